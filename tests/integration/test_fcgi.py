@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""FastCGI: what apps may do, and what they do wrong."""
+"""FastCGI: what apps may do, and what they may do wrong."""
 import http.client
 import struct
 from pathlib import Path
@@ -29,7 +29,7 @@ def padded(kind: int, content: bytes, padding: int, number: int = 1) -> bytes:
 # ---- a response, however it is sent
 
 def test_it_needs_no_other_module(httpd: Httpd) -> None:
-    """Neither mod_proxy_fcgi nor mod_proxy_http"""
+    """Neither mod_proxy_fcgi nor mod_proxy_http is needed."""
     httpd.app("shop", "AppProtocol fcgi")
     lines = httpd.configure().read_text().splitlines()
     done = httpd.test("\n".join(line for line in lines
@@ -53,7 +53,7 @@ GOOD = {
 
 @pytest.mark.parametrize("what", list(GOOD))
 def test_whole(httpd: Httpd, what: str) -> None:
-    """Over one connection of the client: nothing else is in between"""
+    """All on one connection of the client, so nothing else is in between."""
     raw(httpd, "fcgi", GOOD[what])
     said = two_requests(httpd)
     assert said.count(b"HTTP/1.1 200 OK") == 2
@@ -62,7 +62,7 @@ def test_whole(httpd: Httpd, what: str) -> None:
     httpd.settles(active=0, count=1)
 
 
-# ---- what is none
+# ---- no response
 
 def refusal(status: int) -> bytes:
     return record(END, bytes(4) + bytes([status]) + bytes(3))
@@ -89,7 +89,7 @@ WRONG = {
 
 @pytest.mark.parametrize("what", list(WRONG))
 def test_wrong(httpd: Httpd, what: str) -> None:
-    """502, and a line that says why and which process"""
+    """502, and a line with the reason and the process."""
     response, why = WRONG[what]
     httpd.log.expect(sentences.FCGI_LONG_HEADER, sentences.FCGI_REFUSED)
     raw(httpd, "fcgi", response)
@@ -104,7 +104,7 @@ def test_wrong(httpd: Httpd, what: str) -> None:
     record(STDOUT, b"") + record(STDOUT, b"x"), b"\1", record(STDOUT, b"", 9),
     refusal(2)])
 def test_wrong_within_a_response(httpd: Httpd, rest: bytes) -> None:
-    """The client sees that it is not whole"""
+    """The client sees that the response is not complete."""
     httpd.log.expect(sentences.FCGI_REFUSED)
     long = record(STDOUT, HEAD + b"\r\n") + record(STDOUT, b"x" * 60000) * 9
     raw(httpd, "fcgi", long + rest, "AppBufferResponse Off")
@@ -126,7 +126,7 @@ def test_overloaded(httpd: Httpd) -> None:
 # ---- what it says beside it
 
 def test_errors_are_logged(httpd: Httpd) -> None:
-    """By lines, with the process; a flood ends"""
+    """Line by line, with the process. A flood is cut."""
     httpd.log.expect(sentences.FCGI_PRINTED, r"apppool: shop\[\d+\]> (x+|\d+)$",
                      r"shop\[\d+\]: \d+ more lines of this request are not ")
     text = "it is broken\r\n\n" + "x" * 4500 + "\n" \
@@ -163,8 +163,8 @@ def seen(httpd: Httpd) -> list[str]:
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 @pytest.mark.parametrize("what", ["echo", "talk"])
 def test_both_ways_at_once(httpd: Httpd, what: str, buffer: str) -> None:
-    """An app that writes before it has read the body; each of both is more
-    than the kernel keeps"""
+    """An app that writes before it has read the body. Both are larger than the
+    buffers of the kernel."""
     app_of(httpd, f"AppBufferRequest {buffer}")
     size = 20 * MEGABYTE
     response = httpd.post(f"/?{what}", "shop", b"x" * size, timeout=60)
@@ -175,8 +175,8 @@ def test_both_ways_at_once(httpd: Httpd, what: str, buffer: str) -> None:
 
 
 def test_while_the_client_sends(httpd: Httpd) -> None:
-    """With AppBufferRequest Off each part reaches the app, and what it says to
-    that reaches the client"""
+    """With AppBufferRequest Off, each part of the body reaches the app, and
+    what the app sends meanwhile reaches the client."""
     app_of(httpd, "AppBufferRequest Off", "AppBufferResponse Off")
     with Raw(httpd.port, b"POST /?echo HTTP/1.1\r\nHost: shop\r\n"
              b"Content-Length: 6\r\n\r\none") as client:
@@ -202,7 +202,8 @@ def test_client_leaves_within_its_body(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 def test_response_before_the_body(httpd: Httpd, buffer: str) -> None:
-    """The app hangs up on the body: the client gets what it has said"""
+    """The app closes the connection before it has read the body. The client
+    gets the response."""
     app_of(httpd, f"AppBufferRequest {buffer}")
     for size in (0, 10, 100000, 16 * MEGABYTE):
         response = httpd.post("/?early", "shop", b"x" * size)
@@ -211,7 +212,7 @@ def test_response_before_the_body(httpd: Httpd, buffer: str) -> None:
 
 
 def test_large_parameters(httpd: Httpd) -> None:
-    """More than a record holds: none is lost"""
+    """They do not fit into one record. None is lost."""
     httpd.directives += ["LimitRequestFieldSize 100000",
                          "LimitRequestFields 50"]
     app_of(httpd)
@@ -224,7 +225,8 @@ def test_large_parameters(httpd: Httpd) -> None:
 
 
 def test_not_given_back_before_the_end(httpd: Httpd) -> None:
-    """An app that works on when its output has ended gets no other request"""
+    """An app that still works after the end of its output gets no other
+    request."""
     app_of(httpd)
     first = httpd.get_async("/?slow", "shop", 60)
     wait_until(lambda: seen(httpd), "the app has it")
@@ -238,7 +240,7 @@ def test_not_given_back_before_the_end(httpd: Httpd) -> None:
 
 
 def test_silence_after_the_output(httpd: Httpd) -> None:
-    """The response is whole, and the process keeps the request"""
+    """The response is complete, and the process keeps the request."""
     raw(httpd, "fcgi", GOOD["no end of the request"], "AppTimeout 1",
         "AppSetEnv HANG 1")
     assert httpd.get("/", "shop").text == "whole"
@@ -247,8 +249,8 @@ def test_silence_after_the_output(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("prefork")
 def test_slow_client(httpd: Httpd) -> None:
-    """The connection is closed before the client has read its response: php-cgi
-    waits for that"""
+    """httpd closes the connection to the app before the client has read the
+    response, because php-cgi waits for that."""
     app_of(httpd)
     with Raw(httpd.port, b"GET /?patient HTTP/1.1\r\nHost: shop\r\n\r\n",
              receive_buffer=4096) as client:
@@ -257,13 +259,14 @@ def test_slow_client(httpd: Httpd) -> None:
         httpd.settles(active=0, count=1)
 
 
-# ---- again?
+# ---- sent again
 
 @pytest.mark.parametrize("method, times", [
     ("GET", 2), ("HEAD", 2), ("OPTIONS", 2), ("DELETE", 1), ("POST", 1)])
 def test_how_often(httpd: Httpd, method: str, times: int) -> None:
-    """Nobody knows if the process has read the request before it was killed:
-    one that may be sent twice is, and no more"""
+    """It is unknown whether the process had read the request before it was
+    killed. A request that may be sent twice is sent twice at most; others are
+    sent once."""
     httpd.log.expect(*KILLED)
     app_of(httpd, "MaxInstances 1")
     body = b"x" if method == "POST" else None
@@ -280,7 +283,8 @@ def test_head_with_a_body_is_sent_once(httpd: Httpd) -> None:
 
 
 def test_killed_while_idle(httpd: Httpd) -> None:
-    """It is not asked, or has not read it: another one serves the request"""
+    """The process got no request, or did not read it. Another one serves
+    it."""
     httpd.log.expect(*KILLED)
     app = app_of(httpd)
     for _ in range(20):

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The first five minutes: README.md's first example, as it stands there, on
-the configuration that Debian ships and on one like RHEL's."""
+"""The first five minutes: the first example of README.md, unchanged, on the
+configuration of Debian and on one like RHEL's."""
 import re
 from typing import Iterator
 
@@ -31,7 +31,7 @@ def without_the_section(text: str) -> str:
 
 
 def test_readme(stock: Stock) -> None:
-    """Nothing more is needed"""
+    """Nothing more is needed."""
     stock.site(readme())
     assert "apppool" not in stock.test()
     stock.start()
@@ -41,7 +41,7 @@ def test_readme(stock: Stock) -> None:
 
 
 def advice(text: str) -> str:
-    """The lines that are to be added, and where."""
+    """The lines to add, and the place for them."""
     found = re.search("apppool: .*says \"Require all denied\"; to grant "
                       "access, add to this virtual host: (<Dir.*ory>)",
                       text)
@@ -50,7 +50,8 @@ def advice(text: str) -> str:
 
 
 def test_error_log_prints_the_missing_lines(stock: Stock) -> None:
-    """By httpd -t and beside the 403; it is all that is missing"""
+    """httpd -t prints them, and the log beside the 403. Nothing else is
+    missing."""
     bare = without_the_section(readme())
     stock.site(bare)
     lines = advice(stock.test())
@@ -72,7 +73,7 @@ def test_error_log_prints_the_missing_lines(stock: Stock) -> None:
     '<DirectoryMatch "^/s">\nRequire all granted\n</DirectoryMatch>',
     "<If true>\nRequire all granted\n</If>"])
 def test_granted_in_another_way(stock: Stock, lines: str) -> None:
-    """Then the log has no line about it"""
+    """The log then has no line about it."""
     stock.site(without_the_section(readme()).replace(
         "</VirtualHost>", f"{lines}\n</VirtualHost>"))
     assert "apppool" not in stock.test()

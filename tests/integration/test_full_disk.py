@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not can_mount(), reason="mount is denied")
 
 @pytest.mark.parametrize("room", [0, 40])
 def test_full_shared_memory(httpd: Httpd, room: int) -> None:
-    """The segment takes no room in /dev/shm: nobody ends by SIGBUS"""
+    """The segment needs no room in /dev/shm, so no process ends by SIGBUS."""
     httpd.wrapper = mounted(
         "mount -t tmpfs -o size=64k none /dev/shm && "
         f"head -c {64 - room}k /dev/zero >/dev/shm/full")
@@ -32,7 +32,8 @@ def test_full_shared_memory(httpd: Httpd, room: int) -> None:
 # ---- the runtime directory's disk
 
 class Disk:
-    """A small file system of httpd's own, with the runtime directory."""
+    """A small file system for this httpd, which holds the runtime
+    directory."""
 
     def __init__(self, httpd: Httpd, before: str = "true") -> None:
         self.httpd = httpd
@@ -45,11 +46,11 @@ class Disk:
                                 f"mode=755 none {self.path} && {before}")
 
     def see(self, path: Path) -> Path:
-        """The path as it is for httpd."""
+        """The path as httpd sees it."""
         return Path(f"/proc/{self.httpd.pid}/root{path}")
 
     def fill(self) -> None:
-        """No byte more."""
+        """Leave no byte free."""
         with open(self.see(self.path / "full"), "wb", buffering=0) as file:
             try:
                 while True:
@@ -58,7 +59,7 @@ class Disk:
                 assert error.errno == errno.ENOSPC
 
     def fill_inodes(self) -> None:
-        """No file more."""
+        """Leave no inode free."""
         try:
             for n in range(1000):
                 self.see(self.path / f"full{n}").touch()
@@ -82,7 +83,7 @@ START = {
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("what", list(START))
 def test_full_at_start(httpd: Httpd, what: str) -> None:
-    """httpd does not start, and says why in one sentence"""
+    """httpd does not start, and says why in one sentence."""
     httpd.log.expect(sentences.NO_TABLE, sentences.CONFIGURATION_FAILED,
                      sentences.NO_RUNTIME, sentences.NO_LOCK)
     command, sentence = START[what]
@@ -100,7 +101,7 @@ def test_full_at_start(httpd: Httpd, what: str) -> None:
 
 
 def test_full_while_it_runs(httpd: Httpd) -> None:
-    """What runs goes on; a new configuration waits for room"""
+    """Running processes go on. A new configuration waits for room."""
     httpd.log.expect("apppool.*(No space left|cannot write|not configured|"
                      "could not be started|refused)", sentences.START_ERROR,
                      sentences.NOT_STARTED)
@@ -130,8 +131,9 @@ def test_full_while_it_runs(httpd: Httpd) -> None:
 
 
 def test_no_more_files(httpd: Httpd) -> None:
-    """No room for a FIFO or a socket: that start fails with a reason, what
-    runs goes on, also under the next spawner; and it recovers by itself"""
+    """There is no room for a FIFO or a socket. That start fails with a reason.
+    Running processes go on, also under the next spawner, and starts work again
+    when there is room."""
     httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)",
                      "control.sock cannot be made", sentences.NOT_STARTED,
                      sentences.START_ERROR)

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What was built asks for no later glibc than README.md says, so that it can
-be built, and run, where that is the newest."""
+"""The programs need no later glibc than README.md says, so they can be built
+and run where that is the newest one."""
 import re
 import subprocess
 from pathlib import Path
@@ -15,7 +15,7 @@ PROGRAMS = [MODULE, BUILD / "apppool-watchdog", BUILD / "apppool-spawner",
 
 
 def wanted(text: str) -> dict[tuple[int, int], set[str]]:
-    """Functions by the version of glibc, in what objdump -T prints."""
+    """Functions by their version of glibc, as objdump -T prints them."""
     found: dict[tuple[int, int], set[str]] = {}
     for major, minor, name in re.findall(
             r"\*UND\*.*\(?GLIBC_(\d+)\.(\d+)[.\d]*\)?\s+(\S+)$", text, re.M):

@@ -42,7 +42,8 @@ def test_open_request_is_finished(httpd: Httpd) -> None:
 
 
 def test_no_request_fails(httpd: Httpd) -> None:
-    """B3, small: clients without a pause, graceful again and again"""
+    """B3 in a short form: clients without a pause, and graceful again and
+    again."""
     app = httpd.app("shop", "MaxInstances 2", "MinInstances 2")
     httpd.start()
     httpd.get("/pid", "shop")
@@ -72,7 +73,7 @@ def test_new_options_apply(httpd: Httpd) -> None:
 
 
 def test_removed_app_drains(httpd: Httpd) -> None:
-    """Its processes end, its open requests do not"""
+    """Its processes end, and its open requests are finished."""
     blog = httpd.app("blog")
     shop = httpd.app("shop")
     httpd.start()
@@ -101,7 +102,7 @@ def test_added_app(httpd: Httpd) -> None:
 
 
 def test_changed_command(httpd: Httpd) -> None:
-    """New processes answer within the boot time"""
+    """New processes serve within the boot time."""
     httpd.app("shop")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
@@ -127,8 +128,8 @@ def test_hard_restart_starts_afresh(httpd: Httpd) -> None:
 
 
 def test_two_httpds_never_meet(httpd: Httpd) -> None:
-    """Each has a pool of its own, in one DefaultRuntimeDir too; one's end
-    does not touch the other"""
+    """Each has a pool of its own, also with one DefaultRuntimeDir. The end of
+    one does not touch the other."""
     other = Httpd(httpd.mpm)
     try:
         for one in (httpd, other):

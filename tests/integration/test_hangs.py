@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppool-watchdog and apppool-spawner hang: another one takes over after 30 s,
-and a stop of httpd ends everything all the same."""
+"""apppool-watchdog or apppool-spawner hangs. Another one takes over after 30
+s, and a stop of httpd still ends everything."""
 import os
 import signal
 import time
@@ -16,7 +16,7 @@ from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
 
-LIMIT = 30  # s; a look more or less
+LIMIT = 30  # s; one check more or less
 HANGS = [["spawner"], ["watchdog"], ["spawner", "watchdog"]]
 SAID = (r"(spawner|watchdog) \d+ (ended|died|has (not|had no)|was told)",)
 STOP_TIMEOUT = 2
@@ -27,7 +27,7 @@ def names(hang: list[str]) -> str:
 
 
 def replaced(httpd: Httpd, pids: dict[str, int]) -> None:
-    """Each of them by one that runs."""
+    """Each of these processes was replaced by one that runs."""
     for name, pid in pids.items():
         wait_until(lambda: not alive(pid), f"the {name} is ended", 120)
         wait_until(lambda: httpd.helpers(name) not in ([], [pid]),
@@ -36,7 +36,7 @@ def replaced(httpd: Httpd, pids: dict[str, int]) -> None:
 
 @pytest.fixture
 def load(httpd: Httpd) -> Iterator[Load]:
-    """shop has load, blog has no process yet."""
+    """shop has load, and blog has no process yet."""
     httpd.log.expect(*SAID)
     httpd.directives += WORKERS[httpd.mpm] + ["MaxKeepAliveRequests 0"]
     httpd.app("shop", "MinInstances 2", "MaxInstances 2",
@@ -55,8 +55,8 @@ def load(httpd: Httpd) -> Iterator[Load]:
 
 @pytest.mark.parametrize("hang", HANGS, ids=names)
 def test_in_service(httpd: Httpd, load: Load, hang: list[str]) -> None:
-    """No request fails, no process is lost, and who waits for a start gets
-    one"""
+    """No request fails, no process is lost, and a request that waits for a
+    start gets a process."""
     pids = {name: httpd.helper(name) for name in ("spawner", "watchdog")}
     before = httpd.pids(httpd.apps[0])
     for name in hang:
@@ -77,15 +77,15 @@ def test_in_service(httpd: Httpd, load: Load, hang: list[str]) -> None:
 
 
 def test_only_for_a_while(httpd: Httpd) -> None:
-    """Held with the one that looks, as by a suspended machine: nobody is
-    ended for it"""
+    """The helper and its supervisor are stopped together, as when a machine is
+    suspended. No process is ended because of that."""
     httpd.app("shop")
     httpd.start()
     app = httpd.get("/pid", "shop").text
     pids = [httpd.helper("watchdog"), httpd.helper("spawner")]
     for pid in [httpd.pid, *pids]:
         freeze(pid)
-    time.sleep(LIMIT + 15)  # there is nothing to wait for
+    time.sleep(LIMIT + 15)  # there is no event to wait for
     for pid in [*pids[::-1], httpd.pid]:
         os.kill(pid, signal.SIGCONT)
     assert httpd.get("/pid", "shop").text == app
@@ -110,7 +110,7 @@ def stop_in_time(httpd: Httpd, margin: float) -> None:
 
 @pytest.fixture
 def stubborn(httpd: Httpd) -> Httpd:
-    """An app that has to be killed at the end of AppStopTimeout."""
+    """An app that has to be killed after AppStopTimeout."""
     httpd.log.expect(*SAID, sentences.NO_TERM)
     httpd.app("shop", f"AppStopTimeout {STOP_TIMEOUT}",
               "AppSetEnv IGNORE_TERM 1")
@@ -121,7 +121,7 @@ def stubborn(httpd: Httpd) -> Httpd:
 
 @pytest.mark.parametrize("hang", HANGS, ids=names)
 def test_stop_of_stopped(stubborn: Httpd, hang: list[str]) -> None:
-    """By SIGSTOP: they are continued"""
+    """Processes stopped by SIGSTOP are continued."""
     for name in hang:
         freeze(stubborn.helper(name))
     stop_in_time(stubborn, 4)
@@ -129,6 +129,6 @@ def test_stop_of_stopped(stubborn: Httpd, hang: list[str]) -> None:
 
 @pytest.mark.parametrize("hang", HANGS, ids=names)
 def test_stop(stubborn: Httpd, hang: list[str]) -> None:
-    """In another way: others do what they should have done"""
+    """They hang in another way. Other programs do their part."""
     with traced(*[stubborn.helper(name) for name in hang]):
         stop_in_time(stubborn, 6 + 6 * len(hang))

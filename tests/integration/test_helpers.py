@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppool-watchdog and apppool-spawner: what they are, how they die, and who
-starts them again."""
+"""apppool-watchdog and apppool-spawner: their properties, how they die, and
+which program starts them again."""
 import os
 import re
 import resource
@@ -22,12 +22,12 @@ DEAD = r"(spawner|watchdog) \d+ (ended|died)"
 
 
 def last(httpd: Httpd, pattern: str) -> str:
-    """The last line of the log that matches; waits for one."""
+    """The last line of the log that matches. Waits for one."""
     return wait_until(lambda: httpd.log.matching(pattern), pattern)[-1]
 
 
 def say(pid: int, text: str) -> None:
-    """Write to the process's stderr, as it would."""
+    """Write to the stderr of the process, as it would itself."""
     with open(f"/proc/{pid}/fd/2", "a") as stderr:
         stderr.write(text)
 
@@ -35,7 +35,7 @@ def say(pid: int, text: str) -> None:
 # ---- what they are
 
 def test_names(httpd: Httpd) -> None:
-    """They are executed by descriptor, and still have their names"""
+    """They are executed by descriptor, and still have their names."""
     httpd.app("shop")
     httpd.start()
     for name in ("watchdog", "spawner"):
@@ -47,7 +47,7 @@ def test_names(httpd: Httpd) -> None:
 
 
 def test_descriptors(httpd: Httpd) -> None:
-    """What they have open, and nothing else of httpd's"""
+    """The descriptors that they have open. None is httpd's."""
     httpd.app("shop")
     httpd.start()
     httpd.get("/pid", "shop")
@@ -74,8 +74,8 @@ def may_lower_oom_score() -> bool:
 
 
 def test_out_of_memory(httpd: Httpd) -> None:
-    """The kernel takes the apps first, the watchdog never: where it lets us
-    say so"""
+    """The kernel ends apps first, and never the watchdog, where we may set
+    that."""
     httpd.app("shop")
     httpd.start()
     app = int(httpd.get("/pid", "shop").text)
@@ -87,7 +87,7 @@ def test_out_of_memory(httpd: Httpd) -> None:
 
 
 def test_subreaper(httpd: Httpd) -> None:
-    """Orphans of the spawner are the watchdog's"""
+    """Orphans of the spawner become children of the watchdog."""
     httpd.log.expect(DEAD)
     httpd.app("shop")
     httpd.start()
@@ -143,7 +143,7 @@ def test_signal_is_named(httpd: Httpd, sign: signal.Signals) -> None:
 ], ids=range(6))
 @pytest.mark.mpms("event")
 def test_last_words(httpd: Httpd, said: str, told: str) -> None:
-    """The line in the log has the last output of the program"""
+    """The line in the log has the last output of the program."""
     httpd.log.expect(DEAD)
     httpd.app("shop")
     httpd.start()
@@ -155,7 +155,7 @@ def test_last_words(httpd: Httpd, said: str, told: str) -> None:
         assert "SIGSEGV" in line and told in line
         assert len(line) < 600
         assert httpd.helper(name) != pid
-    # The next one has said nothing yet.
+    # The next one has printed nothing yet.
     pid = httpd.helper("spawner")
     last(httpd, f"joins the running spawner {pid}")
     kill9(pid)
@@ -163,7 +163,7 @@ def test_last_words(httpd: Httpd, said: str, told: str) -> None:
 
 
 def damage_heap(pid: int) -> None:
-    """Overwrite the size of the last chunk of the heap, as an overflow
+    """Overwrite the size of the last chunk of the heap, as a buffer overflow
     would."""
     maps = procs.read(pid, "maps").decode()
     found = re.search(r"^([0-9a-f]+)-([0-9a-f]+) .*\[heap\]", maps, re.M)
@@ -172,7 +172,8 @@ def damage_heap(pid: int) -> None:
     with open(f"/proc/{pid}/mem", "r+b", buffering=0) as memory:
         memory.seek(start)
         heap = memory.read(end - start)
-        # The last chunk reaches to the end of the heap; so did some before.
+        # The last chunk reaches to the end of the heap. Earlier ones did so as
+        # well.
         places = [at for at in range(8, len(heap), 16) if at - 9 + struct
                   .unpack_from("<Q", heap, at)[0] == len(heap)]
         assert places
@@ -183,7 +184,7 @@ def damage_heap(pid: int) -> None:
 
 @pytest.mark.mpms("event")
 def test_last_words_of_glibc(httpd: Httpd) -> None:
-    """A real abort: the allocator finds its heap damaged"""
+    """A real abort: the allocator finds that its heap is damaged."""
     httpd.log.expect_crashes()
     httpd.log.expect(DEAD)
     httpd.app("shop")
@@ -202,7 +203,7 @@ def test_last_words_of_glibc(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_last_words_when_the_watchdog_is_dead(httpd: Httpd) -> None:
-    """The next watchdog cannot know the signal, but the words"""
+    """The next watchdog cannot know the signal, but it has the last output."""
     httpd.log.expect(DEAD)
     httpd.app("shop")
     httpd.start()
@@ -220,7 +221,7 @@ def test_last_words_when_the_watchdog_is_dead(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_piped_log(httpd: Httpd) -> None:
-    """Lines of the helpers reach the logger of today, not yesterday's"""
+    """Lines of the helpers reach the present logger, not an earlier one."""
     httpd.log.expect(DEAD)
     httpd.directives.append(
         f'ErrorLog "|/usr/bin/tee -a {httpd.dir}/error.log"')
@@ -239,7 +240,7 @@ def test_piped_log(httpd: Httpd) -> None:
 # ---- again and again
 
 def kill_at_once(httpd: Httpd, name: str, times: int) -> list[int]:
-    """Kill each one as soon as there is one."""
+    """Kill each one as soon as it exists."""
     victims: list[int] = []
     for _ in range(times):
         pid = wait_until(lambda: next(
@@ -252,8 +253,8 @@ def kill_at_once(httpd: Httpd, name: str, times: int) -> list[int]:
 
 @pytest.mark.mpms("event")
 def test_spawner_dies_again_and_again(httpd: Httpd) -> None:
-    """It is started less and less often, one line a step; apps serve on; and
-    once it lives all is forgiven"""
+    """It is started less and less often, with one line for each step. Apps
+    still serve. Once it stays alive, all earlier deaths are forgotten."""
     httpd.log.expect(DEAD, "dies again and again")
     httpd.app("shop")
     httpd.start()
@@ -269,7 +270,7 @@ def test_spawner_dies_again_and_again(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").text == pid, "a running app serves"
     steps = [line.rpartition("next start in ")[2]
              for line in httpd.log.matching("again and again")]
-    # Two seconds of life forgive one death; five are free.
+    # Two seconds of life cancel one death. Five deaths cause no pause.
     assert steps[:3] == ["1 s", "2 s", "3 s"] or kills > 8
     survivor = httpd.helper("spawner")
     time.sleep(2 * (kills - 4) + 0.5)
@@ -281,7 +282,7 @@ def test_spawner_dies_again_and_again(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_watchdog_dies_again_and_again(httpd: Httpd) -> None:
-    """httpd's parent starts the first ones at once, and never gives up"""
+    """httpd's parent starts the first ones at once, and never gives up."""
     httpd.log.expect(DEAD)
     httpd.app("shop")
     httpd.start()
@@ -296,8 +297,8 @@ def test_watchdog_dies_again_and_again(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_helpers_are_told_to_stop(httpd: Httpd) -> None:
-    """SIGTERM from somebody else than httpd: the apps end, the next requests
-    start them again"""
+    """SIGTERM comes from another process than httpd. The apps end, and the
+    next requests start them again."""
     httpd.log.expect(DEAD)
     httpd.app("shop")
     httpd.start()
@@ -318,8 +319,8 @@ def test_helpers_are_told_to_stop(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("damage", ["half", "empty", "others may write"])
 def test_damaged_table(httpd: Httpd, damage: str) -> None:
-    """The spawner keeps the old one, and says so; without an old one apps
-    serve on until there is a new one"""
+    """The spawner keeps the old table, and logs that. Without an old table,
+    apps still serve until there is a new one."""
     httpd.log.expect(DEAD, "the app table .* is refused", "again and again")
     httpd.app("shop")
     httpd.app("blog")
@@ -346,8 +347,8 @@ def test_damaged_table(httpd: Httpd, damage: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_table_is_read_again(httpd: Httpd) -> None:
-    """There were no descriptors when it was to be read: it is, when there
-    are"""
+    """There were no descriptors to read the table with. It is read when there
+    are some."""
     httpd.log.expect("the app table .* is refused", "Too many open files")
     httpd.app("shop")
     httpd.start()

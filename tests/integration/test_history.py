@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The judge of chaos_* and of tests/soak finds what it is there to find."""
+"""The checker of chaos_* and of tests/soak finds the mistakes that it is made
+for."""
 from pathlib import Path
 from typing import Iterable
 
@@ -78,7 +79,8 @@ def test_two_at_once(ledgers: Path) -> None:
 
 
 def test_an_orphan_holds_no_place(ledgers: Path) -> None:
-    """Its client was inside a killed child of httpd; the app works on."""
+    """Its client was inside a killed child of httpd. The app still works on
+    it."""
     work(ledgers, "began 1.1 n1", "began 1.5 n2", "ended 1.6 n2",
          "ended 1.7 n1")
     history = judged(ledgers, [tried("n1", "closed", port=7), tried("n2")],
@@ -115,7 +117,8 @@ def test_502_without_an_app(ledgers: Path, death: Death) -> None:
 
 
 def test_502s_of_one_death(ledgers: Path) -> None:
-    """No more than it had room for; the one that it had begun comes first."""
+    """No more than it had room for. The one on which it had begun to work
+    comes first."""
     work(ledgers, "began 1.1 n2")
     death = Death("app", 11, 1.3, 1.4, app="shop")
     history = judged(ledgers, [tried("n1", "502"), tried("n2", "502")], death)
@@ -124,7 +127,8 @@ def test_502s_of_one_death(ledgers: Path) -> None:
 
 
 def test_sent_again(ledgers: Path) -> None:
-    """An idle connection was closed; but nobody may have begun it."""
+    """An idle connection was closed, so the request is sent again. But no
+    process may have begun to work on it."""
     both = [tried("n1", "closed", reused=True), tried("n1r")]
     work(ledgers, "began 1.1 n1r", "ended 1.2 n1r")
     history = judged(ledgers, both)

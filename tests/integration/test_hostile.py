@@ -1,10 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A child of httpd turns hostile and writes into the live segment whatever it
-likes. Root's processes stay, signal nobody who is not theirs, and once the
-writing ends the pool works again. Children of httpd may crash.
+"""A child of httpd turns hostile and writes to the live segment whatever it
+likes. Root's processes stay, and signal only processes of this pool. When the
+writing ends, the pool works again. Children of httpd may crash.
 
-APPPOOL_SEED=NUMBER repeats a run.
-"""
+APPPOOL_SEED=NUMBER repeats a run."""
 import os
 import random
 import threading
@@ -43,8 +42,8 @@ class Writer:
             self.dice.choice([1, 4, 8, 64, 200])))
 
     def plausible(self) -> None:
-        """Indexes and states that there are, links into other tables, huge
-        counts, an innocent process"""
+        """Indexes and states that exist, links into other arrays, huge counts,
+        an innocent process."""
         dice, segment = self.dice, self.segment
         table = dice.choice(list(RECORDS))
         link = segment.tables[table] + dice.randrange(12) * RECORDS[table][0] \
@@ -56,7 +55,7 @@ class Writer:
         segment.write_word(segment.somewhere(dice), value)
 
     def states(self) -> None:
-        """The word that says what a record is"""
+        """The word that says what state a record has."""
         dice, segment = self.dice, self.segment
         table = dice.choice(list(RECORDS))
         segment.write_word(
@@ -64,12 +63,13 @@ class Writer:
             dice.randrange(6))
 
     def lock(self) -> None:
-        """Held by somebody who lives and knows nothing of it"""
+        """The lock seems to be held by a living process that knows nothing of
+        it."""
         self.segment.write_word(LOCK, self.victim)
 
 
 class Clients:
-    """They ask, whatever comes of it."""
+    """They send requests, whatever the result is."""
 
     def __init__(self, httpd: Httpd) -> None:
         self.httpd = httpd
@@ -94,7 +94,7 @@ class Clients:
 
 
 def serves(httpd: Httpd) -> bool:
-    """Ten requests to each app in a row, and all invariants hold."""
+    """Ten requests to each app in a row succeed, and all invariants hold."""
     try:
         for host in ("shop", "blog") * 10:
             response = httpd.get("/who", host, timeout=3)
@@ -105,7 +105,7 @@ def serves(httpd: Httpd) -> bool:
     return httpd.ctl("check").returncode == 0
 
 
-# Each of these is what some field of the pool says.
+# Each of these sentences is about a field of the pool.
 WHAT_BYTES_MAY_SAY = (
     sentences.CANNOT_JOIN, sentences.QUEUE_FULL, sentences.QUEUE_LATE,
     sentences.DRAINED, sentences.LONG_LIVED_FULL, sentences.TOO_MANY_UNKILLABLE,
@@ -165,8 +165,8 @@ def test_hostile_child(httpd: Httpd, what: str) -> None:
 
 
 def test_sessions_that_are_over(httpd: Httpd) -> None:
-    """Slots of requests that were served long ago say that they hold their
-    process: it is free again soon, and no open request is concerned."""
+    """Slots of finished requests claim that they hold a process. It is free
+    again soon, and no open request is harmed."""
     httpd.log.expect("apppool.*(damaged|no process was free)")
     app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",
                     "AppQueueTimeout 30s")
@@ -186,7 +186,7 @@ def test_sessions_that_are_over(httpd: Httpd) -> None:
         assert len(used) > len(free) > 1
         for at in free:
             segment.write_word(at, 2)
-    # These may well be given to the process that is still at /hold.
+    # These may go to the process that still has /hold.
     others = [httpd.get_async("/pid", "shop") for _ in range(4)]
     wait_until(lambda: httpd.log.matching("all sessions are taken back"),
                "the damage is found")
@@ -199,8 +199,8 @@ def test_sessions_that_are_over(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_no_slot_of_it(httpd: Httpd) -> None:
-    """A slot of a process that says it is free: the process has another one
-    soon, and serves on."""
+    """The slot of a process says that it is free. The process soon has another
+    slot, and still serves."""
     httpd.log.expect("pool (is|was) (repaired|damaged)",
                      r"shop\[\d+\] had lost its place in the pool")
     app = httpd.app("shop")

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Many hosts that are not written out one by one."""
+"""Many hosts that are not configured one by one."""
 import shutil
 
 import pytest
@@ -11,14 +11,14 @@ pytestmark = pytest.mark.mpms("event")
 
 
 def load(httpd: Httpd, *names: str) -> None:
-    """After mod_apppool, which Debian loads by their alphabet."""
+    """Load it after mod_apppool, as Debian does by the alphabet."""
     httpd.directives += [f"LoadModule {name}_module "
                          f"{apxs('LIBEXECDIR')}/mod_{name}.so"
                          for name in names]
 
 
 def site(httpd: Httpd, name: str) -> None:
-    """Its files, and its owner."""
+    """The files of a site, and their owner."""
     public = httpd.dir / "sites" / name / "public"
     public.mkdir(parents=True)
     (public / "style.css").write_text(f"style of {name}")
@@ -26,7 +26,8 @@ def site(httpd: Httpd, name: str) -> None:
 
 
 def test_document_root_by_name(httpd: Httpd) -> None:
-    """VirtualDocumentRoot is a DocumentRoot, for one app that knows hosts"""
+    """VirtualDocumentRoot as DocumentRoot, for one app that distinguishes
+    hosts."""
     load(httpd, "vhost_alias")
     app = httpd.app("shop")
     httpd.apps.clear()
@@ -46,7 +47,7 @@ def test_document_root_by_name(httpd: Httpd) -> None:
 
 
 def test_users(httpd: Httpd) -> None:
-    """They have files where the app's host has none"""
+    """A user's host has files where the app's host has none."""
     load(httpd, "userdir")
     app = httpd.app("shop", f'UserDir "{httpd.dir}/home"')
     httpd.apps.clear()
@@ -98,7 +99,8 @@ Use Site two.example
 @pytest.mark.parametrize("text", [MACRO, BY_NAME],
                          ids=["macro", "macro and vhost_alias"])
 def test_many_sites(httpd: Httpd, text: str) -> None:
-    """As doc/tenants.md has it: a line for each, whose app is its own"""
+    """As in doc/tenants.md: one line for each site, and each site has its own
+    app."""
     load(httpd, "vhost_alias", "macro")
     for name in ("one.example", "two.example", "three.example"):
         site(httpd, name)

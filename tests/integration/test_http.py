@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A request and its answer on their way through."""
+"""A request and its response on their way through httpd."""
 import json
 import socket
 
@@ -58,7 +58,7 @@ def test_methods(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("code", [200, 204, 304, 404, 500, 503])
 def test_statuses(httpd: Httpd, code: int) -> None:
-    """What the app says is the answer; also its errors."""
+    """The client gets the status of the app, also for errors."""
     httpd.app("shop")
     httpd.start()
     client = Connection(httpd.port)
@@ -66,7 +66,8 @@ def test_statuses(httpd: Httpd, code: int) -> None:
     assert response.status == code
     assert response.headers["ETag"] == '"tag"'
     assert response.body == (b"" if code in (204, 304) else b"a body")
-    # The same connection goes on: nothing was too much or too little.
+    # The same connection still works: there was neither a byte too many nor
+    # one too few.
     assert client.request("GET", "/pid", "shop").status == 200
     client.close()
 
@@ -101,7 +102,7 @@ def test_post_chunked(httpd: Httpd, size: int) -> None:
 
 
 def test_expect_continue(httpd: Httpd) -> None:
-    """An app that knows no 100 Continue does not stop the client."""
+    """An app that does not know 100 Continue does not stop the client."""
     httpd.app("shop")
     httpd.start()
     with socket.create_connection(("127.0.0.1", httpd.port), 10) as client:
@@ -130,8 +131,8 @@ def test_kept_client_connection(httpd: Httpd) -> None:
 
 
 def test_last_request_of_a_connection(httpd: Httpd) -> None:
-    """MaxKeepAliveRequests counts those to apps, too; httpd does not count
-    the first."""
+    """MaxKeepAliveRequests also counts requests for apps. httpd does not count
+    the first request."""
     httpd.directives.append("MaxKeepAliveRequests 3")
     httpd.app("shop")
     httpd.start()
@@ -154,7 +155,7 @@ def test_idle_client_holds_no_process(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("url", ["nothing", "garbage", "head"])
 def test_app_sends_nonsense(httpd: Httpd, url: str) -> None:
-    """502; the process lives and serves on"""
+    """502. The process lives and serves other requests."""
     httpd.log.expect("AH01102|AH00898|AH01106|AH01107|AH01114|AH10404",
                      sentences.NO_RESPONSE, sentences.NO_BACKEND)
     httpd.app("shop", "MaxInstances 1")
@@ -168,7 +169,8 @@ def test_app_sends_nonsense(httpd: Httpd, url: str) -> None:
 
 @pytest.mark.parametrize("url", ["nothing", "garbage", "head"])
 def test_connection_is_not_used_again(httpd: Httpd, url: str) -> None:
-    """Where connections are kept, this one is not; the app's others are"""
+    """Where connections are kept, this one is not used again, but the other
+    ones are."""
     httpd.log.expect("AH01102|AH00898|AH01106|AH01107|AH01114|AH10404",
                      sentences.NO_RESPONSE, sentences.NO_BACKEND)
     httpd.app("shop", "MaxInstances 1", "AppConcurrency 2",
@@ -184,7 +186,7 @@ def test_connection_is_not_used_again(httpd: Httpd, url: str) -> None:
 
 
 def test_static_files_first(httpd: Httpd) -> None:
-    """DocumentRoot's files are httpd's, everything else is the app's"""
+    """httpd serves the files of DocumentRoot, and the app everything else."""
     app = httpd.app("shop")
     (app.public / "style.css").write_text("static")
     (app.public / "sub").mkdir()
@@ -209,7 +211,7 @@ def test_index_file_is_static(httpd: Httpd) -> None:
 
 
 def test_sub_uris(httpd: Httpd) -> None:
-    """Two apps under one host, each told where it is mounted"""
+    """Two apps on one host. Each is told where it is mounted."""
     shop = httpd.app("shop", location="/shop")
     blog = httpd.app("blog", location="/a/blog")
     httpd.start()
@@ -234,7 +236,7 @@ def test_root_app_beside_a_sub_uri(httpd: Httpd) -> None:
 
 
 def test_kept_app_connections(httpd: Httpd) -> None:
-    """AppConcurrency > 1: connections to the app are kept, and go with it"""
+    """AppConcurrency > 1: connections to the app are kept, and end with it."""
     httpd.log.expect(*KILLED)
     app = httpd.app("shop", "AppConcurrency 8", "MaxInstances 1",
                     "AppSetEnv APP_THREADS 1")
@@ -251,8 +253,8 @@ def test_kept_app_connections(httpd: Httpd) -> None:
 
 
 def test_connection_is_closed_when_concurrency_changes(httpd: Httpd) -> None:
-    """With a reload, AppConcurrency holds for processes that run already; and
-    with auto the number that was said before is not their own"""
+    """After a reload, AppConcurrency also holds for running processes. With
+    auto, the number from the earlier configuration is not their own number."""
     # With a Unix socket, httpd's children share one connection.
     app = httpd.app("shop", "MaxInstances 1", "AppSetEnv APP_THREADS 1",
                     "AppListen tcp")
@@ -278,7 +280,7 @@ def test_connection_is_closed_when_concurrency_changes(httpd: Httpd) -> None:
 
 
 def test_kept_connections_of_two_apps(httpd: Httpd) -> None:
-    """One to the other app is not taken, however idle it is."""
+    """A connection to another app is not used, although it is idle."""
     for name in ("shop", "blog"):
         httpd.app(name, "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
                   "MaxInstances 1")
@@ -293,8 +295,8 @@ def test_kept_connections_of_two_apps(httpd: Httpd) -> None:
 
 
 def test_body_gets_a_new_connection(httpd: Httpd) -> None:
-    """The app closes the one that is kept in the moment in which a request
-    comes, and what was sent with a body is not sent again"""
+    """The app closes the kept connection at the moment in which a request
+    comes. A request with a body cannot be sent again."""
     httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
               "MaxInstances 1", program="bulk.py")
     httpd.start()
@@ -309,7 +311,7 @@ def test_body_gets_a_new_connection(httpd: Httpd) -> None:
 
 
 def test_idle_app_connections_are_closed(httpd: Httpd) -> None:
-    """Without a request that comes later"""
+    """No later request is needed for that."""
     app = httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
                     "MinInstances 1", "AppPreStart On", "MaxInstances 1")
     httpd.start()

@@ -23,8 +23,8 @@ def shop(httpd: Httpd) -> App:
 
 
 def test_slow_client_holds_no_process(httpd: Httpd, shop: App) -> None:
-    """One connection that takes nothing, and two requests: a pool of two
-    serves others"""
+    """A client of one connection reads nothing, and has two requests. A pool
+    of two processes serves others."""
     httpd.directives.append("MaxPoolSize 2")
     httpd.start()
     with Http2(httpd.port, 0) as client:
@@ -42,8 +42,8 @@ def test_slow_client_holds_no_process(httpd: Httpd, shop: App) -> None:
 
 
 def test_slow_client_holds_no_thread(httpd: Httpd, shop: App) -> None:
-    """What is stored is mod_http2's to send: more streams than it has threads
-    wait for their reader, and others are served"""
+    """mod_http2 sends what is stored. More streams than it has threads wait
+    for their client, and others are served."""
     httpd.directives += ["H2MaxWorkers 4", "H2MinWorkers 4",
                          "H2MaxSessionStreams 50"]
     httpd.start()
@@ -68,8 +68,8 @@ def test_fast_client(httpd: Httpd, shop: App, size: int) -> None:
 
 @pytest.mark.parametrize("size", [1, 5000, 20000, 100000, MEGABYTE])
 def test_nothing_is_held_back(httpd: Httpd, shop: App, size: int) -> None:
-    """The client has what the app has said, while it says no more; and again
-    after a pause"""
+    """The client has everything that the app has sent, while the app pauses.
+    After the pause, it gets the rest."""
     httpd.start()
     hold = httpd.dir / "hold"
     with Http2(httpd.port, ALL) as client:
@@ -84,7 +84,7 @@ def test_nothing_is_held_back(httpd: Httpd, shop: App, size: int) -> None:
 
 def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd,
                                                   shop: App) -> None:
-    """As soon as the reader takes it"""
+    """Stored bytes are sent as soon as the client reads."""
     httpd.start()
     hold = httpd.dir / "hold"
     with Http2(httpd.port, 0) as client:
@@ -102,7 +102,8 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd,
 
 
 def test_client_leaves_its_response(httpd: Httpd, shop: App) -> None:
-    """Nothing of its response is kept, whether the app has sent all of it"""
+    """Nothing of its response is kept, whether the app has sent all of it or
+    not."""
     httpd.start()
     hold = httpd.dir / "hold"
     with Http2(httpd.port, 0) as client:
@@ -120,7 +121,7 @@ def test_client_leaves_its_response(httpd: Httpd, shop: App) -> None:
 
 
 def test_compressed(httpd: Httpd, shop: App) -> None:
-    """A filter keeps marks longer than data"""
+    """A filter holds back marks for longer than data."""
     httpd.modules += ["filter", "deflate"]
     shop.directives += ["SetOutputFilter DEFLATE",
                         "RequestHeader set Accept-Encoding gzip"]

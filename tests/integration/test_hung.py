@@ -31,7 +31,8 @@ def test_limits(httpd: Httpd) -> None:
 
 
 def states(httpd: Httpd, app: App) -> dict[str, int]:
-    """Those in which there is one, by number; they add up."""
+    """The states in which there is a process, with their numbers. They add
+    up."""
     group = httpd.group(app)
     if not group["processes"]:
         return {}
@@ -51,7 +52,8 @@ def holds(httpd: Httpd, first: int, last: int) -> list[Held]:
 
 @pytest.mark.mpms("prefork", "worker", "event")
 def test_hung_process_recovers(httpd: Httpd) -> None:
-    """P4: seen without another request; back at once; both are counted"""
+    """P4: this is seen without another request. The process is back at once,
+    and both changes are counted."""
     app = httpd.app("shop", *HUNG)
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -71,8 +73,8 @@ def test_hung_process_recovers(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("prefork", "worker", "event")
 def test_eleventh_request_without_another_request(httpd: Httpd) -> None:
-    """P21: the eleventh is served within AppHungAfter + 1 s + boot, without
-    another request"""
+    """P21: the eleventh request is served within AppHungAfter + 1 s + boot,
+    without another request."""
     httpd.directives += ["MaxPoolSize 10"]
     app = httpd.app("shop", "AppHungAfter 3", "AppSpawnIfUnder 1")
     httpd.start()
@@ -115,7 +117,7 @@ def test_six_hang_and_four_are_busy(httpd: Httpd) -> None:
 
 
 def test_enough_are_busy(httpd: Httpd) -> None:
-    """P10: requests queue up; without AppSpawnIfUnder the limits hold"""
+    """P10: requests wait. Without AppSpawnIfUnder the limits hold."""
     app = httpd.app("shop", *HUNG, "MaxInstances 2")
     httpd.start()
     held = holds(httpd, 0, 2)
@@ -130,8 +132,8 @@ def test_enough_are_busy(httpd: Httpd) -> None:
 
 
 def test_shared_processes(httpd: Httpd) -> None:
-    """Where requests share processes, a hung one gets none while another has
-    room, and another is started beside it"""
+    """Where requests share processes, a hung process gets none while another
+    one has room. Another process is started."""
     app = httpd.app("shop", "AppHungAfter 5", "AppKillAfter 0",
                     "AppConcurrency 10", "AppSetEnv APP_THREADS 1")
     httpd.start()
@@ -151,7 +153,7 @@ def test_shared_processes(httpd: Httpd) -> None:
                                          ("/upgrade", 101)])
 def test_long_lived_connections_never_hang(httpd: Httpd, path: str,
                                            status: int) -> None:
-    """Event streams and upgraded connections neither hang nor are killed"""
+    """Event streams and upgraded connections are neither hung nor killed."""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 6",
                     f"AppSetEnv GO {httpd.dir}/go", "AppConcurrency 2",
                     "MaxInstances 1", program="long_lived.py")
@@ -165,7 +167,7 @@ def test_long_lived_connections_never_hang(httpd: Httpd, path: str,
                             for request in httpd.group(app)["requests"]]
                    == ["long_lived"], "it is one that lasts")
         pid, = httpd.pids(app, "busy")
-        # One beside it that is not shows that the clock runs.
+        # Another request that does hang shows that the clock runs.
         for n in range(1, 4):
             wait_until(lambda: httpd.get("/sleep/2.5", "shop").text == str(pid)
                        and httpd.status()["counters"]["hung"] == n,

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Routes of an app that are directories, or files, as well."""
+"""Paths of an app that also exist as directories or files."""
 import pytest
 
 from harness.config import App
@@ -11,7 +11,7 @@ OTHERS = ("POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 
 
 def shop(httpd: Httpd, *directives: str) -> App:
-    """With directories: posts has no index, docs has one."""
+    """An app with two directories: posts has no index file, docs has one."""
     httpd.modules.append("mime")
     httpd.directives += ["TypesConfig /dev/null",
                          f'<Directory "{httpd.dir}">\nOptions FollowSymLinks\n'
@@ -26,14 +26,14 @@ def shop(httpd: Httpd, *directives: str) -> App:
 
 
 def by_app(httpd: Httpd, method: str, path: str) -> bool:
-    """Is it the app that answers?"""
+    """Did the app send this response?"""
     response = httpd.request(method, path, "shop",
                              "x=1" if method in ("POST", "PUT") else None)
     return response.status == 200 and response.body.startswith(b"shop ")
 
 
 def test_directory_without_an_index(httpd: Httpd) -> None:
-    """Is the app's, with a slash and without"""
+    """It is the app's, with a slash and without one."""
     shop(httpd)
     httpd.start()
     for path in ("/posts", "/posts/", "/posts?x=1", "/posts/1", "/"):
@@ -45,7 +45,7 @@ def test_directory_without_an_index(httpd: Httpd) -> None:
 
 
 def test_directory_with_an_index(httpd: Httpd) -> None:
-    """Is httpd's to read, and the app's for all else"""
+    """httpd serves GET, and the app everything else."""
     app = shop(httpd)
     (app.public / "index.htm").write_text("the front page")
     httpd.start()
@@ -72,7 +72,7 @@ def test_form_is_not_lost(httpd: Httpd) -> None:
 
 
 def test_index_by_negotiation(httpd: Httpd) -> None:
-    """MultiViews finds a file of another name"""
+    """MultiViews finds a file of another name."""
     httpd.modules.append("negotiation")
     app = shop(httpd, "AddLanguage de .de", "AddType text/html .html",
                f'<Directory "{httpd.dir}">', "Options +MultiViews",
@@ -85,7 +85,7 @@ def test_index_by_negotiation(httpd: Httpd) -> None:
 
 
 def test_index_that_is_elsewhere(httpd: Httpd) -> None:
-    """By a whole path, by Alias, by a rewrite rule"""
+    """By a full path, by Alias, by a rewrite rule."""
     httpd.modules += ["alias", "rewrite"]
     app = shop(httpd, f'Alias "/posts/start.html" "{httpd.dir}/page.html"',
                "RewriteEngine On",
@@ -121,7 +121,7 @@ def test_index_by_redirect(httpd: Httpd) -> None:
 
 
 def test_error_page_of_a_form(httpd: Httpd) -> None:
-    """A file is read in the place of an answer to POST, too"""
+    """httpd also reads a file as the error page of a POST."""
     httpd.log.expect("gave no response", "AH01102|AH00898")
     app = shop(httpd, "ErrorDocument 502 /sorry.html")
     (app.public / "sorry.html").write_text("sorry")
@@ -131,7 +131,7 @@ def test_error_page_of_a_form(httpd: Httpd) -> None:
 
 
 def test_fallback_resource(httpd: Httpd) -> None:
-    """What httpd is told to fall back to has no directory of the app's"""
+    """FallbackResource does not take over a directory of the app."""
     app = shop(httpd, "FallbackResource /sorry.html")
     (app.public / "sorry.html").write_text("sorry")
     httpd.start()
@@ -161,7 +161,7 @@ def test_index_that_is_a_script(httpd: Httpd) -> None:
 # ---- files
 
 def test_file_is_only_read(httpd: Httpd) -> None:
-    """Anything else is the app's: a form of a cached page, say"""
+    """The app gets all other methods, for example a form of a cached page."""
     app = shop(httpd)
     (app.public / "page.html").write_text("a page")
     httpd.start()
@@ -176,7 +176,7 @@ def test_file_is_only_read(httpd: Httpd) -> None:
                                  "AddHandler cgi-script .cgi",
                                  "AddType application/x-httpd-cgi .cgi"])
 def test_file_that_is_a_script(httpd: Httpd, how: str) -> None:
-    """Is its own, for all methods"""
+    """httpd runs it, for all methods."""
     httpd.modules.append("cgi")
     app = shop(httpd, f'<Directory "{httpd.dir}/shop/public">',
                "Options +ExecCGI", "<Files *.cgi>", how, "</Files>",

@@ -36,7 +36,8 @@ def want(prefix: str = "usr/local") -> set[str]:
 
 
 def debian(root: Path) -> set[str]:
-    """Lay out root as Debian's apache2 does; what is expected there."""
+    """Make the directories of Debian's apache2 in this root. @return the files
+    that are expected there"""
     mods = Path(apxs("SYSCONFDIR")) / "mods-available"
     (root / str(mods).lstrip("/")).mkdir(parents=True)
     return {f"{mods}/apppool.load".lstrip("/"),
@@ -96,7 +97,7 @@ def test_watchdog_needs_libc_alone() -> None:
                             text=True, capture_output=True, check=True)
     libraries = [line.split("[")[1].rstrip("]")
                  for line in needed.stdout.splitlines() if "NEEDED" in line]
-    # The loader is libc's own: it has __tls_get_addr().
+    # The loader belongs to libc: it has __tls_get_addr().
     assert [name for name in libraries
             if not name.startswith("ld-linux")] == ["libc.so.6"]
 

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Processes that are ended because of a request, and those that survive it
+"""Processes that are ended because of a request, and processes that survive it
 (Paste's thread pool: P5, P6, P14 to P19, P26)."""
 import http.client
 import json
@@ -22,7 +22,7 @@ from harness.wait import wait_until
 from harness.web import BROKEN
 
 KILL = ("AppHungAfter 1", "AppKillAfter 2", "AppHungStopTimeout 1")
-# So that its pid is known before a request is: that one ends in a moment.
+# Its pid is then known before the request, which ends it in a moment.
 EARLY = ("AppPreStart On", "MinInstances 1")
 
 
@@ -42,7 +42,7 @@ def pid_of(httpd: Httpd, app: App) -> int:
 
 
 def serves(httpd: Httpd) -> None:
-    """As soon as no machine that is late has this one killed, too"""
+    """As soon as no slow machine has this process killed as well."""
     wait_until(lambda: httpd.get("/pid", "shop").status == 200,
                "another one serves")
 
@@ -56,7 +56,7 @@ def id_of(httpd: Httpd, app: App, pid: int) -> str:
 @pytest.mark.mpms("prefork", "worker", "event")
 @pytest.mark.parametrize("how", ["nap", "loop", "stop"])
 def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
-    """P14, P16: whatever it does, with a line that says which request"""
+    """P14, P16: in every case, with a line that names the request."""
     app = httpd.app("shop", *KILL, *EARLY, "AppStopTimeout 60",
                     program="stuck.py")
     httpd.start()
@@ -66,7 +66,7 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
         bad = httpd.get_async(f"/{how}?s=600", "shop", 60)
         response = bad.result(60)
     assert response.status == 504
-    assert 2 <= late.took < 3.2 + late.seconds  # it is looked once a second
+    assert 2 <= late.took < 3.2 + late.seconds  # there is one check a second
     line, = httpd.log.wait_for("is hung and is killed")
     assert f"shop[{pid}]" in line and "127.0.0.1" in line
     assert f"GET /{how}" in line
@@ -79,7 +79,8 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
 
 
 def test_replacement_starts_before_the_end(httpd: Httpd) -> None:
-    """P5, P15: it is replaced when it is killed, not when it is gone"""
+    """P5, P15: the process is replaced when it is killed, not when it is
+    gone."""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 60", "MaxInstances 1", *EARLY,
                     "AppSetEnv IGNORE_TERM 1", "AppStopTimeout 1")
@@ -101,7 +102,8 @@ def test_replacement_starts_before_the_end(httpd: Httpd) -> None:
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
 def test_the_client_does_not_wait_for_its_end(httpd: Httpd,
                                               listen: str) -> None:
-    """P16: 504 when it gets TERM, and not when it is dead"""
+    """P16: the client gets 504 when the process gets TERM, not when it is
+    dead."""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 600", "MaxInstances 1", *EARLY,
                     "AppSetEnv IGNORE_TERM 1", "AppListen " + listen)
@@ -119,7 +121,7 @@ def test_the_client_does_not_wait_for_its_end(httpd: Httpd,
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 def test_half_a_response_over_another_protocol(
         httpd: Httpd, protocol: str) -> None:
-    """The same where mod_proxy reads the answer by itself. The program does
+    """The same where mod_proxy reads the response by itself. The program does
     not know the protocol, and waits for the end of a line."""
     if protocol != "fcgi":
         httpd.modules.append("proxy_" + protocol)
@@ -142,7 +144,7 @@ def test_half_a_response_over_another_protocol(
 
 
 def test_it_ignores_term(httpd: Httpd) -> None:
-    """P16: so it gets KILL, after AppHungStopTimeout and not AppStopTimeout"""
+    """P16: it gets KILL after AppHungStopTimeout, not after AppStopTimeout."""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 3", *EARLY, "AppSetEnv IGNORE_TERM 1",
                     "AppStopTimeout 1")
@@ -158,7 +160,7 @@ def test_it_ignores_term(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_error_document_of_the_504(httpd: Httpd) -> None:
-    """P16: an ErrorDocument"""
+    """P16: an ErrorDocument."""
     httpd.app("shop", *KILL, "ErrorDocument 504 /late.html")
     (httpd.dir / "shop" / "public" / "late.html").write_text("come again")
     httpd.start()
@@ -169,8 +171,8 @@ def test_error_document_of_the_504(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_no_request_writes_lines(httpd: Httpd) -> None:
-    """What a URL says is one line of the log and of the table, without control
-    characters, whoever ends the process because of it"""
+    """A URL takes one line of the log and of the status, without control
+    characters, whatever ends the process."""
     httpd.directives.append(f'<Location "{STATUS}">\n'
                             "AppStatusAllowActions On\n</Location>")
     httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2")
@@ -202,7 +204,7 @@ def test_no_request_writes_lines(httpd: Httpd) -> None:
 
 
 def test_half_a_response_is_broken_off(httpd: Httpd) -> None:
-    """504 only where nothing was sent"""
+    """The client gets 504 only if nothing was sent."""
     app = httpd.app("shop", *KILL, *EARLY, f"AppSetEnv GO {httpd.dir}/go",
                     program="long_lived.py")
     httpd.start()
@@ -217,8 +219,8 @@ def test_half_a_response_is_broken_off(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("path", ["/text", "/chunks", "/open"])
 def test_half_a_response_is_not_a_whole_one(httpd: Httpd, path: str) -> None:
-    """However it would have ended: the client does not see that end. One
-    that came before the kill is whole"""
+    """The client does not see an end of the response, whichever end it would
+    have had. A response that ended before the kill is complete."""
     go = httpd.dir / "go"
     app = httpd.app("shop", *KILL, *EARLY, f"AppSetEnv GO {go}",
                     "AppConcurrency 2", program="long_lived.py")
@@ -234,7 +236,7 @@ def test_half_a_response_is_not_a_whole_one(httpd: Httpd, path: str) -> None:
 
 
 def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
-    """The next one goes on: TERM was sent, KILL comes"""
+    """TERM was sent. The next spawner goes on, and sends KILL."""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 2", *EARLY, "AppSetEnv IGNORE_TERM 1")
     httpd.log.expect(sentences.SLOW, sentences.KILLED_NO_RESPONSE,
@@ -270,7 +272,7 @@ def test_administrator_is_notified(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_apppoolctl_kill(httpd: Httpd) -> None:
-    """P26: apppoolctl kill; a process without a request is refused"""
+    """P26: apppoolctl kill. A process without a request is refused."""
     app = httpd.app("shop")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
@@ -297,8 +299,8 @@ def test_apppoolctl_kill(httpd: Httpd) -> None:
 
 @pytest.fixture
 def freezer() -> Iterator[Path]:
-    """A cgroup in which SIGKILL is of no effect until it is thawed, just as
-    for one that waits for a disk."""
+    """A cgroup in which SIGKILL has no effect until it is thawed, as with a
+    process that waits for a disk."""
     place = Path("/sys/fs/cgroup/freezer")
     if not (place / "tasks").exists():
         pytest.skip("no cgroup v1 freezer: nothing here survives SIGKILL")
@@ -319,15 +321,16 @@ def freeze(freezer: Path, *pids: int) -> None:
 
 
 def limit(httpd: Httpd, app: App) -> None:
-    """Not before those are frozen that are to be killed."""
+    """The limit applies only when the processes that it kills are frozen."""
     app.directives += KILL
     httpd.graceful()
 
 
 @pytest.mark.mpms("event")
 def test_unkillable(httpd: Httpd, freezer: Path) -> None:
-    """P6, P18: what survives KILL is shown; more than AppMaxUnkillable of them
-    (strictly) end all starts, until there are fewer"""
+    """P6, P18: a process that survives KILL is shown. More than
+    AppMaxUnkillable of them (strictly) end all starts, until there are
+    fewer."""
     app = httpd.app("shop", "AppMaxUnkillable 1")
     httpd.app("blog")
     httpd.start()
@@ -358,7 +361,7 @@ def test_unkillable(httpd: Httpd, freezer: Path) -> None:
 
 @pytest.mark.mpms("event")
 def test_unkillable_and_never_ready(httpd: Httpd, freezer: Path) -> None:
-    """They count as well: else each try would leave one more"""
+    """They count as well. Otherwise each try would leave one more."""
     (freezer / "tasks").chmod(0o666)
     (freezer / "freezer.state").write_text("FROZEN")
     httpd.app("shop", "AppMaxUnkillable 0", "AppStartTimeout 2",

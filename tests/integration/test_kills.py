@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""SIGKILL for anybody: an app, the spawner, the watchdog, an httpd child,
-httpd itself (acceptance B1, B2, B7)."""
+"""SIGKILL for any process: an app, the spawner, the watchdog, a child of
+httpd, httpd itself (acceptance B1, B2, B7)."""
 import http.client
 import signal
 import time
@@ -16,18 +16,18 @@ from harness.procs import alive, kill9
 from harness.wait import wait_until
 
 
-ORPHANS = 30  # seconds that children may go on without their parent
+ORPHANS = 30  # seconds for which children may continue without their parent
 
 
 def ten(httpd: Httpd, host: str = "shop") -> set[str]:
-    """Ten requests; the pids that answered."""
+    """Ten requests. @return the pids that served them"""
     responses = [httpd.get("/pid", host) for _ in range(10)]
     assert [response.status for response in responses] == [200] * 10
     return {response.text for response in responses}
 
 
 def test_app_dies_in_a_request(httpd: Httpd) -> None:
-    """B7: 502 there; the next request is answered by another process"""
+    """B7: this request gets 502. Another process serves the next one."""
     httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()
@@ -39,7 +39,7 @@ def test_app_dies_in_a_request(httpd: Httpd) -> None:
 
 
 def test_app_dies_on_a_kept_connection(httpd: Httpd) -> None:
-    """B7: the client's connection gets its 502, and lives on if it can"""
+    """B7: the client's connection gets its 502, and is kept if possible."""
     httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()
@@ -52,7 +52,7 @@ def test_app_dies_on_a_kept_connection(httpd: Httpd) -> None:
 
 
 def test_app_dies_within_a_response(httpd: Httpd) -> None:
-    """Half an answer is not taken for a whole one."""
+    """Half a response is not taken for a complete one."""
     httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()
@@ -63,7 +63,7 @@ def test_app_dies_within_a_response(httpd: Httpd) -> None:
 
 
 def test_waiters_of_a_killed_process(httpd: Httpd) -> None:
-    """They wait for its successor."""
+    """They get the process that replaces it."""
     httpd.log.expect(*KILLED)
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
@@ -79,8 +79,9 @@ def test_waiters_of_a_killed_process(httpd: Httpd) -> None:
 
 
 def test_no_request_goes_to_a_dying_process(httpd: Httpd) -> None:
-    """One whose request has just failed as it was killed listens yet, as the
-    kernel closes the youngest of its files first"""
+    """A request has failed because its process was killed. That process still
+    listens for a moment, because the kernel closes its youngest files
+    first."""
     httpd.log.expect(*KILLED)
     httpd.app("shop", "MaxInstances 1", "AppSetEnv OPEN_FILES 10000")
     httpd.start()
@@ -100,7 +101,7 @@ def test_no_request_goes_to_a_dying_process(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("victims", ["spawner", "watchdog", "both"])
 def test_helpers_die(httpd: Httpd, victims: str) -> None:
-    """B1: no failed request, the same app processes"""
+    """B1: no request fails, and the processes of the app stay."""
     httpd.log.expect("apppool.*(spawner|watchdog).*(SIGKILL|died|ended)",
                      sentences.DIED)
     app = httpd.app("shop")
@@ -113,14 +114,14 @@ def test_helpers_die(httpd: Httpd, victims: str) -> None:
     for pid in victim:
         kill9(pid)
     assert ten(httpd) == before
-    # A start needs the spawner, so this one waits for the next.
+    # A start needs the spawner, so this request waits for the next one.
     assert ten(httpd, "blog")
     wait_until(lambda: not any(alive(pid) for pid in victim), "all are gone")
     assert httpd.helper("watchdog") not in victim
     assert httpd.helper("spawner") not in victim
     assert ten(httpd) == before
     assert [str(pid) for pid in httpd.pids(app)] == list(before)
-    # The next spawner knows the adopted process as its own.
+    # The next spawner treats the adopted process as its own.
     kill9(int(before.pop()))
     httpd.log.expect(sentences.DIED)
     assert ten(httpd)
@@ -128,8 +129,8 @@ def test_helpers_die(httpd: Httpd, victims: str) -> None:
 
 
 def test_spawner_dies_while_an_app_starts(httpd: Httpd) -> None:
-    """The waiting request is answered all the same, whenever it dies: before
-    the app was let go, while the shell runs, while the app boots."""
+    """The waiting request is served, whenever the spawner dies: before the app
+    may run, while the shell runs, or while the app boots."""
     moments = (0, 0.001, 0.003, 0.01, 0.1)
     apps = [httpd.app(f"shop{n}", "AppSetEnv BOOT_SLEEP 0.3")
             for n in range(len(moments))]
@@ -148,8 +149,8 @@ def test_spawner_dies_while_an_app_starts(httpd: Httpd) -> None:
 
 
 def test_leftovers_of_a_killed_spawner(httpd: Httpd) -> None:
-    """Sockets and FIFO of a process that it had no time to record are
-    removed by the next one, and nobody else's."""
+    """It had no time to record a process. The next spawner removes the sockets
+    and the FIFO of that process, and no others."""
     httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -167,7 +168,7 @@ def test_leftovers_of_a_killed_spawner(httpd: Httpd) -> None:
 
 
 def test_output_outlives_the_spawner(httpd: Httpd) -> None:
-    """No SIGPIPE, and the next spawner reads on."""
+    """There is no SIGPIPE, and the next spawner reads on."""
     httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -180,7 +181,7 @@ def test_output_outlives_the_spawner(httpd: Httpd) -> None:
 
 
 def test_idle_httpd_children_die(httpd: Httpd) -> None:
-    """B1: all of them; the app's process stays"""
+    """B1: all of them die, and the process of the app stays."""
     httpd.app("shop")
     httpd.start()
     before = ten(httpd)
@@ -192,8 +193,8 @@ def test_idle_httpd_children_die(httpd: Httpd) -> None:
 
 
 def test_httpd_child_dies_with_a_session(httpd: Httpd) -> None:
-    """B1: its process gets no other request until the app closes the connection;
-    the spawner looks at least once a second"""
+    """B1: its process gets no other request until the app closes the
+    connection. The spawner checks that at least once a second."""
     httpd.log.expect("AH10392")
     app = httpd.app("shop", "MaxInstances 1")
     httpd.start()
@@ -204,7 +205,7 @@ def test_httpd_child_dies_with_a_session(httpd: Httpd) -> None:
     wait_until(lambda: any(one["abandoned"] for one in
                            httpd.group(app)["requests"]),
                "its process keeps the request")
-    time.sleep(5.5)  # it looks less and less often, down to once a second
+    time.sleep(5.5)  # it checks less and less often, down to once a second
     assert httpd.counts() == (1, 1, 0)
     with Late(*procs.marked(str(httpd.dir))) as late:
         held.go.touch()
@@ -220,7 +221,7 @@ def test_httpd_child_dies_in_the_queue(httpd: Httpd) -> None:
     if httpd.mpm == "prefork":
         httpd.app("shop", "MaxInstances 1")
     else:
-        # Of two children of many threads, one may have both requests.
+        # A child with many threads may have both requests.
         httpd.directives += ["StartServers 1", "ThreadsPerChild 16"]
         httpd.app("shop", "MaxInstances 1")
     httpd.start()
@@ -237,8 +238,8 @@ def test_httpd_child_dies_in_the_queue(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_httpd_itself_dies(httpd: Httpd) -> None:
-    """B2: nothing is left, not even what ignores SIGTERM. But httpd's children
-    have some time to finish what they have begun."""
+    """B2: nothing is left, not even a process that ignores SIGTERM. httpd's
+    children have some time to finish their requests."""
     httpd.log.expect(sentences.PARENT_GONE, sentences.CHILDREN_LEFT,
                      sentences.PID_FILE)
     httpd.app("shop", "AppStopTimeout 1")
@@ -265,6 +266,6 @@ def test_httpd_itself_dies(httpd: Httpd) -> None:
             kill9(orphan)
     wait_until(lambda: not any(alive(p) for p in orphans), "children ended")
     assert not list(procs.marked(str(httpd.dir)))
-    # A new httpd starts beside nothing.
+    # A new httpd finds no process.
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What an application is called in the log, by httpd and by the spawner, and
-how apppoolctl knows it: one name, that no other application has."""
+"""The name of an application in the logs of httpd and of the spawner, and for
+apppoolctl. It is the same everywhere, and no other application has it."""
 import re
 
 import pytest

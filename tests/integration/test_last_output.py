@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What is told of the output of an app that does not start: of a stack trace,
-what it is about, wherever that stands."""
+"""The part of an app's output that is shown when the app does not start: of a
+stack trace, the line with the error, wherever it is."""
 import pytest
 
 from harness import sentences
@@ -9,7 +9,7 @@ from harness.page import Page
 
 pytestmark = pytest.mark.mpms("event")
 
-# The lines above a long stack, its frames, those below; what of it is told.
+# The lines above a long stack, its frames, the lines below, and what is shown.
 STACKS = {
     "ruby": (["! no database (RuntimeError)"], "\tfrom file.rb", [],
              "! no database (RuntimeError)"),

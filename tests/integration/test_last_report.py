@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What is known of a process before it is killed: the report, and what it
-prints on AppDumpSignal. Nobody waits for either."""
+"""What is recorded about a process before it is killed: the report, and what
+it prints on AppDumpSignal. No request waits for either."""
 import re
 import time
 
@@ -30,12 +30,13 @@ def start(httpd: Httpd, *directives: str, program: str = "stuck.py") -> App:
 
 
 def idle(httpd: Httpd, app: App) -> int:
-    """One that is known before it is asked for something, which is its end"""
+    """A process that is known before it gets the request that ends it."""
     return wait_until(lambda: httpd.pids(app, "idle"), "one is idle")[0]
 
 
 def place_of(httpd: Httpd, pid: int, *patterns: str) -> list[int]:
-    """Where in the log the first line is that matches, of each."""
+    """The position in the log of the first line that matches, for each
+    pattern."""
     lines = httpd.log.lines()
     # Ours is `shop[PID] text`, the app's is `shop[PID]> text`.
     own = re.compile(rf"shop\[{pid}\]>? ")
@@ -45,7 +46,7 @@ def place_of(httpd: Httpd, pid: int, *patterns: str) -> list[int]:
 
 
 def test_what_it_prints(httpd: Httpd) -> None:
-    """Report, signal, the app's own words, TERM: in this order"""
+    """Report, signal, the output of the app, TERM: in this order."""
     app = start(httpd, "AppDumpSignal USR2")
     for _ in range(TRIES):
         pid = idle(httpd, app)
@@ -63,7 +64,7 @@ def test_what_it_prints(httpd: Httpd) -> None:
 
 
 def test_without_a_dump_signal(httpd: Httpd) -> None:
-    """The default: a report, and TERM right after it"""
+    """The default: a report, and TERM right after it."""
     app = start(httpd, "AppDumpSignal none")
     pid = idle(httpd, app)
     assert httpd.get("/nap", "shop").status == 504
@@ -76,7 +77,7 @@ def test_without_a_dump_signal(httpd: Httpd) -> None:
 
 
 def test_next_process_does_not_wait_for_the_report(httpd: Httpd) -> None:
-    """The next process serves while the old one yet prints"""
+    """The next process serves while the old one still prints."""
     app = start(httpd, "AppDumpSignal USR2", "MaxInstances 1")
     for _ in range(TRIES):
         pid = idle(httpd, app)
@@ -92,7 +93,7 @@ def test_next_process_does_not_wait_for_the_report(httpd: Httpd) -> None:
 
 
 def test_no_handler(httpd: Httpd) -> None:
-    """A signal that it does not expect ends it a second earlier"""
+    """An app that does not handle the signal ends a second earlier."""
     app = start(httpd, "AppDumpSignal SIGUSR1", program="app.py")
     held = httpd.hold("shop", "a")
     assert held.pending.result().status == 504
@@ -103,7 +104,7 @@ def test_no_handler(httpd: Httpd) -> None:
 
 
 def test_stopped(httpd: Httpd) -> None:
-    """It hears no signal before it is told to go on"""
+    """A stopped process gets no signal before it is continued."""
     app = start(httpd, "AppDumpSignal 12")
     pid = idle(httpd, app)
     assert httpd.get("/stop", "shop").status == 504
@@ -117,7 +118,7 @@ def test_stopped(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_many(httpd: Httpd) -> None:
-    """All are killed in time, whether there is a report of each or not"""
+    """All are killed in time, whether there is a report of each or not."""
     httpd.directives.append("MaxPoolSize 40")
     httpd.log.expect("report: too many are being written")
     app = start(httpd, "AppDumpSignal USR2", "AppHungExtra 0")

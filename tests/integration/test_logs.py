@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppoolctl logs and report: what an app printed, and what a process of it
-does, also for the user that runs it."""
+"""apppoolctl logs and report: what an app has printed, and what one of its
+processes does. They also work for the user that runs the app."""
 import json
 import os
 import signal
@@ -39,7 +39,7 @@ def says(httpd: Httpd, text: str, user: str = OWNER) -> None:
                                    'AppLog "|$cat >/dev/null"',
                                    "AppLogFormat raw\nAppLog {}/shop.log"])
 def test_logs(httpd: Httpd, where: str) -> None:
-    """Wherever they go; of this app and no other"""
+    """Wherever the lines go. Only lines of this app are shown."""
     httpd.app("shop", f"AppUser {OWNER}", where.format(httpd.dir))
     httpd.app("blog", f"AppUser {NEIGHBOUR}")
     httpd.start()
@@ -56,7 +56,7 @@ def test_logs(httpd: Httpd, where: str) -> None:
 
 
 def test_follow(httpd: Httpd) -> None:
-    """Each line is printed once, also after a restart of the spawner"""
+    """Each line is printed once, also after a restart of the spawner."""
     httpd.log.expect(r"spawner \d+ ended")
     httpd.app("shop")
     httpd.start()
@@ -84,7 +84,8 @@ def test_follow(httpd: Httpd) -> None:
 
 
 def test_follow_when_there_is_too_much_output(httpd: Httpd) -> None:
-    """What comes while it does not look, and is not kept, is counted."""
+    """Lines that come while the command does not read, and that are not kept,
+    are counted."""
     httpd.app("shop", f"AppLog {httpd.dir}/shop.log", program="noisy.py")
     httpd.start()
     assert httpd.get("/lines?n=1", "shop").status == 200
@@ -110,7 +111,7 @@ def test_follow_when_there_is_too_much_output(httpd: Httpd) -> None:
 
 
 def test_only_the_last_lines_are_kept(httpd: Httpd) -> None:
-    """16 KB of them, in order, and whole"""
+    """The last 16 KB, in order, and only whole lines."""
     httpd.app("shop", f"AppLog {httpd.dir}/shop.log", program="noisy.py")
     httpd.start()
     assert httpd.get("/lines?n=3000", "shop").status == 200
@@ -123,8 +124,8 @@ def test_only_the_last_lines_are_kept(httpd: Httpd) -> None:
 
 
 def test_report(httpd: Httpd) -> None:
-    """What it does; it goes on, and the log has nothing of it. Stacks of the
-    kernel are root's"""
+    """It says what the process does. The process goes on, and nothing is
+    logged. Only root sees stacks of the kernel."""
     app = httpd.app("shop", f"AppUser {OWNER}")
     httpd.app("blog", f"AppUser {NEIGHBOUR}")
     httpd.start()
@@ -148,8 +149,8 @@ def test_report(httpd: Httpd) -> None:
 
 
 def test_app_gets_another_user(httpd: Httpd) -> None:
-    """The new one reads nothing that the old one printed, and nothing of what
-    its processes do"""
+    """The new user reads neither what the app printed for the old one, nor
+    what the old one's processes do."""
     app = httpd.app("shop", f"AppUser {OWNER}")
     httpd.app("blog", f"AppUser {NEIGHBOUR}")
     httpd.start()

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """WebSockets and event streams keep a process that has to leave for
-AppDrainTimeout. Then it is stopped, and their clients see an end in order."""
+AppDrainTimeout. Then it is stopped, and their clients see a proper end."""
 from contextlib import ExitStack
 from typing import Iterator
 
@@ -85,7 +85,7 @@ def drain(httpd: Httpd, _: App) -> None:
 
 
 def requests(httpd: Httpd, _: App) -> None:
-    """Three is MaxRequests"""
+    """Three is MaxRequests."""
     for _ in range(3):
         assert httpd.get("/pid", "shop").status == 200
 
@@ -100,7 +100,8 @@ def memory(httpd: Httpd, _: App) -> None:
     (requests, ("MaxRequests 3",)), (memory, ("AppMemoryLimit 60M",))])
 def test_process_retires(httpd: Httpd, opened: ExitStack, way,
                          directives) -> None:
-    """For whatever reason: both are closed as by an app that ends in order"""
+    """For any reason. Both connections are closed as by an app that ends in
+    order."""
     app = start(httpd, *directives)
     one, other = websocket(httpd, opened), stream(httpd, opened)
     pid = links(httpd, app, 2)
@@ -119,8 +120,8 @@ def test_process_retires(httpd: Httpd, opened: ExitStack, way,
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
                                protocol: str) -> None:
-    """Also where mod_proxy reads it by itself: an event stream may last longer
-    than AppKillAfter, and ends in order"""
+    """The same where mod_proxy reads the response by itself. An event stream
+    may last longer than AppKillAfter, and ends in order."""
     text = b"Content-Type: text/event-stream\r\n\r\ndata: first\n\n"
     said = httpd.dir / "said"
     said.write_bytes({"fcgi": record(STDOUT, text), "scgi": text,
@@ -144,7 +145,7 @@ def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
 
 
 def test_incomplete_frame(httpd: Httpd, opened: ExitStack) -> None:
-    """No Close frame is possible there: the connection ends without one"""
+    """No Close frame is possible there, so the connection ends without one."""
     app = start(httpd)
     line = websocket(httpd, opened, "/websocket?half")
     links(httpd, app, 1)
@@ -154,7 +155,7 @@ def test_incomplete_frame(httpd: Httpd, opened: ExitStack) -> None:
 
 
 def test_app_sends_the_close_frame(httpd: Httpd, opened: ExitStack) -> None:
-    """In its own words, and in those alone"""
+    """Only the Close frame of the app is sent."""
     app = start(httpd, "AppSetEnv FAREWELL 03f4")
     line = websocket(httpd, opened)
     links(httpd, app, 1)
@@ -165,7 +166,8 @@ def test_app_sends_the_close_frame(httpd: Httpd, opened: ExitStack) -> None:
 
 
 def the_limit_is_over(httpd: Httpd, opened: ExitStack) -> None:
-    """Of a process that left before: that of one that leaves now is."""
+    """The drain time of a process that left earlier is over. So is that of one
+    that leaves now."""
     app = httpd.apps[1]
     line = websocket(httpd, opened, host="blog")
     links(httpd, app, 1)
@@ -174,7 +176,8 @@ def the_limit_is_over(httpd: Httpd, opened: ExitStack) -> None:
 
 
 def test_requests_are_finished(httpd: Httpd, opened: ExitStack) -> None:
-    """They have the time they need, and so have the links beside them"""
+    """They have the time that they need, and so have the long-lived
+    connections of their process."""
     app = start(httpd)
     line = websocket(httpd, opened)
     pid = links(httpd, app, 1)
@@ -190,7 +193,7 @@ def test_requests_are_finished(httpd: Httpd, opened: ExitStack) -> None:
 
 
 def test_no_limit(httpd: Httpd, opened: ExitStack) -> None:
-    """AppDrainTimeout 0: links stay"""
+    """AppDrainTimeout 0: long-lived connections stay."""
     app = start(httpd, drain="0")
     line = stream(httpd, opened)
     pid = links(httpd, app, 1)
@@ -204,7 +207,8 @@ def test_no_limit(httpd: Httpd, opened: ExitStack) -> None:
 
 def test_long_response_is_not_a_long_lived_connection(
         httpd: Httpd, opened: ExitStack) -> None:
-    """With X-Accel-Buffering: no, it may be a file: it is finished"""
+    """A response with X-Accel-Buffering: no may be a file, so it is
+    finished."""
     app = start(httpd)
     line = opened.enter_context(Raw(
         httpd.port, b"GET /unbuffered HTTP/1.1\r\nHost: shop\r\n\r\n"))

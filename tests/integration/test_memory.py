@@ -26,8 +26,9 @@ def start(httpd: Httpd, *directives: str, limit: str = "60M") -> App:
 
 @pytest.mark.parametrize("way", ["eat", "child"])
 def test_replaced(httpd: Httpd, way: str) -> None:
-    """Also for the memory of what it has started; no request fails or waits,
-    and there is never less than one process, nor more than one above"""
+    """The memory of its child processes counts, too. No request fails or
+    waits. There is never less than one process, and never more than one above
+    the limit."""
     app = start(httpd, "AppSetEnv BOOT_SLEEP 0.5")
     old = httpd.pids(app)[0]
     assert httpd.get(f"/{way}?mb=100", "shop").text == str(old)
@@ -61,7 +62,7 @@ def test_its_request_is_finished(httpd: Httpd) -> None:
 
 
 def test_shared_memory_counts_once(httpd: Httpd) -> None:
-    """Five processes that have 30 MB in common do not use 150"""
+    """Five processes that share 30 MB do not use 150 MB."""
     canary(httpd)
     app = start(httpd, limit="120M")
     old = httpd.pids(app)
@@ -76,14 +77,15 @@ def test_shared_memory_counts_once(httpd: Httpd) -> None:
 
 
 def canary(httpd: Httpd) -> None:
-    """For looks(): an app that is above its limit as soon as it is there"""
+    """For wait_for_scan(): an app that is above its limit from its start
+    on."""
     httpd.app("canary", "AppMemoryLimit 1M", "MaxInstances 1",
               program="heavy.py")
 
 
 def wait_for_scan(httpd: Httpd) -> None:
-    """The memory of all was looked at: the canary, which was not there before,
-    was reported, and the one that replaced it"""
+    """Wait until the memory of all processes was read: a new canary was
+    reported, and so was the process that replaced it."""
     assert httpd.get("/pid", "canary").status == 200
     wait_until(
         lambda: len(httpd.log.matching(rf"canary\[\d+\] {HEAVY}")) == 2,
@@ -91,8 +93,8 @@ def wait_for_scan(httpd: Httpd) -> None:
 
 
 def test_the_new_one_does_not_start(httpd: Httpd) -> None:
-    """The old process continues to serve, and the status says so, until the new
-    one starts"""
+    """The old process still serves, and the status says so, until a new one
+    starts."""
     httpd.log.expect("could not be started")
     broken = httpd.dir / "broken"
     app = start(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}")
@@ -107,8 +109,8 @@ def test_the_new_one_does_not_start(httpd: Httpd) -> None:
 
 
 def test_limit_too_low(httpd: Httpd) -> None:
-    """Who is above it at once is not replaced all the time: it serves ten
-    times as long as it took to start"""
+    """A process that is above the limit at once is not replaced all the time.
+    It serves ten times as long as it took to start."""
     start(httpd, "AppSetEnv BOOT_SLEEP 0.3", limit="1M")
     wait_until(lambda: len(httpd.log.matching(HEAVY)) == 2, "two are replaced",
                60)
@@ -137,7 +139,8 @@ def test_next_spawner_continues_to_measure(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_status_counts_what_it_has_started(httpd: Httpd) -> None:
-    """Without a limit, and in each of the views; a stranger does not count"""
+    """Without a limit, and in each view. A process of somebody else does not
+    count."""
     app = start(httpd, limit="0")
     httpd.app("blog")
     httpd.graceful()
@@ -168,7 +171,7 @@ def test_status_counts_what_it_has_started(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_no_limit(httpd: Httpd) -> None:
-    """0, and a limit that a graceful restart gives"""
+    """0, and a limit that comes with a graceful restart."""
     canary(httpd)
     app = start(httpd, limit="0")
     old = httpd.get("/eat?mb=100", "shop").text

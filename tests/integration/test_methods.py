@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Methods that are not the app's to answer."""
+"""Methods that do not reach an app."""
 import pytest
 
 from harness.client import Raw
@@ -42,7 +42,7 @@ def test_trace_off(httpd: Httpd, files: bool) -> None:
 
 @FILES
 def test_trace_on(httpd: Httpd, files: bool) -> None:
-    """Then it is httpd that answers"""
+    """Then httpd itself responds."""
     start(httpd, files)
     status, _, text = fetch(httpd, "TRACE /echo")
     assert (status, "X-Mine: 1" in text) == (200, True)
@@ -51,7 +51,7 @@ def test_trace_on(httpd: Httpd, files: bool) -> None:
 
 @FILES
 def test_connect(httpd: Httpd, files: bool) -> None:
-    """No app is a way to somewhere else"""
+    """No app is a way to another server."""
     start(httpd, files)
     status, allow, _ = fetch(httpd, "CONNECT shop:443")
     assert status == 405

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""?metrics and ?auto: the status for machines."""
+"""?metrics and ?auto: the status for programs."""
 from typing import Any
 
 import pytest
@@ -13,8 +13,8 @@ OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 
 def metrics(httpd: Httpd) -> dict[str, Any]:
-    """Families by name, as a real parser reads them; it is a strict one."""
-    response = httpd.get(f"{STATUS}?metrics=")  # as Prometheus asks
+    """Families by name, as a real and strict parser reads them."""
+    response = httpd.get(f"{STATUS}?metrics=")  # as Prometheus sends it
     assert response.status == 200
     assert response.headers["Content-Type"] == OPENMETRICS
     assert response.text.endswith("\n# EOF\n")
@@ -97,7 +97,7 @@ def test_names_are_escaped(httpd: Httpd) -> None:
 
 
 def test_metrics_of_nothing(httpd: Httpd) -> None:
-    """No app has had a request, or there is no app at all"""
+    """No app has had a request, or there is no app at all."""
     httpd.start()
     assert value(metrics(httpd), "apppool_pool_requests", "_total") == 0
     httpd.app("shop")
@@ -111,7 +111,7 @@ def lines(text: str) -> dict[str, str]:
 
 
 def test_auto(httpd: Httpd) -> None:
-    """?auto, on our own page and in mod_status's"""
+    """?auto, on our own page and in mod_status."""
     httpd.modules.append("status")
     httpd.directives += ["<Location /server-status>",
                          "SetHandler server-status", "</Location>",

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Other modules of httpd, before the app and after it."""
+"""Other modules of httpd, before the app and behind it."""
 import base64
 import hashlib
 import shutil
@@ -17,7 +17,7 @@ MEGABYTE = 1 << 20
 
 
 def flood(size: int) -> bytes:
-    """What /flood and /cached answer."""
+    """The response of /flood and of /cached."""
     return (bytes(range(251)) * (size // 251 + 1))[:size]
 
 
@@ -43,8 +43,8 @@ def credentials(word: str) -> dict[str, str]:
 
 
 def test_basic_authentication(httpd: Httpd) -> None:
-    """Who is not let in does not reach the app; of the others it can be told,
-    and it cannot be told by them"""
+    """A user who is not let in does not reach the app. The app gets the name
+    of a user who is, and a client cannot forge it."""
     httpd.log.expect("AH01617")  # a wrong password
     httpd.modules.append("headers")
     httpd.app("shop", "RequestHeader set X-Remote-User expr=%{REMOTE_USER}",
@@ -61,7 +61,7 @@ def test_basic_authentication(httpd: Httpd) -> None:
 
 
 def test_refused_before_the_body_is_read(httpd: Httpd) -> None:
-    """The body is neither stored nor asked for"""
+    """The body is neither stored nor requested."""
     httpd.app("shop", *protect(httpd))
     httpd.start()
     with Raw(httpd.port, b"POST /sum HTTP/1.1\r\nHost: shop\r\n"
@@ -72,7 +72,8 @@ def test_refused_before_the_body_is_read(httpd: Httpd) -> None:
 
 
 def test_variables_as_headers(httpd: Httpd) -> None:
-    """SetEnv and the like reach an app over http as RequestHeader says"""
+    """Variables of SetEnv and the like reach an app over http by
+    RequestHeader."""
     httpd.modules += ["headers", "env", "setenvif"]
     httpd.app("shop", "SetEnv PLAN gold",
               'SetEnvIf Request_URI "^/(..)/" LANGUAGE=$1',
@@ -91,7 +92,7 @@ def test_variables_as_headers(httpd: Httpd) -> None:
 
 
 def show_variables(httpd: Httpd, name: str) -> None:
-    """Let the apps answer with what they know of a request."""
+    """Let the apps respond with what they know of a request."""
     for app in httpd.apps:
         if name == "php":
             (app.root / "index.php").write_text(
@@ -112,7 +113,8 @@ CGI = pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
 @pytest.mark.one_mpm("the other modules are the same in both")
 @CGI
 def test_variables_of_cgi(httpd: Httpd, name: str) -> None:
-    """SetEnv's, and who has logged in; the client has no say in them"""
+    """The variables of SetEnv, and the user who has logged in. The client
+    cannot change them."""
     httpd.modules.append("env")
     places = list(mount(httpd, SERVERS[name], "SetEnv PLAN gold"))
     show_variables(httpd, name)
@@ -144,12 +146,12 @@ def test_variables_of_tls(httpd: Httpd, name: str) -> None:
     host.close()
 
 
-# ---- after the app
+# ---- behind the app
 
 @pytest.mark.one_mpm("the other modules are the same in both")
 @pytest.mark.parametrize("size", [1000, 300000, 3 * MEGABYTE])
 def test_compression(httpd: Httpd, size: int) -> None:
-    """For whom that wants it"""
+    """For a client that accepts it."""
     httpd.modules += ["filter", "deflate"]
     httpd.app("shop", "SetOutputFilter DEFLATE", program="bulk.py")
     httpd.start()
@@ -164,7 +166,7 @@ def test_compression(httpd: Httpd, size: int) -> None:
 
 @pytest.mark.parametrize("size", [10, 3 * MEGABYTE])
 def test_cache(httpd: Httpd, size: int) -> None:
-    """The second time it does not reach the app"""
+    """The second request does not reach the app."""
     place = httpd.dir / "cache"
     place.mkdir()
     shutil.chown(place, USER, USER)
@@ -183,7 +185,7 @@ def test_cache(httpd: Httpd, size: int) -> None:
 
 
 def test_changed_on_its_way(httpd: Httpd) -> None:
-    """A filter that makes it longer or shorter"""
+    """A filter that makes the response longer or shorter."""
     httpd.modules += ["filter", "substitute"]
     httpd.app("shop", "SetOutputFilter SUBSTITUTE",
               'Substitute "s/part/PORTION/"', 'Substitute "s/a body/it/"')

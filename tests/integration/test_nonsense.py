@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Apps that do not speak what they should: 502 resp. 504, a line in the log
-that names the process, and no harm to anybody else."""
+"""Apps that send something wrong: the client gets 502 or 504, a line in the
+log names the process, and nothing else is harmed."""
 import http.client
 import struct
 from pathlib import Path
@@ -16,7 +16,7 @@ MODULES = {"http": [], "fcgi": [], "scgi": ["proxy_scgi"],
 
 
 def record(kind: int, body: bytes, claim: int = -1, version: int = 1) -> bytes:
-    """FastCGI's; it may claim another length."""
+    """A record of FastCGI. It may claim another length."""
     return struct.pack(">BBHHBB", version, kind, 1,
                        len(body) if claim < 0 else claim, 0, 0) + body
 
@@ -62,7 +62,7 @@ CASES = [(what, protocol) for what, by in RESPONSES.items() for protocol in by]
 
 def raw(httpd: Httpd, protocol: str, response: bytes,
         *directives: str) -> None:
-    """An app that answers so, and one beside it."""
+    """An app that sends these bytes, and a good app beside it."""
     httpd.log.expect("apppool: .*shop.*(gave no response|was silent)", "Script",
                      sentences.ODD_RESPONSE, sentences.TIMED_OUT,
                      sentences.NO_BACKEND, sentences.SLOW,
@@ -102,7 +102,7 @@ def test_silence(httpd: Httpd, protocol: str) -> None:
 @pytest.mark.parametrize("protocol", list(MODULES))
 @pytest.mark.mpms("event")
 def test_killed_within_its_response(httpd: Httpd, protocol: str) -> None:
-    """That is no end of one without a length"""
+    """A response without a length does not end by that."""
     body = STATUS[protocol] + HEAD + b"\r\nthe first half"
     if protocol == "fcgi":
         body = record(STDOUT, body)
@@ -115,7 +115,7 @@ def test_killed_within_its_response(httpd: Httpd, protocol: str) -> None:
     httpd.settles(active=0, count=0)
 
 
-# ---- how long is it?
+# ---- the length of a response
 
 STATUS = {"http": b"HTTP/1.1 200 OK\r\n", "uwsgi": b"HTTP/1.1 200 OK\r\n",
           "scgi": b"", "fcgi": b""}
@@ -129,7 +129,7 @@ def response_of(protocol: str, headers: bytes, body: bytes = b"") -> bytes:
 
 
 def two_requests(httpd: Httpd) -> bytes:
-    """On one connection; all that comes until it is closed."""
+    """On one connection. @return all bytes until it is closed"""
     with Raw(httpd.port, b"GET /a HTTP/1.1\r\nHost: shop\r\n\r\n"
              b"GET /b HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n"
              ) as client:
@@ -140,7 +140,7 @@ def two_requests(httpd: Httpd) -> bytes:
 @pytest.mark.parametrize("protocol", list(MODULES))
 @pytest.mark.mpms("event")
 def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
-    """The rest is no other answer"""
+    """The surplus is not the next response."""
     httpd.log.expect("longer than its Content-Length")
     poison = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison" + b"x" * 9000
     raw(httpd, protocol, response_of(protocol, b"Content-Length: 2\r\n",
@@ -162,7 +162,8 @@ def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
 @pytest.mark.mpms("event")
 def test_length_that_httpd_must_trust(httpd: Httpd, length: str,
                                       status: int) -> None:
-    """By an administrator's variable: then it counts over fcgi, too"""
+    """It comes from a variable of the administrator. Then it also counts over
+    fcgi."""
     httpd.log.expect("longer than its Content-Length", "is not a number")
     httpd.modules.append("env")
     raw(httpd, "fcgi", response_of(
@@ -176,7 +177,7 @@ def test_length_that_httpd_must_trust(httpd: Httpd, length: str,
 @pytest.mark.parametrize("protocol", list(MODULES))
 @pytest.mark.mpms("event")
 def test_url_does_not_decide_the_type(httpd: Httpd, protocol: str) -> None:
-    """The app decides type, encoding and language"""
+    """The app decides type, encoding and language."""
     httpd.modules.append("mime")
     httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css",
                          "AddEncoding x-gzip .gz", "AddLanguage de .de"]
@@ -191,7 +192,8 @@ def test_url_does_not_decide_the_type(httpd: Httpd, protocol: str) -> None:
 @pytest.mark.parametrize("protocol", ["http", "scgi", "uwsgi"])
 @pytest.mark.mpms("event")
 def test_less_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
-    """The client does not take it for the whole, nor wait for the rest"""
+    """The client neither takes it for the whole response nor waits for the
+    rest."""
     raw(httpd, protocol, response_of(protocol, b"Content-Length: 9\r\n",
                                      b"only"), f"AppBufferResponse {buffer}")
     said = two_requests(httpd)
@@ -220,7 +222,7 @@ def test_length_that_is_not_a_number(httpd: Httpd, protocol: str,
 @pytest.mark.mpms("event")
 def test_empty_response_has_the_type_it_says(httpd: Httpd,
                                            protocol: str) -> None:
-    """Also where mod_mime makes another one of the URL"""
+    """Also where mod_mime would derive another type from the URL."""
     httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css"]
     httpd.modules.append("mime")
     raw(httpd, protocol,

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""httpd is started by an ordinary user: applications run as that user, who
-is the pool's owner (doc/directives.md, AppUser)."""
+"""An ordinary user starts httpd. Applications run as that user, and that user
+owns the pool (doc/directives.md, AppUser)."""
 import os
 import shutil
 import subprocess
@@ -38,7 +38,7 @@ def not_root(httpd: Httpd) -> None:
 
 
 def test_everything_belongs_to_the_user(httpd: Httpd) -> None:
-    """It serves, and its owner may do what root may do elsewhere"""
+    """It serves, and its owner may do what otherwise only root may do."""
     app = httpd.app("shop", "MinInstances 1")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
@@ -57,7 +57,7 @@ def test_everything_belongs_to_the_user(httpd: Httpd) -> None:
 
 
 def test_no_other_user(httpd: Httpd) -> None:
-    """No application runs as another user, and httpd -t says so"""
+    """No application runs as another user, and httpd -t says so."""
     httpd.app("shop", "AppUser nobody")
     done = httpd.test()
     assert done.returncode != 0

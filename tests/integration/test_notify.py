@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppNotify: the administrator is told once about each trouble."""
+"""AppNotify: the administrator is told once about each failure."""
 import re
 import socket
 from datetime import datetime, timezone
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.mpms("event")
 
 
 def test_failed_start(httpd: Httpd) -> None:
-    """The object, and as whom the command runs"""
+    """The notification, and the user as which the command runs."""
     app = start(httpd, witness(httpd))
     break_it(httpd)
     note, = told(httpd)
@@ -44,7 +44,7 @@ def test_failed_start(httpd: Httpd) -> None:
 
 
 def test_coalesced(httpd: Httpd) -> None:
-    """What comes within a minute is told together, at its end"""
+    """Failures of one minute come in one notification at its end."""
     start(httpd, witness(httpd))
     break_it(httpd)
     told(httpd)
@@ -61,7 +61,7 @@ def test_coalesced(httpd: Httpd) -> None:
 
 
 def test_broken_deploy(httpd: Httpd) -> None:
-    """New code that does not start, while the old one serves"""
+    """New code that does not start, while the old code serves."""
     app = start(httpd, witness(httpd))
     old = httpd.get("/pid", "shop").text
     (httpd.dir / "broken").touch()
@@ -88,7 +88,7 @@ def test_died_young(httpd: Httpd) -> None:
 
 
 def test_deaths(httpd: Httpd) -> None:
-    """A process may die; three in a minute may not"""
+    """One process may die. Three deaths in a minute are reported."""
     httpd.log.expect(*KILLED)
     start(httpd, witness(httpd))
     for n in range(3):
@@ -119,7 +119,7 @@ def test_killed(httpd: Httpd) -> None:
 
 
 def test_nothing_when_all_is_well(httpd: Httpd) -> None:
-    """Starts, stops and deployments that succeed cause no notification"""
+    """Starts, stops and deployments that succeed cause no notification."""
     app = start(httpd, witness(httpd))
     for _ in range(2):
         assert httpd.get("/pid", "shop").status == 200
@@ -131,7 +131,7 @@ def test_nothing_when_all_is_well(httpd: Httpd) -> None:
 
 
 def test_many_apps(httpd: Httpd) -> None:
-    """A few commands at once, and in the end all"""
+    """A few commands run at a time, and in the end all have run."""
     httpd.log.expect("could not be started", "did not start: error",
                      "does not start: error")
     httpd.directives.append("MaxPoolSize 30")
@@ -148,7 +148,7 @@ ODD = r"""sh -c 'printf "\\033[1m\"\\ \\377 end\n"; exit 1'"""
 
 
 def test_odd_text(httpd: Httpd) -> None:
-    """Whatever an app prints arrives as JSON"""
+    """Whatever an app prints arrives as JSON."""
     httpd.log.expect("could not be started", "did not start: error",
                      "does not start: error")
     httpd.app("shop", witness(httpd), command=ODD)

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppNotify: its command, for which nobody waits, and what it leaves."""
+"""The command of AppNotify: nothing waits for it, and what it leaves is
+ended."""
 import json
 import os
 import pwd
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.mpms("event")
 
 
 def test_runs_as_the_user_of_the_app(httpd: Httpd) -> None:
-    """As AppUser, with nothing else of the application's"""
+    """As AppUser, without anything else of the application."""
     start(httpd, witness(httpd), "AppSetEnv SECRET yes")
     break_it(httpd)
     note, = told(httpd)
@@ -39,7 +40,7 @@ def test_runs_as_the_user_of_the_app(httpd: Httpd) -> None:
 
 
 def test_shell(httpd: Httpd) -> None:
-    """A pipeline, as in the manual"""
+    """A pipeline, as in the manual."""
     mail = place(httpd) / "mail"
     start(httpd, f"""AppNotify "|(echo 'Subject: trouble'; echo; cat) """
                  f"""| tee {mail}.new >/dev/null; mv {mail}.new {mail}\"""")
@@ -57,8 +58,8 @@ def test_shell(httpd: Httpd) -> None:
     ("loud", r"shop: AppNotify printed: one\\x1b\[31m"),
 ])
 def test_command_fails(httpd: Httpd, way: str, line: str) -> None:
-    """A line says so; what it prints is in the log, as far as it makes sense;
-    and the app goes on"""
+    """A line says so. What it prints is in the log, as far as it can be
+    useful, and the app still serves."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
                      sentences.NOTIFY_FAILED)
     start(httpd, f"AppNotify {way}" if way[0] == "/" else witness(httpd, way))
@@ -79,7 +80,8 @@ def test_command_fails(httpd: Httpd, way: str, line: str) -> None:
 
 
 def test_command_hangs(httpd: Httpd) -> None:
-    """It is killed after 30 s. Nothing waits for it, and it is not counted"""
+    """It is killed after 30 s. Nothing waits for it, and it does not count as
+    a process."""
     httpd.log.expect("AppNotify took more than 30 s")
     app = start(httpd, witness(httpd, "hang child"))
     break_it(httpd)
@@ -108,7 +110,7 @@ def test_command_does_not_read(httpd: Httpd) -> None:
 
 
 def test_limits(httpd: Httpd) -> None:
-    """The application's"""
+    """The limits of the application."""
     httpd.wrapper = ["prlimit", "--nofile=512:2048"]
     app = start(httpd, witness(httpd), "RLimitCPU 1000 2000",
                 "RLimitMEM 800000000 900000000", "RLimitNPROC 3000 4000")
@@ -122,7 +124,7 @@ def test_limits(httpd: Httpd) -> None:
         assert part in " ".join(limits.split())
 
 
-# ---- what it leaves
+# ---- processes that it leaves
 
 def only_apps_have_cgroups(httpd: Httpd, app: App) -> bool:
     return cgroups.names(httpd.runtime) == {
@@ -135,7 +137,8 @@ needs_cgroups = pytest.mark.skipif(not cgroups.usable(),
 
 @needs_cgroups
 def test_it_leaves_nothing(httpd: Httpd) -> None:
-    """Not in the background, nor in a session of its own without a mark"""
+    """Neither in the background, nor in a session of its own without a
+    mark."""
     app = start(httpd, witness(httpd, "child orphan hidden"))
     break_it(httpd)
     note, = told(httpd)
@@ -150,8 +153,8 @@ def test_it_leaves_nothing(httpd: Httpd) -> None:
 
 
 def test_it_leaves_no_child(httpd: Httpd) -> None:
-    """Without cgroups, what it has in the background ends with it; what is
-    in a session of its own ends with httpd"""
+    """Without cgroups, its background processes end with it. Processes in a
+    session of their own end with httpd."""
     httpd.wrapper = cgroups.READ_ONLY
     httpd.log.expect("was left over: SIGKILL")
     start(httpd, witness(httpd, "child orphan"))
@@ -164,7 +167,7 @@ def test_it_leaves_no_child(httpd: Httpd) -> None:
 
 @needs_cgroups
 def test_it_is_in_a_cgroup_of_its_own(httpd: Httpd) -> None:
-    """With what it starts, and with nothing of the application's"""
+    """With the processes that it starts, and with none of the application."""
     app = start(httpd, witness(httpd, "hang hidden"))
     pid = int(httpd.get("/pid", "shop").text)
     (httpd.dir / "broken").touch()
@@ -182,7 +185,7 @@ def test_it_is_in_a_cgroup_of_its_own(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("way", ["hang", "hang orphan"])
 def test_stop(httpd: Httpd, way: str) -> None:
-    """Commands, and what they leave, end with httpd"""
+    """Commands, and the processes that they leave, end with httpd."""
     httpd.log.expect("was left over: SIGKILL")
     start(httpd, witness(httpd, way))
     break_it(httpd)
@@ -192,7 +195,7 @@ def test_stop(httpd: Httpd, way: str) -> None:
 
 
 def test_spawner_dies(httpd: Httpd) -> None:
-    """The next one tells what it sees; a command that ran is ended"""
+    """The next spawner reports what it sees. A command that ran is ended."""
     httpd.log.expect(r"spawner \d+ ended", "but has no record")
     app = start(httpd, witness(httpd, "hang orphan"))
     break_it(httpd)
@@ -221,7 +224,7 @@ def test_bad_value(httpd: Httpd, value: str) -> None:
 
 
 def test_as_another_user(httpd: Httpd) -> None:
-    """AppUser's, not httpd's"""
+    """As AppUser, not as httpd's user."""
     start(httpd, witness(httpd), "AppUser nobody")
     break_it(httpd)
     note, = told(httpd)

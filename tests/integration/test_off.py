@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppRoot Off: places below an app that are not the app's."""
+"""AppRoot Off: places below an app that do not belong to the app."""
 import pytest
 
 from harness.httpd import Httpd
@@ -12,7 +12,8 @@ def is_app(httpd: Httpd, path: str, host: str = "shop") -> bool:
 
 
 def test_list_of_files(httpd: Httpd) -> None:
-    """mod_autoindex gets its directories, and nothing is asked of the app"""
+    """mod_autoindex serves the directories there, and the app gets no
+    request."""
     httpd.modules += ["autoindex", "mime"]
     httpd.directives.append("TypesConfig /dev/null")
     app = httpd.app("shop", '<Location "/files">', "AppRoot Off",
@@ -30,7 +31,7 @@ def test_list_of_files(httpd: Httpd) -> None:
 
 
 def test_directory(httpd: Httpd) -> None:
-    """It is the files' place that counts there"""
+    """The place of the files decides."""
     httpd.modules.append("alias")
     httpd.app("shop", f'Alias "/docs" "{httpd.dir}/manual"',
               f'<Directory "{httpd.dir}/manual">', "AppRoot Off",
@@ -43,12 +44,12 @@ def test_directory(httpd: Httpd) -> None:
     assert httpd.get("/docs/none", "shop").status == 404
     assert httpd.requests_seen() == []
     assert is_app(httpd, "/other")
-    # A place below that is an app's again.
+    # A place below it belongs to an app again.
     assert httpd.get("/docs/live/who", "shop").text.startswith("live ")
 
 
 def test_host_without_files(httpd: Httpd) -> None:
-    """Then these are those of the main server, or of an Alias"""
+    """The files are then those of the main server, or of an Alias."""
     httpd.modules.append("alias")
     (httpd.dir / "htdocs/static").mkdir()
     (httpd.dir / "htdocs/static/x.css").write_text("main server's")
@@ -64,7 +65,7 @@ def test_host_without_files(httpd: Httpd) -> None:
 
 
 def test_virtual_host(httpd: Httpd) -> None:
-    """Of a server with an app for all others"""
+    """A host without an app, on a server with an app for all other hosts."""
     app = httpd.app("shop")
     httpd.apps.clear()
     (httpd.dir / "htdocs/page.html").write_text("a page")
@@ -77,7 +78,7 @@ def test_virtual_host(httpd: Httpd) -> None:
 
 
 def test_headers_are_kept(httpd: Httpd) -> None:
-    """Another handler gets all that the client has sent"""
+    """Another handler gets all headers of the client."""
     httpd.modules += ["cgi", "alias"]
     script = httpd.dir / "env.cgi"
     script.write_text("#!/bin/sh\nprintf 'Content-Type: text/plain\\n\\n'\n"

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Where the output of apps goes, and what is logged about them."""
+"""The output of apps, and what is logged about them."""
 import grp
 import os
 import re
@@ -24,10 +24,11 @@ def writers(httpd: Httpd) -> list[int]:
             if procs.command(pid).startswith("apppool-log ")]
 
 
-# ---- where it goes
+# ---- the files
 
 def test_an_app_cannot_forge_a_line_of_ours(httpd: Httpd) -> None:
-    """`shop[4711]> text` is the app's, `shop[4711] text` is ours"""
+    """`shop[4711]> text` is from the app, `shop[4711] text` is from our
+    programs."""
     httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -38,7 +39,7 @@ def test_an_app_cannot_forge_a_line_of_ours(httpd: Httpd) -> None:
 
 
 def test_rotated_by_rename(httpd: Httpd) -> None:
-    """AppLog is opened again without being told; no line is lost"""
+    """AppLog is opened again without a signal, and no line is lost."""
     file, old = httpd.dir / "shop.log", httpd.dir / "shop.log.1"
     httpd.app("shop", f"AppLog {file}", program="noisy.py")
     httpd.start()
@@ -67,8 +68,8 @@ def test_an_access_log_is_not_cut(httpd: Httpd) -> None:
 
 
 def test_no_more_rights_than_its_user(httpd: Httpd) -> None:
-    """Root's groups do not count: where the user may not write, root does, and
-    follows no link, and writes to no file that has another name"""
+    """Root's groups do not count. If the user may not write the file, root
+    does. Root follows no link, and writes to no file that has another name."""
     group = grp.getgrnam("games").gr_gid
     place, link, own = (httpd.dir / s for s in ("logs", "link", "own"))
     place.mkdir()
@@ -122,7 +123,7 @@ def test_no_right_of_roots_group(httpd: Httpd) -> None:
 
 
 def test_first_lines_of_the_next_process(httpd: Httpd) -> None:
-    """The writer serves it, too"""
+    """The same writer serves the next process."""
     httpd.log.expect(sentences.DIED)
     file = httpd.dir / "shop.log"
     httpd.app("shop", f"AppLog {file}")
@@ -138,12 +139,12 @@ def test_first_lines_of_the_next_process(httpd: Httpd) -> None:
     text = file.read_text()
     assert [n for n in range(20) if f"> line-{n}-of-20" not in text] == []
     assert not httpd.log.matching("lines dropped")
-    # A machine that is slow may take longer for a start than a writer waits.
+    # On a slow machine a start may take longer than a writer waits.
     assert 1 <= len(seen) < 10
 
 
 def test_writer_ends_with_the_last_process(httpd: Httpd) -> None:
-    """Some seconds later; and comes again when it was killed"""
+    """Some seconds later. If it is killed, it is started again."""
     file = httpd.dir / "shop.log"
     httpd.app("shop", f"AppLog {file}", "PoolIdleTime 3")
     httpd.start()
@@ -160,12 +161,12 @@ def test_writer_ends_with_the_last_process(httpd: Httpd) -> None:
     wait_until(lambda: not writers(httpd), "it ends with the idle process")
 
 
-# ---- a log that waits
+# ---- a log that blocks
 
 @pytest.mark.mpms("event")
 def test_a_log_that_is_not_read(httpd: Httpd) -> None:
-    """AppLog is a FIFO that is full: its app serves and prints, others start,
-    the next spawner adopts, and httpd stops"""
+    """AppLog is a FIFO that is full. Its app serves and prints, other apps
+    start, the next spawner adopts them, and httpd stops."""
     httpd.log.expect(r"spawner \d+ ended", "was left over", "lines dropped",
                      sentences.DIED)
     fifo = httpd.dir / "fifo"
@@ -201,8 +202,8 @@ def test_a_log_that_is_not_read(httpd: Httpd) -> None:
 # ---- LogLevel
 
 def test_log_level(httpd: Httpd) -> None:
-    """That of mod_apppool, from a graceful restart on: notices always, what
-    the app prints always"""
+    """The level of mod_apppool, from a graceful restart on. Notices and the
+    output of apps are always logged."""
     httpd.log.expect(sentences.DIED)
     httpd.directives.append("LogLevel apppool:warn")
     httpd.app("shop")

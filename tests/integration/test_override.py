@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""ProxyErrorOverride: httpd's page in the place of the app's, for an error
-that the app itself has answered with."""
+"""ProxyErrorOverride: httpd's error page replaces the page that the app has
+sent with an error."""
 import pytest
 
 from harness import sentences
@@ -16,9 +16,9 @@ ERRORS = (404, 500, 502, 503, 504)
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi-fcgi",
                                   "uwsgi"])
 def test_errors_of_the_app(httpd: Httpd, name: str, document: str) -> None:
-    """They keep their status, with a page of httpd's own, a file, an answer of
-    the app, or a text. Nobody says that there was no answer, and the process
-    has not kept the request."""
+    """They keep their status, and get a page of httpd, a file, a response of
+    the app, or a text. No line says that the app gave no response, and the
+    process has not kept the request."""
     place, _ = mount(httpd, SERVERS[name])
     app = httpd.apps[0]
     app.directives.append("ProxyErrorOverride On")
@@ -42,7 +42,7 @@ def test_errors_of_the_app(httpd: Httpd, name: str, document: str) -> None:
 
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
 def test_missing_response_is_not_a_response(httpd: Httpd, name: str) -> None:
-    """An app that dies causes a 502, and httpd sends its page for that"""
+    """An app that dies causes a 502, and httpd sends its page for 502."""
     httpd.log.expect("died: signal 9", "gave no response", "AH01102|AH01110",
                      "End of script output before headers",
                      sentences.NO_BACKEND, sentences.ODD_RESPONSE,
@@ -60,7 +60,7 @@ def test_missing_response_is_not_a_response(httpd: Httpd, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
 def test_error_document_that_fails(httpd: Httpd, name: str) -> None:
-    """It is asked for once"""
+    """It is requested once."""
     httpd.log.expect("died: signal 9", "gave no response",
                      "End of script output before headers",
                      sentences.NO_BACKEND, sentences.ODD_RESPONSE,
@@ -71,6 +71,6 @@ def test_error_document_that_fails(httpd: Httpd, name: str) -> None:
     assert place.get("/crash").status == 502
     assert len(httpd.log.matching("gave no response")) == 2
     if name == "gunicorn":
-        # A worker that starts while gunicorn is told to stop does not hear of
-        # it, and gunicorn waits for that worker.
+        # A worker that starts while gunicorn gets its stop signal misses that
+        # signal, and gunicorn waits for that worker.
         assert place.get("/").status == 200

@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """AppListen unix: the app makes its socket itself, in a directory of its own.
-httpd, and root's probe, connect to that socket and to no other one: whatever
-stands at the app's path is not believed (apps/swapper.py)."""
+httpd, and the probe of root, connect to that socket only. Anything else at the
+app's path is not trusted (apps/swapper.py)."""
 import os
 import socket
 import stat
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.mpms("event")
 
 
 class Victim:
-    """Somebody else's server, to which the app may not connect."""
+    """A server of another user, to which the app may not connect."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -68,13 +68,13 @@ def start(httpd: Httpd, victim: Victim, what: str, *directives: str) -> App:
                                   "hard link"])
 def test_not_its_own_socket(httpd: Httpd, victim: Victim,
                             what: str) -> None:
-    """httpd does not connect, and the error says what is wrong"""
+    """httpd does not connect, and the error says what is wrong."""
     httpd.log.expect("shop.*(could|did) not (be started|start)")
     start(httpd, victim, "nothing" if what == "hard link" else what,
           "AppStartTimeout 2")
     request = httpd.get_async("/", "shop")
     if what == "hard link":
-        # The kernel does not let the app: fs.protected_hardlinks.
+        # The kernel forbids that to the app: fs.protected_hardlinks.
         own = wait_until(lambda: list((httpd.runtime / "a").glob("*")),
                          "it has its directory")[0]
         os.link(victim.path, own / "s")
@@ -85,7 +85,7 @@ def test_not_its_own_socket(httpd: Httpd, victim: Victim,
 
 
 def test_race(httpd: Httpd, victim: Victim) -> None:
-    """Between a look and what follows from it"""
+    """The app changes the path between a check and the use of its result."""
     httpd.log.expect("shop.*(could|did) not (be started|start)")
     start(httpd, victim, "race", "MaxRequests 1", "AppStartTimeout 20")
     responses = [httpd.get("/", "shop") for _ in range(20)]
@@ -94,7 +94,7 @@ def test_race(httpd: Httpd, victim: Victim) -> None:
 
 
 def test_swapped_when_ready(httpd: Httpd, victim: Victim) -> None:
-    """Also the next spawner goes on with the socket there was"""
+    """The next spawner also keeps the original socket."""
     app = start(httpd, victim, "later")
     first = httpd.get("/swap", "shop").text
     pid, = httpd.pids(app)
@@ -110,8 +110,8 @@ def test_swapped_when_ready(httpd: Httpd, victim: Victim) -> None:
 
 
 def test_socket_is_bound_again(httpd: Httpd, victim: Victim) -> None:
-    """That is another socket, whose process is not ready: the next request
-    gets another process"""
+    """This is another socket, whose process is not ready. The next request
+    gets another process."""
     app = start(httpd, victim, "rebind")
     pid, = [int(httpd.get("/swap", "shop").text.split()[1])]
     response = httpd.get("/", "shop")
@@ -121,8 +121,8 @@ def test_socket_is_bound_again(httpd: Httpd, victim: Victim) -> None:
 
 
 def test_only_its_group_may_connect(httpd: Httpd, victim: Victim) -> None:
-    """What httpd connects to is in a directory that only its group enters,
-    whatever mode the app has given to its socket"""
+    """The socket is in a directory that only its group may enter, whatever
+    mode the app has given to the socket."""
     app = start(httpd, victim, "later")
     assert httpd.get("/", "shop").status == 200
     pid, = httpd.pids(app)
@@ -139,7 +139,8 @@ def test_only_its_group_may_connect(httpd: Httpd, victim: Victim) -> None:
 
 
 def test_litter(httpd: Httpd, victim: Victim) -> None:
-    """A tree that is deeper than any path is removed when the process ended"""
+    """A tree that is deeper than any path is removed when the process has
+    ended."""
     app = start(httpd, victim, "litter")
     assert httpd.get("/", "shop").status == 200
     pid, = httpd.pids(app)

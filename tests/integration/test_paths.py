@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""URLs on their way to the app: at the root, under a path, rewritten."""
+"""URLs on their way to the app: at the root, below a path, rewritten."""
 import pytest
 
 from harness.client import Raw, Response
@@ -47,7 +47,7 @@ def test_path_arrives_as_it_was_written(httpd: Httpd, where: str) -> None:
 
 @pytest.mark.parametrize("where", [None, "/sub"])
 def test_path_is_canonical(httpd: Httpd, where: str) -> None:
-    """As httpd's access control has seen it"""
+    """As httpd's access control has seen it."""
     httpd.app("shop", location=where)
     httpd.start()
     for path, want in (("/a//b///echo", "/a/b/echo"), ("/a/./echo", "/a/echo"),
@@ -71,7 +71,8 @@ def test_merge_slashes_off(httpd: Httpd) -> None:
 @pytest.mark.parametrize("setting", ["Off", "On", "NoDecode"])
 @pytest.mark.parametrize("where", [None, "/sub"])
 def test_encoded_slashes(httpd: Httpd, setting: str, where: str) -> None:
-    """404, or they arrive: encoded, as they mean no other thing then"""
+    """The client gets 404, or they arrive encoded. They have no other meaning
+    then."""
     httpd.app("shop", f"AllowEncodedSlashes {setting}")
     if where:
         httpd.app("sub", location=where)
@@ -88,7 +89,8 @@ def test_encoded_slashes(httpd: Httpd, setting: str, where: str) -> None:
 
 
 def test_encoded_slash_hides_no_path(httpd: Httpd) -> None:
-    """Where they are decoded, what httpd lets in is what the app gets"""
+    """Where httpd decodes them, the app gets the path that httpd has
+    allowed."""
     httpd.log.expect("AH01630")
     httpd.app("shop", "AllowEncodedSlashes On", '<Location "/closed">',
               "Require all denied", "</Location>")
@@ -159,8 +161,8 @@ def test_rewritten_in_htaccess(httpd: Httpd) -> None:
 # ---- under a path
 
 def test_files_under_a_path_come_first(httpd: Httpd) -> None:
-    """Alias leads to the app's files, DirectoryIndex holds; the rest is the
-    app's"""
+    """Alias leads to the app's files, and DirectoryIndex works. The app gets
+    everything else."""
     httpd.modules.append("alias")
     app = httpd.app("shop", location="/shop")
     httpd.directives += [f'Alias "/shop" "{app.public}"']
@@ -177,8 +179,8 @@ def test_files_under_a_path_come_first(httpd: Httpd) -> None:
 
 
 def test_redirect_of_an_app_under_a_path(httpd: Httpd) -> None:
-    """It is told where it is; what it says is not changed, unless it is asked
-    for"""
+    """The app knows its path. Its redirects are not changed, unless the
+    configuration says so."""
     httpd.modules.append("headers")
     httpd.app("shop", location="/shop", program="bulk.py")
     httpd.app("plain", 'Header edit Location "^/" "/plain/"',
@@ -194,7 +196,7 @@ def test_redirect_of_an_app_under_a_path(httpd: Httpd) -> None:
 # ---- error pages
 
 def test_error_document_below_a_path(httpd: Httpd) -> None:
-    """Of a request that was nobody's, whose path was encoded"""
+    """For a request that belonged to no app, with an encoded path."""
     place = list(mount(httpd, SERVERS["libfcgi"]))[1]
     httpd.modules.append("alias")
     httpd.directives += ["Redirect gone /old",
@@ -208,8 +210,8 @@ def test_error_document_below_a_path(httpd: Httpd) -> None:
 
 
 def test_error_documents(httpd: Httpd) -> None:
-    """httpd's, of an app's failure; the app's own errors stay its own, unless
-    ProxyErrorOverride is On"""
+    """httpd's own for a failure of the app. The app's own error pages stay,
+    unless ProxyErrorOverride is On."""
     httpd.log.expect("AH01102|AH00898", "gave no response")
     app = httpd.app("shop", "ErrorDocument 502 /sorry.html",
                     "ErrorDocument 404 /sorry.html",

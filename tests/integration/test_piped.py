@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppLog that is a command, by the rules of httpd's piped logs."""
+"""An AppLog that is a command, by the rules of httpd's piped logs."""
 import re
 import threading
 from pathlib import Path
@@ -17,14 +17,14 @@ pytestmark = pytest.mark.mpms("event")
 
 
 def running(httpd: Httpd, what: str) -> list[int]:
-    """Processes of root's with this in their command"""
+    """Processes of root with this text in their command."""
     return [pid for pid in procs.marked(str(httpd.dir))
             if what in procs.command(pid)
             and "apppool" not in procs.command(pid)]
 
 
 def piped(httpd: Httpd, *directives: str) -> tuple[Path, App]:
-    """An app whose log is a command that writes to this file"""
+    """An app whose log is a command that writes to this file."""
     file = httpd.dir / "piped.log"
     program = script(httpd.dir / "logger.sh",
                      'echo "begins as $(id -u): $*" >>"$1"; '
@@ -35,7 +35,7 @@ def piped(httpd: Httpd, *directives: str) -> tuple[Path, App]:
 
 
 def test_command(httpd: Httpd) -> None:
-    """As root, with its words, and the lines; it ends with httpd"""
+    """As root, with its arguments and the lines. It ends with httpd."""
     file, _ = piped(httpd)
     httpd.start()
     prints(httpd, "hello")
@@ -57,7 +57,7 @@ def test_command_of_a_shell(httpd: Httpd) -> None:
 
 
 def test_command_is_killed(httpd: Httpd) -> None:
-    """It is started again, and no line is lost"""
+    """It is started again, and no line is lost."""
     httpd.log.expect("the command ended")
     file, _ = piped(httpd)
     httpd.start()
@@ -73,7 +73,7 @@ def test_command_is_killed(httpd: Httpd) -> None:
 
 
 def test_command_does_not_exist(httpd: Httpd) -> None:
-    """The log says so, and the app serves requests"""
+    """The log says so, and the app serves requests."""
     httpd.log.expect(sentences.APPLOG_ENDED)
     httpd.app("shop", f'AppLog "|{httpd.dir}/nothing there"')
     httpd.start()
@@ -88,7 +88,7 @@ def test_command_does_not_exist(httpd: Httpd) -> None:
 
 
 def test_command_is_renewed_by_a_reload(httpd: Httpd) -> None:
-    """By httpd's rules: so one that has a file open takes a new one"""
+    """As httpd does it, so a command that has a file open takes a new file."""
     file, _ = piped(httpd)
     httpd.start()
     prints(httpd, "one")
@@ -103,7 +103,7 @@ def test_command_is_renewed_by_a_reload(httpd: Httpd) -> None:
 
 
 def test_command_that_does_not_read(httpd: Httpd) -> None:
-    """The app serves, and httpd stops"""
+    """The app serves, and httpd stops."""
     httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over")
     program = script(httpd.dir / "logger.sh",
                      "trap '' TERM; while :; do sleep 1000; done")
@@ -117,7 +117,7 @@ def test_command_that_does_not_read(httpd: Httpd) -> None:
 
 
 def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
-    """By a reload, although its input is full"""
+    """By a reload, although its input is full."""
     httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over")
     program = script(httpd.dir / "logger.sh", "kill -STOP $$")
     httpd.app("shop", f'AppLog "|{program}"', program="noisy.py")
@@ -133,8 +133,8 @@ def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
 
 
 def test_command_that_reads_slowly_is_renewed(httpd: Httpd) -> None:
-    """By a reload, although there is always more to read; the new one goes on
-    with the next line"""
+    """By a reload, although there is always more to read. The new command
+    continues with the next line."""
     httpd.log.expect(sentences.APPLOG_SLOW, "prints too much")
     program = httpd.dir / "logger.py"
     program.write_text(
@@ -161,8 +161,8 @@ def test_command_that_reads_slowly_is_renewed(httpd: Httpd) -> None:
 
 
 def test_another_command(httpd: Httpd) -> None:
-    """With a graceful restart: the old one ends, the new one has the lines,
-    and none is lost"""
+    """After a graceful restart the old one ends, and the new one gets the
+    lines. None is lost."""
     file, app = piped(httpd)
     new = httpd.dir / "new.log"
     httpd.start()

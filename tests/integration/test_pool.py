@@ -60,7 +60,7 @@ def test_second_waits_for_the_only_process(httpd: Httpd) -> None:
 
 
 def test_killed_idle_process_is_replaced(httpd: Httpd) -> None:
-    """A4, at once, when the spawner may not yet know of it"""
+    """A4: at once, possibly before the spawner has noticed."""
     httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()
@@ -137,7 +137,7 @@ def test_minimum_follows_the_first_request(httpd: Httpd) -> None:
 
 
 def test_minimum_while_one_is_held(httpd: Httpd) -> None:
-    """A13, another get is served by whichever is first"""
+    """A13: the process that is free first serves another request."""
     httpd.directives.append("MaxPoolSize 3")
     httpd.app("shop", "MinInstances 3", "MaxInstances 3")
     httpd.start()
@@ -186,7 +186,7 @@ def test_concurrency_shares_a_process(httpd: Httpd) -> None:
 
 
 def test_no_global_queue(httpd: Httpd) -> None:
-    """Off: the process with the fewest sessions gets the request at once."""
+    """Off: a request gets the process with the fewest sessions at once."""
     app = httpd.app("shop", "AppGlobalQueue Off", "MaxInstances 1")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -200,7 +200,7 @@ def test_no_global_queue(httpd: Httpd) -> None:
 
 
 def test_started_with_httpd(httpd: Httpd) -> None:
-    """AppPreStart: the minimum is there before anybody asks"""
+    """AppPreStart: the minimum runs before the first request."""
     app = httpd.app("shop", "AppPreStart On", "MinInstances 2")
     httpd.app("blog", "MinInstances 2")
     httpd.start()
@@ -209,7 +209,7 @@ def test_started_with_httpd(httpd: Httpd) -> None:
 
 
 def test_out_of_slots(httpd: Httpd) -> None:
-    """503 with one line in the log; nothing leaks"""
+    """503 with one line in the log, and nothing leaks."""
     httpd.log.expect(sentences.NO_ROOM)
     httpd.directives += ["AppPoolCapacity 2 3", "MaxPoolSize 2"]
     httpd.app("shop")

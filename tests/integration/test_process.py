@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What a process of an app is given, and what becomes of its output."""
+"""What a process of an app gets, and what happens to its output."""
 import os
 import pwd
 import shutil
@@ -19,7 +19,7 @@ from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("the spawner makes it")
 
-# Python itself ignores SIGPIPE and SIGXFSZ; 32 and 33 are libc's own.
+# Python itself ignores SIGPIPE and SIGXFSZ. 32 and 33 belong to libc.
 NOT_OURS = 1 << 12 | 1 << 24 | 1 << 31 | 1 << 32
 
 
@@ -43,7 +43,7 @@ def test_privileges(httpd: Httpd) -> None:
 
 
 def test_clean_process(httpd: Httpd, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of httpd's or the spawner's comes along."""
+    """Nothing is inherited from httpd or the spawner."""
     monkeypatch.setenv("APPPOOL_TEST_SECRET", "not for apps")
     monkeypatch.setenv("TZ", "UTC")  # for the times in the log
     httpd.app("shop", "AppSetEnv MINE 'a value'")
@@ -122,8 +122,8 @@ def test_a_number_with_a_group(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("said,group", [("On", "www-data"), ("Off", "daemon")])
 def test_no_new_privileges(httpd: Httpd, said: str, group: str) -> None:
-    """A setgid program, such as Postfix's postdrop, has its group only where
-    the administrator allows that"""
+    """A setgid program, such as Postfix's postdrop, gets its group only where
+    the administrator allows it."""
     program = httpd.dir / "postdrop"
     shutil.copy("/usr/bin/id", program)
     shutil.chown(program, "root", "daemon")
@@ -136,7 +136,7 @@ def test_no_new_privileges(httpd: Httpd, said: str, group: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_root_is_missing(httpd: Httpd) -> None:
-    """For the time of a reload only: its process stays, and others start."""
+    """Only during a reload. Its process stays, and other processes start."""
     httpd.log.expect(sentences.DIED)
     app = httpd.app("shop")
     blog = httpd.app("blog")
@@ -157,7 +157,7 @@ def test_root_is_missing(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_httpds_own_user(httpd: Httpd) -> None:
-    """httpd -t warns about what the app may do then."""
+    """httpd -t warns what the app may do then."""
     httpd.app("shop")
     httpd.app("blog", "AppUser nobody nogroup")
     said = httpd.test().stdout
@@ -167,8 +167,8 @@ def test_httpds_own_user(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_a_user_without_a_name(httpd: Httpd) -> None:
-    """No groups but his own, whatever a user of such a name has; and never
-    root's"""
+    """The process has only the user's own group: not the groups of another
+    user with that name, and never root's."""
     group = httpd.dir / "group"
     passwd = httpd.dir / "passwd"
     passwd.write_text(Path("/etc/passwd").read_text()
@@ -183,7 +183,7 @@ def test_a_user_without_a_name(httpd: Httpd) -> None:
     seen = process(httpd)
     assert seen["uid"] == [4243] * 3
     assert set(seen["groups"]) == {65534, 4244}
-    # The same as a number, which has no entry.
+    # The same user as a number without an entry.
     app.directives[app.directives.index("AppUser 4242")] = \
         "AppUser #4242 #4245"
     httpd.graceful()
@@ -192,8 +192,8 @@ def test_a_user_without_a_name(httpd: Httpd) -> None:
 
 
 def test_descriptors_under_load(httpd: Httpd) -> None:
-    """A fresh process for each request, while httpd and the spawner have many
-    descriptors open: none of them comes along."""
+    """Each request gets a new process, while httpd and the spawner have many
+    descriptors open. None of these is inherited."""
     app = httpd.app("shop", "AppQueueTimeout 60s")
     httpd.app("blog", "MinInstances 2")
     httpd.app("unix", "AppListen unix")
@@ -224,8 +224,8 @@ def open_files(pid: int) -> set[str]:
 
 @pytest.mark.mpms("event")
 def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
-    """The user database does not answer: what waits for it holds nothing of
-    the spawner's but its own socket, output and report."""
+    """The user database does not respond. The child that waits for it holds
+    nothing of the spawner but its own socket, output and report."""
     fifo = httpd.dir / "fifo"
     os.mkfifo(fifo, 0o644)
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
@@ -252,7 +252,7 @@ def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
             subprocess.run([*inside, "umount", "--lazy", "/etc/passwd"],
                            check=True)
             os.close(os.open(fifo, os.O_WRONLY))
-    # No user was in that; the next start asks again.
+    # It contained no user. The next start asks again.
     assert pending.result(30).status in (502, 503)
     httpd.log.wait_for("has no entry in the user database")
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
@@ -262,8 +262,8 @@ def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.skipif(not cgroups.usable(), reason="no cgroup v2 to write to")
 def test_no_start_without_a_cgroup(httpd: Httpd) -> None:
-    """Where there are cgroups, one that cannot be made is no reason to start
-    without: nothing that an app starts leaves its cgroup."""
+    """Where there are cgroups, an app does not start without one, so nothing
+    that it starts leaves its cgroup."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop")
     httpd.start()
@@ -279,7 +279,7 @@ def test_no_start_without_a_cgroup(httpd: Httpd) -> None:
 
 
 def test_output_goes_to_the_log(httpd: Httpd) -> None:
-    """Line by line, with app and pid: stdout and stderr"""
+    """Line by line, with app and pid: stdout and stderr."""
     httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -302,7 +302,7 @@ def test_output_goes_to_a_file(httpd: Httpd) -> None:
 
 
 def test_background_child_ends_with_a_stop(httpd: Httpd) -> None:
-    """B4: a child that ignores SIGTERM, in a session of its own"""
+    """B4: a child that ignores SIGTERM, in a session of its own."""
     httpd.log.expect(sentences.NO_TERM)
     httpd.app("shop", "AppStopTimeout 1", "AppSetEnv IGNORE_TERM 1")
     httpd.start()

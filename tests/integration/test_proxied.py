@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What proxies before httpd say of a request, and what clients say that are
-no proxies."""
+"""What proxies before httpd say about a request, and what clients that are no
+proxies claim."""
 import json
 import subprocess
 import threading
@@ -37,7 +37,7 @@ LIES = {name: "evil.example" for name in (
     "x-forwarded-anything", "X_Forwarded_Proto")}
 LIES["X-Forwarded-For"] = "192.0.2.66"
 
-# What a load balancer says of a client that has come to it by TLS.
+# What a load balancer says about a client that uses TLS.
 SAID = {"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https",
         "X-Forwarded-Host": "shop.example", "X-Forwarded-Port": "443",
         "Forwarded": "for=192.0.2.7;proto=https"}
@@ -46,13 +46,13 @@ TRUST = ("RemoteIPHeader X-Forwarded-For", "RemoteIPInternalProxy 127.0.0.1")
 
 
 def told(place: Place, headers: dict[str, str]) -> dict[str, str]:
-    """CGI's variables, as the app has them."""
+    """The CGI variables that the app gets."""
     return place.get("/", **headers).json()
 
 
 @BY_ANY
 def test_client_is_no_proxy(httpd: Httpd, protocol: str) -> None:
-    """Nothing that the client claims reaches the app; the app gets the truth"""
+    """No claim of the client reaches the app. The app gets the true values."""
     places = list(mount(httpd, PROTOCOLS[protocol]))
     httpd.start()
     for place in places:
@@ -70,7 +70,7 @@ def test_client_is_no_proxy(httpd: Httpd, protocol: str) -> None:
 
 @BY_ANY
 def test_trusted_proxy(httpd: Httpd, protocol: str) -> None:
-    """The app gets what it says, and once"""
+    """The app gets the values of the proxy, each once."""
     httpd.modules.append("remoteip")
     httpd.directives += TRUST
     places = list(mount(httpd, PROTOCOLS[protocol]))
@@ -90,7 +90,7 @@ def test_trusted_proxy(httpd: Httpd, protocol: str) -> None:
 
 
 def test_proxy_without_forwarded_headers(httpd: Httpd) -> None:
-    """Then the app gets what httpd knows"""
+    """The app gets what httpd knows."""
     httpd.modules.append("remoteip")
     httpd.directives += TRUST
     httpd.app("shop")
@@ -107,7 +107,7 @@ def headers(httpd: Httpd, said: dict[str, str]) -> dict[str, str]:
 
 
 def test_proxy_that_is_not_trusted(httpd: Httpd) -> None:
-    """mod_remoteip trusts another one"""
+    """mod_remoteip trusts another proxy."""
     httpd.modules.append("remoteip")
     httpd.directives += [TRUST[0], "RemoteIPInternalProxy 192.0.2.1"]
     httpd.app("shop")
@@ -120,7 +120,7 @@ def test_proxy_that_is_not_trusted(httpd: Httpd) -> None:
 
 
 def test_headers_without_a_trusted_proxy(httpd: Httpd) -> None:
-    """A client that is behind one makes up another one before that"""
+    """A client behind a proxy invents another proxy in front of that."""
     httpd.modules.append("remoteip")
     httpd.directives += TRUST
     httpd.app("shop")
@@ -133,7 +133,7 @@ def test_headers_without_a_trusted_proxy(httpd: Httpd) -> None:
 
 
 def test_proxy_protocol_vouches_for_no_header(httpd: Httpd) -> None:
-    """Who speaks it may pass on bytes that it has not looked at"""
+    """A proxy that uses it may pass on bytes that it has not checked."""
     httpd.modules.append("remoteip")
     httpd.directives.append("RemoteIPProxyProtocol On")
     httpd.app("shop", *TRUST)
@@ -152,7 +152,7 @@ def test_proxy_protocol_vouches_for_no_header(httpd: Httpd) -> None:
 
 
 def test_tls(httpd: Httpd) -> None:
-    """http is a lie there, unless a trusted proxy says so"""
+    """http would be false there, unless a trusted proxy says so."""
     host = TlsHost(httpd, httpd.app("shop"))
     httpd.start()
     with host.connect() as client:
@@ -164,7 +164,7 @@ def test_tls(httpd: Httpd) -> None:
 
 
 def test_headers_of_the_administrator_stay(httpd: Httpd) -> None:
-    """As where a balancer speaks the PROXY protocol, and says more"""
+    """As where a balancer uses the PROXY protocol, and adds headers."""
     httpd.modules += ["headers", "setenvif"]
     httpd.app("shop", 'SetEnvIf X-Forwarded-Proto "^https$" BY_TLS',
               "RequestHeader set X-Forwarded-Proto https env=BY_TLS",
@@ -178,10 +178,10 @@ def test_headers_of_the_administrator_stay(httpd: Httpd) -> None:
     assert "forwarded" not in seen
 
 
-# ---- requests that are not the app's
+# ---- requests for other backends
 
 class Backend(BaseHTTPRequestHandler):
-    """Some other server, that notes what it is sent."""
+    """Another server, which records what it gets."""
     def do_GET(self) -> None:
         self.server.seen.append(dict(self.headers))  # type: ignore
         self.send_response(204)
@@ -193,7 +193,7 @@ class Backend(BaseHTTPRequestHandler):
 
 @contextmanager
 def backend() -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """Its port, and what it has seen."""
+    """Its port, and what it has recorded."""
     with HTTPServer(("127.0.0.1", 0), Backend) as server:
         server.seen = []  # type: ignore[attr-defined]
         thread = threading.Thread(target=server.serve_forever)
@@ -213,7 +213,7 @@ WAYS = {
 
 @pytest.mark.parametrize("way", WAYS)
 def test_another_backend_gets_all(httpd: Httpd, way: str) -> None:
-    """In the virtual host of an app, whose own requests are cleaned"""
+    """It is in the virtual host of an app, whose own requests are cleaned."""
     httpd.modules += ["headers", "rewrite"]
     app = httpd.app("shop", "RequestHeader unset X-Real-IP",
                     "RequestHeader set X-Scheme mine")
@@ -244,7 +244,7 @@ def test_another_backend_gets_all(httpd: Httpd, way: str) -> None:
 
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 def test_trailers(httpd: Httpd, buffer: str) -> None:
-    """They come when the headers were cleaned"""
+    """They come after the headers were cleaned."""
     httpd.app("shop", "MergeTrailers On", f"AppBufferRequest {buffer}")
     httpd.start()
     lines = b"".join(f"{name}: {value}\r\n".encode()

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The queue: limit, deadline, order, clients that leave (B9, B10)."""
+"""The queue: limit, deadline, order, and clients that leave (B9, B10)."""
 import socket
 import struct
 from http.client import HTTPException
@@ -15,7 +15,8 @@ from harness.wait import wait_until
 
 
 def test_limit(httpd: Httpd) -> None:
-    """B10: limit 3: the fourth gets 503 at once, the three are served"""
+    """B10: with limit 3, the fourth request gets 503 at once, and the three
+    are served."""
     httpd.log.expect(sentences.QUEUE_FULL)
     httpd.app("shop", "MaxInstances 1", "AppMaxQueue 3",
               "AppQueueTimeout 1h")
@@ -33,7 +34,7 @@ def test_limit(httpd: Httpd) -> None:
 
 
 def test_deadline(httpd: Httpd) -> None:
-    """B10: timeout 2 s: 503 between 2.0 and 2.5 s"""
+    """B10: with a timeout of 2 s, the 503 comes between 2.0 and 2.5 s."""
     httpd.log.expect(sentences.QUEUE_LATE)
     httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 2", "AppPreStart On",
               "MinInstances 1")
@@ -84,7 +85,7 @@ def test_client_leaves_while_it_waits(httpd: Httpd) -> None:
 
 
 def test_client_leaves_just_before_its_turn(httpd: Httpd) -> None:
-    """B9: also when the process is freed at the same moment"""
+    """B9: also if the process becomes free at the same moment."""
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
     for n in range(3):
@@ -99,7 +100,7 @@ def test_client_leaves_just_before_its_turn(httpd: Httpd) -> None:
 
 
 def test_reset_connection(httpd: Httpd) -> None:
-    """Its client has left as well"""
+    """Its client has left as well."""
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -115,7 +116,7 @@ def test_reset_connection(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
 def test_half_closed_connection(httpd: Httpd, version: str) -> None:
-    """A client that has only said all that it has to say is answered"""
+    """A client that has only finished sending gets its response."""
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -131,7 +132,7 @@ def test_half_closed_connection(httpd: Httpd, version: str) -> None:
 
 
 def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:
-    """Pool full: groups take turns"""
+    """The pool is full: groups take turns."""
     httpd.directives.append("MaxPoolSize 1")
     httpd.app("busy", "AppMaxQueue 50")
     httpd.app("new")
@@ -154,7 +155,7 @@ def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")  # a child of prefork ends where it is
 @pytest.mark.parametrize("what", ["a start", "a process"])
 def test_waiters_get_a_response_at_a_stop(httpd: Httpd, what: str) -> None:
-    """Their threads do not wait on: httpd need not kill its child. It has
+    """Their threads stop waiting, so httpd need not kill its child. httpd has
     closed their connections before, so the 503 is in the access log only."""
     httpd.directives.append('CustomLog access.log "%>s %U"')
     httpd.app("shop", "MaxInstances 1", "AppStopTimeout 1",
@@ -178,8 +179,8 @@ def test_waiters_get_a_response_at_a_stop(httpd: Httpd, what: str) -> None:
 
 
 def test_open_request_at_a_stop(httpd: Httpd) -> None:
-    """One that is in an app keeps a child of event, until httpd kills it. No
-    client hangs."""
+    """A request inside an app keeps a child of event, until httpd kills the
+    child. No client hangs."""
     httpd.log.expect("AH0004[56]: child process .* still did not exit")
     httpd.app("shop", "MaxInstances 1", "AppStopTimeout 1")
     httpd.start()
@@ -192,7 +193,8 @@ def test_open_request_at_a_stop(httpd: Httpd) -> None:
 
 
 def test_out_of_slots(httpd: Httpd) -> None:
-    """503 and a line that names the directive; afterwards all is well."""
+    """503, and a line that names the directive. Afterwards requests are served
+    again."""
     httpd.directives.append("AppPoolCapacity 10 2")
     httpd.app("shop", "MaxInstances 1")
     httpd.start()

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppReady: when a new process gets its first request."""
+"""AppReady: when does a new process get its first request?"""
 import os
 import signal
 import subprocess
@@ -16,8 +16,8 @@ from harness.wait import wait_until
 pytestmark = pytest.mark.one_mpm("the spawner finds out")
 
 
-# It never says READY=1. Told to end, it first reads from who is connected, to
-# the end, as many servers do.
+# It never says READY=1. At SIGTERM, it first reads from its clients to the
+# end, as many servers do.
 POLITE = """
 import signal, socket, sys
 busy = False
@@ -54,7 +54,7 @@ sys.stdin.read()
 
 
 def starting(httpd: Httpd, ready: str, *directives: str) -> App:
-    """An app that is warm when the file `warm` is there."""
+    """An app that is warm when the file `warm` exists."""
     app = httpd.app("shop", f"AppReady {ready}", *directives,
                     f"AppSetEnv UP_IF {httpd.dir}/warm", program="warm.py")
     httpd.start()
@@ -68,7 +68,8 @@ def requests_for(httpd: Httpd, path: str) -> int:
 
 @pytest.mark.parametrize("listen", ["fd", "unix", "tcp"])
 def test_warm_up(httpd: Httpd, listen: str) -> None:
-    """No request before the path is answered with 2xx, then at once"""
+    """No request comes before a response of 2xx for the path. Then requests
+    come at once."""
     app = starting(httpd, "/up", f"AppListen {listen}")
     first = httpd.get_async("/pid", "shop")
     wait_until(lambda: requests_for(httpd, "/up") >= 3, "it is asked again")
@@ -89,8 +90,8 @@ def test_warm_up(httpd: Httpd, listen: str) -> None:
     ("/status?code=404", 502), ("/status?code=500", 502),
     ("/garbage", 502), ("/nothing", 502)])
 def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
-    """By its status line: 2xx and 3xx are, all else is asked again until
-    AppStartTimeout"""
+    """By its status line: 2xx and 3xx mean ready. After any other, the path is
+    requested again until AppStartTimeout."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = starting(httpd, f"'{path}'",
                    f"AppStartTimeout {3 if status == 502 else 60}")
@@ -106,7 +107,7 @@ def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
 
 
 def test_an_app_that_hangs(httpd: Httpd) -> None:
-    """An answer that never comes, or never ends"""
+    """Its response never comes, or never ends."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = starting(httpd, "'/hold?key=a'", "AppStartTimeout 1",
                    "AppStopTimeout 1")
@@ -115,7 +116,7 @@ def test_an_app_that_hangs(httpd: Httpd) -> None:
 
 
 def test_its_first_response_may_take_long(httpd: Httpd) -> None:
-    """It is asked once, and waited for"""
+    """The path is requested once, and the spawner waits for the response."""
     app = starting(httpd, "'/hold?key=a'")
     first = httpd.get_async("/pid", "shop")
     held = httpd.dir / "hold" / "a.held"
@@ -136,7 +137,7 @@ def test_dies_while_it_warms_up(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("ready", ["/up", "notify"])
 def test_the_spawner_dies_meanwhile(httpd: Httpd, ready: str) -> None:
-    """The next one goes on, with the same process"""
+    """The next spawner continues with the same process."""
     app = starting(httpd, ready, f"AppSetEnv READY_IF {httpd.dir}/warm")
     first = httpd.get_async("/pid", "shop")
     wait_until(lambda: httpd.log.matching("starts as"), "it is executed")
@@ -150,7 +151,8 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd, ready: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_notify_while_no_spawner_runs(httpd: Httpd) -> None:
-    """READY=1 while no spawner runs: the next spawner does not need it"""
+    """READY=1 comes while no spawner runs. The next spawner does not need
+    it."""
     app = starting(httpd, "notify", f"AppSetEnv READY_IF {httpd.dir}/warm")
     first = httpd.get_async("/pid", "shop")
     wait_until(lambda: httpd.log.matching("starts as"), "it is executed")
@@ -170,7 +172,7 @@ def test_notify_while_no_spawner_runs(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_stop_while_it_starts(httpd: Httpd) -> None:
-    """Our own connection does not keep it from ending"""
+    """Our own connection does not keep the app from ending."""
     app = httpd.app("shop", "AppPreStart On", "MinInstances 1",
                     "AppReady notify", "AppStopTimeout 20",
                     command="/usr/bin/python3 -IS polite.py")
@@ -183,7 +185,7 @@ def test_stop_while_it_starts(httpd: Httpd) -> None:
 
 
 def test_notify(httpd: Httpd) -> None:
-    """It accepts, but is not ready before it says so"""
+    """The app accepts connections, but is not ready before it says so."""
     app = starting(httpd, "notify", f"AppSetEnv READY_IF {httpd.dir}/warm")
     first = httpd.get_async("/pid", "shop")
     wait_until(lambda: httpd.pids(app, "starting"), "it starts")
@@ -201,7 +203,7 @@ def test_notify_never_comes(httpd: Httpd) -> None:
 
 
 def test_rolling(httpd: Httpd) -> None:
-    """The old process serves until the new one is warm"""
+    """The old process serves until the new one is warm."""
     warm = httpd.dir / "warm"
     warm.touch()
     app = starting(httpd, "/up", "MaxInstances 1")
@@ -219,7 +221,7 @@ def test_rolling(httpd: Httpd) -> None:
 
 
 def test_changed_by_graceful(httpd: Httpd) -> None:
-    """It is no reason to replace processes"""
+    """This is no reason to replace processes."""
     app = starting(httpd, "accept")
     pid = httpd.get("/pid", "shop").text
     app.directives[0] = "AppReady /never"
@@ -233,8 +235,8 @@ def test_changed_by_graceful(httpd: Httpd) -> None:
 @pytest.mark.parametrize("odd", ["b\u00fccher.example", "'my shop'",
                                  "'sh\x01op'"])
 def test_odd_server_name(httpd: Httpd, odd: str) -> None:
-    """It is no name to ask for: the app is asked as localhost, and no app
-    suffers from it"""
+    """A name that cannot be a Host header: the app gets localhost instead, and
+    no app is harmed."""
     app = starting(httpd, "/up", f"ServerName {odd}", "ServerAlias shop")
     httpd.app("blog")
     (httpd.dir / "warm").touch()
@@ -250,7 +252,8 @@ def test_odd_server_name(httpd: Httpd, odd: str) -> None:
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")
 @pytest.mark.parametrize("listen", ["fd", "unix"])
 def test_a_neighbour_binds_the_same_path(httpd: Httpd, listen: str) -> None:
-    """In a mount namespace of its own: its queue is not the app's"""
+    """In a mount namespace of its own. Its queue is not the queue of the
+    app."""
     kind, own = {"fd": ("s", ""), "unix": ("a", "/s")}[listen]
     app = httpd.app("shop", f"AppListen {listen}", "AppStartTimeout 15")
     program, app.command = app.command, "/bin/sh start.sh"

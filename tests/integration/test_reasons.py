@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The files that say why an app did not start: whose they are is in
-test_errorpage.py; this is how long they stay."""
+"""The files that say why an app did not start. test_errorpage.py tests their
+owner; this tests how long they stay."""
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ def reason(httpd: Httpd) -> Path:
 
 
 def test_the_app_leaves_the_configuration(httpd: Httpd, file: Path) -> None:
-    """Its file goes with it; others stay"""
+    """Its file is removed, and others stay."""
     other = httpd.app("blog", command="/bin/sh -c 'exit 4'")
     httpd.graceful()
     assert httpd.get("/pid", "blog").status == 502
@@ -36,7 +36,7 @@ def test_the_app_leaves_the_configuration(httpd: Httpd, file: Path) -> None:
 
 
 def test_stray_files(httpd: Httpd, file: Path) -> None:
-    """What a dead spawner left of apps that are not configured"""
+    """A dead spawner left files of apps that are not configured."""
     for name in ("0123456789abcdef", f"{file.name}.new", "x"):
         (file.parent / name).touch()
     kill9(httpd.helper("spawner"))

@@ -34,18 +34,18 @@ def make_redmine(place: Path) -> None:
     (site / "config").symlink_to("/etc/redmine/default")
     (config / "database.yml").write_text(DATABASE)
     (config / "secret_key.txt").write_text(secrets.token_hex(16))
-    # The Gemfile looks for database.yml in /usr/share.
+    # The Gemfile reads database.yml in /usr/share.
     (root / "Gemfile.local").write_text('gem "sqlite3", "~> 1.4.0"\n')
     packaged.relocate(place)
     packaged.run(root, "bundle", "exec", "rake", "db:migrate",
                  "redmine:load_default_data", SCHEMA="/dev/null",
                  REDMINE_LANG="en", HOME=str(place))
-    # Debian makes it anew when a library is replaced; so does Bundler.
+    # Debian writes it again when a library is replaced. So does Bundler.
     (site.parent / "Gemfile.lock").unlink()
 
 
 def redmine(httpd: Httpd, location: Optional[str] = None) -> App:
-    """The administrator's part: code that is root's, data that are not."""
+    """What the administrator does: code of root, data of the user."""
     place = httpd.dir / "debian"
     packaged.kept("redmine", make_redmine, place)
     packaged.run(place, "chown", "-R", USER, "var/lib/redmine")
@@ -56,8 +56,8 @@ def redmine(httpd: Httpd, location: Optional[str] = None) -> App:
 
 
 def upload(admin: Visitor, page: Page, name: str, data: bytes) -> Page:
-    """As the script of the page does it: first the bytes; then the form, with
-    the token that these have got."""
+    """As the script of the page does it: first the bytes, and then the form
+    with the token for these bytes."""
     csrf = re.search('name="csrf-token" content="([^"]+)"', page.text)
     assert csrf
     said = admin.post(f"/uploads.js?attachment_id=1&filename={name}", data,
@@ -116,7 +116,7 @@ def test_site(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_below_a_path(httpd: Httpd) -> None:
-    """With no word of it in the application's own configuration"""
+    """The application's own configuration does not mention the path."""
     app = redmine(httpd, "/redmine")
     httpd.modules.append("alias")
     httpd.directives += [f'Alias "/redmine" "{app.public}"']

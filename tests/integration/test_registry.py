@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What a new spawner believes of the last one's registry: a pid is no
-identity, and what is damaged is not believed at all."""
+"""What a new spawner believes of the last one's registry. A pid is no
+identity, and damaged records are not believed."""
 import random
 import time
 from pathlib import Path
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.mpms("event")
 
 @pytest.fixture
 def app(httpd: Httpd) -> Iterator[App]:
-    """With two processes."""
+    """It has two processes."""
     httpd.log.expect("processes that the spawner does not have",
                      "process .* belongs to an app, but has no record: SIGKILL",
                      sentences.DIED, sentences.RECORDS_DAMAGED)
@@ -33,7 +33,7 @@ def app(httpd: Httpd) -> Iterator[App]:
 
 
 def recovers(httpd: Httpd, app: App, old: list[int]) -> None:
-    """Old processes that nobody knows are gone, new ones serve."""
+    """Old processes without a record are gone, and new ones serve."""
     wait_until(lambda: not any(alive(pid) for pid in old), f"{old} are gone")
     assert httpd.get("/pid", "shop").status == 200
     wait_until(lambda: httpd.counts() == (0, 2, 0)
@@ -42,7 +42,8 @@ def recovers(httpd: Httpd, app: App, old: list[int]) -> None:
 
 
 def forgotten(file: Path, innocent: Innocent) -> None:
-    """Its record is gone, at the latest when the old process's mark is."""
+    """Its record is gone, at the latest when the mark of the old process is
+    gone."""
     wait_until(lambda: innocent.pid not in [
         record["pid"] for record in registry.read(file)], "it is forgotten")
 
@@ -50,8 +51,8 @@ def forgotten(file: Path, innocent: Innocent) -> None:
 @pytest.mark.parametrize("state", [registry.BOOTING, registry.LIVE,
                                    registry.ENDING])
 def test_another_start_time(httpd: Httpd, app: App, state: int) -> None:
-    """The number was given to another process since, of the same user: nobody
-    is signalled, and who really bears our mark is ended."""
+    """The pid now belongs to another process of the same user. That process
+    gets no signal, and the process that has our mark is ended."""
     old = httpd.pids(app)
     with Innocent(httpd.dir / "hold", USER) as innocent:
         with between_spawners(httpd) as file:
@@ -100,7 +101,7 @@ def garbage(file: Path) -> None:
 
 
 def large(file: Path) -> None:
-    """Larger than there can be records"""
+    """Larger than all possible records together."""
     garbage(file)
     with open(file, "r+b") as opened:
         opened.truncate(1 << 33)
@@ -148,7 +149,7 @@ def test_damage(httpd: Httpd, app: App, damage: Callable[[Path], None],
 
 
 def test_it_cannot_be_opened(httpd: Httpd, app: App) -> None:
-    """That is said, apps serve on, and it is tried again."""
+    """The log says so, apps still serve, and it is tried again."""
     why = "/registry cannot be used: Too many levels of symbolic links"
     httpd.log.expect(why, r"apppool: spawner \d+ ended: exit code 1")
     pids = httpd.pids(app)

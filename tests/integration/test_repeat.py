@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What may be sent again: a request without a body, of which the kernel says
-that nobody has read it. Over TCP that says less, so it is for GET alone."""
+"""Which requests may be sent again: a request without a body that, as the
+kernel says, no process has read. Over TCP the kernel says less, so only GET is
+sent again."""
 import pytest
 
 from harness.client import Connection

@@ -23,7 +23,8 @@ def pid_of(httpd: Httpd, host: str) -> int:
 
 
 def test_created_restarts_all(httpd: Httpd) -> None:
-    """A6: created while two are idle: count 1 after the next get"""
+    """A6: created while two processes are idle. The count is 1 after the next
+    request."""
     app = httpd.app("shop")
     httpd.start()
     one, two = httpd.hold("shop", "1"), httpd.hold("shop", "2")
@@ -48,7 +49,8 @@ def test_old_restart_txt_restarts_nothing(httpd: Httpd) -> None:
 
 
 def test_before_the_first_request(httpd: Httpd) -> None:
-    """A process that was started ahead of all requests is older than that"""
+    """A process that was started before all requests is older than the
+    change."""
     app = httpd.app("shop", "AppPreStart On", "MinInstances 1")
     httpd.start()
     old, = wait_until(lambda: httpd.pids(app), "it is started")
@@ -125,8 +127,8 @@ def test_restarts_only_its_app(httpd: Httpd) -> None:
 
 
 def test_busy_process_finishes_first(httpd: Httpd) -> None:
-    """A12: a detached busy process lives until its session closes, and is
-    gone within a second of it"""
+    """A12: a detached busy process lives until its session closes, and is gone
+    within a second after that."""
     app = httpd.app("shop")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -144,18 +146,19 @@ def test_busy_process_finishes_first(httpd: Httpd) -> None:
 
 
 def test_app_retires_itself(httpd: Httpd) -> None:
-    """STOPPING=1: no new request, and it ends when it likes"""
+    """STOPPING=1: the process gets no new request, and ends when it wants."""
     httpd.app("shop")
     httpd.start()
     pid = int(httpd.get("/stopping", "shop").text)
     wait_until(lambda: httpd.pool("count") == 0, "it is out of the pool")
     assert pid_of(httpd, "shop") != pid
     wait_until(lambda: not alive(pid), "it is gone")
-    httpd.log.wait_for(rf"shop\[{pid}\] ended: ")  # not: died, by itself
+    httpd.log.wait_for(rf"shop\[{pid}\] ended: ")  # not the line of a death
 
 
 def test_stat_interval(httpd: Httpd) -> None:
-    """AppStatInterval: looked at so often, and no more"""
+    """AppStatInterval: the files are checked once in this time, and no more
+    often."""
     app = httpd.app("shop", "AppStatInterval 3600")
     httpd.start()
     pid = pid_of(httpd, "shop")

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""STOPPING=1: an app's process takes itself out of the pool. It serves what it
-has, ends when it likes, and no request is lost."""
+"""STOPPING=1: a process of an app leaves the pool by itself. It finishes its
+requests, ends when it wants, and no request is lost."""
 import os
 import signal
 
@@ -24,11 +24,12 @@ def retiring(httpd: Httpd, *directives: str, idle: str = "0.5") -> App:
 
 
 def retired(httpd: Httpd, pid: int) -> bool:
-    """It ended by itself, and was not told to."""
+    """It ended by itself, without a signal."""
     wait_until(lambda: not alive(pid), f"{pid} is gone", 20)
     wait_until(lambda: httpd.log.matching(rf"shop\[{pid}\] ended: "),
                "its end is in the log")
-    # The status of one that another spawner has started is not known.
+    # A spawner does not know the exit status of a process that another spawner
+    # has started.
     return bool(httpd.log.matching(
         rf"shop\[{pid}\] ended: exit (code 0|status not known)")) and not httpd.log.matching(rf"shop\[{pid}\] is stopped")
 
@@ -36,7 +37,8 @@ def retired(httpd: Httpd, pid: int) -> bool:
 @pytest.mark.one_mpm("the process says it, and the spawner waits for it")
 @pytest.mark.parametrize("killed", ["nobody", "spawner"])
 def test_no_request_is_lost(httpd: Httpd, killed: str) -> None:
-    """One after the other, under load; also while the spawner is dead"""
+    """One process after the other, under load, also while the spawner is
+    dead."""
     httpd.log.expect(sentences.DIES_OFTEN)
     app = retiring(httpd, "MinInstances 3", "MaxInstances 3",
                    "AppQueueTimeout 60s")
@@ -58,7 +60,8 @@ def test_no_request_is_lost(httpd: Httpd, killed: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_the_spawner_is_killed_meanwhile(httpd: Httpd) -> None:
-    """That a process retires is on record: the next spawner lets it end."""
+    """The record says that the process retires, so the next spawner lets it
+    end."""
     app = retiring(httpd, "AppStopTimeout 20")
     held = httpd.hold("shop", "a")
     os.kill(held.pid, signal.SIGUSR1)
@@ -72,8 +75,8 @@ def test_the_spawner_is_killed_meanwhile(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_the_spawner_is_killed_before_it_hears(httpd: Httpd) -> None:
-    """The record says so, and the segment does not yet: the next spawner
-    takes the process out of the pool."""
+    """The record says that the process retires, and the segment does not say
+    so yet. The next spawner takes the process out of the pool."""
     app = retiring(httpd, "AppStopTimeout 20", idle="1.5")
     pid = httpd.pids(app)[0]
     with between_spawners(httpd) as record:

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A descriptor that somebody sends along over a Unix socket of root's holds up
-nobody: who drops it would wait an hour in close() (apps/lingerer.py)."""
+"""A client sends a descriptor over a Unix socket of root's. This blocks no
+process, although a close() of that descriptor takes an hour
+(apps/lingerer.py)."""
 import subprocess
 import sys
 
@@ -16,7 +17,7 @@ SAYS = {"new": "it was refused", "old": "it was sent"}
 
 
 def run_on(httpd: Httpd, kernel: str) -> None:
-    """Where it knows SO_PASSRIGHTS, and where it does not"""
+    """A kernel that knows SO_PASSRIGHTS, and one that does not."""
     if kernel == "old":
         httpd.wrapper = oldkernel.WRAPPER
         httpd.log.expect("sent a descriptor to")
@@ -28,7 +29,7 @@ def run_on(httpd: Httpd, kernel: str) -> None:
                                           ("ready", "/up")])
 def test_the_spawner_goes_on(httpd: Httpd, where: str, ready: str,
                              kernel: str) -> None:
-    """It reads what the app says, and starts another app"""
+    """It reads what the app says, and starts another app."""
     httpd.app("bad", f"AppReady {ready}", f"AppSetEnv WHERE {where}",
               program="lingerer.py")
     httpd.app("shop")
@@ -43,7 +44,7 @@ def test_the_spawner_goes_on(httpd: Httpd, where: str, ready: str,
 
 
 def test_a_thread_of_httpd_goes_on(httpd: Httpd) -> None:
-    """Only the kernel can see to that"""
+    """Only the kernel can ensure this."""
     httpd.app("bad", "AppSetEnv WHERE request", program="lingerer.py")
     httpd.start()
     assert httpd.get("/", "bad", timeout=20).text == "ok"
@@ -54,7 +55,8 @@ def test_a_thread_of_httpd_goes_on(httpd: Httpd) -> None:
 @pytest.mark.parametrize("question", ["status\n", "half a question"])
 def test_the_control_socket_responds(httpd: Httpd, question: str,
                                     kernel: str) -> None:
-    """Whatever httpd's user sends along with a question, root is answered"""
+    """root gets a response, whatever httpd's user sends along with a
+    command."""
     httpd.app("shop")
     run_on(httpd, kernel)
     wait_until(lambda: httpd.ctl("status").returncode == 0, "it answers")

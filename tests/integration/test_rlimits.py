@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What a process of an app may use: as httpd was started, or as RLimitCPU,
-RLimitMEM and RLimitNPROC say."""
+"""The resource limits of a process: those with which httpd was started, or
+those of RLimitCPU, RLimitMEM and RLimitNPROC."""
 import re
 import resource
 
@@ -26,8 +26,8 @@ def parse(text: str) -> dict[str, str]:
 
 
 def test_as_httpd_was_started(httpd: Httpd) -> None:
-    """Also those that our own programs have raised for themselves, and after
-    one of them was started again."""
+    """Also limits that our own programs have raised for themselves, and after
+    one of these was started again."""
     httpd.wrapper = ["prlimit", "--nofile=512:2048", "--core=1000:2000"]
     httpd.app("shop")
     httpd.app("blog")
@@ -44,7 +44,7 @@ def test_as_httpd_was_started(httpd: Httpd) -> None:
 
 
 def test_directives(httpd: Httpd) -> None:
-    """Of the virtual host, of the <Location>, of neither"""
+    """In the virtual host, in the <Location>, in neither."""
     httpd.directives.append("RLimitCPU 1000 2000")
     shop = httpd.app("shop", "RLimitMEM 800000000 900000000")
     shop.location = "/shop"
@@ -89,7 +89,7 @@ def word(limit: int) -> str:
     ("RLimitNPROC 1", "Resource temporarily unavailable"),
     ("RLimitMEM 1000000", "last output: .*failed to map")])
 def test_too_small(httpd: Httpd, directive: str, why: str) -> None:
-    """The start fails with a reason, others are not concerned."""
+    """The start fails with a reason, and other apps are not affected."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.app("shop", directive)
     httpd.app("blog")
@@ -100,7 +100,7 @@ def test_too_small(httpd: Httpd, directive: str, why: str) -> None:
 
 
 def test_one_app_in_two_places(httpd: Httpd) -> None:
-    """With other limits: the first ones hold, and that is said."""
+    """With different limits: the first ones apply, and a warning says so."""
     first = httpd.app("shop", "RLimitCPU 1000")
     httpd.app("www", "RLimitCPU 2000", root=first.root)
     for app in httpd.apps:
@@ -113,14 +113,14 @@ def test_one_app_in_two_places(httpd: Httpd) -> None:
     assert limits(httpd, "www")["Max cpu time"].split()[0] == "1000"
 
 
-# Not even root's hard limit can be raised there.
+# There, not even root can raise its hard limit.
 CAPPED = ["setpriv", "--bounding-set", "-sys_resource", "--inh-caps",
           "-sys_resource"]
 
 
 def test_too_few_descriptors(httpd: Httpd) -> None:
-    """The numbers are said, with each configuration for which they are too
-    small"""
+    """The numbers are logged, for each configuration for which they are too
+    small."""
     httpd.wrapper = [*CAPPED, "prlimit", "--nofile=512:1000"]
     httpd.log.expect(sentences.FEW_DESCRIPTORS)
     httpd.directives.append("MaxPoolSize 100")
@@ -136,8 +136,9 @@ def test_too_few_descriptors(httpd: Httpd) -> None:
 
 
 def test_adoption_without_descriptors(httpd: Httpd) -> None:
-    """The next spawner has no descriptors for all of them: nobody is ended for
-    that, and those that are left are taken over when there are some"""
+    """The next spawner has no descriptors for all processes. No process is
+    ended because of that. The remaining ones are adopted when there are
+    descriptors."""
     httpd.wrapper = [*CAPPED, "prlimit", "--nofile=512:2000"]
     httpd.log.expect(sentences.FEW_DESCRIPTORS, sentences.NONE_LEFT,
                      sentences.NOT_STARTED, sentences.START_ERROR)
@@ -150,7 +151,7 @@ def test_adoption_without_descriptors(httpd: Httpd) -> None:
     httpd.settles(active=0, count=6)
     pids = httpd.pids(shop)
     watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
-    # It was their parent, so it needed no pidfd of these six.
+    # The first spawner was their parent, so it needed no pidfd of these six.
     most = procs.descriptors(spawner) + 2
     resource.prlimit(watchdog, resource.RLIMIT_NOFILE, (most, most))
     procs.kill9(spawner)

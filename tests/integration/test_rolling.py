@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Rolling restarts: the new process first, the old code serves on until
-then, and for as long as the new code does not start."""
+"""Rolling restarts: the new process starts first. The old code serves until
+then, also if the new code does not start."""
 import re
 from typing import Callable
 
@@ -27,8 +27,8 @@ def start(httpd: Httpd, *directives: str, program: str = "app.py") -> App:
 
 def under_load(httpd: Httpd, deploy: Callable[[], None],
                ended: Callable[[], bool]) -> set[str]:
-    """The processes that served eight clients while the app was deployed;
-    no request fails."""
+    """The processes that served eight clients while the app was deployed. No
+    request fails."""
     counts: list[int] = []
 
     def done() -> bool:
@@ -51,7 +51,8 @@ def replaced(httpd: Httpd, app: App, old: list[int]) -> bool:
 
 
 def test_touch(httpd: Httpd) -> None:
-    """restart.txt in production: no request fails, none waits for a boot"""
+    """restart.txt in production: no request fails, and none waits for a
+    boot."""
     app = start(httpd, "AppSetEnv BOOT_SLEEP 0.3")
     old = httpd.pids(app)
     names = under_load(httpd, lambda: app.touch() and None,
@@ -64,8 +65,8 @@ def test_touch(httpd: Httpd) -> None:
 
 
 def test_next_request(httpd: Httpd) -> None:
-    """By default, one request after a touch is enough, also on an app that
-    was asked a moment ago. A request 10 ms later sees the file"""
+    """By default, one request after a touch is enough, even for an app that
+    had a request a moment ago. A request 10 ms later sees the file."""
     app = start(httpd)
     for _ in range(3):
         old = httpd.pids(app)
@@ -77,7 +78,7 @@ def test_next_request(httpd: Httpd) -> None:
 
 
 def test_changed_configuration(httpd: Httpd) -> None:
-    """graceful with another environment: the same"""
+    """graceful with another environment has the same effect."""
     app = start(httpd, "AppSetEnv BOOT_SLEEP 0.3")
     old = httpd.pids(app)
 
@@ -94,7 +95,7 @@ def test_changed_configuration(httpd: Httpd) -> None:
 
 
 def test_broken_code(httpd: Httpd) -> None:
-    """The old code serves until the new one starts, and the status says so"""
+    """The old code serves until the new one starts, and the status says so."""
     httpd.log.expect("could not be started")
     broken = httpd.dir / "broken"
     app = start(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}")
@@ -119,15 +120,15 @@ def test_broken_code(httpd: Httpd) -> None:
     wait_until(lambda: replaced(httpd, app, old), "it recovers by itself", 20)
     assert httpd.group(app)["outdated"] == 0
     assert httpd.group(app)["state"] == "running"
-    # What has passed is told by the events.
+    # The events show what has happened.
     assert httpd.group(app)["last_error_time"] is None
     assert "start failed" not in httpd.ctl("status").stdout
     assert "start failed" not in httpd.get("/apppool-status").text
 
 
 def test_broken_code_under_load(httpd: Httpd) -> None:
-    """No request fails, and none of the old processes ends, until a later
-    try starts; each of these is one above the limit, and no more"""
+    """No request fails, and no old process ends, until a later try starts.
+    Each try is at most one process above the limit."""
     httpd.log.expect("could not be started")
     broken = httpd.dir / "broken"
     app = start(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}",
@@ -170,7 +171,7 @@ def test_held_request_is_finished(httpd: Httpd) -> None:
 
 
 def test_spawner_dies_meanwhile(httpd: Httpd) -> None:
-    """The next one goes on with it"""
+    """The next spawner continues the restart."""
     warm = httpd.dir / "warm"
     warm.touch()
     app = start(httpd, f"AppSetEnv UP_IF {warm}", "AppReady /up",

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What is said about an app, "shop[4711] died", is in the main server's error
-log, and beside what the app prints."""
+"""Lines about an app, such as "shop[4711] died", are in the error log of the
+main server, and in the log of the app."""
 import json
 import re
 import shutil
@@ -29,7 +29,7 @@ def dies(httpd: Httpd) -> int:
 
 
 def lines(file: Path, pattern: str) -> list[str]:
-    """Once the file has such lines, they"""
+    """The lines of the file that match, as soon as there are any."""
     def found() -> list[str]:
         text = file.read_text() if file.exists() else ""
         return [line for line in text.splitlines() if re.search(pattern, line)]
@@ -37,13 +37,13 @@ def lines(file: Path, pattern: str) -> list[str]:
 
 
 def about(file: Path) -> list[str]:
-    """What is said in there of what became of shop"""
+    """The lines about processes of shop."""
     return [re.sub(r"^\S+ \S+ \S+ [\d:.]+ ", "", line)
             for line in lines(file, r"shop\[\d+\] ")]
 
 
 def test_error_log_of_the_virtual_host(httpd: Httpd) -> None:
-    """The same lines, of the same level; none of another app"""
+    """The same lines with the same level, and none of another app."""
     file = httpd.dir / "vhost.log"
     httpd.app("shop", f"ErrorLog {file}")
     httpd.app("blog")
@@ -60,8 +60,8 @@ def test_error_log_of_the_virtual_host(httpd: Httpd) -> None:
 
 
 def test_failed_start(httpd: Httpd) -> None:
-    """With the reason, which is all that an administrator of the virtual host
-    has to look for"""
+    """With the reason, so the administrator of the virtual host needs no other
+    log."""
     httpd.log.expect("could not be started")
     file = httpd.dir / "vhost.log"
     httpd.app("shop", f"ErrorLog {file}", command="echo no database; exit 7")
@@ -74,7 +74,7 @@ def test_failed_start(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("log", ["{}", "|$cat >>{}"])
 def test_own_log(httpd: Httpd, log: str) -> None:
-    """As a line of it is: with its time; what the app printed has a > """
+    """Our lines have a time. Lines of the app have a > ."""
     place = httpd.dir / "logs"
     place.mkdir()
     shutil.chown(place, "games")
@@ -90,7 +90,7 @@ def test_own_log(httpd: Httpd, log: str) -> None:
 
 
 def test_raw_log(httpd: Httpd) -> None:
-    """It has what the app prints, and nothing else: it may be JSON"""
+    """It has only what the app prints, because it may be JSON."""
     file = httpd.dir / "shop.log"
     said = json.dumps({"text": "hello"})
     program = httpd.dir / "app.sh"
@@ -106,7 +106,7 @@ def test_raw_log(httpd: Httpd) -> None:
 
 
 def test_app_without_a_process(httpd: Httpd) -> None:
-    """What an administrator did to it"""
+    """The actions of an administrator."""
     file = httpd.dir / "vhost.log"
     httpd.app("shop", f"ErrorLog {file}")
     httpd.start()
@@ -117,7 +117,8 @@ def test_app_without_a_process(httpd: Httpd) -> None:
 
 
 def test_slow_and_killed(httpd: Httpd) -> None:
-    """But no report: it has stacks of the kernel, which are root's"""
+    """Without the report: it has stacks of the kernel, which only root may
+    see."""
     httpd.log.expect(*KILLED, sentences.SLOW, sentences.KILLED_NO_RESPONSE,
                      sentences.NO_BACKEND)
     file = httpd.dir / "shop.log"

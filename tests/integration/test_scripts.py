@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""PHP's scripts: whose are run, by whom, and that no source is handed out."""
+"""PHP scripts: which are run, as which user, and that no source is sent."""
 import os
 import pwd
 import shutil
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.mpms("event")
 
 SOURCE = ("<?php echo 'run by ', posix_getpwuid(posix_geteuid())['name'], ' ',"
           " basename(__FILE__);")
-NEIGHBOUR = "games"  # has an account of its own
+NEIGHBOUR = "games"  # a user of its own
 
 
 def write(place: Path, name: str = "x.php", owner: str = NEIGHBOUR) -> Path:
@@ -38,7 +38,7 @@ def start(httpd: Httpd, *directives: str, location: str = "") -> None:
 
 
 def refused(httpd: Httpd, path: str) -> None:
-    """It is not run, and its source is not handed out."""
+    """The script is not run, and its source is not sent."""
     for more in ("", "/and/more", "?x=1"):
         response = httpd.get(path + more, "shop")
         assert (response.status, "php" in response.text) == (403, False)
@@ -49,7 +49,7 @@ def refused(httpd: Httpd, path: str) -> None:
 @pytest.mark.parametrize("name", ["x.php", "x.phtml", "x.phar", "X.PHP",
                                   "x.y.Phtml"])
 def test_own_scripts(httpd: Httpd, name: str) -> None:
-    """By all their names; what is behind them is theirs"""
+    """By all their names. The path behind a name goes to the script."""
     write(httpd.dir / "shop/public/sub", name, USER)
     start(httpd)
     for more in ("", "/and/more", "?x=1"):
@@ -61,7 +61,8 @@ def test_own_scripts(httpd: Httpd, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["x.php", "x.phtml", "x.phar"])
 def test_scripts_of_a_user(httpd: Httpd, name: str) -> None:
-    """Their owner is not the app's user; their other files are httpd's"""
+    """Their owner is not the user of the app. httpd serves their other
+    files."""
     write(httpd.dir / "home/eve", name)
     start(httpd, f'UserDir "{httpd.dir}/home"')
     refused(httpd, f"/~eve/{name}")
@@ -69,11 +70,12 @@ def test_scripts_of_a_user(httpd: Httpd, name: str) -> None:
 
 
 def test_users_below_document_root(httpd: Httpd) -> None:
-    """They are users all the same"""
+    """Files of users below DocumentRoot belong to these users as well."""
     write(httpd.dir / "shop/public/users/eve")
     start(httpd, f'UserDir "{httpd.dir}/shop/public/users"')
     refused(httpd, "/~eve/x.php")
-    # By its own URL it is a file of the app, which made that directory.
+    # By its own URL it is a file of the app, because the app made that
+    # directory.
     assert httpd.get("/users/eve/x.php", "shop").status == 200
 
 
@@ -95,7 +97,8 @@ def test_scripts_of_an_alias(httpd: Httpd) -> None:
 
 
 def test_alias_of_the_mount(httpd: Httpd) -> None:
-    """Its own is, one below it is not"""
+    """An Alias of the mount itself belongs to the app. An Alias below the
+    mount does not."""
     write(httpd.dir / "elsewhere", owner=USER)
     write(httpd.dir / "tools")
     start(httpd, location="/mnt")
@@ -108,7 +111,8 @@ def test_alias_of_the_mount(httpd: Httpd) -> None:
 
 
 def test_another_server_of_php_beside_it(httpd: Httpd) -> None:
-    """What was configured to run the scripts of others runs them"""
+    """A handler that was configured for the scripts of other users runs
+    them."""
     httpd.modules += ["cgi"]
     write(httpd.dir / "tools")
     script = httpd.dir / "tools/x.php"
@@ -123,7 +127,7 @@ def test_another_server_of_php_beside_it(httpd: Httpd) -> None:
 @pytest.mark.parametrize("option, foreign", [("FollowSymLinks", 200),
                                              ("SymLinksIfOwnerMatch", 403)])
 def test_links(httpd: Httpd, option: str, foreign: int) -> None:
-    """What httpd follows is below DocumentRoot, by its name"""
+    """A link that httpd follows counts as below DocumentRoot, by its name."""
     httpd.log.expect("AH00037")  # a link that is not followed
     public = httpd.dir / "shop/public"
     public.mkdir(parents=True)

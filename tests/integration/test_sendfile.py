@@ -39,8 +39,8 @@ def fetch(httpd: Httpd, name: object, query: str = "",
 # ---- a file
 
 def test_file_is_sent(httpd: Httpd) -> None:
-    """With the app's headers, and those of a file; not with the one that
-    named it"""
+    """With the headers of the app and those of a file, but without the header
+    that named it."""
     app = start(httpd)
     for name in (app.root / "storage" / "report", "storage/report"):
         for size in ("", "&n=0", "&n=100000"):
@@ -100,7 +100,7 @@ def test_conditions(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("prefork", "event")
 def test_large_file_for_a_slow_client(httpd: Httpd) -> None:
-    """It costs no process, whatever AppBufferResponse says"""
+    """It holds no process, whatever AppBufferResponse says."""
     httpd.directives.append("MaxPoolSize 1")
     app = start(httpd, "AppSendFile On", "AppBufferResponse Off")
     size = 20 << 20
@@ -117,7 +117,7 @@ def test_large_file_for_a_slow_client(httpd: Httpd) -> None:
 @pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
 @pytest.mark.parametrize("times", [0, 1, 10000])
 def test_by_any_protocol(httpd: Httpd, name: str, times: int) -> None:
-    """With a body of the app's own, and without"""
+    """With a body of the app, and without one."""
     text = "its own" * times
     place, _ = mount(httpd, SERVERS[name], "AppSendFile On")
     root = httpd.apps[0].root
@@ -146,7 +146,7 @@ def test_by_any_protocol(httpd: Httpd, name: str, times: int) -> None:
 @pytest.mark.mpms("event")
 def test_refusal_by_any_protocol(httpd: Httpd, name: str,
                                  version: str) -> None:
-    """It is a whole answer, and the connection goes on"""
+    """It is a complete response, and the connection is kept."""
     httpd.log.expect("X-Sendfile .*nothing cannot be opened")
     httpd.modules.append("http2")
     httpd.directives.append("Protocols h2c http/1.1")
@@ -170,7 +170,7 @@ def test_refusal_by_any_protocol(httpd: Httpd, name: str,
     for wanted, options in (("404", ["-H", "X-Name: nothing"]),
                             ("416", ["-H", "X-Name: report", "-H",
                                      "Range: bytes=9999999-"])):
-        # curl does not keep a connection of HTTP/2 that begins as one.
+        # curl does not keep a connection that starts with HTTP/2.
         again = [] if version == "--http2-prior-knowledge" else [
             "--next", *words, "-H", "X-Name: report"]
         done = subprocess.run(["curl", *words, *options, *again],
@@ -183,7 +183,8 @@ def test_refusal_by_any_protocol(httpd: Httpd, name: str,
 
 @pytest.mark.parametrize("name", ["uwsgi", "uwsgi-scgi"])
 def test_with_the_length_of_the_file(httpd: Httpd, name: str) -> None:
-    """And no body: as frameworks do it that leave the rest to the server"""
+    """Without a body, as frameworks do it that leave the rest to the
+    server."""
     place, _ = mount(httpd, SERVERS[name], "AppSendFile On")
     root = httpd.apps[0].root
     (root / "report").write_bytes(TEXT)
@@ -211,10 +212,10 @@ def test_error_document_may_be_a_file(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
-# ---- who may
+# ---- rights
 
 def test_app_is_told(httpd: Httpd) -> None:
-    """By httpd, and not by the client"""
+    """httpd sets the header, and a client cannot."""
     start(httpd, "AppSendFile Off")
     response = fetch(httpd, "x", headers={"X-Sendfile-Type": "X-Sendfile"})
     assert response.headers["X-Was-Offered"] == ""
@@ -228,7 +229,7 @@ def test_app_is_told(httpd: Httpd) -> None:
 
 
 def test_only_for_200(httpd: Httpd) -> None:
-    """An error stays the app's, and the name stays here"""
+    """The app's error page stays, and the client does not see the name."""
     start(httpd)
     response = fetch(httpd, "storage/report", "&code=404")
     assert (response.status, response.text) == (404, "the app's own")
@@ -245,7 +246,7 @@ def test_other_directories(httpd: Httpd) -> None:
 
 
 def test_outside(httpd: Httpd) -> None:
-    """403, a line in the log, and not a byte of it"""
+    """403, a line in the log, and no byte of the file."""
     httpd.log.expect(REFUSED)
     app = start(httpd)
     outside = httpd.dir / "outside"
@@ -273,7 +274,7 @@ def test_outside(httpd: Httpd) -> None:
 
 
 def test_link_within_is_followed(httpd: Httpd) -> None:
-    """AppRoot may be one, too"""
+    """AppRoot may also be a link."""
     real = httpd.dir / "release"
     real.mkdir()
     (httpd.dir / "shop").symlink_to(real)
@@ -284,8 +285,9 @@ def test_link_within_is_followed(httpd: Httpd) -> None:
 
 
 def test_moved_root_is_not_believed(httpd: Httpd) -> None:
-    """Who owns the directory above AppRoot may put another in its place: from
-    there only the app's own files are sent, until httpd looks again"""
+    """The owner of the directory above AppRoot may replace AppRoot by another
+    directory. Only the app's own files in it are sent, until httpd checks
+    again."""
     httpd.log.expect(REFUSED)
     app = start(httpd)
     release = httpd.dir / "release"

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Real app servers, found by the app's files."""
+"""Real app servers, detected by the files of the app."""
 import shutil
 import subprocess
 from typing import Optional
@@ -27,7 +27,7 @@ def demo(httpd: Httpd, language: str, *directives: str) -> App:
 @pytest.mark.mpms("prefork", "worker", "event")
 @pytest.mark.parametrize("language", list(SERVERS))
 def test_server(httpd: Httpd, language: str) -> None:
-    """Start, serve, keep the client's connection, deploy, stop"""
+    """Start, serve, keep the client's connection, deploy, stop."""
     app = demo(httpd, language)
     httpd.start()
     client = Connection(httpd.port, 60)
@@ -62,7 +62,7 @@ def test_all_at_once(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("location", [None, "/mnt/shop"])
 def test_rack_knows_its_path(httpd: Httpd, location: Optional[str]) -> None:
-    """In the variable that all its frameworks make links with"""
+    """In the variable from which all Rack frameworks make links."""
     app = httpd.app("shop", command=None, location=location)
     (app.root / "config.ru").write_text(
         'run ->(env) { [200, {"content-type" => "text/plain"}, '
@@ -74,7 +74,7 @@ def test_rack_knows_its_path(httpd: Httpd, location: Optional[str]) -> None:
 
 @pytest.mark.mpms("event")
 def test_procfile(httpd: Httpd) -> None:
-    """Its web: line wins over the other files"""
+    """Its web: line has precedence over the other files."""
     app = httpd.app("shop", command=None)
     (app.root / "Procfile").write_text(
         f"worker: /bin/false\nweb: {httpd.command}\n")
@@ -94,7 +94,7 @@ def test_node_entries(httpd: Httpd, name: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_package_json(httpd: Httpd) -> None:
-    """Its start script"""
+    """Its start script."""
     app = httpd.app("shop", command=None)
     shutil.copy(TOP / "demo/node/app.js", app.root / "main.js")
     (app.root / "package.json").write_text(
@@ -105,7 +105,7 @@ def test_package_json(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_detection_at_the_next_start(httpd: Httpd) -> None:
-    """An app that is put there while httpd runs"""
+    """The files of an app appear while httpd runs."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", command=None)
     (app.root / "Procfile").write_text("web: /bin/false\n")
@@ -118,8 +118,8 @@ def test_detection_at_the_next_start(httpd: Httpd) -> None:
 
 
 def test_php_site(httpd: Httpd) -> None:
-    """Found by index.php: scripts are run, never handed out; files are files;
-    all else goes to index.php"""
+    """Detected by index.php. Scripts are run and never sent as files, other
+    files are served, and index.php gets everything else."""
     httpd.directives.append("DirectoryIndex index.php")
     app = httpd.app("site", "AppProtocol fcgi", command=None)
     (app.public / "sub").mkdir()
@@ -152,7 +152,7 @@ def test_php_site(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_php_source_is_not_included(httpd: Httpd) -> None:
-    """By mod_include, whose subrequests by file have no URL to run"""
+    """mod_include makes subrequests by file name, which have no URL to run."""
     httpd.log.expect("AH01374|unable to include")
     httpd.modules += ["include"]
     app = httpd.app("site", "AppProtocol fcgi", command="php-cgi")
@@ -176,7 +176,7 @@ def test_php_source_is_not_included(httpd: Httpd) -> None:
 
 
 def test_php_below_a_path(httpd: Httpd) -> None:
-    """Alias leads to its files"""
+    """Alias leads to its files."""
     httpd.modules += ["alias"]
     app = httpd.app("site", "AppProtocol fcgi", command=None,
                     location="/mnt/site")
@@ -221,8 +221,8 @@ def test_php_wants_fcgi(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_php_children(httpd: Httpd) -> None:
-    """AppConcurrency 3: one process, three requests that wait for each
-    other"""
+    """AppConcurrency 3: one process, and three requests that wait for each
+    other."""
     app = httpd.app("site", "AppProtocol fcgi", "AppConcurrency 3",
                     "MaxInstances 1", f"AppSetEnv HERE {httpd.dir}/hold",
                     command=None)

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A process that takes one request at a time keeps one connection, which all
-children of httpd share. No byte of one response may become part of another."""
+children of httpd share. No byte of one response may become part of another
+one."""
 import os
 import signal
 import time
@@ -28,7 +29,7 @@ def start(httpd: Httpd, *directives: str) -> None:
 
 
 def number(response: Response) -> int:
-    """Of the connection to the app."""
+    """The number of the connection to the app."""
     return int(response.headers["X-Connection"])
 
 
@@ -46,19 +47,19 @@ def fetch(httpd: Httpd, path: str = "/ok", method: str = "GET") -> Response:
 
 
 def shared(httpd: Httpd) -> int:
-    """The app has a connection that was used by two requests, the second of
-    them just now. Its number. An idle one is not used after a second, so it
-    may take more than one attempt."""
+    """Wait until two requests have used one connection of the app, the second
+    of them just now. @return its number. An idle connection is not used after
+    a second, so this may take several attempts."""
     def twice() -> int:
         first = good(fetch(httpd))
         return first if good(fetch(httpd)) == first else 0
     return wait_until(twice, "a connection is used again")
 
 
-# ---- it is used again
+# ---- the connection is used again
 
 def test_all_children_share(httpd: Httpd) -> None:
-    """In prefork a client's connection has a child for itself."""
+    """In prefork, a connection of a client has a child of its own."""
     start(httpd)
     with ExitStack() as stack:
         clients = [Connection(httpd.port) for _ in range(3)]
@@ -83,7 +84,7 @@ def test_clean_end(httpd: Httpd, path: str) -> None:
 
 
 def test_not_after_a_second(httpd: Httpd) -> None:
-    """The server still reads from the old one: it is cut"""
+    """The server still reads from the old connection, so that one is cut."""
     start(httpd)
     before = shared(httpd)
     time.sleep(1.1)
@@ -113,7 +114,8 @@ def test_not_shared(httpd: Httpd, directive: str) -> None:
     "/more", "/more-chunked", "/second", "/blank", "/interim", "/many", "/both",
     "/old", "/close", "/end"])
 def test_cut_after(httpd: Httpd, path: str) -> None:
-    """What the client gets is right, and the connection is not used again"""
+    """The client gets the right response, and the connection is not used
+    again."""
     start(httpd, "SetEnv proxy-interim-response Suppress")
     before = shared(httpd)
     used = good(fetch(httpd, path))
@@ -127,7 +129,7 @@ def test_cut_after(httpd: Httpd, path: str) -> None:
     ("GET", "/204", 204)])
 def test_cut_after_no_body(httpd: Httpd, method: str, path: str,
                            status: int) -> None:
-    """An app may send a body all the same"""
+    """An app may send a body nevertheless."""
     start(httpd)
     shared(httpd)
     response = fetch(httpd, path, method)
@@ -139,7 +141,8 @@ def test_cut_after_no_body(httpd: Httpd, method: str, path: str,
 @pytest.mark.parametrize("size", [0, 100000])
 @pytest.mark.parametrize("method", ["POST", "GET"])
 def test_body_that_is_not_read(httpd: Httpd, method: str, size: int) -> None:
-    """The app takes it for a request, and responds when the next one comes"""
+    """The app takes the body for a request, and responds when the next request
+    comes."""
     start(httpd)
     request = (b"GET /pid HTTP/1.1\r\nHost: shop\r\nX-Pad: " + bytes(size) +
                b"\r\n\r\n")
@@ -160,7 +163,7 @@ def test_byte_between_two_requests(httpd: Httpd) -> None:
 
 
 def test_response_to_an_unread_request(httpd: Httpd) -> None:
-    """It belongs to the request before"""
+    """It belongs to the request before it."""
     start(httpd)
 
     def on_a_shared_one() -> bool:
@@ -171,7 +174,7 @@ def test_response_to_an_unread_request(httpd: Httpd) -> None:
 
 
 def test_hangs_up_when_it_is_used(httpd: Httpd) -> None:
-    """It was not read, so it is sent again"""
+    """The app has not read the request, so it is sent again."""
     start(httpd)
     for _ in range(3):
         used = good(fetch(httpd, "/hangs-up"))
@@ -179,7 +182,7 @@ def test_hangs_up_when_it_is_used(httpd: Httpd) -> None:
 
 
 def test_client_leaves(httpd: Httpd) -> None:
-    """In the middle of a response"""
+    """In the middle of a response."""
     start(httpd)
     before = shared(httpd)
     with Raw(httpd.port, b"GET /endless HTTP/1.1\r\nHost: shop\r\n\r\n") as raw:
@@ -207,7 +210,7 @@ def test_killed_between_two_requests(httpd: Httpd) -> None:
 
 
 def test_child_killed_inside(httpd: Httpd) -> None:
-    """The process has no other client, and goes on"""
+    """The process has no other client, and continues."""
     httpd.log.expect("AH00052: child pid .* exit signal Killed")
     start(httpd)
     before = shared(httpd)
@@ -219,7 +222,7 @@ def test_child_killed_inside(httpd: Httpd) -> None:
 
 
 def test_stop_does_not_wait(httpd: Httpd) -> None:
-    """A server that reads from its connection notices SIGTERM afterwards"""
+    """A server that reads from its connection sees SIGTERM only afterwards."""
     start(httpd, "AppStopTimeout 60")
     shared(httpd)
     pid = int(fetch(httpd, "/pid").text)

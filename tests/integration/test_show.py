@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppoolctl show: what holds for an app, and which line has said it."""
+"""apppoolctl show: the settings of an app, and the lines that set them."""
 import json
 import re
 import subprocess
@@ -25,7 +25,7 @@ def shown(httpd: Httpd, name: str) -> dict[str, list[dict[str, Any]]]:
 
 
 def line_of(httpd: Httpd, text: str) -> str:
-    """Where it stands, the last time"""
+    """The last line of the configuration that matches."""
     file = httpd.dir / "httpd.conf"
     number = max(n for n, line in enumerate(file.read_text().splitlines(), 1)
                  if line.strip() == text)
@@ -33,7 +33,8 @@ def line_of(httpd: Httpd, text: str) -> str:
 
 
 def test_show(httpd: Httpd) -> None:
-    """Said in the main server, in the virtual host, twice, and not at all"""
+    """Settings from the main server, from the virtual host, set twice, and not
+    set."""
     httpd.directives += ["AppStopTimeout 7", "AppMaxQueue 5"]
     app = httpd.app("shop", "AppMaxQueue 6", "AppMaxQueue 8",
                     "AppSetEnv A one", "AppSetEnv B two", "AppSetEnv A three",
@@ -66,7 +67,7 @@ def test_show(httpd: Httpd) -> None:
 
 
 def documented() -> dict[str, tuple[str, str]]:
-    """Directives of apps: what the manual says of their syntax and default"""
+    """Directives of apps, with syntax and default, as in the manual."""
     parts = re.split(r"^## (App\w+|M\w+|PoolIdleTime)$", MANUAL.read_text(),
                      flags=re.M)[1:]
     found = {}
@@ -80,7 +81,7 @@ def documented() -> dict[str, tuple[str, str]]:
 
 
 def in_words(syntax: str, default: str) -> Optional[str]:
-    """A default of the manual, as show writes it"""
+    """A default of the manual in the words of show."""
     words = re.sub(r" \(.*", "", default).replace("`", "")
     if words == "none":
         return "none" if "|none" in syntax else None
@@ -90,7 +91,7 @@ def in_words(syntax: str, default: str) -> Optional[str]:
 
 
 def test_each_default(httpd: Httpd) -> None:
-    """An app without a word of its own: what the manual says holds"""
+    """An app without any setting has the defaults of the manual."""
     httpd.directives.append("ProxyTimeout 17")
     httpd.app("shop", command=None, location="/shop")
     (httpd.dir / "shop" / "app.py").touch()
@@ -123,7 +124,8 @@ def test_each_default(httpd: Httpd) -> None:
 
 
 def test_jitter_is_said_with_its_number(httpd: Httpd) -> None:
-    """MaxRequests of a section is not mixed with that of the one around it"""
+    """MaxRequests of a section is not mixed with that of the section around
+    it."""
     httpd.directives.append("MaxRequests 1000 1000")
     app = httpd.app("shop", "MaxRequests 2")
     httpd.start()
@@ -135,7 +137,7 @@ def test_jitter_is_said_with_its_number(httpd: Httpd) -> None:
 
 
 def test_app_below_another(httpd: Httpd) -> None:
-    """It does not have the other's command and variables"""
+    """It does not get the command and the variables of the other app."""
     httpd.app("shop", "AppSetEnv OUTER yes", "MaxInstances 3")
     inner = httpd.dir / "inner"
     inner.mkdir()
@@ -152,7 +154,7 @@ def test_app_below_another(httpd: Httpd) -> None:
 
 
 def test_only_root_sees_it(httpd: Httpd) -> None:
-    """Root: what stands in the configuration may be secret"""
+    """The configuration may contain secrets."""
     httpd.app("shop", "AppUser games")
     httpd.start()
     wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")

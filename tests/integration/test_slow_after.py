@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppSlowAfter: a request that lasts is reported once, with what its process is
-doing; a line tells apart why it does not go on."""
+"""AppSlowAfter: a request that lasts is reported once, with what its process
+is doing. A line says for each reason why it does not continue."""
 import os
 import re
 import signal
@@ -19,7 +19,7 @@ SLOW = r"is slow: "
 
 
 def start(httpd: Httpd, *directives: str) -> App:
-    """Nothing is slow before limit() says so."""
+    """No request is slow before limit() sets the time."""
     httpd.log.expect(SLOW, r"died: signal 9", "AH01102|AH01110|AH00898",
                      "gave no response")
     app = httpd.app("shop", "AppSlowAfter 1h", *directives, program="stuck.py")
@@ -29,14 +29,14 @@ def start(httpd: Httpd, *directives: str) -> App:
 
 
 def limit(httpd: Httpd, app: App, time: str = "500ms") -> None:
-    """From now on, also for the requests that are open."""
+    """From now on, also for open requests."""
     app.directives[0] = f"AppSlowAfter {time}"
     httpd.graceful()
 
 
 def asleep(pid: int) -> int:
-    """How many of its threads are, each by itself: who waits for a lock does
-    so for another one."""
+    """The number of threads that sleep, each by itself: a thread that waits
+    for a lock waits for another one."""
     places = [read(pid, f"task/{tid}/wchan")
               for tid in os.listdir(f"/proc/{pid}/task")]
     if len(places) > 1:
@@ -46,7 +46,7 @@ def asleep(pid: int) -> int:
 
 def get_stuck(httpd: Httpd, pid: int, path: str, sleepers: int = 1
               ) -> Pending:
-    """A request that has got as far as it ever will."""
+    """A request that has reached the point where it stays."""
     pending = httpd.get_async(path, "shop", timeout=100)
     seen = f"{pid} GET {path}"
     wait_until(lambda: any(seen in line for line in httpd.requests_seen())
@@ -55,14 +55,14 @@ def get_stuck(httpd: Httpd, pid: int, path: str, sleepers: int = 1
 
 
 def report(httpd: Httpd, pid: int) -> list[str]:
-    """The lines of its first report; the command comes last."""
+    """The lines of its first report, with the command last."""
     wait_until(lambda: httpd.log.matching(
         rf"shop\[{pid}\] report: command"), "the report is written")
     return httpd.log.matching(rf"shop\[{pid}\] report: ")
 
 
 def stuck(httpd: Httpd, app: App, path: str) -> tuple[int, str]:
-    """A process in a request that does not end, and the line about it."""
+    """A process with a request that does not end, and the line about it."""
     pid = httpd.pids(app)[0]
     pending = get_stuck(httpd, pid, path, path != "/loop")
     limit(httpd, app)
@@ -95,8 +95,8 @@ def test_reason_of_each_thread(httpd: Httpd, path: str, says: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_cpu_time_of_a_process_that_runs(httpd: Httpd) -> None:
-    """A process that runs uses CPU time; the other programs of the machine
-    decide how much"""
+    """A process that runs uses CPU time. How much depends on the other
+    programs of the machine."""
     app = start(httpd)
 
     def used() -> bool:
@@ -109,7 +109,7 @@ def test_cpu_time_of_a_process_that_runs(httpd: Httpd) -> None:
 
 
 def test_stopped(httpd: Httpd) -> None:
-    """By SIGSTOP, in the midst of a request"""
+    """By SIGSTOP, during a request."""
     app = start(httpd)
     held = httpd.hold("shop", "a")
     freeze(held.pid)
@@ -123,7 +123,7 @@ def test_stopped(httpd: Httpd) -> None:
 
 
 def test_first_and_last_line_of_the_report(httpd: Httpd) -> None:
-    """The first line and the last one of a report"""
+    """The first and the last line of a report."""
     app = start(httpd)
     pid = httpd.pids(app)[0]
     pending = get_stuck(httpd, pid, "/nap")
@@ -137,8 +137,8 @@ def test_first_and_last_line_of_the_report(httpd: Httpd) -> None:
 
 
 def test_threads(httpd: Httpd) -> None:
-    """Those that do something come before those that sleep, and there are not
-    too many of them"""
+    """Threads that do something come before those that sleep, and only some
+    are shown."""
     app = start(httpd)
     pid = httpd.pids(app)[0]
     pending = get_stuck(httpd, pid, "/threads", 20)
@@ -154,7 +154,7 @@ def test_threads(httpd: Httpd) -> None:
 
 
 def test_worker(httpd: Httpd) -> None:
-    """What hangs may be a process that the app has started"""
+    """A process that the app has started may be the one that hangs."""
     app = start(httpd)
     pid = httpd.pids(app)[0]
     pending = get_stuck(httpd, pid, "/worker")
@@ -169,7 +169,7 @@ def test_worker(httpd: Httpd) -> None:
 
 
 def test_once(httpd: Httpd) -> None:
-    """Each request once, and none that was fast"""
+    """Each slow request is reported once, and no fast one."""
     limit(httpd, start(httpd))
     first = httpd.hold("shop", "a")
     wait_until(lambda: httpd.log.matching(SLOW), "it is slow")
@@ -183,7 +183,7 @@ def test_once(httpd: Httpd) -> None:
 
 
 def wait_for_scans(httpd: Httpd, n: int) -> None:
-    """The spawner has looked n times at least."""
+    """The spawner has checked at least n times."""
     spawner = httpd.helper("spawner")
 
     def turns() -> int:
@@ -196,7 +196,7 @@ def wait_for_scans(httpd: Httpd, n: int) -> None:
 
 
 def test_off(httpd: Httpd) -> None:
-    """The default"""
+    """The default."""
     app = httpd.app("shop", program="stuck.py")
     httpd.app("other", "AppSlowAfter 500ms", program="stuck.py")
     httpd.log.expect(SLOW)
@@ -212,7 +212,7 @@ def test_off(httpd: Httpd) -> None:
 
 
 def test_shared_process(httpd: Httpd) -> None:
-    """Many requests of one process: a line for each, one report"""
+    """Many requests of one process: a line for each, and one report."""
     app = start(httpd, "AppConcurrency 10", "AppSetEnv APP_THREADS 1",
                 "MaxInstances 1")
     held = [httpd.hold("shop", str(n)) for n in range(5)]
@@ -224,7 +224,7 @@ def test_shared_process(httpd: Httpd) -> None:
 
 
 def test_spawner_dies(httpd: Httpd) -> None:
-    """While it writes a report, and the next one reports, too"""
+    """During a report. The next spawner also writes a report."""
     app = start(httpd)
     httpd.log.expect(r"spawner \d+ ended")
     held = httpd.hold("shop", "a")
@@ -239,14 +239,15 @@ def test_spawner_dies(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_report_hangs(httpd: Httpd) -> None:
-    """What reads /proc may be made to wait: nobody waits for it"""
+    """A child that reads /proc can be made to wait. Nothing waits for that
+    child."""
     app = start(httpd)
     limit(httpd, app)
     httpd.log.expect("it took too long")
     spawner = httpd.helper("spawner")
 
     def stop_reader() -> int:
-        """If it is there, which it is for a quarter of a second"""
+        """If it exists, which it does for a quarter of a second."""
         for pid in map(int, read(spawner, f"task/{spawner}/children").split()):
             if "apppool-spawner" in command(pid):
                 os.kill(pid, signal.SIGSTOP)
@@ -254,14 +255,15 @@ def test_report_hangs(httpd: Httpd) -> None:
         return 0
 
     reader, n = 0, 0
-    while not reader:  # until one is caught at it
+    while not reader:  # until one is stopped
         held = httpd.hold("shop", f"a{n}")
         n += 1
         reader = wait_until(
             lambda: stop_reader() or
             (-1 if len(httpd.log.matching("report: command")) == n else 0),
             "the report")
-        if reader < 0:  # of this one there is no other report for a while
+        # for a while there is no other report about this process
+        if reader < 0:
             assert held.release().status == 200
             kill9(held.pid)
             reader = 0
@@ -275,7 +277,7 @@ def test_report_hangs(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_hostile_text(httpd: Httpd) -> None:
-    """Control characters of a URL are escaped, and long ones are cut"""
+    """Control characters of a URL are escaped, and long URLs are cut."""
     app = start(httpd)
     limit(httpd, app)
     key = "%1b%5b31m%0a%0d%09" + "%ff" * 4 + "x" * 200
@@ -300,7 +302,7 @@ def test_bad_value(httpd: Httpd, value: str) -> None:
 
 
 def test_reload(httpd: Httpd) -> None:
-    """A new limit holds for the requests that are open"""
+    """A new limit also applies to open requests."""
     app = start(httpd)
     held = httpd.hold("shop", "a")
     wait_for_scans(httpd, 2)

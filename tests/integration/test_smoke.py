@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The worker MPM, of which event is the child: the main ways once."""
+"""The worker MPM, from whose code event was made: the main features once."""
 import pytest
 
 from harness.client import Connection

@@ -1,10 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Requests that are to be taken for others: refused, or harmless.
+"""Requests made to be taken for others. They are refused, or harmless.
 
-Each attempt is followed by more on the same connection. What the app sees may
-be the request that httpd saw, or nothing; never a request that is hidden in
-another.
-"""
+More requests follow each attempt on the same connection. The app may see the
+request that httpd saw, or nothing. It must never see a request that is hidden
+in another one."""
 import pytest
 
 from harness.cases import cases
@@ -20,7 +19,8 @@ BUFFER = pytest.mark.parametrize("buffer", ["On", "Off"])
 def start(httpd: Httpd, *directives: str) -> None:
     httpd.app("shop", *directives)
     httpd.start()
-    # Where nothing reaches an app, the stop comes before all has begun.
+    # If no request reaches an app, the stop comes before everything has
+    # started.
     wait_until(httpd.spawner_now, "the spawner runs")
 
 
@@ -29,14 +29,14 @@ def post(headers: bytes, body: bytes) -> bytes:
 
 
 def send(httpd: Httpd, data: bytes) -> bytes:
-    """All that is answered until the connection ends."""
+    """All bytes until the connection ends."""
     with Raw(httpd.port, data + b"GET /last HTTP/1.1\r\nHost: shop\r\n"
              b"Connection: close\r\n\r\n") as client:
         return client.rest()
 
 
 def seen(httpd: Httpd) -> list[str]:
-    """METHOD PATH of what the app has got."""
+    """METHOD PATH of each request that the app has got."""
     return [" ".join(line.split()[2:]) for line in httpd.requests_seen()]
 
 
@@ -44,12 +44,11 @@ def statuses(said: bytes) -> list[int]:
     return [int(part.split()[0]) for part in said.split(b"HTTP/1.1 ")[1:]]
 
 
-# ---- where does the body end?
+# ---- the end of the body
 
 @BUFFER
 def test_length_and_chunks(httpd: Httpd, buffer: str) -> None:
-    """Content-Length is void then, and nothing is believed on that connection
-    afterwards"""
+    """Content-Length is then void, and the connection is closed."""
     httpd.log.expect("AH01095|AH02608|gave no response")
     start(httpd, f"AppBufferRequest {buffer}")
     body = b"5\r\nabcde\r\n0\r\n\r\n"
@@ -77,7 +76,7 @@ def test_bad_length(httpd: Httpd) -> None:
 
 
 def test_two_lengths(httpd: Httpd) -> None:
-    """Different or equal, in two headers"""
+    """Different or equal ones, in two headers."""
     start(httpd)
     for other in (b"5", b"0", b"40"):
         said = send(httpd, post(b"Content-Length: 5\r\nContent-Length: "
@@ -101,8 +100,8 @@ CODINGS = [b"Transfer-Encoding: xchunked", b"Transfer-Encoding: chunked, foo",
 
 @BUFFER
 def test_odd_coding_and_length(httpd: Httpd, buffer: str) -> None:
-    """Who believes the one and not the other finds a request; the app does
-    not get it"""
+    """A server that uses only one of the two would find a request. The app
+    does not get it."""
     start(httpd, f"AppBufferRequest {buffer}")
     body = b"0\r\n\r\n" + HIDDEN
     length = b"Content-Length: %d\r\n" % len(body)
@@ -118,7 +117,7 @@ def test_odd_coding_and_length(httpd: Httpd, buffer: str) -> None:
 
 
 def test_other_coding(httpd: Httpd) -> None:
-    """Refused: nobody would decode it"""
+    """It is refused, because nothing would decode it."""
     start(httpd)
     for coding, case in cases([b"identity", b"gzip, chunked", b"chunkedx",
                                b"chunked, chunked", b"chunked;q=1"]):
@@ -130,8 +129,8 @@ def test_other_coding(httpd: Httpd) -> None:
 
 
 def test_underscore_is_no_hyphen(httpd: Httpd) -> None:
-    """A header of which an app could make Transfer-Encoding or
-    Content-Length does not reach it"""
+    """A header that an app could take for Transfer-Encoding or Content-Length
+    does not reach the app."""
     start(httpd)
     body = b"0\r\n\r\n"
     with Raw(httpd.port, post(b"Transfer_Encoding: chunked\r\nContent_Length: "
@@ -147,7 +146,7 @@ SIZES = [b"-5", b"+5", b"0x5", b"5 5", b"g", b"", b" ", b"5\x0b", b"'5'",
 
 @BUFFER
 def test_bad_chunk_size(httpd: Httpd, buffer: str) -> None:
-    """Refused, and the rest of the connection with it"""
+    """It is refused, and so is the rest of the connection."""
     httpd.log.expect("AH01095|AH02608|AH01097|gave no response|AH01084")
     start(httpd, f"AppBufferRequest {buffer}")
     for size, case in cases(SIZES):
@@ -171,7 +170,7 @@ def test_bad_end_of_chunk(httpd: Httpd) -> None:
 
 
 def test_extensions_and_trailers(httpd: Httpd) -> None:
-    """They end at httpd"""
+    """They do not pass httpd."""
     start(httpd)
     body = b"5;a=\"b\"\r\nabcde\r\n0\r\nX-Forwarded-Prefix: /evil\r\n" \
            b"Content-Length: 1\r\nX-Mine: no\r\n\r\n"
@@ -187,7 +186,7 @@ def test_extensions_and_trailers(httpd: Httpd) -> None:
 
 
 def test_body_of_a_get(httpd: Httpd) -> None:
-    """GET and HEAD may have a body: the body is not another request"""
+    """GET and HEAD may have a body. The body is not another request."""
     start(httpd)
     for method in (b"GET", b"HEAD", b"OPTIONS", b"DELETE"):
         request = method + b" /echo HTTP/1.1\r\nHost: shop\r\n" \
@@ -196,7 +195,7 @@ def test_body_of_a_get(httpd: Httpd) -> None:
     assert not [line for line in seen(httpd) if "hidden" in line]
 
 
-# ---- what do headers say?
+# ---- headers
 
 def echo(httpd: Httpd, headers: bytes, url: bytes = b"/echo") -> Response:
     with Raw(httpd.port, b"GET " + url + b" HTTP/1.1\r\nHost: shop\r\n"
@@ -209,7 +208,8 @@ def names(response: Response) -> dict[str, str]:
 
 
 def test_folded_header_is_one(httpd: Httpd) -> None:
-    """Refused, or made one line: no header is hidden in another"""
+    """It is refused, or becomes one line. No header is hidden in another
+    one."""
     start(httpd)
     response = echo(httpd, b"X-Mine: a\r\n X-Forwarded-Prefix: /evil\r\n"
                     b"X-Last: b\r\n")
@@ -241,8 +241,8 @@ def test_client_does_not_say_where_the_app_is(httpd: Httpd) -> None:
 
 
 def test_connection_names_no_header_of_ours(httpd: Httpd) -> None:
-    """What the client lists there is not taken away: neither what this module
-    says nor what RequestHeader does"""
+    """A client lists headers in Connection. Neither this module's headers nor
+    those of RequestHeader are removed by that."""
     httpd.modules.append("headers")
     httpd.app("shop", "RequestHeader set X-Remote-User real")
     httpd.app("sub", location="/sub")
@@ -262,7 +262,7 @@ def test_connection_names_no_header_of_ours(httpd: Httpd) -> None:
 
 
 def test_encoded_line_end_in_the_url(httpd: Httpd) -> None:
-    """It stays encoded, or is refused"""
+    """It stays encoded, or is refused."""
     start(httpd)
     for url, case in cases([b"/a%0d%0aX-Evil:%201/echo",
                             b"/a%20HTTP/1.1%0d%0aX-Evil:%201/echo",
@@ -286,10 +286,10 @@ def test_line_ends_in_the_url(httpd: Httpd) -> None:
     assert seen(httpd) == []
 
 
-# ---- and answers?
+# ---- responses
 
 def test_surplus_is_not_the_next_response(httpd: Httpd) -> None:
-    """An app that says more than it announced spoils no other request"""
+    """An app that sends more than it announced harms no other request."""
     httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
               "MaxInstances 1", program="bulk.py")
     httpd.start()
@@ -300,8 +300,8 @@ def test_surplus_is_not_the_next_response(httpd: Httpd) -> None:
 
 
 def test_subrequest_of_a_page_is_cleaned(httpd: Httpd) -> None:
-    """A subrequest of mod_include, from outside: it is cleaned as any other,
-    and the page's other parts are not changed by that"""
+    """A subrequest of mod_include comes from outside. It is cleaned like any
+    other, and the other parts of the page do not change."""
     httpd.modules.append("include")
     documents = httpd.dir / "htdocs"
     (documents / "page.shtml").write_text(

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Temporary files of answers and bodies: where they are, and how large."""
+"""Temporary files of responses and bodies: their place and their size."""
 import os
 
 import pytest
@@ -14,7 +14,8 @@ from test_download import MEGABYTE, MUCH, SMALL, bulk, flood, get
 
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")
 def test_disk_full(httpd: Httpd) -> None:
-    """The app waits for the reader; he gets all; one line in the log"""
+    """The app waits for the client. The client gets everything, and the log
+    has one line."""
     httpd.log.expect("shop: a response cannot be stored in .*No space left|"
                      "No space left.*shop: a response cannot be stored in ")
     place = httpd.dir / "spool"
@@ -46,7 +47,7 @@ def spooled(httpd: Httpd) -> int:
 
 
 def test_limit(httpd: Httpd) -> None:
-    """AppSpoolLimit: then the app waits for the reader"""
+    """AppSpoolLimit: above it, the app waits for the client."""
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd, "AppSpoolLimit 1M")
     httpd.start()
@@ -61,7 +62,7 @@ def test_limit(httpd: Httpd) -> None:
 
 
 def test_directory(httpd: Httpd) -> None:
-    """AppPoolSpoolDir: for answers, and for bodies"""
+    """AppPoolSpoolDir: for responses and for bodies."""
     place = httpd.dir / "spool"
     place.mkdir()
     place.chmod(0o1777)
@@ -89,7 +90,7 @@ def test_no_directory(httpd: Httpd) -> None:
 
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")
 def test_share_of_the_disk(httpd: Httpd) -> None:
-    """AppPoolSpoolFree: so much is free, whatever answers there are"""
+    """AppPoolSpoolFree: this much stays free, whatever responses there are."""
     httpd.log.expect("shop: a response cannot be stored in .*, as less than "
                      "AppPoolSpoolFree is free")
     place = httpd.dir / "spool"

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""httpd was killed with all its helpers: the next start clears away what it
-left, and two httpds never share a runtime directory."""
+"""httpd was killed with all its helpers. The next start clears away what is
+left. Two httpds never share a runtime directory."""
 import os
 import re
 import signal
@@ -20,13 +20,13 @@ pytestmark = pytest.mark.mpms("event")
 
 
 def kill_all(httpd: Httpd) -> None:
-    """httpd, its children and the helpers, but not the apps. All at once, or
-    one might clean up after another."""
+    """httpd, its children and the helpers, but not the apps. All at once,
+    because otherwise one might clean up after another."""
     assert httpd.process is not None
     victims: list[int] = []
     while found := {*httpd.helpers("watchdog"), *httpd.helpers("spawner"),
                     httpd.pid, *httpd.children()} - set(victims):
-        victims += found  # and what they have forked meanwhile
+        victims += found  # and their new child processes
         for pid in found:
             freeze(pid)
     for pid in victims:
@@ -36,7 +36,7 @@ def kill_all(httpd: Httpd) -> None:
 
 
 def again(httpd: Httpd) -> int:
-    """Start, and be served: the app that answers."""
+    """Start httpd. @return the app that serves"""
     httpd.start()
     response = httpd.get("/pid", "shop", timeout=40)
     assert response.status == 200
@@ -48,7 +48,8 @@ def files(directory: Path) -> set[str]:
 
 
 def test_apps_of_a_killed_httpd(httpd: Httpd) -> None:
-    """They are ended before the new one serves, also those that left"""
+    """They are ended before the new apps serve, also those that left the
+    session."""
     httpd.log.expect(UNCLEAN, sentences.CHILDREN_LEFT)
     app = httpd.app("shop", "AppStopTimeout 1", "MaxInstances 2")
     httpd.start()
@@ -68,7 +69,7 @@ def test_apps_of_a_killed_httpd(httpd: Httpd) -> None:
 
 
 def test_stubborn_app_of_a_killed_httpd(httpd: Httpd) -> None:
-    """TERM, its AppStopTimeout, KILL: as at any other stop"""
+    """TERM, AppStopTimeout, KILL, as at any other stop."""
     httpd.log.expect(UNCLEAN, sentences.NO_TERM)
     app = httpd.app("shop", "AppStopTimeout 2", "AppSetEnv IGNORE_TERM 1")
     httpd.start()
@@ -82,9 +83,10 @@ def test_stubborn_app_of_a_killed_httpd(httpd: Httpd) -> None:
 
 
 def test_killed_while_it_drained(httpd: Httpd) -> None:
-    """Both instances are cleared away, also by a build that is neither's"""
+    """Both instances are cleared away, also by a build that belongs to
+    neither."""
     httpd.log.expect(UNCLEAN)
-    other_build()  # while no request waits for it
+    other_build()  # takes long; no request waits yet
     httpd.app("shop", "AppStopTimeout 1")
     httpd.libexec = httpd.dir / "lib"
     httpd.module = httpd.libexec / "mod_apppool.so"
@@ -107,8 +109,8 @@ def test_killed_while_it_drained(httpd: Httpd) -> None:
 
 
 def test_nothing_usable_is_left(httpd: Httpd) -> None:
-    """Files of a killed instance that are damaged: its apps are known by
-    their mark all the same"""
+    """The files of a killed instance are damaged. Its apps are found by their
+    mark nevertheless."""
     httpd.log.expect(UNCLEAN, sentences.TABLE_REFUSED,
                      sentences.RECORDS_DAMAGED)
     app = httpd.app("shop", "AppStopTimeout 1")
@@ -135,7 +137,7 @@ def test_clean_start_says_nothing(httpd: Httpd) -> None:
 
 
 def test_two_in_one_directory(httpd: Httpd) -> None:
-    """The second one is refused, and the first one unharmed"""
+    """The second httpd is refused, and the first one is not harmed."""
     app = httpd.app("shop")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
@@ -160,7 +162,7 @@ def test_two_in_one_directory(httpd: Httpd) -> None:
 
 
 def test_watchdog_outlives_httpd(httpd: Httpd) -> None:
-    """A start meanwhile waits for it"""
+    """A start in the meantime waits for it."""
     httpd.log.expect(UNCLEAN, sentences.PARENT_GONE, sentences.NO_TERM)
     httpd.app("shop", "AppStopTimeout 2", "AppSetEnv IGNORE_TERM 1")
     httpd.start()

@@ -27,7 +27,8 @@ FAILURES = {
 
 @pytest.mark.parametrize("way", list(FAILURES))
 def test_failing_start(httpd: Httpd, way: str) -> None:
-    """B6: an answer, the log, no storm of starts, other apps untouched"""
+    """B6: a response, log lines, no storm of starts, and other apps are not
+    affected."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     command = FAILURES[way].format(root=httpd.dir / "shop")
     app = httpd.app("shop", "AppStartTimeout 1", "AppStopTimeout 1",
@@ -67,7 +68,8 @@ while True:
 
 @pytest.mark.mpms("event")
 def test_stranger_on_the_port(httpd: Httpd) -> None:
-    """AppListen tcp: whom another user listens for gets no request"""
+    """AppListen tcp: a process of another user that listens there gets no
+    request."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     note = httpd.dir / "hold" / "port"
     httpd.app("shop", "AppListen tcp", "AppQueueTimeout 100", command="sh -c "
@@ -90,7 +92,7 @@ def test_stranger_on_the_port(httpd: Httpd) -> None:
 
 
 def test_no_entry(httpd: Httpd) -> None:
-    """B6: a directory that AppUser may not enter"""
+    """B6: a directory that AppUser may not enter."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", "AppUser www-data")
     app.public = httpd.dir / "htdocs"  # httpd itself is not to mind
@@ -102,7 +104,7 @@ def test_no_entry(httpd: Httpd) -> None:
 
 
 def test_recovers_by_itself(httpd: Httpd) -> None:
-    """B6, A15: once the cause is mended"""
+    """B6, A15: as soon as the cause is removed."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     broken.touch()
@@ -116,7 +118,8 @@ def test_recovers_by_itself(httpd: Httpd) -> None:
 
 
 def test_failed_spawn_leaves_the_healthy_alone(httpd: Httpd) -> None:
-    """A15: a background spawn fails, the others serve on"""
+    """A15: a start in the background fails, and the other processes still
+    serve."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     app = httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {broken}")
@@ -133,7 +136,7 @@ def test_failed_spawn_leaves_the_healthy_alone(httpd: Httpd) -> None:
 
 
 def test_slow_start_delays_no_other_app(httpd: Httpd) -> None:
-    """B5: five waiters, one spawn; another app answers as quickly as ever"""
+    """B5: five waiters, one start. Another app responds as fast as before."""
     gate = httpd.dir / "slow" / "gate"
     slow = httpd.app("slow", f"AppSetEnv GATE {gate}", "MaxInstances 1",
                      "AppQueueTimeout 100", program="gated.py")
@@ -156,15 +159,15 @@ def test_slow_start_delays_no_other_app(httpd: Httpd) -> None:
 
 
 def test_one_of_five_waits_for_one_spawn(httpd: Httpd) -> None:
-    """B5, without a limit: one spawn at a time answers them all"""
+    """B5, without a limit: one start at a time serves all of them."""
     gate = httpd.dir / "slow" / "gate"
     httpd.app("slow", f"AppSetEnv GATE {gate}", program="gated.py")
     httpd.start()
     waiting = [httpd.get_async("/pid", "slow") for _ in range(5)]
     httpd.settles(active=0, count=0, waiting=5)
-    # Not before the spawner has said how many there may be.
+    # Wait until the spawner has written the limit.
     wait_until(lambda: httpd.pool("spawning") == 1, "one starts")
-    gate.touch()  # for the first one; there may be another start by then
+    gate.touch()  # for the first request; another start may be under way then
     assert {one.result().status for one in waiting} == {200}
     assert len({one.result().text for one in waiting}) == 1
 
@@ -187,7 +190,7 @@ def test_ways_to_listen(httpd: Httpd, listen: str) -> None:
 
 @pytest.mark.parametrize("listen", ["fd", "unix", "tcp"])
 def test_killed_whatever_it_listens_on(httpd: Httpd, listen: str) -> None:
-    """A refused connection goes to another process."""
+    """After a refused connection, another process gets the request."""
     httpd.log.expect(*KILLED)
     httpd.app("shop", f"AppListen {listen}")
     httpd.start()
@@ -207,7 +210,7 @@ def test_app_exits_in_good_order(httpd: Httpd) -> None:
 
 
 def test_owner_of_the_root_runs_it(httpd: Httpd) -> None:
-    """AppUser's default"""
+    """The default of AppUser."""
     httpd.app("shop")
     httpd.app("blog")
     shutil.chown(httpd.dir / "blog", "nobody", "nogroup")

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What people look at: the status page, its JSON, apppoolctl."""
+"""The status page, its JSON, and apppoolctl."""
 import json
 import re
 import subprocess
@@ -58,10 +58,10 @@ def test_json(httpd: Httpd) -> None:
 
 
 def test_histograms(httpd: Httpd) -> None:
-    """How long requests waited for a process, and how long they had it"""
+    """How long requests waited for a process, and how long they had it."""
     app = httpd.app("shop", "MaxInstances 1")
     httpd.start()
-    for _ in range(6):  # of which one may be held up on the way
+    for _ in range(6):  # one of them may be delayed on the way
         httpd.get("/pid", "shop")
     first = httpd.hold("shop", "a")
     second = httpd.hold_async("shop", "b")
@@ -84,7 +84,7 @@ def test_histograms(httpd: Httpd) -> None:
 
 
 def test_history(httpd: Httpd) -> None:
-    """Put down every five seconds, also while nobody asks"""
+    """A sample every five seconds, also while nobody looks at the status."""
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
     wait_until(lambda: httpd.status()["history"], "two samples")
@@ -111,8 +111,8 @@ def test_history(httpd: Httpd) -> None:
 
 
 def test_no_secrets(httpd: Httpd) -> None:
-    """A17: no sockets, no query strings, no environment; and P27: no header
-    of a request, also where AppStatusDetail is full"""
+    """A17: no sockets, no query strings, no environment. P27: no header of a
+    request, also with AppStatusDetail full."""
     httpd.directives.append('<Location "/all">\nSetHandler apppool-status\n'
                             "AppStatusDetail full\n</Location>")
     httpd.app("shop", "AppSetEnv TOKEN hunter2")
@@ -135,7 +135,7 @@ def test_no_secrets(httpd: Httpd) -> None:
 
 
 def test_page(httpd: Httpd) -> None:
-    """Plain HTML, in which nothing of a request is markup"""
+    """Plain HTML, in which no part of a request is markup."""
     app = httpd.app("shop")
     httpd.start()
     held = httpd.hold("shop", "a", "/<script>/hold")
@@ -148,7 +148,7 @@ def test_page(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_an_old_request_is_seen(httpd: Httpd) -> None:
-    """P28: beyond five seconds its age has another colour"""
+    """P28: after five seconds its age has another colour."""
     app = httpd.app("shop")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -173,7 +173,7 @@ def test_only_for_reading(httpd: Httpd) -> None:
 
 
 def test_status_beside_an_app(httpd: Httpd) -> None:
-    """SetHandler wins over the app whose URLs it lies in"""
+    """SetHandler has precedence over the app around it."""
     httpd.app("shop")
     httpd.start()
     response = httpd.get(f"{STATUS}?json", "shop")
@@ -199,13 +199,13 @@ def test_ctl_status(httpd: Httpd) -> None:
     assert pid in table.stdout
 
     def same() -> bool:
-        """Two looks may round a time up and down."""
+        """Two views may round a time differently."""
         done = httpd.ctl("status", "--json")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)["groups"] == httpd.status()["groups"]
 
     wait_until(same, "both say the same")
-    # Numbers as a person would write them.
+    # Numbers as people write them.
     for text in (httpd.ctl("status", "--json").stdout,
                  httpd.ctl("top", "-n", "1", "--json").stdout,
                  httpd.get(f"{STATUS}?json").text):
@@ -213,7 +213,7 @@ def test_ctl_status(httpd: Httpd) -> None:
 
 
 def test_ctl_status_as_httpds_user(httpd: Httpd) -> None:
-    """status works for httpd's user, check for root alone"""
+    """status works for httpd's user, and check only for root."""
     httpd.app("shop")
     httpd.start()
     httpd.get("/pid", "shop")
@@ -243,7 +243,7 @@ def test_ctl_check(httpd: Httpd) -> None:
 
 
 def test_ctl_without_httpd(httpd: Httpd) -> None:
-    """A clear message and a status"""
+    """A clear message and an exit status."""
     done = httpd.ctl("status")
     assert done.returncode == 3
     assert done.stderr.startswith("apppoolctl: ")
@@ -259,14 +259,14 @@ def test_ctl_usage(httpd: Httpd) -> None:
 
 
 def test_ctl_without_a_command(httpd: Httpd) -> None:
-    """Wrong usage: the help, where errors go"""
+    """Wrong usage: the help goes to stderr."""
     done = httpd.ctl()
     assert done.returncode == 2 and done.stdout == ""
     assert done.stderr == httpd.ctl("--help").stdout
 
 
 def test_last_use_of_a_process_that_hangs(httpd: Httpd) -> None:
-    """When it got its request, however long that lasts"""
+    """The time when it got its request, however long the request takes."""
     app = httpd.app("shop", "AppHungAfter 1")
     httpd.start()
     held = httpd.hold("shop", "one")

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The buttons of the status page, and those who have no right to them."""
+"""The buttons of the status page, and users that may not use them."""
 import base64
 import hashlib
 import re
@@ -46,7 +46,7 @@ def process_id(httpd: Httpd, app: App) -> str:
 
 
 def test_detach(httpd: Httpd) -> None:
-    """As apppoolctl does; the second time there is nothing to detach"""
+    """As apppoolctl does it. The second time, there is nothing to detach."""
     app = allow(httpd)
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -79,7 +79,7 @@ def test_restart(httpd: Httpd) -> None:
 
 
 def test_resume(httpd: Httpd) -> None:
-    """The button Resume ends a drain; the button Restart does not"""
+    """The button Resume ends a drain. The button Restart does not."""
     app = allow(httpd)
     httpd.start()
     httpd.get("/pid", "shop")
@@ -97,7 +97,8 @@ def test_resume(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("prefork", "worker", "event")
 def test_kill(httpd: Httpd) -> None:
-    """P26: it names a request, and only the process that works on it ends"""
+    """P26: the button names a request. Only the process that works on this
+    request ends."""
     app = allow(httpd)
     httpd.log.expect(*KILLED, r"apppool: shop\[\d+\] (report|was killed|is killed: )")
     httpd.start()
@@ -128,7 +129,7 @@ def test_kill(httpd: Httpd) -> None:
 
 
 def test_kill_of_a_request_that_is_over(httpd: Httpd) -> None:
-    """412: the same process works on another one by now"""
+    """412: the same process already works on another request."""
     app = allow(httpd)
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -143,7 +144,7 @@ def test_kill_of_a_request_that_is_over(httpd: Httpd) -> None:
 
 
 def test_off(httpd: Httpd) -> None:
-    """The default: no buttons, and no way around them"""
+    """The default: no buttons, and no way around that."""
     app = httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -198,7 +199,8 @@ def test_token_of_somebody_else(httpd: Httpd) -> None:
 
 
 def test_odd_forms(httpd: Httpd) -> None:
-    """A request that is no form of the page changes nothing, and costs little"""
+    """A request that is not a form of the page changes nothing, and costs
+    little."""
     app = allow(httpd)
     httpd.start()
     pid = httpd.get("/pid", "shop").text
@@ -244,7 +246,7 @@ def test_get_changes_nothing(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_a_megabyte_of_query(httpd: Httpd) -> None:
-    """Where httpd takes that, it is as if nothing was asked"""
+    """If httpd accepts it, it has no effect."""
     app = allow(httpd)
     httpd.directives.append("LimitRequestLine 2000000")
     httpd.start()
@@ -269,7 +271,8 @@ def test_a_megabyte_of_query(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.xdist_group("browser")
 def test_buttons(httpd: Httpd) -> None:
-    """In a browser: what was done is seen, and so is why it was not"""
+    """In a browser: the page shows the result of a button, or why it
+    failed."""
     app = allow(httpd)
     httpd.start()
     httpd.log.expect(*KILLED, r"apppool: shop\[\d+\] (report|was killed|is killed: )")
@@ -289,7 +292,7 @@ def test_buttons(httpd: Httpd) -> None:
             "the page is new")
         browser.run("document.querySelector('td button').click()")
         wait_until(lambda: "1 leaving" in browser.text(), "it is seen")
-        # Maybe in a page that was not the answer to this.
+        # Possibly in a page that was not the response to this.
         wait_until(lambda: browser.run(note) == "", "nothing is wrong")
         browser.run("document.querySelector('h2 button').click()")  # asks
         wait_until(lambda: httpd.group(app)["restarts"] == 1, "restarted")
@@ -301,7 +304,7 @@ def test_buttons(httpd: Httpd) -> None:
 
 
 def test_queries(httpd: Httpd) -> None:
-    """AppStatusDetail full shows them, on that page alone"""
+    """AppStatusDetail full shows them, and only on that page."""
     httpd.directives.append(
         '<Location "/all">\nSetHandler apppool-status\n'
         "AppStatusDetail full\n</Location>")
@@ -314,7 +317,7 @@ def test_queries(httpd: Httpd) -> None:
     [request] = httpd.get("/all?json").json()["groups"][0]["requests"]
     assert (request["uri"], request["query"]) == ("/hold", "key=k3y")
     held.release()
-    httpd.directives.pop()  # nobody is to see them any more
+    httpd.directives.pop()  # users may no longer see them
     httpd.graceful()
     held = httpd.hold("shop", "s3cret")
     assert "s3cret" not in httpd.ctl("status", "--json").stdout

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The status under load: each answer is of one instant."""
+"""The status under load: each response shows one instant."""
 import subprocess
 import threading
 import time
@@ -19,13 +19,13 @@ from harness.long import lasts
 from harness.places import holder
 
 SAMPLES = lasts(150, 1000)
-BATCH = 50  # of them, of which the load is known
+BATCH = 50  # of them while there was enough load
 RATE = 200  # requests a second, at least
 CLIENTS, PAUSE, WORK = 60, 0.13, 0.005  # twice as many, if this machine can
 
 
 def wrong_sums(status: dict[str, Any]) -> list[str]:
-    """What does not add up."""
+    """The sums that are wrong."""
     pool, groups = status["pool"], status["groups"]
     processes = [one for group in groups for one in group["processes"]]
     requests = [one for group in groups for one in group["requests"]]
@@ -58,8 +58,8 @@ def wrong_sums(status: dict[str, Any]) -> list[str]:
 
 @pytest.mark.mpms("worker", "event")
 def test_sums(httpd: Httpd) -> None:
-    """No wrong sum, while processes come, idle, retire and are restarted, and
-    so many requests are served a second"""
+    """No sum is wrong while processes start, become idle, retire and are
+    restarted, under a given number of requests a second."""
     httpd.directives += WORKERS[httpd.mpm] + ["MaxPoolSize 6"]
     shop = httpd.app("shop", "MaxInstances 4", "MaxRequests 100")
     httpd.app("blog", "MaxInstances 2", "PoolIdleTime 1s")
@@ -70,20 +70,20 @@ def test_sums(httpd: Httpd) -> None:
     seen: set[tuple[int, int]] = set()
 
     def batch() -> bool:
-        """Samples; was there the load while they were taken?"""
+        """Take samples. @return was there enough load meanwhile?"""
         served = []
         for n in range(BATCH):
             status = httpd.status()
             assert wrong_sums(status) == [], n
             seen.add((status["pool"]["active"], status["pool"]["waiting"]))
             served.append((time.monotonic(), status["counters"]["served"]))
-            time.sleep(0.01)  # so many samples are no load themselves
+            time.sleep(0.01)  # so the samples are no load themselves
         return served[-1][1] - served[0][1] \
             >= RATE * (served[-1][0] - served[0][0])
 
     taken = good = 0
     try:
-        while good < SAMPLES:  # or the test takes too long
+        while good < SAMPLES:  # otherwise the test takes too long
             good += BATCH * batch()
             taken += BATCH
             if taken % (2 * BATCH) == 0:
@@ -99,9 +99,10 @@ def test_sums(httpd: Httpd) -> None:
 @pytest.mark.mpms("prefork")
 @pytest.mark.parametrize("steps,status", [(0, 200), (60, 503)])
 def test_locked(httpd: Httpd, steps: int, status: int) -> None:
-    """A child of httpd is stopped with the pool's lock, which the status does
-    not take. Where the pool is half changed nothing that is true can be said:
-    that is said soon, and all goes on when the child is gone"""
+    """A child of httpd is stopped while it has the pool's lock, which the
+    status does not take. If the pool is half changed, the status cannot be
+    right. It says so soon, and everything works again when the child is
+    gone."""
     httpd.directives += WORKERS["prefork"] + ["MaxKeepAliveRequests 0",
                                               "KeepAliveTimeout 60"]
     httpd.log.expect("no status: ", "repaired")
@@ -116,7 +117,7 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
 
     def fetch() -> None:
         with suppress(OSError, HTTPException):
-            while True:  # until there is nobody to ask
+            while True:  # until httpd has ended
                 connection.request("GET", "/pid", "shop")
 
     thread = threading.Thread(target=fetch, daemon=True)

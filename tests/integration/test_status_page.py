@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The status page, as a browser shows it. With APPPOOL_PICTURES=DIR it is also
-photographed."""
+"""The status page, as a browser shows it. APPPOOL_PICTURES=DIR also takes
+pictures of it."""
 import os
 import re
 from pathlib import Path
@@ -14,12 +14,12 @@ from harness.wait import wait_until
 
 pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("browser")]
 
-# How far the page reaches to the right.
+# The width of the page.
 REACH = """Math.max(document.documentElement.scrollWidth, ...Array.from(
     document.querySelectorAll('section, section > *, td, button'),
     e => e.getBoundingClientRect().right))"""
 
-# How many lines the name of an app takes, beside its events.
+# The number of lines that the name of an app takes, beside its events.
 LINES = """Math.max(...Array.from(document.querySelectorAll('#events td'),
     e => e.getBoundingClientRect().height)) / 21"""
 
@@ -36,7 +36,7 @@ def picture(browser: Browser, name: str) -> None:
 
 @pytest.fixture
 def busy(httpd: Httpd) -> Httpd:
-    """A server with something to see."""
+    """A server whose status shows something."""
     httpd.directives.append("MaxPoolSize 4")
     httpd.app("shop", "MaxInstances 3", "AppGroupName shop")
     httpd.app("blog", "MaxInstances 1", "AppGroupName blog")
@@ -61,7 +61,7 @@ def load(httpd: Httpd) -> list[Held]:
 
 @pytest.mark.parametrize("width", [1200, 390, 320])
 def test_hung(httpd: Httpd, width: int) -> None:
-    """What hangs is seen at once"""
+    """A hung process is visible at once."""
     httpd.directives += ["MaxPoolSize 2", f'<Location "{STATUS}">\n'
                          "AppStatusAllowActions On\n</Location>"]
     httpd.app("shop", "AppHungAfter 1", "AppSpawnIfUnder 1")
@@ -83,7 +83,7 @@ def test_hung(httpd: Httpd, width: int) -> None:
 
 
 def release(held: list[Held]) -> None:
-    """All of them; which one waits for which is not known."""
+    """Release all of them. It is unknown which one waits for which."""
     for one in held:
         one.go.touch()
     for one in held:
@@ -93,7 +93,7 @@ def release(held: list[Held]) -> None:
 @pytest.mark.parametrize("width,dark", [
     (1200, False), (1200, True), (390, False), (320, True)])
 def test_page(busy: Httpd, width: int, dark: bool) -> None:
-    """It says what there is, breaks no rule, and fits the width"""
+    """It shows what there is, breaks no rule, and fits the width."""
     with Browser(width, 900, dark) as browser:
         held = load(busy)
         browser.open(url(busy))
@@ -111,7 +111,7 @@ def test_page(busy: Httpd, width: int, dark: bool) -> None:
 
 
 def test_refresh(busy: Httpd) -> None:
-    """New numbers come by themselves; what the reader did stays"""
+    """New numbers appear by themselves, and the settings of the user stay."""
     with Browser(900, 300) as browser:
         browser.open(url(busy))
         loads = browser.loads
@@ -129,7 +129,7 @@ def test_refresh(busy: Httpd) -> None:
 
 
 def test_selected_text_stays(busy: Httpd) -> None:
-    """Nobody loses the pid that he is about to copy"""
+    """A user can copy a pid, although the page is refreshed."""
     with Browser() as browser:
         browser.open(url(busy))
         browser.run("getSelection().selectAllChildren("
@@ -145,7 +145,7 @@ def test_selected_text_stays(busy: Httpd) -> None:
 
 
 def test_no_response(busy: Httpd) -> None:
-    """A page that is out of date says so"""
+    """A page that is out of date says so."""
     with Browser() as browser:
         browser.open(url(busy))
         busy.stop()
@@ -153,7 +153,7 @@ def test_no_response(busy: Httpd) -> None:
 
 
 def test_without_scripts(busy: Httpd) -> None:
-    """All is there, and the browser itself asks again"""
+    """The page is complete, and the browser itself reloads it."""
     with Browser(scripts=False) as browser:
         browser.open(url(busy))
         assert "of 4 processes" in re.sub("<[^>]+>", "", browser.html())
@@ -162,7 +162,7 @@ def test_without_scripts(busy: Httpd) -> None:
 
 
 def test_history_is_drawn(busy: Httpd) -> None:
-    """And where no request has ended, it says no time, and not 0"""
+    """Where no request has ended, it shows no time, and not 0."""
     def history() -> list[dict[str, Any]]:
         return busy.status()["history"]
 
@@ -185,7 +185,7 @@ def test_history_is_drawn(busy: Httpd) -> None:
 
 
 def test_markup_in_a_request(busy: Httpd) -> None:
-    """It is text, runs nothing, and commands no terminal"""
+    """It is text. It runs nothing, and has no effect on a terminal."""
     bad = ("/%3Cimg%20src=x%20onerror=%22document.title='owned'%22%3E"
            "%01%0A%1B[31m%7F%C2%9B%C3%A9/hold")
     held = busy.hold("shop", "m", bad)

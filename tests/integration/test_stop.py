@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The ways to stop and restart httpd, and that nothing is left."""
+"""The ways to stop and restart httpd. Nothing is left."""
 import os
 import signal
 import threading
@@ -21,7 +21,7 @@ BEHIND = "left processes behind"
 
 
 def test_graceful_stop(httpd: Httpd) -> None:
-    """Open requests are finished, waiting ones too; then everything ends"""
+    """Open and waiting requests are finished. Then everything ends."""
     httpd.directives.append("GracefulShutdownTimeout 100")
     app = httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 100")
     httpd.start()
@@ -44,7 +44,7 @@ def test_graceful_stop(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_another_signal(httpd: Httpd) -> None:
-    """AppStopSignal ends what TERM does not"""
+    """AppStopSignal ends a process that TERM does not end."""
     app = httpd.app("shop", "AppStopSignal USR1", "AppStopTimeout 60",
                     "AppSetEnv IGNORE_TERM 1")
     httpd.start()
@@ -58,8 +58,8 @@ def test_another_signal(httpd: Httpd) -> None:
 
 
 def test_one_deadline_for_all(httpd: Httpd) -> None:
-    """P31: AppStopTimeout is not for each of them in turn, whatever they do
-    with SIGTERM; and what they have started goes with them"""
+    """P31: all processes share one AppStopTimeout, whatever they do with
+    SIGTERM. The processes that they have started end as well."""
     httpd.log.expect("AH01102|AH00898", sentences.NO_TERM)
     pids = []
     for name in ("shop", "blog"):
@@ -83,9 +83,9 @@ def test_one_deadline_for_all(httpd: Httpd) -> None:
     assert (last - first).total_seconds() < 4
 
 
-@pytest.mark.mpms("prefork")  # event takes ten seconds for it
+@pytest.mark.mpms("prefork")  # event needs ten seconds for it
 def test_graceful_stop_takes_too_long(httpd: Httpd) -> None:
-    """GracefulShutdownTimeout ends it"""
+    """GracefulShutdownTimeout ends it."""
     httpd.log.expect("AH00045|AH00046")
     httpd.directives.append("GracefulShutdownTimeout 1")
     httpd.app("shop", "AppStopTimeout 1")
@@ -102,9 +102,9 @@ def test_graceful_stop_takes_too_long(httpd: Httpd) -> None:
 @pytest.mark.mpms("prefork")  # whose child destroys what it has wherever it is
 @pytest.mark.parametrize("name", ["gunicorn", "uwsgi"])
 def test_stop_within_a_response(httpd: Httpd, name: str) -> None:
-    """The child waits for its client, and holds bytes that mod_proxy has read:
-    it does not crash"""
-    # The C library fills freed memory: whoever uses it crashes.
+    """The child waits for its client, and holds bytes that mod_proxy has read.
+    It does not crash."""
+    # The C library fills freed memory, so a child that uses it crashes.
     httpd.wrapper = ["env", "MALLOC_PERTURB_=170"]
     httpd.directives.append("SendBufferSize 16384")
     place, _ = mount(httpd, SERVERS[name], "AppBufferResponse Off")
@@ -124,8 +124,8 @@ def test_stop_within_a_response(httpd: Httpd, name: str) -> None:
 
 
 def test_hard_restarts_under_load(httpd: Httpd) -> None:
-    """Requests may fail, but each time everything starts anew and nothing is
-    left of what was"""
+    """Requests may fail. Each time everything starts again, and nothing of
+    before is left."""
     httpd.log.expect("AH00045|AH00046", sentences.NO_RESPONSE,
                      sentences.NO_BACKEND, sentences.UNREACHABLE)
     app = httpd.app("shop", "MaxInstances 3", "MinInstances 2")
@@ -170,7 +170,7 @@ def test_hard_restarts_under_load(httpd: Httpd) -> None:
 @pytest.mark.parametrize("victims", [["watchdog"], ["spawner", "watchdog"]])
 def test_helpers_die_just_before(httpd: Httpd, victims: list[str],
                                  how: str) -> None:
-    """Another watchdog ends what there is, in good order"""
+    """Another watchdog ends everything in order."""
     httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)", BEHIND)
     httpd.app("shop")
     httpd.start()
@@ -190,7 +190,7 @@ def test_helpers_die_just_before(httpd: Httpd, victims: list[str],
 
 
 def test_watchdog_dies_meanwhile(httpd: Httpd) -> None:
-    """While it waits for the end of an app"""
+    """While it waits for the end of an app."""
     httpd.log.expect(sentences.NO_TERM)
     app = httpd.app("shop", "AppStopTimeout 20", "AppSetEnv IGNORE_TERM 1")
     httpd.start()
@@ -207,8 +207,8 @@ def test_watchdog_dies_meanwhile(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGINT])
 def test_one_process(httpd: Httpd, sign: signal.Signals) -> None:
-    """httpd -X, as under a debugger. It has no rights to stop the watchdog,
-    which sees that it is gone."""
+    """httpd -X, as in a debugger. It has no right to stop the watchdog, which
+    notices its end."""
     httpd.log.expect("httpd's parent process is gone", BEHIND)
     httpd.app("shop", "AppStopTimeout 1")
     httpd.start("-X")
@@ -227,7 +227,8 @@ def test_one_process(httpd: Httpd, sign: signal.Signals) -> None:
 
 
 def test_detached(httpd: Httpd) -> None:
-    """As it is usually run: the parent is not the process that was started"""
+    """As httpd usually runs: the parent is not the process that was
+    started."""
     httpd.app("shop")
     httpd.launch("-k", "start")
     assert httpd.process is not None

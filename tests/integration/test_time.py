@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What time does to a pool: acceptance A8 and A10, idle time, MaxRequests."""
+"""What happens in a pool with time: acceptance A8 and A10, idle time,
+MaxRequests."""
 import threading
 import time
 
@@ -16,7 +17,7 @@ from harness.wait import wait_until
 
 @pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_idle_process_ends_on_time(httpd: Httpd) -> None:
-    """A8: after one second, not before and not much later"""
+    """A8: after one second, not earlier and not much later."""
     httpd.directives.append("PoolIdleTime 1")
     httpd.app("shop")
     httpd.start()
@@ -30,7 +31,8 @@ def test_idle_process_ends_on_time(httpd: Httpd) -> None:
 
 @pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_idle_time_keeps_the_minimum(httpd: Httpd) -> None:
-    """A8: three processes, two active, minimum two: two stay"""
+    """A8: of three processes two are active, and the minimum is two: two
+    stay."""
     httpd.directives.append("PoolIdleTime 1")
     app = httpd.app("shop", "MinInstances 2")
     httpd.start()
@@ -42,7 +44,7 @@ def test_idle_time_keeps_the_minimum(httpd: Httpd) -> None:
         one.release()
     httpd.settles(active=0, count=2)
     pids = httpd.pids(app)
-    # An idle process that is none of the minimum would end meanwhile.
+    # An idle process above the minimum would end meanwhile.
     time.sleep(1.5)
     assert httpd.pids(app) == pids
 
@@ -73,7 +75,8 @@ def test_max_requests(httpd: Httpd) -> None:
 
 @pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_max_requests_with_jitter(httpd: Httpd) -> None:
-    """Each process ends after 3 to 3 + 4 requests; not all after as many"""
+    """Each process ends after 3 to 3 + 4 requests, and not all after the same
+    number."""
     httpd.app("shop", "MaxRequests 3 4", "MaxInstances 1")
     httpd.start()
     runs = [1]
@@ -92,8 +95,8 @@ def test_max_requests_with_jitter(httpd: Httpd) -> None:
 
 
 def test_max_requests_while_others_wait(httpd: Httpd) -> None:
-    """Its place goes to a process of the same app; no request fails, and no
-    process has more than its number"""
+    """Its place goes to a process of the same app. No request fails, and no
+    process gets more requests than its number."""
     httpd.directives.append("MaxPoolSize 1")
     httpd.app("shop", "MaxRequests 5")
     httpd.app("blog")
@@ -114,8 +117,8 @@ def test_max_requests_while_others_wait(httpd: Httpd) -> None:
                                          (3, "blocking")])
 def test_max_requests_without_a_wait(httpd: Httpd, count: int,
                                      mode: str) -> None:
-    """The replacement is there first: no request waits for its start, and
-    there is never more than one process above the limit"""
+    """The replacement starts first. No request waits for its start, and there
+    is never more than one process above the limit."""
     app = httpd.app("shop", "MaxRequests 60 20", f"MaxInstances {count}",
                     f"MinInstances {count}", f"AppRestartMode {mode}",
                     "AppSetEnv BOOT_SLEEP 0.5")
@@ -126,7 +129,8 @@ def test_max_requests_without_a_wait(httpd: Httpd, count: int,
     sizes, statuses = set(), set()
 
     def client() -> None:
-        """It waits itself for a start that takes more than a few requests"""
+        """It waits itself for a start that takes longer than a few
+        requests."""
         since = 0
         while not enough.is_set():
             since = since + 1 if httpd.group(app)["spawning"] else 0
@@ -161,8 +165,8 @@ def test_max_requests_without_a_wait(httpd: Httpd, count: int,
 @pytest.mark.parametrize("limit", ["AppTimeout 4", "ProxyTimeout 4",
                                    "Timeout 4"])
 def test_silent_app_times_out(httpd: Httpd, limit: str) -> None:
-    """504, and the next request is answered; without AppTimeout, ProxyTimeout
-    holds, and without that Timeout, which httpd always has: P29"""
+    """P29: 504, and the next request is served. Without AppTimeout,
+    ProxyTimeout applies, and without that httpd's Timeout."""
     httpd.log.expect("AH01102|AH00898", "shop.*silent for too long")
     httpd.app("shop", limit)
     httpd.start()
@@ -172,13 +176,13 @@ def test_silent_app_times_out(httpd: Httpd, limit: str) -> None:
         assert held.pending.result(50).status == 504
     assert 4 < late.took < 5 + late.seconds  # once, and no longer limit
     held.go.touch()
-    # It waits until the process wakes up, which is to be before its timeout.
+    # It waits until the process wakes up, which must be before its timeout.
     assert httpd.get("/pid", "shop").status == 200
 
 
 @pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_killed_minimum_is_restored(httpd: Httpd) -> None:
-    """A minimum comes back after a crash, without a request."""
+    """After a crash, the minimum is restored without a request."""
     httpd.log.expect(*KILLED)
     app = httpd.app("shop", "MinInstances 2")
     httpd.start()

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""apppoolctl top: the pool as it is, again and again."""
+"""apppoolctl top: the state of the pool, again and again."""
 import fcntl
 import json
 import os
@@ -25,7 +25,7 @@ ENTER, LEAVE = b"\033[?1049h", b"\033[?1049l"
 
 
 class Terminal:
-    """apppoolctl top on a terminal of so many rows and columns"""
+    """apppoolctl top on a terminal with this number of rows and columns."""
 
     def __init__(self, httpd: Httpd, rows: int, columns: int,
                  *words: str) -> None:
@@ -89,7 +89,7 @@ def test_open_requests_and_rates(httpd: Httpd, top: Terminal) -> None:
 
 def test_path_does_not_command_the_terminal(httpd: Httpd,
                                             top: Terminal) -> None:
-    """Neither by ESC nor by U+0080 to U+009F, in any command"""
+    """Neither by ESC nor by U+0080 to U+009F, in any command."""
     held = httpd.hold("shop", "one", "/%C2%9B31m%1Bc%C3%BC/hold")
     top.shows("GET /??31m?c\u00fc".encode())
     assert b"\x9b" not in top.seen and b"\033c" not in top.seen
@@ -98,7 +98,8 @@ def test_path_does_not_command_the_terminal(httpd: Httpd,
 
 
 def test_it_fits(httpd: Httpd, top: Terminal) -> None:
-    """No line is longer, and there are no more than the terminal has"""
+    """No line is longer than the terminal, and there are no more lines than it
+    has."""
     top.shows(b"\033[J")
     for screen in top.read().split(b"\033[H")[1:]:
         lines = screen.split(b"\033[J")[0].split(b"\r\n")
@@ -117,7 +118,7 @@ def test_terminal_is_put_right(httpd: Httpd, top: Terminal, how: str) -> None:
 
 
 def test_another_size(httpd: Httpd, top: Terminal) -> None:
-    """Is used from then on"""
+    """The new size is used from then on."""
     top.shows(b"requests/s")
     fcntl.ioctl(top.theirs, termios.TIOCSWINSZ,
                 struct.pack("HHHH", 3, 10, 0, 0))
@@ -135,7 +136,7 @@ def test_another_size(httpd: Httpd, top: Terminal) -> None:
 
 
 def test_spawner_is_started_again(httpd: Httpd, top: Terminal) -> None:
-    """It waits, and goes on"""
+    """It waits, and continues."""
     httpd.log.expect("spawner .* ended: signal 9")
     top.shows(b"requests/s")
     first = httpd.spawner_now()
@@ -180,7 +181,7 @@ def test_no_server(httpd: Httpd) -> None:
 
 
 def test_long_names_break_no_columns(httpd: Httpd) -> None:
-    """The name of an app is the last column"""
+    """The name of an app is in the last column."""
     names = "shop", "/srv/" + 20 * "long/" + "shop (production)"
     for n, name in enumerate(names):
         httpd.app(f"shop{n}", f'AppGroupName "{name}"')

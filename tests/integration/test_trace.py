@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What an app's monitoring is told: X-Request-Start and traceparent."""
+"""The headers for an app's monitoring: X-Request-Start and traceparent."""
 import re
 import time
 
@@ -40,7 +40,7 @@ def test_by_any_protocol(httpd: Httpd, name: str) -> None:
 
 
 def test_wait_for_a_process_counts(httpd: Httpd) -> None:
-    """It began before the process was free"""
+    """The time is from before the process was free."""
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
     held = httpd.hold("shop", "one")
@@ -54,7 +54,7 @@ def test_wait_for_a_process_counts(httpd: Httpd) -> None:
 
 
 def test_body_does_not_count(httpd: Httpd) -> None:
-    """It is read before that"""
+    """The body is read before that time."""
     httpd.app("shop")
     httpd.start()
     begun = 0.0
@@ -73,7 +73,8 @@ def test_body_does_not_count(httpd: Httpd) -> None:
 
 
 def test_trusted_request_start(httpd: Httpd) -> None:
-    """A trusted proxy, and the configuration; not a client"""
+    """A trusted proxy and the configuration may set it, and a client may
+    not."""
     httpd.modules += ["remoteip", "headers"]
     httpd.directives += ["RemoteIPHeader X-Forwarded-For",
                          "RemoteIPInternalProxy 127.0.0.1"]
@@ -101,7 +102,7 @@ BAD = ["", "00", f"00-{TRACE}-{SPAN}", f"00-{TRACE}-{SPAN}-0",
 
 
 def test_trace_of_the_client(httpd: Httpd) -> None:
-    """Is passed on as it is, with its state"""
+    """It is passed on unchanged, with its state."""
     httpd.app("shop")
     httpd.start()
     for said in GOOD:
@@ -110,8 +111,8 @@ def test_trace_of_the_client(httpd: Httpd) -> None:
 
 
 def test_invalid_trace(httpd: Httpd) -> None:
-    """Another one is made, each time, and the state goes with it. A thread
-    makes several at a time"""
+    """It is replaced by a new one each time, and its state is removed. A
+    thread makes several at a time."""
     httpd.directives += ["StartServers 1", "ThreadsPerChild 2",
                          "MinSpareThreads 1", "MaxSpareThreads 2",
                          "MaxRequestWorkers 2"]
@@ -135,7 +136,7 @@ def test_off(httpd: Httpd) -> None:
 
 
 def test_in_the_access_log(httpd: Httpd) -> None:
-    """What the app was told"""
+    """The log has the value that the app got."""
     httpd.app("shop", 'CustomLog access.log "%{traceparent}i"')
     httpd.start()
     told = ""

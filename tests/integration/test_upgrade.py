@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A new build is installed while httpd runs. With another layout, graceful
+"""A new build is installed while httpd runs. If its layout differs, graceful
 starts a new instance beside the old one, which drains (acceptance B3)."""
 import os
 import signal
@@ -18,7 +18,7 @@ DEAD = r"(spawner|watchdog) \d+ (ended|died)"
 
 
 def upgrade(httpd: Httpd, number: int = 1) -> None:
-    """Another build than the one that runs, and graceful."""
+    """Install another build than the one that runs, and reload."""
     files = {name: other_build() / name for name in this_build()} \
         if number % 2 else this_build()
     install(httpd.libexec, files)
@@ -26,7 +26,7 @@ def upgrade(httpd: Httpd, number: int = 1) -> None:
 
 
 def start(httpd: Httpd) -> None:
-    other_build()  # while no request waits for it
+    other_build()  # takes long; no request waits yet
     httpd.libexec = httpd.dir / "lib"
     httpd.module = httpd.libexec / "mod_apppool.so"
     install(httpd.libexec, this_build())
@@ -34,15 +34,15 @@ def start(httpd: Httpd) -> None:
 
 
 def instances(httpd: Httpd) -> list[Path]:
-    """The runtime directories that a spawner works in."""
+    """The runtime directories in which a spawner works."""
     places = [httpd.runtime, *httpd.runtime.glob("[0-9]*")]
     return sorted(place for place in places
                   if (place / "spawner.pid").exists())
 
 
 def test_under_load(httpd: Httpd) -> None:
-    """No request fails; open ones are finished by the old apps; then those
-    are gone and all that was theirs"""
+    """No request fails. The old apps finish open requests. Then they are gone,
+    with everything of their instance."""
     app = httpd.app("shop", "MaxInstances 3", "MinInstances 3")
     start(httpd)
     held = httpd.hold("shop", "a")
@@ -78,8 +78,8 @@ def test_under_load(httpd: Httpd) -> None:
 
 
 def both_of(httpd: Httpd, n: int) -> list[int]:
-    """The helpers of n instances. For a moment there may be more: who was
-    forked is of the program that forked it, until it executes its own."""
+    """The helpers of n instances. For a moment there may be more: a forked
+    process counts as its parent's program, until it executes its own."""
     def there() -> list[int]:
         found = [httpd.helpers(name) for name in ("watchdog", "spawner")]
         return sum(found, []) if [*map(len, found)] == [n, n] else []
@@ -102,7 +102,7 @@ def test_again_and_again(httpd: Httpd) -> None:
         assert one.release().status == 200
         wait_until(lambda: not alive(one.pid), "its app ends")
     wait_until(lambda: len(httpd.helpers("watchdog")) == 1, "all have drained")
-    # The next one finds room again where the first was.
+    # The next one finds the place of the first one free.
     upgrade(httpd, 5)
     wait_until(lambda: instances(httpd) == [httpd.runtime], "drained")
     assert not (httpd.runtime / "current").exists()
@@ -111,11 +111,11 @@ def test_again_and_again(httpd: Httpd) -> None:
     httpd.check()
 
 
-@pytest.mark.mpms("prefork")  # whose children leave an open request at once
+@pytest.mark.mpms("prefork")  # its children leave an open request at once
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP,
                                   signal.SIGKILL])
 def test_httpd_ends_meanwhile(httpd: Httpd, sign: signal.Signals) -> None:
-    """Nothing is left of either instance"""
+    """Nothing of either instance is left."""
     httpd.log.expect(sentences.CHILDREN_LEFT, sentences.PARENT_GONE)
     httpd.app("shop", "AppStopTimeout 1")
     start(httpd)
@@ -149,8 +149,8 @@ def test_httpd_ends_meanwhile(httpd: Httpd, sign: signal.Signals) -> None:
 
 @pytest.mark.mpms("event")
 def test_helpers_die_meanwhile(httpd: Httpd) -> None:
-    """The draining instance heals as well: its helpers come back, of its own
-    build, and it ends when its requests are answered"""
+    """The draining instance also repairs itself. Its helpers are started
+    again, from its own build. It ends when its requests are finished."""
     httpd.log.expect(DEAD)
     httpd.app("shop")
     start(httpd)
@@ -174,7 +174,7 @@ def test_helpers_die_meanwhile(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_open_request_of_an_orphan(httpd: Httpd) -> None:
-    """A child of httpd that was killed holds up nothing"""
+    """A killed child of httpd delays nothing."""
     httpd.app("shop")
     start(httpd)
     held = httpd.hold("shop", "a")
@@ -186,8 +186,7 @@ def test_open_request_of_an_orphan(httpd: Httpd) -> None:
 
 
 def test_same_layout(httpd: Httpd) -> None:
-    """Another build that gets along with the old one: apps and helpers
-    stay"""
+    """Another build with the same layout: apps and helpers stay."""
     app = httpd.app("shop")
     start(httpd)
     pid = int(httpd.get("/pid", "shop").text)
@@ -201,8 +200,8 @@ def test_same_layout(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_disk_changes_under_httpd(httpd: Httpd) -> None:
-    """Until httpd is told to reload, the programs that run are those it
-    started with, also when they have to be started again"""
+    """Until a reload, httpd uses the programs with which it started, also when
+    they have to be started again."""
     httpd.log.expect(DEAD)
     app = httpd.app("shop")
     start(httpd)

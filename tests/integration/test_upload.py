@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Request bodies: read before a process is asked for, or passed on as they
-come."""
+"""Request bodies. They are read before a process is taken, or passed on as
+they come."""
 import http.client
 import os
 import re
@@ -52,7 +52,8 @@ def bulk(httpd: Httpd, *directives: str) -> App:
 
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
 def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
-    """A pool of one serves others meanwhile, and then the upload"""
+    """A pool of one process serves other requests meanwhile, and then the
+    upload."""
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
     httpd.start()
@@ -74,7 +75,7 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
 @pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("name", ["php", "libfcgi", "uwsgi", "uwsgi-scgi"])
 def test_half_sent_upload_by_any_protocol(httpd: Httpd, name: str) -> None:
-    """In chunks, though these protocols have none"""
+    """In chunks, which these protocols do not have."""
     place, _ = mount(httpd, SERVERS[name])
     httpd.start()
     half = noise(200000)
@@ -104,7 +105,7 @@ def test_client_leaves_within_its_body(httpd: Httpd, kind: str) -> None:
 
 
 def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
-    """httpd says 100 Continue; whether there is a process is asked later"""
+    """httpd sends 100 Continue. It takes a process only later."""
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
     httpd.start()
@@ -120,13 +121,13 @@ def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
     assert "expect" not in [name.lower() for name, _ in seen["headers"]]
 
 
-# ---- what arrives
+# ---- the body that arrives
 
 @pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
 def test_stored_body_arrives(httpd: Httpd, kind: str, size: int) -> None:
-    """All of it, and with a length"""
+    """All of it, and with a length."""
     bulk(httpd)
     httpd.start()
     body = noise(size)
@@ -146,7 +147,7 @@ def test_stored_body_arrives(httpd: Httpd, kind: str, size: int) -> None:
 
 
 def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:
-    """A filter of httpd's changes the body before it is stored"""
+    """A filter of httpd changes the body before it is stored."""
     httpd.modules.append("deflate")
     bulk(httpd, "SetInputFilter DEFLATE")
     httpd.start()
@@ -159,12 +160,12 @@ def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:
 
 
 def test_many_small_pieces_take_little_memory(httpd: Httpd) -> None:
-    """A byte at a time is stored as a byte"""
+    """A single byte is stored in a byte."""
     bulk(httpd)
     httpd.start()
     size = 20000
     with Raw(httpd.port, sized("/sum", 1) + b"x") as client:
-        # Its child has all that any request takes.
+        # The child now has the memory that any request needs.
         assert client.response("POST").json()["length"] == 1
         before = max(map(procs.peak_memory, httpd.children()))
         client.send(sized("/sum", size))
@@ -176,8 +177,7 @@ def test_many_small_pieces_take_little_memory(httpd: Httpd) -> None:
 
 
 def test_body_is_not_the_error_document_s(httpd: Httpd) -> None:
-    """The page of an error is not asked for with the body of the request that
-    had it, nor does that body become the next request"""
+    """The page of an error is requested without the body of the request."""
     httpd.log.expect("AH01630")  # denied
     app = bulk(httpd, "ErrorDocument 403 /echo")
     httpd.directives += ['<Location "/closed">', "Require all denied",
@@ -202,7 +202,7 @@ def test_body_is_not_the_error_document_s(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 def test_too_long_by_its_header(httpd: Httpd, buffer: str) -> None:
-    """413 before the client sends any of it"""
+    """413 before the client sends any of the body."""
     bulk(httpd, "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
     httpd.log.expect("AH01095", "gave no response") if buffer == "Off" else None
     httpd.start()
@@ -219,7 +219,8 @@ def test_too_long_by_its_header(httpd: Httpd, buffer: str) -> None:
 
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
-    """413 as soon as it is too long; no more than the limit is stored"""
+    """413 as soon as the body is too long. No more than the limit is
+    stored."""
     bulk(httpd, "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
     httpd.log.expect("AH01095|AH02608|AH01097", "gave no response") \
         if buffer == "Off" else None
@@ -239,8 +240,8 @@ def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
 @pytest.mark.parametrize("how", ["length", "close"])
 def test_response_without_reading(httpd: Httpd, how: str, buffer: str,
                                 listen: str) -> None:
-    """The client gets it, though the app has hung up on the body. The body is
-    larger than what the kernel keeps for both ends of a TCP connection."""
+    """The app closes the connection before it has read the body, which is
+    larger than the kernel's buffers. The client gets the response."""
     bulk(httpd, f"AppBufferRequest {buffer}", f"AppListen {listen}",
          "MaxInstances 1")
     httpd.start()
@@ -259,8 +260,9 @@ def test_response_without_reading(httpd: Httpd, how: str, buffer: str,
 @pytest.mark.parametrize("how", ["length", "close"])
 def test_response_without_reading_what_was_sent(httpd: Httpd, how: str,
                                               listen: str) -> None:
-    """All or most of the body is in the kernel when the app hangs up, so that
-    no write fails: the reset comes when the answer has been read"""
+    """All or most of the body is in the kernel when the app closes the
+    connection, so no write fails. The reset comes when the response has been
+    read."""
     bulk(httpd, f"AppListen {listen}", "MaxInstances 1")
     httpd.start()
     for _ in range(10):
@@ -271,7 +273,7 @@ def test_response_without_reading_what_was_sent(httpd: Httpd, how: str,
 
 
 def test_response_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
-    """It is not used again"""
+    """The connection is not used again."""
     bulk(httpd, "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
          "MaxInstances 1")
     httpd.start()
@@ -283,7 +285,7 @@ def test_response_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("how", ["half", "dead"])
 def test_half_a_response_without_reading(httpd: Httpd, how: str) -> None:
-    """It is no whole one"""
+    """It is not a complete response."""
     httpd.log.expect(*KILLED)
     bulk(httpd)
     httpd.start()
@@ -298,7 +300,7 @@ def test_half_a_response_without_reading(httpd: Httpd, how: str) -> None:
 # ---- AppBufferRequest Off
 
 def test_streamed_body(httpd: Httpd) -> None:
-    """The app reads while the client sends; it costs a process"""
+    """The app reads while the client sends. This occupies a process."""
     bulk(httpd, "AppBufferRequest Off")
     httpd.start()
     with Raw(httpd.port, sized("/sum", 200000) + b"a" * 100000) as client:
@@ -334,7 +336,7 @@ def test_buffering_of_one_location(httpd: Httpd) -> None:
 # ---- the temporary file
 
 def test_temporary_file_has_no_name(httpd: Httpd) -> None:
-    """In TMPDIR; nothing is left of it, whatever is killed"""
+    """It is in TMPDIR. Nothing of it is left, whatever is killed."""
     place = httpd.dir / "spool"
     place.mkdir()
     place.chmod(0o1777)
@@ -350,8 +352,8 @@ def test_temporary_file_has_no_name(httpd: Httpd) -> None:
 
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")
 def test_disk_full(httpd: Httpd) -> None:
-    """507 and one line in the log; the app is not reached; the room comes
-    back, and with it the uploads"""
+    """507 and one line in the log. The request does not reach the app. When
+    there is room again, uploads work again."""
     httpd.log.expect(r"shop: a request body of more than \d+ bytes cannot be "
                      r"stored in ")
     place = httpd.dir / "spool"

@@ -12,7 +12,7 @@ from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
 
-# What each command takes: an argument, and options that not all have.
+# The argument of each command, and options that only some commands have.
 COMMANDS: dict[str, tuple[list[str], set[str]]] = {
     "status": (["shop"], set()),
     "top": ([], {"--seconds", "--times"}),
@@ -33,7 +33,7 @@ OPTIONS = {"--seconds": ["1"], "--times": ["1"], "--follow": [], "--wait": [],
 
 def test_options_of_others(httpd: Httpd) -> None:
     """A command refuses the options of other commands, and does nothing. With
-    its own options it gets as far as the server, and no server runs here"""
+    its own options it tries to reach the server, and no server runs here."""
     helped = httpd.ctl("--help").stdout
     assert set(re.findall(r"^  ([a-z]+)", helped, re.M)) == set(COMMANDS)
     assert set(re.findall(r"--[a-z-]+", helped)) == set(OPTIONS) | {
@@ -58,7 +58,7 @@ def test_options_of_others(httpd: Httpd) -> None:
 
 
 def test_either_or(httpd: Httpd) -> None:
-    """Two ways to restart are refused; the last one does not win"""
+    """Two ways to restart are refused, instead of using the last one."""
     done = httpd.ctl("restart", "shop", "--rolling", "--blocking")
     assert (done.returncode, done.stderr) == (
         2, "apppoolctl: use either --rolling or --blocking\n")
@@ -67,7 +67,7 @@ def test_either_or(httpd: Httpd) -> None:
 
 
 def test_exit_status(httpd: Httpd) -> None:
-    """2: wrong usage; 3: nothing runs there"""
+    """2: wrong usage. 3: nothing runs there."""
     httpd.app("shop")
     httpd.start()
     for words in ((), ("detach",), ("detach", "0123", "4567"),
@@ -80,7 +80,7 @@ def test_exit_status(httpd: Httpd) -> None:
     assert done.returncode == 3 and "no pool is running" in done.stderr
 
 
-# A place of its own for what is built in, and $1 instances there.
+# A directory in place of the built-in one, with $1 instances.
 PLACES = r"""
     where=$(apppoolctl --help | sed -n 's/^ *\(.*\)\/apppool-\*$/\1/p')
     mkdir -p "$where" && mount -t tmpfs none "$where" || exit 9
@@ -100,8 +100,8 @@ def found(instances: int, *words: str, **environment: str
 
 
 def test_which_runtime_directory(httpd: Httpd) -> None:
-    """The option, the environment, what is built in; and where it was looked
-    for"""
+    """The option, the environment, the built-in one. Errors name the
+    directory."""
     httpd.app("shop")
     httpd.start()
     wait_until(lambda: httpd.ctl("check").returncode == 0, "the spawner is up")

@@ -17,7 +17,7 @@ from harness.wait import wait_until
 
 
 class Ctl:
-    """apppoolctl, while it waits"""
+    """apppoolctl, while it waits."""
 
     def __init__(self, httpd: Httpd, *words: str) -> None:
         self.process = subprocess.Popen(
@@ -43,7 +43,7 @@ def two(httpd: Httpd, *directives: str) -> App:
 
 @pytest.mark.parametrize("how", ["--rolling", "--blocking"])
 def test_new_code_serves(httpd: Httpd, how: str) -> None:
-    """It returns when no old process gets requests any more, and not before"""
+    """It returns as soon as no old process gets requests, and not earlier."""
     gate = httpd.dir / "boot"
     gate.touch()
     app = two(httpd, f"AppSetEnv BOOT_IF {gate}")
@@ -63,7 +63,8 @@ def test_new_code_serves(httpd: Httpd, how: str) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("how", ["--rolling", "--blocking"])
 def test_new_code_does_not_start(httpd: Httpd, how: str) -> None:
-    """Exit 1 and the reason; rolling, the old code serves on"""
+    """Exit 1 with the reason. In a rolling restart, the old code still
+    serves."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken = httpd.dir / "broken"
     two(httpd, f"AppSetEnv BOOT_FAIL_IF {broken}")
@@ -81,7 +82,7 @@ def test_new_code_does_not_start(httpd: Httpd, how: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_process_dies_at_once(httpd: Httpd) -> None:
-    """It listened, and did not stay"""
+    """It listened, and died soon afterwards."""
     httpd.log.expect(sentences.DIED_OTHERWISE)
     app = httpd.app("shop", program="quitter.py")
     httpd.start()
@@ -94,7 +95,8 @@ def test_process_dies_at_once(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_nothing_would_start_it(httpd: Httpd) -> None:
-    """Without a minimum and without requests it is started all the same"""
+    """Without a minimum and without requests, the app is started
+    nevertheless."""
     app = httpd.app("shop")
     httpd.start()
     wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
@@ -124,7 +126,7 @@ def respond(server: socket.socket) -> None:
 
 def test_survivors_of_sigkill_keep_it_from_starting() -> None:
     """The wait ends with the reason. Only a broken disk makes such processes,
-    so the spawner is played here"""
+    so the test plays the spawner."""
     with tempfile.TemporaryDirectory(prefix="ap", dir="/tmp") as place, \
             socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{place}/control.sock")
@@ -178,7 +180,7 @@ def test_spawner_is_killed_meanwhile(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_start(httpd: Httpd) -> None:
-    """Starts MinInstances processes, or one; a drained app is refused"""
+    """It starts MinInstances processes, or one. A drained app is refused."""
     app = httpd.app("shop", "MinInstances 2")
     other = httpd.app("blog")
     httpd.start()
@@ -202,7 +204,7 @@ def test_start(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_start_of_one_that_failed(httpd: Httpd) -> None:
-    """An earlier failure does not end the wait"""
+    """An earlier failure does not end the wait."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     gate, broken = httpd.dir / "boot", httpd.dir / "broken"
     app = httpd.app("shop", f"AppSetEnv BOOT_IF {gate}",
@@ -225,7 +227,7 @@ def test_start_of_one_that_failed(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_start_in_a_full_pool(httpd: Httpd) -> None:
-    """An idle process of another app gives way; a busy one does not"""
+    """An idle process of another app gives way. A busy one does not."""
     httpd.directives.append("MaxPoolSize 1")
     app, other = httpd.app("shop"), httpd.app("blog")
     httpd.start()
@@ -240,7 +242,7 @@ def test_start_in_a_full_pool(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_while_the_spawner_starts(httpd: Httpd) -> None:
-    """apppoolctl waits a moment for a spawner that does not listen yet"""
+    """apppoolctl waits a moment for a spawner that does not listen yet."""
     httpd.app("shop")
     httpd.launch()
     wait_until(lambda: (httpd.runtime / "table").exists(), "httpd has begun")

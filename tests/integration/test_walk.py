@@ -1,8 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A request for what is no file does not walk through DocumentRoot, and gets
-what it would get if it did. Each configuration has two virtual hosts: `short`,
-and `long`, for which an empty <DirectoryMatch> that matches everything makes
-httpd walk. Both give the same responses."""
+"""A request for a path without a file does not walk through DocumentRoot, and
+gets the same response as with the walk. Each configuration has two virtual
+hosts: `short`, and `long`, where an empty <DirectoryMatch> that matches
+everything makes httpd walk. Both give the same responses."""
 import re
 from pathlib import Path
 from typing import Callable, NamedTuple
@@ -32,7 +32,7 @@ PATHS = ("/", "/x", "/x/", "/x/y", "/x/y?q=1", "/file", "/file/x", "/dir",
 
 
 class Case(NamedTuple):
-    short: bool  # is the walk saved at all?
+    short: bool  # is the walk really saved?
     directives: list[str]
     prepare: Callable[[Path], object] = lambda public: None
     usual: bool = True
@@ -43,7 +43,7 @@ def section(kind: str, *lines: str) -> list[str]:
 
 
 def root(*lines: str) -> list[str]:
-    """Of DocumentRoot"""
+    """The path of DocumentRoot."""
     return section('Directory "{public}"', *lines)
 
 
@@ -52,7 +52,7 @@ def everywhere(*lines: str) -> list[str]:
 
 
 def linked(public: Path) -> None:
-    """DocumentRoot is a link, as with deployments by `current`."""
+    """DocumentRoot is a link, as in deployments with `current`."""
     public.rename(public.parent / "release")
     public.symlink_to("release")
 
@@ -189,7 +189,8 @@ Outcome = tuple[int, dict[str, str], str]
 
 
 def fetch(httpd: Httpd, app: App, path: str, method: str = "GET") -> Outcome:
-    """What does not differ between the two hosts, nor between two times."""
+    """The parts of a response that are the same for both hosts, and for two
+    times."""
     response = httpd.request(method, path, app.name)
     text = response.body.decode("latin-1").replace(app.name, "NAME")
     headers = {name: response.headers[name].replace(app.name, "NAME")
@@ -233,7 +234,7 @@ def by_app(said: Outcome) -> bool:
 
 
 def test_files_come_and_go(httpd: Httpd) -> None:
-    """The next request sees it"""
+    """The next request sees it."""
     app, _ = both(httpd)
     httpd.start()
     new = app.public / "new"
@@ -266,7 +267,7 @@ def test_files_come_and_go(httpd: Httpd) -> None:
 
 @pytest.mark.one_mpm("it is the same in both")
 def test_document_root_goes(httpd: Httpd) -> None:
-    """What is said for it holds while it is there, and one second longer"""
+    """Its settings apply while it exists, and for one second longer."""
     short, long = both(httpd, *everywhere(DENIED),
                        *root("Require all granted"))
     httpd.directives.append("MaxKeepAliveRequests 0")
@@ -287,7 +288,7 @@ def test_document_root_goes(httpd: Httpd) -> None:
 
 
 def test_document_root_comes(httpd: Httpd) -> None:
-    """It was not there when httpd started"""
+    """It did not exist when httpd started."""
     short, long = both(httpd, *everywhere(DENIED),
                        *root("Require all granted"))
     for app in (short, long):
@@ -304,7 +305,7 @@ def test_document_root_comes(httpd: Httpd) -> None:
 
 @pytest.mark.one_mpm("it is the same in both")
 def test_deployment_by_a_link(httpd: Httpd) -> None:
-    """The next request sees the files of the new release"""
+    """The next request sees the files of the new release."""
     app, _ = both(httpd)
     linked(app.public)
     httpd.start()
@@ -320,7 +321,7 @@ def test_deployment_by_a_link(httpd: Httpd) -> None:
 @pytest.mark.one_mpm("it is the same in both")
 @pytest.mark.parametrize("denied", [False, True])
 def test_location(httpd: Httpd, denied: bool) -> None:
-    """An app below a path of the main server is protected, too"""
+    """An app below a path of the main server is protected as well."""
     begin(httpd, *USUAL, *section(f'Directory "{httpd.dir}/htdocs"',
                                   *[DENIED] * denied))
     httpd.app("shop", location="/shop")

@@ -33,7 +33,7 @@ MEGABYTE = 1 << 20
 SMALL = 65536  # buffers of the kernel
 
 
-# ---- what has to work
+# ---- features that must work
 
 def request_arrives(place: Place) -> None:
     seen = place.get("/a%20b/c?x=1&y=%2F", Cookie="k=v", **{
@@ -50,7 +50,7 @@ def request_arrives(place: Place) -> None:
 
 
 def headers_twice(place: Place) -> None:
-    """Become one"""
+    """Two headers become one."""
     client = http.client.HTTPConnection("127.0.0.1", place.httpd.port,
                                         timeout=40)
     client.putrequest("GET", f"{place.mount}/", skip_host=True)
@@ -65,7 +65,8 @@ def headers_twice(place: Place) -> None:
 
 
 def paths(place: Place) -> None:
-    """What is below the mount; and it is the app's also without a slash"""
+    """The path below the mount. A path without a slash also belongs to the
+    app."""
     assert place.get("/").headers["X-Path"] == "/"
     assert place.get("/one/").headers["X-Path"] == "/one/"
     if place.mount:
@@ -104,7 +105,8 @@ def downloads(place: Place) -> None:
 
 
 def statuses(place: Place) -> None:
-    """And nothing too much or too little: the connection goes on"""
+    """With neither a byte too many nor one too few: the connection still
+    works."""
     client = Connection(place.httpd.port)
     for code in (200, 204, 304, 404, 500, 503):
         response = client.request("GET", f"{place.mount}/status?{code}",
@@ -121,7 +123,7 @@ def statuses(place: Place) -> None:
 
 
 def streams(place: Place) -> None:
-    """The first event arrives before there is a second one"""
+    """The first event arrives before there is a second one."""
     gate = place.httpd.dir / "hold" / f"gate{len(place.mount)}"
     client = http.client.HTTPConnection("127.0.0.1", place.httpd.port,
                                         timeout=40)
@@ -136,7 +138,7 @@ def streams(place: Place) -> None:
 
 
 def slow_client(place: Place) -> None:
-    """Who does not read his answer keeps nobody waiting"""
+    """A client that does not read its response delays no other one."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
         client.settimeout(40)
@@ -165,7 +167,8 @@ def expect_continue(place: Place) -> None:
 
 
 def nothing_is_held(place: Place) -> None:
-    """The one process there may be serves one after the other"""
+    """There is at most one process, and it serves one request after the
+    other."""
     assert len({place.get("/").headers["X-Pid"] for _ in range(10)}) == 1
 
 
@@ -175,7 +178,8 @@ def killed_in_a_request(place: Place) -> None:
 
 
 def killed_within_a_response(place: Place) -> None:
-    """It is no whole one: it has a Content-Length, or an end of its own"""
+    """The client sees that it is not complete: it has a Content-Length, or an
+    end of its own."""
     try:
         whole = place.get("/half").status == 200
     except (http.client.IncompleteRead, ConnectionError):
@@ -191,11 +195,11 @@ ANYWHERE: list[Behaviour] = [
     chunked_uploads, downloads, slow_client, statuses, streams,
     expect_continue, nothing_is_held]
 
-# They take a start of the app each.
+# Each of them needs a start of the app.
 ONCE: list[Behaviour] = [killed_in_a_request, killed_within_a_response]
 
 
-# ---- in each place
+# ---- the tests
 
 @pytest.mark.parametrize("name", list(SERVERS))
 def test_web(httpd: Httpd, name: str) -> None:
@@ -220,7 +224,7 @@ def test_web(httpd: Httpd, name: str) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("name", ["uwsgi", "uwsgi-scgi", "uwsgi-fcgi"])
 def test_body_that_is_not_stored(httpd: Httpd, name: str) -> None:
-    """CGI's protocols have to know its length; over FastCGI it is found out"""
+    """The protocols like CGI need its length. FastCGI does not."""
     place, _ = mount(httpd, SERVERS[name], "AppBufferRequest Off")
     httpd.start()
     response = place.post(iter([b"z" * 50000] * 3), chunked=True,
@@ -232,7 +236,7 @@ def test_body_that_is_not_stored(httpd: Httpd, name: str) -> None:
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
 def test_error_document_of_the_app(httpd: Httpd, name: str) -> None:
-    """It is asked for when the only process is free again"""
+    """It is requested when the only process is free again."""
     place, _ = mount(httpd, SERVERS[name])
     httpd.apps[0].directives += ["ProxyErrorOverride On",
                                  "ErrorDocument 404 /sorry"]
@@ -244,8 +248,8 @@ def test_error_document_of_the_app(httpd: Httpd, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["uwsgi", "uwsgi-scgi", "libfcgi"])
 def test_killed_while_idle(httpd: Httpd, name: str) -> None:
-    """The next request is another process's, also where nobody would tell that
-    the first has not read it"""
+    """Another process gets the next request, also where no one can say that
+    the first process has not read it."""
     httpd.log.expect(*KILLED)
     place, _ = mount(httpd, SERVERS[name])
     httpd.start()
@@ -256,7 +260,8 @@ def test_killed_while_idle(httpd: Httpd, name: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_protocol_changes(httpd: Httpd) -> None:
-    """A graceful restart: each process is spoken to as it was started"""
+    """A graceful restart: each process is spoken to in the protocol with which
+    it was started."""
     old = Server("wsgi.py", f"{UWSGI} --protocol uwsgi", "uwsgi")
     place, _ = mount(httpd, old)
     app = httpd.apps[0]
@@ -276,7 +281,7 @@ def test_protocol_changes(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_protocol_changes_below_a_path(httpd: Httpd) -> None:
-    """What is said of the path is said as the old process takes it"""
+    """The path is passed on as the old process expects it."""
     app = httpd.app("shop", location="/shop")
     httpd.start()
     assert httpd.get("/shop/pid").status == 200

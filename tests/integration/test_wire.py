@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What is more than a request and an answer: upgrades, trailers, HTTP/2."""
+"""More than a request and a response: upgrades, trailers, HTTP/2."""
 import asyncio
 import http.client
 import socket
@@ -34,7 +34,7 @@ async def talk(place: Place) -> list[str]:
 
 
 def test_websocket(httpd: Httpd) -> None:
-    """Back and forth; its process is held as long, and no longer"""
+    """In both directions. Its process is held as long, and no longer."""
     places = list(mount(httpd, SERVERS["uvicorn"]))
     httpd.start()
     for place in places:
@@ -45,7 +45,7 @@ def test_websocket(httpd: Httpd) -> None:
 
 
 def upgrade(place: Place, *tokens: str) -> socket.socket:
-    """Ask for it; the connection."""
+    """Send an upgrade request. @return the connection"""
     client = socket.create_connection(("127.0.0.1", place.httpd.port), 40)
     client.sendall(f"GET {place.mount}/ HTTP/1.1\r\nHost: {place.host}\r\n"
                    f"Connection: Upgrade\r\nUpgrade: {', '.join(tokens)}\r\n"
@@ -54,7 +54,7 @@ def upgrade(place: Place, *tokens: str) -> socket.socket:
 
 
 def test_any_protocol(httpd: Httpd) -> None:
-    """What an app wants to speak is its own affair"""
+    """The app may upgrade to any protocol."""
     places = list(mount(httpd, SERVERS["node"]))
     httpd.start()
     for place in places:
@@ -73,7 +73,7 @@ def test_any_protocol(httpd: Httpd) -> None:
 @pytest.mark.parametrize("tokens", [["h2c"], ["websocket", "h2c"],
                                     ["TLS/1.2"], ["HTTP/2.0"]])
 def test_not_past_httpd(httpd: Httpd, tokens: list[str]) -> None:
-    """These would lead to the app past what is configured here"""
+    """These would reach the app past the configuration of httpd."""
     place, _ = mount(httpd, SERVERS["node"])
     httpd.start()
     with upgrade(place, *tokens) as client, client.makefile("rb") as stream:
@@ -83,7 +83,7 @@ def test_not_past_httpd(httpd: Httpd, tokens: list[str]) -> None:
 # ---- trailers
 
 def test_trailers(httpd: Httpd) -> None:
-    """They end a body, and are no headers"""
+    """They end a body, and do not become headers."""
     httpd.app("shop")
     place, _ = mount(httpd, SERVERS["node"])
     httpd.start()
@@ -116,7 +116,7 @@ def curl(place: Place, *words: str,
         input=body, capture_output=True)
 
 
-@pytest.mark.mpms("worker", "event")  # mod_http2 does not go with prefork
+@pytest.mark.mpms("worker", "event")  # mod_http2 does not work with prefork
 @pytest.mark.parametrize("name", ["node", "php", "uwsgi"])
 def test_http2(httpd: Httpd, name: str) -> None:
     httpd.log.expect(*KILLED, sentences.FCGI_CUT_OFF)
@@ -150,7 +150,7 @@ def test_http2(httpd: Httpd, name: str) -> None:
 
 
 def say_one(line: H2Connection) -> None:
-    """A frame of WebSocket's, which is masked"""
+    """A masked frame of WebSocket."""
     mask = b"\1\2\3\4"
     line.send_data(1, bytes([0x81, 0x83]) + mask
                    + bytes(a ^ b for a, b in zip(b"one", mask)))
@@ -158,7 +158,7 @@ def say_one(line: H2Connection) -> None:
 
 @pytest.mark.mpms("worker", "event")
 def test_websocket_over_http2(httpd: Httpd) -> None:
-    """As browsers ask for it; its process is free when the stream ends"""
+    """As browsers open it. Its process is free when the stream ends."""
     httpd.modules.append("http2")
     httpd.directives += ["Protocols h2c http/1.1", "H2WebSockets On"]
     places = list(mount(httpd, SERVERS["uvicorn"]))

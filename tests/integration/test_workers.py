@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""httpd's workers: an app does not get all of them."""
+"""httpd's workers: one app does not get all of them."""
 import pytest
 
 from harness import sentences
@@ -14,7 +14,7 @@ UPGRADE = b"GET /upgrade HTTP/1.1\r\nHost: shop\r\nUpgrade: echo\r\n" \
 EVENTS = b"GET /events HTTP/1.1\r\nHost: shop\r\n\r\n"
 
 
-# ---- those that wait, and those that run
+# ---- waiting and running requests
 
 @pytest.mark.parametrize("wanted, said", [
     ("AppMaxQueue 250", "250 requests that may wait (AppMaxQueue) and 6 that "
@@ -33,7 +33,8 @@ def test_warning(httpd: Httpd, wanted: str, said: str) -> None:
 
 
 def test_default_queue(httpd: Httpd) -> None:
-    """What half of the workers leaves, if that is less than 100"""
+    """The limit is the half of the workers that is left, if this is less than
+    100."""
     httpd.log.expect(sentences.QUEUE_FULL)
     httpd.directives.append("MaxRequestWorkers 32")
     httpd.app("shop", "MaxInstances 2")
@@ -48,7 +49,7 @@ def test_default_queue(httpd: Httpd) -> None:
     assert {one.result().status for one in waiting} == {200}
 
 
-# ---- those that last
+# ---- long-lived connections
 
 def long_lived(httpd: Httpd, *directives: str) -> App:
     httpd.log.expect("shop: GET /.* is refused: 2 upgraded connections and "
@@ -61,8 +62,8 @@ def long_lived(httpd: Httpd, *directives: str) -> App:
 @pytest.mark.parametrize("first", [UPGRADE, EVENTS])
 @pytest.mark.parametrize("then", [UPGRADE, EVENTS])
 def test_limit(httpd: Httpd, first: bytes, then: bytes) -> None:
-    """Of both together; other requests are served, and so is the next one
-    when there is room"""
+    """The limit counts both kinds. Other requests are served, and so is the
+    next one when there is room."""
     app = long_lived(httpd)
     httpd.start()
     good = {UPGRADE: 101, EVENTS: 200}
@@ -89,7 +90,7 @@ def test_limit(httpd: Httpd, first: bytes, then: bytes) -> None:
 
 @pytest.mark.mpms("event")
 def test_many_at_once(httpd: Httpd) -> None:
-    """As many as may are let in, and no more"""
+    """As many as the limit allows, and no more."""
     long_lived(httpd)
     httpd.start()
     httpd.get("/", "shop")

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Times of 0: no wait, no patience, no limit, as doc/directives.md says."""
+"""Times of 0: no wait, no delay, no limit, as doc/directives.md says."""
 import re
 from datetime import datetime
 
@@ -15,7 +15,7 @@ EARLY = ("AppPreStart On", "MinInstances 1")
 
 
 def when(httpd: Httpd, pattern: str) -> datetime:
-    """The time stamp of the one line that says so."""
+    """The time stamp of the one line that matches."""
     line, = httpd.log.wait_for(pattern)
     stamp = re.match(r"\[([^]]+)\]", line)
     assert stamp is not None, line
@@ -23,8 +23,8 @@ def when(httpd: Httpd, pattern: str) -> datetime:
 
 
 def test_queue_timeout(httpd: Httpd) -> None:
-    """It does not wait, not even for the first process to start, and starts
-    one all the same"""
+    """The request does not wait, not even for the first process to start, but
+    that start happens."""
     httpd.log.expect(r"shop: no process was free; .* after 0 ms \(AppQueue")
     app = httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 0")
     httpd.start()
@@ -45,8 +45,8 @@ def test_queue_timeout(httpd: Httpd) -> None:
 
 
 def test_stop_timeout(httpd: Httpd) -> None:
-    """KILL at once. The process's own 30 s, the default, are not waited for:
-    the time stamps of the log say so"""
+    """KILL comes at once. The time stamps of the log show that nothing waited
+    for 30 s, which is the default."""
     httpd.log.expect(r"shop\[\d+\] did not end in time: SIGKILL")
     app = httpd.app("shop", "AppStopTimeout 0", *EARLY,
                     "AppSetEnv IGNORE_TERM 1")
@@ -64,8 +64,8 @@ def test_stop_timeout(httpd: Httpd) -> None:
 
 
 def test_hung_after(httpd: Httpd) -> None:
-    """No request makes a process hung: one of another app that began later
-    has made its own hung by then"""
+    """No request makes a process hung. A process of another app, with a later
+    request, is hung by then."""
     never = httpd.app("shop", "AppHungAfter 0", *EARLY)
     soon = httpd.app("blog", "AppHungAfter 1", *EARLY)
     httpd.start()
@@ -78,8 +78,8 @@ def test_hung_after(httpd: Httpd) -> None:
 
 
 def test_dying_limit(httpd: Httpd) -> None:
-    """KILL at once, and not after the 10 s of the default, for a process that
-    is killed because of a request"""
+    """A process that is killed because of a request gets KILL at once, and not
+    after 10 s, which is the default."""
     httpd.log.expect(sentences.SLOW, sentences.KILLED_NO_RESPONSE,
                      sentences.NO_TERM, sentences.REPORT_LATE,
                      sentences.NO_BACKEND)
@@ -95,5 +95,5 @@ def test_dying_limit(httpd: Httpd) -> None:
     assert (killed - began).total_seconds() < 8
     wait_until(lambda: not alive(pid), "it is gone")
     httpd.check()
-    # Its successor takes its time.
+    # Its replacement starts slowly.
     kill9(wait_until(lambda: httpd.pids(app, "idle"), "it is replaced")[0])

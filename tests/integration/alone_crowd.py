@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Beside thousands of processes that are nobody's business, the spawner's loop
-has no more to do than alone: it reads nothing of them."""
+"""Thousands of processes run that have nothing to do with httpd. The loop of
+the spawner has no more work than without them: it reads nothing about them."""
 import json
 import signal
 from typing import Iterator
@@ -17,8 +17,8 @@ from harness.wait import wait_until
 STRANGERS = 3000
 APPS = 20
 QUESTIONS = 30
-# Seconds of CPU time. One look at all of them takes 0.06 s: one for each of the
-# apps, or for each question, would make it more than 1 s.
+# Seconds of CPU time. One pass over all of them takes 0.06 s. One pass for
+# each app, or for each question, would take more than 1 s.
 LOOP = 0.5
 
 pytestmark = pytest.mark.mpms("event")
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.mpms("event")
 
 @pytest.fixture(params=cgroups.WAYS)
 def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
-    """Each of its processes has another one in its session."""
+    """Each of its processes has another process in its session."""
     httpd.wrapper = cgroups.wrapper(request.param)
     httpd.log.expect(sentences.DIED, sentences.CHILDREN_LEFT)
     httpd.directives.append(f"MaxPoolSize {APPS}")
@@ -45,7 +45,7 @@ def all_run(httpd: Httpd, app: App) -> list[int]:
 
 
 def test_deaths(server: Httpd) -> None:
-    """What dead processes have left behind is ended even then"""
+    """What dead processes have left is ended even then."""
     spawner, app = server.spawner_now(), server.apps[0]
     leaders = all_run(server, app)
     left = [pid for leader in leaders for pid in children(leader)]
@@ -61,7 +61,7 @@ def test_deaths(server: Httpd) -> None:
 
 
 def test_status(server: Httpd) -> None:
-    """The memory of all processes is looked up, but not by the loop"""
+    """The memory of all processes is read, but not by the loop."""
     spawner = server.spawner_now()
     before, _ = cpu(spawner)
     for _ in range(QUESTIONS):

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Whoever talks without end costs the spawner a part of a core: an app, and a
-child of httpd. Beside other tests there would be no core to take."""
+"""An app, or a child of httpd, that writes without end costs the spawner only
+a part of a core. These tests run alone, because otherwise there would be no
+free core."""
 import ctypes
 import multiprocessing
 import os
@@ -19,12 +20,12 @@ from harness.wait import wait_until
 pytestmark = pytest.mark.mpms("event")
 
 DROPPED = r"shop\[\d+\] prints too much: \d+ lines dropped"
-SHARE = 0.25  # of a core, that a flood may take
+SHARE = 0.25  # of a core; the most that a flood may cost
 GET_FD = 438  # pidfd_getfd(2)
 
 
 def bounded(httpd: Httpd, what: str) -> None:
-    """The spawner's share of a core, and its work meanwhile."""
+    """The spawner's share of a core is bounded, and it still does its work."""
     share = cpu.share(httpd.helper("spawner"), 3)
     say(f"spawner under {what}: {100 * share:.1f}% of a core")
     assert share < SHARE
@@ -34,8 +35,8 @@ def bounded(httpd: Httpd, what: str) -> None:
 @pytest.mark.parametrize("where", ["AppLog", "error log"])
 @pytest.mark.parametrize("kind", ["newlines", "words", "lines", "bytes"])
 def test_flood_of_output(httpd: Httpd, kind: str, where: str) -> None:
-    """It costs the spawner a part of a core; the log says how much is left
-    out, and does not fill"""
+    """It costs the spawner a part of a core. The log says how much is left
+    out, and does not fill up."""
     httpd.log.expect(DROPPED, sentences.PRINTS_TOO_MUCH,
                      "not written fast enough")
     file = httpd.dir / "shop.log"
@@ -57,7 +58,7 @@ def test_flood_of_output(httpd: Httpd, kind: str, where: str) -> None:
 
 
 def test_flood_of_notifications(httpd: Httpd) -> None:
-    """To $NOTIFY_SOCKET"""
+    """To $NOTIFY_SOCKET."""
     httpd.app("shop", program="noisy.py")
     httpd.app("blog")
     httpd.start()
@@ -74,7 +75,7 @@ def ring(bell: int) -> None:
 
 @contextmanager
 def ringing(httpd: Httpd) -> Iterator[None]:
-    """A child of httpd does, without end."""
+    """A child of httpd rings without end."""
     libc = ctypes.CDLL(None, use_errno=True)
     pidfd = os.pidfd_open(httpd.helper("spawner"))
     bell = libc.syscall(GET_FD, pidfd, 4, 0)

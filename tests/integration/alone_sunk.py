@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Processes that wait in the kernel for a disk that does not answer: no signal
-ends them, and who looks at their memory waits, too."""
+"""Processes that wait in the kernel for a disk that does not respond. No
+signal ends them, and a process that reads their memory waits as well."""
 import os
 import pwd
 import subprocess
@@ -17,11 +17,12 @@ from harness.notify import events, told, witness
 from harness.procs import alive, kill9
 from harness.wait import wait_until
 
-# They wait for limits of up to a minute, those of a group one after the other.
+# They wait for limits of up to a minute. Tests of one group run one after the
+# other.
 pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("rest"),
               pytest.mark.skipif(why_not() != "", reason=why_not())]
 
-# What is said of a process of an app that no signal ends.
+# The log lines about a process of an app that no signal ends.
 STUCK = (sentences.UNKILLABLE, sentences.CHILDREN_STAY, sentences.NO_TERM,
          sentences.SLOW, sentences.KILLED_NO_RESPONSE, sentences.NO_RESPONSE,
          sentences.IS_UNKILLABLE, sentences.UNKILLABLES,
@@ -38,7 +39,7 @@ def disk(httpd: Httpd) -> Iterator[Disk]:
 
 @contextmanager
 def stranger(httpd: Httpd, disk: Disk) -> Iterator[int]:
-    """A process of another user, that has nothing to do with httpd."""
+    """A process of another user that has nothing to do with httpd."""
     nobody = pwd.getpwnam("nobody")
     process = subprocess.Popen(
         [*httpd.command_of("sink.py").split(), str(disk.file)],
@@ -61,8 +62,8 @@ def sunk(pid: int) -> bool:
 
 @pytest.mark.parametrize("way", cgroups.WAYS)
 def test_a_stranger(httpd: Httpd, disk: Disk, way: str) -> None:
-    """Of any user: neither the end of an app's process, nor its next start,
-    nor the next spawner, nor httpd's stop waits for it"""
+    """It may belong to any user. Nothing waits for it: not the end of an app's
+    process, not the next start, not the next spawner, and not httpd's stop."""
     httpd.wrapper = cgroups.wrapper(way)
     httpd.log.expect("was left over", *STUCK)
     app = httpd.app("shop", "AppStopTimeout 1")
@@ -100,8 +101,8 @@ def test_a_stranger(httpd: Httpd, disk: Disk, way: str) -> None:
 @pytest.mark.skipif(not cgroups.usable(),
                     reason="no cgroup v2 may be written to")
 def test_what_is_left_survives(httpd: Httpd, disk: Disk) -> None:
-    """Its process is forgotten when SIGKILL was of no effect for a while;
-    its cgroup goes when it does"""
+    """When SIGKILL had no effect for a while, the process is forgotten. Its
+    cgroup is removed together with it."""
     httpd.log.expect(*STUCK)
     app = httpd.app("shop", "AppStopTimeout 1", f"AppSetEnv SINK {disk.file}",
                     program="stuck.py")
@@ -126,8 +127,8 @@ def test_what_is_left_survives(httpd: Httpd, disk: Disk) -> None:
 
 
 def test_app_log(httpd: Httpd, disk: Disk) -> None:
-    """AppLog is on that disk. Its app serves and prints, the processes of
-    others start, also under the next spawner, and httpd stops"""
+    """AppLog is on that disk. Its app serves and prints, processes of other
+    apps start, also under the next spawner, and httpd stops."""
     httpd.log.expect("was left over", "lines dropped", *STUCK)
     httpd.app("shop", f"AppLog {disk.file}", "AppStopTimeout 1")
     httpd.app("blog", "AppStopTimeout 1")
@@ -155,7 +156,7 @@ def test_app_log(httpd: Httpd, disk: Disk) -> None:
 
 
 def test_client_of_an_unkillable_process(httpd: Httpd, disk: Disk) -> None:
-    """Nothing breaks its connection but AppTimeout"""
+    """Only AppTimeout ends its connection."""
     httpd.log.expect(*STUCK)
     httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
               "AppHungStopTimeout 1", "AppTimeout 10",
@@ -172,9 +173,9 @@ def test_client_of_an_unkillable_process(httpd: Httpd, disk: Disk) -> None:
 
 @pytest.mark.xdist_group("unkillable")
 def test_unkillable(httpd: Httpd, disk: Disk) -> None:
-    """P18: one of an app survives SIGKILL. It is shown, it is told, and where
-    that is one more than AppMaxUnkillable nothing of the app is started, until
-    it is gone"""
+    """P18: a process of an app survives SIGKILL. It is shown and reported. If
+    this is one more than AppMaxUnkillable, nothing of the app is started until
+    it is gone."""
     httpd.log.expect(*STUCK)
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 1", "AppMaxUnkillable 0",
@@ -192,7 +193,7 @@ def test_unkillable(httpd: Httpd, disk: Disk) -> None:
     httpd.log.wait_for(rf"shop\[{pid}\] is unkillable")
     assert [one["pid"] for one in httpd.events("unkillable")] == [pid]
     notes = [*told(httpd)]
-    if "unkillable" not in events(notes[0]):  # the kill was told at once
+    if "unkillable" not in events(notes[0]):  # the kill was reported at once
         notes = told(httpd, 2, 90)
     unkillable, = [one for note in notes for one in
                 [*note["object"]["earlier"], note["object"]]
@@ -215,8 +216,8 @@ def test_unkillable(httpd: Httpd, disk: Disk) -> None:
 
 def sink_helper(httpd: Httpd, disk: Disk, pid: Callable[[], int],
                 cause: Callable[[], None]) -> int:
-    """The log of our helpers is on the disk until one of them waits for it,
-    who says something because of `cause`. @return its pid"""
+    """The log of our helpers is on the disk. Wait until the helper waits for
+    the disk, which writes a line because of `cause`. @return its pid"""
     link = httpd.runtime / "errorlog"
     beside = httpd.runtime / "beside"
 
@@ -240,7 +241,7 @@ def sink_spawner(httpd: Httpd, disk: Disk) -> int:
 
 
 def sink_watchdog(httpd: Httpd, disk: Disk) -> int:
-    """The next one, which says that it joins the spawner."""
+    """The next watchdog, which logs that it joins the spawner."""
     old = httpd.watchdog_now()
     return sink_helper(httpd, disk, httpd.watchdog_now, lambda: kill9(old))
 
@@ -251,8 +252,8 @@ HANG = (r"(spawner|watchdog) \d+ (has (not|had no)|survives|ended|died|was told)
 
 @pytest.mark.xdist_group("spawner")
 def test_the_spawner(httpd: Httpd, disk: Disk) -> None:
-    """It survives SIGKILL: another one works beside it, and takes its lock and
-    its processes"""
+    """It survives SIGKILL. Another spawner works beside it, and takes its lock
+    and its processes."""
     httpd.log.expect(*HANG)
     httpd.app("shop", "AppQueueTimeout 200", "AppStopTimeout 1")
     httpd.app("blog")
@@ -263,7 +264,7 @@ def test_the_spawner(httpd: Httpd, disk: Disk) -> None:
     assert sunk(old) and httpd.spawner_now() not in (0, old)
     httpd.log.wait_for(f"spawner {old} survives SIGKILL.*its registry")
     assert httpd.get("/pid", "blog").text == str(blog)
-    # A watchdog that looks for one to join does not take the old one for it.
+    # A watchdog that searches a spawner to join does not choose the old one.
     now = httpd.spawner_now()
     kill9(httpd.watchdog_now())
     httpd.log.wait_for(f"joins the running spawner {now}")
@@ -277,7 +278,7 @@ def test_the_spawner(httpd: Httpd, disk: Disk) -> None:
 
 @pytest.mark.xdist_group("watchdog")
 def test_the_watchdog(httpd: Httpd, disk: Disk) -> None:
-    """It survives SIGKILL: another one joins the spawner"""
+    """It survives SIGKILL. Another watchdog joins the spawner."""
     httpd.log.expect(*HANG, "long lost child")
     httpd.app("shop", "AppStopTimeout 1")
     httpd.start()
@@ -303,7 +304,7 @@ def test_the_watchdog(httpd: Httpd, disk: Disk) -> None:
                                   [sink_spawner, sink_watchdog]])
 def test_stop_without_unkillable_processes(httpd: Httpd, disk: Disk,
                       sink: list[Callable[[Httpd, Disk], int]]) -> None:
-    """Nothing but these survives a stop"""
+    """Only unkillable processes survive a stop."""
     httpd.log.expect(*HANG)
     httpd.app("shop", "AppStopTimeout 1")
     httpd.app("blog", "AppStopTimeout 1")
@@ -322,8 +323,8 @@ def test_stop_without_unkillable_processes(httpd: Httpd, disk: Disk,
 
 
 def test_stop_with_a_sunk_app(httpd: Httpd, disk: Disk) -> None:
-    """It is not waited for: nothing ends it. httpd waits for its own child
-    first."""
+    """httpd does not wait for the app, which nothing can end. It waits for its
+    own child first."""
     httpd.log.expect("was left over", "AH0004[56]: child process", *STUCK)
     httpd.app("shop", "AppStopTimeout 1", f"AppSetEnv SINK {disk.file}",
               program="stuck.py")
@@ -339,4 +340,4 @@ def test_stop_with_a_sunk_app(httpd: Httpd, disk: Disk) -> None:
     disk.release()
     wait_until(lambda: not alive(pid), "it dies when it can")
     bad.thread.join(30)
-    cgroups.remove(instance)  # nobody else could: it was not empty
+    cgroups.remove(instance)  # only the test can: it was not empty

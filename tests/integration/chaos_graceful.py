@@ -15,7 +15,7 @@ PROCESSES = 4
 CROWDS = [Crowd(100, "shop", kept=True, pause=0.1),
           Crowd(100, "shop", kept=False, pause=0.1)]
 
-# The old generations' children finish beside the new ones.
+# Children of old generations finish while the new ones run.
 LIMITS = {
     "prefork": ["ServerLimit 500", "MaxRequestWorkers 500",
                 "StartServers 200", "MinSpareServers 20",
@@ -27,7 +27,7 @@ LIMITS = {
 
 
 def test_gracefuls(httpd: Httpd) -> None:
-    """Zero failed requests, the same processes"""
+    """No request fails, and the processes stay the same."""
     httpd.directives += LIMITS[httpd.mpm] + ["MaxKeepAliveRequests 0"]
     app = httpd.app("shop", f"MinInstances {PROCESSES}",
                     f"MaxInstances {PROCESSES}", "AppMaxQueue 300",

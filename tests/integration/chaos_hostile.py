@@ -11,7 +11,7 @@ from harness.hostile import ATTACKS, WORST, hostile
 from harness.httpd import Httpd
 from harness.long import lasts
 
-SECONDS = lasts(1, 60)  # and each attack once, at least
+SECONDS = lasts(1, 60)  # each attack at least once
 CHOSEN = os.environ.get("APPPOOL_ATTACKS")
 
 

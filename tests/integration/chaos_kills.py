@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Anybody is killed, alone and in pairs, some times each, under the load of
-100 clients, half of which keep their connections (acceptance B1): what fails
-is what was inside the killed process, and nothing else changes."""
+"""Processes are killed, alone and in pairs, some times each, under the load of
+100 clients, half of which keep their connections (acceptance B1). Only
+requests inside a killed process fail, and nothing else changes."""
 import itertools
 import random
 import statistics
@@ -32,8 +32,8 @@ SINGLES = [("app",), ("spawner",), ("watchdog",), ("idle child",),
 PAIRS = list(itertools.combinations(
     ("app", "spawner", "watchdog", "busy child", "lock holder"), 2))
 
-# What is said of who is killed. AH10392: event waits before it replaces the
-# third child. A start that the spawner had no time to record is forgotten.
+# The log lines about killed processes. AH10392: event waits before it replaces
+# the third child. A start that the spawner had no time to record is forgotten.
 SAID = (*KILLED, "apppool: (watchdog|spawner) \\d+ (died|ended)",
         "processes that the spawner does not have", "AH10392")
 
@@ -41,12 +41,12 @@ HELPERS = {"spawner": Httpd.spawner_now, "watchdog": Httpd.watchdog_now}
 
 
 class Chaos:
-    """An app under load, of which this and that is killed."""
+    """An app under load, some of whose processes are killed."""
 
     def __init__(self, httpd: Httpd) -> None:
         httpd.log.expect(*SAID)
         httpd.directives += WORKERS[httpd.mpm] + ["MaxKeepAliveRequests 0"]
-        # For a moment a dead child's requests are in the queue as well.
+        # For a moment the requests of a dead child are also in the queue.
         self.app = httpd.app("shop", f"MinInstances {PROCESSES}",
                              f"MaxInstances {PROCESSES}",
                              "AppMaxQueue 300", "AppSetEnv APP_THREADS 1")
@@ -86,7 +86,8 @@ class Chaos:
             assert self.httpd.events("repaired")
 
     def run(self, kinds: list[tuple[str, ...]], rounds: int) -> None:
-        """Interleaved: a spawner that dies again and again waits a while."""
+        """Interleaved, because a spawner that dies again and again waits a
+        while."""
         load = Load(self.httpd.port, self.httpd.dir / "record",
                     half_and_half(CLIENTS, self.app.name))
         try:

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""tests/soak, for a short while."""
+"""tests/soak, for a short time."""
 import time
 
 from harness.figures import say

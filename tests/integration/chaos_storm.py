@@ -1,9 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""wrk over two apps of four processes each while four times a second one of
-the processes is killed: what fails is what was inside a killed process.
+"""wrk sends requests to two apps of four processes each. Four times a second
+one of the processes is killed. Only requests inside a killed process fail.
 
-APPPOOL_STORM=SECONDS makes it shorter or longer.
-"""
+APPPOOL_STORM=SECONDS makes it shorter or longer."""
 import os
 import random
 import re
@@ -18,8 +17,8 @@ from harness.procs import alive, kill9
 SECONDS = int(os.environ.get("APPPOOL_STORM", lasts(5, 60)))
 CLIENTS = 32
 
-# So many workers from the start that httpd does not close kept connections
-# in order to get at new ones.
+# Enough workers from the start, so httpd does not close kept connections to
+# get new ones.
 READY = {
     "prefork": ["StartServers 64"],
     "event": ["StartServers 2", "ThreadsPerChild 64", "MinSpareThreads 64",
@@ -76,7 +75,7 @@ def test_storm_of_kills(httpd: Httpd) -> None:
     served = re.search(r"(\d+) requests in", said)
     assert served and int(served[1]) > 100 * SECONDS, said
     assert "Socket errors" not in said, said
-    # 499: wrk left at its end.
+    # 499: wrk closes its connections when it ends.
     failed = [line for line in
               (httpd.dir / "failed.log").read_text().splitlines()
               if not line.startswith("499 ")]

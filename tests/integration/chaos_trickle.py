@@ -1,9 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""One request a second that never ends (Paste's thread pool: P22): the app
-keeps to its ceiling, and its good requests keep their latency.
+"""One request a second never ends (Paste's thread pool: P22). The app keeps
+its ceiling, and its good requests keep their latency.
 
-    APPPOOL_TRICKLE=600    for so many seconds
-"""
+    APPPOOL_TRICKLE=600    seconds of the run"""
 import os
 import signal
 import statistics
@@ -20,13 +19,14 @@ from harness.wait import wait_until
 
 SECONDS = int(os.environ.get("APPPOOL_TRICKLE", lasts(12, 60)))
 HUNG, KILL = 1, 3  # seconds
-# Processes: of the bad ones two are not known to be hung yet, for a look is
-# taken once a second, and three are; one is left for the good ones.
+# Processes. Of those with a bad request, two are not known to be hung yet,
+# because there is one check a second, and three are. One is left for the good
+# requests.
 MOST, EXTRA, UNDER = 4, 3, 3
 
 
 class Good(threading.Thread):
-    """Requests that are quick, one after the other."""
+    """Fast requests, one after the other."""
 
     def __init__(self, httpd: Httpd) -> None:
         super().__init__(daemon=True)
@@ -71,7 +71,7 @@ def test_a_trickle_of_bad_requests(httpd: Httpd) -> None:
                 gone.add(len(group["processes"]) - group["size"]
                          - group["spawning"])
                 time.sleep(0.1)
-        # Each ends, and not only when the next one comes.
+        # Each of them ends, and not only when the next one comes.
         wait_until(lambda: all(one.done() for one in bad), "all ended", 60)
     finally:
         good.ended.set()
@@ -81,9 +81,9 @@ def test_a_trickle_of_bad_requests(httpd: Httpd) -> None:
     assert max(sizes) <= MOST + EXTRA and max(gone) <= MOST
     assert good.statuses == {200}
     assert len(good.took) > 2 * SECONDS
-    # Each bad one takes a process away from the good ones, until another has
-    # been started: that costs one of them a start, and never AppHungAfter,
-    # but where the machine needs that long for a start.
+    # Each bad request occupies a process until another one has been started.
+    # So a good request may wait for a start, but never for AppHungAfter,
+    # unless the machine needs that long for a start.
     percent = statistics.quantiles(good.took, n=100)
     starts = [float(line.split()[-2]) for line in
               httpd.log.matching(r"shop\[\d+\] ready after")]

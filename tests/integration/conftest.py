@@ -1,13 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Each test gets an httpd of its own, in prefork and in event; afterwards
-nothing may be left of it, and its error log may hold nothing unexpected.
+"""Each test gets an httpd of its own, in prefork and in event. After the test
+nothing of it may be left, and its error log may contain nothing unexpected.
 
     @pytest.mark.mpms("event")   other MPMs than the usual two
-    @pytest.mark.one_mpm("why")  half of the cases in one, half in the other,
-                                 for the MPM takes no part; all with APPPOOL_LONG
-    APPPOOL_MPM=event            only this one; worker stands in for event
-    @pytest.mark.bound(400)      seconds, for one that does a lot
-"""
+    @pytest.mark.one_mpm("why")  half of the cases in one MPM, half in the
+                                 other, because the MPM does not matter; all
+                                 cases with APPPOOL_LONG
+    APPPOOL_MPM=event            only this one; worker is run in place of event
+    @pytest.mark.bound(400)      seconds, for a test that does a lot"""
 import os
 import signal
 import zlib
@@ -21,7 +21,7 @@ from harness.httpd import Httpd
 from harness.long import LONG
 from harness.places import MODULE
 
-BOUND = 300  # seconds; a test that takes longer hangs
+BOUND = 300  # seconds; a test that takes longer is hung
 LONGEST = Path(__file__).with_name("longest")
 
 
@@ -44,7 +44,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         only = os.environ.get("APPPOOL_MPM")
         mpms = list(mark.args) if mark else [only or "prefork",
                                              only or "event"]
-        # One that is for event has threads, as worker has.
+        # A test for event also works with worker, which has threads as well.
         if only == "worker" and "event" in mpms:
             mpms = [only]
         metafunc.parametrize("mpm", [m for m in dict.fromkeys(mpms)
@@ -52,7 +52,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def other_turn(item: pytest.Item) -> bool:
-    """Is this case for the other MPM to show?"""
+    """Does the other MPM run this case?"""
     mark = next((one for one in item.iter_markers()
                  if one.name in ("mpms", "one_mpm")), None)
     case = getattr(item, "callspec", None)
@@ -66,7 +66,7 @@ def other_turn(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest first."""
+    """The longest tests come first."""
     items[:] = [item for item in items if not other_turn(item)]
     names = LONGEST.read_text().splitlines()
     order = {name: n for n, name in enumerate(names)}
@@ -91,7 +91,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def bound(request: pytest.FixtureRequest) -> Iterator[None]:
-    """No test hangs the run."""
+    """No test hangs the whole run."""
     mark = request.node.get_closest_marker("bound")
     seconds = mark.args[0] if mark else BOUND
 
@@ -106,7 +106,7 @@ def bound(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def chromium() -> Iterator[None]:
-    """What tests have started, is ended."""
+    """End the browser that tests have started."""
     yield
     if browser.shared.cache_info().currsize:
         browser.shared().end()

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""soak.py [--hostile [ATTACK,...]] SECONDS [SEED]: for tests/soak, which
-builds before."""
+"""soak.py [--hostile [ATTACK,...]] SECONDS [SEED]: the program of tests/soak,
+which builds everything first."""
 import os
 import sys
 import time
@@ -16,8 +16,8 @@ Run = Callable[[Httpd, float, int], Union[Soak, Hostile]]
 
 def one(run: Run, mpm: str, seconds: float, seed: int) -> tuple[list[int],
                                                                 list[str]]:
-    """How many requests were lost, wrong, and what else is not as it
-    should be; and what the last line says besides."""
+    """The number of requests that were lost or wrong, other defects, and the
+    rest of the last line."""
     print(f"{mpm}, {seconds:.0f} s, seed {seed}", flush=True)
     httpd = Httpd(mpm)
     bad = True

@@ -2,26 +2,25 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A small HTTP server that does what the last part of the URL's path says.
 
-One request at a time, or AppConcurrency many with APP_THREADS=1. It starts in
-a few hundredths of a second. From the environment:
+It serves one request at a time, or AppConcurrency many with APP_THREADS=1. It
+starts in a few hundredths of a second. From the environment:
 
     APP_NAME      for /who and the trace
-    APP_TRACE     file: a line for each request that got here
-    HOLD_DIR      /hold?key=K: creates K.held, answers when K.go exists
+    APP_TRACE     file: a line for each request that arrives
+    HOLD_DIR      /hold?key=K: creates K.held, responds when K.go exists
     BOOT_SLEEP    seconds before the first accept
     BOOT_IF       file: waits for it before the first accept
     BOOT_FAIL_IF  file: exit 1 at the start while it exists
     IGNORE_TERM   1: SIGTERM is ignored
     APP_THREADS   1: a thread for each connection
     APP_BACKLOG   connections that wait to be accepted; 64
-    RETIRES       seconds: SIGUSR1 lets it say STOPPING=1, serve on, and exit
-                  when there was no request for so long
-    OPEN_FILES    so many, which takes time to close when it is killed
+    RETIRES       seconds: on SIGUSR1 it sends STOPPING=1, still serves, and
+                  exits after this time without a request
+    OPEN_FILES    number of open files, which take time to close at a kill
     LEDGER_DIR    /ID/work?s=SECONDS&n=BYTES: what each process began and ended
 
-It imports what takes no time: a run of the tests starts thousands of it, and
-`socket`, `signal` and `json` take as long as all the rest.
-"""
+It imports only modules that load fast: a run of the tests starts it thousands
+of times, and `socket`, `signal` and `json` take as long as everything else."""
 import _signal as signal
 import _socket as socket
 import os
@@ -62,7 +61,7 @@ def read_body(stream, headers):
 
 
 def read_request(stream):
-    """The next request of a connection; None when there is none."""
+    """The next request of a connection, or None at its end."""
     line = stream.readline().decode("latin-1").split()
     if len(line) != 3:
         return None
@@ -77,7 +76,8 @@ def read_request(stream):
 
 
 def respond(out, body=b"", status=200, headers=(), head=False):
-    """An answer with a length; as JSON, unless it is bytes or text."""
+    """A response with a length. The body is JSON, unless it is bytes or
+    text."""
     kind = "text/plain"
     if isinstance(body, str):
         body = body.encode()
@@ -108,7 +108,7 @@ FDS = descriptors()  # at the start
 # ---- what the URLs do
 
 def do_pid(request, out):
-    """Its process twice, and n bytes more: a client sees what is missing"""
+    """Its pid twice, and n bytes more, so a client sees what is missing."""
     body = str(os.getpid()) + "x" * int(request.query.get("n", 0))
     respond(out, body, headers=[("X-Pid", str(os.getpid()))],
             head=request.method == "HEAD")
@@ -139,12 +139,12 @@ def do_hold(request, out):
 
 
 def note(word, number):
-    """Into the ledger of this process, which outlives it."""
+    """Write a line to the ledger of this process, which outlives it."""
     os.write(ledger, f"{word} {time.monotonic():.6f} {number}\n".encode())
 
 
 def do_work(request, out):
-    """Ends, for the ledger, before anybody can know that it does."""
+    """The ledger has the end before a client can know it."""
     number = request.path.split("/")[-2]
     note("began", number)
     time.sleep(float(request.query.get("s", 0)))
@@ -200,7 +200,7 @@ def do_crash(request, out):
 
 
 def do_half(request, out):
-    """Dies when the client has half of the answer."""
+    """Dies when the client has half of the response."""
     out.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n"
               + b"x" * 50000)
     out.flush()
@@ -208,7 +208,7 @@ def do_half(request, out):
 
 
 def do_nothing(request, out):
-    """Closes the connection without an answer, and lives."""
+    """Closes the connection without a response, and lives."""
     return True
 
 
@@ -224,13 +224,13 @@ def do_head(request, out):
 
 
 def do_exit(request, out):
-    """Answers, then exits in good order."""
+    """Responds, then exits in order."""
     respond(out, str(os.getpid()))
     os._exit(0)
 
 
 def notify_spawner(message):
-    """Until it is heard: the spawner may be about to come back."""
+    """Repeat until it is received: the spawner may just be restarting."""
     notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     while True:
         try:
@@ -242,14 +242,14 @@ def notify_spawner(message):
 
 
 def do_stopping(request, out):
-    """Tells that it will not take another request, answers, exits."""
+    """Says that it will take no other request, responds, exits."""
     notify_spawner(b"STOPPING=1")
     respond(out, str(os.getpid()))
     os._exit(0)
 
 
 def do_process(request, out):
-    """What the process was given."""
+    """What the process got at its start."""
     with open("/proc/self/status") as file:
         status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
     with open("/proc/self/limits") as file:
@@ -287,7 +287,7 @@ def do_daemon(request, out):
     respond(out, os.read(read, 20))
 
 
-STREAMED = set()  # these read the body themselves
+STREAMED = set()  # these URLs read the body themselves
 URLS = {name[3:]: do for name, do in globals().items()
         if name.startswith("do_")}
 
@@ -295,7 +295,7 @@ URLS = {name[3:]: do for name, do in globals().items()
 # ---- the server
 
 def serve(connection):
-    """@param connection a descriptor, which is closed in the end"""
+    """@param connection a descriptor, which is closed at the end"""
     try:
         with open(connection, "rb", closefd=False) as stream, \
                 open(connection, "wb", closefd=False) as out:
@@ -340,7 +340,7 @@ def listening():
 
 
 def retire_on_signal():
-    """A descriptor that is readable when it is time to retire."""
+    """A descriptor that becomes readable when it is time to retire."""
     read, write = os.pipe()
 
     def retire(number, frame):
@@ -352,7 +352,7 @@ def retire_on_signal():
 
 
 def wait_for_client(server, retire, idle):
-    """How long to wait the next time; exits when nobody comes."""
+    """How long to wait next time. Exits if no client comes."""
     ready, _, _ = select.select([server, retire], [], [], idle)
     if not ready:
         sys.exit(0)

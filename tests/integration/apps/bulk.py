@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""app.py, and URLs that take and give much, or do it in parts."""
+"""app.py, with URLs that send or read much, or in parts."""
 import os
 import select
 import sys
@@ -33,7 +33,7 @@ def do_sum(request, out):
 
 
 def bytes_of(size, at=0):
-    """What a test expects of such a length."""
+    """The bytes that a test expects for such a length."""
     line = bytes(range(251)) * 262
     while size > 0:
         piece = line[at % 251:][:size]
@@ -43,7 +43,8 @@ def bytes_of(size, at=0):
 
 
 def begin(request, out, size):
-    """The header of an answer that comes in parts; how to send one."""
+    """Send the header of a response that comes in parts. @return a function
+    that sends a part"""
     kind = request.query.get("type", "text/plain")
     lines = ["HTTP/1.1 200 OK", f"Content-Type: {kind}"]
     if "accel" in request.query:
@@ -62,7 +63,7 @@ def begin(request, out, size):
 
 
 def wait_for(key):
-    """Until the test lets it go on."""
+    """Wait until the test creates the file."""
     base = os.path.join(os.environ["HOLD_DIR"], key)
     with open(base + ".held", "w"):
         pass
@@ -71,8 +72,8 @@ def wait_for(key):
 
 
 def do_parts(request, out):
-    """n bytes, and a pause, for each of the keys; chunked=1, type=, accel=;
-    stubborn=1: goes on when nobody takes them"""
+    """n bytes and a pause for each of the keys; chunked=1, type=, accel=;
+    stubborn=1: goes on when the client reads no more"""
     size, keys = int(request.query["n"]), request.query["keys"].split(",")
     send = begin(request, out, size * len(keys))
     for key in keys:
@@ -89,7 +90,7 @@ def do_parts(request, out):
 
 
 def do_flood(request, out):
-    """n bytes, and when K.go exists m more; chunked=1, type=, accel="""
+    """n bytes, and m more when K.go exists; chunked=1, type=, accel="""
     first = int(request.query["n"])
     more = int(request.query.get("m", 0))
     send = begin(request, out, first + more)
@@ -105,16 +106,15 @@ def do_flood(request, out):
 
 
 def do_fickle(request, out):
-    """Closes its connection when another request comes, and does not read
-    it."""
+    """Closes its connection when another request comes, without reading it."""
     app.respond(out, "")
     select.select([request.stream], [], [])
     return True
 
 
 def do_early(request, out):
-    """Answers without reading the body, and hangs up; how=length, close;
-    half (of an answer), dead"""
+    """Responds without reading the body, and closes the connection;
+    how=length, close; half (of a response), dead"""
     how = request.query["how"]
     if how == "dead":
         os.kill(os.getpid(), 9)
@@ -126,13 +126,13 @@ def do_early(request, out):
 
 
 def do_cached(request, out):
-    """May be kept for a while."""
+    """The response may be cached for a while."""
     app.respond(out, b"".join(bytes_of(int(request.query["n"]))),
                 headers=[("Cache-Control", "max-age=100")])
 
 
 def do_file(request, out):
-    """Names a file that httpd is to send: X-Name's."""
+    """Names a file that httpd should send, in the header X-Name."""
     name = header(request, "x-name")
     headers = [("X-Sendfile", name), ("X-App", "here"),
                ("Content-Disposition", "attachment"),
@@ -145,7 +145,7 @@ def do_file(request, out):
 
 
 def do_redirect(request, out):
-    """As an app does it that knows where it is mounted, or not (bare)."""
+    """As an app that knows where it is mounted, or does not (bare)."""
     prefix = header(request, "x-forwarded-prefix")
     to = request.query["to"].replace("%20", " ")
     app.respond(out, "", 302, [
@@ -153,7 +153,8 @@ def do_redirect(request, out):
 
 
 def do_surplus(request, out):
-    """Says more than it announced: the rest looks like another answer."""
+    """Sends more than it announced. The surplus looks like another
+    response."""
     out.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
               b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app that speaks FastCGI, one request after the other. What it does is the
-query of the URL."""
+"""An app that speaks FastCGI and serves one request after the other. The query
+of the URL says what it does."""
 import os
 import signal
 import socket
@@ -81,7 +81,7 @@ def serve(connection):
         say(bytes(8), END)
         return
     say(HEAD)
-    if what == "talk":  # more than the kernel keeps
+    if what == "talk":  # more than the buffers of the kernel
         for _ in range(500):
             say(b"y" * 8000)
     if what == "slow":  # is it given back before?

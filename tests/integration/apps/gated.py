@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""app.py, each start of which waits for a file, and takes it away: GATE, from
-the environment."""
+"""app.py, each start of which waits for a file and removes it: GATE, from the
+environment."""
 import os
 import sys
 import time

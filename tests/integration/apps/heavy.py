@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""app.py, and URLs that use up memory, ?mb=N of it."""
+"""app.py, with URLs that use memory: ?mb=N of it."""
 import mmap
 import os
 import signal
@@ -13,19 +13,19 @@ kept = []
 
 
 def do_eat(request, out):
-    """For itself."""
+    """Memory of its own."""
     kept.append(b"x" * (int(request.query["mb"]) << 20))
     app.respond(out, str(os.getpid()))
 
 
 def do_gorge(request, out):
-    """For itself, and /hold."""
+    """Memory of its own, and /hold."""
     kept.append(b"x" * (100 << 20))
     app.do_hold(request, out)
 
 
 def do_child(request, out):
-    """In a process that it has started."""
+    """Memory of a process that it has started."""
     if os.fork() == 0:
         do_eat(request, open(os.devnull, "wb"))
         signal.pause()
@@ -33,7 +33,7 @@ def do_child(request, out):
 
 
 def do_share(request, out):
-    """Together with four others."""
+    """Memory that it shares with four other processes."""
     size = int(request.query["mb"]) << 20
     shared = mmap.mmap(-1, size)
     shared.write(b"x" * size)

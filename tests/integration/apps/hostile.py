@@ -1,10 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app that attacks whoever runs it, as harness/hostile.py says: the file
-MODE_FILE holds `ATTACK hostile VICTIM`, `ATTACK harmless VICTIM`, or `idle`;
-VICTIM is the socket of another app. Harmless is the same work, done to a target
-of the app's own. What it answers is its pid; with the attack `answers`,
-descriptors come along. FORKS_MAX bounds the storm.
-"""
+"""An app that attacks httpd and the spawner, as harness/hostile.py says. The
+file MODE_FILE contains `ATTACK hostile VICTIM`, `ATTACK harmless VICTIM`, or
+`idle`. VICTIM is the socket of another app. Harmless is the same work, done to
+a target of the app itself. Its response is its pid; with the attack `answers`,
+descriptors come along. FORKS_MAX limits the number of processes."""
 import array
 import os
 import signal
@@ -18,7 +17,7 @@ MODE = os.environ["MODE_FILE"]
 OWN = os.environ["OWN_DIR"]
 FORKS_MAX = int(os.environ.get("FORKS_MAX", "40"))
 FILES_MAX = 2000
-LINGER = 20  # seconds for which a careless close() of it hangs
+LINGER = 20  # seconds for which a plain close() of it hangs
 
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -98,7 +97,7 @@ class Notify:
 
 
 class Linger:
-    """Descriptors that nobody can close at once, to $NOTIFY_SOCKET."""
+    """Descriptors that cannot be closed at once, to $NOTIFY_SOCKET."""
 
     def __init__(self, bad, victim):
         self.bad = bad
@@ -113,19 +112,20 @@ class Linger:
             with suppress(OSError):
                 self.sock.sendmsg([b"STATUS=x"], rights(one), 0,
                                   os.environ["NOTIFY_SOCKET"])
-            if os.fork() == 0:  # whose exit does not linger
+            if os.fork() == 0:  # its exit does not linger
                 os._exit(0)
             drop(one)
         time.sleep(0.1)
 
 
 def drop(one):
-    """Close it here without a wait: a thread does."""
+    """Close it here in a thread, so the app does not wait."""
     threading.Thread(target=one.close, daemon=True).start()
 
 
 class Links:
-    """A link to somebody else's socket in the place of its own, and back."""
+    """A link to another app's socket in the place of its own socket, and
+    back."""
 
     def __init__(self, bad, victim):
         own = os.environ.get("APPPOOL_SOCKET", "")
@@ -148,7 +148,7 @@ class Links:
 
 
 class Forks:
-    """Processes in sessions of their own that come and go."""
+    """Processes in sessions of their own that start and end."""
 
     def __init__(self, bad, victim):
         self.bad = bad
@@ -168,7 +168,7 @@ class Forks:
 
 
 class Files:
-    """Its directory of the runtime directory, full."""
+    """Fill its directory in the runtime directory."""
 
     def __init__(self, bad, victim):
         own = os.environ.get("APPPOOL_SOCKET", "")
@@ -189,7 +189,7 @@ class Files:
 
 
 class Responses:
-    """Descriptors in answers: done where requests are answered."""
+    """Descriptors in responses: sent where requests are served."""
 
     def __init__(self, bad, victim):
         pass
@@ -199,7 +199,7 @@ class Responses:
 
 
 class Term:
-    """It ignores TERM, as always; harness/hostile.py restarts it."""
+    """It always ignores TERM. harness/hostile.py restarts it."""
 
     def __init__(self, bad, victim):
         pass

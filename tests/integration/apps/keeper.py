@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A serial server that keeps its connection: it reads the next request from it,
-and accepts no other before it is closed. The path says what it sends. Each
-response names its connection (X-Connection) and the connection's request.
+"""A serial server that keeps its connection: it reads the next request from
+it, and accepts no other one before it is closed. The path says what it sends.
+Each response names its connection (X-Connection) and the number of the request
+on it.
 
 SIGTERM ends it when it does not read."""
 import os
@@ -97,7 +98,7 @@ class Connection:
             send(RESPONSES[path](self.number))
         elif path == "/pid":
             send(full(self.number, b"%d" % os.getpid()))
-        elif path == "/late":  # when nobody has asked for more
+        elif path == "/late":  # without a request
             send(full(self.number, b"ok"))
             os.mkfifo("tmp/late")
             with open("tmp/late", encoding="ascii"):

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app that sends a descriptor along wherever $WHERE says: to
-$NOTIFY_SOCKET, with its answers to AppReady's path, or with those to requests.
-Whoever drops that descriptor waits an hour in close(), as it is the last one of
-a TCP socket with SO_LINGER and unsent bytes.
+"""An app that sends a descriptor along, as $WHERE says: to $NOTIFY_SOCKET,
+with its responses to AppReady's path, or with its responses to requests. A
+process that closes that descriptor waits an hour in close(), because it is the
+last one of a TCP socket with SO_LINGER and unsent bytes.
 
     lingerer.py SOCKET QUESTION     does that once, as a client
 
@@ -33,7 +33,8 @@ def lingering():
 
 
 def send_once(to, data, *address):
-    """By a child that exits, which does not linger, whoever is the last."""
+    """Sent by a child that exits. Its exit does not linger, even if it has the
+    last descriptor."""
     fd = lingering()
     go = os.pipe()
     pid = os.fork()

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app whose answers last, a thread for each. /events, /stream (the same in
-chunks), /text, /unbuffered, /chunks and /open (ended by the connection alone)
-send the beginning of an answer, and the rest when $GO exists; /upgrade says in capitals
-what it is told; /websocket sends a frame, which is not whole with ?half, and
-waits; /sleep/SECONDS is an answer that ends; /grow takes memory. The others are
-the pid at once. With $FAREWELL it says that to its WebSockets on SIGTERM."""
+"""An app with long responses and a thread for each. /events, /stream (the same
+in chunks), /text, /unbuffered, /chunks and /open (ended by the connection
+alone) send the beginning of a response, and the rest when $GO exists. /upgrade
+sends back in capitals what it gets. /websocket sends a frame, which is
+incomplete with ?half, and waits. /sleep/SECONDS is a response that ends. /grow
+takes memory. All other paths give the pid at once. With $FAREWELL it sends
+that text to its WebSockets on SIGTERM."""
 import os
 import signal
 import socket

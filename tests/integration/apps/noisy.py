@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""app.py, and URLs that say more than anybody wants to hear."""
+"""app.py, with URLs that write too much."""
 import os
 import socket
 import sys
@@ -27,7 +27,7 @@ def do_flood(request, out):
 
 
 def do_ready(request, out):
-    """To $NOTIFY_SOCKET, over and over."""
+    """Writes to $NOTIFY_SOCKET, over and over."""
     sender = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     sender.connect(os.environ["NOTIFY_SOCKET"])
     forked(request, out, lambda: sender.send(b"READY=1"))

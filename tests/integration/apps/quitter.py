@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Says that it gives up, and ends with code 7, when it was seen to be ready."""
+"""Prints that it gives up, and exits with code 7 once its readiness was
+seen."""
 import os
 import socket
 from contextlib import suppress
@@ -10,7 +11,8 @@ with suppress(TimeoutError):
         connection, _ = listener.accept()
         if connection.recv(1):  # a request
             break
-        # Who hangs up has seen it, or else asks again at once.
+        # A probe that closes the connection has seen it, or connects again at
+        # once.
         listener.settimeout(0.3)
 print("I give up", flush=True)
 os._exit(7)

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app that reads a request without a body over $PROTOCOL, answers each with
-the same bytes, those of the file $ANSWER, and closes the connection. With $HANG
-it keeps it open, as long as nobody else does."""
+"""An app that reads a request without a body over $PROTOCOL, responds to each
+with the bytes of the file $ANSWER, and closes the connection. With $HANG it
+keeps the connection open."""
 import os
 import socket
 
@@ -20,7 +20,7 @@ def is_whole(protocol, request):
 
 
 def read_request(connection):
-    """Is there one? The spawner only looks whether we accept."""
+    """Is there a request? The spawner only checks whether the app accepts."""
     request = b""
     while not request or not is_whole(os.environ["PROTOCOL"], request):
         data = connection.recv(65536)

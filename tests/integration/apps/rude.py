@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A server that sees what comes, and hangs up: on /unread without reading it,
-which resets the connection; on /read when it has read it. Others get their
-answer."""
+"""A server that closes connections early: on /unread without reading the
+request, which resets the connection, and on /read after it. Other requests get
+a response."""
 import os
 import select
 import socket
@@ -18,7 +18,7 @@ def serve(client):
     select.select([client], [], [])
     seen = client.recv(65536, socket.MSG_PEEK)
     if not seen:
-        return  # somebody has looked whether we listen
+        return  # a probe has checked whether we listen
     method, path = seen.decode("latin-1").split()[:2]
     with open(os.environ["APP_TRACE"], "a", encoding="ascii") as trace:
         trace.write(f"shop {os.getpid()} {method} {path}\n")

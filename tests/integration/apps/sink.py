@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""sink.py FILE: waits in the kernel for the disk that FILE is on. When that
-does not answer, no signal ends it, and who looks at its memory waits, too."""
+"""sink.py FILE: waits in the kernel for the disk of FILE. While that disk does
+not respond, no signal ends this process, and a process that reads its memory
+waits as well."""
 import ctypes
 import mmap
 import os
@@ -12,8 +13,8 @@ FIXED = 0x10
 
 
 def sink(path):
-    """A page of the file is written in the midst of mmap(2), which replaces
-    it: with the lock of this process's memory held."""
+    """A page of the file is written during mmap(2), which replaces it, while
+    the lock of this process's memory is held."""
     libc = ctypes.CDLL(None)
     libc.mmap.restype = ctypes.c_void_p
     libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int,

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""app.py, and URLs that never answer, each in its own way."""
+"""app.py, with URLs that never respond, each for another reason."""
 import faulthandler
 import os
 import signal
@@ -29,29 +29,29 @@ def do_deaf(request, out):
 
 
 def do_stop(request, out):
-    """Until somebody lets it go on."""
+    """Stopped, until another process continues it."""
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
 def do_lock(request, out):
-    """Waits for a lock that it has."""
+    """Waits for a lock that it holds itself."""
     lock = threading.Lock()
     lock.acquire()
     lock.acquire()
 
 
 def do_read(request, out):
-    """For somebody who does not write."""
+    """Waits for a writer that does not write."""
     os.read(os.pipe()[0], 1)
 
 
 def do_sink(request, out):
-    """For a disk that does not answer."""
+    """Waits for a disk that does not respond."""
     sink(os.environ["SINK"])
 
 
 def do_sinking(request, out):
-    """A process that it has started does so."""
+    """A process that it has started waits for the disk."""
     pid = os.fork()
     if pid == 0:
         do_sink(request, out)
@@ -59,21 +59,21 @@ def do_sinking(request, out):
 
 
 def do_stream(request, out):
-    """Events, none of which ever happens."""
+    """An event stream without events."""
     out.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
     out.flush()
     time.sleep(600)
 
 
 def do_threads(request, out):
-    """20 that sleep, and one that works."""
+    """20 threads that sleep, and one that works."""
     for _ in range(20):
         threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
     do_loop(request, out)
 
 
 def do_fork(request, out):
-    """Leaves the connection to a process that lasts."""
+    """Leaves the connection to a process that stays."""
     if os.fork() == 0:
         time.sleep(600)
         os._exit(0)
@@ -81,7 +81,7 @@ def do_fork(request, out):
 
 
 def do_worker(request, out):
-    """In a process that it has started."""
+    """The work is done in a process that it has started."""
     if os.fork() == 0:
         do_loop(request, out)
     os.wait()

@@ -2,14 +2,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """An app with AppListen unix that puts at $APPPOOL_SOCKET what $WHAT says:
 
-    symlink     to $VICTIM, the socket of somebody else
+    symlink     a link to $VICTIM, the socket of another user
     directory, fifo, file
-    nothing     somebody else is going to put something there
+    nothing     another process is going to put something there
     race        its own socket and a link to $VICTIM, in turns, without end
     later       its own socket; with /swap a link to $VICTIM
     rebind      its own socket; with /swap it closes it and binds another one
-    litter      its own socket, and a deep tree beside it
-"""
+    litter      its own socket, and a deep tree beside it"""
 import os
 import socket
 import threading
@@ -28,7 +27,7 @@ def listen(at):
 
 
 def race():
-    """Each of them is put there by a rename: there is always one."""
+    """Each of them is put there by a rename, so there is always one."""
     while True:
         for target in (victim, None):
             if target:
@@ -42,7 +41,7 @@ def race():
 
 
 def dig(levels):
-    """In it, so that no path gets too long."""
+    """Make the tree from inside, so no path gets too long."""
     here = os.getcwd()
     os.chdir(place)
     for _ in range(levels):

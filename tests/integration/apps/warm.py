@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""app.py, and what there is to say about being ready. From the environment:
+"""app.py, with ways to report that it is ready. From the environment:
 
-    UP_IF     file: /up answers 503 until it is there
-    READY_IF  file: says READY=1 once it is there
-"""
+    UP_IF     file: /up responds with 503 until it exists
+    READY_IF  file: sends READY=1 when it exists"""
 import os
 import socket
 import sys
@@ -15,14 +14,14 @@ import app  # noqa: E402
 
 
 def up(request, out):
-    """Has it warmed up? The log says which Host was asked."""
+    """Has it warmed up? The log has the Host header of the request."""
     print("asked for", dict(request.headers).get("Host"), flush=True)
     is_up = os.path.exists(os.environ["UP_IF"])
     app.respond(out, status=200 if is_up else 503)
 
 
 def say(message):
-    """As sd_notify() does: once, whoever hears it."""
+    """Like sd_notify(): sent once, whether it is received or not."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notify:
         try:
             notify.sendto(message, os.environ["NOTIFY_SOCKET"])

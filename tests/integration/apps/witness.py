@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A command of AppNotify: writes down what it was told, and who it is.
+"""A command of AppNotify that writes down what it got, and its user.
 
     witness.py DIRECTORY [WAY...]
 
 WAY: hang (does not end), deaf (does not read, and ends), loud (prints a lot),
-fail (exit code 3), and what leaves a process behind: child (in the
-background), orphan (in a session of its own), hidden (without a mark, too)
-"""
+fail (exit code 3), and ways that leave a process: child (in the background),
+orphan (in a session of its own), hidden (also without a mark)"""
 import json
 import os
 import signal
@@ -20,7 +19,7 @@ if "deaf" in ways:
 
 
 def leave(way):
-    """Leave a process behind: its pid."""
+    """Leave a process behind. @return its pid"""
     pid = os.fork()
     if pid == 0:
         if way != "child":

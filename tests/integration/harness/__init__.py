@@ -1,2 +1,2 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What the integration tests stand on: a private httpd and small apps."""
+"""The base of the integration tests: a private httpd and small apps."""

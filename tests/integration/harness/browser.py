@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Headless Chromium, spoken to over its debugging pipe: JSON, NUL, JSON."""
+"""Headless Chromium, controlled over its debugging pipe: JSON, NUL, JSON."""
 import base64
 import json
 import os
@@ -13,11 +13,11 @@ from typing import Any, Optional, Type
 
 from harness.wait import wait_until
 
-BOUND = 60  # seconds for an answer; its start takes the most
+BOUND = 60  # seconds for a response; its start takes the longest
 
 
 class Chromium:
-    """The program. Its start takes some seconds of CPU time: the tests of a
+    """The program. Its start takes some seconds of CPU time, so the tests of a
     module share one (browser.shared)."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class Chromium:
         os.set_blocking(self.back, False)
 
     def receive(self) -> list[dict[str, Any]]:
-        """What has come: answers; events are noted."""
+        """Read what has come: responses, and events, which are recorded."""
         try:
             self.rest += os.read(self.back, 1 << 20)
         except BlockingIOError:
@@ -83,7 +83,7 @@ class Chromium:
         return found[0]["result"]
 
     def end(self) -> None:
-        os.close(self.to)  # which ends it
+        os.close(self.to)  # this ends it
         try:
             self.process.wait(10)
         except subprocess.TimeoutExpired:
@@ -95,13 +95,13 @@ class Chromium:
 
 @lru_cache(maxsize=None)
 def shared() -> Chromium:
-    """Whoever asks for it first has to end it: conftest does."""
+    """The first caller starts it, and conftest ends it."""
     return Chromium()
 
 
 class Browser:
     """with Browser(width=390, dark=True) as browser: browser.open(url)
-    A window that knows nothing of others."""
+    A window that shares nothing with other windows."""
 
     def __init__(self, width: int = 1200, height: int = 900,
                  dark: bool = False, scripts: bool = True) -> None:
@@ -153,7 +153,7 @@ class Browser:
                    and self.loads > before, "the page is loaded", BOUND)
 
     def run(self, script: str) -> Any:
-        """The value of an expression, or of the promise that it is."""
+        """The value of an expression, or of its promise."""
         done = self.page("Runtime.evaluate", expression=script,
                          returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in done, done
@@ -163,12 +163,12 @@ class Browser:
         return self.run("document.body.innerText")
 
     def html(self) -> str:
-        """Also where scripts are off."""
+        """It also works with scripts disabled."""
         root = self.page("DOM.getDocument")["root"]["nodeId"]
         return self.page("DOM.getOuterHTML", nodeId=root)["outerHTML"]
 
     def picture(self, path: Path, whole: bool = True) -> None:
-        """Of the whole page, or of what the window shows."""
+        """A picture of the whole page, or of what the window shows."""
         shot = self.page("Page.captureScreenshot", captureBeyondViewport=whole)
         path.write_bytes(base64.b64decode(shot["data"]))
 

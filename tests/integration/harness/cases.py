@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The rows of a table that one httpd can answer for."""
+"""The rows of a table that one httpd can test."""
 from contextlib import contextmanager
 from typing import Iterable, Iterator, ContextManager, TypeVar
 
@@ -8,8 +8,8 @@ Row = TypeVar("Row")
 
 def cases(table: Iterable[Row]) -> Iterator[tuple[Row, ContextManager[None]]]:
     """for row, case in cases(TABLE): with case: ... A failed assertion is
-    kept, and the other rows have their turn; in the end, all rows that failed
-    are named. Another error ends the test at once: httpd may be gone."""
+    kept, and the other rows are run. At the end, all failed rows are named.
+    Another error ends the test at once, because httpd may be gone."""
     failed: list[str] = []
 
     @contextmanager

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""cgroup v2, where there is one."""
+"""cgroup v2, if it exists."""
 import os
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +11,7 @@ from harness.wait import wait_until
 
 
 def mounts() -> list[str]:
-    """Where it is mounted."""
+    """The directories where it is mounted."""
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     return [line.split()[4] for line in lines if " - cgroup2 " in line]
 
@@ -30,14 +30,14 @@ def of_instance(instance: str) -> Optional[Path]:
 
 
 def names(runtime: Path) -> set[str]:
-    """Those of an instance that runs: ids of what is in them."""
+    """The cgroups of an instance that runs: ids of the processes in them."""
     place = of_instance((runtime / "instance").read_text())
     return {path.name for path in place.glob("*/")} \
         if place and place.exists() else set()
 
 
 def usable() -> bool:
-    """May cgroups be made, and their processes be killed?"""
+    """Can cgroups be made, and their processes be killed?"""
     place = own()
     if place is None:
         return False
@@ -52,7 +52,7 @@ def usable() -> bool:
 
 
 def remove(instance: str) -> None:
-    """Whatever a broken test left."""
+    """Remove what a broken test has left."""
     place = of_instance(instance)
     if not instance or place is None or not place.exists():
         return
@@ -67,15 +67,16 @@ def remove(instance: str) -> None:
 
 
 def _wrapped(script: str) -> list[str]:
-    """Runs a command in a mount namespace of its own, after a script."""
+    """A wrapper that runs a command after a script, in a mount namespace of
+    its own."""
     return ["unshare", "--mount", "--propagation", "private", "sh", "-c",
             f'{script} exec "$@"', "sh"]
 
 
-# Runs a command where no cgroup v2 may be written to.
+# Runs a command where no cgroup v2 can be written to.
 READ_ONLY = _wrapped("".join(f"mount -o remount,bind,ro {mount} && "
                              for mount in mounts()))
-# Where none is mounted.
+# Runs a command where no cgroup is mounted.
 ABSENT = _wrapped("".join(f"umount -l {mount} && "
                           for mount in reversed(mounts())))
 
@@ -100,12 +101,12 @@ def in_namespace(place: Path) -> list[str]:
     return ["sh", "-c", f"echo $$ > {place}/cgroup.procs && "
             'exec unshare --cgroup "$@"', "sh"]
 
-# How a spawner may know what apps start.
+# The ways in which a spawner can find what apps have started.
 WAYS = ("cgroup", "plain")
 
 
 def wrapper(way: str) -> list[str]:
-    """What to run httpd in for that."""
+    """The command in which httpd runs for that."""
     if way == "plain":
         return READ_ONLY
     if not usable():

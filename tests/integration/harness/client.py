@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A plain HTTP client: one request a connection, or a kept connection."""
+"""A plain HTTP client, with one request a connection or a kept connection."""
 import http.client
 import json
 import socket
@@ -30,7 +30,7 @@ class Connection:
     def __init__(self, port: int, timeout: float = 40.0) -> None:
         self.http = http.client.HTTPConnection("127.0.0.1", port,
                                                timeout=timeout)
-        self.responding = False  # the head of the last answer has come
+        self.responding = False  # the header of the last response has come
 
     def request(self, method: str, path: str, host: str, body: Any = None,
                 headers: Optional[dict[str, str]] = None,
@@ -51,7 +51,7 @@ class Connection:
 
 
 class Stream:
-    """What http.client takes for a socket, and does not close."""
+    """An object that http.client uses like a socket, and does not close."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.file = sock.makefile("rb")
@@ -67,7 +67,7 @@ class Stream:
 
 
 class Raw:
-    """A connection that is sent bytes as they are."""
+    """A connection over which bytes are sent unchanged."""
 
     def __init__(self, port: int, sent: bytes = b"", receive_buffer: int = 0,
                  context: Optional[ssl.SSLContext] = None) -> None:
@@ -94,7 +94,7 @@ class Raw:
         self.sock.sendall(data)
 
     def head(self) -> tuple[int, str]:
-        """The next answer's status, 100 as well, and its header."""
+        """Status and header of the next response, also of 100."""
         head = b""
         while not head.endswith(b"\r\n\r\n"):
             line = self.stream.file.readline()
@@ -109,7 +109,7 @@ class Raw:
         return Response(response.status, response.headers, response.read())
 
     def rest(self) -> bytes:
-        """All that comes until the connection ends."""
+        """All bytes until the connection ends."""
         data = b""
         try:
             while piece := self.stream.file.read1(65536):
@@ -120,7 +120,7 @@ class Raw:
 
 
 class Pending:
-    """A request under way in a thread of its own."""
+    """A request in a thread of its own."""
 
     def __init__(self, connection: Connection, *what: Any,
                  **more: Any) -> None:
@@ -128,12 +128,12 @@ class Pending:
         self.response: Optional[Response] = None
         self.error: Optional[Exception] = None
         self.began = time.monotonic()
-        self.took = 0.0  # seconds until the answer
+        self.took = 0.0  # seconds until the response
 
         def run() -> None:
             try:
                 self.response = connection.request(*what, **more)
-            except Exception as error:  # handed to result()
+            except Exception as error:  # raised again by result()
                 self.error = error
             self.took = time.monotonic() - self.began
             connection.close()
@@ -145,7 +145,7 @@ class Pending:
         return not self.thread.is_alive()
 
     def leave(self) -> None:
-        """Close the connection without waiting for the answer."""
+        """Close the connection without waiting for the response."""
         assert self.connection.http.sock is not None
         self.connection.http.sock.shutdown(socket.SHUT_RDWR)
         self.thread.join(30)

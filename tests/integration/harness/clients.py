@@ -3,24 +3,24 @@
 
     python3 clients.py PORT RECORD CROWD...     until standard input ends
 
-A crowd is COUNT,HOST,KEPT,PAUSE,WORK,SIZE: so many clients, of which each
-asks HOST for /ID/work?s=WORK&n=SIZE, pauses, and asks again; over one
-connection if KEPT is 1, else over a new one each time. Every fourth request
-has a body. When the input ends no new request is begun, and those under way
-are waited for.
+A crowd is COUNT,HOST,KEPT,PAUSE,WORK,SIZE: COUNT clients. Each of them
+requests /ID/work?s=WORK&n=SIZE from HOST, pauses, and does it again: over one
+connection if KEPT is 1, otherwise over a new one each time. Every fourth
+request has a body. When the input ends, no new request begins, and open ones
+are finished.
 
 RECORD gets a line for each attempt:
 
     ID HOST PORT REUSED BEGAN ENDED OUTCOME TEXT
 
-PORT is the client's own; the times are of CLOCK_MONOTONIC. OUTCOME is a
-status; `closed`: the connection ended before a byte of an answer; `cut`: it
-ended within it; `late`: no answer in time. TEXT is the answer's body.
+PORT is the port of the client. The times are of CLOCK_MONOTONIC. OUTCOME is a
+status, or `closed`: the connection ended before the first byte of a response;
+`cut`: it ended within the response; `late`: no response in time. TEXT is the
+body of the response.
 
-As every HTTP client does, these send a request again whose connection was
-closed before a byte of an answer and had served another one before. The
-second attempt's ID ends in `r`.
-"""
+Like every HTTP client, these clients send a request again if its connection
+was closed before the first byte of a response and had served a request before.
+The ID of the second attempt ends in `r`."""
 import errno
 import heapq
 import itertools
@@ -29,7 +29,7 @@ import socket
 import sys
 import time
 
-PATIENCE = 30.0  # seconds for an answer
+PATIENCE = 30.0  # seconds for a response
 BREAK = 0.05  # seconds after an attempt that failed
 
 serial = itertools.count()
@@ -46,16 +46,15 @@ class Client:
         self.port = 0
         self.busy = False
         self.used = 0  # requests that this connection has served
-        self.due = 0.0  # when timer() is called; an older entry is void
+        self.due = 0.0  # the time of timer(); an older entry is void
         self.began = 0.0
         self.number = 0
         self.id = ""
         self.response = b""
 
-    # ---- asking
+    # ---- sending
 
     def begin_request(self, again=""):
-        """Begin a request."""
         if self.sock is None:
             self.connect()
         if again:
@@ -129,7 +128,7 @@ class Client:
         reused = self.used > 0
         self.hang_up()
         if not self.busy:
-            return  # while it was idle: the next request makes a new one
+            return  # it was idle: the next request makes a new one
         self.record("cut" if self.response else "closed", b"", reused)
         if reused and not self.response:
             self.begin_request(self.id)
@@ -192,7 +191,8 @@ class Crew:
         self.epoll.unregister(client.sock)
 
     def call(self):
-        """Whose time has come; returns seconds until the next's."""
+        """Call the clients whose time has come. @return seconds until the next
+        time"""
         now = time.monotonic()
         while self.times and self.times[0][0] <= now:
             when, _, client = heapq.heappop(self.times)

@@ -48,8 +48,8 @@ class App:
                 "</VirtualHost>"]
 
     def touch(self, name: str = "restart.txt") -> Path:
-        """Create or touch a file of the app's tmp/. The next request sees
-        it: what is promised by default is that one sees it after so long."""
+        """Create or touch a file in the app's tmp/. The next request sees it:
+        by default this is promised after this time."""
         path = self.root / "tmp" / name
         path.parent.mkdir(exist_ok=True)
         path.touch()

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Many processes that have nothing to do with httpd; and what the spawner has
-to do with them: how long it takes to answer, and the CPU time that it uses."""
+"""Many processes that have nothing to do with httpd. They show how long the
+spawner takes to respond, and how much CPU time it uses."""
 import os
 import socket
 import subprocess
@@ -17,7 +17,7 @@ HERTZ = os.sysconf("SC_CLK_TCK")
 
 
 def quiet(httpd: Httpd) -> Path:
-    """The program apps/quiet.c: an app, or strangers."""
+    """The program apps/quiet.c: an app, or processes of others."""
     program = httpd.dir / "quiet"
     if not program.exists():
         subprocess.run([os.environ.get("CC", "cc"), "-O2", "-static", "-o",
@@ -27,7 +27,7 @@ def quiet(httpd: Httpd) -> Path:
 
 @contextmanager
 def strangers(program: Path, n: int) -> Iterator[None]:
-    """They end with their parent, and it with its standard input."""
+    """They end with their parent, and the parent with its standard input."""
     with subprocess.Popen([program, str(n)], cwd="/", stdin=subprocess.PIPE,
                           stdout=subprocess.PIPE) as crowd:
         assert crowd.stdin and crowd.stdout
@@ -39,14 +39,15 @@ def strangers(program: Path, n: int) -> Iterator[None]:
 
 
 def cpu(pid: int) -> tuple[float, float]:
-    """Seconds that it has used, and its children that have ended."""
+    """Seconds that it has used, with child processes that have ended."""
     fields = procs.read(pid, "stat").decode().rpartition(")")[2].split()
     children = sum(int(n) for n in fields[13:15]) / HERTZ
     return int(procs.read(pid, "schedstat").split()[0]) / 1e9, children
 
 
 def query(httpd: Httpd, question: str) -> bytes:
-    """What the spawner answers, which it does between two turns."""
+    """The response of the spawner, which it sends between two turns of its
+    loop."""
     response = b""
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(300)
@@ -58,7 +59,7 @@ def query(httpd: Httpd, question: str) -> bytes:
 
 
 class Querier(threading.Thread):
-    """Asks for nothing, again and again."""
+    """Sends the same command again and again."""
 
     def __init__(self, httpd: Httpd) -> None:
         super().__init__()
@@ -73,7 +74,7 @@ class Querier(threading.Thread):
             self.took.append(time.monotonic() - began)
 
     def end(self) -> float:
-        """The longest that it waited for an answer."""
+        """@return the longest wait for a response"""
         self.over.set()
         self.join()
         return max(self.took)

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A new version of an application, and a new configuration of httpd, while
-visitors are at work."""
+visitors work."""
 from typing import Callable
 
 from harness.config import App
@@ -12,8 +12,8 @@ from harness.wait import wait_until
 
 def restart_under_load(httpd: Httpd, app: App,
                        visit: Callable[[], None]) -> None:
-    """No visit fails. In the end new processes serve, and httpd's graceful
-    restart has kept them."""
+    """No visit fails. In the end new processes serve, and a graceful restart
+    of httpd has kept them."""
     old = httpd.pids(app)
     assert old
     with visits(visit) as crowd:
@@ -29,7 +29,7 @@ def restart_under_load(httpd: Httpd, app: App,
 
 
 def more_are_served(crowd: Visits) -> None:
-    """By what runs now."""
+    """Wait until the present processes have served more visits."""
     before = crowd.done
     wait_until(lambda: crowd.done > before + len(crowd.threads),
                "visits that began now are over", PATIENCE)

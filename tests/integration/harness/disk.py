@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A disk that does not answer: a file system of the test's own (FUSE), with
-one file, which no write ever reaches before release(). Whoever waits for that
-survives SIGKILL. It ends with the test, whatever becomes of that."""
+"""A disk that does not respond: a file system of the test (FUSE) with one
+file. No write is done before release(). A process that waits for a write
+survives SIGKILL. The disk ends with the test, in every case."""
 import ctypes
 import errno
 import os
@@ -31,7 +31,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def why_not() -> str:
-    """Why there can be none here; "" where there can."""
+    """The reason why there can be no such disk, or ""."""
     try:
         os.close(os.open(DEVICE, os.O_RDWR | os.O_CLOEXEC))
     except OSError as error:
@@ -74,7 +74,7 @@ class Disk:
         self.release()
         os.close(self.end)
         self.thread.join()
-        os.close(self.device)  # who still waits gets an error
+        os.close(self.device)  # a process that still waits gets an error
         libc.umount2(bytes(self.place), MNT_DETACH)
         os.close(self.ended)
         self.place.rmdir()
@@ -84,14 +84,14 @@ class Disk:
                    f"{count} wait for the disk")
 
     def release(self) -> None:
-        """It answers again."""
+        """The disk responds again."""
         with self.lock:
             self.released = True
             for unique, size in self.held:
                 self.response(unique, struct.pack("2I", size, 0))
             self.held.clear()
 
-    # ---- what the kernel asks
+    # ---- requests of the kernel
 
     def serve(self) -> None:
         while True:
@@ -142,4 +142,4 @@ class Disk:
             os.write(self.device, struct.pack("IiQ", 16 + len(said), error,
                                               unique) + said)
         except FileNotFoundError:
-            pass  # who asked has gone
+            pass  # the process that asked is gone

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The error log: a test fails on a line that it did not expect."""
+"""The error log. A test fails if there is a line that it did not expect."""
 import re
 import signal
 from datetime import datetime
@@ -18,21 +18,21 @@ CRASH = re.compile(
     r"AH0005[0-2]|AH00060|exit signal|"
     r"apppool: (spawner|watchdog) \d+ .*SIG(SEGV|ABRT|BUS|ILL|FPE|TRAP|SYS)")
 CHILD = re.compile(r"child pid (\d+) exit signal .*\((\d+)\)")
-# It got SIGKILL of its parent, which is said in a line of level error.
+# Its parent sent SIGKILL, which is a line of level error.
 KILLED_BY_PARENT = r"AH00046: child process {} still did not exit, "
 
-# A process of ours that ended; its signal, if that is known.
+# A helper that ended, with its signal if it is known.
 ENDED = re.compile(
     r"apppool: (?:(?:spawner|watchdog) (\d+) (?:ended|died)|"
     r"[^ ]+\[(\d+)\] (?:died: signal|gave no response))(?:.*(SIG[A-Z0-9]+))?")
 
-# What may follow where a helper has ended, by its next one: whether it does is
-# a matter of moments. That the helper ends has to be expected by the test.
+# What the next helper may log after one has ended. This depends on the moment.
+# The test must expect the end itself.
 HELPER_ENDED = re.compile(r"apppool: (spawner|watchdog) \d+ (ended|died)")
 HELPER_FOLLOWS = re.compile(f"{sentences.DIES_OFTEN}|{sentences.FORGOTTEN}")
 
-# Nobody has ever said these. A pattern that matches one of them would cover
-# what it is not about: it has to be a sentence.
+# Lines that no program has ever logged. A pattern that matches one of them
+# would also match unrelated lines: a pattern has to be a sentence.
 NEVER_LOGGED = (
     "apppool: shop[12] nobody has heard of this",
     "apppool: blog[12] nobody has heard of this: GET /pid",
@@ -47,7 +47,7 @@ NEVER_LOGGED = (
     "[proxy_http:error] [pid 12:tid 12] AH10999: it timed out",
 )
 
-# What is logged when an app is killed, maybe with a request inside it.
+# The log lines when an app is killed, possibly with an open request.
 KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no response",
           "AH01102|AH01110|AH01114|AH00898|AH02454|AH10098")
 

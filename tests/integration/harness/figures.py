@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What was measured, to be shown though nothing failed."""
+"""Measured values, which are shown although no test failed."""
 said: list[str] = []
 
 

@@ -1,16 +1,17 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What the clients saw, what the apps did, who was killed: does it agree?
+"""What the clients saw, what the apps did, and which processes were killed: do
+these agree?
 
-A request is *lost* when it failed and no kill explains it, and *wrong* when
-it was answered by another app or process than the one that did the work, was
-done twice, or by a process that had more at once than it may.
-"""
+A request is *lost* if it failed and no kill explains this. It is *wrong* if
+the response came from another app or process than the one that did the work,
+if the work was done twice, or if a process had more requests at once than it
+may."""
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Iterable, NamedTuple, Optional
 
-SHOWN = 8  # complaints, of maybe thousands
+SHOWN = 8  # complaints, of possibly thousands
 
 
 class Attempt(NamedTuple):
@@ -26,7 +27,7 @@ class Attempt(NamedTuple):
 
 
 class Work(NamedTuple):
-    """A request as the app's process saw it."""
+    """A request as the process of the app saw it."""
     app: str
     pid: int
     born: str
@@ -36,7 +37,7 @@ class Work(NamedTuple):
 
 @dataclass
 class Death:
-    """Somebody was killed between two instants."""
+    """A process was killed between two instants."""
     kind: str  # app, child, spawner, watchdog
     pid: int
     before: float = 0.0
@@ -59,7 +60,7 @@ def read_attempts(record: Path) -> list[Attempt]:
 
 
 def read_ledgers(directory: Path) -> dict[str, list[Work]]:
-    """By id of the request: who worked on it."""
+    """By id of the request: the processes that worked on it."""
     works: dict[str, list[Work]] = defaultdict(list)
     for path in directory.iterdir():
         app, pid, born = path.name.split(".", 2)
@@ -106,7 +107,7 @@ class History:
             self.wrong.append(f"{a}: another time than {done}")
 
     def explain(self, a: Attempt) -> Optional[str]:
-        """The kind of the killed process that it was inside of."""
+        """The kind of the killed process that the request was inside."""
         works = self.works.get(a.id, [])
         for n, death in enumerate(self.deaths):
             if not death.could_fail(a):
@@ -138,7 +139,7 @@ class History:
                     self.lost.append(f"{a}: not sent again")
             else:
                 unexplained.append(a)
-        # Those of which an app knows leave less choice.
+        # A request that an app knows leaves less choice, so it comes first.
         unexplained.sort(key=lambda a: a.id not in self.works)
         for a in unexplained:
             kind = self.explain(a)
@@ -161,8 +162,8 @@ class History:
                 self.lost.append(f"{number}: never ended, {works[0]}")
 
     def check_room(self) -> None:
-        """One whose client was inside a killed httpd child holds no place
-        any more while the app still works on it."""
+        """A request whose client was inside a killed child of httpd takes no
+        place any more, while the app still works on it."""
         served = {a.id for a in self.attempts if a.outcome == "200"}
         steps = defaultdict(list)
         for number, works in self.works.items():
@@ -177,7 +178,7 @@ class History:
             if most > self.room[process[0]]:
                 self.wrong.append(f"{process} had {most} requests at once")
 
-    # ---- in words
+    # ---- the report
 
     def summary(self) -> str:
         inside = ", ".join(f"{count} in a killed {kind}" for kind, count

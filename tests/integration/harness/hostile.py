@@ -1,9 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A hostile app beside a good one (apps/hostile.py): the good one's clients
-ask all the time, and its processes are replaced all the time, so that it needs
-the spawner. Phases in which the app attacks, and phases in which it does the
-same work to itself, take turns in one run: what the machine does else is in
-both. No request of the good one may fail, and its p99 is compared."""
+"""A hostile app beside a good one (apps/hostile.py). The clients of the good
+app send requests all the time, and its processes are replaced all the time, so
+it needs the spawner. In one run, phases with attacks alternate with phases in
+which the app does the same work to itself. The load of the machine is in both.
+No request of the good app may fail, and the p99 of both kinds of phases is
+compared."""
 import random
 import statistics
 import threading
@@ -22,10 +23,11 @@ ATTACKS = ("output", "notify", "linger", "links", "forks", "files", "answers",
 PHASE = 1.0  # seconds
 CLIENTS = 6
 WORST = 2.0  # times the p99 of the harmless phases
-# Below this a p99 is the machine's scheduling, and no queue.
+# Below this, a p99 comes from the machine's scheduling, not from a queue.
 FLOOR = 0.02
 
-# Of the hostile app alone; the good one's requests are accounted for.
+# Lines about the hostile app. The requests of the good app are checked
+# separately.
 SAID = (sentences.PRINTS_TOO_MUCH, sentences.DESCRIPTOR_SENT,
         sentences.NOT_STARTED, sentences.START_ERROR, sentences.NO_RESPONSE,
         sentences.NO_TERM, sentences.CHILDREN_LEFT, sentences.UNREACHABLE,
@@ -42,8 +44,8 @@ class Phase(NamedTuple):
 
 
 class Visitors(threading.Thread):
-    """Those who ask the hostile app. What they get does not matter, unless it
-    is the good one's: `stolen`."""
+    """Clients of the hostile app. Their responses do not matter, unless they
+    come from the good app: `stolen`."""
 
     def __init__(self, httpd: Httpd) -> None:
         super().__init__(daemon=True)
@@ -105,7 +107,7 @@ class Hostile:
         time.sleep(PHASE)
         self.phases.append(Phase(attack, hostile, began, time.monotonic()))
         self.switch("idle")
-        # What it has left over is not the next phase's.
+        # Remove what it has left, so the next phase begins without it.
         wait_until(lambda: self.httpd.ctl("status").returncode == 0,
                    f"the spawner answers after {attack}", 15)
 
@@ -138,7 +140,7 @@ class Hostile:
         self.history = History(attempts, httpd.ledgers, [], {"good": 1})
         httpd.check()
 
-    # ---- the figures
+    # ---- the measurements
 
     def took(self, hostile: bool, attack: str = "") -> list[float]:
         phases = [one for one in self.phases if one.hostile == hostile
@@ -166,7 +168,7 @@ class Hostile:
                 "one's name"]
 
     def verdict(self) -> str:
-        """p99 when it attacks, and when it does not."""
+        """p99 with attacks, and without."""
         return (f"p99 {self.p99(True) * 1000:.1f} ms beside it, "
                 f"{self.p99(False) * 1000:.1f} ms beside a harmless one: "
                 f"ratio {self.ratio():.2f}")

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A client of HTTP/2 that decides how much it takes, stream by stream."""
+"""A client of HTTP/2 that decides for each stream how much it reads."""
 import socket
 from dataclasses import dataclass, field
 
@@ -9,7 +9,7 @@ from h2.events import (DataReceived, Event, ResponseReceived, StreamEnded,
                        StreamReset)
 from h2.settings import SettingCodes
 
-CONNECTION = 1 << 30  # bytes; no limit to what all streams take together
+CONNECTION = 1 << 30  # bytes; no limit for all streams together
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Http2:
         return number
 
     def allow(self, number: int, size: int) -> None:
-        """The stream may be sent so many bytes more."""
+        """The server may send this many more bytes of the stream."""
         self.http.increment_flow_control_window(size, number)
         self.push()
 
@@ -74,7 +74,7 @@ class Http2:
             stream.was_reset = stream.ended = True
 
     def pump(self) -> None:
-        """Take what the server sends next."""
+        """Read the next frame of the server."""
         data = self.sock.recv(65536)
         assert data, "the server has closed the connection"
         for event in self.http.receive_data(data):
@@ -82,7 +82,8 @@ class Http2:
         self.push()
 
     def read(self, number: int, size: int) -> bytes:
-        """Wait for so many bytes of a stream's body; all that there are."""
+        """Wait for this many bytes of a stream's body. @return all bytes so
+        far"""
         stream = self.streams[number]
         while len(stream.body) < size:
             assert not stream.ended, "it is shorter"
@@ -90,7 +91,7 @@ class Http2:
         return bytes(stream.body)
 
     def response(self, number: int) -> Stream:
-        """Wait for its end."""
+        """Wait for the end of a stream."""
         stream = self.streams[number]
         while not stream.ended:
             self.pump()

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A private httpd: its directory, its port, its life."""
+"""A private httpd: its directory, its port, its processes."""
 import os
 import shutil
 import signal
@@ -19,13 +19,13 @@ from harness.wait import wait_until
 
 STATUS = "/apppool-status"
 USER = "www-data"
-# In the log when all is set up. It listens some time before that.
+# Logged when everything is set up. httpd listens some time before that.
 SERVES = "resuming normal operations"
 
 
 class Httpd:
     def __init__(self, mpm: str = "event") -> None:
-        # Short: the sockets' paths are limited. Open: apps have to enter.
+        # Short, for the paths of sockets. Open, because apps must enter.
         self.dir = Path(tempfile.mkdtemp(prefix="ap", dir="/tmp"))
         self.dir.chmod(0o755)
         self.mpm = mpm
@@ -41,8 +41,8 @@ class Httpd:
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.segments: set[int] = set()
         self.instances: set[str] = set()
-        self.clean = False  # it was looked, and nothing is left
-        self.wrapper: list[str] = []  # a command to run httpd in
+        self.clean = False  # it was checked, and nothing is left
+        self.wrapper: list[str] = []  # a command that runs httpd
         self.output = self.dir / "output"
         self.ledgers = self.dir / "ledgers"
         for name in ("htdocs", "run", "hold", "ledgers"):
@@ -62,8 +62,8 @@ class Httpd:
         return self.command_of("app.py")
 
     def program(self, name: str) -> Path:
-        """A copy of a file or directory of apps/, which apps' users may
-        read. What it may import is beside it, but app.py imports nothing."""
+        """A copy of a file or directory of apps/ that users of apps may read,
+        with the modules that it may import beside it."""
         place = self.dir / "apps"
         place.mkdir(exist_ok=True)
         if (APPS / name).is_dir():
@@ -81,7 +81,7 @@ class Httpd:
     def app(self, name: str, *directives: str, command: Optional[str] = "",
             location: Optional[str] = None, root: Optional[Path] = None,
             program: str = "app.py") -> App:
-        """Add an app; command None lets the module find one."""
+        """Add an app. Without a command, the module detects one."""
         root = root or self.dir / name
         for place in (root, root / "public", root / "tmp"):
             place.mkdir(exist_ok=True)
@@ -106,7 +106,7 @@ class Httpd:
 
     def test(self, text: Optional[str] = None
              ) -> subprocess.CompletedProcess[str]:
-        """httpd -t, of this text instead of the server's configuration"""
+        """httpd -t with this text in place of the configuration."""
         path = self.configure()
         if text is not None:
             path.write_text(text + "\n")
@@ -115,7 +115,7 @@ class Httpd:
             env=sanitizer.environment(), stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=60)
 
-    # ---- life
+    # ---- start and stop
 
     @property
     def pid(self) -> int:
@@ -163,12 +163,12 @@ class Httpd:
                    "told, who may have one more connection until then", 40)
 
     def accepting(self, pids: list[int]) -> list[int]:
-        """Those of them that wait for connections."""
+        """Those of the processes that wait for connections."""
         ours = procs.listening(self.port)
         return [pid for pid in pids if ours & procs.sockets(pid)]
 
     def restart(self) -> None:
-        """The hard way: children and apps are ended first."""
+        """A hard restart: children and apps are ended first."""
         self.configure()
         before = len(self.log.matching(SERVES))
         os.kill(self.pid, signal.SIGHUP)
@@ -176,7 +176,7 @@ class Httpd:
                    "httpd resumed", 40)
 
     def stop(self, bound: float = 45.0, sign: int = signal.SIGTERM) -> None:
-        """Stop, wait for the end."""
+        """Stop, and wait for the end."""
         if self.process is None:
             return
         if self.process.poll() is None:
@@ -188,13 +188,13 @@ class Httpd:
             f"httpd ended by signal {-code}"
 
     def damage(self) -> list[str]:
-        """What sanitizers have reported, of httpd and of our programs."""
+        """Reports of sanitizers, about httpd and our programs."""
         said = self.output.read_text(errors="replace") \
             if self.output.exists() else ""
         return sanitizer.reports("\n".join(self.log.lines()), said)
 
     def note_segments(self) -> None:
-        """Remember our shared memory and the name of the instance."""
+        """Record our shared memory and the name of the instance."""
         for pid in (self.pid, *procs.children_at_once(self.pid)):
             self.segments |= procs.segments(pid)
         instance = self.runtime / "instance"
@@ -202,7 +202,7 @@ class Httpd:
             self.instances.add(instance.read_text())
 
     def remains(self) -> list[str]:
-        """What a stopped httpd has left, and should not have."""
+        """What a stopped httpd has left, although it should not."""
         left = leftovers.processes(self.dir, self.segments, self.born) \
             + leftovers.files(self.dir) + leftovers.cgroups(self.instances)
         self.clean = not left
@@ -220,7 +220,7 @@ class Httpd:
         print("\n".join(self.log.lines()[-60:]))
 
     def destroy(self) -> None:
-        """End everything that is left, by pid, and remove the files."""
+        """End all processes that are left, by pid, and remove the files."""
         for file in self.dir.rglob("instance"):
             self.instances.add(file.read_text())
         if self.process is not None and self.process.poll() is None:
@@ -248,26 +248,25 @@ class Httpd:
                 if "apppool-" not in procs.command(pid)]
 
     def spools(self) -> list[str]:
-        """Temporary files of bodies and responses in which something is
-        stored. Empty ones are kept."""
+        """Temporary files of bodies and responses that are not empty."""
         return [name for pid in self.children()
                 for name in procs.open_files(pid, filled=True)
                 if "/apppool." in name]
 
     def helpers(self, name: str) -> list[int]:
-        """All of apppool-watchdog or apppool-spawner of this httpd."""
+        """All processes of apppool-watchdog or apppool-spawner."""
         return [pid for pid in procs.newer(self.born)
                 if f"apppool-{name}" in procs.command(pid)
                 and procs.is_marked(pid, str(self.dir))
                 and procs.executed(pid)]
 
     def helper(self, name: str) -> int:
-        """The one that there should be."""
+        """The only process of this helper."""
         return wait_until(lambda: self.helpers(name),
                           f"apppool-{name} runs")[0]
 
     def spawner_now(self) -> int:
-        """Pid of the spawner; 0 while there is none."""
+        """Pid of the spawner, or 0."""
         try:
             pid = int((self.runtime / "spawner.pid").read_text().split()[0])
         except (FileNotFoundError, IndexError):
@@ -275,7 +274,7 @@ class Httpd:
         return pid if procs.alive(pid) else 0
 
     def watchdog_now(self) -> int:
-        """Pid of the watchdog; 0 while there is none."""
+        """Pid of the watchdog, or 0."""
         for pid in procs.children(self.pid):
             if "apppool-watchdog" in procs.command(pid):
                 return pid
@@ -311,7 +310,7 @@ class Httpd:
                                   pending.connection.local_port())
 
     def hold(self, host: str, key: str, path: str = "/hold") -> "Held":
-        """Open a request that the app does not answer before release()."""
+        """A request to which the app responds after release()."""
         held = Held(self, host, key, path)
         wait_until(lambda: held.held.exists() or held.pending.done(),
                    f"{host} holds {key}")
@@ -319,7 +318,7 @@ class Httpd:
         return held
 
     def hold_async(self, host: str, key: str, path: str = "/hold") -> "Held":
-        """The same, but do not wait until it has reached the app."""
+        """The same, without waiting until the request has reached the app."""
         return Held(self, host, key, path)
 
     def requests_seen(self) -> list[str]:
@@ -355,7 +354,7 @@ class Httpd:
         return {"processes": [], "queue": 0, "requests": []}
 
     def pids(self, app: App, *states: str) -> list[int]:
-        """Its processes in one of these states; idle or busy by default."""
+        """Its processes in these states. The default: idle or busy."""
         return sorted(process["pid"]
                       for process in self.group(app)["processes"]
                       if process["state"] in (states or ("idle", "busy")))
@@ -379,7 +378,7 @@ class Httpd:
 
 
 class Held:
-    """A request that the sample app answers only when it may."""
+    """A request to which the sample app responds after release()."""
 
     def __init__(self, httpd: Httpd, host: str, key: str, path: str) -> None:
         self.held = httpd.dir / "hold" / f"{key}.held"

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A process that has nothing to do with httpd, with a child in its session;
-both count the signals that reach them."""
+"""A process that has nothing to do with httpd, with a child in its session.
+Both count the signals that they get."""
 import shutil
 import subprocess
 from pathlib import Path
@@ -32,7 +32,7 @@ class Innocent:
     """with Innocent(directory) as one: ... one.unharmed()"""
 
     def __init__(self, directory: Path, user: str = "root") -> None:
-        self.user = user  # who may write there
+        self.user = user  # the user that may write there
         self.file = directory / "signals"
         self.file.touch()
         shutil.chown(self.file, user)

@@ -1,14 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""How late the machine was: what a time may be longer than it has to be.
+"""How late was the machine? A time may be longer than the limit by this.
 
-A limit that a loaded machine keeps as well is no limit. So the machine's
-share is measured: for how long a thread that only sleeps got no turn, what the
-host took of the CPUs, and how long the processes that a test waits for were
-stopped, or ready to run and did not.
+A limit that also holds on a loaded machine would be no limit. So the share of
+the machine is measured: how long a thread that only sleeps did not run, how
+much CPU time the host took, and how long the processes that a test waits for
+were stopped, or ready and did not run.
 
     with Late(spawner) as late: ...
-    assert late.took < 1 + late.seconds
-"""
+    assert late.took < 1 + late.seconds"""
 import os
 import threading
 import time
@@ -18,7 +17,7 @@ from typing import Optional, Type
 from harness import procs
 
 BEAT = 0.05  # seconds
-SLACK = 0.005  # that a timer may be late on any machine
+SLACK = 0.005  # a delay of timers that any machine may have
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -29,19 +28,20 @@ def stolen() -> float:
 
 
 def contention() -> float:
-    """Seconds for which somebody was ready to run and had no CPU."""
+    """Seconds for which some thread was ready to run and had no CPU."""
     try:
         with open("/proc/pressure/cpu") as file:
             return int(file.readline().rpartition("=")[2]) / 1e6
     except OSError:
-        return 0.0  # this kernel does not tell
+        return 0.0  # this kernel has no such file
 
 
 class Heart:
-    """It beats as long as the tests run."""
+    """A thread that beats during the tests."""
 
     def __init__(self) -> None:
-        # Time of day, sum of late, of seconds in which somebody had no CPU.
+        # Time of day, sum of delays, sum of seconds in which some thread had
+        # no CPU.
         self.beats: list[tuple[float, float, float]] = []
         self.late = 0.0
         threading.Thread(target=self.beat, daemon=True).start()
@@ -61,7 +61,7 @@ class Heart:
         somebody waited for a CPU."""
         seen = [beat for beat in self.beats if since - BEAT <= beat[0] <= until]
         if not seen:
-            return until - since, 0.0  # it has not beaten at all
+            return until - since, 0.0  # there was no beat at all
         return seen[-1][1] - seen[0][1], seen[-1][2] - seen[0][2]
 
 
@@ -69,8 +69,8 @@ HEART = Heart()
 
 
 def machine_was_late(until: float, seconds: float) -> bool:
-    """Was it loaded so much in the seconds before that time of day that a
-    process may have had no turn?"""
+    """Was the load in the seconds before that time of day so high that a
+    process may not have run?"""
     late, contended = HEART.between(until - seconds, until)
     return late >= 1 or contended >= 0.8 * seconds
 
@@ -83,12 +83,12 @@ def waited(pid: int) -> dict[str, int]:
             with open(f"/proc/{pid}/task/{tid}/schedstat") as file:
                 found[tid] = int(file.read().split()[1])
     except (FileNotFoundError, ProcessLookupError):
-        pass  # it has ended; what is known of it is kept
+        pass  # it has ended; its last value is kept
     return found
 
 
 class Late:
-    """Of these processes, from now on until the block ends."""
+    """The delays of these processes, from now on until the block ends."""
 
     def __init__(self, *pids: int) -> None:
         self.pids = pids
@@ -115,7 +115,7 @@ class Late:
 
     @property
     def seconds(self) -> float:
-        """What is the machine's of the time that it took."""
+        """The share of the machine in the time that it took."""
         return HEART.late - self.heart + self.stopped + sum(
             ns - self.before.get(tid, 0) for tid, ns in self.after.items()
         ) / 1e9

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What must not be there once httpd has stopped."""
+"""What must be gone when httpd has stopped."""
 import os
 import stat
 from pathlib import Path
@@ -10,8 +10,8 @@ from harness.cgroups import of_instance
 
 
 def processes(directory: Path, segments: set[int], born: int) -> list[str]:
-    """Processes that have to do with this directory, or have one of these
-    segments mapped; none that started before is one of them."""
+    """Processes that use this directory, or that have one of these segments
+    mapped. Processes that started earlier do not count."""
     found = []
     for pid in procs.newer(born):
         if procs.is_marked(pid, str(directory)):

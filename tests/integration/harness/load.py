@@ -10,8 +10,8 @@ from harness.history import Attempt
 
 PROGRAM = clients.__file__
 
-# So many workers from the start that httpd does not close kept connections
-# in order to get at new ones.
+# Enough workers from the start, so httpd does not close kept connections to
+# get new ones.
 WORKERS = {
     "prefork": ["StartServers 120", "MinSpareServers 20",
                 "MaxSpareServers 120"],
@@ -22,13 +22,13 @@ WORKERS["worker"] = WORKERS["event"]
 
 
 class Crowd(NamedTuple):
-    """So many clients of an app; times in seconds."""
+    """The clients of an app. Times are in seconds."""
     count: int
     host: str
     kept: bool = False  # one connection for all its requests
-    pause: float = 0.05  # between an answer and the next request
+    pause: float = 0.05  # between a response and the next request
     work: float = 0.002  # of the app for each request
-    size: int = 0  # bytes of an answer, at least
+    size: int = 0  # bytes of a response, at least
 
     def word(self) -> str:
         return (f"{self.count},{self.host},{int(self.kept)},{self.pause},"
@@ -37,7 +37,7 @@ class Crowd(NamedTuple):
 
 def half_and_half(count: int, host: str, pause: float = 0.05,
                   work: float = 0.002) -> list[Crowd]:
-    """Half of them keep their connection."""
+    """Half of them keep their connections."""
     return [Crowd(count // 2, host, True, pause, work),
             Crowd(count - count // 2, host, False, pause, work)]
 
@@ -53,7 +53,7 @@ class Load:
         return self.process is not None and self.process.poll() is None
 
     def end(self) -> list[Attempt]:
-        """Let the requests under way finish; what became of all of them."""
+        """Finish open requests. @return the attempts of all clients"""
         assert self.process is not None and self.process.stdin is not None
         self.process.stdin.close()
         assert self.process.wait(clients.PATIENCE + 10) == 0
@@ -61,7 +61,7 @@ class Load:
         return history.read_attempts(self.record)
 
     def kill(self) -> None:
-        """For who leaves without end()."""
+        """For a test that ends without end()."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Apps that print, and the files that their lines come to."""
+"""Apps that print, and the files with their lines."""
 import re
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def come(file: Path, pattern: str) -> None:
 
 
 def script(path: Path, text: str) -> Path:
-    """A program"""
+    """A program."""
     path.write_text(f"#!/bin/sh\n{text}\n")
     path.chmod(0o755)
     return path

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppNotify: apps in trouble, and witnesses of what is told of them."""
+"""AppNotify: apps that fail, and commands that record the notifications."""
 import json
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,13 @@ def place(httpd: Httpd) -> Path:
 
 
 def witness(httpd: Httpd, way: str = "") -> str:
-    """An AppNotify"""
+    """An AppNotify directive."""
     run = f"{httpd.command_of('witness.py')} {place(httpd)} {way}".strip()
     return f'AppNotify "|{run}"'
 
 
 def start(httpd: Httpd, *directives: str) -> App:
-    """An app that does not start while there is a file `broken`."""
+    """An app that does not start while the file `broken` exists."""
     httpd.log.expect("could not be started", "did not start: error",
                      "does not start: error")
     app = httpd.app("shop", f"AppSetEnv BOOT_FAIL_IF {httpd.dir}/broken",
@@ -35,13 +35,13 @@ def start(httpd: Httpd, *directives: str) -> App:
 
 
 def files_told(httpd: Httpd) -> list[Path]:
-    """What they wrote, in the order of time."""
+    """The files that the commands have written, by time."""
     return sorted(place(httpd).glob("*.told"), key=lambda file: int(file.stem))
 
 
 def told(httpd: Httpd, n: int = 1, bound: float = 20.0
          ) -> list[dict[str, Any]]:
-    """What n witnesses wrote down, and the objects that they were told."""
+    """The records of n commands, and the objects in them."""
     files = wait_until(lambda: files_told(httpd)[n - 1:]
                        and files_told(httpd),
                        f"{n} are told", bound)

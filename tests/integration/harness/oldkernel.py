@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Run a command as on a kernel that does not know SO_PASSRIGHTS (before 6.16):
-a seccomp filter refuses that option of setsockopt()."""
+"""Run a command as on a kernel without SO_PASSRIGHTS (before 6.16): a seccomp
+filter refuses that option of setsockopt()."""
 import ctypes
 import os
 import platform

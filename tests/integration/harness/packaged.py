@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Applications of Debian, from packages that are unpacked and not installed
-(tests/lib/setup.sh). Each test gets a copy that lies below a directory as it
-would lie below /."""
+(tests/lib/setup.sh). Each test gets a copy, whose directory takes the place of
+/."""
 import os
 import shutil
 import subprocess
@@ -14,15 +14,15 @@ UNPACKED = TOP / "build" / "packaged"
 
 
 def unpacked(package: str, place: Path) -> None:
-    """Its files below this place, which is made."""
+    """Make this directory, with the files of the package below it."""
     assert (UNPACKED / package).exists(), \
         f"{package} is not there: tests/run unpacks it"
     shutil.copytree(UNPACKED / package, place, symlinks=True)
 
 
 def relocate(place: Path) -> None:
-    """Symbolic links lead where they would if this place was /: to a file
-    below it, or else to that of a package that is installed."""
+    """Make symbolic links lead to a file below this directory, as if it was /,
+    or else to a file of an installed package."""
     for link in [path for path in place.rglob("*") if path.is_symlink()]:
         goal = os.path.normpath(
             "/" / link.parent.relative_to(place) / os.readlink(link))
@@ -33,8 +33,8 @@ def relocate(place: Path) -> None:
 
 
 def kept(name: str, make: FunctionType, place: Path) -> None:
-    """What make() makes at a place, which takes long: made when the file that
-    says how has changed, and copied."""
+    """Copy what make() makes, which takes long. It is made again only when the
+    file with make() has changed."""
     store = UNPACKED / f"{name}.made"
     recipe = Path(make.__code__.co_filename)
     with alone():
@@ -50,7 +50,7 @@ def kept(name: str, make: FunctionType, place: Path) -> None:
 
 
 def run(directory: Path, *command: str, **environment: str) -> None:
-    """A command that sets an application up."""
+    """A command that sets up an application."""
     done = subprocess.run(command, cwd=directory, text=True,
                           env={**os.environ, **environment},
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

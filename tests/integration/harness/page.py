@@ -1,12 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A page of HTML, taken apart."""
+"""A parsed page of HTML."""
 from html.parser import HTMLParser
 
 VOID = {"meta"}
 
 
 class Page(HTMLParser):
-    """Every element that is opened is closed; the text of each kind."""
+    """Each element that is opened is closed. It keeps the text of each
+    kind."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

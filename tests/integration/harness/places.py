@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Where things are: the build, httpd, its modules, the sample apps."""
+"""The places of the build, httpd, its modules, and the sample apps."""
 import fcntl
 import os
 import signal
@@ -19,7 +19,7 @@ APPS = TOP / "tests" / "integration" / "apps"
 
 @lru_cache(maxsize=None)
 def apxs(name: str) -> str:
-    """What apxs says of httpd's build."""
+    """A value of apxs about httpd's build."""
     done = subprocess.run(["apxs", "-q", name], check=True, text=True,
                           capture_output=True)
     return done.stdout.strip()
@@ -27,8 +27,8 @@ def apxs(name: str) -> str:
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Tests run side by side; of those that build something, one does. What
-    that takes, and waiting for others, is not the test's time (conftest)."""
+    """Tests run side by side. Only one of them builds at a time. The time for
+    that, and for the wait, is not counted for the test (conftest)."""
     left = signal.alarm(0)
     try:
         with open(BUILD / "config.status") as file:
@@ -56,7 +56,8 @@ def can_mount() -> bool:
 
 
 def mounted(commands: str) -> list[str]:
-    """A wrapper of httpd: after these, in a mount namespace of its own."""
+    """A wrapper of httpd: run it after these commands, in a mount namespace of
+    its own."""
     return ["unshare", "-m", "sh", "-c", f'{commands} && exec "$@"', "sh"]
 
 

@@ -10,7 +10,7 @@ OURS = re.compile(
 
 
 class Plain(Httpd):
-    """The same as Httpd, without this module and its directives."""
+    """Like Httpd, without this module and its directives."""
 
     def configure(self) -> Path:
         path = super().configure()

@@ -1,13 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""TCP ports of tests that run side by side."""
+"""TCP ports for tests that run side by side."""
 import random
 import socket
 
-PORTS = range(20000, 32000)  # the kernel gives none of these to a client
+PORTS = range(20000, 32000)  # the kernel gives these to no client
 
 
 def reserve_port() -> tuple[int, socket.socket]:
-    """A free port, and what keeps it ours among tests that run beside us."""
+    """A free port, and an object that keeps it from other tests."""
     for _ in PORTS:
         port = random.choice(PORTS)
         claim = socket.socket(socket.AF_UNIX)

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Processes, as /proc tells of them."""
+"""Processes, as /proc shows them."""
 import ctypes
 import os
 import re
@@ -13,13 +13,13 @@ from typing import Iterator, NamedTuple, Optional
 from harness.wait import wait_until
 
 PROC = Path("/proc")
-# Whoever reads these waits while the process holds the lock of its memory.
+# A read of these waits while the process holds the lock of its memory.
 OF_MEMORY = {"cmdline", "environ", "maps", "smaps_rollup"}
 PF_FORKNOEXEC = 0x40
 PTRACE_DETACH, PTRACE_SEIZE, PTRACE_INTERRUPT = 17, 0x4206, 0x4207
 WALL = 0x40000000
 TICKS = os.sysconf("SC_CLK_TCK")
-SUNK: set[int] = set()  # they have not come back yet
+SUNK: set[int] = set()  # reads that have not returned yet
 # Pid and number of a signal of a test, and the time of day when it was sent.
 SENT: dict[tuple[int, int], float] = {}
 
@@ -37,8 +37,8 @@ def pids() -> list[int]:
 
 
 def is_sunk(pid: int) -> bool:
-    """Does it wait in the kernel, and not for a moment? (Disk) Ours only
-    do when they read of one that does."""
+    """Does it wait in the kernel, and for long? (Disk) Our processes do so
+    only when they read from a process that does."""
     for _ in range(20):
         now = stat(pid)
         if now is None or now.state != "D" or \
@@ -53,8 +53,8 @@ def is_sunk(pid: int) -> bool:
 
 
 def read(pid: int, name: str) -> bytes:
-    """A file of /proc/PID; empty when the process is gone or a zombie, or
-    would make us wait."""
+    """A file of /proc/PID. It is empty if the process is gone or a zombie, or
+    if the read would block."""
     if name in OF_MEMORY and is_sunk(pid):
         return b""
     try:
@@ -65,7 +65,7 @@ def read(pid: int, name: str) -> bytes:
 
 
 def threads(pid: int) -> set[str]:
-    """The states that its threads are in; none when it is gone."""
+    """The states of its threads, or none if it is gone."""
     try:
         tids = os.listdir(PROC / str(pid) / "task")
     except OSError:
@@ -76,7 +76,7 @@ def threads(pid: int) -> set[str]:
 
 
 def waits(pid: int) -> list[str]:
-    """Where in the kernel each of its threads waits."""
+    """The place in the kernel where each of its threads waits."""
     try:
         tids = os.listdir(PROC / str(pid) / "task")
     except OSError:
@@ -94,8 +94,8 @@ def stat(pid: int) -> Optional[Stat]:
 
 
 def alive(pid: int) -> bool:
-    """Does it run? A zombie does not, unless other threads of it do: then
-    its files are open yet."""
+    """Does it run? A zombie does not, unless other threads of it do: its files
+    are then still open."""
     now = stat(pid)
     return now is not None and (now.state not in "ZX"
                                 or not threads(pid) <= set("ZX"))
@@ -106,8 +106,8 @@ def command(pid: int) -> str:
 
 
 def executed(pid: int) -> bool:
-    """Has it been executed? What was only forked goes by its parent's name,
-    and may outlive it for a moment."""
+    """Has it executed a program? A process that was only forked has the name
+    of its parent, and may outlive the parent for a moment."""
     now = stat(pid)
     return now is not None and not now.flags & PF_FORKNOEXEC
 
@@ -131,19 +131,19 @@ def children(pid: int) -> list[int]:
 
 
 def children_at_once(pid: int) -> list[int]:
-    """Those that its first thread has started, as one file lists them. One
-    may be missing while another one ends."""
+    """The child processes of its first thread, from a single file. One may be
+    missing while another one ends."""
     return [int(word) for word in read(pid, f"task/{pid}/children").split()]
 
 
 def now() -> int:
-    """As the start of a process is given: clock ticks since boot."""
+    """Clock ticks since boot, as in the start time of a process."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
 
 
 def newer(born: int) -> Iterator[int]:
-    """Processes that have started since then, without this one. That leaves
-    out most of the machine, of which nothing else has to be read."""
+    """Processes that have started since then, without this one. This leaves
+    out most processes of the machine, so nothing else of them is read."""
     for pid in pids():
         fields = read(pid, "stat").rpartition(b")")[2].split()
         if fields and int(fields[19]) >= born and pid != os.getpid():
@@ -151,33 +151,33 @@ def newer(born: int) -> Iterator[int]:
 
 
 def is_marked(pid: int, text: str) -> bool:
-    """Has its command, environment or directory this text?"""
+    """Is this text in its command, environment or directory?"""
     needle = text.encode()
     try:
         cwd = os.readlink(f"/proc/{pid}/cwd").encode()
     except OSError:
-        cwd = b""  # also a zombie's, which has nothing of all that
+        cwd = b""  # also of a zombie, which has none of these
     return needle in cwd or needle in read(pid, "cmdline") \
         or needle in read(pid, "environ")
 
 
 def marked(text: str, born: int = 0) -> Iterator[int]:
-    """Processes that are, and have started since then."""
+    """Marked processes that have started since then."""
     return (pid for pid in newer(born) if is_marked(pid, text))
 
 
 def segments(pid: int) -> set[int]:
-    """Inodes of the segments of our pools that the process has mapped."""
+    """Inodes of the pool segments that the process has mapped."""
     maps = read(pid, "maps")
     if b"/memfd:apppool" not in maps:
-        return set()  # as of most: whoever looks, looks at all
+        return set()  # as of most processes: this reads all of them
     return {int(line.split()[4]) for line in maps.splitlines()
             if b"/memfd:apppool" in line}
 
 
 def connections(port: int) -> dict[str, int]:
-    """Established TCP connections to this port: what /proc/PID/fd calls the
-    server's end, and the client's port."""
+    """Established TCP connections to this port: the name of the server's end
+    in /proc/PID/fd, and the port of the client."""
     said = subprocess.run(["ss", "-Htne", "state", "connected", "exclude",
                            "time-wait", "sport", "=", f":{port}"],
                           check=True, text=True, stdout=subprocess.PIPE)
@@ -191,8 +191,8 @@ def connections(port: int) -> dict[str, int]:
 
 
 def has_closed_window(port: int, peer: int) -> bool:
-    """Has the client's end of this loopback connection to port no room for
-    what the server's end has to send?"""
+    """Is there no room at the client's end of this loopback connection for the
+    bytes that the server's end has to send?"""
     said = subprocess.run(["ss", "-Htno", "sport", "=", f":{port}", "and",
                            "dport", "=", f":{peer}"], check=True, text=True,
                           stdout=subprocess.PIPE)
@@ -200,8 +200,8 @@ def has_closed_window(port: int, peer: int) -> bool:
 
 
 def listening(port: int) -> set[str]:
-    """The sockets that listen for this TCP port, as /proc/PID/fd calls
-    them."""
+    """The sockets that listen on this TCP port, with their names in
+    /proc/PID/fd."""
     lines = [line.split() for line in
              (PROC / "net/tcp").read_text().splitlines()[1:]]
     return {f"socket:[{words[9]}]" for words in lines
@@ -209,7 +209,7 @@ def listening(port: int) -> set[str]:
 
 
 def file_sizes(pid: int, part: str) -> list[int]:
-    """Of the open files with this in their names."""
+    """The sizes of open files with this in their names."""
     sizes = []
     with suppress(OSError):
         for fd in (PROC / str(pid) / "fd").iterdir():
@@ -220,18 +220,19 @@ def file_sizes(pid: int, part: str) -> list[int]:
 
 
 def sockets(pid: int) -> set[str]:
-    """Its open sockets, as /proc/PID/fd calls them."""
+    """Its open sockets, with their names in /proc/PID/fd."""
     return {name for name in open_files(pid) if name.startswith("socket:")}
 
 
 def unix_sockets() -> set[str]:
-    """All Unix sockets of the host, as /proc/PID/fd calls them."""
+    """All Unix sockets of the host, with their names in /proc/PID/fd."""
     lines = (PROC / "net/unix").read_text().splitlines()[1:]
     return {f"socket:[{line.split()[6]}]" for line in lines}
 
 
 def socket_owner(candidates: list[int], port: int, peer: int) -> int:
-    """Which of these has the loopback connection from peer to port?"""
+    """Which of these processes has the loopback connection from peer to
+    port?"""
     for name, other in connections(port).items():
         for pid in candidates:
             if other == peer and name in sockets(pid):
@@ -240,16 +241,16 @@ def socket_owner(candidates: list[int], port: int, peer: int) -> int:
 
 
 def freeze(pid: int) -> None:
-    """Stop it; returns when none of its threads runs: SIGSTOP goes to one of
-    them, which stops the others when it gets a CPU."""
+    """Stop it, and return when none of its threads runs. SIGSTOP goes to one
+    thread, which stops the others when it gets a CPU."""
     os.kill(pid, signal.SIGSTOP)
     wait_until(lambda: threads(pid) <= set("Tt"), f"{pid} is stopped")
 
 
 @contextmanager
 def traced(*pids: int) -> Iterator[None]:
-    """Hold them as a debugger does: SIGCONT does not wake them, SIGKILL
-    does."""
+    """Hold the processes as a debugger does: SIGCONT does not continue them,
+    SIGKILL ends them."""
     libc = ctypes.CDLL(None, use_errno=True)
     for pid in pids:
         if libc.ptrace(PTRACE_SEIZE, pid, None, None) != 0 \
@@ -266,26 +267,27 @@ def traced(*pids: int) -> Iterator[None]:
 
 
 def send(pid: int, sign: int) -> None:
-    """A signal that may end it: it is known then who has ended it."""
+    """Send a signal that may end the process. The error log then knows that
+    the test did it."""
     SENT.setdefault((pid, int(sign)), time.time())
     os.kill(pid, sign)
 
 
 def kill9(pid: int) -> None:
-    """Kill, and return when it is dead: its sockets are closed then."""
+    """Kill it, and return when it is dead: its sockets are then closed."""
     send(pid, signal.SIGKILL)
     wait_until(lambda: not alive(pid), f"{pid} is dead")
 
 
 def private_memory(pid: int) -> int:
-    """Bytes that no other process shares."""
+    """Bytes that it shares with no other process."""
     return 1024 * sum(int(line.split()[1]) for line
                       in read(pid, "smaps_rollup").decode().splitlines()
                       if line.startswith("Private_"))
 
 
 def peak_memory(pid: int) -> int:
-    """The most bytes that it ever had in memory, shared ones too."""
+    """The most bytes that it ever had in memory, with shared ones."""
     for line in read(pid, "status").decode().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
@@ -293,8 +295,8 @@ def peak_memory(pid: int) -> int:
 
 
 def open_files(pid: int, filled: bool = False) -> list[str]:
-    """What its descriptors lead to; nothing when it is gone. With filled, no
-    empty files."""
+    """The files of its descriptors, or none if it is gone. With filled,
+    without empty files."""
     place = PROC / str(pid) / "fd"
     found = []
     with suppress(FileNotFoundError, ProcessLookupError):
@@ -306,5 +308,5 @@ def open_files(pid: int, filled: bool = False) -> list[str]:
 
 
 def descriptors(pid: int) -> int:
-    """How many it has open."""
+    """The number of its open descriptors."""
     return len(os.listdir(PROC / str(pid) / "fd"))

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The spawner's registry (spawner/state/registry.h), to be changed between two
+"""Changes of the spawner's registry (spawner/state/registry.h) between two
 spawners."""
 import os
 import signal
@@ -36,7 +36,8 @@ def write(path: Path, index: int, **fields: int) -> None:
 
 @contextmanager
 def between_spawners(httpd: Httpd) -> Iterator[Path]:
-    """The spawner was killed, and there is no other before the end."""
+    """The spawner was killed, and no other one starts before the end of the
+    block."""
     watchdog, spawner = httpd.helper("watchdog"), httpd.helper("spawner")
     freeze(watchdog)
     try:

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A build with the sanitizers (APPPOOL_BUILD=build-asan): what httpd needs to
-load such a module, and what is reported."""
+"""A build with sanitizers (APPPOOL_BUILD=build-asan): what httpd needs to load
+such a module, and the reports."""
 import os
 import re
 import subprocess
@@ -11,16 +11,16 @@ from harness.places import MODULE
 REPORT = re.compile(r"(Address|Leak|UndefinedBehavior)Sanitizer|"
                     r"runtime error: |incompatible ASan runtimes")
 
-# What test_helpers.py has a helper say, which has found nothing.
+# test_helpers.py makes a helper print this, which is no finding.
 FAKE = "heap-use-after-free on address 0x602", "heap-use-after-free x.c:7 in f"
 
-# httpd keeps until its end what it has from malloc().
+# httpd never frees what it gets from malloc().
 OPTIONS = "detect_leaks=0:detect_stack_use_after_return=1"
 
 
 @lru_cache(maxsize=None)
 def runtime() -> str:
-    """The library that has to be loaded first; "" without sanitizers."""
+    """The library that must be loaded first, or "" without sanitizers."""
     module = MODULE.read_bytes()
     if b"libasan.so" in module:
         command = ["gcc", "-print-file-name=libasan.so"]
@@ -33,7 +33,8 @@ def runtime() -> str:
 
 
 def environment() -> dict[str, str]:
-    """httpd's. It gives none of that to the programs that it starts."""
+    """The environment of httpd. httpd does not pass it on to the programs that
+    it starts."""
     if not runtime():
         return dict(os.environ)
     return {**os.environ, "LD_PRELOAD": runtime(), "ASAN_OPTIONS": OPTIONS,

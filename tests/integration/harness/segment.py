@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The live segment, as a hostile child of httpd sees it (shm/format/format.h)."""
+"""The live segment, as a hostile child of httpd sees it
+(shm/format/format.h)."""
 import mmap
 import os
 import random
@@ -11,7 +12,7 @@ from harness import procs
 from harness.httpd import Httpd
 
 MAGIC = struct.pack("<Q", 0x6c6f6f706c706141)
-# Bytes of a record, and where in it words are that mean something.
+# The bytes of a record, and the offsets of words with a meaning.
 RECORDS = {"groups": (1600, 0x538), "processes": (256, 0xd0),
            "sessions": (256, 0x50), "children": (64, 0x30)}
 LOCK = 64  # of the header
@@ -50,7 +51,7 @@ class Segment:
         self.write(offset, (value & 0xffffffff).to_bytes(4, "little"))
 
     def sessions_of(self, child: int) -> int:
-        """How many requests has this child of httpd in the pool?"""
+        """The number of requests of this child of httpd in the pool."""
         size = RECORDS["children"][0]
         for at in range(self.tables["children"], len(self.memory), size):
             state, pid = self.word(at), self.word(at + 8)

@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What the error log says of level warn or worse, sentence by sentence, for
-tests that provoke it. A pattern says what happened, not only of what: the name
-of an application would cover whatever else goes wrong with it."""
+"""Lines of the error log of level warn or worse, for tests that cause them. A
+pattern says what happened, and not only to which app: the name of an
+application would also match unrelated lines about it."""
 
 P = r"apppool: [^ ]+\[\d+\] "  # a process
 A = r"apppool: [^ ]+"  # an application
@@ -89,7 +89,7 @@ ROOT_UNUSABLE = r"apppool: AppRoot \S+ \(.*\) (cannot be used: |is not a " \
 CONFIGURATION_FAILED = "AH000(16|20): Configuration Failed, exiting"
 PID_FILE = "AH00098: pid file .* overwritten"
 
-# ---- httpd's own, of a process that is gone, silent or talks nonsense
+# ---- lines of httpd about a process that is gone, silent or sends nonsense
 
 NO_BACKEND = "AH01102: error reading status line from remote server|" \
     "AH00898: Error reading from remote server|" \

@@ -1,8 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Everything at random, under load, for so many seconds: somebody or two are
-killed, httpd is reloaded, apps are deployed or retire, MaxPoolSize changes,
-apppoolctl is asked. Afterwards the history must explain each request, and
-nothing may be left behind."""
+"""Everything at random and under load, for some seconds: one or two processes
+are killed, httpd is reloaded, apps are deployed or retire, MaxPoolSize
+changes, apppoolctl is run. Afterwards the history must explain each request,
+and nothing may be left."""
 import itertools
 import os
 import random
@@ -55,7 +55,7 @@ SAID = (*KILLED, "apppool: (watchdog|spawner) \\d+ (died|ended)",
         "processes that the spawner does not have", "AH10392")
 
 
-GROWTH = 512 * 1024  # bytes that a helper may have beyond its successor
+GROWTH = 512 * 1024  # bytes that a helper may have more than its successor
 
 
 class Soak:
@@ -76,7 +76,7 @@ class Soak:
                      for name, directives in APPS.items()]
         self.killer = Killer(httpd, self.apps, self.dice)
 
-    # ---- what happens
+    # ---- events
 
     def kill(self) -> None:
         self.kill_these(*self.dice.choices(*zip(*KILLS.items())))
@@ -86,9 +86,9 @@ class Soak:
             list(itertools.combinations(KILLS, 2))))
 
     def kill_these(self, *kinds: str) -> None:
-        """But no spawner that would be held back as it dies again and again,
-        and no helper in the last third: there it is seen whether they
-        grow."""
+        """The spawner is not killed if it would then be delayed because it
+        dies again and again. No helper is killed in the last third, which
+        shows whether the helpers grow."""
         now = time.monotonic()
         helpers = {"spawner", "watchdog"} & set(kinds)
         recent = [when for when in self.spawner_kills if when > now - 11]
@@ -123,7 +123,7 @@ class Soak:
             self.run_ctl("detach", process["id"])
 
     def retire(self) -> None:
-        """The app itself says STOPPING=1."""
+        """The app itself sends STOPPING=1."""
         process = self.anyone()
         if process:
             try:
@@ -143,7 +143,8 @@ class Soak:
         self.run_ctl(self.dice.choice(["check", "status"]))
 
     def run_ctl(self, *words: str) -> None:
-        """apppoolctl; when the spawner has just been killed, again."""
+        """Run apppoolctl. If the spawner has just been killed, run it
+        again."""
         def has_run() -> bool:
             done = self.httpd.ctl(*words)
             said = done.stdout + done.stderr
@@ -179,10 +180,10 @@ class Soak:
         self.history = History(attempts, httpd.ledgers, self.killer.deaths,
                                ROOM)
 
-    # ---- what is left
+    # ---- the end
 
     def tidy(self) -> None:
-        """The pool is at rest, and shows what runs."""
+        """The pool is at rest, and its status agrees with the processes."""
         def at_rest() -> bool:
             pool = self.httpd.status()["pool"]
             return not any(pool[key] for key in
@@ -210,8 +211,8 @@ class Soak:
                       if "APPPOOL_ID" in procs.environment(pid))
 
     def compare(self, name: str, now: Callable[[], int]) -> str:
-        """A helper beside its successor in the same situation: neither its
-        memory nor its descriptors have grown."""
+        """A helper and its successor in the same situation: neither memory nor
+        descriptors have grown."""
         old = now()
         memory, open_ones = procs.private_memory(old), procs.descriptors(old)
         procs.kill9(old)
@@ -225,7 +226,7 @@ class Soak:
         return (f"{name}: {memory >> 10} KB private memory at the end, its "
                 f"successor {successor >> 10} KB")
 
-    # ---- in words
+    # ---- the report
 
     def report(self) -> list[str]:
         deeds = ", ".join(f"{count} {deed}" for deed, count
@@ -234,7 +235,7 @@ class Soak:
 
 
 def soak(httpd: Httpd, seconds: float, seed: int) -> Soak:
-    """All of it, but for the verdict on the history and httpd's end."""
+    """The whole run, without the check of the history and httpd's end."""
     run = Soak(httpd, seconds, seed)
     run.run()
     run.tidy()

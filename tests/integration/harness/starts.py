@@ -7,7 +7,7 @@ from harness.wait import wait_until
 
 
 def another(httpd: Httpd, name: str) -> None:
-    """A process of that app is killed; another one starts and serves."""
+    """A process of that app is killed. Another one starts and serves."""
     pid = int(httpd.get("/pid", name).text)
     procs.send(pid, 9)
     wait_until(lambda: httpd.get("/pid", name).text not in ("", str(pid)),

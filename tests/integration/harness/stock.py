@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """httpd as a distribution configures it: on port 80, with files in /srv and
-/var/www; all of that in namespaces of its own."""
+/var/www, all in namespaces of its own."""
 import re
 import shutil
 import subprocess
@@ -20,7 +20,7 @@ DEBIAN = """mpm_event authz_core authz_host authn_core auth_basic access_compat
     authn_file authz_user alias dir autoindex env mime negotiation setenvif
     filter deflate status reqtimeout""".split()
 
-# Of RHEL's conf.modules.d, those that Debian does not link into httpd.
+# The modules of RHEL's conf.modules.d that Debian does not link into httpd.
 RHEL = """mpm_event authz_core authz_host authn_core auth_basic access_compat
     authn_file authz_user alias dir autoindex env mime negotiation setenvif
     filter deflate status proxy proxy_http proxy_fcgi""".split()
@@ -34,7 +34,8 @@ mount --bind {dir}/srv /srv && mount --bind {dir}/var /var
 
 @lru_cache(maxsize=None)
 def debian_package() -> Optional[Path]:
-    """What Debian's apache2 has in it; None: it cannot be had."""
+    """The files of Debian's package apache2, or None if it is not
+    available."""
     place = BUILD / "debian-apache2"
     with alone():
         if not (place / "etc").exists():

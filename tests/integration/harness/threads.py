@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A few clients with next to no pause, each in a thread: GET, POST, and GET of
-an answer that comes in pieces. What is not a whole answer of status 200 has
-failed, and is kept."""
+"""A few clients with almost no pause, each in a thread: GET, POST, and GET of
+a response that comes in pieces. Any result that is not a complete response of
+status 200 is a failure, and is kept."""
 import itertools
 import threading
 from http.client import HTTPException
@@ -13,8 +13,8 @@ from harness.httpd import Httpd
 from harness.wait import wait_until
 
 
-# Seconds from an answer to the next request. Without one, the clients and
-# their httpd have a whole processor while the test waits for something else.
+# Seconds from a response to the next request. Without a pause, the clients and
+# their httpd would use a whole processor while the test waits.
 PAUSE = 0.02
 BIG = 60000  # bytes; more than is read or sent at once
 TURNS = [("GET", "/pid", None, 0), ("POST", "/pid", b"x" * 5000, 0),
@@ -22,13 +22,13 @@ TURNS = [("GET", "/pid", None, 0), ("POST", "/pid", b"x" * 5000, 0),
 
 
 def named(response: Response) -> str:
-    """What an answer of /pid is called: the process that gave it."""
+    """The name of a response of /pid: the process that sent it."""
     return str(response.headers["X-Pid"]) if response.status == 200 \
         else str(response.status)
 
 
 def is_torn(response: Response, more: int) -> bool:
-    """Has it another body than the application has sent?"""
+    """Does its body differ from what the application has sent?"""
     return response.status == 200 and \
         response.text != response.headers["X-Pid"] + "x" * more
 
@@ -39,7 +39,8 @@ class Threads:
     def __init__(self, httpd: Httpd, host: str, count: int, kept: int = 0,
                  name: Callable[[Response], str] = named,
                  pause: float = PAUSE) -> None:
-        """So many clients; so many of them keep their connections."""
+        """The number of clients, and how many of them keep their
+        connections."""
         self.httpd = httpd
         self.host = host
         self.name = name
@@ -69,8 +70,8 @@ class Threads:
                     and not connection.responding
                 connection = None
                 if not closed or fresh:
-                    # httpd may close a connection that it keeps at any time:
-                    # every client asks again then.
+                    # httpd may close a kept connection at any time, and every
+                    # client then sends the request again.
                     responses.append(repr(error))
                     self.failed.append(f"{method} {error!r}")
                 continue
@@ -89,13 +90,13 @@ class Threads:
             connection.close()
 
     def more(self, count: int = 20) -> None:
-        """Return when so many more were answered."""
+        """Return when this many more requests were served."""
         seen = self.good
         wait_until(lambda: self.good >= seen + count or self.failed,
                    "requests are answered", 60)
 
     def names(self) -> set[str]:
-        """What answers there were."""
+        """The names of the responses."""
         return {name for responses in self.responses for name in responses}
 
     def __enter__(self) -> "Threads":

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app over TLS, in a virtual host with a certificate of its own."""
+"""An app over TLS, in a virtual host with its own certificate."""
 import ssl
 import subprocess
 
@@ -9,7 +9,7 @@ from harness.httpd import Httpd, reserve_port
 
 
 class TlsHost:
-    """To be made before httpd is started; and closed."""
+    """Make it before httpd is started, and close it at the end."""
 
     def __init__(self, httpd: Httpd, app: App, *directives: str) -> None:
         key, self.certificate = httpd.dir / "tls.key", httpd.dir / "tls.pem"

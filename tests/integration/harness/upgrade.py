@@ -12,7 +12,7 @@ FILES = ("mod_apppool.so", "apppool-watchdog", "apppool-spawner")
 
 def mirror(source: Path, target: Path,
            edit: dict[str, tuple[bytes, bytes]]) -> None:
-    """Copy what has changed, so that make does no more than it must."""
+    """Copy the files that have changed, so make does no more than it must."""
     for path in [source] if source.is_file() else source.rglob("*"):
         if path.is_dir():
             continue
@@ -29,10 +29,10 @@ def mirror(source: Path, target: Path,
 
 @lru_cache(maxsize=None)
 def other_build() -> Path:
-    """All that apxs.mk makes, with another layout of the segment, as a new
-    version may have it. A warning ends it. test_install installs it: a build
-    of its own would take 15 s of CPU time. The other builds have the same
-    sources and the compiler's optimizer."""
+    """Everything that apxs.mk makes, with another layout of the segment, as a
+    new version may have it. A warning ends the build. test_install installs
+    this build, because a build of its own would take 15 s of CPU time. The
+    other builds have the same sources and the optimizer of the compiler."""
     source = BUILD / "other-build"
     edit = {"shm/format/format.h": (b"#define APL_FORMAT_VERSION ",
                                     b"#define APL_FORMAT_VERSION 10")}
@@ -55,7 +55,8 @@ def this_build() -> dict[str, Path]:
 
 
 def install(target: Path, files: dict[str, Path]) -> None:
-    """As a package manager does it: each file beside, then renamed."""
+    """As a package manager does it: each file is written beside the old one
+    and then renamed."""
     target.mkdir(exist_ok=True)
     for name, path in files.items():
         shutil.copy2(path, target / f"{name}.new")

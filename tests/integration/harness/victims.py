@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""SIGKILL under load, and who was inside: see harness.history.
+"""SIGKILL under load, and the requests that were inside: see harness.history.
 
     app          a process of an app
     spawner      apppool-spawner
@@ -8,9 +8,8 @@
     busy child   one that has
     lock holder  one that holds the pool lock
 
-A child of httpd is stopped before it is killed: so it is known whose
-connections it had, and nobody else may suffer.
-"""
+A child of httpd is stopped before it is killed. Then it is known which
+connections it had, and no other request may fail."""
 import os
 import random
 import signal
@@ -26,7 +25,7 @@ from harness.places import holder
 from harness.segment import Segment
 from harness.wait import wait_until
 
-STEPS = 1000  # instructions; about as many as are run with the lock held
+STEPS = 1000  # instructions; about as many as run with the lock held
 
 
 class Killer:
@@ -38,7 +37,7 @@ class Killer:
         self.deaths: list[Death] = []
         self.taken: list[Death] = []  # to be killed together
         self.holders: list[subprocess.Popen[str]] = []
-        # In this order: while the lock is held no request is answered, and
+        # In this order: while the lock is held no request gets a response, and
         # while a child is stopped the pool waits for it.
         self.aims: dict[str, Callable[[], Optional[Death]]] = {
             "app": self.app,
@@ -50,7 +49,8 @@ class Killer:
         }
 
     def kill(self, *kinds: str) -> list[Death]:
-        """One of each kind, at once as far as that can be; who was killed."""
+        """Kill one of each kind, as nearly at once as possible. @return the
+        deaths"""
         self.taken = []
         for kind in sorted(kinds, key=list(self.aims).index):
             self.taken.append(wait_until(lambda: self.aim(kind),
@@ -73,7 +73,7 @@ class Killer:
             victim.after = time.monotonic()
         self.deaths += victims
 
-    # ---- who
+    # ---- the victims
 
     def aim(self, kind: str) -> Optional[Death]:
         try:
@@ -83,7 +83,7 @@ class Killer:
 
     def app(self) -> Optional[Death]:
         app = self.dice.choice(self.apps)
-        # One that has served nothing yet would be a failed start.
+        # A process that has served nothing yet would be a failed start.
         pids = [process["pid"] for process
                 in self.httpd.group(app)["processes"]
                 if process["state"] in ("idle", "busy")
@@ -92,7 +92,7 @@ class Killer:
             if pids else None
 
     def children(self) -> list[int]:
-        """Of httpd, in no order."""
+        """Children of httpd, in random order."""
         taken = {victim.pid for victim in self.taken}
         pids = [pid for pid in self.httpd.children() if pid not in taken]
         self.dice.shuffle(pids)
@@ -101,7 +101,7 @@ class Killer:
     def child(self, busy: bool) -> Optional[Death]:
         children = self.children()
         if self.holders:
-            # Nobody becomes busy, or idle, any more.
+            # Now no process becomes busy or idle.
             children.sort(key=lambda pid: self.is_busy(pid) != busy)
         for pid in children:
             if self.is_busy(pid) != busy and not self.holders:
@@ -128,7 +128,7 @@ class Killer:
             stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         if not process.stdout.readline():
-            # It did not take the lock in time, and would not live on.
+            # It did not take the lock in time, and could not continue.
             process.wait(10)
             procs.freeze(serving[0])
             self.end([self.frozen(serving[0])])

@@ -1,7 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A visitor of a web site who does what a browser does: keeps cookies, follows
-redirects, sends forms with their hidden fields, and says where it comes from.
-"""
+"""A visitor of a web site, which does what a browser does: it keeps cookies,
+follows redirects, sends forms with their hidden fields, and sends Referer."""
 import http.client
 import secrets
 import ssl
@@ -16,16 +15,16 @@ from typing import Any, Callable, Iterator, Optional, Union
 # A field of a form: its text, or the name and the bytes of a file.
 Value = Union[str, tuple[str, bytes]]
 Fields = list[tuple[str, Value]]
-PATIENCE = 120.0  # seconds for an answer; a first start may be one's turn
+PATIENCE = 120.0  # seconds for a response; it may include a first start
 
 
 class Form:
-    """What a browser would send of a form that nobody has touched."""
+    """What a browser would send of an unchanged form."""
 
     def __init__(self, action: str) -> None:
         self.action = action
         self.fields: Fields = []
-        self.files: set[str] = set()  # fields that ask for one
+        self.files: set[str] = set()  # fields for files
 
     def has_field(self, name: str) -> bool:
         return name in self.files or name in dict(self.fields)
@@ -131,7 +130,7 @@ class Visitor:
 
     def open(self, path: str, body: Optional[bytes] = None,
              **headers: str) -> Page:
-        """What this path of the site leads to, whatever its status is."""
+        """The response of this path of the site, whatever its status is."""
         return self.request(self.origin + self.mount + path, body, **headers)
 
     def request(self, url: str, body: Optional[bytes] = None,
@@ -149,7 +148,7 @@ class Visitor:
         return page
 
     def get(self, path: str) -> Page:
-        """The page at this path of the site; it has to be there."""
+        """The page at this path of the site, which must exist."""
         page = self.open(path)
         assert page.status == 200, f"{page.url}: {page.status}\n{page.text}"
         return page
@@ -161,8 +160,9 @@ class Visitor:
         return page
 
     def submit(self, page: Page, **fields: Value) -> Page:
-        """Fill in the form of the page that has the first of these fields.
-        The others may be buttons, or what a script adds."""
+        """Fill in and send the form of the page that has the first of these
+        fields. The other fields may be buttons, or fields that a script
+        adds."""
         form = page.form(next(iter(fields)))
         kind, body = encode(form.filled_in(fields), bool(form.files))
         response = self.request(urllib.parse.urljoin(page.url, form.action),
@@ -192,7 +192,7 @@ def encode(fields: Fields, multipart: bool) -> tuple[str, bytes]:
 
 
 class Visits:
-    """Visitors who do the same again and again until told to leave."""
+    """Visitors that do the same again and again until they are stopped."""
 
     def __init__(self, visit: Callable[[], None], count: int) -> None:
         self.visit = visit
@@ -207,13 +207,13 @@ class Visits:
             try:
                 self.visit()
                 self.done += 1
-            except Exception as error:  # told by visits()
+            except Exception as error:  # set by visits()
                 self.failed.append(error)
 
 
 @contextmanager
 def visits(visit: Callable[[], None], count: int = 2) -> Iterator[Visits]:
-    """So many at once for the time of the block; none of them may fail."""
+    """This many visitors at a time during the block. None of them may fail."""
     crowd = Visits(visit, count)
     for thread in crowd.threads:
         thread.start()

@@ -1,12 +1,12 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Waiting for events, never for time."""
+"""Wait for events, never for time."""
 import time
 from typing import Callable, TypeVar
 
 T = TypeVar("T")
-BOUND = 40.0  # seconds; any process may get no turn for some of them
-# Seconds between two looks, of which many cost as much as what is looked at:
-# at first, and when it takes long.
+BOUND = 40.0  # seconds; any process may not run for some of them
+# Seconds between two checks, at first, and when it takes long. Many checks
+# would cost as much as what they check.
 SOON, LATER = 0.01, 0.05
 
 
@@ -16,7 +16,8 @@ def wait_until(happened: Callable[[], T], what: str = "",
     began = time.monotonic()
     deadline = began + bound
     while True:
-        late = time.monotonic() > deadline  # before: a last look counts
+        # read before happened(): so there is a last check after the bound
+        late = time.monotonic() > deadline
         value = happened()
         if value:
             return value

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The web app of apps/web in its several languages, in a virtual host of its
-own and below a path of another."""
+"""The web app of apps/web in several languages, in a virtual host of its own
+and below a path of another one."""
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -50,14 +50,14 @@ SERVERS = {
                         "tcp"),
 }
 
-# What is said when an app is killed within a request.
+# The log lines when an app is killed during a request.
 BROKEN = ("End of script output before headers", "AH00860",
           sentences.FCGI_CUT_OFF)
 
 
 @dataclass
 class Place:
-    """Where the app is to be found."""
+    """The place where the app is reached."""
     httpd: Httpd
     server: Server
     host: str

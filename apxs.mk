@@ -106,6 +106,10 @@ install: all
 	install -m 644 $(O)/mod_apppool.so '$(DESTDIR)$(moduledir)'
 	install $(O)/apppool-watchdog $(O)/apppool-spawner \
 		'$(DESTDIR)$(apppoollibexecdir)'
+	for file in $(language_helpers); do \
+		install -D -m 644 $$file \
+			"$(DESTDIR)$(apppoollibexecdir)/$$file" || exit; \
+	done
 	install $(O)/apppoolctl '$(DESTDIR)$(sbindir)'
 	install -m 644 doc/apppoolctl.8 '$(DESTDIR)$(mandir)/man8'
 	install -m 644 ctl/completion/apppoolctl '$(DESTDIR)$(completiondir)'

@@ -266,6 +266,15 @@ detect_sources = \
 	spawner/shared/privilege.c \
 	spawner/shared/userdb.c
 
+# What runs apps in their own language, as it is. They are installed below the
+# directory of the programs.
+language_helpers = \
+	helpers/python/wsgi.py \
+	helpers/python/apppool_wsgi/connection.py \
+	helpers/python/apppool_wsgi/request.py \
+	helpers/python/apppool_wsgi/response.py \
+	helpers/python/apppool_wsgi/server.py
+
 # One program a file; the others are what they share.
 scene_sources = \
 	tests/unit/support/breaks.c \

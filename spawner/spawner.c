@@ -319,6 +319,19 @@ static int usage(const char *what)
     return CONTRACT_EXIT_CONFIG;
 }
 
+/* @return the directory beside this program that has the language helpers;
+ * NULL: the program was not started by its path */
+static char *helpers_beside(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    char *path;
+
+    if (program[0] != '/' || asprintf(&path, "%.*s/" CONTRACT_HELPERS,
+                                      (int)(slash - program), program) < 0)
+        return NULL;
+    return path;
+}
+
 int spawner_main(int argc, char **argv)
 {
     spawner_t *s = state_spawner();
@@ -336,6 +349,7 @@ int spawner_main(int argc, char **argv)
         fcntl(CONTRACT_PARENT_FD, F_GETFD) < 0)
         return usage("its descriptors are not open");
     s->rt.dir = argv[1];
+    s->helpers = helpers_beside(argv[0]);
     s->rt.fd = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (s->rt.fd < 0 || loop_open() != 0)
         return usage(strerror(errno));

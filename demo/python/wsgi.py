@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Found by its name: mod_apppool runs gunicorn for a wsgi.py."""
+"""Found by its name: mod_apppool has a loader for a wsgi.py."""
 import os
 from itertools import count
 
@@ -7,7 +7,7 @@ requests = count(1)
 
 
 def application(environ, start_response):
-    mount = environ.get("HTTP_X_FORWARDED_PREFIX", "")
+    mount = environ["SCRIPT_NAME"]
     text = (f"Hello from Python, process {os.getpid()}: "
             f"request {next(requests)} here, for {mount}"
             f"{environ['PATH_INFO']}\n")

@@ -15,6 +15,7 @@ typedef struct {
     const app_entry_t *app;
     const runtime_dir_t *rt;
     const char *instance;
+    const char *helpers; /**< directory of the language helpers, or NULL */
     uint64_t id;
     uint32_t port;
     struct rlimit descriptors; /**< RLIMIT_NOFILE that the app gets */

@@ -139,6 +139,8 @@ char **environment_make(const boot_t *boot, const privilege_t *who,
     set(&e, "APP_BASE_URI=%s", app->base_uri);
     if (*app->base_uri) /* an empty value would be a wrong path for cookies */
         set(&e, "RAILS_RELATIVE_URL_ROOT=%s", app->base_uri);
+    if (boot->helpers)
+        set(&e, "APPPOOL_HELPERS=%s", boot->helpers);
     set_socket(&e, boot);
     put_all(&e, of_file);
     put_all(&e, app->env);

@@ -29,6 +29,8 @@
 
 #define CONTRACT_WATCHDOG_PROGRAM "apppool-watchdog"
 #define CONTRACT_SPAWNER_PROGRAM  "apppool-spawner"
+/** Beside them: the directory of the language helpers (helpers/). */
+#define CONTRACT_HELPERS          "helpers"
 /** The spawner's program when it writes a log
  * (spawner/output/log_program.h). */
 #define CONTRACT_LOG_PROGRAM      "apppool-log"

@@ -34,7 +34,7 @@ const detect_server_t detect_server_puma = {
     NULL};
 
 #define GUNICORN "--workers 1 --threads %u --timeout 0 "
-const detect_server_t detect_server_gunicorn = {
+static const detect_server_t gunicorn = {
     QUIET,
     "gunicorn",
     {"venv/bin/gunicorn", ".venv/bin/gunicorn", "env/bin/gunicorn"},
@@ -42,6 +42,17 @@ const detect_server_t detect_server_gunicorn = {
      [APL_LISTEN_UNIX] = GUNICORN "--bind unix:%%s ",
      [APL_LISTEN_TCP] = GUNICORN "--bind 127.0.0.1:$PORT "},
     NULL};
+
+/* The loader of our own. It serves one request after the other. */
+#define LOADER "\"$APPPOOL_HELPERS/python/wsgi.py\" "
+const detect_server_t detect_server_wsgi = {
+    "",
+    "python3",
+    {"venv/bin/python", ".venv/bin/python", "env/bin/python"},
+    {[APL_LISTEN_FD] = LOADER,
+     [APL_LISTEN_UNIX] = LOADER "--listen %%s ",
+     [APL_LISTEN_TCP] = LOADER "--listen %%s "},
+    &gunicorn};
 
 #define UVICORN "--root-path \"$APP_BASE_URI\" "
 const detect_server_t detect_server_uvicorn = {

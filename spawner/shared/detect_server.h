@@ -2,7 +2,9 @@
 
 /**
  * @file detect_server.h
- * @brief How each application server is run: puma, gunicorn, uvicorn, php-cgi.
+ * @brief How each application server is run: puma, uvicorn, php-cgi; for WSGI
+ *        a loader of our own (helpers/python), and gunicorn for several requests
+ *        at once.
  *
  * It looks for the server in the current directory, with the rights of the
  * app's user.
@@ -14,7 +16,7 @@
 
 typedef struct detect_server detect_server_t;
 
-extern const detect_server_t detect_server_puma, detect_server_gunicorn,
+extern const detect_server_t detect_server_puma, detect_server_wsgi,
     detect_server_uvicorn, detect_server_php;
 
 /**

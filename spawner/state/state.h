@@ -178,6 +178,7 @@ typedef struct spawner {
     apl_pool_t shm;
     runtime_dir_t rt;
     char instance[17];
+    const char *helpers; /**< directory of the language helpers, or NULL */
     app_table_t *table;
     process_t *processes;
     apr_hash_t *by_id, *by_child, *by_port; /**< of them: process.c */

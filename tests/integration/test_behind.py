@@ -28,25 +28,35 @@ def here(request):
                         + request.META["REMOTE_ADDR"])
 
 urlpatterns = [path("here", here, name="here")]
-LINES
+FORCE_SCRIPT_NAME = None
+SETTINGS
 settings.configure(ROOT_URLCONF=__name__, ALLOWED_HOSTS=["*"],
                    FORCE_SCRIPT_NAME=FORCE_SCRIPT_NAME)
 application = get_KIND_application()
 """
+FLASK = """
+from flask import Flask, request, url_for
+application = Flask(__name__)
+SETTINGS
+@application.route("/here")
+def here():
+    return url_for("here", _external=True) + " " + request.remote_addr
+"""
+
+
+def filled(text: str, kind: str, settings: str = "") -> str:
+    return text.replace("KIND", kind).replace("SETTINGS", settings)
+
 
 # File and program. LINES stands for the lines of doc/apps.md, and MORE for
 # those that belong at the end.
 FRAMEWORKS: dict[str, tuple[str, str]] = {
-    "Django": ("wsgi.py", DJANGO.replace("KIND", "wsgi") + "MORE"),
-    "Django with asgi.py": ("asgi.py", DJANGO.replace("KIND", "asgi")),
-    "Flask": ("wsgi.py", """
-from flask import Flask, request, url_for
-application = Flask(__name__)
-LINES
-@application.route("/here")
-def here():
-    return url_for("here", _external=True) + " " + request.remote_addr
-"""),
+    "Django": ("wsgi.py", filled(DJANGO, "wsgi")),
+    "Django with gunicorn": ("wsgi.py",
+                             filled(DJANGO, "wsgi", "LINES") + "MORE"),
+    "Django with asgi.py": ("asgi.py", filled(DJANGO, "asgi")),
+    "Flask": ("wsgi.py", filled(FLASK, "")),
+    "Flask with gunicorn": ("wsgi.py", filled(FLASK, "", "LINES")),
     "FastAPI and other ASGI applications": ("asgi.py", """
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse
@@ -122,13 +132,7 @@ int main(void)
     return 0;
 }
 """),
-    "uWSGI": ("wsgi.py", """
-from flask import Flask, request, url_for
-application = Flask(__name__)
-@application.route("/here")
-def here():
-    return url_for("here", _external=True) + " " + request.remote_addr
-"""),
+    "uWSGI": ("wsgi.py", filled(FLASK, "")),
 }
 
 
@@ -163,13 +167,18 @@ def use_uwsgi(app: App) -> None:
                    "--wsgi-file wsgi.py")
 
 
-MORE = {"Perl": use_starman, "C": compile_c, "uWSGI": use_uwsgi}
+def use_threads(app: App) -> None:
+    app.directives.append("AppConcurrency 2")
+
+
+MORE = {"Perl": use_starman, "C": compile_c, "uWSGI": use_uwsgi,
+        "Flask with gunicorn": use_threads, "Django with gunicorn": use_threads}
 
 
 def make(httpd: Httpd, name: str, host: str, location: Optional[str]) -> App:
     file, program = FRAMEWORKS[name]
     app = httpd.app(host, command=None, location=location)
-    lines, more = lines_of(name.partition(" with ")[0])
+    lines, more = lines_of(name.replace(" with asgi.py", ""))
     assert ("LINES" in program) == bool(lines)
     (app.root / file).write_text(program.replace("LINES", lines)
                                  .replace("MORE", more))

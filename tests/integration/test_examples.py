@@ -13,7 +13,8 @@ from harness.places import TOP
 
 # The examples whose packages Debian has, and the expected text of the page.
 EXAMPLES = {
-    "Flask": "Hello", "Django": "The install worked successfully",
+    "Flask": "Hello", "Flask with gunicorn": "Hello", "Django": "The install worked successfully",
+    "Django with gunicorn": "The install worked successfully",
     "FastAPI and other ASGI applications": "Hello",
     "Rails": "Hello", "Sinatra and other Rack applications": "Hello",
     "Node": "Hello", "Express": "Hello",
@@ -47,8 +48,9 @@ def put(app: App, section: str, user: str = USER) -> None:
 @pytest.mark.parametrize("name", list(EXAMPLES))
 def test_example(httpd: Httpd, name: str) -> None:
     section = sections()[name]
-    if name == "uWSGI":
-        section = sections()["Flask"].replace("Configuration", "") + section
+    of = {"uWSGI": "Flask"}.get(name, name.replace(" with gunicorn", ""))
+    if of != name:
+        section = sections()[of].replace("Configuration", "") + section
     httpd.modules += ["proxy_uwsgi"]
     httpd.directives.append("DirectoryIndex index.php index.html")
     # Django responds to no other name.

@@ -6,7 +6,7 @@ from typing import Callable
 
 import pytest
 
-from harness.places import BUILD, apxs
+from harness.places import BUILD, TOP, apxs
 from harness.upgrade import other_build
 
 Install = Callable[..., None]
@@ -30,6 +30,8 @@ def want(prefix: str = "usr/local") -> set[str]:
     return {f"{modules}/mod_apppool.so",
             f"{prefix}/libexec/apppool/apppool-watchdog",
             f"{prefix}/libexec/apppool/apppool-spawner",
+            *(f"{prefix}/libexec/apppool/{path.relative_to(TOP)}"
+              for path in (TOP / "helpers").rglob("*.py")),
             f"{prefix}/sbin/apppoolctl",
             f"{prefix}/share/man/man8/apppoolctl.8",
             f"{prefix}/share/bash-completion/completions/apppoolctl"}

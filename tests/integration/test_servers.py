@@ -14,7 +14,7 @@ from harness.places import TOP
 from harness.procs import alive, command
 from harness.wait import wait_until
 
-SERVERS = {"python": "gunicorn", "ruby": "puma", "node": "node"}
+SERVERS = {"python": "/python/wsgi.py", "ruby": "puma", "node": "node"}
 
 
 def demo(httpd: Httpd, language: str, *directives: str) -> App:
@@ -235,3 +235,35 @@ def test_php_children(httpd: Httpd) -> None:
     pending = [httpd.get_async("/", "site") for _ in range(3)]
     assert [one.result().text for one in pending] == ["met"] * 3
     assert len(httpd.pids(app)) == 1
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("text, said", [
+    ("import nothing_like_this", "ModuleNotFoundError: No module named"),
+    ("app = 5", "wsgi has no application that can be called")])
+def test_wsgi_does_not_load(httpd: Httpd, text: str, said: str) -> None:
+    """The error page has the traceback"""
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    app = httpd.app("shop", "AppFriendlyErrors On", command=None)
+    (app.root / "wsgi.py").write_text(text)
+    httpd.start()
+    answer = httpd.get("/", "shop")
+    assert answer.status >= 500 and said in answer.text
+    assert "exit code 1" in answer.text
+
+
+@pytest.mark.mpms("event")
+def test_wsgi_in_a_virtual_environment(httpd: Httpd) -> None:
+    """Its python, and what is installed there"""
+    app = httpd.app("shop", command=None)
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip",
+                    app.root / ".venv"], check=True)
+    site = next((app.root / ".venv").glob("lib/python3*/site-packages"))
+    (site / "only_here.py").write_text("TEXT = b'from .venv'")
+    (app.root / "wsgi.py").write_text(
+        "from only_here import TEXT\n"
+        "def application(environ, start):\n"
+        "    start('200 OK', [])\n    return [TEXT]\n")
+    httpd.start()
+    assert httpd.get("/", "shop").text == "from .venv"
+    assert command(httpd.pids(app)[0]).startswith(".venv/bin/python")

@@ -22,7 +22,7 @@ BENCHES = [TOP / "demo" / "picture",
 SOURCES = c_files() + SCRIPTS + BENCHES + sorted(
     path for pattern in ("*.py", "*.sh", "*.js", "*.ru", "*.mk", "*.pml",
                     "*.dict")
-    for place in ("tests", "demo") for path in (TOP / place).rglob(pattern))
+    for place in ("tests", "demo", "helpers") for path in (TOP / place).rglob(pattern))
 
 
 def but(condition: Callable[[bytes], object], files: list[Path]) -> list[str]:

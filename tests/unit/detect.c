@@ -130,18 +130,42 @@ static void rack_is_puma(void **state)
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), " bin/puma -t"));
 }
 
-static void wsgi_is_gunicorn(void **state)
+#define LOADER "\"$APPPOOL_HELPERS/python/wsgi.py\" "
+
+static void wsgi_is_our_loader(void **state)
 {
     (void)state;
     put("wsgi.py", "");
-    assert_string_equal(detected(APL_LISTEN_FD, 1),
-                        "env -u NOTIFY_SOCKET gunicorn --workers 1 "
-                        "--threads 1 --timeout 0 wsgi");
+    assert_string_equal(detected(APL_LISTEN_FD, 1), "python3 " LOADER "wsgi");
     put("passenger_wsgi.py", "");
-    assert_string_equal(detected(APL_LISTEN_UNIX, 2),
+    assert_string_equal(detected(APL_LISTEN_UNIX, 1),
+                        "python3 " LOADER "--listen %s passenger_wsgi");
+    assert_string_equal(detected(APL_LISTEN_TCP, 1),
+                        "python3 " LOADER "--listen %s passenger_wsgi");
+    mkdir(".venv", 0700);
+    mkdir(".venv/bin", 0700);
+    put(".venv/bin/python", "");
+    chmod(".venv/bin/python", 0700);
+    assert_string_equal(detected(APL_LISTEN_FD, 1),
+                        ".venv/bin/python " LOADER "passenger_wsgi");
+    assert_string_equal(found.why,
+                        "passenger_wsgi.py is there, and .venv/bin/python");
+    unlink(".venv/bin/python");
+    rmdir(".venv/bin");
+    rmdir(".venv");
+}
+
+/* The loader serves one request at a time. */
+static void wsgi_with_threads_is_gunicorn(void **state)
+{
+    (void)state;
+    put("wsgi.py", "");
+    assert_string_equal(detected(APL_LISTEN_FD, 5),
                         "env -u NOTIFY_SOCKET gunicorn --workers 1 "
-                        "--threads 2 --timeout 0 --bind unix:%s "
-                        "passenger_wsgi");
+                        "--threads 5 --timeout 0 wsgi");
+    assert_string_equal(detected(APL_LISTEN_UNIX, 0),
+                        "env -u NOTIFY_SOCKET gunicorn --workers 1 "
+                        "--threads 16 --timeout 0 --bind unix:%s wsgi");
 }
 
 static void manage_is_django(void **state)
@@ -153,8 +177,7 @@ static void manage_is_django(void **state)
     put("manage.py", "");
     put("package.json", "{\"scripts\": {\"start\": \"webpack\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1),
-                        "env -u NOTIFY_SOCKET gunicorn --workers 1 "
-                        "--threads 1 --timeout 0 shop.wsgi");
+                        "python3 " LOADER "shop.wsgi");
     assert_string_equal(found.why, "manage.py and shop/wsgi.py are there");
     rename("shop", "a shop");
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), "webpack"));
@@ -187,7 +210,7 @@ static void asgi_is_uvicorn(void **state)
                         "uvicorn --root-path \"$APP_BASE_URI\" --uds %s "
                         "asgi:application");
     put("wsgi.py", "");
-    assert_non_null(strstr(detected(APL_LISTEN_FD, 1), "gunicorn"));
+    assert_non_null(strstr(detected(APL_LISTEN_FD, 1), "/wsgi.py\" wsgi"));
 }
 
 static void fastcgi_is_php_or_a_program(void **state)
@@ -226,7 +249,7 @@ static void nothing_is_configured(void **state)
         {"package.json", "{\"scripts\": {\"start\": \"next\"}}", APL_HTTP, 0,
          "next"},
         {"asgi.py", "", APL_HTTP, 0, "uvicorn"},
-        {"wsgi.py", "", APL_HTTP, 1, "--threads 1 "},
+        {"wsgi.py", "", APL_HTTP, 1, "python3 "},
         {"config.ru", "", APL_HTTP, 1, "-t 1:1 "},
         {"Procfile", "web: rackup", APL_HTTP, 1, "rackup"},
         {"Procfile", "web: env A=b exec /usr/bin/node x.js", APL_HTTP, 0,
@@ -295,7 +318,8 @@ int main(void)
         TEST(the_error_names_what_was_looked_for),
         TEST(procfile_has_the_first_word),
         TEST(rack_is_puma),
-        TEST(wsgi_is_gunicorn),
+        TEST(wsgi_is_our_loader),
+        TEST(wsgi_with_threads_is_gunicorn),
         TEST(manage_is_django),
         TEST(package_start_goes_before_names),
         TEST(asgi_is_uvicorn),

@@ -25,7 +25,13 @@ CC = "cc -O1 -o web"
 UWSGI = ("uwsgi --plugin python3 --wsgi-file wsgi.py --need-app "
          "--die-on-term --disable-logging")
 
+LOADER = 'python3 "$APPPOOL_HELPERS/python/wsgi.py"'
+
 SERVERS = {
+    "wsgi": Server("wsgi.py", f"{LOADER} wsgi"),
+    "wsgi-unix": Server("wsgi.py", f"{LOADER} --listen %s wsgi", listen="unix"),
+    "wsgi-tcp": Server("wsgi.py", f"{LOADER} --listen %s wsgi:application",
+                       listen="tcp"),
     "gunicorn": Server("wsgi.py", "gunicorn --threads 1 wsgi"),
     "gunicorn-unix": Server("wsgi.py", "gunicorn -b unix:%s wsgi",
                             listen="unix"),

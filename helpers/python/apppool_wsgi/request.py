@@ -1,0 +1,95 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What the head of a request says, as environ has it."""
+import io
+
+from apppool_wsgi.connection import SPLIT, Body
+
+CACHED_MAX = 1000  # names of headers
+DIGITS = frozenset("0123456789")
+TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
+                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+HEX = "0123456789abcdefABCDEF"
+DECODED = {a + b: chr(int(a + b, 16)) for a in HEX for b in HEX}
+
+keys = {}  # name of a header: its key in environ
+
+
+class BadRequest(Exception):
+    """What came is not HTTP."""
+
+
+def decoded(path):
+    """%41 becomes A. What is no such code stays."""
+    first, *parts = path.split("%")
+    return first + "".join(
+        DECODED[part[:2]] + part[2:] if part[:2] in DECODED else "%" + part
+        for part in parts)
+
+
+def key(name):
+    """Of a request's header, in environ."""
+    if not name or not TOKEN.issuperset(name):
+        raise BadRequest(f"{name!r} is no name of a header")
+    made = name.upper().replace("-", "_")
+    if made not in ("CONTENT_TYPE", "CONTENT_LENGTH"):
+        made = "HTTP_" + made
+    if len(keys) < CACHED_MAX:
+        keys[name] = made
+    return made
+
+
+def parse(head, environ):
+    """Add what the request's head says to environ."""
+    text = head.decode("latin-1")
+    first, *lines = text.split("\r\n")
+    n = len(lines)
+    if text.count("\n") != n or text.count("\r") != n or "\0" in text:
+        raise BadRequest("its head has a wrong character")
+    try:
+        method, target, version = first.split(" ")
+    except ValueError:
+        raise BadRequest("its first line has not three parts") from None
+    path, _, query = target.partition("?")
+    if not method or not TOKEN.issuperset(method) \
+            or version not in ("HTTP/1.1", "HTTP/1.0") \
+            or path[:1] != "/" and (path != "*" or method != "OPTIONS") \
+            or not target.isprintable() and any(
+                c < " " or c == "\x7f" for c in target):
+        raise BadRequest("its first line is wrong")
+    environ["REQUEST_METHOD"] = method
+    environ["REQUEST_URI"] = target
+    environ["PATH_INFO"] = decoded(path) if "%" in path else path
+    environ["QUERY_STRING"] = query
+    environ["SERVER_PROTOCOL"] = version
+    for line in lines:
+        name, colon, value = line.partition(":")
+        if not colon:
+            raise BadRequest("a line of its head has no colon")
+        name = keys.get(name) or key(name)
+        value = value.strip(" \t")
+        if name in environ:
+            value = environ[name] + ("; " if name == "HTTP_COOKIE" else ", ") \
+                + value
+        environ[name] = value
+
+
+def body_of(environ, connection):
+    """wsgi.input, and what of it may be left to read at the end."""
+    length = environ.get("CONTENT_LENGTH")
+    coding = environ.get("HTTP_TRANSFER_ENCODING")
+    if coding is None and (length is None or length == "0"):
+        return io.BytesIO(), None
+    if coding is None:
+        if not length or not DIGITS.issuperset(length) or len(length) > 18:
+            raise BadRequest("its Content-Length is wrong")
+        length, rest = int(length), connection.rest
+        if length <= len(rest):
+            connection.rest = rest[length:]
+            return io.BytesIO(rest[:length]), None
+    elif length is not None or coding.lower() != "chunked" \
+            or environ["SERVER_PROTOCOL"] != "HTTP/1.1":
+        raise BadRequest("its Transfer-Encoding is wrong")
+    body = Body(connection, length or 0, coding is not None,
+                environ.get("HTTP_EXPECT", "").lower() == "100-continue"
+                and environ["SERVER_PROTOCOL"] == "HTTP/1.1")
+    return io.BufferedReader(body, SPLIT), body

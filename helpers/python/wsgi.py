@@ -1,0 +1,66 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Serves a WSGI application (PEP 3333) to mod_apppool, one request at a time.
+
+    python3 wsgi.py [--listen ADDRESS] MODULE[:NAME]
+
+MODULE is imported from the current directory. NAME is `application` unless
+there is another one. The socket is descriptor 3, as systemd hands it over; or
+it is made at ADDRESS, the path of a Unix socket or HOST:PORT.
+
+A request costs two system calls, recv() and send(), while requests come one
+after the other on one connection. After QUIET without a request, poll() waits
+for all connections, for a new one, and for a signal.
+
+Trust: over a Unix socket all requests come from httpd, which removes what a
+client says in X-Forwarded headers. So they say here who the client is. Over TCP
+they are headers like any other. Requests that are not HTTP get 400, and the
+application does not see them."""
+import importlib
+import os
+import socket
+import sys
+
+from apppool_wsgi.server import Server
+
+
+def listen(address):
+    if address is None:
+        if os.environ.pop("LISTEN_FDS", "") != "1" \
+                or os.environ.pop("LISTEN_PID", "") != str(os.getpid()):
+            sys.exit("there is no socket to listen on: LISTEN_FDS and "
+                     "LISTEN_PID do not say that descriptor 3 is one")
+        os.environ.pop("LISTEN_FDNAMES", None)
+        os.set_inheritable(3, False)
+        return socket.socket(fileno=3)
+    if "/" in address:
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(address)
+    else:
+        host, _, port = address.rpartition(":")
+        listener = socket.socket()
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, int(port)))
+    return listener
+
+
+def main():
+    words, address = sys.argv[1:], None
+    if words[:1] == ["--listen"] and len(words) > 1:
+        _, address, *words = words
+    if len(words) != 1 or words[0].startswith("-"):
+        sys.exit("usage: wsgi.py [--listen ADDRESS] MODULE[:NAME]")
+    module, _, name = words[0].partition(":")
+    listener = listen(address)
+    sys.path[0] = os.getcwd()
+    sys.stdout.reconfigure(line_buffering=True)
+    application = getattr(importlib.import_module(module),
+                          name or "application", None)
+    if not callable(application):
+        sys.exit(f"{module} has no {name or 'application'} that can be called")
+    if address:
+        listener.listen(1024)
+    Server(application, listener).run()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,188 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The process of the loader for WSGI applications (helpers/python): connections,
+threads, memory, signals, and applications that do not load."""
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from typing import Callable, Iterator
+
+import pytest
+
+from harness import procs
+from harness.wait import wait_until
+from harness.wsgi import (GET, MEGABYTE, WSGI, Answer, Loader, ask, is_closed,
+                          is_open, serving)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loader]:
+    with serving(tmp_path_factory.mktemp("wsgi")) as loader:
+        yield loader
+
+
+@pytest.fixture
+def client(shared: Loader) -> Iterator[socket.socket]:
+    with shared.connect() as made:
+        yield made
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Loader]]:
+    """A loader of its own for tests that end it."""
+    loaders: list[Loader] = []
+
+    def begin(*words: str, **more: Path) -> Loader:
+        loaders.append(Loader(tmp_path, *words, **more))
+        return loaders[-1]
+
+    yield begin
+    for loader in loaders:
+        loader.destroy()
+
+
+def test_two_connections(shared: Loader) -> None:
+    """Whichever asks is served, and the other one stays open"""
+    with shared.connect() as one, shared.connect() as two:
+        for client in (one, two, two, one, one, two):
+            assert is_open(client)
+        one.sendall((GET % b"/shape?one")[:20])
+        assert is_open(two)
+        one.sendall((GET % b"/shape?one")[20:])
+        assert Answer(one).body == b"hello"
+
+
+def test_threads_run(client: socket.socket) -> None:
+    """While the loader waits"""
+    ask(client, "/tick?go")
+    first = int(ask(client, "/tick").body)
+    wait_until(lambda: int(ask(client, "/tick").body) > first + 20, "ticks")
+    before = int(ask(client, "/tick").body)
+    time.sleep(0.3)  # nothing else lets the thread run
+    assert int(ask(client, "/tick").body) > before + 5
+
+
+def test_forked_child_is_ended(client: socket.socket) -> None:
+    assert ask(client, "/fork").body == b"{-15}"
+    assert is_open(client)
+
+
+def test_output(shared: Loader, client: socket.socket) -> None:
+    before = len(shared.log())
+    ask(client, "/said")
+    assert shared.log()[before:] == "a line for the log\nand one more\n"
+
+
+def peak(pid: int) -> int:
+    """Bytes"""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError
+
+
+def test_memory(start: Callable[..., Loader], tmp_path: Path) -> None:
+    """A hundred megabytes in and out"""
+    loader = start()
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(100 * MEGABYTE)
+    with loader.connect() as client:
+        assert ask(client, "/count", "POST", b"1").body == b"1"
+        ask(client, "/down?3")
+        before = peak(loader.process.pid)
+        part = b"x" * MEGABYTE
+        client.sendall(b"POST /count HTTP/1.1\r\nHost: a\r\n"
+                       b"Content-Length: %d\r\n\r\n" % (100 * MEGABYTE))
+        for _ in range(100):
+            client.sendall(part)
+        assert Answer(client).body == b"%d" % (100 * MEGABYTE)
+        for request in ("/down?1000", f"/file?plain&{path}"):
+            client.sendall(GET % request.encode())
+            left = 95 * MEGABYTE
+            while left > 0:
+                left -= len(client.recv(MEGABYTE))
+            while ask_end(client):
+                pass
+        assert peak(loader.process.pid) < before + 4 * MEGABYTE
+        assert is_open(client)
+
+
+def ask_end(client: socket.socket) -> bool:
+    """Read what is left of a response, until it is quiet."""
+    client.settimeout(0.3)
+    try:
+        return client.recv(MEGABYTE) != b""
+    except TimeoutError:
+        return False
+    finally:
+        client.settimeout(30)
+
+
+@pytest.mark.parametrize("when", ["before the first", "on a connection",
+                                  "long idle", "a closed one"])
+def test_term_while_idle(start: Callable[..., Loader], when: str) -> None:
+    loader = start()
+    with loader.connect() as client:
+        assert is_open(client)
+        if when == "a closed one":
+            client.close()
+        if when == "long idle":
+            time.sleep(0.2)
+        if when == "before the first":
+            loader.destroy()
+            loader.path.unlink()
+            loader = start()
+            wait_until(lambda: b"wsgi" in Path(
+                f"/proc/{loader.process.pid}/cmdline").read_bytes(), "it runs")
+            with loader.connect() as probe:
+                assert is_open(probe)
+        assert loader.end() == 0
+
+
+def test_term_in_a_request(start: Callable[..., Loader],
+                           tmp_path: Path) -> None:
+    """The request is finished"""
+    loader = start()
+    with loader.connect() as client:
+        client.sendall(GET % f"/stream?{tmp_path}/go".encode())
+        got = client.recv(65536)
+        procs.send(loader.process.pid, signal.SIGTERM)
+        time.sleep(0.05)
+        (tmp_path / "go").touch()
+        got += client.makefile("rb").read()
+    assert got.endswith(b"6\r\nsecond\r\n0\r\n\r\n")
+    assert loader.process.wait(20) == 0
+
+
+def test_exit_of_the_app(start: Callable[..., Loader]) -> None:
+    loader = start()
+    with loader.connect() as client:
+        client.sendall(GET % b"/leave")
+        assert is_closed(client)
+    assert loader.process.wait(20) == 7
+
+
+@pytest.mark.parametrize("text, said", [
+    ("import nothing_like_this", "No module named 'nothing_like_this'"),
+    ("def application(:", "SyntaxError"),
+    ("app = 5", "shop has no application that can be called"),
+    ("application = 5", "shop has no application that can be called"),
+    ("raise SystemExit('not today')", "not today")])
+def test_app_does_not_load(start: Callable[..., Loader], tmp_path: Path,
+                           text: str, said: str) -> None:
+    """The log says why, and the exit code is 1"""
+    (tmp_path / "shop.py").write_text(text)
+    loader = start("shop", root=tmp_path)
+    assert loader.process.wait(20) == 1
+    assert said in loader.log()
+
+
+def test_no_socket() -> None:
+    for words in (["shop"], [], ["--listen"], ["a", "b"]):
+        done = subprocess.run(["/usr/bin/python3", "-B", WSGI, *words],
+                              capture_output=True, text=True, cwd="/")
+        assert done.returncode == 1
+        assert ("no socket to listen on" if words == ["shop"]
+                else "usage: wsgi.py") in done.stderr

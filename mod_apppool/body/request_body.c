@@ -64,7 +64,7 @@ static apr_off_t most_at_once(const ap_filter_t *f, apr_off_t most)
 {
     const request_rec *r = f->r;
 
-    return most < APPPOOL_SPOOL_PIECE && r->input_filters == f &&
+    return most < APPPOOL_SPOOL_PIECE && r->input_filters == f && r->filename &&
                    !strncmp(r->filename, "proxy:http:", 11)
                ? APPPOOL_SPOOL_PIECE
                : most;

@@ -33,6 +33,7 @@ typedef struct {
     sock_diag_unix_t *on_unix;
     sock_diag_tcp_t *on_tcp;
     void *ctx;
+    int n; /* Unix sockets that were told */
 } asker_t;
 
 /* The next part of a message. The kernel's own macros mix signed and unsigned
@@ -119,7 +120,7 @@ static int ask(const void *request, size_t length, each_t *each, void *ctx)
 
 static void unix_found(const struct nlmsghdr *m, void *ctx)
 {
-    const asker_t *asker = ctx;
+    asker_t *asker = ctx;
     const struct unix_diag_msg *body = NLMSG_DATA(m);
     const struct rtattr *at = after(m, NLMSG_SPACE(sizeof *body));
     const char *end = after(m, m->nlmsg_len);
@@ -152,6 +153,7 @@ static void unix_found(const struct nlmsghdr *m, void *ctx)
     found.number = body->udiag_ino;
     found.inode = file.udiag_vfs_ino;
     found.device = file.udiag_vfs_dev;
+    asker->n++;
     asker->on_unix(&found, found.listens ? queue.udiag_rqueue : down == GONE,
                    asker->ctx);
 }
@@ -190,16 +192,19 @@ static int ask_unix(asker_t *asker, uint32_t states)
     return ask(&request, sizeof request, unix_found, asker);
 }
 
+/* No socket is told twice: a dump that breaks off has failed. */
 int sock_diag_unix(sock_diag_unix_t *each, void *ctx)
 {
-    asker_t asker = {each, NULL, ctx};
+    asker_t asker = {.on_unix = each, .ctx = ctx};
 
-    return ask_unix(&asker, LISTENING) == 0 ? 0 : read_proc(&asker);
+    if (ask_unix(&asker, LISTENING) == 0)
+        return 0;
+    return asker.n == 0 ? read_proc(&asker) : -1;
 }
 
 int sock_diag_unix_left(sock_diag_unix_t *each, void *ctx)
 {
-    asker_t asker = {each, NULL, ctx};
+    asker_t asker = {.on_unix = each, .ctx = ctx};
 
     return ask_unix(&asker, LISTENING | ACCEPTED);
 }
@@ -246,14 +251,14 @@ static int ask_tcp(asker_t *asker, uint32_t states)
 
 int sock_diag_tcp(sock_diag_tcp_t *each, void *ctx)
 {
-    asker_t asker = {NULL, each, ctx};
+    asker_t asker = {.on_tcp = each, .ctx = ctx};
 
     return ask_tcp(&asker, LISTENING);
 }
 
 int sock_diag_tcp_left(sock_diag_tcp_t *each, void *ctx)
 {
-    asker_t asker = {NULL, each, ctx};
+    asker_t asker = {.on_tcp = each, .ctx = ctx};
 
     return ask_tcp(&asker, LEFT | UNREAD);
 }

@@ -5,8 +5,14 @@
 
 #include <errno.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "spawner/state/sock_diag.h"
 #include "tests/unit/support/scene.h"
@@ -17,6 +23,7 @@ static struct {
     int reason; /* errno; 0: none */
 } responses[2];
 static int request;
+static int sockets; /* that come before the response */
 
 ssize_t __wrap_send(int fd, const void *data, size_t size, int flags);
 ssize_t __wrap_recv(int fd, void *data, size_t size, int flags);
@@ -30,6 +37,26 @@ ssize_t __wrap_send(int fd, const void *data, size_t size, int flags)
     return (ssize_t)size;
 }
 
+/* The message of a dump that is about one listening socket. */
+static ssize_t put_socket(void *data, size_t size)
+{
+    struct {
+        struct nlmsghdr head;
+        struct unix_diag_msg body;
+        struct rtattr name;
+        char path[4];
+    } message = {.head = {.nlmsg_len = sizeof message,
+                          .nlmsg_type = SOCK_DIAG_BY_FAMILY},
+                 .body = {.udiag_family = AF_UNIX, .udiag_state = TCP_LISTEN},
+                 .name = {.rta_len = sizeof message.name + sizeof message.path,
+                          .rta_type = UNIX_DIAG_NAME},
+                 .path = "/a"};
+
+    assert_true(size >= sizeof message);
+    memcpy(data, &message, sizeof message);
+    return sizeof message;
+}
+
 ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
 {
     struct {
@@ -39,6 +66,10 @@ ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
 
     (void)fd;
     (void)flags;
+    if (sockets > 0) {
+        sockets--;
+        return put_socket(data, size);
+    }
     assert_in_range(request, 1, 2);
     if (responses[request - 1].type == 0) {
         errno = responses[request - 1].reason;
@@ -118,12 +149,53 @@ static void both_families_of_tcp(void **state)
                      ENOTSUP);
 }
 
+static void count(const sock_diag_socket_t *at, uint32_t n, void *ctx)
+{
+    (void)at;
+    (void)n;
+    ++*(int *)ctx;
+}
+
+/* @return how many sockets were told */
+static int dump_after(int some, int type, int reason, int *result)
+{
+    int told = 0;
+
+    request = 0;
+    sockets = some;
+    responses[0].type = type;
+    responses[0].reason = reason;
+    *result = sock_diag_unix(count, &told);
+    return told;
+}
+
+/* /proc/net/unix has the same sockets again. */
+static void no_socket_is_told_twice(void **state)
+{
+    int result, listens = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr_un own = {.sun_family = AF_UNIX};
+
+    (void)state;
+    assert_int_equal(
+        bind(listens, (struct sockaddr *)&own, sizeof own.sun_family), 0);
+    assert_int_equal(listen(listens, 1), 0);
+    assert_int_equal(dump_after(2, NLMSG_DONE, 0, &result), 2);
+    assert_int_equal(result, 0);
+    assert_int_equal(dump_after(2, NLMSG_ERROR, ENOMEM, &result), 2);
+    assert_int_equal(result, -1);
+    assert_int_equal(errno, ENOMEM);
+    assert_true(dump_after(0, NLMSG_ERROR, ENOMEM, &result) > 0);
+    assert_int_equal(result, 0);
+    close(listens);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_dump_ends_with_done),
         cmocka_unit_test(a_kernel_that_cannot_dump),
         cmocka_unit_test(both_families_of_tcp),
+        cmocka_unit_test(no_socket_is_told_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,8 +32,11 @@ static _Noreturn void cut_all(const spawner_t *s)
     for (p = s->processes; p; p = p->next) {
         int place = (int)(p->is.id & 0xffff) - 1;
 
-        if (p->cut.running && place >= 0 && place < n && is_still_unused(s, p))
+        if (p->cut.running && place >= 0 && place < n &&
+            is_still_unused(s, p)) {
+            parking_restore(sockets[place]);
             parking_cut(sockets[place]);
+        }
     }
     _exit(n < 0);
 }

@@ -9,13 +9,22 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define KIND (SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
+#include "spawner/shared/no_descriptors.h"
+
+#define MESSAGES_MAX 1024 /* more than any queue holds */
+#define KIND         (SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 
 /* A message of one byte, and its descriptors. */
 typedef union {
     struct cmsghdr head; /* for the alignment */
     char bytes[CMSG_SPACE(PARKING_MAX * sizeof(int))];
 } control_t;
+
+/* Headers older than 6.5; the same on all platforms but these. */
+#if !defined(SO_PASSPIDFD) && !defined(__sparc__) && !defined(__hppa__) &&     \
+    !defined(__alpha__)
+#define SO_PASSPIDFD 76
+#endif
 
 static int send_descriptors(int socket, const int *fds, int n)
 {
@@ -36,8 +45,29 @@ static int send_descriptors(int socket, const int *fds, int n)
     return sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
+/* Headers older than 6.5. */
+#ifndef SCM_PIDFD
+#define SCM_PIDFD 4
+#endif
+
+/* A child of httpd may ask the kernel for a descriptor of the sender in each
+ * message. It is a part of a message that this process has to close. */
+static void drop_pidfd(struct msghdr *message, struct cmsghdr *part)
+{
+    int fd;
+
+    for (; part; part = CMSG_NXTHDR(message, part))
+        if (part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_PIDFD &&
+            part->cmsg_len >= CMSG_LEN(sizeof fd)) {
+            memcpy(&fd, CMSG_DATA(part), sizeof fd);
+            if (fd >= 0)
+                close(fd);
+        }
+}
+
 /* @param most descriptors; the kernel closes all others
- * @return how many; -1: errno; there is no message */
+ * @return how many; 0: the message has none, or something else comes before
+ *         them; -1: errno; there is no message */
 static int receive_descriptors(int socket, int *fds, int most, int flags)
 {
     control_t control;
@@ -48,7 +78,7 @@ static int receive_descriptors(int socket, int *fds, int most, int flags)
                              .msg_control = &control,
                              .msg_controllen =
                                  CMSG_LEN((size_t)most * sizeof *fds)};
-    const struct cmsghdr *head;
+    struct cmsghdr *head;
     size_t size;
     int n;
 
@@ -56,8 +86,11 @@ static int receive_descriptors(int socket, int *fds, int most, int flags)
         return -1;
     head = CMSG_FIRSTHDR(&message);
     if (!head || head->cmsg_level != SOL_SOCKET ||
-        head->cmsg_type != SCM_RIGHTS)
+        head->cmsg_type != SCM_RIGHTS) {
+        drop_pidfd(&message, head);
         return 0;
+    }
+    drop_pidfd(&message, CMSG_NXTHDR(&message, head));
     size = head->cmsg_len - CMSG_LEN(0);
     memcpy(fds, CMSG_DATA(head), size);
     n = (int)(size / sizeof *fds);
@@ -130,9 +163,32 @@ int parking_open(int lot, int sockets[PARKING_MAX])
     return n > 0 ? n : -1;
 }
 
+static void set(int socket, int option, int value)
+{
+    setsockopt(socket, SOL_SOCKET, option, &value, sizeof value);
+}
+
+/* Options belong to the socket, so a child of httpd can set them for all. */
+void parking_restore(int socket)
+{
+    set(socket, SO_PASSCRED, 0);
+    set(socket, SO_PASSSEC, 0);
+#ifdef SO_PASSPIDFD
+    set(socket, SO_PASSPIDFD, 0);
+#endif
+    set(socket, SO_PEEK_OFF, -1);
+    set(socket, SO_DETACH_FILTER, 0);
+#ifdef SO_PASSRIGHTS
+    set(socket, SO_PASSRIGHTS, 1);
+#endif
+}
+
 int parking_put(int socket, int connection)
 {
     parking_cut(socket);
+    if (send_descriptors(socket, &connection, 1) == 0)
+        return 0;
+    parking_restore(socket);
     return send_descriptors(socket, &connection, 1);
 }
 
@@ -140,6 +196,9 @@ int parking_copy(int socket)
 {
     int fd = -1;
 
+    if (receive_descriptors(socket, &fd, 1, MSG_PEEK) == 1)
+        return fd;
+    parking_restore(socket);
     return receive_descriptors(socket, &fd, 1, MSG_PEEK) == 1 ? fd : -1;
 }
 
@@ -155,14 +214,19 @@ static int end_first(int socket, int flags)
     return n;
 }
 
-/* A queue holds a few messages at most. A process that may open no more files
+/* A child of httpd can fill the queue, which then holds some hundred messages.
+ * A process that may open no more files
  * must not take one: it would get no descriptor, and what is parked would stay
  * open in the children that have a copy. */
 void parking_cut(int socket)
 {
-    int n, fd, tries = 16;
+    int n, fd, tries = MESSAGES_MAX;
 
     while (tries-- > 0 && (n = end_first(socket, MSG_PEEK)) >= 0) {
+        if (n == 0) {
+            parking_restore(socket);
+            n = end_first(socket, MSG_PEEK);
+        }
         if (n == 0) {
             fd = fcntl(socket, F_DUPFD_CLOEXEC, 0);
             if (fd < 0)

@@ -23,7 +23,11 @@
  * Crash:  what is parked stays parked when a child dies.
  * Trust:  a child of httpd may park anything. Whoever takes a copy has to check
  *         what it is, and may have to wait in close(): root takes copies in a
- *         helper job only.
+ *         helper job only. No call waits for a message, and none leaves a
+ *         descriptor open that it does not return, whatever options a child has
+ *         set on a parking socket. Options that are in the way are set back. A
+ *         child that shuts a parking socket down ends the sharing of that
+ *         process's connections until httpd is stopped.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_PARKING_H
 #define APPPOOL_SPAWNER_SHARED_PARKING_H
@@ -42,6 +46,10 @@ int parking_put(int socket, int connection);
 
 /** A copy of what is parked: a descriptor. */
 int parking_copy(int socket);
+
+/** Set the options back that a child of httpd may have set. The others do it
+ * themselves where they see that something is wrong. */
+void parking_restore(int socket);
 
 /** End what is parked, for all who have a copy. A process that may open no more
  * files leaves it there, so that another can. */

@@ -22,6 +22,12 @@
 
 #include <cmocka.h>
 
+#include "spawner/shared/no_descriptors.h"
+
+#ifndef SO_PASSPIDFD
+#define SO_PASSPIDFD 76
+#endif
+
 static int sockets[PARKING_MAX];
 
 static int open_lot(int n)
@@ -208,6 +214,122 @@ static void nonsense_is_refused(void **state)
     close_lot(lot, 1);
 }
 
+/* ---- what a hostile child does to the socket ---- */
+
+static void set(int fd, int option, int value)
+{
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, option, &value, sizeof value),
+                     0);
+}
+
+static int next_descriptor(void)
+{
+    int fd = dup(0);
+
+    close(fd);
+    return fd;
+}
+
+/* A connection is parked, used and cut. */
+static void must_work(int option, int value)
+{
+    int ends[2], copy;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    set(sockets[0], option, value);
+    assert_int_equal(parking_put(sockets[0], ends[0]), 0);
+    set(sockets[0], option, value);
+    copy = parking_copy(sockets[0]);
+    assert_true(copy >= 0);
+    assert_int_equal(write(copy, "a", 1), 1);
+    assert_int_equal(next(ends[1]), 'a');
+    assert_true(is_open(ends[1]));
+    set(sockets[0], option, value);
+    parking_restore(sockets[0]); /* as the spawner does */
+    parking_cut(sockets[0]);
+    assert_false(is_open(ends[1]));
+    close(copy);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void options_of_a_child_are_set_back(void **state)
+{
+    int lot = open_lot(1), before = next_descriptor(), off = 0;
+
+    (void)state;
+    must_work(SO_PASSCRED, 1);
+    must_work(SO_PASSPIDFD, 1);
+    must_work(SO_PEEK_OFF, 1);
+    if (setsockopt(sockets[0], SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off) ==
+        0)
+        must_work(SO_PASSRIGHTS, 0);
+    assert_int_equal(next_descriptor(), before);
+    close_lot(lot, 1);
+}
+
+/* Also without the spawner: the child that has the process cuts it. */
+static void what_comes_before_a_descriptor_is_no_shield(void **state)
+{
+    int lot = open_lot(1), ends[2];
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(parking_put(sockets[0], ends[0]), 0);
+    set(sockets[0], SO_PASSCRED, 1);
+    parking_cut(sockets[0]);
+    assert_false(is_open(ends[1]));
+    close(ends[0]);
+    close(ends[1]);
+    close_lot(lot, 1);
+}
+
+/* The kernel opens a descriptor of the sender for each message. */
+static void no_descriptor_stays_open(void **state)
+{
+    int lot = open_lot(1), before = next_descriptor(), i;
+
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        set(sockets[0], SO_PASSPIDFD, 1);
+        assert_int_equal(send(sockets[0], "x", 1, MSG_DONTWAIT), 1);
+        assert_int_equal(parking_copy(sockets[0]), -1);
+        set(sockets[0], SO_PASSPIDFD, 1);
+        parking_cut(sockets[0]);
+    }
+    assert_int_equal(next_descriptor(), before);
+    close_lot(lot, 1);
+}
+
+/* fcntl() is for the open file, so for all. */
+static void nothing_blocks(void **state)
+{
+    int lot = open_lot(1), ends[2], i;
+
+    (void)state;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(fcntl(sockets[0], F_SETFL, 0), 0);
+    assert_int_equal(parking_copy(sockets[0]), -1);
+    parking_cut(sockets[0]);
+    for (i = 0; i < 1000 && send(sockets[0], "x", 1, MSG_DONTWAIT) == 1; i++)
+        ;
+    assert_true(i > 0 && i < 1000); /* its queue is full */
+    alarm(20);
+    assert_int_equal(parking_copy(sockets[0]), -1);
+    parking_cut(sockets[0]);
+    assert_int_equal(parking_put(sockets[0], ends[0]), 0);
+    assert_int_equal(shutdown(sockets[0], SHUT_RDWR), 0);
+    parking_cut(sockets[0]);
+    parking_cut(sockets[0]);
+    assert_int_equal(parking_copy(sockets[0]), -1);
+    assert_int_equal(parking_put(sockets[0], ends[0]), -1);
+    alarm(0);
+    assert_false(is_open(ends[1]));
+    close(ends[0]);
+    close(ends[1]);
+    close_lot(lot, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +340,10 @@ int main(void)
         cmocka_unit_test(a_child_with_few_files_has_none),
         cmocka_unit_test(nothing_is_lost_when_no_file_can_be_opened),
         cmocka_unit_test(nonsense_is_refused),
+        cmocka_unit_test(options_of_a_child_are_set_back),
+        cmocka_unit_test(what_comes_before_a_descriptor_is_no_shield),
+        cmocka_unit_test(no_descriptor_stays_open),
+        cmocka_unit_test(nothing_blocks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,6 +27,7 @@ static int is_still_unused(const spawner_t *s, const process_t *p)
 static _Noreturn void cut_all(const spawner_t *s)
 {
     int sockets[PARKING_MAX], n = parking_open(CONTRACT_PARKING_FD, sockets);
+    int failed = n < 0;
     const process_t *p;
 
     for (p = s->processes; p; p = p->next) {
@@ -35,10 +36,10 @@ static _Noreturn void cut_all(const spawner_t *s)
         if (p->cut.running && place >= 0 && place < n &&
             is_still_unused(s, p)) {
             parking_restore(sockets[place]);
-            parking_cut(sockets[place]);
+            failed |= parking_cut(sockets[place]) != 0;
         }
     }
-    _exit(n < 0);
+    _exit(failed);
 }
 
 /* Those that are wanted become those that the job cuts.
@@ -56,17 +57,7 @@ static int take_wanted(spawner_t *s)
     return n;
 }
 
-static void start(spawner_t *s);
-
-static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
-{
-    (void)e;
-    (void)cause;
-    start(s);
-    state_wake(s, s->now); /* whoever has waited for it */
-}
-
-/* There is no job for those that were to be cut: they are asked for again. */
+/* No job has cut those that were to be cut: they are asked for again. */
 static void forget_running(spawner_t *s)
 {
     process_t *p;
@@ -76,6 +67,22 @@ static void forget_running(spawner_t *s)
             p->cut.word = 0;
         p->cut.running = 0;
     }
+}
+
+static int has_succeeded(const siginfo_t *cause)
+{
+    return cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
+}
+
+static void start(spawner_t *s);
+
+static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
+{
+    (void)e;
+    if (!has_succeeded(cause))
+        forget_running(s);
+    start(s);
+    state_wake(s, s->now); /* whoever has waited for it */
 }
 
 static void start(spawner_t *s)
@@ -100,20 +107,30 @@ int connection_cut_is_under_way(const process_t *p)
  * process is stopped once, and would read on its connection. */
 static int may_ask(const spawner_t *s, const process_t *p)
 {
-    return p->phase >= PHASE_ENDING || s->now >= p->cut.not_before;
+    return (p->phase >= PHASE_ENDING && !p->cut.at_stop) ||
+           s->now >= p->cut.not_before;
+}
+
+static void ask(spawner_t *s, process_t *p, uint64_t word)
+{
+    p->cut.at_stop = p->phase >= PHASE_ENDING;
+    p->cut.not_before = s->now + PAUSE;
+    p->cut.word = word;
+    p->cut.wanted = 1;
+    if (cutter.pid == 0)
+        start(s);
 }
 
 int connection_cut_ask(spawner_t *s, process_t *p)
 {
     uint64_t word;
 
-    if (may_ask(s, p) && apl_connection_is_unused(&s->shm, p->is.id, &word) &&
+    if (apl_connection_is_unused(&s->shm, p->is.id, &word) &&
         word != p->cut.word) {
-        p->cut.not_before = s->now + PAUSE;
-        p->cut.word = word;
-        p->cut.wanted = 1;
-        if (cutter.pid == 0)
-            start(s);
+        if (may_ask(s, p))
+            ask(s, p, word);
+        if (word != p->cut.word)
+            state_wake(s, p->cut.not_before);
     }
     return connection_cut_is_under_way(p);
 }

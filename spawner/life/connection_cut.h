@@ -23,8 +23,9 @@
 #include "spawner/state/state.h"
 
 /** If a connection of this process is parked that no child uses, cut it, once.
- * At most every 100 ms, until the process is stopped; if there can be no job,
- * the next call tries again.
+ * At most every 100 ms, and once more at once when the process is stopped. If
+ * the job fails, or there can be none, the next call tries again. The spawner
+ * wakes for that.
  * @return 1: that is under way */
 int connection_cut_ask(spawner_t *s, process_t *p);
 

@@ -17,6 +17,7 @@
 #include "spawner/common/cgroup.h"
 #include "spawner/state/helper_job.h"
 #include "spawner/alert/start_failure.h"
+#include "spawner/life/connection_cut.h"
 #include "spawner/life/launch.h"
 #include "spawner/life/phase.h"
 #include "spawner/state/leftover_dirs.h"
@@ -265,6 +266,8 @@ static void tend(spawner_t *s, process_t *p)
         return;
     }
     slot_state_apply(s, p);
+    if (p->phase == PHASE_ENDING)
+        connection_cut_ask(s, p);
     if (p->phase == PHASE_KILLED && !p->unkillable)
         overdue_survives_kill(s, p, p->deadline - PHASE_KILL_LIMIT);
     phase_check_start(s, p);

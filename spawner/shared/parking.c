@@ -218,11 +218,14 @@ static int end_first(int socket, int flags)
  * A process that may open no more files
  * must not take one: it would get no descriptor, and what is parked would stay
  * open in the children that have a copy. */
-void parking_cut(int socket)
+int parking_cut(int socket)
 {
     int n, fd, tries = MESSAGES_MAX;
 
-    while (tries-- > 0 && (n = end_first(socket, MSG_PEEK)) >= 0) {
+    while (tries-- > 0) {
+        n = end_first(socket, MSG_PEEK);
+        if (n < 0)
+            return 0;
         if (n == 0) {
             parking_restore(socket);
             n = end_first(socket, MSG_PEEK);
@@ -230,9 +233,10 @@ void parking_cut(int socket)
         if (n == 0) {
             fd = fcntl(socket, F_DUPFD_CLOEXEC, 0);
             if (fd < 0)
-                return;
+                return -1;
             close(fd);
         }
         end_first(socket, 0);
     }
+    return -1;
 }

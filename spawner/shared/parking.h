@@ -52,7 +52,8 @@ int parking_copy(int socket);
 void parking_restore(int socket);
 
 /** End what is parked, for all who have a copy. A process that may open no more
- * files leaves it there, so that another can. */
-void parking_cut(int socket);
+ * files leaves it there, so that another can.
+ * @return 0: nothing is parked any more; -1: something may be */
+int parking_cut(int socket);
 
 #endif

@@ -102,6 +102,7 @@ typedef struct {
 typedef struct {
     int wanted;    /**< the next job is to cut its connection */
     int running;   /**< the job that runs does */
+    int at_stop;   /**< it was asked for when the process was stopped */
     uint64_t word; /**< of the connection that the last job was asked to cut */
     int64_t not_before; /**< us: no job is asked before that */
 } process_cut_t;

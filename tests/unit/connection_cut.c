@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +131,76 @@ static void a_stop_is_never_too_early(void **state)
     scratch_reap(forks.child);
 }
 
+/* The job is killed, or takes too long, before it has cut anything. */
+static void end_the_job(void)
+{
+    siginfo_t stopped;
+
+    assert_int_equal(waitid(P_PID, (id_t)forks.child, &stopped, WSTOPPED), 0);
+    assert_int_equal(kill(forks.child, SIGKILL), 0);
+    scratch_reap(forks.child);
+}
+
+static void a_job_that_died_is_tried_again(void **state)
+{
+    (void)state;
+    forks.stopped = 1;
+    p->phase = PHASE_ENDING;
+    assert_true(connection_cut_ask(s, p));
+    end_the_job();
+    assert_false(connection_cut_is_under_way(p));
+    assert_false(is_cut());
+    assert_false(connection_cut_ask(s, p)); /* not at once */
+    assert_int_equal(forks.tried, 1);
+    forks.stopped = 0;
+    s->now += SECOND / 10;
+    assert_true(connection_cut_ask(s, p));
+    scratch_reap(forks.child);
+    assert_true(is_cut());
+    s->now += SECOND;
+    assert_false(connection_cut_ask(s, p));
+    assert_int_equal(forks.tried, 2);
+}
+
+/* The job may open no more files than it has. */
+static void a_job_that_cannot_cut_has_failed(void **state)
+{
+    struct rlimit own, few;
+    int next = dup(0);
+
+    (void)state;
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &own), 0);
+    few = own;
+    few.rlim_cur = (rlim_t)next + 2; /* the parking sockets, and no more */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    assert_true(connection_cut_ask(s, p));
+    setrlimit(RLIMIT_NOFILE, &own);
+    scratch_reap(forks.child);
+    assert_false(is_cut());
+    s->now += SECOND;
+    assert_true(connection_cut_ask(s, p));
+    scratch_reap(forks.child);
+    assert_true(is_cut());
+}
+
+/* Root does not fork all the time for a process that is stopped, either. */
+static void a_stop_asks_at_once_and_then_seldom(void **state)
+{
+    apl_process_t *slot = scene_process(scene, p->is.id);
+    int i;
+
+    (void)state;
+    p->phase = PHASE_ENDING;
+    for (i = 0; i < 5; i++) {
+        assert_int_equal(connection_cut_ask(s, p), i == 0);
+        if (i == 0)
+            scratch_reap(forks.child);
+        slot->connection += 4;
+    }
+    assert_int_equal(forks.tried, 1);
+}
+
 /* Between the question and the job, the place got another connection. */
 static void the_job_checks_again(void **state)
 {
@@ -157,6 +228,12 @@ int main(void)
                                         finish),
         cmocka_unit_test_setup_teardown(a_stop_is_never_too_early, begin,
                                         finish),
+        cmocka_unit_test_setup_teardown(a_job_that_died_is_tried_again, begin,
+                                        finish),
+        cmocka_unit_test_setup_teardown(a_job_that_cannot_cut_has_failed, begin,
+                                        finish),
+        cmocka_unit_test_setup_teardown(a_stop_asks_at_once_and_then_seldom,
+                                        begin, finish),
         cmocka_unit_test_setup_teardown(the_job_checks_again, begin, finish),
     };
 

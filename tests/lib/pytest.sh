@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# pytest_suite DIR [ARGUMENT...]: run pytest in DIR, end with the names of what
-# was skipped and `N passed, N failed, N skipped`. It fails if no test was run;
+# pytest_suite DIR [ARGUMENT...]: run pytest in DIR, end with the names of
+# skipped tests and `N passed, N failed, N skipped`. It fails if no test was run;
 # with may_skip=1, if none was skipped either.
 # To be sourced. Debian's python3 is the one that has Debian's pytest.
 
@@ -12,7 +12,7 @@ pytest_suite() {
     local dir=$1 scratch status
     shift
     scratch=$(mktemp -d /tmp/pytest-XXXXXX) || return 1
-    # What pytest has compiled is kept for its other processes, and not in DIR.
+    # Compiled tests are kept for the other processes of pytest, and not in DIR.
     (cd "$dir" && PYTHONDONTWRITEBYTECODE='' \
         PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$scratch/compiled} \
         "$PYTHON" -m pytest -q \

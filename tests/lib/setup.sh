@@ -12,7 +12,7 @@ packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
     libfcgi-dev python3-websockets python3-h2 python3-flask python3-django
     python3-fastapi
     ruby-railties node-express node-busboy node-cookie-parser"
-# What redmine and dokuwiki depend on; they themselves are only unpacked.
+# The dependencies of redmine and dokuwiki, which themselves are only unpacked.
 packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     ruby-addressable ruby-bundler ruby-commonmarker ruby-html-pipeline
     ruby-mail ruby-marcel ruby-mini-magick ruby-mini-mime ruby-mocha
@@ -22,7 +22,7 @@ packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     libjs-jquery-cookie libphp-simplepie php-geshi php-phpseclib
     php-random-compat php-xml"
 packages_unpacked="redmine dokuwiki"
-# What tests/bench/run compares with, and the libraries of that.
+# The programs with which tests/bench/run compares, and their libraries.
 packages_peers="passenger libapache2-mod-passenger libapache2-mod-fcgid
     libapache2-mod-wsgi-py3 php8.2-fpm"
 packages_peers_need="libapparmor1 libargon2-1 libev4 libpython3.11 libuv1
@@ -53,7 +53,7 @@ install_packages() {
     [ "$(id -u)" = 0 ] || die "not root, so install first: ${missing[*]}"
     say "installing ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
-    # Others may be at it, and a mirror may fail once.
+    # Another apt may be running, and a mirror may fail once.
     # shellcheck disable=SC2086 # a list of words
     { [ "$updated" ] || apt-get $patient update; } \
         >"$scratch/apt.log" 2>&1 </dev/null &&
@@ -66,7 +66,7 @@ install_packages() {
 }
 
 # unpack_packages DIR PACKAGE...: put their files below DIR/PACKAGE. They are not
-# installed: what that does to a machine (databases, web servers) is not wanted.
+# installed, because that would set up databases and web servers.
 unpack_packages() {
     local dir=$1 package
     shift
@@ -90,7 +90,8 @@ unpack_packages() {
     done
 }
 
-# generate: make configure and Makefile.in where they are older than theirs.
+# generate: make configure and Makefile.in where they are older than their
+# sources.
 generate() {
     local made
     for made in configure Makefile.in; do
@@ -108,10 +109,10 @@ generate() {
     done
 }
 
-# The builds of tests/run: gcc's, as for release, whose module httpd loads;
-# clang's, with sanitizers and what the fuzzers count by; and with
+# The builds of tests/run: one by gcc, as for release, whose module httpd loads;
+# one by clang, with sanitizers and the counters of the fuzzers; and one with
 # ThreadSanitizer. Their arguments are targets of make. APR takes an offset from
-# a null pointer, which clang complains of, unless stddef.h was there before.
+# a null pointer, of which clang warns, unless stddef.h is included first.
 build_gcc() { targets=$* build build --enable-werror; }
 build_clang() {
     targets=$* build build-clang --enable-werror CC=clang \
@@ -125,8 +126,8 @@ build_threads() {
 # build DIR [VARIABLE=VALUE | --OPTION]...: configure where it is new or was
 # configured otherwise, then make $targets. Quiet unless it fails. configure and
 # libtool take half the time with Debian's sh that they take with bash, and
-# libtool has a faster stand-in. Suites that run side by side may want the same
-# build: one makes it, others wait.
+# libtool has a faster stand-in. Suites that run side by side may need the same
+# build: one makes it, and the others wait.
 build() {
     mkdir -p "$top/$1"
     (

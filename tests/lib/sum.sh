@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# What a suite says at its end: `N passed, N failed, N skipped`, the third only
-# of suites that can skip; before it a line `skipped - NAME: why` for each test
-# that was skipped.
+# The last line of a suite: `N passed, N failed, N skipped`, the third only in
+# suites that can skip. Before it there is a line `skipped - NAME: why` for each
+# skipped test.
 # To be sourced.
 
-# sum_up FILE...: add up the last lines of what suites, or parts of one, wrote.
-# Prints the three numbers. A file that ends otherwise is one failure, so is a
-# file whose skipped tests are not all named.
+# sum_up FILE...: add up the last lines in the output of suites, or of parts of
+# a suite. Prints the three numbers. A file that ends with another line is one
+# failure. So is a file that does not name all its skipped tests.
 sum_up() {
     local file p=0 f=0 s=0 last
     for file; do
@@ -25,8 +25,8 @@ sum_up() {
     echo "$p $f $s"
 }
 
-# sum_line PASSED FAILED SKIPPED: the last line. @return 1 if one failed, or
-# none was run
+# sum_line PASSED FAILED SKIPPED: the last line. @return 1 if a test
+# failed, or none was run
 sum_line() {
     if [ $(($1 + $2)) -eq 0 ]; then
         echo "not ok - no test was run"

@@ -1,10 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Break the product in small ways, and see that a test says so: see run.
+"""Break the product in small ways, and see that a test fails: see run.
 
 Each processor has a workshop: a copy of the tree and of its build. A mutant of
-*.txt is applied there, what it changes is built, and the tests that it names
-are run, as they were before without it. One of them has to fail.
-"""
+*.txt is applied there, its files are built, and its tests run. The same tests
+have run without the mutant before. One of them must fail."""
 import concurrent.futures
 import os
 import queue
@@ -54,7 +53,7 @@ class Mutant:
 
 
 def read_table(table: Path) -> list[Mutant]:
-    """Those of one folder."""
+    """The mutants of one folder."""
     mutants = []
     for entry in re.split(r"^== ", table.read_text(), flags=re.M)[1:]:
         head, _, rest = entry.partition("\n")
@@ -71,7 +70,7 @@ def read_table(table: Path) -> list[Mutant]:
 
 
 def barriers() -> list[Mutant]:
-    """Each one left out."""
+    """One mutant for each crash point, which leaves it out."""
     return [Mutant(f"crash-point-{label}", str(path.relative_to(TOP)), line, "",
                    [CRASH], {"barrier": label})
             for path in sorted((TOP / "shm").rglob("*.[ch]"))
@@ -80,7 +79,7 @@ def barriers() -> list[Mutant]:
 
 
 def judge(shop: Workshop, mutant: Mutant) -> tuple[str, str]:
-    """What becomes of a mutant: a key of KINDS, and more of it."""
+    """The result of a mutant: a key of KINDS, and details."""
     try:
         for test in mutant.tests:
             shop.test_unbroken(test)
@@ -98,13 +97,13 @@ def judge(shop: Workshop, mutant: Mutant) -> tuple[str, str]:
 
 
 def some(every: list[Mutant]) -> list[Mutant]:
-    """Some at random, other ones each time."""
+    """Some at random, different ones each time."""
     seed = int(os.environ.get("SEED") or time.time())
     print(f"# SEED={seed}", flush=True)
     dice = random.Random(seed)
     slow = [m for m in every if m.needs_httpd and not m.long]
     quick = [m for m in every if not m.needs_httpd and not m.long]
-    # What takes longest begins.
+    # The longest ones start first.
     return (dice.sample(slow, min(SLOW, len(slow))) +
             dice.sample(quick, min(QUICK, len(quick))))
 
@@ -122,8 +121,8 @@ def chosen(every: list[Mutant], names: list[str]) -> list[Mutant]:
 
 
 def outdated(mutant: Mutant, there: set[str]) -> str:
-    """What is no longer in the file, or there twice, cannot be replaced; nor
-    does a test find anything that is there no more."""
+    """A text that is no longer in the file, or is there twice, cannot be
+    replaced. A test that is gone finds nothing."""
     n = (TOP / mutant.file).read_text().count(mutant.old)
     gone = [test for test in mutant.tests if test not in there]
     if n != 1:
@@ -165,8 +164,9 @@ def judge_all(mutants: list[Mutant], where: Path) -> dict[str, int]:
 
 @contextmanager
 def directory() -> Iterator[Path]:
-    """For the workshops; apps of the tests enter. Broken tests of remove_tree
-    leave trees there that are deeper than Python's own rmtree can go."""
+    """For the workshops. Apps of the tests must be able to enter it. Broken
+    tests of remove_tree leave trees that are too deep for Python's own
+    rmtree."""
     where = tempfile.mkdtemp(prefix="mutants-")
     os.chmod(where, 0o755)
     try:

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A copy of the tree and of its build, where mutants are applied: nothing is
-built anew but what a mutant changes."""
+"""A copy of the tree and of its build, where mutants are applied. Only the
+changes of a mutant are built."""
 import os
 import re
 import shutil
@@ -15,23 +15,23 @@ from typing import Iterator
 
 TOP = Path(__file__).resolve().parents[2]
 BUILD = TOP / "build"
-BOUND = 300  # s: a test that is not back by then hangs
-SLOWER = 10  # or after so many times what it took without a mutant
-HASTE = 15  # s; but not before
+BOUND = 300  # s: a test that runs for longer is hung
+SLOWER = 10  # or this multiple of its time without a mutant
+HASTE = 15  # s; but at least this long
 CRASH = "tests/crash/images"
 INTEGRATION = "tests/integration/"
 COPIED = ("shm", "spawner", "mod_apppool", "ctl", "doc", "demo", "tests",
           "m4", "build-aux", "configure", "configure.ac", "aclocal.m4",
           "sources.mk", "Makefile.am", "Makefile.in")
-# What automake looks for, and what tests of httpd ask for.
+# What automake looks for, and what tests of httpd need.
 PROGRAMS = ("all", "check-programs", CRASH, "tests/crash/holder")
-# A mutant may leave a variable unused; and it is no use to a cache.
+# A mutant may leave a variable unused. A cache does not help with mutants.
 VARIABLES = {"CCACHE_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1",
              "CMOCKA_MESSAGE_OUTPUT": "TAP"}
 
 
 class Broken(Exception):
-    """Nothing can be said of the mutant."""
+    """The mutant cannot be judged."""
 
 
 class Skipped(Exception):
@@ -48,7 +48,7 @@ def run_make(build: Path, *arguments: str) -> None:
 
 
 def known_tests(wanted: set[str]) -> set[str]:
-    """Those of these tests that there are."""
+    """Those of these tests that exist."""
     web = {test for test in wanted if test.startswith(INTEGRATION)}
     files = sorted({test.partition("::")[0].removeprefix(INTEGRATION)
                     for test in web})
@@ -68,13 +68,13 @@ def copy(paths: list[Path], to: Path) -> None:
 
 class Workshop:
     every: "list[Workshop]" = []
-    # Of tests without a mutant: seconds, or what is wrong.
+    # For tests without a mutant: seconds, or the failure.
     known: dict[str, float | Exception] = {}
     knows = threading.Lock()
 
     @staticmethod
     def prepare(pattern: Path) -> None:
-        """What all workshops are copies of."""
+        """Make the tree that all workshops are copies of."""
         if not (BUILD / "config.status").exists():
             raise SystemExit(f"{BUILD} is not there: configure it first")
         run_make(BUILD, f"-j{os.cpu_count()}", *PROGRAMS)
@@ -96,8 +96,8 @@ class Workshop:
         Workshop.every.append(self)
 
     def relocate(self, path: Path) -> None:
-        """configure may have been called by its whole path. And a mutant may
-        leave something unused, which is a warning."""
+        """configure may have been called by its absolute path. Also, a mutant
+        may leave something unused, which is a warning."""
         was = path.stat()
         text = path.read_text()
         new = text.replace(str(TOP), str(self.src))
@@ -112,7 +112,7 @@ class Workshop:
                 for path in self.build.rglob("*") if path.is_file()}
 
     def restore(self) -> None:
-        """The build as it was: this is faster than to make it again."""
+        """Restore the build. This is faster than to make it again."""
         for path, written in self.time_stamps().items():
             if self.stamp.get(path) == written:
                 continue
@@ -133,7 +133,8 @@ class Workshop:
             self.restore()
 
     def test_unbroken(self, test: str) -> None:
-        """One that fails anyway, or does not run, finds nothing."""
+        """A test that fails without the mutant, or does not run, finds
+        nothing."""
         with self.knows:
             known = self.known.get(test)
         if known is None:
@@ -155,12 +156,12 @@ class Workshop:
                 else min(BOUND, HASTE + SLOWER * known))
 
     def failure(self, test: str) -> str:
-        """How a test fails; "" when it passes."""
+        """How a test fails, or "" if it passes."""
         if not test.startswith(INTEGRATION):
             run_make(self.build, test)
             return self.program(test, *self.run(test, False, {}))
         run_make(self.build, "all")
-        # Of the MPMs that it can run in, one is enough.
+        # One of the MPMs in which it can run is enough.
         how = self.pytest(test, *self.run(test, True, {"APPPOOL_MPM": "event"}))
         if how is None:
             how = self.pytest(test, *self.run(test, True, {}))
@@ -170,10 +171,10 @@ class Workshop:
 
     def run(self, test: str, is_web: bool,
             also: dict[str, str]) -> tuple[int | None, str]:
-        """Exit status, or None: it hangs; and what it says."""
+        """Exit status, or None if it hangs, and the output."""
         command = ["./" + test] + ["--quick"] * (test == CRASH)
         where = self.build
-        # What a test leaves that is killed goes with the workshop.
+        # What a killed test leaves is removed with the workshop.
         scratch = {"TMPDIR": str(self.src / "scratch")}
         (self.src / "scratch").mkdir(mode=0o755, exist_ok=True)
         if is_web:
@@ -210,7 +211,7 @@ class Workshop:
 
     @staticmethod
     def pytest(test: str, status: int | None, said: str) -> str | None:
-        """As failure(), or None: it was skipped."""
+        """As failure(), or None if it was skipped."""
         if status is None:
             return f"{test}, which hangs"
         if status == 0:
@@ -221,7 +222,8 @@ class Workshop:
         return INTEGRATION + failed[0]
 
     def close(self) -> None:
-        """End the test, and what it forked. pytest ends its httpd first."""
+        """End the test, and the processes that it forked. pytest ends its
+        httpd first."""
         run = self.process
         if run is None:
             return
@@ -239,8 +241,8 @@ class Workshop:
         self.end_orphans()
 
     def end_orphans(self) -> None:
-        """What the test forked and that left its process group: it is known
-        by its directory, which is the build that nobody else has."""
+        """Processes that the test forked and that left its process group. They
+        are found by their directory, which is the build of this workshop."""
         for link in Path("/proc").glob("[0-9]*/cwd"):
             try:
                 if os.readlink(link) == str(self.build):

@@ -5,10 +5,9 @@
     tests/source/picture.py              the picture, and what the code includes
     tests/source/picture.py --write      put the picture into ARCHITECTURE
 
-The picture is drawn from the table of ARCHITECTURE, which test_layers.py holds
-against the includes. A folder stands one level above the highest folder that it
-may include. The counts are those of the includes.
-"""
+The picture is made from the table of ARCHITECTURE, which test_layers.py
+compares with the includes. A folder is one level above the highest folder that
+it may include. The counts are those of the includes."""
 import re
 import sys
 from collections.abc import Callable
@@ -40,7 +39,8 @@ def picture() -> str:
 
 
 def graph(node: Callable[[str], str]) -> dict[str, set[str]]:
-    """Node: the nodes that its files include. @param node: of a file's name"""
+    """Each node with the nodes that its files include. @param node the node
+    for the name of a file"""
     found: dict[str, set[str]] = {}
     for path in c_files(*HOUSES):
         own = node(name(path))
@@ -61,7 +61,7 @@ def counts() -> str:
 
 
 def with_picture(text: str) -> str:
-    """ARCHITECTURE with the picture of today."""
+    """ARCHITECTURE with the present picture."""
     before, _, rest = text.partition(INTRO)
     return before + INTRO + picture() + "\n\n" + rest.partition("\n\n\n")[2]
 

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The source tree as the tests of it see it."""
+"""The source tree for the tests in this folder."""
 import re
 from pathlib import Path
 
@@ -8,7 +8,7 @@ HOUSES = ("shm", "spawner", "ctl", "mod_apppool")
 
 
 def c_files(*houses: str) -> list[Path]:
-    """Our .c and .h files; of all houses if none is named."""
+    """Our .c and .h files: of these houses, or of all."""
     return sorted(path for house in houses or HOUSES + ("tests",)
                   for path in (TOP / house).rglob("*.[ch]"))
 
@@ -18,7 +18,7 @@ def name(path: Path) -> str:
 
 
 def code(path: Path) -> str:
-    """The text without comments; line numbers stay."""
+    """The text without comments. Line numbers stay the same."""
     def blank(match: re.Match[str]) -> str:
         return match[0] if match[0][0] in "\"'" \
             else re.sub(r"[^\n]", " ", match[0])
@@ -42,7 +42,7 @@ def uses(word: str, *houses: str) -> list[str]:
 
 
 def lists() -> dict[str, list[str]]:
-    """Those of sources.mk"""
+    """The lists of sources.mk."""
     text = (TOP / "sources.mk").read_text().replace("\\\n", " ")
     pairs = (line.partition("=") for line in text.splitlines()
              if "=" in line and not line.startswith("#"))

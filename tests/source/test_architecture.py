@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What ARCHITECTURE says of files is there."""
+"""The files that ARCHITECTURE names exist, and contain what it says."""
 import re
 
 import picture

@@ -10,7 +10,7 @@ SETS = {"A": 21, "B": 40, "D": 5, "I": 26, "S": 15, "P": 31}
 
 
 def rows() -> dict[str, str]:
-    """What stands below the first line of each claim."""
+    """The lines below each claim."""
     found = re.findall(r"^([A-Z]\d+)  ? ?\S.*\n((?: {5}.*\n)*)",
                        (TESTS / "claims.md").read_text(), re.M)
     claims = [claim for claim, _ in found]
@@ -51,7 +51,7 @@ def test_each_test_is_there() -> None:
 
 
 def test_each_line_is_read() -> None:
-    """A test that is misspelt is not taken for a sentence."""
+    """A misspelt test is not taken for a part of the sentence."""
     for claim, row in rows().items():
         known = {word for pair in named(row) for word in pair}
         for word in re.findall(r"\w+\.(?:c|py)\b|\w*_\w*", row):
@@ -69,11 +69,11 @@ def test_each_test_that_cites_a_claim_is_below_it() -> None:
                 at = (claim[1].upper() + claim[2], path.name, test)
                 assert at in table, at
                 cited += 1
-    assert cited > 150  # the names are read at all
+    assert cited > 150  # the names are really read
 
 
 def test_each_test_of_a_file_is_run() -> None:
-    """Each function of a unit test that is one is in the list."""
+    """Each test function of a unit test is in its list."""
     for path in sorted((TESTS / "unit").glob("*.c")):
         written = set(re.findall(r"^(?:static void )?([a-z]\d+_\w+)\(void \*\*",
                                  path.read_text(), re.M))

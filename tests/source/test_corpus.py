@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What the fuzzers begin with is what the programs speak today."""
+"""The inputs from which the fuzzers start are as the programs write them
+today."""
 import json
 import re
 from typing import Any, Iterator
@@ -7,11 +8,11 @@ from typing import Any, Iterator
 from source import TOP, code, lists
 
 FUZZ = TOP / "tests/fuzz"
-ANYBODYS = {"env"}  # whose keys the administrator chooses
+ANYBODYS = {"env"}  # the administrator chooses its keys
 
 
 def written() -> set[str]:
-    """Keys of the app table that httpd writes."""
+    """Keys of the app table, as httpd writes them."""
     return set(re.findall(r'json_object_set_new\(\s*\w+,\s*"(\w+)"',
                           code(TOP / "mod_apppool/parent/app_table_write.c")))
 
@@ -28,8 +29,8 @@ def keys(value: Any) -> Iterator[str]:
 
 
 def test_app_table() -> None:
-    """Each key is in the dictionary and in a whole table: what lacks one is
-    refused, and nothing behind it is tested."""
+    """Each key is in the dictionary and in a complete table. A table without
+    one key is refused, and nothing behind that check is tested."""
     table = json.loads((FUZZ / "corpus/table/whole").read_text())
     assert set(keys(table)) == written()
     assert len(table["apps"]) > 0

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What the code has and what the manual says are the same."""
+"""The code and the manual agree."""
 import re
 import subprocess
 from pathlib import Path
@@ -26,7 +26,7 @@ def known() -> set[str]:
 
 
 def documented() -> dict[str, str]:
-    """Directive: its section of the manual."""
+    """Each directive with its section of the manual."""
     parts = re.split(r"^## (\w+)$", MANUAL.read_text(), flags=re.M)[1:]
     return dict(zip(parts[::2], parts[1::2]))
 
@@ -49,7 +49,7 @@ def test_sections() -> None:
 
 
 def help_of(directive: str) -> str:
-    """What httpd -L prints for it: the last of the adjacent strings of its row
+    """What httpd -L prints for it: the last of the adjacent strings in its row
     that is longer than a word."""
     row = re.search(rf'"{directive}",(.*?)\n    (?:[A-Z_0-9]+\(|APPPOOL_)',
                     DIRECTIVES_C.read_text().replace("\n\n", "\n"), re.S)
@@ -67,7 +67,7 @@ def test_help_is_the_first_sentence() -> None:
 
 
 def test_order_of_sections() -> None:
-    """One sentence, the facts, an example, what it interacts with"""
+    """One sentence, the facts, an example, interactions."""
     for directive, section in documented().items():
         first = section.strip().partition("\n\n")[0]
         assert re.fullmatch(r"[^.*]+(\.\S[^.*]*)*\.", first), \
@@ -81,7 +81,8 @@ def test_order_of_sections() -> None:
 
 
 def bounds() -> dict[str, tuple[str, bool]]:
-    """Directive with a number or a time: its range, and does 0 mean more?"""
+    """Each directive with a number or a time: its range, and whether 0 has a
+    meaning of its own."""
     sizes = {"DAY": "24h", "365 * DAY": "8760h"}
     for path in c_files("shm"):
         sizes.update(re.findall(r"^#define (APL_\w+_MAX) +(\d+)",
@@ -99,7 +100,7 @@ def bounds() -> dict[str, tuple[str, bool]]:
 
 
 def test_ranges() -> None:
-    """The numbers of the manual are those of the code."""
+    """The manual and the code have the same numbers."""
     assert len(bounds()) > 15
     for directive, (wanted, zero) in bounds().items():
         said = re.search(r"^\*\*Range:\*\* (.*)$", documented()[directive],
@@ -115,7 +116,8 @@ def default_of(section: str) -> str:
 
 
 def test_table_of_defaults() -> None:
-    """Each default that is something stands in it, as in its own section"""
+    """It has each default that is a value, as in the section of the
+    directive."""
     rows = dict(re.findall(r"^\| \[(\w+)\]\(#\w+\) \| (.*?) \| \S.* \|$",
                            MANUAL.read_text(), re.M))
     defaults = {directive: default_of(section)
@@ -144,7 +146,7 @@ def test_status_document() -> None:
 
 
 def helped() -> tuple[set[str], set[str]]:
-    """Commands and long options that apppoolctl --help names."""
+    """Commands and long options in apppoolctl --help."""
     text = re.search(r"char help\[\] =(.*?);\n", CTL.read_text(), re.S)
     assert text
     lines = "".join(re.findall(r'"(.*)"', text[1])).replace("\\n", "\n")
@@ -153,7 +155,7 @@ def helped() -> tuple[set[str], set[str]]:
 
 
 def test_man_page() -> None:
-    """It has the commands and options of apppoolctl, and no other."""
+    """It has the commands and options of apppoolctl, and no others."""
     commands, options = helped()
     assert {"status", "events", "restart"} <= commands
     page = MAN.read_text()
@@ -168,13 +170,13 @@ def test_man_page_is_roff() -> None:
     done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z", str(MAN)],
                           text=True, stderr=subprocess.PIPE)
     assert (done.returncode, done.stderr) == (0, "")
-    # A tag is one line; what follows is the text beside it.
+    # A tag is one line. The text beside it follows.
     for tag in re.findall(r"^\.TP\n(.*)", MAN.read_text(), re.M):
         assert tag.count("[") == tag.count("]"), tag
 
 
 def test_completion() -> None:
-    """Bash completes the same."""
+    """Bash completes the same words."""
     commands, options = helped()
     script = f"""
         source {COMPLETION}
@@ -205,7 +207,7 @@ def test_readme_is_one_file() -> None:
 
 
 def test_contributing_quotes_the_code() -> None:
-    """Its examples of style are lines of the files that it names"""
+    """Its examples of style are lines of the files that it names."""
     text = (TOP / "CONTRIBUTING").read_text()
     found = re.findall(r"\((\w+/[\w/]+\.[ch])\):\n\n((?:    .+\n)+)", text)
     assert len(found) == 3
@@ -217,7 +219,7 @@ def test_contributing_quotes_the_code() -> None:
 
 
 def test_headers_state_their_contract() -> None:
-    """Lock, Crash, Trust: what a caller has to know"""
+    """Lock, Crash, Trust: what a caller must know."""
     for path in c_files("shm"):
         for line in (r"@brief \S", r"^ \* Lock:\s+\S",
                      r"^ \* Crash:\s+\S", r"^ \* Trust:\s+\S"):
@@ -231,20 +233,20 @@ PAGES = [*sorted(TOP.glob("README*")), TOP / "tests" / "README.md",
 
 
 def links(path: Path) -> list[tuple[str, str]]:
-    """File and anchor of each relative link; either may be empty."""
+    """File and anchor of each relative link. Either may be empty."""
     text = re.sub(r"^    .*|`[^`]*`", "", path.read_text(), flags=re.M)
     return re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", text)
 
 
 def anchors(path: Path) -> set[str]:
-    """Of its headings, as GitHub makes them."""
+    """The anchors of its headings, as GitHub makes them."""
     return {re.sub(r"[^a-z0-9_ -]", "", head.lower()).replace(" ", "-")
             for head in re.findall(r"^#+ (.*)$", path.read_text(), re.M)}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name)
 def test_links(path: Path) -> None:
-    """Each leads to a file, and to a heading of it."""
+    """Each link leads to a file, and to a heading of it."""
     for file, anchor in links(path):
         target = path.parent / file if file else path
         assert target.exists(), file
@@ -252,7 +254,7 @@ def test_links(path: Path) -> None:
 
 
 def test_index() -> None:
-    """It names each file of doc/, and says in a sentence what it is."""
+    """It names each file of doc/, and describes it in a sentence."""
     named = re.findall(r"^\* \[([^]]+)\]\(([^)]+)\): (\w[^*]+?)\.$",
                        INDEX.read_text(), re.M)
     assert [file for file, link, _ in named if file != Path(link).name
@@ -262,7 +264,7 @@ def test_index() -> None:
 
 
 def test_questions() -> None:
-    """Each one has a section that answers it."""
+    """Each question has a section about it."""
     rows = re.findall(r"^\| [^|]+\? \| (.*) \|$", INDEX.read_text(), re.M)
     assert len(rows) == 5
     for response in rows:
@@ -270,7 +272,8 @@ def test_questions() -> None:
 
 
 def test_pages_about_a_move() -> None:
-    """From another server: all have the same parts, in the same order."""
+    """The pages for users of other servers have the same parts in the same
+    order."""
     for path in sorted((TOP / "doc").glob("from-*.md")):
         heads = re.findall(r"^## (.*)$", path.read_text(), re.M)
         assert [head if head != "Options" else "Directives"

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""shm/format/format.h: no pointer enters the segment, each struct has its size."""
+"""shm/format/format.h: the segment contains no pointer, and each struct has
+its documented size."""
 import re
 
 import pytest
@@ -32,7 +33,7 @@ def test_size_is_asserted(struct: str) -> None:
     assert re.search(rf"_Static_assert\(\s*sizeof\({struct}\)", code(FORMAT))
 
 
-# Invariants of which a look at one moment tells nothing, or nothing new.
+# Invariants about which a check of one moment shows nothing, or nothing new.
 UNSEEN = {
     2: "it allows something",
     7: "it is I3 and I8 together",
@@ -44,7 +45,7 @@ UNSEEN = {
 
 
 def test_each_invariant_is_checked() -> None:
-    """The numbers of format.h are those that check.c and check_group.c report."""
+    """check.c and check_group.c report the numbers of format.h."""
     stated = {int(number) for number in
               re.findall(r"^ \*  I(\d+) ", FORMAT.read_text(), re.M)}
     checked = {int(number) for number in re.findall(
@@ -55,7 +56,7 @@ def test_each_invariant_is_checked() -> None:
 
 
 def test_steps_are_named_once() -> None:
-    """A label of APL_CRASH_POINT names one instant."""
+    """A label of APL_CRASH_POINT names one place."""
     labels: dict[str, str] = {}
     for path in c_files("shm"):
         if path.name == "step.h":

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Who may include whom, and who may use what (ARCHITECTURE)."""
+"""Which files may include which others, and which may use what
+(ARCHITECTURE)."""
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from source import HOUSES, TOP, c_files, code, name, own_includes, \
     system_includes, uses
 
 def table() -> dict[str, set[str]]:
-    """Folder: the folders that it may include; from ARCHITECTURE."""
+    """Each folder with the folders that it may include, from ARCHITECTURE."""
     text = (TOP / "ARCHITECTURE").read_text()
     lines = text.partition("\n    folder ")[2].partition("\n\n")[0]
     lines = re.sub(r"\n {20,}", " ", lines)
@@ -26,7 +27,7 @@ def table() -> dict[str, set[str]]:
 
 MAY = table()
 
-# Header: the files that may include it, as prefixes.
+# Each header with the files that may include it, as prefixes.
 ONLY = {
     "sys/pidfd.h": ("nothing: glibc 2.34 has none",),
     "pthread.h": ("shm/lock/lock.c",),
@@ -43,7 +44,7 @@ ONLY = {
     "mod_proxy.h": ("mod_apppool/",),
 }
 
-# Functions: the files that may call them.
+# Functions with the files that may call them.
 FORKS = {
     "mod_apppool/parent/exec_program.c",
     "spawner/alert/notify_command.c",
@@ -89,7 +90,7 @@ def test_every_folder_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("where", list(MAY))
 def test_folder(where: str) -> None:
-    """A folder includes what the table of ARCHITECTURE lets it include."""
+    """A folder includes only what the table of ARCHITECTURE allows."""
     for path in sorted((TOP / where).glob("*.[ch]")):
         for header in own_includes(path):
             assert (TOP / header).exists(), f"{name(path)}: {header}"
@@ -103,7 +104,7 @@ def test_folders_have_no_cycle() -> None:
 
 
 def test_files_have_no_cycle() -> None:
-    """x.c and x.h are one: it needs what either of them includes."""
+    """x.c and x.h are one node: it needs what either of them includes."""
     graph: dict[str, set[str]] = {}
     for path in c_files(*HOUSES):
         node = name(path.with_suffix(""))
@@ -125,14 +126,14 @@ def declared(header: Path) -> list[str]:
 
 
 def defined(source: Path) -> set[str]:
-    """The functions that a file defines, for others too."""
+    """The functions that a file defines for other files."""
     text = re.sub(r"__attribute__\s*\(\(.*?\)\)\)?\s*", "", code(source))
     return {match[1] for match in re.finditer(
         r"^(?!static\b)\w[^;{}()]*?\b(\w+)\s*\([^;{}]*\)\s*\{", text, re.M)}
 
 
 def test_header_declares_what_its_file_defines() -> None:
-    """x.h declares what x.c defines: one finds it by its name."""
+    """x.h declares what x.c defines, so a reader finds it by its name."""
     found = 0
     for path in c_files("shm", "mod_apppool", "spawner"):
         if path.suffix == ".h" and (names := declared(path)):
@@ -141,12 +142,12 @@ def test_header_declares_what_its_file_defines() -> None:
             assert set(names) - defined(source) == set(), \
                 f"declared in {name(path)}, not defined in {name(source)}"
             found += len(names)
-    # One for each file: the test finds them.
+    # One for each file, because the test searches for them.
     assert found >= len(c_files("shm", "mod_apppool"))
 
 
 def test_function_is_named_after_its_file() -> None:
-    """x.c of the module has apppool_x() and apppool_x_...()"""
+    """x.c of the module has apppool_x() and apppool_x_...()."""
     for path in c_files("mod_apppool"):
         if path.suffix == ".h":
             noun = "status" if path.parent.name == "status" else path.stem
@@ -156,7 +157,7 @@ def test_function_is_named_after_its_file() -> None:
 
 
 def test_function_begins_with_the_name_of_its_file() -> None:
-    """Who reads a call of spawner/ knows which file to open."""
+    """A reader who sees a call knows which file of spawner/ to open."""
     for path in c_files("spawner"):
         if path.suffix == ".h":
             for function in declared(path):
@@ -184,7 +185,7 @@ def watchdog() -> list[str]:
 
 
 def test_watchdog_is_libc_only() -> None:
-    """It never maps the segment, and cannot be broken by it."""
+    """It never maps the segment, so the segment cannot break it."""
     seen: set[str] = set()
     todo = watchdog()
     assert "spawner/watchdog/watchdog.c" in todo
@@ -231,6 +232,7 @@ def test_no_unbounded_strings() -> None:
 
 
 def test_watchdog_is_linked_with_libc_only() -> None:
-    """Without libraries of its own, automake gives it those of the tests."""
+    """If it had no list of libraries, automake would give it those of the
+    tests."""
     makefile = (TOP / "Makefile.am").read_text().splitlines()
     assert "apppool_watchdog_LDADD =" in makefile

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Who changes a line changes its mutants, too: tests/run looks at some only."""
+"""A commit that changes a line must change its mutants as well. tests/run
+tries only some of them."""
 import sys
 
 from source import TOP

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A system that mod_apppool cannot work on is refused, with the reason, by the
-compiler and by configure (shm/format/needs.h)."""
+"""The compiler and configure refuse a system on which mod_apppool cannot work,
+and give the reason (shm/format/needs.h)."""
 import subprocess
 from pathlib import Path
 
@@ -8,8 +8,8 @@ import pytest
 
 from source import TOP
 
-# A system that lacks something: what the compiler is told, or headers that it
-# finds before its own; and the reason.
+# A system that lacks something: options of the compiler, or headers that it
+# finds before its own, and the reason.
 LACKS = {
     "Linux": (["-U__linux__"], {}, "needs Linux"),
     "64 bits": (["-U__SIZEOF_LONG__", "-D__SIZEOF_LONG__=4"], {},

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What the manual quotes exists: directives, commands, lines of the log."""
+"""Everything that the manual quotes exists: directives, commands, lines of the
+log."""
 import re
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from source import TOP, c_files, name
 from test_docs import helped, known
 
 PAGES = [*sorted((TOP / "doc").glob("*.md")), TOP / "README.md"]
-# Numbers of ?auto, made of the names of others.
+# Numbers of ?auto, whose names are made from other names.
 LINES = re.compile(r"AppPool(Max|Count|Processes|Total)")
 
 LITERAL = r'"(?:[^"\\]|\\.)*"'
@@ -20,7 +21,7 @@ WILD = "\0"
 
 
 def texts() -> list[list[str]]:
-    """What the programs may say, as the parts between what is filled in."""
+    """The messages of the programs, as the parts between the values."""
     made = []
     for house in ("mod_apppool", "spawner", "shm", "ctl"):
         for path in c_files(house):
@@ -40,7 +41,7 @@ def words(part: str) -> list[str]:
 
 
 def tokens(parts: list[str]) -> list[str]:
-    """Its words, and "*" for what is filled in."""
+    """Its words, with "*" in place of values."""
     return [word for part in parts for word in [*words(part), "*"]]
 
 
@@ -58,7 +59,7 @@ def is_said(line: str) -> bool:
 
 
 def quotes(path: Path) -> list[str]:
-    """Lines of the log about an application that is called shop."""
+    """Lines of the log about an application called shop."""
     text = path.read_text()
     spans = re.findall(r"(?<!`)`([^`]+)`(?!`)", text)
     lines = re.findall(r"^ {4,}(?:\.\.\. )?(?:apppool: )?(.+)$", text, re.M)
@@ -67,7 +68,7 @@ def quotes(path: Path) -> list[str]:
 
 
 def test_lines_of_the_log_exist() -> None:
-    """As far as nothing of it is filled in"""
+    """Values are not compared."""
     found = [one for page in ("operations.md", "logs.md")
              for one in quotes(TOP / "doc" / page)]
     assert len(found) > 25

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What a test expects in the error log is a sentence. (The harness refuses the
+"""The pattern of a test for the error log is a sentence. (The harness refuses
 others when the test runs: harness/errorlog.py)"""
 import ast
 import re
@@ -17,7 +17,7 @@ from harness.errorlog import NEVER_LOGGED  # noqa: E402
 
 
 def expected(path: Path) -> Iterator[tuple[int, str]]:
-    """The patterns that stand in calls of expect(), with their lines."""
+    """The patterns in calls of expect(), with their lines."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and \
                 isinstance(node.func, ast.Attribute) and \
@@ -45,7 +45,7 @@ def test_sentences() -> None:
 
 
 def kills(path: Path) -> Iterator[int]:
-    """Lines that send SIGKILL, and not by procs.send()."""
+    """Lines that send SIGKILL without procs.send()."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and \
                 ast.unparse(node.func) in ("os.kill", "os.killpg") and \
@@ -53,9 +53,9 @@ def kills(path: Path) -> Iterator[int]:
             yield node.lineno
 
 
-def test_who_kills_is_known() -> None:
-    """Else the error log does not know which end was expected; what a test
-    removes at its end is expected to leave no line"""
+def test_kills_are_recorded() -> None:
+    """Otherwise the error log does not know which end was expected. Two files
+    are exceptions, because they kill only when a test is over."""
     found = {path.name for path in INTEGRATION.rglob("*.py")
              if "apps" not in path.parts and list(kills(path))}
     assert found == {"browser.py", "httpd.py"}

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""How the source looks: licence, ASCII, length, clang-format, cppcheck."""
+"""The form of the source: licence, ASCII, length, clang-format, cppcheck."""
 import re
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ SOURCES = c_files() + SCRIPTS + BENCHES + sorted(
 
 
 def but(condition: Callable[[bytes], object], files: list[Path]) -> list[str]:
-    """The files of which it is not true."""
+    """The files for which the condition is false."""
     return [name(path) for path in files if not condition(path.read_bytes())]
 
 
@@ -82,7 +82,7 @@ def test_cppcheck(house: str) -> None:
 
 
 def test_lists_of_sources() -> None:
-    """sources.mk names what is there, and nothing else."""
+    """sources.mk names all source files, and nothing else."""
     of = lists()
     there = {name(path) for path in c_files(*HOUSES) if path.suffix == ".c"}
     listed = [file for key in ("shm", "module", "watchdog", "spawner", "ctl")

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The sums at the end of the suites: nothing that was not run counts."""
+"""The sums at the end of the suites. A test that was not run does not
+count."""
 import subprocess
 from pathlib import Path
 
@@ -20,7 +21,7 @@ def bash(script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("said, numbers", [
     ("ok - x\n3 passed, 1 failed\n", "3 1 0"),
     ("skipped - x: y\n2 passed, 0 failed, 1 skipped\n", "2 0 1"),
-    ("2 passed, 0 failed, 1 skipped\n", "0 1 0"),  # which one?
+    ("2 passed, 0 failed, 1 skipped\n", "0 1 0"),  # one of these
     ("3 passed, 0 failed\nSegmentation fault\n", "0 1 0"),
     ("", "0 1 0"),
 ])
@@ -82,7 +83,7 @@ build_gcc() { [ ! -e "$top/broken" ]; }
 
 def run_all(top: Path, suites: dict[str, str], *words: str) \
         -> tuple[list[str], int]:
-    """tests/run over suites that are a line of shell each."""
+    """tests/run over suites that are one line of shell each."""
     (top / "tests/lib").mkdir(parents=True)
     (top / "tests/lib/setup.sh").write_text(SETUP)
     for file in ("run", "lib/sum.sh", "lib/apart.sh"):
@@ -101,8 +102,8 @@ def run_all(top: Path, suites: dict[str, str], *words: str) \
 
 
 def test_all_suites(tmp_path: Path) -> None:
-    """The quiet part of integration comes after all others, and the last line
-    is the sum."""
+    """The quiet part of integration runs after all other suites, and the last
+    line is the sum."""
     said, status = run_all(tmp_path, {
         "mutants": "sleep 1; touch late; echo 1 passed, 0 failed",
         "unit": "echo skipped - remove: no root; "

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The ways of ARCHITECTURE are those of the code."""
+"""The walks of ARCHITECTURE agree with the code."""
 import re
 
 import pytest
@@ -25,7 +25,7 @@ def is_called(step: Step, before: list[Step]) -> bool:
 
 @pytest.mark.parametrize("title", list(WALKS))
 def test_each_step_is_called(title: str) -> None:
-    """By the file of a step before it."""
+    """The file of an earlier step calls it."""
     steps = WALKS[title]
     for i, step in enumerate(steps):
         assert step.function in functions((TOP / step.file).read_text()), \
@@ -36,7 +36,7 @@ def test_each_step_is_called(title: str) -> None:
 
 @pytest.mark.parametrize("title", list(WALKS))
 def test_no_climb(title: str) -> None:
-    """A file does not call one that leads to it."""
+    """No file calls an earlier file that leads to it."""
     files, climbs = measure(TOP, title)
     assert climbs == []
     assert {step.file for step in WALKS[title]} <= set(files)

@@ -1,19 +1,18 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The ways through the code that ARCHITECTURE describes, and how long they are.
+"""The ways through the code that ARCHITECTURE describes, and their lengths.
 
     tests/source/walks.py [TREE [FUNCTION...]]
 
-prints for each way how many files it enters, and its climbs. A climb is a file
-that calls one which the way entered earlier and which leads to it: the reader
-has to go back. A TREE whose ARCHITECTURE has no walks wants the functions that
-a way begins with.
+prints for each way the number of files that it enters, and its climbs. A climb
+is a call of a file that the way entered earlier and that leads to the caller,
+so the reader has to go back. For a TREE whose ARCHITECTURE has no walks, give
+the functions with which a way begins.
 
-In ARCHITECTURE a way is a section "The way of ...", and a step of it a line
+In ARCHITECTURE a way is a section "The way of ...". A step of it is a line
 
      1. mod_apppool/request/handler.c: apppool_handler(), called by httpd
 
-Each step is called by the file of an earlier one, or says who else calls it.
-"""
+Each step is called by the file of an earlier step, or names its caller."""
 import re
 import sys
 from pathlib import Path
@@ -28,11 +27,11 @@ class Step(NamedTuple):
     number: int
     file: str
     function: str
-    outside: bool  # no file of ours calls it
+    outside: bool  # no file of this project calls it
 
 
 def walks(tree: Path = HERE) -> dict[str, list[Step]]:
-    """Those of ARCHITECTURE: title to steps."""
+    """The walks of ARCHITECTURE: each title with its steps."""
     text = (tree / "ARCHITECTURE").read_text()
     parts = re.split(r"^(The way of .+)\n-+$", text, flags=re.M)[1:]
     found = {}
@@ -45,14 +44,14 @@ def walks(tree: Path = HERE) -> dict[str, list[Step]]:
 
 
 def plain(text: str) -> str:
-    """Without comments, strings and preprocessor lines; macros that define
-    functions are rare enough."""
+    """The text without comments, strings and preprocessor lines. Macros that
+    define functions are rare enough."""
     text = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"', " ", text, flags=re.S)
     return re.sub(r"^ *#(.*\\\n)*.*", "", text, flags=re.M)
 
 
 def functions(text: str) -> dict[str, str]:
-    """Name to body, of what a file defines."""
+    """The functions that a file defines: each name with its body."""
     found = {}
     for match in re.finditer(
             r"^(?:\w[\w *\n]*?[ *\n])?(\w+)\([^;{}]*\)\s*\{(.*?)^\}",
@@ -62,7 +61,8 @@ def functions(text: str) -> dict[str, str]:
 
 
 class Calls:
-    """Who mentions whom; to name a function may be to have it called."""
+    """Which function mentions which. To mention a function may be to have it
+    called."""
 
     def __init__(self, tree: Path, *houses: str) -> None:
         self.bodies: dict[str, dict[str, str]] = {}
@@ -78,7 +78,7 @@ class Calls:
                                 if name not in inner})
 
     def called(self, file: str, function: str) -> list[tuple[str, str]]:
-        """(file, function), in the order of the text."""
+        """Pairs of file and function, in the order of the text."""
         found = []
         for word in re.findall(r"\b[a-z]\w+", self.bodies[file][function]):
             if word in self.bodies[file]:
@@ -123,8 +123,8 @@ def reached(below: dict[str, set[str]], start: str) -> set[str]:
 
 
 def measure(tree: Path, title: str) -> tuple[list[str], list[str]]:
-    """Of a way that ARCHITECTURE describes. It stays in its house: what it
-    calls in shm/ is documented there."""
+    """The length of a way of ARCHITECTURE. The way stays in its house:
+    ARCHITECTURE describes its calls of shm/ elsewhere."""
     starts = [(step.file, step.function) for step in walks(tree)[title]
               if step.outside]
     return Calls(tree, starts[0][0].partition("/")[0]).walk(starts)

@@ -64,7 +64,7 @@ static void hit(score_t *score, int i, work_t *work, void *what)
     _exit(0);
 }
 
-/* Rounds per second of so many processes together. */
+/* Rounds per second of this many processes together. */
 static double hammer(int processes, work_t *work, void *what, apl_pool_t *pool)
 {
     score_t *score = bench_share(sizeof *score);

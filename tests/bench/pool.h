@@ -20,14 +20,14 @@ typedef struct {
     size_t size;
 } bench_pool_t;
 
-/** So many idle processes, over so many groups; this process is a child. */
+/** This many idle processes in this many groups; this process is a child. */
 void bench_pool_make(bench_pool_t *b, int processes, int groups);
 void bench_pool_free(bench_pool_t *b);
 
 /** Memory that children share; a failure ends the program. */
 void *bench_share(size_t size);
 
-/** Nanoseconds of a clock that nobody sets. */
+/** Nanoseconds of a clock that cannot be set. */
 int64_t bench_ns(void);
 
 /** Print one line, good or not. @return 1: it is not good */

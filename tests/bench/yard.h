@@ -41,7 +41,7 @@ void yard_free(yard_t *yard);
 /** One round. */
 void yard_round(yard_t *yard);
 
-/** Records in memory, of so many bytes each. */
+/** Records in memory, of `size` bytes each. */
 typedef struct {
     char *memory;
     uint32_t n, bytes;
@@ -50,8 +50,8 @@ typedef struct {
 yard_field_t yard_field(uint32_t n, uint32_t bytes);
 void yard_field_free(yard_field_t *field);
 
-/** ns to read so many cache lines of a record, each when the one before it is
- * known; the mean of so many records, one after the other. */
+/** ns to read n cache lines of a record, each after the one before it; the mean
+ * over several records, one after the other. */
 double yard_read(const yard_field_t *field, uint32_t lines, int rounds);
 
 #endif

@@ -41,7 +41,7 @@ static int n_threads;
 static uintptr_t where;               /* the lock, in the process */
 static const volatile uint32_t *lock; /* the same word, here */
 
-/* Its watchpoints would be the end of it: it stays stopped. */
+/* Its watchpoints would kill it, so it stays stopped. */
 static _Noreturn void give_up(int sign)
 {
     if (n_threads > 0)
@@ -73,7 +73,7 @@ static void look_into(const char *range)
     memory = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (fd < 0 || memory == MAP_FAILED)
         die(name);
-    /* Whoever made it may keep a line for himself. */
+    /* The process that made it may reserve a line. */
     for (at = 0; at <= APL_CACHE_LINE; at += APL_CACHE_LINE) {
         const apl_header_t *h = (const void *)(memory + at);
 
@@ -179,7 +179,7 @@ static pid_t catch_one(void)
         pid_t tid = waitpid(-1, &status, __WALL);
 
         if (tid < 0)
-            die("nobody is left");
+            die("no thread is left");
         if (!WIFSTOPPED(status))
             continue;
         if (held_by(tid))

@@ -259,7 +259,7 @@ static int look_at_image(void *ctx, pid_t pid, unsigned step)
     lock = copy->header->lock;
     copy->damaged = 0;
     if (lock == 0 && copy->header->sequence % 2 != 0)
-        fail(run, step, "nobody is inside, but something changes");
+        fail(run, step, "no process is inside, but something changes");
     /* What the kernel does when the process ends. */
     copy->header->lock =
         (lock & FUTEX_TID_MASK) == (uint32_t)pid ? FUTEX_OWNER_DIED : lock;

@@ -306,7 +306,8 @@ void stage_torn(stage_t *g)
     g->pool.header->lock = FUTEX_OWNER_DIED;
 }
 
-/* The second child is another process now, and nobody saw the first one die. */
+/* The second child is another process now, and the death of the first one was
+ * not seen. */
 void stage_child_died(stage_t *g)
 {
     stage_of_two_children(g);

@@ -158,7 +158,7 @@ unsigned stepper_run(stepper_work_t *work, void *arg, const void *memory,
 pid_t stepper_run_to(stepper_work_t *work, void *arg,
                      const stepper_path_t *path, unsigned stop)
 {
-    volatile int done = 0; /* nobody asks */
+    volatile int done = 0; /* not used */
     pid_t pid = start(work, arg, &done);
     unsigned i = path->n_firsts, step;
 

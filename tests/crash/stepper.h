@@ -20,7 +20,7 @@ typedef void stepper_work_t(void *arg);
  * @return 0: go on; 1: that is enough */
 typedef int stepper_look_t(void *ctx, pid_t pid, unsigned step);
 
-/** The way of a run; all zero at first. */
+/** The way of a run; zero it before its first use. */
 typedef struct {
     uintptr_t *at;    /**< [n]: the instruction after n of them */
     unsigned *firsts; /**< those n with an at[n] that was not there before */

@@ -16,7 +16,7 @@
 
 #define LATER (SCENE_NOW + 1000000000ll) /* all back-off is over */
 
-/* ---- the one who was there before ---- */
+/* ---- the process that was killed ---- */
 
 pid_t stranger_enters(const stage_t *stage)
 {

@@ -76,7 +76,7 @@ static void read_all(heard_t *heard, const uint8_t *data, size_t size,
 
     memset(heard, 0, sizeof *heard);
     while (size > 0) {
-        /* A copy, so that a sanitizer sees who reads behind it. */
+        /* A copy, so that a sanitizer sees reads behind its end. */
         char *given;
 
         n = size < piece ? size : piece;

@@ -3,7 +3,7 @@
 /* Any bytes as a segment: repair ends, stays in bounds, and leaves a pool in
  * which all invariants hold, and still hold after any verbs.
  *
- * Input: a byte, so many bytes that decide, and the image in this order: the
+ * Input: a byte n, then n bytes that decide, and the image in this order: the
  * header up to its events, processes, sessions, children, groups, the rest of
  * the header. */
 

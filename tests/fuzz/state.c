@@ -21,7 +21,7 @@ spawner_t *state_spawner(void)
     return &spawner;
 }
 
-/* The code under test reads the registry, and there is none here. */
+/* The code under test reads the registry, which does not exist here. */
 int process_record(process_t *p, uint32_t state)
 {
     p->is.state = state;

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Requests that nobody waits for any more. Their process still has them. */
+/* Requests for which no client waits any more. Their process still has them. */
 
 #include "tests/unit/support/slow.h"
 
@@ -116,7 +116,7 @@ static void as_many_as_it_serves_at_once(void **state)
         s->now += SECOND;
         abandon(s, &h[i]);
     }
-    /* The fourth was in the queue of the process. Nobody knows where it is. */
+    /* The fourth was in the queue of the process. It is unknown where it is. */
     assert_int_equal(scene_condition(s, id).abandoned, 3);
     assert_int_equal(scene_condition(s, id).sessions, 3);
     /* The oldest ends first, so no request is older than it seems. */
@@ -260,7 +260,7 @@ static void one_that_lasts_among_any_number_is_closed(void **state)
     scene_end(s);
 }
 
-/* Requests that nobody waits for must not fill the pool. */
+/* Requests for which no client waits must not fill the pool. */
 static void its_process_makes_room_for_another_app(void **state)
 {
     scene_t *s = scene_new(2);
@@ -312,7 +312,7 @@ static void it_makes_room_for_an_app_that_asks_later(void **state)
     scene_end(s);
 }
 
-/* The first app in turn may be the app itself. */
+/* The app that is first in turn may be the app itself. */
 static void room_goes_to_the_app_that_waits_longer(void **state)
 {
     scene_t *s = scene_new(1);

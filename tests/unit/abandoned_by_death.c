@@ -32,7 +32,7 @@ static void its_process_keeps_it(void **state)
     scene_is(s, 3, 3);
     assert_int_equal(s->pool.header->waiting, 0);
     assert_int_equal(scene_condition(s, id).abandoned, 1);
-    assert_int_equal(s->pool.header->counters.served, 0); /* no answer */
+    assert_int_equal(s->pool.header->counters.served, 0); /* no response */
     for (i = 0; i < 2; i++)
         scene_close(s, &h[i]);
     for (i = 0; i < 2; i++) {

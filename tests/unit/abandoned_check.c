@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* How often the spawner looks for the end of abandoned requests. What the
- * kernel and the segment say is ours here: the linker wraps it. */
+/* How often the spawner checks whether abandoned requests have ended. The test
+ * plays the kernel and the segment: the linker wraps their functions. */
 
 #include <errno.h>
 #include <string.h>
@@ -110,10 +110,10 @@ static void all_have_one_budget(void **state)
         pass(MS);
     }
     assert_in_range(looks, 50, 101);
-    assert_true(told > looks); /* one look was for many */
+    assert_true(told > looks); /* one check was for many */
 }
 
-/* A dump that failed says nothing of the connections: none has ended. */
+/* A dump that failed says nothing about the connections, so none has ended. */
 static void a_failed_dump_ends_nothing(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void a_failed_dump_ends_nothing(void **state)
     assert_true(told > 0);
 }
 
-/* Such a kernel never says it, so nobody waits for its word. */
+/* Such a kernel can never say it, so no request waits for that. */
 static void a_kernel_without_dumps_ends_all(void **state)
 {
     (void)state;
@@ -137,7 +137,7 @@ static void a_kernel_without_dumps_ends_all(void **state)
     assert_true(told > 0);
 }
 
-/* ---- when they are worth a look at once ---- */
+/* ---- when they are checked at once ---- */
 
 static void listen_for_rings(scene_t *s)
 {
@@ -162,8 +162,9 @@ static int rings(scene_t *s, apl_session_ref_t *waiting, const apl_app_t *a)
     return has_rung(s);
 }
 
-/* The spawner looks at the connections of such a process now and then; more
- * often while somebody waits. That it has heard with the first one. */
+/* The spawner checks the connections of such a process now and then, and more
+ * often while a request waits. The first waiting request rings, the next one
+ * need not. */
 static void the_first_waiter_rings(void **state)
 {
     scene_t *s = scene_new(1);

@@ -185,7 +185,7 @@ static int n_files(void)
     return faccessat(spawner()->rt.fd, name, F_OK, 0) == 0;
 }
 
-/* No more room on the disk, as far as it concerns us. */
+/* For our files, the disk has no more room. */
 static void no_files(void)
 {
     unlinkat(spawner()->rt.fd, CONTRACT_FAILURES, AT_REMOVEDIR);
@@ -209,7 +209,7 @@ static void a_failure_and_its_end(void **state)
     assert_int_equal(n_told, 2);
 }
 
-/* It is ready each time, and that is no good start. */
+/* It is ready each time. That is not a good start. */
 static void dies_young_again_and_again(void **state)
 {
     (void)state;
@@ -240,7 +240,8 @@ static void where_no_file_can_be_written(void **state)
                               "start_failed start_failed backoff_closed");
 }
 
-/* One that was ready before says nothing of the code that does not start. */
+/* A process that was ready before says nothing about the code that does not
+ * start. */
 static void an_old_one_serves_on(void **state)
 {
     process_t *old = begin_ready();
@@ -256,7 +257,7 @@ static void an_old_one_serves_on(void **state)
     forget(old);
 }
 
-/* A request that is done is enough: no second has to pass. */
+/* A finished request is enough. No second has to pass. */
 static void one_that_serves(void **state)
 {
     apl_app_t *a = &scene->apps[0];
@@ -281,7 +282,7 @@ static void one_that_serves(void **state)
     forget(p);
 }
 
-/* What the last one knew is in a file. */
+/* A file has what the last spawner knew. */
 static void a_new_spawner(void **state)
 {
     process_t *adopted = begin();
@@ -303,7 +304,7 @@ static void a_new_spawner(void **state)
     forget(adopted);
 }
 
-/* Who is to be told only later is not told of what has ended meanwhile. */
+/* A notification that comes later leaves out what has ended meanwhile. */
 static void without_a_command(void **state)
 {
     (void)state;
@@ -335,7 +336,7 @@ static void three_deaths_in_a_minute(void **state)
     die(p, SECOND);
     pass(0);
     assert_string_equal(told, "deaths");
-    /* Those are told; others come after them. */
+    /* Those are reported; others come after them. */
     die(p, SECOND);
     die(p, SECOND);
     pass(PERIOD);

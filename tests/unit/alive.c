@@ -1,7 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A pid and a start time identify a process. A zombie is no process any
- * more. */
+/* A pid and a start time identify a process. A zombie counts as gone. */
 
 #include "tests/unit/support/scene.h"
 
@@ -56,7 +55,8 @@ static void a_name_may_look_like_the_fields_behind_it(void **state)
     assert_false(apl_alive_ending(getpid()));
 }
 
-/* Starts another one, in a session of theirs, that uses so much memory. */
+/* Starts another process, in a session of their own, that uses this much
+ * memory. */
 static pid_t family(volatile char *space, size_t size)
 {
     size_t i;

@@ -84,8 +84,8 @@ static void waiters_get_an_error_at_once(void **state)
     for (i = 0; i < 80; i++)
         assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
     drain(s, a);
-    /* As many as can be woken under one lock; the others with the ticks that
-     * the doorbell asks for. */
+    /* As many as can be woken under one lock. The others are woken by the ticks
+     * that the doorbell causes. */
     assert_int_equal(s->pool.groups[1].waiting, 80 - APL_WAKES_MAX);
     for (i = 0; s->pool.groups[1].waiting > 0 && i < 9; i++)
         scene_tick(s, 0);
@@ -138,8 +138,8 @@ static void its_room_goes_to_others(void **state)
     scene_end(s);
 }
 
-/* Neither does a minimum, a prestart, a new configuration, a deploy, a process
- * that is to be replaced. */
+/* A minimum, a prestart, a new configuration, a deployment, or an outdated
+ * process does not. */
 static void only_a_restart_starts_the_app_again(void **state)
 {
     scene_t *s = scene_new(6);
@@ -195,7 +195,7 @@ static void an_app_without_requests_is_not_started(void **state)
     scene_end(s);
 }
 
-/* Not even its minimum, which is otherwise kept from the first request on. */
+/* Not even its minimum, which usually holds from the first request on. */
 static void putting_an_app_back_starts_nothing(void **state)
 {
     scene_t *s = scene_new(2);

@@ -105,7 +105,7 @@ static void a_user_ends_no_drain_and_not_the_whole_pause(void **state)
     apl_app_t *a = scene_app(s, "a");
 
     (void)state;
-    permits(s, APR_SUCCESS); /* nobody has asked for it yet */
+    permits(s, APR_SUCCESS); /* it had no request yet */
     start(s, a, APR_SUCCESS);
     permits(s, APR_SUCCESS);
     scene_failed(s, scene_take(s));

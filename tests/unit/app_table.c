@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The app table is taken as a whole, or refused with the reason. */
+/* The app table is accepted as a whole, or refused with the reason. */
 
 #include "spawner/state/app_table.h"
 
@@ -213,7 +213,7 @@ static void a_path_is_asked_for_over_http(void **state)
     assert_int_equal(t->apps[0].notifies, 0);
 }
 
-/* It goes nowhere then: no reason to refuse all apps. */
+/* The path is then not used, which is no reason to refuse all apps. */
 static void the_host_matters_for_a_path_only(void **state)
 {
     (void)state;

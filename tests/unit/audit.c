@@ -161,7 +161,8 @@ static void a_waiter_about_to_be_served_is_no_damage(void **state)
     scene_close(scene, &h[1]);
 }
 
-/* Some process is inside whenever the check looks. Then it takes the lock. */
+/* Some process is inside at each look of the check. Then the check takes the
+ * lock. */
 static void a_pool_that_is_never_quiet_is_repaired(void **state)
 {
     uint32_t *sequence = &s.shm.header->sequence;
@@ -171,7 +172,7 @@ static void a_pool_that_is_never_quiet_is_repaired(void **state)
     s.shm.header->count++;
     *sequence |= 1;
     assert_true(look() > 3);
-    assert_int_equal(*sequence & 1, 0); /* who entered has left */
+    assert_int_equal(*sequence & 1, 0); /* every process has left */
     look();
     assert_int_equal(repairs(), before + 1);
 }

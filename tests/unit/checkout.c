@@ -1,11 +1,10 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Asking for a process and giving it back. A test that begins with a letter
- * and a number holds a claim of tests/claims.md: `a` what the algorithm does,
- * `b` a slip of its pseudo-code that is not made here, `d` where its versions
+/* Asking for a process and giving it back. A test that begins with a letter and
+ * a number holds a claim of tests/claims.md: `a` what the algorithm does, `b` a
+ * mistake of its pseudo-code that is not made here, `d` where its versions
  * differ, `i` an invariant of shm/format/format.h, `p` a request that takes too
- * long,
- * `s` a scenario. */
+ * long, `s` a scenario. */
 
 #include <stdint.h>
 #include <sys/eventfd.h>

@@ -154,7 +154,7 @@ static void *wait_and_watch(void *arg)
     return NULL;
 }
 
-/* It sleeps already, or is about to sleep, or need not sleep. */
+/* It already sleeps, or is about to sleep, or need not sleep. */
 static void b26_no_wake_up_is_lost(void **state)
 {
     apl_session_ref_t h;

@@ -132,8 +132,8 @@ static void b21_a_hand_off_by_a_process_that_died_names_no_other(void **state)
     id = h.id;
     assert_int_equal(scene_ask(s, &w, a), APL_EWAIT);
     scene_close(s, &h);
-    /* Given away, dead, and the slot another's that boots, all before the
-     * waiter has looked. */
+    /* The process was given away and died, and its slot went to another process
+     * that boots, before the waiter has looked. */
     assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
     s->now += 5000000;
     assert_int_equal(scene_ask(s, &x, a), APL_EWAIT);

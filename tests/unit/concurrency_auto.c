@@ -45,8 +45,8 @@ static void with_auto_a_serial_process_stays_serial(void **state)
     scene_end(s);
 }
 
-/* And the other way round; what the spawner says each second, and who asks,
- * changes nothing of it. */
+/* The other way round. Neither the report of the spawner each second nor a
+ * request changes it. */
 static void with_auto_a_wide_process_stays_wide(void **state)
 {
     scene_t *s = scene_new(2);

@@ -20,7 +20,7 @@
 #include "tests/unit/support/scene.h"
 
 #define THREADS 4
-#define ROUNDS  3000 /* at least, and until all that may happen has happened */
+#define ROUNDS  3000 /* at least, and until every possible event has happened */
 #define PIDS    6
 
 server_rec *ap_server_conf;
@@ -253,7 +253,7 @@ static void one_request(request_rec *r, uint64_t id)
     apppool_connection_t *c = apppool_connection_take(r->server, id);
     fake_t *f = (fake_t *)apppool_connection_filter(c)->worker;
 
-    /* A channel that was taken is its taker's alone. */
+    /* Only the thread that has taken a channel uses it. */
     if (__atomic_exchange_n(&f->taken, 1, __ATOMIC_RELAXED) != 0)
         abort();
     if (apppool_connection_open(c, r, &endpoint, &not_shared, 0) != APR_SUCCESS)

@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Who may use the connection of a process that is parked, and who cuts it. */
+/* Which request may use the parked connection of a process, and which one cuts
+ * it. */
 
 #include "shm/slots/connection_state.h"
 
@@ -100,7 +101,7 @@ static void not_what_is_old_nor_for_all_requests(void **state)
     scene_end(s);
 }
 
-/* BUSY, and nobody has the process: its child was killed. */
+/* BUSY, and no request has the process: its child was killed. */
 static void a_dead_child_leaves_the_connection_busy(void **state)
 {
     apl_session_ref_t h;
@@ -145,7 +146,7 @@ static void a_child_that_still_works_is_left_alone(void **state)
     scene_close(s, &next);
     assert_int_equal(take(&next, &other, 1), APL_CONNECTION_NOT_OURS);
     assert_false(apl_connection_begin_parking(&other));
-    /* The other one waits for this connection's end. */
+    /* The other request waits for the end of this connection. */
     assert_true(apl_connection_is_held(&c));
     assert_false(apl_connection_release(&c, s->now));
     apl_connection_forget(&c);
@@ -167,7 +168,7 @@ static void a_second_session_leaves_it_alone(void **state)
     app->options.config++;
     assert_int_equal(take(&other, &second, 1), APL_CONNECTION_NOT_OURS);
     assert_false(apl_connection_begin_parking(&second));
-    /* It would wait behind an idle one. */
+    /* A second connection would wait behind the idle one. */
     assert_false(apl_connection_release(&c, s->now));
     apl_connection_forget(&c);
     scene_close(s, &h);
@@ -226,7 +227,7 @@ static void the_next_process_begins_anew(void **state)
     assert_false(apl_connection_release(&c, s->now));
     assert_true(apl_connection_is_held(&now));
     assert_true(apl_connection_release(&now, s->now));
-    /* Also a word that was left there. */
+    /* Even if a word was left there. */
     process_of(&next)->connection -= (uint64_t)1 << 32;
     scene_close(s, &next);
     assert_int_equal(take(&next, &now, 1), APL_CONNECTION_NONE);

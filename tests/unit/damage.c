@@ -183,8 +183,8 @@ static void damage_before_any_repair(void **state)
     alarm(0);
 }
 
-/* The values are plausible, so nobody repairs them. But a wait must not last
- * for ever. */
+/* The values are plausible, so no repair happens. But a wait must not last for
+ * ever. */
 static void times_to_come_are_not_believed(void **state)
 {
     scene_t *s = scene_new(2);
@@ -306,8 +306,8 @@ static void slots_above_a_mark_do_not_exist(void **state)
     scene_end(s);
 }
 
-/* Its end would be told to the wrong group, and the waiters of the right one
- * would continue to wait. */
+/* Its end would be reported to the wrong group, and the waiters of the right
+ * one would still wait. */
 static void a_session_has_a_process_of_its_own_group(void **state)
 {
     const apl_identity_t identity = {4711, 0, 1};

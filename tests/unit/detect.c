@@ -298,7 +298,8 @@ static void a_command_is_given(void **state)
     config = (detect_config_t){APL_LISTEN_FD, APL_SCGI, 7};
     detect_given(&config, "node app.js", &found);
     assert_int_equal(found.protocol, APL_SCGI);
-    /* Its own, for the day when the configuration says auto again. */
+    /* The number of the files is kept, in case the configuration says auto
+     * again. */
     assert_int_equal(found.concurrency, 0);
 }
 

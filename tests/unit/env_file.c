@@ -14,7 +14,7 @@ static char error[ENV_FILE_ERROR_MAX];
 
 int __lsan_is_turned_off(void);
 
-/* LeakSanitizer asks: what is read is the new program's, and never freed. */
+/* For LeakSanitizer: the new program keeps what is read, and never frees it. */
 int __lsan_is_turned_off(void)
 {
     return 1;

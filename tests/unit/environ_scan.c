@@ -70,7 +70,7 @@ static tally_t read_marks(void)
 
     marked_read(1);
     environ_scan_read(is_app, judge, &t);
-    /* Nobody who reads is left: who does not end by himself is ended. */
+    /* No reader is left. A reader that does not end is killed. */
     while (waitpid(-1, &status, 0) > 0)
         assert_true(status == 0 || status == SIGKILL);
     assert_int_equal(errno, ECHILD);
@@ -90,14 +90,14 @@ static void all_are_read(void **state)
     marked_end();
 }
 
-/* They were not given the time: nobody kept them waiting. */
+/* They did not have the time, although nothing blocked them. */
 static void a_stopped_scan_skips_no_process(void **state)
 {
     tally_t t;
 
     (void)state;
     start(5, 0);
-    marked_held = 2; /* after he has begun */
+    marked_held = 2; /* after its start */
     t = read_marks();
     assert_int_equal(marked_held, 0);
     assert_int_equal(t.bear, 5);
@@ -133,8 +133,8 @@ static void too_many_are_stuck(void **state)
     marked_end();
 }
 
-/* The end of an instance is none that waits: what can be read is ended, and
- * what cannot is left alone. */
+/* At the end of an instance the sweep does not wait: processes whose mark can
+ * be read are ended, and the others are left alone. */
 static void a_sweep_ends(void **state)
 {
     struct timespec begun;
@@ -167,6 +167,6 @@ int main(void)
         cmocka_unit_test(a_sweep_ends),
     };
 
-    alarm(300 / MARKED_SLOWER); /* should it wait after all */
+    alarm(300 / MARKED_SLOWER); /* if it waits nevertheless */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,7 +90,7 @@ static void begin(void)
     sent.n = 0;
 }
 
-/* A response with all that may be in one. */
+/* A response with everything that it may contain. */
 static void put_response(void)
 {
     static const char end[] = "\1\2\3\4\0\0\0";
@@ -233,7 +233,7 @@ static void the_largest_record(void **state)
     assert_true(apppool_fcgi_parser_is_clean(&parser));
 }
 
-/* What the app says of the request itself is not mixed up. */
+/* The parts of the end of a request are not mixed up. */
 static void all_that_the_end_says(void **state)
 {
     apppool_fcgi_parser_t parser;

@@ -101,7 +101,7 @@ static void no_child(void)
     assert_int_equal(errno, ECHILD);
 }
 
-/* What comes between a look and the reading. */
+/* What comes between a check and the reading. */
 static int late = -1; /* from here */
 
 ssize_t __wrap_recv(int fd, void *data, size_t size, int flags);
@@ -223,7 +223,7 @@ static void a_server_is_refused(void **state)
     close(ends[1]);
 }
 
-/* ---- it cannot ---- */
+/* ---- the kernel cannot refuse ---- */
 
 static int by_hand(void **state)
 {
@@ -383,7 +383,7 @@ static void an_empty_datagram(void **state)
 
 int main(void)
 {
-    /* In this order: what is done by hand stays so. */
+    /* In this order, because work by hand cannot be undone. */
     const struct CMUnitTest tests[] = {
         KERNEL(a_sender_is_refused),    KERNEL(a_client_in_line_is_refused),
         KERNEL(a_server_is_refused),    HAND(a_datagram_is_checked),

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Work that takes long is done by a child, and nobody waits for it. */
+/* A child does work that takes long, and the loop does not wait for it. */
 
 #include "spawner/state/helper_job.h"
 
@@ -13,7 +13,7 @@
 #include "spawner/common/procfs.h"
 #include "tests/unit/support/scene.h"
 
-/* A job that is forgotten ends itself: not in the test's time. */
+/* A forgotten job ends by itself, but not during the test. */
 #define LIMIT (200 * SECOND)
 
 static spawner_t spawner;
@@ -75,7 +75,7 @@ static void a_number(void **state)
 }
 
 /* The error log cannot be opened, so its lines go to CONTRACT_LOG_FD. They are
- * no part of the answer. */
+ * no part of the result. */
 static void a_number_and_a_line_of_the_log(void **state)
 {
     int64_t seven = 7;
@@ -101,8 +101,8 @@ static void no_response(void **state)
     assert_int_equal(answer, -1);
 }
 
-/* It is killed; its place is free again when it is dead, not before: else
- * any number of them might be dying. */
+/* It is killed. Its place is free when it is dead, not before: otherwise any
+ * number of them might be dying. */
 static void its_time_is_up(void **state)
 {
     pid_t pid = helper_job_fork(&spawner, &job, LIMIT, ended);
@@ -127,7 +127,7 @@ static void its_time_is_up(void **state)
     assert_int_equal(job.pid, 0);
 }
 
-/* It ends well, with something in the background. */
+/* It ends in order, and leaves a background process. */
 static void nothing_is_left(void **state)
 {
     procfs_t who;
@@ -154,7 +154,7 @@ static void nothing_is_left(void **state)
     fail();
 }
 
-/* Nobody is there to kill it. */
+/* There is no process to kill it. */
 static void alone(void **state)
 {
     siginfo_t end;

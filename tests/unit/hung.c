@@ -16,7 +16,7 @@ static void p4_hung_from_the_limit_on(void **state)
     assert_int_equal(s->pool.header->hung, 0);
     slow_look(s, 1);
     assert_int_equal(s->pool.header->hung, 1);
-    slow_look(s, SECOND); /* it is no other */
+    slow_look(s, SECOND); /* it is the same */
     assert_int_equal(s->pool.header->counters.hung, 1);
     scene_end(s);
 }

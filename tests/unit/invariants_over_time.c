@@ -103,7 +103,7 @@ static void i12_an_app_keeps_to_its_own_limit(void **state)
 
     (void)state;
     a->options.max_instances = 2;
-    a->options.min_instances = 5; /* as far as it may */
+    a->options.min_instances = 5; /* up to its limit */
     for (i = 0; i < 6; i++) {
         scene_ask(s, &h[i], a);
         assert_true(scene_group(s, a)->size + scene_group(s, a)->spawning <= 2);

@@ -17,7 +17,7 @@
 #include "tests/unit/support/scratch.h"
 
 static char done[64]; /* what was done, in words */
-static int ordered;   /* orders that are to be had */
+static int ordered;   /* orders that can be taken */
 static int failing;   /* the registry cannot be written to */
 
 static void note(const char *word)
@@ -134,7 +134,7 @@ static void end(process_t *p)
     process_files_remove(&state_spawner()->rt, p->is.id);
 }
 
-/* Its socket was ours as well, and the child is dead. */
+/* We had its socket as well, and the child is dead. */
 static void a_dead_child_leaves_no_socket(void **state)
 {
     process_t *p = launch();

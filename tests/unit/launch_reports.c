@@ -45,7 +45,7 @@ apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
     (void)now;
     assert_int_equal(id, 7);
     assert_int_equal(identity.pid, getpid());
-    /* The next spawner has to know it, too. */
+    /* The next spawner must know it, too. */
     assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
     assert_memory_equal(&record.wire, &is, sizeof is);
     wire = is;
@@ -192,7 +192,7 @@ static void a_failed_start_was_run_or_not(void **state)
     tell(BOOT_COMMAND, 0, "serve");
     assert_int_equal(fails_as_run(), 1);
     free(p->start.failure);
-    /* The next spawner has what is in the registry. */
+    /* The next spawner knows what is in the registry. */
     free(p->start.command);
     p->start.command = NULL;
     assert_int_equal(registry_read(p->record, &p->is), REGISTRY_RECORD);
@@ -322,7 +322,8 @@ static void nothing_is_read_behind_a_descriptor(void **state)
     assert_int_equal(p->notify.fd, -1);
     assert_int_equal(scratch_lines("sent a descriptor"), 1);
     close(app);
-    while (waitpid(-1, NULL, 0) > 0) /* who closes it (guarded_socket.h) */
+    while (waitpid(-1, NULL, 0) >
+           0) /* the child that closes it (guarded_socket.h) */
         ;
 }
 

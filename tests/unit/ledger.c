@@ -11,7 +11,7 @@
 
 static const ledger_rule_t rules[] = {{0, 0}, {1, 0}, {3, 0}, {1, 2}};
 
-/* A visit without a wait, with these events. */
+/* A session without a wait, with these events. */
 static visit_t *visit(ledger_t *l, int worker, uint32_t group, uint64_t process,
                       const uint64_t events[4])
 {
@@ -135,8 +135,8 @@ static void ended_twice(void **state)
     judged(l, "ended twice");
 }
 
-/* It slept from `asleep` on, to the end of its slice; us. The wake-up had been
- * done before that slice was over, or only after. */
+/* It slept from `asleep` (us) on, to the end of its slice. The wake-up came
+ * before the end of that slice, or after it. */
 static void sleeper(int64_t asleep, const char *verdict)
 {
     ledger_t *l = ledger_new();

@@ -5,7 +5,7 @@
 
 #include "tests/unit/support/scene.h"
 
-/* Make n idle processes of an app, a second apart. The first is idle for
+/* Make n idle processes of an app, a second apart. The first one is idle for
  * longest. */
 static void idle(scene_t *s, const apl_app_t *a, apl_session_ref_t *h, int n)
 {

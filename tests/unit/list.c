@@ -130,7 +130,7 @@ static void a_long_list_is_sorted_in_both_directions(void **state)
         assert_int_equal(head->prev, prev);
     }
     assert_int_equal(pool.damaged, 0);
-    /* One more than possible: this is damage. */
+    /* One more than possible, which is damage. */
     apl_list_sort(&pool, head, n.sessions - 1, ticket_of);
     assert_int_equal(pool.damaged, 1);
     assert_int_equal(apl_list_first(&pool, head), 0);

@@ -16,7 +16,7 @@
 #include "tests/unit/support/scene.h"
 
 #define ENOUGH                                                                 \
-    (60 * 1000000) /* us; whoever has to wait so long waits in vain */
+    (60 * 1000000) /* us; a thread that waits this long waits in vain */
 
 typedef struct {
     uint32_t word;
@@ -104,7 +104,7 @@ static void the_kernel_knows_the_lock_that_is_held(void **state)
         _exit(0);
     }
     waitpid(pid, &status, 0);
-    assert_int_equal(m->word, FUTEX_OWNER_DIED); /* with nobody's help */
+    assert_int_equal(m->word, FUTEX_OWNER_DIED); /* without help */
     m->word = 1;
     assert_int_equal(apl_lock_take(&m->word, 0, &died), APL_ELOCK);
     assert_null(announced());
@@ -220,8 +220,8 @@ static void processes_and_threads_exclude_each_other(void **state)
     assert_int_equal(m->word, 0);
 }
 
-/* A thread that is killed while it waits, or when it is woken, blocks
- * nobody. */
+/* A thread that is killed while it waits, or when it is woken, blocks no
+ * other. */
 static void a_killed_waiter_loses_no_wakeup(void **state)
 {
     shared_t *m = shared_new();

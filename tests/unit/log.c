@@ -123,7 +123,7 @@ static void levels(void **state)
     assert_non_null(strstr(text, "[apppool:error] "));
 }
 
-/* No text of others begins a line, or commands a terminal. */
+/* No foreign text begins a line, or has an effect on a terminal. */
 static void escapes(void **state)
 {
     static const struct {
@@ -145,7 +145,7 @@ static void escapes(void **state)
             strlen(cases[i].to));
         assert_string_equal(to, cases[i].to);
     }
-    /* What does not fit is cut, and no escape in two. */
+    /* A text that does not fit is cut, but not within an escape. */
     assert_int_equal(log_escape(to, 12, "\n\n\n\n", 4), 8);
     assert_string_equal(to, "\\x0a\\x0a");
 }

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Two children write an AppLog: its lines stay whole. And the user as which the
- * file is opened. */
+/* Two children write an AppLog, and its lines stay whole. Also, the user as
+ * which the file is opened. */
 
 #include "spawner/output/log_writer.h"
 
@@ -120,8 +120,8 @@ static void a_line_when_the_child_is_dead(void **state)
     assert_file("log", "one\n");
 }
 
-/* With a reload the app has another user and another AppLog; processes of the
- * old user serve on until they are replaced. */
+/* After a reload the app has another user and another AppLog. Processes of the
+ * old user still serve until they are replaced. */
 static void a_line_about_an_app_whose_user_changed(void **state)
 {
     static process_t old = {.is = {.name = "shop", .uid = 1, .gid = 1}},

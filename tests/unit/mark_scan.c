@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* Processes that dead ones have left are found by their mark and ended. A
- * process that keeps its mark from being read blocks nobody. */
+ * process whose mark cannot be read blocks no other. */
 
 #include "spawner/state/mark_scan.h"
 
@@ -41,7 +41,7 @@ static int forget(void **state)
     return scratch_forget(state);
 }
 
-/* One whose leader is dead; what it left began later. */
+/* A process whose leader is dead. What it has left began later. */
 static process_t *dead(uint64_t id)
 {
     process_t *p = process_new(state_spawner(), id, "shop");
@@ -53,7 +53,7 @@ static process_t *dead(uint64_t id)
     return p;
 }
 
-/* As the loop does. @return is there a child that hunts? */
+/* As the loop does. @return is there a child that scans? */
 static int begin(void)
 {
     siginfo_t info;
@@ -121,7 +121,7 @@ static void what_is_left_ends(void **state)
     assert_true(marked_is_alive(foreign));
 }
 
-/* Before the one that bore the mark first: a number that came again. */
+/* A process older than the first one with the mark: its id was used again. */
 static void what_is_older_is_not_its(void **state)
 {
     pid_t old = marked_start(marked_instance(), ID);
@@ -136,7 +136,7 @@ static void what_is_older_is_not_its(void **state)
     assert_true(marked_is_alive(old));
 }
 
-/* Also when one is asked for that is older still. */
+/* Also if an even older one is in the same scan. */
 static void what_is_older_stays_beside_an_older_record(void **state)
 {
     process_t *oldest = dead(ID + 1), *p;
@@ -152,7 +152,7 @@ static void what_is_older_stays_beside_an_older_record(void **state)
     assert_true(marked_is_alive(old));
 }
 
-/* What it has started is not all there yet. */
+/* It has not started everything yet. */
 static void while_its_leader_lives(void **state)
 {
     process_t *p = dead(ID);
@@ -164,7 +164,7 @@ static void while_its_leader_lives(void **state)
     assert_int_equal(p->marks.found, -1);
 }
 
-/* Others are ended, and it is named once. */
+/* The others are ended, and the log names it once. */
 static void one_is_stuck(void **state)
 {
     process_t *p = dead(ID);
@@ -190,7 +190,7 @@ static void one_is_stuck(void **state)
     assert_int_equal(scratch_lines(line), 1);
 }
 
-/* What is not known stays so, and is looked for again. */
+/* Processes that were not read are searched again. */
 static void the_scanning_child_is_killed(void **state)
 {
     process_t *p = dead(ID);
@@ -239,7 +239,7 @@ static void what_is_in_no_record(void **state)
     assert_false(begin());
 }
 
-/* What is said then is no part of what was found. */
+/* Lines that are logged then are no part of the result. */
 static void the_log_cannot_be_opened(void **state)
 {
     pid_t stray = marked_start(marked_instance(), UNKNOWN), left;
@@ -274,6 +274,6 @@ int main(void)
         cmocka_unit_test_teardown(the_log_cannot_be_opened, forget),
     };
 
-    alarm(300 / MARKED_SLOWER); /* should it wait after all */
+    alarm(300 / MARKED_SLOWER); /* if it waits nevertheless */
     return cmocka_run_group_tests(tests, begin_all, scratch_end);
 }

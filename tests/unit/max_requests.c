@@ -6,7 +6,7 @@
 #include "shm/policy/retire.h"
 #include "tests/unit/support/scene.h"
 
-/* One request after the other. @return the process that had them all */
+/* One request after the other. @return the process that served all of them */
 static uint64_t serve(scene_t *s, const apl_app_t *a, unsigned n)
 {
     uint64_t id = 0;
@@ -109,8 +109,9 @@ static void its_open_requests_count_when_they_are_closed(void **state)
     scene_end(s);
 }
 
-/* It has had half of its requests since it was ready, a second ago and a boot
- * of each other one, as these are replaced one by one as well. */
+/* It has had half of its requests since it was ready. That was a second ago,
+ * plus a boot of each other process, because these are replaced one by one as
+ * well. */
 static void is_early(uint32_t processes, int64_t boot, int expected)
 {
     scene_t *s = scene_new(processes + 1);
@@ -195,7 +196,7 @@ static void the_old_one_serves_while_the_new_fails(void **state)
     scene_end(s);
 }
 
-/* It would be the last process that works. */
+/* It would be the last working process. */
 static void at_its_limit_it_stays_while_the_new_fails(void **state)
 {
     static const uint32_t limits[] = {40, 5};
@@ -245,8 +246,8 @@ static void repair_keeps_a_process_that_is_to_be_replaced(void **state)
 }
 
 /* What was to replace it takes its place, and not one above the limit. */
-/* Nobody but a process that died can have forgotten one; and each takes a look
- * at all starts. */
+/* Only a process that died can have forgotten one. Each one costs a walk
+ * through all starts. */
 static void a_repair_ends_few_that_are_full(void **state)
 {
     enum { FULL = 3 * APL_RETIRE_MISSED_MAX };

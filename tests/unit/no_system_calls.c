@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The lock holder makes no system call. A file, a child or a sleep could hold
- * up the whole pool. */
+/* The lock holder makes no system call. A file, a child or a sleep could block
+ * the whole pool. */
 
 #include <linux/futex.h>
 #include <signal.h>

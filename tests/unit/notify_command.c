@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A command of AppNotify that prints without end blocks nobody. The linker
- * wraps the fork and the reads. */
+/* A command of AppNotify that prints without end does not block the loop. The
+ * linker wraps the fork and the reads. */
 
 #include "spawner/alert/notify_command.h"
 
@@ -80,7 +80,7 @@ static void turn(void)
     loop_call();
 }
 
-/* A turn of the loop reads one piece; all of it is read in the end, and the
+/* A turn of the loop reads one piece. In the end everything is read, and the
  * beginning is kept. */
 static void a_piece_a_turn(void **state)
 {
@@ -99,7 +99,7 @@ static void a_piece_a_turn(void **state)
     flooding = 0;
 }
 
-/* Its output ends before it does. */
+/* Its output ends before the command. */
 static void silent(void **state)
 {
     (void)state;

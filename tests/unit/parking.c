@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Parking sockets, and what a child makes of what is parked there. */
+/* Parking sockets, and how a child uses what is parked there. */
 
 #include "spawner/shared/parking.h"
 

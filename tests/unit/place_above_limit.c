@@ -22,8 +22,8 @@ static void fail_once(scene_t *s, const apl_app_t *app)
     scene_reap(s);
 }
 
-/* An idle process of a healthy app in a pool of one; and a broken app, of which
- * nobody knows that yet. */
+/* An idle process of a healthy app in a pool of one; and a broken app, whose
+ * defect is not known yet. */
 static void begin(scene_t *s, apl_app_t **healthy, apl_app_t **broken)
 {
     apl_session_ref_t h;
@@ -66,7 +66,7 @@ static void a_successful_try_ends_a_process(void **state)
 
     (void)state;
     begin(s, &a, &b);
-    a->options.min_instances = 1; /* which locks nobody out */
+    a->options.min_instances = 1; /* this locks no other app out */
     apl_configure_group(&s->pool, a, 0, s->now);
     assert_int_equal(scene_ask(s, &h, b), APL_EWAIT);
     id = scene_take(s);

@@ -14,14 +14,14 @@
 
 #include "tests/unit/support/scene.h"
 
-static int failure; /* of the databases: errno, 0: they answer */
+static int failure; /* of the databases: errno, 0: they respond */
 static uid_t me;
 static gid_t taken[8];
 static size_t n_taken;
 static int forbidden; /* prctl() is */
 static uid_t is[3];   /* the process's: real, effective, saved */
 static gid_t of[3];
-static int stubborn; /* it keeps root, whatever it is told */
+static int stubborn; /* it keeps root in any case */
 
 static struct passwd users[] = {{.pw_name = "shop",
                                  .pw_uid = 1001,
@@ -74,7 +74,7 @@ struct group *__wrap_getgrnam(const char *name)
     return !failure && strcmp(name, shops.gr_name) == 0 ? &shops : NULL;
 }
 
-/* The groups of everybody: root's, and more than fit at the first try. */
+/* The groups of each user: root's, and more than fit at the first try. */
 int __wrap_getgrouplist(const char *user, gid_t gid, gid_t *list, int *n)
 {
     const gid_t all[] = {gid, 0, 2001, 0, 2002};
@@ -97,7 +97,7 @@ int __wrap_setgroups(size_t n, const gid_t *list)
     return 0;
 }
 
-/* As the kernel does it for who is not root any more. */
+/* As the kernel does it for a process that is not root any more. */
 static int refused(void)
 {
     errno = EPERM;

@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The last output of an app: how much of it is kept, and who may see it. */
+/* The last output of an app: how much of it is kept, and which user may see
+ * it. */
 
 #include "spawner/output/recent_output.h"
 
@@ -36,7 +37,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* What the tests before have left. */
+/* Remove what earlier tests have left. */
 static int forget(void **state)
 {
     (void)state;
@@ -100,7 +101,8 @@ static void in_order_and_each_once(void **state)
     expect("shop", 2, USERDB_NOBODY, "three\n", 2, 3);
     expect("shop", 3, USERDB_NOBODY, "", 3, 3);
     expect("blog", 0, USERDB_NOBODY, "another's\n", 0, 1);
-    /* A number that has yet to come is of a spawner before: all of them. */
+    /* A number of the future comes from an earlier spawner: all lines are
+     * printed. */
     expect("shop", 4, USERDB_NOBODY, "one\n\nthree\n", 0, 3);
 }
 
@@ -123,13 +125,13 @@ static void as_many_as_there_is_room_for(void **state)
     assert_memory_equal(text, line, strlen(line));
     assert_non_null(strstr(text, "line 1999, which is some bytes long\n"));
     free(text);
-    /* Who asks for what is gone gets what there is. */
+    /* A caller that asks for lines that are gone gets those that are left. */
     text = read_lines("shop", first - 1, USERDB_NOBODY, &next, &next);
     assert_memory_equal(text, line, strlen(line));
     free(text);
 }
 
-/* One line is not all that is kept. */
+/* A long line does not displace all others. */
 static void a_long_line_is_cut(void **state)
 {
     uint64_t first, next;
@@ -148,8 +150,8 @@ static void a_long_line_is_cut(void **state)
     free(line);
 }
 
-/* Nobody sees what another user's process has printed, also not where the app
- * has another user by now. */
+/* No user sees what another user's process has printed, even if the app has
+ * another user now. */
 static void lines_belong_to_a_user(void **state)
 {
     (void)state;
@@ -164,7 +166,7 @@ static void lines_belong_to_a_user(void **state)
 }
 
 /* A process that has no user yet: our own program says why it did not start.
- * That is for the app's user, whoever it was and will be. */
+ * Each user of the app may see that, an earlier or a later one. */
 static void lines_of_a_process_without_a_user(void **state)
 {
     (void)state;
@@ -185,7 +187,7 @@ static void an_app_that_is_gone_is_forgotten(void **state)
     recent_output_sweep(state_spawner());
     expect("shop", 0, USERDB_NOBODY, "", 0, 0);
     expect("blog", 0, USERDB_NOBODY, "two\n", 0, 1);
-    /* One of that name that comes later begins anew. */
+    /* A later app of that name begins anew. */
     be_in_the_table(&shop, 1);
     print("shop", 1001, "new");
     expect("shop", 0, 1001, "new\n", 0, 1);

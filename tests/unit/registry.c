@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The registry has one writer. The next spawner may continue with a copy. And a
- * heartbeat belongs to one program alone. */
+/* The registry has one writer. The next spawner may continue with a copy. Also,
+ * a heartbeat belongs to one program only. */
 
 #include "spawner/state/registry.h"
 
@@ -139,20 +139,20 @@ static void looks_without_a_beat(void **state)
     assert_int_equal(heartbeat_check(&pulse, place, name), 0);
     assert_int_equal(heartbeat_check(&pulse, place, name), 1);
     assert_int_equal(heartbeat_check(&pulse, place, name), 2);
-    set_time(name, 1); /* backwards is a beat, too: the clock was set */
+    set_time(name, 1); /* a step back is a beat, too: the clock was set */
     assert_int_equal(heartbeat_check(&pulse, place, name), 0);
     assert_int_equal(heartbeat_check(&pulse, place, name), 1);
     first = pulse.inode;
     renameat(place, name, place, "kept"); /* so that its number is taken */
     heartbeat_begin(place, name);
-    set_time(name, 1); /* another program's, though at the same time */
+    set_time(name, 1); /* another program's file, with the same time */
     assert_int_equal(heartbeat_check(&pulse, place, name), 0);
     assert_true(pulse.inode != first);
     set_time("kept", 5);
     assert_int_equal(heartbeat_check(&pulse, place, name), 1);
 }
 
-/* Its name is taken, as where the disk has no room for another file. */
+/* Its name is in use, which has the same effect as a full disk. */
 static void beats_with_the_old_file(void **state)
 {
     static const char name[] = CONTRACT_WATCHDOG_HEARTBEAT;

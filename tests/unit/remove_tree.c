@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What the user of an app has left behind is removed, and nothing else. */
+/* Files that the user of an app has left are removed, and nothing else. */
 
 #include "spawner/common/remove_tree.h"
 
@@ -105,7 +105,7 @@ static void a_link_leads_nowhere(void **state)
     remove_tree(top, "mine");
 }
 
-/* Somebody else has to take that away. */
+/* Another user has to remove that. */
 static void a_mount_is_not_entered(void **state)
 {
     char path[sizeof place + 20];
@@ -144,7 +144,7 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
-/* As it may take long, whoever supervises hears of it meanwhile. */
+/* It may take long, so the program sends heartbeats meanwhile. */
 static void the_program_beats(void **state)
 {
     struct timespec times[2] = {{1, 0}, {1, 0}};

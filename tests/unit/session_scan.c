@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* One pass over all processes gives all callers what they asked for: what is
- * left of a session, signals for it, its memory. */
+/* One pass over all processes serves all callers: what is left of a session,
+ * signals for it, its memory. */
 
 #include "spawner/state/session_scan.h"
 
@@ -63,7 +63,7 @@ static process_t *left_behind(family_t *session)
     return dead(session);
 }
 
-/* As the loop does. @return is there a child that looks? */
+/* As the loop does. @return is there a child that scans? */
 static int begin(void)
 {
     int n = forks.tried;
@@ -129,7 +129,7 @@ static void one_pass_serves_all_callers(void **state)
     family_wait(&session[1]);
 }
 
-/* The look that sends SIGKILL finds what that is about to end. */
+/* The pass that sends SIGKILL still finds the processes that this ends. */
 static void only_a_later_pass_finds_survivors(void **state)
 {
     family_t session;
@@ -146,7 +146,7 @@ static void only_a_later_pass_finds_survivors(void **state)
     look();
     assert_int_equal(p->session.found, 0);
     assert_false(p->session.survived);
-    /* Nothing here outlives SIGKILL: this one never got it. */
+    /* No process here outlives SIGKILL: this one never got it. */
     p = left_behind(&session);
     p->session.sent_kill = 1;
     session_scan_ask(state_spawner(), p, 0);
@@ -155,7 +155,7 @@ static void only_a_later_pass_finds_survivors(void **state)
     family_kill(&session);
 }
 
-/* httpd stops, and the limit is over before anything could look. */
+/* httpd stops, and the limit is over before any pass. */
 static void at_the_stop_only_what_was_seen_is_logged(void **state)
 {
     family_t unseen, seen;
@@ -176,8 +176,9 @@ static void at_the_stop_only_what_was_seen_is_logged(void **state)
     family_kill(&seen);
 }
 
-/* The number of a session may be given away when all of it is dead: what
- * began after the leader's death is only its if it bears the mark. */
+/* The id of a session may be used again when all its processes are dead. So a
+ * process that began after the death of the leader belongs to it only with the
+ * mark. */
 static void what_began_later_is_not_its(void **state)
 {
     family_t session;
@@ -217,7 +218,7 @@ static void a_leader_without_a_pidfd(void **state)
     close(session.ends[1]);
 }
 
-/* It has had the signal; and what it has started is not all there yet. */
+/* It has had the signal, and has not started everything yet. */
 static void a_leader_that_lives(void **state)
 {
     family_t session;
@@ -234,7 +235,7 @@ static void a_leader_that_lives(void **state)
     family_end_leader(&session);
 }
 
-/* One that is stopped hears nothing else: both are sent. */
+/* A stopped process gets no other signal, so both are sent. */
 static void several_signals(void **state)
 {
     family_t session;
@@ -290,7 +291,7 @@ static void the_child_takes_too_long(void **state)
     family_wait(&session);
 }
 
-/* It is gone from the list before the answer comes. */
+/* It is gone from the list before the result comes. */
 static void the_loop_does_not_wait_for_it(void **state)
 {
     family_t session;
@@ -318,7 +319,7 @@ static void its_memory(void **state)
     session_scan_ask(state_spawner(), other, 0);
     look();
     assert_true(p->memory.bytes >= FAMILY_MEMBERS * 20 * MEGABYTE);
-    assert_int_equal(other->memory.bytes, -1); /* nobody has asked */
+    assert_int_equal(other->memory.bytes, -1); /* it was not requested */
     session_scan_measure(state_spawner(), other);
     look();
     assert_true(other->memory.bytes > 0 &&

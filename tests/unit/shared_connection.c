@@ -70,7 +70,7 @@ static void only_what_leads_to_the_process(void **state)
     assert_false(is_taken(ends[0]));
     close(ends[1]);
     assert_false(is_taken(dup(0)));
-    /* Somebody with the user of httpd's children listens there. */
+    /* A process with the user of httpd's children listens there. */
     apppool_shared_connection_init(lot, dir, geteuid() + 1);
     assert_false(is_taken(connect_to("s/abc0000000000001")));
     rmdir(path);

@@ -115,7 +115,7 @@ static void names_of_one_hash_are_two_groups(void **state)
     scene_end(s);
 }
 
-/* So many apps whose names have the same bucket. */
+/* This many apps whose names have the same bucket. */
 static void crowd(scene_t *s, apl_app_t **apps, int n)
 {
     const apl_link_t *bucket = NULL;

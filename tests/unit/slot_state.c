@@ -20,7 +20,7 @@ static scene_t *scene;
 static apl_app_t *app;
 static process_t *p;
 static apl_session_ref_t h;
-static int locked_out; /* so often the lock is not to be had */
+static int locked_out; /* tries for which the lock cannot be taken */
 
 apr_status_t __real_apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id,
                                            int64_t now);

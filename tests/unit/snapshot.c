@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A snapshot shows one instant, and none inside a verb. */
+/* A snapshot shows one instant, which is not inside a verb. */
 
 #include <pthread.h>
 #include <signal.h>
@@ -107,7 +107,7 @@ static void what_changes_meanwhile_is_copied_again(void **state)
     scene_end(s);
 }
 
-/* A process is inside for so many pauses of the reader. The linker wraps
+/* A process is inside for this many pauses of the reader. The linker wraps
  * nanosleep(). */
 static int stays;
 static uint32_t *inside; /* the sequence number */
@@ -158,8 +158,9 @@ static pid_t stopped_owner(const scene_t *s)
     return pid;
 }
 
-/* So a snapshot does not take the lock, and a stopped reader blocks nobody:
- * it cannot write to the segment, so others wait for nothing that it has. */
+/* So a snapshot does not take the lock, and a stopped reader blocks no other
+ * process: it cannot write to the segment, so it has nothing for which others
+ * wait. */
 static void a_snapshot_writes_nothing(void **state)
 {
     scene_t *s = scene_new(3);
@@ -220,7 +221,7 @@ static void texts_are_copied_and_end(void **state)
     scene_drop(s);
 }
 
-/* As the spawner does: it tries, and is told the result. */
+/* As the spawner does: it tries, and gets the result. */
 static void a_try_does_not_wait(void **state)
 {
     scene_t *s = scene_new(1);

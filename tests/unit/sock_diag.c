@@ -142,7 +142,7 @@ static void both_families_of_tcp(void **state)
     assert_int_equal(dump_tcp(NLMSG_DONE, 0, NLMSG_DONE, 0), 0);
     assert_int_equal(dump_tcp(0, EAGAIN, NLMSG_DONE, 0), EAGAIN);
     assert_int_equal(dump_tcp(NLMSG_DONE, 0, 0, EAGAIN), EAGAIN);
-    /* A kernel without IPv6 says it all of IPv4. */
+    /* A kernel without IPv6 reports everything for IPv4. */
     assert_int_equal(dump_tcp(NLMSG_DONE, 0, NLMSG_ERROR, ENOENT), 0);
     assert_int_equal(dump_tcp(0, EAGAIN, NLMSG_ERROR, ENOENT), EAGAIN);
     assert_int_equal(dump_tcp(NLMSG_ERROR, ENOENT, NLMSG_ERROR, ENOENT),

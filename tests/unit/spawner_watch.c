@@ -20,9 +20,9 @@
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 
-#define LOOK  3000 /* ms from one look to the next */
-#define LOOKS 11   /* that kill it: the first one sees a beat */
-#define HURRY 5    /* that kill one that is to stop */
+#define LOOK  3000 /* ms from one check to the next */
+#define LOOKS 11   /* checks that kill it: the first one sees a beat */
+#define HURRY 5    /* checks that kill one that should stop */
 
 static int no_pidfds;
 
@@ -47,7 +47,7 @@ static int setup(void **state)
     return 0;
 }
 
-/* A spawner that hangs is looked at. @return the signal that ended it */
+/* A spawner that hangs is checked. @return the signal that ended it */
 static int watch_it(int is_stopping, int looks)
 {
     static spawner_watch_t w;
@@ -214,7 +214,7 @@ static void a_spawner_that_dies_again_and_again_waits(void **state)
         assert_int_equal(pause_after(&w, 1999), i);
     for (i = 0; i < 3; i++)
         assert_int_equal(pause_after(&w, 0), 10);
-    /* Two seconds of life pay for one death, this one is another. */
+    /* Two seconds of life cancel one death. This is another one. */
     assert_int_equal(pause_after(&w, 2000), 10);
     assert_int_equal(pause_after(&w, 6000), 8);
     assert_int_equal(pause_after(&w, 3600000), 0);

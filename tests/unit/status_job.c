@@ -61,7 +61,7 @@ static void turn(void)
     control_tick(state_spawner());
 }
 
-/* It has asked, but no child has begun since. */
+/* It has sent its command, but no child has started since. */
 static int client(const char *question)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -88,7 +88,7 @@ static void waits(int fd)
     assert_int_equal(errno, EAGAIN);
 }
 
-/* The connection is at its end then. */
+/* The connection has then ended. */
 static void gets(int fd, const char *what)
 {
     static char text[1 << 16];
@@ -126,7 +126,7 @@ static void one_response_for_all(void **state)
     assert_int_equal(forks.tried, 1);
 }
 
-/* It is to see what was done before it was asked. */
+/* Its response must contain what was done before. */
 static void a_later_question_waits_for_the_next(void **state)
 {
     int first = client("status\n"), later;

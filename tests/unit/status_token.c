@@ -55,7 +55,7 @@ static void p26_an_old_token_is_refused(void **state)
     assert_false(good(made("", BEGAN), "", BEGAN + 20 * MINUTE));
 }
 
-/* The clock was set back: httpd has not made it yet. */
+/* The clock was set back: httpd could not have made it yet. */
 static void p26_a_token_of_the_future_is_refused(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void p26_a_token_of_the_future_is_refused(void **state)
     assert_false(good(made("", BEGAN), "", 0));
 }
 
-/* Who writes another time into it does not get another token. */
+/* A token with another time written into it is no valid token. */
 static void p26_a_token_with_another_time_is_refused(void **state)
 {
     const char *old = made("", BEGAN), *mac = strchr(old, '-');

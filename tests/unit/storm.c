@@ -21,8 +21,8 @@
 #include "tests/unit/support/sleeps.h"
 
 #define WORKERS LEDGER_WORKERS
-#define KILLS   400 /* of anybody, anywhere */
-#define INSIDE  30  /* and so many with the lock held */
+#define KILLS   400 /* of any process, anywhere */
+#define INSIDE  30  /* and this many with the lock held */
 #define GO_ON   20000
 #define ENOUGH  120000000ll /* us, for what takes less than a second */
 
@@ -137,7 +137,7 @@ static void end(uint64_t id)
         ledger->ready[i].gone += ledger->ready[i].process == id;
 }
 
-/* A worker that takes a nap is hung, and now and then it is killed. */
+/* A worker that sleeps is hung, and now and then it is killed. */
 static void look_at_clock(void)
 {
     apl_session_peek_t r;

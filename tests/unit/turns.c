@@ -284,7 +284,7 @@ static void d1_above_a_lowered_limit_the_pool_does_not_grow(void **state)
     for (i = 0; i < 4; i++)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
     assert_int_equal(apl_configure_limits(&s->pool, 2, 2, s->now), APR_SUCCESS);
-    /* Neither ==, nor one out, one in, keeps it where it is. */
+    /* A test with ==, or one out and one in, would keep it where it is. */
     assert_int_equal(scene_ask(s, &w, b), APL_EWAIT);
     for (i = 0; i < 4; i++) {
         uint32_t all = header->count + header->spawning;

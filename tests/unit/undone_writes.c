@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Another process undoes at once whatever a verb has written. Each loop of the
- * verb ends all the same. The linker wraps the writes, so that each one is
- * undone, and not only some. */
+/* Another process undoes each write of a verb at once. Each loop of the verb
+ * ends all the same. The linker wraps the writes, so that each one is undone,
+ * and not only some. */
 
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +16,7 @@
 #include "tests/unit/support/scene.h"
 #include "shm/format/segment.h"
 
-#define MANY 2000 /* whatever is done so often has no end */
+#define MANY 2000 /* a loop with this many turns has no end */
 
 static const apl_capacity_t capacity = {8, 32, 128, 8};
 static char before[1 << 20];
@@ -121,7 +121,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Make an app with so many idle processes. */
+/* Make an app with this many idle processes. */
 static apl_group_t *idle_ones(int n)
 {
     apl_app_t *a = scene_app(s, "a");

@@ -17,7 +17,8 @@
 #include "shm/lock/wake.h"
 #include "tests/unit/support/scene.h"
 
-#define LONG (60 * 1000000) /* us; nobody sleeps so long who is woken */
+#define LONG                                                                   \
+    (60 * 1000000) /* us; a thread that is woken does not sleep this long */
 
 /* ---- waiters ---- */
 
@@ -201,7 +202,7 @@ static void the_doorbell_rings_for_each_task(void **state)
     scene_ready(s, id);
     scene_close(s, &h);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    assert_false(rang(s)); /* what goes by itself */
+    assert_false(rang(s)); /* what needs no spawner */
     apl_checkin_abandon(&s->pool, &h, s->now);
     assert_true(rang(s)); /* a request to watch */
     assert_int_equal(apl_timeouts_end_abandoned(&s->pool, id, 1, s->now),
@@ -221,7 +222,7 @@ static void the_doorbell_rings_for_each_task(void **state)
     scene_end(s);
 }
 
-/* Nobody waits for the processes with abandoned requests. */
+/* No request waits for the processes with abandoned requests. */
 static void the_last_awaited_request_rings(void **state)
 {
     scene_t *s = scene_new(1);

@@ -1,10 +1,10 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The pool does what the model does, whatever is asked of it in whatever
- * order. A walk that fails is cut down to the steps that matter.
+/* The pool does what the model does, whatever is asked of it in whatever order.
+ * A walk that fails is cut down to the steps that matter.
  *
- * WALKS and STEPS in the environment ask for more, SEED for another one to
- * begin with: tests/README.md. */
+ * WALKS and STEPS in the environment make it longer, SEED sets the first walk:
+ * tests/README.md. */
 
 #include <stdlib.h>
 #include <string.h>

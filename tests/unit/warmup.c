@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* AppReady /path: which process is asked, and how. */
+/* AppReady /path: which process gets the request, and how. */
 
 #include "spawner/life/warmup.h"
 
@@ -98,7 +98,7 @@ static void a_response_without_an_end(void **state)
     assert_int_equal(warmup_check(&s, &p, &app), 1);
 }
 
-/* Where the kernel cannot refuse it; the status came before. */
+/* Where the kernel cannot refuse it. The status came before it. */
 static void a_descriptor_behind_the_response(void **state)
 {
     char space[CMSG_SPACE(sizeof(int))] = "";

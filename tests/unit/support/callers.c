@@ -18,7 +18,7 @@
 
 typedef enum { ASK, POLL, CLOSE, REFUSED } verb_t;
 
-/* What a caller is to do. No pointer of another process is of use to it. */
+/* What a caller must do. A pointer of another process would be useless. */
 typedef struct {
     verb_t verb;
     int who;
@@ -27,7 +27,7 @@ typedef struct {
     apl_options_t options;
 } order_t;
 
-/* What came of it. */
+/* The result. */
 typedef struct {
     int who;
     apr_status_t rv;
@@ -153,7 +153,7 @@ static void fork_process(callers_t *c, int i)
 
 /* ---- here ---- */
 
-/* Read answers until the caller's own has come. */
+/* Read results until the caller's own has come. */
 static void hear(callers_t *c, int who)
 {
     struct pollfd from = {c->sockets[who % PROCESSES], POLLIN, 0};
@@ -198,7 +198,7 @@ apr_status_t callers_poll(callers_t *c, int who)
 
     if (!c->forked)
         return order(c, (order_t){.verb = POLL, .who = who});
-    /* Once it does not wait any more, it says so. */
+    /* When its wait is over, it sends a message. */
     if (c->rv[who] == APL_EWAIT &&
         __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) != APL_SESSION_WAITING)
         hear(c, who);

@@ -126,7 +126,7 @@ static const visit_t *before(const audit_t *a, size_t i)
                : NULL;
 }
 
-/* When its process was on its way back, at the earliest. */
+/* The earliest time at which its process was given back. */
 static uint64_t end_of(const visit_t *v)
 {
     return v->closing != 0 ? v->closing : v->died;
@@ -157,7 +157,7 @@ static int check_processes(const audit_t *a)
     return 1;
 }
 
-/* ---- who came first ---- */
+/* ---- the order of sessions ---- */
 
 typedef struct {
     uint64_t at;
@@ -182,8 +182,8 @@ static const ready_t *ready_of(const ledger_t *l, uint64_t process)
     return NULL;
 }
 
-/* Where a process has one session at a time, nobody had it before the one
- * before him gave it back. */
+/* If a process has one session at a time, no session has it before the previous
+ * one gave it back. */
 static int check_order(const audit_t *a, uint32_t group)
 {
     mark_t *marks = calloc(2 * a->n_given + 1, sizeof *marks);
@@ -213,7 +213,7 @@ static int check_order(const audit_t *a, uint32_t group)
     return ok;
 }
 
-/* ---- who was woken ---- */
+/* ---- wake-ups ---- */
 
 /* Could this event have given it its process? */
 static int meanwhile(const visit_t *v, uint64_t begun, uint64_t ended)
@@ -221,8 +221,8 @@ static int meanwhile(const visit_t *v, uint64_t begun, uint64_t ended)
     return begun < v->granted && (ended == 0 || ended > v->asked);
 }
 
-/* Its slice was over when it found that its process was there. Whoever may
- * have given it that: was he on his way yet, or killed on it? */
+/* Its slice was over when it found its process. Each worker that may have given
+ * it the process: was that worker still in that verb, or killed in it? */
 static int is_excused(const audit_t *a, size_t i)
 {
     const visit_t *v = a->given[i], *b;

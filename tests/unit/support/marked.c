@@ -24,7 +24,8 @@ int __wrap_clock_gettime(clockid_t which, struct timespec *t);
 unsigned __real_alarm(unsigned seconds);
 unsigned __wrap_alarm(unsigned seconds);
 
-/* Of each of them, and of this process: was it read? Shared with who reads. */
+/* For each of them, and for this process: was it read? Shared with the
+ * readers. */
 static volatile char *was_read;
 static pid_t self;
 
@@ -49,7 +50,7 @@ static void note(pid_t pid)
         was_read[MARKED_MAX] = 1;
 }
 
-/* Are they kept waiting, and have nothing else to do? */
+/* Are they blocked, and have they nothing else to do? */
 static int only_wait(void)
 {
     int i;
@@ -93,7 +94,7 @@ int __wrap_procfs_mark(pid_t pid, char *mark, size_t size)
         while (marked[i] == pid)
             pause();
     if (marked_held > 0)
-        usleep(100000); /* who reads is held, too */
+        usleep(100000); /* the reader is stopped as well */
     rv = __real_procfs_mark(pid, mark, size);
     note(pid);
     return rv;

@@ -23,11 +23,10 @@
 extern pid_t marked[MARKED_MAX];
 extern int n_marked;
 
-/** So many of the first ones block the readers of their mark. */
+/** The number of the first ones that block the readers of their mark. */
 extern int n_stuck;
 
-/** Their marks are going to be read. @param own 1: also the mark of this
- * process */
+/** Their marks are read next. @param own 1: also the mark of this process */
 void marked_read(int own);
 
 /** At this look at the clock, ten seconds have passed. */

@@ -19,7 +19,7 @@
 #define MODEL_GROUPS    4
 #define MODEL_PROCESSES 10 /* slots, also for those that leave */
 #define MODEL_SESSIONS  64
-#define MODEL_WAKES     32 /* so many may be woken under one lock */
+#define MODEL_WAKES     32 /* the most that may be woken under one lock */
 #define MODEL_SECOND    1000000ll
 
 typedef enum { M_FREE, M_WANTED, M_STARTING, M_LIVE, M_LEAVING } m_state_t;

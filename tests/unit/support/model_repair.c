@@ -53,7 +53,7 @@ static int used_before(const m_process_t *a, const m_process_t *b)
     return (a->id & 0xffff) < (b->id & 0xffff); /* by their slots */
 }
 
-/* What is left is when they were used last, and who is older. */
+/* Only the time of their last use and their age are left. */
 static void order_processes(model_t *m)
 {
     int i, k;

@@ -42,7 +42,8 @@ unsigned model_limit_of(const model_t *m)
     return m->max + model_credit(m, -1);
 }
 
-/* So many, for a group: its own credit is for when it is short. */
+/* The limit for a group: its own credit counts when it has too few
+ * processes. */
 static unsigned limit_for(const model_t *m, int group)
 {
     return model_limit_of(m) -
@@ -120,9 +121,9 @@ static int fits(const model_t *m, int group, fits_t how)
            (how == WITH_A_PLACE && has_place_for(m, group));
 }
 
-/* The first of those that want their turn yet, fit, and are not `but`; those
- * before it that do not want theirs lose it, and those that are not healthy, if
- * they should be, have that for the place above. */
+/* The first group that still wants its turn, fits, and is not `but`. Groups
+ * before it that do not want their turn lose it. Groups that have to be healthy
+ * and are not keep only the turn for the place above. */
 static int next_turn(model_t *m, int unserved, fits_t how, int but)
 {
     uint64_t after = 0;

@@ -192,7 +192,7 @@ static int next(walk_t *w, int group)
 
 /* ---- the past ---- */
 
-/* A step may begin by a start, and end with less above the limit. */
+/* A step may begin with a start, and end with fewer above the limit. */
 static unsigned swap_extra(unsigned *past, unsigned now)
 {
     unsigned most = *past > now ? *past : now;
@@ -201,7 +201,7 @@ static unsigned swap_extra(unsigned *past, unsigned now)
     return most;
 }
 
-/* Above a limit it may only go on falling. Who is adopted is there. */
+/* Above a limit it may only fall. An adopted process already existed. */
 static int limits(walk_t *w, kind_t kind)
 {
     const apl_header_t *h = w->s->pool.header;

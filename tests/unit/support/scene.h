@@ -123,7 +123,7 @@ apl_condition_t scene_condition(const scene_t *s, uint64_t id);
 void scene_check(scene_t *s, const char *file, int line);
 
 /** A waiting session that was overtaken: a later session of its group has a
- * process. 0: there is none */
+ * process. 0: no session was */
 uint32_t scene_overtaken(const apl_pool_t *pool);
 
 #endif

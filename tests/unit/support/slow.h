@@ -2,9 +2,9 @@
 
 /**
  * @file slow.h
- * @brief Apps whose requests take too long, and the clock. The tests hold what
- *        the thread pool of Paste does about such requests, for processes. A
- *        test whose name begins with p and a number holds that claim of
+ * @brief Apps whose requests take too long, and the clock. The tests check
+ *        for processes what the thread pool of Paste does about such requests.
+ *        A test whose name begins with p and a number checks that claim of
  *        tests/claims.md.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_SLOW_H

@@ -122,7 +122,7 @@ void steps_drop(walk_t *w, int hold)
     w->holds[hold].used = 0;
 }
 
-/* What a child saw; now and then it was slow, or an old one's file. */
+/* What a child saw. Now and then it was slow, or saw an old file. */
 static void see(const walk_t *w, int group, unsigned n, m_look_t *seen,
                 apl_restart_seen_t *look)
 {
@@ -299,7 +299,7 @@ int steps_served(walk_t *w, unsigned i)
     return 1;
 }
 
-/* Abandoned ones end with their process, and by the spawner's word. */
+/* Abandoned ones end with their process, or when the spawner says so. */
 static void drop_ended(walk_t *w)
 {
     int i;
@@ -313,7 +313,8 @@ int steps_do(walk_t *w, const step_t *step)
 {
     unsigned late = step->what >> 27 == 0 ? step->what >> 22 & 31 : 0;
 
-    /* Who read the clock first is not always the first to have the lock. */
+    /* The first process that reads the clock is not always the first that has
+     * the lock. */
     w->clock += 5;
     w->m->now = w->s->now = w->clock - late;
     if (!do_step(w, step->kind, step->what))

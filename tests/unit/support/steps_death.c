@@ -61,7 +61,7 @@ static int step_roll(walk_t *w)
     return 1;
 }
 
-/* Some of what is derived, as one may leave it who dies inside. */
+/* Damage some derived data, as a process that dies inside may leave it. */
 static void tear(apl_pool_t *pool, unsigned n)
 {
     apl_header_t *h = pool->header;
@@ -114,7 +114,7 @@ static void die_inside(apl_pool_t *pool, int64_t now, unsigned n)
     assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
-/* It died when it had closed this session, and served nobody yet. */
+/* It died after it had closed this session, before it served a waiter. */
 static void close_by_half(walk_t *w, int i)
 {
     const apl_session_ref_t *h = &w->holds[i].hold;

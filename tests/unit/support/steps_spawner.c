@@ -120,8 +120,8 @@ static int adopt(walk_t *w, int g, uint64_t id, unsigned made_for, int live)
            steps_differ(w, "adopt", rv, expected);
 }
 
-/* One whose slot is lost and that is put back, with the requests it has; or
- * one of which nobody knows. */
+/* A process whose slot is lost is put back, with its requests; or an unknown
+ * process. */
 static int step_adopt(walk_t *w, unsigned n)
 {
     int live = n / 2 % 2 != 0, p = steps_nth(w, M_LIVE, n / 4);

@@ -119,14 +119,15 @@ static void finish(spawner_t *s)
 
 /* ---- questions ---- */
 
-static void is_answer(const json_t *o)
+static void is_response(const json_t *o)
 {
     must(json_is_object(o) && json_object_size(o) > 0);
 }
 
 /* The response names nothing of another user's app that was not in the
  * command. */
-static void is_own(json_t *o, const char *question, const command_client_t *who)
+static void is_own(json_t *o, const char *command,
+                   const command_client_t *client)
 {
     static const char *const secret[] = {"other-label", "/of-another"};
     char *text = json_dumps(o, 0);
@@ -134,17 +135,17 @@ static void is_own(json_t *o, const char *question, const command_client_t *who)
 
     must(text != NULL);
     for (i = 0; i < sizeof secret / sizeof *secret; i++)
-        must(strstr(question, secret[i]) || !strstr(text, secret[i]));
+        must(strstr(command, secret[i]) || !strstr(text, secret[i]));
     free(text);
-    must(who->uid == USER || !json_object_get(o, "ok"));
-    must(who->uid == USER ||
+    must(client->uid == USER || !json_object_get(o, "ok"));
+    must(client->uid == USER ||
          json_array_size(json_object_get(o, "groups")) == 0);
 }
 
 static void ask(spawner_t *s, const uint8_t *data, size_t size,
-                const command_client_t *who)
+                const command_client_t *client)
 {
-    char line[CONTRACT_COMMAND_MAX], question[CONTRACT_COMMAND_MAX];
+    char line[CONTRACT_COMMAND_MAX], command[CONTRACT_COMMAND_MAX];
     const uint8_t *end = memchr(data, '\n', size);
     size_t n = end ? (size_t)(end - data) : size;
     status_job_order_t order;
@@ -153,28 +154,28 @@ static void ask(spawner_t *s, const uint8_t *data, size_t size,
     if (n > sizeof line - 1)
         n = sizeof line - 1;
     memcpy(line, data, n);
-    memcpy(question, data, n);
-    question[n] = 0;
-    o = command_list_run(s, line, n, who, &order);
+    memcpy(command, data, n);
+    command[n] = 0;
+    o = command_list_run(s, line, n, client, &order);
     if (order.make)
         o = make_now(s, &order);
-    is_answer(o);
-    if (!who->is_root && !who->is_httpd)
-        is_own(o, question, who);
-    must(who->is_root || who->uid == USER ||
+    is_response(o);
+    if (!client->is_root && !client->is_httpd)
+        is_own(o, command, client);
+    must(client->is_root || client->uid == USER ||
          (!json_object_get(o, "ok") && !json_object_get(o, "lines")));
     json_decref(o);
 }
 
-static command_client_t asker(uint8_t byte)
+static command_client_t client_of(uint8_t byte)
 {
     static const uid_t uids[] = {33, USER, STRANGER, STRANGER};
-    command_client_t who = {.uid = uids[byte >> 2 & 3],
-                            .is_httpd = !(byte >> 2 & 3)};
+    command_client_t client = {.uid = uids[byte >> 2 & 3],
+                               .is_httpd = !(byte >> 2 & 3)};
 
     if (byte & 2)
-        who = (command_client_t){.is_root = 1};
-    return who;
+        client = (command_client_t){.is_root = 1};
+    return client;
 }
 
 static void turn(void)
@@ -186,13 +187,13 @@ static void turn(void)
 }
 
 /* Read all that comes until the end, or for now. @return bytes */
-static size_t receive(int fd, char *answer, size_t size)
+static size_t receive(int fd, char *response, size_t size)
 {
     size_t length = 0;
     ssize_t n;
 
     for (;;) {
-        n = recv(fd, answer + length, size - length, MSG_DONTWAIT);
+        n = recv(fd, response + length, size - length, MSG_DONTWAIT);
         if (n <= 0)
             return length;
         length += (size_t)n;
@@ -202,7 +203,7 @@ static size_t receive(int fd, char *answer, size_t size)
 
 static void call(spawner_t *s, const uint8_t *data, size_t size, size_t chunk)
 {
-    static char answer[1 << 20];
+    static char response[1 << 20];
     static struct sockaddr_un at = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     int newline = size < CONTRACT_COMMAND_MAX && memchr(data, '\n', size);
@@ -226,11 +227,11 @@ static void call(spawner_t *s, const uint8_t *data, size_t size, size_t chunk)
     }
     shutdown(fd, SHUT_WR);
     turn();
-    size = receive(fd, answer, sizeof answer);
+    size = receive(fd, response, sizeof response);
     must(size > 0 || !newline);
     if (size > 0) {
-        o = json_loadb(answer, size, 0, NULL);
-        is_answer(o);
+        o = json_loadb(response, size, 0, NULL);
+        is_response(o);
         json_decref(o);
     }
     close(fd);
@@ -249,9 +250,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] & 1)
         call(s, data + 1, size - 1, 1 + (size_t)(data[0] >> 2) * 8);
     else {
-        const command_client_t who = asker(data[0]);
+        const command_client_t client = client_of(data[0]);
 
-        ask(s, data + 1, size - 1, &who);
+        ask(s, data + 1, size - 1, &client);
     }
     state_log();
     return 0;

@@ -44,16 +44,16 @@ static void put_text(int type, const char *text, size_t padding)
 }
 
 /* What came out: "o" and "e" for each byte of STDOUT and STDERR and so on. */
-static char heard[200000];
-static size_t n_heard;
+static char parsed[200000];
+static size_t n_parsed;
 
 static void hear(char kind, const char *bytes, size_t n)
 {
     size_t i;
 
     for (i = 0; i < n; i++) {
-        heard[n_heard++] = kind;
-        heard[n_heard++] = bytes[i];
+        parsed[n_parsed++] = kind;
+        parsed[n_parsed++] = bytes[i];
     }
 }
 
@@ -65,7 +65,7 @@ static apppool_fcgi_event_t read_all(apppool_fcgi_parser_t *parser,
     size_t at, n;
 
     memset(parser, 0, sizeof *parser);
-    n_heard = 0;
+    n_parsed = 0;
     for (at = 0; at < sent.n; at += n) {
         n = at == 0 && first ? first : piece;
         if (n > sent.n - at)
@@ -115,14 +115,14 @@ static void a_response_in_any_pieces(void **state)
     begin();
     put_response();
     assert_int_equal(read_all(&parser, 0, sent.n), APPPOOL_FCGI_END);
-    n_whole = n_heard;
-    memcpy(whole, heard, n_whole);
+    n_whole = n_parsed;
+    memcpy(whole, parsed, n_whole);
     assert_int_equal(n_whole, 2 * (16 + 10 + 6 + 1 + 4));
     for (first = 0; first <= sent.n; first++)
         for (piece = 1; piece <= sent.n; piece++) {
             assert_int_equal(read_all(&parser, first, piece), APPPOOL_FCGI_END);
-            assert_int_equal(n_heard, n_whole);
-            assert_memory_equal(heard, whole, n_whole);
+            assert_int_equal(n_parsed, n_whole);
+            assert_memory_equal(parsed, whole, n_whole);
             assert_true(apppool_fcgi_parser_is_clean(&parser));
             assert_int_equal(parser.app_status, 0x01020304);
             assert_int_equal(parser.status, FCGI_REQUEST_COMPLETE);
@@ -229,7 +229,7 @@ static void the_largest_record(void **state)
     put_record(1, FCGI_STDOUT, 1, content, sizeof content, 255);
     put_record(1, FCGI_END_REQUEST, 1, end, 8, 255);
     assert_int_equal(read_all(&parser, 0, 1000), APPPOOL_FCGI_END);
-    assert_int_equal(n_heard, 2 * FCGI_MOST);
+    assert_int_equal(n_parsed, 2 * FCGI_MOST);
     assert_true(apppool_fcgi_parser_is_clean(&parser));
 }
 

@@ -12,19 +12,19 @@
 static const ledger_rule_t rules[] = {{0, 0}, {1, 0}, {3, 0}, {1, 2}};
 
 /* A session without a wait, with these events. */
-static visit_t *visit(ledger_t *l, int worker, uint32_t group, uint64_t process,
-                      const uint64_t events[4])
+static ledger_session_t *session(ledger_t *l, int worker, uint32_t group,
+                                 uint64_t process, const uint64_t events[4])
 {
-    visit_t *v = ledger_visit(l, worker);
+    ledger_session_t *v = ledger_session(l, worker);
 
-    *v = (visit_t){.group = group,
-                   .ticket = events[0],
-                   .process = process,
-                   .asked = events[0],
-                   .granted = events[1],
-                   .closing = events[2],
-                   .closed = events[3],
-                   .closed_at = (int64_t)events[3]};
+    *v = (ledger_session_t){.group = group,
+                            .ticket = events[0],
+                            .process = process,
+                            .asked = events[0],
+                            .granted = events[1],
+                            .closing = events[2],
+                            .closed = events[3],
+                            .closed_at = (int64_t)events[3]};
     return v;
 }
 
@@ -53,9 +53,9 @@ static void one_after_the_other_is_right(void **state)
 
     (void)state;
     is_ready(l, 7, 2);
-    visit(l, 0, 1, 7, EVENTS(1, 3, 5, 6));
-    visit(l, 1, 1, 7, EVENTS(4, 7, 9, 10))->waited = 1;
-    visit(l, 0, 1, 7, EVENTS(8, 11, 12, 13))->waited = 1;
+    session(l, 0, 1, 7, EVENTS(1, 3, 5, 6));
+    session(l, 1, 1, 7, EVENTS(4, 7, 9, 10))->waited = 1;
+    session(l, 0, 1, 7, EVENTS(8, 11, 12, 13))->waited = 1;
     judged(l, NULL);
 }
 
@@ -64,8 +64,8 @@ static void two_at_a_time(void **state)
     ledger_t *l = ledger_new();
 
     (void)state;
-    visit(l, 0, 1, 7, EVENTS(1, 3, 6, 8));
-    visit(l, 1, 1, 7, EVENTS(2, 4, 5, 7));
+    session(l, 0, 1, 7, EVENTS(1, 3, 6, 8));
+    session(l, 1, 1, 7, EVENTS(2, 4, 5, 7));
     judged(l, "too many at a time");
 }
 
@@ -76,8 +76,8 @@ static void up_to_the_concurrency_is_right(void **state)
 
     (void)state;
     for (i = 0; i < 3; i++)
-        visit(l, i, 2, 7, EVENTS(1, 2, 10, 11));
-    visit(l, 3, 2, 7, EVENTS(1, 12, 13, 14));
+        session(l, i, 2, 7, EVENTS(1, 2, 10, 11));
+    session(l, 3, 2, 7, EVENTS(1, 12, 13, 14));
     judged(l, NULL);
 }
 
@@ -88,7 +88,7 @@ static void one_more_is_not(void **state)
 
     (void)state;
     for (i = 0; i < 4; i++)
-        visit(l, i, 2, 7, EVENTS(1, 2, 10, 11));
+        session(l, i, 2, 7, EVENTS(1, 2, 10, 11));
     judged(l, "too many at a time");
 }
 
@@ -98,9 +98,9 @@ static void too_often(void **state)
     ledger_t *l = ledger_new();
 
     (void)state;
-    visit(l, 0, 3, 7, EVENTS(1, 2, 3, 4));
-    visit(l, 0, 3, 7, EVENTS(5, 6, 0, 0))->died = 7;
-    visit(l, 1, 3, 7, EVENTS(8, 9, 10, 11));
+    session(l, 0, 3, 7, EVENTS(1, 2, 3, 4));
+    session(l, 0, 3, 7, EVENTS(5, 6, 0, 0))->died = 7;
+    session(l, 1, 3, 7, EVENTS(8, 9, 10, 11));
     judged(l, "too often");
 }
 
@@ -110,9 +110,9 @@ static void overtaken(void **state)
 
     (void)state;
     is_ready(l, 7, 1);
-    visit(l, 0, 1, 7, EVENTS(2, 3, 6, 7));
-    visit(l, 2, 1, 7, EVENTS(5, 8, 10, 11))->waited = 1;
-    visit(l, 1, 1, 7, EVENTS(4, 12, 13, 14))->waited = 1;
+    session(l, 0, 1, 7, EVENTS(2, 3, 6, 7));
+    session(l, 2, 1, 7, EVENTS(5, 8, 10, 11))->waited = 1;
+    session(l, 1, 1, 7, EVENTS(4, 12, 13, 14))->waited = 1;
     judged(l, "overtaken");
 }
 
@@ -121,7 +121,7 @@ static void without_an_end(void **state)
     ledger_t *l = ledger_new();
 
     (void)state;
-    visit(l, 0, 1, 7, EVENTS(1, 2, 3, 0));
+    session(l, 0, 1, 7, EVENTS(1, 2, 3, 0));
     judged(l, "without an end");
 }
 
@@ -140,10 +140,10 @@ static void ended_twice(void **state)
 static void sleeper(int64_t asleep, const char *verdict)
 {
     ledger_t *l = ledger_new();
-    visit_t *v;
+    ledger_session_t *v;
 
-    visit(l, 0, 1, 7, EVENTS(1, 2, 4, 5))->closed_at = 100;
-    v = visit(l, 1, 1, 7, EVENTS(3, 6, 7, 8));
+    session(l, 0, 1, 7, EVENTS(1, 2, 4, 5))->closed_at = 100;
+    v = session(l, 1, 1, 7, EVENTS(3, 6, 7, 8));
     v->waited = 1;
     v->missed = asleep;
     judged(l, verdict);

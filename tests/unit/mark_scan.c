@@ -64,7 +64,7 @@ static int begin(void)
     return waitid(P_ALL, 0, &info, WEXITED | WNOWAIT | WNOHANG) == 0;
 }
 
-static void hunt(void)
+static void scan_all(void)
 {
     assert_true(begin());
     scratch_reap(-1);
@@ -101,7 +101,7 @@ static void what_is_left_ends(void **state)
     foreign = marked_start("0000000000000000", ID);
     mark_scan_ask(state_spawner(), p, 0);
     mark_scan_ask(state_spawner(), other, 0);
-    hunt();
+    scan_all();
     assert_int_equal(p->marks.found, 1);
     assert_int_equal(other->marks.found, 1);
     for (i = 0; i < 3; i++)
@@ -109,12 +109,12 @@ static void what_is_left_ends(void **state)
     mark_scan_ask(state_spawner(), p, SIGTERM);
     mark_scan_ask(state_spawner(), p, SIGKILL);
     mark_scan_ask(state_spawner(), p, SIGTERM);
-    hunt();
+    scan_all();
     assert_int_equal(p->marks.found, 1);
     for (i = 0; i < 3; i++)
         wait_for_end(left[i]);
     mark_scan_ask(state_spawner(), p, 0);
-    hunt();
+    scan_all();
     assert_int_equal(p->marks.found, 0);
     assert_int_equal(other->marks.found, 1);
     assert_true(marked_is_alive(theirs));
@@ -131,7 +131,7 @@ static void what_is_older_is_not_its(void **state)
     usleep(50000); /* some ticks */
     p = dead(ID);
     mark_scan_ask(state_spawner(), p, SIGKILL);
-    hunt();
+    scan_all();
     assert_int_equal(p->marks.found, 0);
     assert_true(marked_is_alive(old));
 }
@@ -147,7 +147,7 @@ static void what_is_older_stays_beside_an_older_record(void **state)
     p = dead(ID);
     mark_scan_ask(state_spawner(), oldest, 0);
     mark_scan_ask(state_spawner(), p, SIGKILL);
-    hunt();
+    scan_all();
     assert_int_equal(p->marks.found, 0);
     assert_true(marked_is_alive(old));
 }
@@ -160,7 +160,7 @@ static void while_its_leader_lives(void **state)
     (void)state;
     p->gone = 0;
     mark_scan_ask(state_spawner(), p, SIGKILL);
-    hunt();
+    scan_all();
     assert_int_equal(p->marks.found, -1);
 }
 
@@ -179,7 +179,7 @@ static void one_is_stuck(void **state)
         others[i] = marked_start(marked_instance(), ID);
     for (i = 0; i < 3; i++) {
         mark_scan_ask(state_spawner(), p, SIGKILL);
-        hunt();
+        scan_all();
     }
     for (i = 0; i < 2; i++)
         wait_for_end(others[i]);
@@ -208,7 +208,7 @@ static void the_scanning_child_is_killed(void **state)
     assert_int_equal(p->marks.found, -1);
     assert_int_equal(scratch_lines("that apps have left behind failed"), 1);
     mark_scan_ask(state_spawner(), p, SIGKILL);
-    hunt();
+    scan_all();
     wait_for_end(left);
 }
 
@@ -227,7 +227,7 @@ static void what_is_in_no_record(void **state)
     mark_scan_kill_strays(state_spawner());
     late = marked_start(marked_instance(), UNKNOWN);
     mark_scan_ask(state_spawner(), p, 0);
-    hunt();
+    scan_all();
     wait_for_end(stray);
     assert_true(marked_is_alive(known));
     assert_true(marked_is_alive(foreign));
@@ -252,7 +252,7 @@ static void the_log_cannot_be_opened(void **state)
     left = marked_start(marked_instance(), ID);
     mark_scan_ask(state_spawner(), p, 0);
     log_directory(-1);
-    hunt();
+    scan_all();
     log_directory(state_spawner()->rt.fd);
     wait_for_end(stray);
     assert_true(marked_is_alive(left));

@@ -1,8 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Many processes are killed, also inside verbs, while others work and keep a
- * ledger. Did two requests get one process? Was a request lost, overtaken or
- * not woken? */
+/* Processes are killed, also inside verbs, while others work and keep a ledger.
+ * Was a process given twice? Was a request lost, overtaken or not woken? */
 
 #include <linux/futex.h>
 #include <signal.h>
@@ -34,7 +33,7 @@ static unsigned kills;
 
 /* ---- a worker ---- */
 
-static void visit(visit_t *v, uint32_t group, unsigned nap)
+static void one_session(ledger_session_t *v, uint32_t group, unsigned nap)
 {
     apl_pool_t *pool = &s->pool;
     apl_session_ref_t h;
@@ -66,15 +65,15 @@ static void visit(visit_t *v, uint32_t group, unsigned nap)
 
 static void work(int worker, unsigned seed)
 {
-    visit_t *v;
+    ledger_session_t *v;
 
     if (apl_child_register(&s->pool, 1) != APR_SUCCESS)
         _exit(2);
-    while ((v = ledger_visit(ledger, worker)) != NULL) {
+    while ((v = ledger_session(ledger, worker)) != NULL) {
         uint32_t group = 1 + (uint32_t)rand_r(&seed) % 3;
 
-        visit(v, group,
-              rand_r(&seed) % 8 == 0 ? (unsigned)rand_r(&seed) % 200 : 0);
+        one_session(v, group,
+                    rand_r(&seed) % 8 == 0 ? (unsigned)rand_r(&seed) % 200 : 0);
     }
     for (;;) /* enough is written */
         pause();
@@ -214,7 +213,8 @@ static void stop_spawner(pid_t pid)
 static void report_dead(int worker, pid_t pid)
 {
     uint32_t i, n = ledger->workers[worker].n;
-    visit_t *v = n > 0 ? &ledger->workers[worker].visits[n - 1] : NULL;
+    ledger_session_t *v =
+        n > 0 ? &ledger->workers[worker].sessions[n - 1] : NULL;
     apl_child_watch_t w;
 
     if (v && (v->closed != 0 || v->died != 0))
@@ -359,7 +359,7 @@ static void a_storm_of_kills_tears_nothing(void **state)
     pid_t pids[WORKERS], spawner;
     ledger_sums_t sums = {0};
     char why[200];
-    uint64_t visits;
+    uint64_t sessions;
     int64_t until;
     int i;
 
@@ -371,8 +371,8 @@ static void a_storm_of_kills_tears_nothing(void **state)
         pids[i] = start(i);
     strike(pids);
     /* The survivors continue. */
-    visits = ledger_visits(ledger) + GO_ON;
-    for (until = apl_now() + ENOUGH; ledger_visits(ledger) < visits;) {
+    sessions = ledger_sessions(ledger) + GO_ON;
+    for (until = apl_now() + ENOUGH; ledger_sessions(ledger) < sessions;) {
         ledger_allow(ledger);
         assert_true(usleep(500) == 0 && apl_now() < until);
     }

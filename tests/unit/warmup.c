@@ -56,18 +56,18 @@ static void over_http(void **state)
     assert_int_equal(warmup_check(&s, &p, &app), 1);
 }
 
-static void app_log(const char *answer)
+static void send_response(const char *response)
 {
-    size_t n = strlen(answer);
+    size_t n = strlen(response);
 
     assert_int_equal(warmup_check(&s, &p, &app), 0);
-    assert_int_equal(send(server, answer, n, 0), n);
+    assert_int_equal(send(server, response, n, 0), n);
 }
 
 static void its_status_counts(void **state)
 {
     static const struct {
-        const char *answer;
+        const char *response;
         int is_ready;
     } cases[] = {{"HTTP/1.1 200 OK\r\n\r\n", 1},
                  {"HTTP/1.0 302 Found\r\n\r\n", 1},
@@ -79,7 +79,7 @@ static void its_status_counts(void **state)
     size_t i;
 
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        app_log(cases[i].answer);
+        send_response(cases[i].response);
         close(server);
         assert_int_equal(warmup_check(&s, &p, &app), cases[i].is_ready);
         assert_int_equal(connect_both(state), 0);
@@ -90,7 +90,7 @@ static void its_status_counts(void **state)
 static void a_response_without_an_end(void **state)
 {
     (void)state;
-    app_log("HTTP/1.1 200 OK\r\n\r\n");
+    send_response("HTTP/1.1 200 OK\r\n\r\n");
     assert_int_equal(warmup_check(&s, &p, &app), 0);
     s.now += SECOND - 1;
     assert_int_equal(warmup_check(&s, &p, &app), 0);

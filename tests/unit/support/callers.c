@@ -21,7 +21,7 @@ typedef enum { ASK, POLL, CLOSE, REFUSED } verb_t;
 /* What a caller must do. A pointer of another process would be useless. */
 typedef struct {
     verb_t verb;
-    int who;
+    int caller;
     int64_t now;
     char name[16], dir[64];
     apl_options_t options;
@@ -29,10 +29,10 @@ typedef struct {
 
 /* The result. */
 typedef struct {
-    int who;
+    int caller;
     apr_status_t rv;
     apl_session_ref_t hold;
-} answer_t;
+} result_t;
 
 struct callers {
     scene_t *s;
@@ -58,14 +58,14 @@ static apr_status_t ask(callers_t *c, const order_t *o)
         apl_restart_poll(pool, apl_group_index(pool, app.key, app.name), o->dir,
                          o->now, &look);
 
-    return apl_checkout(pool, &c->holds[o->who], &app, NULL,
+    return apl_checkout(pool, &c->holds[o->caller], &app, NULL,
                         looked ? &look : NULL, o->now);
 }
 
-static apr_status_t slot_state_apply(callers_t *c, const order_t *o)
+static apr_status_t carry_out(callers_t *c, const order_t *o)
 {
     apl_pool_t *pool = &c->s->pool;
-    apl_session_ref_t *h = &c->holds[o->who];
+    apl_session_ref_t *h = &c->holds[o->caller];
 
     switch (o->verb) {
     case ASK:
@@ -85,12 +85,12 @@ static apr_status_t slot_state_apply(callers_t *c, const order_t *o)
 
 typedef struct {
     callers_t *c;
-    int who;
+    int caller;
 } waiter_t;
 
-static void reply(callers_t *c, int who, apr_status_t rv)
+static void send_result(callers_t *c, int caller, apr_status_t rv)
 {
-    answer_t a = {who, rv, c->holds[who]};
+    result_t a = {caller, rv, c->holds[caller]};
 
     if (send(c->sockets[0], &a, sizeof a, MSG_NOSIGNAL) != sizeof a)
         _exit(3);
@@ -100,19 +100,19 @@ static void *wait_for(void *arg)
 {
     waiter_t *w = arg;
 
-    reply(w->c, w->who,
-          apl_checkout_wait(&w->c->s->pool, &w->c->holds[w->who],
-                            apl_now() + PATIENCE * 1000ll, NULL, NULL));
+    send_result(w->c, w->caller,
+                apl_checkout_wait(&w->c->s->pool, &w->c->holds[w->caller],
+                                  apl_now() + PATIENCE * 1000ll, NULL, NULL));
     free(w);
     return NULL;
 }
 
-static void wait_aside(callers_t *c, int who)
+static void wait_aside(callers_t *c, int caller)
 {
     waiter_t *w = malloc(sizeof *w);
     pthread_t t;
 
-    *w = (waiter_t){c, who};
+    *w = (waiter_t){c, caller};
     if (pthread_create(&t, NULL, wait_for, w) != 0 || pthread_detach(t) != 0)
         _exit(4);
 }
@@ -124,11 +124,11 @@ static void serve(callers_t *c)
     if (apl_child_register(&c->s->pool, 1) != APR_SUCCESS)
         _exit(2);
     while (recv(c->sockets[0], &o, sizeof o, 0) == sizeof o) {
-        apr_status_t rv = slot_state_apply(c, &o);
+        apr_status_t rv = carry_out(c, &o);
 
-        reply(c, o.who, rv);
+        send_result(c, o.caller, rv);
         if (o.verb == ASK && rv == APL_EWAIT)
-            wait_aside(c, o.who);
+            wait_aside(c, o.caller);
     }
     _exit(0);
 }
@@ -154,17 +154,17 @@ static void fork_process(callers_t *c, int i)
 /* ---- here ---- */
 
 /* Read results until the caller's own has come. */
-static void hear(callers_t *c, int who)
+static void receive_result(callers_t *c, int caller)
 {
-    struct pollfd from = {c->sockets[who % PROCESSES], POLLIN, 0};
-    answer_t a;
+    struct pollfd from = {c->sockets[caller % PROCESSES], POLLIN, 0};
+    result_t a;
 
     do {
         assert_int_equal(poll(&from, 1, PATIENCE), 1);
         assert_int_equal(recv(from.fd, &a, sizeof a, 0), sizeof a);
-        c->holds[a.who] = a.hold;
-        c->rv[a.who] = a.rv;
-    } while (a.who != who);
+        c->holds[a.caller] = a.hold;
+        c->rv[a.caller] = a.rv;
+    } while (a.caller != caller);
 }
 
 static apr_status_t order(callers_t *c, order_t o)
@@ -172,52 +172,52 @@ static apr_status_t order(callers_t *c, order_t o)
     o.now = c->s->now;
     if (c->forked) {
         assert_int_equal(
-            send(c->sockets[o.who % PROCESSES], &o, sizeof o, MSG_NOSIGNAL),
+            send(c->sockets[o.caller % PROCESSES], &o, sizeof o, MSG_NOSIGNAL),
             sizeof o);
-        hear(c, o.who);
+        receive_result(c, o.caller);
     }
     else
-        c->rv[o.who] = slot_state_apply(c, &o);
+        c->rv[o.caller] = carry_out(c, &o);
     scene_ok(c->s);
-    return c->rv[o.who];
+    return c->rv[o.caller];
 }
 
-apr_status_t callers_ask(callers_t *c, int who, const apl_app_t *app,
+apr_status_t callers_ask(callers_t *c, int caller, const apl_app_t *app,
                          const char *dir)
 {
-    order_t o = {.verb = ASK, .who = who, .options = app->options};
+    order_t o = {.verb = ASK, .caller = caller, .options = app->options};
 
     snprintf(o.name, sizeof o.name, "%s", app->name);
     snprintf(o.dir, sizeof o.dir, "%s", dir ? dir : "");
     return order(c, o);
 }
 
-apr_status_t callers_poll(callers_t *c, int who)
+apr_status_t callers_poll(callers_t *c, int caller)
 {
-    const apl_session_t *s = &c->s->pool.sessions[c->holds[who].session];
+    const apl_session_t *s = &c->s->pool.sessions[c->holds[caller].session];
 
     if (!c->forked)
-        return order(c, (order_t){.verb = POLL, .who = who});
+        return order(c, (order_t){.verb = POLL, .caller = caller});
     /* When its wait is over, it sends a message. */
-    if (c->rv[who] == APL_EWAIT &&
+    if (c->rv[caller] == APL_EWAIT &&
         __atomic_load_n(&s->state, __ATOMIC_ACQUIRE) != APL_SESSION_WAITING)
-        hear(c, who);
-    return c->rv[who];
+        receive_result(c, caller);
+    return c->rv[caller];
 }
 
-void callers_close(callers_t *c, int who)
+void callers_close(callers_t *c, int caller)
 {
-    order(c, (order_t){.verb = CLOSE, .who = who});
+    order(c, (order_t){.verb = CLOSE, .caller = caller});
 }
 
-void callers_refused(callers_t *c, int who)
+void callers_refused(callers_t *c, int caller)
 {
-    order(c, (order_t){.verb = REFUSED, .who = who});
+    order(c, (order_t){.verb = REFUSED, .caller = caller});
 }
 
-const apl_session_ref_t *callers_hold(const callers_t *c, int who)
+const apl_session_ref_t *callers_hold(const callers_t *c, int caller)
 {
-    return &c->holds[who];
+    return &c->holds[caller];
 }
 
 callers_t *callers_begin(scene_t *s, int forked)

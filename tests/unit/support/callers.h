@@ -28,16 +28,16 @@ void callers_end(callers_t *c);
  * Ask for a process.
  * @param dir look for restart.txt there first; NULL: do not look
  */
-apr_status_t callers_ask(callers_t *c, int who, const apl_app_t *app,
+apr_status_t callers_ask(callers_t *c, int caller, const apl_app_t *app,
                          const char *dir);
 
 /** The state of the caller's request. @return as apl_checkout_poll() */
-apr_status_t callers_poll(callers_t *c, int who);
+apr_status_t callers_poll(callers_t *c, int caller);
 
-void callers_close(callers_t *c, int who);
-void callers_refused(callers_t *c, int who);
+void callers_close(callers_t *c, int caller);
+void callers_refused(callers_t *c, int caller);
 
 /** The session of the caller. */
-const apl_session_ref_t *callers_hold(const callers_t *c, int who);
+const apl_session_ref_t *callers_hold(const callers_t *c, int caller);
 
 #endif

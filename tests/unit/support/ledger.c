@@ -39,19 +39,19 @@ void ledger_allow(ledger_t *l)
     __atomic_store_n(&l->allowed, most, __ATOMIC_RELAXED);
 }
 
-visit_t *ledger_visit(ledger_t *l, int worker)
+ledger_session_t *ledger_session(ledger_t *l, int worker)
 {
     uint32_t n = l->workers[worker].n;
 
     while (n >= __atomic_load_n(&l->allowed, __ATOMIC_RELAXED) + LEDGER_AHEAD)
         usleep(1000);
-    if (n == LEDGER_VISITS)
+    if (n == LEDGER_SESSIONS)
         return NULL;
     l->workers[worker].n = n + 1;
-    return &l->workers[worker].visits[n];
+    return &l->workers[worker].sessions[n];
 }
 
-uint64_t ledger_visits(const ledger_t *l)
+uint64_t ledger_sessions(const ledger_t *l)
 {
     uint64_t served = 0;
     int w;
@@ -66,14 +66,16 @@ uint64_t ledger_visits(const ledger_t *l)
 typedef struct {
     const ledger_t *l;
     const ledger_rule_t *rules;
-    const visit_t **given; /* those with a process, by it and `granted` */
-    const visit_t **dead;  /* those whose worker died */
+    const ledger_session_t *
+        *given; /* those with a process, by it and `granted` */
+    const ledger_session_t **dead; /* those whose worker died */
     size_t n_given, n_dead;
     ledger_sums_t *sums;
     char *why;
 } audit_t;
 
-static int app_log(const audit_t *a, const char *what, const visit_t *v)
+static int mistake(const audit_t *a, const char *what,
+                   const ledger_session_t *v)
 {
     snprintf(a->why, 200, "%s: group %u, ticket %llu, process %llx, event %llu",
              what, v->group, (unsigned long long)v->ticket,
@@ -83,8 +85,8 @@ static int app_log(const audit_t *a, const char *what, const visit_t *v)
 
 static int by_process(const void *a, const void *b)
 {
-    const visit_t *va = *(const visit_t *const *)a;
-    const visit_t *vb = *(const visit_t *const *)b;
+    const ledger_session_t *va = *(const ledger_session_t *const *)a;
+    const ledger_session_t *vb = *(const ledger_session_t *const *)b;
 
     if (va->process != vb->process)
         return va->process < vb->process ? -1 : 1;
@@ -93,7 +95,7 @@ static int by_process(const void *a, const void *b)
 
 static int collect(audit_t *a)
 {
-    uint64_t all = ledger_visits(a->l);
+    uint64_t all = ledger_sessions(a->l);
     uint32_t i;
     int w;
 
@@ -101,12 +103,12 @@ static int collect(audit_t *a)
     a->dead = calloc(all + 1, sizeof *a->dead);
     for (w = 0; w < LEDGER_WORKERS; w++)
         for (i = 0; i < a->l->workers[w].n; i++) {
-            const visit_t *v = &a->l->workers[w].visits[i];
+            const ledger_session_t *v = &a->l->workers[w].sessions[i];
 
             if (v->died != 0)
                 a->dead[a->n_dead++] = v;
             else if (v->closed == 0)
-                return app_log(a, "a visit without an end", v);
+                return mistake(a, "a session without an end", v);
             if (v->granted == 0)
                 continue;
             a->given[a->n_given++] = v;
@@ -119,7 +121,7 @@ static int collect(audit_t *a)
 }
 
 /* The one before it that had the same process, or NULL. */
-static const visit_t *before(const audit_t *a, size_t i)
+static const ledger_session_t *before(const audit_t *a, size_t i)
 {
     return i > 0 && a->given[i - 1]->process == a->given[i]->process
                ? a->given[i - 1]
@@ -127,7 +129,7 @@ static const visit_t *before(const audit_t *a, size_t i)
 }
 
 /* The earliest time at which its process was given back. */
-static uint64_t end_of(const visit_t *v)
+static uint64_t end_of(const ledger_session_t *v)
 {
     return v->closing != 0 ? v->closing : v->died;
 }
@@ -139,7 +141,7 @@ static int check_processes(const audit_t *a)
     size_t k;
 
     for (k = 0; k < a->n_given; k++) {
-        const visit_t *v = a->given[k];
+        const ledger_session_t *v = a->given[k];
         const ledger_rule_t *rule = &a->rules[v->group];
 
         if (!before(a, k))
@@ -150,9 +152,9 @@ static int check_processes(const audit_t *a)
         ends[kept] = end_of(v);
         n = kept + 1;
         if (n > rule->concurrency)
-            return app_log(a, "a process was given to too many at a time", v);
+            return mistake(a, "a process was given to too many at a time", v);
         if (++times > rule->max_requests && rule->max_requests != 0)
-            return app_log(a, "a process was given too often", v);
+            return mistake(a, "a process was given too often", v);
     }
     return 1;
 }
@@ -161,7 +163,7 @@ static int check_processes(const audit_t *a)
 
 typedef struct {
     uint64_t at;
-    const visit_t *v;
+    const ledger_session_t *v;
     int given; /* it had its process by then; or it had none before */
 } mark_t;
 
@@ -187,12 +189,12 @@ static const ready_t *ready_of(const ledger_t *l, uint64_t process)
 static int check_order(const audit_t *a, uint32_t group)
 {
     mark_t *marks = calloc(2 * a->n_given + 1, sizeof *marks);
-    const visit_t *last = NULL;
+    const ledger_session_t *last = NULL;
     size_t n = 0, i;
     int ok = 1;
 
     for (i = 0; i < a->n_given; i++) {
-        const visit_t *v = a->given[i], *b = before(a, i);
+        const ledger_session_t *v = a->given[i], *b = before(a, i);
         const ready_t *r = b ? NULL : ready_of(a->l, v->process);
 
         if (v->group != group)
@@ -205,7 +207,7 @@ static int check_order(const audit_t *a, uint32_t group)
     for (i = 0; i < n && ok; i++)
         if (!marks[i].given) {
             if (last && last->ticket > marks[i].v->ticket)
-                ok = app_log(a, "somebody was overtaken", marks[i].v);
+                ok = mistake(a, "a session was overtaken", marks[i].v);
         }
         else if (!last || marks[i].v->ticket > last->ticket)
             last = marks[i].v;
@@ -216,7 +218,7 @@ static int check_order(const audit_t *a, uint32_t group)
 /* ---- wake-ups ---- */
 
 /* Could this event have given it its process? */
-static int meanwhile(const visit_t *v, uint64_t begun, uint64_t ended)
+static int meanwhile(const ledger_session_t *v, uint64_t begun, uint64_t ended)
 {
     return begun < v->granted && (ended == 0 || ended > v->asked);
 }
@@ -225,7 +227,7 @@ static int meanwhile(const visit_t *v, uint64_t begun, uint64_t ended)
  * it the process: was that worker still in that verb, or killed in it? */
 static int is_excused(const audit_t *a, size_t i)
 {
-    const visit_t *v = a->given[i], *b;
+    const ledger_session_t *v = a->given[i], *b;
     const ready_t *r = ready_of(a->l, v->process);
     size_t k;
 
@@ -246,7 +248,7 @@ static int check_sleeps(const audit_t *a)
 
     for (i = 0; i < a->n_given; i++)
         if (a->given[i]->missed != 0 && !is_excused(a, i))
-            return app_log(a, "a wake-up was lost", a->given[i]);
+            return mistake(a, "a wake-up was lost", a->given[i]);
     return 1;
 }
 

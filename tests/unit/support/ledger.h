@@ -5,21 +5,21 @@
  * @brief A record of what many processes did to one pool, and a check whether
  *        that can have been right.
  *
- * Each worker records its visits to the pool. The clock of the ledger numbers
- * the events: an event with a smaller number came before. An event is 0 if the
- * worker was killed before it. An event is recorded so that the visit had its
- * process at least from `granted` to `closing`: `granted` is written after the
- * pool gave the process, `closing` before the process is given back.
+ * Each worker records its sessions. The clock of the ledger numbers the events:
+ * an event with a smaller number came before. An event is 0 if the worker was
+ * killed before it. An event is recorded so that the session had its process at
+ * least from `granted` to `closing`: `granted` is written after the pool gave
+ * the process, `closing` before the process is given back.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_LEDGER_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_LEDGER_H
 
 #include <stdint.h>
 
-#define LEDGER_WORKERS 6
-#define LEDGER_VISITS  150000 /* of each worker and its successors */
-#define LEDGER_READY   50000
-#define LEDGER_AHEAD   2000 /* visits of a worker without ledger_allow() */
+#define LEDGER_WORKERS  6
+#define LEDGER_SESSIONS 150000 /* of each worker and its successors */
+#define LEDGER_READY    50000
+#define LEDGER_AHEAD    2000 /* sessions of a worker without ledger_allow() */
 
 /** A worker asks for a process, and gives it back. */
 typedef struct {
@@ -32,7 +32,7 @@ typedef struct {
     int64_t missed;      /**< sleeps.h */
     uint64_t died;       /**< event: its worker is about to be reported dead */
     int64_t reported_at; /**< us: it was reported */
-} visit_t;
+} ledger_session_t;
 
 /** A process became ready. */
 typedef struct {
@@ -50,7 +50,7 @@ typedef struct {
     ready_t ready[LEDGER_READY];
     struct {
         uint32_t n;
-        visit_t visits[LEDGER_VISITS];
+        ledger_session_t sessions[LEDGER_SESSIONS];
     } workers[LEDGER_WORKERS];
 } ledger_t;
 
@@ -65,12 +65,12 @@ uint64_t ledger_now(ledger_t *l);
  * process that kills does not run for some time. */
 void ledger_allow(ledger_t *l);
 
-/** The worker's next visit, once it is allowed. @return NULL: its pages are
+/** The worker's next session, once it is allowed. @return NULL: its pages are
  * full */
-visit_t *ledger_visit(ledger_t *l, int worker);
+ledger_session_t *ledger_session(ledger_t *l, int worker);
 
-/** Visits so far. */
-uint64_t ledger_visits(const ledger_t *l);
+/** Sessions so far. */
+uint64_t ledger_sessions(const ledger_t *l);
 
 /** What is asked of each group. */
 typedef struct {
@@ -85,9 +85,9 @@ typedef struct {
 /**
  * Check the ledger when all workers are dead and reported. No process had more
  * sessions at a time than its concurrency, or more requests than MaxRequests.
- * No visit waited longer than one that came later. Each waiter was woken by the
- * worker that had to, unless that worker was killed before. Each visit ended,
- * and each process ended at most once.
+ * No session waited longer than one that came later. Each waiter was woken by
+ * the worker that had to, unless that worker was killed before. Each session
+ * ended, and each process ended at most once.
  * @return 1; or 0: why says what happened
  */
 int ledger_check(const ledger_t *l, const ledger_rule_t *rules,

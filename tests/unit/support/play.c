@@ -24,45 +24,45 @@ void play_end(play_t *p)
     free(p);
 }
 
-uint64_t play_has(play_t *p, int who)
+uint64_t play_has(play_t *p, int caller)
 {
-    assert_int_equal(callers_poll(p->c, who), APR_SUCCESS);
-    return callers_hold(p->c, who)->id;
+    assert_int_equal(callers_poll(p->c, caller), APR_SUCCESS);
+    return callers_hold(p->c, caller)->id;
 }
 
-void play_waits(play_t *p, int who)
+void play_waits(play_t *p, int caller)
 {
-    assert_int_equal(callers_poll(p->c, who), APL_EWAIT);
+    assert_int_equal(callers_poll(p->c, caller), APL_EWAIT);
 }
 
-void play_ask(play_t *p, int who, const apl_app_t *app)
+void play_ask(play_t *p, int caller, const apl_app_t *app)
 {
-    assert_int_equal(callers_ask(p->c, who, app, p->dir), APL_EWAIT);
+    assert_int_equal(callers_ask(p->c, caller, app, p->dir), APL_EWAIT);
 }
 
-static apr_status_t get(play_t *p, int who, const apl_app_t *app)
+static apr_status_t get(play_t *p, int caller, const apl_app_t *app)
 {
-    apr_status_t rv = callers_ask(p->c, who, app, p->dir);
+    apr_status_t rv = callers_ask(p->c, caller, app, p->dir);
 
     while (rv == APL_EWAIT && scene_reap(p->s) + scene_spawn(p->s) > 0)
-        rv = callers_poll(p->c, who);
+        rv = callers_poll(p->c, caller);
     return rv;
 }
 
-uint64_t play_get(play_t *p, int who, const apl_app_t *app)
+uint64_t play_get(play_t *p, int caller, const apl_app_t *app)
 {
-    assert_int_equal(get(p, who, app), APR_SUCCESS);
-    return callers_hold(p->c, who)->id;
+    assert_int_equal(get(p, caller, app), APR_SUCCESS);
+    return callers_hold(p->c, caller)->id;
 }
 
-void play_get_none(play_t *p, int who, const apl_app_t *app)
+void play_get_none(play_t *p, int caller, const apl_app_t *app)
 {
-    assert_int_equal(get(p, who, app), APL_EWAIT);
+    assert_int_equal(get(p, caller, app), APL_EWAIT);
 }
 
-void play_close(play_t *p, int who)
+void play_close(play_t *p, int caller)
 {
-    callers_close(p->c, who);
+    callers_close(p->c, caller);
 }
 
 int play_all(const play_test_t *tests, size_t n, CMFixtureFunction before,

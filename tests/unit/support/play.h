@@ -34,18 +34,18 @@ play_t *play_begin(void **state, uint32_t max);
 void play_end(play_t *p);
 
 /** The caller has a process. @return its id */
-uint64_t play_has(play_t *p, int who);
-void play_waits(play_t *p, int who);
+uint64_t play_has(play_t *p, int caller);
+void play_waits(play_t *p, int caller);
 
 /** Ask. The caller has to wait. */
-void play_ask(play_t *p, int who, const apl_app_t *app);
+void play_ask(play_t *p, int caller, const apl_app_t *app);
 
 /** Ask, and let the spawner work. The caller gets a process. @return its id */
-uint64_t play_get(play_t *p, int who, const apl_app_t *app);
+uint64_t play_get(play_t *p, int caller, const apl_app_t *app);
 /** The same, but the caller has to wait. */
-void play_get_none(play_t *p, int who, const apl_app_t *app);
+void play_get_none(play_t *p, int caller, const apl_app_t *app);
 
-void play_close(play_t *p, int who);
+void play_close(play_t *p, int caller);
 
 /** Live processes, and those with a session. */
 #define play_is(p, n_live, n_busy) scene_is((p)->s, n_live, n_busy)

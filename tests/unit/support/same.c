@@ -10,7 +10,7 @@
 #include "shm/format/list.h"
 #include "tests/unit/support/steps.h"
 
-static int app_log(walk_t *w, int number, const char *what)
+static int broken(walk_t *w, int number, const char *what)
 {
     snprintf(w->why, sizeof w->why, "I%d: %s", number, what);
     return 0;
@@ -211,10 +211,10 @@ static int limits(walk_t *w, kind_t kind)
     int g, ok = 1;
 
     if (all > max + 1 && all > past->all && kind != ADOPT)
-        ok = app_log(w, 11, "more than one above the limit");
+        ok = broken(w, 11, "more than one above the limit");
     if (regular > max && regular > past->regular && kind != ADOPT &&
         kind != READY)
-        ok = app_log(w, 11, "above the limit");
+        ok = broken(w, 11, "above the limit");
     for (g = 0; g < MODEL_GROUPS; g++) {
         const apl_group_t *pg = &w->s->pool.groups[steps_slot(w, g)];
         unsigned its = pg->size + pg->spawning;
@@ -223,7 +223,7 @@ static int limits(walk_t *w, kind_t kind)
               swap_extra(&past->group_credit[g], apl_hung_credit(pg));
         if (pg->options.max_instances != 0 && its > max &&
             its > past->group_all[g] && kind != ADOPT)
-            ok = app_log(w, 12, "above a group's limit");
+            ok = broken(w, 12, "above a group's limit");
         past->group_all[g] = its;
     }
     past->all = all;
@@ -240,18 +240,18 @@ static int monotone(walk_t *w)
         const apl_process_t *p = &pool->processes[i];
 
         if (p->generation < w->past.processes[i].generation)
-            return app_log(w, 13, "a process's generation went back");
+            return broken(w, 13, "a process's generation went back");
         if (p->generation == w->past.processes[i].generation &&
             (p->processed < w->past.processes[i].processed ||
              p->last_used < w->past.processes[i].last_used))
-            return app_log(w, 15, "processed or last_used went back");
+            return broken(w, 15, "processed or last_used went back");
         w->past.processes[i].generation = p->generation;
         w->past.processes[i].processed = p->processed;
         w->past.processes[i].last_used = p->last_used;
     }
     for (i = 1; i <= pool->header->top_session && i < 2 * MODEL_SESSIONS; i++) {
         if (pool->sessions[i].generation < w->past.sessions[i])
-            return app_log(w, 13, "a session's generation went back");
+            return broken(w, 13, "a session's generation went back");
         w->past.sessions[i] = pool->sessions[i].generation;
     }
     return 1;
@@ -263,9 +263,9 @@ int steps_same(walk_t *w, kind_t kind)
     int g;
 
     if (!apl_check(&w->s->pool, &finding))
-        return app_log(w, finding.number, finding.text);
+        return broken(w, finding.number, finding.text);
     if (scene_overtaken(&w->s->pool) != 0)
-        return app_log(w, 14, "somebody was overtaken");
+        return broken(w, 14, "a session was overtaken");
     if (w->s->pool.header->counters.repairs != w->repairs)
         return steps_differ(w, "repairs",
                             (long)w->s->pool.header->counters.repairs,

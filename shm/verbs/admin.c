@@ -8,24 +8,6 @@
 #include "shm/policy/retire.h"
 #include "shm/policy/capacity.h"
 
-/* Enter, and find or add the group of an app. After an error the lock is not
- * held. */
-static apr_status_t enter_app(apl_lock_token_t *token, apl_pool_t *pool,
-                              const apl_app_t *app, int64_t now,
-                              apl_group_t **g)
-{
-    apr_status_t rv = apl_enter_patiently(token, pool, now);
-
-    if (rv != APR_SUCCESS)
-        return rv;
-    *g = apl_group_find_or_add(token, app);
-    if (*g)
-        return APR_SUCCESS;
-    rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
-    apl_leave(token);
-    return rv;
-}
-
 /* Also drains an app that has had no request yet: its first request must not
  * start it. */
 apr_status_t apl_admin_drain(apl_pool_t *pool, const apl_app_t *app,
@@ -33,7 +15,7 @@ apr_status_t apl_admin_drain(apl_pool_t *pool, const apl_app_t *app,
 {
     apl_group_t *g;
     apl_lock_token_t token;
-    apr_status_t rv = enter_app(&token, pool, app, now, &g);
+    apr_status_t rv = apl_enter_app(&token, pool, app, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;
@@ -89,7 +71,7 @@ apr_status_t apl_admin_start(apl_pool_t *pool, const apl_app_t *app,
 {
     apl_group_t *g;
     apl_lock_token_t token;
-    apr_status_t rv = enter_app(&token, pool, app, now, &g);
+    apr_status_t rv = apl_enter_app(&token, pool, app, now, &g);
 
     if (rv != APR_SUCCESS)
         return rv;

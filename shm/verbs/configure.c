@@ -35,27 +35,23 @@ apr_status_t apl_configure_group(apl_pool_t *pool, const apl_app_t *app,
 {
     apl_group_t *g;
     apl_lock_token_t token;
-    apr_status_t rv = apl_enter_patiently(&token, pool, now);
+    apr_status_t rv = prestart
+                          ? apl_enter_app(&token, pool, app, now, &g)
+                          : apl_enter_group(&token, pool, app->name, now, &g);
 
     if (rv != APR_SUCCESS)
-        return rv;
-    g = prestart ? apl_group_find_or_add(&token, app)
-                 : apl_group_find(&token, app->key, app->name);
-    if (g) {
-        apl_group_configure(&token, g, &app->options);
-        snprintf(g->root, sizeof g->root, "%s", app->root);
-        if (g->retry_at > now + APL_BACKOFF_MAX * 1000000ll)
-            g->retry_at = now; /* no pause is that long: this is damage */
-        g->retired = 0;
-        if (prestart)
-            g->used = 1;
-        apl_capacity_keep_minimum(&token, g);
-        apl_capacity_share(&token, g);
-    }
-    else if (prestart)
-        rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
+        return rv == APL_ESTALE ? APR_SUCCESS : rv;
+    apl_group_configure(&token, g, &app->options);
+    snprintf(g->root, sizeof g->root, "%s", app->root);
+    if (g->retry_at > now + APL_BACKOFF_MAX * 1000000ll)
+        g->retry_at = now; /* no pause is that long: this is damage */
+    g->retired = 0;
+    if (prestart)
+        g->used = 1;
+    apl_capacity_keep_minimum(&token, g);
+    apl_capacity_share(&token, g);
     apl_leave(&token);
-    return rv;
+    return APR_SUCCESS;
 }
 
 apr_status_t apl_configure_remove(apl_pool_t *pool, const char *name,

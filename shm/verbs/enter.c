@@ -140,6 +140,22 @@ apr_status_t apl_enter_group(apl_lock_token_t *token, apl_pool_t *pool,
     return APL_ESTALE;
 }
 
+apr_status_t apl_enter_app(apl_lock_token_t *token, apl_pool_t *pool,
+                           const apl_app_t *app, int64_t now,
+                           apl_group_t **group)
+{
+    apr_status_t rv = apl_enter_patiently(token, pool, now);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    *group = apl_group_find_or_add(token, app);
+    if (*group)
+        return APR_SUCCESS;
+    rv = pool->damaged ? APL_EDAMAGED : APL_EFULL;
+    apl_leave(token);
+    return rv;
+}
+
 /* Serve the waiters that the token had no room for. The rounds end after a
  * time, because another process may keep writing that there are waiters. The
  * tick serves waiters that are left. */

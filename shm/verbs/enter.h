@@ -33,6 +33,7 @@
 #define APPPOOL_SHM_VERBS_ENTER_H
 
 #include "shm/lock/lock_token.h"
+#include "shm/slots/group.h"
 
 #define APL_FOREVER (-1)
 
@@ -73,6 +74,17 @@ apr_status_t apl_enter_process(apl_lock_token_t *token, apl_pool_t *pool,
 apr_status_t apl_enter_group(apl_lock_token_t *token, apl_pool_t *pool,
                              const char *name, int64_t now,
                              apl_group_t **group);
+
+/**
+ * The same, and find or add the group of an app.
+ * @param group filled in
+ * @return APL_EFULL: the segment has no place for another group;
+ *         APL_EDAMAGED: the group could not be added; or as above. After an
+ *         error the lock is not held
+ */
+apr_status_t apl_enter_app(apl_lock_token_t *token, apl_pool_t *pool,
+                           const apl_app_t *app, int64_t now,
+                           apl_group_t **group);
 
 /**
  * Give the lock back, then wake the waiters and ring the doorbell as noted. If

@@ -25,7 +25,7 @@ APLOG_USE_MODULE(apppool);
 #define STOP_MARGIN                                                            \
     (15 * APR_USEC_PER_SEC) /* us more than the largest AppStopTimeout */
 
-/* For a watchdog that does not move. httpd calls the monitor hook every ten
+/* For a watchdog without a heartbeat. httpd calls the monitor hook every ten
  * seconds, and more often when children of httpd end. */
 #define CHECK_INTERVAL      9000             /* ms between two checks */
 #define CHECKS              3                /* it hangs */
@@ -133,7 +133,7 @@ static void replace_unkillable(watched_t *w, apr_pool_t *pconf)
     start(r, pconf);
 }
 
-/* Does it still move? httpd reports its death to handle_death(). */
+/* Does it have a heartbeat? httpd reports its death to handle_death(). */
 static void check_beat(watched_t *w, apr_pool_t *pconf)
 {
     int64_t now = clock_ms();
@@ -147,7 +147,7 @@ static void check_beat(watched_t *w, apr_pool_t *pconf)
         replace_unkillable(w, pconf);
     else if (silent == CHECKS) {
         kill(w->process.pid, SIGKILL);
-        SAY(APLOG_ERR, 0, "watchdog %d has not moved for %d s: SIGKILL",
+        SAY(APLOG_ERR, 0, "watchdog %d has had no heartbeat for %d s: SIGKILL",
             (int)w->process.pid, CHECKS * CHECK_INTERVAL / 1000);
     }
 }
@@ -207,14 +207,14 @@ static void ask_to_stop(apppool_retained_t *r)
     r->watchdog = pid;
 }
 
-/* It does not move, or it takes too long. */
+/* It has no heartbeat, or the stop takes too long. */
 static void kill_watchdog(apppool_retained_t *r, int silent)
 {
     int status;
 
     kill((pid_t)r->watchdog, SIGKILL);
     SAY(APLOG_ERR, 0, "watchdog %d %s: SIGKILL", (int)r->watchdog,
-        silent >= STOP_CHECKS ? "was told to stop and does not move"
+        silent >= STOP_CHECKS ? "was told to stop and has no heartbeat"
                               : "takes too long to stop");
     apppool_watchdog_process_wait((pid_t)r->watchdog, DEATH, &status);
     r->watchdog = 0;

@@ -180,7 +180,7 @@ static void facts(request_rec *r, const json_t *group)
         ap_rvputs(r, ", at least ", MEMBER(group, "min"), NULL);
     if (apppool_status_number(group, "queue") > 0)
         ap_rvputs(r, "; <b class=\"warn\">", MEMBER(group, "queue"),
-                  " wait</b>", NULL);
+                  " waiting</b>", NULL);
     if (apppool_status_number(group, "outdated") > 0)
         ap_rvputs(r, "; ", MEMBER(group, "outdated"), " with old code", NULL);
     ap_rvputs(r, ". <span class=\"dim\">", MEMBER(group, "requests_total"),
@@ -188,8 +188,8 @@ static void facts(request_rec *r, const json_t *group)
                   ? " request so far"
                   : " requests so far",
               NULL);
-    times(r, group, "app_time", "responses:");
-    times(r, group, "queue_time", "waits:");
+    times(r, group, "app_time", "response times:");
+    times(r, group, "queue_time", "times in the queue:");
     ap_rvputs(r, ". ", MEMBER(group, "app_root"), "</span></p>\n", NULL);
 }
 

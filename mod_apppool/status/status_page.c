@@ -69,9 +69,8 @@ static void summary(request_rec *r, const json_t *doc)
     states(r, json_object_get(pool, "states"));
     ap_rprintf(r,
                "; <span class=\"%s\"><b>%" APR_INT64_T_FMT
-               "</b> %s</span></section>\n",
-               waiting > 0 ? "warn" : "", waiting,
-               waiting == 1 ? "request waits" : "requests wait");
+               "</b> waiting</span></section>\n",
+               waiting > 0 ? "warn" : "", waiting);
 }
 
 /* ---- events and counters ---- */

@@ -99,7 +99,7 @@ def test_page(busy: Httpd, width: int, dark: bool) -> None:
         browser.open(url(busy))
         text = browser.text()
         assert "4 of 4 processes (4 busy, 0 idle)" in text
-        assert "3 requests wait" in text
+        assert "3 waiting" in text
         assert "shop" in text and "GET /hold" in text
         assert "The last start failed" in text
         assert browser.run(REACH) <= width
@@ -119,13 +119,13 @@ def test_refresh(busy: Httpd) -> None:
                     "scrollTo(0, 150)")
         assert "1 idle" in browser.text()
         held = load(busy)
-        wait_until(lambda: re.search("4 busy.*3 requests wait",
+        wait_until(lambda: re.search("4 busy.*3 waiting",
                                      browser.text(), re.S), "it is shown")
         assert browser.run("document.getElementById('counts').open")
         assert browser.run("scrollY") == 150
         assert browser.loads == loads and browser.errors == []
         release(held)
-        wait_until(lambda: "0 requests wait" in browser.text(), "shown")
+        wait_until(lambda: "0 waiting" in browser.text(), "shown")
 
 
 def test_selected_text_stays(busy: Httpd) -> None:

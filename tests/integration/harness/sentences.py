@@ -57,8 +57,8 @@ BAD_HTACCESS = r"\[core:alert\] .*/\.htaccess: .* not allowed here"
 
 SPAWNER_KILLED = r"apppool: spawner \d+ ended: (signal 9|exit status not known)"
 WATCHDOG_KILLED = r"apppool: watchdog \d+ died of SIGKILL"
-HELPER_HANGS = r"apppool: (spawner|watchdog) \d+ (has (had no heartbeat|" \
-    r"not moved) for \d+ s|was told to stop and does not move): SIGKILL"
+HELPER_HANGS = r"apppool: (spawner|watchdog) \d+ (has had no heartbeat " \
+    r"for \d+ s|was told to stop and has no heartbeat): SIGKILL"
 DIES_OFTEN = "apppool: spawner dies again and again: next start in "
 PARENT_GONE = "apppool: httpd's parent process is gone"
 UNCLEAN = "apppool: what is in .* did not end in good order"

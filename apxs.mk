@@ -25,7 +25,7 @@ O ?= build-apxs
 all:
 
 ifeq ($(moduledir),)
-$(error apxs does not answer: install apache2-dev, or say APXS=/path/of/apxs)
+$(error apxs cannot be run: install apache2-dev, or say APXS=/path/of/apxs)
 endif
 
 include sources.mk

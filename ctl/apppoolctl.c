@@ -166,8 +166,8 @@ static const struct {
     int may;              /* these options */
     /* One of these two is set: */
     int (*act)(const asked_t *q);
-    int (*show)(const json_t *answer); /* prints the response of the server */
-    int (*await)(const await_t *a);    /* --wait */
+    int (*show)(const json_t *response); /* prints the response of the server */
+    int (*await)(const await_t *a);      /* --wait */
 } commands[] = {
     {"status", NULL, SOME, NULL, show_status, NULL},
     {"top", NULL, TOP, top, NULL, NULL},
@@ -201,9 +201,9 @@ static const char *surplus(const asked_t *q, int words, int may)
 static int ask(const asked_t *q, size_t command, int n)
 {
     const char *how = q->how ? q->how + strlen("--") : "default";
-    const char *question[] = {q->words[0], n > 1 ? q->words[1] : NULL, how};
+    const char *words[] = {q->words[0], n > 1 ? q->words[1] : NULL, how};
     await_t await = {.raw = q->raw};
-    char *answer;
+    char *response;
     int status;
 
     if (q->timeout && !q->wait)
@@ -215,14 +215,14 @@ static int ask(const asked_t *q, size_t command, int n)
     await.dir = q->dir;
     status = ask_directory(&await.dir);
     if (status == 0)
-        status = ask_server(await.dir, question, n, &answer);
+        status = ask_server(await.dir, words, n, &response);
     if (status != 0)
         return status;
-    status = show_answer(answer, q->raw, commands[command].show);
-    await.answer = answer;
+    status = show_response(response, q->raw, commands[command].show);
+    await.response = response;
     if (status == EXIT_OK && q->wait)
         status = commands[command].await(&await);
-    free(answer);
+    free(response);
     return status;
 }
 

@@ -161,7 +161,7 @@ static int connect_to(const char *dir, int *fd)
 }
 
 /* Read up to EOF. @return to be freed; NULL: the end did not come */
-static char *read_answer(int fd)
+static char *read_response(int fd)
 {
     char *text = NULL, *more;
     size_t length = 0;
@@ -210,7 +210,8 @@ static int make_line(const char *const *words, int n,
     return 0;
 }
 
-int ask_server(const char *dir, const char *const *words, int n, char **answer)
+int ask_server(const char *dir, const char *const *words, int n,
+               char **response)
 {
     char line[CONTRACT_COMMAND_MAX];
     int fd = -1, rv = make_line(words, n, line);
@@ -221,41 +222,41 @@ int ask_server(const char *dir, const char *const *words, int n, char **answer)
     if (rv != 0)
         return rv;
     length = strlen(line);
-    *answer = NULL;
+    *response = NULL;
     if (send(fd, line, length, MSG_NOSIGNAL) == (ssize_t)length)
-        *answer = read_answer(fd);
+        *response = read_response(fd);
     close(fd);
-    return *answer ? 0
-                   : ask_complain(EXIT_NOT_RUNNING,
-                                  "the spawner of %s does not respond", dir);
+    return *response ? 0
+                     : ask_complain(EXIT_NOT_RUNNING,
+                                    "the spawner of %s does not respond", dir);
 }
 
 int ask_silently(const char *dir, const char *const *words, int n,
-                 char **answer)
+                 char **response)
 {
     int status;
 
     quiet = 1;
-    status = ask_server(dir, words, n, answer);
+    status = ask_server(dir, words, n, response);
     quiet = 0;
     return status;
 }
 
 int ask_status(const char *dir, int silently, json_t **report)
 {
-    static const char *const question[] = {"status"};
-    char *answer;
+    static const char *const words[] = {"status"};
+    char *response;
     int status;
 
     *report = NULL;
     if (silently)
-        status = ask_silently(dir, question, 1, &answer);
+        status = ask_silently(dir, words, 1, &response);
     else
-        status = ask_server(dir, question, 1, &answer);
+        status = ask_server(dir, words, 1, &response);
     if (status != 0)
         return status;
-    *report = json_loads(answer, 0, NULL);
-    free(answer);
+    *report = json_loads(response, 0, NULL);
+    free(response);
     return 0;
 }
 

@@ -29,12 +29,13 @@ int ask_complain(int status, const char *format, ...)
  * else with the only directory of ASK_WHERE. *dir is never freed. */
 int ask_directory(const char **dir);
 
-/** Send a command. @param answer the response, to be freed */
-int ask_server(const char *dir, const char *const *words, int n, char **answer);
+/** Send a command. @param response to be freed */
+int ask_server(const char *dir, const char *const *words, int n,
+               char **response);
 
 /** The same, for a caller that asks again and again: no reason is printed. */
 int ask_silently(const char *dir, const char *const *words, int n,
-                 char **answer);
+                 char **response);
 
 /**
  * Ask for the status.

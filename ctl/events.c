@@ -17,18 +17,18 @@ typedef struct {
     int raw;
     int began;
     json_int_t next; /* number of the event after the last that was printed */
-} reader_t;
+} printed_t;
 
 static json_int_t number_of(const json_t *event)
 {
     return json_integer_value(json_object_get(event, "number"));
 }
 
-static void print_one(const reader_t *r, const json_t *event)
+static void print_one(const printed_t *p, const json_t *event)
 {
     char pid[16] = "-";
 
-    if (r->raw) {
+    if (p->raw) {
         json_dumpf(event, stdout, JSON_COMPACT);
         putchar('\n');
         return;
@@ -47,35 +47,35 @@ static void print_one(const reader_t *r, const json_t *event)
 }
 
 /* Print the new events. */
-static void print_all(reader_t *r, const json_t *events)
+static void print_all(printed_t *p, const json_t *events)
 {
     size_t i, n = json_array_size(events);
     json_int_t last = n > 0 ? number_of(json_array_get(events, n - 1)) : -1;
     json_int_t first = n > 0 ? number_of(json_array_get(events, 0)) : 0;
 
-    if (r->began && last + 1 < r->next) {
+    if (p->began && last + 1 < p->next) {
         ask_complain(0, "httpd was restarted");
-        r->next = 0;
+        p->next = 0;
     }
-    else if (r->began && first > r->next)
+    else if (p->began && first > p->next)
         ask_complain(0, "%" JSON_INTEGER_FORMAT " events were missed",
-                     first - r->next);
+                     first - p->next);
     for (i = 0; i < n; i++)
-        if (!r->began || number_of(json_array_get(events, i)) >= r->next)
-            print_one(r, json_array_get(events, i));
-    r->next = last + 1;
-    r->began = 1;
+        if (!p->began || number_of(json_array_get(events, i)) >= p->next)
+            print_one(p, json_array_get(events, i));
+    p->next = last + 1;
+    p->began = 1;
 }
 
-static int look(reader_t *r, const char *dir)
+static int ask_events(printed_t *p, const char *dir)
 {
     json_t *o;
-    int status = ask_status(dir, r->began, &o);
+    int status = ask_status(dir, p->began, &o);
 
     if (status != 0)
         return status;
     if (json_is_array(json_object_get(o, "events")))
-        print_all(r, json_object_get(o, "events"));
+        print_all(p, json_object_get(o, "events"));
     else
         status = ask_complain_report(o);
     json_decref(o);
@@ -87,12 +87,12 @@ static int look(reader_t *r, const char *dir)
 
 int events_print(const char *dir, int raw, int follow)
 {
-    reader_t r = {.raw = raw};
-    int status = look(&r, dir), waits = 0;
+    printed_t p = {.raw = raw};
+    int status = ask_events(&p, dir), waits = 0;
 
-    while (r.began && follow) {
+    while (p.began && follow) {
         sleep(1);
-        if (look(&r, dir) == 0)
+        if (ask_events(&p, dir) == 0)
             waits = 0;
         else if (waits++ == 0)
             ask_complain(

@@ -69,11 +69,11 @@ static int verdict(const json_t *o)
     return json_object_get(o, "error") || json_is_false(ok) ? EXIT_NO : EXIT_OK;
 }
 
-int show_answer(const char *answer, int raw,
-                int (*show_as)(const json_t *answer))
+int show_response(const char *response, int raw,
+                  int (*show_as)(const json_t *response))
 {
     json_error_t trouble;
-    json_t *o = json_loads(answer, 0, &trouble);
+    json_t *o = json_loads(response, 0, &trouble);
     const char *error = json_string_value(json_object_get(o, "error"));
     int status;
 
@@ -83,7 +83,7 @@ int show_answer(const char *answer, int raw,
                             trouble.text);
     }
     if (raw) {
-        puts(answer);
+        puts(response);
         status = verdict(o);
     }
     else if (error)

@@ -27,7 +27,7 @@ int show_done(const json_t *o);
  * @param raw     1: as the server sent it
  * @param show_as one of the functions above
  */
-int show_answer(const char *answer, int raw,
-                int (*show_as)(const json_t *answer));
+int show_response(const char *response, int raw,
+                  int (*show_as)(const json_t *response));
 
 #endif

@@ -20,7 +20,7 @@ typedef struct {
     double seconds; /* between the two */
     double at;      /* time of the last one */
     const char *trouble;
-} looks_t;
+} reports_t;
 
 static double clock_now(void)
 {
@@ -39,7 +39,7 @@ static json_int_t number(const json_t *o, const char *key)
 
 /* A number a second as "12.5"; "-" with the first report, and when httpd was
  * restarted meanwhile. */
-static const char *rate(const looks_t *l, const json_t *now,
+static const char *rate(const reports_t *l, const json_t *now,
                         const json_t *before, const char *key, char text[24])
 {
     json_int_t more = number(now, key) - number(before, key);
@@ -50,7 +50,7 @@ static const char *rate(const looks_t *l, const json_t *now,
     return text;
 }
 
-static const json_t *group_before(const looks_t *l, const char *name)
+static const json_t *group_before(const reports_t *l, const char *name)
 {
     const json_t *groups = json_object_get(l->before, "groups"), *g;
     size_t i;
@@ -66,7 +66,7 @@ static const json_t *group_before(const looks_t *l, const char *name)
 
 /* ---- parts of the screen ---- */
 
-static void put_head(FILE *out, const looks_t *l)
+static void put_head(FILE *out, const reports_t *l)
 {
     const json_t *pool = json_object_get(l->now, "pool");
     const json_t *counters = json_object_get(l->now, "counters");
@@ -93,7 +93,7 @@ static void put_head(FILE *out, const looks_t *l)
             l->trouble ? l->trouble : "");
 }
 
-static void put_groups(FILE *out, const looks_t *l)
+static void put_groups(FILE *out, const reports_t *l)
 {
     const json_t *groups = json_object_get(l->now, "groups"), *g, *states;
     char per_second[24];
@@ -169,7 +169,7 @@ static void put_requests(FILE *out, const json_t *report)
 }
 
 /* @return to be freed; NULL: no memory */
-static char *compose(const looks_t *l)
+static char *compose(const reports_t *l)
 {
     char *text = NULL;
     size_t length;
@@ -187,7 +187,7 @@ static char *compose(const looks_t *l)
 
 /* After the first report, a missing response is a trouble that may pass: then
  * EXIT_OK. */
-static int look(looks_t *l, const char *dir)
+static int ask_report(reports_t *l, const char *dir)
 {
     json_t *o;
     int status = ask_status(dir, l->now != NULL, &o);
@@ -210,7 +210,7 @@ static int look(looks_t *l, const char *dir)
     return EXIT_OK;
 }
 
-static int draw(const looks_t *l, int raw)
+static int draw(const reports_t *l, int raw)
 {
     char *text =
         raw ? json_dumps(l->now, JSON_COMPACT | APL_REPORT_REALS) : compose(l);
@@ -230,8 +230,8 @@ static int draw(const looks_t *l, int raw)
 
 int top_show(const char *dir, int raw, int delay, long times)
 {
-    looks_t l = {NULL, NULL, 0, 0, NULL};
-    int status = look(&l, dir);
+    reports_t l = {NULL, NULL, 0, 0, NULL};
+    int status = ask_report(&l, dir);
     long n = 1;
 
     if (status != EXIT_OK)
@@ -242,7 +242,7 @@ int top_show(const char *dir, int raw, int delay, long times)
     while (status == EXIT_OK && (times == 0 || n < times) &&
            !terminal_wait(delay)) {
         n++;
-        status = look(&l, dir);
+        status = ask_report(&l, dir);
         if (status == EXIT_OK)
             status = draw(&l, raw);
     }

@@ -56,17 +56,17 @@ enum { NOT_YET, OVER, FAILED };
 typedef int judge_t(wait_t *w, const json_t *group);
 
 /* @return 0: there is no response now */
-static int look(wait_t *w, judge_t *judge, int *verdict)
+static int ask_and_judge(wait_t *w, judge_t *judge, int *verdict)
 {
-    const char *question[] = {"status", w->app};
+    const char *words[] = {"status", w->app};
     const json_t *groups;
-    char *answer;
+    char *response;
     json_t *o;
 
-    if (ask_silently(w->how->dir, question, 2, &answer) != 0)
+    if (ask_silently(w->how->dir, words, 2, &response) != 0)
         return 0;
-    o = json_loads(answer, 0, NULL);
-    free(answer);
+    o = json_loads(response, 0, NULL);
+    free(response);
     groups = json_object_get(o, "groups");
     if (groups)
         *verdict = judge(w, json_array_get(groups, 0));
@@ -74,31 +74,31 @@ static int look(wait_t *w, judge_t *judge, int *verdict)
     return groups != NULL;
 }
 
-static void begin(wait_t *w, const await_t *how, json_t **answer)
+static void begin(wait_t *w, const await_t *how, json_t **response)
 {
-    *answer = json_loads(how->answer, 0, NULL);
+    *response = json_loads(how->response, 0, NULL);
     memset(w, 0, sizeof *w);
     w->how = how;
-    w->old = json_object_get(*answer, "old");
+    w->old = json_object_get(*response, "old");
     /* Not table_text(): the name goes back to the server. */
     snprintf(w->app, sizeof w->app, "%s",
-             json_string_value(json_object_get(*answer, "app")));
+             json_string_value(json_object_get(*response, "app")));
 }
 
 /* Read reports until the wait is over. @param hope what is waited for */
 static int wait_for(wait_t *w, judge_t *judge, const char *hope)
 {
-    double start = now(), heard = start, end = start + w->how->seconds;
+    double start = now(), responded = start, end = start + w->how->seconds;
     int verdict = NOT_YET;
 
     for (;;) {
-        if (look(w, judge, &verdict))
-            heard = now();
+        if (ask_and_judge(w, judge, &verdict))
+            responded = now();
         if (verdict == FAILED)
             return ask_complain(EXIT_NO, "%s", w->error);
         if (verdict == OVER)
             return EXIT_OK;
-        if (now() > heard + PATIENCE)
+        if (now() > responded + PATIENCE)
             return ask_complain(EXIT_NOT_RUNNING,
                                 "the spawner of %s does not respond any more",
                                 w->how->dir);
@@ -125,16 +125,16 @@ static int judge_drained(wait_t *w, const json_t *group)
 int await_drained(const await_t *a)
 {
     char hope[600];
-    json_t *answer;
+    json_t *response;
     wait_t w;
     int status;
 
-    begin(&w, a, &answer);
+    begin(&w, a, &response);
     snprintf(hope, sizeof hope, "processes of %s are left", w.app);
     status = wait_for(&w, judge_drained, hope);
     if (status == EXIT_OK && !a->raw)
         printf("no process of %s is left\n", w.app);
-    json_decref(answer);
+    json_decref(response);
     return status;
 }
 
@@ -200,12 +200,12 @@ static int has_failed(wait_t *w, const json_t *group)
 
 static void ask_to_start(const wait_t *w)
 {
-    const char *question[] = {"start", w->app};
-    char *answer;
+    const char *words[] = {"start", w->app};
+    char *response;
 
-    /* If the start is refused, the next look asks again. */
-    if (ask_silently(w->how->dir, question, 2, &answer) == 0)
-        free(answer);
+    /* If the start is refused, the next report leads to another start. */
+    if (ask_silently(w->how->dir, words, 2, &response) == 0)
+        free(response);
 }
 
 static int judge_running(wait_t *w, const json_t *group)
@@ -225,18 +225,18 @@ static int judge_running(wait_t *w, const json_t *group)
 int await_running(const await_t *a)
 {
     char hope[700];
-    json_t *answer;
+    json_t *response;
     wait_t w;
     int status;
 
-    begin(&w, a, &answer);
-    look(&w, note_error, &status);
+    begin(&w, a, &response);
+    ask_and_judge(&w, note_error, &status);
     snprintf(hope, sizeof hope,
              "%s does not run its new code in all processes yet", w.app);
     status = wait_for(&w, judge_running, hope);
     if (status == EXIT_OK && !a->raw)
         printf("%s: %d process%s of the new code serve%s\n", w.app, w.fresh,
                w.fresh == 1 ? "" : "es", w.fresh == 1 ? "s" : "");
-    json_decref(answer);
+    json_decref(response);
     return status;
 }

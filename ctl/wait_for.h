@@ -11,10 +11,10 @@
 #define APPPOOL_CTL_WAIT_FOR_H
 
 typedef struct {
-    const char *dir;    /**< runtime directory of the httpd */
-    const char *answer; /**< the server's response to the command */
-    int raw;            /**< 1: print nothing at the end */
-    double seconds;     /**< at most; 0: no limit */
+    const char *dir;      /**< runtime directory of the httpd */
+    const char *response; /**< the server's response to the command */
+    int raw;              /**< 1: print nothing at the end */
+    double seconds;       /**< at most; 0: no limit */
 } await_t;
 
 /**

@@ -66,7 +66,7 @@
 #define LIFE_LIMIT ((CONTRACT_ORPHANS + 2) * SECOND)
 
 static loop_source_t signals = {-1, NULL, NULL};
-static loop_source_t bell = {-1, NULL, NULL};
+static loop_source_t doorbell = {-1, NULL, NULL};
 
 /* ---- events ---- */
 
@@ -82,13 +82,13 @@ static void on_signal(void *owner, uint32_t events)
     s->unreaped = 1;
 }
 
-static void on_bell(void *owner, uint32_t events)
+static void on_doorbell(void *owner, uint32_t events)
 {
     spawner_t *s = owner;
     uint64_t rings;
 
     (void)events;
-    s->rung = read(bell.fd, &rings, sizeof rings) > 0;
+    s->rung = read(doorbell.fd, &rings, sizeof rings) > 0;
 }
 
 static int parent_is_dead(void)
@@ -229,11 +229,11 @@ static void set_apart(void)
 
 static void watch_descriptors(spawner_t *s)
 {
-    int fd = dup(CONTRACT_BELL_FD);
+    int fd = dup(CONTRACT_DOORBELL_FD);
 
     fcntl(fd, F_SETFD, FD_CLOEXEC);
     fcntl(fd, F_SETFL, O_NONBLOCK);
-    loop_add(&bell, fd, EPOLLIN, on_bell, s);
+    loop_add(&doorbell, fd, EPOLLIN, on_doorbell, s);
     loop_add(&signals, signals.fd, EPOLLIN, on_signal, s);
 }
 
@@ -345,7 +345,7 @@ int spawner_main(int argc, char **argv)
         strlen(argv[1]) > CONTRACT_RUNTIME_MAX ||
         (argc == 3 && strcmp(argv[2], CONTRACT_STOP) != 0))
         return usage("one absolute path is wanted");
-    if (fcntl(CONTRACT_BELL_FD, F_GETFD) < 0 ||
+    if (fcntl(CONTRACT_DOORBELL_FD, F_GETFD) < 0 ||
         fcntl(CONTRACT_PARENT_FD, F_GETFD) < 0)
         return usage("its descriptors are not open");
     s->rt.dir = argv[1];

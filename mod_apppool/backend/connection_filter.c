@@ -86,7 +86,7 @@ static void note_head(apppool_connection_filter_t *filter,
         return;
     line[n] = 0;
     /* Also an empty line in its place. */
-    if (strncmp(line, "HTTP/", 5) != 0 && filter->answered)
+    if (strncmp(line, "HTTP/", 5) != 0 && filter->responded)
         return;
     filter->heads++;
     filter->status = n == sizeof line - 1 ? atoi(line + 9) : 0;
@@ -166,12 +166,12 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
     const apppool_connection_filter_t *filter = f->ctx;
     apr_status_t rv = APR_SUCCESS;
 
-    if (filter->r && !filter->answered && block == APR_BLOCK_READ)
+    if (filter->r && !filter->responded && block == APR_BLOCK_READ)
         rv = apppool_first_byte_wait(&filter->first_byte, filter->r, f->next);
     if (APR_STATUS_IS_ECONNABORTED(rv))
         silence(filter->r);
-    if (rv == APR_SUCCESS && filter->r && !filter->answered && filter->reused &&
-        mode != AP_MODE_SPECULATIVE && is_unread(filter))
+    if (rv == APR_SUCCESS && filter->r && !filter->responded &&
+        filter->reused && mode != AP_MODE_SPECULATIVE && is_unread(filter))
         return APR_ECONNRESET;
     return rv == APR_SUCCESS ? ap_get_brigade(f->next, bb, mode, block, bytes)
                              : rv;
@@ -186,7 +186,7 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
 
     /* mod_proxy asks whether it is open: we have looked at this moment. */
     if (mode == AP_MODE_SPECULATIVE && filter->r && filter->reused &&
-        !filter->answered)
+        !filter->responded)
         return APR_EAGAIN;
     rv = read_some(f, bb, mode, block, bytes);
     if (!filter->r)
@@ -196,7 +196,7 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
             give_up(filter);
         return rv;
     }
-    if (filter->answered && is_hang_up(rv) && may_have_hung_up(filter)) {
+    if (filter->responded && is_hang_up(rv) && may_have_hung_up(filter)) {
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
         filter->hung_up = filter->ended = 1;
         return APR_SUCCESS;
@@ -206,15 +206,15 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
     if (rv == APR_SUCCESS && is_websocket(filter, mode))
         follow_frames(filter, bb);
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
-        if (!filter->answered && filter->http && !is_http(bb))
+        if (!filter->responded && filter->http && !is_http(bb))
             rv = APR_EGENERAL;
         note_head(filter, bb, mode);
-        filter->answered = 1;
+        filter->responded = 1;
         filter->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
     }
     else if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv)) {
         filter->error = rv;
-        if (!filter->answered && APR_STATUS_IS_ECONNRESET(rv) &&
+        if (!filter->responded && APR_STATUS_IS_ECONNRESET(rv) &&
             is_repeatable(filter))
             silence(filter->r);
     }
@@ -264,7 +264,7 @@ int apppool_connection_filter_is_empty(apppool_connection_filter_t *filter,
 int apppool_connection_filter_is_clean(
     const apppool_connection_filter_t *filter)
 {
-    return filter->r && filter->answered && !filter->unwritten &&
+    return filter->r && filter->responded && !filter->unwritten &&
            !filter->hung_up && !filter->ended && filter->error == APR_SUCCESS &&
            filter->heads == 1 && filter->status >= HTTP_OK &&
            !filter->r->header_only &&
@@ -280,11 +280,12 @@ int apppool_connection_filter_has_ended(
 apppool_outcome_t
 apppool_connection_filter_outcome(const apppool_connection_filter_t *filter)
 {
-    int answered = filter->answered || filter->worker->s->read != filter->read;
+    int responded =
+        filter->responded || filter->worker->s->read != filter->read;
 
-    if (filter->worker->s->transferred == filter->sent && !answered)
+    if (filter->worker->s->transferred == filter->sent && !responded)
         return APPPOOL_UNSENT;
-    if (answered || !is_repeatable(filter))
+    if (responded || !is_repeatable(filter))
         return APPPOOL_HEARD;
     return filter->unwritten || APR_STATUS_IS_ECONNRESET(filter->error)
                ? APPPOOL_UNREAD
@@ -313,7 +314,7 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
     filter->r = r;
     filter->first_byte = *first_byte;
     filter->log = r->log;
-    filter->unwritten = filter->answered = filter->hung_up = filter->ended = 0;
+    filter->unwritten = filter->responded = filter->hung_up = filter->ended = 0;
     filter->heads = filter->status = 0;
     filter->error = APR_SUCCESS;
     memset(&filter->websocket, 0, sizeof filter->websocket);
@@ -325,7 +326,7 @@ void apppool_connection_filter_end(apppool_connection_filter_t *filter)
 {
     filter->worker->s->status &= ~(unsigned)PROXY_WORKER_IN_ERROR;
     /* mod_proxy_http notes this, the others do not. */
-    if (!filter->answered && APR_STATUS_IS_TIMEUP(filter->error))
+    if (!filter->responded && APR_STATUS_IS_TIMEUP(filter->error))
         apr_table_setn(filter->r->notes, "proxy_timedout", "1");
     filter->r->log = filter->log;
 }

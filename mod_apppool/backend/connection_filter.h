@@ -40,7 +40,7 @@ typedef struct {
     const struct ap_logconf *log;    /**< of that request, as it was */
     apr_off_t sent, read;            /**< bytes, before this request */
     /* What was seen of this request. */
-    int unwritten, answered;
+    int unwritten, responded;
     int heads;   /**< lines that begin like the first line of a response */
     int status;  /**< of the last one */
     int hung_up; /**< the app has closed, maybe after a response */

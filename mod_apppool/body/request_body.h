@@ -12,10 +12,11 @@
  *     apppool_request_body_end(body);
  *
  * In between, r has another body: an input filter hands out what was read, and
- * the headers say how long it is. So mod_proxy need not send it in chunks,
- * which SCGI and uwsgi do not have; httpd has answered Expect: 100-continue;
- * and another process can be given the body from the start, if the first one
- * was not sent a byte.
+ * the headers say how long it is. So:
+ *  - mod_proxy need not send it in chunks, which SCGI and uwsgi do not have;
+ *  - httpd has responded to Expect: 100-continue;
+ *  - another process can be given the body from the start, if the first one was
+ *    not sent a byte.
  *
  * With AppBufferRequest Off the same filter passes the body on as it comes, and
  * enforces LimitRequestBody, which httpd ignores for requests that go through

@@ -34,7 +34,7 @@ static const char *missing(apr_pool_t *p, const char *what, const char *name,
 {
     if (userdb_missing(error))
         return apr_psprintf(p, "AppUser: " USERDB_NO_SUCH, what, name);
-    return apr_psprintf(p, "AppUser: " USERDB_NO_ANSWER, what, name,
+    return apr_psprintf(p, "AppUser: " USERDB_LOOKUP_FAILED, what, name,
                         strerror(error));
 }
 

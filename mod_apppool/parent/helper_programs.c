@@ -37,12 +37,12 @@ static int left_ms(apr_time_t end)
 /* Read the first line; "" if there is none. @return 0: it took too long */
 static int read_line(int fd, apr_time_t end, char line[LINE_MAX_LENGTH])
 {
-    struct pollfd answer = {fd, POLLIN, 0};
+    struct pollfd output = {fd, POLLIN, 0};
     size_t length = 0;
     ssize_t n = -1;
 
     while (n != 0 && length < LINE_MAX_LENGTH - 1) {
-        if (poll(&answer, 1, left_ms(end)) == 0)
+        if (poll(&output, 1, left_ms(end)) == 0)
             return 0;
         n = read(fd, line + length, LINE_MAX_LENGTH - 1 - length);
         length += n > 0 ? (size_t)n : 0;
@@ -105,7 +105,7 @@ static const char *open_one(int *fd, apr_pool_t *p, const char *libexec,
     else
         error = run_version(*fd, path, line);
     if (error == ETIMEDOUT)
-        return apr_psprintf(p, "%s does not answer to --version in %d s" REMEDY,
+        return apr_psprintf(p, "%s --version did not end within %d s" REMEDY,
                             path, (int)apr_time_sec(PATIENCE));
     if (error)
         return apr_psprintf(p, "cannot execute %s: %s" REMEDY, path,

@@ -91,9 +91,9 @@ static int open_descriptors(apppool_instance_t *i)
         return -1;
     FD(i, LIFE) = ends[0];
     i->kept.life = ends[1];
-    FD(i, BELL) = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    FD(i, DOORBELL) = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     FD(i, PARENT) = pidfd_open(getpid(), 0);
-    return FD(i, BELL) < 0 || FD(i, PARENT) < 0 ? -1 : 0;
+    return FD(i, DOORBELL) < 0 || FD(i, PARENT) < 0 ? -1 : 0;
 }
 
 /* Each child of httpd has all parking sockets, and may have a copy of each
@@ -160,8 +160,8 @@ static const char *move_in_beside(apppool_instance_t *i,
     apr_cpystrn(i->kept.runtime, path, sizeof i->kept.runtime);
     SAY(APLOG_NOTICE, 0,
         "another build of the module was loaded: applications start anew in "
-        "%s; those in %s go on until the requests of httpd's old children are "
-        "answered",
+        "%s; those in %s continue until the last request of httpd's old "
+        "children has ended",
         path, other->runtime);
     return NULL;
 }
@@ -280,7 +280,7 @@ int apppool_instance_open(apppool_instance_t *i, server_rec *s,
     open_parking(i);
     apppool_runtime_dir_point(ptemp, i->kept.base, i->kept.runtime);
     FD(i, SEGMENT) = i->pool.file;
-    i->pool.doorbell = FD(i, BELL);
+    i->pool.doorbell = FD(i, DOORBELL);
     i->kept.memory = i->pool.base;
     i->kept.length = i->pool.size;
     return OK;

@@ -125,7 +125,7 @@ void apppool_instance_list_forget(apppool_retained_t *r)
     unlink_from_list(r);
 }
 
-void apppool_instance_list_inherit(int bell)
+void apppool_instance_list_inherit(int doorbell)
 {
     apppool_retained_t *r;
     int i;
@@ -135,7 +135,7 @@ void apppool_instance_list_inherit(int bell)
     for (r = apppool_instance_list_newest(); r; r = r->older) {
         close_fd(&r->program);
         for (i = 0; i < APPPOOL_RETAINED_FDS; i++)
-            if (r->fds[i] != bell)
+            if (r->fds[i] != doorbell)
                 close_fd(&r->fds[i]);
     }
 }

@@ -44,6 +44,6 @@ int apppool_instance_list_uses(const char *runtime);
 void apppool_instance_list_forget(apppool_retained_t *r);
 
 /** In a child of httpd: close the descriptors that only the parent needs. */
-void apppool_instance_list_inherit(int bell);
+void apppool_instance_list_inherit(int doorbell);
 
 #endif

@@ -121,7 +121,7 @@ static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
     apppool_session_restore(s);
     status = apppool_response_check_status(&s->check, s->r, status, s->started);
     if (status == AP_FILTER_ERROR && s->started)
-        status = s->answered ? DONE : break_off(s->r);
+        status = s->responded ? DONE : break_off(s->r);
     if (status == OK)
         apppool_response_filter_finish(s);
     return status;

@@ -115,7 +115,7 @@ static int is_cut_short(const apppool_session_t *s)
 /* A filter below may have sent an error response itself. */
 static apr_status_t pass(apppool_session_t *s, apr_status_t rv)
 {
-    s->answered |= rv == AP_FILTER_ERROR;
+    s->responded |= rv == AP_FILTER_ERROR;
     return rv;
 }
 
@@ -124,7 +124,7 @@ static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_session_t *s = f->ctx;
 
-    s->started = s->ended = s->answered = 1;
+    s->started = s->ended = s->responded = 1;
     apppool_session_restore(s);
     ap_remove_output_filter(f);
     apr_brigade_cleanup(bb);

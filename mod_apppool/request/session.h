@@ -56,7 +56,7 @@ typedef struct {
     int closed;                     /**< the app has closed the connection */
     int repeated;   /**< it was sent twice, as a process was killed */
     int overloaded; /**< the app has too many requests, and says so */
-    int answered;   /**< a filter has responded, not the app */
+    int responded;  /**< a filter has responded, not the app */
     int error;      /**< of an ErrorDocument: the status of the response */
 } apppool_session_t;
 

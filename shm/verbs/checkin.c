@@ -71,12 +71,12 @@ static void close_session(apl_lock_token_t *token, apl_session_t *s,
  * abandoned but closed in two cases: its process serves any number of requests,
  * so the session takes no place there; or its child of httpd is dead. */
 static int may_abandon(const apl_process_t *p, const apl_group_t *g,
-                       const apl_session_t *s, int answered)
+                       const apl_session_t *s, int responded)
 {
     uint32_t most = apl_group_concurrency(g, p);
 
     return p->state == APL_PROCESS_LIVE &&
-           (!s->long_lived || (answered && most > 0)) &&
+           (!s->long_lived || (responded && most > 0)) &&
            p->abandoned < (most ? most : 1);
 }
 
@@ -90,18 +90,18 @@ static void make_finite(apl_lock_token_t *token, apl_session_t *s)
     APL_CRASH_POINT("abandon_finite");
 }
 
-/* @param answered 1: the client got its response, so the time counts
+/* @param responded 1: the client got its response, so the time counts
  * @return 0: close the session instead */
-static int abandon(apl_lock_token_t *token, apl_session_t *s, int answered)
+static int abandon(apl_lock_token_t *token, apl_session_t *s, int responded)
 {
     apl_process_t *p =
         s->state == APL_SESSION_OPEN ? apl_session_process(token, s) : NULL;
     apl_group_t *g = apl_session_group(token, s);
 
-    if (!p || !g || !may_abandon(p, g, s, answered))
+    if (!p || !g || !may_abandon(p, g, s, responded))
         return 0;
     apl_process_touch(token, p);
-    if (answered)
+    if (responded)
         count_time(token, s, g);
     if (s->long_lived)
         make_finite(token, s);

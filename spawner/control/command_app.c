@@ -46,7 +46,7 @@ static json_t *refuse_app(const command_t *q, const app_entry_t *a,
     }
 }
 
-/* May this command start the app? The answer stays true until the command is
+/* May this command start the app? The result stays true until the command is
  * done, because only this program drains apps and notices failed starts. */
 static apr_status_t permits(const command_t *q, const app_entry_t *a)
 {

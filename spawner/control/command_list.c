@@ -8,15 +8,15 @@
 #include "spawner/control/command_view.h"
 #include "spawner/control/command_process.h"
 
-/* EVERYBODY: also users of apps, who find only their own apps. */
+/* EVERYBODY: also users of apps. They can name only the apps that they own. */
 enum { ROOT, EVERYBODY };
 
 static const struct {
     const char *word;
-    json_t *(*answer)(command_t *q);
+    json_t *(*run)(command_t *q);
     int least, most; /* number of words that follow */
     int whose;
-} verbs[] = {
+} commands[] = {
     {"status", command_view_status, 0, 1, EVERYBODY},
     {"restart", command_app_restart, 2, 2, EVERYBODY},
     {"start", command_app_start, 1, 1, EVERYBODY},
@@ -33,15 +33,15 @@ static json_t *decide(command_t *q)
 {
     size_t i;
 
-    for (i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(q->words[0], verbs[i].word) != 0)
+    for (i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (strcmp(q->words[0], commands[i].word) != 0)
             continue;
-        if (verbs[i].whose == ROOT && !q->who.is_root)
-            return command_refuse(q, "only root may use %s", verbs[i].word);
-        if (q->n - 1 < verbs[i].least || q->n - 1 > verbs[i].most)
+        if (commands[i].whose == ROOT && !q->who.is_root)
+            return command_refuse(q, "only root may use %s", commands[i].word);
+        if (q->n - 1 < commands[i].least || q->n - 1 > commands[i].most)
             return command_refuse(q, "%s takes at most %d words, not %d",
-                                  verbs[i].word, verbs[i].most, q->n - 1);
-        return verbs[i].answer(q);
+                                  commands[i].word, commands[i].most, q->n - 1);
+        return commands[i].run(q);
     }
     return command_refuse(q, "there is no such command");
 }

@@ -32,7 +32,7 @@ typedef struct {
     size_t length;
     status_job_order_t order; /* the response it waits for; make NULL: none */
     int begun;                /* a helper job makes that now */
-    char *answer;             /* NULL: not there yet */
+    char *response;           /* NULL: not there yet */
     size_t size, sent;
 } client_t;
 
@@ -42,7 +42,7 @@ static client_t clients[CLIENTS];
 static void drop(client_t *c)
 {
     guarded_socket_drop(&c->source);
-    free(c->answer);
+    free(c->response);
     memset(c, 0, sizeof *c);
     c->source.fd = -1;
 }
@@ -64,9 +64,9 @@ static command_client_t who_is(const spawner_t *s, int fd)
 
 /* ---- clients ---- */
 
-static void send_answer(client_t *c)
+static void send_response(client_t *c)
 {
-    ssize_t n = send(c->source.fd, c->answer + c->sent, c->size - c->sent,
+    ssize_t n = send(c->source.fd, c->response + c->sent, c->size - c->sent,
                      MSG_NOSIGNAL | MSG_DONTWAIT);
 
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -78,39 +78,39 @@ static void send_answer(client_t *c)
 }
 
 /* @param text NULL: there is no memory */
-static void answer_client(client_t *c, const char *text, size_t size)
+static void respond(client_t *c, const char *text, size_t size)
 {
     c->order.make = NULL;
     c->begun = 0;
-    c->answer = text ? malloc(size) : NULL;
-    if (!c->answer) {
+    c->response = text ? malloc(size) : NULL;
+    if (!c->response) {
         drop(c);
         return;
     }
-    memcpy(c->answer, text, size);
+    memcpy(c->response, text, size);
     c->size = size;
     c->until = state_spawner()->now + PATIENCE;
     loop_change(&c->source, EPOLLOUT);
-    send_answer(c);
+    send_response(c);
 }
 
-static void answer_object(client_t *c, json_t *o)
+static void respond_object(client_t *c, json_t *o)
 {
     char *text = o ? json_dumps(o, JSON_INDENT(1) | APL_REPORT_REALS) : NULL;
 
     json_decref(o);
-    answer_client(c, text, text ? strlen(text) : 0);
+    respond(c, text, text ? strlen(text) : 0);
     free(text);
 }
 
 /* Handle a complete line. */
-static void take_question(client_t *c, size_t length)
+static void take_command(client_t *c, size_t length)
 {
     spawner_t *s = state_spawner();
     json_t *o = command_list_run(s, c->line, length, &c->who, &c->order);
 
     if (!c->order.make) {
-        answer_object(c, o);
+        respond_object(c, o);
         return;
     }
     c->until = s->now + WAIT;
@@ -134,9 +134,9 @@ static void receive(client_t *c)
     c->length += (size_t)n;
     end = memchr(c->line, '\n', c->length);
     if (end)
-        take_question(c, (size_t)(end - c->line));
+        take_command(c, (size_t)(end - c->line));
     else if (c->length == sizeof c->line)
-        answer_object(c, command_error("the command is too long"));
+        respond_object(c, command_error("the command is too long"));
 }
 
 static void client_ready(void *owner, uint32_t events)
@@ -144,8 +144,8 @@ static void client_ready(void *owner, uint32_t events)
     client_t *c = owner;
 
     (void)events;
-    if (c->answer)
-        send_answer(c);
+    if (c->response)
+        send_response(c);
     else if (c->order.make)
         drop(c); /* it has hung up */
     else
@@ -227,7 +227,7 @@ static void accept_client(void *owner, uint32_t events)
         c->until = 0;
 }
 
-/* ---- answers that take their time ---- */
+/* ---- responses that take time ---- */
 
 static void give(spawner_t *s, const char *text, size_t size)
 {
@@ -236,9 +236,9 @@ static void give(spawner_t *s, const char *text, size_t size)
     (void)s;
     for (c = clients; c < clients + CLIENTS; c++)
         if (c->begun && text)
-            answer_client(c, text, size);
+            respond(c, text, size);
         else if (c->begun)
-            answer_object(c, command_error("the response could not be made"));
+            respond_object(c, command_error("the response could not be made"));
 }
 
 /* @return the client of the highest rank that has waited longest; NULL: none

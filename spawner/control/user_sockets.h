@@ -6,12 +6,12 @@
  *
  * So the kernel keeps out everybody else. If all could connect to one socket,
  * any user of the host could keep the spawner busy. The user owns the socket
- * and may change its mode, so the spawner checks who connects all the same
+ * and may change its mode, so the spawner also checks which user connects
  * (user_sockets_owner()).
  *
  * Errors: a socket that cannot be made is missing, and the log says so.
  * Crash:  the next spawner removes them all and makes its own.
- * Trust:  the directory is root's. A socket belongs to its user, who may
+ * Trust:  the directory is root's. A socket belongs to its user. This user may
  *         connect to it and cannot remove it.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_USER_SOCKETS_H
@@ -20,8 +20,8 @@
 #include "spawner/state/state.h"
 
 /**
- * Make a socket for each user of the app table who is neither root nor httpd's
- * user, and remove all others.
+ * Make a socket for each user of the app table, except root and httpd's user.
+ * Remove all other sockets.
  * @param accept called with the socket's loop_source_t as its owner
  */
 void user_sockets_configure(spawner_t *s, loop_ready_t *accept);

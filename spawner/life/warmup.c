@@ -39,7 +39,7 @@ static int status_of(const warmup_t *w)
 }
 
 /* @return 1: there is nothing more to read */
-static int answer_ended(const spawner_t *s, process_t *p)
+static int response_ended(const spawner_t *s, process_t *p)
 {
     char chunk[16384];
     warmup_t *w = &p->warmup;
@@ -85,7 +85,7 @@ int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app)
         if (ask(p, app))
             return 0;
     }
-    else if (!answer_ended(s, p))
+    else if (!response_ended(s, p))
         return 0;
     guarded_socket_close(p->ready.probe);
     p->ready.probe = -1;
@@ -101,6 +101,6 @@ void warmup_missing(const process_t *p, const app_entry_t *app, char text[256])
 
     if (w->status != 0)
         snprintf(last, sizeof last, "the last was %d", w->status);
-    snprintf(text, 256, "it did not answer GET %.128s with 2xx or 3xx (%s)",
+    snprintf(text, 256, "it did not respond to GET %.128s with 2xx or 3xx (%s)",
              app && app->ready ? app->ready : "/", last);
 }

@@ -26,7 +26,7 @@
  */
 int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app);
 
-/** "it did not answer GET /up with 2xx or 3xx (the last was 503)" */
+/** "it did not respond to GET /up with 2xx or 3xx (the last was 503)" */
 void warmup_missing(const process_t *p, const app_entry_t *app, char text[256]);
 
 #endif

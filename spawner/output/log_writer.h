@@ -23,8 +23,8 @@
 
 typedef struct writer log_writer_t;
 
-/** Can lines be sent now? A file is opened as the app's user, who must be
- * known.
+/** Can lines be sent now? A file is opened as the app's user, so that user must
+ * be known.
  * @param uid of the app; USERDB_NOBODY: not known yet */
 int log_writer_can_send(const char *route, uid_t uid);
 

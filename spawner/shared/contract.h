@@ -51,7 +51,7 @@
  * any more. */
 #define CONTRACT_LIFE_FD            3
 /** eventfd: the segment has work for the spawner. */
-#define CONTRACT_BELL_FD            4
+#define CONTRACT_DOORBELL_FD        4
 /** The runtime directory's lock file, flock'ed. */
 #define CONTRACT_LOCK_FD            5
 /** pidfd of httpd's parent. */
@@ -60,7 +60,8 @@
 #define CONTRACT_SEGMENT_FD         7
 /** The program of the spawner, so that all programs are of one build. */
 #define CONTRACT_PROGRAM_FD         8
-/** The parking lot (parking.h), or /dev/null. The watchdog only passes it on. */
+/** The parking lot (parking.h), or /dev/null. The watchdog only passes it
+ * on. */
 #define CONTRACT_PARKING_FD         9
 #define CONTRACT_SELF_FD            10 /* the watchdog's program; to close */
 #define CONTRACT_LAST_FD            9

@@ -21,9 +21,9 @@ static void copy(char *to, size_t size, const char *from)
     snprintf(to, size, "%s", from ? from : "");
 }
 
-static int no_answer(const char *what, const char *name, char *error)
+static int lookup_failed(const char *what, const char *name, char *error)
 {
-    SAY(error, USERDB_NO_ANSWER "; a later start may succeed", what, name,
+    SAY(error, USERDB_LOOKUP_FAILED "; a later start may succeed", what, name,
         strerror(errno));
     return -1;
 }
@@ -54,7 +54,7 @@ static int find_number(privilege_t *who, uid_t uid, char *error)
     if (pw)
         fill_in(who, pw);
     else if (!userdb_missing(errno))
-        return no_answer("user", who->name, error);
+        return lookup_failed("user", who->name, error);
     return pw != NULL;
 }
 
@@ -69,7 +69,7 @@ static int find_name(privilege_t *who, const char *user, char *error)
         return 0;
     }
     if (!userdb_missing(errno))
-        return no_answer("user", user, error);
+        return lookup_failed("user", user, error);
     SAY(error, "AppUser: " USERDB_NO_SUCH, "user", user);
     return -1;
 }
@@ -133,7 +133,7 @@ static int find_group(privilege_t *who, const char *group, char *error)
     errno = 0;
     gr = getgrnam(group);
     if (!gr && !userdb_missing(errno))
-        return no_answer("group", group, error);
+        return lookup_failed("group", group, error);
     if (!gr) {
         SAY(error, "AppUser: " USERDB_NO_SUCH, "group", group);
         return -1;

@@ -7,7 +7,7 @@
  * Only the forked child calls this, as user databases and disks may be slow.
  *
  * Errors: 0, or -1 and a sentence in `error`. The sentence says whether the
- *         user database has no such entry, or gives no answer. In the latter
+ *         user database has no such entry, or the look-up failed. In the latter
  *         case a later start may succeed.
  * Trust:  user, group and owner come from the app table. When httpd was
  *         started as root, an app runs neither as root nor in root's group. No

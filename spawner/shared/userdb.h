@@ -2,9 +2,9 @@
 
 /**
  * @file userdb.h
- * @brief What AppUser may name, and the sentences for a user database that has
- *        no answer. httpd's parent, the spawner and apppoolctl share them. libc
- *        only.
+ * @brief What AppUser may name, and the sentences about a look-up in the user
+ *        database that found nothing. httpd's parent, the spawner and
+ *        apppoolctl share them. libc only.
  *
  * The sentences are formats of printf(). So an administrator reads the same
  * words from `httpd -t` and from a start that failed.
@@ -27,14 +27,14 @@ int userdb_number(const char *name, uint32_t *number);
 /**
  * Why did getpwnam() or one of its kind find nothing?
  * @param error errno after it, which was 0 before
- * @return 1: there is no such entry; 0: the database gave no answer
+ * @return 1: there is no such entry; 0: the look-up failed
  */
 int userdb_missing(int error);
 
 /** "user" or "group"; its name; strerror() */
-#define USERDB_NO_ANSWER "the %s database gives no answer for \"%s\": %s"
+#define USERDB_LOOKUP_FAILED "the look-up of %s \"%s\" failed: %s"
 /** "user" or "group"; its name */
-#define USERDB_NO_SUCH   "there is no %s \"%s\""
+#define USERDB_NO_SUCH       "there is no %s \"%s\""
 /** a number with #; the same */
 #define USERDB_NO_GROUP                                                        \
     "\"%s\" has no entry in the user database: name its group as well: "       \

@@ -28,7 +28,7 @@ typedef struct {
     const char *command;
     const char *user, *group;
     uid_t owner; /**< of AppRoot, when `user` is NULL; USERDB_NOBODY: unknown */
-    uid_t uid;   /**< it runs as this user, who may also manage it;
+    uid_t uid;   /**< it runs as this user. The user may also manage it.
                       USERDB_NOBODY: unknown */
     int64_t uid_at; /**< us: when the process began from which `uid` is known
                          (apply_table.h); 0: httpd knows it */

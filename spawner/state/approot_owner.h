@@ -2,10 +2,11 @@
 
 /**
  * @file approot_owner.h
- * @brief Finds the owner of AppRoot, who runs the app if there is no AppUser.
+ * @brief Finds the owner of AppRoot. Without AppUser, the app runs as that
+ *        user.
  *
  * httpd's parent has written the owner that it saw into the app table. If there
- * is another owner now, that owner runs the app only if nobody but root and
+ * is another owner now, the app runs as that owner only if nobody but root and
  * that owner could have put the directory there. Otherwise the owner of a
  * symbolic link could run the files of somebody else.
  *

@@ -9,8 +9,8 @@
  * Crash:  the next spawner finds the files by the id. It removes them with the
  *         process, or at once if no process has that id.
  * Trust:  all directories are root's except a/ID. That belongs to the app's
- *         user, who may put anything there at any time. So a file there is used
- *         by a descriptor, not by its name (process_files_socket).
+ *         user. This user may put anything there at any time. So a file there
+ *         is used by a descriptor, not by its name (process_files_socket).
  */
 #ifndef APPPOOL_SPAWNER_STATE_PROCESS_FILES_H
 #define APPPOOL_SPAWNER_STATE_PROCESS_FILES_H
@@ -25,7 +25,7 @@
 typedef struct {
     const char *dir;
     int fd;
-    uid_t uid; /**< httpd's user, who may connect to the sockets */
+    uid_t uid; /**< httpd's user. It may connect to the sockets */
     gid_t gid;
 } runtime_dir_t;
 

@@ -65,16 +65,16 @@ static int error_of(const struct nlmsghdr *m)
 /* Read the messages of a dump. @return 0; or errno: it is not complete */
 static int read_dump(int fd, each_t *each, void *ctx)
 {
-    static char answer[16384] __attribute__((aligned(8)));
+    static char response[16384] __attribute__((aligned(8)));
 
     for (;;) {
-        ssize_t n = recv(fd, answer, sizeof answer, 0);
-        const struct nlmsghdr *m = (const void *)answer;
+        ssize_t n = recv(fd, response, sizeof response, 0);
+        const struct nlmsghdr *m = (const void *)response;
         const char *end;
 
         if (n <= 0)
             return n < 0 ? errno : EIO;
-        end = answer + n;
+        end = response + n;
         for (; NLMSG_OK(m, (size_t)(end - (const char *)m));
              m = after(m, NLMSG_ALIGN(m->nlmsg_len))) {
             if (m->nlmsg_type == NLMSG_DONE)

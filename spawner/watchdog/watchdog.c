@@ -216,7 +216,7 @@ static const char *check_descriptors(void)
 
     if (fstat(CONTRACT_LIFE_FD, &st) != 0 || !S_ISFIFO(st.st_mode))
         return "descriptor 3 is not httpd's life pipe";
-    if (fstat(CONTRACT_BELL_FD, &st) != 0)
+    if (fstat(CONTRACT_DOORBELL_FD, &st) != 0)
         return "descriptor 4 is not open";
     if (fstat(CONTRACT_LOCK_FD, &st) != 0 || !S_ISREG(st.st_mode))
         return "descriptor 5 is not the lock file";

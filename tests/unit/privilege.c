@@ -200,9 +200,9 @@ static void an_error_is_not_a_gap(void **state)
     (void)state;
     failure = EIO;
     assert_int_equal(find("#1001", "#1002", USERDB_NOBODY), -1);
-    assert_says("gives no answer for \"1001\": Input/output error");
+    assert_says("look-up of user \"1001\" failed: Input/output error");
     assert_int_equal(find("shop", NULL, USERDB_NOBODY), -1);
-    assert_says("gives no answer for \"shop\"");
+    assert_says("look-up of user \"shop\" failed");
     assert_int_equal(find(NULL, NULL, 1001), -1);
     assert_says("a later start may succeed");
     failure = ESRCH;

@@ -38,7 +38,7 @@ struct apppool_app_t {
     apr_int64_t hung_stop_timeout;           /**< us */
     apr_int64_t dump_signal;                 /**< 0: none */
     apr_int64_t stop_signal;
-    apr_int64_t drain_timeout;     /**< us; 0: no limit */
+    apr_int64_t retire_timeout;    /**< us; 0: no limit */
     apr_int64_t no_new_privileges; /**< 0: setuid programs are of effect */
     uint32_t max_long_lived;       /**< long-lived connections; 0: no limit */
     apppool_rlimits_t rlimits;

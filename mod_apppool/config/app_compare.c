@@ -62,6 +62,6 @@ int apppool_app_compare_options(const apppool_app_t *a, const apppool_app_t *b)
            a->start_timeout == b->start_timeout &&
            a->stop_timeout == b->stop_timeout &&
            a->stop_signal == b->stop_signal &&
-           a->drain_timeout == b->drain_timeout &&
+           a->retire_timeout == b->retire_timeout &&
            a->no_new_privileges == b->no_new_privileges;
 }

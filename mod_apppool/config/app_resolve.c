@@ -92,7 +92,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
         apppool_config_or(set->hung_stop_timeout, SECONDS(10));
     app->dump_signal = apppool_config_or(set->dump_signal, 0);
     app->stop_signal = apppool_config_or(set->stop_signal, SIGTERM);
-    app->drain_timeout = apppool_config_or(set->drain_timeout, SECONDS(60));
+    app->retire_timeout = apppool_config_or(set->retire_timeout, SECONDS(60));
     app->no_new_privileges = apppool_config_or(set->no_new_privileges, 1);
     app->rlimits = apppool_rlimits_of(mount);
     app->uid = app->owner = USERDB_NOBODY;
@@ -100,8 +100,8 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->pool.options.rolling = (uint32_t)apppool_config_or(
         set->rolling, !strcmp(app->environment, "production"));
     /* A rolling restart serves the next request by the old code anyway. */
-    app->pool.options.stat_interval = apppool_config_or(
-        set->stat_interval, app->pool.options.rolling ? MILLISECONDS(10) : 0);
+    app->pool.options.check_interval = apppool_config_or(
+        set->check_interval, app->pool.options.rolling ? MILLISECONDS(10) : 0);
     apppool_max_workers_share(app);
     return app;
 }

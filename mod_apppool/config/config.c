@@ -43,7 +43,7 @@ apppool_config_t *apppool_config(void)
     X(slow_after)                                                              \
     X(dump_signal)                                                             \
     X(stop_signal)                                                             \
-    X(drain_timeout)                                                           \
+    X(retire_timeout)                                                          \
     X(no_new_privileges)                                                       \
     X(max_queue)                                                               \
     X(max_long_lived)                                                          \
@@ -58,7 +58,7 @@ apppool_config_t *apppool_config(void)
     X(start_timeout)                                                           \
     X(stop_timeout)                                                            \
     X(timeout)                                                                 \
-    X(stat_interval)                                                           \
+    X(check_interval)                                                          \
     X(rolling)                                                                 \
     X(buffer_request)                                                          \
     X(buffer_response)                                                         \

@@ -71,11 +71,11 @@ struct apppool_dir_t {
     apr_int64_t concurrency, max_queue, max_long_lived;
     apr_int64_t memory_limit; /**< bytes */
     apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
-    apr_int64_t timeout, slow_after, stat_interval, rolling;
+    apr_int64_t timeout, slow_after, check_interval, rolling;
     apr_int64_t hung_after, kill_after, hung_stop_timeout;
     apr_int64_t spawn_if_under, hung_extra, max_unkillable;
     apr_int64_t dump_signal; /**< 0: none */
-    apr_int64_t stop_signal, drain_timeout, no_new_privileges;
+    apr_int64_t stop_signal, retire_timeout, no_new_privileges;
     apr_int64_t buffer_request, buffer_response, friendly_errors, traceparent;
     apr_int64_t spool_limit; /**< bytes; 0: no limit */
     apr_int64_t status_detail, status_actions;

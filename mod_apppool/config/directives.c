@@ -191,9 +191,9 @@ const command_rec apppool_directives[] = {
                   RANGE(GROUP, IN_DIR(stop_signal), 1, 0, NULL, NULL), ANYWHERE,
                   "The signal that asks a process, and everything that it has "
                   "started, to end"),
-    TIME("AppDrainTimeout",
+    TIME("AppRetireTimeout",
          "Maximum time that long-lived connections can keep a process that "
-         "retires", GROUP, drain_timeout, 365 * DAY, "no limit"),
+         "retires", GROUP, retire_timeout, 365 * DAY, "no limit"),
     SWITCH("AppNoNewPrivileges",
            "Prevents the application, and everything that it starts, from "
            "gaining rights by setuid or setgid programs or by file "
@@ -238,9 +238,9 @@ const command_rec apppool_directives[] = {
     WORD("AppRestartMode",
          "The way in which an application loads new code, by restart.txt or "
          "apppoolctl restart", rolling, "blocking rolling"),
-    TIME("AppStatInterval",
+    TIME("AppRestartCheckInterval",
          "Minimum time between two checks of restart.txt and "
-         "always_restart.txt", GROUP, stat_interval, DAY, "with each request"),
+         "always_restart.txt", GROUP, check_interval, DAY, "with each request"),
     AP_INIT_TAKE1("AppStatusDetail", apppool_set_detail,
                   RANGE(REQUEST, IN_DIR(status_detail), 0, 0, NULL,
                         "basic full"),

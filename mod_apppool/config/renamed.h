@@ -20,7 +20,9 @@
         APPPOOL_RENAME("AppSlowLog", "AppSlowAfter"),                          \
         APPPOOL_RENAME("AppDyingLimit", "AppHungStopTimeout"),                 \
         APPPOOL_RENAME("AppStatusAllowKill", "AppStatusAllowActions"),         \
-        APPPOOL_RENAME("AppMaxLasting", "AppMaxLongLived")
+        APPPOOL_RENAME("AppMaxLasting", "AppMaxLongLived"),                    \
+        APPPOOL_RENAME("AppDrainTimeout", "AppRetireTimeout"),                 \
+        APPPOOL_RENAME("AppStatInterval", "AppRestartCheckInterval")
 
 #define APPPOOL_RENAME(old, now)                                               \
     AP_INIT_RAW_ARGS(old, apppool_renamed, (void *)(now), OR_ALL,              \

@@ -114,7 +114,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "slow_after", seconds(app->slow_after));
     json_object_set_new(j, "dump_signal", number(app->dump_signal));
     json_object_set_new(j, "stop_signal", number(app->stop_signal));
-    json_object_set_new(j, "drain_timeout", seconds(app->drain_timeout));
+    json_object_set_new(j, "retire_timeout", seconds(app->retire_timeout));
     json_object_set_new(j, "no_new_privileges",
                         json_boolean(app->no_new_privileges));
     json_object_set_new(j, "max_requests", number(o->max_requests));
@@ -134,7 +134,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "global_queue", json_boolean(o->global_queue));
     json_object_set_new(j, "max_queue", number(o->max_queue));
     json_object_set_new(j, "rolling", json_boolean(o->rolling));
-    json_object_set_new(j, "stat_interval", seconds(o->stat_interval));
+    json_object_set_new(j, "check_interval", seconds(o->check_interval));
     json_object_set_new(j, "prestart", json_boolean(app->prestart));
     json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
     json_object_set_new(j, "directives", text(apppool_config_report(p, app)));

@@ -82,7 +82,7 @@ int apppool_session_detach_if_ending(apppool_session_t *s);
 /** Was its process ended because of a request (AppKillAfter)? */
 int apppool_session_is_killed(const apppool_session_t *s);
 
-/** Was this stream cut off, because its process retires and AppDrainTimeout is
+/** Was this stream cut off, because its process retires and AppRetireTimeout is
  * over? */
 int apppool_session_is_cut_off(const apppool_session_t *s);
 

@@ -47,7 +47,7 @@ typedef struct {
     uint32_t hung_extra;      /**< at most so many hung ones do not count */
     uint32_t unkillable_stop; /**< with this many no start; 0: no limit */
     int64_t idle_time;        /**< us; 0: idle processes stay */
-    int64_t stat_interval;    /**< us between looks at restart.txt */
+    int64_t check_interval;   /**< us between looks at restart.txt */
     int64_t hung_after;       /**< us a request may take; 0: for ever */
     int64_t kill_after;       /**< us until its process is ended; 0: never */
 } apl_options_t;

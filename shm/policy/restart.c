@@ -57,7 +57,7 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
         look->seq = __atomic_load_n(&g->stamp_seq, __ATOMIC_ACQUIRE);
         /* A time in the future is damage. */
         if (look->seq != 0 && last <= now &&
-            now - last < g->options.stat_interval)
+            now - last < g->options.check_interval)
             return 0;
     }
     look_at_files(dir, now, look);

@@ -5,13 +5,14 @@
  * @brief restart.txt and always_restart.txt: a deployment by touch.
  *
  * To look at the files is a system call, and the disk may hang. So it is done
- * outside the lock, before the checkout, and at most once per AppStatInterval
- * over all children of httpd. What was seen is then compared, under the lock,
- * with the record in the group. The record has a sequence number (`seq`). If
- * another child has stored a newer record meanwhile, what this child saw is
- * ignored: so one touch causes one restart. AppStatInterval begins before the
- * files are looked at. So a request that comes AppStatInterval after a touch, or
- * later, sees it, however long the child was stopped that looked before.
+ * outside the lock, before the checkout. All children of httpd together do it
+ * at most once per AppRestartCheckInterval. What was seen is then compared,
+ * under the lock, with the record in the group. The record has a sequence
+ * number (`seq`). If another child has stored a newer record meanwhile, what
+ * this child saw is ignored: so one touch causes one restart. The interval
+ * begins before the files are looked at. So a request that comes one interval
+ * after a touch, or later, sees it. It does not matter how long the child was
+ * stopped that looked before.
  *
  * Lock:  apl_restart_poll() takes none; the others need it.
  * Crash: the record is in the group's slot. A record of which only a part was
@@ -32,11 +33,11 @@ typedef struct {
 } apl_restart_seen_t;
 
 /**
- * Look at DIR/restart.txt and DIR/always_restart.txt, if AppStatInterval has
- * passed.
+ * Look at DIR/restart.txt and DIR/always_restart.txt, if
+ * AppRestartCheckInterval has passed.
  * @param group index of the group; 0: not known yet
  * @param dir   absolute path
- * @return 1: *look is filled in; 0: AppStatInterval has not passed yet
+ * @return 1: *look is filled in; 0: AppRestartCheckInterval has not passed yet
  */
 int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
                      int64_t now, apl_restart_seen_t *look);

@@ -112,7 +112,7 @@ void launch_output(void *owner, uint32_t events)
      * first. */
     launch_read_reports(state_spawner(), p);
     /* No process has the FIFO open any more, so none can write to it again. */
-    if (!output_drain(p))
+    if (!output_read(p))
         loop_drop(&p->fifo);
 }
 

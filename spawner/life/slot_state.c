@@ -14,7 +14,7 @@
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 
-#define DRAIN_PAUSE SECOND /* between two tries */
+#define CLOSE_PAUSE SECOND /* between two tries */
 
 static void put_back(spawner_t *s, process_t *p)
 {
@@ -29,7 +29,7 @@ static void put_back(spawner_t *s, process_t *p)
     if (rv == APR_SUCCESS) {
         app_log(p, LOG_WARN, "had lost its place in the pool");
         p->slot.outdated = 0;
-        p->slot.drain_until = 0;
+        p->slot.retire_until = 0;
     }
     else if (rv != APL_ELOCK) {
         p->slot.listed = 0;
@@ -37,22 +37,22 @@ static void put_back(spawner_t *s, process_t *p)
     }
 }
 
-/* It has to leave, but has sessions. Long-lived connections may keep it for a
- * while. */
-static void drain(spawner_t *s, process_t *p)
+/* The process retires, but has sessions. Long-lived connections keep it for at
+ * most AppRetireTimeout. */
+static void limit_retirement(spawner_t *s, process_t *p)
 {
-    if (p->app.drain_timeout == 0)
+    if (p->app.retire_timeout == 0)
         return;
-    if (p->slot.drain_until == 0)
-        p->slot.drain_until = s->now + p->app.drain_timeout;
-    if (s->now >= p->slot.drain_until) {
+    if (p->slot.retire_until == 0)
+        p->slot.retire_until = s->now + p->app.retire_timeout;
+    if (s->now >= p->slot.retire_until) {
         if (apl_timeouts_close(&s->shm, p->is.id, s->now) == APR_SUCCESS) {
             phase_stop(s, p, "its WebSockets and event streams are closed");
             return;
         }
-        p->slot.drain_until = s->now + DRAIN_PAUSE;
+        p->slot.retire_until = s->now + CLOSE_PAUSE;
     }
-    state_wake(s, p->slot.drain_until);
+    state_wake(s, p->slot.retire_until);
 }
 
 /* Tell its requests about the signal, so that they need not wait for its
@@ -93,7 +93,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
     if (is.state != APL_PROCESS_LEAVING)
         return;
     if (is.sessions > is.abandoned) {
-        drain(s, p);
+        limit_retirement(s, p);
         return;
     }
     /* One that stops itself may still read from it. */

@@ -4,9 +4,9 @@
  * @file slot_state.h
  * @brief Does what the segment says of a process: one that is LEAVING there
  *        is stopped when its requests are finished. WebSockets and event
- *        streams keep it for AppDrainTimeout; then it is stopped with them.
+ *        streams keep it for AppRetireTimeout; then it is stopped with them.
  *
- * Crash:  the next spawner does it; AppDrainTimeout begins again.
+ * Crash:  the next spawner does it; AppRetireTimeout begins again.
  * Trust:  the spawner uses two facts of the segment: whether a process leaves,
  *         and whether it has sessions; and only for processes that it knows. A
  *         child of httpd may say that a request is an upgraded connection, and

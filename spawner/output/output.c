@@ -288,7 +288,7 @@ static void take(sink_t *sink, const char *text, size_t length)
     }
 }
 
-int output_drain(process_t *p)
+int output_read(process_t *p)
 {
     static char chunk[16384];
     sink_t sink = {p, 0, 0};
@@ -315,7 +315,7 @@ void output_finish(process_t *p)
 {
     sink_t sink = {p, 0, 0};
 
-    output_drain(p);
+    output_read(p);
     if (p->output.partial)
         end_line(&sink);
     flush(&sink);

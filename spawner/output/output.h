@@ -37,7 +37,7 @@ void output_forget(output_t *output);
  * Read the FIFO and write the lines to the log.
  * @return 0: no process has the FIFO open any more
  */
-int output_drain(process_t *p);
+int output_read(process_t *p);
 
 /** Read what is left. A last line that has no newline is written as well. */
 void output_finish(process_t *p);

@@ -22,7 +22,7 @@
  * restart compares it: if the contract or the layout of the segment differs,
  * the new build starts an instance of its own.
  */
-#define CONTRACT_VERSION          10
+#define CONTRACT_VERSION          11
 
 #define CONTRACT_TEXT_(x)         #x
 #define CONTRACT_TEXT(x)          CONTRACT_TEXT_(x)

@@ -53,7 +53,7 @@ typedef struct {
     int64_t hung_stop_timeout;           /**< us */
     int dump_signal;                     /**< AppDumpSignal; 0: none */
     int stop_signal;                     /**< AppStopSignal */
-    int64_t drain_timeout;               /**< us; 0: no limit */
+    int64_t retire_timeout;              /**< us; 0: no limit */
     int no_new_privileges;
     app_rlimit_t rlimits[3];
     int n_rlimits;

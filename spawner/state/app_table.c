@@ -219,7 +219,7 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     a->hung_stop_timeout = json_reader_duration(r, o, "hung_stop_timeout");
     a->dump_signal = (int)json_reader_number(r, o, "dump_signal", 0, SIGRTMAX);
     a->stop_signal = (int)json_reader_number(r, o, "stop_signal", 1, SIGRTMAX);
-    a->drain_timeout = json_reader_duration(r, o, "drain_timeout");
+    a->retire_timeout = json_reader_duration(r, o, "retire_timeout");
     a->no_new_privileges = json_reader_boolean(r, o, "no_new_privileges");
     a->prestart = json_reader_boolean(r, o, "prestart");
     read_rlimits(r, a, o);
@@ -235,7 +235,7 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     options->global_queue = (uint32_t)json_reader_boolean(r, o, "global_queue");
     options->rolling = (uint32_t)json_reader_boolean(r, o, "rolling");
     options->idle_time = json_reader_duration(r, o, "idle_time");
-    options->stat_interval = json_reader_duration(r, o, "stat_interval");
+    options->check_interval = json_reader_duration(r, o, "check_interval");
     options->hung_after = json_reader_duration(r, o, "hung_after");
     options->kill_after = json_reader_duration(r, o, "kill_after");
     options->spawn_if_under = json_reader_count(r, o, "spawn_if_under");

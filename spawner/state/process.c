@@ -14,7 +14,7 @@
 
 #define STOP_TIMEOUT      (30 * SECOND) /* of an app that has left the table */
 #define HUNG_STOP_TIMEOUT (10 * SECOND)
-#define DRAIN_TIMEOUT     (60 * SECOND)
+#define RETIRE_TIMEOUT    (60 * SECOND)
 
 /* ---- the index ---- */
 
@@ -106,7 +106,7 @@ static process_t *make(spawner_t *s, uint32_t record,
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
     p->app.stop_timeout = STOP_TIMEOUT;
     p->app.hung_stop_timeout = HUNG_STOP_TIMEOUT;
-    p->app.drain_timeout = DRAIN_TIMEOUT;
+    p->app.retire_timeout = RETIRE_TIMEOUT;
     p->app.stop_signal = SIGTERM;
     apr_cpystrn(p->label, is->name, sizeof p->label);
     p->next = s->processes;

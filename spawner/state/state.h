@@ -74,17 +74,17 @@ typedef struct {
                       log */
     int log_raw; /**< the lines are written as it prints them */
     int stop_signal;
-    int64_t stop_timeout, hung_stop_timeout, drain_timeout; /**< us */
+    int64_t stop_timeout, hung_stop_timeout, retire_timeout; /**< us */
 } process_app_t;
 
 /** Its slot in the segment. */
 typedef struct {
-    int listed;          /**< it has a slot, which must learn of its end */
-    int outdated;        /**< apply_table.c: the segment knows that its
+    int listed;           /**< it has a slot, which must learn of its end */
+    int outdated;         /**< apply_table.c: the segment knows that its
                                configuration changed */
-    int64_t drain_until; /**< us: slot_state.c: upgraded connections may last
+    int64_t retire_until; /**< us: slot_state.c: upgraded connections may last
                                until then; 0: it does not have to leave */
-    int requests_untold; /**< slot_state.c: its requests are yet to be told
+    int requests_untold;  /**< slot_state.c: its requests are yet to be told
                                that it is killed */
 } process_slot_t;
 

@@ -95,7 +95,7 @@ void apply_table_configure(spawner_t *s, process_t *p)
     p->slot.outdated = 0;
     p->app.stop_timeout = a->stop_timeout;
     p->app.hung_stop_timeout = a->hung_stop_timeout;
-    p->app.drain_timeout = a->drain_timeout;
+    p->app.retire_timeout = a->retire_timeout;
     p->app.stop_signal = a->stop_signal;
     snprintf(p->label, sizeof p->label, "%s", a->label);
     output_to(p, a->log, a->log_raw);

@@ -71,7 +71,7 @@ static void speak(process_t *p, dice_t *d)
         size_t n = piece(d, text, sizeof text);
 
         must(write(ends[1], text, n) == (ssize_t)n);
-        output_drain(p);
+        output_read(p);
         is_log(state_log());
     }
     close(ends[1]);

@@ -36,8 +36,8 @@ APP = [
     ("AppStartTimeout x", "x"),
     ("AppStopTimeout x", "x"),
     ("AppTimeout x", "x"),
-    ("AppStatInterval x", "x"),
-    ("AppStatInterval -1", "-1"),
+    ("AppRestartCheckInterval x", "x"),
+    ("AppRestartCheckInterval -1", "-1"),
     ("MinInstances -1", "-1"),
     ("MinInstances few", "few"),
     ("MaxInstances -1", "-1"),
@@ -56,7 +56,7 @@ APP = [
     ("AppHungAfter -1", "-1"),
     ("AppKillAfter late", "late"),
     ("AppHungStopTimeout 2d", "2d"),
-    ("AppDrainTimeout soon", "soon"),
+    ("AppRetireTimeout soon", "soon"),
     ("AppStopSignal none", "none"),
     ("AppStopSignal KILL", "KILL"),
     ("AppStopSignal 32", "32"),
@@ -115,7 +115,9 @@ def test_bad_app_value(httpd: Httpd, line: str, value: str) -> None:
     ("AppSlowLog 10s", "AppSlowAfter"),
     ("AppDyingLimit 'any'", "AppHungStopTimeout"),
     ("AppStatusAllowKill", "AppStatusAllowActions"),
-    ("AppMaxLasting 200", "AppMaxLongLived")])
+    ("AppMaxLasting 200", "AppMaxLongLived"),
+    ("AppDrainTimeout 60", "AppRetireTimeout"),
+    ("AppStatInterval 1s", "AppRestartCheckInterval")])
 def test_old_name(httpd: Httpd, old: str, new: str) -> None:
     """The error names the new directive, whatever the arguments are."""
     httpd.app("shop", old)
@@ -162,9 +164,9 @@ def test_good_values(httpd: Httpd) -> None:
               "AppConcurrency 2", "AppGlobalQueue Off", "AppMaxQueue 10",
               "AppQueueTimeout 30s", "AppStartTimeout 1min",
               "AppStopTimeout 10", "AppTimeout 500ms", "AppRestartDir tmp",
-              "AppStatInterval 1s", "AppLog shop.log", "AppHungAfter 5s",
-              "AppKillAfter 1min", "AppHungStopTimeout 0", "AppSpawnIfUnder 2",
-              "AppHungExtra 1", "AppMaxUnkillable 0", "AppDrainTimeout 0",
+              "AppRestartCheckInterval 1s", "AppLog shop.log",
+              "AppHungAfter 5s", "AppKillAfter 1min", "AppHungStopTimeout 0", "AppSpawnIfUnder 2",
+              "AppHungExtra 1", "AppMaxUnkillable 0", "AppRetireTimeout 0",
               "AppStopSignal sigquit", "AppNoNewPrivileges Off")
     done = httpd.test()
     assert done.returncode == 0, done.stdout
@@ -365,7 +367,7 @@ def test_root_without_rights(httpd: Httpd) -> None:
     "AppReady /up", "AppMemoryLimit 1G", "AppStartTimeout 5",
     "AppStopTimeout 5", "AppHungAfter 5", "AppHungStopTimeout 1",
     "MaxRequests 7", "RLimitCPU 100", "AppLog /dev/null", "AppRestartDir /tmp",
-    "AppPreStart On", "AppDrainTimeout 1", "AppStopSignal INT",
+    "AppPreStart On", "AppRetireTimeout 1", "AppStopSignal INT",
     "AppNoNewPrivileges Off"])
 def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
     """The settings of the first section apply, and httpd -t warns."""

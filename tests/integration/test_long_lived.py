@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """WebSockets and event streams keep a process that has to leave for
-AppDrainTimeout. Then it is stopped, and their clients see a proper end."""
+AppRetireTimeout. Then it is stopped, and their clients see a proper end."""
 from contextlib import ExitStack
 from typing import Iterator
 
@@ -24,12 +24,12 @@ def opened() -> Iterator[ExitStack]:
         yield stack
 
 
-def start(httpd: Httpd, *directives: str, drain: str = "1") -> App:
+def start(httpd: Httpd, *directives: str, retire: str = "1") -> App:
     httpd.log.expect(sentences.ODD_RESPONSE, sentences.TIMED_OUT)
     common = ("AppConcurrency 0", f"AppSetEnv GO {httpd.dir}/go")
-    app = httpd.app("shop", *common, f"AppDrainTimeout {drain}", *directives,
+    app = httpd.app("shop", *common, f"AppRetireTimeout {retire}", *directives,
                     program="long_lived.py")
-    httpd.app("blog", *common, "AppDrainTimeout 1", program="long_lived.py")
+    httpd.app("blog", *common, "AppRetireTimeout 1", program="long_lived.py")
     httpd.start()
     return app
 
@@ -128,7 +128,7 @@ def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
                       "uwsgi": b"HTTP/1.1 200 OK\r\n" + text}[protocol])
     if protocol != "fcgi":
         httpd.modules.append("proxy_" + protocol)
-    app = httpd.app("shop", "AppDrainTimeout 1", "AppProtocol " + protocol,
+    app = httpd.app("shop", "AppRetireTimeout 1", "AppProtocol " + protocol,
                     "AppHungAfter 1", "AppKillAfter 1", "AppSetEnv HANG 1",
                     f"AppSetEnv PROTOCOL {protocol}",
                     f"AppSetEnv ANSWER {said}", program="raw.py")
@@ -166,7 +166,7 @@ def test_app_sends_the_close_frame(httpd: Httpd, opened: ExitStack) -> None:
 
 
 def the_limit_is_over(httpd: Httpd, opened: ExitStack) -> None:
-    """The drain time of a process that left earlier is over. So is that of one
+    """AppRetireTimeout of a process that left earlier is over. So is that of one
     that leaves now."""
     app = httpd.apps[1]
     line = websocket(httpd, opened, host="blog")
@@ -193,8 +193,8 @@ def test_requests_are_finished(httpd: Httpd, opened: ExitStack) -> None:
 
 
 def test_no_limit(httpd: Httpd, opened: ExitStack) -> None:
-    """AppDrainTimeout 0: long-lived connections stay."""
-    app = start(httpd, drain="0")
+    """AppRetireTimeout 0: long-lived connections stay."""
+    app = start(httpd, retire="0")
     line = stream(httpd, opened)
     pid = links(httpd, app, 1)
     detach(httpd, app)

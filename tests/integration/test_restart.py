@@ -156,10 +156,10 @@ def test_app_retires_itself(httpd: Httpd) -> None:
     httpd.log.wait_for(rf"shop\[{pid}\] ended: ")  # not the line of a death
 
 
-def test_stat_interval(httpd: Httpd) -> None:
-    """AppStatInterval: the files are checked once in this time, and no more
-    often."""
-    app = httpd.app("shop", "AppStatInterval 3600")
+def test_check_interval(httpd: Httpd) -> None:
+    """AppRestartCheckInterval: the files are checked once in this time, and no
+    more often."""
+    app = httpd.app("shop", "AppRestartCheckInterval 3600")
     httpd.start()
     pid = pid_of(httpd, "shop")
     app.touch()

@@ -112,7 +112,7 @@ def test_each_default(httpd: Httpd) -> None:
         "AppFriendlyErrors": "Off",
         "AppRestartDir": f"{root}/tmp",
         "AppRestartMode": "rolling",
-        "AppStatInterval": "10ms",
+        "AppRestartCheckInterval": "10ms",
         "AppLog": f"{httpd.dir}/error.log",
     }
     wanted = {name: others.get(name, in_words(*said))

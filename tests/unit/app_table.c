@@ -29,7 +29,7 @@ static const char good[] =
     "'mail',"
     " 'base_uri': '/shop', 'start_timeout': 90, 'stop_timeout': 0.5,"
     " 'memory_limit': 3000000000, 'slow_after': 2.5, 'dump_signal': 12, "
-    "'stop_signal': 3, 'drain_timeout': 1.5, 'no_new_privileges': false, "
+    "'stop_signal': 3, 'retire_timeout': 1.5, 'no_new_privileges': false, "
     "'min': "
     "1, 'max': 8, "
     "'max_requests': 100, "
@@ -37,7 +37,7 @@ static const char good[] =
     " 'hung_after': 30, 'kill_after': 1800, 'hung_stop_timeout': 2.5,"
     " 'spawn_if_under': 5, 'hung_extra': 4, 'unkillable_stop': 6,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
-    " 'max_queue': 7, 'stat_interval': 1.5, 'rolling': true, 'prestart': "
+    " 'max_queue': 7, 'check_interval': 1.5, 'rolling': true, 'prestart': "
     "false, 'rlimits': {'cpu': [10, 20], 'mem': null, 'nproc': [5, -1]}}]}";
 
 #define WIRE "'protocol': 'scgi', 'ready': 'notify'"
@@ -107,13 +107,13 @@ static void all_values_arrive(void **state)
     assert_string_equal(a->notify, "mail");
     assert_int_equal(a->dump_signal, 12);
     assert_int_equal(a->stop_signal, 3);
-    assert_int_equal(a->drain_timeout, 1500000);
+    assert_int_equal(a->retire_timeout, 1500000);
     assert_int_equal(a->no_new_privileges, 0);
     assert_int_equal(a->slow_after, 2500000);
     assert_int_equal(a->app.options.config, 3);
     assert_int_equal(a->app.options.concurrency, 2);
     assert_int_equal(a->app.options.global_queue, 1);
-    assert_int_equal(a->app.options.stat_interval, 1500000);
+    assert_int_equal(a->app.options.check_interval, 1500000);
     assert_int_equal(a->app.options.hung_after, 30000000);
     assert_int_equal(a->app.options.kill_after, 1800000000);
     assert_int_equal(a->app.options.spawn_if_under, 5);

@@ -194,7 +194,7 @@ static void times_to_come_are_not_believed(void **state)
     apl_restart_seen_t look;
 
     (void)state;
-    a->options.stat_interval = a->options.idle_time = 1000000;
+    a->options.check_interval = a->options.idle_time = 1000000;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     scene_close(s, &h);
     g->failures = 3;

@@ -308,7 +308,7 @@ static void b14_the_interval_spares_the_disk(void **state)
     apl_restart_seen_t look;
 
     (void)state;
-    a->options.stat_interval = 5000000;
+    a->options.check_interval = 5000000;
     serve(s, a);
     assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &look),
                      0);
@@ -326,7 +326,7 @@ static void b14_the_interval_begins_before_the_look(void **state)
     apl_session_ref_t h;
 
     (void)state;
-    a->options.stat_interval = 5000000;
+    a->options.check_interval = 5000000;
     serve(s, a);
     s->now += 5000000;
     assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &early),

@@ -114,7 +114,7 @@ static void must_leave(void)
 static void links_are_closed_in_time(void **state)
 {
     (void)state;
-    p->app.drain_timeout = 60 * SECOND;
+    p->app.retire_timeout = 60 * SECOND;
     must_leave();
     s->now += 59 * SECOND;
     turn();
@@ -129,7 +129,7 @@ static void links_are_closed_in_time(void **state)
 static void one_that_is_put_back_has_its_time_anew(void **state)
 {
     (void)state;
-    p->app.drain_timeout = 60 * SECOND;
+    p->app.retire_timeout = 60 * SECOND;
     must_leave();
     assert_int_equal(apl_supervise_gone(&s->shm, h.id, s->now), APR_SUCCESS);
     scene_close(scene, &h);

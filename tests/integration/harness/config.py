@@ -8,7 +8,7 @@ from harness.places import apxs
 
 MODULES = ("authz_core", "authz_host", "dir", "proxy", "proxy_http")
 
-STAT_INTERVAL = 0.01  # default of AppStatInterval
+CHECK_INTERVAL = 0.01  # default of AppRestartCheckInterval
 
 LIMITS = {
     "prefork": ("StartServers 4", "MinSpareServers 4", "MaxSpareServers 40",
@@ -53,7 +53,7 @@ class App:
         path = self.root / "tmp" / name
         path.parent.mkdir(exist_ok=True)
         path.touch()
-        time.sleep(STAT_INTERVAL)
+        time.sleep(CHECK_INTERVAL)
         return path
 
 

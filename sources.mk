@@ -59,10 +59,12 @@ module_sources = \
 	mod_apppool/config/config_report.c \
 	mod_apppool/backend/fcgi.c \
 	mod_apppool/backend/fcgi_body.c \
+	mod_apppool/backend/fcgi_connection.c \
 	mod_apppool/backend/fcgi_output.c \
 	mod_apppool/backend/fcgi_parser.c \
 	mod_apppool/backend/fcgi_request.c \
 	mod_apppool/backend/fcgi_response.c \
+	mod_apppool/backend/fcgi_sending.c \
 	mod_apppool/backend/fcgi_stderr.c \
 	mod_apppool/backend/first_byte.c \
 	mod_apppool/body/request_body.c \

@@ -26,7 +26,7 @@ typedef struct {
     uint64_t id;         /**< of the process */
     apl_wire_t wire;     /**< how to reach it */
     const char *runtime; /**< directory of the Unix sockets */
-    int keep;            /**< this child may keep the connection */
+    int keep;            /**< this child may keep the connection: over http */
     int may_share;       /**< or all children share it */
     int may_reuse;       /**< the connection may have been used before */
     int has_body;        /**< the request has */

@@ -2,20 +2,17 @@
 
 #include "mod_apppool/backend/fcgi.h"
 
-#include <apr_portable.h>
 #include <errno.h>
 #include <http_log.h>
 #include <http_protocol.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <util_script.h>
 
-#include "mod_apppool/backend/fcgi_body.h"
+#include "mod_apppool/backend/fcgi_connection.h"
 #include "mod_apppool/backend/fcgi_format.h"
-#include "mod_apppool/backend/fcgi_output.h"
 #include "mod_apppool/backend/fcgi_parser.h"
-#include "mod_apppool/backend/fcgi_request.h"
 #include "mod_apppool/backend/fcgi_response.h"
+#include "mod_apppool/backend/fcgi_sending.h"
 #include "mod_apppool/backend/fcgi_stderr.h"
 #include "shm/lock/lock_token.h"
 
@@ -38,23 +35,20 @@ APLOG_USE_MODULE(apppool);
 struct apppool_fcgi_t {
     request_rec *r;
     const char *who;
-    apppool_fcgi_kind_t kind;
     int local; /* over a Unix socket */
-    apr_socket_t *sock;
-    int fd;
+    apppool_fcgi_connection_t connection;
     apppool_first_byte_t first_byte;
     int64_t began; /* us of apl_now() */
     /* To the app. */
-    apppool_fcgi_output_t out; /* the parameters, and a part of the body */
-    apppool_fcgi_body_t body;
-    int waits;          /* the client has to send more of the body */
-    int64_t waits_from; /* since when, us of apl_now() */
+    apppool_fcgi_sending_t sending;
     /* From the app. */
     char *buffer;
     apppool_fcgi_parser_t parser;
     apppool_fcgi_response_t response;
     apppool_fcgi_stderr_t err;
     int heard;  /* at least one byte */
+    int begun;  /* a record of this request */
+    int stray;  /* what came is a rest of another request */
     int reset;  /* the connection was reset */
     int closed; /* by the app */
 };
@@ -68,35 +62,32 @@ apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *who,
 
     fcgi->r = r;
     fcgi->who = fcgi->response.who = fcgi->err.who = who;
-    fcgi->kind = kind;
-    fcgi->fd = -1;
+    fcgi->sending.kind = kind;
+    fcgi->connection.fd = -1;
     return fcgi;
 }
 
 apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
                                const apppool_endpoint_t *endpoint,
+                               apppool_shared_connection_t *shared,
                                int64_t deadline)
 {
-    apr_status_t rv =
-        apppool_connect(&fcgi->sock, endpoint, deadline, fcgi->r->pool);
+    apr_status_t rv = apppool_fcgi_connection_open(
+        &fcgi->connection, endpoint, shared, deadline, fcgi->r->pool);
 
     fcgi->local = endpoint->wire.listen != APL_LISTEN_TCP;
-    if (rv == APR_SUCCESS)
-        apr_os_sock_get(&fcgi->fd, fcgi->sock);
+    fcgi->parser.request = fcgi->connection.request;
     return rv;
-}
-
-void apppool_fcgi_close(apppool_fcgi_t *fcgi)
-{
-    if (fcgi->sock)
-        apr_socket_close(fcgi->sock);
-    fcgi->sock = NULL;
-    fcgi->fd = -1;
 }
 
 int apppool_fcgi_descriptor(const apppool_fcgi_t *fcgi)
 {
-    return fcgi->fd;
+    return fcgi->connection.fd;
+}
+
+int apppool_fcgi_has_reused(const apppool_fcgi_t *fcgi)
+{
+    return fcgi->connection.reused;
 }
 
 int apppool_fcgi_has_ended(const apppool_fcgi_t *fcgi)
@@ -109,49 +100,60 @@ int apppool_fcgi_is_overloaded(const apppool_fcgi_t *fcgi)
     return fcgi->parser.ended && fcgi->parser.status == FCGI_OVERLOADED;
 }
 
+/* It had carried another request, and the app has taken no more. */
+static int is_lost(const apppool_fcgi_t *fcgi)
+{
+    return fcgi->connection.reused &&
+           (fcgi->stray ||
+            (!fcgi->heard && (fcgi->closed || fcgi->sending.out.hung_up)));
+}
+
+/* May the next request use the connection? All of this one was sent, it had no
+ * body, and nothing has come behind its response. */
+static int is_clean(const apppool_fcgi_t *fcgi)
+{
+    return apppool_fcgi_parser_is_clean(&fcgi->parser) &&
+           fcgi->parser.status == FCGI_REQUEST_COMPLETE &&
+           fcgi->sending.kind == APPPOOL_FCGI_NO_BODY &&
+           apppool_fcgi_sending_is_done(&fcgi->sending) &&
+           fcgi->response.has_header;
+}
+
+void apppool_fcgi_close(apppool_fcgi_t *fcgi)
+{
+    apppool_fcgi_connection_end(&fcgi->connection,
+                                is_clean(fcgi)  ? APPPOOL_FCGI_CLEAN
+                                : is_lost(fcgi) ? APPPOOL_FCGI_FAILED
+                                                : APPPOOL_FCGI_CUT);
+}
+
 apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi)
 {
     const request_rec *r = fcgi->r;
     int may_repeat =
         apppool_connection_filter_may_repeat(
-            r, fcgi->kind != APPPOOL_FCGI_NO_BODY, fcgi->local) &&
+            r, fcgi->sending.kind != APPPOOL_FCGI_NO_BODY, fcgi->local) &&
         (r->method_number == M_GET || r->method_number == M_OPTIONS) &&
-        apl_now() - fcgi->began < DYING;
+        (fcgi->stray || apl_now() - fcgi->began < DYING);
+    int was_reset = (fcgi->reset || fcgi->sending.out.hung_up) && !fcgi->heard;
 
-    if (!fcgi->out.sent && !fcgi->heard)
+    if (!fcgi->sending.out.sent && !fcgi->heard)
         return APPPOOL_UNSENT;
-    return (fcgi->reset || fcgi->out.hung_up) && !fcgi->heard && may_repeat
-               ? APPPOOL_UNREAD
-               : APPPOOL_HEARD;
+    return (was_reset || is_lost(fcgi)) && may_repeat ? APPPOOL_UNREAD
+                                                      : APPPOOL_HEARD;
 }
 
 /* ---- to the app ---- */
 
-static void make_parameters(apppool_fcgi_t *fcgi)
+/* Send all that can be sent without waiting.
+ * @return GO_ON, or what the handler is to return */
+static int send_all(apppool_fcgi_t *fcgi)
 {
-    request_rec *r = fcgi->r;
-    unsigned char *bytes;
-    apr_size_t n;
+    apr_status_t rv = apppool_fcgi_sending_go_on(&fcgi->sending, fcgi->r,
+                                                 fcgi->connection.fd);
 
-    ap_add_common_vars(r);
-    ap_add_cgi_vars(r);
-    bytes = apppool_fcgi_request_make(r->pool, r->subprocess_env,
-                                      fcgi->kind == APPPOOL_FCGI_NO_BODY, &n);
-    apppool_fcgi_output_put(&fcgi->out, 0, bytes, n);
-}
-
-/* Is there more of the body to be sent? A body that cannot be read twice is not
- * read before the app has taken something. */
-static int wants_body(const apppool_fcgi_t *fcgi)
-{
-    return fcgi->kind != APPPOOL_FCGI_NO_BODY && !fcgi->body.ended &&
-           !fcgi->out.hung_up && fcgi->out.parts[1].iov_len == 0 &&
-           (fcgi->kind == APPPOOL_FCGI_STORED || fcgi->out.sent);
-}
-
-/* The body cannot be read. @return what the handler is to return */
-static int fail_body(const apppool_fcgi_t *fcgi, apr_status_t rv)
-{
+    if (rv == APR_SUCCESS)
+        return GO_ON;
     ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, fcgi->r,
                   "apppool: %s: the request body was not received", fcgi->who);
     return fcgi->response.passed
@@ -159,46 +161,10 @@ static int fail_body(const apppool_fcgi_t *fcgi, apr_status_t rv)
                : ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
 }
 
-/* Read the next part of the body, if the client has sent one.
- * @return GO_ON, or what the handler is to return */
-static int read_body(apppool_fcgi_t *fcgi)
-{
-    apr_status_t rv = apppool_fcgi_body_next(&fcgi->body, fcgi->r);
-    int had_waited = fcgi->waits;
-
-    fcgi->waits = APR_STATUS_IS_EAGAIN(rv);
-    if (fcgi->waits) {
-        if (!had_waited)
-            fcgi->waits_from = apl_now();
-        return apl_now() - fcgi->waits_from < fcgi->r->server->timeout
-                   ? GO_ON
-                   : fail_body(fcgi, APR_TIMEUP);
-    }
-    if (rv != APR_SUCCESS)
-        return fail_body(fcgi, rv);
-    apppool_fcgi_output_put(&fcgi->out, 1, fcgi->body.record, fcgi->body.size);
-    return GO_ON;
-}
-
-/* Send all that can be sent without waiting.
- * @return GO_ON, or what the handler is to return */
-static int send_all(apppool_fcgi_t *fcgi)
-{
-    int status = GO_ON;
-
-    do {
-        if (wants_body(fcgi))
-            status = read_body(fcgi);
-    } while (status == GO_ON && apppool_fcgi_output_send(&fcgi->out, fcgi->fd));
-    if (fcgi->out.hung_up)
-        fcgi->waits = 0;
-    return status;
-}
-
 /* ---- from the app ---- */
 
-/* The response is complete. php-cgi waits for the end of the connection before
- * it takes another request, and a slow client may take its time.
+/* The response is complete. A slow client may take its time, and the app waits
+ * for the next request, or for the end of the connection.
  * @return what the handler is to return */
 static int end_response(apppool_fcgi_t *fcgi)
 {
@@ -221,6 +187,17 @@ static int end_wrong(const apppool_fcgi_t *fcgi)
     SAY(fcgi, 0, "%s sends wrong FastCGI: %s %u", fcgi->who, fcgi->parser.wrong,
         fcgi->parser.wrong_number);
     return fcgi->response.passed ? AP_FILTER_ERROR : HTTP_BAD_GATEWAY;
+}
+
+/* Before anything of this response. @return what the handler is to return */
+static int end_stray(apppool_fcgi_t *fcgi)
+{
+    fcgi->stray = 1;
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, fcgi->r,
+                  "apppool: %s has sent something over its shared "
+                  "connection that belongs to no request: %s %u",
+                  fcgi->who, fcgi->parser.wrong, fcgi->parser.wrong_number);
+    return HTTP_BAD_GATEWAY;
 }
 
 /* The app has not served the request. @return what the handler is to return */
@@ -252,11 +229,15 @@ static int end_request(apppool_fcgi_t *fcgi)
 static int take(apppool_fcgi_t *fcgi, apr_size_t n)
 {
     apppool_fcgi_parser_t *parser = &fcgi->parser;
+    apppool_fcgi_event_t event;
     int status;
 
     apppool_fcgi_parser_give(parser, fcgi->buffer, n);
     for (;;) {
-        switch (apppool_fcgi_parser_next(parser)) {
+        event = apppool_fcgi_parser_next(parser);
+        fcgi->begun |=
+            event != APPPOOL_FCGI_MORE && event != APPPOOL_FCGI_WRONG;
+        switch (event) {
         case APPPOOL_FCGI_STDOUT:
             status = apppool_fcgi_response_add(
                 &fcgi->response, fcgi->r, parser->piece, parser->piece_size);
@@ -272,7 +253,8 @@ static int take(apppool_fcgi_t *fcgi, apr_size_t n)
         case APPPOOL_FCGI_END:
             return end_request(fcgi);
         case APPPOOL_FCGI_WRONG:
-            return end_wrong(fcgi);
+            return fcgi->connection.reused && !fcgi->begun ? end_stray(fcgi)
+                                                           : end_wrong(fcgi);
         case APPPOOL_FCGI_MORE:
             status = apppool_fcgi_response_pass(&fcgi->response, fcgi->r);
             return status == OK ? GO_ON : status;
@@ -301,7 +283,7 @@ static int receive(apppool_fcgi_t *fcgi)
     ssize_t n;
 
     while (status == GO_ON) {
-        n = recv(fcgi->fd, fcgi->buffer, BUFFER, MSG_DONTWAIT);
+        n = recv(fcgi->connection.fd, fcgi->buffer, BUFFER, MSG_DONTWAIT);
         if (n > 0) {
             fcgi->heard = 1;
             status = take(fcgi, (apr_size_t)n);
@@ -320,7 +302,7 @@ static int receive(apppool_fcgi_t *fcgi)
  * @return 0: for ever */
 static int64_t limit_of(const apppool_fcgi_t *fcgi)
 {
-    return fcgi->first_byte.timeout < 0 || fcgi->waits
+    return fcgi->first_byte.timeout < 0 || fcgi->sending.waits
                ? 0
                : apl_now() + fcgi->first_byte.timeout;
 }
@@ -339,8 +321,9 @@ static int give_up(apppool_fcgi_t *fcgi, int status)
  * holds would wait for ever. */
 static int may_flush(const apppool_fcgi_t *fcgi)
 {
-    return fcgi->kind != APPPOOL_FCGI_STREAMED || fcgi->body.ended ||
-           fcgi->out.hung_up || fcgi->response.size <= FLUSHED;
+    return fcgi->sending.kind != APPPOOL_FCGI_STREAMED ||
+           fcgi->sending.body.ended || fcgi->sending.out.hung_up ||
+           fcgi->response.size <= FLUSHED;
 }
 
 /* Wait until the app, or the client, does something. What the app has sent
@@ -348,16 +331,16 @@ static int may_flush(const apppool_fcgi_t *fcgi)
  * @return GO_ON, or what the handler is to return */
 static int wait_for_both(apppool_fcgi_t *fcgi)
 {
-    struct pollfd fds[] = {{fcgi->fd, POLLIN, 0}, {-1, POLLIN, 0}};
+    struct pollfd fds[] = {{fcgi->connection.fd, POLLIN, 0}, {-1, POLLIN, 0}};
     int soon = fcgi->parser.stdout_ended, status;
     int64_t limit = limit_of(fcgi);
     int slice = SLICE;
 
-    if (!apppool_fcgi_output_is_empty(&fcgi->out))
+    if (!apppool_fcgi_output_is_empty(&fcgi->sending.out))
         fds[0].events |= POLLOUT;
-    if (fcgi->waits)
+    if (fcgi->sending.waits)
         fds[1].fd = apppool_fcgi_body_descriptor(fcgi->r);
-    if (fcgi->waits && fds[1].fd < 0)
+    if (fcgi->sending.waits && fds[1].fd < 0)
         slice = NAP;
     if (soon && poll(fds, 2, SOON) > 0)
         return GO_ON;
@@ -371,7 +354,7 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
             return give_up(fcgi, HTTP_BAD_GATEWAY);
         if (limit > 0 && apl_now() >= limit)
             return give_up(fcgi, HTTP_GATEWAY_TIME_OUT);
-        if (fcgi->waits)
+        if (fcgi->sending.waits)
             break;
     }
     return GO_ON;
@@ -385,7 +368,9 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
     fcgi->first_byte = *first_byte;
     fcgi->began = apl_now();
     fcgi->buffer = apr_palloc(fcgi->r->pool, BUFFER);
-    make_parameters(fcgi);
+    apppool_fcgi_sending_begin(&fcgi->sending, fcgi->r,
+                               fcgi->connection.request,
+                               fcgi->connection.keeps);
     for (;;) {
         status = send_all(fcgi);
         if (status == GO_ON)

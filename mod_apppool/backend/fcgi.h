@@ -5,21 +5,24 @@
  * @brief Send a request to a process over FastCGI, and pass on the response.
  *
  *     fcgi = apppool_fcgi_make(r, who, body);
- *     rv = apppool_fcgi_open(fcgi, &endpoint, deadline);
+ *     rv = apppool_fcgi_open(fcgi, &endpoint, &shared, deadline);
  *     if (rv == APR_SUCCESS)
  *         status = apppool_fcgi_run(fcgi, &first_byte);
  *     apppool_fcgi_close(fcgi);
  *
- * A connection carries one request. A request without a body is written at
- * once. A body is written as far as the app takes it, and in between the
- * response is read: an app may respond before it has read the body. The
+ * A connection carries one request at a time. A request without a body is
+ * written at once. A body is written as far as the app takes it, and in between
+ * the response is read: an app may respond before it has read the body. The
  * response ends with END_REQUEST, and so does the work of the process on the
  * request. If an app ends its output and then dies or is silent, the response
  * is complete all the same.
  *
+ * A connection may carry another request (fcgi_connection.h) when all of this
+ * one was sent, it had no body, and END_REQUEST was the last that came.
+ *
  * An app need not read the end of the request, and php-cgi does not. So when a
- * connection is reset, nobody knows if the app has read the request
- * (apppool_fcgi_outcome()).
+ * connection is reset, or one that has carried another request is closed,
+ * nobody knows if the app has read the request (apppool_fcgi_outcome()).
  *
  * Lock:  none; it belongs to one request.
  * Crash: all is private memory of the httpd child.
@@ -31,24 +34,22 @@
 
 #include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/connection_filter.h"
+#include "mod_apppool/backend/fcgi_sending.h"
 #include "mod_apppool/backend/first_byte.h"
+#include "mod_apppool/backend/shared_connection.h"
 
 typedef struct apppool_fcgi_t apppool_fcgi_t;
-
-/** What body does the request have? */
-typedef enum {
-    APPPOOL_FCGI_NO_BODY,
-    APPPOOL_FCGI_STORED,  /**< it can be read again from its start */
-    APPPOOL_FCGI_STREAMED /**< it is read as the client sends it */
-} apppool_fcgi_kind_t;
 
 /** @param who the app's label, and the pid in brackets: for the log */
 apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *who,
                                   apppool_fcgi_kind_t body);
 
-/** Connect. @return as apppool_connection_open() */
+/** Connect, or use the shared connection.
+ * @param shared as in apppool_connection_open()
+ * @return the same */
 apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
                                const apppool_endpoint_t *endpoint,
+                               apppool_shared_connection_t *shared,
                                int64_t deadline);
 
 /** The descriptor of its socket. */
@@ -64,11 +65,15 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
                      const apppool_first_byte_t *first_byte);
 
 /**
- * How it went. APPPOOL_UNREAD: the connection was reset without a response. The
- * request has no body, and is one that may be sent twice (GET, HEAD, OPTIONS),
- * but the app may have read it.
+ * How it went. APPPOOL_UNREAD: the connection was reset without a response; or
+ * it had carried another request, and was closed, or what came does not belong
+ * to this request. The request has no body, and is one that may be sent twice
+ * (GET, HEAD, OPTIONS), but the app may have read it.
  */
 apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi);
+
+/** Had its connection carried another request? */
+int apppool_fcgi_has_reused(const apppool_fcgi_t *fcgi);
 
 /** Is the process done with the request? It has sent END_REQUEST, or has closed
  * the connection. */
@@ -77,6 +82,8 @@ int apppool_fcgi_has_ended(const apppool_fcgi_t *fcgi);
 /** Did the app refuse the request because it has too many others? */
 int apppool_fcgi_is_overloaded(const apppool_fcgi_t *fcgi);
 
+/** The connection is closed, or others use it. To be called before the session
+ * ends. apppool_fcgi_run() does it as soon as the response is complete. */
 void apppool_fcgi_close(apppool_fcgi_t *fcgi);
 
 #endif

@@ -22,9 +22,9 @@ static void make_record(apppool_fcgi_body_t *body, apr_size_t n)
     unsigned char *at = body->record;
 
     if (n > 0)
-        at = apppool_fcgi_request_header(at, FCGI_STDIN, n) + n;
+        at = apppool_fcgi_request_header(at, FCGI_STDIN, body->request, n) + n;
     if (body->ended)
-        at = apppool_fcgi_request_header(at, FCGI_STDIN, 0);
+        at = apppool_fcgi_request_header(at, FCGI_STDIN, body->request, 0);
     body->size = (apr_size_t)(at - body->record);
 }
 

@@ -15,6 +15,7 @@
 
 /** Zeroed at first. */
 typedef struct {
+    unsigned request; /**< id of the request; the caller sets it */
     apr_bucket_brigade *bb;
     unsigned char *record; /**< the last one, maybe with the end behind it */
     apr_size_t size;       /**< of it */

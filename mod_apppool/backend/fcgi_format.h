@@ -21,10 +21,16 @@
 #ifndef MOD_APPPOOL_BACKEND_FCGI_FORMAT_H
 #define MOD_APPPOOL_BACKEND_FCGI_FORMAT_H
 
-#define FCGI_VERSION 1
-#define FCGI_HEADER  8     /**< bytes of a header */
-#define FCGI_MOST    65535 /**< bytes of content */
-#define FCGI_ID      1     /**< of our request: a connection carries one */
+#define FCGI_VERSION   1
+#define FCGI_HEADER    8     /**< bytes of a header */
+#define FCGI_MOST      65535 /**< bytes of content */
+
+/* Ids of requests. A connection carries one at a time. */
+#define FCGI_ID        1                        /**< of its first one */
+#define FCGI_ID_NEXT   2                        /**< of others, at least */
+#define FCGI_IDS       (0x10000 - FCGI_ID_NEXT) /**< so many may follow */
+
+#define FCGI_KEEP_CONN 1 /**< a flag: the app does not close the connection */
 
 /** Types of records. */
 enum {

@@ -48,7 +48,7 @@ static apppool_fcgi_event_t check_header(apppool_fcgi_parser_t *parser)
     parser->padding = head[6];
     if (head[0] != FCGI_VERSION)
         return wrong(parser, "a record of version", head[0]);
-    if (id != FCGI_ID)
+    if (id != parser->request)
         return wrong(parser, "a record for request", id);
     if (!is_stream(type) && type != FCGI_END_REQUEST)
         return wrong(parser, "a record of type", type);

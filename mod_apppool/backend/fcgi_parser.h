@@ -37,6 +37,7 @@ typedef enum {
 
 /** Zeroed at first. */
 typedef struct {
+    unsigned request; /**< its id; the caller sets it */
     /* For the caller, to read. */
     const char *piece; /**< of the last event: of what was given */
     size_t piece_size;

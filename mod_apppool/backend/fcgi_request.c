@@ -14,26 +14,30 @@
 typedef struct {
     unsigned char *header; /* of the record that is being filled */
     unsigned char *at;
+    unsigned request; /* id */
 } writer_t;
 
 unsigned char *apppool_fcgi_request_header(unsigned char *at, int type,
-                                           apr_size_t n)
+                                           unsigned request, apr_size_t n)
 {
     at[0] = FCGI_VERSION;
     at[1] = (unsigned char)type;
-    at[2] = 0;
-    at[3] = FCGI_ID;
+    at[2] = (unsigned char)(request >> 8);
+    at[3] = (unsigned char)request;
     at[4] = (unsigned char)(n >> 8);
     at[5] = (unsigned char)n;
     at[6] = at[7] = 0;
     return at + FCGI_HEADER;
 }
 
-static unsigned char *put_begin(unsigned char *at)
+static unsigned char *put_begin(unsigned char *at,
+                                const apppool_fcgi_begin_t *begin)
 {
-    at = apppool_fcgi_request_header(at, FCGI_BEGIN_REQUEST, BODY_OF_BEGIN);
+    at = apppool_fcgi_request_header(at, FCGI_BEGIN_REQUEST, begin->request,
+                                     BODY_OF_BEGIN);
     memset(at, 0, BODY_OF_BEGIN);
     at[1] = FCGI_RESPONDER;
+    at[2] = begin->keeps ? FCGI_KEEP_CONN : 0;
     return at + BODY_OF_BEGIN;
 }
 
@@ -50,7 +54,8 @@ static void begin_record(writer_t *w, unsigned char *at)
 
 static void end_record(const writer_t *w)
 {
-    apppool_fcgi_request_header(w->header, FCGI_PARAMS, length_of(w));
+    apppool_fcgi_request_header(w->header, FCGI_PARAMS, w->request,
+                                length_of(w));
 }
 
 static void put_bytes(writer_t *w, const void *bytes, apr_size_t n)
@@ -125,15 +130,16 @@ static apr_size_t room_for(const apr_table_entry_t *pairs, int count)
 
 unsigned char *apppool_fcgi_request_make(apr_pool_t *p,
                                          const apr_table_t *parameters,
-                                         int ends, apr_size_t *bytes)
+                                         const apppool_fcgi_begin_t *begin,
+                                         apr_size_t *bytes)
 {
     const apr_array_header_t *all = apr_table_elts(parameters);
     const apr_table_entry_t *pairs = (const apr_table_entry_t *)all->elts;
-    unsigned char *begin = apr_palloc(p, room_for(pairs, all->nelts)), *at;
-    writer_t w;
+    unsigned char *records = apr_palloc(p, room_for(pairs, all->nelts)), *at;
+    writer_t w = {.request = begin->request};
     int i;
 
-    begin_record(&w, put_begin(begin));
+    begin_record(&w, put_begin(records, begin));
     for (i = 0; i < all->nelts; i++)
         put_pair(&w, pairs[i].key, value_of(&pairs[i]));
     /* An empty record would be the end. */
@@ -142,9 +148,9 @@ unsigned char *apppool_fcgi_request_make(apr_pool_t *p,
         end_record(&w);
         at = w.at;
     }
-    at = apppool_fcgi_request_header(at, FCGI_PARAMS, 0);
-    if (ends)
-        at = apppool_fcgi_request_header(at, FCGI_STDIN, 0);
-    *bytes = (apr_size_t)(at - begin);
-    return begin;
+    at = apppool_fcgi_request_header(at, FCGI_PARAMS, begin->request, 0);
+    if (begin->ends)
+        at = apppool_fcgi_request_header(at, FCGI_STDIN, begin->request, 0);
+    *bytes = (apr_size_t)(at - records);
+    return records;
 }

@@ -6,6 +6,7 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
+#include "mod_apppool/backend/fcgi_connection.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/client.h"
@@ -16,6 +17,14 @@
 
 #define RESETS 4 /* connections that one process may reset */
 
+/* Does the process keep connections? */
+static int keeps(const apppool_session_t *s)
+{
+    return s->ref.wire.protocol == APL_FCGI
+               ? apppool_fcgi_connection_is_kept(s->ref.id)
+               : s->ref.wire.protocol == APL_HTTP;
+}
+
 /* May the connection be used again after this request? Not if mod_proxy would
  * close it. Nor if it has carried a body: a server that has not read the body
  * may take it for the next request, and the next client would get the response
@@ -24,8 +33,7 @@ static int may_keep(const apppool_session_t *s)
 {
     const request_rec *r = s->r;
 
-    return s->ref.wire.protocol == APL_HTTP && !r->main &&
-           !apppool_request_body_is_there(s->body) &&
+    return keeps(s) && !r->main && !apppool_request_body_is_there(s->body) &&
            !apr_table_get(r->headers_in, "Upgrade");
 }
 
@@ -128,11 +136,11 @@ static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
 }
 
 /* An app may have read a request whose connection was reset. It is sent again
- * if the process was killed, and once only: it may be what the process died
- * of. */
-static int may_repeat(apppool_session_t *s)
+ * if the process was killed, or if the connection had carried another request;
+ * and once only: it may be what the process died of. */
+static int may_repeat(apppool_session_t *s, int reused)
 {
-    return !s->repeated++ && apl_alive_ending(s->ref.pid);
+    return !s->repeated++ && (reused || apl_alive_ending(s->ref.pid));
 }
 
 static apppool_fcgi_t *make_fcgi(const apppool_session_t *s)
@@ -152,7 +160,9 @@ static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     apppool_fcgi_t *fcgi = make_fcgi(s);
     apppool_outcome_t outcome;
 
-    *rv = apppool_fcgi_open(fcgi, endpoint, s->deadline);
+    apppool_shared_connection_begin(&s->shared, s->pool, &s->ref,
+                                    endpoint->may_share, endpoint->may_reuse);
+    *rv = apppool_fcgi_open(fcgi, endpoint, &s->shared, s->deadline);
     if (*rv != APR_SUCCESS)
         return 0;
     s->fcgi = fcgi;
@@ -164,7 +174,8 @@ static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     s->overloaded = apppool_fcgi_is_overloaded(fcgi);
     s->fcgi = NULL;
     apppool_fcgi_close(fcgi);
-    if (outcome == APPPOOL_UNREAD && !may_repeat(s))
+    if (outcome == APPPOOL_UNREAD &&
+        !may_repeat(s, apppool_fcgi_has_reused(fcgi)))
         outcome = APPPOOL_HEARD;
     return s->started || outcome == APPPOOL_HEARD ||
            *status != HTTP_BAD_GATEWAY;

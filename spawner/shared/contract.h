@@ -18,9 +18,11 @@
 
 /**
  * Goes up with each change of this file, of the app table or of the registry
- * that a helper program of the build before would not understand. A graceful
- * restart compares it: if the contract or the layout of the segment differs,
- * the new build starts an instance of its own.
+ * that a helper program of the build before would not understand; or with a new
+ * use of the segment that is in the way of httpd's children of the build before,
+ * which go on after a graceful restart. That restart compares it: if the
+ * contract or the layout of the segment differs, the new build starts an
+ * instance of its own.
  */
 #define CONTRACT_VERSION          11
 

@@ -75,6 +75,7 @@ static void read_all(heard_t *heard, const uint8_t *data, size_t size,
     size_t n;
 
     memset(heard, 0, sizeof *heard);
+    heard->parser.request = 1;
     while (size > 0) {
         /* A copy, so that a sanitizer sees reads behind its end. */
         char *given;

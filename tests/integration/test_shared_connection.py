@@ -20,11 +20,16 @@ LOGGED = (r"gave no response: GET /", "AH01102: error reading status line",
           "AH01110", "was silent for too long: GET /hang")
 
 
-def start(httpd: Httpd, *directives: str) -> None:
+PROGRAMS = {"http": "keeper.py", "fcgi": "fcgi_keeper.py"}
+BOTH = pytest.mark.parametrize("protocol", list(PROGRAMS))
+
+
+def start(httpd: Httpd, *directives: str, protocol: str = "http") -> None:
     httpd.log.expect(*LOGGED)
     httpd.modules.append("env")
-    httpd.app("shop", "AppConcurrency 1", "MaxInstances 1", *directives,
-              program="keeper.py")
+    httpd.app("shop", "AppConcurrency 1", "MaxInstances 1",
+              f"AppProtocol {protocol}", *directives,
+              program=PROGRAMS[protocol])
     httpd.start()
 
 
@@ -58,9 +63,10 @@ def shared(httpd: Httpd) -> int:
 
 # ---- the connection is used again
 
-def test_all_children_share(httpd: Httpd) -> None:
+@BOTH
+def test_all_children_share(httpd: Httpd, protocol: str) -> None:
     """In prefork, a connection of a client has a child of its own."""
-    start(httpd)
+    start(httpd, protocol=protocol)
     with ExitStack() as stack:
         clients = [Connection(httpd.port) for _ in range(3)]
         for client in clients:
@@ -83,26 +89,30 @@ def test_clean_end(httpd: Httpd, path: str) -> None:
     wait_until(again, "it is used again")
 
 
-def test_not_after_a_second(httpd: Httpd) -> None:
+@BOTH
+def test_not_after_a_second(httpd: Httpd, protocol: str) -> None:
     """The server still reads from the old connection, so that one is cut."""
-    start(httpd)
+    start(httpd, protocol=protocol)
     before = shared(httpd)
     time.sleep(1.1)
     assert good(fetch(httpd)) > before
 
 
+@BOTH
 @pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
-def test_fresh_for_what_is_not_repeated(httpd: Httpd, method: str) -> None:
-    start(httpd)
+def test_fresh_for_what_is_not_repeated(httpd: Httpd, method: str,
+                                        protocol: str) -> None:
+    start(httpd, protocol=protocol)
     before = shared(httpd)
     body = b"a body" if method != "DELETE" else None
     assert good(httpd.request(method, "/ok", "shop", body=body)) > before
 
 
+@BOTH
 @pytest.mark.parametrize("directive", ["AppGlobalQueue Off",
                                        "AppListen tcp"])
-def test_not_shared(httpd: Httpd, directive: str) -> None:
-    start(httpd, directive)
+def test_not_shared(httpd: Httpd, directive: str, protocol: str) -> None:
+    start(httpd, directive, protocol=protocol)
     seen = [good(fetch(httpd)) for _ in range(5)]
     assert len(set(seen)) == 5
     httpd.check()
@@ -138,12 +148,14 @@ def test_cut_after_no_body(httpd: Httpd, method: str, path: str,
         assert good(fetch(httpd)) > number(response)
 
 
+@BOTH
 @pytest.mark.parametrize("size", [0, 100000])
 @pytest.mark.parametrize("method", ["POST", "GET"])
-def test_body_that_is_not_read(httpd: Httpd, method: str, size: int) -> None:
+def test_body_that_is_not_read(httpd: Httpd, method: str, size: int,
+                               protocol: str) -> None:
     """The app takes the body for a request, and responds when the next request
     comes."""
-    start(httpd)
+    start(httpd, protocol=protocol)
     request = (b"GET /pid HTTP/1.1\r\nHost: shop\r\nX-Pad: " + bytes(size) +
                b"\r\n\r\n")
     used = good(httpd.request(method, "/unread-body", "shop", body=request))
@@ -151,8 +163,9 @@ def test_body_that_is_not_read(httpd: Httpd, method: str, size: int) -> None:
         assert good(fetch(httpd)) > used
 
 
-def test_byte_between_two_requests(httpd: Httpd) -> None:
-    start(httpd)
+@BOTH
+def test_byte_between_two_requests(httpd: Httpd, protocol: str) -> None:
+    start(httpd, protocol=protocol)
     used = number(fetch(httpd, "/late"))
     fifo = httpd.dir / "shop" / "tmp" / "late"
     wait_until(fifo.exists, "the response was sent")
@@ -162,9 +175,10 @@ def test_byte_between_two_requests(httpd: Httpd) -> None:
         assert good(fetch(httpd)) > used
 
 
-def test_response_to_an_unread_request(httpd: Httpd) -> None:
+@BOTH
+def test_response_to_an_unread_request(httpd: Httpd, protocol: str) -> None:
     """It belongs to the request before it."""
-    start(httpd)
+    start(httpd, protocol=protocol)
 
     def on_a_shared_one() -> bool:
         used = good(fetch(httpd, "/answers-unread"))
@@ -173,25 +187,28 @@ def test_response_to_an_unread_request(httpd: Httpd) -> None:
     wait_until(on_a_shared_one, "the request is sent again")
 
 
-def test_hangs_up_when_it_is_used(httpd: Httpd) -> None:
+@BOTH
+def test_hangs_up_when_it_is_used(httpd: Httpd, protocol: str) -> None:
     """The app has not read the request, so it is sent again."""
-    start(httpd)
+    start(httpd, protocol=protocol)
     for _ in range(3):
         used = good(fetch(httpd, "/hangs-up"))
         assert good(fetch(httpd)) > used
 
 
-def test_client_leaves(httpd: Httpd) -> None:
+@BOTH
+def test_client_leaves(httpd: Httpd, protocol: str) -> None:
     """In the middle of a response."""
-    start(httpd)
+    start(httpd, protocol=protocol)
     before = shared(httpd)
     with Raw(httpd.port, b"GET /endless HTTP/1.1\r\nHost: shop\r\n\r\n") as raw:
         assert raw.head()[0] == 200
     assert good(fetch(httpd)) > before
 
 
-def test_timeout(httpd: Httpd) -> None:
-    start(httpd, "AppTimeout 1")
+@BOTH
+def test_timeout(httpd: Httpd, protocol: str) -> None:
+    start(httpd, "AppTimeout 1", protocol=protocol)
     before = shared(httpd)
     assert fetch(httpd, "/hang").status == 504
     assert good(fetch(httpd)) > before
@@ -199,9 +216,10 @@ def test_timeout(httpd: Httpd) -> None:
 
 # ---- when something is killed
 
-def test_killed_between_two_requests(httpd: Httpd) -> None:
+@BOTH
+def test_killed_between_two_requests(httpd: Httpd, protocol: str) -> None:
     httpd.log.expect("died: signal 9")
-    start(httpd)
+    start(httpd, protocol=protocol)
     shared(httpd)
     for _ in range(3):
         pid = int(fetch(httpd, "/pid").text)
@@ -209,10 +227,11 @@ def test_killed_between_two_requests(httpd: Httpd) -> None:
         assert int(fetch(httpd, "/pid").text) != pid
 
 
-def test_child_killed_inside(httpd: Httpd) -> None:
+@BOTH
+def test_child_killed_inside(httpd: Httpd, protocol: str) -> None:
     """The process has no other client, and continues."""
     httpd.log.expect("AH00052: child pid .* exit signal Killed")
-    start(httpd)
+    start(httpd, protocol=protocol)
     before = shared(httpd)
     pending = httpd.get_async("/hang", "shop")
     wait_until(lambda: "/hang" in str(httpd.requests_seen()), "it is asked")
@@ -221,9 +240,10 @@ def test_child_killed_inside(httpd: Httpd) -> None:
     httpd.check()
 
 
-def test_stop_does_not_wait(httpd: Httpd) -> None:
+@BOTH
+def test_stop_does_not_wait(httpd: Httpd, protocol: str) -> None:
     """A server that reads from its connection sees SIGTERM only afterwards."""
-    start(httpd, "AppStopTimeout 60")
+    start(httpd, "AppStopTimeout 60", protocol=protocol)
     shared(httpd)
     pid = int(fetch(httpd, "/pid").text)
     began = time.monotonic()
@@ -237,9 +257,10 @@ def test_stop_does_not_wait(httpd: Httpd) -> None:
     assert time.monotonic() - began < 50
 
 
-def test_after_graceful_and_a_new_spawner(httpd: Httpd) -> None:
+@BOTH
+def test_after_graceful_and_a_new_spawner(httpd: Httpd, protocol: str) -> None:
     httpd.log.expect("spawner .* ended: signal 9")
-    start(httpd)
+    start(httpd, protocol=protocol)
     shared(httpd)
     httpd.graceful()
     shared(httpd)

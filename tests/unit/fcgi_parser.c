@@ -10,6 +10,8 @@
 #include "mod_apppool/backend/fcgi_format.h"
 #include "tests/unit/support/scene.h"
 
+#define ID 0x201 /* of the request */
+
 /* Records, one behind the other. */
 typedef struct {
     char bytes[200000];
@@ -40,7 +42,7 @@ static void put_record(int version, int type, int id, const char *content,
 
 static void put_text(int type, const char *text, size_t padding)
 {
-    put_record(1, type, 1, text, strlen(text), padding);
+    put_record(1, type, ID, text, strlen(text), padding);
 }
 
 /* What came out: "o" and "e" for each byte of STDOUT and STDERR and so on. */
@@ -65,6 +67,7 @@ static apppool_fcgi_event_t read_all(apppool_fcgi_parser_t *parser,
     size_t at, n;
 
     memset(parser, 0, sizeof *parser);
+    parser->request = ID;
     n_parsed = 0;
     for (at = 0; at < sent.n; at += n) {
         n = at == 0 && first ? first : piece;
@@ -101,7 +104,7 @@ static void put_response(void)
     put_text(FCGI_STDOUT, "\r\nbody", 1);
     put_text(FCGI_STDOUT, "", 3);
     put_text(FCGI_STDERR, "late", 0);
-    put_record(1, FCGI_END_REQUEST, 1, end, 8, 2);
+    put_record(1, FCGI_END_REQUEST, ID, end, 8, 2);
 }
 
 /* Each place where it may be cut in two, and pieces of each size. */
@@ -179,10 +182,10 @@ static void what_is_wrong(void **state)
 
     (void)state;
     begin();
-    put_record(2, FCGI_STDOUT, 1, "x", 1, 0);
+    put_record(2, FCGI_STDOUT, ID, "x", 1, 0);
     is_wrong("version", 2);
     begin();
-    put_record(0, FCGI_STDOUT, 1, "x", 1, 0);
+    put_record(0, FCGI_STDOUT, ID, "x", 1, 0);
     is_wrong("version", 0);
     begin();
     put_record(1, FCGI_STDOUT, 2, "x", 1, 0);
@@ -198,14 +201,14 @@ static void what_is_wrong(void **state)
             type == FCGI_END_REQUEST)
             continue;
         begin();
-        put_record(1, type, 1, end, 8, 0);
+        put_record(1, type, ID, end, 8, 0);
         is_wrong("of type", (unsigned)type);
     }
     begin();
-    put_record(1, FCGI_END_REQUEST, 1, end, 7, 0);
+    put_record(1, FCGI_END_REQUEST, ID, end, 7, 0);
     is_wrong("length", 7);
     begin();
-    put_record(1, FCGI_END_REQUEST, 1, end, 9, 0);
+    put_record(1, FCGI_END_REQUEST, ID, end, 9, 0);
     is_wrong("length", 9);
     begin();
     put_text(FCGI_STDOUT, "", 0);
@@ -226,8 +229,8 @@ static void the_largest_record(void **state)
     (void)state;
     memset(content, 'x', sizeof content);
     begin();
-    put_record(1, FCGI_STDOUT, 1, content, sizeof content, 255);
-    put_record(1, FCGI_END_REQUEST, 1, end, 8, 255);
+    put_record(1, FCGI_STDOUT, ID, content, sizeof content, 255);
+    put_record(1, FCGI_END_REQUEST, ID, end, 8, 255);
     assert_int_equal(read_all(&parser, 0, 1000), APPPOOL_FCGI_END);
     assert_int_equal(n_parsed, 2 * FCGI_MOST);
     assert_true(apppool_fcgi_parser_is_clean(&parser));
@@ -244,7 +247,7 @@ static void all_that_the_end_says(void **state)
         const char end[] = {-1, 0, 0, 7, (char)status, 9, 9, 9};
 
         begin();
-        put_record(1, FCGI_END_REQUEST, 1, end, 8, 0);
+        put_record(1, FCGI_END_REQUEST, ID, end, 8, 0);
         assert_int_equal(read_all(&parser, 0, 3), APPPOOL_FCGI_END);
         assert_int_equal(parser.status, status);
         assert_int_equal(parser.app_status, 0xff000007);

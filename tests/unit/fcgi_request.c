@@ -10,6 +10,8 @@
 #include "mod_apppool/backend/fcgi_format.h"
 #include "tests/unit/support/scene.h"
 
+#define ID 0xabcd /* of the request */
+
 static apr_pool_t *pool;
 
 static int begin(void **state)
@@ -34,17 +36,19 @@ static size_t is_record(const unsigned char *at, int type)
 {
     assert_int_equal(at[0], FCGI_VERSION);
     assert_int_equal(at[1], type);
-    assert_int_equal(number_at(at + 2), FCGI_ID);
+    assert_int_equal(number_at(at + 2), ID);
     assert_int_equal(at[6], 0);
     return number_at(at + 4);
 }
 
 static void read_request(const apr_table_t *table, int ends)
 {
-    static const unsigned char role[] = {0, FCGI_RESPONDER, 0, 0, 0, 0, 0, 0};
+    static const unsigned char role[] = {
+        0, FCGI_RESPONDER, FCGI_KEEP_CONN, 0, 0, 0, 0, 0};
     apr_size_t all;
-    const unsigned char *at =
-                            apppool_fcgi_request_make(pool, table, ends, &all),
+    apppool_fcgi_begin_t begin = {.request = ID, .keeps = 1, .ends = ends};
+    const unsigned char *at = apppool_fcgi_request_make(pool, table, &begin,
+                                                        &all),
                         *end = at + all;
     size_t n;
 

@@ -13,9 +13,8 @@ BODY = b"hello\n"
 HTTP = (b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
         b"Content-Length: %d\r\n\r\n%s" % (len(BODY), BODY))
 PAGE = b"Content-Type: text/plain\r\n\r\n" + BODY
-FCGI = (b"\1\6\0\1%s\0\0%s" % (len(PAGE).to_bytes(2, "big"), PAGE)
-        + b"\1\3\0\1\0\x08\0\0" + b"\0" * 8)
-FCGI_END = b"\1\5\0\1\0\0\0\0"  # of the request's body
+FCGI_PAGE = len(PAGE).to_bytes(2, "big") + b"\0\0" + PAGE
+FCGI_END = b"\0\x08\0\0" + b"\0" * 8
 
 
 def serve_http(connection):
@@ -34,9 +33,11 @@ def serve_fcgi(connection):
     request = b""
     while data := connection.recv(65536):
         request += data
-        if request.endswith(FCGI_END):
+        number = request[2:4]
+        if request.endswith(b"\1\5" + number + bytes(4)):  # of the body
             time.sleep(LATE)
-            connection.sendall(FCGI)
+            connection.sendall(b"\1\6" + number + FCGI_PAGE
+                               + b"\1\3" + number + FCGI_END)
             if not request[10] & 1:  # FCGI_KEEP_CONN
                 return
             request = b""

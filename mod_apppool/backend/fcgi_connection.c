@@ -1,0 +1,203 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/backend/fcgi_connection.h"
+
+#include <apr_portable.h>
+#include <apr_thread_mutex.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "mod_apppool/backend/fcgi_format.h"
+#include "shm/lock/lock_token.h"
+
+#define COPIES       64 /* descriptors that a child keeps, at most */
+#define FAILURES_MAX 3
+
+/* What this child knows of a process. */
+typedef struct {
+    uint64_t id;     /* of the process; 0: nobody */
+    uint32_t serial; /* of the connection */
+    int fd;          /* a copy that no request uses; -1: none */
+    int failures;    /* in a row */
+} copy_t;
+
+/* Per child. */
+static struct {
+    apr_thread_mutex_t *mutex;
+    copy_t copies[COPIES];
+} kept;
+
+void apppool_fcgi_connection_init(apr_pool_t *pchild)
+{
+    int i;
+
+    apr_thread_mutex_create(&kept.mutex, APR_THREAD_MUTEX_DEFAULT, pchild);
+    for (i = 0; i < COPIES; i++)
+        kept.copies[i] = (copy_t){.fd = -1};
+}
+
+/* ---- copies ---- */
+
+/* By the index of the process in its slot array. What was known of the last
+ * process with this place is forgotten. The mutex is held.
+ * @param stale a copy to close; -1: none */
+static copy_t *copy_of(uint64_t id, int *stale)
+{
+    copy_t *copy = &kept.copies[(id & 0xffff) % COPIES];
+
+    *stale = -1;
+    if (copy->id != id) {
+        *stale = copy->fd;
+        *copy = (copy_t){.id = id, .fd = -1};
+    }
+    return copy;
+}
+
+static void close_copy(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Those of a connection that was cut are of no use.
+ * @return a copy of this connection; -1: there is none */
+static int take_copy(uint64_t id, uint32_t serial)
+{
+    int stale, fd;
+    copy_t *copy;
+
+    apr_thread_mutex_lock(kept.mutex);
+    copy = copy_of(id, &stale);
+    fd = copy->fd;
+    copy->fd = -1;
+    if (copy->serial != serial && fd >= 0) {
+        stale = fd;
+        fd = -1;
+    }
+    apr_thread_mutex_unlock(kept.mutex);
+    close_copy(stale);
+    return fd;
+}
+
+static void put_copy(uint64_t id, uint32_t serial, int fd)
+{
+    int stale, other;
+    copy_t *copy;
+
+    apr_thread_mutex_lock(kept.mutex);
+    copy = copy_of(id, &stale);
+    other = copy->fd;
+    copy->fd = fd;
+    copy->serial = serial;
+    apr_thread_mutex_unlock(kept.mutex);
+    close_copy(stale);
+    close_copy(other);
+}
+
+/* ---- does the app keep its connections? ---- */
+
+/* @param failures 1: one more; 0: no more in a row */
+static int count_failures(uint64_t id, int failures)
+{
+    int stale, n;
+    copy_t *copy;
+
+    apr_thread_mutex_lock(kept.mutex);
+    copy = copy_of(id, &stale);
+    copy->failures = failures ? copy->failures + 1 : 0;
+    n = copy->failures;
+    apr_thread_mutex_unlock(kept.mutex);
+    close_copy(stale);
+    return n;
+}
+
+int apppool_fcgi_connection_is_kept(uint64_t id)
+{
+    const copy_t *copy = &kept.copies[(id & 0xffff) % COPIES];
+    int is_kept;
+
+    apr_thread_mutex_lock(kept.mutex);
+    is_kept = copy->id != id || copy->failures < FAILURES_MAX;
+    apr_thread_mutex_unlock(kept.mutex);
+    return is_kept;
+}
+
+/* ---- a request ---- */
+
+/* @return 1: it has the shared connection, and the request can be sent */
+static int reuse(apppool_fcgi_connection_t *c)
+{
+    int fd = take_copy(c->id, c->shared->state.serial);
+
+    if (fd < 0)
+        fd = apppool_shared_connection_copy(c->shared);
+    if (fd < 0)
+        return 0;
+    if (!apppool_shared_connection_is_quiet(fd)) {
+        close(fd);
+        count_failures(c->id, 1);
+        return 0;
+    }
+    c->fd = fd;
+    c->reused = 1;
+    c->request = FCGI_ID_NEXT + (unsigned)(apl_now() % FCGI_IDS);
+    return 1;
+}
+
+apr_status_t apppool_fcgi_connection_open(apppool_fcgi_connection_t *c,
+                                          const apppool_endpoint_t *endpoint,
+                                          apppool_shared_connection_t *shared,
+                                          int64_t deadline, apr_pool_t *p)
+{
+    apr_status_t rv;
+
+    c->fd = -1;
+    c->id = endpoint->id;
+    c->request = FCGI_ID;
+    c->shared = shared->is_held ? shared : NULL;
+    c->keeps = shared->is_held;
+    if (c->shared && shared->is_taken && reuse(c))
+        return APR_SUCCESS;
+    apppool_shared_connection_cut(shared);
+    rv = apppool_connect(&c->sock, endpoint, deadline, p);
+    if (rv == APR_SUCCESS)
+        apr_os_sock_get(&c->fd, c->sock);
+    else
+        apppool_fcgi_connection_end(c, APPPOOL_FCGI_CUT);
+    return rv;
+}
+
+/* Park it. An app that does not keep it may have closed it already.
+ * @return 0: it was cut */
+static int park(const apppool_fcgi_connection_t *c,
+                apppool_shared_connection_t *shared, int is_clean)
+{
+    int may_park = is_clean && c->fd >= 0 &&
+                   (c->reused || apppool_shared_connection_is_quiet(c->fd));
+
+    return apppool_shared_connection_end(shared, c->fd, may_park);
+}
+
+void apppool_fcgi_connection_end(apppool_fcgi_connection_t *c,
+                                 apppool_fcgi_how_t how)
+{
+    apppool_shared_connection_t *shared = c->shared;
+    int fd = c->sock ? -1 : c->fd; /* that is not closed with its socket */
+
+    c->shared = NULL;
+    if (c->reused && c->fd >= 0 && how != APPPOOL_FCGI_CUT)
+        count_failures(c->id, how == APPPOOL_FCGI_FAILED);
+    if (shared && shared->is_held &&
+        park(c, shared, how == APPPOOL_FCGI_CLEAN)) {
+        if (c->sock)
+            fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
+        if (fd >= 0)
+            put_copy(c->id, shared->state.serial, fd);
+        fd = -1;
+    }
+    close_copy(fd);
+    if (c->sock)
+        apr_socket_close(c->sock);
+    c->sock = NULL;
+    c->fd = -1;
+}

@@ -1,0 +1,75 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file fcgi_connection.h
+ * @brief The connection of a FastCGI request: a new one, or a copy of the one
+ *        that all children of httpd share (shared_connection.h).
+ *
+ *     rv = apppool_fcgi_connection_open(&c, endpoint, shared, deadline, pool);
+ *     ... send and read over c.fd, with c.keeps and c.request
+ *     apppool_fcgi_connection_end(&c, how);
+ *
+ * Only a connection that can be shared is kept: most FastCGI apps accept no
+ * other one before it is closed.
+ *
+ * On a connection, each request has another id than the one before. So what an
+ * app sends too late is a record of another request, and no part of the next
+ * response. The first request has the id 1: an app may know no other.
+ *
+ * An app may close its connections all the same, or serve only their first
+ * requests. After some such failures in a row, this child of httpd shares no
+ * connection of that process.
+ *
+ * Lock:  the copies that no request uses have a mutex of their own; all else
+ *        belongs to one request.
+ * Crash: all is private memory of the httpd child.
+ * Trust: see shared_connection.h. The app may close a connection, or send
+ *        something, at any time: a copy is looked at before it is used.
+ */
+#ifndef MOD_APPPOOL_BACKEND_FCGI_CONNECTION_H
+#define MOD_APPPOOL_BACKEND_FCGI_CONNECTION_H
+
+#include "mod_apppool/backend/connect.h"
+#include "mod_apppool/backend/shared_connection.h"
+
+/** How a request has left its connection. */
+typedef enum {
+    APPPOOL_FCGI_CUT,   /**< it is closed */
+    APPPOOL_FCGI_CLEAN, /**< the next request may use it */
+    APPPOOL_FCGI_FAILED /**< the app has not taken a second request over it */
+} apppool_fcgi_how_t;
+
+/** Zeroed at first. */
+typedef struct {
+    int fd;                              /**< -1: it is closed */
+    int keeps;                           /**< the app is to keep it */
+    int reused;                          /**< it has carried a request before */
+    unsigned request;                    /**< id of the request */
+    uint64_t id;                         /**< of the process */
+    apr_socket_t *sock;                  /**< of a new one; or NULL */
+    apppool_shared_connection_t *shared; /**< NULL: it is not, or is settled */
+} apppool_fcgi_connection_t;
+
+/** To be called in each httpd child. */
+void apppool_fcgi_connection_init(apr_pool_t *pchild);
+
+/** Does this process keep connections, as far as this child knows? */
+int apppool_fcgi_connection_is_kept(uint64_t id);
+
+/**
+ * Take a copy of the shared connection, or connect.
+ * @param shared of the session, after apppool_shared_connection_begin()
+ * @param p      a new socket is closed with it at the latest
+ * @return as apppool_connect()
+ */
+apr_status_t apppool_fcgi_connection_open(apppool_fcgi_connection_t *c,
+                                          const apppool_endpoint_t *endpoint,
+                                          apppool_shared_connection_t *shared,
+                                          int64_t deadline, apr_pool_t *p);
+
+/** It is not used any more: park it, or close it. To be called before the
+ * session ends. Later calls do nothing. */
+void apppool_fcgi_connection_end(apppool_fcgi_connection_t *c,
+                                 apppool_fcgi_how_t how);
+
+#endif

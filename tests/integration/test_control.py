@@ -14,9 +14,9 @@ import pytest
 
 from harness.config import App
 from harness.httpd import Httpd
-from harness.places import CTL
 from harness.procs import alive, threads
 from harness.threads import Threads
+from harness.users import as_user
 from harness.wait import wait_until
 
 
@@ -25,14 +25,6 @@ def ids(httpd: Httpd, app: App) -> dict[int, str]:
     return {process["pid"]: process["id"]
             for process in httpd.group(app)["processes"]
             if process["state"] in ("idle", "busy")}
-
-
-def as_user(httpd: Httpd, user: str, *words: str
-            ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups",
-         str(CTL), "--dir", str(httpd.runtime), *words], text=True,
-        capture_output=True, timeout=20)
 
 
 @pytest.mark.mpms("event")
@@ -154,14 +146,20 @@ def test_only_root_may_change_the_pool(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").text == str(pid)
 
 
-@pytest.mark.one_mpm("the spawner does it")
-def test_detach_under_load(httpd: Httpd) -> None:
-    """One process after the other is detached, and no request is lost."""
+def three_idle(httpd: Httpd) -> App:
+    """An app with three processes, whose requests may wait for long."""
     app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",
                     "AppQueueTimeout 60s")
     httpd.start()
     httpd.get("/pid", "shop")
     httpd.settles(active=0, count=3)
+    return app
+
+
+@pytest.mark.one_mpm("the spawner does it")
+def test_detach_under_load(httpd: Httpd) -> None:
+    """One process after the other is detached, and no request is lost."""
+    app = three_idle(httpd)
     seen = set()
     with Threads(httpd, "shop", 6) as clients:
         for _ in range(12):
@@ -245,11 +243,7 @@ def test_which_app(httpd: Httpd) -> None:
 @pytest.mark.one_mpm("the spawner does it")
 def test_restart_under_load(httpd: Httpd) -> None:
     """In both ways, again and again: no request is lost."""
-    app = httpd.app("shop", "MinInstances 3", "MaxInstances 3",
-                    "AppQueueTimeout 60s")
-    httpd.start()
-    httpd.get("/pid", "shop")
-    httpd.settles(active=0, count=3)
+    app = three_idle(httpd)
     with Threads(httpd, "shop", 6) as clients:
         for how in ("--rolling", "--blocking") * 3:
             old = set(httpd.pids(app))

@@ -18,8 +18,8 @@ import pytest
 from harness import sentences
 from harness.config import App
 from harness.httpd import Httpd
-from harness.places import CTL
 from harness.procs import kill9, threads
+from harness.users import as_user
 from harness.wait import wait_until
 from test_control import FLOOD
 
@@ -27,14 +27,6 @@ pytestmark = pytest.mark.mpms("event")
 
 # Users that every Debian has and that no person uses.
 OWNER, NEIGHBOUR, STRANGER = "games", "news", "uucp"
-
-
-def as_user(httpd: Httpd, user: str, *words: str
-            ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups",
-         str(CTL), "--dir", str(httpd.runtime), *words], text=True,
-        capture_output=True, timeout=60)
 
 
 def own(httpd: Httpd, user: str) -> Path:

@@ -108,17 +108,23 @@ def test_slow_filter_holds_no_process(httpd: Httpd) -> None:
         assert seen == flood(MUCH)[:len(seen)]
 
 
-def test_off_waits_for_the_client(httpd: Httpd) -> None:
-    httpd.directives.append("MaxPoolSize 1")
-    bulk(httpd, "AppBufferResponse Off")
-    httpd.start()
-    with Raw(httpd.port, get(f"/flood?n={MUCH}"), SMALL) as client:
+def holds_its_process(httpd: Httpd, url: str) -> None:
+    """In a pool of one process, another request waits until the client has
+    read its response, of which nothing is stored."""
+    with Raw(httpd.port, get(url), SMALL) as client:
         wait_until(httpd.requests_seen, "the app has the request")
         other = httpd.get_async("/pid", "shop")
         httpd.settles(active=1, count=1, waiting=1)
         assert httpd.spools() == []
         assert client.response().body == flood(MUCH)
     assert other.result().status == 200
+
+
+def test_off_waits_for_the_client(httpd: Httpd) -> None:
+    httpd.directives.append("MaxPoolSize 1")
+    bulk(httpd, "AppBufferResponse Off")
+    httpd.start()
+    holds_its_process(httpd, f"/flood?n={MUCH}")
 
 
 @pytest.mark.one_mpm("the header of an answer is read")
@@ -130,14 +136,7 @@ def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
     httpd.directives.append("MaxPoolSize 1")
     bulk(httpd)
     httpd.start()
-    url = f"/flood?n={MUCH}&chunked=1&{what}"
-    with Raw(httpd.port, get(url), SMALL) as client:
-        wait_until(httpd.requests_seen, "the app has the request")
-        other = httpd.get_async("/pid", "shop")
-        httpd.settles(active=1, count=1, waiting=1)
-        assert httpd.spools() == []
-        assert client.response().body == flood(MUCH)
-    assert other.result().status == 200
+    holds_its_process(httpd, f"/flood?n={MUCH}&chunked=1&{what}")
 
 
 @pytest.mark.one_mpm("the header of an answer is read")

@@ -14,6 +14,7 @@ from harness.httpd import Httpd
 from harness.places import CTL
 from harness.procs import alive, kill9
 from harness.threads import Threads
+from harness.users import as_user
 from harness.wait import wait_until
 
 
@@ -250,10 +251,7 @@ def test_what_is_refused(httpd: Httpd) -> None:
                   ("drain", "shop", "--rolling"),
                   ("drain", "shop", "--timeout", "5"), ("status", "--wait"), ("events", "--wait")):
         assert httpd.ctl(*words).returncode == 2, words
-    user = subprocess.run(
-        ["setpriv", "--reuid=www-data", "--regid=nogroup", "--clear-groups",
-         str(CTL), "--dir", str(httpd.runtime), "drain", "shop"], text=True,
-        capture_output=True, timeout=20)
+    user = as_user(httpd, "www-data", "drain", "shop")
     assert user.returncode == 1
     assert "only root may use drain" in user.stderr
     assert httpd.get("/pid", "shop").status == 200

@@ -11,19 +11,12 @@ import pytest
 from harness.httpd import Httpd
 from harness.places import CTL
 from harness.procs import alive, freeze, kill9
+from harness.users import as_user
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
 
 OWNER, NEIGHBOUR = "games", "news"
-
-
-def as_user(httpd: Httpd, user: str, *words: str
-            ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["setpriv", f"--reuid={user}", "--regid=nogroup", "--clear-groups",
-         str(CTL), "--dir", str(httpd.runtime), *words], text=True,
-        capture_output=True, timeout=60)
 
 
 def prints(httpd: Httpd, name: str, text: str) -> None:

@@ -2,13 +2,13 @@
 """apppoolctl show: the settings of an app, and the lines that set them."""
 import json
 import re
-import subprocess
 from typing import Any, Optional
 
 import pytest
 
 from harness.httpd import Httpd
-from harness.places import CTL, TOP
+from harness.places import TOP
+from harness.users import as_user
 from harness.wait import wait_until
 
 MANUAL = TOP / "doc" / "directives.md"
@@ -158,9 +158,6 @@ def test_only_root_sees_it(httpd: Httpd) -> None:
     httpd.app("shop", "AppUser games")
     httpd.start()
     wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
-    done = subprocess.run(
-        ["setpriv", "--reuid=games", "--regid=nogroup", "--clear-groups",
-         str(CTL), "--dir", str(httpd.runtime), "show", "shop"], text=True,
-        capture_output=True, timeout=60)
+    done = as_user(httpd, "games", "show", "shop")
     assert done.returncode == 1
     assert "only root may use show" in done.stderr

@@ -81,8 +81,7 @@ static void waiters_get_an_error_at_once(void **state)
     (void)state;
     a->options.max_queue = 0;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    for (i = 0; i < 80; i++)
-        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+    scene_waiting(s, a, w, 80);
     drain(s, a);
     /* As many as can be woken under one lock. The others are woken by the ticks
      * that the doorbell causes. */
@@ -90,8 +89,7 @@ static void waiters_get_an_error_at_once(void **state)
     for (i = 0; s->pool.groups[1].waiting > 0 && i < 9; i++)
         scene_tick(s, 0);
     assert_int_equal(i, 2);
-    for (i = 0; i < 80; i++)
-        assert_int_equal(scene_poll(s, &w[i]), APL_EDRAINED);
+    scene_polls(s, w, 80, APL_EDRAINED);
     scene_close(s, &h);
     scene_end(s);
 }
@@ -349,13 +347,11 @@ static void i20_a_drained_group_needs_no_turn(void **state)
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_session_ref_t h, w[40];
     eventfd_t rung;
-    int i;
 
     (void)state;
     b->options.max_queue = 0;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    for (i = 0; i < 40; i++)
-        assert_int_equal(scene_ask(s, &w[i], b), APL_EWAIT);
+    scene_waiting(s, b, w, 40);
     s->pool.doorbell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     drain(s, b);
     assert_int_equal(s->pool.groups[2].waiting, 40 - APL_WAKES_MAX);
@@ -365,8 +361,7 @@ static void i20_a_drained_group_needs_no_turn(void **state)
     scene_is(s, 1, 0);
     assert_int_equal(s->pool.groups[2].turn.next, 0);
     scene_tick(s, 0);
-    for (i = 0; i < 40; i++)
-        assert_int_equal(scene_poll(s, &w[i]), APL_EDRAINED);
+    scene_polls(s, w, 40, APL_EDRAINED);
     close(s->pool.doorbell);
     s->pool.doorbell = -1;
     scene_end(s);

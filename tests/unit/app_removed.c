@@ -79,15 +79,13 @@ static void waiters_that_cannot_be_served_get_an_error(void **state)
     (void)state;
     a->options.max_queue = 0;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    for (i = 0; i < 80; i++)
-        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+    scene_waiting(s, a, w, 80);
     remove_app(s, a);
     s->now += 5000000;
     assert_int_equal(apl_supervise_gone(&s->pool, h.id, s->now), APR_SUCCESS);
     for (i = 0; i < 3; i++)
         scene_tick(s, 1000000);
-    for (i = 0; i < 80; i++)
-        assert_int_equal(scene_poll(s, &w[i]), APL_ESTOPPING);
+    scene_polls(s, w, 80, APL_ESTOPPING);
     /* A child of the last generation has one more request. */
     assert_int_equal(scene_ask(s, &w[0], a), APL_ESTOPPING);
     scene_close(s, &h);

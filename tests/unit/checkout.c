@@ -113,8 +113,7 @@ static void a9_no_more_starts_than_requests_at_once(void **state)
     /* A request that waits while others are served needs no process of its
      * own. */
     scene_busy(s, a, h, 2);
-    for (i = 0; i < 10; i++)
-        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+    scene_waiting(s, a, w, 10);
     scene_close(s, &h[0]);
     for (i = 0; i < 10; i++) {
         assert_int_equal(scene_poll(s, &w[i]), APR_SUCCESS);

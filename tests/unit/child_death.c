@@ -252,8 +252,7 @@ static void more_waiters_than_can_be_woken_at_once(void **state)
         apl_checkout_set_long_lived(&s->pool, &held[i],
                                     APL_LONG_LIVED_RESPONSE);
     scene_be(s, first);
-    for (i = 0; i < N; i++)
-        assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
+    scene_waiting(s, a, waiting, N);
     assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APR_SUCCESS);
     scene_is(s, N, N);
     assert_int_equal(s->pool.header->waiting, 0);

@@ -94,12 +94,10 @@ static void with_auto_an_unknown_process_is_serial(void **state)
     apl_app_t *a = scene_app(s, "a");
     apl_order_t order;
     apl_session_ref_t h[2];
-    int i;
 
     (void)state;
     a->options.concurrency = APL_CONCURRENCY_AUTO;
-    for (i = 0; i < 2; i++)
-        assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
+    scene_waiting(s, a, h, 2);
     assert_int_equal(
         apl_supervise_next_order(&s->pool, 1ull << 32, s->now, &order),
         APR_SUCCESS);

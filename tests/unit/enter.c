@@ -48,12 +48,10 @@ static void a_request_between_two_rounds_overtakes_no_other(void **state)
     apl_session_ref_t h, w[N], late;
     apl_lock_token_t token;
     const apl_group_t *g;
-    int i;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    for (i = 0; i < N; i++)
-        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+    scene_waiting(s, a, w, N);
     g = scene_widen(s, a, &token);
     assert_int_equal(g->waiting, 8);
     assert_true(token.more);
@@ -63,8 +61,7 @@ static void a_request_between_two_rounds_overtakes_no_other(void **state)
     assert_int_equal(apl_checkout(&s->pool, &late, a, NULL, NULL, s->now),
                      APL_EWAIT);
     scene_tick(s, 1000000);
-    for (i = 0; i < N; i++)
-        assert_int_equal(scene_poll(s, &w[i]), APR_SUCCESS);
+    scene_polls(s, w, N, APR_SUCCESS);
     assert_int_equal(scene_poll(s, &late), APR_SUCCESS);
     scene_end(s);
 }

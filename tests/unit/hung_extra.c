@@ -10,14 +10,12 @@ static void p8_of_ten_six_hang_and_four_are_busy(void **state)
     scene_t *s = scene_new(10);
     apl_app_t *a = slow_app(s, "a", 10, 5);
     apl_session_ref_t h[10], more[3];
-    int i;
 
     (void)state;
     scene_busy(s, a, h, 6);
     s->now += LIMIT - SECOND;
     scene_busy(s, a, h + 6, 4);
-    for (i = 0; i < 3; i++)
-        assert_int_equal(scene_ask(s, &more[i], a), APL_EWAIT);
+    scene_waiting(s, a, more, 3);
     slow_look(s, SECOND);
     assert_int_equal(s->pool.header->hung, 6);
     assert_int_equal(scene_spawn(s), 1); /* five that are not hung */
@@ -229,7 +227,6 @@ static void a_recovered_process_returns_its_credit_first(void **state)
     scene_t *s = scene_new(9);
     apl_app_t *a = slow_app(s, "a", 2, 9);
     apl_session_ref_t first[2], second[2], waiting[4];
-    int i;
 
     (void)state;
     a->options.concurrency = 2;
@@ -240,8 +237,7 @@ static void a_recovered_process_returns_its_credit_first(void **state)
     scene_close(s, &first[1]);
     scene_busy(s, a, &first[1], 1);
     s->now += LIMIT - 10 * SECOND;
-    for (i = 0; i < 4; i++)
-        assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
+    scene_waiting(s, a, waiting, 4);
     slow_look(s, 0); /* the first process hangs */
     assert_int_equal(scene_spawn(s), 1);
     s->now += 5 * SECOND;

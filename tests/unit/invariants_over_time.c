@@ -73,8 +73,7 @@ static void i11_above_a_lowered_limit_one_leaves_with_its_request(void **state)
     (void)state;
     for (i = 0; i < 3; i++)
         assert_int_equal(scene_get(s, &h[i], a), APR_SUCCESS);
-    for (i = 0; i < 4; i++)
-        assert_int_equal(scene_ask(s, &waiting[i], a), APL_EWAIT);
+    scene_waiting(s, a, waiting, 4);
     a->options.max_instances = 2;
     a->options.config = 2;
     apl_configure_group(&s->pool, a, 0, s->now);

@@ -184,8 +184,7 @@ static void more_than_can_be_woken_at_once_are_served(void **state)
 
     (void)state;
     a->options.concurrency = 0;
-    for (i = 0; i < 90; i++)
-        assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
+    scene_waiting(s, a, h, 90);
     id = scene_take(s);
     scene_process(s, id)->state = APL_PROCESS_LIVE;
     repair(s);

@@ -69,8 +69,7 @@ static void one_ready_process_serves_all_waiters(void **state)
 
     (void)state;
     a->options.concurrency = 0;
-    for (i = 0; i < 90; i++)
-        assert_int_equal(scene_ask(s, &h[i], a), APL_EWAIT);
+    scene_waiting(s, a, h, 90);
     /* More than can be woken under one lock. */
     assert_int_equal(scene_spawn(s), 1);
     for (i = 0; i < 90; i++) {
@@ -116,13 +115,11 @@ static void b23_the_queue_has_a_limit(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_session_ref_t h, w[3], x;
-    int i;
 
     (void)state;
     a->options.max_queue = 3;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    for (i = 0; i < 3; i++)
-        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+    scene_waiting(s, a, w, 3);
     assert_int_equal(scene_ask(s, &x, a), APL_EQUEUEFULL);
     assert_int_equal(s->pool.header->counters.queue_full, 1);
     /* A place is free again. */

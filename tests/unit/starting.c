@@ -141,8 +141,7 @@ static void b5_a_slow_start_delays_no_other_app(void **state)
     int i;
 
     (void)state;
-    for (i = 0; i < 5; i++)
-        assert_int_equal(scene_ask(s, &w[i], slow), APL_EWAIT);
+    scene_waiting(s, slow, w, 5);
     id = scene_take(s);
     for (i = 0; i < 3600; i++) {
         assert_int_equal(scene_get(s, &h, b), APR_SUCCESS);

@@ -203,13 +203,11 @@ static void serving_in_rounds(void **state)
     apl_session_ref_t h, w[N];
     apl_lock_token_t token;
     const apl_group_t *g;
-    int i;
 
     (void)state;
     s->pool.header->max = 1;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
-    for (i = 0; i < N; i++)
-        assert_int_equal(scene_ask(s, &w[i], a), APL_EWAIT);
+    scene_waiting(s, a, w, N);
     g = scene_widen(s, a, &token);
     hurry = 2 * SECOND;
     apl_leave(&token);

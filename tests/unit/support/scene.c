@@ -160,6 +160,23 @@ void scene_busy(scene_t *s, const apl_app_t *app, apl_session_ref_t *h, int n)
         assert_int_equal(scene_get(s, &h[i], app), APR_SUCCESS);
 }
 
+void scene_waiting(scene_t *s, const apl_app_t *app, apl_session_ref_t *w,
+                   int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++)
+        assert_int_equal(scene_ask(s, &w[i], app), APL_EWAIT);
+}
+
+void scene_polls(scene_t *s, apl_session_ref_t *w, int n, apr_status_t rv)
+{
+    int i;
+
+    for (i = 0; i < n; i++)
+        assert_int_equal(scene_poll(s, &w[i]), rv);
+}
+
 void scene_close(scene_t *s, apl_session_ref_t *h)
 {
     apl_checkin(&s->pool, h, s->now);

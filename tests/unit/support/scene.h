@@ -75,6 +75,13 @@ apr_status_t scene_get(scene_t *s, apl_session_ref_t *h, const apl_app_t *app);
 /** n requests that get a process. */
 void scene_busy(scene_t *s, const apl_app_t *app, apl_session_ref_t *h, int n);
 
+/** n requests that have to wait. */
+void scene_waiting(scene_t *s, const apl_app_t *app, apl_session_ref_t *w,
+                   int n);
+
+/** Poll n requests: this is the result of each. */
+void scene_polls(scene_t *s, apl_session_ref_t *w, int n, apr_status_t rv);
+
 apr_status_t scene_poll(scene_t *s, apl_session_ref_t *h);
 void scene_close(scene_t *s, apl_session_ref_t *h);
 

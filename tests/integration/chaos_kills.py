@@ -102,7 +102,7 @@ class Chaos:
         say(f"{self.httpd.mpm}, {CLIENTS} clients: {history.summary()}")
         for name, times in self.took.items():
             say(f"  the next {name}: after {statistics.median(times):.3f} s "
-                f"(median of {len(times)}), {max(times):.3f} s at the most")
+                f"(median of {len(times)}), {max(times):.3f} s at most")
         assert not history.lost + history.wrong, history.complaints()
         self.httpd.settles(active=0, count=PROCESSES)
         assert self.now() == self.pids

@@ -23,13 +23,13 @@ echo $i < 4000 ? 'met' : 'alone';"""
 NODE = """const http = require("http");
 const fs = require("fs");
 let waiting = [];
-function answer() {
+function respond() {
   for (const one of waiting.splice(0)) one.end(String(process.pid));
 }
 http.createServer((request, response) => {
-  if (waiting.push(response) == 9) answer();
+  if (waiting.push(response) == 9) respond();
 }).listen({ fd: 3 });
-setInterval(() => fs.existsSync("go") && answer(), 50);
+setInterval(() => fs.existsSync("go") && respond(), 50);
 """
 
 PYTHON = """

@@ -73,7 +73,7 @@ class FourClients(Threads):
         super().__init__(httpd, "shop", 4)
 
     def more(self, count: int = 1) -> None:
-        wait_until(lambda: len(self.failed) >= count, "they are answered", 20)
+        wait_until(lambda: len(self.failed) >= count, "they are served", 20)
 
 
 def test_one_try_for_all_that_wait(httpd: Httpd) -> None:

@@ -62,7 +62,7 @@ def test_name_that_is_not_utf8(httpd: Httpd, verb: str) -> None:
     httpd.app("shop")
     httpd.start()
     spawner = httpd.helper("spawner")
-    wait_until(lambda: httpd.ctl("status").returncode == 0, "it answers")
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it responds")
     done = httpd.ctl(verb, "\udcdc\udcdcshop")
     assert done.returncode == 1
     assert done.stdout == "" and done.stderr.startswith("apppoolctl: ")

@@ -206,7 +206,7 @@ def test_user_does_not_end_the_pause_at_once(httpd: Httpd) -> None:
                      f"AppSetEnv BOOT_FAIL_IF {broken}")
     httpd.start()
     wait_until(lambda: as_user(httpd, OWNER, "start", "shop").returncode == 0,
-               "it answers")
+               "it responds")
     refused = wait_until(
         lambda: [done for done in [as_user(httpd, OWNER, "start", "shop")]
                  if done.returncode != 0], "it failed")[0]
@@ -257,7 +257,7 @@ def test_reload(httpd: Httpd) -> None:
     wait_until(lambda: httpd.spawner_now() not in (0, before), "there is a "
                "new one")
     wait_until(lambda: as_user(httpd, OWNER, "status").returncode == 0,
-               "it answers")
+               "it responds")
 
 
 def test_root_gives_it_away(httpd: Httpd) -> None:

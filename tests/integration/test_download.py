@@ -55,7 +55,7 @@ def test_slow_client_holds_no_process(httpd: Httpd, more: str) -> None:
     wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
-@pytest.mark.one_mpm("the header of an answer is read")
+@pytest.mark.one_mpm("the header of a response is read")
 @pytest.mark.parametrize("name", ["gunicorn", "php", "libfcgi", "uwsgi",
                                   "uwsgi-scgi", "uwsgi-fcgi"])
 def test_slow_client_by_any_protocol(httpd: Httpd, name: str) -> None:
@@ -127,7 +127,7 @@ def test_off_waits_for_the_client(httpd: Httpd) -> None:
     holds_its_process(httpd, f"/flood?n={MUCH}")
 
 
-@pytest.mark.one_mpm("the header of an answer is read")
+@pytest.mark.one_mpm("the header of a response is read")
 @pytest.mark.parametrize("what", ["type=text/event-stream",
                                   "type=text/event-stream;charset=utf-8",
                                   "accel=no"])
@@ -139,7 +139,7 @@ def test_streams_are_not_stored(httpd: Httpd, what: str) -> None:
     holds_its_process(httpd, f"/flood?n={MUCH}&chunked=1&{what}")
 
 
-@pytest.mark.one_mpm("the header of an answer is read")
+@pytest.mark.one_mpm("the header of a response is read")
 @pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
 def test_x_accel_buffering_by_any_protocol(httpd: Httpd, name: str) -> None:
     """X-Accel-Buffering: no"""

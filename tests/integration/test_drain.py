@@ -157,7 +157,7 @@ def test_nothing_starts_it(httpd: Httpd) -> None:
         kill9(old)
         wait_until(lambda: httpd.helpers(name) not in ([], [old]),
                    f"{name} is back", 20)
-        wait_until(lambda: httpd.ctl("check").returncode == 0, "it answers",
+        wait_until(lambda: httpd.ctl("check").returncode == 0, "it responds",
                    20)
         assert refused(httpd.get("/pid", "shop"))
     app.directives.append("AppSetEnv CHANGED yes")

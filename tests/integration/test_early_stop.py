@@ -1,6 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """httpd stops before a helper program has begun to handle signals."""
-import os
 import re
 import signal
 from pathlib import Path

@@ -49,7 +49,7 @@ class Follower:
 def app(httpd: Httpd) -> App:
     app = httpd.app("shop")
     httpd.start()
-    wait_until(lambda: httpd.ctl("status").returncode == 0, "it answers")
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it responds")
     return app
 
 

@@ -14,7 +14,6 @@ from typing import Callable
 import pytest
 
 from harness import procs, sentences
-from harness.config import App
 from harness.httpd import Httpd
 from harness.innocent import Innocent
 from harness.procs import alive

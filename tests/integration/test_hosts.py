@@ -111,8 +111,8 @@ def test_many_sites(httpd: Httpd, text: str) -> None:
     pids = set()
     for name in ("one.example", "two.example"):
         assert httpd.get("/style.css", name).text == f"style of {name}"
-        who, pid = httpd.get("/who", name).text.split()
-        assert who == name
+        app, pid = httpd.get("/who", name).text.split()
+        assert app == name
         pids.add(pid)
     assert len(pids) == 2
     httpd.directives.append("Use Site three.example")

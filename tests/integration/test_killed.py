@@ -249,7 +249,7 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
     assert bad.result().status == 504
     wait_until(lambda: not alive(pid), "it is killed", 20)
     wait_until(lambda: httpd.ctl("status").returncode == 0,
-               "the next one answers")
+               "the next one responds")
     httpd.check()
 
 

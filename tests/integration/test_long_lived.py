@@ -131,7 +131,7 @@ def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
     app = httpd.app("shop", "AppRetireTimeout 1", "AppProtocol " + protocol,
                     "AppHungAfter 1", "AppKillAfter 1", "AppSetEnv HANG 1",
                     f"AppSetEnv PROTOCOL {protocol}",
-                    f"AppSetEnv ANSWER {said}", program="raw.py")
+                    f"AppSetEnv RESPONSE {said}", program="raw.py")
     httpd.start()
     line = stream(httpd, opened)
     pid = links(httpd, app, 1)

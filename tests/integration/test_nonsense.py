@@ -69,9 +69,9 @@ def raw(httpd: Httpd, protocol: str, response: bytes,
                      sentences.REPORT_LATE, sentences.TOO_LONG, sentences.FCGI,
                      sentences.FCGI_PRINTED)
     httpd.modules += MODULES[protocol]
-    file = Path(httpd.dir / "answer")
+    file = Path(httpd.dir / "response")
     file.write_bytes(response)
-    httpd.app("shop", f"AppProtocol {protocol}", f"AppSetEnv ANSWER {file}",
+    httpd.app("shop", f"AppProtocol {protocol}", f"AppSetEnv RESPONSE {file}",
               f"AppSetEnv PROTOCOL {protocol}", "MaxInstances 1", *directives,
               command=httpd.command_of("raw.py"))
     httpd.app("blog")

@@ -13,7 +13,7 @@ import pytest
 from harness.client import Raw
 from harness.httpd import Httpd
 from harness.tls import TlsHost
-from harness.web import SERVERS, UWSGI, Place, Server, mount
+from harness.web import Place, Server, mount
 
 pytestmark = pytest.mark.mpms("event")
 

@@ -59,7 +59,7 @@ def test_the_control_socket_responds(httpd: Httpd, question: str,
     command."""
     httpd.app("shop")
     run_on(httpd, kernel)
-    wait_until(lambda: httpd.ctl("status").returncode == 0, "it answers")
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it responds")
     spawner = httpd.helper("spawner")
     with subprocess.Popen(
             ["setpriv", f"--reuid={USER}", "--regid=nogroup", "--clear-groups",

@@ -14,7 +14,7 @@ from harness.httpd import Httpd
 from harness.web import SERVERS, mount
 
 pytestmark = pytest.mark.one_mpm(
-    "the file is opened, and the answer is made, within one request")
+    "the file is opened, and the response is made, within one request")
 
 TEXT = b"".join(b"line %d\n" % n for n in range(5000))
 REFUSED = "shop: X-Sendfile .* is no file below AppRoot"

@@ -43,7 +43,7 @@ def test_server(httpd: Httpd, language: str) -> None:
     assert httpd.post("/", language, b"x" * 1000).status == 200
     app.touch()
     wait_until(lambda: "request 1 here" in httpd.get("/hello", language).text,
-               "the new process answers", 60)
+               "the new process serves", 60)
     wait_until(lambda: not alive(pid), "the old process is gone")
 
 

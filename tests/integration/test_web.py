@@ -8,7 +8,7 @@ The apps are in apps/web, one for each kind of server, and do the same:
     /status?CODE    that status; "a body" where it may have one; an ETag
     /stream?FILE    an event, then another one when HOLD_DIR/FILE is there
     /crash          kill -9 in the midst of the request
-    /half           the same after 100000 of 200000 bytes of the answer
+    /half           the same after 100000 of 200000 bytes of the response
     else            the request's body, two cookies, and what was seen of the
                     request in X-Method, -Path, -Query and so on
 """
@@ -276,7 +276,7 @@ def test_protocol_changes(httpd: Httpd) -> None:
         assert response.status == 200
         return response.headers["X-Pid"] != first
 
-    wait_until(replaced, "the new process answers")
+    wait_until(replaced, "the new process serves")
 
 
 @pytest.mark.mpms("event")

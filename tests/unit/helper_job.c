@@ -20,7 +20,7 @@ static spawner_t spawner;
 static helper_job_t job;
 static siginfo_t ended_with;
 static int n_ended, was_late;
-static int64_t answer;
+static int64_t result;
 
 static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
 {
@@ -29,8 +29,8 @@ static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
     was_late = cause == NULL;
     if (cause)
         ended_with = *cause;
-    if (e->report >= 0 && helper_job_read(e, &answer, sizeof answer) != 0)
-        answer = -1;
+    if (e->report >= 0 && helper_job_read(e, &result, sizeof result) != 0)
+        result = -1;
 }
 
 /* As the spawner's loop does. @return the child's end */
@@ -51,7 +51,7 @@ static int setup(void **state)
     spawner.now = SECOND;
     spawner.wake = INT64_MAX;
     n_ended = was_late = 0;
-    answer = 0;
+    result = 0;
     return 0;
 }
 
@@ -70,7 +70,7 @@ static void a_number(void **state)
     assert_int_equal(n_ended, 1);
     assert_false(was_late);
     assert_int_equal(ended_with.si_code, CLD_EXITED);
-    assert_int_equal(answer, 7);
+    assert_int_equal(result, 7);
     assert_int_equal(job.pid, 0);
 }
 
@@ -88,7 +88,7 @@ static void a_number_and_a_line_of_the_log(void **state)
     }
     reap();
     assert_int_equal(n_ended, 1);
-    assert_int_equal(answer, 7);
+    assert_int_equal(result, 7);
 }
 
 static void no_response(void **state)
@@ -98,7 +98,7 @@ static void no_response(void **state)
         _exit(0);
     reap();
     assert_int_equal(n_ended, 1);
-    assert_int_equal(answer, -1);
+    assert_int_equal(result, -1);
 }
 
 /* It is killed. Its place is free when it is dead, not before: otherwise any
@@ -140,17 +140,17 @@ static void nothing_is_left(void **state)
         if (left == 0)
             for (;;)
                 pause();
-        answer = left;
-        _exit(helper_job_report(&answer, sizeof answer) != 0);
+        result = left;
+        _exit(helper_job_report(&result, sizeof result) != 0);
     }
     assert_int_equal(reap().si_status, 0);
-    assert_true(answer > 0);
+    assert_true(result > 0);
     for (i = 0; i < 60000; i++) {
-        if (procfs_read((pid_t)answer, &who) != 0 || who.state == 'Z')
+        if (procfs_read((pid_t)result, &who) != 0 || who.state == 'Z')
             return;
         usleep(1000);
     }
-    kill((pid_t)answer, SIGKILL);
+    kill((pid_t)result, SIGKILL);
     fail();
 }
 

@@ -74,7 +74,7 @@ static void the_report_tells_what_was_between(void **state)
     assert_true(real(history, 0, "seconds") == 10.0);
     assert_true(real(history, 0, "rate") == 0.2); /* two of the three */
     assert_true(real(history, 0, "latency") == 2.0 / 3);
-    assert_true(real(history, 0, "queue") == 2); /* at the most */
+    assert_true(real(history, 0, "queue") == 2); /* at most */
     assert_true(real(history, 1, "rate") == 0);
     assert_true(real(history, 1, "queue") == 0);
     assert_true(

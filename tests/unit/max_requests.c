@@ -21,8 +21,8 @@ static uint64_t serve(scene_t *s, const apl_app_t *a, unsigned n)
     return id;
 }
 
-/* A pool of at most so many processes, and an app whose first process has
- * had one request. */
+/* A pool of at most n processes, and an app whose first process has had one
+ * request. */
 static apl_app_t *begin(scene_t *s, uint32_t requests, uint32_t jitter,
                         uint32_t concurrency)
 {

@@ -4,7 +4,7 @@
  * @brief hello THREADS [SOCKET PROCESSES]: the fastest application that there
  *        is, so that a measurement sees the server in front of it.
  *
- * It answers HTTP requests on descriptor 3 or on a Unix socket of its own, and
+ * It serves HTTP requests on descriptor 3 or on a Unix socket of its own, and
  * keeps connections. A thread serves one connection at a time. The end of the
  * path says what the response is:
  *

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app over http or FastCGI (`late.py http|fcgi`) that answers some
+"""An app over http or FastCGI (`late.py http|fcgi`) that serves some
 milliseconds late, so that its client has to wait for each response. A thread
 serves a connection, and keeps it if its client does."""
 import _thread

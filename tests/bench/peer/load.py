@@ -40,7 +40,7 @@ end
 
 
 def upload(size: int) -> str:
-    """Lua: each request has a body of so many bytes."""
+    """Lua: each request has a body of this size."""
     return f'wrk.method = "PUT"\nwrk.body = string.rep("x", {size})\n'
 
 

@@ -44,7 +44,7 @@ class OursOne(Ours):
 
 
 class Proxied(Server):
-    """By mod_proxy, to a server that somebody else has started."""
+    """mod_proxy, to a server that another program has started."""
     kind = Plain
     threads, processes = THREADS, 2
     way = "ProxyPass / unix:{0}|http://hello/"
@@ -83,7 +83,7 @@ class HandlerOne(Proxied):
 
 
 class Http2(Server):
-    """To be mixed into another one."""
+    """To be mixed into another class."""
 
     def configure(self) -> None:
         super().configure()
@@ -149,8 +149,8 @@ class ModFcgid(Server):
                 if self.serves(procs.command(pid))]
 
     def managers(self) -> list[int]:
-        """The child of httpd that starts them, as they tell. There may be
-        none of them, as it starts few again of those that were killed."""
+        """The child of httpd that starts them, as they report it. There may be
+        no such child, because killed ones are replaced slowly."""
         parents = {stat.ppid for pid in self.apps()
                    if (stat := procs.stat(pid)) is not None}
         self.known = parents & set(self.httpd.children()) or self.known
@@ -357,7 +357,8 @@ MANAGERS = [
 
 @contextmanager
 def temporary() -> Iterator[None]:
-    """$TMPDIR: Passenger leaves reports there that it never removes."""
+    """$TMPDIR, because Passenger leaves reports there and never removes
+    them."""
     with tempfile.TemporaryDirectory(prefix="peers-", dir="/tmp") as place:
         os.chmod(place, 0o1777)
         before = os.environ.get("TMPDIR")
@@ -372,7 +373,7 @@ def temporary() -> Iterator[None]:
 
 @contextmanager
 def started(mpm: str, kinds: list[type[Server]]) -> Iterator[list[Server]]:
-    """Those that can be had; a peer that is missing is named. They end, too,
+    """The servers that are available. A missing peer is named. They also end
     when this process gets TERM."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     servers: list[Server] = []

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What the servers have in common that tests/bench/peers and losses compare.
+"""The common part of the servers that tests/bench/peers and losses compare.
 Each is a private httpd, and runs one application in one way."""
 import os
 import shutil
@@ -76,11 +76,11 @@ class Server:
 
     @property
     def socket(self) -> Path:
-        """Of a program that httpd does not start."""
+        """The socket of a program that httpd does not start."""
         return self.root / "tmp" / "socket"
 
     def command(self) -> list[str]:
-        """A program beside httpd; empty: none."""
+        """A program beside httpd, or nothing."""
         return []
 
     # ---- life
@@ -104,7 +104,7 @@ class Server:
             return False
 
     def destroy(self) -> None:
-        """It may have been killed in part, so nothing is expected of it."""
+        """A part of it may have been killed, so nothing is expected."""
         if self.beside is not None:
             self.beside.terminate()
             self.beside.wait(30)
@@ -113,7 +113,7 @@ class Server:
     # ---- its processes
 
     def apps(self) -> list[int]:
-        """Those that serve requests of the application."""
+        """The processes that serve requests of the application."""
         return [pid for pid in procs.marked(str(self.root), self.httpd.born)
                 if self.serves(procs.command(pid))
                 and pid not in self.managers()]
@@ -122,7 +122,7 @@ class Server:
         return True
 
     def managers(self) -> list[int]:
-        """Those that start the ones of the application."""
+        """The processes that start those of the application."""
         return [self.beside.pid] if self.beside is not None else []
 
 

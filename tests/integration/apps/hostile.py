@@ -2,8 +2,8 @@
 """An app that attacks httpd and the spawner, as harness/hostile.py says. The
 file MODE_FILE contains `ATTACK hostile VICTIM`, `ATTACK harmless VICTIM`, or
 `idle`. VICTIM is the socket of another app. Harmless is the same work, done to
-a target of the app itself. Its response is its pid; with the attack `answers`,
-descriptors come along. FORKS_MAX limits the number of processes."""
+a target of the app itself. Its response is its pid; with the attack
+`responses`, descriptors come along. FORKS_MAX limits the number of processes."""
 import array
 import os
 import signal
@@ -210,7 +210,7 @@ class Term:
 
 ATTACKS = {"output": Output, "notify": Notify, "linger": Linger,
            "links": Links, "forks": Forks, "files": Files,
-           "answers": Responses, "term": Term}
+           "responses": Responses, "term": Term}
 
 
 def attack():
@@ -238,7 +238,7 @@ def serve(connection):
             body = str(os.getpid()).encode()
             text = (b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s"
                     % (len(body), body))
-            if mode()[:2] == ["answers", "hostile"] \
+            if mode()[:2] == ["responses", "hostile"] \
                     and connection.family == socket.AF_UNIX:
                 one = lingering()
                 connection.sendmsg([text], rights(one))

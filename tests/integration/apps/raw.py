@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """An app that reads a request without a body over $PROTOCOL, responds to each
-with the bytes of the file $ANSWER, and closes the connection. With $HANG it
+with the bytes of the file $RESPONSE, and closes the connection. With $HANG it
 keeps the connection open."""
 import os
 import socket
@@ -31,7 +31,7 @@ def read_request(connection):
 
 
 server = socket.socket(fileno=3)
-with open(os.environ["ANSWER"], "rb") as file:
+with open(os.environ["RESPONSE"], "rb") as file:
     response = file.read()
 kept = []
 while True:

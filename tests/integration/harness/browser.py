@@ -78,7 +78,7 @@ class Chromium:
                          if message["id"] == number)
             return bool(found)
 
-        wait_until(came, "chromium answers", BOUND)
+        wait_until(came, "chromium responds", BOUND)
         assert "error" not in found[0], found[0]
         return found[0]["result"]
 

@@ -152,7 +152,7 @@ class Pending:
 
     def result(self, bound: float = 30.0) -> Response:
         self.thread.join(bound)
-        assert not self.thread.is_alive(), f"no answer within {bound} s"
+        assert not self.thread.is_alive(), f"no response within {bound} s"
         if self.error is not None:
             raise self.error
         assert self.response is not None

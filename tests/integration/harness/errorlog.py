@@ -120,16 +120,16 @@ class ErrorLog:
         self.expected += [re.compile(pattern) for pattern in patterns]
 
     def expect_crashes(self) -> None:
-        """This test damages children of httpd, or a helper. In no other is a
-        crash expected, whatever patterns there are."""
+        """This test damages children of httpd, or a helper. All other tests
+        expect no crash, whatever their patterns are."""
         self.may_crash = True
 
     def matching(self, pattern: str) -> list[str]:
         return [line for line in self.lines() if re.search(pattern, line)]
 
     def wait_for(self, pattern: str, count: int = 1) -> list[str]:
-        """Such lines, so many at least. What the spawner does can be seen
-        before it says so."""
+        """At least this many lines that match. The effect of what the spawner
+        does may be visible before its line."""
         return wait_until(lambda: self.matching(pattern)[count - 1:]
                           and self.matching(pattern), f"{pattern} is said")
 

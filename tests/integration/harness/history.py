@@ -183,7 +183,7 @@ class History:
     def summary(self) -> str:
         inside = ", ".join(f"{count} in a killed {kind}" for kind, count
                            in sorted(self.inside.items())) or "none"
-        return (f"{self.served} answered; failed: {inside}; sent again "
+        return (f"{self.served} served; failed: {inside}; sent again "
                 f"(idle connection closed): {self.stale}; "
                 f"{len(self.lost)} lost, {len(self.wrong)} wrong")
 

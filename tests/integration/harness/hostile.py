@@ -18,8 +18,8 @@ from harness.httpd import Httpd
 from harness.load import WORKERS, Crowd, Load
 from harness.wait import wait_until
 
-ATTACKS = ("output", "notify", "linger", "links", "forks", "files", "answers",
-           "term")
+ATTACKS = ("output", "notify", "linger", "links", "forks", "files",
+           "responses", "term")
 PHASE = 1.0  # seconds
 CLIENTS = 6
 WORST = 2.0  # times the p99 of the harmless phases
@@ -109,7 +109,7 @@ class Hostile:
         self.switch("idle")
         # Remove what it has left, so the next phase begins without it.
         wait_until(lambda: self.httpd.ctl("status").returncode == 0,
-                   f"the spawner answers after {attack}", 15)
+                   f"the spawner responds after {attack}", 15)
 
     def run(self) -> None:
         httpd = self.httpd.start()
@@ -164,7 +164,7 @@ class Hostile:
                  f"harmless {self.p99(False, attack) * 1000:.1f} ms"
                  for attack in self.attacks]
         return [*lines, self.history.summary(),
-                f"{len(self.stolen)} answers of the good one's by the hostile "
+                f"{len(self.stolen)} responses of the good app by the hostile "
                 "one's name"]
 
     def verdict(self) -> str:

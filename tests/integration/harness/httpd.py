@@ -159,8 +159,8 @@ class Httpd:
         os.kill(self.pid, signal.SIGUSR1)
         wait_until(lambda: len(self.log.matching(SERVES)) > before,
                    "httpd resumed", 40)
-        wait_until(lambda: not self.accepting(old), "the old children are "
-                   "told, who may have one more connection until then", 40)
+        wait_until(lambda: not self.accepting(old), "the old children "
+                   "know it, which may accept one more until then", 40)
 
     def accepting(self, pids: list[int]) -> list[int]:
         """Those of the processes that wait for connections."""

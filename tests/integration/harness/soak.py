@@ -152,7 +152,7 @@ class Soak:
             assert done.returncode in (0, 3) or gone, said
             return done.returncode != 3
 
-        wait_until(has_run, "apppoolctl answers", 15)
+        wait_until(has_run, "apppoolctl has run", 15)
         self.done[f"apppoolctl {words[0]}"] += 1
 
     # ---- the run

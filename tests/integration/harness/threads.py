@@ -93,7 +93,7 @@ class Threads:
         """Return when this many more requests were served."""
         seen = self.good
         wait_until(lambda: self.good >= seen + count or self.failed,
-                   "requests are answered", 60)
+                   "requests are served", 60)
 
     def names(self) -> set[str]:
         """The names of the responses."""
@@ -113,4 +113,4 @@ class Threads:
             thread.join(60)
         if kind is None:
             assert not any(thread.is_alive() for thread in self.threads), \
-                "a client has got no answer"
+                "a client has got no response"

@@ -152,7 +152,7 @@ void model_end(model_t *m, int session, m_end_t how)
 }
 
 /* @return 0: it is to be closed */
-static int abandon(model_t *m, int session, int answered)
+static int abandon(model_t *m, int session, int responded)
 {
     m_session_t *s = &m->sessions[session];
     int process = model_process_of(m, s);
@@ -161,7 +161,7 @@ static int abandon(model_t *m, int session, int answered)
     if (process < 0 || m->processes[process].state != M_LIVE)
         return 0;
     most = model_concurrency(m, process);
-    if ((s->long_lived && (most == 0 || !answered)) ||
+    if ((s->long_lived && (most == 0 || !responded)) ||
         model_abandoned(m, process) >= (most != 0 ? most : 1))
         return 0;
     if (s->long_lived)
@@ -173,9 +173,9 @@ static int abandon(model_t *m, int session, int answered)
     return 1;
 }
 
-static int leave(model_t *m, int session, int answered)
+static int leave(model_t *m, int session, int responded)
 {
-    int abandoned = abandon(m, session, answered);
+    int abandoned = abandon(m, session, responded);
 
     if (!abandoned)
         end(m, session, M_CLOSE);

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Answers each request with what CGI calls its variables, as JSON."""
+"""Responds to each request with its CGI variables, as JSON."""
 import json
 
 

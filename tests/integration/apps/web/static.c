@@ -149,7 +149,7 @@ static void stream(void)
     put("data: second\n\n");
 }
 
-static void answer(void)
+static void respond(void)
 {
     if (strcmp(path, "/big") == 0) {
         head("200", "text/plain");
@@ -190,7 +190,7 @@ int main(void)
         in = fdopen(client, "r");
         out = fdopen(dup(client), "w");
         if (read_head())
-            answer();
+            respond();
         fclose(out);
         fclose(in);
     }

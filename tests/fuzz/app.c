@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What an app writes: bytes on its standard output, which become lines of the
+/* The output of an app: bytes on its standard output, which become lines of the
  * log, and messages to $NOTIFY_SOCKET.
  *
  * Input: a byte whose lowest bit selects one of the two, and what the app

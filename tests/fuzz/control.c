@@ -1,12 +1,12 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The control socket: whatever a client sends, it gets one JSON object, or
- * nothing. Only root may do everything. A user of apps is told of no other app,
- * and any other user of no app.
+ * nothing. Only root may do everything. A user of apps sees no other app, and
+ * any other user sees no app.
  *
- * Input: a byte, and what is sent. If bit 0 of the byte is set: over the
- * socket, in pieces as long as the upper bits say. If bit 1 is set: as root;
- * otherwise the next two bits select the user. */
+ * Input: a byte, and the bytes that are sent. If bit 0 of the byte is set: over
+ * the socket, in pieces as long as the upper bits say. If bit 1 is set: as
+ * root; otherwise the next two bits select the user. */
 
 #include "spawner/control/control.h"
 
@@ -117,7 +117,7 @@ static void finish(spawner_t *s)
     free(text);
 }
 
-/* ---- questions ---- */
+/* ---- commands ---- */
 
 static void is_response(const json_t *o)
 {
@@ -186,7 +186,7 @@ static void turn(void)
     finish(state_spawner());
 }
 
-/* Read all that comes until the end, or for now. @return bytes */
+/* Read everything until the end, or what is there. @return bytes */
 static size_t receive(int fd, char *response, size_t size)
 {
     size_t length = 0;
@@ -220,7 +220,7 @@ static void call(spawner_t *s, const uint8_t *data, size_t size, size_t chunk)
         size_t n = size < chunk ? size : chunk;
 
         if (send(fd, data, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-            break; /* it has heard enough */
+            break; /* it has read enough */
         data += n;
         size -= n;
         turn();

@@ -1,9 +1,9 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What a FastCGI app sends: any bytes, in any pieces. Whatever the pieces, the
- * same comes out of them.
+/* The bytes of a FastCGI app: any bytes, in any pieces. The result is the same
+ * for all pieces.
  *
- * Input: a byte (the size of the pieces), and what is sent. */
+ * Input: a byte (the size of the pieces), and the bytes that are sent. */
 
 #include "mod_apppool/backend/fcgi_parser.h"
 
@@ -28,7 +28,7 @@ static void must(int truth)
         abort();
 }
 
-/* A piece lies within what was given, and is not empty. */
+/* A piece is within the input, and is not empty. */
 static void hear(heard_t *heard, int which, const char *given, size_t n)
 {
     const apppool_fcgi_parser_t *parser = &heard->parser;

@@ -123,7 +123,7 @@ void play_look(play_t *p)
 
 /* ---- wrong values ---- */
 
-/* A value that could stand there, or almost. */
+/* A value that could be there, or nearly. */
 static uint32_t value(play_t *p, dice_t *d, const uint32_t *word)
 {
     static const uint32_t edges[] = {

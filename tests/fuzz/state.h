@@ -10,11 +10,11 @@
 
 #include "spawner/state/state.h"
 
-/** The one there is; its runtime directory is made the first time, in TMPDIR,
- * and left there; its error log is kept in memory. */
+/** The only one. Its runtime directory is made at the first call, in TMPDIR,
+ * and is left there. Its error log is kept in memory. */
 spawner_t *state_begin(void);
 
-/** What was logged since the last time; NUL-terminated. */
+/** The lines that were logged since the last call; NUL-terminated. */
 const char *state_log(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The app table: any text is taken as a whole, or refused with a sentence. A
- * table that is taken has what the rest of the spawner relies on. */
+/* The app table: any text is accepted as a whole, or refused with a sentence.
+ * An accepted table has everything that the rest of the spawner relies on. */
 
 #include "spawner/state/app_table.h"
 

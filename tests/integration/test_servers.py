@@ -243,7 +243,7 @@ def test_php_children(httpd: Httpd) -> None:
     ("app = 5", "wsgi has no application that can be called")])
 def test_wsgi_does_not_load(httpd: Httpd, text: str, said: str) -> None:
     """The error page has the traceback"""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_TOLD)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", "AppFriendlyErrors On", command=None)
     (app.root / "wsgi.py").write_text(text)
     httpd.start()

@@ -37,7 +37,8 @@ int show_report(const json_t *o)
     return EXIT_OK;
 }
 
-/* A setting without a place is the default. Without a value, it is none. */
+/* A setting without a place has its default. A setting without a value has
+ * none. */
 int show_settings(const json_t *o)
 {
     const json_t *settings = json_object_get(o, "settings"), *s;

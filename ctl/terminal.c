@@ -76,7 +76,7 @@ void terminal_begin(void)
 
 /* ---- drawing ---- */
 
-/* How many bytes of the line fit, if so many characters fit? */
+/* The number of bytes that the first `columns` characters of the line take. */
 static int cut(const char *line, size_t length, int columns)
 {
     size_t i;

@@ -2,8 +2,8 @@
 
 /**
  * @file connection_idle.h
- * @brief The connections of a child of httpd that no request uses: a list, and
- *        who closes them.
+ * @brief The connections of a child of httpd that no request uses: a list,
+ *        and the functions that close them.
  *
  * Lock:  the list has a mutex of its own; a connection that was taken belongs
  *        to its taker alone.
@@ -49,7 +49,7 @@ apppool_connection_t *apppool_connection_idle_take(server_rec *s, uint64_t id);
 /** A connection is idle from now on, or not connected (id 0). */
 void apppool_connection_idle_put(apppool_connection_t *c);
 
-/** Close its connection, in the hands of whoever has taken it. */
+/** Close its connection. The caller has taken it from the list. */
 void apppool_connection_idle_close(apppool_connection_t *c);
 
 /** mod_proxy's record of the connection. @return NULL: mod_proxy logged why */

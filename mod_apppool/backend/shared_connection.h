@@ -25,7 +25,7 @@
  * Crash: the next request cuts the connection of a child that was killed.
  * Trust: a child of httpd may park anything. A copy is used only if it is a
  *        connection to the socket of this process: its name is in a directory
- *        of root, and who listens there is root or the app's user.
+ *        of root, and the process that listens there is root's or the app's.
  */
 #ifndef MOD_APPPOOL_BACKEND_SHARED_CONNECTION_H
 #define MOD_APPPOOL_BACKEND_SHARED_CONNECTION_H

@@ -38,16 +38,16 @@ typedef struct {
     uint32_t min_instances;   /**< kept alive once the group was used */
     uint32_t max_instances;   /**< 0: no limit but the pool's */
     uint32_t max_requests;    /**< 0: no limit */
-    uint32_t jitter;          /**< up to so many requests more, per process */
+    uint32_t jitter;          /**< a process gets up to this many more */
     uint32_t concurrency;     /**< per process; 0: no limit; AUTO: its own */
     uint32_t max_queue;       /**< waiting requests; more are refused */
     uint32_t global_queue;    /**< 0: each process has a queue of its own */
     uint32_t rolling;         /**< 1: a restart replaces, one by one */
-    uint32_t spawn_if_under;  /**< above limits only with fewer unhung ones */
-    uint32_t hung_extra;      /**< at most so many hung ones do not count */
+    uint32_t spawn_if_under;  /**< go above limits if fewer are not hung */
+    uint32_t hung_extra;      /**< maximum of hung ones that do not count */
     uint32_t unkillable_stop; /**< with this many no start; 0: no limit */
     int64_t idle_time;        /**< us; 0: idle processes stay */
-    int64_t check_interval;   /**< us between looks at restart.txt */
+    int64_t check_interval;   /**< us between two checks of restart.txt */
     int64_t hung_after;       /**< us a request may take; 0: for ever */
     int64_t kill_after;       /**< us until its process is ended; 0: never */
 } apl_options_t;

@@ -14,7 +14,7 @@
 
 #include "shm/format/statistics.h"
 
-/** The classes: up to so many us. */
+/** The upper bound of each class, in us. */
 extern const int64_t apl_histogram_bounds[APL_HISTOGRAM_BOUNDS];
 
 /**

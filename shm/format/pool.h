@@ -44,7 +44,7 @@ typedef struct {
     uint32_t size;           /**< bytes from base */
     apl_capacity_t n;        /**< slots of each array, with the unused 0 */
     int file;                /**< memfd, or -1: in plain memory */
-    uint32_t self;           /**< index of this httpd child; 0: it is none */
+    uint32_t self;           /**< index of this child; 0: no child of httpd */
     uint32_t generation;     /**< of its slot */
     uint32_t config;         /**< of its configuration */
     apl_identity_t identity; /**< itself */

@@ -94,8 +94,8 @@ typedef struct {
 typedef struct {
     int64_t time;
     uint64_t requests, served, app_time;
-    uint32_t busy;    /**< processes, then */
-    uint32_t waiting; /**< requests, at the most since the sample before */
+    uint32_t busy;    /**< processes, at `time` */
+    uint32_t waiting; /**< requests: maximum since the last sample */
 } apl_sample_t;
 
 _Static_assert(sizeof(apl_histogram_t) == 136, "histograms are 136 bytes");

@@ -17,7 +17,7 @@
 /** What /proc/PID/stat says of a process. */
 typedef struct {
     apl_identity_t identity;
-    int32_t session;  /**< pid of who leads it */
+    int32_t session;  /**< pid of its leader */
     int64_t resident; /**< bytes, shared ones as well */
 } apl_stat_t;
 

@@ -2,8 +2,8 @@
 
 /**
  * @file session_peek.h
- * @brief An open session for those who only read: a consistent copy of its
- *        slot, made without the lock.
+ * @brief A consistent copy of the slot of an open session, made without the
+ *        lock, for callers that only read.
  *
  *     for (i = 1; i <= apl_session_peek_top(pool); i++)
  *         if (apl_session_peek(pool, i, &r) == APR_SUCCESS && ...

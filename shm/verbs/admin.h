@@ -30,7 +30,8 @@ apr_status_t apl_admin_drain(apl_pool_t *pool, const apl_app_t *app,
 
 /**
  * May a user who is not an administrator restart or start this app now? Such a
- * user cannot end a drain, nor a pause within APL_PAUSE_MIN of a failed start.
+ * user cannot end a drain. Such a user cannot end a pause either, within
+ * APL_PAUSE_MIN of a failed start.
  * @return APR_SUCCESS, also if there is no such group; APL_EDRAINED;
  *         APL_EBACKOFF
  */

@@ -16,7 +16,7 @@
 #include "shm/format/slot.h"
 #include "shm/verbs/supervise.h"
 
-#define LOWER_MAX 2048 /* a tick takes at most so many free slots off the end */
+#define LOWER_MAX 2048 /* free slots that a tick takes off the end */
 
 apr_status_t apl_housekeeping_repair(apl_pool_t *pool, int64_t now)
 {
@@ -30,7 +30,7 @@ apr_status_t apl_housekeeping_repair(apl_pool_t *pool, int64_t now)
     return rv;
 }
 
-/* The next tick is due in so many us, unless it is due before. */
+/* The next tick is due in `us`, or earlier. */
 static void wake_within(int64_t us, const apl_lock_token_t *token,
                         int64_t *next)
 {

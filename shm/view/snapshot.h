@@ -2,7 +2,7 @@
 
 /**
  * @file snapshot.h
- * @brief A consistent copy of the pool, for those who only read.
+ * @brief A consistent copy of the pool, for callers that only read.
  *
  * The sequence number of the header is odd while somebody is inside the lock.
  * A copy between two equal even readings is consistent. It contains what lists

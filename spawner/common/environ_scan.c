@@ -16,7 +16,7 @@
 #include "spawner/common/child_reset.h"
 #include "spawner/shared/clock_ms.h"
 
-#define WORKERS  32   /* so many processes may block a worker each */
+#define WORKERS  32   /* maximum number of processes that block one */
 #define STALLED  100  /* ms without a mark: start one more worker */
 #define PATIENCE 1000 /* ms without a mark: give up */
 #define LIMIT    3000 /* ms for the whole scan */

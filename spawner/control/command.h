@@ -6,7 +6,7 @@
  *        process that a word names.
  *
  * Errors: a refusal, {"error": SENTENCE}, which apppoolctl gets.
- * Trust:  the kernel says who the user is (SO_PEERCRED). A word is looked up
+ * Trust:  the kernel says which user it is (SO_PEERCRED). A word is looked up
  *         and nothing else. A user finds the apps that run as that user. To the
  *         user, all other apps do not exist.
  */

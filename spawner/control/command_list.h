@@ -21,8 +21,8 @@
  * {"ok": true, "text": SENTENCE, ...} when something was done, or
  * {"error": SENTENCE} when it was not.
  *
- * Trust: the kernel says who the user is. The words are checked and then looked
- *        up; nothing else is done with them.
+ * Trust: the kernel says which user it is. The words are checked and then
+ *        looked up; nothing else is done with them.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_COMMAND_LIST_H
 #define APPPOOL_SPAWNER_CONTROL_COMMAND_LIST_H

@@ -13,9 +13,9 @@
  * control.sock is for root and httpd's user. Each user of apps has a socket
  * (user_sockets.h).
  *
- * Trust: SO_PEERCRED says who the client is. A client that is neither root nor
- *        the user of the socket is closed, whatever the mode of the socket
- *        is.
+ * Trust: SO_PEERCRED says which user the client is. The connection of a
+ *        client that is neither root nor the user of the socket is closed,
+ *        whatever the mode of the socket is.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_CONTROL_H
 #define APPPOOL_SPAWNER_CONTROL_CONTROL_H
@@ -25,8 +25,8 @@
 /** Bind and listen. @return 0, or -1 with errno */
 int control_open(spawner_t *s);
 
-/** Give the socket to httpd's user, whom the table names. Make the sockets of
- * the users of apps. */
+/** Give the socket to httpd's user. The app table names that user. Make the
+ * sockets of the users of apps. */
 void control_configure(spawner_t *s);
 
 /** Drop clients that are too slow, and begin the next response. */

@@ -122,7 +122,7 @@ static int apply(size_t rule, detect_found_t *found,
 static void explain_none(detect_found_t *found, const detect_config_t *config,
                          const char *other)
 {
-    const char *between = "there is none of ";
+    const char *between = "none of these files exists: ";
     size_t i, n = 0;
 
     for (i = 0; i < sizeof rules / sizeof *rules; i++)

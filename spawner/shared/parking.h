@@ -51,8 +51,8 @@ int parking_copy(int socket);
  * themselves where they see that something is wrong. */
 void parking_restore(int socket);
 
-/** End what is parked, for all who have a copy. A process that may open no more
- * files leaves it there, so that another can.
+/** End the connections that are parked, also for processes that have a copy. A
+ * process that may open no more files leaves them there for another process.
  * @return 0: nothing is parked any more; -1: something may be */
 int parking_cut(int socket);
 

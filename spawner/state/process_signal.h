@@ -8,7 +8,8 @@
  * Crash:  the next spawner finds the deadline in the registry, and sends the
  *         signal that was to be sent later.
  * Trust:  the whole process group is signalled only while its leader lives, or
- *         is a zombie that was not reaped: so long its number is not reused.
+ *         is a zombie that was not reaped. Until then, the kernel gives its
+ *         number to no other process.
  */
 #ifndef APPPOOL_SPAWNER_STATE_PROCESS_SIGNAL_H
 #define APPPOOL_SPAWNER_STATE_PROCESS_SIGNAL_H

@@ -44,7 +44,8 @@ apr_status_t apply_table_process(spawner_t *s, const process_t *p);
 /**
  * Make the segment follow the table: at once after a new table, and then each
  * second, because damage may have changed the segment. Also put the users of
- * apps into the table: a process knows who owned AppRoot when it began.
+ * apps into the table: a process knows the user that owned AppRoot when
+ * it began.
  * @return 1: an app has another user now
  */
 int apply_table(spawner_t *s);

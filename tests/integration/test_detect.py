@@ -25,11 +25,12 @@ def test_what_would_be_run(httpd: Httpd) -> None:
                     "command": "./run ?[2J"}
     nothing = httpd.ctl("detect", str(httpd.dir / "hold"))
     assert nothing.returncode == 1
-    assert "none of Procfile, config.ru" in nothing.stderr
+    assert "files exists: Procfile, config.ru" in nothing.stderr
     missing = httpd.ctl("detect", "/nonexistent")
     assert missing.returncode == 1
     assert "/nonexistent: No such file" in missing.stderr
-    for where, why in ((httpd.dir / "hold", "there is none of Procfile, "),
+    for where, why in ((httpd.dir / "hold",
+                        "none of these files exists: Procfile, "),
                        ("/nonexistent", "No such file or directory")):
         missing = httpd.ctl("detect", "--json", str(where))
         assert (missing.returncode, missing.stderr) == (1, "")

@@ -77,13 +77,15 @@ static void the_error_names_what_was_looked_for(void **state)
 {
     (void)state;
     assert_string_equal(not_detected(APL_HTTP),
-                        "there is none of Procfile, config.ru, "
+                        "none of these files exists: Procfile, config.ru, "
                         "passenger_wsgi.py, wsgi.py, asgi.py, */wsgi.py, "
                         "package.json, server.js, app.js");
-    assert_string_equal(not_detected(APL_FCGI),
-                        "there is none of Procfile, *.fcgi, index.php, "
-                        "public/index.php");
-    assert_string_equal(not_detected(APL_SCGI), "there is none of Procfile");
+    assert_string_equal(
+        not_detected(APL_FCGI),
+        "none of these files exists: Procfile, *.fcgi, index.php, "
+        "public/index.php");
+    assert_string_equal(not_detected(APL_SCGI),
+                        "none of these files exists: Procfile");
     assert_int_equal(mkdir("app.js", 0700), 0);
     not_detected(APL_HTTP);
     rmdir("app.js");

@@ -108,6 +108,7 @@ BAD = {
     "a return alone": b"GET / HTTP/1.1\r\nA: b\rC: d\r\n\r\n",
     "a zero": b"GET / HTTP/1.1\r\nA: b\0\r\n\r\n",
     "no colon": b"GET / HTTP/1.1\r\nhello\r\n\r\n",
+    "no colon after a name": b"GET / HTTP/1.1\r\nHost\r\n\r\n",
     "no name": b"GET / HTTP/1.1\r\n: hello\r\n\r\n",
     "a blank after the name": b"GET / HTTP/1.1\r\nA : b\r\n\r\n",
     "a folded line": b"GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n",

@@ -43,7 +43,7 @@ def parse(head, environ):
     text = head.decode("latin-1")
     first, *lines = text.split("\r\n")
     n = len(lines)
-    if text.count("\n") != n or text.count("\r") != n or "\0" in text:
+    if head.count(b"\n") != n or head.count(b"\r") != n or b"\0" in head:
         raise BadRequest("its head has a wrong character")
     try:
         method, target, version = first.split(" ")
@@ -61,16 +61,29 @@ def parse(head, environ):
     environ["PATH_INFO"] = decoded(path) if "%" in path else path
     environ["QUERY_STRING"] = query
     environ["SERVER_PROTOCOL"] = version
+    known = keys.get
     for line in lines:
-        name, colon, value = line.partition(":")
-        if not colon:
-            raise BadRequest("a line of its head has no colon")
-        name = keys.get(name) or key(name)
-        value = value.strip(" \t")
-        if name in environ:
-            value = environ[name] + ("; " if name == "HTTP_COOKIE" else ", ") \
-                + value
+        name, colon, value = line.partition(": ")
+        name = known(name)
+        if not colon or name is None or name in environ:
+            add(line, environ)
+            continue
+        if value[:1] <= " " or value[-1:] <= " ":
+            value = value.strip(" \t")
         environ[name] = value
+
+
+def add(line, environ):
+    """A header that is new, or there for the second time."""
+    name, colon, value = line.partition(":")
+    if not colon:
+        raise BadRequest("a line of its head has no colon")
+    name = keys.get(name) or key(name)
+    value = value.strip(" \t")
+    if name in environ:
+        value = environ[name] + ("; " if name == "HTTP_COOKIE" else ", ") \
+            + value
+    environ[name] = value
 
 
 def body_of(environ, connection):

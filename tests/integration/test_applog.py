@@ -154,7 +154,10 @@ def test_syslog_of_the_virtual_host(httpd: Httpd) -> None:
         "for f in null zero full random urandom; do touch $d/$f && "
         "mount --bind /dev/$f $d/$f || exit 1; done; mkdir $d/shm && "
         f"ln -s /proc/self/fd $d/fd && ln -s {path} $d/log && "
-        'mount --rbind $d /dev && exec "$@"', "sh"]
+        # The test's own files may be in /dev/shm.
+        f"mount --rbind {httpd.dir} /mnt && mount --rbind $d /dev && "
+        f"mkdir -p {httpd.dir} && mount --rbind /mnt {httpd.dir} && "
+        'exec "$@"', "sh"]
     httpd.app("shop", "ErrorLog syslog:local3:shop-tag")
     httpd.start()
     try:

@@ -18,8 +18,10 @@ pytestmark = pytest.mark.skipif(not can_mount(), reason="mount is denied")
 @pytest.mark.parametrize("room", [0, 40])
 def test_full_shared_memory(httpd: Httpd, room: int) -> None:
     """The segment needs no room in /dev/shm, so no process ends by SIGBUS."""
-    httpd.wrapper = mounted(
+    httpd.wrapper = mounted(  # the test's own files may be in /dev/shm
+        f"mount --bind {httpd.dir} /mnt && "
         "mount -t tmpfs -o size=64k none /dev/shm && "
+        f"mkdir -p {httpd.dir} && mount --bind /mnt {httpd.dir} && "
         f"head -c {64 - room}k /dev/zero >/dev/shm/full")
     httpd.app("shop")
     httpd.start()

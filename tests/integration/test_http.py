@@ -321,4 +321,5 @@ def test_idle_app_connections_are_closed(httpd: Httpd) -> None:
     pending = [httpd.get_async("/sleep?s=0.2", "shop") for _ in range(4)]
     for one in pending:
         assert one.result().status == 200
-    wait_until(lambda: sockets(pid) == before, "all are closed")
+    # The look whether it is ready may have had one still.
+    wait_until(lambda: sockets(pid) <= before, "all are closed")

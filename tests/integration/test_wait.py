@@ -127,7 +127,7 @@ def respond(server: socket.socket) -> None:
 def test_survivors_of_sigkill_keep_it_from_starting() -> None:
     """The wait ends with the reason. Only a broken disk makes such processes,
     so the test plays the spawner."""
-    with tempfile.TemporaryDirectory(prefix="ap", dir="/tmp") as place, \
+    with tempfile.TemporaryDirectory(prefix="ap") as place, \
             socket.socket(socket.AF_UNIX) as server:
         server.bind(f"{place}/control.sock")
         server.listen()

@@ -11,7 +11,7 @@ PYTHON=${PYTHON:-/usr/bin/python3}
 pytest_suite() {
     local dir=$1 scratch status
     shift
-    scratch=$(mktemp -d /tmp/pytest-XXXXXX) || return 1
+    scratch=$(mktemp -d -t pytest-XXXXXX) || return 1
     # Compiled tests are kept for the other processes of pytest, and not in DIR.
     (cd "$dir" && PYTHONDONTWRITEBYTECODE='' \
         PYTHONPYCACHEPREFIX=${PYTHONPYCACHEPREFIX:-$scratch/compiled} \

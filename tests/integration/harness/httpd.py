@@ -26,7 +26,7 @@ SERVES = "resuming normal operations"
 class Httpd:
     def __init__(self, mpm: str = "event") -> None:
         # Short, for the paths of sockets. Open, because apps must enter.
-        self.dir = Path(tempfile.mkdtemp(prefix="ap", dir="/tmp"))
+        self.dir = Path(tempfile.mkdtemp(prefix="ap"))
         self.dir.chmod(0o755)
         self.mpm = mpm
         self.port, self.port_claim = reserve_port()

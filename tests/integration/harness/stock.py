@@ -64,7 +64,7 @@ class Stock:
     mounts = ""
 
     def __init__(self) -> None:
-        self.dir = Path(tempfile.mkdtemp(prefix="st", dir="/tmp"))
+        self.dir = Path(tempfile.mkdtemp(prefix="st"))
         self.dir.chmod(0o755)
         var = self.dir / "var"
         for place in (var / "log" / "apache2", var / "lib" / "apache2",

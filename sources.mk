@@ -60,12 +60,15 @@ module_sources = \
 	mod_apppool/backend/fcgi.c \
 	mod_apppool/backend/fcgi_body.c \
 	mod_apppool/backend/fcgi_connection.c \
+	mod_apppool/backend/fcgi_end.c \
 	mod_apppool/backend/fcgi_output.c \
 	mod_apppool/backend/fcgi_parser.c \
 	mod_apppool/backend/fcgi_request.c \
 	mod_apppool/backend/fcgi_response.c \
 	mod_apppool/backend/fcgi_sending.c \
 	mod_apppool/backend/fcgi_stderr.c \
+	mod_apppool/backend/uwsgi_head.c \
+	mod_apppool/backend/uwsgi_request.c \
 	mod_apppool/backend/first_byte.c \
 	mod_apppool/body/request_body.c \
 	mod_apppool/backend/connection.c \
@@ -403,6 +406,8 @@ unit_tests = \
 	tests/unit/environ_scan \
 	tests/unit/fcgi_parser \
 	tests/unit/fcgi_request \
+	tests/unit/uwsgi_head \
+	tests/unit/uwsgi_request \
 	tests/unit/slot_state \
 	tests/unit/repair_order \
 	tests/unit/abandoned_by_death \

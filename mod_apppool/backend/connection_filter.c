@@ -35,8 +35,7 @@ static int is_repeatable(const apppool_connection_filter_t *filter)
 static void silence(request_rec *r)
 {
     static const char *const speakers[] = {"mod_proxy.c", "mod_proxy_http.c",
-                                           "mod_proxy_scgi.c",
-                                           "mod_proxy_uwsgi.c"};
+                                           "mod_proxy_scgi.c"};
     struct ap_logconf *quiet;
     size_t i;
 

@@ -8,12 +8,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "mod_apppool/backend/fcgi_connection.h"
+#include "mod_apppool/backend/fcgi_end.h"
 #include "mod_apppool/backend/fcgi_format.h"
-#include "mod_apppool/backend/fcgi_parser.h"
-#include "mod_apppool/backend/fcgi_response.h"
 #include "mod_apppool/backend/fcgi_sending.h"
-#include "mod_apppool/backend/fcgi_stderr.h"
 #include "shm/lock/lock_token.h"
 
 APLOG_USE_MODULE(apppool);
@@ -22,47 +19,26 @@ APLOG_USE_MODULE(apppool);
 #define FLUSHED (16 * 1024) /* bytes of a response to an unread request */
 #define SLICE   250         /* ms between two checks of the pool */
 #define SOON    20          /* ms from the end of the output to END_REQUEST */
+#define AT_ONCE 5           /* ms between two parts of a response over uwsgi */
 #define NAP     10          /* ms between two looks for more of a body */
 
-#define SAY(fcgi, rv, ...)                                                     \
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, (fcgi)->r, "apppool: " __VA_ARGS__)
-
-#define DYING 250000 /* us from SIGKILL to the end of the connections */
-
 /* Not OK, nor a status of HTTP: there is more to do. */
-#define GO_ON (-1000)
+#define GO_ON   (-1000)
 
-struct apppool_fcgi_t {
-    request_rec *r;
-    const char *who;
-    int local; /* over a Unix socket */
-    apppool_fcgi_connection_t connection;
-    apppool_first_byte_t first_byte;
-    int64_t began; /* us of apl_now() */
-    /* To the app. */
-    apppool_fcgi_sending_t sending;
-    /* From the app. */
-    char *buffer;
-    apppool_fcgi_parser_t parser;
-    apppool_fcgi_response_t response;
-    apppool_fcgi_stderr_t err;
-    int heard;  /* at least one byte */
-    int begun;  /* a record of this request */
-    int stray;  /* what came is a rest of another request */
-    int reset;  /* the connection was reset */
-    int closed; /* by the app */
-};
+#define DYING   250000 /* us from SIGKILL to the end of the connections */
 
 /* ---- begin and end ---- */
 
 apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *who,
-                                  apppool_fcgi_kind_t kind)
+                                  apppool_fcgi_kind_t kind, int is_uwsgi)
 {
     apppool_fcgi_t *fcgi = apr_pcalloc(r->pool, sizeof *fcgi);
 
     fcgi->r = r;
     fcgi->who = fcgi->response.who = fcgi->err.who = who;
     fcgi->sending.kind = kind;
+    fcgi->is_uwsgi = is_uwsgi;
+    fcgi->sending.is_uwsgi = fcgi->response.is_uwsgi = is_uwsgi;
     fcgi->connection.fd = -1;
     return fcgi;
 }
@@ -100,47 +76,28 @@ int apppool_fcgi_is_overloaded(const apppool_fcgi_t *fcgi)
     return fcgi->parser.ended && fcgi->parser.status == FCGI_OVERLOADED;
 }
 
-/* It had carried another request, and the app has taken no more. */
-static int is_lost(const apppool_fcgi_t *fcgi)
-{
-    return fcgi->connection.reused &&
-           (fcgi->stray ||
-            (!fcgi->heard && (fcgi->closed || fcgi->sending.out.hung_up)));
-}
-
-/* May the next request use the connection? All of this one was sent, it had no
- * body, and nothing has come behind its response. */
-static int is_clean(const apppool_fcgi_t *fcgi)
-{
-    return apppool_fcgi_parser_is_clean(&fcgi->parser) &&
-           fcgi->parser.status == FCGI_REQUEST_COMPLETE &&
-           fcgi->sending.kind == APPPOOL_FCGI_NO_BODY &&
-           apppool_fcgi_sending_is_done(&fcgi->sending) &&
-           fcgi->response.has_header;
-}
-
 void apppool_fcgi_close(apppool_fcgi_t *fcgi)
 {
-    apppool_fcgi_connection_end(&fcgi->connection,
-                                is_clean(fcgi)  ? APPPOOL_FCGI_CLEAN
-                                : is_lost(fcgi) ? APPPOOL_FCGI_FAILED
-                                                : APPPOOL_FCGI_CUT);
+    apppool_fcgi_end_use(fcgi);
 }
 
 apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi)
 {
     const request_rec *r = fcgi->r;
+    int was_killed =
+        (r->method_number == M_GET || r->method_number == M_OPTIONS) &&
+        (fcgi->stray || apl_now() - fcgi->began < DYING);
     int may_repeat =
         apppool_connection_filter_may_repeat(
             r, fcgi->sending.kind != APPPOOL_FCGI_NO_BODY, fcgi->local) &&
-        (r->method_number == M_GET || r->method_number == M_OPTIONS) &&
-        (fcgi->stray || apl_now() - fcgi->began < DYING);
+        (fcgi->is_uwsgi || was_killed);
     int was_reset = (fcgi->reset || fcgi->sending.out.hung_up) && !fcgi->heard;
 
     if (!fcgi->sending.out.sent && !fcgi->heard)
         return APPPOOL_UNSENT;
-    return (was_reset || is_lost(fcgi)) && may_repeat ? APPPOOL_UNREAD
-                                                      : APPPOOL_HEARD;
+    return (was_reset || apppool_fcgi_end_is_lost(fcgi)) && may_repeat
+               ? APPPOOL_UNREAD
+               : APPPOOL_HEARD;
 }
 
 /* ---- to the app ---- */
@@ -163,66 +120,12 @@ static int send_all(apppool_fcgi_t *fcgi)
 
 /* ---- from the app ---- */
 
-/* The response is complete. A slow client may take its time, and the app waits
- * for the next request, or for the end of the connection.
- * @return what the handler is to return */
-static int end_response(apppool_fcgi_t *fcgi)
+/* @return GO_ON, or what the handler is to return */
+static int pass_on(apppool_fcgi_t *fcgi)
 {
-    apppool_fcgi_close(fcgi);
-    return apppool_fcgi_response_end(&fcgi->response, fcgi->r);
-}
+    int status = apppool_fcgi_response_pass(&fcgi->response, fcgi->r);
 
-/* There is no more to come, without END_REQUEST.
- * @return what the handler is to return */
-static int break_off(apppool_fcgi_t *fcgi, int status)
-{
-    if (fcgi->parser.stdout_ended)
-        return end_response(fcgi);
-    return fcgi->response.passed ? AP_FILTER_ERROR : status;
-}
-
-/* @return what the handler is to return */
-static int end_wrong(const apppool_fcgi_t *fcgi)
-{
-    SAY(fcgi, 0, "%s sends wrong FastCGI: %s %u", fcgi->who, fcgi->parser.wrong,
-        fcgi->parser.wrong_number);
-    return fcgi->response.passed ? AP_FILTER_ERROR : HTTP_BAD_GATEWAY;
-}
-
-/* Before anything of this response. @return what the handler is to return */
-static int end_stray(apppool_fcgi_t *fcgi)
-{
-    fcgi->stray = 1;
-    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, fcgi->r,
-                  "apppool: %s has sent something over its shared "
-                  "connection that belongs to no request: %s %u",
-                  fcgi->who, fcgi->parser.wrong, fcgi->parser.wrong_number);
-    return HTTP_BAD_GATEWAY;
-}
-
-/* The app has not served the request. @return what the handler is to return */
-static int end_refused(const apppool_fcgi_t *fcgi)
-{
-    unsigned status = fcgi->parser.status;
-
-    SAY(fcgi, 0, "%s refuses the request: %s (FastCGI's status %u)", fcgi->who,
-        apppool_fcgi_parser_refusal(&fcgi->parser), status);
-    if (fcgi->response.passed)
-        return AP_FILTER_ERROR;
-    return status == FCGI_OVERLOADED ? HTTP_SERVICE_UNAVAILABLE
-                                     : HTTP_BAD_GATEWAY;
-}
-
-/* @return what the handler is to return */
-static int end_request(apppool_fcgi_t *fcgi)
-{
-    if (fcgi->parser.status != FCGI_REQUEST_COMPLETE)
-        return end_refused(fcgi);
-    if (fcgi->parser.app_status != 0)
-        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, fcgi->r,
-                      "apppool: %s has ended the request with status %u",
-                      fcgi->who, (unsigned)fcgi->parser.app_status);
-    return end_response(fcgi);
+    return status == OK ? GO_ON : status;
 }
 
 /* All that the buffer holds. @return GO_ON, or what the handler is to return */
@@ -251,33 +154,20 @@ static int take(apppool_fcgi_t *fcgi, apr_size_t n)
         case APPPOOL_FCGI_STDOUT_END:
             break;
         case APPPOOL_FCGI_END:
-            return end_request(fcgi);
+            return apppool_fcgi_end_request(fcgi);
         case APPPOOL_FCGI_WRONG:
-            return fcgi->connection.reused && !fcgi->begun ? end_stray(fcgi)
-                                                           : end_wrong(fcgi);
+            return fcgi->connection.reused && !fcgi->begun
+                       ? apppool_fcgi_end_stray(fcgi)
+                       : apppool_fcgi_end_wrong(fcgi);
         case APPPOOL_FCGI_MORE:
-            status = apppool_fcgi_response_pass(&fcgi->response, fcgi->r);
-            return status == OK ? GO_ON : status;
+            return pass_on(fcgi);
         }
     }
 }
 
-/* The connection has ended. @return what the handler is to return */
-static int end_connection(apppool_fcgi_t *fcgi, int error)
-{
-    fcgi->closed = 1;
-    fcgi->reset |= error == ECONNRESET;
-    if (fcgi->heard && !fcgi->parser.stdout_ended &&
-        !apppool_first_byte_is_cut_off(&fcgi->first_byte))
-        SAY(fcgi, error,
-            "%s has closed the connection before the end of the response",
-            fcgi->who);
-    return break_off(fcgi, HTTP_BAD_GATEWAY);
-}
-
-/* Read all that is there.
+/* Over FastCGI: read all that is there.
  * @return GO_ON, or what the handler is to return */
-static int receive(apppool_fcgi_t *fcgi)
+static int receive_records(apppool_fcgi_t *fcgi)
 {
     int status = GO_ON;
     ssize_t n;
@@ -289,7 +179,59 @@ static int receive(apppool_fcgi_t *fcgi)
             status = take(fcgi, (apr_size_t)n);
         }
         else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-            status = end_connection(fcgi, n == 0 ? 0 : errno);
+            status = apppool_fcgi_end_connection(fcgi, n == 0 ? 0 : errno);
+        else if (errno == EAGAIN)
+            break;
+    }
+    return status;
+}
+
+/* Over uwsgi: look at what is held.
+ * @return GO_ON, or what the handler is to return */
+static int take_held(apppool_fcgi_t *fcgi)
+{
+    apr_size_t n = fcgi->held;
+    int status;
+
+    fcgi->held = 0;
+    fcgi->has_waited = 0;
+    status =
+        apppool_fcgi_response_add(&fcgi->response, fcgi->r, fcgi->buffer, n);
+    return status == OK ? GO_ON : status;
+}
+
+/* The same, and pass it on. */
+static int pass_held(apppool_fcgi_t *fcgi)
+{
+    int status = take_held(fcgi);
+
+    return status == GO_ON ? pass_on(fcgi) : status;
+}
+
+/* Over uwsgi: read all that is there. It is held until the buffer is full, or
+ * the app pauses: if the end comes with it, all is passed on at once.
+ * @return GO_ON, or what the handler is to return */
+static int receive_bytes(apppool_fcgi_t *fcgi)
+{
+    int status = GO_ON;
+    ssize_t n;
+
+    while (status == GO_ON) {
+        n = recv(fcgi->connection.fd, fcgi->buffer + fcgi->held,
+                 BUFFER - fcgi->held, MSG_DONTWAIT);
+        if (n > 0) {
+            fcgi->heard = 1;
+            fcgi->held += (apr_size_t)n;
+            if (fcgi->held == BUFFER)
+                status = pass_held(fcgi);
+        }
+        else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+            int error = n == 0 ? 0 : errno;
+
+            status = take_held(fcgi);
+            if (status == GO_ON)
+                status = apppool_fcgi_end_connection(fcgi, error);
+        }
         else if (errno == EAGAIN)
             break;
     }
@@ -307,16 +249,6 @@ static int64_t limit_of(const apppool_fcgi_t *fcgi)
                : apl_now() + fcgi->first_byte.timeout;
 }
 
-/* The app was silent for too long, or it is being killed.
- * @return what the handler is to return */
-static int give_up(apppool_fcgi_t *fcgi, int status)
-{
-    if (fcgi->response.passed && !fcgi->parser.stdout_ended)
-        SAY(fcgi, 0, "%s was silent for too long within its response",
-            fcgi->who);
-    return break_off(fcgi, status);
-}
-
 /* A client that still sends may not read yet: a flush of more than its socket
  * holds would wait for ever. */
 static int may_flush(const apppool_fcgi_t *fcgi)
@@ -326,13 +258,22 @@ static int may_flush(const apppool_fcgi_t *fcgi)
            fcgi->response.size <= FLUSHED;
 }
 
+/* How long may it take until the end of the response, or the next part of it,
+ * comes? @return ms; 0: nobody knows */
+static int ends_soon(const apppool_fcgi_t *fcgi)
+{
+    if (fcgi->parser.stdout_ended)
+        return SOON;
+    return fcgi->held > 0 && !fcgi->has_waited ? AT_ONCE : 0;
+}
+
 /* Wait until the app, or the client, does something. What the app has sent
  * before is passed on meanwhile.
  * @return GO_ON, or what the handler is to return */
 static int wait_for_both(apppool_fcgi_t *fcgi)
 {
     struct pollfd fds[] = {{fcgi->connection.fd, POLLIN, 0}, {-1, POLLIN, 0}};
-    int soon = fcgi->parser.stdout_ended, status;
+    int soon = ends_soon(fcgi), status;
     int64_t limit = limit_of(fcgi);
     int slice = SLICE;
 
@@ -342,8 +283,14 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
         fds[1].fd = apppool_fcgi_body_descriptor(fcgi->r);
     if (fcgi->sending.waits && fds[1].fd < 0)
         slice = NAP;
-    if (soon && poll(fds, 2, SOON) > 0)
+    fcgi->has_waited = fcgi->held > 0;
+    if (soon > 0 && poll(fds, 2, soon) > 0)
         return GO_ON;
+    if (fcgi->held > 0) {
+        status = pass_held(fcgi);
+        if (status != GO_ON)
+            return status;
+    }
     if (may_flush(fcgi)) {
         status = apppool_fcgi_response_flush(&fcgi->response, fcgi->r);
         if (status != OK)
@@ -351,9 +298,9 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
     }
     while (poll(fds, 2, slice) <= 0) {
         if (!fcgi->heard && apppool_first_byte_is_hopeless(&fcgi->first_byte))
-            return give_up(fcgi, HTTP_BAD_GATEWAY);
+            return apppool_fcgi_end_silent(fcgi, HTTP_BAD_GATEWAY);
         if (limit > 0 && apl_now() >= limit)
-            return give_up(fcgi, HTTP_GATEWAY_TIME_OUT);
+            return apppool_fcgi_end_silent(fcgi, HTTP_GATEWAY_TIME_OUT);
         if (fcgi->sending.waits)
             break;
     }
@@ -368,15 +315,17 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
     fcgi->first_byte = *first_byte;
     fcgi->began = apl_now();
     fcgi->buffer = apr_palloc(fcgi->r->pool, BUFFER);
-    apppool_fcgi_sending_begin(&fcgi->sending, fcgi->r,
-                               fcgi->connection.request,
-                               fcgi->connection.keeps);
+    if (!apppool_fcgi_sending_begin(&fcgi->sending, fcgi->r,
+                                    fcgi->connection.request,
+                                    fcgi->connection.keeps))
+        return apppool_fcgi_end_large(fcgi);
     for (;;) {
         status = send_all(fcgi);
         if (status == GO_ON)
             status = wait_for_both(fcgi);
         if (status == GO_ON)
-            status = receive(fcgi);
+            status =
+                fcgi->is_uwsgi ? receive_bytes(fcgi) : receive_records(fcgi);
         if (status != GO_ON)
             break;
     }

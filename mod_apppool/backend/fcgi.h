@@ -2,9 +2,10 @@
 
 /**
  * @file fcgi.h
- * @brief Send a request to a process over FastCGI, and pass on the response.
+ * @brief Send a request to a process over FastCGI or uwsgi, and pass on the
+ *        response.
  *
- *     fcgi = apppool_fcgi_make(r, who, body);
+ *     fcgi = apppool_fcgi_make(r, who, body, is_uwsgi);
  *     rv = apppool_fcgi_open(fcgi, &endpoint, &shared, deadline);
  *     if (rv == APR_SUCCESS)
  *         status = apppool_fcgi_run(fcgi, &first_byte);
@@ -20,7 +21,11 @@
  * A connection may carry another request (fcgi_connection.h) when all of this
  * one was sent, it had no body, and END_REQUEST was the last that came.
  *
- * An app need not read the end of the request, and php-cgi does not. So when a
+ * Over uwsgi there are no records: a packet with the parameters, and then the
+ * body as it is. A connection carries one request, and its end is the end of the
+ * response. An app has not read a request if the connection is reset.
+ *
+ * Over FastCGI an app need not read the end of the request, and php-cgi does not. So when a
  * connection is reset, or one that has carried another request is closed,
  * nobody knows if the app has read the request (apppool_fcgi_outcome()).
  *
@@ -42,7 +47,7 @@ typedef struct apppool_fcgi_t apppool_fcgi_t;
 
 /** @param who the app's label, and the pid in brackets: for the log */
 apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *who,
-                                  apppool_fcgi_kind_t body);
+                                  apppool_fcgi_kind_t body, int is_uwsgi);
 
 /** Connect, or use the shared connection.
  * @param shared as in apppool_connection_open()
@@ -65,7 +70,8 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
                      const apppool_first_byte_t *first_byte);
 
 /**
- * How it went. APPPOOL_UNREAD: the connection was reset without a response; or
+ * How it went. APPPOOL_UNREAD over uwsgi: as over HTTP (connection_filter.h).
+ * Over FastCGI: the connection was reset without a response; or
  * it had carried another request, and was closed, or what came does not belong
  * to this request. The request has no body, and is one that may be sent twice
  * (GET, HEAD, OPTIONS), but the app may have read it.

@@ -21,6 +21,10 @@ static void make_record(apppool_fcgi_body_t *body, apr_size_t n)
 {
     unsigned char *at = body->record;
 
+    if (body->is_bare) {
+        body->size = n;
+        return;
+    }
     if (n > 0)
         at = apppool_fcgi_request_header(at, FCGI_STDIN, body->request, n) + n;
     if (body->ended)
@@ -30,7 +34,7 @@ static void make_record(apppool_fcgi_body_t *body, apr_size_t n)
 
 apr_status_t apppool_fcgi_body_next(apppool_fcgi_body_t *body, request_rec *r)
 {
-    apr_size_t n = PIECE;
+    apr_size_t n = PIECE, header = body->is_bare ? 0 : FCGI_HEADER;
     apr_status_t rv;
 
     if (!body->bb)
@@ -42,12 +46,12 @@ apr_status_t apppool_fcgi_body_next(apppool_fcgi_body_t *body, request_rec *r)
     if (APR_BRIGADE_EMPTY(body->bb))
         return APR_EAGAIN;
     body->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(body->bb));
-    rv = apr_brigade_flatten(body->bb, (char *)body->record + FCGI_HEADER, &n);
+    rv = apr_brigade_flatten(body->bb, (char *)body->record + header, &n);
     apr_brigade_cleanup(body->bb);
     if (rv != APR_SUCCESS)
         return rv;
     make_record(body, n);
-    return body->size > 0 ? APR_SUCCESS : APR_EAGAIN;
+    return body->size > 0 || body->ended ? APR_SUCCESS : APR_EAGAIN;
 }
 
 int apppool_fcgi_body_descriptor(const request_rec *r)

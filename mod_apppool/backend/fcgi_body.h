@@ -2,7 +2,8 @@
 
 /**
  * @file fcgi_body.h
- * @brief The body of a request as records of FastCGI's STDIN, one at a time.
+ * @brief The body of a request as records of FastCGI's STDIN, one at a time; or
+ *        in pieces, over uwsgi.
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
@@ -13,9 +14,10 @@
 
 #include <httpd.h>
 
-/** Zeroed at first. */
+/** The caller sets the first two; the rest is zeroed. */
 typedef struct {
-    unsigned request; /**< id of the request; the caller sets it */
+    unsigned request; /**< id of the request */
+    int is_bare;      /**< uwsgi: it has no records, and is sent as it is */
     apr_bucket_brigade *bb;
     unsigned char *record; /**< the last one, maybe with the end behind it */
     apr_size_t size;       /**< of it */

@@ -10,6 +10,7 @@
 #include <util_script.h>
 
 #include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/backend/uwsgi_head.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -56,17 +57,23 @@ static int is_condition(int status)
 /* @return OK, or HTTP_BAD_GATEWAY */
 static int read_header(apppool_fcgi_response_t *response, request_rec *r)
 {
+    const char *wrong = NULL;
     int status;
 
-    if (response->head_size <= EMPTY_LINE) {
-        SAY(r, "%s: the response has no header", response->who);
+    if (response->head_size <= EMPTY_LINE)
+        wrong = "the response has no header";
+    else if (response->is_uwsgi)
+        wrong = apppool_uwsgi_head_convert(response->head, r->pool);
+    if (wrong) {
+        SAY(r, "%s: %s", response->who, wrong);
         return HTTP_BAD_GATEWAY;
     }
     status = ap_scan_script_header_err_brigade_ex(r, response->head, NULL,
                                                   APLOG_MODULE_INDEX);
     apr_brigade_cleanup(response->head);
     response->has_header = 1;
-    if (!apr_table_get(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR))
+    if (!response->is_uwsgi &&
+        !apr_table_get(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR))
         apr_table_unset(r->headers_out, "Content-Length");
     apr_table_unset(r->headers_out, "Transfer-Encoding");
     if (is_condition(status)) {

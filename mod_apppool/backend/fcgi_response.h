@@ -2,11 +2,12 @@
 
 /**
  * @file fcgi_response.h
- * @brief What a FastCGI app sends as STDOUT becomes the response of the
- *        request: a header as of CGI, and a body.
+ * @brief What an app sends over uwsgi, or as STDOUT over FastCGI, becomes the
+ *        response of the request: a header as of CGI (or uwsgi_head.h), and a
+ *        body.
  *
- * Content-Length does not count: the end is a record, and httpd finds the
- * length out. An administrator's variable (ap_trust_cgilike_cl) can say
+ * Over FastCGI, Content-Length does not count: the end is a record, and httpd
+ * finds the length out. An administrator's variable (ap_trust_cgilike_cl) can say
  * otherwise; then body/response_check.h compares it with the body.
  *
  * Lock:  none; it belongs to one request.
@@ -20,9 +21,10 @@
 
 #define APPPOOL_FCGI_RESPONSE_HEADER (128 * 1024) /**< bytes, at most */
 
-/** The caller sets the first one; the rest is zeroed. */
+/** The caller sets the first two; the rest is zeroed. */
 typedef struct {
-    const char *who;          /**< the app's label, and the pid in brackets */
+    const char *who; /**< the app's label, and the pid in brackets */
+    int is_uwsgi;
     apr_bucket_brigade *head; /**< the header, so far */
     apr_bucket_brigade *body; /**< what was not passed on yet */
     apr_size_t head_size;

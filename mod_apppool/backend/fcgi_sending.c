@@ -5,10 +5,11 @@
 #include <util_script.h>
 
 #include "mod_apppool/backend/fcgi_request.h"
+#include "mod_apppool/backend/uwsgi_request.h"
 #include "shm/lock/lock_token.h"
 
-void apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
-                                unsigned request, int keeps)
+int apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
+                               unsigned request, int keeps)
 {
     apppool_fcgi_begin_t begin = {.request = request,
                                   .keeps = keeps,
@@ -18,10 +19,16 @@ void apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
     apr_size_t n;
 
     sending->body.request = request;
+    sending->body.is_bare = sending->is_uwsgi;
     ap_add_common_vars(r);
     ap_add_cgi_vars(r);
-    bytes = apppool_fcgi_request_make(r->pool, r->subprocess_env, &begin, &n);
-    apppool_fcgi_output_put(&sending->out, 0, bytes, n);
+    bytes =
+        sending->is_uwsgi
+            ? apppool_uwsgi_request_make(r->pool, r->subprocess_env, &n)
+            : apppool_fcgi_request_make(r->pool, r->subprocess_env, &begin, &n);
+    if (bytes)
+        apppool_fcgi_output_put(&sending->out, 0, bytes, n);
+    return bytes != NULL;
 }
 
 /* Is there more of the body to be sent? A body that cannot be read twice is not

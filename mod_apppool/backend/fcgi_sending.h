@@ -2,8 +2,8 @@
 
 /**
  * @file fcgi_sending.h
- * @brief What is sent to a FastCGI app: the parameters of a request and its
- *        body.
+ * @brief What is sent to an app over FastCGI or uwsgi: the parameters of a
+ *        request and its body.
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
@@ -24,9 +24,10 @@ typedef enum {
     APPPOOL_FCGI_STREAMED /**< it is read as the client sends it */
 } apppool_fcgi_kind_t;
 
-/** The caller sets the first one; the rest is zeroed. */
+/** The caller sets the first two; the rest is zeroed. */
 typedef struct {
     apppool_fcgi_kind_t kind;
+    int is_uwsgi;
     apppool_fcgi_output_t out; /**< the parameters, and a part of the body */
     apppool_fcgi_body_t body;
     int waits;          /**< the client has to send more of the body */
@@ -37,9 +38,10 @@ typedef struct {
  * Begin with the parameters. The CGI variables of the request are set.
  * @param request id of the request
  * @param keeps   the app is not to close the connection
+ * @return 0: over uwsgi there is no room for so many parameters
  */
-void apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
-                                unsigned request, int keeps);
+int apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
+                               unsigned request, int keeps);
 
 /** Send all that can be sent without waiting.
  * @return APR_SUCCESS, or why the body cannot be read */

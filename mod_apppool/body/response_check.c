@@ -11,13 +11,6 @@
 
 APLOG_USE_MODULE(apppool);
 
-static int count_headers(const request_rec *r)
-{
-    return apr_table_elts(r->headers_out)->nelts +
-           apr_table_elts(r->err_headers_out)->nelts +
-           (r->content_type != NULL);
-}
-
 void apppool_response_check_begin(apppool_response_check_t *check,
                                   request_rec *r, const char *label,
                                   uint32_t protocol)
@@ -40,7 +33,6 @@ void apppool_response_check_begin(apppool_response_check_t *check,
         !apr_table_get(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR);
     if (check->trusts)
         apr_table_setn(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR, "1");
-    check->headers = count_headers(r);
 }
 
 void apppool_response_check_end(apppool_response_check_t *check, request_rec *r)
@@ -120,20 +112,17 @@ void apppool_response_check_part(apppool_response_check_t *check,
 }
 
 int apppool_response_check_overridden(const apppool_response_check_t *check,
-                                      const request_rec *r, int status)
+                                      const request_rec *r)
 {
-    if (check->protocol == APL_HTTP || check->protocol == APL_FCGI)
-        return apr_table_get(r->notes, "proxy-error-override") != NULL;
-    /* mod_proxy_uwsgi keeps the header of the response that it dropped. */
-    return check->protocol == APL_UWSGI && ap_is_HTTP_ERROR(status) &&
-           count_headers(r) > check->headers;
+    return check->protocol != APL_SCGI &&
+           apr_table_get(r->notes, "proxy-error-override") != NULL;
 }
 
 int apppool_response_check_status(const apppool_response_check_t *check,
                                   const request_rec *r, int status, int begun)
 {
     if (check->protocol == APL_HTTP ||
-        apppool_response_check_overridden(check, r, status))
+        apppool_response_check_overridden(check, r))
         return status;
     if (check->is_none || status == HTTP_INTERNAL_SERVER_ERROR ||
         (status == AP_FILTER_ERROR && !begun))

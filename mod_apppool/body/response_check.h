@@ -3,8 +3,8 @@
 /**
  * @file response_check.h
  * @brief Is that a response, and is it complete? This finds what mod_proxy's
- *        handlers of scgi and uwsgi, and our own of fcgi, let pass, or report
- *        in another way than that of http.
+ *        handler of scgi, and our own of fcgi and uwsgi, let pass, or report in
+ *        another way than that of http.
  *
  *     what the app does                     without this check
  *     it sends less than Content-Length     the client would wait for the rest
@@ -29,7 +29,6 @@
 typedef struct {
     const char *label;
     uint32_t protocol;
-    int headers;      /**< how many there were before */
     int is_none;      /**< it was no response */
     int trusts;       /**< mod_proxy was told to keep Content-Length */
     apr_off_t length; /**< Content-Length of the response; -1: none */
@@ -64,12 +63,11 @@ void apppool_response_check_part(apppool_response_check_t *check,
                                  request_rec *r, apr_bucket_brigade *bb);
 
 /**
- * Did the app send this error, and has mod_proxy dropped its page
- * (ProxyErrorOverride)? mod_proxy_scgi does not drop pages.
- * @param status what the scheme handler returned
+ * Did the app send this error, and was its page dropped (ProxyErrorOverride)?
+ * mod_proxy_scgi does not drop pages.
  */
 int apppool_response_check_overridden(const apppool_response_check_t *check,
-                                      const request_rec *r, int status);
+                                      const request_rec *r);
 
 /**
  * @param status what the scheme handler returned

@@ -3,8 +3,8 @@
 /**
  * @file protocol.h
  * @brief AppProtocol: the names of the protocols, and the modules of httpd that
- *        speak them. FastCGI is spoken here (backend/fcgi.h), with the help of
- *        mod_proxy itself.
+ *        speak them. FastCGI and uwsgi are spoken here (backend/fcgi.h), with
+ *        the help of mod_proxy itself.
  *
  * Lock:  none; constant once the configuration was read.
  * Crash: not concerned.

@@ -142,13 +142,6 @@ static void find_parts(request_rec *r, const apppool_mount_t *mount,
         return;
     parts->filename = apr_pstrdup(r->pool, mount->app->pool.root);
     parts->name = apr_pstrdup(r->pool, mount->base_uri);
-    /* mod_proxy_uwsgi makes PATH_INFO by itself, and cuts as many bytes off
-     * SCRIPT_NAME, unless it is "/". */
-    if (protocol == APL_UWSGI) {
-        if (strcmp(path, "/"))
-            parts->name = r->uri;
-        parts->path_info = apr_pstrdup(r->pool, "");
-    }
 }
 
 void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,

@@ -150,18 +150,22 @@ static apppool_fcgi_t *make_fcgi(const apppool_session_t *s)
         apr_psprintf(s->r->pool, "%s[%d]", s->app->label, (int)s->ref.pid),
         !apppool_request_body_is_there(s->body)   ? APPPOOL_FCGI_NO_BODY
         : apppool_request_body_is_stored(s->body) ? APPPOOL_FCGI_STORED
-                                                  : APPPOOL_FCGI_STREAMED);
+                                                  : APPPOOL_FCGI_STREAMED,
+        s->ref.wire.protocol == APL_UWSGI);
 }
 
-/* As try_once(), over FastCGI. */
+/* As try_once(), over FastCGI or uwsgi. */
 static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
                     int *status, apr_status_t *rv)
 {
     apppool_fcgi_t *fcgi = make_fcgi(s);
+    int is_uwsgi = endpoint->wire.protocol == APL_UWSGI;
     apppool_outcome_t outcome;
 
-    apppool_shared_connection_begin(&s->shared, s->pool, &s->ref,
-                                    endpoint->may_share, endpoint->may_reuse);
+    if (!is_uwsgi)
+        apppool_shared_connection_begin(&s->shared, s->pool, &s->ref,
+                                        endpoint->may_share,
+                                        endpoint->may_reuse);
     *rv = apppool_fcgi_open(fcgi, endpoint, &s->shared, s->deadline);
     if (*rv != APR_SUCCESS)
         return 0;
@@ -174,7 +178,7 @@ static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     s->overloaded = apppool_fcgi_is_overloaded(fcgi);
     s->fcgi = NULL;
     apppool_fcgi_close(fcgi);
-    if (outcome == APPPOOL_UNREAD &&
+    if (outcome == APPPOOL_UNREAD && !is_uwsgi &&
         !may_repeat(s, apppool_fcgi_has_reused(fcgi)))
         outcome = APPPOOL_HEARD;
     return s->started || outcome == APPPOOL_HEARD ||
@@ -189,7 +193,8 @@ static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     apppool_connection_t *c;
     apppool_outcome_t outcome;
 
-    if (endpoint->wire.protocol == APL_FCGI)
+    if (endpoint->wire.protocol == APL_FCGI ||
+        endpoint->wire.protocol == APL_UWSGI)
         return try_fcgi(s, endpoint, status, rv);
     c = apppool_connection_take(s->r->server, endpoint->id);
     if (!c) {
@@ -232,7 +237,7 @@ int apppool_exchange(apppool_session_t *s, const char *url, int *status)
             return 1;
         }
         if (done && !s->started &&
-            !apppool_response_check_overridden(&s->check, s->r, *status)) {
+            !apppool_response_check_overridden(&s->check, s->r)) {
             *status =
                 s->overloaded
                     ? apppool_error_response_overloaded(s->r, s->app, &s->ref)

@@ -22,7 +22,7 @@ APLOG_USE_MODULE(apppool);
 
 #define ATTEMPTS 10 /* processes that may refuse */
 
-/* mod_proxy's scgi and uwsgi take a body only if its length is known. */
+/* scgi and uwsgi take a body only if its length is known. */
 static int takes_body(apppool_session_t *s, uint32_t protocol)
 {
     return (protocol != APL_SCGI && protocol != APL_UWSGI) ||
@@ -40,7 +40,7 @@ static int fit_request(apppool_session_t *s, uint32_t protocol,
         return HTTP_LENGTH_REQUIRED;
     apppool_app_headers_set_origin(r, s->mount->base_uri, protocol);
     r->proxyreq = PROXYREQ_REVERSE;
-    if (protocol == APL_FCGI)
+    if (protocol == APL_FCGI || protocol == APL_UWSGI)
         return apppool_request_body_find_length(s->body);
     status = apppool_proxy.proxy_run_canon_handler(
         r, apppool_app_headers_url(r, apppool_protocol_name(protocol),

@@ -98,18 +98,25 @@ static void replace_end_by_error(const apppool_session_t *s,
     apppool_proxy.ap_proxy_backend_broke(s->r, bb);
 }
 
+/* Has the app closed it? Over scgi mod_proxy reads without our filters. */
+static int has_closed(const apppool_session_t *s)
+{
+    if (s->ref.wire.protocol == APL_SCGI)
+        return 1;
+    if (s->fcgi)
+        return apppool_fcgi_has_ended(s->fcgi);
+    return s->connection ? apppool_connection_filter_has_ended(
+                               apppool_connection_filter(s->connection))
+                         : s->closed;
+}
+
 /* A response without a length ends with its connection, and a killed process
- * ends the connection, too. Over FastCGI it ends with a record. Over scgi
- * mod_proxy reads without our filters. */
+ * ends the connection, too. Over FastCGI it ends with a record. */
 static int is_cut_short(const apppool_session_t *s)
 {
-    return !s->fcgi && s->check.length < 0 && !s->r->header_only &&
-           !AP_STATUS_IS_HEADER_ONLY(s->r->status) &&
-           (s->ref.wire.protocol == APL_SCGI ||
-            (s->connection ? apppool_connection_filter_has_ended(
-                                 apppool_connection_filter(s->connection))
-                           : s->closed)) &&
-           apppool_session_is_killed(s);
+    return s->ref.wire.protocol != APL_FCGI && s->check.length < 0 &&
+           !s->r->header_only && !AP_STATUS_IS_HEADER_ONLY(s->r->status) &&
+           has_closed(s) && apppool_session_is_killed(s);
 }
 
 /* A filter below may have sent an error response itself. */

@@ -202,7 +202,6 @@ def fetch(host: TlsHost, path: str) -> str:
 
 @pytest.mark.parametrize("name", list(FRAMEWORKS))
 def test_over_https(httpd: Httpd, name: str) -> None:
-    httpd.modules += ["proxy_uwsgi"]
     host = TlsHost(httpd, make(httpd, name, "shop", None))
     make(httpd, name, "below", "/mnt")
     httpd.start()

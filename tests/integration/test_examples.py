@@ -51,7 +51,6 @@ def test_example(httpd: Httpd, name: str) -> None:
     of = {"uWSGI": "Flask"}.get(name, name.replace(" with gunicorn", ""))
     if of != name:
         section = sections()[of].replace("Configuration", "") + section
-    httpd.modules += ["proxy_uwsgi"]
     httpd.directives.append("DirectoryIndex index.php index.html")
     # Django responds to no other name.
     app = httpd.app("localhost", command=None)
@@ -95,7 +94,7 @@ def test_after_a_move(httpd: Httpd, page: str) -> None:
     """Its virtual host causes no warning, and serves the application and its
     files."""
     user = "nobody"  # httpd's own would be a warning
-    httpd.modules += ["alias", "proxy_uwsgi"]
+    httpd.modules += ["alias"]
     app = httpd.app("shop", command=None)
     httpd.apps.clear()
     put(app, sections()[PAGES[page]], user)

@@ -12,7 +12,7 @@ from harness.client import Raw
 from harness.httpd import Httpd
 
 MODULES = {"http": [], "fcgi": [], "scgi": ["proxy_scgi"],
-           "uwsgi": ["proxy_uwsgi"]}
+           "uwsgi": []}
 
 
 def record(kind: int, body: bytes, claim: int = -1, version: int = 1) -> bytes:
@@ -49,6 +49,9 @@ RESPONSES = {
         "scgi": HEAD + b"no field\r\n\r\na body",
         "uwsgi": b"HTTP/1.1 200 OK\r\n" + HEAD + b"no field\r\n\r\na body",
     },
+    "an interim response and no other": {
+        "uwsgi": b"HTTP/1.1 100 Continue\r\n\r\n",
+    },
     "only an end": {"fcgi": record(END, b"\0" * 8)},
     "another version": {"fcgi": record(STDOUT, HEAD, version=9)},
     "less than it says": {"fcgi": record(STDOUT, HEAD, claim=1000)},
@@ -67,7 +70,7 @@ def raw(httpd: Httpd, protocol: str, response: bytes,
                      sentences.ODD_RESPONSE, sentences.TIMED_OUT,
                      sentences.NO_BACKEND, sentences.SLOW,
                      sentences.REPORT_LATE, sentences.TOO_LONG, sentences.FCGI,
-                     sentences.FCGI_PRINTED)
+                     sentences.FCGI_PRINTED, sentences.UWSGI)
     httpd.modules += MODULES[protocol]
     file = Path(httpd.dir / "response")
     file.write_bytes(response)
@@ -197,7 +200,10 @@ def test_less_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
     raw(httpd, protocol, response_of(protocol, b"Content-Length: 9\r\n",
                                      b"only"), f"AppBufferResponse {buffer}")
     said = two_requests(httpd)
-    assert said.count(b"HTTP/1.1 200 OK") == 1 and said.endswith(b"only")
+    if protocol == "uwsgi":  # all of it has come before it is passed on
+        assert said.count(b"HTTP/1.1 502 Bad Gateway") == 2
+    else:
+        assert said.count(b"HTTP/1.1 200 OK") == 1 and said.endswith(b"only")
     httpd.settles(active=0, count=1)
 
 

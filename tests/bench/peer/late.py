@@ -2,7 +2,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """An app over http or FastCGI (`late.py http|fcgi`) that serves some
 milliseconds late, so that its client has to wait for each response. A thread
-serves a connection, and keeps it if its client does."""
+serves a connection, and keeps it if its client does. `late.py uwsgi` speaks
+uwsgi."""
 import _thread
 import socket
 import sys
@@ -43,14 +44,25 @@ def serve_fcgi(connection):
             request = b""
 
 
+def serve_uwsgi(connection):
+    request = b""
+    while data := connection.recv(65536):
+        request += data
+        if len(request) >= 4 + int.from_bytes(request[1:3], "little"):
+            time.sleep(LATE)
+            connection.sendall(b"HTTP/1.1 200 OK\r\n" + PAGE)
+            return
+
+
 def serve(connection):
     try:
-        {"http": serve_http, "fcgi": serve_fcgi}[sys.argv[1]](connection)
+        {"http": serve_http, "fcgi": serve_fcgi,
+         "uwsgi": serve_uwsgi}[sys.argv[1]](connection)
     except OSError:
         pass
     connection.close()
 
 
-server = socket.socket(fileno=3 if sys.argv[1] == "http" else 0)
+server = socket.socket(fileno=0 if sys.argv[1] == "fcgi" else 3)
 while True:
     _thread.start_new_thread(serve, (server.accept()[0],))

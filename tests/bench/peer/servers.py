@@ -131,7 +131,7 @@ class Ours(Server):
 
     def app(self, processes: int, *directives: str,
             command: Optional[str] = None) -> None:
-        self.httpd.modules += ["proxy_fcgi", "proxy_uwsgi"]
+        self.httpd.modules += ["proxy_fcgi"]
         self.httpd.directives.append("MaxPoolSize 20")
         self.httpd.app("hello", f"MinInstances {processes}",
                        f"MaxInstances {processes}", "AppPreStart On",

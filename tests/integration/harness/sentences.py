@@ -116,3 +116,10 @@ FCGI_REFUSED = P + "refuses the request: "
 FCGI_OVERLOADED = P + "is overloaded: "
 FCGI_PRINTED = P[:-1] + "> it is broken"
 FCGI = "|".join((FCGI_WRONG, FCGI_CUT_OFF, FCGI_NO_HEADER))
+
+# ---- uwsgi
+
+UWSGI = P[:-1] + ": the response (does not begin with a status line|" \
+    "has two Content-Length)|" + P[:-1] + \
+    ": the header of the response has a zero byte"
+UWSGI_LARGE = P[:-1] + ": the request has more than [0-9]+ bytes of variables"

@@ -83,8 +83,8 @@ class Place:
 
 def mount(httpd: Httpd, server: Server, *directives: str) -> Iterator[Place]:
     """Add the app, twice."""
-    httpd.modules += [module for module in ("proxy_scgi", "proxy_uwsgi")
-                      if module not in httpd.modules]
+    if "proxy_scgi" not in httpd.modules:
+        httpd.modules.append("proxy_scgi")
     for host, location in (("web", None), ("status", "/mnt/web")):
         root = httpd.dir / f"root{len(location or '')}"
         root.mkdir()

@@ -1,0 +1,134 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/backend/fcgi_end.h"
+
+#include <errno.h>
+#include <http_log.h>
+#include <http_protocol.h>
+
+#include "mod_apppool/backend/fcgi_format.h"
+#include "mod_apppool/backend/uwsgi_request.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(fcgi, rv, ...)                                                     \
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, (fcgi)->r, "apppool: " __VA_ARGS__)
+
+int apppool_fcgi_end_is_lost(const apppool_fcgi_t *fcgi)
+{
+    return fcgi->connection.reused &&
+           (fcgi->stray ||
+            (!fcgi->heard && (fcgi->closed || fcgi->sending.out.hung_up)));
+}
+
+/* May the next request use the connection? All of this one was sent, it had no
+ * body, and nothing has come behind its response. */
+static int is_clean(const apppool_fcgi_t *fcgi)
+{
+    return apppool_fcgi_parser_is_clean(&fcgi->parser) &&
+           fcgi->parser.status == FCGI_REQUEST_COMPLETE &&
+           fcgi->sending.kind == APPPOOL_FCGI_NO_BODY &&
+           apppool_fcgi_sending_is_done(&fcgi->sending) &&
+           fcgi->response.has_header;
+}
+
+void apppool_fcgi_end_use(apppool_fcgi_t *fcgi)
+{
+    apppool_fcgi_connection_end(&fcgi->connection,
+                                is_clean(fcgi) ? APPPOOL_FCGI_CLEAN
+                                : apppool_fcgi_end_is_lost(fcgi)
+                                    ? APPPOOL_FCGI_FAILED
+                                    : APPPOOL_FCGI_CUT);
+}
+
+int apppool_fcgi_end_response(apppool_fcgi_t *fcgi)
+{
+    apppool_fcgi_end_use(fcgi);
+    return apppool_fcgi_response_end(&fcgi->response, fcgi->r);
+}
+
+int apppool_fcgi_end_early(apppool_fcgi_t *fcgi, int status)
+{
+    if (fcgi->parser.stdout_ended)
+        return apppool_fcgi_end_response(fcgi);
+    return fcgi->response.passed ? AP_FILTER_ERROR : status;
+}
+
+int apppool_fcgi_end_wrong(const apppool_fcgi_t *fcgi)
+{
+    SAY(fcgi, 0, "%s sends wrong FastCGI: %s %u", fcgi->who, fcgi->parser.wrong,
+        fcgi->parser.wrong_number);
+    return fcgi->response.passed ? AP_FILTER_ERROR : HTTP_BAD_GATEWAY;
+}
+
+int apppool_fcgi_end_stray(apppool_fcgi_t *fcgi)
+{
+    fcgi->stray = 1;
+    ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, fcgi->r,
+                  "apppool: %s has sent something over its shared "
+                  "connection that belongs to no request: %s %u",
+                  fcgi->who, fcgi->parser.wrong, fcgi->parser.wrong_number);
+    return HTTP_BAD_GATEWAY;
+}
+
+/* The app has not served the request. @return what the handler is to return */
+static int end_refused(const apppool_fcgi_t *fcgi)
+{
+    unsigned status = fcgi->parser.status;
+
+    SAY(fcgi, 0, "%s refuses the request: %s (FastCGI's status %u)", fcgi->who,
+        apppool_fcgi_parser_refusal(&fcgi->parser), status);
+    if (fcgi->response.passed)
+        return AP_FILTER_ERROR;
+    return status == FCGI_OVERLOADED ? HTTP_SERVICE_UNAVAILABLE
+                                     : HTTP_BAD_GATEWAY;
+}
+
+int apppool_fcgi_end_request(apppool_fcgi_t *fcgi)
+{
+    if (fcgi->parser.status != FCGI_REQUEST_COMPLETE)
+        return end_refused(fcgi);
+    if (fcgi->parser.app_status != 0)
+        ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, fcgi->r,
+                      "apppool: %s has ended the request with status %u",
+                      fcgi->who, (unsigned)fcgi->parser.app_status);
+    return apppool_fcgi_end_response(fcgi);
+}
+
+/* Over uwsgi the response ends with the connection. It is reset if the app has
+ * not read the body. */
+static int ends_response(const apppool_fcgi_t *fcgi, int error)
+{
+    return fcgi->is_uwsgi && fcgi->response.has_header &&
+           (error == 0 || (error == ECONNRESET &&
+                           fcgi->sending.kind != APPPOOL_FCGI_NO_BODY));
+}
+
+int apppool_fcgi_end_connection(apppool_fcgi_t *fcgi, int error)
+{
+    fcgi->closed = 1;
+    fcgi->reset |= error == ECONNRESET;
+    if (ends_response(fcgi, error))
+        return apppool_fcgi_end_response(fcgi);
+    if (fcgi->heard && !fcgi->parser.stdout_ended &&
+        !apppool_first_byte_is_cut_off(&fcgi->first_byte))
+        SAY(fcgi, error,
+            "%s has closed the connection before the end of the response",
+            fcgi->who);
+    return apppool_fcgi_end_early(fcgi, HTTP_BAD_GATEWAY);
+}
+
+int apppool_fcgi_end_silent(apppool_fcgi_t *fcgi, int status)
+{
+    if (fcgi->response.passed && !fcgi->parser.stdout_ended)
+        SAY(fcgi, 0, "%s was silent for too long within its response",
+            fcgi->who);
+    return apppool_fcgi_end_early(fcgi, status);
+}
+
+int apppool_fcgi_end_large(const apppool_fcgi_t *fcgi)
+{
+    SAY(fcgi, 0, "%s: the request has more than %d bytes of variables",
+        fcgi->who, UWSGI_MOST);
+    return HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+}

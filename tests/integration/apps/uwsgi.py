@@ -1,0 +1,72 @@
+#!/usr/bin/python3
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""An app that speaks uwsgi, one request after the other. What it does is the
+query of the URL."""
+import os
+import socket
+
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
+
+
+def exactly(connection, n, flags=0):
+    data = b""
+    while len(data) < n:
+        more = connection.recv(n - len(data), flags)
+        if not more:
+            raise EOFError
+        data += more
+    return data
+
+
+def packet_of(connection):
+    size = int.from_bytes(exactly(connection, 4)[1:3], "little")
+    return exactly(connection, size)
+
+
+def texts(packet):
+    while packet:
+        size = 2 + int.from_bytes(packet[:2], "little")
+        yield packet[2:size].decode("latin-1")
+        packet = packet[size:]
+
+
+def serve(connection):
+    # The whole packet comes in one piece.
+    size = int.from_bytes(exactly(connection, 4, socket.MSG_PEEK)[1:3],
+                          "little")
+    packet = exactly(connection, 4 + size, socket.MSG_PEEK)[4:]
+    names = list(texts(packet))
+    variables = dict(zip(names[::2], names[1::2]))
+    what = variables.get("QUERY_STRING")
+    with open(os.environ["SEEN"], "a", encoding="ascii") as seen:
+        seen.write(f"{variables['REQUEST_METHOD']} {what}\n")
+    if what == "unread":
+        return  # that resets the connection
+    packet_of(connection)
+    if what == "early":
+        connection.sendall(b"HTTP/1.1 413 Too much\r\n\r\nno")
+    elif what == "names":
+        connection.sendall(HEAD + b"\r\n" + "".join(
+            f"{name}={value[:80]}:{len(value)}\n"
+            for name, value in variables.items()).encode("latin-1"))
+    elif what == "bytes":
+        for byte in HEAD + b"\r\nwhole":
+            connection.sendall(bytes([byte]))
+    elif what == "echo":
+        left = int(variables["CONTENT_LENGTH"])
+        connection.sendall(HEAD + b"\r\n")
+        while left and (data := connection.recv(min(left, 65536))):
+            connection.sendall(data)
+            left -= len(data)
+    else:
+        connection.sendall(HEAD + b"\r\nok")
+
+
+server = socket.socket(fileno=3)
+while True:
+    client, _ = server.accept()
+    with client:
+        try:
+            serve(client)
+        except (EOFError, ConnectionError):
+            pass

@@ -1,0 +1,86 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The packet of a uwsgi request. */
+
+#include "mod_apppool/backend/uwsgi_request.h"
+
+#include <apr_general.h>
+#include <string.h>
+
+#include "tests/unit/support/scene.h"
+
+static apr_pool_t *pool;
+
+static int begin(void **state)
+{
+    (void)state;
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    return 0;
+}
+
+static char *text_of(size_t n)
+{
+    char *text = apr_palloc(pool, n + 1);
+
+    memset(text, 'v', n);
+    text[n] = 0;
+    return text;
+}
+
+static void byte_for_byte(void **state)
+{
+    static const unsigned char packet[] = {0,   14,  0,   0, 1, 0,   'A', 3, 0,
+                                           'o', 'n', 'e', 2, 0, 'B', 'C', 0, 0};
+    apr_table_t *table = apr_table_make(pool, 4);
+    apr_size_t n = 0;
+    const unsigned char *bytes;
+
+    (void)state;
+    apr_table_addn(table, "A", "one");
+    apr_table_addn(table, "BC", NULL);
+    bytes = apppool_uwsgi_request_make(pool, table, &n);
+    assert_int_equal(n, sizeof packet);
+    assert_memory_equal(bytes, packet, n);
+}
+
+static void numbers_of_two_bytes(void **state)
+{
+    apr_table_t *table = apr_table_make(pool, 4);
+    apr_size_t n = 0;
+    const unsigned char *bytes;
+
+    (void)state;
+    apr_table_addn(table, "A", text_of(0x1234));
+    bytes = apppool_uwsgi_request_make(pool, table, &n);
+    assert_int_equal(n, UWSGI_HEADER + 5 + 0x1234);
+    assert_int_equal(bytes[1], (0x1234 + 5) & 0xff);
+    assert_int_equal(bytes[2], (0x1234 + 5) >> 8);
+    assert_int_equal(bytes[UWSGI_HEADER + 3], 0x34);
+    assert_int_equal(bytes[UWSGI_HEADER + 4], 0x12);
+    assert_int_equal(bytes[n - 1], 'v');
+}
+
+static void no_more_than_fits(void **state)
+{
+    apr_table_t *table = apr_table_make(pool, 4);
+    apr_size_t n = 0;
+
+    (void)state;
+    apr_table_addn(table, "A", text_of(UWSGI_MOST - 5));
+    assert_non_null(apppool_uwsgi_request_make(pool, table, &n));
+    assert_int_equal(n, UWSGI_HEADER + UWSGI_MOST);
+    apr_table_addn(table, "", "");
+    assert_null(apppool_uwsgi_request_make(pool, table, &n));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(byte_for_byte),
+        cmocka_unit_test(numbers_of_two_bytes),
+        cmocka_unit_test(no_more_than_fits),
+    };
+
+    return cmocka_run_group_tests(tests, begin, NULL);
+}

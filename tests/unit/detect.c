@@ -206,11 +206,11 @@ static void asgi_is_uvicorn(void **state)
     (void)state;
     put("asgi.py", "");
     assert_string_equal(detected(APL_LISTEN_FD, 1),
-                        "uvicorn --root-path \"$APP_BASE_URI\" --fd 3 "
-                        "asgi:application");
+                        "uvicorn --root-path \"$APP_BASE_URI\" "
+                        "--no-access-log --fd 3 asgi:application");
     assert_string_equal(detected(APL_LISTEN_UNIX, 0),
-                        "uvicorn --root-path \"$APP_BASE_URI\" --uds %s "
-                        "asgi:application");
+                        "uvicorn --root-path \"$APP_BASE_URI\" "
+                        "--no-access-log --uds %s asgi:application");
     put("wsgi.py", "");
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), "/wsgi.py\" wsgi"));
 }

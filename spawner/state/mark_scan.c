@@ -2,6 +2,7 @@
 
 #include "spawner/state/mark_scan.h"
 
+#include <apr_hash.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "spawner/common/log.h"
 #include "spawner/common/environ_scan.h"
 #include "spawner/state/process.h"
+#include "spawner/state/session_scan.h"
 
 #define LIMIT (5 * SECOND)
 #define PAUSE (SECOND / 20) /* between two scans */
@@ -72,6 +74,41 @@ static void end_stray(const procfs_t *who)
                  (int)who->pid);
 }
 
+/* A process that leads a session. Two may have had the same number. */
+typedef struct leader {
+    const struct leader *next;
+    process_t *p;
+} leader_t;
+
+static apr_hash_t *leaders; /* by pid */
+
+static void note_leaders(spawner_t *s)
+{
+    process_t *p;
+
+    leaders = apr_hash_make(s->pool);
+    for (p = s->processes; p; p = p->next) {
+        leader_t *l = apr_palloc(s->pool, sizeof *l);
+
+        l->p = p;
+        l->next = apr_hash_get(leaders, &p->is.pid, sizeof p->is.pid);
+        apr_hash_set(leaders, &p->is.pid, sizeof p->is.pid, l);
+    }
+}
+
+/* The process whose session it is in. A process that was forked from a template
+ * bears the mark of the template until it has written its own. */
+static process_t *of_session(const procfs_t *who)
+{
+    int32_t session = who->session;
+    const leader_t *l = apr_hash_get(leaders, &session, sizeof session);
+
+    for (; l; l = l->next)
+        if (session_scan_has(l->p, who))
+            return l->p;
+    return NULL;
+}
+
 static void check_mark(const procfs_t *who, const char *mark, void *ctx)
 {
     const spawner_t *s = ctx;
@@ -83,7 +120,9 @@ static void check_mark(const procfs_t *who, const char *mark, void *ctx)
     }
     if (strncmp(mark, s->instance, 16) != 0 || mark[16] != '-')
         return;
-    p = process_find(s, strtoull(mark + 17, NULL, 16));
+    p = of_session(who);
+    if (!p)
+        p = process_find(s, strtoull(mark + 17, NULL, 16));
     if (!p) {
         end_stray(who);
         return;
@@ -104,6 +143,7 @@ static _Noreturn void work(spawner_t *s)
     child_reset_descriptors(s->rt.fd);
     for (p = s->processes; p; p = p->next)
         p->marks.found = 0;
+    note_leaders(s);
     environ_scan_read(is_wanted, check_mark, s);
     _exit(0);
 }

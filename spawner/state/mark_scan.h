@@ -6,7 +6,8 @@
  *        sends them a signal.
  *
  * It finds what a process of an app has started, and what bears a mark of this
- * instance but is in no record. A helper job scans, as any process may keep
+ * instance but is in no record. What is in the session of a recorded process
+ * belongs to that process, whatever id its mark has. A helper job scans, as any process may keep
  * the reader of its environment waiting (environ_scan.h). One job scans for
  * all that was asked for. The next one begins when it has ended.
  *

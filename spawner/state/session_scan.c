@@ -54,8 +54,7 @@ static int runs(const procfs_t *who)
     return who->state != 'Z' && who->state != 'X';
 }
 
-/* Is it in the session of this process? */
-static int is_member(const process_t *p, const procfs_t *who)
+int session_scan_has(const process_t *p, const procfs_t *who)
 {
     return runs(who) && who->session == p->is.pid &&
            who->start >= p->is.start &&
@@ -78,7 +77,7 @@ static void visit_pid(pid_t pid, void *ctx)
     procfs_t who;
 
     if (procfs_read(pid, &who) == 0 && runs(&who) &&
-        (v->p->gone || is_member(v->p, &who)) && cgroup_has(v->p->is.id, pid))
+        (v->p->gone || session_scan_has(v->p, &who)) && cgroup_has(v->p->is.id, pid))
         v->each(&who, v->ctx);
 }
 
@@ -86,7 +85,7 @@ static void visit_member(const procfs_t *who, void *ctx)
 {
     const visit_t *v = ctx;
 
-    if (is_member(v->p, who))
+    if (session_scan_has(v->p, who))
         v->each(who, v->ctx);
 }
 
@@ -129,7 +128,7 @@ static void count(const procfs_t *who, void *ctx)
     target_t *q = apr_hash_get(ctx, &session, sizeof session);
 
     for (; q; q = q->next)
-        if (is_member(q->p, who))
+        if (session_scan_has(q->p, who))
             add_found(who, q);
 }
 

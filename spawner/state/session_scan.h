@@ -37,6 +37,10 @@ void session_scan_ask(spawner_t *s, process_t *p, int sign);
 /** Have its memory added up, in p->memory.bytes. */
 void session_scan_measure(spawner_t *s, process_t *p);
 
+/** Is this running process in the session of `p`, and not from before it? The
+ * leader of the session is, too. */
+int session_scan_has(const process_t *p, const procfs_t *who);
+
 /** Begin the next scan if one is due. */
 void session_scan_tick(spawner_t *s);
 

@@ -239,6 +239,70 @@ static void what_is_in_no_record(void **state)
     assert_false(begin());
 }
 
+/* A process that leads a session, and bears the mark of another one. */
+static process_t *leader(uint64_t id, pid_t pid)
+{
+    process_t *p = process_new(state_spawner(), id, "shop");
+    procfs_t who;
+
+    assert_non_null(p);
+    assert_int_equal(procfs_read(pid, &who), 0);
+    p->is.pid = pid;
+    p->is.start = who.start;
+    return p;
+}
+
+/* It was forked from a process that is in no record any more, and bears the
+ * mark of that. */
+static void what_is_in_the_session_of_a_record(void **state)
+{
+    pid_t known = marked_start(marked_instance(), UNKNOWN), stray;
+
+    (void)state;
+    stray = marked_start(marked_instance(), UNKNOWN);
+    leader(ID, known);
+    usleep(50000);
+    mark_scan_kill_strays(state_spawner());
+    scan_all();
+    wait_for_end(stray);
+    assert_true(marked_is_alive(known));
+}
+
+/* The same while the one that it was forked from is ended. */
+static void the_session_counts_before_the_mark(void **state)
+{
+    process_t *from = dead(ID), *p;
+    pid_t forked = marked_start(marked_instance(), ID), left;
+
+    (void)state;
+    left = marked_start(marked_instance(), ID);
+    p = leader(ID + 1, forked);
+    mark_scan_ask(state_spawner(), from, SIGKILL);
+    scan_all();
+    wait_for_end(left);
+    assert_true(marked_is_alive(forked));
+    /* What is asked for p finds it, whatever its mark is. */
+    p->gone = 1;
+    p->end.died_ticks = procfs_now();
+    mark_scan_ask(state_spawner(), p, SIGKILL);
+    scan_all();
+    assert_int_equal(p->marks.found, 1);
+    wait_for_end(forked);
+}
+
+/* Its number came again: the record is of a younger process. */
+static void an_older_session_is_not_its(void **state)
+{
+    pid_t stray = marked_start(marked_instance(), UNKNOWN);
+
+    (void)state;
+    leader(ID, stray)->is.start += 1;
+    usleep(50000);
+    mark_scan_kill_strays(state_spawner());
+    scan_all();
+    wait_for_end(stray);
+}
+
 /* Lines that are logged then are no part of the result. */
 static void the_log_cannot_be_opened(void **state)
 {
@@ -271,6 +335,9 @@ int main(void)
         cmocka_unit_test_teardown(one_is_stuck, forget),
         cmocka_unit_test_teardown(the_scanning_child_is_killed, forget),
         cmocka_unit_test_teardown(what_is_in_no_record, forget),
+        cmocka_unit_test_teardown(what_is_in_the_session_of_a_record, forget),
+        cmocka_unit_test_teardown(the_session_counts_before_the_mark, forget),
+        cmocka_unit_test_teardown(an_older_session_is_not_its, forget),
         cmocka_unit_test_teardown(the_log_cannot_be_opened, forget),
     };
 

@@ -47,6 +47,7 @@ shm_sources = \
 	shm/view/snapshot.c \
 	shm/verbs/reconcile.c \
 	shm/verbs/supervise.c \
+	shm/verbs/template.c \
 	shm/recovery/tally.c \
 	shm/recovery/check_list.c \
 	shm/lock/wake.c
@@ -194,7 +195,12 @@ spawner_sources = \
 	spawner/upkeep/lock_rescue.c \
 	spawner/state/mark_scan.c \
 	spawner/state/claim.c \
+	spawner/life/fork_order.c \
+	spawner/life/fork_start.c \
 	spawner/life/launch.c \
+	spawner/life/start_parts.c \
+	spawner/life/start_reports.c \
+	spawner/life/template.c \
 	spawner/life/life.c \
 	spawner/child/rlimits.c \
 	spawner/state/leftover_dirs.c \
@@ -336,6 +342,7 @@ holder_sources = \
 # Apps of tests/integration, which compiles them as their users would.
 web_sources = \
 	tests/integration/apps/quiet.c \
+	tests/integration/apps/template.c \
 	tests/integration/apps/web/fcgi.c \
 	tests/integration/apps/web/static.c
 
@@ -351,6 +358,7 @@ fuzz_programs = \
 	tests/fuzz/app \
 	tests/fuzz/control \
 	tests/fuzz/fcgi \
+	tests/fuzz/fork_order \
 	tests/fuzz/pool \
 	tests/fuzz/segment \
 	tests/fuzz/table
@@ -374,6 +382,8 @@ unit_tests = \
 	tests/unit/enter \
 	tests/unit/app_drained \
 	tests/unit/env_file \
+	tests/unit/fork_order \
+	tests/unit/fork_start \
 	tests/unit/helper_job \
 	tests/unit/hung_extra \
 	tests/unit/websocket_close \
@@ -438,6 +448,7 @@ unit_tests = \
 	tests/unit/report_states \
 	tests/unit/storm \
 	tests/unit/app_table \
+	tests/unit/template \
 	tests/unit/notify_command \
 	tests/unit/status_token \
 	tests/unit/turns \

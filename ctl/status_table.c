@@ -121,6 +121,16 @@ static void print_error(const json_t *g)
            table_text(g, "last_error"), table_text(g, "last_error_id"));
 }
 
+static void print_template(const json_t *t)
+{
+    char started[24];
+
+    since(started, sizeof started, t, "started");
+    printf("  template %lld, %s, started %s ago, %lld forked\n",
+           (long long)number(t, "pid"), table_text(t, "state"), started,
+           (long long)number(t, "forked"));
+}
+
 static void print_group(const json_t *g)
 {
     const json_t *processes = json_object_get(g, "processes");
@@ -136,6 +146,8 @@ static void print_group(const json_t *g)
     putchar('\n');
     if (json_is_string(json_object_get(g, "last_error")))
         print_error(g);
+    if (json_is_object(json_object_get(g, "template")))
+        print_template(json_object_get(g, "template"));
     if (json_array_size(processes) > 0)
         printf("  %-8s %-10s %8s %9s %8s %9s %9s  %s\n", "PID", "STATE",
                "SESSIONS", "PROCESSED", "MEMORY", "STARTED", "LAST USED", "ID");

@@ -32,6 +32,8 @@ struct apppool_app_t {
                                    USERDB_NOBODY: not known, or not asked for */
     const apppool_dir_t *set; /**< all that was set for it */
     apr_int64_t listen, protocol, prestart, log_raw;
+    apr_int64_t preload;
+    apr_int64_t preload_idle;                /**< us; 0: no limit */
     apr_int64_t start_timeout, stop_timeout; /**< us */
     apr_int64_t memory_limit;                /**< bytes; 0: none */
     apr_int64_t slow_after;                  /**< us; 0: none */

@@ -130,6 +130,20 @@ int apppool_app_check_protocol(apr_pool_t *p, const apppool_app_t *app)
     return !wrong;
 }
 
+int apppool_app_check_preload(const apppool_app_t *app)
+{
+    const char *wrong = !app->set->command             ? "needs an AppCommand"
+                        : app->listen != APL_LISTEN_FD ? "needs AppListen fd"
+                        : app->protocol != APL_HTTP ? "needs AppProtocol http"
+                                                    : NULL;
+
+    if (!app->preload || !wrong)
+        return 1;
+    SAY(APLOG_ERR, "%s (%s): AppPreload On %s", app->pool.root, app->place,
+        wrong);
+    return 0;
+}
+
 static double in_seconds(apr_int64_t us)
 {
     return (double)us / APR_USEC_PER_SEC;

@@ -33,6 +33,9 @@ int apppool_app_check_protocol(apr_pool_t *p, const apppool_app_t *app);
 /** Do its numbers agree with each other? @return 0: no */
 int apppool_app_check_limits(const apppool_app_t *app);
 
+/** Has AppPreload On what it needs? @return 0: no */
+int apppool_app_check_preload(const apppool_app_t *app);
+
 /** Directives that have no effect, because of another one.
  * @param max MaxPoolSize */
 void apppool_app_check_effects(const apppool_app_t *app, apr_int64_t max);

@@ -52,7 +52,8 @@ int apppool_app_compare_options(const apppool_app_t *a, const apppool_app_t *b)
            apppool_rlimits_equal(&a->rlimits, &b->rlimits) &&
            equal(a->ready, b->ready) && equal(a->set->log, b->set->log) &&
            a->log_raw == b->log_raw && equal(a->restart_dir, b->restart_dir) &&
-           a->prestart == b->prestart &&
+           a->prestart == b->prestart && a->preload == b->preload &&
+           a->preload_idle == b->preload_idle &&
            equal(a->set->notify, b->set->notify) &&
            a->memory_limit == b->memory_limit &&
            a->slow_after == b->slow_after &&

@@ -83,6 +83,8 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->ready = set->ready ? set->ready : "accept";
     app->host = host_of(mount->server);
     app->prestart = apppool_config_or(set->prestart, 0);
+    app->preload = apppool_config_or(set->preload, 0);
+    app->preload_idle = apppool_config_or(set->preload_idle, SECONDS(300));
     app->log_raw = apppool_config_or(set->log_format, 0);
     app->start_timeout = apppool_config_or(set->start_timeout, SECONDS(90));
     app->stop_timeout = apppool_config_or(set->stop_timeout, SECONDS(30));
@@ -145,7 +147,8 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
         return share(p, first, app);
     apppool_app_add(app);
     apppool_app_check_root(p, app);
-    return apppool_app_check_limits(app) & apppool_app_check_protocol(p, app);
+    return apppool_app_check_limits(app) & apppool_app_check_protocol(p, app) &
+           apppool_app_check_preload(app);
 }
 
 /* Settings in sections without an AppRoot. */

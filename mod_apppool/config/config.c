@@ -32,6 +32,8 @@ apppool_config_t *apppool_config(void)
     X(listen)                                                                  \
     X(protocol)                                                                \
     X(prestart)                                                                \
+    X(preload)                                                                 \
+    X(preload_idle)                                                            \
     X(log_format)                                                              \
     X(global_queue)                                                            \
     X(min_instances)                                                           \

@@ -67,6 +67,7 @@ struct apppool_dir_t {
     apr_hash_t *env;    /**< AppSetEnv: name to value */
     const char *env_file;
     apr_int64_t listen, protocol, prestart, log_format, global_queue;
+    apr_int64_t preload, preload_idle;
     apr_int64_t min_instances, max_instances, max_requests, jitter;
     apr_int64_t concurrency, max_queue, max_long_lived;
     apr_int64_t memory_limit; /**< bytes */

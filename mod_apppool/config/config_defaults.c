@@ -51,6 +51,8 @@ static const struct {
     OWN("AppSlowAfter", TIME, slow_after),
     OWN("AppMemoryLimit", SIZE, memory_limit),
     OWN("AppPreStart", SWITCH, prestart),
+    OWN("AppPreload", SWITCH, preload),
+    OWN("AppPreloadIdleTime", TIME, preload_idle),
     OWN("AppNoNewPrivileges", SWITCH, no_new_privileges),
 #undef OPTION
 #undef OWN

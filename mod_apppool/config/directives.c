@@ -108,6 +108,13 @@ const command_rec apppool_directives[] = {
     SWITCH("AppPreStart",
            "Starts MinInstances processes when httpd starts, and not with the "
            "first request", GROUP, prestart),
+    SWITCH("AppPreload",
+           "Starts processes as copies of a process that has loaded the code "
+           "of the application", GROUP, preload),
+    TIME("AppPreloadIdleTime",
+         "Time after which a template that has forked nothing ends, while the "
+         "application has fewer than two processes", GROUP, preload_idle,
+         365 * DAY, "never"),
     AP_INIT_TAKE1("AppLog", apppool_set_log, VALUE(GROUP, IN_DIR(log)),
                   ANYWHERE,
                   "The file or the command that gets the standard output and "

@@ -136,6 +136,8 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "rolling", json_boolean(o->rolling));
     json_object_set_new(j, "check_interval", seconds(o->check_interval));
     json_object_set_new(j, "prestart", json_boolean(app->prestart));
+    json_object_set_new(j, "preload", json_boolean(app->preload));
+    json_object_set_new(j, "preload_idle", seconds(app->preload_idle));
     json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
     json_object_set_new(j, "directives", text(apppool_config_report(p, app)));
     return j;

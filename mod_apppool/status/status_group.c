@@ -193,6 +193,16 @@ static void facts(request_rec *r, const json_t *group)
     ap_rvputs(r, ". ", MEMBER(group, "app_root"), "</span></p>\n", NULL);
 }
 
+/* The process that the others are forked from. */
+static void template(request_rec *r, const json_t *t)
+{
+    if (json_is_object(t))
+        ap_rvputs(r, "<p class=\"dim\">Template ", MEMBER(t, "pid"), ", ",
+                  MEMBER(t, "state"), ", started at ",
+                  apppool_status_clock(r, json_object_get(t, "started")),
+                  " (UTC), ", MEMBER(t, "forked"), " forked</p>\n", NULL);
+}
+
 /* The button that restarts the application, or ends its drain. */
 static const char *restart(request_rec *r, const json_t *group,
                            const char *token)
@@ -221,6 +231,7 @@ void apppool_status_group(request_rec *r, const json_t *group, int n,
             apppool_status_clock(r, json_object_get(group, "last_error_time")),
             " (UTC): ", MEMBER(group, "last_error"), " (error id ",
             MEMBER(group, "last_error_id"), ")</p>\n", NULL);
+    template(r, json_object_get(group, "template"));
     processes(r, json_object_get(group, "processes"), token);
     requests(r, group, token);
     ap_rputs("</section>\n", r);

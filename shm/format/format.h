@@ -148,6 +148,16 @@ enum { APL_CHILD_FREE, APL_CHILD_USED };
 #define APL_NAME_MAX  256
 #define APL_ERROR_MAX 160
 
+enum { APL_TEMPLATE_NONE, APL_TEMPLATE_LOADING, APL_TEMPLATE_READY };
+
+/** The template of an application, for the status only. */
+typedef struct {
+    int32_t pid;
+    uint32_t state;  /**< APL_TEMPLATE_* */
+    int64_t started; /**< us */
+    uint64_t forked; /**< processes that it has forked */
+} apl_template_t;
+
 /** An application. Its processes, and the requests that wait for one. */
 typedef struct {
     uint32_t state;        /**< [T] */
@@ -190,7 +200,8 @@ typedef struct {
     uint32_t leaving;           /**< [D] leaving processes */
     apl_link_t above;           /**< [D] link in pool.above */
     int64_t failed_at;          /**< [T] the last failed start; 0: none */
-    char padding[336];          /**< an odd number of lines: cache sets */
+    apl_template_t template;    /**< [O] told by the spawner */
+    char padding[312];          /**< an odd number of lines: cache sets */
     char name[APL_NAME_MAX];    /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];    /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX];  /**< [T] the last failed start in a sentence */
@@ -336,7 +347,7 @@ _Static_assert(offsetof(apl_session_t, id) == APL_CACHE_LINE,
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 10
+#define APL_FORMAT_VERSION 11
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

@@ -156,6 +156,23 @@ static const char *group_state(const apl_group_t *g)
     return g->spawning > 0 ? "starting" : "stopped";
 }
 
+/* The spawner wrote it without the lock, so it may be half of another one. */
+static json_t *report_template(const apl_template_t *t)
+{
+    json_t *o;
+
+    if (t->state != APL_TEMPLATE_LOADING && t->state != APL_TEMPLATE_READY)
+        return json_null();
+    o = json_object();
+    json_object_set_new(o, "pid", json_integer(t->pid));
+    json_object_set_new(
+        o, "state",
+        json_string(t->state == APL_TEMPLATE_READY ? "ready" : "loading"));
+    json_object_set_new(o, "started", apl_report_instant(t->started));
+    json_object_set_new(o, "forked", apl_report_number(t->forked));
+    return o;
+}
+
 static json_t *report_group(const apl_group_t *g)
 {
     const apl_options_t *o = &g->options;
@@ -186,6 +203,7 @@ static json_t *report_group(const apl_group_t *g)
                          failed ? apl_report_id(g->error_id) : NULL);
     apl_report_set_known(j, "last_error_time",
                          failed ? apl_report_instant(g->failed_at) : NULL);
+    json_object_set_new(j, "template", report_template(&g->template));
     json_object_set_new(j, "processes", json_array());
     json_object_set_new(j, "requests", json_array());
     return j;

@@ -17,9 +17,11 @@ typedef struct {
     const char *instance;
     const char *helpers; /**< directory of the language helpers, or NULL */
     uint64_t id;
+    int is_template; /**< of the app, and no process that serves */
     uint32_t port;
     struct rlimit descriptors; /**< RLIMIT_NOFILE that the app gets */
-    int listener;              /**< -1: the app binds its socket itself */
+    int listener;              /**< -1: the app binds its socket itself; of a
+                                    template: the socket of its orders */
     int output;                /**< the FIFO, open to write */
     int go;                    /**< read end */
     int report;                /**< write end */

@@ -54,7 +54,7 @@ static void set_socket(environment_t *e, const boot_t *boot)
     case APL_LISTEN_FD:
         set(e, "LISTEN_FDS=1");
         set(e, "LISTEN_PID=%d", (int)getpid());
-        set(e, "LISTEN_FDNAMES=apppool");
+        set(e, "LISTEN_FDNAMES=apppool%s", boot->is_template ? "-fork" : "");
         break;
     case APL_LISTEN_UNIX:
         process_files_path(boot->rt, CONTRACT_OWN, boot->id, path);
@@ -71,6 +71,13 @@ static void set_socket(environment_t *e, const boot_t *boot)
         set(e, "FORWARDED_ALLOW_IPS=*");
     process_files_path(boot->rt, CONTRACT_NOTIFY, boot->id, path);
     set(e, "NOTIFY_SOCKET=%s", path);
+}
+
+static void set_template(environment_t *e, const boot_t *boot)
+{
+    set(e, "APPPOOL_FORK=1");
+    if (boot->app->ready)
+        set(e, "APPPOOL_WARM=%s", boot->app->ready);
 }
 
 static environment_t begin(size_t room)
@@ -142,6 +149,8 @@ char **environment_make(const boot_t *boot, const privilege_t *who,
     if (boot->helpers)
         set(&e, "APPPOOL_HELPERS=%s", boot->helpers);
     set_socket(&e, boot);
+    if (boot->is_template)
+        set_template(&e, boot);
     put_all(&e, of_file);
     put_all(&e, app->env);
     return e.list;

@@ -168,7 +168,8 @@ int cgroup_open(const char *instance, char *text, size_t size)
     return -1;
 }
 
-int cgroup_enter(uint64_t id)
+/* @param pid "0": this process */
+static int move(uint64_t id, const char *pid)
 {
     char name[64], procs[64];
     int why;
@@ -179,12 +180,25 @@ int cgroup_enter(uint64_t id)
         return 0;
     if (mkdirat(base, name, 0755) != 0)
         return -1;
-    if (write_to(base, procs, "0") == 0)
+    if (write_to(base, procs, pid) == 0)
         return 0;
     why = errno;
     unlinkat(base, name, AT_REMOVEDIR);
     errno = why;
     return -1;
+}
+
+int cgroup_enter(uint64_t id)
+{
+    return move(id, "0");
+}
+
+int cgroup_move(uint64_t id, pid_t pid)
+{
+    char text[16];
+
+    snprintf(text, sizeof text, "%d", (int)pid);
+    return move(id, text);
 }
 
 int cgroup_kill(uint64_t id)

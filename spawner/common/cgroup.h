@@ -40,6 +40,13 @@ int cgroup_open(const char *instance, char *text, size_t size);
  */
 int cgroup_enter(uint64_t id);
 
+/**
+ * Make the cgroup of process `id` and move a child of the caller there, which
+ * was not reaped: so the pid is that of no other process.
+ * @return as cgroup_enter(); -1 with ESRCH: the child is dead
+ */
+int cgroup_move(uint64_t id, pid_t pid);
+
 /** Send SIGKILL to all processes in it. @return 0, or -1 */
 int cgroup_kill(uint64_t id);
 

@@ -131,7 +131,7 @@ static int is_id(const char *word)
 /* An app can get another user while processes of the old user still run. */
 static int is_named(const command_t *q, const process_t *p)
 {
-    return !p->gone && !p->done &&
+    return !p->gone && !p->done && !state_is_template(p) &&
            (q->who.is_root || p->is.uid == q->who.uid) &&
            command_may(&q->who, app_table_find(q->s->table, p->is.name));
 }

@@ -80,8 +80,8 @@ json_t *command_app_drain(command_t *q)
 
 static int is_its(const process_t *p, const app_entry_t *a)
 {
-    return p->phase < PHASE_ENDING && !p->gone && !p->done &&
-           strcmp(p->is.name, a->app.name) == 0;
+    return !state_is_template(p) && p->phase < PHASE_ENDING && !p->gone &&
+           !p->done && strcmp(p->is.name, a->app.name) == 0;
 }
 
 static json_t *ids_of(const spawner_t *s, const app_entry_t *a)

@@ -9,7 +9,7 @@
 #include "shm/verbs/reconcile.h"
 #include "spawner/shared/heartbeat.h"
 #include "spawner/state/mark_scan.h"
-#include "spawner/life/launch.h"
+#include "spawner/life/start_reports.h"
 #include "spawner/life/life.h"
 #include "spawner/life/phase.h"
 #include "spawner/state/leftover_dirs.h"
@@ -71,7 +71,7 @@ static void find_phase(spawner_t *s, process_t *p)
     if (p->phase == PHASE_LIVE)
         p->deadline = 0;
     /* If the segment has lost it, slot_state_apply() puts it back. */
-    p->slot.listed = 1;
+    p->slot.listed = !state_is_template(p);
 }
 
 static int is_short(void)
@@ -83,7 +83,8 @@ static int reopen_output(spawner_t *s, process_t *p)
 {
     int fd = process_files_output_again(&s->rt, p->is.id);
 
-    if (fd >= 0 && loop_add(&p->fifo, fd, EPOLLIN, launch_output, p) == 0)
+    if (fd >= 0 &&
+        loop_add(&p->fifo, fd, EPOLLIN, start_reports_output, p) == 0)
         return 0;
     return is_short() ? -1 : 0;
 }
@@ -142,6 +143,14 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     if (p->phase == PHASE_BOOTING)
         output_keep(&p->output);
     unwatched += watch(s, p) != 0;
+    if (state_is_template(p)) {
+        /* Its orders came from the last spawner. What it would fork now would
+         * be no child of this one. */
+        p->template.noted = 1;
+        if (!p->gone)
+            phase_stop(s, p, "the spawner that started it died");
+        return;
+    }
     /* Its report is lost, so its protocol is not known. */
     if (p->phase == PHASE_BOOTING && p->is.wire.protocol == APL_AUTO)
         phase_stop(s, p, "the spawner that started it died");

@@ -4,6 +4,9 @@
  * @file adopt.h
  * @brief Adopts the processes of the last spawner when a new spawner starts.
  *
+ * A template of the last spawner is ended: what it would fork now would be no
+ * child of this one.
+ *
  * Crash:  may be repeated at any time.
  * Trust:  a record is used if a process of that pid, start time and user runs.
  *         A process that has our mark but no record is killed a moment later

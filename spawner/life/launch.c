@@ -2,11 +2,8 @@
 
 #include "spawner/life/launch.h"
 
-#include <apr_strings.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,8 +12,11 @@
 #include "spawner/life/phase.h"
 #include "spawner/common/log.h"
 #include "spawner/common/random.h"
-#include "spawner/life/sd_notify.h"
+#include "spawner/life/fork_start.h"
 #include "spawner/life/overdue.h"
+#include "spawner/life/start_parts.h"
+#include "spawner/life/start_reports.h"
+#include "spawner/life/template.h"
 #include "spawner/upkeep/apply_table.h"
 #include "spawner/output/output.h"
 #include "spawner/state/process.h"
@@ -26,150 +26,15 @@
 #define AT_ONCE  8             /* maximum number of booting processes */
 #define PATIENCE (10 * SECOND) /* a process that boots longer does not count */
 
-/* Descriptors for the child; all -1 at first. */
-typedef struct {
-    int listener, output, go[2], report[2];
-} parts_t;
-
-static void close_parts(parts_t *x)
-{
-    int *fds = (int *)x;
-    size_t i;
-
-    for (i = 0; i < sizeof *x / sizeof *fds; i++)
-        if (fds[i] >= 0)
-            close(fds[i]);
-    memset(x, -1, sizeof *x);
-}
-
-/* ---- what the child reports ---- */
-
-/* The registry comes first: if a process is LIVE in the segment, the next
- * spawner must know its protocol. */
-static void found(spawner_t *s, process_t *p, const boot_report_t *got)
-{
-    apl_identity_t who = {p->is.pid, 0, p->is.start};
-
-    p->is.wire.protocol = (uint16_t)got->protocol;
-    p->is.wire.concurrency = got->concurrency;
-    process_record(p, p->is.state);
-    apl_supervise_forked(&s->shm, p->is.id, who, p->is.wire, s->now);
-}
-
-/* The reports come in this order, each once: the user decides who gets the
- * files. */
-static void report(spawner_t *s, process_t *p, boot_report_t *got)
-{
-    got->text[sizeof got->text - 1] = 0;
-    switch (got->kind) {
-    case BOOT_USER:
-        if (p->start.user[0] || p->start.command)
-            break;
-        p->is.uid = got->uid;
-        p->is.gid = got->gid;
-        apr_cpystrn(p->start.user, got->text, sizeof p->start.user);
-        process_record(p, p->is.state);
-        break;
-    case BOOT_COMMAND:
-        if (p->start.command)
-            break;
-        p->start.command = strdup(got->text);
-        found(s, p, got);
-        app_log(p, LOG_INFO, "starts as %s: %s", p->start.user, got->text);
-        break;
-    default:
-        phase_fail(s, p,
-                   got->step < START_STEP_BOOT ? (int)got->step
-                                               : START_STEP_PREPARE,
-                   "%s", got->text);
-    }
-}
-
-void launch_read_reports(spawner_t *s, process_t *p)
-{
-    boot_report_t got;
-    ssize_t n = -1;
-
-    while (p->reports.fd >= 0 &&
-           (n = read(p->reports.fd, &got, sizeof got)) == sizeof got)
-        report(s, p, &got);
-    if (n >= 0)
-        loop_drop(&p->reports);
-}
-
-static void reports_ready(void *owner, uint32_t events)
-{
-    (void)events;
-    launch_read_reports(state_spawner(), owner);
-}
-
-void launch_output(void *owner, uint32_t events)
-{
-    process_t *p = owner;
-
-    (void)events;
-    /* The child reports its user before it can print. So read the reports
-     * first. */
-    launch_read_reports(state_spawner(), p);
-    /* No process has the FIFO open any more, so none can write to it again. */
-    if (!output_read(p))
-        loop_drop(&p->fifo);
-}
-
-/* ---- making one ---- */
-
-static int choose_port(spawner_t *s, process_t *p)
-{
-    int i, port = -1;
-
-    for (i = 0; i < 100; i++) {
-        port = process_files_port();
-        if (port < 0 || !process_of_port(s, (uint32_t)port))
-            break;
-    }
-    if (port > 0)
-        process_has_port(s, p, (uint32_t)port);
-    return port > 0 ? 0 : -1;
-}
-
-/* Make sockets, FIFO and pipes. @return what could not be made, or NULL */
-static const char *make_parts(spawner_t *s, process_t *p, parts_t *x)
-{
-    process_files_path_t path;
-    int fd;
-
-    if (p->is.wire.listen == APL_LISTEN_FD &&
-        (x->listener = process_files_listen(&s->rt, p->is.id)) < 0)
-        return "its listening socket";
-    if (p->is.wire.listen == APL_LISTEN_TCP && choose_port(s, p) != 0)
-        return "a port to listen on";
-    fd = process_files_output(&s->rt, p->is.id);
-    if (fd < 0 || loop_add(&p->fifo, fd, EPOLLIN, launch_output, p) != 0)
-        return "the FIFO of its output";
-    process_files_path(&s->rt, CONTRACT_OUTPUT, p->is.id, path);
-    x->output = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (x->output < 0)
-        return "the FIFO of its output";
-    fd = process_files_notify(&s->rt, p->is.id);
-    if (fd < 0 || loop_add(&p->notify, fd, EPOLLIN, sd_notify_read, p) != 0)
-        return "its notify socket";
-    if (pipe2(x->go, O_CLOEXEC) != 0 ||
-        pipe2(x->report, O_CLOEXEC | O_NONBLOCK) != 0)
-        return "a pipe";
-    if (loop_add(&p->reports, x->report[0], EPOLLIN, reports_ready, p) != 0)
-        return "a pipe";
-    x->report[0] = -1;
-    return NULL;
-}
-
 static pid_t fork_app(spawner_t *s, process_t *p, const app_entry_t *app,
-                      parts_t *x)
+                      start_parts_t *x)
 {
     boot_t boot = {.app = app,
                    .rt = &s->rt,
                    .instance = s->instance,
                    .helpers = s->helpers,
                    .id = p->is.id,
+                   .is_template = state_is_template(p),
                    .port = p->is.wire.port,
                    .descriptors = s->descriptors,
                    .listener = x->listener,
@@ -188,7 +53,7 @@ static pid_t fork_app(spawner_t *s, process_t *p, const app_entry_t *app,
 
 /* The process gets into the registry, then into the segment, and then its
  * "go". */
-static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
+static const char *let_go(spawner_t *s, process_t *p, const start_parts_t *x)
 {
     apl_identity_t who = {p->is.pid, 0, 0};
     procfs_t found;
@@ -198,14 +63,15 @@ static const char *let_go(spawner_t *s, process_t *p, const parts_t *x)
     who.start = p->is.start = found.start;
     if (process_record(p, REGISTRY_BOOTING) != 0)
         return "registered";
-    apl_supervise_forked(&s->shm, p->is.id, who, p->is.wire, s->now);
+    if (!state_is_template(p))
+        apl_supervise_forked(&s->shm, p->is.id, who, p->is.wire, s->now);
     return write(x->go[1], "g", 1) == 1 ? NULL : "told to go";
 }
 
 static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
 {
     uint32_t unkillable = overdue_unkillable(s, app);
-    parts_t x;
+    start_parts_t x;
     const char *what;
     pid_t pid;
 
@@ -217,15 +83,14 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
                    unkillable);
         return;
     }
-    memset(&x, -1, sizeof x);
-    what = make_parts(s, p, &x);
+    what = start_parts_make(s, p, &x, start_reports_ready);
     if (what) {
         int why = errno;
 
         p->gone = 1;
         phase_fail(s, p, START_STEP_PREPARE, "%s could not be made: %s", what,
                    strerror(why));
-        close_parts(&x);
+        start_parts_close(&x);
         return;
     }
     output_keep(&p->output);
@@ -235,7 +100,7 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
 
         p->gone = 1;
         phase_fail(s, p, START_STEP_PREPARE, "fork: %s", strerror(why));
-        close_parts(&x);
+        start_parts_close(&x);
         return;
     }
     process_forked(s, p, pid);
@@ -245,7 +110,85 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
                    what);
     /* This includes our copy of the listening socket: with it open, a
      * connection to a dead app would succeed. */
-    close_parts(&x);
+    start_parts_close(&x);
+}
+
+/* ---- by a template, or by its command ---- */
+
+/* What the table says of its app goes into its record. */
+static void fill_in(spawner_t *s, process_t *p, const app_entry_t *app)
+{
+    apply_table_configure(s, p);
+    p->is.wire.listen = (uint16_t)app->listen;
+    p->is.wire.protocol = (uint16_t)app->protocol;
+    p->is.print = app->print;
+    p->is.owner = app->owner;
+    p->is.began = s->now;
+    p->is.deadline = p->deadline = s->now + app->start_timeout;
+}
+
+static void execute(spawner_t *s, process_t *p)
+{
+    const app_entry_t *app = app_table_find(s->table, p->is.name);
+
+    if (fork_start_clear(s, p) != 0)
+        return;
+    p->forking.state = FORKING_NOT;
+    if (app) {
+        fill_in(s, p, app);
+        launch(s, p, app);
+        return;
+    }
+    p->gone = 1;
+    phase_fail(s, p, START_STEP_PREPARE, "it is not configured any more");
+}
+
+/* @return -1: there can be none */
+static int load_template(spawner_t *s, const app_entry_t *app)
+{
+    process_t *t = template_new(s, app);
+
+    if (!t)
+        return -1;
+    fill_in(s, t, app);
+    launch(s, t, app);
+    template_has_begun(s, t);
+    state_wake(s, s->now);
+    return 0;
+}
+
+/* It waits for a template, or for its hello; or its command is to be
+ * executed. */
+static void advance(spawner_t *s, process_t *p)
+{
+    const app_entry_t *app = app_table_find(s->table, p->is.name);
+    process_t *t;
+
+    if (p->forking.state == FORKING_ORDERED)
+        fork_start_check(s, p);
+    if (p->forking.state == FORKING_WAITS) {
+        int how = app && overdue_unkillable(s, app) == 0
+                      ? template_for(s, app, &t)
+                      : TEMPLATE_EXECUTE;
+
+        if (how == TEMPLATE_FORK)
+            fork_start_order(s, p, t);
+        else if (how == TEMPLATE_EXECUTE ||
+                 (how == TEMPLATE_LOAD && load_template(s, app) != 0))
+            p->forking.state = FORKING_EXECUTE;
+    }
+    if (p->forking.state == FORKING_EXECUTE)
+        execute(s, p);
+}
+
+static void advance_all(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next)
+        if (p->forking.state != FORKING_NOT && p->phase == PHASE_BOOTING &&
+            !p->gone && !p->done)
+            advance(s, p);
 }
 
 static void start(spawner_t *s, const apl_order_t *order)
@@ -266,15 +209,17 @@ static void start(spawner_t *s, const apl_order_t *order)
                              "the spawner is out of memory", s->now);
         return;
     }
-    apply_table_configure(s, p);
     p->slot.listed = 1;
-    p->is.wire.listen = (uint16_t)app->listen;
-    p->is.wire.protocol = (uint16_t)app->protocol;
-    p->is.print = app->print;
-    p->is.owner = app->owner;
-    p->is.began = s->now;
-    p->is.deadline = p->deadline = s->now + app->start_timeout;
-    launch(s, p, app);
+    fill_in(s, p, app);
+    if (!app->preload) {
+        launch(s, p, app);
+        return;
+    }
+    /* It has no time limit until it is forked or executed: what it waits for
+     * has one. */
+    p->deadline = 0;
+    p->forking.state = FORKING_WAITS;
+    advance(s, p);
 }
 
 static int booting(const spawner_t *s)
@@ -283,15 +228,19 @@ static int booting(const spawner_t *s)
     int n = 0;
 
     for (p = s->processes; p; p = p->next)
-        n += p->phase == PHASE_BOOTING && s->now - p->is.began < PATIENCE;
+        n += p->phase == PHASE_BOOTING && p->forking.state == FORKING_NOT &&
+             s->now - p->is.began < PATIENCE;
     return n;
 }
 
 void launch_orders(spawner_t *s)
 {
     apl_order_t order;
-    int n = booting(s);
+    int n;
 
+    template_tick(s);
+    advance_all(s);
+    n = booting(s);
     while (n++ < AT_ONCE &&
            apl_supervise_next_order(&s->shm, random_id(), s->now, &order) ==
                APR_SUCCESS) {

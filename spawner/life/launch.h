@@ -2,8 +2,9 @@
 
 /**
  * @file launch.h
- * @brief Takes an order of the segment and forks a process: sockets, record,
- *        "go". boot.c has what the child then does.
+ * @brief Takes an order of the segment and starts a process. Either a template
+ *        forks it (template.h, fork_start.h), or it is forked here: sockets,
+ *        record, "go". boot.c has what the child then does.
  *
  * Crash:  before "go" the child has done nothing. If no "go" comes, it exits.
  * Trust:  an order only names an app. All else comes from the app table.
@@ -13,13 +14,8 @@
 
 #include "spawner/state/state.h"
 
-/** Take orders, up to the number of processes that may start at once. */
+/** Take orders, up to the number of processes that may start at once. Go on
+ * with those that a template has to fork. */
 void launch_orders(spawner_t *s);
-
-/** Read the reports that the booting child has sent so far. */
-void launch_read_reports(spawner_t *s, process_t *p);
-
-/** loop_ready_t of the FIFO of the output. */
-void launch_output(void *owner, uint32_t events);
 
 #endif

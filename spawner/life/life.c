@@ -18,7 +18,7 @@
 #include "spawner/state/helper_job.h"
 #include "spawner/alert/start_failure.h"
 #include "spawner/life/connection_cut.h"
-#include "spawner/life/launch.h"
+#include "spawner/life/start_reports.h"
 #include "spawner/life/phase.h"
 #include "spawner/state/leftover_dirs.h"
 #include "spawner/life/sd_notify.h"
@@ -129,8 +129,12 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
 
     PANIC_UNLESS(!p->done);
     p->end.cause = *cause;
-    launch_read_reports(s, p);
+    start_reports_read(s, p);
     sd_notify_read(p, 0);
+    process_end_forking(p);
+    /* The template may keep the socket open. Nobody has to wait in its queue. */
+    if (p->is.template_id != 0)
+        process_files_unlisten(&s->rt, p->is.id);
     if (!p->gone)
         p->end.died_ticks = procfs_now();
     if (p->child)
@@ -140,8 +144,9 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
     output_finish(p);
     if (p->phase == PHASE_BOOTING && p->child)
-        phase_fail(s, p, boot_step(cause), "it ended with %s while it started",
-                   exit_cause_text(cause, text));
+        phase_fail(s, p, boot_step(cause), "it ended with %s while it %s",
+                   exit_cause_text(cause, text),
+                   state_is_template(p) ? "loaded" : "started");
     else if (!p->start.failure)
         log_end(s, p);
     /* A process that booted under the last spawner may never have got its "go".
@@ -203,6 +208,7 @@ static void finish(spawner_t *s, process_t *p)
     guarded_socket_drop(&p->notify);
     loop_drop(&p->reports);
     loop_drop(&p->pidfd); /* the leader may survive SIGKILL */
+    process_end_forking(p);
     process_end_probe(p);
     if (process_files_remove(&s->rt, p->is.id))
         leftover_dirs_note(s);

@@ -39,9 +39,11 @@ void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
     process_record(p, REGISTRY_ENDING);
     process_signal(s, p, SIGKILL);
     output_finish(p);
+    state_wake(s, s->now);
+    if (state_is_template(p))
+        return; /* template.c says what follows from that */
     start_failure_log(s, p);
     start_failure_keep(s, p, step, p->start.error_id, text);
-    state_wake(s, s->now);
 }
 
 void phase_ready(spawner_t *s, process_t *p)
@@ -101,6 +103,13 @@ static void stop(spawner_t *s, process_t *p, const char *why, int sign,
 
     if (p->phase >= PHASE_ENDING)
         return;
+    process_end_forking(p);
+    if (p->is.pid == 0) { /* it waits to be forked: nothing runs */
+        p->phase = PHASE_ENDING;
+        p->gone = 1;
+        state_wake(s, s->now);
+        return;
+    }
     if (limit > HURRY_LIMIT && poll(&parent, 1, 0) == 1)
         limit = HURRY_LIMIT;
     app_log(p, LOG_INFO, "is stopped: %s", why);
@@ -117,6 +126,20 @@ static void stop(spawner_t *s, process_t *p, const char *why, int sign,
 void phase_stop(spawner_t *s, process_t *p, const char *why)
 {
     stop(s, p, why, p->app.stop_signal, p->app.stop_timeout);
+}
+
+void phase_end_now(spawner_t *s, process_t *p, const char *why)
+{
+    if (p->phase == PHASE_KILLED)
+        return;
+    app_log(p, LOG_WARN, "is killed: %s", why);
+    p->phase = PHASE_KILLED;
+    p->deadline = s->now + PHASE_KILL_LIMIT;
+    p->is.deadline = s->now;
+    process_record(p, REGISTRY_ENDING);
+    process_end_forking(p);
+    process_signal(s, p, SIGKILL);
+    state_wake(s, s->now);
 }
 
 void phase_kill(spawner_t *s, process_t *p, const char *why)

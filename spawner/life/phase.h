@@ -44,6 +44,9 @@ void phase_check_start(spawner_t *s, process_t *p);
  * over. */
 void phase_stop(spawner_t *s, process_t *p, const char *why);
 
+/** Send KILL now. Nobody has asked it to end. */
+void phase_end_now(spawner_t *s, process_t *p, const char *why);
+
 /** Send TERM to the group now, and KILL when AppHungStopTimeout is over. */
 void phase_kill(spawner_t *s, process_t *p, const char *why);
 

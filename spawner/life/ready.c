@@ -32,7 +32,8 @@ enum { NOT_SEEN, SEEN_EMPTY, SEEN_QUEUED, SEEN_FOREIGN };
 
 static int asks(const process_t *p)
 {
-    return p->phase == PHASE_BOOTING && p->is.pid > 0 && !p->gone;
+    return p->phase == PHASE_BOOTING && p->is.pid > 0 && !p->gone &&
+           !state_is_template(p);
 }
 
 /* Was the connection made? With TCP that takes a moment. */
@@ -166,7 +167,9 @@ const char *ready_missing(const spawner_t *s, const process_t *p,
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
 
-    if (p->ready.connect_errno == ENOTSOCK)
+    if (state_is_template(p))
+        snprintf(text, READY_TEXT_MAX, "it did not say READY=1");
+    else if (p->ready.connect_errno == ENOTSOCK)
         snprintf(text, READY_TEXT_MAX,
                  "it did not put a socket of its own at $APPPOOL_SOCKET");
     else if (p->ready.connect_errno != 0 && p->ready.connect_errno != ENOENT)

@@ -24,7 +24,7 @@
  * contract or the layout of the segment differs, the new build starts an
  * instance of its own.
  */
-#define CONTRACT_VERSION          11
+#define CONTRACT_VERSION          12
 
 #define CONTRACT_TEXT_(x)         #x
 #define CONTRACT_TEXT(x)          CONTRACT_TEXT_(x)

@@ -47,6 +47,8 @@ typedef struct {
     const char *ready; /**< AppReady: path to ask for; NULL: none */
     const char *host;  /**< with this Host */
     int prestart;
+    int preload;          /**< AppPreload: a template forks its processes */
+    int64_t preload_idle; /**< us: AppPreloadIdleTime; 0: no limit */
     int64_t start_timeout, stop_timeout; /**< us */
     int64_t memory_limit;                /**< bytes; 0: none */
     int64_t slow_after;                  /**< us; 0: none */

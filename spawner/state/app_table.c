@@ -157,6 +157,15 @@ static void read_rlimits(json_reader_t *r, app_entry_t *a, const json_t *o)
     }
 }
 
+static void read_preload(json_reader_t *r, app_entry_t *a, const json_t *o)
+{
+    a->preload = json_reader_boolean(r, o, "preload");
+    a->preload_idle = json_reader_duration(r, o, "preload_idle");
+    if (a->preload &&
+        (!a->command || a->listen != APL_LISTEN_FD || a->protocol != APL_HTTP))
+        json_reader_refuse(r, "\"preload\" needs a command, http and fd");
+}
+
 static apl_capacity_t capacity(json_reader_t *r, const json_t *o)
 {
     apl_capacity_t n;
@@ -222,6 +231,7 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     a->retire_timeout = json_reader_duration(r, o, "retire_timeout");
     a->no_new_privileges = json_reader_boolean(r, o, "no_new_privileges");
     a->prestart = json_reader_boolean(r, o, "prestart");
+    read_preload(r, a, o);
     read_rlimits(r, a, o);
     options->config = config;
     options->min_instances = json_reader_count(r, o, "min");

@@ -65,6 +65,19 @@ static int is_wanted(const procfs_t *who, void *ctx)
            who->state != 'X' && (who->start >= oldest || who->start < before);
 }
 
+/* Does it bear the mark of a template that is in no record any more, while a
+ * process runs that the template has forked? Then it may be one that this
+ * process has started, and that has left its session. */
+static int is_of_template(const spawner_t *s, uint64_t id)
+{
+    const process_t *p;
+
+    for (p = s->processes; p; p = p->next)
+        if (p->is.template_id == id && id != 0)
+            return 1;
+    return 0;
+}
+
 static void end_stray(const procfs_t *who)
 {
     if (who->start < before &&
@@ -113,6 +126,7 @@ static void check_mark(const procfs_t *who, const char *mark, void *ctx)
 {
     const spawner_t *s = ctx;
     process_t *p;
+    uint64_t id;
 
     if (!mark) {
         report(0, who);
@@ -120,11 +134,13 @@ static void check_mark(const procfs_t *who, const char *mark, void *ctx)
     }
     if (strncmp(mark, s->instance, 16) != 0 || mark[16] != '-')
         return;
+    id = strtoull(mark + 17, NULL, 16);
     p = of_session(who);
     if (!p)
-        p = process_find(s, strtoull(mark + 17, NULL, 16));
+        p = process_find(s, id);
     if (!p) {
-        end_stray(who);
+        if (!is_of_template(s, id))
+            end_stray(who);
         return;
     }
     if (p->marks.signal < 0 || who->start < p->is.start)

@@ -102,6 +102,7 @@ static process_t *make(spawner_t *s, uint32_t record,
     p->record = record;
     p->is = *is;
     p->ready.probe = p->ready.socket = -1;
+    p->template.orders = p->forking.go = -1;
     p->marks.signal = p->marks.found = p->session.found = -1;
     p->pidfd.fd = p->reports.fd = p->fifo.fd = p->notify.fd = -1;
     p->app.stop_timeout = STOP_TIMEOUT;
@@ -153,6 +154,13 @@ void process_forked(spawner_t *s, process_t *p, pid_t pid)
     put(s->by_child, &p->is.pid, sizeof p->is.pid, p);
 }
 
+void process_forget_child(spawner_t *s, process_t *p)
+{
+    drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);
+    p->is.pid = 0;
+    p->child = 0;
+}
+
 void process_has_port(spawner_t *s, process_t *p, uint32_t port)
 {
     p->is.wire.port = port;
@@ -174,6 +182,19 @@ void process_end_probe(process_t *p)
     p->ready.probe = p->ready.socket = -1;
 }
 
+static void close_one(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void process_end_forking(process_t *p)
+{
+    close_one(&p->template.orders);
+    close_one(&p->forking.go);
+}
+
 void process_collect(spawner_t *s)
 {
     process_t **at = &s->processes, *p;
@@ -185,7 +206,8 @@ void process_collect(spawner_t *s)
         }
         PANIC_UNLESS(p->fifo.fd < 0 && p->notify.fd < 0 && p->reports.fd < 0 &&
                      p->pidfd.fd < 0 && p->ready.probe < 0 &&
-                     p->ready.socket < 0);
+                     p->ready.socket < 0 && p->template.orders < 0 &&
+                     p->forking.go < 0);
         *at = p->next;
         drop(s->by_id, &p->is.id, sizeof p->is.id, p);
         drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);

@@ -26,6 +26,9 @@ process_t *process_adopted(spawner_t *s, uint32_t record,
 /** Its leader is this child of the spawner. */
 void process_forked(spawner_t *s, process_t *p, pid_t pid);
 
+/** The child that it was for a moment is none of its: it has no pid again. */
+void process_forget_child(spawner_t *s, process_t *p);
+
 /** It listens on this port. */
 void process_has_port(spawner_t *s, process_t *p, uint32_t port);
 
@@ -42,6 +45,10 @@ int process_record(process_t *p, uint32_t state);
 /** Close the probe of ready.h: the process is ready, or has to end. A server
  * that stops first reads from all connections, and a probe never sends. */
 void process_end_probe(process_t *p);
+
+/** Close the socket of a template's orders, so that the template ends; and the
+ * pipe of a process that was to be told to go, so that it ends. */
+void process_end_forking(process_t *p);
 
 /** Free the processes that are done. output_forget() was called for them. */
 void process_collect(spawner_t *s);

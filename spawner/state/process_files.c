@@ -148,6 +148,14 @@ int process_files_socket(const runtime_dir_t *rt, uint64_t id, uid_t uid)
     return -1;
 }
 
+void process_files_unlisten(const runtime_dir_t *rt, uint64_t id)
+{
+    char name[24];
+
+    name_of(name, CONTRACT_SOCKETS, id);
+    unlinkat(rt->fd, name, 0);
+}
+
 /* Use the descriptor, because the name may belong to another file by now. */
 static void name_entry(char name[32], int entry)
 {

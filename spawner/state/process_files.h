@@ -47,6 +47,9 @@ const char *process_files_kind(uint32_t listen);
  * @return descriptor */
 int process_files_listen(const runtime_dir_t *rt, uint64_t id);
 
+/** s/ID: remove it. From now on, to connect fails at once. */
+void process_files_unlisten(const runtime_dir_t *rt, uint64_t id);
+
 /** n/ID: make a datagram socket. The app's user gets it later. */
 int process_files_notify(const runtime_dir_t *rt, uint64_t id);
 

@@ -153,6 +153,7 @@ int registry_read(uint32_t index, registry_record_t *record)
     return record->magic == REGISTRY_MAGIC && record->id != 0 &&
                    record->pid > 1 && record->state > REGISTRY_FREE &&
                    record->state <= REGISTRY_ENDING &&
+                   record->kind <= REGISTRY_TEMPLATE &&
                    record->wire.listen <= APL_LISTEN_TCP
                ? REGISTRY_RECORD
                : REGISTRY_BROKEN;

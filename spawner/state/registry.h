@@ -21,11 +21,14 @@
 
 #include "shm/format/format.h"
 
-#define REGISTRY_MAGIC 0x33706c61 /* goes up with the layout */
+#define REGISTRY_MAGIC 0x34706c61 /* goes up with the layout */
 
 #define REGISTRY_MAX   65536 /* records; an id's slot has 16 bits */
 
 enum { REGISTRY_FREE, REGISTRY_BOOTING, REGISTRY_LIVE, REGISTRY_ENDING };
+
+/** REGISTRY_TEMPLATE: it serves nothing, and has no slot in the segment. */
+enum { REGISTRY_PROCESS, REGISTRY_TEMPLATE };
 
 typedef struct {
     uint32_t magic;
@@ -41,8 +44,10 @@ typedef struct {
     uint32_t stops_itself;   /**< it said STOPPING=1: it ends when it likes */
     char name[APL_NAME_MAX]; /**< of the group */
     uint32_t says_ready;     /**< it said READY=1 */
-    uint32_t owner; /**< of AppRoot, as the table said when it was made */
-    char padding[172];
+    uint32_t owner;       /**< of AppRoot, as the table said when it was made */
+    uint32_t kind;        /**< REGISTRY_PROCESS, ... */
+    uint64_t template_id; /**< that it was forked from; 0: it was executed */
+    char padding[160];
 } registry_record_t;
 
 _Static_assert(sizeof(registry_record_t) == 512, "records are 512 bytes");

@@ -77,7 +77,8 @@ static void visit_pid(pid_t pid, void *ctx)
     procfs_t who;
 
     if (procfs_read(pid, &who) == 0 && runs(&who) &&
-        (v->p->gone || session_scan_has(v->p, &who)) && cgroup_has(v->p->is.id, pid))
+        (v->p->gone || session_scan_has(v->p, &who)) &&
+        cgroup_has(v->p->is.id, pid))
         v->each(&who, v->ctx);
 }
 

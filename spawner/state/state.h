@@ -14,6 +14,9 @@
  *
  * In each phase its leader may die (`gone`). Then the spawner waits for the
  * rest of its process group.
+ *
+ * A process that a template has to fork has no pid while it waits for that
+ * (`forking`). A template is a process_t, too, without a slot in the segment.
  */
 #ifndef APPPOOL_SPAWNER_STATE_STATE_H
 #define APPPOOL_SPAWNER_STATE_STATE_H
@@ -140,6 +143,32 @@ typedef struct {
     int survived;     /**< and still ran when a later scan began */
 } process_session_t;
 
+/** Of template.c: what a template has that other processes do not. */
+typedef struct {
+    int orders;      /**< our end of the socket for its orders; -1: none */
+    uint64_t code;   /**< apl_template_need_t.code, as it began to load */
+    int64_t used_at; /**< us: when it became ready, or forked the last one */
+    uint64_t forked; /**< processes that it has forked */
+    int missed;      /**< orders in a row without a hello */
+    int noted;       /**< its failure or its death is noted */
+} process_template_t;
+
+enum {
+    FORKING_NOT,     /**< it has a pid, or is a template */
+    FORKING_WAITS,   /**< for a template */
+    FORKING_ORDERED, /**< the template has the order */
+    FORKING_EXECUTE  /**< its command is executed instead */
+};
+
+/** Of fork_start.c: the start of a process by a template. */
+typedef struct {
+    int state;            /**< FORKING_* */
+    int go;               /**< write end of its pipe "go"; -1 */
+    uint64_t template_id; /**< that has the order */
+    uint64_t ordered;     /**< clock ticks: when that was */
+    int64_t ordered_at;   /**< us: the same */
+} process_forking_t;
+
 enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
 
 /** A process of an app. */
@@ -169,6 +198,8 @@ typedef struct process {
     process_stuck_t stuck;
     process_marks_t marks;
     process_session_t session;
+    process_template_t template;
+    process_forking_t forking;
     process_end_t end;
     output_t output; /**< output.c */
     loop_source_t pidfd, reports, fifo, notify;
@@ -186,6 +217,7 @@ typedef struct spawner {
     int64_t now;               /**< us, apl_now(): of this turn of the loop */
     int64_t wake;              /**< us: the next turn, at the latest */
     int64_t abandoned_at;      /**< us: abandoned.c: no check before that */
+    int64_t damaged_at;        /**< us: the last damage of the segment; 0 */
     struct rlimit descriptors; /**< RLIMIT_NOFILE as httpd was started with */
     int stopping;
     int unreaped; /**< children may be dead: life_reap() is due */
@@ -194,6 +226,12 @@ typedef struct spawner {
 
 /** The spawner of this program; for callbacks that get a process only. */
 spawner_t *state_spawner(void);
+
+/** Is it a template? Then it has no slot, and serves nothing. */
+static inline int state_is_template(const process_t *p)
+{
+    return p->is.kind == REGISTRY_TEMPLATE;
+}
 
 /** The next turn of the loop begins at `at`, at the latest. */
 static inline void state_wake(spawner_t *s, int64_t at)

@@ -3,6 +3,7 @@
 #include "spawner/upkeep/apply_table.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -97,16 +98,25 @@ void apply_table_configure(spawner_t *s, process_t *p)
     p->app.hung_stop_timeout = a->hung_stop_timeout;
     p->app.retire_timeout = a->retire_timeout;
     p->app.stop_signal = a->stop_signal;
-    snprintf(p->label, sizeof p->label, "%s", a->label);
+    if (state_is_template(p))
+        p->app.stop_signal = SIGTERM;
+    snprintf(p->label, sizeof p->label, "%s%s", a->label,
+             state_is_template(p) ? " template" : "");
     output_to(p, a->log, a->log_raw);
 }
 
 /* ---- how many descriptors the spawner may have ---- */
 
-/* With a control socket for each user of apps (user_sockets.h). */
+/* With a control socket for each user of apps (user_sockets.h), and with
+ * templates, of which an app may have two for a moment. */
 static rlim_t own(const spawner_t *s)
 {
-    return OWN + (rlim_t)s->table->n;
+    rlim_t n = OWN + (rlim_t)s->table->n;
+    uint32_t i;
+
+    for (i = 0; i < s->table->n; i++)
+        n += s->table->apps[i].preload ? 2 * EACH : 0;
+    return n;
 }
 
 static rlim_t needed(const spawner_t *s)
@@ -236,7 +246,7 @@ static int configure_groups(spawner_t *s)
  * AppRoot is not known, the owner counts as the same. A process that found
  * another owner than this table has (approot_owner.h) is not outdated by the
  * same table. */
-static int is_outdated(const process_t *p, const app_entry_t *a)
+int apply_table_is_outdated(const process_t *p, const app_entry_t *a)
 {
     return a->print != p->is.print ||
            (a->owner != USERDB_NOBODY && p->is.uid != UINT32_MAX &&
@@ -251,8 +261,8 @@ static int replace_outdated(spawner_t *s)
         const app_entry_t *a = app_table_find(s->table, p->is.name);
         apr_status_t rv;
 
-        if (!a || p->slot.outdated || !p->slot.listed || !is_outdated(p, a) ||
-            p->phase >= PHASE_ENDING)
+        if (!a || p->slot.outdated || !p->slot.listed ||
+            !apply_table_is_outdated(p, a) || p->phase >= PHASE_ENDING)
             continue;
         rv = apl_supervise_outdate(&s->shm, p->is.id, s->now);
         if (locked_out(rv))

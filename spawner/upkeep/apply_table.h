@@ -34,6 +34,9 @@ void apply_table_none(spawner_t *s);
  * the process keeps what it has. */
 void apply_table_configure(spawner_t *s, process_t *p);
 
+/** Was the process made from another configuration than that of `a`? */
+int apply_table_is_outdated(const process_t *p, const app_entry_t *a);
+
 /**
  * Tell the segment of the app of this process, which has a place there from
  * now on.

@@ -50,7 +50,9 @@ static void correct(spawner_t *s)
     for (p = s->processes; p; p = p->next) {
         apl_identity_t who = {p->is.pid, 0, p->is.start};
 
-        if (p->slot.listed && !p->gone && p->phase < PHASE_ENDING &&
+        /* One that waits to be forked has no identity yet. */
+        if (p->slot.listed && p->is.pid != 0 && !p->gone &&
+            p->phase < PHASE_ENDING &&
             apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
             !apl_reconcile_matches(&s->shm, p->is.id, &who, p->is.name,
                                    p->is.wire, p->phase == PHASE_LIVE))
@@ -137,7 +139,9 @@ void audit_check(spawner_t *s)
 {
     forget_strangers(s);
     correct(s);
-    if (apl_child_watch_roll_call(&s->shm, s->now))
+    if (apl_child_watch_roll_call(&s->shm, s->now)) {
+        s->damaged_at = s->now;
         log_line(LOG_WARN, "the pool was damaged: all sessions are taken back, "
                            "and httpd's children take new slots");
+    }
 }

@@ -38,7 +38,8 @@ static const char good[] =
     " 'spawn_if_under': 5, 'hung_extra': 4, 'unkillable_stop': 6,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'check_interval': 1.5, 'rolling': true, 'prestart': "
-    "false, 'rlimits': {'cpu': [10, 20], 'mem': null, 'nproc': [5, -1]}}]}";
+    "false, 'preload': false, 'preload_idle': 2.5, 'rlimits': {'cpu': [10, "
+    "20], 'mem': null, 'nproc': [5, -1]}}]}";
 
 #define WIRE "'protocol': 'scgi', 'ready': 'notify'"
 
@@ -110,6 +111,8 @@ static void all_values_arrive(void **state)
     assert_int_equal(a->retire_timeout, 1500000);
     assert_int_equal(a->no_new_privileges, 0);
     assert_int_equal(a->slow_after, 2500000);
+    assert_int_equal(a->preload, 0);
+    assert_int_equal(a->preload_idle, 2500000);
     assert_int_equal(a->app.options.config, 3);
     assert_int_equal(a->app.options.concurrency, 2);
     assert_int_equal(a->app.options.global_queue, 1);
@@ -171,6 +174,9 @@ static void what_is_wrong_is_named(void **state)
         {"'notify': 'mail'", "'notify': 'a\\nb'", "notify"},
         {"'dump_signal': 12", "'dump_signal': -1", "dump_signal"},
         {"'dump_signal': 12", "'dump_signal': 65", "dump_signal"},
+        {"'preload': false", "'preload': 1", "preload"},
+        {"'preload': false", "'preload': true", "needs a command"},
+        {"'preload_idle': 2.5", "'preload_idle': -1", "preload_idle"},
         {"'slow_after': 2.5", "'slow_after': -1", "slow_after"},
         {"'max': 8", "'max': 9999999999", "max"},
         {"'prestart': false", "'prestart': 0", "prestart"},

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "spawner/child/boot.h"
-#include "spawner/life/launch.h"
+#include "spawner/life/start_reports.h"
 #include "spawner/life/life.h"
 #include "spawner/life/sd_notify.h"
 #include "spawner/state/process.h"
@@ -130,7 +130,7 @@ static void tell(uint32_t kind, uint32_t uid, const char *text)
 
     snprintf(report.text, sizeof report.text, "%s", text);
     assert_int_equal(write(child, &report, sizeof report), sizeof report);
-    launch_read_reports(state_spawner(), p);
+    start_reports_read(state_spawner(), p);
 }
 
 static void is(uint32_t uid, const char *user, const char *command)

@@ -12,11 +12,11 @@ from harness.httpd import Httpd
 from harness.procs import freeze, kill9
 
 SIZE = 512
-LAYOUT = struct.Struct("=IIQQqqQiIIHHIII256sII")
+LAYOUT = struct.Struct("=IIQQqqQiIIHHIII256sIIIQ")
 FIELDS = ("magic", "state", "id", "start", "began", "deadline", "print",
           "pid", "uid", "gid", "listen", "protocol",
           "port", "concurrency", "stops_itself", "name", "says_ready",
-          "owner")
+          "owner", "kind", "template_id")
 BOOTING, LIVE, ENDING = 1, 2, 3
 
 

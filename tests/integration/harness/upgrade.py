@@ -35,7 +35,7 @@ def other_build() -> Path:
     other builds have the same sources and the optimizer of the compiler."""
     source = BUILD / "other-build"
     edit = {"shm/format/format.h": (b"#define APL_FORMAT_VERSION ",
-                                    b"#define APL_FORMAT_VERSION 10")}
+                                    b"#define APL_FORMAT_VERSION 11")}
     with alone():
         for name in ("shm", "spawner", "mod_apppool", "ctl", "doc", "helpers",
                      "apxs.mk", "sources.mk", "configure.ac"):

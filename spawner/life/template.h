@@ -1,0 +1,79 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file template.h
+ * @brief A template: a process of an app that loads the code, serves nothing,
+ *        and is forked for each process of the app (AppPreload). This file
+ *        decides which template an order gets, and when a template ends.
+ *
+ * A template is of one code and one configuration. It is loaded by the first
+ * order that needs it, and orders wait meanwhile. If it cannot be loaded, the
+ * command of the app is executed for each process, until code or configuration
+ * change. It ends when its code or its configuration has changed, when its app
+ * has no use for it, when it has forked nothing for AppPreloadIdleTime and its
+ * app has fewer than two processes, and with the spawner.
+ *
+ * Crash:  the socket of its orders ends with the spawner, and so a template
+ *         exits. The next spawner ends one that does not (adopt.h).
+ * Trust:  a template is the app: it may do anything, and learns nothing that the
+ *         app may not know. Three deaths within a minute, or one untrue hello,
+ *         and the app has none.
+ */
+#ifndef APPPOOL_SPAWNER_LIFE_TEMPLATE_H
+#define APPPOOL_SPAWNER_LIFE_TEMPLATE_H
+
+#include "spawner/state/state.h"
+
+enum {
+    TEMPLATE_EXECUTE, /**< there is none to be had: execute the command */
+    TEMPLATE_LOAD,    /**< load one */
+    TEMPLATE_WAIT,    /**< it is being loaded */
+    TEMPLATE_FORK     /**< it is ready */
+};
+
+/** What is known of an app and its template when a process is to start. */
+typedef struct {
+    int wanted;           /**< AppPreload On, and the app may have one now */
+    uint64_t code, print; /**< what a template has to be made from */
+    int refused;          /**< none is loaded for this code: */
+    uint64_t refused_code, refused_print;
+    int exists; /**< there is one that does not end */
+    int ready;
+    uint64_t its_code, its_print;
+} template_case_t;
+
+/** @return TEMPLATE_* */
+int template_choose(const template_case_t *known);
+
+/**
+ * How does a process of this app start now?
+ * @param t set to the template, with TEMPLATE_FORK
+ * @return TEMPLATE_*
+ */
+int template_for(spawner_t *s, const app_entry_t *a, process_t **t);
+
+/** Make a template, which is to be launched like a process.
+ * @return NULL: there is no memory or no record */
+process_t *template_new(spawner_t *s, const app_entry_t *a);
+
+/** It was launched. */
+void template_has_begun(spawner_t *s, const process_t *t);
+
+/** The template with this id, if it is ready. @return NULL: there is none */
+process_t *template_find(const spawner_t *s, uint64_t id);
+
+/** It has forked a process. */
+void template_has_forked(spawner_t *s, process_t *t);
+
+/** It got an order and there was no hello. After two in a row it is killed, and
+ * the next order loads another one. */
+void template_has_missed(spawner_t *s, process_t *t);
+
+/** Its hello was not true: kill it, and load none for this code.
+ * @param what the rest of a sentence about process `pid`; 0: there is no pid */
+void template_has_lied(spawner_t *s, process_t *t, pid_t pid, const char *what);
+
+/** Note which templates are ready, failed or died; end those that have to. */
+void template_tick(spawner_t *s);
+
+#endif

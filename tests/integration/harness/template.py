@@ -1,0 +1,74 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Apps that a template forks: the program apps/template.c, and what it says."""
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Optional
+
+from harness.config import App
+from harness.httpd import USER, Httpd
+from harness.wait import wait_until
+
+READY = r"shop template\[(\d+)\] ready after"
+FORKED = r"shop\[(\d+)\] is forked from template\[(\d+)\] after \d+ ms"
+ENDS = r"shop template\[(\d+)\] is stopped: "
+EXECUTED = "shop: no template, its command is executed: "
+KILLED = r"shop template\[\d+\] is killed: "
+DIED = r"shop template\[\d+\] died: "
+
+
+def program(httpd: Httpd) -> Path:
+    """It is compiled where all users may execute it."""
+    where = httpd.dir / "template"
+    if not where.exists():
+        subprocess.run([os.environ.get("CC", "cc"), "-O1", "-o", where,
+                        httpd.program("template.c")], check=True)
+        where.chmod(0o755)
+    return where
+
+
+def add(httpd: Httpd, way: str = "", *directives: str, name: str = "shop",
+        preload: str = "On") -> App:
+    """An app with a template that goes wrong in this way; "": in none."""
+    app = httpd.app(name, f"AppPreload {preload}", *directives,
+                    command=f"{program(httpd)} {way}")
+    deploy(app, "1")
+    return app
+
+
+def deploy(app: App, version: str) -> None:
+    """New code; the old one stays until a restart."""
+    file = app.root / "version.new"
+    file.write_text(version + "\n")
+    shutil.chown(file, USER, USER)
+    file.rename(app.root / "version")
+
+
+def who(httpd: Httpd, path: str = "/", host: str = "shop") -> dict[str, str]:
+    """What the process says of itself that serves this request."""
+    response = httpd.get(path, host)
+    assert response.status == 200, response.text
+    return dict(line.split("=", 1) for line in response.text.splitlines())
+
+
+def said(httpd: Httpd, pattern: str) -> list[re.Match[str]]:
+    """Lines of the error log with this."""
+    return [found for line in httpd.log.lines()
+            if (found := re.search(pattern, line))]
+
+
+def of(httpd: Httpd, app: App) -> Optional[dict[str, object]]:
+    """The template as the status shows it."""
+    found = httpd.group(app).get("template")
+    assert found is None or isinstance(found, dict)
+    return found
+
+
+def ready(httpd: Httpd, app: App) -> dict[str, object]:
+    """The template, once it is ready."""
+    def look() -> Optional[dict[str, object]]:
+        found = of(httpd, app)
+        return found if found and found["state"] == "ready" else None
+    return wait_until(look, "the template is ready")

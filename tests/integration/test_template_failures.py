@@ -1,0 +1,236 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A template that does not do what it has to: the command is executed instead,
+and the pool learns nothing of it."""
+import time
+
+import pytest
+
+from harness import cgroups, procs, sentences, template
+from harness.config import App
+from harness.httpd import USER, Httpd
+from harness.innocent import Innocent
+from harness.procs import alive, kill9
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+
+@pytest.fixture(autouse=True)
+def talkative(httpd: Httpd) -> None:
+    httpd.directives.append("LogLevel apppool:info")
+
+
+def executed(httpd: Httpd, app: App) -> int:
+    """The command serves, and that was no failed start. @return its pid"""
+    one = template.who(httpd)
+    assert one["forked"] == "0" and one["fork"] == ""
+    assert one["listen_fdnames"] == "apppool"
+    group = httpd.group(app)
+    assert (group["start_failures"], group["died"]) == (0, 0)
+    httpd.check()
+    return int(one["pid"])
+
+
+def next_one(httpd: Httpd, app: App, pid: int) -> dict[str, str]:
+    """Another process, in place of this one."""
+    kill9(pid)
+    wait_until(lambda: pid not in httpd.pids(app), "it is gone")
+    return template.who(httpd)
+
+
+# ---- it does not load
+
+@pytest.mark.parametrize("way, why", [
+    ("broken", "it ended with exit code 1 while it loaded"),
+    ("refuses", "it ended with exit code 69 while it loaded"),
+    ("never-ready", "it did not say READY=1 within 1 s"),
+])
+def test_does_not_load(httpd: Httpd, way: str, why: str) -> None:
+    """None is tried again for this code. A restart brings another try."""
+    app = template.add(httpd, way, "AppStartTimeout 1")
+    httpd.log.expect(template.EXECUTED, sentences.DIED)
+    httpd.start()
+    pid = executed(httpd, app)
+    assert template.said(httpd, template.EXECUTED + why)
+    assert next_one(httpd, app, pid)["forked"] == "0"
+    assert len(template.said(httpd, template.EXECUTED)) == 1
+    assert template.of(httpd, app) is None
+    assert httpd.ctl("restart", "shop").returncode == 0
+    wait_until(lambda: template.who(httpd) and
+               len(template.said(httpd, template.EXECUTED)) == 2,
+               "it is tried again")
+
+
+def test_configuration_changes(httpd: Httpd) -> None:
+    """So does another command."""
+    app = template.add(httpd, "broken")
+    httpd.log.expect(template.EXECUTED)
+    httpd.start()
+    executed(httpd, app)
+    app.command = str(template.program(httpd))
+    httpd.graceful()
+    wait_until(lambda: template.who(httpd)["forked"] == "1", "it loads")
+    assert template.ready(httpd, app)
+
+
+# ---- it does not fork
+
+@pytest.mark.parametrize("way", ["silent", "deaf"])
+def test_no_hello(httpd: Httpd, way: str) -> None:
+    """Executed after five seconds. The second time in a row, it is killed, and
+    the next order loads another one."""
+    app = template.add(httpd, way)
+    httpd.log.expect(template.KILLED, sentences.DIED)
+    httpd.start()
+    pid = executed(httpd, app)
+    first = template.ready(httpd, app)["pid"]
+    two = next_one(httpd, app, pid)
+    assert two["forked"] == "0"
+    httpd.log.wait_for(template.KILLED + "it forked no process, twice in a row")
+    wait_until(lambda: not alive(int(str(first))), "it is gone")
+    next_one(httpd, app, int(two["pid"]))
+    assert template.of(httpd, app)["pid"] != first  # type: ignore[index]
+
+
+def test_closes_all(httpd: Httpd) -> None:
+    """It does not take five seconds."""
+    app = template.add(httpd, "closes")
+    httpd.start()
+    before = time.monotonic()
+    executed(httpd, app)
+    assert time.monotonic() - before < 4
+    assert template.ready(httpd, app)["forked"] == 0
+
+
+def test_forked_process_dies_at_once(httpd: Httpd) -> None:
+    app = template.add(httpd, "dead")
+    httpd.start()
+    executed(httpd, app)
+
+
+# ---- what it says is not true
+
+HOSTILE = {
+    "own-pid": "is older than the order|is known already",
+    "init": "is not a child of the spawner",
+    "foreign": "is not a child of the spawner",
+    "parent": "runs as another user|is not a child|does not lead a session",
+    "garbage": "its hello is no pid",
+    "forked-once": "is not a child of the spawner",
+    "no-setsid": "does not lead a session",
+    "subreaper": "is not a child of the spawner",
+}
+
+
+@pytest.mark.parametrize("way", HOSTILE)
+@pytest.mark.parametrize("by", cgroups.WAYS)
+def test_lies(httpd: Httpd, way: str, by: str) -> None:
+    """It is killed, and so is what it has forked. Another app of that user, and
+    a process that it names, live on."""
+    httpd.wrapper = cgroups.wrapper(by)
+    other = template.add(httpd, name="other")
+    with Innocent(httpd.dir / "hold", USER) as innocent:
+        app = template.add(httpd, way, f"AppSetEnv FOREIGN {innocent.pid}")
+        httpd.log.expect(template.KILLED, sentences.DIED)
+        httpd.start()
+        before = template.who(httpd, host="other")
+        pid = executed(httpd, app)
+        httpd.log.wait_for(template.KILLED + ".*(" + HOSTILE[way] + ")")
+        assert next_one(httpd, app, pid)["forked"] == "0"
+        assert len(template.said(httpd, template.KILLED)) == 1
+        assert template.of(httpd, app) is None
+        assert template.who(httpd, host="other") == before
+        assert template.ready(httpd, other)
+        assert innocent.unharmed()
+
+
+def test_sends_a_descriptor(httpd: Httpd) -> None:
+    app = template.add(httpd, "sends-back")
+    httpd.start()
+    assert template.who(httpd)["forked"] == "1"
+    httpd.log.wait_for(r"shop template\[\d+\]> sent back: Broken pipe")
+    assert template.ready(httpd, app)
+
+
+# ---- it dies
+
+def test_killed_while_ready(httpd: Httpd) -> None:
+    """Processes serve on. The next order loads another one."""
+    app = template.add(httpd)
+    httpd.log.expect(template.DIED, sentences.DIED)
+    httpd.start()
+    one = template.who(httpd)
+    first = int(str(template.ready(httpd, app)["pid"]))
+    kill9(first)
+    wait_until(lambda: template.of(httpd, app) is None, "it is gone")
+    assert template.who(httpd)["pid"] == one["pid"]
+    assert next_one(httpd, app, int(one["pid"]))["forked"] == "1"
+    assert template.ready(httpd, app)["pid"] != first
+
+
+def test_dies_again_and_again(httpd: Httpd) -> None:
+    """With three orders; then it is not tried any more."""
+    app = template.add(httpd, "dies")
+    httpd.log.expect(template.DIED, "was the last one of 3", sentences.DIED)
+    httpd.start()
+    pid = executed(httpd, app)
+    for _ in range(2):
+        pid = int(next_one(httpd, app, pid)["pid"])
+    httpd.log.wait_for(r"shop template\[\d+\] was the last one of 3 that died "
+                       "within 60 s: no template, its command is executed")
+    next_one(httpd, app, pid)
+    assert len(template.said(httpd, template.READY)) == 3
+
+
+def test_ready_then_dies(httpd: Httpd) -> None:
+    app = template.add(httpd, "ready-then-dies")
+    httpd.log.expect(template.DIED, "was the last one of 3", sentences.DIED)
+    httpd.start()
+    executed(httpd, app)
+
+
+def test_its_app_leaves(httpd: Httpd) -> None:
+    app = template.add(httpd)
+    template.add(httpd, name="other")
+    httpd.start()
+    template.who(httpd)
+    pid = int(str(template.ready(httpd, app)["pid"]))
+    httpd.apps.remove(app)
+    httpd.graceful()
+    wait_until(lambda: not alive(pid), "it ends")
+
+
+def test_turned_off(httpd: Httpd) -> None:
+    app = template.add(httpd)
+    httpd.start()
+    template.who(httpd)
+    pid = int(str(template.ready(httpd, app)["pid"]))
+    app.directives = ["AppPreload Off"]
+    httpd.graceful()
+    wait_until(lambda: not alive(pid), "it ends")
+    assert template.of(httpd, app) is None
+
+
+# ---- the configuration
+
+@pytest.mark.parametrize("directives, wrong", [
+    (["AppListen tcp"], "AppPreload On needs AppListen fd"),
+    (["AppProtocol fcgi"], "AppPreload On needs AppProtocol http"),
+])
+def test_refused(httpd: Httpd, directives: list[str], wrong: str) -> None:
+    template.add(httpd, "", *directives)
+    done = httpd.test()
+    assert done.returncode != 0 and wrong in done.stdout
+
+
+def test_needs_a_command(httpd: Httpd) -> None:
+    httpd.app("shop", "AppPreload On", command=None)
+    done = httpd.test()
+    assert done.returncode != 0
+    assert "AppPreload On needs an AppCommand" in done.stdout
+
+
+def test_nonsense(httpd: Httpd) -> None:
+    httpd.app("shop", "AppPreload maybe")
+    done = httpd.test()
+    assert 'AppPreload: "maybe" is neither On nor Off' in done.stdout

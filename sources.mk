@@ -15,6 +15,7 @@ shm_sources = \
 	shm/verbs/enter.c \
 	shm/format/error.c \
 	shm/slots/event.c \
+	shm/slots/connection_room.c \
 	shm/slots/connection_state.c \
 	shm/slots/session_peek.c \
 	shm/slots/group.c \

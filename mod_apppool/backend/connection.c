@@ -63,8 +63,7 @@ static void set_up_worker(apppool_connection_t *c,
                           const apppool_endpoint_t *endpoint)
 {
     proxy_worker_shared *s = c->filter.worker->s;
-    int keeps =
-        c->shared || (endpoint->keep && apppool_connection_idle_are_kept());
+    int keeps = c->shared || endpoint->keep;
 
     /* mod_proxy tells connections apart by this name. It is not a path, so that
      * mod_proxy cannot connect by itself, without our filter. */
@@ -250,6 +249,8 @@ int apppool_connection_run(apppool_connection_t *c, request_rec *r,
 
     set_timeout(c, apppool_first_byte_timeout(first_byte));
     apppool_connection_filter_begin(&c->filter, r, first_byte);
+    if (c->filter.reused)
+        c->filter.first_byte.needs_room = 0;
     status = apppool_proxy.proxy_run_scheme_handler(
         r, c->filter.worker, apppool_proxy_api_conf(r->server),
         apr_pstrdup(r->pool, url), NULL, 0);

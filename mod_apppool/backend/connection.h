@@ -15,12 +15,12 @@
  *         status = apppool_connection_run(c, r, &first_byte, url);
  *     apppool_connection_give(c);
  *
- * A connection is closed with its request, unless the endpoint says that its
- * app keeps connections. Then the next request to the same process uses it, if
- * that request comes within a second, and could be sent again if the app closes
- * the connection at that moment. After that second it is closed. Only event can
- * call us then, so under other MPMs no connection is kept. A connection that all
- * children share is kept under all of them (shared_connection.h).
+ * A connection is closed with its request, unless the endpoint says that its app
+ * keeps connections, and the response ended where it said. Then the next request
+ * to the same process uses it, if that request comes within a second, and could
+ * be sent again if the app closes the connection at that moment. After that
+ * second it is closed (connection_idle.h). A process that takes one request at a
+ * time has a connection that all children share (shared_connection.h).
  *
  * Lock:  the list of idle connections has a mutex of its own; a connection that
  *        was taken belongs to its taker alone.

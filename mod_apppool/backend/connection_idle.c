@@ -3,11 +3,17 @@
 #include "mod_apppool/backend/connection_idle.h"
 
 #include <ap_mpm.h>
+#include <apr_portable.h>
+#include <apr_thread_cond.h>
 #include <apr_thread_mutex.h>
+#include <apr_thread_proc.h>
 #include <http_config.h>
+#include <signal.h>
+#include <sys/socket.h>
 
 #include "mod_apppool/backend/proxy_api.h"
 #include "shm/lock/lock_token.h"
+#include "shm/slots/connection_room.h"
 
 #define SCHEME   "apppool"
 
@@ -19,13 +25,16 @@ static struct {
     apr_pool_t *pool;
     apr_thread_mutex_t *mutex;
     apppool_connection_t *idle;
-    int is_scheduled; /* close_expired() will be called */
-    int no_callback;  /* the MPM cannot call it; read by all threads */
+    apr_thread_cond_t *filled; /* one was put into it */
+    const apl_pool_t *shm;
+    int has_threads;  /* the MPM has */
+    int is_watched;   /* watch_idle() runs */
+    int is_unwatched; /* it cannot; read by all threads */
 } connections;
 
 /* ---- take one ---- */
 
-void apppool_connection_idle_init(apr_pool_t *pconf)
+void apppool_connection_idle_init(apr_pool_t *pconf, const apl_pool_t *shm)
 {
     apr_allocator_t *allocator;
     apr_thread_mutex_t *mutex;
@@ -39,8 +48,12 @@ void apppool_connection_idle_init(apr_pool_t *pconf)
     apr_pool_tag(connections.pool, "apppool_channels");
     apr_thread_mutex_create(&connections.mutex, APR_THREAD_MUTEX_DEFAULT,
                             pconf);
+    apr_thread_cond_create(&connections.filled, pconf);
     connections.idle = NULL;
-    connections.is_scheduled = connections.no_callback = 0;
+    connections.shm = shm;
+    connections.is_watched = connections.is_unwatched = 0;
+    connections.has_threads = 0;
+    ap_mpm_query(AP_MPMQ_IS_THREADED, &connections.has_threads);
 }
 
 /* A worker for one connection, in no list of mod_proxy. The mutex is held. */
@@ -118,80 +131,119 @@ void apppool_connection_idle_close(apppool_connection_t *c)
 
 /* ---- idle ones ---- */
 
-static void put_idle(apppool_connection_t *c)
+/* Of a shared connection a child has a copy only, and nobody waits for its
+ * end. */
+static int is_own(const apppool_connection_t *c)
 {
-    c->next = connections.idle;
-    connections.idle = c;
+    return c->id != 0 && c->serial == 0;
 }
 
-/* Remove from the list those that are connected and have been idle for too
- * long. The mutex is held. */
-static apppool_connection_t *take_expired(int64_t now)
+/* End those that may not stay idle: the app sees it, and the next request that
+ * takes the record closes it. Records are mod_proxy's, so this thread leaves
+ * them alone. The mutex is held.
+ * @return us until another one will have been idle for too long; -1: there is
+ *         none */
+static int64_t end_expired(int64_t now)
 {
-    apppool_connection_t **at = &connections.idle, *c, *expired = NULL;
+    apppool_connection_t *c;
+    int64_t until, least = -1;
 
-    while ((c = *at)) {
-        if (c->id == 0 || now - c->used < APPPOOL_CONNECTION_IDLE_LIMIT) {
-            at = &c->next;
+    for (c = connections.idle; c; c = c->next) {
+        if (!is_own(c))
+            continue;
+        until = c->used + APPPOOL_CONNECTION_IDLE_LIMIT - now;
+        if (until <= 0 ||
+            !apl_connection_room_is_there(connections.shm, c->id, now)) {
+            shutdown(c->descriptor, SHUT_RDWR);
+            c->id = 0;
+        }
+        else if (least < 0 || until < least)
+            least = until;
+    }
+    return least;
+}
+
+/* A thread of each child. An app that is told to stop may wait until its
+ * clients have closed their connections, and another child may need room. */
+static void *APR_THREAD_FUNC watch_idle(apr_thread_t *thread, void *unused)
+{
+    (void)thread;
+    apr_thread_mutex_lock(connections.mutex);
+    for (;;) {
+        uint32_t seen = apl_connection_room_read(connections.shm);
+        int64_t left = end_expired(apl_now());
+
+        if (left < 0) {
+            apr_thread_cond_wait(connections.filled, connections.mutex);
             continue;
         }
-        *at = c->next;
-        c->next = expired;
-        expired = c;
+        apr_thread_mutex_unlock(connections.mutex);
+        apl_connection_room_sleep(connections.shm, seen, left);
+        apr_thread_mutex_lock(connections.mutex);
     }
-    return expired;
+    return unused;
 }
 
-static void close_expired(void *data);
-
-/* The mutex is held. @return 0: the MPM cannot call us */
-static int schedule_close(void)
+/* Signals are for the threads of httpd. */
+static int start_thread(void)
 {
-    if (!connections.is_scheduled)
-        connections.is_scheduled =
-            ap_mpm_register_timed_callback(APPPOOL_CONNECTION_IDLE_LIMIT,
-                                           close_expired, NULL) == APR_SUCCESS;
-    __atomic_store_n(&connections.no_callback, !connections.is_scheduled,
-                     __ATOMIC_RELAXED);
-    return connections.is_scheduled;
+    sigset_t all, before;
+    apr_threadattr_t *detached;
+    apr_thread_t *thread;
+    apr_status_t rv;
+
+    if (apr_threadattr_create(&detached, connections.pool) != APR_SUCCESS ||
+        apr_threadattr_detach_set(detached, 1) != APR_SUCCESS)
+        return 0;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    rv = apr_thread_create(&thread, detached, watch_idle, NULL,
+                           connections.pool);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rv == APR_SUCCESS;
 }
 
-/* An app that is told to stop may wait until its clients have closed their
- * connections. */
-static void close_expired(void *data)
+/* A connection that nobody would close is not kept. The mutex is held. */
+static int is_watched(void)
 {
-    apppool_connection_t *expired, *c;
-
-    (void)data;
-    apr_thread_mutex_lock(connections.mutex);
-    expired = take_expired(apl_now());
-    apr_thread_mutex_unlock(connections.mutex);
-    for (c = expired; c; c = c->next)
-        apppool_connection_idle_close(c);
-    apr_thread_mutex_lock(connections.mutex);
-    connections.is_scheduled = 0;
-    while ((c = expired)) {
-        expired = c->next;
-        put_idle(c);
+    if (!connections.is_watched && !connections.is_unwatched) {
+        connections.is_watched = start_thread();
+        __atomic_store_n(&connections.is_unwatched, !connections.is_watched,
+                         __ATOMIC_RELAXED);
     }
-    for (c = connections.idle; c; c = c->next)
-        if (c->id != 0)
-            schedule_close();
-    apr_thread_mutex_unlock(connections.mutex);
+    return connections.is_watched;
+}
+
+static int descriptor_of(const apppool_connection_t *c)
+{
+    const proxy_conn_rec *conn = c->filter.worker->cp->conn;
+    apr_os_sock_t fd = -1;
+
+    if (conn && conn->sock)
+        apr_os_sock_get(&fd, conn->sock);
+    return fd;
 }
 
 void apppool_connection_idle_put(apppool_connection_t *c)
 {
     c->used = apl_now();
-    apr_thread_mutex_lock(connections.mutex);
-    /* That of a shared one is a copy, and nobody waits for its end. */
-    if (c->id != 0 && !schedule_close() && c->serial == 0)
+    c->descriptor = descriptor_of(c);
+    if (is_own(c) &&
+        !apl_connection_room_is_there(connections.shm, c->id, c->used))
         apppool_connection_idle_close(c);
-    put_idle(c);
+    apr_thread_mutex_lock(connections.mutex);
+    if (is_own(c) && !is_watched())
+        apppool_connection_idle_close(c);
+    c->next = connections.idle;
+    connections.idle = c;
+    if (is_own(c))
+        apr_thread_cond_signal(connections.filled);
     apr_thread_mutex_unlock(connections.mutex);
 }
 
-int apppool_connection_idle_are_kept(void)
+int apppool_connection_idle_are_kept(uint64_t id, uint32_t concurrency)
 {
-    return !__atomic_load_n(&connections.no_callback, __ATOMIC_RELAXED);
+    return (concurrency == 0 || (concurrency > 1 && connections.has_threads)) &&
+           !__atomic_load_n(&connections.is_unwatched, __ATOMIC_RELAXED) &&
+           apl_connection_room_is_there(connections.shm, id, apl_now());
 }

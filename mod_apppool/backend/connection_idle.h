@@ -2,8 +2,12 @@
 
 /**
  * @file connection_idle.h
- * @brief The connections of a child of httpd that no request uses: a list,
- *        and the functions that close them.
+ * @brief The connections of a child of httpd that no request uses: a list, and
+ *        a thread that closes them.
+ *
+ * A connection is closed when it was idle for a second, when its process ends,
+ * and when the process has no room for another one
+ * (shm/slots/connection_room.h).
  *
  * Lock:  the list has a mutex of its own; a connection that was taken belongs
  *        to its taker alone.
@@ -28,6 +32,7 @@ typedef struct apppool_connection_t {
     uint64_t id;        /**< the process it is connected to; 0: none */
     uint32_t serial;    /**< of a shared connection; else 0 */
     int64_t used;       /**< us: when its connection became idle */
+    int descriptor;     /**< of an idle one */
     apr_socket_t *sock; /**< of that connection; NULL: mod_proxy is done */
     apppool_shared_connection_t *shared; /**< of the request; NULL: settled */
     apppool_connection_filter_t filter;  /**< has the worker */
@@ -40,8 +45,9 @@ typedef struct apppool_connection_t {
  *        pchild is not enough. It destroys the pools that were made last first,
  *        so it would destroy the connections before the requests; and a child
  *        of prefork is destroyed in the middle of a request
+ * @param shm the pool of processes
  */
-void apppool_connection_idle_init(apr_pool_t *pconf);
+void apppool_connection_idle_init(apr_pool_t *pconf, const apl_pool_t *shm);
 
 /** An idle one, or a new one: see apppool_connection_take() of connection.h. */
 apppool_connection_t *apppool_connection_idle_take(server_rec *s, uint64_t id);
@@ -56,7 +62,12 @@ void apppool_connection_idle_close(apppool_connection_t *c);
 proxy_conn_rec *apppool_connection_idle_conn(apppool_connection_t *c,
                                              server_rec *s);
 
-/** Can the MPM call us when a connection has been idle for too long? */
-int apppool_connection_idle_are_kept(void);
+/**
+ * May this child keep connections to the process? In prefork, each client has a
+ * child. So a process that takes a limited number of requests at once would
+ * have more idle connections than that.
+ * @param concurrency requests that the process takes at once; 0: any number
+ */
+int apppool_connection_idle_are_kept(uint64_t id, uint32_t concurrency);
 
 #endif

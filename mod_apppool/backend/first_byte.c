@@ -2,11 +2,15 @@
 
 #include "mod_apppool/backend/first_byte.h"
 
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 
 #include "shm/lock/lock_token.h"
+#include "shm/slots/connection_room.h"
 
 #define SLICE      250 /* ms between two checks of the pool */
+#define ACCEPTED   20  /* ms in which a process accepts a connection */
 
 /* us after AppKillAfter. The spawner checks each second, so it has begun to end
  * the process by then. */
@@ -39,16 +43,28 @@ int apppool_first_byte_is_cut_off(const apppool_first_byte_t *w)
     return w->ref->session != 0 && apl_checkout_closed(w->pool, w->ref);
 }
 
+/* The process does not read the request. Idle connections may be in its way. */
+static void ask_for_room(const apppool_first_byte_t *w)
+{
+    int unread = 0;
+
+    if (ioctl(w->socket, SIOCOUTQ, &unread) == 0 && unread > 0)
+        apl_connection_room_ask(w->pool, w->ref->id, apl_now());
+}
+
 apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
                                      request_rec *r, ap_filter_t *next)
 {
     struct pollfd app = {w->socket, POLLIN, 0};
     int64_t until = apl_now() + w->timeout;
     apr_status_t rv = peek(r, next);
+    int ms = w->needs_room ? ACCEPTED : SLICE;
 
     if (!APR_STATUS_IS_EAGAIN(rv))
         return rv;
-    while (poll(&app, 1, SLICE) <= 0) {
+    for (; poll(&app, 1, ms) <= 0; ms = SLICE) {
+        if (ms == ACCEPTED)
+            ask_for_room(w);
         if (apppool_first_byte_is_hopeless(w))
             return APR_ECONNABORTED;
         if (w->timeout >= 0 && apl_now() >= until)

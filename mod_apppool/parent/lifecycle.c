@@ -211,7 +211,7 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
                      "apppool: this httpd child cannot join the pool: %s",
                      apl_error_text(rv, why, sizeof why));
     apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
-    apppool_connection_idle_init(s->process->pconf);
+    apppool_connection_idle_init(s->process->pconf, &instance->pool);
     apppool_fcgi_connection_init(s->process->pconf);
     apppool_spool_file_init(pchild);
 }

@@ -47,6 +47,11 @@ static int may_reuse(const apppool_session_t *s)
            !apppool_request_body_is_there(s->body);
 }
 
+static uint32_t concurrency_of(const apppool_session_t *s)
+{
+    return apl_concurrency(&s->app->pool.options, &s->ref.wire);
+}
+
 static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
 {
     apr_int64_t timeout = apppool_config_timeout(s->r);
@@ -55,10 +60,8 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
         .id = s->ref.id,
         .wire = s->ref.wire,
         .runtime = apppool_lifecycle_runtime(),
-        /* One that a child keeps for itself is in the way of the requests of
-         * other children to a serial process. */
         .keep = may_keep(s) &&
-                apl_concurrency(&s->app->pool.options, &s->ref.wire) != 1,
+                apppool_connection_idle_are_kept(s->ref.id, concurrency_of(s)),
         /* httpd negotiates some upgrades itself. An app that speaks h2c would
          * be reached past all that is configured for it here. */
         .refuses_upgrade = apr_table_get(s->r->headers_in, "Upgrade") &&
@@ -83,6 +86,9 @@ static apppool_first_byte_t first_byte_of(const apppool_session_t *s)
         .kill_at = kill_after == 0 ? 0 : s->process_since + kill_after,
         .timeout = s->timeout,
         .socket = s->socket,
+        .needs_room = s->ref.wire.protocol == APL_HTTP &&
+                      s->ref.wire.listen != APL_LISTEN_TCP &&
+                      concurrency_of(s) != 1,
     };
 
     return first_byte;

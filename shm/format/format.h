@@ -237,7 +237,8 @@ typedef struct {
     uint64_t connection;   /**< [O] shared: slots/connection_state.h */
     int64_t connection_at; /**< [O] when it became idle */
     apl_identity_t connection_child; /**< [O] the last child that has used it */
-    char padding2[32];
+    int64_t connection_asked; /**< [O] for room: slots/connection_room.h */
+    char padding2[24];
 } apl_process_t;
 
 /** A request: it waits for a process, or has one. */
@@ -296,7 +297,8 @@ typedef struct {
     uint64_t layout; /**< APL_LAYOUT of the build that made it */
     uint64_t size;   /**< of the segment, bytes */
     uint32_t n_groups, n_processes, n_sessions, n_children;
-    uint64_t padding1[3];
+    uint32_t connection_room; /**< [O] futex: slots/connection_room.h */
+    uint32_t padding1[5];
 
     /* What each checkout and checkin touches: two lines. */
     uint32_t lock;            /**< lock.h */

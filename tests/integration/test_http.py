@@ -310,9 +310,12 @@ def test_body_gets_a_new_connection(httpd: Httpd) -> None:
     client.close()
 
 
-def test_idle_app_connections_are_closed(httpd: Httpd) -> None:
+@pytest.mark.parametrize("concurrency", [0, 8])
+def test_idle_app_connections_are_closed(httpd: Httpd,
+                                         concurrency: int) -> None:
     """No later request is needed for that."""
-    app = httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
+    app = httpd.app("shop", f"AppConcurrency {concurrency}",
+                    "AppSetEnv APP_THREADS 1",
                     "MinInstances 1", "AppPreStart On", "MaxInstances 1")
     httpd.start()
     httpd.settles(active=0, count=1)

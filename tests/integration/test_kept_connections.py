@@ -1,10 +1,15 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Each child of httpd may keep connections to a process that takes more than
-one request at a time. No byte of one response may become part of another."""
+"""Each child of httpd may keep connections to a process that takes any number
+of requests at a time. No byte of one response may become part of another, and
+no connection that is idle may be in the way of a request."""
 import os
+import signal
+import threading
+from contextlib import closing
 
 import pytest
 
+from harness import procs
 from harness.client import Connection, Response
 from harness.httpd import Httpd
 from harness.wait import wait_until
@@ -13,7 +18,7 @@ LOGGED = (r"gave no response: GET /", "AH01102: error reading status line",
           "AH00898: Error reading .* returned by",
           "the response is longer than its Content-Length", "AH01110")
 
-pytestmark = pytest.mark.mpms("event")  # prefork keeps none
+OURS = ("AppConcurrency 0", "SetEnv proxy-interim-response Suppress")
 
 
 class Client:
@@ -22,7 +27,7 @@ class Client:
     def __init__(self, httpd: Httpd, *directives: str) -> None:
         httpd.log.expect(*LOGGED)
         httpd.modules.append("env")
-        httpd.app("shop", "AppConcurrency 0", "MaxInstances 1", *directives,
+        httpd.app("shop", "MaxInstances 1", *(directives or OURS),
                   program="keeper.py")
         httpd.start()
         self.connection = Connection(httpd.port)
@@ -53,7 +58,7 @@ def number(response: Response) -> int:
 
 @pytest.fixture
 def client(httpd: Httpd) -> Client:
-    return Client(httpd, "SetEnv proxy-interim-response Suppress")
+    return Client(httpd)
 
 
 @pytest.mark.parametrize("path", ["/ok", "/chunked", "/trailer"])
@@ -130,3 +135,69 @@ def test_fresh_for_what_is_not_repeated(client: Client, method: str) -> None:
     before = client.kept()
     body = b"a body" if method != "DELETE" else None
     assert client.good("/ok", method, body) > before
+
+
+@pytest.mark.mpms("prefork")
+def test_prefork_and_a_number(httpd: Httpd) -> None:
+    """All children together would have more idle connections than that"""
+    client = Client(httpd, "AppConcurrency 2")
+    used = client.good()
+    for _ in range(5):
+        assert client.good() == (used := used + 1)
+
+
+# ---- nobody waits for an idle connection
+
+def test_idle_ones_make_room(client: Client, httpd: Httpd) -> None:
+    """The one thread of this server reads from a connection that is kept, and
+    accepts no other. Its client asks again and again, so it is never idle for a
+    second"""
+    before = client.kept()
+    served = threading.Event()
+    seen: list[int] = []
+
+    def go_on() -> None:
+        while not served.is_set():
+            seen.append(client.good())
+
+    busy = threading.Thread(target=go_on)
+    busy.start()
+    try:
+        wait_until(lambda: seen, "it is asked")
+        with closing(Connection(httpd.port)) as other:
+            for _ in range(3):
+                used = number(other.request("POST", "/ok", "shop", b"a body"))
+                assert used > before
+    finally:
+        served.set()
+        busy.join()
+
+
+def test_room_is_kept_for_a_while(client: Client, httpd: Httpd) -> None:
+    """No connection is kept to a process that had no room"""
+    def no_connection_is_kept() -> bool:
+        """Unless the other one has met a moment without a connection."""
+        client.kept()
+        pending = httpd.get_async("/ok", "shop")
+        while not pending.done():
+            client.good()
+        return client.good() < client.good() < client.good()
+    wait_until(no_connection_is_kept, "the process has no room")
+
+
+def test_end_without_a_request(client: Client, httpd: Httpd) -> None:
+    """It ends when it does not read from a connection"""
+    client.kept()
+    pid = int(client.ask("/pid").text)
+    os.kill(pid, signal.SIGTERM)
+    httpd.log.expect("ended by itself")
+    wait_until(lambda: not procs.alive(pid), "it has ended")
+
+
+def test_killed_between_two_requests(client: Client, httpd: Httpd) -> None:
+    httpd.log.expect("died: signal 9")
+    client.kept()
+    for _ in range(3):
+        pid = int(client.ask("/pid").text)
+        procs.kill9(pid)
+        assert int(client.ask("/pid").text) != pid

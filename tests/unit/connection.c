@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The threads of a child of httpd and a callback of the MPM share the list of
- * channels. mod_proxy and the wire are played here. */
+/* The threads of a child of httpd share the list of connections, and one of them
+ * closes those that are idle. mod_proxy and the wire are played here. */
 
 #include "mod_apppool/backend/connection.h"
 
@@ -13,10 +13,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/proxy_api.h"
+#include "shm/slots/connection_room.h"
 #include "tests/unit/support/scene.h"
 
 #define THREADS 4
@@ -38,9 +41,6 @@ typedef struct {
 
 static __thread apppool_shared_connection_t not_shared;
 static uint32_t made, connected, reused, expired, ended;
-static void (*callback)(void *data);
-static pthread_mutex_t callback_mutex = PTHREAD_MUTEX_INITIALIZER;
-static __thread int is_mpm;
 
 /* ---- a clock that moves when it is looked at ---- */
 
@@ -101,8 +101,6 @@ static int release(const char *scheme, proxy_conn_rec *conn, server_rec *s)
             apr_socket_close(conn->sock);
         conn->sock = NULL;
         conn->connection = NULL;
-        if (is_mpm)
-            __atomic_add_fetch(&expired, 1, __ATOMIC_RELAXED);
     }
     return OK;
 }
@@ -213,35 +211,50 @@ int apppool_shared_connection_end(apppool_shared_connection_t *shared,
     return 0;
 }
 
-apr_status_t ap_mpm_register_timed_callback(apr_time_t t,
-                                            ap_mpm_callback_fn_t *fn,
-                                            void *baton)
+apr_status_t ap_mpm_query(int what, int *result)
 {
-    (void)t, (void)baton;
-    pthread_mutex_lock(&callback_mutex);
-    callback = fn;
-    pthread_mutex_unlock(&callback_mutex);
+    (void)what;
+    *result = 1;
     return APR_SUCCESS;
 }
 
-/* ---- */
+/* ---- the pool of processes, and the thread that closes ---- */
 
-static void *be_mpm(void *unused)
+int apl_connection_room_is_there(const apl_pool_t *pool, uint64_t id,
+                                 int64_t now)
 {
-    is_mpm = 1;
-    while (!__atomic_load_n(&ended, __ATOMIC_ACQUIRE)) {
-        void (*fn)(void *);
-
-        pthread_mutex_lock(&callback_mutex);
-        fn = callback;
-        callback = NULL;
-        pthread_mutex_unlock(&callback_mutex);
-        if (fn)
-            fn(NULL);
-        sched_yield();
-    }
-    return unused;
+    (void)pool, (void)id, (void)now;
+    return 1;
 }
+
+uint32_t apl_connection_room_read(const apl_pool_t *pool)
+{
+    (void)pool;
+    return 0;
+}
+
+void apl_connection_room_sleep(const apl_pool_t *pool, uint32_t seen,
+                               int64_t us)
+{
+    (void)pool, (void)seen;
+    if (us <= 0 || us > APPPOOL_CONNECTION_IDLE_LIMIT)
+        abort();
+    while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE))
+        pause();
+    sched_yield();
+}
+
+int __wrap_shutdown(int fd, int how);
+
+int __wrap_shutdown(int fd, int how)
+{
+    if (fd < 0 || how != SHUT_RDWR)
+        abort();
+    __atomic_add_fetch(&expired, 1, __ATOMIC_RELAXED);
+    return 0;
+}
+
+/* ---- */
 
 static void one_request(request_rec *r, uint64_t id)
 {
@@ -253,7 +266,7 @@ static void one_request(request_rec *r, uint64_t id)
     apppool_connection_t *c = apppool_connection_take(r->server, id);
     fake_t *f = (fake_t *)apppool_connection_filter(c)->worker;
 
-    /* Only the thread that has taken a channel uses it. */
+    /* Only the thread that has taken a connection uses it. */
     if (__atomic_exchange_n(&f->taken, 1, __ATOMIC_RELAXED) != 0)
         abort();
     if (apppool_connection_open(c, r, &endpoint, &not_shared, 0) != APR_SUCCESS)
@@ -286,7 +299,7 @@ static void *be_worker(void *number)
 
 static void a_taken_channel_has_one_user(void **state)
 {
-    pthread_t threads[THREADS], mpm;
+    pthread_t threads[THREADS];
     apr_pool_t *p;
     uintptr_t i;
 
@@ -294,15 +307,12 @@ static void a_taken_channel_has_one_user(void **state)
     apr_initialize();
     apr_pool_create(&p, NULL);
     play_mod_proxy();
-    apppool_connection_idle_init(p);
-    pthread_create(&mpm, NULL, be_mpm, NULL);
+    apppool_connection_idle_init(p, NULL);
     for (i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, be_worker, (void *)i);
     for (i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     __atomic_store_n(&ended, 1, __ATOMIC_RELEASE);
-    pthread_join(mpm, NULL);
-    apr_pool_destroy(p);
     assert_true(made > 0 && all_happened());
 }
 
@@ -332,6 +342,7 @@ static int respond(request_rec *r, proxy_worker *worker,
     apr_pool_clear(((fake_t *)worker)->conn.scpool);
     timeouts_set = 0;
     apppool_connection_response_began(running);
+    ((fake_t *)worker)->conn.sock = NULL;
     return OK;
 }
 
@@ -362,7 +373,7 @@ static void a_freed_socket_is_left_alone(void **state)
     r.pool = p;
     r.headers_in = apr_table_make(p, 1);
     play_mod_proxy();
-    apppool_connection_idle_init(p);
+    apppool_connection_idle_init(p, NULL);
     run_one(&r, &ref);
     assert_int_equal(timeouts_set, 0);
     ref.wire.protocol = APL_FCGI; /* its handler releases at its end */

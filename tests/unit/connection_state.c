@@ -3,6 +3,7 @@
 /* Which request may use the parked connection of a process, and which one cuts
  * it. */
 
+#include "shm/slots/connection_room.h"
 #include "shm/slots/connection_state.h"
 
 #include "tests/unit/support/scene.h"
@@ -293,6 +294,50 @@ static void no_serial_is_0(void **state)
     scene_end(s);
 }
 
+/* ---- room ---- */
+
+static void who_has_no_room_keeps_none_for_a_while(void **state)
+{
+    apl_session_ref_t h;
+    uint32_t seen;
+    uint64_t id;
+
+    (void)state;
+    begin();
+    assert_int_equal(scene_get(s, &h, app), APR_SUCCESS);
+    id = h.id;
+    assert_true(apl_connection_room_is_there(&s->pool, id, s->now));
+    seen = apl_connection_room_read(&s->pool);
+    apl_connection_room_ask(&s->pool, id, s->now);
+    assert_int_equal(apl_connection_room_read(&s->pool), seen + 1);
+    apl_connection_room_sleep(&s->pool, seen, 60 * SECOND); /* not at all */
+    s->now += 10 * SECOND - 1;
+    assert_false(apl_connection_room_is_there(&s->pool, id, s->now));
+    apl_connection_room_ask(&s->pool, id, s->now); /* it is known */
+    assert_int_equal(apl_connection_room_read(&s->pool), seen + 1);
+    s->now++;
+    assert_true(apl_connection_room_is_there(&s->pool, id, s->now));
+    scene_close(s, &h);
+    scene_end(s);
+}
+
+static void who_ends_has_no_room(void **state)
+{
+    apl_session_ref_t h;
+    uint64_t id;
+
+    (void)state;
+    begin();
+    assert_int_equal(scene_get(s, &h, app), APR_SUCCESS);
+    id = h.id;
+    apl_checkin_refused(&s->pool, &h, s->now);
+    assert_false(apl_connection_room_is_there(&s->pool, id, s->now));
+    assert_false(apl_connection_room_is_there(&s->pool, 0, s->now));
+    assert_false(apl_connection_room_is_there(&s->pool, id ^ 0x10000, s->now));
+    apl_connection_room_ask(&s->pool, 0, s->now);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +352,8 @@ int main(void)
         cmocka_unit_test(not_of_a_process_that_leaves),
         cmocka_unit_test(a_state_that_is_none_is_damage),
         cmocka_unit_test(no_serial_is_0),
+        cmocka_unit_test(who_has_no_room_keeps_none_for_a_while),
+        cmocka_unit_test(who_ends_has_no_room),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,54 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/slots/connection_room.h"
+
+#include "shm/lock/wake.h"
+
+/* us. In this time a server that has room for few connections loses no request
+ * time; each other one loses what a new connection costs. */
+#define WINDOW 10000000
+
+static apl_process_t *find(const apl_pool_t *pool, uint64_t id)
+{
+    return apl_process_at(pool, (uint32_t)(id & 0xffff));
+}
+
+/* The time may be that of an earlier process in this slot. */
+static int is_within(const apl_process_t *p, int64_t now)
+{
+    int64_t asked = __atomic_load_n(&p->connection_asked, __ATOMIC_SEQ_CST);
+
+    return asked != 0 && now - asked < WINDOW;
+}
+
+APL_UNLOCKED int apl_connection_room_is_there(const apl_pool_t *pool,
+                                              uint64_t id, int64_t now)
+{
+    const apl_process_t *p = find(pool, id);
+
+    return p && __atomic_load_n(&p->id, __ATOMIC_RELAXED) == id &&
+           __atomic_load_n(&p->state, __ATOMIC_ACQUIRE) == APL_PROCESS_LIVE &&
+           !is_within(p, now);
+}
+
+void apl_connection_room_ask(const apl_pool_t *pool, uint64_t id, int64_t now)
+{
+    apl_process_t *p = find(pool, id);
+
+    if (!p || is_within(p, now))
+        return;
+    __atomic_store_n(&p->connection_asked, now, __ATOMIC_SEQ_CST);
+    apl_wake_change(&pool->header->connection_room);
+    apl_wake_up(&pool->header->connection_room);
+}
+
+uint32_t apl_connection_room_read(const apl_pool_t *pool)
+{
+    return apl_wake_read(&pool->header->connection_room);
+}
+
+void apl_connection_room_sleep(const apl_pool_t *pool, uint32_t seen,
+                               int64_t us)
+{
+    apl_wake_sleep(&pool->header->connection_room, seen, us);
+}

@@ -1,0 +1,47 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file connection_room.h
+ * @brief Has a process room for a new connection, or are the connections that
+ *        are kept to it in the way?
+ *
+ * Some servers have a thread for each connection, and that thread waits for the
+ * next request on it. When all threads do so, nobody accepts a new connection.
+ * A request that the process does not begin to read says so here. Then all
+ * children of httpd close their idle connections to that process, and keep none
+ * for ten seconds.
+ *
+ * A child sleeps while it has idle connections:
+ *
+ *     seen = apl_connection_room_read(pool);
+ *     ... close those for which apl_connection_room_is_there() says no
+ *     apl_connection_room_sleep(pool, seen, us);
+ *
+ * Lock:  none.
+ * Crash: each word says what it says by itself.
+ * Trust: the segment is hostile. A wrong word makes a child close connections,
+ *        or keep idle ones for as long as it would anyway.
+ */
+#ifndef APPPOOL_SHM_SLOTS_CONNECTION_ROOM_H
+#define APPPOOL_SHM_SLOTS_CONNECTION_ROOM_H
+
+#include "shm/format/pool.h"
+
+/** May a connection to this process be idle? Not if the process is gone or
+ * ending, and not for ten seconds after apl_connection_room_ask().
+ * @param id of the process @param now us of apl_now() */
+int apl_connection_room_is_there(const apl_pool_t *pool, uint64_t id,
+                                 int64_t now);
+
+/** A request waits, and the process does not read it. Does nothing if somebody
+ * has said so within ten seconds. */
+void apl_connection_room_ask(const apl_pool_t *pool, uint64_t id, int64_t now);
+
+/** What apl_connection_room_ask() changes. */
+uint32_t apl_connection_room_read(const apl_pool_t *pool);
+
+/** Sleep for at most `us`, unless something was asked after `seen` was read. */
+void apl_connection_room_sleep(const apl_pool_t *pool, uint32_t seen,
+                               int64_t us);
+
+#endif

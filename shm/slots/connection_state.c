@@ -182,6 +182,11 @@ APL_UNLOCKED int apl_connection_is_unused(const apl_pool_t *pool, uint64_t id,
            !apl_alive(&child);
 }
 
+int apl_connection_is_left(uint64_t word)
+{
+    return STATE(word) == APL_CONNECTION_BUSY;
+}
+
 APL_UNLOCKED int apl_connection_is_valid(const apl_process_t *process)
 {
     uint64_t word = __atomic_load_n(&process->connection, __ATOMIC_RELAXED);

@@ -106,6 +106,10 @@ int apl_connection_release(const apl_connection_state_t *c, int64_t now);
 int apl_connection_is_unused(const apl_pool_t *pool, uint64_t id,
                              uint64_t *word);
 
+/** Did the last child die within its request? @param word of
+ * apl_connection_is_unused() */
+int apl_connection_is_left(uint64_t word);
+
 /** Are the state and the serial such that are written here? For a check. */
 int apl_connection_is_valid(const apl_process_t *process);
 

@@ -134,3 +134,12 @@ int connection_cut_ask(spawner_t *s, process_t *p)
     }
     return connection_cut_is_under_way(p);
 }
+
+void connection_cut_ask_if_left(spawner_t *s, process_t *p)
+{
+    uint64_t word;
+
+    if (apl_connection_is_unused(&s->shm, p->is.id, &word) &&
+        apl_connection_is_left(word))
+        connection_cut_ask(s, p);
+}

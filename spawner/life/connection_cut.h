@@ -29,6 +29,11 @@
  * @return 1: that is under way */
 int connection_cut_ask(spawner_t *s, process_t *p);
 
+/** The same, if the child of httpd that has used it last was killed within its
+ * request, and the process has no other. Where the request was allowed to last,
+ * no session is left that says so. */
+void connection_cut_ask_if_left(spawner_t *s, process_t *p);
+
 /** Is a job about to cut it? The spawner wakes at the end of that job. */
 int connection_cut_is_under_way(const process_t *p);
 

@@ -90,8 +90,10 @@ void slot_state_apply(spawner_t *s, process_t *p)
         return;
     }
     abandoned_note(p, is.abandoned, is.waiting);
-    if (is.state != APL_PROCESS_LEAVING)
+    if (is.state != APL_PROCESS_LEAVING) {
+        connection_cut_ask_if_left(s, p);
         return;
+    }
     if (is.sessions > is.abandoned) {
         limit_retirement(s, p);
         return;

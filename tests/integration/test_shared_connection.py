@@ -240,6 +240,27 @@ def test_child_killed_inside(httpd: Httpd, protocol: str) -> None:
     httpd.check()
 
 
+@pytest.mark.parametrize("path", ["/stream", "/endless"])
+def test_child_killed_within_a_response(httpd: Httpd, path: str) -> None:
+    """The app hears that nobody reads, without another request: what is parked
+    would keep the connection open. The process goes on."""
+    httpd.log.expect("AH00052: child pid .* exit signal Killed")
+    start(httpd)
+    (pid,) = {int(fetch(httpd, "/pid").text) for _ in range(3)}
+    before = shared(httpd)
+    request = f"GET {path} HTTP/1.1\r\nHost: shop\r\n\r\n".encode()
+    with Raw(httpd.port, request) as raw:
+        assert f"X-Connection: {before}" in raw.head()[1]
+        procs.kill9(procs.socket_owner(httpd.children(), httpd.port,
+                                       raw.sock.getsockname()[1]))
+        wait_until(lambda: "nobody listens" in str(httpd.requests_seen()),
+                   "the app hears of it")
+    assert good(fetch(httpd)) > before
+    assert int(fetch(httpd, "/pid").text) == pid
+    httpd.settles(active=0, count=1)
+    httpd.check()
+
+
 @BOTH
 def test_stop_does_not_wait(httpd: Httpd, protocol: str) -> None:
     """A server that reads from its connection sees SIGTERM only afterwards."""

@@ -201,6 +201,30 @@ static void a_stop_asks_at_once_and_then_seldom(void **state)
     assert_int_equal(forks.tried, 1);
 }
 
+/* A live process: its idle connection stays. */
+static void what_a_dead_child_left_is_cut(void **state)
+{
+    apl_process_t *slot = scene_process(scene, p->is.id);
+
+    (void)state;
+    slot->sessions = 0; /* the one of begin() */
+    connection_cut_ask_if_left(s, p);
+    assert_int_equal(forks.tried, 0);
+    slot->connection += APL_CONNECTION_BUSY - APL_CONNECTION_IDLE;
+    connection_cut_ask_if_left(s, p); /* this process lives */
+    assert_int_equal(forks.tried, 0);
+    slot->connection_child.pid = 0;
+    slot->sessions = 1;
+    connection_cut_ask_if_left(s, p);
+    assert_int_equal(forks.tried, 0);
+    slot->sessions = 0;
+    connection_cut_ask_if_left(s, p);
+    assert_int_equal(forks.tried, 1);
+    scratch_reap(forks.child);
+    assert_true(is_cut());
+    slot->sessions = 1;
+}
+
 /* Between the question and the job, the place got another connection. */
 static void the_job_checks_again(void **state)
 {
@@ -234,6 +258,8 @@ int main(void)
                                         finish),
         cmocka_unit_test_setup_teardown(a_stop_asks_at_once_and_then_seldom,
                                         begin, finish),
+        cmocka_unit_test_setup_teardown(what_a_dead_child_left_is_cut, begin,
+                                        finish),
         cmocka_unit_test_setup_teardown(the_job_checks_again, begin, finish),
     };
 

@@ -10,6 +10,7 @@ import os
 import select
 import signal
 import socket
+import time
 
 MARK = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nSECRET"
 OK = b"HTTP/1.1 200 OK\r\n"
@@ -120,10 +121,22 @@ class Connection:
             self.more()
         elif path == "/endless":
             send(OK + headers(self.number, 1 << 40))
-            while True:
-                send(bytes(65536))
+            try:
+                while True:
+                    send(bytes(65536))
+            finally:
+                note("nobody listens")
         elif path == "/hang":
             self.closed()
+        elif path == "/stream":
+            send(OK + headers(self.number, -1, b"Transfer-Encoding: chunked\r\n")
+                 .replace(b"text/plain", b"text/event-stream"))
+            try:
+                while True:
+                    send(b"8\r\ndata: 1\n\r\n")
+                    time.sleep(0.05)
+            finally:
+                note("nobody listens")
         elif path == "/end":  # without a length
             send(OK + headers(self.number, -1) + b"ok")
             raise Ended

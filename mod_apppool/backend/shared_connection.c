@@ -85,6 +85,14 @@ static int place_of(uint64_t id)
     return i < parking.n ? i : -1;
 }
 
+/* Over other protocols nothing is ever parked, and there is nothing to cut: to
+ * look there would cost each request a system call. */
+static int is_parkable(const apl_wire_t *wire)
+{
+    return (wire->protocol == APL_HTTP || wire->protocol == APL_FCGI) &&
+           wire->listen != APL_LISTEN_TCP;
+}
+
 int apppool_shared_connection_begin(apppool_shared_connection_t *shared,
                                     const apl_pool_t *pool,
                                     const apl_session_ref_t *ref, int may_share,
@@ -95,7 +103,7 @@ int apppool_shared_connection_begin(apppool_shared_connection_t *shared,
     memset(shared, 0, sizeof *shared);
     shared->id = ref->id;
     shared->place = place_of(ref->id);
-    if (shared->place < 0)
+    if (shared->place < 0 || !is_parkable(&ref->wire))
         return 0;
     shared->state = apl_connection_state(pool, ref);
     is_alone = apl_connection_is_alone(&shared->state);

@@ -55,6 +55,7 @@ int apppool_shared_connection_init(int lot, const char *runtime, uid_t root);
 /**
  * A request has its process. What is parked and cannot be used by it is cut, as
  * a serial server would not accept another connection.
+ * Only connections over HTTP or FastCGI to a Unix socket are parked.
  * @param may_share the connection may be parked when the request has ended
  * @param may_reuse the request may use one that was used before
  * @return 1: it may take a copy of what is parked; 0: it has to connect

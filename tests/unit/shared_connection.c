@@ -77,10 +77,47 @@ static void only_what_leads_to_the_process(void **state)
     rmdir(dir);
 }
 
+/* Does a request of a process with this protocol end what is parked there? */
+static int does_cut(uint16_t protocol, uint16_t listen)
+{
+    scene_t *scene = scene_new(2);
+    apl_session_ref_t ref;
+    apppool_shared_connection_t shared;
+    int ends[2], cut;
+    char byte;
+
+    scene_busy(scene, scene_app(scene, "a"), &ref, 1);
+    ref.wire.protocol = protocol;
+    ref.wire.listen = listen;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    assert_int_equal(parking_put(sockets[0], ends[0]), 0);
+    assert_int_equal(
+        apppool_shared_connection_begin(&shared, &scene->pool, &ref, 1, 1), 0);
+    cut = recv(ends[1], &byte, 1, MSG_DONTWAIT) == 0;
+    assert_int_equal(shared.is_held, cut);
+    parking_cut(sockets[0]);
+    close(ends[0]);
+    close(ends[1]);
+    scene_drop(scene);
+    return cut;
+}
+
+static void nothing_is_looked_for_where_nothing_is_parked(void **state)
+{
+    (void)state;
+    assert_true(does_cut(APL_HTTP, APL_LISTEN_FD));
+    assert_true(does_cut(APL_HTTP, APL_LISTEN_UNIX));
+    assert_true(does_cut(APL_FCGI, APL_LISTEN_FD));
+    assert_false(does_cut(APL_HTTP, APL_LISTEN_TCP));
+    assert_false(does_cut(APL_SCGI, APL_LISTEN_FD));
+    assert_false(does_cut(APL_UWSGI, APL_LISTEN_FD));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_leads_to_the_process),
+        cmocka_unit_test(nothing_is_looked_for_where_nothing_is_parked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

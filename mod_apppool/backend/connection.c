@@ -170,6 +170,7 @@ void apppool_connection_settle(apppool_connection_t *c)
     apppool_shared_connection_t *shared = c->shared;
 
     c->shared = NULL;
+    c->filter.shared = NULL;
     if (!shared || !shared->is_held)
         return;
     if (apppool_shared_connection_end(
@@ -214,6 +215,7 @@ apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
     else
         rv = connect_new(c, conn, r, endpoint, deadline);
     c->filter.reused = reused;
+    c->filter.shared = reused && c->shared ? &c->shared->state : NULL;
     /* The scheme handler takes exactly this one. */
     c->filter.worker->cp->conn = conn;
     c->sock = conn->sock;

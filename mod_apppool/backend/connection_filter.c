@@ -157,6 +157,14 @@ static int is_end(apr_status_t rv, const apr_bucket_brigade *bb)
                              : !APR_STATUS_IS_EAGAIN(rv);
 }
 
+/* Has another session taken the connection away, after damage? Then it may have
+ * been cut, and its end is not the app's: the response is not known to be
+ * complete, nor the request to have ended. */
+static int is_lost(const apppool_connection_filter_t *filter)
+{
+    return filter->shared && !apl_connection_is_held(filter->shared);
+}
+
 /* Read. The wait for the first byte ends when that byte cannot come. */
 static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
                               ap_input_mode_t mode, apr_read_type_e block,
@@ -194,6 +202,10 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
         if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv))
             give_up(filter);
         return rv;
+    }
+    if (is_end(rv, bb) && is_lost(filter)) {
+        apr_brigade_cleanup(bb);
+        return filter->error = APR_ECONNABORTED;
     }
     if (filter->responded && is_hang_up(rv) && may_have_hung_up(filter)) {
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));

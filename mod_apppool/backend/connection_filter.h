@@ -9,10 +9,10 @@
  * They also pass on the response of an app that closes the connection before it
  * has read the body; wait for a response no longer than it can come; and end a
  * WebSocket in order when its process is stopped. They know whether anything of
- * a response is left unread, and refuse a response that begins before the app
- * has read the request. They keep mod_proxy from
- * connecting by itself to a process that we have not chosen, and from taking
- * any bytes for HTTP/0.9.
+ * a response is left unread, refuse a response that begins before the app has
+ * read the request, and do not believe in the end of a connection that another
+ * session may have cut. They keep mod_proxy from connecting by itself to a
+ * process that we have not chosen, and from taking any bytes for HTTP/0.9.
  *
  * Lock:  none; a filter belongs to its connection, which one request has at a
  *        time.
@@ -27,15 +27,19 @@
 
 #include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/websocket_close.h"
+#include "shm/slots/connection_state.h"
 
-/** connection.c sets the first five. */
+/** connection.c sets the first six. */
 typedef struct {
     proxy_worker *worker; /**< mod_proxy's, whose connection it is */
     int local;            /**< over a Unix socket */
     int http;             /**< the app speaks HTTP */
     int has_body;         /**< the request has */
     int reused;           /**< another request has used the connection */
-    request_rec *r;       /**< the request it carries, or NULL */
+    /** Of a shared connection of which others have copies, during the request
+     * that uses it; else NULL. */
+    const apl_connection_state_t *shared;
+    request_rec *r;                  /**< the request it carries, or NULL */
     apppool_first_byte_t first_byte; /**< of that request */
     const struct ap_logconf *log;    /**< of that request, as it was */
     apr_off_t sent, read;            /**< bytes, before this request */

@@ -2,8 +2,11 @@
 """A process that takes one request at a time keeps one connection, which all
 children of httpd share. No byte of one response may become part of another
 one."""
+import ctypes
 import os
 import signal
+import socket
+import stat
 import time
 from contextlib import ExitStack
 
@@ -12,12 +15,16 @@ import pytest
 from harness import procs
 from harness.client import Connection, Raw, Response
 from harness.httpd import Httpd
+from harness.segment import RECORDS, Segment
 from harness.wait import wait_until
 
 LOGGED = (r"gave no response: GET /", "AH01102: error reading status line",
           "AH00898: Error reading .* returned by",
           "the response is longer than its Content-Length",
           "AH01110", "was silent for too long: GET /hang")
+
+CONNECTION = 192  # where a process has it (shm/format/format.h)
+GET_FD = 438  # pidfd_getfd(2)
 
 
 PROGRAMS = {"http": "keeper.py", "fcgi": "fcgi_keeper.py"}
@@ -212,6 +219,47 @@ def test_timeout(httpd: Httpd, protocol: str) -> None:
     before = shared(httpd)
     assert fetch(httpd, "/hang").status == 504
     assert good(fetch(httpd)) > before
+
+
+def cut(child: int) -> None:
+    """By a copy of the connections that a child of httpd has to apps."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(child)
+    done = 0
+    for fd in os.listdir(f"/proc/{child}/fd"):
+        copy = libc.syscall(GET_FD, pidfd, int(fd), 0)
+        if copy >= 0 and stat.S_ISSOCK(os.fstat(copy).st_mode):
+            with socket.socket(fileno=copy) as sock:
+                try:
+                    peer = sock.getpeername()
+                except OSError:
+                    continue
+                if sock.family == socket.AF_UNIX and "/s/" in str(peer):
+                    sock.shutdown(socket.SHUT_RDWR)
+                    done += 1
+        elif copy >= 0:
+            os.close(copy)
+    os.close(pidfd)
+    assert done > 0
+
+
+def test_cut_after_damage(httpd: Httpd) -> None:
+    """A response without a length is not complete where the end is not the
+    app's: the slot says that the connection is another request's"""
+    start(httpd)
+    before = shared(httpd)
+    request = b"GET /half HTTP/1.1\r\nHost: shop\r\n\r\n"
+    with Raw(httpd.port, request) as raw, Segment(httpd) as segment:
+        assert f"X-Connection: {before}" in raw.head()[1]
+        segment.write_word(segment.tables["processes"]
+                           + RECORDS["processes"][0] + CONNECTION, 0)
+        cut(procs.socket_owner(httpd.children(), httpd.port,
+                               raw.sock.getsockname()[1]))
+        said = raw.rest()
+    assert said.endswith(b"half\r\n")  # and no last chunk
+    wait_until(lambda: "closed" in str(httpd.requests_seen()), "the app ends")
+    assert good(fetch(httpd)) > before
+    httpd.settles(active=0, count=1)
 
 
 # ---- when something is killed

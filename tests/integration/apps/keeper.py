@@ -140,6 +140,11 @@ class Connection:
         elif path == "/end":  # without a length
             send(OK + headers(self.number, -1) + b"ok")
             raise Ended
+        elif path == "/half":  # of what has no length
+            send(OK + headers(self.number, -1) + b"half")
+            self.closed()
+            note("closed")
+            raise Ended
         elif path == "/hangs-up":  # when the next request comes
             send(full(self.number, b"ok"))
             select.select([self.sock], [], [])

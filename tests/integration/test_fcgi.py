@@ -1,8 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """FastCGI: what apps may do, and what they may do wrong."""
 import http.client
+import os
+import socket
 import struct
+import subprocess
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Iterator
 
 import pytest
 
@@ -209,6 +214,74 @@ def test_response_before_the_body(httpd: Httpd, buffer: str) -> None:
         response = httpd.post("/?early", "shop", b"x" * size)
         assert (response.status, response.text) == (413, "no")
     assert len(seen(httpd)) == 4
+
+
+# ---- as mod_proxy_fcgi
+
+# Which part of the path is the script, is ours to say (cgi_variables.h).
+OF_THE_SCRIPT = {"SCRIPT_NAME", "SCRIPT_FILENAME", "PATH_INFO",
+                 "PATH_TRANSLATED"}
+# What app_headers.c and session.c add, what mod_proxy tells itself, and what
+# tells two clients apart.
+OURS = {"HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST",
+        "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER",
+        "HTTP_X_REQUEST_START", "HTTP_TRACEPARENT", "APPPOOL_PID",
+        "APPPOOL_QUEUE_MS", "proxy-nokeepalive", "REMOTE_PORT"}
+
+
+@contextmanager
+def stock(httpd: Httpd) -> Iterator[None]:
+    """The same program behind mod_proxy_fcgi, in a virtual host"""
+    place = f"{httpd.dir}/hold/stock"
+    httpd.modules.append("proxy_fcgi")
+    httpd.directives += [
+        f"<VirtualHost *:{httpd.port}>", "ServerName stok",
+        f'DocumentRoot "{httpd.dir}/shop/public"', "<Location />",
+        f'SetHandler "proxy:unix:{place}|fcgi://localhost"',
+        "CGIPassAuth On", "</Location>",
+        "</VirtualHost>"]
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(place)
+        os.chmod(place, 0o777)
+        server.listen()
+        app = subprocess.Popen(
+            httpd.command_of("fcgi.py").split(), stdin=server,
+            env={"STDIN": "1", "SEEN": f"{httpd.dir}/hold/stock.seen"})
+        try:
+            yield
+        finally:
+            app.kill()
+            app.wait()
+            os.unlink(place)
+
+
+def parameters(httpd: Httpd, host: str, *request: Any,
+               **more: Any) -> dict[str, str]:
+    text = httpd.request(*request[:1], request[1], host, **more).text
+    assert text, request
+    found = dict(line.split("=", 1) for line in text.splitlines())
+    assert len(found) == len(text.splitlines())
+    return {name: value for name, value in found.items()
+            if name not in OF_THE_SCRIPT | OURS}
+
+
+def test_same_variables_as_mod_proxy_fcgi(httpd: Httpd) -> None:
+    """The same names and values, byte by byte, but for those above"""
+    requests: list[tuple[str, str, dict[str, Any]]] = [
+        ("GET", "/?names", {}),
+        ("GET", "/a/b%20c%2e?names", {}),
+        ("POST", "/a?names", {"body": b"12345"}),
+        ("GET", "/%c3%a9?names", {"headers": {
+            "X-Empty": "", "X-One": "1", "X-Two": "a, b", "x-three_3": "t",
+            "Accept": "*/*", "Authorization": "Basic dTpw",
+            "Cookie": "a=b; c=d", "Proxy": "bad", "Content-Type": "text/x"}})]
+    with stock(httpd):
+        app_of(httpd)
+        for method, path, more in requests:
+            ours = parameters(httpd, "shop", method, path, **more)
+            theirs = parameters(httpd, "stok", method, path, **more)
+            assert ours == {name: value.replace("stok", "shop")
+                            for name, value in theirs.items()}, path
 
 
 def test_large_parameters(httpd: Httpd) -> None:

@@ -2,13 +2,15 @@
 
 #include "mod_apppool/request/cgi_variables.h"
 
+#include <apr_hash.h>
 #include <apr_strings.h>
 #include <http_core.h>
 #include <util_script.h>
 
 #include "mod_apppool/request/app_headers.h"
 
-#define INDEX "index.php"
+#define INDEX   "index.php"
+#define MISSING 64 /* processes of which a child knows that they have none */
 
 /* What Debian's and Fedora's httpd run as PHP. */
 static const char *const suffixes[] = {".php", ".phtml", ".phar"};
@@ -80,12 +82,24 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
             is_below(filename, ap_document_root(r)));
 }
 
-/* The script for URLs that are no file; NULL: there is none. */
-static char *find_index(request_rec *r, const apppool_mount_t *mount,
-                        const char *filename)
+/* A process, where its index would be, and the second of this request, as one
+ * number. */
+static uint64_t number_of(const request_rec *r, uint64_t process,
+                          const char *documents, const char *root)
 {
-    const char *root = mount->app->pool.root;
-    const char *places[] = {documents_of(r, mount->base_uri, filename),
+    uint64_t n = process + (uint64_t)apr_time_sec(r->request_time);
+    apr_ssize_t all = APR_HASH_KEY_STRING;
+
+    n = n * 31 + (documents ? apr_hashfunc_default(documents, &all) : 0);
+    all = APR_HASH_KEY_STRING;
+    return n * 31 + apr_hashfunc_default(root, &all);
+}
+
+/* The script for URLs that are no file. @return NULL: there is none */
+static char *look_for_index(request_rec *r, const char *documents,
+                            const char *root)
+{
+    const char *places[] = {documents,
                             apr_pstrcat(r->pool, root, "/public", NULL), root};
     size_t i;
 
@@ -105,9 +119,28 @@ static char *find_index(request_rec *r, const apppool_mount_t *mount,
     return NULL;
 }
 
+/* The same, but a process that has none is not looked at twice in a second. */
+static char *find_index(request_rec *r, const apppool_mount_t *mount,
+                        uint64_t process, const char *filename)
+{
+    static uint64_t missing[MISSING];
+    const char *root = mount->app->pool.root;
+    const char *documents = documents_of(r, mount->base_uri, filename);
+    uint64_t number = number_of(r, process, documents, root);
+    uint64_t *known = &missing[process % MISSING];
+    char *found;
+
+    if (__atomic_load_n(known, __ATOMIC_RELAXED) == number)
+        return NULL;
+    found = look_for_index(r, documents, root);
+    if (!found)
+        __atomic_store_n(known, number, __ATOMIC_RELAXED);
+    return found;
+}
+
 /* @return 0: it is not PHP */
 static int find_php(request_rec *r, const apppool_mount_t *mount,
-                    const char *filename, parts_t *parts)
+                    uint64_t process, const char *filename, parts_t *parts)
 {
     if (apppool_cgi_variables_is_script(r, mount, filename) &&
         apppool_cgi_variables_may_run(r, mount, filename)) {
@@ -121,7 +154,7 @@ static int find_php(request_rec *r, const apppool_mount_t *mount,
                   : apr_pstrdup(r->pool, r->uri);
         return 1;
     }
-    parts->filename = find_index(r, mount, filename);
+    parts->filename = find_index(r, mount, process, filename);
     if (!parts->filename)
         return 0;
     parts->name = apr_pstrcat(r->pool, mount->base_uri, "/" INDEX, NULL);
@@ -133,25 +166,28 @@ static int find_php(request_rec *r, const apppool_mount_t *mount,
 /* ---- all others ---- */
 
 static void find_parts(request_rec *r, const apppool_mount_t *mount,
-                       uint32_t protocol, const char *filename, parts_t *parts)
+                       const apl_session_ref_t *ref, const char *filename,
+                       parts_t *parts)
 {
+    uint32_t protocol = ref->wire.protocol;
     const char *path = apppool_app_headers_path(r, mount->base_uri);
 
     parts->path_info = apr_pstrdup(r->pool, path);
-    if (protocol == APL_FCGI && find_php(r, mount, filename, parts))
+    if (protocol == APL_FCGI && find_php(r, mount, ref->id, filename, parts))
         return;
     parts->filename = apr_pstrdup(r->pool, mount->app->pool.root);
     parts->name = apr_pstrdup(r->pool, mount->base_uri);
 }
 
 void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,
-                               uint32_t protocol, const char *filename,
+                               const apl_session_ref_t *ref,
+                               const char *filename,
                                apppool_cgi_variables_t *own)
 {
     const char *secret = apr_table_get(r->headers_in, "Authorization");
     parts_t parts;
 
-    find_parts(r, mount, protocol, filename, &parts);
+    find_parts(r, mount, ref, filename, &parts);
     own->uri = r->uri;
     own->path_info = r->path_info;
     own->filename = r->filename;

@@ -15,13 +15,17 @@
  *     /old.php/a       /old.php      /a          DocumentRoot/old.php
  *     /a/b             /index.php    /a/b        DocumentRoot/index.php
  *
+ * Most FastCGI apps are no PHP. If a process has no index.php, httpd looks for
+ * one again in the next second, or for another process.
+ *
  * httpd takes SCRIPT_NAME from r->uri and SCRIPT_FILENAME from r->filename.
  * So both have other values while the app is asked, and have
  * their own values again before another module sees the response. PATH_INFO in
  * r->path_info would be simpler, but then httpd looks up PATH_TRANSLATED by a
  * walk over the directories, and PHP would use it.
  *
- * Lock:  none.
+ * Lock:  none. Threads of a child share what they know of missing files: words
+ *        that are written as a whole.
  * Crash: not concerned.
  * Trust: a script that is run has the rights of the app's user. So it has to be
  *        below DocumentRoot or AppRoot, or where an Alias of the mount's own
@@ -35,6 +39,7 @@
 #define MOD_APPPOOL_REQUEST_CGI_VARIABLES_H
 
 #include "mod_apppool/config/app.h"
+#include "shm/slots/session_ref.h"
 
 /** The request's own values, while it has CGI's. */
 typedef struct {
@@ -56,11 +61,13 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
 
 /**
  * Set what the app is told.
+ * @param ref      of the request's session: its process, and the protocol
  * @param filename what the URL was mapped to
  * @param own      filled in, for apppool_cgi_variables_restore()
  */
 void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,
-                               uint32_t protocol, const char *filename,
+                               const apl_session_ref_t *ref,
+                               const char *filename,
                                apppool_cgi_variables_t *own);
 
 /** Set the request's own values again. */

@@ -99,8 +99,8 @@ void apppool_session_prepare(apppool_session_t *s)
     apppool_response_check_begin(&s->check, s->r, s->app->label,
                                  s->ref.wire.protocol);
     if (s->ref.wire.protocol != APL_HTTP)
-        apppool_cgi_variables_set(s->r, s->mount, s->ref.wire.protocol,
-                                  s->filename, &s->cgi);
+        apppool_cgi_variables_set(s->r, s->mount, &s->ref, s->filename,
+                                  &s->cgi);
 }
 
 void apppool_session_restore(apppool_session_t *s)

@@ -297,6 +297,22 @@ def test_large_parameters(httpd: Httpd) -> None:
     assert f"HTTP_X_LARGE={'l' * 80}:70000" in names
 
 
+def test_index_that_is_made_later(httpd: Httpd) -> None:
+    """It is found within a second or two, by the same process."""
+    app = app_of(httpd)
+    name = "SCRIPT_FILENAME="
+
+    def script() -> str:
+        names = httpd.get("/?names", "shop").text.splitlines()
+        return next(line for line in names if line.startswith(name))
+    assert f"{app.root}:" in script()
+    index = app.root / "public" / "index.php"
+    index.touch()
+    wait_until(lambda: f"{index}:" in script(), "it is found")
+    index.unlink()
+    assert f"{app.root}:" in script()
+
+
 def test_not_given_back_before_the_end(httpd: Httpd) -> None:
     """An app that still works after the end of its output gets no other
     request."""

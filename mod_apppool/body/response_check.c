@@ -47,6 +47,17 @@ static int has_end(const apr_bucket_brigade *bb)
     return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
 }
 
+/* The client would wait for another response, and take the body for that. */
+static int is_final(const apppool_response_check_t *check, const request_rec *r)
+{
+    if (r->status >= HTTP_OK)
+        return 1;
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                  "apppool: %s: the status of the response is %d", check->label,
+                  r->status);
+    return 0;
+}
+
 /* @return 0: Content-Length is not a number, or there are two */
 static int read_length(apppool_response_check_t *check, const request_rec *r)
 {
@@ -68,7 +79,7 @@ int apppool_response_check_first(apppool_response_check_t *check,
 {
     if (check->is_none || check->protocol == APL_HTTP)
         return !check->is_none;
-    check->is_none = !read_length(check, r);
+    check->is_none = !is_final(check, r) || !read_length(check, r);
     return !check->is_none;
 }
 

@@ -11,6 +11,8 @@
  *     it sends more than Content-Length     the client would take the rest for
  *                                           the next response
  *     it ends before its header             the client would get httpd's 500
+ *     its status is below 200               the client would wait for another
+ *                                           response, and take the body for it
  *
  * Over fcgi the end is a record, and Content-Length is dropped unless
  * ap_trust_cgilike_cl is set (backend/fcgi_response.h). A response over scgi or

@@ -161,6 +161,26 @@ def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.parametrize("status", ["100 Continue", "101 Switching Protocols",
+                                    "103 Early Hints", "199 Unknown"])
+@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
+@pytest.mark.mpms("event")
+def test_no_interim_response(httpd: Httpd, protocol: str, status: str) -> None:
+    """A client, or a proxy between it and httpd, would take the body for two
+    responses, and give the second one to another client."""
+    httpd.log.expect(sentences.NOT_FINAL)
+    body = b"".join(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
+                    for _ in range(2))
+    begin = "HTTP/1.1 " if protocol == "uwsgi" else "Status: "
+    text = f"{begin}{status}\r\n".encode() + HEAD + b"\r\n" + body
+    raw(httpd, protocol, text if protocol != "fcgi" else record(STDOUT, text)
+        + record(STDOUT, b"") + record(END, b"\0" * 8))
+    said = two_requests(httpd)
+    assert said.count(b"HTTP/1.1 502 Bad Gateway\r\n") == 2
+    assert said.count(b"HTTP/1.1 ") == 2 and b"poison" not in said
+    httpd.settles(active=0, count=1)
+
+
 @pytest.mark.parametrize("length, status", [("2", 200), ("2, 2", 502)])
 @pytest.mark.mpms("event")
 def test_length_that_httpd_must_trust(httpd: Httpd, length: str,

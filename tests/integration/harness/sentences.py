@@ -119,6 +119,7 @@ FCGI = "|".join((FCGI_WRONG, FCGI_CUT_OFF, FCGI_NO_HEADER))
 
 # ---- uwsgi
 
+NOT_FINAL = A + ": the status of the response is 1[0-9][0-9]"
 UWSGI = P[:-1] + ": the response (does not begin with a status line|" \
     "has two Content-Length)|" + P[:-1] + \
     ": the header of the response has a zero byte"

@@ -281,11 +281,14 @@ detect_sources = \
 # What runs apps in their own language, as it is. They are installed below the
 # directory of the programs.
 language_helpers = \
+	helpers/python/preload.py \
 	helpers/python/wsgi.py \
 	helpers/python/apppool_wsgi/connection.py \
+	helpers/python/apppool_wsgi/load.py \
 	helpers/python/apppool_wsgi/request.py \
 	helpers/python/apppool_wsgi/response.py \
-	helpers/python/apppool_wsgi/server.py
+	helpers/python/apppool_wsgi/server.py \
+	helpers/python/apppool_wsgi/template.py
 
 # One program a file; the others are what they share.
 scene_sources = \

@@ -15,23 +15,16 @@ Trust: over a Unix socket all requests come from httpd, which removes what a
 client says in X-Forwarded headers. So they say here who the client is. Over TCP
 they are headers like any other. Requests that are not HTTP get 400, and the
 application does not see them."""
-import importlib
-import os
 import socket
 import sys
 
+from apppool_wsgi.load import application_of, inherited
 from apppool_wsgi.server import Server
 
 
 def listen(address):
     if address is None:
-        if os.environ.pop("LISTEN_FDS", "") != "1" \
-                or os.environ.pop("LISTEN_PID", "") != str(os.getpid()):
-            sys.exit("there is no socket to listen on: LISTEN_FDS and "
-                     "LISTEN_PID do not say that descriptor 3 is one")
-        os.environ.pop("LISTEN_FDNAMES", None)
-        os.set_inheritable(3, False)
-        return socket.socket(fileno=3)
+        return inherited()
     if "/" in address:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(address)
@@ -49,14 +42,8 @@ def main():
         _, address, *words = words
     if len(words) != 1 or words[0].startswith("-"):
         sys.exit("usage: wsgi.py [--listen ADDRESS] MODULE[:NAME]")
-    module, _, name = words[0].partition(":")
     listener = listen(address)
-    sys.path[0] = os.getcwd()
-    sys.stdout.reconfigure(line_buffering=True)
-    application = getattr(importlib.import_module(module),
-                          name or "application", None)
-    if not callable(application):
-        sys.exit(f"{module} has no {name or 'application'} that can be called")
+    application = application_of(words[0])
     if address:
         listener.listen(1024)
     Server(application, listener).run()

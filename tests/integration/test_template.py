@@ -104,13 +104,6 @@ def test_max_requests(httpd: Httpd) -> None:
     httpd.check()
 
 
-def pss(pids: list[int]) -> int:
-    """KB, shared pages in part."""
-    return sum(int(line.split()[1]) for pid in pids
-               for line in procs.read(pid, "smaps_rollup").decode().splitlines()
-               if line.startswith("Pss:"))
-
-
 def memory_of_four(httpd: Httpd, preload: str) -> int:
     app = template.add(httpd, "", "MinInstances 4", "AppSetEnv BALLAST 20",
                        name=preload, preload=preload)
@@ -120,7 +113,7 @@ def memory_of_four(httpd: Httpd, preload: str) -> int:
                       "there are four")
     if preload == "On":
         pids = [*pids, int(str(template.ready(httpd, app)["pid"]))]
-    used = pss(pids)
+    used = procs.pss(pids)
     httpd.stop()
     httpd.apps.remove(app)
     return used

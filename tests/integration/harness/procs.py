@@ -310,3 +310,10 @@ def open_files(pid: int, filled: bool = False) -> list[str]:
 def descriptors(pid: int) -> int:
     """The number of its open descriptors."""
     return len(os.listdir(PROC / str(pid) / "fd"))
+
+
+def pss(pids: list[int]) -> int:
+    """KB, shared pages in part."""
+    return sum(int(line.split()[1]) for pid in pids
+               for line in read(pid, "smaps_rollup").decode().splitlines()
+               if line.startswith("Pss:"))

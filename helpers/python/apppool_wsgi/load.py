@@ -1,0 +1,29 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What each of the programs needs: the application, and its socket."""
+import importlib
+import os
+import socket
+import sys
+
+
+def application_of(word):
+    """Import MODULE[:NAME] from the current directory."""
+    module, _, name = word.partition(":")
+    sys.path[0] = os.getcwd()
+    sys.stdout.reconfigure(line_buffering=True)
+    application = getattr(importlib.import_module(module),
+                          name or "application", None)
+    if not callable(application):
+        sys.exit(f"{module} has no {name or 'application'} that can be called")
+    return application
+
+
+def inherited():
+    """Descriptor 3, as systemd hands it over."""
+    if os.environ.pop("LISTEN_FDS", "") != "1" \
+            or os.environ.pop("LISTEN_PID", "") != str(os.getpid()):
+        sys.exit("there is no socket to listen on: LISTEN_FDS and "
+                 "LISTEN_PID do not say that descriptor 3 is one")
+    os.environ.pop("LISTEN_FDNAMES", None)
+    os.set_inheritable(3, False)
+    return socket.socket(fileno=3)

@@ -1,0 +1,60 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""An application that says who it is, for AppPreload. In its environment:
+BALLAST, MB that are loaded; THREAD, name of a thread that it starts; SAYS_READY,
+whether it sends READY=1 while it loads; NO_FORK, whether it may not fork."""
+import os
+import random
+import resource
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+LOADER = os.getpid()
+VERSION = Path("version").read_text().strip()
+PLACE = os.environ.get("NOTIFY_SOCKET", "")
+ballast = [str(number) for number in range(
+    int(os.environ.get("BALLAST", "0")) << 14)]
+hooks: list[int] = []
+warm: list[str] = []
+os.register_at_fork(after_in_child=lambda: hooks.append(os.getpid()))
+if os.environ.get("THREAD"):
+    threading.Thread(target=time.sleep, args=(1000,), daemon=True,
+                     name=os.environ["THREAD"]).start()
+if VERSION == "broken":
+    sys.exit("this does not load")
+if os.environ.get("NO_FORK"):
+    resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+if os.environ.get("SAYS_READY") and PLACE:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
+        sock.sendto(b"READY=1", PLACE)
+
+
+def facts():
+    value = os.environ.get
+    return {"pid": os.getpid(), "session": os.getsid(0),
+            "forked": int(os.getpid() != LOADER), "loader": LOADER,
+            "version": VERSION, "random": random.random(),
+            "hook": int(hooks[-1:] == [os.getpid()]), "warm": ",".join(warm),
+            "threads": threading.active_count(),
+            "id": value("APPPOOL_ID"), "fork": value("APPPOOL_FORK", ""),
+            "asked": value("APPPOOL_WARM", ""), "at": PLACE,
+            "listen": value("LISTEN_FDS", "") + value("LISTEN_PID", ""),
+            "notify": value("NOTIFY_SOCKET")}
+
+
+def application(environ, start_response):
+    path = environ["PATH_INFO"]
+    if path.startswith("/warm"):
+        warm.append(f"{os.getpid()}{path}?{environ['QUERY_STRING']}")
+    if path.startswith("/say/"):
+        print(path[5:])
+    if path.startswith("/exit/"):
+        os._exit(int(path[6:]))
+    if path == "/raise":
+        raise RuntimeError("asked for")
+    body = "".join(f"{key}={value}\n" for key, value in facts().items())
+    start_response("200 OK", [("Content-Type", "text/plain"),
+                              ("Content-Length", str(len(body)))])
+    return [body.encode()]

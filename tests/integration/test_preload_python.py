@@ -1,0 +1,218 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""AppPreload with the loader for WSGI applications (helpers/python)."""
+import shutil
+import subprocess
+from typing import Optional
+
+import pytest
+
+from harness import cgroups, procs, sentences, template
+from harness.config import App
+from harness.httpd import Httpd
+from harness.places import APPS
+from harness.procs import kill9
+from harness.wait import wait_until
+from harness.wsgi import WSGI
+
+pytestmark = pytest.mark.mpms("event")
+
+
+@pytest.fixture(params=cgroups.WAYS, autouse=True)
+def way(httpd: Httpd, request: pytest.FixtureRequest) -> None:
+    """With cgroups and without."""
+    httpd.wrapper = cgroups.wrapper(request.param)
+    httpd.directives.append("LogLevel apppool:info")
+
+
+def add(httpd: Httpd, *directives: str, name: str = "shop",
+        preload: str = "On") -> App:
+    app = httpd.app(
+        name, f"AppPreload {preload}", "AppConcurrency 1", *directives,
+        command='/usr/bin/python3 -B "$APPPOOL_HELPERS/python/preload.py" '
+        "forked")
+    shutil.copy(APPS / "wsgi" / "forked.py", app.root)
+    template.deploy(app, "1")
+    return app
+
+
+def test_forked(httpd: Httpd) -> None:
+    """It has variables, a session and a mark of its own."""
+    app = add(httpd)
+    httpd.start()
+    one = template.who(httpd)
+    is_now = template.ready(httpd, app)
+    assert one["forked"] == "1" and one["loader"] == str(is_now["pid"])
+    assert one["pid"] == one["session"]
+    assert (one["fork"], one["asked"], one["listen"]) == ("", "", "")
+    assert one["at"] == "", "the template's own is no concern of the app"
+    instance, _, number = one["id"].partition("-")
+    assert one["notify"].endswith("/n/" + number)
+    assert f"APPPOOL_ID={one['id']}".encode() in procs.read(
+        int(one["pid"]), "environ").split(b"\0")
+    assert template.who(httpd, "/say/hello")["pid"] == one["pid"]
+    httpd.log.wait_for(rf"shop\[{one['pid']}\]> hello")
+    fds = {fd.name for fd in
+           procs.Path(f"/proc/{is_now['pid']}/fd").iterdir()}
+    assert fds == {"0", "1", "2", "3"}, "the template keeps no descriptor"
+    httpd.check()
+
+
+def test_executed(httpd: Httpd) -> None:
+    """The same command serves without a template."""
+    add(httpd, preload="Off")
+    httpd.start()
+    one = template.who(httpd)
+    assert one["forked"] == "0" and one["loader"] == one["pid"]
+    assert one["hook"] == "0" and one["at"] == one["notify"]
+    httpd.check()
+
+
+def test_each_is_another(httpd: Httpd) -> None:
+    """Hooks run in the process that serves, and random numbers differ."""
+    app = add(httpd, "MaxRequests 1")
+    httpd.start()
+    seen = [template.who(httpd) for _ in range(4)]
+    assert len({one["pid"] for one in seen}) == 4
+    assert len({one["random"] for one in seen}) == 4
+    assert {one["hook"] for one in seen} == {"1"}
+    assert len({one["loader"] for one in seen}) == 1
+    assert int(str(template.ready(httpd, app)["forked"])) >= 4
+    httpd.check()
+
+
+def memory_of_four(httpd: Httpd, preload: str) -> int:
+    app = add(httpd, "MinInstances 4", "AppSetEnv BALLAST 20", name=preload,
+              preload=preload)
+    httpd.start()
+    for _ in range(20):
+        template.who(httpd, host=preload)
+    pids = wait_until(lambda: len(httpd.pids(app)) == 4 and httpd.pids(app),
+                      "there are four")
+    if preload == "On":
+        pids = [*pids, int(str(template.ready(httpd, app)["pid"]))]
+    used = procs.pss(pids)
+    httpd.stop()
+    httpd.apps.remove(app)
+    return used
+
+
+def test_memory(httpd: Httpd) -> None:
+    """Four processes and their template use less than four that have loaded the
+    code themselves."""
+    executed, forked = (memory_of_four(httpd, way) for way in ("Off", "On"))
+    print(f"{forked} KB forked, {executed} KB executed")
+    assert forked < 0.75 * executed, f"{forked} KB, {executed} KB"
+
+
+def test_new_code(httpd: Httpd) -> None:
+    """It is loaded by a restart only; code that does not load is executed."""
+    app = add(httpd, "AppRestartMode blocking")
+    httpd.log.expect(template.EXECUTED, sentences.NOT_STARTED,
+                     sentences.START_ERROR, sentences.DIED)
+    httpd.start()
+    one = template.who(httpd)
+    template.deploy(app, "2")
+    kill9(int(one["pid"]))
+    wait_until(lambda: int(one["pid"]) not in httpd.pids(app), "it is gone")
+    assert template.who(httpd)["version"] == "1"
+    app.touch()
+    two = template.who(httpd)
+    assert (two["version"], two["forked"]) == ("2", "1")
+    template.deploy(app, "broken")
+    app.touch()
+    assert httpd.get("/", "shop").status == 502
+    assert template.said(httpd, template.EXECUTED + "it ended with exit code 1 "
+                         "while it loaded")
+    assert template.said(httpd, "> this does not load")
+
+
+def test_exit_code(httpd: Httpd) -> None:
+    add(httpd)
+    httpd.log.expect(r"shop\[\d+\] died: exit code 7",
+                     sentences.NO_BACKEND, sentences.NO_RESPONSE)
+    httpd.start()
+    one = template.who(httpd)
+    httpd.get("/exit/7", "shop")
+    httpd.log.wait_for(rf"shop\[{one['pid']}\] died: exit code 7")
+    assert template.who(httpd)["loader"] == one["loader"]
+
+
+def test_thread(httpd: Httpd) -> None:
+    """The log names what will not be there."""
+    app = add(httpd, "AppSetEnv THREAD cleaner")
+    httpd.start()
+    one = template.who(httpd)
+    assert one["threads"] == "1"
+    httpd.log.wait_for(
+        rf"shop template\[{template.ready(httpd, app)['pid']}\]> apppool: the "
+        "thread cleaner of the template will not be in the processes")
+    httpd.check()
+
+
+def test_warm(httpd: Httpd) -> None:
+    """The template has asked for that path."""
+    add(httpd, "AppReady /warm%20up?a=b")
+    httpd.start()
+    one = template.who(httpd)
+    assert one["warm"].split(",") == [f"{one['loader']}/warm up?a=b",
+                                      f"{one['pid']}/warm up?a=b"]
+    httpd.check()
+
+
+def test_warm_fails(httpd: Httpd) -> None:
+    """That alone is no reason not to serve."""
+    app = add(httpd, "AppReady /raise", "AppStartTimeout 2")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
+                     sentences.DIED)
+    httpd.start()
+    httpd.get("/", "shop")
+    assert template.ready(httpd, app)
+    httpd.log.wait_for(r"> apppool: the template got no response for /raise")
+    httpd.log.wait_for(r"template\[\d+\]> RuntimeError: asked for")
+
+
+def test_notify(httpd: Httpd) -> None:
+    """What the app says while it loads is not said for the template. The
+    process says that it is ready."""
+    app = add(httpd, "AppReady notify", "AppSetEnv SAYS_READY 1")
+    httpd.start()
+    assert template.who(httpd)["forked"] == "1"
+    assert template.ready(httpd, app)["forked"] == 1
+    httpd.check()
+
+
+def test_no_room_for_a_process(httpd: Httpd) -> None:
+    """The template lets the order go, and the command is executed at once."""
+    add(httpd, "AppSetEnv NO_FORK 1")
+    httpd.start()
+    assert template.who(httpd)["forked"] == "0"
+    httpd.log.wait_for("> apppool: no process can be forked: ")
+    httpd.check()
+
+
+def test_spawner_killed(httpd: Httpd) -> None:
+    """The template ends. Its process serves on."""
+    app = add(httpd)
+    httpd.log.expect(sentences.SPAWNER_KILLED)
+    httpd.start()
+    one = template.who(httpd)
+    old = int(str(template.ready(httpd, app)["pid"]))
+    kill9(httpd.helper("spawner"))
+    wait_until(lambda: not procs.alive(old), "it has ended")
+    assert template.who(httpd)["pid"] == one["pid"]
+    httpd.check()
+
+
+@pytest.mark.parametrize("version, words, code, said", [
+    ("2", ["forked"], 69, "version of the protocol is not known"),
+    ("1", [], 1, "usage: preload.py MODULE"),
+    (None, ["forked"], 1, "no socket to listen on")])
+def test_alone(version: Optional[str], words: list[str], code: int,
+               said: str) -> None:
+    """Not as a template of the spawner"""
+    done = subprocess.run(
+        ["/usr/bin/python3", "-B", WSGI.with_name("preload.py"), *words],
+        env={"APPPOOL_FORK": version} if version else {}, cwd="/",
+        capture_output=True, text=True)
+    assert done.returncode == code
+    assert said in done.stderr

@@ -17,9 +17,13 @@
 
 #define RESETS 4 /* connections that one process may reset */
 
-/* Does the process keep connections? */
+/* Does the process keep connections? TCP does not tell if it has read what was
+ * sent. So nobody would know that an idle connection is in the way of a new one,
+ * or that a byte that comes belongs to the request before. */
 static int keeps(const apppool_session_t *s)
 {
+    if (s->ref.wire.listen == APL_LISTEN_TCP)
+        return 0;
     return s->ref.wire.protocol == APL_FCGI
                ? apppool_fcgi_connection_is_kept(s->ref.id)
                : s->ref.wire.protocol == APL_HTTP;
@@ -66,7 +70,7 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
          * be reached past all that is configured for it here. */
         .refuses_upgrade = apr_table_get(s->r->headers_in, "Upgrade") &&
                            !apppool_streaming_wants_upgrade(s->r),
-        .may_share = may_keep(s) && s->ref.wire.listen != APL_LISTEN_TCP,
+        .may_share = may_keep(s),
         .may_reuse = may_reuse(s),
         .has_body = apppool_request_body_is_there(s->body),
         .timeout = timeout != APPPOOL_UNSET ? timeout

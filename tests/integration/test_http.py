@@ -252,12 +252,13 @@ def test_kept_app_connections(httpd: Httpd) -> None:
     client.close()
 
 
+@pytest.mark.mpms("event")  # prefork keeps none to so few
 def test_connection_is_closed_when_concurrency_changes(httpd: Httpd) -> None:
     """After a reload, AppConcurrency also holds for running processes. With
     auto, the number from the earlier configuration is not their own number."""
-    # With a Unix socket, httpd's children share one connection.
+    # With a global queue, httpd's children share one connection.
     app = httpd.app("shop", "MaxInstances 1", "AppSetEnv APP_THREADS 1",
-                    "AppListen tcp")
+                    "AppGlobalQueue Off")
     seen = []
 
     def probe() -> None:

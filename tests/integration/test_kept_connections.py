@@ -137,6 +137,16 @@ def test_fresh_for_what_is_not_repeated(client: Client, method: str) -> None:
     assert client.good("/ok", method, body) > before
 
 
+def test_tcp(httpd: Httpd) -> None:
+    """It does not tell whether the app reads what was sent. The one thread of
+    this server would read from the connection of another client, and a response
+    to an unread request would be taken for that of the next one."""
+    client = Client(httpd, *OURS, "AppListen tcp")
+    used = client.good()
+    for path in ("/ok", "/ok", "/answers-unread", "/ok"):
+        assert client.good(path) == (used := used + 1)
+
+
 @pytest.mark.mpms("prefork")
 def test_prefork_and_a_number(httpd: Httpd) -> None:
     """All children together would have more idle connections than that"""

@@ -40,7 +40,7 @@ typedef struct {
     pid_t pid, parent, session;
     uint64_t start;   /**< clock ticks since boot */
     uint32_t uids[4]; /**< real, effective, saved, of the file system */
-    int recorded;     /**< a record names it */
+    int recorded;     /**< a record names it, or it is a helper job */
     int in_cgroup;    /**< it is in the cgroup of the template, or cgroups are
                            not used */
 } fork_facts_t;

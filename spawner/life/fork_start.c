@@ -17,6 +17,7 @@
 #include "spawner/life/template.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/output.h"
+#include "spawner/state/helper_job.h"
 #include "spawner/state/process.h"
 
 #define PATIENCE (5 * SECOND) /* from the order to the hello */
@@ -143,7 +144,9 @@ static int read_facts(const spawner_t *s, const process_t *t, pid_t pid,
     is->parent = who.ppid;
     is->session = who.session;
     is->start = who.start;
-    is->recorded = process_of_child(s, pid) != NULL;
+    /* A command of AppNotify runs as the user of the app, too. */
+    is->recorded =
+        process_of_child(s, pid) != NULL || helper_job_has_child(pid);
     is->in_cgroup = cgroup_descriptor() < 0 || cgroup_has(t->is.id, pid);
     return 0;
 }

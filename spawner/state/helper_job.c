@@ -83,6 +83,16 @@ int helper_job_has_cgroup(uint64_t id)
     return 0;
 }
 
+int helper_job_has_child(pid_t pid)
+{
+    const helper_job_t *job;
+
+    for (job = jobs; job; job = job->next)
+        if (job->pid == pid)
+            return 1;
+    return 0;
+}
+
 /* The child is not reaped, so its pid is not used again. */
 static void end(const helper_job_t *job)
 {

@@ -67,6 +67,9 @@ int helper_job_read(const helper_job_t *job, void *report, size_t size);
 /** Does a job that runs have the cgroup `id`? */
 int helper_job_has_cgroup(uint64_t id);
 
+/** Is this child of the spawner a job that runs? */
+int helper_job_has_child(pid_t pid);
+
 /** A child is dead and not reaped yet. If it is a job, the job has ended. */
 void helper_job_reap(spawner_t *s, const siginfo_t *cause);
 

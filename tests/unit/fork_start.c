@@ -17,6 +17,7 @@
 
 #include "spawner/common/procfs.h"
 #include "spawner/life/fork_order.h"
+#include "spawner/state/helper_job.h"
 #include "spawner/state/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
@@ -30,7 +31,10 @@ static int failing;   /* the registry cannot be written to */
 static app_entry_t app = {
     .app = {.name = "shop"}, .preload = 1, .start_timeout = 7 * SECOND};
 static process_t *t;
-static int orders; /* the template's end */
+static int orders;                    /* the template's end */
+static char text[FORK_ORDER_MAX + 1]; /* of the order, as it was taken */
+static size_t length;
+static int fds[PARTS];
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
                                          apl_identity_t identity, apl_wire_t is,
@@ -89,14 +93,12 @@ void __wrap_apl_template_tell(apl_pool_t *pool, const char *name,
 
 static int begin(void **state)
 {
-    static app_table_t table;
+    static app_table_t table = {.apps = &app, .n = 1};
     spawner_t *s = scratch_begin();
 
     (void)state;
     table.by_name = apr_hash_make(s->pool);
     apr_hash_set(table.by_name, "shop", APR_HASH_KEY_STRING, &app);
-    table.apps = &app;
-    table.n = 1;
     s->table = &table;
     s->rt.uid = geteuid();
     s->rt.gid = getegid();
@@ -112,8 +114,7 @@ static int begin_one(void **state)
     int ends[2];
 
     (void)state;
-    done[0] = 0;
-    failing = 0;
+    failing = done[0] = 0;
     t = process_new(s, 0x1230000, "shop");
     assert_non_null(t);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
@@ -156,14 +157,14 @@ static process_t *order(void)
 }
 
 /* As a template receives it. */
-static size_t take(char text[FORK_ORDER_MAX + 1], int fds[PARTS])
+static process_t *taken_order(void)
 {
+    process_t *p = order();
     union {
         char bytes[CMSG_SPACE(PARTS * sizeof(int))];
         struct cmsghdr align;
     } control;
-    struct iovec piece = {text, FORK_ORDER_MAX};
-    struct msghdr m = {.msg_iov = &piece,
+    struct msghdr m = {.msg_iov = &(struct iovec){text, FORK_ORDER_MAX},
                        .msg_iovlen = 1,
                        .msg_control = control.bytes,
                        .msg_controllen = sizeof control.bytes};
@@ -173,12 +174,13 @@ static size_t take(char text[FORK_ORDER_MAX + 1], int fds[PARTS])
     assert_true(n > 0);
     assert_non_null(c);
     assert_int_equal(c->cmsg_len, CMSG_LEN(PARTS * sizeof(int)));
-    memcpy(fds, CMSG_DATA(c), PARTS * sizeof(int));
+    memcpy(fds, CMSG_DATA(c), sizeof fds);
     text[n] = 0;
-    return (size_t)n;
+    length = (size_t)n;
+    return p;
 }
 
-static void close_all(const int fds[PARTS])
+static void close_all(void)
 {
     int i;
 
@@ -187,9 +189,9 @@ static void close_all(const int fds[PARTS])
 }
 
 /* The forked process: it exits with 0 after "g", else with 1. */
-static pid_t fork_one(const int fds[PARTS])
+static pid_t fork_one(void)
 {
-    char text[16], go = 0;
+    char hello[16], go = 0;
     pid_t pid = fork();
 
     if (pid > 0)
@@ -197,14 +199,14 @@ static pid_t fork_one(const int fds[PARTS])
     /* Only the spawner has the other end. */
     close(process_find(state_spawner(), 0x4560001)->forking.go);
     setsid();
-    snprintf(text, sizeof text, "%d\n", (int)getpid());
-    if (__real_write(fds[REPORT], text, strlen(text)) < 0)
-        _exit(2);
-    _exit(read(fds[GO], &go, 1) == 1 && go == 'g' ? 0 : 1);
+    snprintf(hello, sizeof hello, "%d\n", (int)getpid());
+    _exit(__real_write(fds[REPORT], hello, strlen(hello)) < 0 ||
+          read(fds[GO], &go, 1) != 1 || go != 'g');
 }
 
 static void hear(process_t *p)
 {
+    close_all();
     while (p->forking.state == FORKING_ORDERED) {
         loop_wait(1000);
         loop_call();
@@ -223,15 +225,13 @@ static int status_of(pid_t pid)
 
 static void an_order_has_all_that_it_needs(void **state)
 {
-    char text[FORK_ORDER_MAX + 1], *at;
-    process_t *p = order();
-    int fds[PARTS], n = 0;
+    char *at;
+    process_t *p = taken_order();
+    int n = 0;
     socklen_t size = sizeof n;
-    size_t length;
 
     (void)state;
     assert_int_equal(p->forking.state, FORKING_ORDERED);
-    length = take(text, fds);
     assert_string_equal(text, "APPPOOL_ID=00112233445566ff-0000000004560001");
     at = text + strlen(text) + 1;
     assert_memory_equal(at, "NOTIFY_SOCKET=/", 15);
@@ -245,20 +245,15 @@ static void an_order_has_all_that_it_needs(void **state)
         getsockopt(fds[LISTENER], SOL_SOCKET, SO_ACCEPTCONN, &n, &size), 0);
     assert_int_equal(n, 1);
     assert_int_equal(__real_write(fds[OUTPUT], "x", 1), 1);
-    close_all(fds);
+    close_all();
 }
 
 static void it_is_on_record_before_it_goes(void **state)
 {
-    char text[FORK_ORDER_MAX + 1];
-    process_t *p = order();
-    int fds[PARTS];
-    pid_t pid;
+    process_t *p = taken_order();
+    pid_t pid = fork_one();
 
     (void)state;
-    take(text, fds);
-    pid = fork_one(fds);
-    close_all(fds);
     hear(p);
     assert_int_equal(p->forking.state, FORKING_NOT);
     assert_string_equal(done, "registry segment go");
@@ -271,15 +266,10 @@ static void it_is_on_record_before_it_goes(void **state)
 
 static void it_does_not_go_without_a_record(void **state)
 {
-    char text[FORK_ORDER_MAX + 1];
-    process_t *p = order();
-    int fds[PARTS];
-    pid_t pid;
+    process_t *p = taken_order();
+    pid_t pid = fork_one();
 
     (void)state;
-    take(text, fds);
-    pid = fork_one(fds);
-    close_all(fds);
     failing = 1;
     hear(p);
     assert_int_equal(p->forking.state, FORKING_EXECUTE);
@@ -299,15 +289,11 @@ static void it_does_not_go_without_a_record(void **state)
 /* The spawner dies, or takes another way. */
 static void it_does_not_go_when_nobody_wants_it(void **state)
 {
-    char text[FORK_ORDER_MAX + 1];
-    process_t *p = order();
-    int fds[PARTS];
-    pid_t pid;
+    process_t *p = taken_order();
+    pid_t pid = fork_one();
 
     (void)state;
-    take(text, fds);
-    pid = fork_one(fds);
-    close_all(fds);
+    close_all();
     state_spawner()->now += 4 * SECOND;
     fork_start_check(state_spawner(), p);
     assert_int_equal(p->forking.state, FORKING_ORDERED);
@@ -320,37 +306,52 @@ static void it_does_not_go_when_nobody_wants_it(void **state)
     assert_string_equal(done, "");
 }
 
-static void it_is_dead(void **state)
+static void is_not_taken(process_t *p, pid_t pid)
 {
-    char text[FORK_ORDER_MAX + 1], hello[16];
-    process_t *p = order();
-    int fds[PARTS];
-    pid_t pid;
+    char hello[16];
 
-    (void)state;
-    take(text, fds);
-    pid = fork();
-    if (pid == 0)
-        _exit(0);
     snprintf(hello, sizeof hello, "%d\n", (int)pid);
-    waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT);
     assert_true(__real_write(fds[REPORT], hello, strlen(hello)) > 0);
-    close_all(fds);
     hear(p);
     assert_int_equal(p->forking.state, FORKING_EXECUTE);
-    assert_int_equal(t->phase, PHASE_LIVE);
     assert_string_equal(done, "");
+}
+
+static void it_is_dead(void **state)
+{
+    process_t *p = taken_order();
+    pid_t pid = fork();
+
+    (void)state;
+    if (pid == 0)
+        _exit(0);
+    waitid(P_PID, (id_t)pid, &(siginfo_t){0}, WEXITED | WNOWAIT);
+    is_not_taken(p, pid);
+    assert_int_equal(t->phase, PHASE_LIVE);
+}
+
+/* A command of AppNotify leads a session and runs as the user of the app. */
+static void it_names_a_helper_job(void **state)
+{
+    process_t *p = taken_order();
+    helper_job_t job = {0};
+    procfs_t who;
+    pid_t pid = helper_job_fork(state_spawner(), &job, SECOND, NULL);
+
+    (void)state;
+    if (pid == 0)
+        _exit(pause());
+    while (procfs_read(pid, &who) != 0 || who.session != pid)
+        usleep(100);
+    is_not_taken(p, pid);
+    helper_job_stop();
 }
 
 static void all_is_closed_without_a_hello(void **state)
 {
-    char text[FORK_ORDER_MAX + 1];
-    process_t *p = order();
-    int fds[PARTS];
+    process_t *p = taken_order();
 
     (void)state;
-    take(text, fds);
-    close_all(fds);
     hear(p);
     assert_int_equal(p->forking.state, FORKING_EXECUTE);
     assert_int_equal(t->template.missed, 0);
@@ -388,6 +389,7 @@ int main(void)
         TEST(it_does_not_go_without_a_record),
         TEST(it_does_not_go_when_nobody_wants_it),
         TEST(it_is_dead),
+        TEST(it_names_a_helper_job),
         TEST(all_is_closed_without_a_hello),
         TEST(its_socket_is_full),
         TEST(it_has_ended),

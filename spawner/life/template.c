@@ -323,6 +323,8 @@ static void check(spawner_t *s, process_t *t)
 {
     const char *why;
 
+    if (t->adopted_at != 0)
+        tell_end(s, t); /* the figures are those of the last spawner */
     if (t->template.noted)
         return;
     if (t->start.failure)

@@ -246,6 +246,7 @@ def test_spawner_killed(httpd: Httpd, stays: bool) -> None:
     wait_until(lambda: not alive(old), "it is gone")
     wait_until(lambda: httpd.spawner_now() not in (0, spawner), "another one")
     assert template.who(httpd)["pid"] == one["pid"]
+    wait_until(lambda: template.of(httpd, app) is None, "the status says so")
     httpd.log.expect(r"shop\[\d+\] died")
     kill9(int(one["pid"]))
     wait_until(lambda: template.who(httpd)["pid"] != one["pid"], "another one")

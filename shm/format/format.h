@@ -150,7 +150,8 @@ enum { APL_CHILD_FREE, APL_CHILD_USED };
 
 enum { APL_TEMPLATE_NONE, APL_TEMPLATE_LOADING, APL_TEMPLATE_READY };
 
-/** The template of an application, for the status only. */
+/** The template of an application, for the status, and for a restart.txt that
+ * is seen for the first time. */
 typedef struct {
     int32_t pid;
     uint32_t state;  /**< APL_TEMPLATE_* */

@@ -65,12 +65,16 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
 }
 
 /* Does the group have a process from before that time? A booting process
- * counts, because it may have read the old code. */
+ * counts, because it may have read the old code. So does a template: what it
+ * has forked since then has its code. */
 static int has_process_from_before(const apl_pool_t *pool,
                                    const apl_group_t *group, int64_t then)
 {
     uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
 
+    if (group->template.state != APL_TEMPLATE_NONE &&
+        group->template.started < then)
+        return 1;
     for (i = 1; i <= top; i++) {
         const apl_process_t *p = &pool->processes[i];
 
@@ -85,8 +89,8 @@ int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
                     const apl_restart_seen_t *look)
 {
     /* If the numbers differ, another child has looked later. A file that was
-     * removed changes nothing. A file that is older than all processes is only
-     * recorded. */
+     * removed changes nothing. A file that is older than all processes and the
+     * template is only recorded. */
     if (look->seq != group->stamp_seq || !look->stamp.exists)
         return 0;
     if (look->seq == 0)

@@ -44,8 +44,8 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
 
 /**
  * Is a restart of the group due? When the group is looked at for the first
- * time, a restart is due if it has processes that were started before the file
- * was changed.
+ * time, a restart is due if it has processes or a template that were started
+ * before the file was changed.
  */
 int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
                     const apl_restart_seen_t *look);

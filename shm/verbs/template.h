@@ -8,7 +8,8 @@
  * Lock:  none. The numbers are read and written one by one.
  * Crash: the next spawner writes the figures again.
  * Trust: a child of httpd may write any number as the code. Then a template is
- *        loaded again. Nobody acts on the figures.
+ *        loaded again. By the figures, a restart.txt that is seen for the first
+ *        time is a restart (restart.h), or none.
  */
 #ifndef APPPOOL_SHM_VERBS_TEMPLATE_H
 #define APPPOOL_SHM_VERBS_TEMPLATE_H

@@ -155,6 +155,25 @@ def test_restart(httpd: Httpd, mode: str) -> None:
     httpd.check()
 
 
+def test_restart_before_the_first_request(httpd: Httpd) -> None:
+    """The process is younger than the restart, and its template is not."""
+    app = template.add(httpd, "", "AppPreStart On", "MinInstances 1",
+                       "AppRestartMode blocking")
+    httpd.log.expect(sentences.DIED)
+    httpd.start()
+    wait_until(lambda: len(httpd.pids(app)) == 1, "it is started")
+    template.ready(httpd, app)
+    pid, = httpd.pids(app)
+    time.sleep(1.1)  # what dies younger than a second is started late
+    template.deploy(app, "2")
+    app.touch()
+    kill9(pid)
+    wait_until(lambda: httpd.pids(app) and pid not in httpd.pids(app),
+               "another one")
+    assert template.who(httpd)["version"] == "2"
+    httpd.check()
+
+
 def test_restart_while_it_loads(httpd: Httpd) -> None:
     """Its code is old before it is ready."""
     app = template.add(httpd, "", "AppSetEnv LOAD_MS 1000",

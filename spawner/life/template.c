@@ -167,12 +167,6 @@ process_t *template_new(spawner_t *s, const app_entry_t *a)
     return t;
 }
 
-void template_has_begun(spawner_t *s, const process_t *t)
-{
-    if (is_current(t))
-        tell(s, t);
-}
-
 /* For this code and this configuration there is no template any more. */
 static void refuse(const process_t *t)
 {
@@ -214,6 +208,15 @@ static void note_failure(spawner_t *s, process_t *t)
         app_log_about(a, refuses(t) ? LOG_NOTICE : LOG_WARN,
                       "%s: no template, its command is executed: %s", a->label,
                       t->start.failure);
+}
+
+/* What could not even be forked is gone before the next tick. */
+void template_has_begun(spawner_t *s, process_t *t)
+{
+    if (is_current(t))
+        tell(s, t);
+    else if (t->start.failure)
+        note_failure(s, t);
 }
 
 static void note_death(spawner_t *s, process_t *t)

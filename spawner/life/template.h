@@ -56,8 +56,8 @@ int template_for(spawner_t *s, const app_entry_t *a, process_t **t);
  * @return NULL: there is no memory or no record */
 process_t *template_new(spawner_t *s, const app_entry_t *a);
 
-/** It was launched. */
-void template_has_begun(spawner_t *s, const process_t *t);
+/** It was launched, or could not be. */
+void template_has_begun(spawner_t *s, process_t *t);
 
 /** The template with this id, if it is ready. @return NULL: there is none */
 process_t *template_find(const spawner_t *s, uint64_t id);

@@ -61,6 +61,19 @@ def test_does_not_load(httpd: Httpd, way: str, why: str) -> None:
                "it is tried again")
 
 
+def test_cannot_be_launched(httpd: Httpd) -> None:
+    """The request is told so at once, as without AppPreload."""
+    app = template.add(httpd)
+    httpd.log.expect(template.EXECUTED, "could not be made", "did not start")
+    httpd.start()
+    wait_until((httpd.runtime / "o").exists, "the spawner runs")
+    (httpd.runtime / "o").rename(httpd.runtime / "o-away")
+    assert httpd.get("/", "shop", timeout=5).status == 503
+    (httpd.runtime / "o-away").rename(httpd.runtime / "o")
+    assert len(template.said(httpd, template.EXECUTED + ".*the FIFO")) == 1
+    assert httpd.group(app)["start_failures"] == 1
+
+
 def test_configuration_changes(httpd: Httpd) -> None:
     """So does another command."""
     app = template.add(httpd, "broken")

@@ -23,6 +23,7 @@
 /* Per child. */
 static struct {
     apr_pool_t *pool;
+    apr_allocator_t *allocator; /* of the pool: LeakSanitizer reads no pools */
     apr_thread_mutex_t *mutex;
     apppool_connection_t *idle;
     apr_thread_cond_t *filled; /* one was put into it */
@@ -36,15 +37,14 @@ static struct {
 
 void apppool_connection_idle_init(apr_pool_t *pconf, const apl_pool_t *shm)
 {
-    apr_allocator_t *allocator;
     apr_thread_mutex_t *mutex;
 
     /* mod_proxy's pools share this allocator over threads. */
-    apr_allocator_create(&allocator);
+    apr_allocator_create(&connections.allocator);
     apr_thread_mutex_create(&mutex, APR_THREAD_MUTEX_DEFAULT, pconf);
-    apr_allocator_mutex_set(allocator, mutex);
-    apr_pool_create_ex(&connections.pool, pconf, NULL, allocator);
-    apr_allocator_owner_set(allocator, connections.pool);
+    apr_allocator_mutex_set(connections.allocator, mutex);
+    apr_pool_create_ex(&connections.pool, pconf, NULL, connections.allocator);
+    apr_allocator_owner_set(connections.allocator, connections.pool);
     apr_pool_tag(connections.pool, "apppool_channels");
     apr_thread_mutex_create(&connections.mutex, APR_THREAD_MUTEX_DEFAULT,
                             pconf);

@@ -85,7 +85,7 @@ def test_program_that_hangs(httpd: Httpd) -> None:
            f"sleep 1000 & cd {httpd.dir}; sleep 1000")
     done = httpd.test()
     assert done.returncode != 0
-    sentence(done.stdout, "apppool-spawner does not answer", "20 s")
+    sentence(done.stdout, "apppool-spawner --version did not end", "20 s")
     wait_until(lambda: not list(procs.marked(str(httpd.dir))), "it is ended")
 
 

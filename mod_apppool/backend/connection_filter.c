@@ -236,9 +236,11 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
 static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_connection_filter_t *filter = f->ctx;
-    apr_status_t rv =
-        filter->hung_up ? APR_SUCCESS : ap_pass_brigade(f->next, bb);
+    apr_status_t rv;
 
+    if (filter->r && filter->has_body && !filter->hung_up)
+        apppool_first_byte_wait_to_write(&filter->first_byte);
+    rv = filter->hung_up ? APR_SUCCESS : ap_pass_brigade(f->next, bb);
     if (rv != APR_SUCCESS && filter->r) {
         filter->unwritten = 1;
         if (is_repeatable(filter))

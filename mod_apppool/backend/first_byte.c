@@ -52,6 +52,14 @@ static void ask_for_room(const apppool_first_byte_t *w)
         apl_connection_room_ask(w->pool, w->ref->id, apl_now());
 }
 
+void apppool_first_byte_wait_to_write(const apppool_first_byte_t *w)
+{
+    struct pollfd app = {w->socket, POLLOUT, 0};
+
+    if (w->needs_room && poll(&app, 1, ACCEPTED) == 0)
+        ask_for_room(w);
+}
+
 apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
                                      request_rec *r, ap_filter_t *next)
 {

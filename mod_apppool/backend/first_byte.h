@@ -46,6 +46,10 @@ typedef struct {
 apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
                                      request_rec *r, ap_filter_t *next);
 
+/** A part of the request is about to be written, and the write waits until the
+ * process has read enough. Idle connections may be in its way. */
+void apppool_first_byte_wait_to_write(const apppool_first_byte_t *w);
+
 /** Is the process being killed, so that the first byte cannot come? */
 int apppool_first_byte_is_hopeless(const apppool_first_byte_t *w);
 

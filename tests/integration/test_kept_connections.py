@@ -183,6 +183,26 @@ def test_idle_ones_make_room(client: Client, httpd: Httpd) -> None:
         busy.join()
 
 
+def test_room_for_a_large_body(httpd: Httpd) -> None:
+    """Its request is not sent to its end, so no response is waited for"""
+    httpd.directives.append("MaxKeepAliveRequests 0")
+    client = Client(httpd, *OURS, "AppTimeout 5")
+    client.kept()
+    served = threading.Event()
+
+    def go_on() -> None:
+        while not served.is_set():
+            client.good()
+
+    busy = threading.Thread(target=go_on)
+    busy.start()
+    try:
+        assert httpd.post("/ok", "shop", bytes(3000000)).body == b"ok"
+    finally:
+        served.set()
+        busy.join()
+
+
 def test_room_is_kept_for_a_while(client: Client, httpd: Httpd) -> None:
     """No connection is kept to a process that had no room"""
     def no_connection_is_kept() -> bool:

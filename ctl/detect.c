@@ -64,7 +64,7 @@ static void print_json(const char *dir, const detect_found_t *found)
 const char *detect_print(const char *dir, int raw)
 {
     static const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
-                                           APL_CONCURRENCY_AUTO};
+                                           APL_CONCURRENCY_AUTO, 0};
     static char error[DETECT_MAX + 512];
     static detect_found_t found;
     int good = go(dir, found.why) && detect_command(&config, &found);

@@ -132,10 +132,11 @@ int apppool_app_check_protocol(apr_pool_t *p, const apppool_app_t *app)
 
 int apppool_app_check_preload(const apppool_app_t *app)
 {
-    const char *wrong = !app->set->command             ? "needs an AppCommand"
-                        : app->listen != APL_LISTEN_FD ? "needs AppListen fd"
-                        : app->protocol != APL_HTTP ? "needs AppProtocol http"
-                                                    : NULL;
+    /* AppProtocol is auto if there is no AppCommand, either. */
+    const char *wrong = app->listen != APL_LISTEN_FD ? "needs AppListen fd"
+                        : app->protocol != APL_HTTP && app->protocol != APL_AUTO
+                            ? "needs AppProtocol http"
+                            : NULL;
 
     if (!app->preload || !wrong)
         return 1;

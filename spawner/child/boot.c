@@ -192,7 +192,8 @@ static int assigns(const char *command)
 static void find_command(const boot_t *b, detect_found_t *found)
 {
     const detect_config_t config = {b->app->listen, b->app->protocol,
-                                    b->app->app.options.concurrency};
+                                    b->app->app.options.concurrency,
+                                    b->is_template};
 
     if (b->app->command)
         detect_given(&config, b->app->command, found);

@@ -106,12 +106,13 @@ static int apply(size_t rule, detect_found_t *found,
                  const detect_config_t *config)
 {
     found->concurrency = concurrency_of(config, rules[rule].concurrency);
+    found->has_template = 0;
     snprintf(found->why, DETECT_MAX, "%s is there", found->file);
     if (rules[rule].read && !rules[rule].read(found))
         return 0;
     if (rules[rule].server)
         detect_server_command(found, rules[rule].server, rules[rule].command,
-                              config->listen);
+                              config);
     else if (!rules[rule].read && !rules[rule].command)
         return program(found, config);
     else if (!rules[rule].read)
@@ -137,6 +138,17 @@ static void explain_none(detect_found_t *found, const detect_config_t *config,
                  "AppProtocol",
                  other);
     found->command[0] = found->file[0] = 0;
+}
+
+/* @return 0 */
+static int explain_no_template(detect_found_t *found)
+{
+    size_t n = strlen(found->why);
+
+    snprintf(found->why + n, DETECT_MAX - n,
+             ", and there is no template for the server that runs it");
+    found->command[0] = 0;
+    return 0;
 }
 
 /* Try the files of a rule, one after the other. @return 1: one gives a
@@ -176,7 +188,8 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
             /* A Procfile may name any program. */
             if (rules[i].protocol == APL_AUTO && is_evented(found->command))
                 found->concurrency = concurrency_of(config, ANY);
-            return 1;
+            return !config->is_template || found->has_template ||
+                   explain_no_template(found);
         }
     explain_none(found, config, other);
     return 0;

@@ -15,7 +15,8 @@
 
 #include "spawner/shared/detect_found.h"
 
-/** @return 1: found; 0: no file names a command, and `why` says so */
+/** @return 1: found; 0: no file names a command, or there is no template for it,
+ *          and `why` says so */
 int detect_command(const detect_config_t *config, detect_found_t *found);
 
 /** The same for a command that is configured: only its first words count. The

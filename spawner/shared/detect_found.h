@@ -25,11 +25,13 @@ typedef struct {
     uint32_t protocol;    /**< APL_HTTP ..., or APL_AUTO */
     uint32_t concurrency; /**< requests that a process gets at once; 0: any;
                                or APL_CONCURRENCY_AUTO */
+    int is_template;      /**< a template is wanted (AppPreload) */
 } detect_config_t;
 
 typedef struct {
     uint32_t protocol;        /**< APL_HTTP ... */
     uint32_t concurrency;     /**< 0: any number */
+    int has_template;         /**< there is a command for AppPreload, too */
     char file[256];           /**< the file that decided */
     char command[DETECT_MAX]; /**< runs the app; see boot.c for % */
     char why[DETECT_MAX];     /**< a clause: why this command, or why none */

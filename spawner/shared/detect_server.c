@@ -18,6 +18,7 @@ struct detect_server {
     const char *const places[3];    /* files to try before PATH */
     const char *args[3];            /* by APL_LISTEN_*. %u: threads */
     const detect_server_t *several; /* for several requests at once */
+    const char *template;           /* args of its template; NULL: none */
 };
 
 /* Puma and gunicorn would say READY=1, or try to, before they are ready. */
@@ -33,6 +34,7 @@ const detect_server_t detect_server_puma = {
     {[APL_LISTEN_FD] = "-t 1:%u --bind-to-activated-sockets only",
      [APL_LISTEN_UNIX] = "-t 1:%u -b unix://%%s",
      [APL_LISTEN_TCP] = "-t 1:%u -b tcp://127.0.0.1:$PORT"},
+    NULL,
     NULL};
 
 /* Several threads are its gthread worker, which keeps connections. No timeout:
@@ -45,6 +47,7 @@ static const detect_server_t gunicorn = {
     {[APL_LISTEN_FD] = GUNICORN,
      [APL_LISTEN_UNIX] = GUNICORN "--bind unix:%%s ",
      [APL_LISTEN_TCP] = GUNICORN "--bind 127.0.0.1:$PORT "},
+    NULL,
     NULL};
 
 /* The loader of our own. It serves one request after the other. */
@@ -56,7 +59,8 @@ const detect_server_t detect_server_wsgi = {
     {[APL_LISTEN_FD] = LOADER,
      [APL_LISTEN_UNIX] = LOADER "--listen %%s ",
      [APL_LISTEN_TCP] = LOADER "--listen %%s "},
-    &gunicorn};
+    &gunicorn,
+    "\"$APPPOOL_HELPERS/python/preload.py\" "};
 
 /* httpd has an access log: another one costs a fifth of the time of a small
  * response. */
@@ -68,6 +72,7 @@ const detect_server_t detect_server_uvicorn = {
     {[APL_LISTEN_FD] = UVICORN "--fd 3 ",
      [APL_LISTEN_UNIX] = UVICORN "--uds %%s ",
      [APL_LISTEN_TCP] = UVICORN "--host 127.0.0.1 --port $PORT "},
+    NULL,
     NULL};
 
 /* Children share one opcode cache. By default it ends after 500 requests. Here, MaxRequests has that number. */
@@ -78,9 +83,9 @@ const detect_server_t detect_server_uvicorn = {
         [APL_LISTEN_TCP] = "-b %%s"                                            \
     }
 static const detect_server_t phps = {
-    PHP "PHP_FCGI_CHILDREN=%u ", "php-cgi", {NULL}, PHP_ARGS, NULL};
-const detect_server_t detect_server_php = {
-    PHP, "php-cgi", {NULL}, PHP_ARGS, &phps};
+    PHP "PHP_FCGI_CHILDREN=%u ", "php-cgi", {NULL}, PHP_ARGS, NULL, NULL};
+const detect_server_t detect_server_php = {PHP,      "php-cgi", {NULL},
+                                           PHP_ARGS, &phps,     NULL};
 
 /* Does Bundler choose the version of puma? */
 static int bundled(void)
@@ -110,21 +115,25 @@ static const char *choose(const detect_server_t *server, detect_found_t *found)
 }
 
 void detect_server_command(detect_found_t *found, const detect_server_t *server,
-                           const char *application, uint32_t listen)
+                           const char *application,
+                           const detect_config_t *config)
 {
     char last[DETECT_MAX];
     unsigned threads = found->concurrency ? found->concurrency : THREADS;
-    const char *name;
+    const char *name, *args;
     size_t n;
 
     snprintf(last, sizeof last, "%s",
              application ? application : found->command);
     if (server->several && threads > 1)
         server = server->several;
+    found->has_template = server->template && config->listen == APL_LISTEN_FD;
+    args = config->is_template && found->has_template
+               ? server->template
+               : server->args[config->listen];
     name = choose(server, found);
     n = (size_t)snprintf(found->command, DETECT_MAX, server->env, threads);
     n += (size_t)snprintf(found->command + n, DETECT_MAX - n, "%s ", name);
-    n += (size_t)snprintf(found->command + n, DETECT_MAX - n,
-                          server->args[listen], threads);
+    n += (size_t)snprintf(found->command + n, DETECT_MAX - n, args, threads);
     snprintf(found->command + n, DETECT_MAX - n, "%s", last);
 }

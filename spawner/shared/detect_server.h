@@ -21,11 +21,14 @@ extern const detect_server_t detect_server_puma, detect_server_wsgi,
 
 /**
  * Write found->command: it runs `server` for found->concurrency requests at
- * once, on a socket that it gets as `listen` says. A server that the app has in
- * its own directory goes before the one of PATH, and found->why says so.
+ * once, on a socket that it gets as config->listen says. A server that the app
+ * has in its own directory goes before the one of PATH, and found->why says so.
+ * If there is a template for the server, found->has_template is set, and with
+ * config->is_template the command is that of the template.
  * @param application last argument; NULL: what found->command has
  */
 void detect_server_command(detect_found_t *found, const detect_server_t *server,
-                           const char *application, uint32_t listen);
+                           const char *application,
+                           const detect_config_t *config);
 
 #endif

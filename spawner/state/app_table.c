@@ -161,9 +161,11 @@ static void read_preload(json_reader_t *r, app_entry_t *a, const json_t *o)
 {
     a->preload = json_reader_boolean(r, o, "preload");
     a->preload_idle = json_reader_duration(r, o, "preload_idle");
+    /* Without a command, the files decide: see boot.c. */
     if (a->preload &&
-        (!a->command || a->listen != APL_LISTEN_FD || a->protocol != APL_HTTP))
-        json_reader_refuse(r, "\"preload\" needs a command, http and fd");
+        (a->listen != APL_LISTEN_FD ||
+         (a->protocol != APL_HTTP && (a->command || a->protocol != APL_AUTO))))
+        json_reader_refuse(r, "\"preload\" needs http and fd");
 }
 
 static apl_capacity_t capacity(json_reader_t *r, const json_t *o)

@@ -57,6 +57,20 @@ def test_forked(httpd: Httpd) -> None:
     httpd.check()
 
 
+def test_detected(httpd: Httpd) -> None:
+    """A wsgi.py needs no AppCommand."""
+    app = add(httpd)
+    app.command = None
+    (app.root / "forked.py").rename(app.root / "wsgi.py")
+    httpd.start()
+    one = template.who(httpd)
+    is_now = template.ready(httpd, app)
+    assert one["forked"] == "1" and one["loader"] == str(is_now["pid"])
+    shown, = httpd.group(app)["processes"]
+    assert shown["concurrency"] == 1
+    httpd.check()
+
+
 def test_executed(httpd: Httpd) -> None:
     """The same command serves without a template."""
     add(httpd, preload="Off")

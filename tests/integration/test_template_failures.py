@@ -236,11 +236,19 @@ def test_refused(httpd: Httpd, directives: list[str], wrong: str) -> None:
     assert done.returncode != 0 and wrong in done.stdout
 
 
-def test_needs_a_command(httpd: Httpd) -> None:
-    httpd.app("shop", "AppPreload On", command=None)
-    done = httpd.test()
-    assert done.returncode != 0
-    assert "AppPreload On needs an AppCommand" in done.stdout
+def test_no_template_for_these_files(httpd: Httpd) -> None:
+    """What the files show is no error of the configuration. They may change."""
+    app = httpd.app("shop", "AppPreload On", command=None)
+    app.root.joinpath("Procfile").write_text(f"web: {httpd.command}\n")
+    assert httpd.test().returncode == 0
+    httpd.log.expect(template.EXECUTED)
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    found, = template.said(httpd, template.EXECUTED + ".*")
+    assert "Procfile has a web: line, and there is no template for the " \
+        "server that runs it" in found[0]
+    assert template.of(httpd, app) is None
+    httpd.check()
 
 
 def test_nonsense(httpd: Httpd) -> None:

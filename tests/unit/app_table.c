@@ -175,7 +175,7 @@ static void what_is_wrong_is_named(void **state)
         {"'dump_signal': 12", "'dump_signal': -1", "dump_signal"},
         {"'dump_signal': 12", "'dump_signal': 65", "dump_signal"},
         {"'preload': false", "'preload': 1", "preload"},
-        {"'preload': false", "'preload': true", "needs a command"},
+        {"'preload': false", "'preload': true", "needs http and fd"},
         {"'preload_idle': 2.5", "'preload_idle': -1", "preload_idle"},
         {"'slow_after': 2.5", "'slow_after': -1", "slow_after"},
         {"'max': 8", "'max': 9999999999", "max"},

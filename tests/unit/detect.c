@@ -54,7 +54,7 @@ static void put(const char *name, const char *text)
 static const char *detected_for(uint32_t protocol, uint32_t listen,
                                 uint32_t concurrency)
 {
-    const detect_config_t config = {listen, protocol, concurrency};
+    const detect_config_t config = {listen, protocol, concurrency, 0};
 
     assert_int_equal(detect_command(&config, &found), 1);
     return found.command;
@@ -67,7 +67,7 @@ static const char *detected(uint32_t listen, uint32_t concurrency)
 
 static const char *not_detected(uint32_t protocol)
 {
-    const detect_config_t config = {APL_LISTEN_FD, protocol, 1};
+    const detect_config_t config = {APL_LISTEN_FD, protocol, 1, 0};
 
     assert_int_equal(detect_command(&config, &found), 0);
     return found.why;
@@ -155,6 +155,29 @@ static void wsgi_is_our_loader(void **state)
     unlink(".venv/bin/python");
     rmdir(".venv/bin");
     rmdir(".venv");
+}
+
+static void only_our_loader_has_a_template(void **state)
+{
+    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, 1, 1};
+
+    (void)state;
+    put("wsgi.py", "");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.command,
+                        "python3 \"$APPPOOL_HELPERS/python/preload.py\" wsgi");
+    config.concurrency = 5;
+    assert_int_equal(detect_command(&config, &found), 0);
+    assert_string_equal(found.why, "wsgi.py is there, and there is no template "
+                                   "for the server that runs it");
+    config.concurrency = 1;
+    config.listen = APL_LISTEN_TCP;
+    assert_int_equal(detect_command(&config, &found), 0);
+    config.listen = APL_LISTEN_FD;
+    put("config.ru", ""); /* it goes before wsgi.py */
+    assert_int_equal(detect_command(&config, &found), 0);
+    put("Procfile", "web: ./run\n");
+    assert_int_equal(detect_command(&config, &found), 0);
 }
 
 /* The loader serves one request at a time. */
@@ -258,7 +281,7 @@ static void nothing_is_configured(void **state)
          "x.js"},
     };
     const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
-                                    APL_CONCURRENCY_AUTO};
+                                    APL_CONCURRENCY_AUTO, 0};
     const char *file;
     size_t i;
 
@@ -288,7 +311,7 @@ static void a_command_is_given(void **state)
                  {"./nodes", 1},
                  {"gunicorn node", 1},
                  {"", 1}};
-    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO};
+    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO, 0};
     size_t i;
 
     (void)state;
@@ -297,7 +320,7 @@ static void a_command_is_given(void **state)
         assert_int_equal(found.protocol, APL_HTTP);
         assert_int_equal(found.concurrency, cases[i].concurrency);
     }
-    config = (detect_config_t){APL_LISTEN_FD, APL_SCGI, 7};
+    config = (detect_config_t){APL_LISTEN_FD, APL_SCGI, 7, 0};
     detect_given(&config, "node app.js", &found);
     assert_int_equal(found.protocol, APL_SCGI);
     /* The number of the files is kept, in case the configuration says auto
@@ -322,6 +345,7 @@ int main(void)
         TEST(procfile_has_the_first_word),
         TEST(rack_is_puma),
         TEST(wsgi_is_our_loader),
+        TEST(only_our_loader_has_a_template),
         TEST(wsgi_with_threads_is_gunicorn),
         TEST(manage_is_django),
         TEST(package_start_goes_before_names),

@@ -270,8 +270,6 @@ static _Noreturn void be_process(char *order, size_t n, int *fds, int middle)
                        : is("parent")  ? getppid()
                        : is("foreign") ? atoi(value("FOREIGN"))
                                        : getpid());
-    if (is("dead"))
-        _exit(0);
     close(fds[REPORT]);
     stop_at("stop-go");
     if (read(fds[GO], &go, 1) != 1 || go != 'g')
@@ -284,8 +282,7 @@ static _Noreturn void be_process(char *order, size_t n, int *fds, int middle)
 
 static void obey(char *order, size_t n, int *fds)
 {
-    pid_t child;
-    int middle;
+    pid_t child, own;
 
     if (is("own-pid")) {
         hello(fds[REPORT], getpid());
@@ -302,11 +299,14 @@ static void obey(char *order, size_t n, int *fds)
     stop_at("stop-order");
     child = fork();
     if (child == 0) {
-        middle = getpid();
+        int middle = getpid();
         if (is("forked-once"))
             be_process(order, n, fds, 0);
-        if (fork() == 0)
-            be_process(order, n, fds, middle);
+        own = fork();
+        if (own == 0)
+            is("dead") ? _exit(0) : be_process(order, n, fds, middle);
+        if (is("dead") && !waitid(P_PID, (id_t)own, NULL, WEXITED | WNOWAIT))
+            hello(fds[REPORT], own);
         _exit(0);
     }
     if (!is("forked-once"))

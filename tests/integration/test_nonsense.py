@@ -162,7 +162,8 @@ def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
 
 
 @pytest.mark.parametrize("status", ["100 Continue", "101 Switching Protocols",
-                                    "103 Early Hints", "199 Unknown"])
+                                    "103 Early Hints", "199 Unknown"],
+                         ids=lambda status: status[:3])
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 @pytest.mark.mpms("event")
 def test_no_interim_response(httpd: Httpd, protocol: str, status: str) -> None:

@@ -359,7 +359,7 @@ MANAGERS = [
 def temporary() -> Iterator[None]:
     """$TMPDIR, because Passenger leaves reports there and never removes
     them."""
-    with tempfile.TemporaryDirectory(prefix="peers-", dir="/tmp") as place:
+    with tempfile.TemporaryDirectory(prefix="peers-") as place:
         os.chmod(place, 0o1777)
         before = os.environ.get("TMPDIR")
         os.environ["TMPDIR"] = place

@@ -23,7 +23,7 @@ typedef struct {
 } start_parts_t;
 
 /**
- * Make all parts. The loop watches the ends of the spawner, but for that of
+ * Make all parts. The loop watches the ends of the spawner, except two: that of
  * "go", which is x->go[1], and that of the orders of a template.
  * @param on_report is called for the pipe of the reports
  * @return NULL; or what could not be made

@@ -266,7 +266,7 @@ def parameters(httpd: Httpd, host: str, *request: Any,
 
 
 def test_same_variables_as_mod_proxy_fcgi(httpd: Httpd) -> None:
-    """The same names and values, byte by byte, but for those above"""
+    """The names and values are the same byte by byte, except those above."""
     requests: list[tuple[str, str, dict[str, Any]]] = [
         ("GET", "/?names", {}),
         ("GET", "/a/b%20c%2e?names", {}),

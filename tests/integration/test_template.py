@@ -109,14 +109,7 @@ def memory_of_four(httpd: Httpd, preload: str) -> int:
                        name=preload, preload=preload)
     httpd.start()
     template.who(httpd, host=preload)
-    pids = wait_until(lambda: len(httpd.pids(app)) == 4 and httpd.pids(app),
-                      "there are four")
-    if preload == "On":
-        pids = [*pids, int(str(template.ready(httpd, app)["pid"]))]
-    used = procs.pss(pids)
-    httpd.stop()
-    httpd.apps.remove(app)
-    return used
+    return template.memory_of_four(httpd, app)
 
 
 def test_memory(httpd: Httpd) -> None:

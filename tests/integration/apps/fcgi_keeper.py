@@ -8,15 +8,14 @@ $CLOSES: it closes each connection after its response all the same. $ONE: it
 gives each request the id 1. SIGTERM ends it when it does not read."""
 import os
 import select
-import signal
-import socket
 import struct
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import serial_server  # noqa: E402
+from serial_server import Ended  # noqa: E402
 
 BEGIN, END, PARAMS, STDIN, STDOUT, STDERR = 1, 3, 4, 5, 6, 7
-
-
-class Ended(Exception):
-    """The other side has closed the connection."""
 
 
 def record(kind, content=b"", of=1, padding=0):
@@ -188,26 +187,4 @@ class Connection:
             raise Ended
 
 
-def main():
-    if "LISTEN_FDS" in os.environ:
-        server = socket.socket(fileno=3)
-    else:
-        server = socket.create_server(("127.0.0.1", int(os.environ["PORT"])))
-    stopped = []
-    signal.signal(signal.SIGTERM, lambda *_: stopped.append(1))
-    number = 0
-    while not stopped:
-        if not select.select([server], [], [], 0.05)[0]:
-            continue
-        sock = server.accept()[0]
-        number += 1
-        with sock:
-            connection = Connection(sock, number)
-            try:
-                while True:
-                    connection.serve()
-            except (Ended, OSError):
-                pass
-
-
-main()
+serial_server.run(Connection)

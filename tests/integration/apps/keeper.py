@@ -8,16 +8,15 @@ on it.
 SIGTERM ends it when it does not read."""
 import os
 import select
-import signal
-import socket
+import sys
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import serial_server  # noqa: E402
+from serial_server import Ended  # noqa: E402
 
 MARK = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nSECRET"
 OK = b"HTTP/1.1 200 OK\r\n"
-
-
-class Ended(Exception):
-    """The other side has closed the connection."""
 
 
 def headers(number, length, more=b""):
@@ -151,29 +150,4 @@ class Connection:
             raise Ended
 
 
-def listener():
-    if "LISTEN_FDS" in os.environ:
-        return socket.socket(fileno=3)
-    return socket.create_server(("127.0.0.1", int(os.environ["PORT"])))
-
-
-def main():
-    server = listener()
-    stopped = []
-    signal.signal(signal.SIGTERM, lambda *_: stopped.append(1))
-    number = 0
-    while not stopped:
-        if not select.select([server], [], [], 0.05)[0]:
-            continue
-        sock = server.accept()[0]
-        number += 1
-        with sock:
-            connection = Connection(sock, number)
-            try:
-                while True:
-                    connection.serve()
-            except (Ended, OSError):
-                pass
-
-
-main()
+serial_server.run(Connection)

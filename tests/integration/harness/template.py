@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Optional
 
+from harness import procs
 from harness.config import App
 from harness.httpd import USER, Httpd
 from harness.wait import wait_until
@@ -72,3 +73,16 @@ def ready(httpd: Httpd, app: App) -> dict[str, object]:
         found = of(httpd, app)
         return found if found and found["state"] == "ready" else None
     return wait_until(look, "the template is ready")
+
+
+def memory_of_four(httpd: Httpd, app: App) -> int:
+    """KB of its four processes, and of their template if it has one. httpd is
+    stopped, and the app is taken away."""
+    pids = wait_until(lambda: len(httpd.pids(app)) == 4 and httpd.pids(app),
+                      "there are four")
+    if "AppPreload On" in app.directives:
+        pids = [*pids, int(str(ready(httpd, app)["pid"]))]
+    used = procs.pss(pids)
+    httpd.stop()
+    httpd.apps.remove(app)
+    return used

@@ -12,20 +12,8 @@ import pytest
 
 from harness import procs
 from harness.wait import wait_until
-from harness.wsgi import (GET, MEGABYTE, WSGI, Answer, Loader, ask, is_closed,
-                          is_open, serving)
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loader]:
-    with serving(tmp_path_factory.mktemp("wsgi")) as loader:
-        yield loader
-
-
-@pytest.fixture
-def client(shared: Loader) -> Iterator[socket.socket]:
-    with shared.connect() as made:
-        yield made
+from harness.wsgi import (GET, MEGABYTE, WSGI, Answer, Loader, ask, client,
+                          is_closed, is_open, shared)
 
 
 @pytest.fixture

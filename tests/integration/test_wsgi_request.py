@@ -5,25 +5,12 @@ import json
 import random
 import socket
 import time
-from typing import Iterator
 
 import pytest
 
 from harness.cases import cases
-from harness.wsgi import (GET, MEGABYTE, Answer, Loader, ask, is_closed,
-                          is_open, serving)
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loader]:
-    with serving(tmp_path_factory.mktemp("wsgi")) as loader:
-        yield loader
-
-
-@pytest.fixture
-def client(shared: Loader) -> Iterator[socket.socket]:
-    with shared.connect() as made:
-        yield made
+from harness.wsgi import (GET, MEGABYTE, Answer, Loader, ask, client,
+                          is_closed, is_open, shared)
 
 
 def test_environ(client: socket.socket) -> None:

@@ -5,27 +5,14 @@ import gzip
 import random
 import socket
 from pathlib import Path
-from typing import Iterator
 
 import pytest
 
 from harness.cases import cases
-from harness.wsgi import (GET, MEGABYTE, Loader, ask, is_closed, is_open,
-                          serving)
+from harness.wsgi import (GET, MEGABYTE, Loader, ask, client, is_closed,
+                          is_open, shared)
 
 BODY = bytes(range(256)) * 4
-
-
-@pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loader]:
-    with serving(tmp_path_factory.mktemp("wsgi")) as loader:
-        yield loader
-
-
-@pytest.fixture
-def client(shared: Loader) -> Iterator[socket.socket]:
-    with shared.connect() as made:
-        yield made
 
 
 SHAPES = {"one": "length", "two": "length", "none": "length",

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator, Optional
 
+import pytest
+
 from harness import procs
 from harness.places import APPS, TOP
 
@@ -124,3 +126,17 @@ def is_closed(client: socket.socket) -> bool:
         return client.recv(1) == b""
     except ConnectionResetError:
         return True
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Loader]:
+    """A loader for all tests of a file."""
+    with serving(tmp_path_factory.mktemp("wsgi")) as loader:
+        yield loader
+
+
+@pytest.fixture
+def client(shared: Loader) -> Iterator[socket.socket]:
+    """A connection to it."""
+    with shared.connect() as made:
+        yield made

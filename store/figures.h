@@ -1,0 +1,105 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file figures.h
+ * @brief The counters of the store, in a small memfd that httpd's children map
+ *        read-only for the status page.
+ *
+ * A counter of a worker is written by that worker alone, so it needs no atomic
+ * addition. The reader adds the counters of all workers.
+ *
+ * Crash: the counters stay. A store that starts zeroes them (`began` changes).
+ * Trust: the store may write any value. The reader believes no length and no
+ *        index, and prints names only after it has checked them.
+ */
+#ifndef APPPOOL_STORE_FIGURES_H
+#define APPPOOL_STORE_FIGURES_H
+
+#include <stdint.h>
+
+#include "store/format.h"
+
+#define STORE_FIGURES_MAGIC   UINT64_C(0x31676966726f7453)
+#define STORE_FIGURES_VERSION 1
+#define STORE_THREADS         16 /* workers at most */
+
+/** What is counted, for each worker and space. The order is the format. */
+enum {
+    STORE_GETS,
+    STORE_HITS,
+    STORE_GETS_EXPIRED,
+    STORE_GETS_FLUSHED,
+    STORE_SETS,
+    STORE_DELETE_HITS,
+    STORE_DELETE_MISSES,
+    STORE_INCR_HITS,
+    STORE_INCR_MISSES,
+    STORE_DECR_HITS,
+    STORE_DECR_MISSES,
+    STORE_CAS_HITS,
+    STORE_CAS_MISSES,
+    STORE_CAS_BADVAL,
+    STORE_TOUCH_HITS,
+    STORE_TOUCH_MISSES,
+    STORE_FLUSHES,
+    STORE_META_COMMANDS,
+    STORE_BYTES_READ,
+    STORE_BYTES_WRITTEN,
+    STORE_CONNECTIONS_TOTAL,
+    STORE_CONNECTIONS_REFUSED,
+    STORE_TOO_LARGE_COUNT,
+    STORE_NO_MEMORY_COUNT,
+    STORE_COUNTERS = 40
+};
+
+typedef struct {
+    uint64_t n[STORE_COUNTERS];
+} store_counters_t;
+
+/** Of one space, beside the counters. Each field is atomic. */
+typedef struct {
+    char name[STORE_NAME]; /**< "": no such space */
+    uint64_t size;         /**< bytes that it may have */
+    uint64_t used;         /**< bytes of its pages */
+    uint64_t items;
+    uint64_t items_total;
+    uint64_t item_bytes; /**< keys, values and headers of LIVE items */
+    uint64_t evictions;
+    uint64_t evicted_age; /**< s since the last access of the item that was
+                              evicted last */
+    uint64_t reclaimed;   /**< memory taken from expired items */
+    uint64_t expired;     /**< removed by the sweeper */
+    uint64_t page_moves;
+    uint64_t connections;
+    uint64_t max_connections;
+    uint64_t locks;
+    uint64_t files; /**< values in files */
+    uint64_t file_bytes;
+    uint64_t recovered; /**< items that this store found at its start */
+    uint64_t dropped;   /**< items that it found and could not prove */
+    uint64_t reserved[8];
+} store_space_figures_t;
+
+typedef struct {
+    uint64_t magic;
+    uint32_t version;
+    uint32_t threads;
+    uint64_t pid;
+    uint64_t began;       /**< s since 1970 */
+    uint64_t recovery_us; /**< from the start to the first accept */
+    uint64_t reserved[27];
+    store_space_figures_t space[STORE_SPACES];
+    store_counters_t worker[STORE_THREADS][STORE_SPACES];
+} store_figures_t;
+
+/** Bytes of the memfd. */
+#define STORE_FIGURES_SIZE (UINT64_C(2) << 20)
+_Static_assert(sizeof(store_figures_t) <= STORE_FIGURES_SIZE, "fits");
+
+/** Count, in the block of the calling worker. */
+static inline void store_count(store_counters_t *c, unsigned what, uint64_t n)
+{
+    __atomic_store_n(&c->n[what], c->n[what] + n, __ATOMIC_RELAXED);
+}
+
+#endif

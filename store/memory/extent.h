@@ -1,0 +1,116 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file extent.h
+ * @brief A space in memory: its extent, and what leads to its keys and chunks.
+ *
+ * Other folders read `name`, `slot`, `entry` and `figures` only. The rest
+ * belongs to store/memory.
+ *
+ * Lock:  see the comment of each field. An item may be read under the lock of
+ *        its bucket, or with a reference to it.
+ */
+#ifndef APPPOOL_STORE_MEMORY_EXTENT_H
+#define APPPOOL_STORE_MEMORY_EXTENT_H
+
+#include <stdint.h>
+
+#include "store/figures.h"
+#include "store/format.h"
+
+struct store_table;
+struct store_chunks;
+struct store_sweep;
+
+typedef struct store_space {
+    unsigned slot;    /**< in the directory */
+    const char *name; /**< in the directory */
+    store_entry_t *entry;
+    store_space_figures_t *figures;
+    char *base;         /**< its extent, mapped */
+    uint32_t pages_max; /**< the limit; atomic */
+    int evict;          /**< may living items be evicted? atomic */
+    struct store_table *table;
+    struct store_chunks *chunks;
+    struct store_sweep *sweep;
+} store_space_t;
+
+/** The address of a reference. It must be one that this space gave. */
+static inline store_item_t *store_at(const store_space_t *space,
+                                     store_ref_t ref)
+{
+    return (store_item_t *)(uintptr_t)(space->base +
+                                       (uint64_t)ref * STORE_UNIT);
+}
+
+static inline store_ref_t store_ref(const store_space_t *space,
+                                    const store_item_t *item)
+{
+    return (store_ref_t)((uint64_t)((const char *)item - space->base) /
+                         STORE_UNIT);
+}
+
+static inline char *store_item_key(const store_item_t *item)
+{
+    return (char *)(uintptr_t)(item + 1);
+}
+
+/** Bytes of header, key and value. */
+static inline uint32_t store_item_size(const store_item_t *item)
+{
+    return (uint32_t)sizeof *item + item->klen + item->length;
+}
+
+/* ---- fields that a thread may read while another one writes them ---- */
+
+static inline uint8_t store_state(const store_item_t *item)
+{
+    return __atomic_load_n(&item->state, __ATOMIC_ACQUIRE);
+}
+
+/** Everything that was written before is there when the state is. */
+static inline void store_state_set(store_item_t *item, uint8_t state)
+{
+    __atomic_store_n(&item->state, state, __ATOMIC_RELEASE);
+}
+
+/** Chunks are aligned to 8 bytes, though the structure promises only 4. */
+static inline uint64_t store_cas(const store_item_t *item)
+{
+    return __atomic_load_n(
+        (const uint64_t *)__builtin_assume_aligned(item, STORE_UNIT),
+        __ATOMIC_RELAXED);
+}
+
+static inline void store_cas_set(store_item_t *item, uint64_t cas)
+{
+    __atomic_store_n((uint64_t *)__builtin_assume_aligned(item, STORE_UNIT),
+                     cas, __ATOMIC_RELAXED);
+}
+
+#define STORE_GET(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
+#define STORE_SET(field, value)                                                \
+    __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
+#define STORE_ADD(field, n)                                                    \
+    ((void)__atomic_fetch_add(&(field), n, __ATOMIC_RELAXED))
+
+/** Has it expired? @param now s on the store's clock */
+static inline int store_expired(const store_item_t *item, uint32_t now)
+{
+    uint32_t exptime = STORE_GET(item->exptime);
+
+    return exptime != 0 && exptime <= now;
+}
+
+/** Was it flushed? A cas that a client chose does not show which item is older.
+ * So such an item has the number of the flushes before it. */
+static inline int store_flushed(const store_space_t *space,
+                                const store_item_t *item)
+{
+    if (STORE_GET(item->bits) & STORE_CAS_CHOSEN)
+        return STORE_GET(item->flushes) !=
+               (uint8_t)STORE_GET(space->entry->flushes);
+    return store_cas(item) <= STORE_GET(space->entry->flushed);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file index.h
+ * @brief Finds the item of a key; publishes and removes items.
+ *
+ * The number of buckets is fixed, because the size of the space is known. The
+ * bucket of a key is its SipHash-2-4 with a random key for each start of the
+ * store, because the keys come from attackers.
+ *
+ * Lock:  store_index_lock() takes the lock of a bucket, store_index_unlock()
+ *        gives it back. Between both: no system call, no log, no malloc, no
+ *        copy above 8 KB, no other bucket, no store_item_make().
+ * Crash: see format.h. Each function leaves the memfd in a state that recovery
+ *        understands, after each instruction.
+ */
+#ifndef APPPOOL_STORE_MEMORY_INDEX_H
+#define APPPOOL_STORE_MEMORY_INDEX_H
+
+#include "store/memory/item.h"
+
+/** A bucket that is locked, for one key. */
+typedef struct {
+    store_space_t *space;
+    const char *key;
+    uint8_t klen;
+    uint64_t hash;
+} store_bucket_t;
+
+void store_index_lock(store_bucket_t *, store_space_t *, const void *key,
+                      uint8_t klen);
+void store_index_unlock(store_bucket_t *);
+
+/** Why store_index_find() has found nothing. */
+typedef enum {
+    STORE_ABSENT_NEVER,
+    STORE_ABSENT_EXPIRED,
+    STORE_ABSENT_FLUSHED
+} store_absent_t;
+
+/**
+ * The item of the key. An item that has expired or was flushed is removed.
+ * @param why NULL, or the reason of NULL
+ * @return without a reference: valid until the unlock. NULL: there is none
+ */
+store_item_t *store_index_find(store_bucket_t *, store_absent_t *why);
+
+/** Note an access: `used`, and STORE_FETCHED. */
+void store_index_fetched(store_bucket_t *, store_item_t *);
+
+/** Another expiry time. @param exptime s on the store's clock; 0: never */
+void store_index_touch(store_bucket_t *, store_item_t *, uint32_t exptime);
+
+/** Set and clear bits of an item (STORE_STALE and others). */
+void store_index_bits(store_bucket_t *, store_item_t *, unsigned set,
+                      unsigned clear);
+
+/**
+ * Publish an item that was made for this key, instead of the present one.
+ * @param old what store_index_find() has found, or NULL
+ * @param cas 0: the next of the space; else this one, which the client chose
+ * @return the item's cas
+ */
+uint64_t store_index_put(store_bucket_t *, store_item_t *, store_item_t *old,
+                         uint64_t cas);
+
+/** Remove the present item. */
+void store_index_remove(store_bucket_t *, store_item_t *);
+
+/**
+ * Look at the living items of some buckets, for `keys` and metadump.
+ * @param cursor 0 at the beginning; the function moves it
+ * @param n      buckets
+ * @param look   is called under the lock of the bucket
+ * @return 0: that was the last bucket
+ */
+int store_index_walk(store_space_t *, uint32_t *cursor, unsigned n,
+                     void (*look)(void *ctx, const store_item_t *), void *ctx);
+
+#endif

@@ -1,0 +1,28 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file move.h
+ * @brief Pages that are emptied, so that another class gets them.
+ *
+ * Lock:  the caller has the lock of the chunks. It is given back and taken
+ *        again in between, so what the caller knew of chunks is old afterwards.
+ * Crash: each item of the page is evicted by itself. The page loses its class
+ *        when it has no item.
+ */
+#ifndef APPPOOL_STORE_MEMORY_MOVE_H
+#define APPPOOL_STORE_MEMORY_MOVE_H
+
+#include "store/memory/extent.h"
+
+/**
+ * Empty a page of the class whose items are oldest. In a space that does not
+ * evict, only dead items go.
+ * @param class_ the class that needs a page; it gives none. STORE_CLASSES: any
+ * @return 1: a page is free. 0: none could be emptied
+ */
+int store_move_for(store_space_t *, unsigned class_);
+
+/** Empty a page of this class. @return 1: a page is free */
+int store_move_from(store_space_t *, unsigned class_);
+
+#endif

@@ -1,0 +1,55 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file piece.h
+ * @brief The pieces of a value that is too large for one chunk.
+ *
+ * The head is an item with STORE_CHAINED. Behind its key is the reference of
+ * the first piece. Each piece has STORE_PIECE_BYTES of the value, the last one
+ * has the rest. A piece names its head in `flags` and its offset in `cas`.
+ *
+ * Lock:  the caller of store_piece_free has the lock of the chunks. The caller
+ *        of the others owns the item, or holds a reference to it.
+ */
+#ifndef APPPOOL_STORE_MEMORY_PIECE_H
+#define APPPOOL_STORE_MEMORY_PIECE_H
+
+#include <string.h>
+
+#include "store/memory/class.h"
+#include "store/memory/extent.h"
+
+#define STORE_PIECE_BYTES (STORE_CHUNK_MAX - (uint32_t)sizeof(store_item_t))
+
+/** Where the head has the reference of its first piece; not aligned. */
+static inline char *store_piece_link(const store_item_t *head)
+{
+    return (char *)(uintptr_t)(head + 1) + head->klen;
+}
+
+static inline store_ref_t store_piece_first(const store_item_t *head)
+{
+    store_ref_t ref;
+
+    memcpy(&ref, store_piece_link(head), sizeof ref);
+    return ref;
+}
+
+/** Bytes of the value in the piece at this offset. */
+static inline uint32_t store_piece_length(const store_item_t *head,
+                                          uint32_t offset)
+{
+    uint32_t rest = head->length - offset;
+
+    return rest < STORE_PIECE_BYTES ? rest : STORE_PIECE_BYTES;
+}
+
+/** The piece with the byte at this offset. */
+store_item_t *store_piece_at(const store_space_t *, const store_item_t *head,
+                             uint32_t offset);
+
+/** Give the chunks of an item back, also those of its pieces. The item is not
+ * LIVE. */
+void store_piece_free(store_space_t *, store_item_t *);
+
+#endif

@@ -1,0 +1,146 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/memory/space.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/clock.h"
+#include "store/memory/chunk.h"
+#include "store/memory/recover.h"
+#include "store/memory/region.h"
+#include "store/memory/sweeper.h"
+#include "store/memory/table.h"
+
+/* @return the entry with this name, or a free one; STORE_SPACES: none */
+static unsigned find_entry(const char *name)
+{
+    store_directory_t *directory = store_region_directory();
+    unsigned i, free_one = STORE_SPACES;
+
+    for (i = 0; i < STORE_SPACES; i++) {
+        store_entry_t *entry = &directory->entry[i];
+
+        entry->name[STORE_NAME - 1] = '\0';
+        if (strcmp(entry->name, name) == 0)
+            return i;
+        if (entry->name[0] == '\0' && free_one == STORE_SPACES)
+            free_one = i;
+    }
+    return free_one;
+}
+
+/* The first byte of the name makes it an entry. */
+static void make_entry(store_entry_t *entry, const char *name)
+{
+    memset(entry, 0, sizeof *entry);
+    strncpy(entry->name + 1, name + 1, STORE_NAME - 2);
+    __atomic_store_n(&entry->name[0], name[0], __ATOMIC_RELEASE);
+}
+
+static int attach(store_space_t *space, const store_space_options_t *options)
+{
+    space->base = store_region_extent(space->slot);
+    if (!space->base)
+        return -1;
+    space->table = store_table_make(options->size);
+    space->chunks = store_chunk_make();
+    space->sweep = store_sweeper_make();
+    if (space->table && space->chunks && space->sweep)
+        return 0;
+    errno = ENOMEM;
+    return -1;
+}
+
+store_space_t *store_space_open(const store_space_options_t *options)
+{
+    size_t length = strlen(options->name);
+    store_space_t *space;
+    unsigned slot;
+
+    if (length == 0 || length >= STORE_NAME) {
+        errno = EINVAL;
+        return NULL;
+    }
+    slot = find_entry(options->name);
+    if (slot == STORE_SPACES) {
+        errno = ENOSPC;
+        return NULL;
+    }
+    space = calloc(1, sizeof *space);
+    if (!space)
+        return NULL;
+    space->slot = slot;
+    space->entry = &store_region_directory()->entry[slot];
+    space->figures = &store_region_figures()->space[slot];
+    if (attach(space, options) != 0) {
+        store_space_close(space);
+        return NULL;
+    }
+    if (space->entry->name[0] == '\0')
+        make_entry(space->entry, options->name);
+    space->name = space->entry->name;
+    space->entry->gone_at = 0;
+    memset(space->figures, 0, sizeof *space->figures);
+    memcpy(space->figures->name, space->name, STORE_NAME);
+    store_space_configure(space, options);
+    store_recover(space, options->progress);
+    return space;
+}
+
+void store_space_close(store_space_t *space)
+{
+    int error = errno;
+
+    if (!space)
+        return;
+    if (space->base)
+        store_region_unmap(space->base);
+    store_table_free(space->table);
+    store_chunk_free(space->chunks);
+    store_sweeper_free(space->sweep);
+    free(space);
+    errno = error;
+}
+
+void store_space_configure(store_space_t *space,
+                           const store_space_options_t *options)
+{
+    uint64_t most = STORE_EXTENT / STORE_PAGE;
+    uint64_t pages = options->size / STORE_PAGE;
+
+    STORE_SET(space->pages_max, (uint32_t)(pages < most ? pages : most));
+    STORE_SET(space->evict, options->evict);
+    STORE_SET(space->figures->size, options->size);
+}
+
+/* What gets its cas after this is not flushed. */
+static void flush(store_space_t *space)
+{
+    store_entry_t *entry = space->entry;
+
+    STORE_SET(entry->flush_at, 0);
+    __atomic_store_n(&entry->flushed, STORE_GET(entry->cas), __ATOMIC_SEQ_CST);
+    STORE_ADD(entry->flushes, 1);
+}
+
+void store_space_flush(store_space_t *space, int64_t delay)
+{
+    int64_t at = (int64_t)store_clock() + delay;
+
+    if (delay <= 0)
+        flush(space);
+    else
+        STORE_SET(space->entry->flush_at, at < UINT32_MAX && delay < UINT32_MAX
+                                              ? (uint32_t)at
+                                              : UINT32_MAX);
+}
+
+void store_space_tick(store_space_t *space)
+{
+    uint32_t at = STORE_GET(space->entry->flush_at);
+
+    if (at != 0 && at <= store_clock())
+        flush(space);
+}

@@ -1,0 +1,46 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file space.h
+ * @brief One tenant: a name, a size, its own memory and keys.
+ *
+ * A space is opened once and stays until the store ends.
+ *
+ * Lock:  store_space_open and store_space_resize: the main thread.
+ * Errors: -1 and errno.
+ */
+#ifndef APPPOOL_STORE_MEMORY_SPACE_H
+#define APPPOOL_STORE_MEMORY_SPACE_H
+
+#include "store/memory/extent.h"
+
+/** The options of a space, from the table. */
+typedef struct {
+    const char *name;
+    uint64_t size; /**< bytes */
+    int evict;
+    void (*progress)(void); /**< called again and again while items are
+                               recovered, which may take minutes; NULL: no */
+} store_space_options_t;
+
+/**
+ * Find the space in the directory or make it, and recover its items.
+ * @return NULL: no entry is free, or no memory
+ */
+store_space_t *store_space_open(const store_space_options_t *);
+
+/** Apply options that have changed. A smaller size evicts, a slice for each
+ * call of store_sweeper_run(). */
+void store_space_configure(store_space_t *, const store_space_options_t *);
+
+/** All items that exist now are dead.
+ * @param delay s; 0: at once; a negative one counts as 0 */
+void store_space_flush(store_space_t *, int64_t delay);
+
+/** Forget the space, at the end. Its items stay in the memfd. NULL: nothing. */
+void store_space_close(store_space_t *);
+
+/** What is due: a flush with a delay. Once a second, by the main thread. */
+void store_space_tick(store_space_t *);
+
+#endif

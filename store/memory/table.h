@@ -1,0 +1,41 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file table.h
+ * @brief The hash table of a space: buckets of references, and their locks.
+ *
+ * A bucket is a list of items, linked by `next`. The buckets are 4 bytes for
+ * each 256 bytes of the space, and become memory when they are used.
+ *
+ * Lock:  1,024 locks (64 in a space below 16 MiB), each for many buckets.
+ *        store_table_lock() waits. store_table_try() does not, so that it may
+ *        be called under the lock of the chunks.
+ */
+#ifndef APPPOOL_STORE_MEMORY_TABLE_H
+#define APPPOOL_STORE_MEMORY_TABLE_H
+
+#include "store/memory/extent.h"
+
+typedef struct store_table store_table_t;
+
+/** @return NULL: no memory */
+store_table_t *store_table_make(uint64_t size);
+void store_table_free(store_table_t *);
+
+/** The hash of a key: SipHash with a random key, one for each start. */
+uint64_t store_table_hash(const void *key, uint8_t klen);
+
+void store_table_lock(store_table_t *, uint64_t hash);
+/** @return 1: locked; 0: another thread has it */
+int store_table_try(store_table_t *, uint64_t hash);
+void store_table_unlock(store_table_t *, uint64_t hash);
+
+/** The bucket of a hash; a power of two of them. */
+store_ref_t *store_table_bucket(store_table_t *, uint64_t hash);
+uint32_t store_table_buckets(const store_table_t *);
+
+/** Link and unlink an item. The caller has the lock. */
+void store_table_link(store_space_t *, uint64_t hash, store_item_t *);
+void store_table_unlink(store_space_t *, uint64_t hash, store_item_t *);
+
+#endif

@@ -1,0 +1,385 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/command/binary.h"
+
+#include <string.h>
+
+#include "store/clock.h"
+#include "store/command/delta.h"
+#include "store/command/stats.h"
+#include "store/command/value.h"
+
+/* Opcodes, without the quiet ones. */
+enum {
+    GET = 0x00,
+    SET = 0x01,
+    ADD = 0x02,
+    REPLACE = 0x03,
+    DELETE = 0x04,
+    INCREMENT = 0x05,
+    DECREMENT = 0x06,
+    QUIT = 0x07,
+    FLUSH = 0x08,
+    NOOP = 0x0a,
+    VERSION = 0x0b,
+    GETK = 0x0c,
+    APPEND = 0x0e,
+    PREPEND = 0x0f,
+    STAT = 0x10,
+    TOUCH = 0x1c,
+    GAT = 0x1d,
+    SASL_LIST = 0x20,
+    SASL_AUTH = 0x21,
+    SASL_STEP = 0x22,
+    GATK = 0x23
+};
+
+/* The quiet ones. */
+static const struct {
+    uint8_t quiet, loud;
+} pairs[] = {
+    {0x09, GET},     {0x0d, GETK},   {0x11, SET},       {0x12, ADD},
+    {0x13, REPLACE}, {0x14, DELETE}, {0x15, INCREMENT}, {0x16, DECREMENT},
+    {0x17, QUIT},    {0x18, FLUSH},  {0x19, APPEND},    {0x1a, PREPEND},
+    {0x1e, GAT},     {0x24, GATK},
+};
+
+/* A request, and what came with its head. */
+typedef struct {
+    store_session_t *session;
+    store_reply_t *reply;
+    uint8_t opcode; /* not quiet */
+    const char *extras;
+    const char *key;
+    uint8_t klen;
+    uint32_t value; /* bytes that follow the key */
+} request_t;
+
+static uint8_t loud(store_session_t *session, uint8_t opcode)
+{
+    session->quiet = false;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].quiet == opcode) {
+            session->quiet = true;
+            return pairs[i].loud;
+        }
+    return opcode;
+}
+
+static void fail(const request_t *r, unsigned status)
+{
+    store_packet_error(r->session, r->reply, status, NULL);
+}
+
+/* Lengths that do not fit the opcode. */
+static void refuse(const request_t *r)
+{
+    fail(r, STORE_STATUS_INVALID);
+    r->session->over = true;
+}
+
+/* ---- fetch ---- */
+
+static void found(const request_t *r, store_item_t *item)
+{
+    bool with_key = r->opcode == GETK || r->opcode == GATK;
+    bool with_value = r->opcode != TOUCH;
+    uint16_t klen = with_key ? r->klen : 0;
+    char flags[4];
+
+    store_packet_head(r->session, r->reply, STORE_STATUS_OK, 4, klen,
+                      4 + (uint32_t)klen + (with_value ? item->length : 0),
+                      item->cas);
+    store_packet_put_u32(flags, item->flags);
+    store_reply_copy(r->reply, flags, sizeof flags);
+    store_reply_copy(r->reply, r->key, klen);
+    if (with_value)
+        store_reply_value(r->reply, r->session->caller.space, item);
+}
+
+static void missed(const request_t *r)
+{
+    if (r->session->quiet)
+        return;
+    if (r->opcode != GETK && r->opcode != GATK) {
+        fail(r, STORE_STATUS_NOT_FOUND);
+        return;
+    }
+    store_packet_head(r->session, r->reply, STORE_STATUS_NOT_FOUND, 0, r->klen,
+                      r->klen, 0);
+    store_reply_copy(r->reply, r->key, r->klen);
+}
+
+static void fetch(const request_t *r)
+{
+    store_fetch_t f = {.touch = r->session->head.extras_length == 4};
+    store_item_t *item;
+
+    if (f.touch)
+        f.exptime = store_clock_exptime(store_packet_u32(r->extras));
+    item = store_verbs_fetch(&r->session->caller, r->key, r->klen, &f);
+    if (item) {
+        found(r, item);
+        store_item_release(r->session->caller.space, item);
+    }
+    else {
+        missed(r);
+    }
+}
+
+/* ---- update ---- */
+
+static store_mode_t mode_of(const request_t *r)
+{
+    switch (r->opcode) {
+    case ADD:
+        return STORE_MODE_ADD;
+    case REPLACE:
+        return STORE_MODE_REPLACE;
+    case APPEND:
+        return STORE_MODE_APPEND;
+    case PREPEND:
+        return STORE_MODE_PREPEND;
+    default:
+        return STORE_MODE_SET;
+    }
+}
+
+static void update(const request_t *r)
+{
+    store_update_t how = {.mode = mode_of(r), .cas = r->session->head.cas};
+    bool whole = r->session->head.extras_length == 8;
+    uint32_t flags = whole ? store_packet_u32(r->extras) : 0;
+    uint32_t exptime =
+        whole ? store_clock_exptime(store_packet_u32(r->extras + 4)) : 0;
+
+    if (whole && how.cas != 0)
+        how.mode = STORE_MODE_CAS;
+    switch (store_value_begin(r->session, STORE_PROTOCOL_BINARY, r->key,
+                              r->klen, flags, exptime, r->value, &how)) {
+    case STORE_VALUE_BEGUN:
+        return;
+    case STORE_VALUE_TOO_LARGE:
+        fail(r, STORE_STATUS_TOO_LARGE);
+        break;
+    default:
+        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+                           "Out of memory allocating item");
+        break;
+    }
+    if (r->opcode == SET)
+        store_verbs_drop(&r->session->caller, r->key, r->klen);
+}
+
+void store_binary_stored(store_session_t *session, store_reply_t *reply)
+{
+    unsigned status;
+    uint64_t cas;
+
+    switch (
+        store_update(&session->caller, session->item, &session->update, &cas)) {
+    case STORE_DONE:
+        store_packet_done(session, reply, "", 0, cas);
+        return;
+    case STORE_EXISTS:
+        status = STORE_STATUS_EXISTS;
+        break;
+    case STORE_NOT_FOUND:
+        status = STORE_STATUS_NOT_FOUND;
+        break;
+    default:
+        status = session->update.mode == STORE_MODE_ADD ? STORE_STATUS_EXISTS
+                 : session->update.mode == STORE_MODE_REPLACE
+                     ? STORE_STATUS_NOT_FOUND
+                     : STORE_STATUS_NOT_STORED;
+        break;
+    }
+    store_packet_error(session, reply, status, NULL);
+}
+
+/* ---- other verbs ---- */
+
+static void delta(const request_t *r)
+{
+    uint32_t exptime = store_packet_u32(r->extras + 16);
+    store_delta_t d = {.decrement = r->opcode == DECREMENT,
+                       .delta = store_packet_u64(r->extras),
+                       .cas = r->session->head.cas,
+                       .vivify = exptime != UINT32_MAX,
+                       .initial = store_packet_u64(r->extras + 8)};
+    char value[8];
+
+    if (d.vivify)
+        d.vivify_exptime = store_clock_exptime(exptime);
+    switch (store_delta_apply(&r->session->caller, r->key, r->klen, &d)) {
+    case STORE_DONE:
+    case STORE_CREATED:
+        store_packet_put_u64(value, d.value);
+        store_packet_done(r->session, r->reply, value, sizeof value, d.new_cas);
+        break;
+    case STORE_EXISTS:
+        fail(r, STORE_STATUS_EXISTS);
+        break;
+    case STORE_NOT_NUMERIC:
+        fail(r, STORE_STATUS_NOT_NUMERIC);
+        break;
+    case STORE_NOT_FOUND:
+        fail(r, STORE_STATUS_NOT_FOUND);
+        break;
+    default:
+        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+                           "Out of memory incrementing value");
+        break;
+    }
+}
+
+static void delete_key(const request_t *r)
+{
+    store_delete_t how = {.cas = r->session->head.cas,
+                          .has_cas = r->session->head.cas != 0};
+
+    switch (store_verbs_delete(&r->session->caller, r->key, r->klen, &how)) {
+    case STORE_DONE:
+        store_packet_done(r->session, r->reply, "", 0, 0);
+        break;
+    case STORE_EXISTS:
+        fail(r, STORE_STATUS_EXISTS);
+        break;
+    default:
+        fail(r, STORE_STATUS_NOT_FOUND);
+        break;
+    }
+}
+
+static void flush(const request_t *r)
+{
+    store_verbs_flush(&r->session->caller, r->session->head.extras_length == 4
+                                               ? store_packet_u32(r->extras)
+                                               : 0);
+    store_packet_done(r->session, r->reply, "", 0, 0);
+}
+
+static void quit(const request_t *r)
+{
+    store_packet_done(r->session, r->reply, "", 0, 0);
+    r->session->over = true;
+}
+
+static void noop(const request_t *r)
+{
+    store_packet_done(r->session, r->reply, "", 0, 0);
+}
+
+static void version(const request_t *r)
+{
+    store_packet_done(r->session, r->reply, STORE_SENT_VERSION,
+                      sizeof STORE_SENT_VERSION - 1, 0);
+}
+
+static void statistics(const request_t *r)
+{
+    if (!store_stats_binary(r->session, (store_token_t){r->key, r->klen},
+                            r->reply))
+        fail(r, STORE_STATUS_NOT_FOUND);
+}
+
+static void unknown(const request_t *r)
+{
+    fail(r, STORE_STATUS_UNKNOWN);
+}
+
+/* ---- dispatch ---- */
+
+/* What a request may have behind its head. */
+enum { NO_KEY = 1, MAY_KEY = 2, VALUE = 4, OR_NO_EXTRAS = 8 };
+
+static const struct {
+    uint8_t opcode, extras, shape;
+    void (*serve)(const request_t *);
+} requests[] = {
+    {GET, 0, 0, fetch},
+    {GETK, 0, 0, fetch},
+    {GAT, 4, VALUE, fetch},
+    {GATK, 4, VALUE, fetch},
+    {TOUCH, 4, VALUE, fetch},
+    {SET, 8, VALUE, update},
+    {ADD, 8, VALUE, update},
+    {REPLACE, 8, VALUE, update},
+    {APPEND, 0, VALUE, update},
+    {PREPEND, 0, VALUE, update},
+    {DELETE, 0, 0, delete_key},
+    {INCREMENT, 20, 0, delta},
+    {DECREMENT, 20, 0, delta},
+    {QUIT, 0, NO_KEY, quit},
+    {FLUSH, 4, NO_KEY | OR_NO_EXTRAS, flush},
+    {NOOP, 0, NO_KEY, noop},
+    {VERSION, 0, NO_KEY, version},
+    {STAT, 0, MAY_KEY | VALUE, statistics},
+    {SASL_LIST, 0, NO_KEY, unknown},
+    {SASL_AUTH, 0, VALUE, unknown},
+    {SASL_STEP, 0, VALUE, unknown},
+};
+
+static bool fits(const request_t *r, uint8_t extras, uint8_t shape)
+{
+    uint8_t given = r->session->head.extras_length;
+
+    if (given != extras && !(shape & OR_NO_EXTRAS && given == 0))
+        return false;
+    if (shape & NO_KEY ? r->klen > 0 : r->klen == 0 && !(shape & MAY_KEY))
+        return false;
+    return r->value == 0 || shape & VALUE;
+}
+
+static void serve(const request_t *r)
+{
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        if (requests[i].opcode != r->opcode)
+            continue;
+        if (!fits(r, requests[i].extras, requests[i].shape)) {
+            refuse(r);
+            return;
+        }
+        /* A value that the verb does not take is passed over. */
+        store_value_swallow(r->session, r->value);
+        requests[i].serve(r);
+        return;
+    }
+    store_value_swallow(r->session, r->value);
+    unknown(r);
+}
+
+size_t store_binary_input(store_session_t *session, const char *bytes, size_t n,
+                          store_reply_t *reply)
+{
+    store_binary_head_t *head = &session->head;
+    request_t r = {.session = session, .reply = reply};
+    size_t before;
+
+    if ((uint8_t)bytes[0] != STORE_BINARY_REQUEST) {
+        session->over = true;
+        return 0;
+    }
+    if (n < STORE_PACKET_HEAD)
+        return 0;
+    store_packet_read(head, bytes);
+    r.opcode = loud(session, head->opcode);
+    before = (size_t)head->key_length + head->extras_length;
+    if (before > head->body_length) {
+        unknown(&r);
+        session->over = true;
+        return 0;
+    }
+    if (head->key_length > STORE_KEY_MAX) {
+        refuse(&r);
+        return 0;
+    }
+    if (n < STORE_PACKET_HEAD + before)
+        return 0;
+    r.extras = bytes + STORE_PACKET_HEAD;
+    r.key = r.extras + head->extras_length;
+    r.klen = (uint8_t)head->key_length;
+    r.value = head->body_length - (uint32_t)before;
+    serve(&r);
+    return STORE_PACKET_HEAD + before;
+}

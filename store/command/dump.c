@@ -1,0 +1,148 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/command/dump.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/memory/class.h"
+#include "store/memory/index.h"
+
+/* Buckets of a slice: well below a millisecond. */
+#define SLICE 1024
+
+/* Lines of one bucket. A bucket has few items, because their hashes are keyed.
+ * What does not fit is left out. */
+#define ROOM  32768
+
+typedef struct {
+    const store_session_t *session;
+    size_t used;
+    char text[ROOM];
+} lines_t;
+
+bool store_dump_begin(store_session_t *session, const store_tokens_t *tokens)
+{
+    bool keys = store_token_is(tokens->word[0], "keys") && tokens->n <= 2;
+    store_token_t prefix = tokens->word[1];
+
+    if (!keys &&
+        !(tokens->n == 3 && store_token_is(tokens->word[0], "lru_crawler") &&
+          store_token_is(tokens->word[1], "metadump") &&
+          store_token_is(tokens->word[2], "all")))
+        return false;
+    session->dump_keys = keys;
+    session->dump_cursor = 0;
+    session->n_prefix = 0;
+    if (keys && prefix.n > 0 && prefix.n <= STORE_KEY_MAX) {
+        session->prefix = malloc(prefix.n);
+        if (session->prefix) {
+            memcpy(session->prefix, prefix.at, prefix.n);
+            session->n_prefix = (uint8_t)prefix.n;
+        }
+    }
+    /* No key is that long, or there is no memory: no key is listed. */
+    if (keys && prefix.n > 0 && session->n_prefix == 0)
+        session->dump_cursor = UINT32_MAX;
+    session->phase = STORE_PHASE_DUMP;
+    return true;
+}
+
+static char *key_line(const lines_t *lines, char *at, const store_item_t *item)
+{
+    const char *key = store_item_key(item);
+    const store_session_t *session = lines->session;
+
+    if (session->n_prefix > item->klen ||
+        (session->prefix &&
+         memcmp(key, session->prefix, session->n_prefix) != 0))
+        return at;
+    memcpy(at, "VALUE ", 6);
+    memcpy(at + 6, key, item->klen);
+    memcpy(at + 6 + item->klen, "\r\n", 2);
+    return at + 8 + item->klen;
+}
+
+/* In the key of a metadump, all but letters, digits and a few are %XX. */
+static char *escape(char *at, const char *key, size_t n)
+{
+    static const char hex[] = "0123456789ABCDEF";
+
+    for (; n > 0; n--, key++) {
+        unsigned char c = (unsigned char)*key;
+
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+            (c >= '0' && c <= '9') || (c && strchr("-._~", c))) {
+            *at++ = (char)c;
+        }
+        else {
+            *at++ = '%';
+            *at++ = hex[c >> 4];
+            *at++ = hex[c & 15];
+        }
+    }
+    return at;
+}
+
+static char *meta_line(char *at, const store_item_t *item)
+{
+    uint32_t exptime = STORE_GET(item->exptime);
+    uint32_t size = store_item_size(item);
+    unsigned class_ =
+        store_class_of(size < STORE_CHUNK_MAX ? size : STORE_CHUNK_MAX);
+    int n;
+
+    memcpy(at, "key=", 4);
+    at = escape(at + 4, store_item_key(item), item->klen);
+    n = snprintf(
+        at, 200,
+        " exp=%" PRId64 " la=%" PRIu32 " cas=%" PRIu64
+        " fetch=%s cls=%u size=%" PRIu32 "\n",
+        exptime == 0 ? -1 : (int64_t)exptime, STORE_GET(item->used), item->cas,
+        STORE_GET(item->bits) & STORE_FETCHED ? "yes" : "no", class_ + 1, size);
+    return at + n;
+}
+
+static void look(void *ctx, const store_item_t *item)
+{
+    lines_t *lines = ctx;
+    char *at = lines->text + lines->used;
+
+    if (sizeof lines->text - lines->used < STORE_LINE)
+        return;
+    at = lines->session->dump_keys ? key_line(lines, at, item)
+                                   : meta_line(at, item);
+    lines->used = (size_t)(at - lines->text);
+}
+
+static void end(store_session_t *session, store_reply_t *reply)
+{
+    free(session->prefix);
+    session->prefix = NULL;
+    session->phase = STORE_PHASE_COMMAND;
+    store_reply_copy(reply, "END\r\n", 5);
+}
+
+void store_dump_slice(store_session_t *session, store_reply_t *reply)
+{
+    lines_t lines;
+
+    lines.session = session;
+    lines.used = 0;
+    for (unsigned i = 0; i < SLICE; i++) {
+        bool more = session->dump_cursor != UINT32_MAX &&
+                    store_index_walk(session->caller.space,
+                                     &session->dump_cursor, 1, look, &lines);
+
+        store_reply_copy(reply, lines.text, lines.used);
+        lines.used = 0;
+        if (!more) {
+            end(session, reply);
+            return;
+        }
+        if (store_reply_is_full(reply))
+            return;
+    }
+}

@@ -1,0 +1,25 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file dump.h
+ * @brief All keys of a space: `lru_crawler metadump all` and `keys`.
+ *
+ * The buckets are looked at in slices. An item that is there during the whole
+ * dump is in it once.
+ *
+ * Lock:  one bucket at a time. A line is copied under it, and no memory is
+ *        allocated there.
+ */
+#ifndef APPPOOL_STORE_COMMAND_DUMP_H
+#define APPPOOL_STORE_COMMAND_DUMP_H
+
+#include "store/command/session_state.h"
+#include "store/command/token.h"
+
+/** @return false: the line is another command */
+bool store_dump_begin(store_session_t *, const store_tokens_t *);
+
+/** The next slice. After the last one, the phase is STORE_PHASE_COMMAND. */
+void store_dump_slice(store_session_t *, store_reply_t *);
+
+#endif

@@ -1,0 +1,19 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file meta.h
+ * @brief The meta commands: mg ms md ma mn me.
+ *
+ * Lock, Trust: as in session.h.
+ */
+#ifndef APPPOOL_STORE_COMMAND_META_H
+#define APPPOOL_STORE_COMMAND_META_H
+
+#include "store/command/session_state.h"
+#include "store/command/token.h"
+
+/** A line whose first word has two letters, the first one an m. */
+void store_meta_line(store_session_t *, const store_tokens_t *,
+                     store_reply_t *);
+
+#endif

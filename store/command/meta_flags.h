@@ -1,0 +1,94 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file meta_flags.h
+ * @brief The flags of a meta command, and the line that answers it.
+ *
+ * Lock:  none. A line is made in the caller's memory.
+ * Trust: the words are those of a client.
+ */
+#ifndef APPPOOL_STORE_COMMAND_META_FLAGS_H
+#define APPPOOL_STORE_COMMAND_META_FLAGS_H
+
+#include <stdbool.h>
+
+#include "store/command/session_state.h"
+#include "store/command/token.h"
+
+/** Words of a meta command at most, its name included. */
+#define STORE_META_WORDS 19
+
+typedef struct {
+    const store_tokens_t *tokens;
+    unsigned first; /**< the word that is the first flag */
+
+    char key[STORE_KEY_MAX]; /**< decoded */
+    uint8_t klen;
+    bool binary_key; /**< b */
+    bool unsafe_key; /**< store_copy_is_unsafe() */
+
+    char mode;                                      /**< M, 0: none */
+    bool value;                                     /**< v */
+    bool quiet;                                     /**< q */
+    bool stale;                                     /**< I */
+    bool update;                                    /**< not u */
+    bool vivify;                                    /**< N */
+    bool touch;                                     /**< T */
+    bool recache;                                   /**< R */
+    bool has_cas;                                   /**< C */
+    uint32_t vivify_exptime, exptime, recache_time; /**< s, store's clock */
+    uint32_t client_flags;                          /**< F */
+    uint64_t cas, delta, initial;                   /**< C, D, J */
+    bool long_opaque;                               /**< O is too long */
+} store_meta_flags_t;
+
+/**
+ * Read the key and the flags.
+ * @param first the word that is the first flag
+ * @return NULL, or memcached's words for what is wrong
+ */
+const char *store_meta_flags_parse(store_meta_flags_t *, const store_tokens_t *,
+                                   unsigned first);
+
+bool store_meta_flags_has(const store_meta_flags_t *, char flag);
+
+/**
+ * The exptime of an item when it is the turn of a flag. T changes it, and so
+ * does N if the item is created.
+ * @param flag    0: behind all flags
+ * @param exptime what it was before
+ */
+uint32_t store_meta_flags_exptime(const store_meta_flags_t *, char flag,
+                                  uint32_t exptime, bool created);
+
+/** A line that is being made. No line is longer: a key in base64, and 19 flags
+ * with numbers. */
+typedef struct {
+    char text[1024];
+    size_t n;
+} store_meta_line_t;
+
+void store_meta_line_word(store_meta_line_t *, const char *word);
+
+void store_meta_line_digits(store_meta_line_t *, uint64_t);
+
+/** A space, the flag, a number. */
+void store_meta_line_number(store_meta_line_t *, char flag, uint64_t);
+
+/** The flag t: seconds to live, or -1. @param exptime s on the store's clock */
+void store_meta_line_ttl(store_meta_line_t *, uint32_t exptime);
+
+/** The key, in base64 with " b" behind it if it is binary. */
+void store_meta_line_key(store_meta_line_t *, const char *key, uint8_t klen,
+                         bool binary);
+
+/** A space, and bytes of the client. */
+void store_meta_line_opaque(store_meta_line_t *, store_token_t);
+
+/** The flags that each answer repeats: O and k, in their order. */
+void store_meta_line_repeat(store_meta_line_t *, const store_meta_flags_t *);
+
+/** End the line, and add it to the reply. */
+void store_meta_line_end(store_meta_line_t *, store_reply_t *);
+
+#endif

@@ -1,0 +1,56 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file reply.h
+ * @brief What a connection has to send: gathered, and sent by one sendmsg().
+ *
+ * Parts are bytes of its own buffer, or values of items, which are not copied:
+ * the reply holds a reference to the item until its bytes are sent.
+ *
+ * Lock:  none; one worker.
+ * Errors: without memory, store_reply_failed() is true and the connection has
+ *        to be closed. Nothing else is added then.
+ */
+#ifndef APPPOOL_STORE_COMMAND_REPLY_H
+#define APPPOOL_STORE_COMMAND_REPLY_H
+
+#include <stddef.h>
+
+#include "store/memory/item.h"
+
+typedef struct store_reply store_reply_t;
+
+/** @return NULL: no memory */
+store_reply_t *store_reply_make(void);
+
+/** Drop all that is not sent, and the references. */
+void store_reply_free(store_reply_t *);
+
+/** Copy these bytes. */
+void store_reply_copy(store_reply_t *, const void *bytes, size_t n);
+
+/** These bytes stay where they are: literals. */
+void store_reply_static(store_reply_t *, const char *bytes, size_t n);
+
+/** The whole value. Takes a reference of its own. */
+void store_reply_value(store_reply_t *, store_space_t *, store_item_t *);
+
+/** printf, at most 512 bytes. */
+void store_reply_format(store_reply_t *, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Bytes that wait to be sent. */
+size_t store_reply_pending(const store_reply_t *);
+/** Does so much wait that nothing more is to be added? That is 1 MiB, or
+ * 140 KB of memory, because a value that is not short stays in its item. */
+int store_reply_is_full(const store_reply_t *);
+int store_reply_failed(const store_reply_t *);
+
+/**
+ * Send as much as the socket takes. Does not block.
+ * @param sent bytes
+ * @return 0: all is sent. EAGAIN: the rest later. Else errno: close it
+ */
+int store_reply_send(store_reply_t *, int fd, size_t *sent);
+
+#endif

@@ -1,0 +1,233 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/command/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/command/binary.h"
+#include "store/command/dump.h"
+#include "store/command/meta_set.h"
+#include "store/command/session_state.h"
+#include "store/command/text.h"
+#include "store/command/text_get.h"
+#include "store/command/text_set.h"
+#include "store/command/value.h"
+
+/* Work that is as much as one command. */
+#define KEYS   16        /* of a line that gets many */
+#define COPIED (1 << 14) /* bytes of values */
+
+store_session_t *store_session_make(store_space_t *space,
+                                    store_counters_t *counters,
+                                    const store_server_t *server)
+{
+    store_session_t *session = calloc(1, sizeof *session);
+
+    if (session) {
+        session->caller = (store_caller_t){space, counters, &session->copied};
+        session->server = server;
+    }
+    return session;
+}
+
+void store_session_free(store_session_t *session)
+{
+    if (session->item)
+        store_item_release(session->caller.space, session->item);
+    free(session->prefix);
+    free(session);
+}
+
+size_t store_session_line_max(void)
+{
+    return STORE_GET_LINE + 1;
+}
+
+int store_session_is_over(const store_session_t *session)
+{
+    return session->over;
+}
+
+/* ---- values ---- */
+
+static void stored(store_session_t *session, store_reply_t *reply)
+{
+    switch (session->asked) {
+    case STORE_PROTOCOL_BINARY:
+        store_binary_stored(session, reply);
+        break;
+    case STORE_PROTOCOL_META:
+        store_meta_set_stored(session, reply);
+        break;
+    default:
+        store_text_set_stored(session, reply);
+        break;
+    }
+    store_value_end(session);
+}
+
+char *store_session_room(store_session_t *session, size_t *n)
+{
+    uint32_t room;
+    char *at;
+
+    if (session->phase != STORE_PHASE_VALUE ||
+        session->filled == session->item->length)
+        return NULL;
+    at = store_item_bytes(session->caller.space, session->item, session->filled,
+                          &room);
+    *n = room;
+    return at;
+}
+
+void store_session_filled(store_session_t *session, size_t n)
+{
+    session->filled += (uint32_t)n;
+}
+
+/* ---- lines ---- */
+
+/* A line that is too long ends the connection without a word, as in memcached,
+ * unless it gets many keys. */
+static bool is_long_get(const char *line, size_t n)
+{
+    size_t spaces = 0;
+
+    while (spaces < n && line[spaces] == ' ')
+        spaces++;
+    line += spaces;
+    n -= spaces;
+    return spaces <= 100 && n >= 5 &&
+           (memcmp(line, "get ", 4) == 0 || memcmp(line, "gets ", 5) == 0);
+}
+
+static size_t line_limit(const char *line, size_t n)
+{
+    return is_long_get(line, n) ? STORE_GET_LINE : STORE_LINE;
+}
+
+/* @return the newline; NULL: it has not arrived, or the line is too long */
+static const char *newline(store_session_t *session, const char *line, size_t n,
+                           store_reply_t *reply)
+{
+    size_t known = session->scanned < n ? session->scanned : n;
+    const char *end = memchr(line + known, '\n', n - known);
+    size_t length = end ? (size_t)(end - line) : n;
+
+    session->scanned = length;
+    /* The other keys of a line that gets many have been checked. */
+    if (session->phase == STORE_PHASE_COMMAND && length > STORE_LINE &&
+        length > line_limit(line, length)) {
+        if (length > STORE_GET_LINE)
+            store_reply_static(reply, "CLIENT_ERROR line too long\r\n", 28);
+        session->over = true;
+        return NULL;
+    }
+    return end;
+}
+
+/* memcached ends a line at its first NUL, and a lone CR is no end of line. */
+static size_t line_length(const char *line, const char *end)
+{
+    size_t n = (size_t)(end - line);
+
+    if (n > 1 && line[n - 1] == '\r')
+        n--;
+    return strnlen(line, n);
+}
+
+static size_t serve_line(store_session_t *session, const char *bytes, size_t n,
+                         store_reply_t *reply)
+{
+    const char *end = newline(session, bytes, n, reply);
+    size_t length, used;
+
+    if (end == NULL)
+        return 0;
+    length = line_length(bytes, end);
+    if (session->phase == STORE_PHASE_COMMAND) {
+        session->quiet = false;
+        used = store_text_line(session, bytes, length, reply);
+    }
+    else {
+        used = store_text_get_more(session, bytes, length, reply);
+    }
+    if (session->phase == STORE_PHASE_GET) {
+        session->scanned = (size_t)(end - bytes) - used;
+        return used;
+    }
+    session->scanned = 0;
+    return (size_t)(end - bytes) + 1;
+}
+
+/* ---- all ---- */
+
+/* A command with much work counts as many. Else one client with long lines, or
+ * with copies of large values, would take the worker from the others. */
+static void spend(store_session_t *session, unsigned commands, unsigned *budget)
+{
+    uint64_t cost =
+        commands + session->looked / KEYS + session->copied / COPIED;
+
+    session->looked = 0;
+    session->copied = 0;
+    *budget = cost < *budget ? *budget - (unsigned)cost : 0;
+}
+
+/* @return bytes that were used; 0: more are needed, or the session is over */
+static size_t serve(store_session_t *session, const char *bytes, size_t n,
+                    store_reply_t *reply, unsigned *budget)
+{
+    size_t used;
+
+    if (session->phase == STORE_PHASE_SWALLOW ||
+        session->phase == STORE_PHASE_VALUE)
+        return store_value_input(session, bytes, n);
+    if (n == 0)
+        return 0;
+    if (session->protocol == STORE_PROTOCOL_NONE)
+        session->protocol = (uint8_t)bytes[0] == STORE_BINARY_REQUEST
+                                ? STORE_PROTOCOL_BINARY
+                                : STORE_PROTOCOL_TEXT;
+    used = session->protocol == STORE_PROTOCOL_BINARY
+               ? store_binary_input(session, bytes, n, reply)
+               : serve_line(session, bytes, n, reply);
+    if (used > 0)
+        spend(session, session->phase == STORE_PHASE_COMMAND, budget);
+    return used;
+}
+
+static bool value_is_complete(const store_session_t *session)
+{
+    return session->phase == STORE_PHASE_VALUE &&
+           store_value_is_complete(session);
+}
+
+size_t store_session_input(store_session_t *session, const char *bytes,
+                           size_t n, store_reply_t *reply, unsigned *budget)
+{
+    size_t used = 0, now;
+
+    while (*budget > 0 && !session->over && !store_reply_failed(reply)) {
+        if (store_reply_is_full(reply)) {
+            *budget = 0;
+            break;
+        }
+        if (session->phase == STORE_PHASE_DUMP) {
+            store_dump_slice(session, reply);
+            *budget = session->phase == STORE_PHASE_DUMP ? 0 : *budget - 1;
+            continue;
+        }
+        now = serve(session, bytes + used, n - used, reply, budget);
+        used += now;
+        if (value_is_complete(session)) {
+            stored(session, reply);
+            spend(session, 1, budget);
+        }
+        else if (now == 0) {
+            break;
+        }
+    }
+    return session->over ? n : used;
+}

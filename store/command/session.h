@@ -1,0 +1,58 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file session.h
+ * @brief The protocol state of one connection: bytes in, a reply out.
+ *
+ * The first byte decides: 0x80 is memcached's binary protocol, anything else is
+ * text. A session uses no socket and no thread.
+ *
+ * Lock:  none is held by the caller. One worker at a time.
+ * Trust: all bytes are hostile. No input makes it read outside of the bytes,
+ *        recurse, or use more memory than one line and one value.
+ */
+#ifndef APPPOOL_STORE_COMMAND_SESSION_H
+#define APPPOOL_STORE_COMMAND_SESSION_H
+
+#include "store/command/settings.h"
+
+/** @param counters of the worker, for this space
+ *  @return NULL: no memory */
+store_session_t *store_session_make(store_space_t *, store_counters_t *,
+                                    const store_server_t *);
+void store_session_free(store_session_t *);
+
+/**
+ * Serve complete commands.
+ * @param bytes  that arrived and were not used yet
+ * @param budget commands that may be served; reduced by those that were. One
+ *        with many keys, or that copies a large value, counts as many
+ * @return how many bytes were used. The caller keeps the rest, at most
+ *         store_session_line_max() bytes, and calls again with more behind it,
+ *         or with the same when the budget had ended
+ */
+size_t store_session_input(store_session_t *, const char *bytes, size_t n,
+                           store_reply_t *, unsigned *budget);
+
+/** Bytes of an incomplete command at most. More than that is an error, which
+ * store_session_input() answers. */
+size_t store_session_line_max(void);
+
+/**
+ * A value is being read that has not arrived completely: the place where its
+ * next bytes go. So a large value is read from the socket straight into its
+ * item. Valid until the next call for this session.
+ * @param n bytes of room
+ * @return NULL: nothing is being read
+ */
+char *store_session_room(store_session_t *, size_t *n);
+
+/** That many bytes were put there. The command is served by the next
+ * store_session_input(), which may have no bytes. */
+void store_session_filled(store_session_t *, size_t n);
+
+/** Has the client sent quit, or something after which the connection has to be
+ * closed? What is pending is sent before. */
+int store_session_is_over(const store_session_t *);
+
+#endif

@@ -1,0 +1,90 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file session_state.h
+ * @brief What a session remembers between two calls. For the files of the
+ *        protocols only.
+ *
+ * Lock:  none; one worker.
+ */
+#ifndef APPPOOL_STORE_COMMAND_SESSION_STATE_H
+#define APPPOOL_STORE_COMMAND_SESSION_STATE_H
+
+#include "store/command/settings.h"
+#include "store/command/update.h"
+
+/** Bytes of a line; of a line that gets many keys. Without the newline. */
+#define STORE_LINE       2048
+#define STORE_GET_LINE   65536
+
+/** Keys of a line that are looked up at once. Then the budget is reduced. */
+#define STORE_GET_SLICE  256
+
+/** Bytes of the opaque word of a meta command, its O included. */
+#define STORE_OPAQUE_MAX 32
+
+/** What the next bytes are. */
+typedef enum {
+    STORE_PHASE_COMMAND, /**< a line, or a binary header */
+    STORE_PHASE_GET,     /**< the other keys of a line that gets many */
+    STORE_PHASE_VALUE,   /**< a value, and in text its CR LF */
+    STORE_PHASE_SWALLOW, /**< a value that is dropped */
+    STORE_PHASE_DUMP     /**< a list of keys is not complete */
+} store_phase_t;
+
+/** The protocol of a connection, or of the value that is being read. */
+typedef enum {
+    STORE_PROTOCOL_NONE, /**< no byte has arrived */
+    STORE_PROTOCOL_TEXT,
+    STORE_PROTOCOL_META,
+    STORE_PROTOCOL_BINARY
+} store_protocol_t;
+
+/** The head of a binary request, in host order, except the opaque. */
+typedef struct {
+    uint8_t opcode;
+    uint8_t extras_length;
+    uint16_t key_length;
+    uint32_t body_length;
+    uint32_t opaque;
+    uint64_t cas;
+} store_binary_head_t;
+
+struct store_session {
+    store_caller_t caller;
+    const store_server_t *server;
+    store_protocol_t protocol; /**< of the connection: never META */
+    store_phase_t phase;
+    bool over;
+    bool quiet;     /**< of the present command: noreply, q, a quiet opcode */
+    size_t scanned; /**< bytes of the incomplete line without a newline */
+
+    /** @name work since the budget was last reduced */
+    unsigned looked; /**< keys of a line that gets many */
+    uint64_t copied; /**< bytes of values */
+
+    /** @name the present line that gets many keys */
+    bool get_cas, get_touch;
+    uint32_t get_exptime;
+
+    /** @name the list of keys that is being made (dump.h) */
+    bool dump_keys; /**< keys only, for `keys` */
+    uint8_t n_prefix;
+    char *prefix; /**< NULL: none; malloc */
+    uint32_t dump_cursor;
+
+    /** @name the value that is being read */
+    store_protocol_t asked;
+    store_item_t *item;
+    uint32_t filled; /**< bytes of it */
+    char tail[2];    /**< what must be CR LF */
+    uint8_t n_tail;
+    uint64_t swallow; /**< bytes that are left to be swallowed */
+    store_update_t update;
+    store_binary_head_t head;
+    char flags[STORE_OPAQUE_MAX +
+               8]; /**< what a meta set is to return: O, k, c */
+    uint8_t n_flags;
+};
+
+#endif

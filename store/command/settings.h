@@ -1,0 +1,29 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file settings.h
+ * @brief What the sessions need from the server.
+ *
+ * Lock:  none; it does not change.
+ */
+#ifndef APPPOOL_STORE_COMMAND_SETTINGS_H
+#define APPPOOL_STORE_COMMAND_SETTINGS_H
+
+#include "store/command/reply.h"
+
+/** The version that the store sends in both protocols. Clients look at its
+ * beginning. */
+#define STORE_SENT_VERSION "1.6.18-apppool-" APPPOOL_VERSION
+
+typedef struct store_session store_session_t;
+
+/** What commands need from the server; the same for all sessions. */
+typedef struct {
+    uint32_t max_object; /**< bytes of a value */
+    unsigned threads;
+    unsigned max_connections;
+    /** Fill in lines of `stats conns`; NULL: none. */
+    void (*connections)(store_reply_t *, store_space_t *);
+} store_server_t;
+
+#endif

@@ -1,0 +1,28 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file stats.h
+ * @brief `stats` of the text and of the binary protocol.
+ *
+ * The names are those of memcached where it has the same thing. Ours follow.
+ * The counters are the sums of all workers, of this space only.
+ *
+ * Lock:  that of the chunks, for `items` and `slabs`.
+ */
+#ifndef APPPOOL_STORE_COMMAND_STATS_H
+#define APPPOOL_STORE_COMMAND_STATS_H
+
+#include <stdbool.h>
+
+#include "store/command/session_state.h"
+#include "store/command/token.h"
+
+/** The command `stats` with its words. */
+void store_stats_text(store_session_t *, const store_tokens_t *,
+                      store_reply_t *);
+
+/** @param key which statistics; n = 0: the general ones
+ *  @return false: there are none of this name, and nothing was answered */
+bool store_stats_binary(store_session_t *, store_token_t key, store_reply_t *);
+
+#endif

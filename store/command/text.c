@@ -1,0 +1,274 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/command/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "store/clock.h"
+#include "store/command/answer.h"
+#include "store/command/delta.h"
+#include "store/command/meta.h"
+#include "store/command/stats.h"
+#include "store/command/text_get.h"
+#include "store/command/text_other.h"
+#include "store/command/text_set.h"
+#include "store/command/token.h"
+
+/* What one command needs. */
+typedef struct {
+    store_session_t *session;
+    const store_tokens_t *tokens;
+    store_reply_t *reply;
+} command_t;
+
+static void answer(const command_t *c, const char *line)
+{
+    store_answer(c->session, c->reply, line);
+}
+
+static store_token_t word(const command_t *c, unsigned i)
+{
+    return c->tokens->word[i];
+}
+
+/* The last word may be "noreply". */
+static bool look_for_noreply(const command_t *c)
+{
+    if (store_token_is(word(c, c->tokens->n - 1), "noreply"))
+        c->session->quiet = true;
+    return c->session->quiet;
+}
+
+static bool key_is_good(const command_t *c)
+{
+    if (word(c, 1).n <= STORE_KEY_MAX)
+        return true;
+    answer(c, "CLIENT_ERROR bad command line format");
+    return false;
+}
+
+static void touch(const command_t *c)
+{
+    store_token_t key = word(c, 1);
+    store_fetch_t fetch = {.touch = true};
+    store_item_t *item;
+    int32_t exptime;
+
+    look_for_noreply(c);
+    if (!key_is_good(c))
+        return;
+    if (!store_token_i32(word(c, 2), &exptime)) {
+        answer(c, "CLIENT_ERROR invalid exptime argument");
+        return;
+    }
+    fetch.exptime = store_clock_exptime(exptime);
+    item =
+        store_verbs_fetch(&c->session->caller, key.at, (uint8_t)key.n, &fetch);
+    answer(c, item ? "TOUCHED" : "NOT_FOUND");
+    if (item)
+        store_item_release(c->session->caller.space, item);
+}
+
+static void delta(const command_t *c, bool decrement)
+{
+    store_token_t key = word(c, 1);
+    store_delta_t d = {.decrement = decrement};
+
+    look_for_noreply(c);
+    if (!key_is_good(c))
+        return;
+    if (!store_token_u64(word(c, 2), &d.delta)) {
+        answer(c, "CLIENT_ERROR invalid numeric delta argument");
+        return;
+    }
+    switch (
+        store_delta_apply(&c->session->caller, key.at, (uint8_t)key.n, &d)) {
+    case STORE_DONE:
+        if (!c->session->quiet)
+            store_reply_format(c->reply, "%" PRIu64 "\r\n", d.value);
+        break;
+    case STORE_NOT_NUMERIC:
+        answer(c,
+               "CLIENT_ERROR cannot increment or decrement non-numeric value");
+        break;
+    case STORE_NOT_FOUND:
+        answer(c, "NOT_FOUND");
+        break;
+    default:
+        answer(c, "SERVER_ERROR out of memory");
+        break;
+    }
+}
+
+static void incr(const command_t *c)
+{
+    delta(c, false);
+}
+
+static void decr(const command_t *c)
+{
+    delta(c, true);
+}
+
+/* Old clients send a time of 0 with it. */
+static bool delete_is_good(const command_t *c)
+{
+    bool zero, noreply;
+
+    if (c->tokens->n == 2)
+        return true;
+    zero = store_token_is(word(c, 2), "0");
+    noreply = look_for_noreply(c);
+    return c->tokens->n == 3 ? zero || noreply : zero && noreply;
+}
+
+static void delete_key(const command_t *c)
+{
+    store_token_t key = word(c, 1);
+    store_delete_t how = {0};
+
+    if (!delete_is_good(c)) {
+        answer(c, "CLIENT_ERROR bad command line format.  "
+                  "Usage: delete <key> [noreply]");
+        return;
+    }
+    if (!key_is_good(c))
+        return;
+    answer(c, store_verbs_delete(&c->session->caller, key.at, (uint8_t)key.n,
+                                 &how) == STORE_DONE
+                  ? "DELETED"
+                  : "NOT_FOUND");
+}
+
+static void flush_all(const command_t *c)
+{
+    int32_t exptime = 0;
+    bool noreply = look_for_noreply(c);
+
+    if (c->tokens->n != (noreply ? 2 : 1) &&
+        !store_token_i32(word(c, 1), &exptime)) {
+        answer(c, "CLIENT_ERROR invalid exptime argument");
+        return;
+    }
+    store_verbs_flush(&c->session->caller, exptime);
+    answer(c, "OK");
+}
+
+static void version(const command_t *c)
+{
+    answer(c, "VERSION " STORE_SENT_VERSION);
+}
+
+static void quit(const command_t *c)
+{
+    c->session->over = true;
+}
+
+static void stats(const command_t *c)
+{
+    store_stats_text(c->session, c->tokens, c->reply);
+}
+
+static void set(const command_t *c)
+{
+    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_SET);
+}
+
+static void add(const command_t *c)
+{
+    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_ADD);
+}
+
+static void replace(const command_t *c)
+{
+    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_REPLACE);
+}
+
+static void append(const command_t *c)
+{
+    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_APPEND);
+}
+
+static void prepend(const command_t *c)
+{
+    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_PREPEND);
+}
+
+static void cas(const command_t *c)
+{
+    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_CAS);
+}
+
+/* Commands with the number of their words. */
+static const struct {
+    const char *name;
+    unsigned least, most;
+    void (*serve)(const command_t *);
+} commands[] = {
+    {"set", 5, 6, set},
+    {"add", 5, 6, add},
+    {"replace", 5, 6, replace},
+    {"append", 5, 6, append},
+    {"prepend", 5, 6, prepend},
+    {"cas", 6, 7, cas},
+    {"incr", 3, 4, incr},
+    {"decr", 3, 4, decr},
+    {"delete", 2, 4, delete_key},
+    {"touch", 3, 4, touch},
+    {"flush_all", 1, 3, flush_all},
+    {"stats", 1, STORE_TOKENS, stats},
+    {"version", 1, STORE_TOKENS, version},
+    {"quit", 1, STORE_TOKENS, quit},
+};
+
+/* An HTTP request came to the wrong socket, or an attacker has forged it. */
+static bool is_http(const command_t *c)
+{
+    static const char beginnings[] = "mgsacidt";
+    store_token_t last = word(c, c->tokens->n - 1);
+
+    return memchr(beginnings, word(c, 0).at[0], sizeof beginnings - 1) ==
+               NULL &&
+           last.n >= 5 && memcmp(last.at, "HTTP/", 5) == 0;
+}
+
+static void serve(const command_t *c)
+{
+    store_token_t name = word(c, 0);
+
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        if (!store_token_is(name, commands[i].name))
+            continue;
+        if (c->tokens->n >= commands[i].least &&
+            c->tokens->n <= commands[i].most)
+            commands[i].serve(c);
+        else
+            answer(c, "ERROR");
+        return;
+    }
+    if (is_http(c))
+        c->session->over = true;
+    else if (!store_text_other(c->session, c->tokens, c->reply))
+        answer(c, "ERROR");
+}
+
+size_t store_text_line(store_session_t *session, const char *line, size_t n,
+                       store_reply_t *reply)
+{
+    store_tokens_t tokens;
+    const char *rest = line;
+    store_token_t name = store_token_next(&rest, line + n);
+    size_t used;
+
+    if (store_text_get(session, name, rest, line + n, reply, &used))
+        return (size_t)(rest - line) + used;
+    store_token_split(&tokens, line, n);
+    if (name.n < 2)
+        store_answer_error(reply, "ERROR");
+    else if (name.n == 2 && name.at[0] == 'm')
+        store_meta_line(session, &tokens, reply);
+    else
+        serve(&(command_t){session, &tokens, reply});
+    return n;
+}

@@ -1,0 +1,115 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/accept.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "store/server/note.h"
+#include "store/memory/region.h"
+#include "store/server/listener.h"
+
+#define AT_ONCE   64             /* then other events have a turn */
+#define LOG_AGAIN INT64_C(60000) /* ms */
+
+static store_worker_t *workers;
+static unsigned n_workers;
+
+void store_accept_begin(store_worker_t *w, unsigned n)
+{
+    workers = w;
+    n_workers = n;
+}
+
+static store_worker_t *idlest(void)
+{
+    store_worker_t *best = workers;
+    uint32_t least = UINT32_MAX, n;
+    unsigned i;
+
+    for (i = 0; i < n_workers; i++) {
+        n = __atomic_load_n(&workers[i].connections, __ATOMIC_RELAXED);
+        if (n < least) {
+            least = n;
+            best = &workers[i];
+        }
+    }
+    return best;
+}
+
+/* Only the main thread counts refusals, so it may use a worker's block. */
+static void count_refusal(const store_served_t *s)
+{
+    store_count(&store_region_figures()->worker[0][s->space->slot],
+                STORE_CONNECTIONS_REFUSED, 1);
+}
+
+static int is_due(int64_t *logged_at, int64_t now)
+{
+    if (*logged_at != 0 && now - *logged_at < LOG_AGAIN)
+        return 0;
+    *logged_at = now;
+    return 1;
+}
+
+static void refuse_user(store_served_t *s, int fd, uid_t uid, int64_t now)
+{
+    count_refusal(s);
+    close(fd);
+    if (is_due(&s->refused_at, now))
+        store_note(STORE_WARN,
+                   "space %s: a connection of user %lu is refused, because no "
+                   "app with this space runs as that user",
+                   s->options.name, (unsigned long)uid);
+}
+
+static void refuse_one_more(store_served_t *s, int fd, int64_t now)
+{
+    static const char refusal[] = "SERVER_ERROR too many open connections\r\n";
+
+    count_refusal(s);
+    if (send(fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL) <
+        0) {
+        /* The client sees only the end of the connection. */
+    }
+    close(fd);
+    if (is_due(&s->full_at, now))
+        store_note(STORE_WARN,
+                   "space %s: a connection is refused, because there are %u "
+                   "already (AppStoreMaxConnections)",
+                   s->options.name, s->options.max_connections);
+}
+
+static void take(store_served_t *s, int fd)
+{
+    store_connection_t *c = store_connection_make(s, fd);
+
+    if (!c)
+        return;
+    store_served_count(s, 1);
+    store_worker_give(idlest(), c);
+}
+
+int store_accept(store_served_t *s, int64_t now)
+{
+    uid_t uid = 0;
+    int i, fd;
+
+    for (i = 0; i < AT_ONCE; i++) {
+        fd = store_listener_accept(s->listener, &uid);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+                       errno == ENOBUFS))
+            return -1;
+        if (fd < 0)
+            return 0;
+        if (!store_config_admits(&s->options, uid))
+            refuse_user(s, fd, uid, now);
+        else if (__atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
+                 s->options.max_connections)
+            refuse_one_more(s, fd, now);
+        else
+            take(s, fd);
+    }
+    return 0;
+}

@@ -1,0 +1,25 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file accept.h
+ * @brief Accepts connections, checks their users, and chooses a worker.
+ *
+ * Lock:  none; the main thread.
+ * Trust: the kernel names the user of a client. A space serves root and the
+ *        users that the configuration names.
+ */
+#ifndef APPPOOL_STORE_SERVER_ACCEPT_H
+#define APPPOOL_STORE_SERVER_ACCEPT_H
+
+#include "store/server/worker.h"
+
+/** The workers that get the connections. */
+void store_accept_begin(store_worker_t *workers, unsigned n);
+
+/**
+ * Accept what waits at the listener, up to a limit.
+ * @return 0, or -1: there are no more descriptors; try again in a second
+ */
+int store_accept(store_served_t *, int64_t now);
+
+#endif

@@ -1,0 +1,278 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/connection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define EVENTS ((uint32_t)(EPOLLIN | EPOLLRDHUP) | (uint32_t)EPOLLET)
+
+/* The bytes of one turn. */
+typedef struct {
+    store_connection_t *c;
+    store_bench_t *bench;
+    store_counters_t *counters;
+    store_reply_t *reply;
+    size_t at, end; /* of what is in the buffer and not used */
+    size_t left;    /* bytes that may be read */
+    unsigned commands;
+} turn_t;
+
+store_connection_t *store_connection_make(store_served_t *served, int fd)
+{
+    store_connection_t *c = calloc(1, sizeof *c);
+
+    if (!c) {
+        close(fd);
+        return NULL;
+    }
+    c->fd = fd;
+    c->served = served;
+    return c;
+}
+
+int store_connection_begin(store_connection_t *c, store_bench_t *bench,
+                           const store_server_t *server)
+{
+    struct epoll_event event = {EVENTS, {.ptr = c}};
+    store_counters_t *counters = &bench->counters[c->served->space->slot];
+
+    store_count(counters, STORE_CONNECTIONS_TOTAL, 1);
+    c->session = store_session_make(c->served->space, counters, server);
+    if (!c->session)
+        return -1;
+    return epoll_ctl(bench->epoll, EPOLL_CTL_ADD, c->fd, &event);
+}
+
+void store_connection_event(store_connection_t *c, uint32_t events)
+{
+    if (events & (uint32_t)(EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+        c->readable = 1;
+    /* The last bytes and the end may be one event. No other event follows. */
+    if (events & (uint32_t)(EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+        c->ends = 1;
+}
+
+void store_connection_free(store_connection_t *c)
+{
+    if (c->session)
+        store_session_free(c->session);
+    if (c->reply)
+        store_reply_free(c->reply);
+    free(c->rest);
+    close(c->fd);
+    free(c);
+}
+
+/* ---- bytes in ---- */
+
+/* One recv(). A stream that gives less than was asked for is empty: its next
+ * bytes, or its end, are an event, unless an event has reported the end.
+ * @return bytes; -1: an error */
+static ssize_t receive(turn_t *t, char *to, size_t n)
+{
+    ssize_t got;
+
+    do {
+        got = recv(t->c->fd, to, n, MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno != EAGAIN)
+        return -1;
+    if (got == 0)
+        t->c->at_end = 1;
+    if (got <= 0 || (got < (ssize_t)n && !t->c->ends))
+        t->c->readable = 0;
+    if (got <= 0)
+        return 0;
+    t->left -= (size_t)got;
+    store_count(t->counters, STORE_BYTES_READ, (uint64_t)got);
+    return got;
+}
+
+/* The beginning of an incomplete command moves to the beginning of the
+ * buffer. */
+static void move_down(turn_t *t)
+{
+    if (t->at == 0)
+        return;
+    memmove(t->bench->buffer, t->bench->buffer + t->at, t->end - t->at);
+    t->end -= t->at;
+    t->at = 0;
+}
+
+static int read_more(turn_t *t)
+{
+    size_t n = 0;
+    char *room = t->at == t->end ? store_session_room(t->c->session, &n) : NULL;
+    ssize_t got;
+
+    if (room && n > 0) {
+        got = receive(t, room, n < t->left ? n : t->left);
+        if (got > 0)
+            store_session_filled(t->c->session, (size_t)got);
+        return got < 0 ? -1 : 0;
+    }
+    move_down(t);
+    n = STORE_TURN_BYTES - t->end;
+    got = receive(t, t->bench->buffer + t->end, n < t->left ? n : t->left);
+    if (got > 0)
+        t->end += (size_t)got;
+    return got < 0 ? -1 : 0;
+}
+
+static void serve(turn_t *t)
+{
+    t->at += store_session_input(t->c->session, t->bench->buffer + t->at,
+                                 t->end - t->at, t->reply, &t->commands);
+}
+
+/* What an earlier turn has left is used first. */
+static void take_rest(turn_t *t)
+{
+    if (!t->c->rest)
+        return;
+    memcpy(t->bench->buffer, t->c->rest, t->c->n_rest);
+    t->end = t->c->n_rest;
+    free(t->c->rest);
+    t->c->rest = NULL;
+    t->c->n_rest = 0;
+}
+
+static int keep_rest(turn_t *t)
+{
+    size_t n = t->end - t->at;
+
+    if (n == 0)
+        return 0;
+    t->c->rest = malloc(n);
+    if (!t->c->rest)
+        return -1;
+    memcpy(t->c->rest, t->bench->buffer + t->at, n);
+    t->c->n_rest = (uint32_t)n;
+    return 0;
+}
+
+static int may_read(const turn_t *t)
+{
+    return t->c->readable && !t->c->at_end && t->left > 0 && t->commands > 0 &&
+           t->end - t->at < STORE_TURN_BYTES &&
+           !store_reply_is_full(t->reply) &&
+           !store_session_is_over(t->c->session);
+}
+
+/* @return -1: an error */
+static int read_and_serve(turn_t *t)
+{
+    take_rest(t);
+    if (t->c->unserved)
+        serve(t);
+    while (may_read(t)) {
+        if (read_more(t) != 0)
+            return -1;
+        serve(t);
+    }
+    t->c->unserved = t->commands == 0;
+    return store_reply_failed(t->reply) ? -1 : keep_rest(t);
+}
+
+/* ---- bytes out ---- */
+
+/* Ask for an event when the client has taken bytes, or no longer. Without this,
+ * each reply that a client takes would be an event. */
+static int await_room(const turn_t *t, uint8_t awaits)
+{
+    struct epoll_event event = {EVENTS, {.ptr = t->c}};
+
+    if (t->c->awaits_room == awaits)
+        return 0;
+    t->c->awaits_room = awaits;
+    if (awaits)
+        event.events |= EPOLLOUT;
+    return epoll_ctl(t->bench->epoll, EPOLL_CTL_MOD, t->c->fd, &event);
+}
+
+/* A reply that is sent is used again. One that is not belongs to the
+ * connection. @return -1: an error */
+static int send_reply(turn_t *t)
+{
+    size_t sent = 0;
+    int rv = 0;
+
+    if (store_reply_pending(t->reply) > 0)
+        rv = store_reply_send(t->reply, t->c->fd, &sent);
+    store_count(t->counters, STORE_BYTES_WRITTEN, sent);
+    if (rv != 0 && rv != EAGAIN)
+        return -1;
+    if (rv == EAGAIN)
+        return await_room(t, 1);
+    if (t->c->reply) {
+        store_reply_free(t->c->reply);
+        t->c->reply = t->reply = NULL;
+    }
+    return await_room(t, 0);
+}
+
+static int set_reply(turn_t *t)
+{
+    t->reply = t->c->reply;
+    if (t->reply)
+        return 0;
+    if (!t->bench->reply)
+        t->bench->reply = store_reply_make();
+    t->reply = t->bench->reply;
+    return t->reply ? 0 : -1;
+}
+
+/* The worker's reply has something left: the connection keeps it. */
+static void keep_reply(turn_t *t)
+{
+    if (t->reply != t->bench->reply)
+        return;
+    if (store_reply_pending(t->reply) == 0 && !store_reply_failed(t->reply))
+        return;
+    t->c->reply = t->reply;
+    t->bench->reply = NULL;
+}
+
+static store_turn_t what_next(const turn_t *t)
+{
+    const store_connection_t *c = t->c;
+
+    if (c->reply && store_reply_is_full(c->reply))
+        return STORE_TURN_IDLE;
+    if (store_session_is_over(c->session))
+        return c->reply ? STORE_TURN_IDLE : STORE_TURN_OVER;
+    if (c->unserved || (c->readable && !c->at_end))
+        return STORE_TURN_MORE;
+    return c->at_end && !c->reply ? STORE_TURN_OVER : STORE_TURN_IDLE;
+}
+
+store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
+{
+    turn_t t = {.c = c,
+                .bench = bench,
+                .counters = &bench->counters[c->served->space->slot],
+                .left = STORE_TURN_BYTES,
+                .commands = STORE_TURN_COMMANDS};
+    int rv;
+
+    if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) ||
+        set_reply(&t) != 0)
+        return STORE_TURN_OVER;
+    /* First what is left of the last turn. */
+    rv = c->reply ? send_reply(&t) : 0;
+    if (rv == 0)
+        rv = set_reply(&t);
+    if (rv == 0 && !store_reply_is_full(t.reply) &&
+        !store_session_is_over(c->session))
+        rv = read_and_serve(&t);
+    if (rv == 0 && !c->awaits_room)
+        rv = send_reply(&t);
+    if (t.reply)
+        keep_reply(&t);
+    return rv == 0 ? what_next(&t) : STORE_TURN_OVER;
+}

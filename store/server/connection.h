@@ -1,0 +1,77 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file connection.h
+ * @brief One client: reads its commands, serves them, sends the replies.
+ *
+ * A turn reads at most STORE_TURN_BYTES and serves at most STORE_TURN_COMMANDS,
+ * so no client takes the worker from the others. A connection that is idle owns
+ * no buffer: it reads into the memory of its worker. Only the beginning of an
+ * incomplete command moves to memory of the connection. A long value is read
+ * straight into its item. A client that does not take its replies is not read.
+ *
+ * Lock:  none; one worker. The main thread makes it and hands it over.
+ * Errors: each one ends the connection.
+ * Trust: the client may send anything, and may stop at any byte.
+ */
+#ifndef APPPOOL_STORE_SERVER_CONNECTION_H
+#define APPPOOL_STORE_SERVER_CONNECTION_H
+
+#include "store/command/session.h"
+#include "store/server/served.h"
+
+#define STORE_TURN_BYTES    (256 * 1024)
+#define STORE_TURN_COMMANDS 64
+
+/** What a turn leaves. */
+typedef enum {
+    STORE_TURN_IDLE, /**< wait for an event */
+    STORE_TURN_MORE, /**< there is more to do: another turn */
+    STORE_TURN_OVER  /**< close it */
+} store_turn_t;
+
+typedef struct store_connection {
+    /** of the worker's list of all; while the main thread hands it over, `next`
+     * is in another list */
+    struct store_connection *next, *previous;
+    struct store_connection *next_ready;
+    store_served_t *served;
+    store_session_t *session;
+    store_reply_t *reply; /**< what could not be sent; NULL: all is sent */
+    char *rest;           /**< bytes that were read and not used */
+    uint32_t n_rest;
+    int fd;
+    uint8_t is_ready;    /**< it is in the worker's ready list */
+    uint8_t readable;    /**< the socket may have more bytes */
+    uint8_t unserved;    /**< `rest` may have complete commands */
+    uint8_t awaits_room; /**< epoll reports when the client takes bytes */
+    uint8_t ends;        /**< an event has reported that an end follows */
+    uint8_t at_end;      /**< the client sends no more, and all is read */
+} store_connection_t;
+
+/** What a turn borrows from the worker. */
+typedef struct {
+    int epoll;
+    char *buffer;               /**< STORE_TURN_BYTES */
+    store_reply_t *reply;       /**< empty; NULL: the last one was kept */
+    store_counters_t *counters; /**< of the worker, for all spaces */
+} store_bench_t;
+
+/** Called by the main thread. Takes the descriptor. @return NULL: no memory;
+ * the descriptor is closed */
+store_connection_t *store_connection_make(store_served_t *, int fd);
+
+/** The worker takes it: from now on there are events.
+ * @return 0; -1: close it */
+int store_connection_begin(store_connection_t *, store_bench_t *,
+                           const store_server_t *);
+
+/** Events of epoll. */
+void store_connection_event(store_connection_t *, uint32_t events);
+
+store_turn_t store_connection_turn(store_connection_t *, store_bench_t *);
+
+/** Close it, and free all that it has. */
+void store_connection_free(store_connection_t *);
+
+#endif

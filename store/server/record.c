@@ -1,0 +1,38 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/record.h"
+
+#include <apr_siphash.h>
+
+#include "store/format.h"
+
+_Static_assert(STORE_RECORD_KEY == APR_SIPHASH_KSIZE, "as the hash wants it");
+
+int store_record_is_header(const store_record_t *r)
+{
+    if (r->magic != STORE_RECORD_MAGIC)
+        return 0;
+    switch (r->kind) {
+    case STORE_RECORD_SPACE:
+        return r->klen > 0 && r->klen < STORE_NAME && r->length == 0;
+    case STORE_RECORD_ITEM:
+        return r->klen > 0 && r->klen <= STORE_KEY_MAX &&
+               r->length <= STORE_RECORD_VALUE_MAX;
+    case STORE_RECORD_END:
+        return r->klen == 0 && r->length == 0;
+    default:
+        return 0;
+    }
+}
+
+uint64_t store_record_check(const store_record_t *r,
+                            const unsigned char key[STORE_RECORD_KEY])
+{
+    store_record_t head = *r;
+    uint64_t parts[2];
+
+    head.check = 0;
+    parts[0] = apr_siphash24(&head, sizeof head, key);
+    parts[1] = apr_siphash24(r + 1, store_record_size(r) - sizeof *r, key);
+    return apr_siphash24(parts, sizeof parts, key);
+}

@@ -1,0 +1,307 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/served.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/shared/heartbeat.h"
+#include "store/clock.h"
+#include "store/server/listener.h"
+#include "store/server/mailbox.h"
+#include "store/server/note.h"
+#include "store/server/sweep.h"
+
+static store_served_t *first;
+static const store_served_hooks_t *hooks;
+
+void store_served_begin(const store_served_hooks_t *h)
+{
+    hooks = h;
+}
+
+store_served_t *store_served_list(void)
+{
+    return first;
+}
+
+store_space_t *store_served_nth(unsigned n)
+{
+    const store_served_t *s = first;
+
+    while (s && n-- > 0)
+        s = s->next;
+    return s ? s->space : NULL;
+}
+
+void store_served_count(store_served_t *s, int change)
+{
+    store_space_figures_t *figures = s->space->figures;
+    uint32_t n =
+        __atomic_add_fetch(&s->connections, (uint32_t)change, __ATOMIC_ACQ_REL);
+
+    /* Without connections, the main thread may free the space now. */
+    __atomic_store_n(&figures->connections, n, __ATOMIC_RELAXED);
+}
+
+static store_served_t *find(const char *name)
+{
+    store_served_t *s;
+
+    for (s = first; s; s = s->next)
+        if (strcmp(s->options.name, name) == 0)
+            return s;
+    return NULL;
+}
+
+/* ---- listeners ---- */
+
+/* Copies of one socket have one inode. */
+static int is_same(int a, int b)
+{
+    struct stat of_a, of_b;
+
+    return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 &&
+           of_a.st_ino == of_b.st_ino && of_a.st_dev == of_b.st_dev;
+}
+
+/* An older listener of the space may be there, too: its path was removed. */
+static int stays(void *ctx, const char *name, int fd)
+{
+    const store_served_t *s = find(name);
+
+    (void)ctx;
+    return s && s->listener >= 0 && is_same(s->listener, fd);
+}
+
+static void close_listener(store_served_t *s)
+{
+    if (s->listener < 0)
+        return;
+    hooks->unwatch(s);
+    close(s->listener);
+    s->listener = -1;
+    unlink(s->path);
+}
+
+/* @return 0, or -1: that was logged */
+static int open_listener(store_served_t *s)
+{
+    if (s->listener >= 0)
+        return 0;
+    s->listener = store_listener_make(s->path);
+    if (s->listener >= 0 && hooks->watch(s) == 0) {
+        if (store_mailbox_put(s->options.name, s->listener) != 0)
+            store_note(STORE_WARN,
+                       "the socket of space %s cannot be kept while no store "
+                       "runs: %s",
+                       s->options.name, strerror(errno));
+        return 0;
+    }
+    store_note(STORE_ERROR, "%s, the socket of space %s, cannot be made: %s",
+               s->path, s->options.name, strerror(errno));
+    if (s->listener >= 0)
+        close(s->listener);
+    s->listener = -1;
+    return -1;
+}
+
+/* A listener of the last store. Clients may wait at it already. */
+static void take_listener(void *ctx, const char *name, int fd)
+{
+    store_served_t *s = find(name);
+
+    (void)ctx;
+    if (s && s->listener < 0 && store_listener_is(fd, s->path)) {
+        s->listener = fd;
+        if (hooks->watch(s) == 0)
+            return;
+        s->listener = -1;
+    }
+    close(fd);
+}
+
+static int is_key(const char *key)
+{
+    const store_served_t *s;
+
+    for (s = first; s; s = s->next)
+        if (strcmp(s->options.key, key) == 0)
+            return 1;
+    return 0;
+}
+
+/* Sockets of spaces that were lost while no store ran. */
+static void remove_others(void)
+{
+    DIR *d = opendir(hooks->directory);
+    const struct dirent *e;
+    struct stat st;
+
+    while (d && (e = readdir(d)))
+        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISSOCK(st.st_mode) && !is_key(e->d_name))
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
+static void open_listeners(void)
+{
+    static int has_taken;
+    store_served_t *s;
+    int n = 0;
+
+    if (!has_taken) {
+        has_taken = 1;
+        n = store_mailbox_peek(take_listener, NULL);
+        remove_others();
+    }
+    for (s = first; s; s = s->next)
+        if (!s->gone)
+            open_listener(s);
+    if (n != 0)
+        store_mailbox_keep(stays, NULL);
+}
+
+/* ---- spaces ---- */
+
+static void take_options(store_served_t *s, store_config_space_t *o)
+{
+    free(s->options.uids);
+    s->options = *o;
+    o->uids = NULL;
+    snprintf(s->path, sizeof s->path, "%s/%s", hooks->directory,
+             s->options.key);
+    __atomic_store_n(&s->space->figures->max_connections, o->max_connections,
+                     __ATOMIC_RELAXED);
+}
+
+static int is_same_socket(const store_served_t *s,
+                          const store_config_space_t *o)
+{
+    return strcmp(s->options.key, o->key) == 0;
+}
+
+static void add(store_config_space_t *o)
+{
+    store_space_options_t options = {o->name, o->size, o->evict, heartbeat};
+    store_served_t *s = calloc(1, sizeof *s);
+
+    heartbeat();
+    if (s)
+        s->space = store_space_open(&options);
+    if (!s || !s->space) {
+        store_note(STORE_ERROR, "space %s cannot be opened: %s", o->name,
+                   strerror(errno));
+        free(s);
+        return;
+    }
+    s->listener = -1;
+    s->space->entry->gone_at = 0;
+    take_options(s, o);
+    store_sweep_lock();
+    s->next = first;
+    first = s;
+    store_sweep_unlock();
+}
+
+static void change(store_served_t *s, store_config_space_t *o)
+{
+    store_space_options_t options = {s->options.name, o->size, o->evict, NULL};
+
+    if (!is_same_socket(s, o)) {
+        close_listener(s);
+        store_mailbox_keep(stays, NULL);
+    }
+    if (s->options.size != o->size || s->options.evict != o->evict)
+        store_space_configure(s->space, &options);
+    take_options(s, o);
+    if (s->gone)
+        store_note(STORE_NOTICE, "space %s is back, with its items",
+                   s->options.name);
+    s->space->entry->gone_at = 0;
+    __atomic_store_n(&s->gone, 0, __ATOMIC_RELAXED);
+}
+
+static void lose(store_served_t *s)
+{
+    store_note(STORE_NOTICE, "space %s is gone: its items are kept for an hour",
+               s->options.name);
+    close_listener(s);
+    s->space->entry->gone_at = store_clock();
+    __atomic_store_n(&s->gone, 1, __ATOMIC_RELAXED);
+}
+
+static int is_in(const store_config_t *t, const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < t->n_spaces; i++)
+        if (strcmp(t->spaces[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+int store_served_apply(store_config_t *t)
+{
+    store_served_t *s;
+    int lost = 0;
+    unsigned i;
+
+    for (s = first; s; s = s->next)
+        if (!s->gone && !is_in(t, s->options.name)) {
+            lose(s);
+            lost = 1;
+        }
+    if (lost)
+        store_mailbox_keep(stays, NULL);
+    for (i = 0; i < t->n_spaces; i++) {
+        s = find(t->spaces[i].name);
+        if (s)
+            change(s, &t->spaces[i]);
+        else
+            add(&t->spaces[i]);
+    }
+    open_listeners();
+    return lost;
+}
+
+/* ---- end ---- */
+
+void store_served_forget(store_served_t *s)
+{
+    store_served_t **link = &first;
+
+    while (*link != s)
+        link = &(*link)->next;
+    store_sweep_lock();
+    *link = s->next;
+    store_sweep_unlock();
+    store_space_close(s->space);
+    free(s->options.uids);
+    free(s);
+}
+
+static int none_stays(void *ctx, const char *name, int fd)
+{
+    (void)ctx;
+    (void)name;
+    (void)fd;
+    return 0;
+}
+
+void store_served_stop(void)
+{
+    store_served_t *s;
+
+    for (s = first; s; s = s->next)
+        close_listener(s);
+    store_mailbox_keep(none_stays, NULL);
+}

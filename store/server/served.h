@@ -1,0 +1,72 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file served.h
+ * @brief The spaces of the table, which this store serves: memory, socket,
+ *        users, connections.
+ *
+ * A space that is gone from the table loses its socket and its connections at
+ * once. Its items stay for an hour, because a mistake in the configuration must
+ * not cost all sessions.
+ *
+ * Lock:  none; the main thread. Workers read `space` and `gone`, and count
+ *        `connections` down.
+ * Crash: the next store reads the table and the directory of the memfd again.
+ */
+#ifndef APPPOOL_STORE_SERVER_SERVED_H
+#define APPPOOL_STORE_SERVER_SERVED_H
+
+#include "store/memory/space.h"
+#include "store/server/config.h"
+
+#define STORE_SERVED_PATH 108 /* of a socket, NUL included */
+
+typedef struct store_served {
+    struct store_served *next;
+    store_space_t *space;
+    store_config_space_t options; /**< owns its `uids` */
+    char path[STORE_SERVED_PATH];
+    int listener;         /**< -1: none */
+    uint32_t connections; /**< atomic */
+    int gone;             /**< atomic: its connections are to be closed */
+    int64_t refused_at;   /**< ms: when a refusal was logged; 0: never */
+    int64_t full_at;      /**< ms: the same, of too many connections */
+    int64_t limit_at;     /**< ms: the same, of the limit of memory */
+    uint64_t evictions, refused; /**< items, at the last tick */
+} store_served_t;
+
+/** What the server does with listeners. */
+typedef struct {
+    const char *directory;             /**< of the sockets; absolute */
+    int (*watch)(store_served_t *);    /**< accept at its listener */
+    void (*unwatch)(store_served_t *); /**< no more */
+} store_served_hooks_t;
+
+/** Call this once. The hooks must stay. */
+void store_served_begin(const store_served_hooks_t *);
+
+/**
+ * Serve the spaces of the table, and no others. What fails is logged, and the
+ * next call tries it again.
+ * @param t the spaces' users are taken out of it
+ * @return 1: connections have to be closed (worker.h)
+ */
+int store_served_apply(store_config_t *t);
+
+/** All that are or were served. */
+store_served_t *store_served_list(void);
+
+/** The memory of one of them, by its number; NULL: there are no more. */
+store_space_t *store_served_nth(unsigned n);
+
+/** Close a space that is gone and has no connections, and free it. Its items
+ * stay in the memfd. */
+void store_served_forget(store_served_t *);
+
+/** The end: close all listeners, also the copies in the mailbox. */
+void store_served_stop(void);
+
+/** A connection was accepted, or has ended. Any thread. */
+void store_served_count(store_served_t *, int change);
+
+#endif

@@ -1,0 +1,298 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file server.c
+ * @brief apppool-store: a memcached for the apps of the pool.
+ *
+ * The main thread accepts connections and hands them to the workers. It reads
+ * the configuration when the bell rings, and does what is due each second. What
+ * the store holds is in a memfd of httpd's parent. If the store is killed, the
+ * watchdog starts it again, and it goes on with all items.
+ */
+#include "store/server/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "spawner/shared/heartbeat.h"
+#include "store/memory/region.h"
+#include "store/server/accept.h"
+#include "store/server/keep.h"
+#include "store/server/mailbox.h"
+#include "store/server/note.h"
+#include "store/server/startup.h"
+#include "store/server/sweep.h"
+#include "store/server/upkeep.h"
+
+#define EVENTS     64
+#define TURN       1000 /* ms: a turn of the loop is not longer */
+/* ms: httpd is gone. The watchdog acts first, or else the spawner: the apps may
+ * use the store until they end. */
+#define LIFE_LIMIT ((CONTRACT_ORPHANS + 30) * 1000)
+
+static struct {
+    store_startup_t startup;
+    store_server_t server;
+    store_worker_t worker[STORE_THREADS];
+    unsigned threads; /* that the configuration wants */
+    int epoll;
+    int stopping;
+    int full; /* there were no more descriptors: accept in a second again */
+    int64_t now;
+    int64_t tick_at;
+} server = {.epoll = -1};
+
+/* Their addresses mark the events that are not a listener's. */
+static char signals, bell;
+
+/* ---- the loop ---- */
+
+static int watch(int fd, void *ctx)
+{
+    struct epoll_event event = {EPOLLIN, {.ptr = ctx}};
+
+    return epoll_ctl(server.epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+static int watch_listener(store_served_t *s)
+{
+    return watch(s->listener, s);
+}
+
+/* The mailbox has a copy of the listener, so its end does not take it out. */
+static void unwatch_listener(store_served_t *s)
+{
+    epoll_ctl(server.epoll, EPOLL_CTL_DEL, s->listener, NULL);
+}
+
+static void on_signals(void)
+{
+    struct signalfd_siginfo got;
+
+    while (read(server.startup.signals, &got, sizeof got) == sizeof got)
+        if (got.ssi_signo == SIGTERM)
+            server.stopping = 1;
+}
+
+static void apply(store_config_t *config)
+{
+    unsigned i;
+
+    if (!store_served_apply(config))
+        return;
+    for (i = 0; i < server.server.threads; i++)
+        store_worker_look(&server.worker[i]);
+}
+
+static void on_bell(void)
+{
+    store_config_t *config;
+    uint64_t rings;
+
+    if (read(CONTRACT_BELL_FD, &rings, sizeof rings) < 0 && errno == EAGAIN)
+        return;
+    config = store_startup_config(&server.startup);
+    if (!config)
+        return;
+    apply(config);
+    if (config->threads != server.threads ||
+        config->max_object != server.server.max_object)
+        store_note(STORE_INFO,
+                   "AppStoreThreads and AppStoreMaxObject change with "
+                   "the next start of the store");
+    store_config_free(config);
+}
+
+/* Usually the watchdog sends SIGTERM. It may have been killed with httpd. */
+static void look_for_httpd(void)
+{
+    static int64_t until;
+    struct pollfd fds[2] = {{CONTRACT_PARENT_FD, POLLIN, 0},
+                            {CONTRACT_LIFE_FD, 0, 0}};
+
+    poll(fds, 2, 0);
+    if (!fds[0].revents || !fds[1].revents) {
+        until = 0;
+        return;
+    }
+    if (until == 0)
+        until = server.now + LIFE_LIMIT;
+    if (server.now < until)
+        return;
+    store_note(STORE_NOTICE, "httpd is gone, so the store stops");
+    server.stopping = 1;
+}
+
+static void tick(void)
+{
+    if (server.now < server.tick_at)
+        return;
+    server.tick_at = server.now + TURN;
+    server.full = 0;
+    store_upkeep_tick(server.now);
+    look_for_httpd();
+}
+
+static void on_listener(store_served_t *s)
+{
+    if (server.full || s->listener < 0 || store_accept(s, server.now) == 0)
+        return;
+    server.full = 1;
+    store_note(STORE_ERROR, "the store cannot accept a connection: %s",
+               strerror(errno));
+}
+
+static void turn(void)
+{
+    struct epoll_event events[EVENTS];
+    int64_t left = server.tick_at - clock_ms();
+    int i, n;
+
+    /* Without descriptors each listener would be ready all the time. */
+    if (server.full)
+        poll(NULL, 0, 100);
+    n = epoll_wait(server.epoll, events, EVENTS,
+                   left < 0      ? 0
+                   : left > TURN ? TURN
+                                 : (int)left);
+    heartbeat();
+    server.now = clock_ms();
+    for (i = 0; i < n; i++)
+        if (events[i].data.ptr == &signals)
+            on_signals();
+        else if (events[i].data.ptr != &bell)
+            on_listener(events[i].data.ptr);
+    /* A change of the configuration may free what the other events name. */
+    for (i = 0; i < n; i++)
+        if (events[i].data.ptr == &bell)
+            on_bell();
+    tick();
+}
+
+/* ---- start and end ---- */
+
+static unsigned choose_threads(unsigned wanted)
+{
+    cpu_set_t cpus;
+    unsigned n = sched_getaffinity(0, sizeof cpus, &cpus) == 0
+                     ? (unsigned)CPU_COUNT(&cpus)
+                     : 1;
+
+    return wanted < n ? wanted : n > 0 ? n : 1;
+}
+
+static int start_threads(void)
+{
+    unsigned i, n = server.server.threads;
+
+    for (i = 0; i < n; i++)
+        if (store_worker_start(&server.worker[i], i, &server.server) != 0)
+            return -1;
+    store_accept_begin(server.worker, n);
+    return store_sweep_start(store_served_nth);
+}
+
+static void log_start(int64_t began)
+{
+    store_figures_t *f = store_region_figures();
+    uint64_t recovered = 0, dropped = 0;
+    const store_served_t *s;
+    unsigned n = 0;
+
+    for (s = store_served_list(); s; s = s->next, n++) {
+        recovered += s->space->figures->recovered;
+        dropped += s->space->figures->dropped;
+    }
+    f->threads = server.server.threads;
+    f->recovery_us = (uint64_t)(clock_ms() - began) * 1000;
+    store_note(
+        STORE_NOTICE,
+        "process %d has started: %u space%s, recovered %llu item%s, dropped "
+        "%llu, in %lld ms",
+        (int)getpid(), n, n == 1 ? "" : "s", (unsigned long long)recovered,
+        recovered == 1 ? "" : "s", (unsigned long long)dropped,
+        (long long)(clock_ms() - began));
+}
+
+static int open_region(void)
+{
+    if (store_region_open(CONTRACT_ITEMS_FD, CONTRACT_FIGURES_FD) == 0)
+        return 0;
+    store_note(STORE_ERROR, "the memory of the store cannot be used: %s",
+               errno == EINVAL ? "it has another format" : strerror(errno));
+    return errno == EINVAL ? CONTRACT_EXIT_CONFIG : 1;
+}
+
+static int begin(const char *runtime)
+{
+    static store_served_hooks_t hooks = {.watch = watch_listener,
+                                         .unwatch = unwatch_listener};
+    int64_t began = clock_ms();
+    store_config_t *config;
+    int rv = store_startup(&server.startup, runtime, &config), is_new;
+
+    if (rv == 0)
+        rv = open_region();
+    if (rv != 0)
+        return rv;
+    server.epoll = epoll_create1(EPOLL_CLOEXEC);
+    server.threads = config->threads;
+    server.server.threads = choose_threads(config->threads);
+    server.server.max_object = config->max_object;
+    server.server.max_connections = 1024;
+    store_item_max = config->max_object;
+    hooks.directory = server.startup.sockets;
+    store_served_begin(&hooks);
+    store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);
+    is_new = store_keep_is_new();
+    /* Clients wait in the backlog of the listeners until all is loaded. */
+    apply(config);
+    store_config_free(config);
+    store_keep_load(server.startup.save, is_new);
+    if (watch(server.startup.signals, &signals) != 0 ||
+        watch(CONTRACT_BELL_FD, &bell) != 0 || start_threads() != 0) {
+        store_note(STORE_ERROR, "the store cannot be started: %s",
+                   strerror(errno));
+        return 1;
+    }
+    log_start(began);
+    return 0;
+}
+
+static void end(void)
+{
+    unsigned i;
+
+    store_note_directly();
+    store_served_stop();
+    for (i = 0; i < server.server.threads; i++)
+        store_worker_stop(&server.worker[i]);
+    store_sweep_stop();
+    store_keep_save(server.startup.save);
+}
+
+int store_server_main(int argc, char **argv)
+{
+    int rv;
+
+    if (argc == 2 && strcmp(argv[1], "--version") == 0)
+        return puts(CONTRACT_STORE_VERSION) < 0;
+    rv = store_startup_check(argc, argv);
+    if (rv == 0)
+        rv = begin(argv[1]);
+    if (rv != 0)
+        return rv;
+    while (!server.stopping)
+        turn();
+    end();
+    return CONTRACT_EXIT_DONE;
+}

@@ -1,0 +1,60 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file snapshot.h
+ * @brief Saves all items to a file when the store stops, and loads them at the
+ *        next start.
+ *
+ *     file:   header 32 | record | record | ...
+ *     record: header 32 | key | value         an item of the space above
+ *             header 32 | name                a space; exptime is its cas
+ *             header 32                       the end; exptime counts items
+ *
+ * Each record has a check of its own. So a file that is truncated or damaged
+ * yields all records that are sound: the reader skips to the next header that
+ * is right. The file is used where it lies, and emptied after it was loaded, so
+ * the store needs no right in its directory.
+ *
+ * Lock:  none: there are no workers when it is saved and loaded.
+ * Errors: -1 and errno.
+ * Crash: a save that is killed leaves the items that it has written. A load
+ *        that is killed leaves the file as it is.
+ * Trust: the file may have any bytes. No length is believed before its check.
+ */
+#ifndef APPPOOL_STORE_SERVER_SNAPSHOT_H
+#define APPPOOL_STORE_SERVER_SNAPSHOT_H
+
+#include "store/memory/space.h"
+#include "store/server/record.h"
+
+typedef struct {
+    uint64_t items;   /**< that were saved or loaded */
+    uint64_t bytes;   /**< of the file */
+    uint64_t expired; /**< that had no more time */
+    uint64_t dropped; /**< that have no space, or no room in it */
+    uint64_t damaged; /**< places where bytes had to be skipped */
+    int complete;     /**< all was saved; the end was found */
+    unsigned char key[STORE_RECORD_KEY];
+} store_snapshot_t;
+
+/** Empty the file, and begin. */
+int store_snapshot_begin(int fd, store_snapshot_t *);
+
+/** Append a space with its items.
+ * @param until ms, of clock_ms(): do not begin an item later than that
+ * @return 1: it was too late */
+int store_snapshot_save(int fd, store_space_t *, int64_t until,
+                        store_snapshot_t *);
+
+/** Append the end, and have all on disk. */
+int store_snapshot_end(int fd, store_snapshot_t *);
+
+/**
+ * Load what is there.
+ * @param find the space of a name; NULL: there is no such space now
+ * @param turn is called again and again, for the heartbeat
+ */
+int store_snapshot_load(int fd, store_space_t *(*find)(const char *name),
+                        void (*turn)(void), store_snapshot_t *);
+
+#endif

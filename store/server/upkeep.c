@@ -1,0 +1,125 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/upkeep.h"
+
+#include <string.h>
+
+#include "store/clock.h"
+#include "store/memory/region.h"
+#include "store/server/note.h"
+#include "store/server/served.h"
+
+#define KEEP_GONE 3600 /* s */
+/* ms from one line about the limit of a space to the next. */
+#define AGAIN     INT64_C(3600000)
+
+/* ---- spaces that are gone ---- */
+
+/* The memory of a space goes back to the kernel, and its entry is free. */
+static void forget(unsigned slot)
+{
+    store_entry_t *e = &store_region_directory()->entry[slot];
+
+    store_region_punch(slot, 0, e->pages);
+    store_note(STORE_NOTICE,
+               "space %.*s was gone for an hour: its items are removed",
+               STORE_NAME - 1, e->name);
+    memset(e, 0, sizeof *e);
+}
+
+static int is_due(const store_entry_t *e, uint32_t now)
+{
+    return e->gone_at != 0 && now >= e->gone_at && now - e->gone_at > KEEP_GONE;
+}
+
+static int is_open(unsigned slot)
+{
+    const store_served_t *s;
+
+    for (s = store_served_list(); s; s = s->next)
+        if (s->space->slot == slot)
+            return 1;
+    return 0;
+}
+
+/* Spaces that the configuration has lost while this store ran. */
+static void close_gone(uint32_t now)
+{
+    store_served_t *s, *next;
+
+    for (s = store_served_list(); s; s = next) {
+        unsigned slot = s->space->slot;
+
+        next = s->next;
+        if (!s->gone || !is_due(s->space->entry, now) ||
+            __atomic_load_n(&s->connections, __ATOMIC_ACQUIRE) != 0)
+            continue;
+        store_served_forget(s);
+        forget(slot);
+    }
+}
+
+/* Spaces that the configuration has lost before, or while no store ran. */
+static void forget_gone(uint32_t now)
+{
+    store_directory_t *d = store_region_directory();
+    unsigned slot;
+
+    close_gone(now);
+    for (slot = 0; slot < STORE_SPACES; slot++) {
+        store_entry_t *e = &d->entry[slot];
+
+        if (!e->name[0] || is_open(slot))
+            continue;
+        if (e->gone_at == 0)
+            e->gone_at = now;
+        else if (is_due(e, now))
+            forget(slot);
+    }
+}
+
+/* ---- the limit ---- */
+
+/* Items that were refused because there was no room. */
+static uint64_t count_refused(unsigned slot)
+{
+    const store_figures_t *f = store_region_figures();
+    uint64_t n = 0;
+    unsigned i;
+
+    for (i = 0; i < STORE_THREADS; i++)
+        n += __atomic_load_n(&f->worker[i][slot].n[STORE_NO_MEMORY_COUNT],
+                             __ATOMIC_RELAXED);
+    return n;
+}
+
+/* The first eviction, or refusal of an item, in an hour. */
+static void log_limit(store_served_t *s, int64_t now)
+{
+    uint64_t evictions = __atomic_load_n(&s->space->figures->evictions,
+                                         __ATOMIC_RELAXED),
+             refused = count_refused(s->space->slot);
+    int is_new = evictions != s->evictions || refused != s->refused;
+
+    if (is_new && (s->limit_at == 0 || now - s->limit_at >= AGAIN)) {
+        s->limit_at = now;
+        store_note(refused != s->refused ? STORE_WARN : STORE_NOTICE,
+                   "space %s is full (AppStore): %s", s->options.name,
+                   refused != s->refused
+                       ? "items are refused"
+                       : "the items that were unused longest are evicted");
+    }
+    s->evictions = evictions;
+    s->refused = refused;
+}
+
+void store_upkeep_tick(int64_t now)
+{
+    store_served_t *s;
+
+    for (s = store_served_list(); s; s = s->next) {
+        store_space_tick(s->space);
+        log_limit(s, now);
+    }
+    forget_gone(store_clock());
+}

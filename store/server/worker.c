@@ -1,0 +1,219 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "store/memory/region.h"
+
+#define EVENTS 128
+
+static void wake(store_worker_t *w)
+{
+    uint64_t one = 1;
+
+    if (write(w->bell, &one, sizeof one) < 0) {
+        /* EAGAIN: the bell has rung, and the worker is awake. */
+    }
+}
+
+/* ---- for the main thread ---- */
+
+void store_worker_give(store_worker_t *w, store_connection_t *c)
+{
+    store_connection_t *newest = __atomic_load_n(&w->arrived, __ATOMIC_RELAXED);
+
+    __atomic_fetch_add(&w->connections, 1, __ATOMIC_RELAXED);
+    do {
+        c->next = newest;
+    } while (!__atomic_compare_exchange_n(&w->arrived, &newest, c, 1,
+                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+    /* The worker takes the whole list after it has read the bell. */
+    if (!newest)
+        wake(w);
+}
+
+void store_worker_look(store_worker_t *w)
+{
+    __atomic_store_n(&w->look, 1, __ATOMIC_RELEASE);
+    wake(w);
+}
+
+void store_worker_stop(store_worker_t *w)
+{
+    __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
+    wake(w);
+    pthread_join(w->thread, NULL);
+    close(w->bench.epoll);
+    close(w->bell);
+    free(w->bench.buffer);
+}
+
+/* ---- its connections ---- */
+
+static void make_ready(store_worker_t *w, store_connection_t *c)
+{
+    if (c->is_ready)
+        return;
+    c->is_ready = 1;
+    c->next_ready = NULL;
+    if (w->first)
+        w->last->next_ready = c;
+    else
+        w->first = c;
+    w->last = c;
+}
+
+static void adopt(store_worker_t *w, store_connection_t *c)
+{
+    c->previous = NULL;
+    c->next = w->all;
+    if (w->all)
+        w->all->previous = c;
+    w->all = c;
+}
+
+/* It must not be in the ready list. */
+static void end(store_worker_t *w, store_connection_t *c)
+{
+    store_served_t *served = c->served;
+
+    if (c->previous)
+        c->previous->next = c->next;
+    else
+        w->all = c->next;
+    if (c->next)
+        c->next->previous = c->previous;
+    store_connection_free(c);
+    __atomic_fetch_sub(&w->connections, 1, __ATOMIC_RELAXED);
+    store_served_count(served, -1);
+}
+
+static void take_arrived(store_worker_t *w)
+{
+    store_connection_t *c = __atomic_exchange_n(&w->arrived, NULL,
+                                                __ATOMIC_ACQUIRE),
+                       *next;
+
+    for (; c; c = next) {
+        next = c->next;
+        adopt(w, c);
+        if (store_connection_begin(c, &w->bench, w->server) != 0)
+            end(w, c);
+    }
+}
+
+static void read_bell(store_worker_t *w)
+{
+    store_connection_t *c;
+    uint64_t rings;
+
+    if (read(w->bell, &rings, sizeof rings) < 0) {
+        /* Another round has read the bell. */
+    }
+    take_arrived(w);
+    if (__atomic_exchange_n(&w->look, 0, __ATOMIC_ACQUIRE))
+        for (c = w->all; c; c = c->next)
+            make_ready(w, c);
+}
+
+/* One turn for each that is ready now. Those that have more to do are in the
+ * list of the next round. */
+static void serve_ready(store_worker_t *w)
+{
+    store_connection_t *c = w->first, *next;
+
+    w->first = w->last = NULL;
+    for (; c; c = next) {
+        next = c->next_ready;
+        c->is_ready = 0;
+        switch (store_connection_turn(c, &w->bench)) {
+        case STORE_TURN_MORE:
+            make_ready(w, c);
+            break;
+        case STORE_TURN_OVER:
+            end(w, c);
+            break;
+        case STORE_TURN_IDLE:
+            break;
+        }
+    }
+}
+
+/* ---- the thread ---- */
+
+static void round_of(store_worker_t *w)
+{
+    struct epoll_event events[EVENTS];
+    int i, n = epoll_wait(w->bench.epoll, events, EVENTS, w->first ? 0 : -1);
+
+    for (i = 0; i < n; i++) {
+        store_connection_t *c = events[i].data.ptr;
+
+        if (!c) {
+            read_bell(w);
+            continue;
+        }
+        store_connection_event(c, events[i].events);
+        make_ready(w, c);
+    }
+    serve_ready(w);
+}
+
+static void *run(void *ctx)
+{
+    store_worker_t *w = ctx;
+
+    while (!__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE))
+        round_of(w);
+    take_arrived(w);
+    while (w->all)
+        end(w, w->all);
+    if (w->bench.reply)
+        store_reply_free(w->bench.reply);
+    return NULL;
+}
+
+static int prepare(store_worker_t *w)
+{
+    struct epoll_event event = {EPOLLIN, {.ptr = NULL}};
+
+    w->bench.counters = store_region_figures()->worker[w->number];
+    w->bench.buffer = malloc(STORE_TURN_BYTES);
+    w->bench.epoll = epoll_create1(EPOLL_CLOEXEC);
+    w->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (!w->bench.buffer || w->bench.epoll < 0 || w->bell < 0)
+        return -1;
+    return epoll_ctl(w->bench.epoll, EPOLL_CTL_ADD, w->bell, &event);
+}
+
+int store_worker_start(store_worker_t *w, unsigned number,
+                       const store_server_t *server)
+{
+    char name[16];
+    sigset_t all, before;
+    int error;
+
+    w->number = number;
+    w->server = server;
+    if (prepare(w) != 0)
+        return -1;
+    /* Signals are for the main thread. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&w->thread, NULL, run, w);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
+        errno = error;
+        return -1;
+    }
+    snprintf(name, sizeof name, "worker %u", number);
+    pthread_setname_np(w->thread, name);
+    return 0;
+}

@@ -14,6 +14,7 @@
 APXS ?= apxs
 prefix ?= /usr/local
 libexecdir ?= $(prefix)/libexec
+localstatedir ?= $(prefix)/var
 sbindir ?= $(prefix)/sbin
 mandir ?= $(prefix)/share/man
 completiondir ?= $(prefix)/share/bash-completion/completions
@@ -41,6 +42,7 @@ cflags := -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -Wconversion \
 cppflags := -I. -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
 	-DAPPPOOL_VERSION='"$(version)"' \
 	-DAPPPOOL_LIBEXECDIR='"$(apppoollibexecdir)"' \
+	-DAPPPOOL_STATEDIR='"$(localstatedir)/lib/apppool"' \
 	-DAPPPOOL_RUNTIME_DIR='"$(runtimedir)"'
 apr := $(shell $(apr_config) --cppflags) \
 	$(call system,$(shell $(apr_config) --includedir))
@@ -48,6 +50,7 @@ httpd := $(call system,$(shell $(APXS) -q INCLUDEDIR) \
 	$(shell $(apu_config) --includedir))
 jansson := $(shell pkg-config --libs jansson 2>/dev/null || echo -ljansson)
 aprlibs := $(shell $(apr_config) --link-ld --libs)
+aprulibs := $(shell $(apu_config) --link-ld)
 ldflags := -Wl,-z,relro -Wl,-z,now
 
 objects = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
@@ -55,13 +58,17 @@ pool := $(call objects,pool,$(shm_sources))
 module := $(call objects,module,$(module_sources))
 watchdog := $(call objects,watchdog,$(watchdog_sources))
 spawner := $(call objects,spawner,$(spawner_main) $(spawner_sources))
+store := $(call objects,store,$(store_main) $(store_server_sources) \
+	$(store_command_sources) $(store_memory_sources))
 ctl := $(call objects,ctl,$(ctl_sources) $(detect_sources))
 
 all: $(O)/mod_apppool.so $(O)/apppool-watchdog $(O)/apppool-spawner \
-	$(O)/apppoolctl $(O)/apppool.load
+	$(O)/apppool-store $(O)/apppoolctl $(O)/apppool.load
 
 $(pool): cflags += -fvisibility=hidden
 $(pool) $(spawner) $(ctl): cppflags += $(apr)
+$(store): cppflags += $(apr) $(call system,$(shell $(apu_config) --includedir))
+$(store): cflags += -pthread
 $(module): cppflags += $(apr) $(httpd)
 $(watchdog): cppflags += -D_GNU_SOURCE
 $(watchdog): cflags += -ffunction-sections -fdata-sections
@@ -79,6 +86,8 @@ $(O)/watchdog/%.o: %.c
 	$(compile)
 $(O)/spawner/%.o: %.c
 	$(compile)
+$(O)/store/%.o: %.c
+	$(compile)
 $(O)/ctl/%.o: %.c
 	$(compile)
 
@@ -93,6 +102,8 @@ $(O)/apppool-watchdog: $(watchdog)
 	$(CC) $(ldflags) $(LDFLAGS) -Wl,--gc-sections -o $@ $^
 $(O)/apppool-spawner: $(spawner) $(pool)
 	$(CC) $(ldflags) $(LDFLAGS) -o $@ $^ $(jansson) $(aprlibs)
+$(O)/apppool-store: $(store)
+	$(CC) $(ldflags) $(LDFLAGS) -pthread -o $@ $^ $(jansson) $(aprulibs)
 $(O)/apppoolctl: $(ctl) $(pool)
 	$(CC) $(ldflags) $(LDFLAGS) -o $@ $^ $(jansson) $(aprlibs)
 $(O)/apppool.load: mod_apppool/apppool.load.in
@@ -104,7 +115,7 @@ install: all
 		'$(DESTDIR)$(sbindir)' '$(DESTDIR)$(mandir)/man8' \
 		'$(DESTDIR)$(completiondir)'
 	install -m 644 $(O)/mod_apppool.so '$(DESTDIR)$(moduledir)'
-	install $(O)/apppool-watchdog $(O)/apppool-spawner \
+	install $(O)/apppool-watchdog $(O)/apppool-spawner $(O)/apppool-store \
 		'$(DESTDIR)$(apppoollibexecdir)'
 	for file in $(language_helpers); do \
 		install -D -m 644 $$file \
@@ -137,4 +148,4 @@ clean:
 
 .PHONY: all install uninstall clean
 
--include $(patsubst %.o,%.d,$(pool) $(module) $(watchdog) $(spawner) $(ctl))
+-include $(patsubst %.o,%.d,$(pool) $(module) $(watchdog) $(spawner) $(store) $(ctl))

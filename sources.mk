@@ -34,6 +34,7 @@ shm_sources = \
 	shm/recovery/repair.c \
 	shm/view/report.c \
 	shm/view/report_statistics.c \
+	shm/view/report_store.c \
 	shm/view/report_times.c \
 	shm/view/report_value.c \
 	shm/view/memory_use.c \
@@ -52,6 +53,75 @@ shm_sources = \
 	shm/recovery/tally.c \
 	shm/recovery/check_list.c \
 	shm/lock/wake.c
+
+# Of apppool-store: libc, pthread, and SipHash of APR-util.
+store_memory_sources = \
+	store/clock.c \
+	store/memory/chunk.c \
+	store/memory/class.c \
+	store/memory/evict.c \
+	store/memory/index.c \
+	store/memory/item.c \
+	store/memory/move.c \
+	store/memory/page.c \
+	store/memory/piece.c \
+	store/memory/recover.c \
+	store/memory/region.c \
+	store/memory/space.c \
+	store/memory/sweeper.c \
+	store/memory/table.c
+
+# The verbs and the protocols: no socket but that of a reply, no thread.
+store_command_sources = \
+	store/command/answer.c \
+	store/command/base64.c \
+	store/command/binary.c \
+	store/command/copy.c \
+	store/command/delta.c \
+	store/command/dump.c \
+	store/command/meta.c \
+	store/command/meta_change.c \
+	store/command/meta_flags.c \
+	store/command/meta_set.c \
+	store/command/packet.c \
+	store/command/reply.c \
+	store/command/session.c \
+	store/command/stat_counters.c \
+	store/command/stat_general.c \
+	store/command/stat_line.c \
+	store/command/stats.c \
+	store/command/text.c \
+	store/command/text_get.c \
+	store/command/text_other.c \
+	store/command/text_set.c \
+	store/command/token.c \
+	store/command/update.c \
+	store/command/value.c \
+	store/command/verbs.c
+
+# Its main() has a file of its own, as the spawner's.
+store_main = \
+	store/server/main.c
+
+store_server_sources = \
+	store/server/accept.c \
+	store/server/config.c \
+	store/server/connection.c \
+	store/server/keep.c \
+	store/server/listener.c \
+	store/server/mailbox.c \
+	store/server/note.c \
+	store/server/record.c \
+	store/server/served.c \
+	store/server/server.c \
+	store/server/snapshot.c \
+	store/server/startup.c \
+	store/server/sweep.c \
+	store/server/upkeep.c \
+	store/server/worker.c \
+	spawner/shared/heartbeat.c \
+	spawner/shared/privilege.c \
+	spawner/shared/userdb.c
 
 module_sources = \
 	mod_apppool/request/error_response.c \
@@ -92,6 +162,7 @@ module_sources = \
 	mod_apppool/request/exchange.c \
 	mod_apppool/request/app_headers.c \
 	mod_apppool/request/handler.c \
+	mod_apppool/request/packet.c \
 	mod_apppool/parent/watchdog_process.c \
 	mod_apppool/parent/instance.c \
 	mod_apppool/config/app_label.c \
@@ -120,11 +191,15 @@ module_sources = \
 	mod_apppool/status/status_group.c \
 	mod_apppool/status/status_metrics.c \
 	mod_apppool/status/status_page.c \
+	mod_apppool/status/status_store.c \
 	mod_apppool/status/status_text.c \
 	mod_apppool/status/status_token.c \
 	mod_apppool/body/spool.c \
 	mod_apppool/body/spool_file.c \
 	mod_apppool/parent/app_table_write.c \
+	mod_apppool/parent/instance_store.c \
+	mod_apppool/parent/store_parts.c \
+	mod_apppool/parent/store_table_write.c \
 	mod_apppool/backend/connection_filter.c \
 	mod_apppool/config/config_defaults.c \
 	mod_apppool/config/value.c \
@@ -133,6 +208,8 @@ module_sources = \
 	mod_apppool/body/response_check.c \
 	mod_apppool/request/document_root.c \
 	mod_apppool/request/routing.c \
+	mod_apppool/config/store.c \
+	mod_apppool/config/store_user.c \
 	mod_apppool/config/text_check.c \
 	mod_apppool/config/max_workers.c \
 	spawner/shared/parking.c \
@@ -160,7 +237,8 @@ watchdog_sources = \
 	spawner/common/daemonize.c \
 	spawner/common/kill_instance.c \
 	spawner/common/clear_runtime_dir.c \
-	spawner/watchdog/spawner_watch.c \
+	spawner/watchdog/store_watch.c \
+	spawner/watchdog/ward.c \
 	spawner/watchdog/watchdog.c
 
 spawner_main = \
@@ -186,6 +264,8 @@ spawner_sources = \
 	spawner/control/control.c \
 	spawner/shared/detect.c \
 	spawner/shared/detect_file.c \
+	spawner/shared/detect_nvm.c \
+	spawner/shared/detect_path.c \
 	spawner/shared/detect_server.c \
 	spawner/state/sock_diag.c \
 	spawner/child/env_file.c \
@@ -202,10 +282,14 @@ spawner_sources = \
 	spawner/life/start_parts.c \
 	spawner/life/start_reports.c \
 	spawner/life/template.c \
+	spawner/life/template_failure.c \
+	spawner/life/template_note.c \
 	spawner/life/life.c \
 	spawner/child/rlimits.c \
 	spawner/state/leftover_dirs.c \
 	spawner/common/log.c \
+	spawner/diagnose/own_ports.c \
+	spawner/diagnose/wrong_port.c \
 	spawner/diagnose/process_report.c \
 	spawner/state/loop.c \
 	spawner/common/environ_scan.c \
@@ -231,6 +315,7 @@ spawner_sources = \
 	spawner/state/registry.c \
 	spawner/common/remove_tree.c \
 	spawner/state/guarded_socket.c \
+	spawner/state/store_figures.c \
 	spawner/state/process_files.c \
 	spawner/output/app_log.c \
 	spawner/common/daemonize.c \
@@ -256,7 +341,8 @@ spawner_sources = \
 	spawner/control/command_view.c \
 	spawner/control/command_process.c \
 	spawner/life/warmup.c \
-	spawner/output/log_writer.c
+	spawner/output/log_writer.c \
+	spawner/output/store_log.c
 
 ctl_sources = \
 	ctl/apppoolctl.c \
@@ -267,6 +353,8 @@ ctl_sources = \
 	ctl/logs.c \
 	ctl/show.c \
 	ctl/status_table.c \
+	ctl/store.c \
+	ctl/store_space.c \
 	ctl/terminal.c \
 	ctl/top.c
 
@@ -274,6 +362,8 @@ ctl_sources = \
 detect_sources = \
 	spawner/shared/detect.c \
 	spawner/shared/detect_file.c \
+	spawner/shared/detect_nvm.c \
+	spawner/shared/detect_path.c \
 	spawner/shared/detect_server.c \
 	spawner/shared/privilege.c \
 	spawner/shared/userdb.c
@@ -281,6 +371,7 @@ detect_sources = \
 # What runs apps in their own language, as it is. They are installed below the
 # directory of the programs.
 language_helpers = \
+	helpers/node/listen.cjs \
 	helpers/python/preload.py \
 	helpers/python/wsgi.py \
 	helpers/python/apppool_wsgi/connection.py \
@@ -288,7 +379,12 @@ language_helpers = \
 	helpers/python/apppool_wsgi/request.py \
 	helpers/python/apppool_wsgi/response.py \
 	helpers/python/apppool_wsgi/server.py \
-	helpers/python/apppool_wsgi/template.py
+	helpers/python/apppool_wsgi/servers.py \
+	helpers/python/apppool_wsgi/template.py \
+	helpers/ruby/preload.rb \
+	helpers/ruby/apppool/prepare.rb \
+	helpers/ruby/apppool/server.rb \
+	helpers/ruby/apppool/template.rb
 
 # One program a file; the others are what they share.
 scene_sources = \
@@ -303,6 +399,7 @@ scene_sources = \
 	tests/unit/support/model_repair.c \
 	tests/unit/support/model_capacity.c \
 	tests/unit/support/model_spawner.c \
+	tests/unit/support/model_starts.c \
 	tests/unit/support/model_turns.c \
 	tests/unit/support/model_victim.c \
 	tests/unit/support/play.c \
@@ -314,6 +411,15 @@ scene_sources = \
 	tests/unit/support/steps_death.c \
 	tests/unit/support/steps_spawner.c \
 	tests/unit/support/touch.c
+
+# A store of items without a server.
+shelf_sources = \
+	tests/unit/support/shelf.c
+
+# And a client of it, without a socket of the server.
+wire_sources = \
+	tests/unit/support/conversations.c \
+	tests/unit/support/wire.c
 
 # With a spawner, not only with a scripted one.
 scratch_sources = \
@@ -331,7 +437,12 @@ bench_programs = \
 	tests/bench/lines \
 	tests/bench/peer/hello \
 	tests/bench/scale \
-	tests/bench/steps
+	tests/bench/steps \
+	tests/bench/store_memory \
+	tests/bench/store_load
+
+load_sources = \
+	tests/bench/store_keys.c
 
 crash_sources = \
 	tests/crash/images.c \
@@ -339,6 +450,10 @@ crash_sources = \
 	tests/crash/stage.c \
 	tests/crash/stepper.c \
 	tests/crash/stranger.c
+
+store_crash_sources = \
+	tests/crash/store_images.c \
+	tests/crash/store_scenes.c
 
 holder_sources = \
 	tests/crash/holder.c
@@ -365,6 +480,8 @@ fuzz_programs = \
 	tests/fuzz/fork_order \
 	tests/fuzz/pool \
 	tests/fuzz/segment \
+	tests/fuzz/store \
+	tests/fuzz/store_memory \
 	tests/fuzz/table
 
 unit_tests = \
@@ -378,16 +495,22 @@ unit_tests = \
 	tests/unit/wake \
 	tests/unit/session_scan \
 	tests/unit/connection \
+	tests/unit/document_root \
 	tests/unit/checkout \
 	tests/unit/hung_credit \
 	tests/unit/hostile_random \
 	tests/unit/damage \
 	tests/unit/detect \
+	tests/unit/detect_nvm \
+	tests/unit/detect_path \
+	tests/unit/detect_template \
 	tests/unit/enter \
 	tests/unit/app_drained \
 	tests/unit/env_file \
+	tests/unit/fork_cleared \
 	tests/unit/fork_order \
 	tests/unit/fork_start \
+	tests/unit/forks_at_once \
 	tests/unit/helper_job \
 	tests/unit/hung_extra \
 	tests/unit/websocket_close \
@@ -415,6 +538,7 @@ unit_tests = \
 	tests/unit/lock \
 	tests/unit/log \
 	tests/unit/process_report \
+	tests/unit/wrong_port \
 	tests/unit/abandoned_check \
 	tests/unit/concurrency_auto \
 	tests/unit/environ_scan \
@@ -450,6 +574,22 @@ unit_tests = \
 	tests/unit/app_started \
 	tests/unit/starting \
 	tests/unit/report_states \
+	tests/unit/report_store \
+	tests/unit/store_chunk \
+	tests/unit/store_config \
+	tests/unit/store_item \
+	tests/unit/store_mailbox \
+	tests/unit/store_move \
+	tests/unit/store_recover \
+	tests/unit/store_snapshot \
+	tests/unit/store_threads \
+	tests/unit/store_binary \
+	tests/unit/store_meta \
+	tests/unit/store_reply \
+	tests/unit/store_session \
+	tests/unit/store_text \
+	tests/unit/store_verbs \
+	tests/unit/store_walk \
 	tests/unit/storm \
 	tests/unit/app_table \
 	tests/unit/template \
@@ -459,18 +599,22 @@ unit_tests = \
 	tests/unit/undone_writes \
 	tests/unit/checkout_wait \
 	tests/unit/walk \
-	tests/unit/spawner_watch \
+	tests/unit/store_watch \
+	tests/unit/ward \
 	tests/unit/warmup \
 	tests/unit/log_writer
 
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.
 threaded_tests = \
+	tests/unit/store_verbs \
 	tests/unit/wake \
 	tests/unit/connection \
+	tests/unit/document_root \
 	tests/unit/session_peek \
 	tests/unit/lock \
 	tests/unit/scenarios \
 	tests/unit/scenarios_restart \
 	tests/unit/snapshot \
+	tests/unit/store_threads \
 	tests/unit/checkout_wait

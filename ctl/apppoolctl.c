@@ -19,6 +19,8 @@
 #include "ctl/events.h"
 #include "ctl/logs.h"
 #include "ctl/show.h"
+#include "ctl/store.h"
+#include "ctl/store_space.h"
 #include "ctl/top.h"
 
 static const char help[] =
@@ -62,6 +64,14 @@ static const char help[] =
     "  report ID        show what a process is doing now, as the log does "
     "before\n"
     "                   a kill; the process continues\n"
+    "  store [status]   show the spaces of the store: memory, items, hits\n"
+    "  store top [-s SECONDS] [-n TIMES]\n"
+    "                   the same with rates, refreshed until q is pressed\n"
+    "  store keys SPACE [PREFIX]\n"
+    "                   print the keys of a space, with bytes and time to "
+    "live\n"
+    "  store flush SPACE\n"
+    "                   remove all items of a space\n"
     "  detect DIR       show the command that runs the application in DIR if "
     "no\n"
     "                   AppCommand is set, and why; needs no httpd\n"
@@ -133,7 +143,7 @@ static int read_number(const char *text, double max, double *value)
     return end != text && !*end && *value > 0 && *value <= max;
 }
 
-static int top(const asked_t *q)
+static int top_of(const asked_t *q, const top_view_t *view)
 {
     const char *dir = q->dir;
     double seconds = 2, times = 0;
@@ -150,15 +160,51 @@ static int top(const asked_t *q)
                             q->times);
     status = ask_directory(&dir);
     return status ? status
-                  : top_show(dir, q->raw, (int)(seconds * 1000), (long)times);
+                  : top_show(dir, view, q->raw, (int)(seconds * 1000),
+                             (long)times);
+}
+
+static int top(const asked_t *q)
+{
+    return top_of(q, &top_pool);
+}
+
+static int store(const asked_t *q)
+{
+    const char *what = q->n > 1 ? q->words[1] : "status", *dir = q->dir;
+    int is_top = strcmp(what, "top") == 0, keys = strcmp(what, "keys") == 0;
+    int flush = strcmp(what, "flush") == 0, status;
+
+    if (!is_top && !keys && !flush && strcmp(what, "status") != 0)
+        return ask_complain(EXIT_USAGE, "store does not know %s", what);
+    if ((keys || flush) && q->n < 3)
+        return ask_complain(EXIT_USAGE, "store %s needs the name of a space",
+                            what);
+    if (q->n > (keys ? 4 : flush ? 3 : 2))
+        return ask_complain(EXIT_USAGE, "store %s does not take %s", what,
+                            q->words[keys    ? 4
+                                     : flush ? 3
+                                             : 2]);
+    if (is_top)
+        return top_of(q, &store_top);
+    if (q->seconds || q->times)
+        return ask_complain(EXIT_USAGE, "store %s does not take %s", what,
+                            q->seconds ? "--seconds" : "--times");
+    status = ask_directory(&dir);
+    if (status != 0)
+        return status;
+    return keys    ? store_space_keys(dir, q->words[2],
+                                   q->n > 3 ? q->words[3] : NULL, q->raw)
+           : flush ? store_space_flush(dir, q->words[2], q->raw)
+                   : store_status(dir, q->raw);
 }
 
 #define APP     "the name of an app"
 #define PROCESS "the ID of a process"
 
 /* What a command may have: options that not all commands have. SOME: one more
- * word, which may be left out. */
-enum { HOW = 1, FOLLOW = 2, TOP = 4, WAIT = 8, SOME = 16 };
+ * word, which may be left out. WORDS: the command looks at all others. */
+enum { HOW = 1, FOLLOW = 2, TOP = 4, WAIT = 8, SOME = 16, WORDS = 32 };
 
 static const struct {
     const char *word;
@@ -181,13 +227,14 @@ static const struct {
     {"show", APP, 0, NULL, show_settings, NULL},
     {"logs", APP, FOLLOW, logs, NULL, NULL},
     {"report", PROCESS, 0, NULL, show_report, NULL},
+    {"store", NULL, TOP | WORDS, store, NULL, NULL},
     {"detect", "the directory of an app", 0, detect, NULL, NULL},
 };
 
 /* A word or an option that the command does not take; NULL: there is none. */
 static const char *surplus(const asked_t *q, int words, int may)
 {
-    return q->n > words                   ? q->words[words]
+    return q->n > words && !(may & WORDS) ? q->words[words]
            : q->how && !(may & HOW)       ? q->how
            : q->follow && !(may & FOLLOW) ? "--follow"
            : q->seconds && !(may & TOP)   ? "--seconds"

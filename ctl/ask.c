@@ -74,11 +74,7 @@ int ask_directory(const char **dir)
 
 /* ---- command and response ---- */
 
-/* The path of a socket: DIR/current/NAME, or else DIR/NAME. During an upgrade a
- * directory has several instances, and `current` is the newest.
- * @return 0: the path is too long */
-static int find_socket(const char *dir, const char *name, char *path,
-                       size_t size)
+int ask_path(const char *dir, const char *name, char *path, size_t size)
 {
     static const char *const places[] = {"/" CONTRACT_CURRENT, ""};
     int i, n = 0;
@@ -98,7 +94,7 @@ static int try_own(const char *dir, int fd, struct sockaddr_un *at)
     char name[32];
 
     snprintf(name, sizeof name, CONTRACT_USERS "/%u", (unsigned)geteuid());
-    if (!find_socket(dir, name, at->sun_path, sizeof at->sun_path))
+    if (!ask_path(dir, name, at->sun_path, sizeof at->sun_path))
         return EACCES;
     if (connect(fd, (struct sockaddr *)at, sizeof *at) == 0)
         return 0;
@@ -112,7 +108,7 @@ static int is_starting(const char *dir, int error)
     char path[PATH_MAX];
 
     return (error == ENOENT || error == ECONNREFUSED) &&
-           find_socket(dir, CONTRACT_TABLE, path, sizeof path) &&
+           ask_path(dir, CONTRACT_TABLE, path, sizeof path) &&
            access(path, F_OK) == 0;
 }
 
@@ -123,7 +119,7 @@ static int try_connect(const char *dir, int fd, struct sockaddr_un *at)
     int tries, error;
 
     for (tries = 0;; tries++) {
-        find_socket(dir, CONTRACT_CONTROL, at->sun_path, sizeof at->sun_path);
+        ask_path(dir, CONTRACT_CONTROL, at->sun_path, sizeof at->sun_path);
         error = connect(fd, (struct sockaddr *)at, sizeof *at) == 0 ? 0 : errno;
         if (error == EACCES)
             error = try_own(dir, fd, at);
@@ -139,7 +135,7 @@ static int connect_to(const char *dir, int *fd)
     struct timeval limit = {LIMIT, 0};
     int error;
 
-    if (!find_socket(dir, CONTRACT_CONTROL, at.sun_path, sizeof at.sun_path))
+    if (!ask_path(dir, CONTRACT_CONTROL, at.sun_path, sizeof at.sun_path))
         return ask_complain(EXIT_USAGE, "the path %s is too long", dir);
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0)
@@ -160,7 +156,8 @@ static int connect_to(const char *dir, int *fd)
                         strerror(error));
 }
 
-/* Read up to EOF. @return to be freed; NULL: the end did not come */
+/* Read up to EOF. @return the text, which the caller frees; NULL: EOF did not
+ * come */
 static char *read_response(int fd)
 {
     char *text = NULL, *more;

@@ -2,8 +2,8 @@
 
 /**
  * @file ask.h
- * @brief Send one command to the spawner of a running httpd, and tell the user
- *        why there is no response.
+ * @brief Sends one command to the spawner of a running httpd. If there is no
+ *        response, it prints why.
  *
  * Errors: an exit status; the reason was printed.
  */
@@ -25,9 +25,15 @@ enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING };
 int ask_complain(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Which httpd is meant? Fills in *dir if it is NULL: from the environment,
- * else with the only directory of ASK_WHERE. *dir is never freed. */
+/** Find the httpd that is meant. If *dir is NULL, it is filled in from the
+ * environment, or else with the only directory of ASK_WHERE. *dir is never
+ * freed. */
 int ask_directory(const char **dir);
+
+/** The path of a file: DIR/current/NAME, or else DIR/NAME. During an upgrade a
+ * directory has several instances, and `current` leads to the newest one.
+ * @return 0: the path is too long */
+int ask_path(const char *dir, const char *name, char *path, size_t size);
 
 /** Send a command. @param response to be freed */
 int ask_server(const char *dir, const char *const *words, int n,
@@ -39,8 +45,8 @@ int ask_silently(const char *dir, const char *const *words, int n,
 
 /**
  * Ask for the status.
- * @param silently 1: print no reason; a caller that asks again and again says
- *                 itself what a missing response means
+ * @param silently 1: print no reason, for a caller that asks again and again
+ *                 and prints itself what a missing response means
  * @param report   to be released; NULL if the response is not JSON
  */
 int ask_status(const char *dir, int silently, json_t **report);

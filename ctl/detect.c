@@ -11,28 +11,30 @@
 #include <unistd.h>
 
 #include "shm/format/format.h"
+#include "spawner/shared/contract.h"
 #include "spawner/shared/detect.h"
+#include "spawner/shared/detect_path.h"
 #include "spawner/shared/privilege.h"
 
 /* Become the owner of the directory, and change into it.
+ * @param account filled in, if it is not root
  * @return 0: that failed, and `why` has the reason */
-static int go(const char *dir, char why[DETECT_MAX])
+static int go(const char *dir, privilege_t *account, char why[DETECT_MAX])
 {
-    privilege_t who;
     struct stat st;
 
     if (chdir(dir) != 0 || stat(".", &st) != 0) {
         snprintf(why, DETECT_MAX, "%s", strerror(errno));
         return 0;
     }
-    /* A directory of root is no danger to root. */
+    /* A directory of root cannot harm root. */
     return geteuid() != 0 || st.st_uid == 0 ||
-           (privilege_find(&who, NULL, NULL, st.st_uid, dir, why) == 0 &&
-            privilege_groups(&who, why) == 0 &&
-            privilege_drop(&who, 0, why) == 0);
+           (privilege_find(account, NULL, NULL, st.st_uid, dir, why) == 0 &&
+            privilege_groups(account, why) == 0 &&
+            privilege_drop(account, 0, why) == 0);
 }
 
-/* Replace control characters of the app: they could command root's terminal. */
+/* Replace control characters of the app: root's terminal would obey them. */
 static void calm(char *text)
 {
     for (; *text; text++)
@@ -45,14 +47,43 @@ static const char *word_of(uint32_t protocol)
     return protocol == APL_FCGI ? "fcgi" : "http";
 }
 
-static void print_json(const char *dir, const detect_found_t *found)
+/* The variables that the files of the app set. */
+static json_t *environment_of(const detect_path_t *path)
 {
+    json_t *o = json_object();
+    char name[64];
+    size_t i, n;
+
+    if (strcmp(path->path, DETECT_PATH_STANDARD) != 0)
+        json_object_set_new(o, "PATH", json_string(path->path));
+    for (i = 0; path->variables[i]; i++) {
+        n = strcspn(path->variables[i], "=");
+        snprintf(name, sizeof name, "%.*s", (int)n, path->variables[i]);
+        json_object_set_new(o, name, json_string(path->variables[i] + n + 1));
+    }
+    return o;
+}
+
+static const char *preload_of(const detect_found_t *template)
+{
+    return template->has_template == CONTRACT_PRELOAD_AUTO ? "auto" : "On";
+}
+
+static void print_json(const char *dir, const detect_found_t *found,
+                       const detect_found_t *template,
+                       const detect_path_t *path)
+{
+    int has = template->command[0] != 0;
     json_t *o =
         *found->file
-            ? json_pack("{ss, ss, sI, ss, ss, ss}", "directory", dir,
-                        "protocol", word_of(found->protocol), "concurrency",
-                        (json_int_t)found->concurrency, "file", found->file,
-                        "why", found->why, "command", found->command)
+            ? json_pack("{ss, ss, sI, ss, ss, ss, ss?, ss?, so}", "directory",
+                        dir, "protocol", word_of(found->protocol),
+                        "concurrency", (json_int_t)found->concurrency, "file",
+                        found->file, "why", found->why, "command",
+                        found->command, "preload",
+                        has ? preload_of(template) : NULL, "template",
+                        has ? template->command : NULL, "environment",
+                        environment_of(path))
             : json_pack("{ss, ss}", "directory", dir, "error", found->why);
     char *text = json_dumps(o, JSON_INDENT(1));
 
@@ -61,22 +92,75 @@ static void print_json(const char *dir, const detect_found_t *found)
     json_decref(o);
 }
 
+static void print(const char *dir, const detect_found_t *found,
+                  const detect_found_t *template, const detect_path_t *path)
+{
+    size_t i;
+
+    printf("%s: %s\n  AppProtocol %s\n  AppConcurrency %u\n", dir, found->why,
+           word_of(found->protocol), found->concurrency);
+    if (strcmp(path->path, DETECT_PATH_STANDARD) != 0)
+        printf("  PATH=%s\n", path->path);
+    for (i = 0; path->variables[i]; i++)
+        printf("  %s\n", path->variables[i]);
+    printf("  %s\n", found->command);
+    if (*template->command)
+        printf("  AppPreload %s: %s\n", preload_of(template),
+               template->command);
+}
+
+/* @param template its command is empty if there is none */
+static int find(detect_found_t *found, detect_found_t *template)
+{
+    detect_config_t config = {.listen = APL_LISTEN_FD,
+                              .protocol = APL_AUTO,
+                              .concurrency = APL_CONCURRENCY_AUTO};
+
+    if (!detect_command(&config, found))
+        return 0;
+    config.is_template = CONTRACT_PRELOAD_ON;
+    if (!detect_command(&config, template))
+        template->command[0] = 0;
+    calm(found->command);
+    calm(template->command);
+    return 1;
+}
+
+/* Which variables belong to the command? With what the spawner adds for node,
+ * where AppListen is fd. */
+static void find_variables(const char *home, const detect_found_t *found,
+                           detect_path_t *path)
+{
+    size_t i;
+
+    detect_path(home, NULL, path);
+    if (found->runs_node)
+        detect_path_set(
+            path,
+            "NODE_OPTIONS=--require \"$APPPOOL_HELPERS/node/listen.cjs\"");
+    calm(path->path);
+    for (i = 0; path->variables[i]; i++)
+        calm(path->variables[i]);
+}
+
 const char *detect_print(const char *dir, int raw)
 {
-    static const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
-                                           APL_CONCURRENCY_AUTO, 0};
     static char error[DETECT_MAX + 512];
-    static detect_found_t found;
-    int good = go(dir, found.why) && detect_command(&config, &found);
+    static detect_found_t found, template;
+    static detect_path_t path;
+    static privilege_t account;
+    int good = go(dir, &account, found.why) && find(&found, &template);
 
-    calm(found.command);
+    if (!*account.home && getenv("HOME"))
+        snprintf(account.home, sizeof account.home, "%s", getenv("HOME"));
+    if (good) /* otherwise this may still be root */
+        find_variables(account.home, &found, &path);
     calm(found.why);
     if (raw)
-        print_json(dir, &found);
+        print_json(dir, &found, &template, &path);
     else if (good)
-        printf("%s: %s\n  AppProtocol %s\n  AppConcurrency %u\n  %s\n", dir,
-               found.why, word_of(found.protocol), found.concurrency,
-               found.command);
+        print(dir, &found, &template, &path);
+    detect_path_free(&path);
     snprintf(error, sizeof error, "%s: %s", dir, found.why);
     return good ? NULL : error;
 }

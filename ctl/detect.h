@@ -3,7 +3,7 @@
 /**
  * @file detect.h
  * @brief apppoolctl detect DIR: what would be run in that directory, and why.
- *        It asks no httpd.
+ *        It does not ask a running httpd.
  *
  * Trust: the directory belongs to an app. It is read with its owner's rights,
  *        as the spawner does if no AppUser is set.

@@ -24,7 +24,7 @@ const char *table_text(const json_t *o, const char *key)
         unsigned char c = (unsigned char)s[i];
 
         to[i] = c < 0x20 || c == 0x7f ? '?' : s[i];
-        /* U+0080 to U+009F command a terminal, too. */
+        /* A terminal also obeys U+0080 to U+009F. */
         if (i > 0 && (unsigned char)s[i - 1] == 0xc2 && c < 0xa0)
             to[i - 1] = to[i] = '?';
     }
@@ -65,7 +65,7 @@ static void age(char *to, size_t size, double s)
         snprintf(to, size, "%.0f d", s / 86400);
 }
 
-/* The age of an instant in ISO 8601. */
+/* The age of a time in ISO 8601. */
 static void since(char *to, size_t size, const json_t *o, const char *key)
 {
     const char *iso = json_string_value(json_object_get(o, key));

@@ -99,7 +99,7 @@ int terminal_draw(const char *screen)
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ||
         size.ws_col == 0)
         size = (struct winsize){.ws_row = 24, .ws_col = 80};
-    /* Write over the old text: to clear it first would flicker. */
+    /* Write over the old text, because clearing it first would flicker. */
     fputs("\033[H", stdout);
     for (row = 0; *screen && row < size.ws_row; row++) {
         size_t length = strcspn(screen, "\n");

@@ -12,7 +12,7 @@
 #ifndef APPPOOL_CTL_TERMINAL_H
 #define APPPOOL_CTL_TERMINAL_H
 
-/** Take over the terminal, until exit(). */
+/** Use the terminal until exit(). */
 void terminal_begin(void);
 
 /**

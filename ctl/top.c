@@ -14,14 +14,6 @@
 #include "ctl/terminal.h"
 #include "shm/view/report.h"
 
-/* The last two reports. */
-typedef struct {
-    json_t *now, *before;
-    double seconds; /* between the two */
-    double at;      /* time of the last one */
-    const char *trouble;
-} reports_t;
-
 static double clock_now(void)
 {
     struct timespec t;
@@ -37,10 +29,8 @@ static json_int_t number(const json_t *o, const char *key)
 
 /* ---- rates ---- */
 
-/* A number a second as "12.5"; "-" with the first report, and when httpd was
- * restarted meanwhile. */
-static const char *rate(const reports_t *l, const json_t *now,
-                        const json_t *before, const char *key, char text[24])
+const char *top_rate(const top_reports_t *l, const json_t *now,
+                     const json_t *before, const char *key, char text[24])
 {
     json_int_t more = number(now, key) - number(before, key);
 
@@ -50,7 +40,7 @@ static const char *rate(const reports_t *l, const json_t *now,
     return text;
 }
 
-static const json_t *group_before(const reports_t *l, const char *name)
+static const json_t *group_before(const top_reports_t *l, const char *name)
 {
     const json_t *groups = json_object_get(l->before, "groups"), *g;
     size_t i;
@@ -66,7 +56,16 @@ static const json_t *group_before(const reports_t *l, const char *name)
 
 /* ---- parts of the screen ---- */
 
-static void put_head(FILE *out, const reports_t *l)
+void top_put_clock(FILE *out)
+{
+    time_t now = time(NULL);
+    char clock[16];
+
+    strftime(clock, sizeof clock, "%H:%M:%S", localtime(&now));
+    fprintf(out, "%s  ", clock);
+}
+
+static void put_head(FILE *out, const top_reports_t *l)
 {
     const json_t *pool = json_object_get(l->now, "pool");
     const json_t *counters = json_object_get(l->now, "counters");
@@ -74,26 +73,25 @@ static void put_head(FILE *out, const reports_t *l)
     json_int_t served = number(counters, "served") - number(before, "served");
     double took = json_number_value(json_object_get(counters, "app_seconds")) -
                   json_number_value(json_object_get(before, "app_seconds"));
-    time_t now = time(NULL);
-    char clock[16], per_second[24];
+    char per_second[24];
 
-    strftime(clock, sizeof clock, "%H:%M:%S", localtime(&now));
+    top_put_clock(out);
     fprintf(
         out,
-        "%s  %lld of %lld processes, %lld active, %lld starting, %lld "
+        "%lld of %lld processes, %lld active, %lld starting, %lld "
         "leaving; %lld waiting\n",
-        clock, (long long)number(pool, "count"), (long long)number(pool, "max"),
+        (long long)number(pool, "count"), (long long)number(pool, "max"),
         (long long)number(pool, "active"), (long long)number(pool, "spawning"),
         (long long)number(pool, "leaving"), (long long)number(pool, "waiting"));
     fprintf(out, "%s requests/s",
-            rate(l, counters, before, "requests", per_second));
+            top_rate(l, counters, before, "requests", per_second));
     if (before && served > 0 && took >= 0)
         fprintf(out, ", %.1f ms each", took * 1000 / (double)served);
     fprintf(out, "%s%s\n\n", l->trouble ? "; " : "",
             l->trouble ? l->trouble : "");
 }
 
-static void put_groups(FILE *out, const reports_t *l)
+static void put_groups(FILE *out, const top_reports_t *l)
 {
     const json_t *groups = json_object_get(l->now, "groups"), *g, *states;
     char per_second[24];
@@ -109,8 +107,8 @@ static void put_groups(FILE *out, const reports_t *l)
                 (long long)number(states, "busy"),
                 (long long)number(states, "hung"),
                 (long long)number(g, "queue"),
-                rate(l, g, group_before(l, table_text(g, "name")),
-                     "requests_total", per_second),
+                top_rate(l, g, group_before(l, table_text(g, "name")),
+                         "requests_total", per_second),
                 table_text(g, "name"));
     }
 }
@@ -168,8 +166,17 @@ static void put_requests(FILE *out, const json_t *report)
     free(list);
 }
 
+static void put_pool(FILE *out, const top_reports_t *l)
+{
+    put_head(out, l);
+    put_groups(out, l);
+    put_requests(out, l->now);
+}
+
+const top_view_t top_pool = {NULL, put_pool};
+
 /* @return to be freed; NULL: no memory */
-static char *compose(const reports_t *l)
+static char *compose(const top_reports_t *l, const top_view_t *view)
 {
     char *text = NULL;
     size_t length;
@@ -177,17 +184,21 @@ static char *compose(const reports_t *l)
 
     if (!out)
         return NULL;
-    put_head(out, l);
-    put_groups(out, l);
-    put_requests(out, l->now);
+    view->put(out, l);
     return fclose(out) == 0 ? text : NULL;
+}
+
+/* The part of the report that this view is about. */
+static const json_t *part_of(const top_reports_t *l, const top_view_t *view)
+{
+    return view->member ? json_object_get(l->now, view->member) : l->now;
 }
 
 /* ---- the loop ---- */
 
-/* After the first report, a missing response is a trouble that may pass: then
- * EXIT_OK. */
-static int ask_report(reports_t *l, const char *dir)
+/* After the first report, a missing response is EXIT_OK, because the problem
+ * may pass. */
+static int ask_report(top_reports_t *l, const char *dir)
 {
     json_t *o;
     int status = ask_status(dir, l->now != NULL, &o);
@@ -210,10 +221,12 @@ static int ask_report(reports_t *l, const char *dir)
     return EXIT_OK;
 }
 
-static int draw(const reports_t *l, int raw)
+static int draw(const top_reports_t *l, const top_view_t *view, int raw)
 {
     char *text =
-        raw ? json_dumps(l->now, JSON_COMPACT | APL_REPORT_REALS) : compose(l);
+        raw ? json_dumps(part_of(l, view),
+                         JSON_COMPACT | JSON_ENCODE_ANY | APL_REPORT_REALS)
+            : compose(l, view);
     int rv;
 
     if (!text)
@@ -228,9 +241,10 @@ static int draw(const reports_t *l, int raw)
                                   strerror(errno));
 }
 
-int top_show(const char *dir, int raw, int delay, long times)
+int top_show(const char *dir, const top_view_t *view, int raw, int delay,
+             long times)
 {
-    reports_t l = {NULL, NULL, 0, 0, NULL};
+    top_reports_t l = {NULL, NULL, 0, 0, NULL};
     int status = ask_report(&l, dir);
     long n = 1;
 
@@ -238,13 +252,13 @@ int top_show(const char *dir, int raw, int delay, long times)
         return status;
     if (!raw)
         terminal_begin();
-    status = draw(&l, raw);
+    status = draw(&l, view, raw);
     while (status == EXIT_OK && (times == 0 || n < times) &&
            !terminal_wait(delay)) {
         n++;
         status = ask_report(&l, dir);
         if (status == EXIT_OK)
-            status = draw(&l, raw);
+            status = draw(&l, view, raw);
     }
     json_decref(l.now);
     json_decref(l.before);

@@ -37,12 +37,12 @@ static void pause_a_bit(void)
 
 /* ---- one report ---- */
 
-/* What is waited for: the app, and the processes that it had before. */
+/* The state of a wait: the app, and the processes that it had before. */
 typedef struct {
     const await_t *how;
     char app[512];
     json_t *old;  /* ids of the processes from before */
-    double since; /* since when all is as it should be; 0: it is not */
+    double since; /* when everything became right; 0: not yet */
     int left;     /* processes from before that still get requests */
     int fresh;    /* new processes */
     json_int_t starting;
@@ -85,7 +85,7 @@ static void begin(wait_t *w, const await_t *how, json_t **response)
              json_string_value(json_object_get(*response, "app")));
 }
 
-/* Read reports until the wait is over. @param hope what is waited for */
+/* Read reports until the wait is over. @param hope what the wait is for */
 static int wait_for(wait_t *w, judge_t *judge, const char *hope)
 {
     double start = now(), responded = start, end = start + w->how->seconds;

@@ -26,9 +26,9 @@ typedef struct {
 int await_drained(const await_t *a);
 
 /**
- * After restart or start: wait until no old process gets requests any more,
- * and at least one new process gets them and continues to for a second. If
- * nothing else would start a process, ask the server to start one.
+ * After restart or start: wait until no old process gets requests any more, and
+ * at least one new process has got them for a second. If nothing else would
+ * start a process, ask the server to start one.
  * @return EXIT_OK; EXIT_NO: a process did not start, or the app was drained,
  *         or the time is over; EXIT_NOT_RUNNING
  */

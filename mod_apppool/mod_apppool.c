@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The module: its hooks and its record; a table of contents. */
+/* The module: its hooks and its record. This is also a table of contents. */
 
 #include <httpd.h>
 
@@ -17,6 +17,7 @@
 #include "mod_apppool/config/directives.h"
 #include "mod_apppool/request/app_headers.h"
 #include "mod_apppool/request/document_root.h"
+#include "mod_apppool/request/exchange.h"
 #include "mod_apppool/request/handler.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/raw_path.h"
@@ -45,7 +46,8 @@ static void register_hooks(apr_pool_t *p)
     static const char *const after_index[] = {"mod_dir.c", "mod_rewrite.c",
                                               "mod_proxy.c", NULL};
 
-    /* So does what others say to be theirs, but not what RequestHeader says. */
+    /* So do requests that other modules claim, but not what RequestHeader
+     * says. */
     static const char *const before_index[] = {"mod_dir.c", "mod_headers.c",
                                                NULL};
 
@@ -87,6 +89,8 @@ static void register_hooks(apr_pool_t *p)
                    APR_HOOK_LAST);
     ap_hook_fixups(apppool_routing_fixups, after_index, NULL, APR_HOOK_LAST);
     APR_OPTIONAL_HOOK(proxy, fixups, apppool_app_headers_fixups, NULL, NULL,
+                      APR_HOOK_MIDDLE);
+    APR_OPTIONAL_HOOK(proxy, fixups, apppool_exchange_fixups, NULL, NULL,
                       APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);

@@ -4,9 +4,10 @@
  * @file spawner.c
  * @brief apppool-spawner: starts, watches and stops the processes of apps.
  *
- * It holds no state that cannot be read again: killed at any instant, it is
- * started again by the watchdog and takes over all that runs. One thread, one
- * loop, nothing in it that waits for an app, a disk of an app or a client.
+ * It has no state that cannot be read again. If it is killed at any moment, the
+ * watchdog starts it again, and it adopts all processes that run. It has one
+ * thread and one loop, which never waits for an app, a disk of an app or a
+ * client.
  */
 #include "spawner/spawner.h"
 
@@ -56,9 +57,11 @@
 #include "spawner/common/daemonize.h"
 #include "spawner/diagnose/slow_request.h"
 #include "spawner/state/stray_cgroups.h"
+#include "spawner/state/store_figures.h"
 #include "spawner/common/kill_instance.h"
 #include "spawner/common/clear_runtime_dir.h"
 #include "spawner/output/log_writer.h"
+#include "spawner/output/store_log.h"
 #include "shm/format/segment.h"
 
 /* httpd's children may finish after their parent died. The watchdog acts
@@ -188,6 +191,7 @@ static void turn(spawner_t *s)
     else {
         if (apply_table_refresh(s)) {
             control_configure(s);
+            store_log_open(s);
             start_failure_sweep(s);
             recent_output_sweep(s);
         }
@@ -218,7 +222,7 @@ static void set_apart(void)
 {
     int fd;
 
-    signals.fd = daemonize(CONTRACT_SPAWNER_PROGRAM);
+    signals.fd = daemonize(CONTRACT_SPAWNER_PROGRAM, 0);
     daemonize_oom_score("-900"); /* after the watchdog */
     umask(077);
     for (fd = CONTRACT_LIFE_FD; fd <= CONTRACT_LAST_FD; fd++)
@@ -285,7 +289,9 @@ static int begin(spawner_t *s)
     if (!s->stopping && control_open(s) != 0)
         log_line(LOG_ERROR, "%s/%s cannot be made: %s", s->rt.dir,
                  CONTRACT_CONTROL, strerror(errno));
+    s->figures = store_figures_map(CONTRACT_FIGURES_FD);
     watch_descriptors(s);
+    store_log_open(s);
     start_failure_sweep(s);
     start_failure_recall(s);
     adopt_all(s);

@@ -2,7 +2,7 @@
 
 /**
  * @file spawner.h
- * @brief apppool-spawner, apart from main(), which the tests have themselves.
+ * @brief apppool-spawner without main(), because the tests have their own.
  */
 #ifndef APPPOOL_SPAWNER_SPAWNER_H
 #define APPPOOL_SPAWNER_SPAWNER_H

@@ -3,18 +3,18 @@
 
     python3 wsgi.py [--listen ADDRESS] MODULE[:NAME]
 
-MODULE is imported from the current directory. NAME is `application` unless
-there is another one. The socket is descriptor 3, as systemd hands it over; or
-it is made at ADDRESS, the path of a Unix socket or HOST:PORT.
+MODULE is imported from the current directory. NAME is `application` if it is
+not given. The socket is descriptor 3, as systemd passes it, or it is made at
+ADDRESS: the path of a Unix socket, or HOST:PORT.
 
-A request costs two system calls, recv() and send(), while requests come one
-after the other on one connection. After QUIET without a request, poll() waits
-for all connections, for a new one, and for a signal.
+While requests come one after the other on one connection, each of them costs
+two system calls: recv() and send(). After QUIET without a request, poll()
+waits for all connections, for a new one, and for a signal.
 
-Trust: over a Unix socket all requests come from httpd, which removes what a
-client says in X-Forwarded headers. So they say here who the client is. Over TCP
-they are headers like any other. Requests that are not HTTP get 400, and the
-application does not see them."""
+Trust: over a Unix socket all requests come from httpd, which removes the
+X-Forwarded headers of a client. So here these headers name the client. Over
+TCP they are headers like any others. Requests that are not HTTP get 400, and
+the application does not see them."""
 import socket
 import sys
 

@@ -4,14 +4,14 @@
  * @file connect.h
  * @brief Connect to an app process. It never blocks longer than its deadline.
  *
- * If the backlog of a process is full, the connection waits: over a Unix socket
- * in the order of arrival; over TCP the kernel tries again, at first each
- * second.
+ * If the backlog of a process is full, the connection waits. Over a Unix
+ * socket, connections wait in the order of arrival. Over TCP, the kernel tries
+ * again, at first each second.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: the path is made from the process id, in a directory of root's: no app
- *        decides what is there.
+ * Trust: the path is made from the process id, in a directory that only root
+ *        can write. No app decides what is there.
  */
 #ifndef MOD_APPPOOL_BACKEND_CONNECT_H
 #define MOD_APPPOOL_BACKEND_CONNECT_H
@@ -27,7 +27,7 @@ typedef struct {
     apl_wire_t wire;     /**< how to reach it */
     const char *runtime; /**< directory of the Unix sockets */
     int keep;            /**< this child may keep the connection: over http */
-    int may_share;       /**< or all children share it */
+    int may_share;       /**< all children share the connection */
     int may_reuse;       /**< the connection may have been used before */
     int has_body;        /**< the request has */
     int refuses_upgrade; /**< the Upgrade header is not passed on */
@@ -35,9 +35,18 @@ typedef struct {
 } apppool_endpoint_t;
 
 /**
+ * Make a Unix socket for a request over uwsgi, before it is known which process
+ * gets the request.
+ * @param p the socket is closed with it
+ * @return APR_SUCCESS, or a problem of httpd itself
+ */
+apr_status_t apppool_connect_prepare(apr_socket_t **sock, apr_pool_t *p);
+
+/**
  * Connect.
+ * @param sock     NULL at first; or, over uwsgi, a socket that was prepared
  * @param deadline us of apl_now(), for a full backlog
- * @param p        the socket is closed with it
+ * @param p        a new socket is closed with it
  * @return see apppool_connection_open()
  */
 apr_status_t apppool_connect(apr_socket_t **sock,

@@ -17,8 +17,8 @@
 
 #define SCHEME "apppool"
 
-/* May the next request use it? What one client's request or response leaves
- * there would be part of the response to the next client. */
+/* May the next request use the connection? If a request or a response has left
+ * bytes there, the next client would get them as part of its response. */
 static int is_clean(const apppool_connection_t *c, const proxy_conn_rec *conn)
 {
     return conn && conn->sock && conn->connection && !conn->close &&
@@ -47,7 +47,7 @@ void apppool_connection_give(apppool_connection_t *c)
     apppool_connection_idle_put(c);
 }
 
-/* Renew the connection record: mod_proxy gives its memory back. */
+/* Renew the connection record, so that mod_proxy frees its memory. */
 static proxy_conn_rec *renew_conn(apppool_connection_t *c, proxy_conn_rec *conn,
                                   server_rec *s)
 {
@@ -65,10 +65,12 @@ static void set_up_worker(apppool_connection_t *c,
     proxy_worker_shared *s = c->filter.worker->s;
     int keeps = c->shared || endpoint->keep;
 
-    /* mod_proxy tells connections apart by this name. It is not a path, so that
-     * mod_proxy cannot connect by itself, without our filter. */
-    apr_snprintf(s->uds_path, sizeof s->uds_path, "apppool-" CONTRACT_ID_FMT,
-                 endpoint->id);
+    /* mod_proxy uses this name to distinguish connections. It is not a path, so
+     * that mod_proxy cannot connect by itself, without our filter. */
+    if (c->named != endpoint->id)
+        apr_snprintf(s->uds_path, sizeof s->uds_path,
+                     "apppool-" CONTRACT_ID_FMT, endpoint->id);
+    c->named = endpoint->id;
     c->filter.http = endpoint->wire.protocol == APL_HTTP;
     c->filter.local = endpoint->wire.listen != APL_LISTEN_TCP;
     c->filter.has_body = endpoint->has_body;
@@ -82,15 +84,23 @@ static void set_up_worker(apppool_connection_t *c,
                 sizeof s->upgrade);
 }
 
-/* The app may close it at this moment. Then the request is sent again, so it
- * has to be one that may be repeated. */
-static int is_usable(apppool_connection_t *c, proxy_conn_rec *conn,
-                     const request_rec *r, const apppool_endpoint_t *endpoint)
+static int descriptor_of(const proxy_conn_rec *conn)
+{
+    apr_os_sock_t fd = -1;
+
+    apr_os_sock_get(&fd, conn->sock);
+    return fd;
+}
+
+/* The app may close the connection at this moment. Then the request is sent
+ * again, so only a request that may be repeated can use it. */
+static int is_usable(const apppool_connection_t *c, const proxy_conn_rec *conn,
+                     const apppool_endpoint_t *endpoint)
 {
     return c->id == endpoint->id && c->serial == 0 && conn->connection &&
            apl_now() - c->used < APPPOOL_CONNECTION_IDLE_LIMIT &&
            endpoint->may_reuse &&
-           apppool_connection_filter_is_empty(&c->filter, conn->connection, r);
+           apppool_shared_connection_is_quiet(descriptor_of(conn));
 }
 
 /* mod_proxy's record of a connection that is open: conn->sock. */
@@ -111,9 +121,10 @@ static apr_status_t connect_new(apppool_connection_t *c, proxy_conn_rec *conn,
                                 const apppool_endpoint_t *endpoint,
                                 int64_t deadline)
 {
-    apr_status_t rv =
-        apppool_connect(&conn->sock, endpoint, deadline, conn->scpool);
+    apr_status_t rv;
 
+    conn->sock = NULL;
+    rv = apppool_connect(&conn->sock, endpoint, deadline, conn->scpool);
     if (rv != APR_SUCCESS) {
         conn->sock = NULL;
         return rv;
@@ -122,14 +133,6 @@ static apr_status_t connect_new(apppool_connection_t *c, proxy_conn_rec *conn,
 }
 
 /* ---- a shared connection ---- */
-
-static int descriptor_of(const proxy_conn_rec *conn)
-{
-    apr_os_sock_t fd = -1;
-
-    apr_os_sock_get(&fd, conn->sock);
-    return fd;
-}
 
 /* Our own copy of what is parked, in a new record. */
 static int copy_parked(apppool_connection_t *c, proxy_conn_rec *conn,
@@ -148,7 +151,7 @@ static int copy_parked(apppool_connection_t *c, proxy_conn_rec *conn,
     return wrap(c, conn, r, endpoint) == APR_SUCCESS;
 }
 
-/* @param at mod_proxy's record; a new one if this one has another connection
+/* @param at mod_proxy's record; it is replaced if it has another connection
  * @return 1: it has the shared connection, and the request can be sent */
 static int reuse_shared(apppool_connection_t *c, proxy_conn_rec **at,
                         request_rec *r, const apppool_endpoint_t *endpoint)
@@ -168,16 +171,18 @@ void apppool_connection_settle(apppool_connection_t *c)
 {
     const proxy_conn_rec *conn = c->filter.worker->cp->conn;
     apppool_shared_connection_t *shared = c->shared;
+    int fd = conn && conn->sock ? descriptor_of(conn) : -1;
 
     c->shared = NULL;
     c->filter.shared = NULL;
     if (!shared || !shared->is_held)
         return;
+    /* The next request looks at the socket. A new connection is not parked in
+     * vain: some servers close it without a word. */
     if (apppool_shared_connection_end(
-            shared, conn && conn->sock ? descriptor_of(conn) : -1,
+            shared, fd,
             is_clean(c, conn) &&
-                apppool_connection_filter_is_empty(&c->filter, conn->connection,
-                                                   c->filter.r)))
+                (shared->is_taken || apppool_shared_connection_is_quiet(fd))))
         c->serial = shared->state.serial;
     else
         c->id = 0;
@@ -202,7 +207,7 @@ apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
     if (shared->is_taken)
         reused = reuse_shared(c, &conn, r, endpoint);
     else
-        reused = !c->shared && is_usable(c, conn, r, endpoint);
+        reused = !c->shared && is_usable(c, conn, endpoint);
     if (!reused) {
         apppool_shared_connection_cut(shared);
         conn = conn ? renew_conn(c, conn, s) : NULL;
@@ -243,6 +248,11 @@ static void set_timeout(const apppool_connection_t *c,
         apr_socket_timeout_set(c->sock, timeout);
 }
 
+void apppool_connection_header_is_made(const apppool_connection_t *c)
+{
+    c->filter.c->keepalive = AP_CONN_UNKNOWN;
+}
+
 int apppool_connection_run(apppool_connection_t *c, request_rec *r,
                            const apppool_first_byte_t *first_byte,
                            const char *url)
@@ -250,6 +260,10 @@ int apppool_connection_run(apppool_connection_t *c, request_rec *r,
     int status;
 
     set_timeout(c, apppool_first_byte_timeout(first_byte));
+    /* mod_proxy would close the socket that we have connected. A connection that
+     * was used before takes only requests that may be repeated, so it is no
+     * reason to have another one. */
+    apr_table_unset(r->subprocess_env, "proxy-initial-not-pooled");
     apppool_connection_filter_begin(&c->filter, r, first_byte);
     if (c->filter.reused)
         c->filter.first_byte.needs_room = 0;

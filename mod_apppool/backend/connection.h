@@ -5,9 +5,9 @@
  * @brief A connection to an app process, and mod_proxy's way to use it.
  *
  * A connection is a private worker of mod_proxy, used by one request at a time.
- * We connect its socket ourselves, so that a failure to connect is known as
- * what it is, and hand the connected socket to mod_proxy's scheme handler. A
- * filter on it says how that went.
+ * We connect its socket ourselves, so we see each failure to connect with its
+ * cause. Then mod_proxy's scheme handler gets the connected socket. A filter on
+ * the connection says how the request went.
  *
  *     c = apppool_connection_take(r->server, endpoint.id);
  *     rv = apppool_connection_open(c, r, &endpoint, &shared, deadline);
@@ -15,12 +15,13 @@
  *         status = apppool_connection_run(c, r, &first_byte, url);
  *     apppool_connection_give(c);
  *
- * A connection is closed with its request, unless the endpoint says that its app
- * keeps connections, and the response ended where it said. Then the next request
- * to the same process uses it, if that request comes within a second, and could
- * be sent again if the app closes the connection at that moment. After that
- * second it is closed (connection_idle.h). A process that takes one request at a
- * time has a connection that all children share (shared_connection.h).
+ * A connection is closed with its request, with one exception: the endpoint
+ * says that its app keeps connections, and the response ended where it said.
+ * Then the connection stays open for a second (connection_idle.h). The next
+ * request to the same process uses it, if that request may be sent again in
+ * case the app closes the connection at that moment. A process that takes one
+ * request at a time has a connection that all children share
+ * (shared_connection.h).
  *
  * Lock:  the list of idle connections has a mutex of its own; a connection that
  *        was taken belongs to its taker alone.
@@ -53,18 +54,18 @@ void apppool_connection_give(apppool_connection_t *c);
  * @param shared   of the session, after apppool_shared_connection_begin(); it
  *        stays until the connection is settled or given back
  * @param deadline us of apl_now(); a full backlog is waited for until then
- * @return APR_SUCCESS; ECONNREFUSED, ENOENT, ECONNRESET: nobody listens there;
- *         EAGAIN, over TCP APR_TIMEUP: the backlog stayed full; all others:
- *         problems of httpd itself
+ * @return APR_SUCCESS; ECONNREFUSED, ENOENT, ECONNRESET: no process listens
+ *         there; EAGAIN, over TCP APR_TIMEUP: the backlog stayed full; all
+ *         others: problems of httpd itself
  */
 apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
                                      const apppool_endpoint_t *endpoint,
                                      apppool_shared_connection_t *shared,
                                      int64_t deadline);
 
-/** The response has been read to its end, or will not be: a shared connection is
- * parked or cut. To be called before the session ends, if shared->is_held; it is
- * called by apppool_connection_give() at the latest. */
+/** Park or cut a shared connection: the response has been read to its end, or
+ * will not be. Call this before the session ends, if shared->is_held.
+ * apppool_connection_give() calls it at the latest. */
 void apppool_connection_settle(apppool_connection_t *c);
 
 /** The descriptor of its socket. */
@@ -76,7 +77,7 @@ apppool_connection_filter(const apppool_connection_t *c);
 
 /**
  * Let mod_proxy send the request and pass on the response.
- * @param first_byte how long the first byte is waited for
+ * @param first_byte how long to wait for the first byte
  * @param url as proxy_run_canon_handler() left it, without "proxy:"
  * @return what mod_proxy's scheme handler returned
  */
@@ -84,9 +85,14 @@ int apppool_connection_run(apppool_connection_t *c, request_rec *r,
                            const apppool_first_byte_t *first_byte,
                            const char *url);
 
+/** mod_proxy has made the header of the request (its hook fixups). If the
+ * connection is not to be used again, mod_proxy has already noted this, and would
+ * not even send this request. It notes it again afterwards. */
+void apppool_connection_header_is_made(const apppool_connection_t *c);
+
 /** The first byte has come: from here on the app may pause for the endpoint's
- * timeout again. Does nothing for http and uwsgi: mod_proxy_http may have closed
- * and freed the socket before it passes on a short response. */
+ * timeout again. This does nothing for http and uwsgi: mod_proxy_http may have
+ * closed and freed the socket before it passes on a short response. */
 void apppool_connection_response_began(const apppool_connection_t *c);
 
 #endif

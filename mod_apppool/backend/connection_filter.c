@@ -3,6 +3,7 @@
 #include "mod_apppool/backend/connection_filter.h"
 
 #include <http_config.h>
+#include <http_core.h>
 #include <http_log.h>
 #include <linux/sockios.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@
 #include "mod_apppool/backend/proxy_api.h"
 
 APLOG_USE_MODULE(apppool);
+
+/* Filters that pass on bytes and keep none, such as those of mod_logio. */
+#define KEEPS_NONE (AP_FTYPE_NETWORK - 1)
 
 static ap_filter_rec_t *input, *output;
 
@@ -52,15 +56,16 @@ static void silence(request_rec *r)
 }
 
 /* The connection broke before anything was sent. mod_proxy must not connect by
- * itself; it does not if the worker is in error. */
+ * itself. It does not while the worker is in the error state. */
 static void give_up(apppool_connection_filter_t *filter)
 {
     filter->worker->s->status |= PROXY_WORKER_IN_ERROR;
     silence(filter->r);
 }
 
-/* An app may respond without reading the body, 413 for example, and close. As
- * it has not read everything, that is a reset and not a plain end. */
+/* An app may respond without reading the body, for example with 413, and close
+ * the connection. Then the connection does not end: it is reset, because the
+ * app has not read everything. */
 static int is_hang_up(apr_status_t rv)
 {
     return APR_STATUS_IS_EPIPE(rv) || APR_STATUS_IS_ECONNRESET(rv);
@@ -84,15 +89,15 @@ static void note_head(apppool_connection_filter_t *filter,
         apr_brigade_flatten(bb, line, &n) != APR_SUCCESS)
         return;
     line[n] = 0;
-    /* Also an empty line in its place. */
+    /* An empty line in its place also counts. */
     if (strncmp(line, "HTTP/", 5) != 0 && filter->responded)
         return;
     filter->heads++;
     filter->status = n == sizeof line - 1 ? atoi(line + 9) : 0;
 }
 
-/* Has the app not read the request to its end? Then what it sends is not the
- * response, but belongs to the request before. */
+/* Is there a part of the request that the app has not read? Then the bytes that
+ * it sends belong to an earlier request. */
 static int is_unread(const apppool_connection_filter_t *filter)
 {
     int bytes = 0;
@@ -136,7 +141,7 @@ static void follow_frames(apppool_connection_filter_t *filter,
             apppool_websocket_close_follow(&filter->websocket, bytes, n);
 }
 
-/* If the process was stopped and this was a stream of it, the end is no error.
+/* The end of a stream is no error if its process was stopped.
  * @return 1: a Close frame was put into bb */
 static int end_websocket(apppool_connection_filter_t *filter,
                          apr_bucket_brigade *bb, ap_input_mode_t mode)
@@ -157,29 +162,53 @@ static int is_end(apr_status_t rv, const apr_bucket_brigade *bb)
                              : !APR_STATUS_IS_EAGAIN(rv);
 }
 
-/* Has another session taken the connection away, after damage? Then it may have
- * been cut, and its end is not the app's: the response is not known to be
- * complete, nor the request to have ended. */
-static int is_lost(const apppool_connection_filter_t *filter)
+/* Has another session taken the connection away, after damage? Then that
+ * session may have cut it. Its end does not say that the app has ended the
+ * response or the request. But a reset comes from the app alone, and a process
+ * that was killed may have got a successor before this thread looks. */
+static int is_lost(const apppool_connection_filter_t *filter, apr_status_t rv)
 {
-    return filter->shared && !apl_connection_is_held(filter->shared);
+    if (!filter->shared || apl_connection_is_held(filter->shared))
+        return 0;
+    return filter->responded || !APR_STATUS_IS_ECONNRESET(rv) ||
+           !apl_connection_is_gone(filter->shared);
 }
 
-/* Read. The wait for the first byte ends when that byte cannot come. */
+/* Were all bytes from the socket passed on? Bytes that are left come before the
+ * socket itself. After the end there is no socket. */
+static int holds_nothing(const apppool_connection_filter_t *filter)
+{
+    const apr_bucket *b;
+
+    if (!filter->held)
+        return 1;
+    b = APR_BRIGADE_FIRST(filter->held);
+    while (b != APR_BRIGADE_SENTINEL(filter->held) && b->length == 0 &&
+           !APR_BUCKET_IS_METADATA(b))
+        b = APR_BUCKET_NEXT(b);
+    return b != APR_BRIGADE_SENTINEL(filter->held) && APR_BUCKET_IS_SOCKET(b);
+}
+
+/* Read. The wait for the first byte also ends when that byte cannot come any
+ * more. */
 static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
                               ap_input_mode_t mode, apr_read_type_e block,
                               apr_off_t bytes)
 {
-    const apppool_connection_filter_t *filter = f->ctx;
+    apppool_connection_filter_t *filter = f->ctx;
     apr_status_t rv = APR_SUCCESS;
 
-    if (filter->r && !filter->responded && block == APR_BLOCK_READ)
-        rv = apppool_first_byte_wait(&filter->first_byte, filter->r, f->next);
+    if (filter->r && !filter->responded && block == APR_BLOCK_READ &&
+        !filter->is_early && holds_nothing(filter))
+        rv = apppool_first_byte_wait(&filter->first_byte);
     if (APR_STATUS_IS_ECONNABORTED(rv))
         silence(filter->r);
     if (rv == APR_SUCCESS && filter->r && !filter->responded &&
-        filter->reused && mode != AP_MODE_SPECULATIVE && is_unread(filter))
-        return APR_ECONNRESET;
+        filter->reused && mode != AP_MODE_SPECULATIVE) {
+        if (is_unread(filter))
+            return APR_ECONNRESET;
+        filter->was_read = 1;
+    }
     return rv == APR_SUCCESS ? ap_get_brigade(f->next, bb, mode, block, bytes)
                              : rv;
 }
@@ -201,9 +230,10 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
     if (mode == AP_MODE_SPECULATIVE) {
         if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv))
             give_up(filter);
+        filter->is_early |= rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb);
         return rv;
     }
-    if (is_end(rv, bb) && is_lost(filter)) {
+    if (is_end(rv, bb) && is_lost(filter, rv)) {
         apr_brigade_cleanup(bb);
         return filter->error = APR_ECONNABORTED;
     }
@@ -254,26 +284,6 @@ static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
     return APR_SUCCESS;
 }
 
-/* The brigade is the request's: the pool of a connection that is used again and
- * again would grow with each response. */
-int apppool_connection_filter_is_empty(apppool_connection_filter_t *filter,
-                                       conn_rec *c, const request_rec *r)
-{
-    apr_bucket_brigade *bb = apr_brigade_create(r->pool, c->bucket_alloc);
-    request_rec *carried = filter->r;
-    apr_status_t rv;
-    int empty;
-
-    filter->r = NULL;
-    rv = ap_get_brigade(c->input_filters, bb, AP_MODE_SPECULATIVE,
-                        APR_NONBLOCK_READ, 1);
-    filter->r = carried;
-    empty = (rv == APR_SUCCESS || APR_STATUS_IS_EAGAIN(rv)) &&
-            APR_BRIGADE_EMPTY(bb);
-    apr_brigade_destroy(bb);
-    return empty;
-}
-
 int apppool_connection_filter_is_clean(
     const apppool_connection_filter_t *filter)
 {
@@ -281,7 +291,9 @@ int apppool_connection_filter_is_clean(
            !filter->hung_up && !filter->ended && filter->error == APR_SUCCESS &&
            filter->heads == 1 && filter->status >= HTTP_OK &&
            !filter->r->header_only &&
-           !AP_STATUS_IS_HEADER_ONLY(filter->status) && !is_unread(filter);
+           !AP_STATUS_IS_HEADER_ONLY(filter->status) && filter->is_plain &&
+           filter->held && holds_nothing(filter) &&
+           (filter->was_read || !is_unread(filter));
 }
 
 int apppool_connection_filter_has_ended(
@@ -305,17 +317,40 @@ apppool_connection_filter_outcome(const apppool_connection_filter_t *filter)
                : APPPOOL_HEARD;
 }
 
+/* httpd's own filter is about to read for the first time. It keeps what it reads
+ * in this brigade. */
+static apr_status_t note_brigade(conn_rec *c, apr_bucket_brigade *bb,
+                                 apr_socket_t *sock)
+{
+    apppool_connection_filter_t *filter =
+        ap_get_module_config(c->conn_config, &apppool_module);
+
+    (void)sock;
+    if (filter)
+        filter->held = bb;
+    return AP_DECLINED;
+}
+
 void apppool_connection_filter_register(void)
 {
     input = ap_register_input_filter("APPPOOL_TAP", filter_input, NULL,
                                      AP_FTYPE_CONNECTION);
     output = ap_register_output_filter("APPPOOL_TAP", filter_output, NULL,
                                        AP_FTYPE_CONNECTION);
+    ap_hook_insert_network_bucket(note_brigade, NULL, NULL, APR_HOOK_FIRST);
 }
 
 void apppool_connection_filter_add(apppool_connection_filter_t *filter,
                                    conn_rec *c)
 {
+    const ap_filter_t *f;
+
+    filter->c = c;
+    filter->held = NULL;
+    filter->is_plain = 1;
+    for (f = c->input_filters; f; f = f->next)
+        filter->is_plain &= f->frec->ftype >= KEEPS_NONE;
+    ap_set_module_config(c->conn_config, &apppool_module, filter);
     ap_add_input_filter_handle(input, filter, NULL, c);
     ap_add_output_filter_handle(output, filter, NULL, c);
 }
@@ -328,6 +363,7 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
     filter->first_byte = *first_byte;
     filter->log = r->log;
     filter->unwritten = filter->responded = filter->hung_up = filter->ended = 0;
+    filter->was_read = filter->is_early = 0;
     filter->heads = filter->status = 0;
     filter->error = APR_SUCCESS;
     memset(&filter->websocket, 0, sizeof filter->websocket);

@@ -2,17 +2,21 @@
 
 /**
  * @file connection_filter.h
- * @brief Filters on a connection to an app process. They see what mod_proxy
- *        does not tell: whether the app sent a single byte, and how the
- *        connection ended.
+ * @brief Filters on a connection to an app process. mod_proxy does not say
+ *        whether the app sent a single byte, and how the connection ended. The
+ *        filters see it.
  *
- * They also pass on the response of an app that closes the connection before it
- * has read the body; wait for a response no longer than it can come; and end a
- * WebSocket in order when its process is stopped. They know whether anything of
- * a response is left unread, refuse a response that begins before the app has
- * read the request, and do not believe in the end of a connection that another
- * session may have cut. They keep mod_proxy from connecting by itself to a
- * process that we have not chosen, and from taking any bytes for HTTP/0.9.
+ * They also do this: They pass on the response of an app that closes the
+ * connection before it has read the body. They stop waiting for a response when
+ * none can come. They end a WebSocket in order when its process is stopped.
+ * They know whether a part of a response is left unread. They refuse a response
+ * that begins before the app has read the request. They do not trust the end of
+ * a connection that another session may have cut. They keep mod_proxy from
+ * connecting by itself to a process that we have not chosen. They keep
+ * mod_proxy from taking any bytes for HTTP/0.9.
+ *
+ * If a filter of another module may keep bytes of the connection (mod_dumpio),
+ * nobody knows whether anything is left. Then one request uses it.
  *
  * Lock:  none; a filter belongs to its connection, which one request has at a
  *        time.
@@ -29,39 +33,47 @@
 #include "mod_apppool/backend/websocket_close.h"
 #include "shm/slots/connection_state.h"
 
-/** connection.c sets the first six. */
+/** connection.c sets the first five, and `shared`. */
 typedef struct {
-    proxy_worker *worker; /**< mod_proxy's, whose connection it is */
-    int local;            /**< over a Unix socket */
-    int http;             /**< the app speaks HTTP */
-    int has_body;         /**< the request has */
-    int reused;           /**< another request has used the connection */
-    /** Of a shared connection of which others have copies, during the request
-     * that uses it; else NULL. */
+    proxy_worker *worker;     /**< mod_proxy's, whose connection it is */
+    int local;                /**< over a Unix socket */
+    int http;                 /**< the app speaks HTTP */
+    int has_body;             /**< the request has */
+    int reused;               /**< another request has used the connection */
+    conn_rec *c;              /**< the connection */
+    apr_bucket_brigade *held; /**< what httpd's own filter has read and keeps,
+                                   and the socket behind it; NULL: nothing was
+                                   read yet */
+    int is_plain;             /**< only httpd's own filter keeps bytes */
+    /** The shared connection that the request uses, if others have copies of
+     * it; else NULL. */
     const apl_connection_state_t *shared;
     request_rec *r;                  /**< the request it carries, or NULL */
     apppool_first_byte_t first_byte; /**< of that request */
-    const struct ap_logconf *log;    /**< of that request, as it was */
+    const struct ap_logconf *log;    /**< its own, not replaced */
     apr_off_t sent, read;            /**< bytes, before this request */
     /* What was seen of this request. */
     int unwritten, responded;
-    int heads;   /**< lines that begin like the first line of a response */
-    int status;  /**< of the last one */
-    int hung_up; /**< the app has closed, maybe after a response */
+    int was_read; /**< the app has read all of the request */
+    int is_early; /**< something came before the request was sent */
+    int heads;    /**< lines that begin like the first line of a response */
+    int status;   /**< of the last one */
+    int hung_up;  /**< the app has closed, maybe after a response */
     int ended;
     apppool_websocket_close_t websocket; /**< of a WebSocket */
     apr_status_t error;
 } apppool_connection_filter_t;
 
-/** Once, before any configuration's hooks run. */
+/** Call it once, before the hooks of any configuration run. */
 void apppool_connection_filter_register(void);
 
-/** On a new connection. */
+/** Add the filters to a new connection. */
 void apppool_connection_filter_add(apppool_connection_filter_t *filter,
                                    conn_rec *c);
 
-/** May the request be sent again when nobody has read it?
- * @param has_body also that of HEAD, of which httpd says that it has none
+/** May the request be sent again if no process has read it?
+ * @param has_body 1 also for a HEAD request with a body, although httpd says
+ *        that HEAD has none
  * @param local    over a Unix socket */
 int apppool_connection_filter_may_repeat(const request_rec *r, int has_body,
                                          int local);
@@ -76,19 +88,15 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
  * silent. */
 void apppool_connection_filter_end(apppool_connection_filter_t *filter);
 
-/** Was that a response that has ended where it said, to a request that the app
- * has read? A response without a body does not count, as an app may send one
- * all the same, and later. What may stand behind the response is the matter of
- * apppool_connection_filter_is_empty(). */
+/** Has the response ended where it said, and has the app read the request? A
+ * response without a body does not count: an app may still send a body, and
+ * later. Bytes behind the response that were read from the socket do not count
+ * either. For bytes that are still in the socket, see
+ * apppool_shared_connection_is_quiet(). */
 int apppool_connection_filter_is_clean(
     const apppool_connection_filter_t *filter);
 
-/** Is the connection open, and nothing left of a response: not in the filters,
- * and not in the socket? @param r for its memory */
-int apppool_connection_filter_is_empty(apppool_connection_filter_t *filter,
-                                       conn_rec *c, const request_rec *r);
-
-/** How it went. */
+/** How the request went. */
 typedef enum {
     APPPOOL_HEARD,  /**< the app responded, or may have read the request */
     APPPOOL_UNSENT, /**< not a byte was sent */

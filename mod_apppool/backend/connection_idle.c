@@ -30,7 +30,7 @@ static struct {
     const apl_pool_t *shm;
     int has_threads;  /* the MPM has */
     int is_watched;   /* watch_idle() runs */
-    int is_unwatched; /* it cannot; read by all threads */
+    int is_unwatched; /* the thread cannot run; all threads read this */
 } connections;
 
 /* ---- take one ---- */
@@ -39,7 +39,7 @@ void apppool_connection_idle_init(apr_pool_t *pconf, const apl_pool_t *shm)
 {
     apr_thread_mutex_t *mutex;
 
-    /* mod_proxy's pools share this allocator over threads. */
+    /* Several threads use this allocator for pools of mod_proxy. */
     apr_allocator_create(&connections.allocator);
     apr_thread_mutex_create(&mutex, APR_THREAD_MUTEX_DEFAULT, pconf);
     apr_allocator_mutex_set(connections.allocator, mutex);
@@ -56,7 +56,8 @@ void apppool_connection_idle_init(apr_pool_t *pconf, const apl_pool_t *shm)
     ap_mpm_query(AP_MPMQ_IS_THREADED, &connections.has_threads);
 }
 
-/* A worker for one connection, in no list of mod_proxy. The mutex is held. */
+/* Make a worker for one connection. No list of mod_proxy has it. The caller
+ * holds the mutex. */
 static apppool_connection_t *make_connection(server_rec *s)
 {
     apppool_connection_t *c = apr_pcalloc(connections.pool, sizeof *c);
@@ -74,8 +75,9 @@ static apppool_connection_t *make_connection(server_rec *s)
                : NULL;
 }
 
-/* One that is connected to this process; else one that is not connected; else,
- * if there are many, the one that was used longest ago. The mutex is held. */
+/* Choose a connection to this process, or else one that is not connected. If
+ * there is neither and there are many, choose the one that was used longest
+ * ago. The caller holds the mutex. */
 static apppool_connection_t **find_idle(uint64_t id)
 {
     apppool_connection_t **at, **pick = NULL, **last = NULL;
@@ -131,17 +133,17 @@ void apppool_connection_idle_close(apppool_connection_t *c)
 
 /* ---- idle ones ---- */
 
-/* Of a shared connection a child has a copy only, and nobody waits for its
- * end. */
+/* A child has only a copy of a shared connection, and nothing waits for the end
+ * of the copy. */
 static int is_own(const apppool_connection_t *c)
 {
     return c->id != 0 && c->serial == 0;
 }
 
-/* End those that may not stay idle: the app sees it, and the next request that
- * takes the record closes it. Records are mod_proxy's, so this thread leaves
- * them alone. The mutex is held.
- * @return us until another one will have been idle for too long; -1: there is
+/* End the connections that may not stay idle. The app sees the end, and the
+ * next request that takes the record closes the socket. Records belong to
+ * mod_proxy, so this thread does not touch them. The caller holds the mutex.
+ * @return us until the next connection has been idle for too long; -1: there is
  *         none */
 static int64_t end_expired(int64_t now)
 {
@@ -163,8 +165,9 @@ static int64_t end_expired(int64_t now)
     return least;
 }
 
-/* A thread of each child. An app that is told to stop may wait until its
- * clients have closed their connections, and another child may need room. */
+/* Each child has this thread. An app that has to stop may wait until its
+ * clients have closed their connections, and another child may need the
+ * room. */
 static void *APR_THREAD_FUNC watch_idle(apr_thread_t *thread, void *unused)
 {
     (void)thread;
@@ -203,7 +206,8 @@ static int start_thread(void)
     return rv == APR_SUCCESS;
 }
 
-/* A connection that nobody would close is not kept. The mutex is held. */
+/* A connection is not kept if no thread runs that would close it. The caller
+ * holds the mutex. */
 static int is_watched(void)
 {
     if (!connections.is_watched && !connections.is_unwatched) {

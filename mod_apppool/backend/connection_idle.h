@@ -5,8 +5,8 @@
  * @brief The connections of a child of httpd that no request uses: a list, and
  *        a thread that closes them.
  *
- * A connection is closed when it was idle for a second, when its process ends,
- * and when the process has no room for another one
+ * A connection is closed in three cases: it was idle for a second, its process
+ * ends, or the process has no room for another connection
  * (shm/slots/connection_room.h).
  *
  * Lock:  the list has a mutex of its own; a connection that was taken belongs
@@ -30,6 +30,7 @@
 typedef struct apppool_connection_t {
     struct apppool_connection_t *next; /**< in the list of idle ones */
     uint64_t id;        /**< the process it is connected to; 0: none */
+    uint64_t named;     /**< the process after which the worker is named */
     uint32_t serial;    /**< of a shared connection; else 0 */
     int64_t used;       /**< us: when its connection became idle */
     int descriptor;     /**< of an idle one */
@@ -39,8 +40,8 @@ typedef struct apppool_connection_t {
 } apppool_connection_t;
 
 /**
- * To be called in each httpd child.
- * @param pconf has to outlive all requests: what mod_proxy has read lies in
+ * Call it in each httpd child.
+ * @param pconf has to outlive all requests: what mod_proxy has read is in
  *        memory of the connection, and brigades of the request point to it.
  *        pchild is not enough. It destroys the pools that were made last first,
  *        so it would destroy the connections before the requests; and a child
@@ -64,8 +65,8 @@ proxy_conn_rec *apppool_connection_idle_conn(apppool_connection_t *c,
 
 /**
  * May this child keep connections to the process? In prefork, each client has a
- * child. So a process that takes a limited number of requests at once would
- * have more idle connections than that.
+ * child of its own. So a process that takes N requests at once would have more
+ * than N idle connections.
  * @param concurrency requests that the process takes at once; 0: any number
  */
 int apppool_connection_idle_are_kept(uint64_t id, uint32_t concurrency);

@@ -22,24 +22,29 @@ APLOG_USE_MODULE(apppool);
 #define AT_ONCE 5           /* ms between two parts of a response over uwsgi */
 #define NAP     10          /* ms between two looks for more of a body */
 
-/* Not OK, nor a status of HTTP: there is more to do. */
+/* There is more to do. This value is neither OK nor a status of HTTP. */
 #define GO_ON   (-1000)
 
 #define DYING   250000 /* us from SIGKILL to the end of the connections */
 
 /* ---- begin and end ---- */
 
-apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *who,
-                                  apppool_fcgi_kind_t kind, int is_uwsgi)
+apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *label,
+                                  apppool_fcgi_kind_t kind,
+                                  apppool_uwsgi_packet_t *packet)
 {
     apppool_fcgi_t *fcgi = apr_pcalloc(r->pool, sizeof *fcgi);
 
     fcgi->r = r;
-    fcgi->who = fcgi->response.who = fcgi->err.who = who;
+    fcgi->label = fcgi->response.label = fcgi->err.label = label;
     fcgi->sending.kind = kind;
-    fcgi->is_uwsgi = is_uwsgi;
-    fcgi->sending.is_uwsgi = fcgi->response.is_uwsgi = is_uwsgi;
+    fcgi->is_uwsgi = fcgi->response.is_uwsgi = packet != NULL;
+    fcgi->sending.packet = packet;
     fcgi->connection.fd = -1;
+    if (packet) {
+        fcgi->connection.sock = packet->sock;
+        packet->sock = NULL;
+    }
     return fcgi;
 }
 
@@ -112,7 +117,8 @@ static int send_all(apppool_fcgi_t *fcgi)
     if (rv == APR_SUCCESS)
         return GO_ON;
     ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, fcgi->r,
-                  "apppool: %s: the request body was not received", fcgi->who);
+                  "apppool: %s: the request body was not received",
+                  fcgi->label);
     return fcgi->response.passed
                ? AP_FILTER_ERROR
                : ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
@@ -128,7 +134,8 @@ static int pass_on(apppool_fcgi_t *fcgi)
     return status == OK ? GO_ON : status;
 }
 
-/* All that the buffer holds. @return GO_ON, or what the handler is to return */
+/* Use everything that the buffer holds. @return GO_ON, or what the handler is
+ * to return */
 static int take(apppool_fcgi_t *fcgi, apr_size_t n)
 {
     apppool_fcgi_parser_t *parser = &fcgi->parser;
@@ -165,6 +172,17 @@ static int take(apppool_fcgi_t *fcgi, apr_size_t n)
     }
 }
 
+/* Read what is there, if the wait has not done so. @return as recv() */
+static ssize_t receive(apppool_fcgi_t *fcgi)
+{
+    if (!fcgi->has_received)
+        return recv(fcgi->connection.fd, fcgi->buffer + fcgi->held,
+                    BUFFER - fcgi->held, MSG_DONTWAIT);
+    fcgi->has_received = 0;
+    errno = fcgi->received_error;
+    return fcgi->received;
+}
+
 /* Over FastCGI: read all that is there.
  * @return GO_ON, or what the handler is to return */
 static int receive_records(apppool_fcgi_t *fcgi)
@@ -173,7 +191,7 @@ static int receive_records(apppool_fcgi_t *fcgi)
     ssize_t n;
 
     while (status == GO_ON) {
-        n = recv(fcgi->connection.fd, fcgi->buffer, BUFFER, MSG_DONTWAIT);
+        n = receive(fcgi);
         if (n > 0) {
             fcgi->heard = 1;
             status = take(fcgi, (apr_size_t)n);
@@ -200,7 +218,7 @@ static int take_held(apppool_fcgi_t *fcgi)
     return status == OK ? GO_ON : status;
 }
 
-/* The same, and pass it on. */
+/* Look at what is held, and pass it on. */
 static int pass_held(apppool_fcgi_t *fcgi)
 {
     int status = take_held(fcgi);
@@ -208,17 +226,24 @@ static int pass_held(apppool_fcgi_t *fcgi)
     return status == GO_ON ? pass_on(fcgi) : status;
 }
 
-/* Over uwsgi: read all that is there. It is held until the buffer is full, or
- * the app pauses: if the end comes with it, all is passed on at once.
+/* Over uwsgi: read all that is there. It is held until the buffer is full or
+ * the app pauses. If the end comes before, everything is passed on at once.
  * @return GO_ON, or what the handler is to return */
 static int receive_bytes(apppool_fcgi_t *fcgi)
 {
+    apr_size_t room;
     int status = GO_ON;
     ssize_t n;
 
     while (status == GO_ON) {
-        n = recv(fcgi->connection.fd, fcgi->buffer + fcgi->held,
-                 BUFFER - fcgi->held, MSG_DONTWAIT);
+        room = BUFFER - fcgi->held;
+        n = receive(fcgi);
+        /* It was less than we asked for, so there is no more. */
+        if (fcgi->is_complete && n > 0 && (apr_size_t)n < room) {
+            fcgi->heard = 1;
+            fcgi->held += (apr_size_t)n;
+            n = 0;
+        }
         if (n > 0) {
             fcgi->heard = 1;
             fcgi->held += (apr_size_t)n;
@@ -240,7 +265,8 @@ static int receive_bytes(apppool_fcgi_t *fcgi)
 
 /* ---- both ---- */
 
-/* Until when may the app be silent? While the client is waited for, it may.
+/* Until when may the app be silent? It may while the request waits for the
+ * client.
  * @return 0: for ever */
 static int64_t limit_of(const apppool_fcgi_t *fcgi)
 {
@@ -249,8 +275,8 @@ static int64_t limit_of(const apppool_fcgi_t *fcgi)
                : apl_now() + fcgi->first_byte.timeout;
 }
 
-/* A client that still sends may not read yet: a flush of more than its socket
- * holds would wait for ever. */
+/* A client that still sends may not read yet. Then a flush of more bytes than
+ * its socket holds would wait for ever. */
 static int may_flush(const apppool_fcgi_t *fcgi)
 {
     return fcgi->sending.kind != APPPOOL_FCGI_STREAMED ||
@@ -258,8 +284,8 @@ static int may_flush(const apppool_fcgi_t *fcgi)
            fcgi->response.size <= FLUSHED;
 }
 
-/* How long may it take until the end of the response, or the next part of it,
- * comes? @return ms; 0: nobody knows */
+/* How long may it take until the next part or the end of the response comes?
+ * @return ms; 0: it is not known */
 static int ends_soon(const apppool_fcgi_t *fcgi)
 {
     if (fcgi->parser.stdout_ended)
@@ -267,8 +293,35 @@ static int ends_soon(const apppool_fcgi_t *fcgi)
     return fcgi->held > 0 && !fcgi->has_waited ? AT_ONCE : 0;
 }
 
-/* Wait until the app, or the client, does something. What the app has sent
- * before is passed on meanwhile.
+/* @return 0: nobody does anything yet */
+static int poll_both(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms)
+{
+    if (poll(fds, 2, ms) <= 0)
+        return 0;
+    fcgi->is_complete = fcgi->is_uwsgi && fcgi->local &&
+                        (fds[0].revents & (POLLHUP | POLLERR)) == POLLHUP;
+    return 1;
+}
+
+/* If only the app is waited for, recv() can do that, too. After its time it is
+ * for poll() to wait.
+ * @return 0: nobody does anything yet */
+static int wait_some(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms)
+{
+    if (!fcgi->connection.waits || fds[0].events != POLLIN ||
+        fcgi->sending.waits)
+        return poll_both(fcgi, fds, ms);
+    fcgi->received = recv(fcgi->connection.fd, fcgi->buffer + fcgi->held,
+                          BUFFER - fcgi->held, 0);
+    fcgi->received_error = errno;
+    fcgi->has_received =
+        fcgi->received >= 0 || (errno != EAGAIN && errno != EINTR);
+    fcgi->connection.waits = fcgi->has_received;
+    return fcgi->has_received;
+}
+
+/* Pass on what the app has sent before. Then wait until the app or the client
+ * does something.
  * @return GO_ON, or what the handler is to return */
 static int wait_for_both(apppool_fcgi_t *fcgi)
 {
@@ -284,7 +337,7 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
     if (fcgi->sending.waits && fds[1].fd < 0)
         slice = NAP;
     fcgi->has_waited = fcgi->held > 0;
-    if (soon > 0 && poll(fds, 2, soon) > 0)
+    if (soon > 0 && poll_both(fcgi, fds, soon))
         return GO_ON;
     if (fcgi->held > 0) {
         status = pass_held(fcgi);
@@ -296,7 +349,7 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
         if (status != OK)
             return status;
     }
-    while (poll(fds, 2, slice) <= 0) {
+    while (!wait_some(fcgi, fds, slice)) {
         if (!fcgi->heard && apppool_first_byte_is_hopeless(&fcgi->first_byte))
             return apppool_fcgi_end_silent(fcgi, HTTP_BAD_GATEWAY);
         if (limit > 0 && apl_now() >= limit)
@@ -315,10 +368,9 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
     fcgi->first_byte = *first_byte;
     fcgi->began = apl_now();
     fcgi->buffer = apr_palloc(fcgi->r->pool, BUFFER);
-    if (!apppool_fcgi_sending_begin(&fcgi->sending, fcgi->r,
-                                    fcgi->connection.request,
-                                    fcgi->connection.keeps))
-        return apppool_fcgi_end_large(fcgi);
+    apppool_fcgi_sending_begin(&fcgi->sending, fcgi->r,
+                               fcgi->connection.request,
+                               fcgi->connection.keeps);
     for (;;) {
         status = send_all(fcgi);
         if (status == GO_ON)

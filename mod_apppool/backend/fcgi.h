@@ -5,29 +5,31 @@
  * @brief Send a request to a process over FastCGI or uwsgi, and pass on the
  *        response.
  *
- *     fcgi = apppool_fcgi_make(r, who, body, is_uwsgi);
+ *     fcgi = apppool_fcgi_make(r, label, body, packet);
  *     rv = apppool_fcgi_open(fcgi, &endpoint, &shared, deadline);
  *     if (rv == APR_SUCCESS)
  *         status = apppool_fcgi_run(fcgi, &first_byte);
  *     apppool_fcgi_close(fcgi);
  *
  * A connection carries one request at a time. A request without a body is
- * written at once. A body is written as far as the app takes it, and in between
- * the response is read: an app may respond before it has read the body. The
- * response ends with END_REQUEST, and so does the work of the process on the
+ * written at once. A body is written as far as the app takes it. Between two
+ * writes the response is read, because an app may respond before it has read
+ * the body. END_REQUEST ends the response, and the work of the process on the
  * request. If an app ends its output and then dies or is silent, the response
- * is complete all the same.
+ * is complete nevertheless.
  *
- * A connection may carry another request (fcgi_connection.h) when all of this
- * one was sent, it had no body, and END_REQUEST was the last that came.
+ * A connection may carry another request (fcgi_connection.h) if this one had no
+ * body, all of it was sent, and END_REQUEST was the last record that came.
  *
  * Over uwsgi there are no records: a packet with the parameters, and then the
- * body as it is. A connection carries one request, and its end is the end of the
- * response. An app has not read a request if the connection is reset.
+ * body as it is. A connection carries one request. The end of the connection is
+ * the end of the response. If the connection is reset, the app has not read the
+ * request.
  *
- * Over FastCGI an app need not read the end of the request, and php-cgi does not. So when a
- * connection is reset, or one that has carried another request is closed,
- * nobody knows if the app has read the request (apppool_fcgi_outcome()).
+ * Over FastCGI an app does not have to read the end of the request, and php-cgi
+ * does not read it. So it is not known if the app has read the request in two
+ * cases: the connection is reset, or a connection that has carried another
+ * request is closed (apppool_fcgi_outcome()).
  *
  * Lock:  none; it belongs to one request.
  * Crash: all is private memory of the httpd child.
@@ -45,9 +47,14 @@
 
 typedef struct apppool_fcgi_t apppool_fcgi_t;
 
-/** @param who the app's label, and the pid in brackets: for the log */
-apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *who,
-                                  apppool_fcgi_kind_t body, int is_uwsgi);
+/**
+ * @param label  of the app, with the pid in brackets: for the log
+ * @param packet of the request over uwsgi; NULL: over FastCGI. Its socket is
+ *        taken
+ */
+apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *label,
+                                  apppool_fcgi_kind_t body,
+                                  apppool_uwsgi_packet_t *packet);
 
 /** Connect, or use the shared connection.
  * @param shared as in apppool_connection_open()
@@ -61,8 +68,7 @@ apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
 int apppool_fcgi_descriptor(const apppool_fcgi_t *fcgi);
 
 /**
- * Send the request, whose CGI variables are set (cgi_variables.h), and pass the
- * response to the request's output filters.
+ * Send the request, and pass the response to the request's output filters.
  * @return OK; a status to return instead of a response; AP_FILTER_ERROR: the
  *         response has begun and is not complete, or it could not be passed on
  */
@@ -70,11 +76,12 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
                      const apppool_first_byte_t *first_byte);
 
 /**
- * How it went. APPPOOL_UNREAD over uwsgi: as over HTTP (connection_filter.h).
- * Over FastCGI: the connection was reset without a response; or
- * it had carried another request, and was closed, or what came does not belong
- * to this request. The request has no body, and is one that may be sent twice
- * (GET, HEAD, OPTIONS), but the app may have read it.
+ * How the request went. APPPOOL_UNREAD over uwsgi: as over HTTP
+ * (connection_filter.h). APPPOOL_UNREAD over FastCGI: there was no response,
+ * because the connection was reset; or the connection had carried another
+ * request, and it was closed, or what came does not belong to this request. The
+ * request has no body and may be sent twice (GET, HEAD, OPTIONS), but the app
+ * may have read it.
  */
 apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi);
 
@@ -88,8 +95,10 @@ int apppool_fcgi_has_ended(const apppool_fcgi_t *fcgi);
 /** Did the app refuse the request because it has too many others? */
 int apppool_fcgi_is_overloaded(const apppool_fcgi_t *fcgi);
 
-/** The connection is closed, or others use it. To be called before the session
- * ends. apppool_fcgi_run() does it as soon as the response is complete. */
+/** Close the connection, or give it to others. Later calls do nothing. Over
+ * FastCGI, call this before the session ends; apppool_fcgi_run() does it as
+ * soon as the response is complete. Over uwsgi nobody else uses the connection,
+ * so it can be closed when the process has the next request. */
 void apppool_fcgi_close(apppool_fcgi_t *fcgi);
 
 #endif

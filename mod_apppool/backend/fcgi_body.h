@@ -2,8 +2,8 @@
 
 /**
  * @file fcgi_body.h
- * @brief The body of a request as records of FastCGI's STDIN, one at a time; or
- *        in pieces, over uwsgi.
+ * @brief The body of a request: over FastCGI as records of STDIN, one at a
+ *        time; over uwsgi in pieces.
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
@@ -18,10 +18,11 @@
 typedef struct {
     unsigned request; /**< id of the request */
     int is_bare;      /**< uwsgi: it has no records, and is sent as it is */
-    apr_bucket_brigade *bb;
-    unsigned char *record; /**< the last one, maybe with the end behind it */
-    apr_size_t size;       /**< of it */
-    int ended;             /**< it was the last one */
+    apr_bucket_brigade *bb;   /**< read, and not yet in a record */
+    apr_bucket_brigade *rest; /**< empty between two calls */
+    unsigned char *record;    /**< the last one, maybe with the end behind it */
+    apr_size_t size;          /**< of it */
+    int ended;                /**< it was the last one */
 } apppool_fcgi_body_t;
 
 /**

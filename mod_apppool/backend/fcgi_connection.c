@@ -5,6 +5,8 @@
 #include <apr_portable.h>
 #include <apr_thread_mutex.h>
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "mod_apppool/backend/fcgi_format.h"
@@ -15,7 +17,7 @@
 
 /* What this child knows of a process. */
 typedef struct {
-    uint64_t id;     /* of the process; 0: nobody */
+    uint64_t id;     /* of the process; 0: none */
     uint32_t serial; /* of the connection */
     int fd;          /* a copy that no request uses; -1: none */
     int failures;    /* in a row */
@@ -38,8 +40,8 @@ void apppool_fcgi_connection_init(apr_pool_t *pchild)
 
 /* ---- copies ---- */
 
-/* By the index of the process in its slot array. What was known of the last
- * process with this place is forgotten. The mutex is held.
+/* Find the entry by the index of the process in its slot array. What was known
+ * of the last process with this index is forgotten. The caller holds the mutex.
  * @param stale a copy to close; -1: none */
 static copy_t *copy_of(uint64_t id, int *stale)
 {
@@ -59,7 +61,7 @@ static void close_copy(int fd)
         close(fd);
 }
 
-/* Those of a connection that was cut are of no use.
+/* A copy of a connection that was cut is of no use.
  * @return a copy of this connection; -1: there is none */
 static int take_copy(uint64_t id, uint32_t serial)
 {
@@ -124,15 +126,26 @@ int apppool_fcgi_connection_is_kept(uint64_t id)
 
 /* ---- a request ---- */
 
+/* Let recv() wait. Each child says so for itself: another build of the module may
+ * have parked it. */
+static int let_wait(int fd)
+{
+    struct timeval limit = {.tv_usec = APPPOOL_FCGI_RECEIVE};
+
+    return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0;
+}
+
 /* @return 1: it has the shared connection, and the request can be sent */
 static int reuse(apppool_fcgi_connection_t *c)
 {
     int fd = take_copy(c->id, c->shared->state.serial);
 
+    c->waits = fd >= 0;
     if (fd < 0)
         fd = apppool_shared_connection_copy(c->shared);
     if (fd < 0)
         return 0;
+    c->waits = c->waits || let_wait(fd);
     if (!apppool_shared_connection_is_quiet(fd)) {
         close(fd);
         count_failures(c->id, 1);
@@ -160,14 +173,17 @@ apr_status_t apppool_fcgi_connection_open(apppool_fcgi_connection_t *c,
         return APR_SUCCESS;
     apppool_shared_connection_cut(shared);
     rv = apppool_connect(&c->sock, endpoint, deadline, p);
-    if (rv == APR_SUCCESS)
-        apr_os_sock_get(&c->fd, c->sock);
-    else
+    if (rv != APR_SUCCESS) {
         apppool_fcgi_connection_end(c, APPPOOL_FCGI_CUT);
-    return rv;
+        return rv;
+    }
+    apr_os_sock_get(&c->fd, c->sock);
+    c->waits = c->keeps && let_wait(c->fd);
+    return APR_SUCCESS;
 }
 
-/* Park it. An app that does not keep it may have closed it already.
+/* Park the connection. An app that does not keep connections may have closed it
+ * already.
  * @return 0: it was cut */
 static int park(const apppool_fcgi_connection_t *c,
                 apppool_shared_connection_t *shared, int is_clean)
@@ -182,7 +198,7 @@ void apppool_fcgi_connection_end(apppool_fcgi_connection_t *c,
                                  apppool_fcgi_how_t how)
 {
     apppool_shared_connection_t *shared = c->shared;
-    int fd = c->sock ? -1 : c->fd; /* that is not closed with its socket */
+    int fd = c->sock ? -1 : c->fd; /* not closed with its socket */
 
     c->shared = NULL;
     if (c->reused && c->fd >= 0 && how != APPPOOL_FCGI_CUT)

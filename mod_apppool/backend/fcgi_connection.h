@@ -10,15 +10,16 @@
  *     apppool_fcgi_connection_end(&c, how);
  *
  * Only a connection that can be shared is kept: most FastCGI apps accept no
- * other one before it is closed.
+ * other connection before that one is closed.
  *
- * On a connection, each request has another id than the one before. So what an
- * app sends too late is a record of another request, and no part of the next
- * response. The first request has the id 1: an app may know no other.
+ * On a connection, the id of each request differs from the id of the one
+ * before. So a record that an app sends too late belongs to another request,
+ * and not to the next response. The first request has the id 1: some apps know
+ * no other.
  *
- * An app may close its connections all the same, or serve only their first
- * requests. After some such failures in a row, this child of httpd shares no
- * connection of that process.
+ * An app may nevertheless close its connections, or serve only the first
+ * request of each. After some such failures in a row, this child of httpd
+ * shares no connection of that process.
  *
  * Lock:  the copies that no request uses have a mutex of their own; all else
  *        belongs to one request.
@@ -39,16 +40,21 @@ typedef enum {
     APPPOOL_FCGI_FAILED /**< the app has not taken a second request over it */
 } apppool_fcgi_how_t;
 
-/** Zeroed at first. */
+/** Zeroed at first, but `sock` may be a socket that was prepared. */
 typedef struct {
     int fd;                              /**< -1: it is closed */
     int keeps;                           /**< the app is to keep it */
     int reused;                          /**< it has carried a request before */
+    int waits;                           /**< recv() waits for some time */
     unsigned request;                    /**< id of the request */
     uint64_t id;                         /**< of the process */
     apr_socket_t *sock;                  /**< of a new one; or NULL */
     apppool_shared_connection_t *shared; /**< NULL: it is not, or is settled */
 } apppool_fcgi_connection_t;
+
+/** us that recv() waits, if the connection can wait: over FastCGI and a Unix
+ * socket. */
+#define APPPOOL_FCGI_RECEIVE 250000
 
 /** To be called in each httpd child. */
 void apppool_fcgi_connection_init(apr_pool_t *pchild);

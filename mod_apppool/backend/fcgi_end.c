@@ -7,7 +7,6 @@
 #include <http_protocol.h>
 
 #include "mod_apppool/backend/fcgi_format.h"
-#include "mod_apppool/backend/uwsgi_request.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -21,8 +20,8 @@ int apppool_fcgi_end_is_lost(const apppool_fcgi_t *fcgi)
             (!fcgi->heard && (fcgi->closed || fcgi->sending.out.hung_up)));
 }
 
-/* May the next request use the connection? All of this one was sent, it had no
- * body, and nothing has come behind its response. */
+/* May the next request use the connection? It may if this request had no body,
+ * all of it was sent, and nothing has come behind its response. */
 static int is_clean(const apppool_fcgi_t *fcgi)
 {
     return apppool_fcgi_parser_is_clean(&fcgi->parser) &&
@@ -43,7 +42,9 @@ void apppool_fcgi_end_use(apppool_fcgi_t *fcgi)
 
 int apppool_fcgi_end_response(apppool_fcgi_t *fcgi)
 {
-    apppool_fcgi_end_use(fcgi);
+    /* Over uwsgi the app has closed it, so nobody waits for us to close it. */
+    if (!fcgi->is_uwsgi)
+        apppool_fcgi_end_use(fcgi);
     return apppool_fcgi_response_end(&fcgi->response, fcgi->r);
 }
 
@@ -56,8 +57,8 @@ int apppool_fcgi_end_early(apppool_fcgi_t *fcgi, int status)
 
 int apppool_fcgi_end_wrong(const apppool_fcgi_t *fcgi)
 {
-    SAY(fcgi, 0, "%s sends wrong FastCGI: %s %u", fcgi->who, fcgi->parser.wrong,
-        fcgi->parser.wrong_number);
+    SAY(fcgi, 0, "%s sends wrong FastCGI: %s %u", fcgi->label,
+        fcgi->parser.wrong, fcgi->parser.wrong_number);
     return fcgi->response.passed ? AP_FILTER_ERROR : HTTP_BAD_GATEWAY;
 }
 
@@ -67,7 +68,7 @@ int apppool_fcgi_end_stray(apppool_fcgi_t *fcgi)
     ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, fcgi->r,
                   "apppool: %s has sent something over its shared "
                   "connection that belongs to no request: %s %u",
-                  fcgi->who, fcgi->parser.wrong, fcgi->parser.wrong_number);
+                  fcgi->label, fcgi->parser.wrong, fcgi->parser.wrong_number);
     return HTTP_BAD_GATEWAY;
 }
 
@@ -76,8 +77,8 @@ static int end_refused(const apppool_fcgi_t *fcgi)
 {
     unsigned status = fcgi->parser.status;
 
-    SAY(fcgi, 0, "%s refuses the request: %s (FastCGI's status %u)", fcgi->who,
-        apppool_fcgi_parser_refusal(&fcgi->parser), status);
+    SAY(fcgi, 0, "%s refuses the request: %s (FastCGI's status %u)",
+        fcgi->label, apppool_fcgi_parser_refusal(&fcgi->parser), status);
     if (fcgi->response.passed)
         return AP_FILTER_ERROR;
     return status == FCGI_OVERLOADED ? HTTP_SERVICE_UNAVAILABLE
@@ -91,12 +92,12 @@ int apppool_fcgi_end_request(apppool_fcgi_t *fcgi)
     if (fcgi->parser.app_status != 0)
         ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, fcgi->r,
                       "apppool: %s has ended the request with status %u",
-                      fcgi->who, (unsigned)fcgi->parser.app_status);
+                      fcgi->label, (unsigned)fcgi->parser.app_status);
     return apppool_fcgi_end_response(fcgi);
 }
 
-/* Over uwsgi the response ends with the connection. It is reset if the app has
- * not read the body. */
+/* Over uwsgi the response ends with the connection. The connection is reset if
+ * the app has not read the body. */
 static int ends_response(const apppool_fcgi_t *fcgi, int error)
 {
     return fcgi->is_uwsgi && fcgi->response.has_header &&
@@ -114,7 +115,7 @@ int apppool_fcgi_end_connection(apppool_fcgi_t *fcgi, int error)
         !apppool_first_byte_is_cut_off(&fcgi->first_byte))
         SAY(fcgi, error,
             "%s has closed the connection before the end of the response",
-            fcgi->who);
+            fcgi->label);
     return apppool_fcgi_end_early(fcgi, HTTP_BAD_GATEWAY);
 }
 
@@ -122,13 +123,6 @@ int apppool_fcgi_end_silent(apppool_fcgi_t *fcgi, int status)
 {
     if (fcgi->response.passed && !fcgi->parser.stdout_ended)
         SAY(fcgi, 0, "%s was silent for too long within its response",
-            fcgi->who);
+            fcgi->label);
     return apppool_fcgi_end_early(fcgi, status);
-}
-
-int apppool_fcgi_end_large(const apppool_fcgi_t *fcgi)
-{
-    SAY(fcgi, 0, "%s: the request has more than %d bytes of variables",
-        fcgi->who, UWSGI_MOST);
-    return HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
 }

@@ -24,7 +24,7 @@
 
 typedef struct apppool_fcgi_t {
     request_rec *r;
-    const char *who;
+    const char *label;
     int is_uwsgi;
     int local; /* over a Unix socket */
     apppool_fcgi_connection_t connection;
@@ -34,14 +34,18 @@ typedef struct apppool_fcgi_t {
     apppool_fcgi_sending_t sending;
     /* From the app. */
     char *buffer;
-    apr_size_t held; /* bytes in it that were not looked at: of uwsgi */
-    int has_waited;  /* for more of them */
+    apr_size_t held;    /* bytes in it, not yet looked at (uwsgi) */
+    int has_received;   /* the wait for the app has called recv() */
+    ssize_t received;   /* what recv() returned then, */
+    int received_error; /* and errno */
+    int is_complete;    /* the app has sent all, and closed (uwsgi) */
+    int has_waited;     /* for more of them */
     apppool_fcgi_parser_t parser;
     apppool_fcgi_response_t response;
     apppool_fcgi_stderr_t err;
     int heard;  /* at least one byte */
     int begun;  /* a record of this request */
-    int stray;  /* what came is a rest of another request */
+    int stray;  /* a rest of another request came */
     int reset;  /* the connection was reset */
     int closed; /* by the app */
 } apppool_fcgi_t;
@@ -56,7 +60,7 @@ void apppool_fcgi_end_use(apppool_fcgi_t *fcgi);
  * for the next request, or for the end of the connection. */
 int apppool_fcgi_end_response(apppool_fcgi_t *fcgi);
 
-/** There is no more to come, without END_REQUEST.
+/** No more will come, and there was no END_REQUEST.
  * @param status if no part of the response was passed on */
 int apppool_fcgi_end_early(apppool_fcgi_t *fcgi, int status);
 
@@ -76,8 +80,5 @@ int apppool_fcgi_end_wrong(const apppool_fcgi_t *fcgi);
 
 /** The same, before anything of this response. */
 int apppool_fcgi_end_stray(apppool_fcgi_t *fcgi);
-
-/** The request is too large for uwsgi. */
-int apppool_fcgi_end_large(const apppool_fcgi_t *fcgi);
 
 #endif

@@ -4,9 +4,8 @@
  * @file fcgi_format.h
  * @brief The numbers of FastCGI 1.0, as far as a web server needs them.
  *
- * All that is sent, in both directions, is a sequence of records. A record has
- * a header of eight bytes, up to 65535 bytes of content, and up to 255 bytes of
- * padding:
+ * Both sides send sequences of records. A record has a header of eight bytes,
+ * up to 65535 bytes of content, and up to 255 bytes of padding:
  *
  *     version, type, request id (2), length of the content (2), of the padding,
  *     0

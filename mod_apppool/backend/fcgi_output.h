@@ -23,7 +23,8 @@ typedef struct {
     int hung_up;           /**< the app reads no more: nothing is sent */
 } apppool_fcgi_output_t;
 
-/** Put bytes there. They stay where they are until they were sent.
+/** Add bytes to the output. The caller keeps them unchanged until they were
+ * sent.
  * @param which 0 or 1: a part that is empty */
 void apppool_fcgi_output_put(apppool_fcgi_output_t *out, int which, void *bytes,
                              size_t n);

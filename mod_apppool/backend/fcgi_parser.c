@@ -151,9 +151,9 @@ const char *apppool_fcgi_parser_refusal(const apppool_fcgi_parser_t *parser)
     case FCGI_CANT_MPX_CONN:
         return "it takes one request at a time";
     case FCGI_UNKNOWN_ROLE:
-        return "it is no responder";
+        return "it is not a responder";
     default:
-        return "why is unknown";
+        return "the reason is unknown";
     }
 }
 

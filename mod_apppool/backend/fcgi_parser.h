@@ -10,13 +10,13 @@
  *         ...
  *
  * A response is STDOUT, with STDERR between its records, and END_REQUEST as the
- * last record. All else is an error: another version, another request, a type
- * that no app sends to a server, STDOUT after its own end. After END_REQUEST
- * nothing is looked at.
+ * last record. Anything else is an error: another version, another request, a
+ * type that no app sends to a server, STDOUT after its own end. Bytes after
+ * END_REQUEST are not read.
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
- * Trust: the bytes are the app's, and may be any.
+ * Trust: the app may send any bytes.
  */
 #ifndef MOD_APPPOOL_BACKEND_FCGI_PARSER_H
 #define MOD_APPPOOL_BACKEND_FCGI_PARSER_H
@@ -46,7 +46,7 @@ typedef struct {
     const char *wrong;     /**< of APPPOOL_FCGI_WRONG; a constant */
     unsigned wrong_number; /**< that the text is about */
     int stdout_ended, ended;
-    /* Its own. */
+    /* Only the parser uses the rest. */
     const char *at;
     size_t left;               /* bytes at `at` */
     unsigned char head[8];     /* of the record */

@@ -23,7 +23,7 @@ typedef struct {
 /**
  * All records up to the end of the parameters.
  *
- * A name and its value stand in one record, as php-cgi does not find them
+ * A name and its value are in one record, because php-cgi does not find them
  * otherwise. Only a pair of more than 64 KB is split.
  * @param bytes how many there are
  */

@@ -21,8 +21,8 @@ APLOG_USE_MODULE(apppool);
 
 /* ---- the header ---- */
 
-/* It ends with an empty line. @return bytes of it in these; 0: all of these are
- * in it, and it goes on */
+/* The header ends with an empty line. @return how many of these bytes belong to
+ * it; 0: all of them, and more will come */
 static apr_size_t find_end(apppool_fcgi_response_t *response, const char *bytes,
                            apr_size_t n)
 {
@@ -47,8 +47,8 @@ static int is_overridden(request_rec *r)
            apppool_proxy.ap_proxy_should_override(conf, r->status);
 }
 
-/* httpd has found that the client has this response already, or that it does
- * not want it (If-Match). */
+/* httpd has found that the client already has this response, or does not want
+ * it (If-Match). */
 static int is_condition(int status)
 {
     return status == HTTP_NOT_MODIFIED || status == HTTP_PRECONDITION_FAILED;
@@ -65,7 +65,7 @@ static int read_header(apppool_fcgi_response_t *response, request_rec *r)
     else if (response->is_uwsgi)
         wrong = apppool_uwsgi_head_convert(response->head, r->pool);
     if (wrong) {
-        SAY(r, "%s: %s", response->who, wrong);
+        SAY(r, "%s: %s", response->label, wrong);
         return HTTP_BAD_GATEWAY;
     }
     status = ap_scan_script_header_err_brigade_ex(r, response->head, NULL,
@@ -77,6 +77,9 @@ static int read_header(apppool_fcgi_response_t *response, request_rec *r)
         apr_table_unset(r->headers_out, "Content-Length");
     apr_table_unset(r->headers_out, "Transfer-Encoding");
     if (is_condition(status)) {
+        /* The length of a body that is not sent. With 304 it may stay. */
+        if (status == HTTP_PRECONDITION_FAILED)
+            apr_table_unset(r->headers_out, "Content-Length");
         r->status = status;
         response->drops = 1;
         return OK;
@@ -103,7 +106,7 @@ static int add_header(apppool_fcgi_response_t *response, request_rec *r,
     response->head_size += *used;
     if (response->head_size > APPPOOL_FCGI_RESPONSE_HEADER) {
         SAY(r, "%s: the header of the response has more than %d bytes",
-            response->who, APPPOOL_FCGI_RESPONSE_HEADER);
+            response->label, APPPOOL_FCGI_RESPONSE_HEADER);
         return HTTP_BAD_GATEWAY;
     }
     if (!response->head)
@@ -178,7 +181,7 @@ int apppool_fcgi_response_end(apppool_fcgi_response_t *response, request_rec *r)
 {
     if (!response->has_header) {
         SAY(r, "%s has ended the request without a header of a response",
-            response->who);
+            response->label);
         return HTTP_BAD_GATEWAY;
     }
     if (response->overridden)

@@ -6,9 +6,10 @@
  *        response of the request: a header as of CGI (or uwsgi_head.h), and a
  *        body.
  *
- * Over FastCGI, Content-Length does not count: the end is a record, and httpd
- * finds the length out. An administrator's variable (ap_trust_cgilike_cl) can say
- * otherwise; then body/response_check.h compares it with the body.
+ * Over FastCGI, Content-Length does not count: a record marks the end, and
+ * httpd counts the length. If an administrator sets the variable
+ * ap_trust_cgilike_cl, Content-Length counts, and body/response_check.h
+ * compares it with the body.
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
@@ -23,7 +24,7 @@
 
 /** The caller sets the first two; the rest is zeroed. */
 typedef struct {
-    const char *who; /**< the app's label, and the pid in brackets */
+    const char *label; /**< of the app, with the pid in brackets */
     int is_uwsgi;
     apr_bucket_brigade *head; /**< the header, so far */
     apr_bucket_brigade *body; /**< what was not passed on yet */
@@ -49,13 +50,13 @@ int apppool_fcgi_response_add(apppool_fcgi_response_t *response, request_rec *r,
 int apppool_fcgi_response_pass(apppool_fcgi_response_t *response,
                                request_rec *r);
 
-/** The app pauses: what there is must reach the client.
+/** The app pauses. Send the client everything that has come so far.
  * @return OK, or AP_FILTER_ERROR */
 int apppool_fcgi_response_flush(apppool_fcgi_response_t *response,
                                 request_rec *r);
 
 /**
- * The app has sent everything: pass on the rest, and the end.
+ * The app has sent everything. Pass on the rest and the end.
  * @return what the handler is to return: OK; the status that is overridden;
  *         AP_FILTER_ERROR; HTTP_BAD_GATEWAY: there was no header
  */

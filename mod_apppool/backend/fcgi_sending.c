@@ -5,30 +5,29 @@
 #include <util_script.h>
 
 #include "mod_apppool/backend/fcgi_request.h"
-#include "mod_apppool/backend/uwsgi_request.h"
 #include "shm/lock/lock_token.h"
 
-int apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
-                               unsigned request, int keeps)
+void apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
+                                unsigned request, int keeps)
 {
     apppool_fcgi_begin_t begin = {.request = request,
                                   .keeps = keeps,
                                   .ends =
                                       sending->kind == APPPOOL_FCGI_NO_BODY};
+    const apppool_uwsgi_packet_t *packet = sending->packet;
     unsigned char *bytes;
     apr_size_t n;
 
     sending->body.request = request;
-    sending->body.is_bare = sending->is_uwsgi;
+    sending->body.is_bare = packet != NULL;
+    if (packet) {
+        apppool_fcgi_output_put(&sending->out, 0, packet->bytes, packet->size);
+        return;
+    }
     ap_add_common_vars(r);
     ap_add_cgi_vars(r);
-    bytes =
-        sending->is_uwsgi
-            ? apppool_uwsgi_request_make(r->pool, r->subprocess_env, &n)
-            : apppool_fcgi_request_make(r->pool, r->subprocess_env, &begin, &n);
-    if (bytes)
-        apppool_fcgi_output_put(&sending->out, 0, bytes, n);
-    return bytes != NULL;
+    bytes = apppool_fcgi_request_make(r->pool, r->subprocess_env, &begin, &n);
+    apppool_fcgi_output_put(&sending->out, 0, bytes, n);
 }
 
 /* Is there more of the body to be sent? A body that cannot be read twice is not

@@ -2,8 +2,8 @@
 
 /**
  * @file fcgi_sending.h
- * @brief What is sent to an app over FastCGI or uwsgi: the parameters of a
- *        request and its body.
+ * @brief Sends the parameters and the body of a request to an app, over FastCGI
+ *        or uwsgi.
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
@@ -16,8 +16,9 @@
 
 #include "mod_apppool/backend/fcgi_body.h"
 #include "mod_apppool/backend/fcgi_output.h"
+#include "mod_apppool/backend/uwsgi_request.h"
 
-/** What body does the request have? */
+/** Does the request have a body, and of what kind? */
 typedef enum {
     APPPOOL_FCGI_NO_BODY,
     APPPOOL_FCGI_STORED,  /**< it can be read again from its start */
@@ -27,7 +28,7 @@ typedef enum {
 /** The caller sets the first two; the rest is zeroed. */
 typedef struct {
     apppool_fcgi_kind_t kind;
-    int is_uwsgi;
+    const apppool_uwsgi_packet_t *packet; /**< NULL: over FastCGI */
     apppool_fcgi_output_t out; /**< the parameters, and a part of the body */
     apppool_fcgi_body_t body;
     int waits;          /**< the client has to send more of the body */
@@ -35,13 +36,13 @@ typedef struct {
 } apppool_fcgi_sending_t;
 
 /**
- * Begin with the parameters. The CGI variables of the request are set.
+ * Begin with the parameters. Over FastCGI, the CGI variables of the request are
+ * set.
  * @param request id of the request
  * @param keeps   the app is not to close the connection
- * @return 0: over uwsgi there is no room for so many parameters
  */
-int apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
-                               unsigned request, int keeps);
+void apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
+                                unsigned request, int keeps);
 
 /** Send all that can be sent without waiting.
  * @return APR_SUCCESS, or why the body cannot be read */

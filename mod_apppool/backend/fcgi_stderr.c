@@ -20,7 +20,7 @@ static void end_line(apppool_fcgi_stderr_t *err, request_rec *r)
     if (n == 0)
         return;
     if (err->lines++ < APPPOOL_FCGI_STDERR_LINES)
-        SAY(r, "%s> %.*s", err->who, (int)n, err->line);
+        SAY(r, "%s> %.*s", err->label, (int)n, err->line);
 }
 
 void apppool_fcgi_stderr_add(apppool_fcgi_stderr_t *err, request_rec *r,
@@ -46,6 +46,6 @@ void apppool_fcgi_stderr_end(apppool_fcgi_stderr_t *err, request_rec *r)
     if (err->size > 0)
         end_line(err, r);
     if (err->lines > APPPOOL_FCGI_STDERR_LINES)
-        SAY(r, "%s: %u more lines of this request are not logged", err->who,
+        SAY(r, "%s: %u more lines of this request are not logged", err->label,
             err->lines - APPPOOL_FCGI_STDERR_LINES);
 }

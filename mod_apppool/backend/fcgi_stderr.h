@@ -5,9 +5,9 @@
  * @brief What a FastCGI app sends as STDERR: lines of httpd's error log. They
  *        look like the lines that an app prints.
  *
- * A longer line than APPPOOL_FCGI_STDERR_LINE becomes several. A request writes
- * at most APPPOOL_FCGI_STDERR_LINES of them, so that an app cannot fill the
- * disk by one request. One line says how many more there were.
+ * A line that is longer than APPPOOL_FCGI_STDERR_LINE becomes several. A
+ * request writes at most APPPOOL_FCGI_STDERR_LINES lines, so an app cannot fill
+ * the disk by one request. The last line says how many more there were.
  *
  * Lock:  none; it belongs to one request.
  * Crash: a line that is not complete is lost.
@@ -23,10 +23,10 @@
 
 /** The caller sets the first one; the rest is zeroed. */
 typedef struct {
-    const char *who; /**< the app's label, and the pid in brackets */
-    char *line;      /**< that is not complete; NULL at first */
-    apr_size_t size; /**< of it */
-    unsigned lines;  /**< that there were */
+    const char *label; /**< of the app, with the pid in brackets */
+    char *line;        /**< that is not complete; NULL at first */
+    apr_size_t size;   /**< of it */
+    unsigned lines;    /**< lines that the app has sent */
 } apppool_fcgi_stderr_t;
 
 void apppool_fcgi_stderr_add(apppool_fcgi_stderr_t *err, request_rec *r,

@@ -16,23 +16,6 @@
  * the process by then. */
 #define KILL_BEGUN (2 * APR_USEC_PER_SEC)
 
-/* Some bytes may have been read from the socket already.
- * @return APR_EAGAIN: none. The kernel reports any other error only once, so it
- *         has to be returned: the next read would find an end without
- *         reason. */
-static apr_status_t peek(request_rec *r, ap_filter_t *next)
-{
-    apr_bucket_brigade *bb =
-        apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    apr_status_t rv =
-        ap_get_brigade(next, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ, 1);
-
-    if (rv == APR_SUCCESS && APR_BRIGADE_EMPTY(bb))
-        rv = APR_EAGAIN;
-    apr_brigade_destroy(bb);
-    return rv;
-}
-
 int apppool_first_byte_is_hopeless(const apppool_first_byte_t *w)
 {
     return w->ref->session != 0 && apl_checkout_dying(w->pool, w->ref);
@@ -60,16 +43,12 @@ void apppool_first_byte_wait_to_write(const apppool_first_byte_t *w)
         ask_for_room(w);
 }
 
-apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
-                                     request_rec *r, ap_filter_t *next)
+apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w)
 {
     struct pollfd app = {w->socket, POLLIN, 0};
     int64_t until = apl_now() + w->timeout;
-    apr_status_t rv = peek(r, next);
     int ms = w->needs_room ? ACCEPTED : SLICE;
 
-    if (!APR_STATUS_IS_EAGAIN(rv))
-        return rv;
     for (; poll(&app, 1, ms) <= 0; ms = SLICE) {
         if (ms == ACCEPTED)
             ask_for_room(w);

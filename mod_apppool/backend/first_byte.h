@@ -6,12 +6,13 @@
  *        the process is killed: the client gets its error at once, although
  *        the process may take AppHungStopTimeout to end.
  *
- * Over scgi mod_proxy reads the socket itself, and nobody can interrupt it. But the time of the kill is known before: AppKillAfter. So
- * mod_proxy waits until that time and no longer. The kill may come late, for
- * example while the spawner is being restarted. Then the client gets 504 all
- * the same; the process keeps the request and is killed for it later. A kill
- * that is not known before (for another request, or by an administrator) is
- * noticed when the process ends.
+ * Over scgi mod_proxy reads the socket itself, and nothing can interrupt it.
+ * But the time of the kill is known in advance: AppKillAfter. So mod_proxy
+ * waits until that time and no longer. The kill may come late, for example
+ * while the spawner is being restarted. Then the client still gets 504. The
+ * process keeps the request and is killed for it later. A kill that is not
+ * known in advance (for another request, or by an administrator) is noticed
+ * when the process ends.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -20,8 +21,8 @@
 #ifndef MOD_APPPOOL_BACKEND_FIRST_BYTE_H
 #define MOD_APPPOOL_BACKEND_FIRST_BYTE_H
 
-#include <httpd.h>
-#include <util_filter.h>
+#include <apr_errno.h>
+#include <apr_time.h>
 
 #include "shm/verbs/checkout.h"
 
@@ -37,14 +38,12 @@ typedef struct {
 } apppool_first_byte_t;
 
 /**
- * Wait.
- * @param next the filter that reads from the connection to the app
- * @return APR_SUCCESS: there is something to read, or the end; APR_TIMEUP:
- *         nothing came within the timeout; APR_ECONNABORTED: the process is
- *         being killed; or the error of the connection
+ * Wait. Nothing that was read from the socket is kept.
+ * @return APR_SUCCESS: there is something to read, the end, or an error;
+ *         APR_TIMEUP: nothing came within the timeout; APR_ECONNABORTED: the
+ *         process is being killed
  */
-apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w,
-                                     request_rec *r, ap_filter_t *next);
+apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w);
 
 /** A part of the request is about to be written, and the write waits until the
  * process has read enough. Idle connections may be in its way. */
@@ -53,7 +52,7 @@ void apppool_first_byte_wait_to_write(const apppool_first_byte_t *w);
 /** Is the process being killed, so that the first byte cannot come? */
 int apppool_first_byte_is_hopeless(const apppool_first_byte_t *w);
 
-/** Was this stream ended, as its process is stopped? */
+/** Was this stream ended because its process is stopped? */
 int apppool_first_byte_is_cut_off(const apppool_first_byte_t *w);
 
 /** Does mod_proxy read the socket without our filters (scgi)? */

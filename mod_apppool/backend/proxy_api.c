@@ -46,10 +46,9 @@ const char *apppool_proxy_api_check(apr_pool_t *p)
         return apppool_protocol_missing_proxy(p, "AppRoot");
     missing = load(m);
     if (missing)
-        return apr_psprintf(p,
-                            "this mod_proxy is not one that mod_apppool can "
-                            "use: it has no %s()",
-                            missing);
+        return apr_psprintf(
+            p, "mod_apppool cannot use this mod_proxy: it has no %s()",
+            missing);
     return NULL;
 }
 

@@ -5,14 +5,13 @@
  * @brief The functions of mod_proxy that we use, looked up in its own DSO.
  *
  * So our module can be loaded before mod_proxy: it has no undefined symbol that
- * mod_proxy defines. mod_proxy may be at another address with each
- * configuration, and our memory is new then, too; so they are looked up each
- * time.
+ * mod_proxy defines. Each time httpd reads its configuration, mod_proxy may be
+ * at another address, and our memory is new. So the functions are looked up
+ * again.
  *
  * Lock:  none; constant in the children.
  * Crash: not concerned.
- * Trust: the types are those of mod_proxy.h, so that a wrong one does not
- *        compile.
+ * Trust: the types are those of mod_proxy.h, so a wrong type does not compile.
  */
 #ifndef MOD_APPPOOL_BACKEND_PROXY_API_H
 #define MOD_APPPOOL_BACKEND_PROXY_API_H
@@ -32,7 +31,7 @@
     X(proxy_run_canon_handler)                                                 \
     X(proxy_run_scheme_handler)
 
-/** A pointer to each, by its own name. */
+/** A pointer to each function, under the name of that function. */
 typedef struct {
 #define APPPOOL_PROXY_MEMBER(name) __typeof__(&name) name;
     APPPOOL_PROXY_FUNCTIONS(APPPOOL_PROXY_MEMBER)
@@ -44,7 +43,7 @@ typedef struct {
 extern apppool_proxy_api_t apppool_proxy;
 
 /**
- * Is mod_proxy there, with all that we need? If so, it is looked up.
+ * Does mod_proxy have all functions that we need? If so, look them up.
  * @return NULL: yes; or the sentence that says what to load
  */
 const char *apppool_proxy_api_check(apr_pool_t *p);

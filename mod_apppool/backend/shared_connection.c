@@ -16,11 +16,11 @@
 /* Per child. */
 static struct {
     int sockets
-        [PARKING_MAX]; /* constant when threads begin, like all but ids */
+        [PARKING_MAX]; /* constant when threads begin, like all except ids */
     int n;
     const char *runtime;       /* directory of the Unix sockets */
-    uid_t root;                /* who has started httpd */
-    uint64_t ids[PARKING_MAX]; /* see is_genuine(); of who has the process */
+    uid_t root;                /* the user that has started httpd */
+    uint64_t ids[PARKING_MAX]; /* see is_genuine(): who runs the process */
 } parking;
 
 int apppool_shared_connection_init(int lot, const char *runtime, uid_t root)
@@ -33,7 +33,7 @@ int apppool_shared_connection_init(int lot, const char *runtime, uid_t root)
     return n < 0 ? -1 : 0;
 }
 
-/* ---- is it what it should be? ---- */
+/* ---- is the connection what it should be? ---- */
 
 static int has_name(const struct sockaddr_un *peer, const char *format,
                     uint64_t id)
@@ -44,9 +44,9 @@ static int has_name(const struct sockaddr_un *peer, const char *format,
     return strcmp(path, peer->sun_path) == 0;
 }
 
-/* Is it a connection to the socket of this process? Its name could be forged in
- * another mount namespace, but only a user other than the one of httpd's
- * children can listen there: root, or the user of the app.
+/* Is it a connection to the socket of this process? Another mount namespace
+ * could have a socket of the same name. But the user of httpd's children cannot
+ * listen at the real one. Only root or the user of the app can.
  * @param is_own this child has made the connection */
 static int is_genuine(int fd, int at, uint64_t id, int is_own)
 {
@@ -54,8 +54,8 @@ static int is_genuine(int fd, int at, uint64_t id, int is_own)
         struct sockaddr_un name;
         char bytes[sizeof(struct sockaddr_un) + 1];
     } peer;
-    struct ucred who;
-    socklen_t name_size = sizeof peer.name, who_size = sizeof who;
+    struct ucred listener;
+    socklen_t name_size = sizeof peer.name, listener_size = sizeof listener;
 
     memset(&peer, 0, sizeof peer);
     if (getpeername(fd, (struct sockaddr *)&peer.name, &name_size) != 0 ||
@@ -64,13 +64,13 @@ static int is_genuine(int fd, int at, uint64_t id, int is_own)
                    id) &&
          !has_name(&peer.name, "%s/" CONTRACT_OWN "/" CONTRACT_ID_FMT "/s",
                    id)) ||
-        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) != 0)
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &listener, &listener_size) != 0)
         return 0;
-    /* An app that has the same user as httpd: one connection of our own shows
-     * that it has. */
+    /* The app may run as the user of httpd. One connection of our own shows
+     * that it does. */
     if (is_own)
         parking.ids[at] = id;
-    return who.uid != geteuid() || who.uid == parking.root ||
+    return listener.uid != geteuid() || listener.uid == parking.root ||
            parking.ids[at] == id;
 }
 
@@ -85,8 +85,8 @@ static int place_of(uint64_t id)
     return i < parking.n ? i : -1;
 }
 
-/* Over other protocols nothing is ever parked, and there is nothing to cut: to
- * look there would cost each request a system call. */
+/* Over other protocols nothing is ever parked, so there is nothing to cut. A
+ * look would cost each request a system call. */
 static int is_parkable(const apl_wire_t *wire)
 {
     return (wire->protocol == APL_HTTP || wire->protocol == APL_FCGI) &&
@@ -119,8 +119,8 @@ int apppool_shared_connection_begin(apppool_shared_connection_t *shared,
         apppool_shared_connection_cut(shared);
         break;
     case APL_CONNECTION_NONE:
-        /* After damage something may be parked all the same, and a serial
-         * server would not accept another connection. */
+        /* After damage a connection may be parked nevertheless. A serial server
+         * would then accept no other connection. */
         parking_cut(parking.sockets[shared->place]);
         break;
     default:
@@ -153,7 +153,7 @@ void apppool_shared_connection_cut(apppool_shared_connection_t *shared)
     if (!shared->is_taken)
         return;
     shared->is_taken = 0;
-    /* Not if it is another session's by now: after damage. */
+    /* Not if another session has it by now, after damage. */
     if (!apl_connection_is_held(&shared->state))
         return;
     parking_cut(parking.sockets[shared->place]);

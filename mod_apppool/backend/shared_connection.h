@@ -5,10 +5,10 @@
  * @brief The shared connection of a process: all children of httpd use it, one
  *        after the other.
  *
- * A process that takes one request at a time may have one connection that is
- * kept. If one child of httpd had it for itself, a serial server would read
- * from it, and requests of other children would wait. So all children share it:
- * a child parks it when its request has ended, and the next child takes a copy.
+ * A process that takes one request at a time may keep one connection. A serial
+ * server reads from that connection only. If it belonged to one child of httpd,
+ * the requests of other children would wait. So all children share it: a child
+ * parks it when its request has ended, and the next child takes a copy.
  *
  *     if (apppool_shared_connection_begin(&shared, pool, &ref, share, reuse))
  *         fd = apppool_shared_connection_copy(&shared);
@@ -17,9 +17,9 @@
  *
  * A connection is parked only after a request that is known to have ended: it
  * had no body, the app has read it, the response ended where it said, and
- * nothing is left unread in this child. In all other cases it is cut. What one
- * client's request leaves in a connection would be part of the response to the
- * next client.
+ * nothing is left unread in this child. In all other cases it is cut. Otherwise
+ * the next client would get bytes of an earlier request as part of its
+ * response.
  *
  * Lock:  none: see shm/slots/connection_state.h.
  * Crash: the next request cuts the connection of a child that was killed.
@@ -35,14 +35,14 @@
 
 #include "shm/slots/connection_state.h"
 
-/** Of one request. Zeroed at first. */
+/** The shared connection of one request. Zeroed at first. */
 typedef struct {
     apl_connection_state_t state;
     uint64_t id;   /**< of the process */
     int place;     /**< where it is parked; -1: nowhere */
     int may_share; /**< the connection may be parked at the end */
     int is_held;   /**< the same, until end() */
-    int is_taken;  /**< what is parked is in the hands of this request */
+    int is_taken;  /**< this request has what is parked */
 } apppool_shared_connection_t;
 
 /** To be called in each httpd child.
@@ -53,9 +53,9 @@ typedef struct {
 int apppool_shared_connection_init(int lot, const char *runtime, uid_t root);
 
 /**
- * A request has its process. What is parked and cannot be used by it is cut, as
- * a serial server would not accept another connection.
- * Only connections over HTTP or FastCGI to a Unix socket are parked.
+ * A request has got its process. If it cannot use what is parked, that is cut,
+ * because a serial server would not accept another connection. Only connections
+ * over HTTP or FastCGI to a Unix socket are parked.
  * @param may_share the connection may be parked when the request has ended
  * @param may_reuse the request may use one that was used before
  * @return 1: it may take a copy of what is parked; 0: it has to connect
@@ -65,20 +65,21 @@ int apppool_shared_connection_begin(apppool_shared_connection_t *shared,
                                     const apl_session_ref_t *ref, int may_share,
                                     int may_reuse);
 
-/** A copy of what is parked. A child may keep it for the requests that come
- * while `state.serial` is the same.
- * @return a descriptor; -1: it is not there, or is not what it should be */
+/** Take a copy of what is parked. A child may keep the copy for later requests
+ * as long as `state.serial` is the same.
+ * @return a descriptor; -1: nothing is parked, or something else than
+ *         expected */
 int apppool_shared_connection_copy(const apppool_shared_connection_t *shared);
 
 /** Can the next request be sent on it: is it open, and is nothing to be read?
  */
 int apppool_shared_connection_is_quiet(int connection);
 
-/** What is parked cannot be used: it is cut. The request has to connect. */
+/** Cut what is parked, as it cannot be used. The request has to connect. */
 void apppool_shared_connection_cut(apppool_shared_connection_t *shared);
 
 /**
- * The request has ended, and its session has not. To be called if `is_held`.
+ * The request has ended, but not its session. Call this if `is_held`.
  * @param connection that it has used; -1: it is closed
  * @param is_clean   the next request may use it
  * @return 1: it is parked; 0: it was cut, and this copy is of no use

@@ -9,7 +9,8 @@
 
 #define CODE 3 /* digits of a status */
 
-/* What is behind "HTTP/1.1 " or "HTTP/2 "; NULL: it begins otherwise. */
+/* @return the text behind "HTTP/1.1 " or "HTTP/2 "; NULL: it begins
+ *         otherwise */
 static const char *behind_version(const char *text)
 {
     static const char name[] = "HTTP/";

@@ -2,14 +2,14 @@
 
 /**
  * @file uwsgi_head.h
- * @brief The header of a response over uwsgi begins as over HTTP. This makes it
- *        one as of CGI, which httpd reads:
+ * @brief The header of a response over uwsgi begins as over HTTP. This turns it
+ *        into the header of a CGI response, which httpd reads:
  *
  *     HTTP/1.1 404 Not Found      becomes     Status: 404 Not Found
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: the bytes are the app's, and may be any.
+ * Trust: the app may send any bytes.
  */
 #ifndef MOD_APPPOOL_BACKEND_UWSGI_HEAD_H
 #define MOD_APPPOOL_BACKEND_UWSGI_HEAD_H

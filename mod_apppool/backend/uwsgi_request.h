@@ -3,9 +3,9 @@
 /**
  * @file uwsgi_request.h
  * @brief Build the packet with which a request over uwsgi begins. The body
- *        follows it as it is.
+ *        follows it unchanged.
  *
- * A packet has a header of four bytes: 0, the size of what follows (2), 0. Then
+ * A packet has a header of four bytes: 0, the size of the rest (2), 0. Then
  * come the variables: length of the name (2), name, length of the value (2),
  * value. Numbers begin with their low byte.
  *
@@ -16,12 +16,23 @@
 #ifndef MOD_APPPOOL_BACKEND_UWSGI_REQUEST_H
 #define MOD_APPPOOL_BACKEND_UWSGI_REQUEST_H
 
+#include <apr_network_io.h>
 #include <apr_tables.h>
 
 #define UWSGI_HEADER 4     /**< bytes */
 #define UWSGI_MOST   65535 /**< bytes of variables */
 
+/** What can be made of a request before it is known which process gets it. */
+typedef struct {
+    unsigned char
+        *bytes; /**< of the packet, which may be sent more than once */
+    apr_size_t size;
+    apr_socket_t *sock; /**< for the next connection; NULL: none is prepared */
+} apppool_uwsgi_packet_t;
+
 /**
+ * The notes for httpd's access log (session.c) are left out. The packet is made
+ * before they are known.
  * @param bytes how many there are
  * @return NULL: the variables need more than UWSGI_MOST bytes
  */

@@ -5,8 +5,8 @@
  * @brief The last frame of a WebSocket whose process was stopped: Close with
  *        code 1001, "going away" (RFC 6455), so that the client reconnects.
  *
- * The frame can only stand between two frames of the app. So the headers of the
- * app's frames are followed.
+ * The frame can only stand between two frames of the app. So this file reads
+ * the headers of the app's frames.
  *
  * Lock:  none; it belongs to one connection.
  * Crash: not concerned.

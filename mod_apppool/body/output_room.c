@@ -15,7 +15,7 @@
 #define REST       10    /* times the time of a slow one */
 
 /* mod_http2's default is 32 KB for a stream. The part that response_buffer.c
- * keeps in memory has to fit in as well. */
+ * keeps in memory has to fit, too. */
 #define STREAM     (16 * 1024)
 #define SLICE      20 /* ms between two checks of a stream */
 
@@ -126,7 +126,7 @@ int apppool_output_room_is_clear(const apppool_output_room_t *room)
            !room->c->data_in_output_filters;
 }
 
-/* @param socket -1: only the app is waited for */
+/* @param socket -1: wait only for the app */
 static int wait_for(int socket, int app, int ms)
 {
     struct pollfd fds[] = {{socket, POLLOUT, 0}, {app, POLLIN, 0}};

@@ -4,17 +4,18 @@
  * @file output_room.h
  * @brief How much of a response can be passed on to the client without waiting?
  *
- * A client of HTTP/1 has a socket, and the kernel tells whether the socket has
+ * A client of HTTP/1 has a socket, and the kernel says whether the socket has
  * room. A stream of HTTP/2 has no socket. mod_http2 has a buffer for it, of
  * H2StreamMaxMemSize. A write into a full buffer waits, and mod_http2 does not
- * tell how full the buffer is. So each part that is passed to it is followed by
- * a mark: a bucket of a type of our own, which is destroyed when mod_http2 has
- * taken what comes before it. No more bytes are under way than the smallest
- * usual buffer has room for.
+ * say how full the buffer is. So a mark follows each part that is passed to
+ * mod_http2. The mark is a bucket of a type of our own. It is destroyed when
+ * mod_http2 has taken the bytes before it. So we know how many bytes are on
+ * their way. There are never more of them than the smallest usual buffer can
+ * hold.
  *
- * A filter on the way may wait by itself, as mod_ratelimit does, or work hard.
- * So the time of each pass is measured. After a slow pass there is a rest of
- * ten times that time.
+ * A filter between us and the client may wait by itself, as mod_ratelimit does,
+ * or compute for a long time. So the time of each pass is measured. After a
+ * slow pass there is a rest of ten times that time.
  *
  * Lock:  none; it belongs to one request. Its marks are destroyed by the thread
  *        of that request, or when mod_http2 is done with the thread.
@@ -42,8 +43,8 @@ apppool_output_room_t *apppool_output_room_make(request_rec *r);
 /** Is it a stream of HTTP/2, and not a connection? */
 int apppool_output_room_is_stream(const apppool_output_room_t *room);
 
-/** Was the last pass slow and not long ago? Then the next part should be
- * stored, so that the app does not wait for another slow pass. */
+/** Was the last pass slow, and was it a short time ago? Then the next part
+ * should be stored, so that the app does not wait for another slow pass. */
 int apppool_output_room_is_resting(const apppool_output_room_t *room);
 
 /** How many bytes can be passed on now? 0: it would have to wait. */
@@ -53,7 +54,7 @@ apr_off_t apppool_output_room_bytes(apppool_output_room_t *room);
 int apppool_output_room_is_clear(const apppool_output_room_t *room);
 
 /**
- * Pass something on, whether there is room or not.
+ * Pass something on, even if there is no room.
  * @param next the filter that leads to the client
  * @param bb   emptied
  * @return what next returned
@@ -66,8 +67,8 @@ apr_status_t apppool_output_room_pass(apppool_output_room_t *room,
  * Wait until there is room, or until the app sends something.
  * @param app descriptor of the connection to the process
  * @param ms  to wait at most; -1: no limit
- * @return APPPOOL_CLIENT_READY, APPPOOL_APP_READY, both; 0: neither in that
- *         time
+ * @return APPPOOL_CLIENT_READY, APPPOOL_APP_READY, or both; 0: none of them in
+ *         that time
  */
 int apppool_output_room_wait(apppool_output_room_t *room, int app, int ms);
 

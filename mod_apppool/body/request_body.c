@@ -57,9 +57,9 @@ static apr_status_t pass_on(ap_filter_t *f, apr_bucket_brigade *bb,
     return rv;
 }
 
-/* mod_proxy asks for 8 KB, and sends what it gets at once. That of http takes
- * any number of bytes; other filters and the other protocols may have room for
- * no more than they ask for. */
+/* mod_proxy asks for 8 KB, and sends what it gets at once. mod_proxy_http takes
+ * any number of bytes. Other filters and the other protocols may have room only
+ * for the bytes that they ask for. */
 static apr_off_t most_at_once(const ap_filter_t *f, apr_off_t most)
 {
     const request_rec *r = f->r;
@@ -92,8 +92,8 @@ void apppool_request_body_register(void)
 }
 
 /* If mod_proxy_http finds filters other than those of the protocol, it does not
- * trust Content-Length, and stores the body itself. Ours can be trusted if
- * there are no others below it, or if all was read. */
+ * trust Content-Length, and stores the body itself. Our filter can be trusted
+ * if there are no others below it, or if the whole body was read. */
 static void insert_filter(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
@@ -107,7 +107,7 @@ static void insert_filter(apppool_request_body_t *body)
 
 /* ---- reading ---- */
 
-/* httpd's own function of this kind says that HEAD has no body. */
+/* httpd's own function says that HEAD has no body. */
 static int has_body(const request_rec *r)
 {
     const char *length = apr_table_get(r->headers_in, "Content-Length");
@@ -124,7 +124,7 @@ static int no_room(const apppool_request_body_t *body, apr_status_t rv)
                   " bytes cannot be stored in %s",
                   body->label, apppool_spool_size(body->spool),
                   apppool_spool_file_dir());
-    /* What the client still sends belongs to this body, not to a next
+    /* Bytes that the client still sends belong to this body, not to a next
      * request. */
     body->r->connection->keepalive = AP_CONN_CLOSE;
     return rv == ENOSPC || rv == EDQUOT ? HTTP_INSUFFICIENT_STORAGE
@@ -284,7 +284,7 @@ void apppool_request_body_rewind(apppool_request_body_t *body)
     if (!body->spool)
         return;
     apppool_spool_rewind(body->spool);
-    /* What mod_proxy has got of it already. */
+    /* The bytes that mod_proxy has got already. */
     apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
 }
 

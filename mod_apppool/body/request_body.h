@@ -11,12 +11,12 @@
  *     ... for each attempt:  apppool_request_body_rewind(body);
  *     apppool_request_body_end(body);
  *
- * In between, r has another body: an input filter hands out what was read, and
+ * In between, r has another body: an input filter passes on what was read, and
  * the headers say how long it is. So:
  *  - mod_proxy need not send it in chunks, which SCGI and uwsgi do not have;
  *  - httpd has responded to Expect: 100-continue;
- *  - another process can be given the body from the start, if the first one was
- *    not sent a byte.
+ *  - another process can get the body from the start, if no byte was sent to
+ *    the first one.
  *
  * With AppBufferRequest Off the same filter passes the body on as it comes, and
  * enforces LimitRequestBody, which httpd ignores for requests that go through
@@ -34,7 +34,7 @@
 
 typedef struct apppool_request_body_t apppool_request_body_t;
 
-/** Once, before any configuration's hooks run. */
+/** Call it once, before the hooks of any configuration run. */
 void apppool_request_body_register(void);
 
 /**
@@ -47,8 +47,8 @@ void apppool_request_body_register(void);
 int apppool_request_body_begin(apppool_request_body_t **body, request_rec *r,
                                const char *label);
 
-/** In CGI a body has a length. If this one has none yet, as it comes in chunks,
- * it is read and stored. @return as apppool_request_body_begin() */
+/** In CGI a body has a length. If this body comes in chunks and has none yet,
+ * read and store it. @return as apppool_request_body_begin() */
 int apppool_request_body_find_length(apppool_request_body_t *body);
 
 /** Is there a body? */
@@ -60,7 +60,7 @@ int apppool_request_body_is_stored(const apppool_request_body_t *body);
 /** The body will be read again: from the start, if it was stored. */
 void apppool_request_body_rewind(apppool_request_body_t *body);
 
-/** Nobody reads it any more: r is as it was. */
+/** The body is not read any more: make r as it was before. */
 void apppool_request_body_end(apppool_request_body_t *body);
 
 #endif

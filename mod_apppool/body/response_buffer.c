@@ -14,7 +14,8 @@
 APLOG_USE_MODULE(apppool);
 
 /* Bytes of a stream's response that are kept in memory. mod_http2 needs room
- * for them beside what it was given (output_room.c), or the rest would wait. */
+ * for them beside the bytes that it has got (output_room.c). Otherwise the rest
+ * would wait. */
 #define STREAM (8 * 1024)
 
 struct apppool_response_buffer_t {
@@ -93,7 +94,7 @@ static apr_status_t write_some(apppool_response_buffer_t *buffer,
                : APR_SUCCESS;
 }
 
-/* The app pauses. Until it goes on, the client can have the rest. */
+/* The app pauses. Until it continues, the client can get the rest. */
 static apr_status_t write_meanwhile(apppool_response_buffer_t *buffer,
                                     ap_filter_t *next)
 {
@@ -157,7 +158,7 @@ static int store(apppool_response_buffer_t *buffer, const char *bytes,
     return rv == APR_SUCCESS;
 }
 
-/* Store the part. What cannot be stored stays in it. */
+/* Store the part. Bytes that cannot be stored stay in it. */
 static apr_status_t store_part(apppool_response_buffer_t *buffer,
                                apr_bucket_brigade *bb)
 {
@@ -194,7 +195,7 @@ static int remove_flushes(apr_bucket_brigade *bb)
     return found;
 }
 
-/* Does it hold nothing but data? */
+/* Does it contain only data? */
 static int is_plain(apr_bucket_brigade *bb)
 {
     apr_bucket *b;
@@ -217,7 +218,7 @@ static apr_status_t prepend_rest(apppool_response_buffer_t *buffer,
 
 /* ---- both ---- */
 
-/* Can it be passed on as it is? */
+/* Can it be passed on unchanged? */
 static int has_room(apppool_response_buffer_t *buffer, apr_bucket_brigade *bb)
 {
     apr_off_t n = 0, bytes;

@@ -22,7 +22,7 @@ void apppool_response_check_begin(apppool_response_check_t *check,
     check->seen = 0;
     /* A request for an ErrorDocument has the status of the error. */
     r->status = HTTP_OK;
-    /* Not the types that mod_mime derives from the URL: the app sends its
+    /* Remove the types that mod_mime derives from the URL: the app sends its
      * own. */
     r->content_type = NULL;
     r->content_encoding = NULL;
@@ -47,7 +47,7 @@ static int has_end(const apr_bucket_brigade *bb)
     return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
 }
 
-/* The client would wait for another response, and take the body for that. */
+/* The client would wait for another response, and take the body for it. */
 static int is_final(const apppool_response_check_t *check, const request_rec *r)
 {
     if (r->status >= HTTP_OK)
@@ -83,7 +83,7 @@ int apppool_response_check_first(apppool_response_check_t *check,
     return !check->is_none;
 }
 
-/* Remove what the client would take for the next response. */
+/* Remove bytes that the client would take for the next response. */
 static void cut(apppool_response_check_t *check, const request_rec *r,
                 apr_bucket_brigade *bb, apr_off_t room)
 {

@@ -2,9 +2,9 @@
 
 /**
  * @file response_check.h
- * @brief Is that a response, and is it complete? This finds what mod_proxy's
- *        handler of scgi, and our own of fcgi and uwsgi, let pass, or report in
- *        another way than that of http.
+ * @brief Is that a response, and is it complete? This finds errors that
+ *        mod_proxy_scgi, and our own handler of fcgi and uwsgi, do not notice,
+ *        or report in another way than mod_proxy_http.
  *
  *     what the app does                     without this check
  *     it sends less than Content-Length     the client would wait for the rest
@@ -32,20 +32,20 @@ typedef struct {
     const char *label;
     uint32_t protocol;
     int is_none;      /**< it was no response */
-    int trusts;       /**< mod_proxy was told to keep Content-Length */
+    int trusts;       /**< mod_proxy has to keep Content-Length */
     apr_off_t length; /**< Content-Length of the response; -1: none */
     apr_off_t seen;   /**< bytes of it so far */
 } apppool_response_check_t;
 
 /**
- * Begin. To be called each time before the app is asked.
+ * Begin. Call this each time before the request is sent to the app.
  * @param label the app's, for the log
  */
 void apppool_response_check_begin(apppool_response_check_t *check,
                                   request_rec *r, const char *label,
                                   uint32_t protocol);
 
-/** The response begins, or there is none: take back what mod_proxy was told. */
+/** The response begins, or there is none: undo the setting for mod_proxy. */
 void apppool_response_check_end(apppool_response_check_t *check,
                                 request_rec *r);
 
@@ -57,8 +57,8 @@ int apppool_response_check_first(apppool_response_check_t *check,
                                  const request_rec *r);
 
 /**
- * Check a part of the body before it is passed on, also the first one. Bytes
- * beyond Content-Length are removed; an end that comes too early becomes an
+ * Check each part of the body before it is passed on, also the first one. Bytes
+ * beyond Content-Length are removed. An end that comes too early becomes an
  * error.
  */
 void apppool_response_check_part(apppool_response_check_t *check,

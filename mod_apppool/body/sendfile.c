@@ -65,8 +65,8 @@ static int is_below(const char *path, const char *dir)
 }
 
 /* The owner of a directory above may have put another one in its place since
- * the configuration was read. There the app may only name files that belong to
- * its own user. */
+ * the configuration was read. In that one the app may only name files of its
+ * own user. */
 static int is_in(const char *path, const apppool_sendfile_dir_t *dir, int own)
 {
     char now[PATH_MAX];
@@ -108,15 +108,14 @@ static int look(request_rec *r, const apppool_app_t *app, const char *name,
     struct stat st;
 
     if (n < 0 || fstat(fd, &st) != 0) {
-        SAY(errno, r, "%s: " HEADER " %s cannot be looked at", app->label,
-            name);
+        SAY(errno, r, "%s: " HEADER " %s cannot be checked", app->label, name);
         return HTTP_INTERNAL_SERVER_ERROR;
     }
     path[n] = 0;
     if (!S_ISREG(st.st_mode) || !is_allowed(r, app, path, st.st_uid)) {
         SAY(0, r,
-            "%s: " HEADER " %s is no file below AppRoot or a directory of "
-            "AppSendFile",
+            "%s: " HEADER
+            " %s is not a file below AppRoot or a directory of AppSendFile",
             app->label, name);
         return HTTP_FORBIDDEN;
     }
@@ -156,7 +155,8 @@ static int open_file(request_rec *r, const apppool_app_t *app, const char *name,
     return status;
 }
 
-/* Headers as for any file; those of the app are kept. @return OK, or HTTP_* */
+/* Set the headers as for any file. The headers of the app are kept. @return OK,
+ * or HTTP_* */
 static int fit_headers(request_rec *r, apr_file_t *file)
 {
     apr_status_t rv = apr_file_info_get(&r->finfo, APR_FINFO_NORM, file);

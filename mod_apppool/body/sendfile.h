@@ -5,8 +5,8 @@
  * @brief X-Sendfile: an app names a file, and httpd sends it, with ranges and
  *        conditions as for any file.
  *
- * `X-Sendfile-Type: X-Sendfile` tells the app that it may name a file; Rack
- * wants that. The app's own body is not used.
+ * `X-Sendfile-Type: X-Sendfile` tells the app that it may name a file. Rack
+ * needs it. The app's own body is not used.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -14,10 +14,10 @@
  *        user may read files that the app may not. So the opened file has to be
  *        a plain file that is really below AppRoot or a directory of
  *        AppSendFile: links are followed first, and the opened file is checked,
- *        not its name. Where these directories are was found out when the
- *        configuration was read, as the app may be able to move them. Where
- *        they are now, the app may name files of its own user. A file is never
- *        mapped into memory, as the app may truncate it meanwhile.
+ *        not its name. The places of these directories were found when the
+ *        configuration was read, because the app may be able to move them. In
+ *        their new places, the app may name files of its own user. A file is
+ *        never mapped into memory, because the app may truncate it meanwhile.
  */
 #ifndef MOD_APPPOOL_BODY_SENDFILE_H
 #define MOD_APPPOOL_BODY_SENDFILE_H

@@ -23,8 +23,8 @@ struct apppool_spool_t {
     char *tail;                 /* bytes that will be written together */
     apr_off_t in_memory, in_file, in_tail;
     apr_off_t taken;    /* how many */
-    apr_off_t check_at; /* at the disk when there are as many in the file */
-    int tight;          /* as was seen then */
+    apr_off_t check_at; /* when the file has so many, check the disk */
+    int tight;          /* result of that check */
 };
 
 apppool_spool_t *apppool_spool_make(request_rec *r, apr_off_t most)
@@ -51,7 +51,7 @@ apr_off_t apppool_spool_left(const apppool_spool_t *spool)
 
 /* ---- putting in ---- */
 
-/* As much as any user but root has. */
+/* As much as any user except root has. */
 static int is_tight(int fd)
 {
     apr_uint64_t part =
@@ -122,8 +122,8 @@ static apr_status_t write_tail(apppool_spool_t *spool)
     return rv;
 }
 
-/* httpd reads at most 8 KB at a time. Written one by one, they would cost a
- * system call each. */
+/* httpd reads at most 8 KB at a time. Each such piece would cost a system call
+ * if it were written by itself. */
 static apr_status_t put_after_memory(apppool_spool_t *spool, const char *bytes,
                                      apr_off_t count)
 {
@@ -147,7 +147,8 @@ apr_status_t apppool_spool_put(apppool_spool_t *spool, const char *bytes,
 
     if (spool->in_file + spool->in_tail == 0 &&
         spool->in_memory + (apr_off_t)count <= spool->most) {
-        /* A copy: a bucket of eight bytes may hold eight thousand. */
+        /* Copy the bytes: a bucket of eight bytes may keep a block of eight
+         * thousand. */
         spool->in_memory += (apr_off_t)count;
         return apr_brigade_write(spool->memory, NULL, NULL, bytes, count);
     }
@@ -259,8 +260,8 @@ apr_status_t apppool_spool_get_rest(apppool_spool_t *spool,
     if (spool->taken < spool->in_memory)
         copy_memory(spool, bb, spool->taken, spool->in_memory);
     skip = spool->taken - spool->in_memory;
-    /* mod_http2 makes a stream wait for its client that has much in memory. If
-     * the file cannot have it, the process waits. */
+    /* mod_http2 makes a stream with many bytes in memory wait for its client.
+     * If the bytes cannot be written to the file, the process waits. */
     if (spool->in_tail > 0)
         write_tail(spool);
     if (skip < spool->in_file)

@@ -2,7 +2,7 @@
 
 /**
  * @file spool.h
- * @brief Bytes that wait for a slow client or a slow upload: the first ones in
+ * @brief Stores bytes for a slow client or of a slow upload: the first ones in
  *        memory, the rest in a temporary file.
  *
  * The bytes come out in the order in which they went in: once, or again from
@@ -57,8 +57,8 @@ apr_status_t apppool_spool_get(apppool_spool_t *spool, apr_bucket_brigade *bb,
                                apr_off_t most);
 
 /**
- * Get all that is left; what is in the file comes as a file bucket. Nothing may
- * be put in afterwards.
+ * Get everything that is left. Bytes in the file come as a file bucket. No
+ * bytes may be added afterwards.
  * @return APR_SUCCESS; or why the file cannot be passed on, such as EMFILE
  */
 apr_status_t apppool_spool_get_rest(apppool_spool_t *spool,

@@ -4,16 +4,16 @@
  * @file spool_file.h
  * @brief Temporary files without a name, which this child of httpd uses again.
  *
- * To make and remove a file costs a file system more than to write a megabyte
- * into it: ext4 looks for an inode that was not removed lately. So a few empty
- * files stay open. The files are in AppPoolSpoolDir, else in $TMPDIR, else in
- * /var/tmp; not in /tmp, which may be memory, too.
+ * A file system needs more time to make and remove a file than to write a
+ * megabyte into it: ext4 looks for an inode that was not removed lately. So a
+ * few empty files stay open. The files are in AppPoolSpoolDir, else in $TMPDIR,
+ * else in /var/tmp; not in /tmp, which may be memory, too.
  *
  * Lock:  none; the threads of a child share the empty files by atomic
  *        exchange.
  * Crash: the kernel frees a file with its last descriptor.
- * Trust: the directory may be anybody's; the file is new, and only httpd's user
- *        can read it.
+ * Trust: the directory may belong to any user. The file is new, and only
+ *        httpd's user can read it.
  */
 #ifndef MOD_APPPOOL_BODY_SPOOL_FILE_H
 #define MOD_APPPOOL_BODY_SPOOL_FILE_H
@@ -40,7 +40,7 @@ void apppool_spool_file_init(apr_pool_t *pchild);
  */
 apr_status_t apppool_spool_file_take(int *fd, apr_pool_t *p);
 
-/** Give it back. What is in it is removed. */
+/** Give it back. Its content is removed. */
 void apppool_spool_file_give(int fd);
 
 #endif

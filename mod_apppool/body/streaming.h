@@ -7,9 +7,9 @@
  *        not stored (response_buffer.h), and make no process hung
  *        (shm/slots/hung.h).
  *
- * mod_proxy sends 101 past the filters of the request, and is a tunnel until
- * the end. So, if the client asks for an upgrade, a filter of the connection
- * waits for the 101.
+ * mod_proxy sends 101 without the filters of the request, and is then a tunnel
+ * until the end. So if the client asks for an upgrade, a filter of the
+ * connection waits for the 101.
  *
  * A long-lived connection occupies one of httpd's workers until its end. So an
  * app has at most AppMaxLongLived of them. A request that asks for an upgrade
@@ -37,7 +37,7 @@ typedef struct {
     ap_filter_t *filter; /**< NULL: it is not waiting */
 } apppool_streaming_t;
 
-/** Once, before any configuration's hooks run. */
+/** Call it once, before the hooks of any configuration run. */
 void apppool_streaming_register(void);
 
 /** Does the request ask for an upgrade that is not httpd's own? */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Of this configuration, in its pool. */
+/* The apps of this configuration, in its pool. */
 static apr_array_header_t *apps;
 
 void apppool_app_begin(apr_pool_t *p, int n)

@@ -3,7 +3,7 @@
 /**
  * @file app.h
  * @brief An application as it was configured, and the list of all of them.
- *        Made by app_resolve.h; constant from then on.
+ *        app_resolve.h makes them. They are constant from then on.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -17,7 +17,7 @@
 
 /** An application. */
 struct apppool_app_t {
-    apl_app_t pool;           /**< what the pool is told */
+    apl_app_t pool;           /**< its options for the pool */
     const char *label;        /**< app_label.h */
     const char *place;        /**< of its AppRoot */
     const server_rec *server; /**< the virtual host of that */
@@ -27,12 +27,12 @@ struct apppool_app_t {
     const char *ready;        /**< "accept", "notify" or a path */
     const char *host;         /**< for the Host of our own requests to it */
     const char *real_root;    /**< links followed; NULL: it was not there yet */
-    uid_t uid;                /**< it runs as; USERDB_NOBODY: not known yet */
+    uid_t uid;                /**< its user; USERDB_NOBODY: not known yet */
     uid_t owner;              /**< of AppRoot, where no AppUser runs the app;
                                    USERDB_NOBODY: not known, or not asked for */
     const apppool_dir_t *set; /**< all that was set for it */
     apr_int64_t listen, protocol, prestart, log_raw;
-    apr_int64_t preload;
+    apr_int64_t preload;                     /**< CONTRACT_PRELOAD_* */
     apr_int64_t preload_idle;                /**< us; 0: no limit */
     apr_int64_t start_timeout, stop_timeout; /**< us */
     apr_int64_t memory_limit;                /**< bytes; 0: none */
@@ -41,8 +41,10 @@ struct apppool_app_t {
     apr_int64_t dump_signal;                 /**< 0: none */
     apr_int64_t stop_signal;
     apr_int64_t retire_timeout;    /**< us; 0: no limit */
-    apr_int64_t no_new_privileges; /**< 0: setuid programs are of effect */
+    apr_int64_t no_new_privileges; /**< 0: setuid programs work */
     uint32_t max_long_lived;       /**< long-lived connections; 0: no limit */
+    const char *space;             /**< of the store; NULL: none (store.h) */
+    const char *store_servers;     /**< memcached://...; NULL: none */
     apppool_rlimits_t rlimits;
 };
 
@@ -55,7 +57,7 @@ void apppool_app_add(apppool_app_t *app);
 /** The list of this configuration: const apppool_app_t *, in order. */
 const apr_array_header_t *apppool_app_all(void);
 
-/** The one of this name, pool.name; or NULL. */
+/** The app with this pool.name; or NULL. */
 const apppool_app_t *apppool_app_find(const char *name);
 
 #endif

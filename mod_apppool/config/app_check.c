@@ -14,6 +14,7 @@
 #include "mod_apppool/config/app_user.h"
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/config/sendfile_dirs.h"
+#include "spawner/shared/contract.h"
 #include "spawner/shared/detect.h"
 
 APLOG_USE_MODULE(apppool);
@@ -93,8 +94,8 @@ void apppool_app_check_document_root(const apppool_mount_t *mount)
         return;
     if (root[n] ? root[n] == '/' : !is_php_site(mount->app))
         SAY(APLOG_WARNING,
-            "DocumentRoot %s has AppRoot %s (%s) in it: httpd hands out the "
-            "application's own files, source and secrets as well",
+            "DocumentRoot %s contains AppRoot %s (%s): httpd sends the "
+            "application's own files to clients, with its code and secrets",
             documents, root, mount->place);
 }
 
@@ -108,7 +109,7 @@ static const char *check_detected(apr_pool_t *p, const apppool_app_t *app)
         return NULL;
     wrong = apppool_protocol_missing(p, shown);
     if (wrong)
-        SAY(APLOG_WARNING, "%s (%s): as %s is there, %s", app->pool.root,
+        SAY(APLOG_WARNING, "%s (%s): because %s is there, %s", app->pool.root,
             app->place, file, wrong);
     return NULL;
 }
@@ -138,7 +139,7 @@ int apppool_app_check_preload(const apppool_app_t *app)
                             ? "needs AppProtocol http"
                             : NULL;
 
-    if (!app->preload || !wrong)
+    if (app->preload != CONTRACT_PRELOAD_ON || !wrong)
         return 1;
     SAY(APLOG_ERR, "%s (%s): AppPreload On %s", app->pool.root, app->place,
         wrong);
@@ -177,13 +178,35 @@ int apppool_app_check_limits(const apppool_app_t *app)
     return 1;
 }
 
+static void warn_of_store(const apppool_app_t *app)
+{
+    const apppool_dir_t *set = app->set;
+    const char *what = set->store_space                    ? "AppStoreSpace"
+                       : set->store_evict != APPPOOL_UNSET ? "AppStoreEvict"
+                       : set->store_connections != APPPOOL_UNSET
+                           ? "AppStoreMaxConnections"
+                           : NULL;
+
+    if (what && !app->space)
+        SAY(APLOG_WARNING,
+            "%s (%s) has no effect: the application has no space of the store "
+            "without AppStore and a size",
+            what, app->place);
+}
+
 void apppool_app_check_effects(const apppool_app_t *app, apr_int64_t max)
 {
     const apl_options_t *o = &app->pool.options;
 
     if (app->prestart && o->min_instances == 0)
         SAY(APLOG_WARNING,
-            "AppPreStart On (%s) starts nothing, as MinInstances is 0",
+            "AppPreStart On (%s) starts nothing, because MinInstances is 0",
+            app->place);
+    if (app->preload == CONTRACT_PRELOAD_OFF &&
+        app->set->preload_idle != APPPOOL_UNSET)
+        SAY(APLOG_WARNING,
+            "AppPreloadIdleTime (%s) has no effect: the application has no "
+            "template without AppPreload On",
             app->place);
     if (app->log_raw && !app->set->log)
         SAY(APLOG_WARNING,
@@ -191,6 +214,7 @@ void apppool_app_check_effects(const apppool_app_t *app, apr_int64_t max)
             "application prints goes to the error log, where each line begins "
             "with its time and process",
             app->place);
+    warn_of_store(app);
     if (o->max_instances > max)
         SAY(APLOG_WARNING,
             "%s (%s): MaxInstances %u is above MaxPoolSize %" APR_INT64_T_FMT

@@ -40,6 +40,9 @@ const char *apppool_app_compare_identity(apr_pool_t *p, const apppool_app_t *a,
         return "AppListen";
     if (a->protocol != b->protocol)
         return "AppProtocol";
+    if (!equal(a->space, b->space) ||
+        !equal(a->store_servers, b->store_servers))
+        return "AppStore";
     if (!equal(a->set->env_file, b->set->env_file))
         return "AppEnvFile";
     return equal_env(p, a->set->env, b->set->env) ? NULL : "AppSetEnv";

@@ -7,10 +7,10 @@
  *
  * It is AppGroupName. Without an AppGroupName it is the last name of AppRoot's
  * path; a `current` at its end, as deployments have it, is left out. If several
- * AppRoots would get the same label, each label gets as many names of the path
- * as are needed to tell it from the others: "alice/shop". If one AppRoot is
- * several applications, AppEnvironment tells them apart: "shop (staging)". So
- * no two applications have the same label.
+ * AppRoots would get the same label, each label gets so many names of the path
+ * that all labels differ: "alice/shop". If one AppRoot is several applications,
+ * AppEnvironment is added: "shop (staging)". So no two applications have the
+ * same label.
  *
  * Lock:  none.
  * Crash: not concerned.

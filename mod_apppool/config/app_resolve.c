@@ -13,7 +13,9 @@
 #include "mod_apppool/config/app_compare.h"
 #include "mod_apppool/config/app_check.h"
 #include "mod_apppool/config/max_workers.h"
+#include "mod_apppool/config/store.h"
 #include "shm/slots/group.h"
+#include "spawner/shared/contract.h"
 #include "spawner/shared/userdb.h"
 
 APLOG_USE_MODULE(apppool);
@@ -57,6 +59,25 @@ static const char *host_of(const server_rec *server)
     return name && *name && *c == 0 ? name : "localhost";
 }
 
+/* A file decides whether there is a template for auto: detect.c. It is of no use
+ * where there is one process at most. In development code changes all the
+ * time. */
+static apr_int64_t preload_of(const apppool_app_t *app)
+{
+    apr_int64_t set =
+        apppool_config_or(app->set->preload, CONTRACT_PRELOAD_AUTO);
+    int possible = !app->set->command && app->listen == APL_LISTEN_FD &&
+                   (app->protocol == APL_AUTO || app->protocol == APL_HTTP);
+
+    if (set != CONTRACT_PRELOAD_AUTO)
+        return set;
+    return possible && app->pool.options.max_instances != 1 &&
+                   strcmp(app->environment, "development") &&
+                   strcmp(app->environment, "test")
+               ? CONTRACT_PRELOAD_AUTO
+               : CONTRACT_PRELOAD_OFF;
+}
+
 static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
                                apr_uint32_t generation)
 {
@@ -83,7 +104,6 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->ready = set->ready ? set->ready : "accept";
     app->host = host_of(mount->server);
     app->prestart = apppool_config_or(set->prestart, 0);
-    app->preload = apppool_config_or(set->preload, 0);
     app->preload_idle = apppool_config_or(set->preload_idle, SECONDS(300));
     app->log_raw = apppool_config_or(set->log_format, 0);
     app->start_timeout = apppool_config_or(set->start_timeout, SECONDS(90));
@@ -99,11 +119,14 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->rlimits = apppool_rlimits_of(mount);
     app->uid = app->owner = USERDB_NOBODY;
     fill_options(&app->pool.options, set, generation);
+    app->preload = preload_of(app);
     app->pool.options.rolling = (uint32_t)apppool_config_or(
         set->rolling, !strcmp(app->environment, "production"));
-    /* A rolling restart serves the next request by the old code anyway. */
+    /* After a rolling restart, the old code serves the next request in any
+     * case. */
     app->pool.options.check_interval = apppool_config_or(
         set->check_interval, app->pool.options.rolling ? MILLISECONDS(10) : 0);
+    apppool_store_resolve(p, app);
     apppool_max_workers_share(app);
     return app;
 }
@@ -144,11 +167,11 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
     apppool_app_check_document_root(mount);
     apppool_denied_root_warn(p, mount);
     if (first)
-        return share(p, first, app);
+        return share(p, first, app) && apppool_store_add(p, app);
     apppool_app_add(app);
     apppool_app_check_root(p, app);
-    return apppool_app_check_limits(app) & apppool_app_check_protocol(p, app) &
-           apppool_app_check_preload(app);
+    return apppool_store_add(p, app) & apppool_app_check_limits(app) &
+           apppool_app_check_protocol(p, app) & apppool_app_check_preload(app);
 }
 
 /* Settings in sections without an AppRoot. */
@@ -205,11 +228,12 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
     int i, good = 1;
 
     apppool_app_begin(p, mounts->nelts);
+    apppool_store_begin(p);
     for (i = 0; i < mounts->nelts; i++)
         good &=
             resolve(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), generation);
     apppool_app_label_all(p, apppool_app_all());
     warn_misplaced();
-    good &= check_pool(main_server);
+    good &= check_pool(main_server) & apppool_store_check();
     return good ? OK : !OK;
 }

@@ -5,14 +5,15 @@
  * @brief Make the applications of a configuration from all its AppRoots, and
  *        check them.
  *
- * Two AppRoots with one group name are one app. If they do not agree about what
- * that app is, the configuration is refused.
+ * Two AppRoots with one group name are one app. If their settings of that app
+ * differ, the configuration is refused.
  *
- * An error is what the configuration itself says and what can never work (a
- * group name with two meanings, limits that contradict each other). All else is
- * a warning, also for `httpd -t`: the state of an app's files (AppRoot is
- * missing, or belongs to root), as one tenant could otherwise end httpd for all
- * others; and what works in some way (minimums above MaxPoolSize).
+ * A mistake of the configuration itself that can never work is an error: a
+ * group name with two meanings, limits that contradict each other. All other
+ * mistakes are warnings, also for `httpd -t`. One is the state of an app's
+ * files (AppRoot is missing, or belongs to root), because one tenant could
+ * otherwise end httpd for all others. Another is a setting that works in some
+ * way (minimums above MaxPoolSize).
  *
  * Lock:  none.
  * Crash: not concerned.

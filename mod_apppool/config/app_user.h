@@ -2,7 +2,7 @@
 
 /**
  * @file app_user.h
- * @brief The user and group that run an app: are they possible?
+ * @brief Checks the user and the group that run an app.
  *
  * Lock:  none.
  * Crash: not concerned.

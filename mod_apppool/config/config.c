@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "mod_apppool/config/config_origin.h"
+#include "spawner/shared/userdb.h"
 
 /* Reset for each configuration. Its arrays are in the configuration's pool. */
 static apppool_config_t config;
@@ -67,6 +68,9 @@ apppool_config_t *apppool_config(void)
     X(spool_limit)                                                             \
     X(friendly_errors)                                                         \
     X(traceparent)                                                             \
+    X(store_evict)                                                             \
+    X(store_connections)                                                       \
+    X(store_disk)                                                              \
     X(status_detail)                                                           \
     X(status_actions)
 
@@ -78,6 +82,7 @@ apppool_config_t *apppool_config(void)
     X(ready)                                                                   \
     X(log)                                                                     \
     X(notify)                                                                  \
+    X(store)                                                                   \
     X(sendfile)
 
 void *apppool_config_dir_create(apr_pool_t *p, char *path)
@@ -91,7 +96,7 @@ void *apppool_config_dir_create(apr_pool_t *p, char *path)
     return dir;
 }
 
-/* What makes an app the one that it is. */
+/* Settings that make an app a different app. */
 static void merge_identity(apr_pool_t *p, apppool_dir_t *dir,
                            const apppool_dir_t *base, const apppool_dir_t *over)
 {
@@ -101,6 +106,8 @@ static void merge_identity(apr_pool_t *p, apppool_dir_t *dir,
     dir->user = over->user ? over->user : base->user;
     dir->user_group = over->user ? over->user_group : base->user_group;
     dir->env_file = over->env_file ? over->env_file : base->env_file;
+    dir->store_space =
+        over->store_space ? over->store_space : base->store_space;
     if (base->env && over->env)
         dir->env = apr_hash_overlay(p, over->env, base->env);
     else
@@ -163,6 +170,9 @@ void *apppool_config_server_create(apr_pool_t *p, server_rec *s)
     server->max_pool_size = APPPOOL_UNSET;
     server->processes = server->sessions = APPPOOL_UNSET;
     server->spool_free = APPPOOL_UNSET;
+    server->store_max_object = server->store_large = APPPOOL_UNSET;
+    server->store_threads = APPPOOL_UNSET;
+    server->store_uid = USERDB_NOBODY;
     return server;
 }
 
@@ -173,7 +183,7 @@ static const char *default_spool_dir(void)
     return dir && *dir ? dir : "/var/tmp";
 }
 
-/* Two for each processor: one computes while another one waits. */
+/* Two for each processor: one computes while the other one waits. */
 static apr_int64_t default_pool_size(apr_int64_t capacity)
 {
     apr_int64_t n = 2 * (apr_int64_t)sysconf(_SC_NPROCESSORS_ONLN);
@@ -202,6 +212,13 @@ apppool_server_t apppool_config_server(const server_rec *main_server)
     if (!set->spool_dir)
         server.spool_dir = default_spool_dir();
     server.spool_free = apppool_config_or(set->spool_free, 5);
+    server.store_max_object =
+        apppool_config_or(set->store_max_object, APR_INT64_C(1) << 20);
+    server.store_large =
+        apppool_config_or(set->store_large, APR_INT64_C(256) << 10);
+    server.store_threads = apppool_config_or(set->store_threads, 4);
+    if (!set->store_temp_dir)
+        server.store_temp_dir = "/var/tmp";
     return server;
 }
 

@@ -12,12 +12,12 @@
  * that was not set is NULL. Defaults are added by the accessors below and by
  * app_resolve.h.
  *
- * Another AppRoot below an AppRoot does not inherit what makes an app the one
- * that it is: command, group, user, listening, protocol, environment variables
- * and their file.
+ * Another AppRoot below an AppRoot is a different app. It does not inherit
+ * these settings: command, group, user, listening, protocol, environment
+ * variables and their file.
  *
  * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it to
- * the requests below. They use the app as app_resolve.h made it from the
+ * the requests below. They use the app that app_resolve.h made from the
  * settings beside that AppRoot. Only AppTimeout, AppQueueTimeout, AppBuffer*,
  * AppSpoolLimit, AppSendFile, AppFriendlyErrors and AppTraceparent are looked
  * up for each request.
@@ -45,6 +45,7 @@ typedef struct apppool_app_t apppool_app_t;
 typedef struct apppool_dir_t apppool_dir_t;
 typedef struct apppool_mount_t apppool_mount_t;
 typedef struct apppool_sendfile_t apppool_sendfile_t;
+typedef struct apppool_store_t apppool_store_t;
 
 /** An AppRoot directive: where an application is. That of `AppRoot Off` is
  * empty. */
@@ -81,9 +82,13 @@ struct apppool_dir_t {
     apr_int64_t spool_limit; /**< bytes; 0: no limit */
     apr_int64_t status_detail, status_actions;
     const apppool_sendfile_t *sendfile;
+    const apppool_store_t *store;
+    const char *store_space; /**< AppStoreSpace */
+    apr_int64_t store_evict, store_connections;
+    apr_int64_t store_disk; /**< bytes */
     apr_hash_t *origins; /**< directives, with their places: config_origin.h */
     const char *misplaced; /**< first directive that belongs to an AppRoot */
-    const char *misplaced_place; /**< and where that stands */
+    const char *misplaced_place; /**< and its place */
 };
 
 /** Settings of the whole server. */
@@ -92,6 +97,12 @@ typedef struct {
     apr_int64_t processes, sessions; /**< AppPoolCapacity */
     const char *runtime_dir, *libexec, *spool_dir;
     apr_int64_t spool_free; /**< percent of its file system */
+    apr_int64_t store_max_object, store_large; /**< bytes */
+    apr_int64_t store_threads;
+    const char *store_temp_dir;
+    const char *store_save; /**< AppStoreSave; "": Off; NULL: the default */
+    uid_t store_uid;        /**< USERDB_NOBODY: the default */
+    gid_t store_gid;
 } apppool_server_t;
 
 /** All AppRoots, and all sections with settings, of this configuration. */
@@ -111,7 +122,8 @@ void *apppool_config_dir_create(apr_pool_t *p, char *path);
 void *apppool_config_dir_merge(apr_pool_t *p, void *base, void *over);
 void *apppool_config_server_create(apr_pool_t *p, server_rec *s);
 
-/** The settings of a mount: those of its section over those of its server. */
+/** The settings of a mount: the settings of its section, merged over those of
+ * its server. */
 const apppool_dir_t *apppool_config_dir(apr_pool_t *p,
                                         const apppool_mount_t *mount);
 
@@ -125,7 +137,7 @@ apppool_server_t apppool_config_server(const server_rec *main_server);
 /** The app that a request belongs to. @return NULL: none */
 const apppool_mount_t *apppool_config_mount(const request_rec *r);
 
-/** Defaults of what is looked up for each request. */
+/** Defaults of settings that are looked up for each request. */
 #define APPPOOL_QUEUE_TIMEOUT (30 * APR_USEC_PER_SEC)
 #define APPPOOL_BUFFERS       1
 #define APPPOOL_SPOOL_LIMIT   (APR_INT64_C(1) << 30)

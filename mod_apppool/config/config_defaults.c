@@ -11,6 +11,9 @@
 
 #include "mod_apppool/config/app_user.h"
 #include "mod_apppool/config/protocol.h"
+#include "mod_apppool/config/store.h"
+#include "mod_apppool/config/value.h"
+#include "spawner/shared/contract.h"
 
 /* How a value is written. */
 typedef enum { TIME, NUMBER, SIZE, SWITCH, BIT, SIGNAL, TEXT } kind_t;
@@ -51,25 +54,26 @@ static const struct {
     OWN("AppSlowAfter", TIME, slow_after),
     OWN("AppMemoryLimit", SIZE, memory_limit),
     OWN("AppPreStart", SWITCH, prestart),
-    OWN("AppPreload", SWITCH, preload),
     OWN("AppPreloadIdleTime", TIME, preload_idle),
     OWN("AppNoNewPrivileges", SWITCH, no_new_privileges),
 #undef OPTION
 #undef OWN
 };
 
-/* ---- what is looked up for each request ---- */
+/* ---- constants, most of them looked up for each request ---- */
 
 static const struct {
     const char *name;
     kind_t kind;
     apr_int64_t value;
-} requests[] = {
+} constants[] = {
     {"AppQueueTimeout", TIME, APPPOOL_QUEUE_TIMEOUT},
     {"AppBufferRequest", SWITCH, APPPOOL_BUFFERS},
     {"AppBufferResponse", SWITCH, APPPOOL_BUFFERS},
     {"AppSpoolLimit", SIZE, APPPOOL_SPOOL_LIMIT},
     {"AppTraceparent", SWITCH, APPPOOL_TRACEPARENT},
+    {"AppStoreEvict", SWITCH, APPPOOL_STORE_EVICT},
+    {"AppStoreMaxConnections", NUMBER, APPPOOL_STORE_CONNECTIONS},
 };
 
 /* ---- values as words ---- */
@@ -81,23 +85,13 @@ static const char *write_time(apr_pool_t *p, apr_int64_t us)
     return apr_psprintf(p, "%" APR_INT64_T_FMT "ms", us / 1000);
 }
 
-static const char *write_size(apr_pool_t *p, apr_int64_t n)
-{
-    static const char *const units[] = {"", "K", "M", "G"};
-    int i = 0;
-
-    for (; n != 0 && n % 1024 == 0 && i < 3; i++)
-        n /= 1024;
-    return apr_psprintf(p, "%" APR_INT64_T_FMT "%s", n, units[i]);
-}
-
 static const char *write_value(apr_pool_t *p, kind_t kind, apr_int64_t n)
 {
     switch (kind) {
     case TIME:
         return write_time(p, n);
     case SIZE:
-        return write_size(p, n);
+        return apppool_value_write_size(p, n);
     case SWITCH:
     case BIT:
         return n ? "On" : "Off";
@@ -120,7 +114,7 @@ static const char *write_field(apr_pool_t *p, kind_t kind, const void *at)
 
 /* ---- defaults with rules of their own ---- */
 
-/* The owner of AppRoot; a number where that has no name. */
+/* The owner of AppRoot; a number if the owner has no name. */
 static const char *user_of(apr_pool_t *p, const apppool_app_t *app)
 {
     const struct passwd *pw;
@@ -183,6 +177,12 @@ static const char *format_of(apr_pool_t *p, const apppool_app_t *app)
     return app->log_raw ? "raw" : "prefixed";
 }
 
+static const char *preload_of(apr_pool_t *p, const apppool_app_t *app)
+{
+    (void)p;
+    return app->preload == CONTRACT_PRELOAD_AUTO ? "auto" : "Off";
+}
+
 static const char *requests_of(apr_pool_t *p, const apppool_app_t *app)
 {
     return apr_psprintf(p, "%u %u", app->pool.options.max_requests,
@@ -208,6 +208,19 @@ static const char *sendfile_of(apr_pool_t *p, const apppool_app_t *app)
     return app->set->sendfile ? NULL : "Off";
 }
 
+/* Those of the store matter only where there is an AppStore. */
+static const char *space_of(apr_pool_t *p, const apppool_app_t *app)
+{
+    (void)p;
+    return app->space ? app->space : app->pool.name;
+}
+
+static const char *store_of(apr_pool_t *p, const apppool_app_t *app)
+{
+    (void)p;
+    return app->set->store ? NULL : "Off";
+}
+
 static const struct {
     const char *name;
     const char *(*value)(apr_pool_t *p, const apppool_app_t *app);
@@ -218,12 +231,15 @@ static const struct {
     {"AppUser", user_of},
     {"AppLog", log_of},
     {"AppLogFormat", format_of},
+    {"AppPreload", preload_of},
     {"MaxRequests", requests_of},
     {"AppConcurrency", concurrency_of},
     {"AppTimeout", timeout_of},
     {"AppSendFile", sendfile_of},
     {"AppFriendlyErrors", friendly_of},
     {"AppRestartMode", restart_mode_of},
+    {"AppStore", store_of},
+    {"AppStoreSpace", space_of},
 };
 
 const char *apppool_config_defaults_of(apr_pool_t *p, const apppool_app_t *app,
@@ -235,9 +251,9 @@ const char *apppool_config_defaults_of(apr_pool_t *p, const apppool_app_t *app,
         if (!strcmp(resolved[i].name, name))
             return write_field(p, resolved[i].kind,
                                (const char *)app + resolved[i].at);
-    for (i = 0; i < sizeof requests / sizeof *requests; i++)
-        if (!strcmp(requests[i].name, name))
-            return write_value(p, requests[i].kind, requests[i].value);
+    for (i = 0; i < sizeof constants / sizeof *constants; i++)
+        if (!strcmp(constants[i].name, name))
+            return write_value(p, constants[i].kind, constants[i].value);
     for (i = 0; i < sizeof ruled / sizeof *ruled; i++)
         if (!strcmp(ruled[i].name, name))
             return ruled[i].value(p, app);

@@ -45,7 +45,7 @@ static int is_identity(const char *name)
 {
     static const char *const names[] = {
         "AppCommand", "AppGroupName", "AppUser",     SET_ENV,
-        "AppEnvFile", "AppListen",    "AppProtocol",
+        "AppEnvFile", "AppListen",    "AppProtocol", "AppStoreSpace",
     };
     size_t i;
 

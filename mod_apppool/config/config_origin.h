@@ -2,7 +2,7 @@
 
 /**
  * @file config_origin.h
- * @brief What the configuration says, in its own words and with its places, for
+ * @brief The directives of the configuration, with their words and places, for
  *        apppoolctl show.
  *
  * Lock:  none; constant once the configuration was read.
@@ -21,7 +21,7 @@ typedef struct {
     const char *name, *words, *place;
 } apppool_config_origin_t;
 
-/** Where a directive stands: "line 12 of /etc/..." */
+/** The place of a directive: "line 12 of /etc/..." */
 const char *apppool_config_origin_place(const cmd_parms *cmd);
 
 /**

@@ -14,7 +14,7 @@ APLOG_USE_MODULE(apppool);
 
 #define WILD "*?["
 
-/* Which section decides about a directory? */
+/* The section that decides about a directory. */
 typedef struct {
     apr_pool_t *p;
     const char *path;           /* of the directory */
@@ -105,7 +105,7 @@ static void consider_directory(search_t *s, const ap_directive_t *d)
     }
 }
 
-/* A <Location> goes before all <Directory>. */
+/* A <Location> overrides all <Directory> sections. */
 static void consider_location(search_t *s, const ap_directive_t *d)
 {
     const char *path = argument(s->p, d);
@@ -129,8 +129,8 @@ static void consider(search_t *s, const ap_directive_t *list)
             s->unsure |= decides(d);
 }
 
-/* The section of a virtual host. @return NULL: it cannot be told from others,
- * for example if a macro made it */
+/* The section of a virtual host. @return NULL: it cannot be distinguished from
+ * others, for example if a macro made it */
 static const ap_directive_t *section_of(const server_rec *server)
 {
     const ap_directive_t *d, *found = NULL;

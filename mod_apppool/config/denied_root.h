@@ -6,12 +6,12 @@
  *
  * Debian and RHEL deny all access below <Directory />. A URL of the application
  * passes the directory walk of DocumentRoot as a URL of a file does, so it gets
- * 403 until a section for DocumentRoot grants access. That is httpd's rule, and
- * it stays, because such a section also protects the application. The missing
- * section is named by `httpd -t` and in the log beside the 403.
+ * 403 until a section for DocumentRoot grants access. That is httpd's rule. It
+ * stays, because such a section also protects the application. `httpd -t`, and
+ * the log beside the 403, name the missing section.
  *
- * The configuration's own tree is read for this. Only what is certain is
- * logged: if a pattern or a condition may decide, nothing is.
+ * This reads the tree of the configuration. It logs only what is certain: if a
+ * pattern or a condition may decide, it logs nothing.
  *
  * Lock:  none; the tree is constant.
  * Crash: not concerned.
@@ -21,7 +21,7 @@
 
 #include "mod_apppool/config/config.h"
 
-/** Warn of this AppRoot, if access to DocumentRoot is denied. */
+/** Log a warning about this AppRoot if access to DocumentRoot is denied. */
 void apppool_denied_root_warn(apr_pool_t *p, const apppool_mount_t *mount);
 
 /** The hook: log the reason of a 403 for an application's URL that reached no

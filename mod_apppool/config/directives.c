@@ -8,6 +8,8 @@
 #include "mod_apppool/config/renamed.h"
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "mod_apppool/config/set.h"
+#include "mod_apppool/config/store.h"
+#include "mod_apppool/config/store_user.h"
 #include "mod_apppool/config/value.h"
 
 /* Short, for the table. */
@@ -22,6 +24,8 @@ enum {
 #define RANGE(...)       ((void *)&((const apppool_value_t){__VA_ARGS__}))
 #define VALUE(where, at) RANGE(where, at, 0, 0, NULL, NULL)
 
+#define KILOBYTE         (APR_INT64_C(1) << 10)
+#define MEGABYTE         (APR_INT64_C(1) << 20)
 #define TERABYTE         (APR_INT64_C(1) << 40)
 #define DAY              86400
 
@@ -69,7 +73,8 @@ const command_rec apppool_directives[] = {
          "The directory of sockets, FIFOs, the app table and the registry",
          SERVER, IN_SERVER(runtime_dir)),
     PATH("AppPoolLibexec", RSRC_CONF,
-         "The directory of the programs apppool-watchdog and apppool-spawner",
+         "The directory of the programs apppool-watchdog, apppool-spawner and "
+         "apppool-store",
          SERVER, IN_SERVER(libexec)),
 
     PATH("AppPoolSpoolDir", RSRC_CONF,
@@ -108,9 +113,9 @@ const command_rec apppool_directives[] = {
     SWITCH("AppPreStart",
            "Starts MinInstances processes when httpd starts, and not with the "
            "first request", GROUP, prestart),
-    SWITCH("AppPreload",
-           "Starts processes as copies of a process that has loaded the code "
-           "of the application", GROUP, preload),
+    WORD("AppPreload",
+         "Starts processes as copies of a process that has loaded the code of "
+         "the application", preload, "Off On auto"),
     TIME("AppPreloadIdleTime",
          "Time after which a template that has forked nothing ends, while the "
          "application has fewer than two processes", GROUP, preload_idle,
@@ -258,6 +263,32 @@ const command_rec apppool_directives[] = {
                   VALUE(REQUEST, IN_DIR(status_actions)), ACCESS_CONF,
                   "Adds buttons to the status page that act on processes and "
                   "applications"),
+    AP_INIT_TAKE1("AppStore", apppool_store_set, VALUE(GROUP, 0), ANYWHERE,
+                  "Gives the application a memcached-compatible store of this "
+                  "size, or names the servers of one"),
+    TEXT("AppStoreSpace",
+         "The name of the space of the store that the application uses, which "
+         "it shares with all applications that name it",
+         store_space, APPPOOL_SPACE_NAME - 1),
+    SWITCH("AppStoreEvict",
+           "Evicts the items that were unused longest when a space is full",
+           GROUP, store_evict),
+    NUMBER("AppStoreMaxConnections", ANYWHERE,
+           "Maximum number of connections to a space of the store", GROUP,
+           IN_DIR(store_connections), 1, 100000, NULL),
+    AP_INIT_TAKE1("AppStoreMaxObject", apppool_value_size,
+                  RANGE(SERVER, IN_SERVER(store_max_object), KILOBYTE,
+                        30 * MEGABYTE, NULL, NULL),
+                  RSRC_CONF, "Maximum size of one value in the store"),
+    NUMBER("AppStoreThreads", RSRC_CONF,
+           "Number of threads of the store that serve connections", SERVER,
+           IN_SERVER(store_threads), 1, 16, NULL),
+    AP_INIT_TAKE12("AppStoreUser", apppool_store_user_set, VALUE(SERVER, 0),
+                   RSRC_CONF, "The user that runs the store"),
+    AP_INIT_TAKE1("AppStoreSave", apppool_store_set_save,
+                  VALUE(SERVER, IN_SERVER(store_save)), RSRC_CONF,
+                  "The file that keeps what the store holds while httpd is "
+                  "stopped"),
     APPPOOL_RENAMED,
     {0},
 };

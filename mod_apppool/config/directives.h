@@ -6,9 +6,9 @@
  *        sentence with the directive, the value and what is allowed. One table;
  *        the values go to the structs of config.h.
  *
- * What a value alone shows is refused here, while the configuration is read.
- * What needs more (the file system, other directives) is checked by
- * app_resolve.h.
+ * A mistake that the value alone shows is refused here, while the configuration
+ * is read. app_resolve.h makes the checks that need more (the file system,
+ * other directives).
  *
  * Lock:  none.
  * Crash: not concerned.

@@ -19,8 +19,9 @@ static int look(apr_file_t *log, struct stat *st)
                : -1;
 }
 
-/* NULL: the server has no error log of its own that can be written. One file
- * may have two names, as /dev/stderr and /proc/self/fd/2 in a container. */
+/* @return NULL: the server has no error log of its own that can be written. One
+ * file may have two names, such as /dev/stderr and /proc/self/fd/2 in a
+ * container. */
 static const char *error_log(apr_pool_t *p, const server_rec *s,
                              const server_rec *main_server)
 {

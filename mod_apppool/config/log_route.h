@@ -16,9 +16,9 @@
 #include "mod_apppool/config/app.h"
 
 /**
- * To be called in post_config, when the error logs are open. That of a virtual
- * host is named by the descriptor that this process, httpd's parent, has of it.
- * So the lines go to the same file or pipe that httpd writes to, until the next
+ * Call it in post_config, when the error logs are open. The route of a virtual
+ * host's log is the descriptor that this process, httpd's parent, has open. So
+ * the lines go to the same file or pipe that httpd writes to, until the next
  * graceful restart.
  * @return NULL: to the error log of the main server
  */

@@ -12,7 +12,7 @@ APLOG_USE_MODULE(apppool);
     ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL,           \
                  "apppool: " __VA_ARGS__)
 
-#define QUEUE     100 /* AppMaxQueue, if that many fit */
+#define QUEUE     100 /* AppMaxQueue, if so many fit */
 #define QUEUE_MIN 10
 
 /* MaxRequestWorkers */

@@ -6,7 +6,7 @@
  *        of its requests holds one, whether it waits, runs or is long-lived. An
  *        app that hangs must leave some for everything else that httpd does.
  *
- * To be called when the MPM has checked its own configuration.
+ * Call these when the MPM has checked its own configuration.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -17,8 +17,8 @@
 
 #include "mod_apppool/config/app.h"
 
-/** Set the defaults of AppMaxQueue and AppMaxLongLived to what half of the
- * workers allows. The app's other options have to be set before. */
+/** Set the defaults of AppMaxQueue and AppMaxLongLived so that they leave half
+ * of the workers free. The app's other options have to be set before. */
 void apppool_max_workers_share(apppool_app_t *app);
 
 /** Warn if the requests that wait and run can take more than half of them. */

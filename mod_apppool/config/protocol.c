@@ -7,17 +7,17 @@
 
 #include "shm/format/format.h"
 
-static const char *want(apr_pool_t *p, const char *who, const char *name)
+static const char *want(apr_pool_t *p, const char *directive, const char *name)
 {
     return apr_psprintf(p,
                         "%s needs mod_%s: add \"LoadModule %s_module "
                         "modules/mod_%s.so\" (Debian: a2enmod %s)",
-                        who, name, name, name, name);
+                        directive, name, name, name, name);
 }
 
-const char *apppool_protocol_missing_proxy(apr_pool_t *p, const char *who)
+const char *apppool_protocol_missing_proxy(apr_pool_t *p, const char *directive)
 {
-    return want(p, who, "proxy");
+    return want(p, directive, "proxy");
 }
 
 const char *apppool_protocol_name(apr_int64_t protocol)

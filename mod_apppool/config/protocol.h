@@ -25,7 +25,8 @@ const char *apppool_protocol_name(apr_int64_t protocol);
 const char *apppool_protocol_missing(apr_pool_t *p, apr_int64_t protocol);
 
 /** The sentence that says how to load mod_proxy.
- * @param who needs it: a directive */
-const char *apppool_protocol_missing_proxy(apr_pool_t *p, const char *who);
+ * @param directive that needs it */
+const char *apppool_protocol_missing_proxy(apr_pool_t *p,
+                                           const char *directive);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct {
     const struct rlimit *cpu, *mem, *nproc;
 } apppool_rlimits_t;
 
-/** Those beside the AppRoot, or else those of its server. */
+/** Find the limits beside the AppRoot, or else those of its server. */
 apppool_rlimits_t apppool_rlimits_of(const struct apppool_mount_t *mount);
 
 /** Are they the same? */

@@ -7,8 +7,8 @@
  *
  * Lock:  none; constant once the configuration was read.
  * Crash: not concerned.
- * Trust: the configuration is root's. Links are followed when it is read, as an
- *        app may be able to change them later.
+ * Trust: the configuration is root's. Links are followed when it is read,
+ *        because an app may be able to change them later.
  */
 #ifndef MOD_APPPOOL_CONFIG_SENDFILE_DIRS_H
 #define MOD_APPPOOL_CONFIG_SENDFILE_DIRS_H

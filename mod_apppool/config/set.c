@@ -110,7 +110,8 @@ const char *apppool_set_env(cmd_parms *cmd, void *dir_, const char *name,
     return NULL;
 }
 
-/* A path is sent in a request line: it holds nothing that ends it. */
+/* A path is sent in a request line, so it must not contain a character that
+ * ends the path. */
 const char *apppool_set_ready(cmd_parms *cmd, void *dir_, const char *arg)
 {
     apppool_dir_t *dir = dir_;

@@ -180,33 +180,58 @@ const char *apppool_value_path(cmd_parms *cmd, void *dir, const char *arg)
     return NULL;
 }
 
-const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg)
+int apppool_value_parse_size(const char *arg, apr_int64_t max, apr_int64_t *n)
 {
     static const char units[] = "KMG";
-    const apppool_value_t *v = cmd->info;
-    const char *wrong = apppool_value_check(cmd, dir, v, arg), *unit;
-    apr_int64_t n;
+    const char *unit;
     int shift = 0;
     char *end;
 
-    if (wrong)
-        return wrong;
     errno = 0;
-    n = apr_strtoi64(arg, &end, 10);
+    *n = apr_strtoi64(arg, &end, 10);
     unit = *end ? strchr(units, apr_toupper(*end)) : NULL;
     if (unit && !end[1]) {
         shift = 10 * (int)(unit - units + 1);
         end++;
     }
-    if (errno || !apr_isdigit(*arg) || *end || n > v->max >> shift ||
+    if (errno || !apr_isdigit(*arg) || *end || *n > max >> shift)
+        return 0;
+    *n <<= shift;
+    return 1;
+}
+
+const char *apppool_value_write_size(apr_pool_t *p, apr_int64_t n)
+{
+    static const char *const units[] = {"", "K", "M", "G"};
+    int i = 0;
+
+    for (; n != 0 && n % 1024 == 0 && i < 3; i++)
+        n /= 1024;
+    return apr_psprintf(p, "%" APR_INT64_T_FMT "%s", n, units[i]);
+}
+
+const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg)
+{
+    const apppool_value_t *v = cmd->info;
+    const char *wrong = apppool_value_check(cmd, dir, v, arg);
+    apr_int64_t n;
+
+    if (wrong)
+        return wrong;
+    if (!apppool_value_parse_size(arg, v->max, &n) || n < v->min ||
         (n == 0 && !v->zero))
         return apr_psprintf(
             cmd->pool,
-            "%s: \"%s\" is not a size of up to %" APR_INT64_T_FMT
-            "G (a number of bytes, or with a unit: K, M, G%s%s)",
-            cmd->cmd->name, arg, v->max >> 30, v->zero ? "; 0 means " : "",
-            v->zero ? v->zero : "");
-    *(apr_int64_t *)field_of(cmd, dir, v) = n << shift;
+            "%s: \"%s\" is not a size %s to %s (a number of bytes, or with a "
+            "unit: K, M, G%s%s)",
+            cmd->cmd->name, arg,
+            v->min
+                ? apr_pstrcat(cmd->pool, "from ",
+                              apppool_value_write_size(cmd->pool, v->min), NULL)
+                : "of up",
+            apppool_value_write_size(cmd->pool, v->max),
+            v->zero ? "; 0 means " : "", v->zero ? v->zero : "");
+    *(apr_int64_t *)field_of(cmd, dir, v) = n;
     return NULL;
 }
 

@@ -41,16 +41,23 @@ typedef struct {
 const char *apppool_value_check(cmd_parms *cmd, void *dir,
                                 const apppool_value_t *v, const char *arg);
 
-/* For directives of one argument; max of a time is in seconds. */
+/* For directives with one argument. The max of a time is in seconds. */
 const char *apppool_value_number(cmd_parms *cmd, void *dir, const char *arg);
 const char *apppool_value_time(cmd_parms *cmd, void *dir, const char *arg);
 const char *apppool_value_switch(cmd_parms *cmd, void *dir, const char *arg);
 const char *apppool_value_path(cmd_parms *cmd, void *dir, const char *arg);
 
-/** min and max are the length's. */
+/** min and max limit the length. */
 const char *apppool_value_text(cmd_parms *cmd, void *dir, const char *arg);
 
-/** Bytes; K, M and G stand for 1024 and its powers. */
+/** Parse a number of bytes; K, M and G stand for 1024 and its powers.
+ * @return 0: it is none, or more than `max` */
+int apppool_value_parse_size(const char *arg, apr_int64_t max, apr_int64_t *n);
+
+/** A size as it is written: 64M. */
+const char *apppool_value_write_size(apr_pool_t *p, apr_int64_t n);
+
+/** Bytes, as above. */
 const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg);
 
 /** A signal that a process can handle, by name or number. If min is 0, also

@@ -12,6 +12,7 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/protocol.h"
+#include "mod_apppool/config/store.h"
 #include "mod_apppool/config/log_route.h"
 #include "mod_apppool/config/config_report.h"
 #include "spawner/shared/contract.h"
@@ -81,7 +82,7 @@ static const char *listen_word(apr_int64_t way)
 }
 
 static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
-                            const server_rec *main_server)
+                            const char *runtime, const server_rec *main_server)
 {
     const apl_options_t *o = &app->pool.options;
     json_t *j = json_object();
@@ -96,6 +97,8 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "uid", user(app->uid));
     json_object_set_new(j, "environment", text(app->environment));
     json_object_set_new(j, "env", variables(p, app->set->env));
+    json_object_set_new(j, "store_env",
+                        variables(p, apppool_store_variables(p, app, runtime)));
     json_object_set_new(j, "env_file", text(app->set->env_file));
     json_object_set_new(j, "protocol",
                         text(apppool_protocol_name(app->protocol)));
@@ -136,7 +139,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "rolling", json_boolean(o->rolling));
     json_object_set_new(j, "check_interval", seconds(o->check_interval));
     json_object_set_new(j, "prestart", json_boolean(app->prestart));
-    json_object_set_new(j, "preload", json_boolean(app->preload));
+    json_object_set_new(j, "preload", number(app->preload));
     json_object_set_new(j, "preload_idle", seconds(app->preload_idle));
     json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
     json_object_set_new(j, "directives", text(apppool_config_report(p, app)));
@@ -177,7 +180,8 @@ static json_t *describe(const apppool_app_table_t *table, server_rec *s,
 
     for (i = 0; i < apps->nelts; i++)
         json_array_append_new(
-            list, describe_app(p, APR_ARRAY_IDX(apps, i, apppool_app_t *), s));
+            list, describe_app(p, APR_ARRAY_IDX(apps, i, apppool_app_t *),
+                               table->runtime, s));
     json_object_set_new(j, "version", number(1));
     json_object_set_new(j, "config", number(table->generation));
     json_object_set_new(

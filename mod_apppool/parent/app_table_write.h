@@ -2,16 +2,16 @@
 
 /**
  * @file app_table_write.h
- * @brief The app table: what httpd's parent tells the spawner. It is one JSON
- *        document in RUNTIME/table.
+ * @brief Writes the app table, which httpd's parent makes for the spawner. It
+ *        is one JSON document in RUNTIME/table.
  *
- * It is written to a new file and renamed, so that a reader sees the old one or
- * the new one. All keys are always there; the spawner ignores keys that it does
- * not know.
+ * It is written to a new file, which is then renamed. So the spawner sees the
+ * old one or the new one. All keys are always there. The spawner ignores keys
+ * that it does not know.
  *
  * Lock:  none; only the parent writes.
- * Crash: a half-written file has another name and is overwritten next time.
- * Trust: mode 0600: what is run, and as which user, comes from here alone.
+ * Crash: an incomplete file has another name and is overwritten next time.
+ * Trust: mode 0600: only this file says what is run, and as which user.
  */
 #ifndef MOD_APPPOOL_PARENT_APP_TABLE_WRITE_H
 #define MOD_APPPOOL_PARENT_APP_TABLE_WRITE_H

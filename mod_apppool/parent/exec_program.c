@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A copy above the numbers that the descriptors are to get, so that none
+/* Make a copy above the numbers that the descriptors will get, so that none
  * overwrites another one. @return -1: errno */
 static int copy_up(int fd)
 {
@@ -41,17 +41,19 @@ static int place_descriptors(posix_spawn_file_actions_t *a, const int *up,
     return error;
 }
 
-/* A session of its own, as httpd signals its whole process group. SIGTERM is
- * blocked: it waits until the program looks for it. */
+/* Begin a new session, because httpd signals its whole process group. SIGTERM
+ * and SIGHUP are blocked: they wait until the program reads them. */
 static int set_attributes(posix_spawnattr_t *attr)
 {
     sigset_t all, mask;
     int error;
 
-    /* Also the two that glibc reserves: it would have them ignored. */
+    /* Also reset the two signals that glibc reserves. Otherwise they would be
+     * ignored. */
     memset(&all, 0xff, sizeof all);
     sigemptyset(&mask);
     sigaddset(&mask, SIGTERM);
+    sigaddset(&mask, SIGHUP);
     error = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETSID |
                                                POSIX_SPAWN_SETSIGDEF |
                                                POSIX_SPAWN_SETSIGMASK);

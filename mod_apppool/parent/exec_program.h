@@ -2,12 +2,12 @@
 
 /**
  * @file exec_program.h
- * @brief Execute a program that is open, so that it is the one that was
+ * @brief Executes a program by its descriptor. So it is the program that was
  *        checked, whatever is at its path by now.
  *
- * It gets the descriptors that it is to have, and no other of httpd's. It is in
- * a session of its own, in "/", with default signals. Of the environment it
- * gets only the variables of language and time zone. SIGTERM is blocked.
+ * It gets the descriptors that the caller names, and no others of httpd. It is
+ * in a new session, in "/", with default signals. Its environment has only the
+ * variables of language and time zone. SIGTERM and SIGHUP are blocked.
  *
  * Lock:  none.
  * Crash: not concerned.

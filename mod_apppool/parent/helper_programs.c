@@ -118,20 +118,37 @@ static const char *open_one(int *fd, apr_pool_t *p, const char *libexec,
     return NULL;
 }
 
-/* ---- both ---- */
+/* ---- all ---- */
+
+/* Without AppStore it may be missing. */
+static const char *open_store(int *fd, apr_pool_t *p, const char *libexec,
+                              int needed)
+{
+    const char *path =
+        apr_pstrcat(p, libexec, "/" CONTRACT_STORE_PROGRAM, NULL);
+
+    *fd = -1;
+    if (!needed && access(path, F_OK) != 0)
+        return NULL;
+    return open_one(fd, p, libexec, CONTRACT_STORE_PROGRAM,
+                    CONTRACT_STORE_VERSION);
+}
 
 const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
-                                         apr_pool_t *p, const char *libexec)
+                                         apr_pool_t *p, const char *libexec,
+                                         int store)
 {
     const char *wrong;
 
-    programs->spawner = -1;
+    programs->spawner = programs->store = -1;
     wrong = open_one(&programs->watchdog, p, libexec, CONTRACT_WATCHDOG_PROGRAM,
                      CONTRACT_WATCHDOG_VERSION);
     if (!wrong)
         wrong =
             open_one(&programs->spawner, p, libexec, CONTRACT_SPAWNER_PROGRAM,
                      apr_psprintf(p, CONTRACT_SPAWNER_VERSION, APL_LAYOUT));
+    if (!wrong)
+        wrong = open_store(&programs->store, p, libexec, store);
     if (wrong)
         apppool_helper_programs_close(programs);
     return wrong;
@@ -143,5 +160,7 @@ void apppool_helper_programs_close(apppool_helper_programs_t *programs)
         close(programs->watchdog);
     if (programs->spawner >= 0)
         close(programs->spawner);
-    programs->watchdog = programs->spawner = -1;
+    if (programs->store >= 0)
+        close(programs->store);
+    programs->watchdog = programs->spawner = programs->store = -1;
 }

@@ -2,8 +2,8 @@
 
 /**
  * @file helper_programs.h
- * @brief The helper programs, apppool-watchdog and apppool-spawner: are they
- *        there, and of this build?
+ * @brief Checks the helper programs, apppool-watchdog, apppool-spawner and
+ *        apppool-store: are they there, and do they belong to this build?
  *
  * They are opened when an instance starts, and executed by descriptor from then
  * on, so that an upgrade on disk never mixes builds. Their output for --version
@@ -11,25 +11,28 @@
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: they are the administrator's; but a program that hangs or prints
- *        without end does not hold up httpd for more than 20 seconds.
+ * Trust: they belong to the administrator. But a program that hangs, or prints
+ *        without end, delays httpd by at most 20 seconds.
  */
 #ifndef MOD_APPPOOL_PARENT_HELPER_PROGRAMS_H
 #define MOD_APPPOOL_PARENT_HELPER_PROGRAMS_H
 
 #include <apr_pools.h>
 
-/** Both programs, open and close-on-exec. */
+/** The programs, open and close-on-exec. */
 typedef struct {
     int watchdog, spawner;
+    int store; /**< -1: there is none */
 } apppool_helper_programs_t;
 
 /**
- * Open and check both programs of a directory.
+ * Open and check the programs of a directory.
+ * @param store 1: apppool-store has to be there
  * @return NULL; or the sentence that says what is wrong: nothing is open then
  */
 const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
-                                         apr_pool_t *p, const char *libexec);
+                                         apr_pool_t *p, const char *libexec,
+                                         int store);
 
 void apppool_helper_programs_close(apppool_helper_programs_t *programs);
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "mod_apppool/config/app.h"
+#include "mod_apppool/config/store.h"
 #include "mod_apppool/parent/instance_list.h"
 #include "mod_apppool/parent/helper_programs.h"
 #include "mod_apppool/parent/runtime_dir.h"
@@ -31,15 +32,14 @@ APLOG_USE_MODULE(apppool);
 #define SAY(level, rv, ...)                                                    \
     ap_log_error(APLOG_MARK, level, rv, ap_server_conf, "apppool: " __VA_ARGS__)
 
-/* Of the files that a child of httpd may open, a part is for parking. */
-#define FILES_SHARE  8
+/* Parking may use a part of the files that a child of httpd may open. */
+#define FILES_SHARE 8
 
-#define LIMIT        (60 * APR_USEC_PER_SEC) /* for the end of them */
+#define LIMIT       (60 * APR_USEC_PER_SEC) /* to wait for their end */
 
-/* What our watchdog gets as CONTRACT_..._FD. */
-#define FD(i, which) ((i)->kept.fds[CONTRACT_##which##_FD - CONTRACT_LIFE_FD])
+#define FD          APPPOOL_INSTANCE_FD
 
-/* ---- the one ---- */
+/* ---- the instance of this build ---- */
 
 const char *apppool_instance_build(apr_pool_t *p)
 {
@@ -67,7 +67,7 @@ apppool_instance_t *apppool_instance_obtain(apr_pool_t *p)
                    sizeof *i, apppool_instance_build(p));
 }
 
-/* ---- its parts ---- */
+/* ---- the parts of an instance ---- */
 
 static apl_capacity_t capacity_of(server_rec *s)
 {
@@ -124,19 +124,22 @@ static const char *open_programs(apppool_instance_t *i, server_rec *s,
 {
     const char *libexec = apppool_config_server(s).libexec;
     apppool_helper_programs_t programs;
-    const char *wrong = apppool_helper_programs_open(&programs, ptemp, libexec);
+    const char *wrong = apppool_helper_programs_open(
+        &programs, ptemp, libexec, apppool_store_spaces()->nelts > 0);
 
     if (wrong)
         return wrong;
     i->kept.program = programs.watchdog;
     FD(i, PROGRAM) = programs.spawner;
+    FD(i, STORE_PROGRAM) = programs.store;
     apr_cpystrn(i->libexec, libexec, sizeof i->libexec);
     apr_snprintf(i->kept.name, sizeof i->kept.name, "%s/%s", libexec,
                  CONTRACT_WATCHDOG_PROGRAM);
     return NULL;
 }
 
-/* Beside an old instance that winds down; its lock is ours as well. */
+/* This instance is beside an old one that winds down, and uses the same
+ * lock. */
 static const char *move_in_beside(apppool_instance_t *i,
                                   const apppool_retained_t *other,
                                   apr_pool_t *ptemp)
@@ -159,9 +162,9 @@ static const char *move_in_beside(apppool_instance_t *i,
                         F_DUPFD_CLOEXEC, 0);
     apr_cpystrn(i->kept.runtime, path, sizeof i->kept.runtime);
     SAY(APLOG_NOTICE, 0,
-        "another build of the module was loaded: applications start anew in "
-        "%s; those in %s continue until the last request of httpd's old "
-        "children has ended",
+        "another build of the module was loaded: applications are started "
+        "again in %s; the old ones in %s continue until the last request of "
+        "httpd's old children has ended",
         path, other->runtime);
     return NULL;
 }
@@ -190,9 +193,9 @@ static const char *end_one(apppool_retained_t *r, const char *runtime,
     return NULL;
 }
 
-/* An httpd that was killed with its watchdog left processes behind. For each
- * runtime directory that was not left in good order, a watchdog ends them and
- * empties it. The lock is held. */
+/* An httpd that was killed with its watchdog has left processes. For each
+ * runtime directory that was not left in good order, a watchdog ends these
+ * processes and empties the directory. The caller has the lock. */
 static const char *end_leftovers(apppool_retained_t *r, apr_pool_t *p)
 {
     const char *runtime, *wrong;
@@ -210,7 +213,7 @@ static const char *end_leftovers(apppool_retained_t *r, apr_pool_t *p)
     return NULL;
 }
 
-/* Take the directory, and end what an httpd that was killed left there. */
+/* Take the directory, and end the processes of an httpd that was killed. */
 static const char *move_in(apppool_instance_t *i, server_rec *s,
                            apr_pool_t *ptemp)
 {
@@ -312,10 +315,28 @@ void apppool_instance_warn_fixed(const apppool_instance_t *i, server_rec *s,
             i->libexec);
 }
 
+/* httpd waits that long for the end of the watchdog. */
+static void extend_grace(apppool_instance_t *i)
+{
+    const apr_array_header_t *apps = apppool_app_all();
+    apr_int64_t most = 0;
+    int n;
+
+    for (n = 0; n < apps->nelts; n++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, n, apppool_app_t *);
+
+        if (app->stop_timeout > most)
+            most = app->stop_timeout;
+    }
+    if (i->has_store || apppool_store_spaces()->nelts > 0)
+        most += CONTRACT_STORE_STOP * APR_USEC_PER_SEC;
+    if (most > i->kept.grace)
+        i->kept.grace = most;
+}
+
 int apppool_instance_write_table(apppool_instance_t *i, server_rec *s,
                                  apr_pool_t *ptemp)
 {
-    const apr_array_header_t *apps = apppool_app_all();
     apppool_app_table_t table = {
         .runtime = i->kept.runtime,
         .capacity = i->capacity,
@@ -323,14 +344,8 @@ int apppool_instance_write_table(apppool_instance_t *i, server_rec *s,
         .generation = (apr_uint32_t)ap_state_query(AP_SQ_CONFIG_GEN),
     };
     apr_status_t rv;
-    int n;
 
-    for (n = 0; n < apps->nelts; n++) {
-        const apppool_app_t *app = APR_ARRAY_IDX(apps, n, apppool_app_t *);
-
-        if (app->stop_timeout > i->kept.grace)
-            i->kept.grace = app->stop_timeout;
-    }
+    extend_grace(i);
     rv = apppool_app_table_write(&table, s, ptemp);
     if (rv != APR_SUCCESS)
         SAY(APLOG_EMERG, rv, "cannot write %s/" CONTRACT_TABLE,

@@ -2,18 +2,18 @@
 
 /**
  * @file instance.h
- * @brief What outlives a configuration: the segment, descriptors, the runtime
- *        directory, the watchdog.
+ * @brief What stays when the configuration is read again: the segment, the
+ *        store's memory, descriptors, the runtime directory, the watchdog.
  *
- * It is in memory that httpd keeps, as our own code is unloaded with each
- * configuration: it holds no pointer into our code or data. retained.h is the
- * part that other builds of the module read.
+ * It is in memory that httpd keeps, because our own code is unloaded with each
+ * configuration. So it contains no pointer into our code or data. retained.h is
+ * the part that other builds of the module read.
  *
  * Old instances of other builds, which wind down, share its AppPoolRuntimeDir
  * and the lock there. It then lives in a directory 1 to 99 in it, which the
  * link `current` names.
  *
- * Lock:  none; it is the parent's, and its children inherit it.
+ * Lock:  none. It belongs to the parent, and the children inherit it.
  * Crash: see lifecycle.h.
  * Trust: nothing is read from the segment.
  */
@@ -26,20 +26,28 @@
 #include "shm/format/segment.h"
 
 typedef struct {
-    apppool_retained_t kept; /**< first: it is what other builds look at */
+    apppool_retained_t kept; /**< first: other builds read it */
     apl_pool_t pool;
     apr_uint64_t name;
     apl_capacity_t capacity;
     char libexec[1024];
+    int has_store;   /**< a table for the store was written */
+    int store_error; /**< errno: its memory could not be made */
 } apppool_instance_t;
+
+/** A descriptor that the watchdog of the instance gets as
+ * CONTRACT_..._FD. */
+#define APPPOOL_INSTANCE_FD(i, which)                                          \
+    ((i)->kept.fds[CONTRACT_##which##_FD - CONTRACT_LIFE_FD])
 
 /** The name of this build. Another build has an instance of its own. */
 const char *apppool_instance_build(apr_pool_t *p);
 
-/** The instance of this build. @return NULL: none yet, or none to go on with */
+/** The instance of this build. @return NULL: none yet, or none that can be
+ * used */
 apppool_instance_t *apppool_instance_find(apr_pool_t *p);
 
-/** The same; it is made if there is none. */
+/** The same. It is made if there is none. */
 apppool_instance_t *apppool_instance_obtain(apr_pool_t *p);
 
 /** Was it started? */
@@ -51,12 +59,13 @@ static inline int apppool_instance_is_open(const apppool_instance_t *i)
 /** Where connections are parked (spawner/shared/parking.h); -1: nowhere. */
 int apppool_instance_parking_lot(const apppool_instance_t *i);
 
-/** Make all but the watchdog. What goes wrong is in the log. @return OK, or
- * !OK: then it is to be forgotten */
+/** Make all parts except the watchdog. Errors are in the log. @return OK, or
+ * !OK: then forget the instance */
 int apppool_instance_open(apppool_instance_t *i, server_rec *s,
                           apr_pool_t *ptemp);
 
-/** At a graceful restart: warn of settings that it cannot change. */
+/** At a graceful restart: log a warning about settings that it cannot
+ * change. */
 void apppool_instance_warn_fixed(const apppool_instance_t *i, server_rec *s,
                                  apr_pool_t *ptemp);
 

@@ -21,6 +21,14 @@ _Static_assert(sizeof(void *) != 8 ||
                     sizeof(apppool_retained_t) >= 616),
                "the contract between builds only grows at its end");
 
+/* A build before may not have known this field. */
+static int has_figures(const apppool_retained_t *r)
+{
+    return r->size >= offsetof(apppool_retained_t, figures_length) +
+                          sizeof r->figures_length &&
+           r->figures;
+}
+
 static void close_fd(apr_int32_t *fd)
 {
     if (*fd >= 0)
@@ -70,6 +78,8 @@ void apppool_instance_list_give_up(const char *build)
         close_fd(&r->life);
         if (r->memory)
             madvise(r->memory, r->length, MADV_DONTFORK);
+        if (has_figures(r))
+            madvise(r->figures, r->figures_length, MADV_DONTFORK);
     }
 }
 
@@ -95,7 +105,7 @@ int apppool_instance_list_uses(const char *runtime)
     return 0;
 }
 
-/* Its memory is httpd's and stays; it is only a kilobyte. */
+/* Its memory belongs to httpd and stays. It is only a kilobyte. */
 static void unlink_from_list(apppool_retained_t *r)
 {
     apppool_retained_t *other;
@@ -121,6 +131,10 @@ void apppool_instance_list_forget(apppool_retained_t *r)
     if (r->memory)
         munmap(r->memory, r->length);
     r->memory = NULL;
+    if (has_figures(r)) {
+        munmap(r->figures, r->figures_length);
+        r->figures = NULL;
+    }
     r->runtime[0] = 0;
     unlink_from_list(r);
 }

@@ -2,8 +2,8 @@
 
 /**
  * @file instance_list.h
- * @brief The instances that httpd has: the one of this build, and those that
- *        other builds of the module have left (retained.h).
+ * @brief The list of instances that httpd has: the one of this build, and those
+ *        that other builds of the module have left (retained.h).
  *
  * Lock:  none.
  * Crash: see retained.h.
@@ -26,7 +26,7 @@ apppool_retained_t *apppool_instance_list_add(apr_size_t size,
 /** Was it started, and has it not ended yet? */
 int apppool_instance_list_is_open(const apppool_retained_t *r);
 
-/** Was it given up? Then it ends with the last child that uses it. */
+/** Was it given up? Then it ends together with the last child that uses it. */
 int apppool_instance_list_winds_down(const apppool_retained_t *r);
 
 /** Give up all instances of other builds. Children of httpd that are forked
@@ -40,7 +40,8 @@ apppool_retained_t *apppool_instance_list_in(const char *base,
 /** Is there an open instance whose runtime directory this is? */
 int apppool_instance_list_uses(const char *runtime);
 
-/** It has ended: forget it, and remove what the parent has to remove. */
+/** The instance has ended. Forget it, and remove the files that the parent has
+ * to remove. */
 void apppool_instance_list_forget(apppool_retained_t *r);
 
 /** In a child of httpd: close the descriptors that only the parent needs. */

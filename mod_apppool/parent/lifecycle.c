@@ -13,11 +13,13 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/app_resolve.h"
+#include "mod_apppool/config/store.h"
 #include "mod_apppool/backend/connection_idle.h"
 #include "mod_apppool/backend/fcgi_connection.h"
 #include "mod_apppool/backend/shared_connection.h"
 #include "mod_apppool/parent/instance.h"
 #include "mod_apppool/parent/instance_list.h"
+#include "mod_apppool/parent/instance_store.h"
 #include "mod_apppool/parent/helper_programs.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/runtime_dir.h"
@@ -34,7 +36,7 @@ APLOG_USE_MODULE(apppool);
 
 static apppool_instance_t *instance; /* NULL, or one of this build */
 static pid_t parent;                 /* httpd's */
-static uid_t user;                   /* that has started it */
+static uid_t user;                   /* that has started httpd */
 static int prefork, dying;
 
 apl_pool_t *apppool_lifecycle_pool(void)
@@ -48,9 +50,16 @@ const char *apppool_lifecycle_runtime(void)
     return instance->kept.runtime;
 }
 
+const void *apppool_lifecycle_figures(void)
+{
+    return instance && apppool_instance_is_open(instance)
+               ? instance->kept.figures
+               : NULL;
+}
+
 int apppool_lifecycle_child_is_dying(void)
 {
-    return prefork && dying; /* with threads, nobody reads it */
+    return prefork && dying; /* not read in MPMs with threads */
 }
 
 /* ---- with each configuration ---- */
@@ -59,8 +68,8 @@ int apppool_lifecycle_child_is_dying(void)
 static apr_status_t end_configuration(void *data)
 {
     (void)data;
-    /* A graceful restart keeps everything, and so does a child's exit. httpd -X
-     * has given up its rights by now; the watchdog sees its end. */
+    /* A graceful restart and the exit of a child keep everything. httpd -X has
+     * given up its rights by now. The watchdog sees its end. */
     if (getpid() == parent && geteuid() == user &&
         (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_EXITING ||
          ap_unixd_mpm_get_retained_data()->is_ungraceful))
@@ -71,22 +80,29 @@ static apr_status_t end_configuration(void *data)
 static int start_or_continue(apr_pool_t *pconf, apr_pool_t *ptemp,
                              server_rec *s)
 {
-    int rv = OK, is_new;
+    int rv = OK, is_new, has_store = 0;
 
     apppool_watchdog_watch_collect();
     is_new = !apppool_instance_is_open(instance);
-    if (is_new)
+    if (is_new) {
         rv = apppool_instance_open(instance, s, ptemp);
+        apppool_instance_store_open(instance);
+    }
     else
         apppool_instance_warn_fixed(instance, s, ptemp);
+    if (rv == OK)
+        has_store = apppool_instance_store_write_table(instance, s, ptemp);
     if (rv == OK)
         rv = apppool_instance_write_table(instance, s, ptemp);
     /* An instance that never got an app table is of no use. */
     if (rv != OK && is_new)
         apppool_instance_list_forget(&instance->kept);
     apppool_watchdog_watch_all(pconf);
-    if (rv == OK)
+    if (rv == OK) {
         apl_wake_ring(instance->pool.doorbell);
+        if (has_store)
+            apppool_watchdog_watch_tell(&instance->kept);
+    }
     return rv;
 }
 
@@ -100,11 +116,12 @@ int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
     parent = getpid();
     user = geteuid();
     apppool_config_begin(pconf);
-    /* Before another module forks a process that would inherit it. */
+    /* This comes before another module forks a process that would inherit
+     * it. */
     apppool_instance_list_give_up(apppool_instance_build(ptemp));
     instance = apppool_instance_find(ptemp);
-    /* Also if this configuration turns out to be unusable; and before httpd
-     * forgets which kind of restart it is. */
+    /* This also happens if this configuration turns out to be unusable. It
+     * happens before httpd forgets which kind of restart it is. */
     apr_pool_pre_cleanup_register(pconf, NULL, end_configuration);
     return OK;
 }
@@ -113,7 +130,8 @@ static const char *check_programs(apr_pool_t *ptemp, server_rec *s)
 {
     apppool_helper_programs_t programs;
     const char *wrong = apppool_helper_programs_open(
-        &programs, ptemp, apppool_config_server(s).libexec);
+        &programs, ptemp, apppool_config_server(s).libexec,
+        apppool_store_spaces()->nelts > 0);
 
     apppool_helper_programs_close(&programs);
     return wrong;
@@ -132,7 +150,7 @@ int apppool_lifecycle_check_config(apr_pool_t *pconf, apr_pool_t *plog,
         return OK;
     wrong = apppool_proxy_api_check(ptemp);
     /* Later it is checked when an instance is opened. An httpd that serves must
-     * not end because of what it does not need. */
+     * not end because something is wrong that it does not need. */
     if (!wrong && generation == 0)
         wrong = check_programs(ptemp, s);
     if (!wrong && generation == 0)

@@ -19,8 +19,8 @@
  *        Parent killed: the watchdog sees it by its pidfd, and then waits for
  *        the end of the life pipe. Child killed: the spawner sees it by its
  *        pidfd. A child of prefork ends in its signal handler, wherever it was,
- *        maybe with the pool lock held. So it does nothing about the pool when
- *        it ends, which is the same as being killed.
+ *        maybe with the pool lock held. So it does not touch the pool when it
+ *        ends. Its end is like a kill.
  * Trust: the parent reads nothing from the segment.
  */
 #ifndef MOD_APPPOOL_PARENT_LIFECYCLE_H
@@ -36,7 +36,12 @@ apl_pool_t *apppool_lifecycle_pool(void);
 /** The runtime directory. */
 const char *apppool_lifecycle_runtime(void);
 
-/** Is this child ending, so that it must not take the pool lock? */
+/** The figures of the store, CONTRACT_FIGURES_SIZE bytes: the store writes them
+ * at any time, and may write anything. They are zero while no store has run.
+ * @return NULL: there are none */
+const void *apppool_lifecycle_figures(void);
+
+/** Is this child ending? Then it must not take the pool lock. */
 int apppool_lifecycle_child_is_dying(void);
 
 /* The hooks. */

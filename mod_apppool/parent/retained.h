@@ -2,31 +2,31 @@
 
 /**
  * @file retained.h
- * @brief What one build of the module leaves to the next: THE CONTRACT
+ * @brief What one build of the module leaves for the next one: THE CONTRACT
  *        BETWEEN BUILDS.
  *
- * httpd unloads its modules with each configuration and loads them again, maybe
- * another build. What outlives that is in httpd's own memory, in one struct for
- * each instance: a segment, a runtime directory, a watchdog. APPPOOL_RETAINED
- * finds the newest instance, and `older` leads to the others.
+ * httpd unloads its modules with each configuration and loads them again,
+ * perhaps as another build. What has to stay is in httpd's own memory, in one
+ * struct for each instance: a segment, a runtime directory, a watchdog.
+ * APPPOOL_RETAINED finds the newest instance, and `older` leads to the others.
  *
- * The next build may be any, also an older one. So the fields below never
- * change; new ones come at the end, and `size` tells which ones the writer
- * knew. No pointer leads into a module.
+ * The next build may be any build, also an older one. So the fields below never
+ * change. New ones come at the end, and `size` says which ones the writer knew.
+ * No pointer leads into a module.
  *
- * A build goes on with the newest instance if `build` is its own. Else it
+ * A build continues with the newest instance if `build` is its own. Else it
  *
  *   - gives it up: closes `life`, keeps `memory` from new children of httpd.
  *     When the last child that has both is gone, the watchdog ends
  *     everything of the instance, and then itself;
  *   - starts its watchdog again if that dies otherwise: `program`, with
  *     `name` and `runtime` as arguments, and fds[i] as descriptor 3 + i;
- *   - ends it with httpd: SIGTERM, and SIGKILL when `grace` is long over;
- *   - forgets it after its end (exit code 0 or 78): unmaps `memory`, closes
- *     the descriptors, removes `runtime`, and with the last instance of
- *     `base` the lock in there.
+ *   - ends it with httpd: SIGTERM, and SIGKILL long after `grace`;
+ *   - forgets it after its end (exit code 0 or 78): unmaps `memory` and
+ *     `figures`, closes the descriptors, removes `runtime`. With the last instance of `base` it also
+ *     removes the lock in there.
  *
- * Lock:  none; httpd's parent alone, and read by its children.
+ * Lock:  none. Only httpd's parent writes it. Its children read it.
  * Crash: it is gone with the parent; the watchdogs see that.
  * Trust: httpd's own memory.
  */
@@ -40,9 +40,9 @@
 
 typedef struct apppool_retained_t {
     apr_uint32_t size;                /**< of this struct, as the writer knew */
-    apr_uint32_t n_fds;               /**< number of descriptors handed on */
+    apr_uint32_t n_fds;               /**< number of descriptors passed on */
     struct apppool_retained_t *older; /**< the instance before; NULL: none */
-    char build[64];                   /**< only the same may go on with it */
+    char build[64];                   /**< only the same may continue with it */
     char base[80]; /**< AppPoolRuntimeDir; the lock is in it */
     char
         runtime[80]; /**< that, or a directory in it; "": nothing was started */
@@ -54,8 +54,10 @@ typedef struct apppool_retained_t {
     void *memory;         /**< the segment; NULL: none */
     apr_uint64_t length;  /**< of it */
     apr_int32_t life;     /**< write end of the life pipe; -1: given up */
-    apr_int32_t program;  /**< the watchdog's, to be executed */
-    apr_int32_t fds[APPPOOL_RETAINED_FDS]; /**< what it gets; -1: none */
+    apr_int32_t program;  /**< of the watchdog's program */
+    apr_int32_t fds[APPPOOL_RETAINED_FDS]; /**< for the watchdog; -1: none */
+    void *figures; /**< of the store, mapped read-only; NULL: none */
+    apr_uint64_t figures_length;
 } apppool_retained_t;
 
 #endif

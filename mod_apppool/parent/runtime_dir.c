@@ -58,16 +58,17 @@ static const char *check_existing(apr_pool_t *p, const char *path)
                             "AppPoolRuntimeDir to the path where it leads",
                             path);
     if (!S_ISDIR(st.st_mode))
-        return apr_psprintf(p,
-                            "the runtime directory %s is no directory: remove "
-                            "it, or say another with AppPoolRuntimeDir",
-                            path);
+        return apr_psprintf(
+            p,
+            "the runtime directory %s is not a directory: remove it, or set "
+            "another one with AppPoolRuntimeDir",
+            path);
     /* Any user may run httpd -t. */
     if (st.st_uid != geteuid() && geteuid() == 0)
         return apr_psprintf(p,
-                            "the runtime directory %s belongs to user %u and "
-                            "not to root, who starts httpd: remove it, or say "
-                            "another with AppPoolRuntimeDir",
+                            "the runtime directory %s belongs to user %u, "
+                            "but root starts httpd: remove it, or set "
+                            "another one with AppPoolRuntimeDir",
                             path, (unsigned)st.st_uid);
     return NULL;
 }
@@ -81,12 +82,12 @@ static const char *check_parent(apr_pool_t *p, const char *path)
     if (stat(above, &st) != 0)
         return apr_psprintf(p,
                             "cannot make the runtime directory %s: %s; make "
-                            "%s, or say another with AppPoolRuntimeDir",
+                            "%s, or set another one with AppPoolRuntimeDir",
                             path, strerror(errno), above);
     if (access(above, W_OK) != 0 && errno == EROFS)
         return apr_psprintf(p,
-                            "cannot make the runtime directory %s: %s; say "
-                            "another with AppPoolRuntimeDir",
+                            "cannot make the runtime directory %s: %s; set "
+                            "another one with AppPoolRuntimeDir",
                             path, strerror(errno));
     return NULL;
 }
@@ -96,21 +97,20 @@ const char *apppool_runtime_dir_check(apr_pool_t *p, const char *path)
     struct stat st;
 
     if (!path || *path != '/')
-        return "the runtime directory is no absolute path: say another with "
-               "AppPoolRuntimeDir";
+        return "the runtime directory is not an absolute path: set another one "
+               "with AppPoolRuntimeDir";
     if (strlen(path) > BASE_MAX)
-        return apr_psprintf(
-            p,
-            "the runtime directory's path, %s, is longer than the %d bytes "
-            "that leave room for the names of sockets: say a shorter one with "
-            "AppPoolRuntimeDir",
-            path, BASE_MAX);
+        return apr_psprintf(p,
+                            "the runtime directory's path, %s, is longer than "
+                            "the %d bytes that leave room for the names of "
+                            "sockets: set a shorter one with AppPoolRuntimeDir",
+                            path, BASE_MAX);
     if (lstat(path, &st) != 0)
         return check_parent(p, path);
     if (access(path, W_OK) != 0 && errno == EROFS)
         return apr_psprintf(p,
-                            "cannot write to the runtime directory %s: %s; say "
-                            "another with AppPoolRuntimeDir",
+                            "cannot write to the runtime directory %s: %s; set "
+                            "another one with AppPoolRuntimeDir",
                             path, strerror(errno));
     return check_existing(p, path);
 }
@@ -123,14 +123,14 @@ const char *apppool_runtime_dir_make(apr_pool_t *p, const char *path)
 
     if (mkdir(path, 0711) != 0 && errno != EEXIST)
         return apr_psprintf(p,
-                            "cannot make the runtime directory %s: %s; say "
-                            "another with AppPoolRuntimeDir",
+                            "cannot make the runtime directory %s: %s; set "
+                            "another one with AppPoolRuntimeDir",
                             path, strerror(errno));
     wrong = check_existing(p, path);
     if (!wrong && chmod(path, 0711) != 0)
         wrong = apr_psprintf(p,
-                             "cannot use the runtime directory %s: %s; say "
-                             "another with AppPoolRuntimeDir",
+                             "cannot use the runtime directory %s: %s; set "
+                             "another one with AppPoolRuntimeDir",
                              path, strerror(errno));
     return wrong;
 }
@@ -160,29 +160,29 @@ void apppool_runtime_dir_point(apr_pool_t *p, const char *base,
 static int holder_ended(int fd, int *pid)
 {
     char text[64] = "";
-    apl_identity_t who = {0};
+    apl_identity_t identity = {0};
     long number = 0;
     unsigned long long start = 0;
 
     if (pread(fd, text, sizeof text - 1, 0) <= 0 ||
         sscanf(text, "%ld %llu", &number, &start) != 2)
         return 1;
-    who.pid = (int32_t)number;
-    who.start = start;
+    identity.pid = (int32_t)number;
+    identity.start = start;
     *pid = (int)number;
-    return !apl_alive(&who);
+    return !apl_alive(&identity);
 }
 
 static void write_holder(int fd)
 {
     char text[64];
-    apl_identity_t who;
+    apl_identity_t identity;
     int n;
 
-    if (apl_alive_identify(getpid(), &who) != 0 || ftruncate(fd, 0) != 0)
+    if (apl_alive_identify(getpid(), &identity) != 0 || ftruncate(fd, 0) != 0)
         return;
-    n = snprintf(text, sizeof text, "%d %llu\n", (int)who.pid,
-                 (unsigned long long)who.start);
+    n = snprintf(text, sizeof text, "%d %llu\n", (int)identity.pid,
+                 (unsigned long long)identity.start);
     if (pwrite(fd, text, (size_t)n, 0) != n)
         return; /* it is only used in the message above */
 }
@@ -264,7 +264,7 @@ void apppool_runtime_dir_remove(const char *base)
 {
     remove_file(base, CONTRACT_CURRENT);
     remove_file(base, CONTRACT_LOCK);
-    /* A directory that the administrator named stays. */
+    /* A directory that the administrator has named stays. */
     if (!strncmp(strrchr(base, '/') + 1, CONTRACT_PREFIX,
                  sizeof CONTRACT_PREFIX - 1))
         rmdir(base);

@@ -7,13 +7,13 @@
  * While an old instance of another build winds down, a second one lives in a
  * directory 1 to 99 in it.
  *
- * Lock:  the parent has an flock on the file `lock` in it, and so have
- *        watchdogs and spawners by the inherited descriptor: it is free when
- *        all of them have ended.
- * Crash: what an httpd that was killed has left behind holds the lock until it
- *        has cleaned up; the next httpd waits for that.
- * Trust: it belongs to the user who starts httpd, nobody else may write in it,
- *        and it is no symbolic link.
+ * Lock:  the parent has an flock on the file `lock` in it. Watchdogs and
+ *        spawners have it, too, because they inherit the descriptor. The lock
+ *        is free when all of them have ended.
+ * Crash: the helper programs of an httpd that was killed keep the lock until
+ *        they have cleaned up. The next httpd waits for that.
+ * Trust: it belongs to the user who starts httpd. No other user may write in
+ *        it, and it is no symbolic link.
  */
 #ifndef MOD_APPPOOL_PARENT_RUNTIME_DIR_H
 #define MOD_APPPOOL_PARENT_RUNTIME_DIR_H
@@ -25,7 +25,7 @@ const char *apppool_runtime_dir_path(apr_pool_t *p,
                                      const server_rec *main_server);
 
 /**
- * Can this be the directory? Touches nothing.
+ * Can this be the directory? This changes nothing.
  * @return NULL: yes; or the sentence that says why not
  */
 const char *apppool_runtime_dir_check(apr_pool_t *p, const char *path);
@@ -34,7 +34,7 @@ const char *apppool_runtime_dir_check(apr_pool_t *p, const char *path);
 const char *apppool_runtime_dir_make(apr_pool_t *p, const char *path);
 
 /**
- * Take the lock. Waits for a dying httpd; says so in the log.
+ * Take the lock. This waits for a dying httpd, and then the log says so.
  * @param lock descriptor of the lock file, close-on-exec
  * @return NULL, or the sentence that says what is wrong
  */
@@ -48,15 +48,15 @@ const char *apppool_runtime_dir_place(apr_pool_t *p, const char *base, int n);
 void apppool_runtime_dir_point(apr_pool_t *p, const char *base,
                                const char *place);
 
-/** Is something left in it? @param below it is a directory in the base */
+/** Is the directory not empty? @param below it is a directory in the base */
 int apppool_runtime_dir_has_leftovers(apr_pool_t *p, const char *path,
                                       int below);
 
 /** Remove what the parent made for an instance. */
 void apppool_runtime_dir_clear(const char *runtime, int below);
 
-/** Remove what is left then: the lock, and the directory itself unless the
- * administrator named it. */
+/** Remove the rest: the lock, and the directory itself, unless the
+ * administrator has named it. */
 void apppool_runtime_dir_remove(const char *base);
 
 #endif

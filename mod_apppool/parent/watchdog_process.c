@@ -14,14 +14,15 @@
 
 #define WAIT_STEP  (10 * 1000) /* us */
 #define WORDS_PATH (CONTRACT_RUNTIME_MAX + 32)
-#define FIRST_FD   3 /* of what retained.h hands on */
+#define FIRST_FD   3 /* of the descriptors in retained.h */
 
 static void words_path(char path[WORDS_PATH], const char *runtime)
 {
     snprintf(path, WORDS_PATH, "%s/" CONTRACT_WATCHDOG_STDERR, runtime);
 }
 
-/* Its stderr: a file, for what it prints before it dies; or else httpd's. */
+/* Its stderr: a file for what it prints before it dies, or else httpd's
+ * stderr. */
 static int open_words(const char *runtime)
 {
     char path[WORDS_PATH];

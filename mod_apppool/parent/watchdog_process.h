@@ -24,7 +24,7 @@
  * @return 0, or errno */
 int apppool_watchdog_process_start(apppool_retained_t *r);
 
-/** Start a watchdog that ends everything in `runtime`, and then itself.
+/** Start a watchdog that ends everything in `runtime`, and then ends itself.
  * @return 0, or errno */
 int apppool_watchdog_process_end(pid_t *pid, const apppool_retained_t *r,
                                  const char *runtime);
@@ -41,7 +41,7 @@ int apppool_watchdog_process_wait(pid_t pid, apr_interval_time_t limit,
 const char *apppool_watchdog_process_last_words(const apppool_retained_t *r,
                                                 char buf[STDERR_FILE_MAX]);
 
-/** Does it run? A dead one is reaped. @param status of a dead one */
+/** Does the watchdog run? A dead one is reaped. @param status of a dead one */
 int apppool_watchdog_process_runs(pid_t pid, int *status);
 
 /** Checks in a row that found no heartbeat of the watchdog. 0 if that is not

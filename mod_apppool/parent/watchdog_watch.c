@@ -33,7 +33,7 @@ APLOG_USE_MODULE(apppool);
 #define STOP_CHECKS         4
 #define DEATH               APR_USEC_PER_SEC /* us for SIGKILL to take effect */
 
-/* A watchdog that runs. It lives as long as the configuration. */
+/* A watchdog that runs. This lives as long as the configuration. */
 typedef struct watched_t {
     struct watched_t *next;
     apppool_retained_t *instance; /* NULL: it has ended */
@@ -46,7 +46,7 @@ static watched_t *watched;
 
 static void handle_death(int reason, void *data, int status);
 
-/* Watch it, and have httpd call handle_death() when it ends. */
+/* Watch it, and ask httpd to call handle_death() when it ends. */
 static void watch_one(apppool_retained_t *r, apr_pool_t *pconf)
 {
     watched_t *w = apr_pcalloc(pconf, sizeof *w);
@@ -78,7 +78,7 @@ static int running(void)
 }
 
 /* Log the end of the watchdog, and note what is needed later.
- * @param status exit code or signal as httpd tells it: by one number, or as
+ * @param status exit code or signal as httpd reports it: by one number, or as
  *        of waitpid(); our programs have no exit code as small as a signal
  * @return 1: start it again, now */
 static int note_end(apppool_retained_t *r, int status)
@@ -190,14 +190,21 @@ void apppool_watchdog_watch_check(apr_pool_t *pconf)
             start(r, pconf);
 }
 
-/* Ask its watchdog; or another one, if that is dead. */
+/* A watchdog that does not run looks for the table when it starts. */
+void apppool_watchdog_watch_tell(const apppool_retained_t *r)
+{
+    if (r->watchdog > 0)
+        kill((pid_t)r->watchdog, SIGHUP);
+}
+
+/* Ask its watchdog, or start another one if it is dead. */
 static void ask_to_stop(apppool_retained_t *r)
 {
     int status, error;
     pid_t pid = 0;
 
     if (apppool_watchdog_process_runs((pid_t)r->watchdog, &status)) {
-        kill((pid_t)r->watchdog, SIGCONT); /* it may be stopped */
+        kill((pid_t)r->watchdog, SIGCONT); /* it may be stopped (SIGSTOP) */
         kill((pid_t)r->watchdog, SIGTERM);
         return;
     }
@@ -256,8 +263,8 @@ void apppool_watchdog_watch_stop(void)
         if (!has_ended(r)) {
             ask_to_stop(r);
             if (!has_ended(r))
-                SAY(APLOG_ERR, 0, "what is in %s did not end in good order",
-                    r->runtime);
+                SAY(APLOG_ERR, 0,
+                    "the old processes of %s did not end properly", r->runtime);
         }
         apppool_instance_list_forget(r);
     }

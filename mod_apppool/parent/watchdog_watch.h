@@ -2,14 +2,14 @@
 
 /**
  * @file watchdog_watch.h
- * @brief httpd's parent watches the watchdogs: that of its own instance, and
+ * @brief httpd's parent watches the watchdogs: the one of its own instance, and
  *        those of old instances that wind down.
  *
  * A watchdog that dies is started again at once, as long as httpd runs. If it
  * dies at once several times in a row, httpd's monitor starts it, every ten
- * seconds. A watchdog that hangs is killed and replaced, also one that does not
- * move when it is to stop. An old instance of another build that has ended in
- * good order is forgotten.
+ * seconds. A watchdog that hangs is killed and replaced, also when it has to
+ * stop. An old instance of another build that has ended in good order is
+ * forgotten.
  *
  * Lock:  none.
  * Crash: see lifecycle.h.
@@ -26,14 +26,18 @@
  * report it. */
 void apppool_watchdog_watch_collect(void);
 
-/** Start those that do not run, and have httpd report the end of each. */
+/** Start the watchdogs that do not run, and ask httpd to report the end of
+ * each. */
 void apppool_watchdog_watch_all(apr_pool_t *pconf);
 
-/** Kill those that hang, and start those again that died too often in a row. To
- * be called from time to time. */
+/** Kill the watchdogs that hang. Start those again that died too often in a
+ * row. Call it from time to time. */
 void apppool_watchdog_watch_check(apr_pool_t *pconf);
 
-/** End all of them, and wait for that. */
+/** Tell the watchdog of an instance that the store's table is new. */
+void apppool_watchdog_watch_tell(const apppool_retained_t *r);
+
+/** End all watchdogs, and wait for their ends. */
 void apppool_watchdog_watch_stop(void);
 
 #endif

@@ -22,8 +22,8 @@
 
 /* ---- where the request came from ---- */
 
-/* CGI's variables have it otherwise. A proxy before this httpd may have come
- * by TLS when nobody speaks it here. */
+/* CGI has other variables for it. The client may speak TLS with a proxy before
+ * this httpd, although there is no TLS here. */
 static void tell_https(request_rec *r, const char *scheme)
 {
     if (!ap_cstr_casecmp(scheme, "https"))
@@ -80,7 +80,7 @@ char *apppool_app_headers_url(request_rec *r, const char *scheme,
     if (ap_strchr_c(host, ':') && *host != '[')
         host = apr_pstrcat(r->pool, "[", host, "]", NULL);
     apr_table_unset(r->notes, "proxy-noencode");
-    /* CGI's variables have it decoded. */
+    /* In CGI's variables it is decoded. */
     if (path && !strcmp(scheme, "http"))
         apr_table_setn(r->notes, "proxy-noencode", "1");
     else
@@ -91,7 +91,7 @@ char *apppool_app_headers_url(request_rec *r, const char *scheme,
 
 /* ---- for monitoring ---- */
 
-/* n digits in hex, as W3C wants them, and what follows them. */
+/* Read n hex digits in the form of W3C. @return what follows them */
 static int is_hex(const char **text, size_t n, int zero, char end)
 {
     size_t digits = strspn(*text, "0123456789abcdef");
@@ -114,7 +114,8 @@ static int is_valid(const char *text)
            (is_hex(&text, 2, 1, 0) || (!first && is_hex(&text, 2, 1, '-')));
 }
 
-/* Random numbers for several requests of this thread: they are a system call.
+/* Get random numbers for several requests of this thread, because each time
+ * costs a system call.
  * @return a number for a trace and its parent; NULL: there are none */
 static const unsigned char *random_id(void)
 {
@@ -131,7 +132,7 @@ static const unsigned char *random_id(void)
 
 static const char *make(apr_pool_t *p)
 {
-    /* A number that is 0 is no id; that comes once in 2^64 times. */
+    /* 0 is no id. It comes once in 2^64 times. */
     const unsigned char *id = random_id();
 
     if (!id)
@@ -150,7 +151,7 @@ void apppool_app_headers_set_trace(request_rec *r)
     made = make(r->pool);
     if (made)
         apr_table_setn(r->headers_in, "traceparent", made);
-    /* It tells more of the trace that the other one has named. */
+    /* It says more about the trace that the other header has named. */
     apr_table_unset(r->headers_in, "tracestate");
 }
 

@@ -2,21 +2,22 @@
 
 /**
  * @file app_headers.h
- * @brief Headers that the app gets besides the client's own: where the request
- *        came from, since when it waits, and which trace it belongs to.
+ * @brief Headers that the app gets in addition to those of the client: where
+ *        the request came from, since when it waits, and to which trace it
+ *        belongs.
  *
- * An app that is mounted at /shop gets the path without /shop. It is the one
- * form that gunicorn, puma and node all route correctly without knowing of the
- * mount: Rack and node cannot be told of a prefix that is still in the path,
- * and gunicorn accepts both. The app needs the prefix to make links. It gets it
- * as `X-Forwarded-Prefix: /shop` (the convention of werkzeug's ProxyFix,
+ * An app that is mounted at /shop gets the path without /shop. This is the only
+ * form that gunicorn, puma and node all route correctly without knowing about
+ * the mount. Rack and node cannot learn of a prefix that is still in the path.
+ * gunicorn accepts both forms. The app needs the prefix to make links. It gets
+ * it as `X-Forwarded-Prefix: /shop` (the convention of werkzeug's ProxyFix,
  * Spring, ASP.NET and Traefik) and in its environment as $APP_BASE_URI.
- * gunicorn's own `SCRIPT_NAME` header is not sent, as gunicorn then wants the
- * prefix in the path as well.
+ * gunicorn's own `SCRIPT_NAME` header is not sent, because gunicorn would then
+ * expect the prefix in the path as well.
  *
  * mod_proxy sets X-Forwarded-For, -Host and -Server. X-Forwarded-Proto says how
- * the client speaks with this httpd. What a trusted proxy before it has said
- * (untrusted_headers.h), or RequestHeader, is not changed.
+ * the client speaks with this httpd. A value from a trusted proxy before it
+ * (untrusted_headers.h), or from RequestHeader, is not changed.
  *
  *     X-Request-Start: t=1763800000.123456
  *
@@ -32,9 +33,9 @@
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: untrusted_headers.h removed what the client may not say; the path is
- *        the client's. A client may put its requests into any trace, and have
- *        them recorded.
+ * Trust: untrusted_headers.h has removed headers that the client may not send.
+ *        The path is the client's. A client may put its requests into any
+ *        trace, and cause them to be recorded.
  */
 #ifndef MOD_APPPOOL_REQUEST_APP_HEADERS_H
 #define MOD_APPPOOL_REQUEST_APP_HEADERS_H
@@ -49,7 +50,7 @@
 void apppool_app_headers_set_origin(request_rec *r, const char *base_uri,
                                     apr_int64_t protocol);
 
-/** mod_proxy's hook, when it has added its headers to ours. */
+/** mod_proxy's hook, after it has added its headers to ours. */
 int apppool_app_headers_fixups(request_rec *r);
 
 /** The path of the URL, below the mount: "/" and more. */
@@ -57,14 +58,14 @@ const char *apppool_app_headers_path(const request_rec *r,
                                      const char *base_uri);
 
 /**
- * The URL for mod_proxy's canon handler, which is told whether the path is
+ * The URL for mod_proxy's canon handler. A note says whether the path is
  * encoded. Its host is never resolved: it becomes the Host header.
  */
 char *apppool_app_headers_url(request_rec *r, const char *scheme,
                               const char *base_uri);
 
-/** Say which trace the request belongs to. To be called before the body is
- * read, so that the request keeps the header, for the access log. */
+/** Say which trace the request belongs to. Call it before the body is read, so
+ * that the request keeps the header for the access log. */
 void apppool_app_headers_set_trace(request_rec *r);
 
 /** Say when the request began to wait: now, unless a trusted proxy or the

@@ -10,12 +10,12 @@
 #include "mod_apppool/request/app_headers.h"
 
 #define INDEX   "index.php"
-#define MISSING 64 /* processes of which a child knows that they have none */
+#define MISSING 64 /* processes that have none, as a child knows */
 
 /* What Debian's and Fedora's httpd run as PHP. */
 static const char *const suffixes[] = {".php", ".phtml", ".phar"};
 
-/* What the app is to be told. */
+/* The variables that the app gets. */
 typedef struct {
     char *name, *path_info, *filename;
 } parts_t;
@@ -82,8 +82,8 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
             is_below(filename, ap_document_root(r)));
 }
 
-/* A process, where its index would be, and the second of this request, as one
- * number. */
+/* One number for a process, the place where its index would be, and the second
+ * of this request. */
 static uint64_t number_of(const request_rec *r, uint64_t process,
                           const char *documents, const char *root)
 {
@@ -119,7 +119,7 @@ static char *look_for_index(request_rec *r, const char *documents,
     return NULL;
 }
 
-/* The same, but a process that has none is not looked at twice in a second. */
+/* The same, but if a process has none, the next look is in another second. */
 static char *find_index(request_rec *r, const apppool_mount_t *mount,
                         uint64_t process, const char *filename)
 {
@@ -198,7 +198,7 @@ void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,
         apr_table_setn(r->subprocess_env, "PATH_INFO", parts.path_info);
     else
         apr_table_unset(r->subprocess_env, "PATH_INFO");
-    /* The app gets it as it does over http. */
+    /* The app gets the same as over http. */
     if (secret)
         apr_table_setn(r->subprocess_env, "HTTP_AUTHORIZATION", secret);
 }

@@ -8,21 +8,21 @@
  *                      SCRIPT_NAME   PATH_INFO   SCRIPT_FILENAME
  *     /shop/a/b        /shop         /a/b        AppRoot
  *
- * where the app is mounted at /shop. PHP wants a file to run. Over fcgi that is
- * a file of DocumentRoot whose name ends in .php, .phtml or .phar, and
- * otherwise index.php of DocumentRoot, public/ or AppRoot, if there is one:
+ * if the app is mounted at /shop. PHP needs a file to run. Over fcgi that is a
+ * file of DocumentRoot whose name ends in .php, .phtml or .phar, and otherwise
+ * index.php of DocumentRoot, public/ or AppRoot, if there is one:
  *
  *     /old.php/a       /old.php      /a          DocumentRoot/old.php
  *     /a/b             /index.php    /a/b        DocumentRoot/index.php
  *
- * Most FastCGI apps are no PHP. If a process has no index.php, httpd looks for
- * one again in the next second, or for another process.
+ * Most FastCGI apps are not PHP. If a process has no index.php, httpd looks for
+ * it again in the next second, or for another process.
  *
  * httpd takes SCRIPT_NAME from r->uri and SCRIPT_FILENAME from r->filename.
- * So both have other values while the app is asked, and have
- * their own values again before another module sees the response. PATH_INFO in
- * r->path_info would be simpler, but then httpd looks up PATH_TRANSLATED by a
- * walk over the directories, and PHP would use it.
+ * So both have other values while the app works. They get their own values back
+ * before another module sees the response. PATH_INFO in r->path_info would be
+ * simpler. But then httpd would look up PATH_TRANSLATED by a walk over the
+ * directories, and PHP would use it.
  *
  * Lock:  none. Threads of a child share what they know of missing files: words
  *        that are written as a whole.
@@ -30,10 +30,10 @@
  * Trust: a script that is run has the rights of the app's user. So it has to be
  *        below DocumentRoot or AppRoot, or where an Alias of the mount's own
  *        path leads. Other Aliases and UserDir lead to files of other users;
- *        such scripts are neither run nor sent to clients. The name decides:
- *        FollowSymLinks says where links may lead, and a user who can make a
- *        link in those directories can put a script there as well. The values
- *        are the client's.
+ *        such scripts are neither run nor sent to clients. Only the name is
+ *        checked: FollowSymLinks says where links may lead, and a user who can
+ *        make a link in those directories can also put a script there. The
+ *        values are the client's.
  */
 #ifndef MOD_APPPOOL_REQUEST_CGI_VARIABLES_H
 #define MOD_APPPOOL_REQUEST_CGI_VARIABLES_H
@@ -41,14 +41,14 @@
 #include "mod_apppool/config/app.h"
 #include "shm/slots/session_ref.h"
 
-/** The request's own values, while it has CGI's. */
+/** The request's own values, while CGI's values are set. */
 typedef struct {
     char *uri, *path_info, *filename;
 } apppool_cgi_variables_t;
 
 /**
- * Is the file that this request names a script of the app? It is to be run,
- * not to be sent to clients.
+ * Is the file that this request names a script of the app? Such a file has to
+ * be run, not sent to clients.
  * @param filename what the URL was mapped to
  */
 int apppool_cgi_variables_is_script(const request_rec *r,
@@ -60,7 +60,7 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
                                   const char *filename);
 
 /**
- * Set what the app is told.
+ * Set the variables that the app gets.
  * @param ref      of the request's session: its process, and the protocol
  * @param filename what the URL was mapped to
  * @param own      filled in, for apppool_cgi_variables_restore()

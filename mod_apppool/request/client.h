@@ -5,16 +5,16 @@
  * @brief The client of a request that waits: is it still there?
  *
  * A reset connection says that the client has left. A half-closed connection
- * does not: the client may have closed all of it, or only the half by which it
- * has sent its request. The two look the same until something is sent. So the
- * client is sent 100 Continue. A client of HTTP/1.1 has to expect that at any
- * time, and the kernel of a client that has left responds with a reset. A
- * client of HTTP/1.0 that has closed its half is taken to be there, as it is
- * while it is served.
+ * does not: the client may have closed the whole connection, or only the half
+ * through which it has sent its request. Both look the same until something is
+ * sent. So the client is sent 100 Continue. A client of HTTP/1.1 has to expect
+ * that at any time, and the kernel of a client that has left responds with a
+ * reset. A client of HTTP/1.0 that has closed its half counts as present, as it
+ * does while it is served.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: a client can only harm its own request.
+ * Trust: a client can harm only its own request.
  */
 #ifndef MOD_APPPOOL_REQUEST_CLIENT_H
 #define MOD_APPPOOL_REQUEST_CLIENT_H
@@ -23,7 +23,7 @@
 
 typedef struct {
     request_rec *r;
-    int asked; /**< it was sent 100 Continue to find out; 0 at first */
+    int asked; /**< it got 100 Continue to find out; 0 at first */
 } apppool_client_t;
 
 /** Has it left? What it has sent meanwhile is not read. A stream of HTTP/2 has

@@ -31,7 +31,7 @@ typedef struct {
     state_t state;               /* stored last */
     ap_conf_vector_t *config;    /* KEPT: what a walk has found */
     apr_array_header_t *regexes; /* of <DirectoryMatch>: ap_regex_t * */
-    uint32_t seen;               /* second in which it was last there */
+    uint32_t seen;               /* second in which it was last seen */
 } document_root_t;
 
 /* Filled in before there are threads: server_rec * to document_root_t *. */
@@ -74,7 +74,7 @@ void apppool_document_root_note(request_rec *r)
     apr_table_setn(r->notes, BY_LOCATION, "");
 }
 
-/* ---- do the sections leave nothing to the file system? ---- */
+/* ---- can the file system change what the sections say? ---- */
 
 /* May it hold for a directory on the way? A pattern is compared with more of
  * them than httpd compares it with. */
@@ -94,7 +94,7 @@ static int may_hold(const core_dir_config *section, const document_root_t *root)
     return 0;
 }
 
-/* Are links still followed below it, whoever owns them? */
+/* Are links still followed below it, whatever their owner is? */
 static int follows_links(const core_dir_config *section)
 {
     if (section->opts & OPT_UNSET)
@@ -126,7 +126,7 @@ static int is_independent(const document_root_t *root, server_rec *s)
             continue;
         if (!follows_links(section) || allows_override(section))
             return 0;
-        /* Without it httpd looks for .htaccess, and refuses what it says. */
+        /* Without it httpd looks for .htaccess, and refuses its content. */
         if (section->d_components == 0 && section->override == OR_NONE)
             none = 1;
     }
@@ -163,8 +163,8 @@ static int matches_regex(const document_root_t *root, const char *path)
 
 /* ---- the walk ---- */
 
-/* A request for DocumentRoot that lives as long as the child. It has of r what
- * a walk needs for its log lines. */
+/* Make a request for DocumentRoot that lives as long as the child. It has the
+ * fields of r that a walk needs for its log lines. */
 static request_rec *forge(const request_rec *r, const char *path)
 {
     request_rec *walk = apr_pmemdup(pool, r, sizeof *r);
@@ -199,7 +199,7 @@ static state_t walk_once(document_root_t *root, const request_rec *r)
         return WALKED;
     root->config = walk->per_dir_config;
     ap_log_rerror(APLOG_MARK, APLOG_DEBUG, 0, r,
-                  "apppool: %s is not walked for what is no file below it",
+                  "apppool: httpd walks through %s only for files below it",
                   path);
     return KEPT;
 }
@@ -221,7 +221,7 @@ static int is_kept(document_root_t *root, const request_rec *r)
 
 /* ---- a request ---- */
 
-/* Is there DocumentRoot? Without it fewer <Directory> sections hold. */
+/* Does DocumentRoot exist? Without it, fewer <Directory> sections apply. */
 static int is_there(document_root_t *root, const request_rec *r)
 {
     uint32_t now = (uint32_t)apr_time_sec(r->request_time);
@@ -252,8 +252,8 @@ static int is_canonical(const char *parts)
     }
 }
 
-/* The length of the path to what is directly below DocumentRoot; 0: the file is
- * not below it. */
+/* The length of the path to the entry directly below DocumentRoot; 0: the file
+ * is not below it. */
 static size_t find_part(const document_root_t *root, const char *filename)
 {
     size_t n = strlen(filename);
@@ -287,7 +287,7 @@ int apppool_document_root_map_to_storage(request_rec *r)
     if (n == 0)
         return DECLINED;
     path = apr_pstrmemdup(r->pool, r->filename, n);
-    /* A link that leads nowhere is httpd's to refuse. */
+    /* httpd itself refuses a link that leads nowhere. */
     if (lstat(path, &st) == 0 || errno != ENOENT || !is_there(root, r) ||
         !is_kept(root, r) || matches_regex(root, path))
         return DECLINED;

@@ -2,32 +2,34 @@
 
 /**
  * @file document_root.h
- * @brief A request for what is no file does not walk through DocumentRoot.
+ * @brief Saves the walk through DocumentRoot for requests that name no file.
  *
- * To find the <Directory> sections that hold for a request, httpd looks at each
+ * To find the <Directory> sections that apply to a request, httpd looks at each
  * directory on the way to its file. Most requests of an application have no
  * file: the first part of the URL's path does not exist below DocumentRoot. For
- * all of them httpd finds the same: what is said for DocumentRoot. So the
- * configuration that one walk of DocumentRoot gave is kept for each virtual
- * host, and used for these requests. Everything that protects DocumentRoot
- * (Require, authentication, headers) protects them as before. One lstat() per
- * request says whether there is such a file. If there is one, httpd walks.
+ * all of them httpd finds the same configuration, that of DocumentRoot. So for
+ * each virtual host, the result of one walk of DocumentRoot is kept, and used
+ * for these requests. Everything that protects DocumentRoot (Require,
+ * authentication, headers) protects them as before. One lstat() per request
+ * says whether there is such a file. If there is one, httpd walks.
  *
- * What is kept is the same as what a walk would find, because nothing in the
- * file system can change it. httpd walks as always if one of these is not so:
+ * The kept result is the same as that of a new walk, because nothing in the
+ * file system can change it. httpd walks as always if one of these conditions
+ * is not true:
  *
  *  * no directory on the way to DocumentRoot may have an .htaccess file:
  *    AllowOverride is None from `<Directory />` on
  *  * every link on the way may be followed: FollowSymLinks, and not
  *    SymLinksIfOwnerMatch
  *  * no <DirectoryMatch> matches DocumentRoot or the path of the request
- *  * DocumentRoot exists. That is looked at once a second
+ *  * DocumentRoot exists. This is checked once a second
  *
  * Lock:  none. A mutex of the child is held while DocumentRoot is walked for
  *        the first time.
  * Crash: not concerned.
- * Trust: the configuration is root's. The client's path is compared as httpd
- *        has mapped it to a file name; one that is not canonical is httpd's.
+ * Trust: the configuration is root's. The client's path is compared in the form
+ *        of the file name to which httpd has mapped it. httpd itself handles a
+ *        path that is not canonical.
  */
 #ifndef MOD_APPPOOL_REQUEST_DOCUMENT_ROOT_H
 #define MOD_APPPOOL_REQUEST_DOCUMENT_ROOT_H
@@ -39,7 +41,8 @@
 void apppool_document_root_init(apr_pool_t *p, server_rec *s);
 
 /** This request belongs to an application that a <Location> names. The hook
- * below cannot see that: httpd has put <Location> sections aside then. */
+ * below cannot see that, because httpd does not apply <Location> sections at
+ * that time. */
 void apppool_document_root_note(request_rec *r);
 
 /** The hook: the last one before httpd's own. */

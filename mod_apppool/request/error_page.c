@@ -14,9 +14,9 @@
 #include "spawner/shared/contract.h"
 
 #define FILE_MAX 16384
-#define UNKNOWN  "\xEF\xBF\xBD" /* U+FFFD, for what is no character */
+#define UNKNOWN  "\xEF\xBF\xBD" /* U+FFFD, in place of invalid bytes */
 
-/* What the spawner's file says; NULL: nothing. */
+/* The values in the spawner's file; NULL: it has none. */
 typedef struct {
     const char *id, *step, *failure, *command, *directory, *user, *output;
 } failure_t;
@@ -54,8 +54,8 @@ static void take_line(failure_t *f, char *line)
             *lines[i].value = line + strlen(lines[i].name);
 }
 
-/* Of this failure only. There may be a newer one by now, and then the file does
- * not belong to the error id of our client. */
+/* Use the file only if it is about this failure. There may be a newer failure
+ * by now. Then the file does not belong to the error id of our client. */
 static failure_t read_failure(request_rec *r, const apppool_app_t *app,
                               const char *id)
 {
@@ -81,40 +81,40 @@ static const struct {
     const char *step, *doing, *advice;
 } steps[] = {
     {"prepare", "Preparing the process",
-     "This part is done by httpd: the error log has more. Are there enough "
-     "descriptors, processes and memory, and is there room on the disk of the "
-     "runtime directory?"},
+     "This step failed before the application was involved: the error log has "
+     "more. Check that there are enough descriptors, processes and memory, and "
+     "room on the disk of the runtime directory."},
     {"user", "Becoming the application's user",
-     "Say with AppUser which user the application is to run as, or give "
-     "AppRoot to that user. It must exist, and neither the user nor its group "
-     "is ever root. A user without an entry in the user database needs a "
-     "group."},
+     "Set AppUser to the user that runs the application, or make that user the "
+     "owner of AppRoot. The user must exist, and must not be root. Its group "
+     "must not be root's group. If the user has no entry in the user database, "
+     "name a group as well."},
     {"variables", "Reading AppEnvFile",
-     "The file has to exist, belong to root or to the application's user, and "
-     "be writable by its owner alone. Each line is NAME=value. The failure "
-     "says which line is not."},
+     "The file has to exist, and to belong to root or to the application's "
+     "user. Only its owner may write to it. Each line is NAME=value. The error "
+     "names a line that is wrong."},
     {"directory", "Entering the application's directory",
      "The directory must exist, and the user must have the right to enter it "
      "and every directory above it (chmod, chown). Without AppUser it must "
      "belong to the owner that it had when httpd was last reloaded."},
     {"command", "Running the command",
-     "Is the program installed, is it in the PATH of the application's user, "
-     "and may that user execute it? A full path in AppCommand helps. If the "
-     "program is there and is not found, the interpreter that its first line "
-     "(#!) names is missing. Try the command yourself, as that user and in "
-     "that directory."},
+     "Check that the program is installed, that it is in the PATH of the "
+     "application's user, and that this user may execute it. A full path in "
+     "AppCommand helps. If the program exists and is not found, the "
+     "interpreter in its first line (#!) is missing. Try the command yourself, "
+     "as that user and in that directory."},
     {"boot", "Starting up",
      "The command ran, and ended by itself. It has to stay in the foreground. "
-     "What it printed last says why; if it printed nothing, run the command "
-     "yourself, as that user and in that directory. If nobody sent SIGKILL, "
-     "the kernel did, because memory ran out: dmesg says so."},
+     "Its last output says why. If there is no output, run the command "
+     "yourself, as that user and in that directory. If it ended by SIGKILL and "
+     "nobody sent that, the kernel did, because memory ran out: see dmesg."},
     {"ready", "Becoming ready",
-     "The command runs, but does not serve. Does it listen where AppListen "
-     "says (descriptor 3, the socket $APPPOOL_SOCKET, or port $PORT)? If it "
-     "only needs longer, raise AppStartTimeout."},
+     "The command runs, but the application is not ready. Check that it "
+     "listens where AppListen says (descriptor 3, the socket $APPPOOL_SOCKET, "
+     "or port $PORT). If it only needs more time, raise AppStartTimeout."},
     {"stay", "Staying alive",
-     "The application became ready, and ended before its first request. What "
-     "it printed last says why."},
+     "The application became ready, and ended before its first request. Its "
+     "last output says why."},
 };
 
 static void describe(const failure_t *f, const char **doing,
@@ -123,7 +123,7 @@ static void describe(const failure_t *f, const char **doing,
     size_t i;
 
     *doing = "Starting the application";
-    *advice = "Look for the error's number in the error log of httpd.";
+    *advice = "Search the error log of httpd for the number of the error.";
     for (i = 0; f->step && i < sizeof steps / sizeof *steps; i++)
         if (!strcmp(f->step, steps[i].step)) {
             *doing = steps[i].doing;
@@ -131,7 +131,7 @@ static void describe(const failure_t *f, const char **doing,
         }
 }
 
-/* UTF-8 without control characters, but for newline and tab. */
+/* UTF-8 without control characters, except newline and tab. */
 static const char *clean(apr_pool_t *p, const char *text)
 {
     char *made = apr_palloc(p, strlen(text) * strlen(UNKNOWN) + 1), *to = made;
@@ -256,7 +256,8 @@ static void put_page(const page_t *page, const apppool_app_t *app,
         ap_rputs("</dl>\n", page->r);
     put_section(page, "Last output", "pre", f.output);
     put_section(page, "What to try", "p", advice);
-    put_end(page, "AppFriendlyErrors is On here: visitors see this, too.");
+    put_end(page,
+            "All clients see this page, because AppFriendlyErrors is On here.");
 }
 
 /* Does the client ask for HTML by name? One that accepts anything is not a
@@ -280,7 +281,7 @@ int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
     r->proxyreq = PROXYREQ_NONE;
     r->status = status;
     r->status_line = NULL;
-    /* Not those of the URL. */
+    /* Remove those of the URL. */
     r->content_encoding = NULL;
     r->content_languages = NULL;
     ap_set_content_type(r, page.html ? "text/html; charset=utf-8"

@@ -2,18 +2,19 @@
 
 /**
  * @file error_page.h
- * @brief The page for an app that did not start. With AppFriendlyErrors On it
- *        says why, for the developer; Off, it shows only the error id. It is
- *        HTML for clients that ask for HTML, and plain text for all others.
+ * @brief The page for an app that did not start. With AppFriendlyErrors On, it
+ *        says why, for the developer. With Off, it shows only the error id. It
+ *        is HTML for clients that ask for HTML, and plain text for all others.
  *
  * The spawner wrote what the page shows (spawner/alert/start_failure.h): the
- * step, the command, directory and user, the last output. Not the environment.
+ * step, the command, directory and user, the last output, but not the
+ * environment.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: of the segment only the error id is used, and the id of the file has
- *        to be the same. The output is the app's: it is escaped, and the page
- *        allows no style but its own, and nothing else.
+ * Trust: only the error id is read from the segment, and the id in the file has
+ *        to be the same. The output comes from the app, so it is escaped. The
+ *        page allows only its own style, and nothing else.
  */
 #ifndef MOD_APPPOOL_REQUEST_ERROR_PAGE_H
 #define MOD_APPPOOL_REQUEST_ERROR_PAGE_H

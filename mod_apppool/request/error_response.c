@@ -38,7 +38,7 @@ static const char *error_of(request_rec *r, const apl_session_ref_t *ref)
     return apr_psprintf(r->pool, CONTRACT_ID_FMT, ref->error_id);
 }
 
-/* Send the page with the reason, or the error id that stands in the log. */
+/* Send the page with the reason, or with the error id that is in the log. */
 static int respond_start_failure(request_rec *r, const apppool_app_t *app,
                                  const apl_session_ref_t *ref, int status)
 {

@@ -2,24 +2,21 @@
 
 /**
  * @file error_response.h
- * @brief What the client gets when the app does not respond, and the one line
- *        in the log that says why.
+ * @brief What the client gets when the app does not respond, and the line in
+ *        the log that says why.
  *
- *     the queue is full, or was waited in too long     503, Retry-After
- *     the app failed to start lately (back-off)        503, Retry-After
- *     the app did not start while the request waited   502, with an error id
- *     ... and could not even be run: no directory,     503, the same, and
- *     no user, no AppEnvFile, no command                    Retry-After
- *     a slot array is full, no descriptor is free ...  503, Retry-After
- *     httpd is being stopped                           503
- *     the app says that it is overloaded (FastCGI)     503, Retry-After
- *     the client has left                              nothing
- *     the app ended, or sent an invalid response       502
- *     the app was silent for too long                  504
- *     its process was ended (AppKillAfter)             504
+ *     the queue is full, or the wait was too long 503, Retry-After the app
+ *     failed to start lately (back-off) 503, Retry-After the app did not start
+ *     while the request waited 502, with an error id ... and could not even be
+ *     run: no directory, 503, the same, and no user, no AppEnvFile, no command
+ *     Retry-After a slot array is full, no descriptor is free ... 503,
+ *     Retry-After httpd is being stopped 503 the app says that it is overloaded
+ *     (FastCGI) 503, Retry-After the client has left nothing the app ended, or
+ *     sent an invalid response 502 the app was silent for too long 504 its
+ *     process was ended (AppKillAfter) 504
  *
- * All are ordinary error responses of httpd, except the page of a failed start,
- * which is ours (error_page.h). ErrorDocument replaces any of them.
+ * All are ordinary error responses of httpd, except our page for a failed start
+ * (error_page.h). ErrorDocument replaces any of them.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -52,7 +49,7 @@ int apppool_error_response_refused(request_rec *r, const apppool_app_t *app);
 int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
                                const apl_session_ref_t *ref, int status);
 
-/** The app has refused the request, as it has too many. */
+/** The app has refused the request, because it has too many. */
 int apppool_error_response_overloaded(request_rec *r, const apppool_app_t *app,
                                       const apl_session_ref_t *ref);
 
@@ -60,7 +57,7 @@ int apppool_error_response_overloaded(request_rec *r, const apppool_app_t *app,
 int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
                                   const apl_session_ref_t *ref);
 
-/** Take back what mod_proxy has noted for a response that is not sent. */
+/** Remove what mod_proxy has noted for a response that is not sent. */
 void apppool_error_response_forget(request_rec *r);
 
 /** The app has AppMaxLongLived other long-lived connections. @return HTTP_* */

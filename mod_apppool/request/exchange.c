@@ -17,9 +17,10 @@
 
 #define RESETS 4 /* connections that one process may reset */
 
-/* Does the process keep connections? TCP does not tell if it has read what was
- * sent. So nobody would know that an idle connection is in the way of a new one,
- * or that a byte that comes belongs to the request before. */
+/* Does the process keep connections? Over TCP it is not known whether the
+ * process has read what was sent. So we could not know that a new connection
+ * waits for the end of an idle one, or that a byte belongs to an earlier
+ * request. */
 static int keeps(const apppool_session_t *s)
 {
     if (s->ref.wire.listen == APL_LISTEN_TCP)
@@ -29,10 +30,10 @@ static int keeps(const apppool_session_t *s)
                : s->ref.wire.protocol == APL_HTTP;
 }
 
-/* May the connection be used again after this request? Not if mod_proxy would
- * close it. Nor if it has carried a body: a server that has not read the body
- * may take it for the next request, and the next client would get the response
- * to that. */
+/* May the connection be used again after this request? It may not if mod_proxy
+ * would close it. It may not if it has carried a body either: a server that has
+ * not read the body may take it for the next request, and the next client would
+ * get the response to it. */
 static int may_keep(const apppool_session_t *s)
 {
     const request_rec *r = s->r;
@@ -41,8 +42,8 @@ static int may_keep(const apppool_session_t *s)
            !apr_table_get(r->headers_in, "Upgrade");
 }
 
-/* The app may close the connection at this moment, so it has to be a request
- * that can be sent again. */
+/* The app may close the connection at this moment. So only a request that can
+ * be sent again may use it. */
 static int may_reuse(const apppool_session_t *s)
 {
     int method = s->r->method_number;
@@ -66,8 +67,8 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
         .runtime = apppool_lifecycle_runtime(),
         .keep = may_keep(s) &&
                 apppool_connection_idle_are_kept(s->ref.id, concurrency_of(s)),
-        /* httpd negotiates some upgrades itself. An app that speaks h2c would
-         * be reached past all that is configured for it here. */
+        /* httpd negotiates some upgrades itself. An upgrade to h2c with an app
+         * would bypass everything that is configured here. */
         .refuses_upgrade = apr_table_get(s->r->headers_in, "Upgrade") &&
                            !apppool_streaming_wants_upgrade(s->r),
         .may_share = may_keep(s),
@@ -104,7 +105,8 @@ static int refused(apr_status_t rv)
            APR_STATUS_IS_ECONNRESET(rv);
 }
 
-/* The app ended in the middle of its response, so the client's ends too. */
+/* The app ended in the middle of its response, so the response to the client
+ * also ends. */
 static int break_off(request_rec *r)
 {
     apr_bucket_brigade *bb =
@@ -115,25 +117,26 @@ static int break_off(request_rec *r)
     return DONE;
 }
 
-/* mod_proxy's scgi does not tell whether the app has read the request. So the
- * process has to be alive before it is sent: a process that is being killed
- * still accepts connections for a moment. */
+/* mod_proxy's scgi does not say whether the app has read the request. So the
+ * process has to be alive before the request is sent: a process that is being
+ * killed still accepts connections for a moment. */
 static int tells_if_unread(const apppool_endpoint_t *endpoint)
 {
     return endpoint->wire.protocol != APL_SCGI;
 }
 
-/* Send the request over an open connection: c, or else s->fcgi.
+/* Send the request, which is prepared, over an open connection: c, or else
+ * s->fcgi.
  * @return what the handler is to return, if the app has responded */
 static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
 {
     apppool_first_byte_t first_byte = first_byte_of(s);
     int status;
 
-    /* The app's server may not know Expect, and would wait for the body. */
+    /* The app's server may not know Expect, and would then wait for the
+     * body. */
     apppool_client_send_continue(s->r);
     apppool_request_body_rewind(s->body);
-    apppool_session_prepare(s);
     status = c ? apppool_connection_run(c, s->r, &first_byte, url)
                : apppool_fcgi_run(s->fcgi, &first_byte);
     apppool_session_restore(s);
@@ -146,14 +149,14 @@ static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
 }
 
 /* An app may have read a request whose connection was reset. It is sent again
- * if the process was killed, or if the connection had carried another request;
- * and once only: it may be what the process died of. */
+ * if the process was killed, or if the connection had carried another request.
+ * But it is sent again only once, because it may be the cause of the death. */
 static int may_repeat(apppool_session_t *s, int reused)
 {
     return !s->repeated++ && (reused || apl_alive_ending(s->ref.pid));
 }
 
-static apppool_fcgi_t *make_fcgi(const apppool_session_t *s)
+static apppool_fcgi_t *make_fcgi(apppool_session_t *s)
 {
     return apppool_fcgi_make(
         s->r,
@@ -161,7 +164,17 @@ static apppool_fcgi_t *make_fcgi(const apppool_session_t *s)
         !apppool_request_body_is_there(s->body)   ? APPPOOL_FCGI_NO_BODY
         : apppool_request_body_is_stored(s->body) ? APPPOOL_FCGI_STORED
                                                   : APPPOOL_FCGI_STREAMED,
-        s->ref.wire.protocol == APL_UWSGI);
+        s->ref.wire.protocol == APL_UWSGI ? &s->packet : NULL);
+}
+
+int apppool_exchange_fixups(request_rec *r)
+{
+    const apppool_session_t *s =
+        ap_get_module_config(r->request_config, &apppool_module);
+
+    if (s && s->connection)
+        apppool_connection_header_is_made(s->connection);
+    return DECLINED;
 }
 
 /* As try_once(), over FastCGI or uwsgi. */
@@ -176,9 +189,12 @@ static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
         apppool_shared_connection_begin(&s->shared, s->pool, &s->ref,
                                         endpoint->may_share,
                                         endpoint->may_reuse);
+    apppool_session_prepare(s);
     *rv = apppool_fcgi_open(fcgi, endpoint, &s->shared, s->deadline);
-    if (*rv != APR_SUCCESS)
+    if (*rv != APR_SUCCESS) {
+        apppool_session_restore(s);
         return 0;
+    }
     s->fcgi = fcgi;
     s->socket = apppool_fcgi_descriptor(fcgi);
     s->timeout = endpoint->timeout;
@@ -195,8 +211,8 @@ static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
            *status != HTTP_BAD_GATEWAY;
 }
 
-/* Try one connection. @return 1: *status is the result; 0: *rv says why this
- * process should be asked again, or another one */
+/* Try one connection. @return 1: *status is the result; 0: *rv says why the
+ * request should be sent to this process again, or to another one */
 static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
                     const char *url, int *status, apr_status_t *rv)
 {
@@ -224,6 +240,7 @@ static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     s->connection = c;
     s->socket = apppool_connection_descriptor(c);
     s->timeout = endpoint->timeout;
+    apppool_session_prepare(s);
     *status = run(s, c, url);
     outcome = apppool_connection_filter_outcome(apppool_connection_filter(c));
     s->closed =

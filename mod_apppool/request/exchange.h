@@ -5,12 +5,12 @@
  * @brief Send a request to the process of its session, and pass on the
  *        response.
  *
- * A request of which a byte was sent is not repeated, with one exception: it
- * has no body, and the app is known not to have read it, because the connection
- * was reset with the request still in it. This happens to a connection in the
- * backlog of a process that is being killed.
+ * If a byte of a request was sent, the request is not repeated. There is one
+ * exception: it has no body, and the app has certainly not read it, because the
+ * connection was reset with the request still in it. This happens to a
+ * connection in the backlog of a process that is being killed.
  *
- * Lock:  none but in what is called.
+ * Lock:  only in functions that are called.
  * Crash: see session.h.
  * Trust: the client's request was checked by httpd; mod_proxy checks the app's
  *        response.
@@ -21,12 +21,16 @@
 #include "mod_apppool/request/session.h"
 
 /**
- * Ask the process.
+ * Send the request to the process.
  * @param url    for mod_proxy, without "proxy:"
  * @param status what the handler is to return, if the result is 1; else OK
  * @return 1: the request is done; 0: the process refused the connection, or is
- *         ending: it was detached, and another one can be asked
+ *         ending: it was detached, and the request can be sent to another one
  */
 int apppool_exchange(apppool_session_t *s, const char *url, int *status);
+
+/** For mod_proxy's hook fixups, which it runs when it has made the header of any
+ * request. */
+int apppool_exchange_fixups(request_rec *r);
 
 #endif

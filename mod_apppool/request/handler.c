@@ -13,6 +13,7 @@
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/config/protocol.h"
+#include "mod_apppool/request/packet.h"
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/body/sendfile.h"
 #include "mod_apppool/request/session.h"
@@ -40,8 +41,11 @@ static int fit_request(apppool_session_t *s, uint32_t protocol,
         return HTTP_LENGTH_REQUIRED;
     apppool_app_headers_set_origin(r, s->mount->base_uri, protocol);
     r->proxyreq = PROXYREQ_REVERSE;
-    if (protocol == APL_FCGI || protocol == APL_UWSGI)
-        return apppool_request_body_find_length(s->body);
+    if (protocol == APL_FCGI || protocol == APL_UWSGI) {
+        status = apppool_request_body_find_length(s->body);
+        return status == OK && protocol == APL_UWSGI ? apppool_packet_make(s)
+                                                     : status;
+    }
     status = apppool_proxy.proxy_run_canon_handler(
         r, apppool_app_headers_url(r, apppool_protocol_name(protocol),
                                    s->mount->base_uri));
@@ -112,7 +116,8 @@ int apppool_handler(request_rec *r)
     apppool_session_end(s);
     apppool_response_filter_remove(s);
     apppool_request_body_end(body);
-    /* Internal redirects of scgi apps; the process is free again. */
+    /* This is for internal redirects of scgi apps. The process is free
+     * again. */
     if (status == OK)
         apppool_proxy.proxy_run_request_status(&status, r);
     r->filename = filename;

@@ -2,13 +2,13 @@
 
 /**
  * @file handler.h
- * @brief The handler of an application's requests: which process serves it?
+ * @brief The handler of an application's requests. It chooses the process.
  *
  * A process that cannot be connected to is detached and the next one is tried,
  * at most ten times and until AppQueueTimeout. exchange.h says when a request
  * is repeated.
  *
- * Lock:  none but in what is called.
+ * Lock:  only in functions that are called.
  * Crash: see session.h.
  * Trust: httpd checked the client's request; mod_proxy checks the app's
  *        response.

@@ -22,8 +22,8 @@ int apppool_raw_path_pre_translate(request_rec *r)
 int apppool_raw_path_translate(request_rec *r)
 {
     const char *encoded = apr_table_get(r->notes, ENCODED);
-    /* The server's settings, as httpd used them to decode; not a
-     * <Location>'s. */
+    /* Use the server's settings, not those of a <Location>, because httpd used
+     * them to decode. */
     const core_dir_config *core =
         ap_get_core_module_config(r->server->lookup_defaults);
     char *decoded;

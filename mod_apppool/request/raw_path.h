@@ -4,9 +4,9 @@
  * @file raw_path.h
  * @brief The path of a URL as the client has encoded it.
  *
- * httpd decodes r->uri, and encoding it again may change its meaning: `%2F` is
- * a slash within a name, and `;` may separate parameters where `%3B` does not.
- * So the path is kept before it is decoded, and goes to the app in this form,
+ * httpd decodes r->uri. To encode it again may change its meaning: `%2F` is a
+ * slash within a name, and `;` may separate parameters where `%3B` does not. So
+ * the path is kept before it is decoded, and goes to the app in this form,
  * unless r->uri was rewritten. The path is canonical by then, as httpd's access
  * control sees it: no `.` and `..`, one slash for several (unless MergeSlashes
  * is Off), no encoded letters.

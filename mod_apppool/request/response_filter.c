@@ -26,20 +26,27 @@ static int has_error(apr_bucket_brigade *bb)
     return 0;
 }
 
-static void begin_response(apppool_session_t *s)
+static int has_end(const apr_bucket_brigade *bb)
+{
+    return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
+}
+
+/* @param is_whole the first part of the response is also the last: there is
+ *        nothing to store */
+static void begin_response(apppool_session_t *s, int is_whole)
 {
     uint32_t kind = apppool_streaming_kind(s->r);
 
     s->started = 1;
     apppool_session_restore(s);
-    /* A page of httpd's own does not come from a process. */
+    /* A page of httpd itself does not come from a process. */
     if (s->ref.session != 0) {
         if (kind)
             apl_checkout_set_long_lived(s->pool, &s->ref, kind);
         if (s->connection)
             apppool_connection_response_began(s->connection);
         s->file = apppool_sendfile_name(s->r, s->error);
-        if (!s->file)
+        if (!s->file && !is_whole)
             s->buffer = apppool_response_buffer_make(s->r, s->app->label,
                                                      s->socket, s->timeout);
     }
@@ -49,8 +56,8 @@ static void begin_response(apppool_session_t *s)
     }
 }
 
-/* The process of an event stream was stopped: an end instead of an error. The
- * client will connect again. */
+/* The process of an event stream was stopped. Pass on an end instead of an
+ * error: the client will connect again. */
 static void end_stream(apr_bucket_brigade *bb)
 {
     apr_bucket *b, *next;
@@ -61,11 +68,6 @@ static void end_stream(apr_bucket_brigade *bb)
             apr_bucket_delete(b);
     }
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
-}
-
-static int has_end(const apr_bucket_brigade *bb)
-{
-    return !APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
 }
 
 /* The app has named a file: its own body is read and dropped. */
@@ -89,7 +91,7 @@ static int has_lost_process(apppool_session_t *s)
            apppool_session_detach_if_ending(s);
 }
 
-/* The response is not complete: an error instead of its end. */
+/* The response is not complete. Pass on an error instead of its end. */
 static void replace_end_by_error(const apppool_session_t *s,
                                  apr_bucket_brigade *bb)
 {
@@ -153,7 +155,7 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
         apppool_streaming_is_full(s->app, s->pool, &s->ref))
         return refuse(f, bb);
     if (!s->started)
-        begin_response(s);
+        begin_response(s, has_end(bb));
     if (s->ref.session != 0 && !s->file)
         apppool_response_check_part(&s->check, s->r, bb);
     if (s->ref.session != 0 && !s->file && has_end(bb) && is_cut_short(s))
@@ -168,14 +170,18 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
         return rv;
     if (has_end(bb)) {
         s->ended = 1;
-        if ((s->file || !has_error(bb)) && !has_lost_process(s))
+        if ((s->file || !has_error(bb)) && !has_lost_process(s)) {
             apppool_session_checkin(s);
+            /* It may still be open over uwsgi. The client may be slow. */
+            if (s->fcgi)
+                apppool_fcgi_close(s->fcgi);
+        }
         ap_remove_output_filter(f);
     }
     return pass(s, ap_pass_brigade(next, bb));
 }
 
-/* Move the first bucket of a response, which may have to be read, to `part`. */
+/* Move the first bucket of a response to `part`. It may have to be read. */
 static void take_first(apppool_session_t *s, apr_bucket_brigade *bb,
                        apr_bucket_brigade *part, apr_read_type_e *mode)
 {
@@ -202,8 +208,8 @@ static void take_first(apppool_session_t *s, apr_bucket_brigade *bb,
     apppool_proxy.ap_proxy_backend_broke(s->r, part);
 }
 
-/* mod_proxy_scgi passes on the app's connection itself as a bucket, and the end
- * behind it. Other handlers pass what they have read. */
+/* mod_proxy_scgi passes on the app's connection itself as a bucket, with the
+ * end behind it. Other handlers pass on the bytes that they have read. */
 static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_session_t *s = f->ctx;

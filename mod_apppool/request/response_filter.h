@@ -2,11 +2,11 @@
 
 /**
  * @file response_filter.h
- * @brief An output filter that sees the response of a session begin, pass and
- *        end.
+ * @brief An output filter that sees the beginning, the parts and the end of the
+ *        response of a session.
  *
- * If the process was killed, the end of a response may look complete. The
- * filter then passes on an error instead, so that the client can tell.
+ * If the process was killed, the response may look complete. The filter then
+ * passes on an error instead of the end, so that the client notices.
  *
  * Lock:  that of the session's verbs.
  * Crash: not concerned.
@@ -18,10 +18,10 @@
 
 #include "mod_apppool/request/session.h"
 
-/** Once, before any configuration's hooks run. */
+/** Call it once, before the hooks of any configuration run. */
 void apppool_response_filter_register(void);
 
-/** Add the filter to the request, and remove it. */
+/** Add the filter to the request; remove it. */
 void apppool_response_filter_add(apppool_session_t *s);
 void apppool_response_filter_remove(apppool_session_t *s);
 

@@ -15,7 +15,7 @@
 
 APLOG_USE_MODULE(apppool);
 
-#define NO_FILE "apppool:" /* r->filename of what is no file */
+#define NO_FILE "apppool:" /* r->filename of a request that names no file */
 
 /* mod_dir asks for each name of DirectoryIndex in turn, by a subrequest. If the
  * name does not exist, the subrequest ends here, unless mod_negotiation may
@@ -91,14 +91,14 @@ static int is_plain(const request_rec *r)
                             !strncmp(r->content_type, magic, sizeof magic - 1));
 }
 
-/* Is there a file, and does httpd do with it what the method says? */
+/* Is there a file, and can httpd serve this method for it? */
 static int is_file(const request_rec *r)
 {
     return r->finfo.filetype == APR_REG && !(r->path_info && *r->path_info) &&
            (r->method_number == M_GET || !is_plain(r));
 }
 
-/* Does the application serve this, as far as is known by now? */
+/* Does the application serve this, as far as it is known now? */
 static int is_for_app(const request_rec *r, const apppool_mount_t *mount)
 {
     if (r->proxyreq || (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE)))
@@ -107,7 +107,7 @@ static int is_for_app(const request_rec *r, const apppool_mount_t *mount)
            apppool_cgi_variables_is_script(r, mount, r->filename);
 }
 
-/* What would a GET of the directory, with a slash, find? */
+/* Find out what a GET of the directory, with a slash, would find. */
 typedef enum { NO_INDEX, PLAIN_INDEX, SCRIPT_INDEX } index_t;
 
 static index_t find_index(request_rec *r, const char *slash)
@@ -126,7 +126,7 @@ static index_t find_index(request_rec *r, const char *slash)
 }
 
 /* Does mod_dir get this directory? It looks for an index, which has to take the
- * method; or it adds a slash to the URL, which loses a form. */
+ * method. Or it adds a slash to the URL, which loses a form that was sent. */
 static int is_for_mod_dir(request_rec *r)
 {
     size_t n = strlen(r->uri);

@@ -2,7 +2,8 @@
 
 /**
  * @file routing.h
- * @brief Who serves a request: the application, httpd, or another module?
+ * @brief Decides what serves a request: the application, httpd, or another
+ *        module.
  *
  * httpd serves a GET of a file of DocumentRoot. Other modules serve requests
  * that were configured for them (SetHandler, Alias to a script, ProxyPass). The
@@ -12,8 +13,8 @@
  *
  * For a directory, mod_dir serves its index, or redirects to the URL with a
  * slash. It gets the directory only if there is an index that takes the method
- * of the request; otherwise a form would be lost. mod_dir looks for the index
- * itself, as only mod_dir knows the names of indexes.
+ * of the request. Otherwise a form that was sent would be lost. mod_dir looks
+ * for the index itself, because only mod_dir knows the names of indexes.
  *
  * A request of the application loses the headers that its client must not send
  * (untrusted_headers.h). All other requests keep them.

@@ -29,7 +29,7 @@ static void note_begin(apppool_session_t *s)
     apr_table_setn(r->subprocess_env, "APPPOOL_PID",
                    apr_itoa(r->pool, s->ref.pid));
     note_ms(r, "APPPOOL_QUEUE_MS", s->ref.queued);
-    /* That of an earlier process, which died. */
+    /* Remove the value of an earlier process, which died. */
     apr_table_unset(r->subprocess_env, "APPPOOL_APP_MS");
 }
 
@@ -154,7 +154,7 @@ apr_status_t apppool_session_checkout(apppool_session_t *s)
         if (rv == APL_EWAIT)
             rv = apl_checkout_wait(pool, &s->ref, s->deadline,
                                    apppool_client_has_left, &client);
-        /* A repair has lost its place in the queue: queue up again. */
+        /* A repair has lost its place in the queue: wait in the queue again. */
     } while (rv == APL_EDAMAGED && --tries > 0);
     if (rv == APR_SUCCESS)
         note_begin(s);

@@ -2,16 +2,17 @@
 
 /**
  * @file session.h
- * @brief The session of a request: its relation with a process of its app, from
+ * @brief The session of a request: its relation to a process of its app, from
  *        the checkout to the last byte that the app sends.
  *
- * The process is given back when the app's last byte has been read, not when
- * the client has it (response_filter.h), and in any case when the request ends.
- * There is one exception: the process keeps a request if the app was silent for
- * too long, or if the client left before the app's last byte.
+ * The process is given back when the app's last byte has been read
+ * (response_filter.h). The client does not need to have it then. The process is
+ * given back at the latest when the request ends. There is one exception: the
+ * process keeps a request if the app was silent for too long, or if the client
+ * left before the app's last byte.
  *
  * Lock:  the pool lock, in the verbs of shm/verbs/checkout.h.
- * Crash: a child that is killed leaves its sessions to the spawner; so does a
+ * Crash: the spawner gives back the sessions of a child that is killed, or of a
  *        child of prefork that ends in its signal handler.
  * Trust: not concerned.
  */
@@ -44,11 +45,12 @@ typedef struct {
     apppool_connection_t *connection;   /**< to the process, or NULL */
     apppool_shared_connection_t shared; /**< is it shared? */
     apppool_fcgi_t *fcgi;               /**< to it, over FastCGI; or NULL */
+    apppool_uwsgi_packet_t packet;      /**< over uwsgi (packet.h) */
     apr_interval_time_t timeout; /**< us that the process may be silent */
     int keepalives;              /**< the real number, while prepared; or -1 */
     apppool_cgi_variables_t
         cgi; /**< the request's own values, while prepared */
-    apppool_response_check_t check; /**< is the response one? */
+    apppool_response_check_t check; /**< is the response a stream? */
     apppool_streaming_t streaming;  /**< is the response a stream? */
     int started;                    /**< the response has begun */
     int ended;                      /**< its end has come */
@@ -60,7 +62,7 @@ typedef struct {
     int error;      /**< of an ErrorDocument: the status of the response */
 } apppool_session_t;
 
-/** Begin. The deadline runs from here, so the body has to be read before. */
+/** Begin. The deadline counts from here, so the body has to be read before. */
 apppool_session_t *apppool_session_begin(request_rec *r,
                                          const apppool_mount_t *mount,
                                          apppool_request_body_t *body);
@@ -74,7 +76,7 @@ void apppool_session_checkin(apppool_session_t *s);
 /** The process refused the connection: detach it. */
 void apppool_session_detach_refusing(apppool_session_t *s);
 
-/** Is its process ending? If so, it is detached. To be called when a connection
+/** Is its process ending? If so, it is detached. Call this when a connection
  * broke, before another request goes to this process, which may still listen
  * for a moment. @return 1: it is ending */
 int apppool_session_detach_if_ending(apppool_session_t *s);

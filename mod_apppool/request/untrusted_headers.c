@@ -9,11 +9,11 @@
 
 APLOG_USE_MODULE(apppool);
 
-/* In the request's pool: a table of what was taken. */
+/* In the request's pool: a table of the headers that were removed. */
 #define TAKEN "apppool-taken"
 
-/* Neither clients nor proxies may send these. Some frameworks take the path
- * from the last two. */
+/* Clients and proxies may not send these. Some frameworks read the path from
+ * the last two. */
 static const char *const ours[] = {
     "X-Forwarded-For", "X-Forwarded-Prefix", "X-Script-Name",  "Script-Name",
     "X-Sendfile-Type", "X-Accel-Mapping",    "X-Original-URL", "X-Rewrite-URL",

@@ -4,25 +4,26 @@
  * @file untrusted_headers.h
  * @brief Headers of a request that its client must not send.
  *
- * An app trusts some headers, as it stands behind a server that sets them:
- * where the app is mounted, and by which address, host and scheme the client
- * has come. So a client must not be able to send them. They are removed before
- * httpd's own modules add to them; what the administrator sets stays.
+ * An app trusts some headers, because the server in front of it sets them:
+ * where the app is mounted, and the address, host and scheme of the client. So
+ * a client must not be able to send them. They are removed before httpd's own
+ * modules add to them. Headers that the administrator sets stay.
  *
- *  - Names with anything but letters, digits and '-'. What makes variables of
- *    headers, as CGI does, takes X_Forwarded_For for X-Forwarded-For.
+ *  - Names with characters other than letters, digits and '-'. A program that
+ *    makes variables of headers, as CGI does, takes X_Forwarded_For for
+ *    X-Forwarded-For.
  *  - Headers that only this httpd can know, such as X-Forwarded-Prefix.
  *    X-Forwarded-For is one of them: mod_proxy makes it from the address that
- *    httpd takes for the client's. What mod_remoteip has left of it comes from
- *    no trusted proxy.
+ *    httpd takes for the client's. The part of it that mod_remoteip has left
+ *    comes from no trusted proxy.
  *  - Headers that a proxy before this httpd may know: X-Forwarded-Proto,
  *  Forwarded
  *    and others. They stay if mod_remoteip has taken the client's address from
  *    a header, which it does if it trusts the peer. The PROXY protocol is not
- *    enough: a balancer that speaks it need not look at headers.
+ *    enough: a balancer that speaks it does not have to look at headers.
  *  - Connection may name no header, so that mod_proxy does not drop ours.
  *
- * Whether the application serves a request is known late, so the removed
+ * It is known late whether the application serves a request, so the removed
  * headers can be restored.
  *
  * Lock:  none.
@@ -34,11 +35,11 @@
 
 #include <httpd.h>
 
-/** Remove them. r->headers_in has to belong to this request alone. */
+/** Remove them. r->headers_in has to belong only to this request. */
 void apppool_untrusted_headers_remove(request_rec *r);
 
-/** Put back what was removed, unless it was set again meanwhile: the
- * application does not serve this request. */
+/** The application does not serve this request. Put back the headers that were
+ * removed, except those that were set again. */
 void apppool_untrusted_headers_restore(request_rec *r);
 
 #endif

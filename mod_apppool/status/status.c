@@ -18,6 +18,7 @@
 #include "mod_apppool/status/status_page.h"
 #include "mod_apppool/status/status_token.h"
 #include "shm/view/report.h"
+#include "shm/view/report_store.h"
 #include "shm/view/snapshot.h"
 #include "shm/format/segment.h"
 
@@ -42,7 +43,7 @@ static json_t *report_nothing(request_rec *r)
 }
 
 /* @param full with query strings (AppStatusDetail) */
-static json_t *report(request_rec *r, int full)
+static json_t *report_pool(request_rec *r, int full)
 {
     apl_pool_t *pool = apppool_lifecycle_pool(), *copy;
     apr_status_t rv;
@@ -54,11 +55,22 @@ static json_t *report(request_rec *r, int full)
     if (rv != APR_SUCCESS) {
         char text[120];
 
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: no status: %s",
+        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
+                      "apppool: the status cannot be shown: %s",
                       apl_error_text(rv, text, sizeof text));
         return NULL;
     }
     return apl_report_json(copy, full);
+}
+
+static json_t *report(request_rec *r, int full)
+{
+    json_t *doc = report_pool(r, full);
+
+    if (doc)
+        json_object_set_new(doc, "store",
+                            apl_report_store(apppool_lifecycle_figures()));
+    return doc;
 }
 
 static void send_json(request_rec *r, const json_t *doc)

@@ -176,7 +176,7 @@ static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
         apr_pstrcat(r->pool, label_of(g),
                     resume ? " is put back into service" : " is restarted",
                     NULL),
-        "That application is not there any more.");
+        "That application does not exist any more.");
 }
 
 static const struct {

@@ -5,13 +5,13 @@
  * @brief The buttons of the status page: detach a process, end a request
  *        together with its process, restart an application, or end its drain.
  *
- * They do what any child of httpd can do to the segment. They need no right
- * that such a child does not have, and they ask nothing of root's processes
- * (SECURITY).
+ * They only do what any child of httpd can do to the segment. They need no
+ * further rights, and they send nothing to root's processes (SECURITY).
  *
  * Lock:  the pool lock, in verbs of supervise.h, timeouts.h and admin.h.
- * Crash: a verb is done, or not.
- * Trust: the form is any bytes. What it names is looked up in a snapshot.
+ * Crash: a verb is done completely or not at all.
+ * Trust: the form may contain any bytes. The names in it are looked up in a
+ *        snapshot.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_ACTION_H
 #define MOD_APPPOOL_STATUS_STATUS_ACTION_H
@@ -22,7 +22,7 @@
  * Serve a POST to the page: do what its form says.
  * @param allowed AppStatusAllowActions
  * @return HTTP_SEE_OTHER: done; OK: a response was sent, with 403: not allowed,
- *         or not our form; 412: what the form names does not exist any more;
+ *         or not our form; 412: the process or app does not exist any more;
  *         503: try again; or an error
  */
 int apppool_status_action(request_rec *r, int allowed);

@@ -16,9 +16,10 @@ extern const char apppool_status_style[];
 
 /**
  * The script requests the page every two seconds and replaces the sections that
- * have changed. What is open stays open, and what has the focus keeps it. The
- * script waits while the page is hidden or text is selected, and says so if no
- * response comes. It sends the form of a button without leaving the page.
+ * have changed. An open part stays open, and an element with the focus keeps
+ * it. The script waits while the page is hidden or text is selected, and says
+ * so if no response comes. It sends the form of a button without leaving the
+ * page.
  */
 extern const char apppool_status_script[];
 

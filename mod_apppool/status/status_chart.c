@@ -11,7 +11,7 @@
 #define HEIGHT 40
 #define PLACES 120  /* samples that fit in */
 #define POINT  48   /* bytes of one sample */
-#define NONE   (-1) /* no value, for example as no request has ended */
+#define NONE   (-1) /* no value, for example if no request has ended */
 
 typedef struct {
     const char *key, *title;
@@ -28,7 +28,7 @@ static const char *show_count(request_rec *r, double value)
     return apr_psprintf(r->pool, "%.0f", value);
 }
 
-/* The place of a sample, from the right: the last sample is now. */
+/* The place of a sample, counted from the right: the last sample is now. */
 static double place(size_t i, size_t n)
 {
     return WIDTH - (double)(n - 1 - i) * WIDTH / (PLACES - 1);

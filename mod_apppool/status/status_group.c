@@ -155,15 +155,16 @@ static void requests(request_rec *r, const json_t *group, const char *token)
 
 /* ---- the whole ---- */
 
-/* "half &le; 5.0 ms, 95 % &le; 250 ms": of the responses, and of the waits. */
+/* "Response time: half &le; 5.0 ms, 95 % &le; 250 ms." */
 static void times(request_rec *r, const json_t *group, const char *key,
                   const char *what)
 {
     const json_t *h = json_object_get(group, key);
 
     if (apppool_status_number(h, "count") > 0)
-        ap_rvputs(r, "; ", what, " half ", apppool_status_within(r, h, 0.5),
-                  ", 95 % ", apppool_status_within(r, h, 0.95), NULL);
+        ap_rvputs(r, what, ": half&nbsp;", apppool_status_within(r, h, 0.5),
+                  ", 95&nbsp;%&nbsp;", apppool_status_within(r, h, 0.95), ". ",
+                  NULL);
 }
 
 static void facts(request_rec *r, const json_t *group)
@@ -185,15 +186,15 @@ static void facts(request_rec *r, const json_t *group)
         ap_rvputs(r, "; ", MEMBER(group, "outdated"), " with old code", NULL);
     ap_rvputs(r, ". <span class=\"dim\">", MEMBER(group, "requests_total"),
               apppool_status_number(group, "requests_total") == 1
-                  ? " request so far"
-                  : " requests so far",
+                  ? " request so far. "
+                  : " requests so far. ",
               NULL);
-    times(r, group, "app_time", "response times:");
-    times(r, group, "queue_time", "times in the queue:");
-    ap_rvputs(r, ". ", MEMBER(group, "app_root"), "</span></p>\n", NULL);
+    times(r, group, "app_time", "Response time");
+    times(r, group, "queue_time", "Time in queue");
+    ap_rvputs(r, MEMBER(group, "app_root"), "</span></p>\n", NULL);
 }
 
-/* The process that the others are forked from. */
+/* The template: the others are forked from it. */
 static void template(request_rec *r, const json_t *t)
 {
     if (json_is_object(t))

@@ -2,8 +2,8 @@
 
 /**
  * @file status_group.h
- * @brief An application on the status page: its facts, its processes, its
- *        requests.
+ * @brief The part of the status page about one application: its facts, its
+ *        processes, its requests.
  *
  * Lock:  none.
  * Crash: nothing is held.

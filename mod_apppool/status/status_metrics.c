@@ -57,13 +57,19 @@ static void family(request_rec *r, const char *name, const char *type,
     ap_rvputs(r, "# HELP apppool_", name, " ", help, "\n", NULL);
 }
 
+static void labelled(request_rec *r, const char *name, const char *suffix,
+                     const char *labels, const char *value)
+{
+    ap_rvputs(r, "apppool_", name, suffix, labels, " ", value, "\n", NULL);
+}
+
 static void sample(request_rec *r, const char *name, const char *suffix,
                    const char *app, const char *more, const char *value)
 {
-    ap_rvputs(r, "apppool_", name, suffix, NULL);
-    if (app)
-        ap_rvputs(r, "{app=\"", app, "\"", more, "}", NULL);
-    ap_rvputs(r, " ", value, "\n", NULL);
+    labelled(r, name, suffix,
+             app ? apr_pstrcat(r->pool, "{app=\"", app, "\"", more, "}", NULL)
+                 : "",
+             value);
 }
 
 /* Gauges and counters of a group that are members of the document. */
@@ -196,6 +202,74 @@ static void counters(request_rec *r, json_t *all)
     }
 }
 
+/* Members of each space. A space without a value has no sample. */
+static void store_spaces(request_rec *r, const json_t *all)
+{
+    static const struct {
+        const char *key, *name, *type, *unit, *help;
+    } families[] = {
+        {"size", "store_size_bytes", "gauge", "bytes", "Memory it may use."},
+        {"used", "store_used_bytes", "gauge", "bytes", "Memory it uses."},
+        {"items", "store_items", "gauge", NULL, "Items."},
+        {"connections", "store_connections", "gauge", NULL, "Connections."},
+        {"max_connections", "store_connections_limit", "gauge", NULL,
+         "AppStoreMaxConnections."},
+        {"evicted_age", "store_evicted_age_seconds", "gauge", "seconds",
+         "How long the last evicted item had not been used."},
+        {"gets", "store_gets", "counter", NULL, "Keys that were asked for."},
+        {"hits", "store_hits", "counter", NULL, "Keys that were found."},
+        {"sets", "store_sets", "counter", NULL, "Values that were sent."},
+        {"deletes", "store_deletes", "counter", NULL, "Deletes."},
+        {"operations", "store_operations", "counter", NULL,
+         "Operations of any kind."},
+        {"evictions", "store_evictions", "counter", NULL,
+         "Items that gave way to others."},
+        {"expired", "store_expired", "counter", NULL,
+         "Expired items that were removed."},
+        {"out_of_memory", "store_out_of_memory", "counter", NULL,
+         "Values for which there was no room."},
+        {"too_large", "store_too_large", "counter", NULL,
+         "Values above AppStoreMaxObject."},
+        {"connections_refused", "store_connections_refused", "counter", NULL,
+         "Connections above the limit, or of another user."},
+        {"bytes_read", "store_received_bytes", "counter", "bytes",
+         "What apps have sent."},
+        {"bytes_written", "store_sent_bytes", "counter", "bytes",
+         "What apps have got."},
+    };
+    const json_t *space;
+    size_t f, i;
+
+    for (f = 0; f < sizeof families / sizeof *families; f++) {
+        family(r, families[f].name, families[f].type, families[f].unit,
+               families[f].help);
+        json_array_foreach(all, i, space)
+        {
+            const json_t *value = json_object_get(space, families[f].key);
+
+            if (json_is_number(value))
+                labelled(r, families[f].name,
+                         *families[f].type == 'c' ? "_total" : "",
+                         apr_pstrcat(r->pool, "{space=\"",
+                                     escape(r, json_object_get(space, "name")),
+                                     "\"}", NULL),
+                         number(r, value));
+        }
+    }
+}
+
+/* Nothing when there is no store. */
+static void store_families(request_rec *r, const json_t *store)
+{
+    if (!json_is_object(store))
+        return;
+    family(r, "store_recovery_seconds", "gauge", "seconds",
+           "How long the store took to start.");
+    labelled(r, "store_recovery_seconds", "", "",
+             number(r, json_object_get(store, "recovery")));
+    store_spaces(r, json_object_get(store, "spaces"));
+}
+
 void apppool_status_metrics(request_rec *r, const json_t *doc)
 {
     const json_t *groups = json_object_get(doc, "groups");
@@ -220,6 +294,7 @@ void apppool_status_metrics(request_rec *r, const json_t *doc)
     histogram(r, groups, "app_time", "app_seconds",
               "How long requests had a process.");
     counters(r, json_object_get(doc, "counters"));
+    store_families(r, json_object_get(doc, "store"));
     ap_rputs("# EOF\n", r);
 }
 

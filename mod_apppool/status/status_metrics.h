@@ -2,7 +2,7 @@
 
 /**
  * @file status_metrics.h
- * @brief The status document (shm/view/report.h) for programs that want lines:
+ * @brief The status document (shm/view/report.h) for programs that read lines:
  *        OpenMetrics, and "Name: value".
  *
  * Lock:  none.

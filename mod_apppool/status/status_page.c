@@ -9,6 +9,7 @@
 #include "mod_apppool/status/status_assets.h"
 #include "mod_apppool/status/status_chart.h"
 #include "mod_apppool/status/status_group.h"
+#include "mod_apppool/status/status_store.h"
 #include "mod_apppool/status/status_text.h"
 
 #define RECENT 12 /* events that are shown; older ones are folded */
@@ -147,6 +148,7 @@ void apppool_status_body(request_rec *r, const json_t *doc, const char *token)
         ap_rputs("<section id=\"none\">No application has had a request yet."
                  "</section>\n",
                  r);
+    apppool_status_store(r, json_object_get(doc, "store"));
     events(r, json_object_get(doc, "events"));
     counters(r, json_object_get(doc, "counters"));
 }

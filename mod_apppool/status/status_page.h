@@ -14,7 +14,7 @@
 #include <httpd.h>
 #include <jansson.h>
 
-/** What a browser may load for any of our views, and which sites may frame
+/** Set what a browser may load for any of our views, and which sites may frame
  * it. */
 #define APPPOOL_STATUS_POLICY                                                  \
     "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Control characters as "?": curl shows a page in a terminal, which they would
- * command, and a browser shows nothing of them. */
+/* Replace control characters by "?": curl shows a page in a terminal, which
+ * would obey them, and a browser does not show them. */
 static char *visible(apr_pool_t *p, const char *text)
 {
     char *copy = apr_pstrdup(p, text), *c;
@@ -65,7 +65,7 @@ const char *apppool_status_bytes(request_rec *r, const json_t *value)
 
 const char *apppool_status_span(request_rec *r, double s)
 {
-    /* A segment may hold any number. No system is as old as this. */
+    /* A segment may contain any number. No system is as old as this. */
     apr_int64_t n = s > 1e12 ? APR_INT64_C(1000000000000) : (apr_int64_t)s;
 
     if (s < 0)

@@ -35,14 +35,13 @@ const char *apppool_status_bytes(request_rec *r, const json_t *value);
 /** Seconds: "40 ms", "3.2 s", "5 min", "2 h 10 min", "3 d 4 h". */
 const char *apppool_status_span(request_rec *r, double seconds);
 
-/** Seconds since an ISO 8601 instant; below 0 if the value is not an
- * instant. */
+/** Seconds since an ISO 8601 time; below 0 if the value is not a time. */
 double apppool_status_since(request_rec *r, const json_t *instant);
 
-/** "12:34:56" of an ISO 8601 instant. */
+/** "12:34:56" of an ISO 8601 time. */
 const char *apppool_status_clock(request_rec *r, const json_t *instant);
 
-/** The bound that this part (0 to 1) of a histogram is within: "&le; 25 ms".
+/** The bound below which this part (0 to 1) of a histogram is: "&le; 25 ms".
  */
 const char *apppool_status_within(request_rec *r, const json_t *histogram,
                                   double part);

@@ -25,34 +25,35 @@ typedef struct {
     uint32_t left, right, parent;
 } apl_node_t;
 
-/** A process of the operating system: a pid alone is no identity. */
+/** A process of the operating system. A pid alone does not identify it. */
 typedef struct {
     int32_t pid;
     uint32_t unused;
     uint64_t start; /**< clock ticks since boot, /proc/PID/stat field 22 */
 } apl_identity_t;
 
-/** What is asked of a group; the parent's configuration, copied. */
+/** The options of a group: a copy of the parent's configuration. */
 typedef struct {
     uint32_t config;          /**< configuration generation it comes from */
-    uint32_t min_instances;   /**< kept alive once the group was used */
-    uint32_t max_instances;   /**< 0: no limit but the pool's */
+    uint32_t min_instances;   /**< kept when the group was used once */
+    uint32_t max_instances;   /**< 0: only the limit of the pool */
     uint32_t max_requests;    /**< 0: no limit */
-    uint32_t jitter;          /**< a process gets up to this many more */
+    uint32_t jitter;          /**< so many more sessions per process */
     uint32_t concurrency;     /**< per process; 0: no limit; AUTO: its own */
     uint32_t max_queue;       /**< waiting requests; more are refused */
     uint32_t global_queue;    /**< 0: each process has a queue of its own */
     uint32_t rolling;         /**< 1: a restart replaces, one by one */
     uint32_t spawn_if_under;  /**< go above limits if fewer are not hung */
     uint32_t hung_extra;      /**< maximum of hung ones that do not count */
-    uint32_t unkillable_stop; /**< with this many no start; 0: no limit */
+    uint32_t unkillable_stop; /**< with so many, no start; 0: no limit */
     int64_t idle_time;        /**< us; 0: idle processes stay */
     int64_t check_interval;   /**< us between two checks of restart.txt */
     int64_t hung_after;       /**< us a request may take; 0: for ever */
     int64_t kill_after;       /**< us until its process is ended; 0: never */
 } apl_options_t;
 
-/** What was seen of restart.txt; equal bytes = unchanged. */
+/** What httpd has seen of restart.txt. Equal bytes mean that it is
+ * unchanged. */
 typedef struct {
     int64_t mtime_ns, ctime_ns;
     uint64_t inode, size;

@@ -2,7 +2,7 @@
 
 /**
  * @file format.h
- * @brief THE FORMAT: every byte of the segment, and what must be true of it.
+ * @brief THE FORMAT: every byte of the segment, and what must be true about it.
  *
  *     0           +-----------------------------------------------+
  *                 | apl_header_t    lock, counters, list heads,   |
@@ -44,13 +44,14 @@
  *
  * The invariants. check.h checks them: after each verb in the test builds,
  * every two seconds in the spawner, and in `apppoolctl check`. One check cannot
- * show I2, which allows something, nor invariants about the past: I11 and I12
- * (a limit may have been lowered), I13 and I15. invariants_over_time.c and
- * same.c in tests/unit check these after each verb. I7 is I3 and I8 together.
- * "Live" = state LIVE, "busy" = live with sessions > 0.
+ * show I2, which allows something. It cannot show invariants about the past
+ * either: I11 and I12 (a limit may have been lowered), I13 and I15.
+ * invariants_over_time.c and same.c in tests/unit check these after each verb.
+ * I7 is I3 and I8 together. "Live" = state LIVE, "busy" = live with sessions >
+ * 0.
  *
- *  I1  A group is reachable from the hash by its own name; a live process is
- *      in the list `processes` of the group that it names, and in no other.
+ *  I1  A group is reachable from the hash by its own name. A live process is in
+ *      the list `processes` of the group that it names, and in no other.
  *  I2  A used group may have no process.
  *  I3  Idle before busy: `idle` holds exactly the group's live processes
  *      without sessions; `order` (a heap by sessions, then age) the busy ones
@@ -62,33 +63,35 @@
  *  I8  |inactive| == count - active, 0 <= active <= count.
  *  I9  Sum of group.size == count.
  *  I10 process.sessions == number of OPEN sessions that name it.
- *  I11 count + spawning - replacing <= max + credit, and count + spawning is
- *      at most one above that, unless max was lowered, a hung process
- *      recovered, a process died while it replaced another, or a try above
- *      the limit became live, and no process has been idle since that could go.
+ *  I11 count + spawning - replacing <= max + credit, and count + spawning is at
+ *      most one above that. There are four exceptions: max was lowered, a hung
+ *      process recovered, a process died while it replaced another, or a try
+ *      above the limit became live. An exception ends when a process is idle
+ *      that can leave.
  *  I12 size + spawning <= max_instances + the group's credit, or one above it
- *      while a process is replaced, unless that was lowered or a hung process
- *      recovered.
+ *      while a process is replaced. There are two exceptions: the limit was
+ *      lowered, or a hung process recovered.
  *  I13 A generation never goes back.
  *  I14 group.waiting == |queue| == its WAITING sessions; pool.waiting is
  *      their sum; a waiter is in exactly one queue, in order of its ticket.
  *  I15 processed and last_used never go back.
  *  I16 pool.spawning == sum of group.spawning.
- *  I17 A WAITING, OPEN or FAILED session has a child in the slot array; or
- *      it is OPEN and abandoned, and its process is there.
+ *  I17 A WAITING, OPEN or FAILED session has a child in the slot array. Or it
+ *      is OPEN and abandoned, and its process is in the slot array.
  *  I18 Lists are circular in both directions; each slot is in a state of its
  *      array, and free or reachable, in exactly one list of its kind. A group
  *      whose processes are all hung has its turn in `unserved`, not `growing`.
- *  I19 No request waits for what is there: no group has both a waiter and a
- *      process that could take it.
- *  I20 A group that is in good health, not drained and below its limit, and has
- *      waiters, but neither a start nor a process that is not hung, has its
- *      turn in `unserved`; and while one has, there is neither room nor an idle
- *      process, unless max was lowered.
+ *  I19 No request waits in vain: no group has both a waiter and a process that
+ *      could take it.
+ *  I20 A group has its turn in `unserved` if all this is true: it has waiters,
+ *      it is in good health, it is not drained, it is below its limit, it has
+ *      no start, and all its processes are hung. While a group has its turn
+ *      there, there is no room and no idle process, unless max was lowered.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one, or
- *      are the tries of groups whose starts fail. A group in pool.above has
- *      its turn for that place, and loses it if it cannot start then.
+ *      are the tries of groups whose starts fail. A group in pool.above has its
+ *      turn for the one place above the limit, and loses the turn if it cannot
+ *      start then.
  *  I22 group.hung == its live processes that are marked hung, all of which have
  *      a session; pool.hung is their sum. A group's credit is the smaller one
  *      of hung and hung_extra, or 0 where spawn_if_under is 0; pool.credit is
@@ -97,11 +100,11 @@
  *  I24 process.abandoned == number of abandoned sessions that name it;
  *      pool.abandoned is their sum.
  *  I25 group.sessions == sessions that name it and are not FREE; group.leaving
- *      == its LEAVING processes. So what of the pool still names a group, one
- *      that is to be forgotten, is known without a walk.
+ *      == its LEAVING processes. So no walk is needed to know whether anything
+ *      in the pool still names a group that is to be forgotten.
  *  I26 child.sessions == sessions that it owns and that are not FREE.
- *  I27 process.connection has one of three states. Unless nothing is parked, it
- *      has a serial, which is not 0.
+ *  I27 process.connection has one of three states. If a connection is parked,
+ *      it has a serial, which is not 0.
  *
  * Times are microseconds of CLOCK_MONOTONIC (alive for the host's uptime, the
  * same in every process). Counters never wrap in practice (64 bit).
@@ -125,7 +128,7 @@
 enum { APL_GROUP_FREE, APL_GROUP_USED };
 
 enum {
-    APL_PROCESS_FREE,   /**< nobody's */
+    APL_PROCESS_FREE,   /**< free */
     APL_PROCESS_WANTED, /**< reserved; the spawner has yet to take the order */
     APL_PROCESS_STARTING, /**< the spawner has it: being forked, or booting */
     APL_PROCESS_LIVE, /**< it takes requests; idle or busy by its sessions */
@@ -138,7 +141,7 @@ enum {
     APL_SESSION_FREE,
     APL_SESSION_WAITING, /**< in its group's queue */
     APL_SESSION_OPEN,    /**< its owner has the process it names */
-    /** Its wait ended without a process; the owner has yet to hear it. */
+    /** Its wait ended without a process. The owner does not know it yet. */
     APL_SESSION_FAILED,
     APL_SESSION_STATES
 };
@@ -150,16 +153,17 @@ enum { APL_CHILD_FREE, APL_CHILD_USED };
 
 enum { APL_TEMPLATE_NONE, APL_TEMPLATE_LOADING, APL_TEMPLATE_READY };
 
-/** The template of an application, for the status, and for a restart.txt that
- * is seen for the first time. */
+/** The template of an application, for the status, for a restart.txt that is
+ * seen for the first time, and for the number of starts at a time. */
 typedef struct {
     int32_t pid;
     uint32_t state;  /**< APL_TEMPLATE_* */
     int64_t started; /**< us */
     uint64_t forked; /**< processes that it has forked */
+    uint64_t code;   /**< group.n_restarts when it began to load */
 } apl_template_t;
 
-/** An application. Its processes, and the requests that wait for one. */
+/** An application: its processes, and the requests that wait for one. */
 typedef struct {
     uint32_t state;        /**< [T] */
     uint32_t generation;   /**< [T] goes up each time the slot is taken */
@@ -175,7 +179,7 @@ typedef struct {
     uint32_t size;        /**< [D] live processes */
     uint32_t spawning;    /**< [D] wanted and starting ones */
     uint32_t waiting;     /**< [D] sessions in queue */
-    uint32_t used;        /**< [T] 1: was asked for, so its minimum is kept */
+    uint32_t used;        /**< [T] 1: was used, so its minimum is kept */
     uint32_t failures;    /**< [T] failed starts in a row; 0: healthy */
     int64_t retry_at;     /**< [T] no start before; meaningful with failures */
     uint64_t error_id;    /**< [T] of the last failed start; in the log too */
@@ -193,7 +197,7 @@ typedef struct {
     uint32_t young;      /**< [T] processes in a row that died at once */
     uint32_t hung;       /**< [D] live processes that are hung */
     uint32_t unkillable; /**< [D] leaving ones that survive SIGKILL */
-    uint32_t drained;    /**< [T] 1: being worked on: no process, no request */
+    uint32_t drained;    /**< [T] 1: drained: no process, no request */
 
     apl_histogram_t queue_time; /**< from the request to a process */
     apl_histogram_t app_time;   /**< from there to its end */
@@ -201,8 +205,8 @@ typedef struct {
     uint32_t leaving;           /**< [D] leaving processes */
     apl_link_t above;           /**< [D] link in pool.above */
     int64_t failed_at;          /**< [T] the last failed start; 0: none */
-    apl_template_t template;    /**< [O] told by the spawner */
-    char padding[312];          /**< an odd number of lines: cache sets */
+    apl_template_t template;    /**< [O] written by the spawner */
+    char padding[304];          /**< an odd number of lines: cache sets */
     char name[APL_NAME_MAX];    /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];    /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX];  /**< [T] the last failed start in a sentence */
@@ -227,7 +231,7 @@ typedef struct {
     apl_link_t pool;   /**< [D] in pool.inactive, wanted, leaving or free */
     apl_node_t node;   /**< [D] in group.order */
     apl_wire_t wire;   /**< [T] */
-    uint32_t hung;     /**< [T] 1: a request of it takes too long */
+    uint32_t hung;     /**< [T] 1: one of its requests takes too long */
     uint32_t reason;   /**< [T] APL_EVENT_* that made it leave, or will */
     uint32_t revision; /**< [T] the group's when it was started; 0: outdated */
     uint32_t replaces; /**< [T] 1: when it is live, another one leaves */
@@ -242,7 +246,7 @@ typedef struct {
     char padding2[24];
 } apl_process_t;
 
-/** A request: it waits for a process, or has one. */
+/** A request that waits for a process or has one. */
 typedef struct {
     uint32_t state;      /**< [T] */
     uint32_t generation; /**< [T] goes up each time the slot is taken */
@@ -259,9 +263,9 @@ typedef struct {
 
     apl_link_t link; /**< [D] in group.queue or the free list */
 
-    /* What stands above is one cache line. It is all that repair, check and the
-     * locked part of a snapshot touch. */
-    uint64_t id;         /**< [T] of the process, which may be gone meanwhile */
+    /* The fields above are one cache line. Repair, check and the locked part of
+     * a snapshot touch nothing else. */
+    uint64_t id;         /**< [T] of the process, which may be gone */
     uint32_t killed;     /**< [T] 0, or APL_KILLED, ...: session.h */
     uint16_t long_lived; /**< [O] 0, or APL_LONG_LIVED_..., and never hung */
     uint16_t counted;    /**< [O] 1: it counts for AppMaxLongLived */
@@ -271,7 +275,7 @@ typedef struct {
                          where it is asked for, and another */
 } apl_session_t;
 
-/** What apl_child_t.died says beside 0. */
+/** Values of apl_child_t.died, other than 0. */
 #define APL_CHILD_EMPTIED 1 /* its sessions are being taken back */
 #define APL_CHILD_COUNTED 2 /* and its death is counted */
 
@@ -303,7 +307,7 @@ typedef struct {
 
     /* What each checkout and checkin touches: two lines. */
     uint32_t lock;            /**< lock.h */
-    uint32_t sequence;        /**< odd while somebody is inside: snapshot.h */
+    uint32_t sequence;        /**< odd while a process is inside: snapshot.h */
     uint32_t max;             /**< [T] MaxPoolSize */
     uint32_t count;           /**< [D] live processes */
     uint32_t active;          /**< [D] those with sessions */
@@ -350,7 +354,7 @@ _Static_assert(offsetof(apl_session_t, id) == APL_CACHE_LINE,
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 11
+#define APL_FORMAT_VERSION 12
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

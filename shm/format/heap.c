@@ -19,8 +19,8 @@ int apl_heap_has(const apl_pool_t *pool, uint32_t root,
 }
 
 /* Merge the heaps a and b below `parent`, from the top down (a skew heap). The
- * smaller root becomes the node. Its two children change sides. What is left
- * of a and b is merged into the left child. @return the root of the result */
+ * smaller root becomes the node. Its two children change sides. The rest of a
+ * and b is merged into the left child. @return the root of the result */
 static uint32_t merge(apl_pool_t *pool, uint32_t a, uint32_t b, uint32_t parent)
 {
     uint32_t root = 0;

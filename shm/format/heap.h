@@ -7,7 +7,7 @@
  *        the oldest.
  *
  * This is a skew heap of process indexes (Sleator and Tarjan, "Self-adjusting
- * heaps", 1986). It needs no memory but three indexes per node. Insert and
+ * heaps", 1986). It needs only three indexes per node as memory. Insert and
  * remove take O(log n) amortized.
  *
  * Lock:  needed by all.

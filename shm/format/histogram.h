@@ -2,12 +2,12 @@
 
 /**
  * @file histogram.h
- * @brief How long requests wait and take, counted in a few classes, for
- *        programs that draw it.
+ * @brief Counts how long requests wait and take, in a few classes, for programs
+ *        that draw it.
  *
  * Lock:  needed to count.
  * Crash: a count may be missing from its sum; nothing depends on it.
- * Trust: only people read it; nothing is decided by it.
+ * Trust: only people read it. No decision depends on it.
  */
 #ifndef APPPOOL_SHM_FORMAT_HISTOGRAM_H
 #define APPPOOL_SHM_FORMAT_HISTOGRAM_H

@@ -6,8 +6,8 @@
 #define DIGITS         256 /* values of a byte of a key, for longer lists */
 #define PREFETCH_LINKS 8   /* links */
 
-/* How far ahead to fetch, in bytes: a list that was rebuilt has the order of
- * the slots. */
+/* How far ahead to fetch, in bytes. A rebuilt list has the order of the
+ * slots. */
 #define PREFETCH_BYTES 2048
 
 /* While a list is sorted, the scratch has its links, each with one half of its
@@ -88,7 +88,7 @@ static void sort_byte(const uint64_t *from, uint64_t *to, uint32_t n,
 }
 
 /* Sort the entries in the scratch. @param differ bits in which the keys differ
- * @return where the sorted entries stand */
+ * @return where the sorted entries are */
 static const uint64_t *sort_entries(apl_pool_t *pool, uint32_t n,
                                     uint32_t differ)
 {

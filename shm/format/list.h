@@ -102,7 +102,7 @@ static inline void apl_list_remove(apl_pool_t *pool, apl_link_t *link)
     link->next = link->prev = 0;
 }
 
-/** A walk; the link it stands at may be removed meanwhile. */
+/** A walk. The link at which it stands may be removed meanwhile. */
 typedef struct {
     uint32_t next, end, left;
 } apl_walk_t;
@@ -137,8 +137,8 @@ typedef uint64_t apl_list_key_t(const apl_pool_t *pool, uint32_t offset);
  * Sort ascending; equal keys keep their order. A radix sort, in the scratch
  * memory of the segment. O(n), even while another process writes into the
  * links.
- * @param bound the list can have at most this many links; one that has more is
- *              damaged, and empty afterwards
+ * @param bound the list can have at most this many links. A list that has more
+ *        is damaged, and is empty afterwards
  */
 void apl_list_sort(apl_pool_t *pool, apl_link_t *head, uint32_t bound,
                    apl_list_key_t *key);

@@ -2,8 +2,8 @@
 
 /**
  * @file needs.h
- * @brief What mod_apppool cannot work without: the build ends here, with the
- *        reason. configure reads this file, too.
+ * @brief What mod_apppool needs. If something is missing, the build ends here
+ *        with the reason. configure reads this file, too.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -18,8 +18,8 @@
 #error mod_apppool needs Linux: the pool uses futexes, pidfds and sealed memfds
 #endif
 
-/* A raw futex takes two 64-bit words for its time here; with 32 bits it would
- * take two 32-bit ones, whatever time_t is. */
+/* The time of a raw futex is two 64-bit words here. On a 32-bit machine it is
+ * two 32-bit words, whatever time_t is. */
 #if __SIZEOF_LONG__ != 8
 #error mod_apppool needs a 64-bit system: its shared memory has 64-bit words
 #endif

@@ -51,7 +51,7 @@ typedef struct {
     int doorbell;            /**< eventfd that wakes the spawner, or -1 */
     volatile int stopping;   /**< waits are to end: apl_checkout_stop() */
     int damaged;             /**< a reference led nowhere; repair is due */
-    int64_t patience;        /**< us: apl_enter_patiently() */
+    int64_t patience;        /**< us: see apl_enter_patiently() */
     apl_link_t trash;        /**< where damaged links lead to */
 } apl_pool_t;
 
@@ -68,9 +68,9 @@ static inline uint32_t apl_once(uint32_t i)
 }
 
 /**
- * Marks a function that reads on purpose, without the lock, what others write
- * with the lock. What it reads is a hint, or is compared afterwards with a
- * sequence number, a state or a generation. A field is one aligned store and
+ * Marks a function that reads, on purpose and without the lock, what others
+ * write with the lock. What it reads is a hint, or is compared afterwards with
+ * a sequence number, a state or a generation. A field is one aligned store and
  * one load, so it is never half old and half new. ThreadSanitizer
  * (tests/unit/run) knows locks and atomic operations and would report each of
  * these reads as a race. A function without this mark has no such read.
@@ -137,7 +137,7 @@ static inline apl_child_t *apl_child_at(const apl_pool_t *pool, uint32_t i)
 }
 
 /** In a pass over all sessions, which are in no cache: fetch the cache line of
- * a session that comes soon. It need not exist. */
+ * a session that comes soon. The session does not have to exist. */
 static inline void apl_session_ahead(const apl_session_t *session)
 {
     __builtin_prefetch((const char *)session + 24 * sizeof *session);

@@ -13,11 +13,11 @@
  *  - It has no name, so no other process can open it, and nothing is left over
  *    when all processes that had it were killed.
  *  - It takes no space in /dev/shm.
- *  - Nobody can make it shorter, so an access never ends in SIGBUS.
+ *  - No process can make it shorter, so an access never ends in SIGBUS.
  *  - A page that was never touched takes no memory.
  *
  * Lock:  not needed.
- * Crash: no other process has the descriptor of a half-made segment.
+ * Crash: no other process has the descriptor of an incomplete segment.
  * Trust: the sizes come from the caller, never from the segment.
  */
 #ifndef APPPOOL_SHM_FORMAT_SEGMENT_H
@@ -46,8 +46,8 @@ apr_status_t apl_segment_create(apl_pool_t *pool,
                                 const apl_capacity_t *capacity);
 
 /**
- * Attach to the segment that another process created. What its header says of
- * itself is not believed but written anew.
+ * Attach to the segment that another process created. What its header says
+ * about itself is not trusted. It is written again.
  * @param file     its descriptor; on success it is the pool's
  * @param capacity what it was created with
  * @return APR_SUCCESS; APL_EFOREIGN: it is no segment of that capacity

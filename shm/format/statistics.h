@@ -3,11 +3,11 @@
 /**
  * @file statistics.h
  * @brief The part of the format (format.h) that serves only the views:
- *        counters, events, how long requests took, the history.
+ *        counters, events, the times of requests, the history.
  *
  * Lock:  the header's lock guards all of it.
  * Crash: a count may be off by one; nothing is derived from it.
- * Trust: nothing is decided by it.
+ * Trust: no decision depends on it.
  */
 #ifndef APPPOOL_SHM_FORMAT_STATISTICS_H
 #define APPPOOL_SHM_FORMAT_STATISTICS_H
@@ -84,13 +84,13 @@ typedef struct {
     uint64_t killed;       /**< ended because of a request */
     uint64_t unkillable;   /**< processes that survived SIGKILL */
     uint64_t served;       /**< processes given back after a request */
-    uint64_t app_time;     /**< us that those had them, all together */
+    uint64_t app_time;     /**< us that those had them, in total */
 } apl_counters_t;
 
 #define APL_SAMPLE_MAX    121
 #define APL_SAMPLE_PERIOD 5000000 /* us: ten minutes in all */
 
-/** What the counters said at an instant. */
+/** The values of the counters at one moment. */
 typedef struct {
     int64_t time;
     uint64_t requests, served, app_time;

@@ -112,8 +112,8 @@ int apl_alive_ending(int32_t pid)
      * of another user. */
     if (read_stat(pid, &is) != 0)
         return kill(pid, 0) != 0 && errno == ESRCH;
-    /* Whichever signal ends a process, the kernel gives SIGKILL to each of its
-     * threads. */
+    /* When a signal ends a process, the kernel gives SIGKILL to each of its
+     * threads, whatever that signal was. */
     return is_dead(&is) || (is.flags & PF_EXITING) != 0 ||
            (is.pending & 1u << (SIGKILL - 1)) != 0;
 }

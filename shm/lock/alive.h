@@ -14,7 +14,7 @@
 
 #include "shm/format/format.h"
 
-/** What /proc/PID/stat says of a process. */
+/** What /proc/PID/stat says about a process. */
 typedef struct {
     apl_identity_t identity;
     int32_t session;  /**< pid of its leader */
@@ -33,10 +33,10 @@ int apl_alive_identify(int32_t pid, apl_identity_t *identity);
 int apl_alive(const apl_identity_t *identity);
 
 /**
- * Is the process gone, or about to be: was it killed, while its sockets are
- * still open? Between the signal and the end of a process, the kernel does not
- * show this for some instructions. @return 1; 0: it runs, or we may not read
- * /proc
+ * Is the process gone, or was it killed, so that it will be gone soon? Its
+ * sockets may still be open. For some instructions between the signal and the
+ * end of a process, the kernel does not show that it was killed. @return 1; 0:
+ * it runs, or we may not read /proc
  */
 int apl_alive_ending(int32_t pid);
 

@@ -18,8 +18,8 @@ typedef struct {
     uint32_t tid;
     struct robust_list_head *robust;
     void *before; /* glibc's list_op_pending from before */
-    /* The word that this thread takes, has or gives. Others write the word in
-     * the segment, but nobody else writes this. */
+    /* The word that this thread takes, has or gives. Other threads write the
+     * word in the segment, but only this thread writes this variable. */
     const uint32_t *inside;
 } self_t;
 
@@ -65,8 +65,8 @@ static inline void announce(self_t *me, const uint32_t *word)
     __asm__ volatile("" ::: "memory");
 }
 
-/* Put back what stood in list_op_pending. It was not empty if this code runs in
- * a signal handler that interrupted a lock operation of glibc. */
+/* Restore list_op_pending. It was not empty if this code runs in a signal
+ * handler that interrupted a lock operation of glibc. */
 static inline void unannounce(self_t *me)
 {
     __asm__ volatile("" ::: "memory");
@@ -185,7 +185,7 @@ apr_status_t apl_lock_take(uint32_t *word, int64_t limit, int *died)
 int apl_lock_give(uint32_t *word)
 {
     self_t *me = this_thread();
-    uint32_t v = me->tid; /* the usual case: nobody waits */
+    uint32_t v = me->tid; /* the usual case: no thread waits */
     int mine = 1;
 
     while (mine && !__atomic_compare_exchange_n(

@@ -2,8 +2,9 @@
 
 /**
  * @file lock_token.h
- * @brief The proof that the caller is the lock holder, and a note of what is
- *        to be done when the lock is free again. Only apl_enter() makes one.
+ * @brief The proof that the caller is the lock holder, and a note of the work
+ *        that has to follow when the lock is free again. Only apl_enter() makes
+ *        one.
  *
  * Lock:  a function that needs the lock takes an apl_lock_token_t as its first
  *        parameter. It may not allocate, log, block or make a system call.
@@ -24,7 +25,7 @@ typedef struct {
     apl_pool_t *pool;
     int64_t now;    /**< the verb's time, us */
     uint32_t ring;  /**< the spawner has something to do */
-    uint32_t more;  /**< waiters are left who could be served */
+    uint32_t more;  /**< waiters are left that could be served */
     uint32_t turns; /**< groups that may yet be given a place: capacity.c */
     uint32_t n_wakes;
     uint32_t wakes[APL_WAKES_MAX]; /**< sessions to wake */

@@ -5,11 +5,11 @@
  * @brief How to wake a waiter: a futex word for a request that waits, and an
  *        eventfd, the doorbell, for the spawner.
  *
- * The sleeper reads the word, checks whether what it waits for is there, and
- * sleeps only while the word still has the value that it read. The waker
- * stores first, then changes the word (under the lock), then wakes (after the
- * lock). This is no process-shared condition variable: the one of glibc loses
- * wake-ups and makes its caller hang when a waiter is killed.
+ * The sleeper reads the word. It checks whether what it waits for is there. It
+ * sleeps only while the word still has the value that it read. The waker stores
+ * first, then changes the word (under the lock), then wakes (after the lock).
+ * This is not a process-shared condition variable, because the one of glibc
+ * loses wake-ups, and makes its caller hang when a waiter is killed.
  *
  * Lock:  apl_wake_change() needs it; the others are never called under it.
  * Crash: a waker that dies between change and wake costs the sleeper the rest

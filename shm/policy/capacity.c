@@ -11,10 +11,10 @@
 #include "shm/slots/process.h"
 #include "shm/slots/queue.h"
 
-/* The longest idle process of a group above its minimum. If there is none and
- * the newcomer is unserved: the longest idle process of any group, because a
- * minimum must not lock another app out. This is a walk over idle processes,
- * but only when a process is about to be started.
+/* The process of a group above its minimum that has been idle longest. If there
+ * is none and the newcomer is unserved: the process of any group that has been
+ * idle longest, because a minimum must not lock another app out. This walks
+ * over idle processes, but only when a process is about to be started.
  * @param unserved 1: the newcomer is unserved, or was until its try was live */
 static apl_process_t *idle_to_evict(apl_lock_token_t *token,
                                     const apl_group_t *newcomer, int unserved)
@@ -39,8 +39,8 @@ static apl_process_t *idle_to_evict(apl_lock_token_t *token,
     return second;
 }
 
-/* The busy process of a group that has the fewest sessions. It finishes them. A
- * hung process does not count, so it has no room to give. */
+/* The busy process of a group that has the fewest sessions. It finishes its
+ * sessions. A hung process does not count, so its end makes no room. */
 static apl_process_t *busy_to_evict(apl_lock_token_t *token,
                                     const apl_group_t *of,
                                     const apl_group_t *newcomer)
@@ -59,8 +59,8 @@ static void evict(apl_lock_token_t *token, apl_process_t *process)
 
     apl_process_leave(token, process, APL_EVENT_EVICTED);
     token->pool->header->counters.evicted++;
-    /* Its group may have been at its own limit, and may start a process
-     * now. */
+    /* The group of that process may have been at its own limit. Now it may
+     * start a process. */
     if (g && g->waiting > 0 && apl_group_may_grow(token, g))
         apl_turn_take(token, g);
 }
@@ -105,7 +105,7 @@ int apl_capacity_reserve(apl_lock_token_t *token, apl_group_t *group)
     if (!apl_group_may_grow(token, group))
         return 0;
     if (!apl_room_is_left(token->pool, group, 0) &&
-        (!apl_turn_healthy(token, group) || !make_room(token, group, NULL)))
+        (!apl_turn_may_evict(token, group) || !make_room(token, group, NULL)))
         return 0;
     return apl_process_reserve(token, group, 0) != NULL;
 }
@@ -123,17 +123,23 @@ static apl_group_t *next_served(apl_lock_token_t *token,
         return apl_turn_older(
             token, apl_turn_next(token, &h->unserved, NULL, NULL),
             apl_turn_next(token, &h->growing, apl_turn_has_room, NULL));
-    g = apl_turn_next(token, &h->unserved, apl_turn_healthy, NULL);
+    g = apl_turn_next(token, &h->unserved, apl_turn_may_evict, NULL);
     return g && make_room(token, g, freed) ? g : NULL;
 }
 
-/* The group's turn is over: a process is wanted for it. @param replaces 1: it
- * may stand above the limit. @return 0: no slot is free */
+/* The group's turn is over: a process is wanted for it. If a template forks its
+ * processes, and its requests need more of them, the group takes another turn.
+ * @param replaces 1: it may stand above the limit. @return 0: no slot is
+ * free */
 static int start_for(apl_lock_token_t *token, apl_group_t *group, int replaces)
 {
     apl_list_remove(token->pool, &group->turn);
     apl_list_remove(token->pool, &group->above);
-    return apl_process_reserve(token, group, replaces) != NULL;
+    if (!apl_process_reserve(token, group, replaces))
+        return 0;
+    if (group->waiting > 0 && apl_group_may_grow(token, group))
+        apl_turn_take(token, group);
+    return 1;
 }
 
 /* ---- the place above the limit ---- */
@@ -168,15 +174,15 @@ void apl_capacity_end_excess(apl_lock_token_t *token, const apl_group_t *group)
         evict(token, p);
 }
 
-/* ---- sharing ---- */
+/* ---- who gets the room ---- */
 
 /* Serve turns while there is room. @param freed as of make_room() */
 static void serve_turns(apl_lock_token_t *token, const apl_group_t *freed)
 {
     apl_group_t *g;
 
-    /* A group has one start at a time, so this ends. If another process keeps
-     * writing that a group has no start, token->turns ends it. */
+    /* A group has a bounded number of starts at a time, so this ends. If another
+     * process keeps writing that a group has no start, token->turns ends it. */
     while (token->turns > 0 && (g = next_served(token, freed)) != NULL) {
         token->turns--;
         if (!start_for(token, g, 0))
@@ -196,7 +202,7 @@ void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group)
     /* Compare with the group that serve_turns() would serve. Without a free
      * place, it serves no group whose starts fail. */
     apl_turn_fits_t *fits =
-        apl_room_is_left(pool, NULL, 0) ? NULL : apl_turn_healthy;
+        apl_room_is_left(pool, NULL, 0) ? NULL : apl_turn_may_evict;
     apl_group_t *first =
         apl_turn_next(token, &pool->header->unserved, fits, NULL);
 
@@ -241,7 +247,7 @@ void apl_capacity_evict_abandoned(apl_lock_token_t *token,
     if (!own || !has_only_abandoned(process, own) ||
         !apl_room_is_left(pool, NULL, 1))
         return;
-    g = apl_turn_next(token, &pool->header->unserved, apl_turn_healthy, own);
+    g = apl_turn_next(token, &pool->header->unserved, apl_turn_may_evict, own);
     if (g) {
         evict(token, process);
         start_for(token, g, 0);

@@ -12,16 +12,17 @@
  * the limit, until an idle process can leave.
  *
  * A group that wants a process while there is no room takes its turn in one of
- * two lists. A group in `unserved` has no processes, or hung ones only; the
- * longest idle process of another group makes room for it. A group in `growing`
- * has other processes and waits for room. But no process makes room for a
- * group whose starts fail, until one start succeeds. The tries of such a group
- * use the place above the limit, in turn with the starts that replace. When
- * its turn in `unserved` comes, it takes a turn for that place instead.
+ * two lists. A group in `unserved` has no processes, or only hung ones. The
+ * process of another group that has been idle longest makes room for it. A
+ * group in `growing` has other processes and waits for room. But no process
+ * makes room for a group whose starts fail, until one start succeeds. The tries
+ * of such a group use the place above the limit, in turn with the starts that
+ * replace. When its turn in `unserved` comes, it takes a turn for that place
+ * instead.
  *
- * Of all these groups, and of the group whose process became free, the one
- * whose request waits longest is served first. So a busy group cannot keep a
- * new one out.
+ * Among all these groups and the group whose process became free, the group
+ * whose request has waited longest is served first. So a busy group cannot keep
+ * a new one out.
  *
  * Lock:  needed by all.
  * Crash: turns are derived; repair.h makes them again.
@@ -35,8 +36,8 @@
 /**
  * The group can use one more process: reserve its place, or take a turn, even
  * if another group has waited longer. Call apl_capacity_assign() afterwards.
- * Does nothing while a process of the group is being started, or the group
- * backs off.
+ * Does nothing while processes of the group are being started and no more are
+ * needed (apl_group_may_start()), or the group backs off.
  */
 void apl_capacity_ask(apl_lock_token_t *token, apl_group_t *group);
 
@@ -45,9 +46,9 @@ void apl_capacity_ask(apl_lock_token_t *token, apl_group_t *group);
 void apl_capacity_keep_minimum(apl_lock_token_t *token, apl_group_t *group);
 
 /**
- * A process is wanted for a group that has none, and no request waits in its
- * queue. The group gets a place as for a request, if necessary at the cost of
- * an idle process of another group, but it gets no turn.
+ * A process is wanted for a group that has none, although no request waits in
+ * its queue. The group gets a place as for a request. If necessary, an idle
+ * process of another group leaves. But the group gets no turn.
  * @return 0: there is no place now
  */
 int apl_capacity_reserve(apl_lock_token_t *token, apl_group_t *group);
@@ -75,9 +76,9 @@ void apl_capacity_assign(apl_lock_token_t *token);
 
 /**
  * A process of this group became free, or its limits changed: serve its
- * waiters, or the group that has waited longer; then use the room. Processes
- * that several requests share are hardly ever idle. So one of them leaves for
- * an unserved group when it can take another session.
+ * waiters, or the group that has waited longer; then use the room. A process
+ * that several requests share is hardly ever idle. So it leaves for an unserved
+ * group when it can take another session.
  */
 void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group);
 
@@ -85,7 +86,8 @@ void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group);
 void apl_capacity_share_all(apl_lock_token_t *token);
 
 /** If the process has only abandoned sessions, it leaves for another group that
- * is unserved: a request that nobody waits for keeps no other app out. */
+ * is unserved. So a request for which no client waits keeps no other app
+ * out. */
 void apl_capacity_evict_abandoned(apl_lock_token_t *token,
                                   apl_process_t *process);
 

@@ -65,8 +65,8 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
 }
 
 /* Does the group have a process from before that time? A booting process
- * counts, because it may have read the old code. So does a template: what it
- * has forked since then has its code. */
+ * counts, because it may have read the old code. So does a template: the
+ * processes that it has forked since then have its code. */
 static int has_process_from_before(const apl_pool_t *pool,
                                    const apl_group_t *group, int64_t then)
 {

@@ -2,17 +2,17 @@
 
 /**
  * @file restart.h
- * @brief restart.txt and always_restart.txt: a deployment by touch.
+ * @brief restart.txt and always_restart.txt: touch them to deploy.
  *
- * To look at the files is a system call, and the disk may hang. So it is done
+ * A look at the files is a system call, and the disk may hang. So httpd looks
  * outside the lock, before the checkout. All children of httpd together do it
  * at most once per AppRestartCheckInterval. What was seen is then compared,
  * under the lock, with the record in the group. The record has a sequence
  * number (`seq`). If another child has stored a newer record meanwhile, what
- * this child saw is ignored: so one touch causes one restart. The interval
- * begins before the files are looked at. So a request that comes one interval
- * after a touch, or later, sees it. It does not matter how long the child was
- * stopped that looked before.
+ * this child saw is ignored. So one touch causes one restart. The interval
+ * begins before the look at the files. So a request that comes at least one
+ * interval after a touch sees it, even if the child that looked before was
+ * stopped for a long time.
  *
  * Lock:  apl_restart_poll() takes none; the others need it.
  * Crash: the record is in the group's slot. A record of which only a part was
@@ -29,7 +29,7 @@ typedef struct {
     uint32_t seq; /**< group.stamp_seq before looking */
     int64_t at;   /**< us of apl_now(), before looking */
     apl_stamp_t stamp;
-    int64_t changed; /**< us of apl_now(): when restart.txt was, if it exists */
+    int64_t changed; /**< us of apl_now(): time of restart.txt, if it exists */
 } apl_restart_seen_t;
 
 /**
@@ -50,8 +50,8 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
 int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
                     const apl_restart_seen_t *look);
 
-/** Record what was seen. Call this after the restart: then a child that dies in
- * between causes a second restart, and not a restart too few. */
+/** Record what was seen. Call this after the restart: a child that dies in
+ * between then causes a second restart. Otherwise the restart would be lost. */
 void apl_restart_record(apl_lock_token_t *token, apl_group_t *group,
                         const apl_restart_seen_t *look);
 

@@ -15,8 +15,8 @@ static void retire_booting(apl_lock_token_t *token, apl_group_t *group,
     uint32_t i, top = group->spawning > 0 ? pool->header->top_process : 0;
 
     /* Booting processes are in no list of their group, so this looks at all
-     * slots. It is rare. An order that the spawner has not taken yet stays: it
-     * will start the new code. */
+     * slots. It is rarely called. An order that the spawner has not taken yet
+     * stays, because it will start the new code. */
     for (i = 1; i <= top && i < pool->n.processes; i++) {
         apl_process_t *p = &pool->processes[i];
 
@@ -133,8 +133,9 @@ static int is_full(const apl_group_t *group, const apl_process_t *process)
 }
 
 /* Is it time to start the replacement? Yes when a tenth of the requests is
- * left. Also after half of them, if the rest will not last for a boot of each
- * process of the group and one boot more: processes are replaced one by one. */
+ * left. Yes also after half of them, if the rest will be used up before each
+ * process of the group has booted, plus one boot more: processes are replaced
+ * one by one. */
 static int is_nearly_full(const apl_lock_token_t *token,
                           const apl_group_t *group,
                           const apl_process_t *process)

@@ -2,18 +2,18 @@
 
 /**
  * @file retire.h
- * @brief Processes that have to end: at MaxRequests, with a restart of their
- *        group, above a limit, or because their app is not to run.
+ * @brief Ends processes: at MaxRequests, at a restart of their group, above a
+ *        limit, or because their app must not run.
  *
  * A process near MaxRequests is outdated. It is replaced as in a rolling
  * restart, so no request waits for a boot when it ends. A process is near
  * MaxRequests when a tenth of its requests is left. It is near after half of
  * them if the rest would be used up before each process of the group could
- * have been replaced. At MaxRequests the process leaves at once, whether it
- * was replaced or not; so does a process whose MaxRequests is below ten. A
- * start that is under way as its replacement then takes its place and no
- * longer counts as above the limit. But while the starts of the group fail,
- * the process continues to serve, until a start succeeds and replaces it.
+ * have been replaced. At MaxRequests the process leaves at once, whether it was
+ * replaced or not. So does a process whose MaxRequests is below ten. If its
+ * replacement is being started then, that start takes its place and no longer
+ * counts as above the limit. But while the starts of the group fail, the
+ * process continues to serve, until a start succeeds and replaces it.
  *
  * Lock:  needed by all.
  * Crash: each process leaves by one store; the rest leave with the next call.
@@ -26,21 +26,22 @@
 
 /**
  * The app is no longer in the configuration. Its processes leave when no
- * request waits for one. A request that waits in vain is told.
- * @return 1: more waiters have to be told
+ * request waits for one. The wait of a request that waits in vain ends with an
+ * error.
+ * @return 1: there are more such waiters; call again
  */
 int apl_retire_removed(apl_lock_token_t *token, apl_group_t *group);
 
 /**
- * The app is drained: its processes leave, and its waiters are told.
- * @return 1: more waiters have to be told
+ * The app is drained: its processes leave, and the waits of its requests end.
+ * @return 1: there are more such waiters; call again
  */
 int apl_retire_drained(apl_lock_token_t *token, apl_group_t *group);
 
 /**
- * If the app is not to run, as it was removed or drained, its processes leave.
- * If no process will come, its waiters are told. Waiters that are left over are
- * told by the next tick.
+ * If the app must not run because it was removed or drained, its processes
+ * leave. If no process will come, the waits of its requests end. The next tick
+ * ends those that are left over.
  */
 void apl_retire_closed(apl_lock_token_t *token, apl_group_t *group);
 

@@ -31,10 +31,10 @@ int apl_turn_has_room(const apl_lock_token_t *token, const apl_group_t *group)
     return apl_room_is_left(token->pool, group, 0);
 }
 
-int apl_turn_healthy(const apl_lock_token_t *token, const apl_group_t *group)
+int apl_turn_may_evict(const apl_lock_token_t *token, const apl_group_t *group)
 {
     (void)token;
-    return group->failures == 0;
+    return group->failures == 0 && group->spawning == 0;
 }
 
 apl_group_t *apl_turn_next(apl_lock_token_t *token, apl_link_t *list,
@@ -53,7 +53,7 @@ apl_group_t *apl_turn_next(apl_lock_token_t *token, apl_link_t *list,
         }
         if (g->waiting == 0 || !apl_group_may_grow(token, g))
             apl_list_remove(pool, &g->turn);
-        else if (fits == apl_turn_healthy && !apl_turn_healthy(token, g)) {
+        else if (fits == apl_turn_may_evict && g->failures != 0) {
             apl_list_remove(pool, &g->turn);
             apl_turn_take_above(token, g);
         }
@@ -93,7 +93,8 @@ int apl_turn_may_replace(const apl_lock_token_t *token,
 {
     uint32_t max = group->options.max_instances;
 
-    return group->outdated > 0 && apl_group_may_start(token, group) &&
+    return group->outdated > 0 && group->spawning == 0 &&
+           apl_group_may_start(token, group) &&
            (max == 0 || group->size <= max + apl_hung_credit(group));
 }
 

@@ -31,22 +31,23 @@ typedef int apl_turn_fits_t(const apl_lock_token_t *token,
 int apl_turn_has_room(const apl_lock_token_t *token, const apl_group_t *group);
 
 /** May a process of another group make room for this one? Not while the starts
- * of this group fail. */
-int apl_turn_healthy(const apl_lock_token_t *token, const apl_group_t *group);
+ * of this group fail. And only for its first start: the others wait for free
+ * places. */
+int apl_turn_may_evict(const apl_lock_token_t *token, const apl_group_t *group);
 
 /**
  * The first group of a list that still wants its turn and fits. A group that
- * wants none any more loses its turn. With apl_turn_healthy(), a group that is
- * not healthy takes a turn for the place above the limit instead. So the walk
- * passes each of these groups once.
+ * does not want its turn any more loses it. With apl_turn_may_evict(), a group
+ * whose starts fail takes a turn for the place above the limit instead. So
+ * the walk passes each of these groups once.
  * @param fits NULL: each group fits
  * @param but  not this group; or NULL
  */
 apl_group_t *apl_turn_next(apl_lock_token_t *token, apl_link_t *list,
                            apl_turn_fits_t *fits, const apl_group_t *but);
 
-/** The group whose first request came first. A group without requests in its
- * queue comes last. @param a or b: NULL is no group */
+/** Of two groups, the one whose first request came first. A group without
+ * requests in its queue comes last. @param a or b: NULL is no group */
 apl_group_t *apl_turn_older(apl_lock_token_t *token, apl_group_t *a,
                             apl_group_t *b);
 

@@ -105,7 +105,7 @@ static int check_totals(apl_check_t *a, uint32_t i)
     return APL_PART_DONE;
 }
 
-/* The bucket is empty, or its first group has the link back to it. */
+/* Is the bucket empty, or does its first group link back to it? */
 static int check_buckets(apl_check_t *a, uint32_t i)
 {
     apl_pool_t *pool = &a->pool;
@@ -296,7 +296,7 @@ enum { HEADER, GROUPS, PROCESSES, SESSIONS, CHILDREN };
 
 static const struct {
     int array;
-    uint32_t parts; /* parts of the look at each slot */
+    uint32_t parts; /* parts of the check of each slot */
     int (*look)(apl_check_t *a, uint32_t i);
 } phases[] = {
     {GROUPS, 1, count_group},

@@ -19,7 +19,7 @@
  *        a snapshot. A check allocates memory, so only tests do it under the
  *        lock.
  * Crash: nothing is written.
- * Trust: ends on any bytes, and stays in bounds.
+ * Trust: a check ends and stays in bounds, whatever the bytes are.
  */
 #ifndef APPPOOL_SHM_RECOVERY_CHECK_H
 #define APPPOOL_SHM_RECOVERY_CHECK_H

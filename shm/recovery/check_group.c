@@ -64,9 +64,9 @@ static int check_name(apl_check_t *a, const apl_group_t *g)
     return APL_PART_DONE;
 }
 
-/* The next link in the bucket has the link back, and belongs to another group
- * or is the head of the bucket. check_name() has found the group from the head,
- * and check.c checks the heads. So the buckets are whole. */
+/* The next link in the bucket links back, and it belongs to another group or is
+ * the head of the bucket. check_name() has found the group from the head, and
+ * check.c checks the heads. So the buckets are whole. */
 static int check_bucket(apl_check_t *a, const apl_group_t *g)
 {
     apl_pool_t *pool = &a->pool;
@@ -83,7 +83,7 @@ static int check_bucket(apl_check_t *a, const apl_group_t *g)
     return APL_PART_DONE;
 }
 
-/* Report what a walk along a list of a group found, other than its length. */
+/* Report what a walk along a list of a group has found, except its length. */
 static int report_walk(apl_check_t *a, const apl_group_t *g, int verdict)
 {
     if (verdict == APL_CHECK_LIST_TORN)

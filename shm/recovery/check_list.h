@@ -11,8 +11,8 @@
  *
  * Lock:  the segment must not change meanwhile, as for check.h.
  * Crash: nothing is written.
- * Trust: ends on any bytes: it passes no link twice, and no more links than
- *        there should be.
+ * Trust: a walk ends, whatever the bytes are: it passes no link twice, and no
+ *        more links than there should be.
  */
 #ifndef APPPOOL_SHM_RECOVERY_CHECK_LIST_H
 #define APPPOOL_SHM_RECOVERY_CHECK_LIST_H
@@ -20,14 +20,14 @@
 #include "shm/format/pool.h"
 
 enum {
-    APL_CHECK_LIST_MORE,     /**< no steps are left: go on later */
-    APL_CHECK_LIST_GOOD,     /**< it is as it should be */
+    APL_CHECK_LIST_MORE,     /**< no steps are left: continue later */
+    APL_CHECK_LIST_GOOD,     /**< the list is as it should be */
     APL_CHECK_LIST_TORN,     /**< two neighbours do not agree */
     APL_CHECK_LIST_STRANGER, /**< something is in it that should not be */
     APL_CHECK_LIST_LENGTH /**< it has more members than it should, or fewer */
 };
 
-/** How far a walk has come. Zeroed: it is to begin; so it is after an end. */
+/** The progress of a walk. Zeroed before the walk, and after its end. */
 typedef struct {
     uint32_t begun;
     uint32_t at, from; /**< a list's link; a heap's process, and the last one */

@@ -18,8 +18,8 @@
 
 typedef struct apl_check_t apl_check_t;
 
-/* A check works on a handle of its own: walking a damaged list marks the
- * handle, not the caller's. */
+/* A check works on a handle of its own. A walk along a damaged list marks this
+ * handle and not the caller's. */
 struct apl_check_t {
     apl_pool_t pool;
     apl_finding_t finding;
@@ -27,16 +27,16 @@ struct apl_check_t {
     apl_tally_group_t sum; /* over all groups */
     uint32_t credit;       /* likewise */
 
-    uint32_t phase, at;    /* what is looked at: a phase, a slot in it, */
-    uint32_t part;         /* and something of that slot */
+    uint32_t phase, at;    /* the position: a phase, a slot in it, */
+    uint32_t part;         /* and a part of that slot */
     apl_check_list_t walk; /* the list that is walked along */
-    uint32_t left;         /* steps until the caller wants to be back */
+    uint32_t left;         /* steps until the check returns */
 };
 
-/* What looking at a slot, or at a part of it, came to. */
+/* The result of the check of a slot, or of a part of it. */
 enum { APL_PART_BAD, APL_PART_DONE, APL_PART_LATER };
 
-/** Put a finding down. @return APL_PART_BAD */
+/** Record a finding. @return APL_PART_BAD */
 __attribute__((format(printf, 3, 4))) int
 apl_check_state_found(apl_check_t *a, int number, const char *format, ...);
 

@@ -21,7 +21,7 @@ typedef struct {
     char text[160]; /**< what and where */
 } apl_finding_t;
 
-/** Do two checks say the same? Numbers in the text may differ. */
+/** Have two checks found the same? Numbers in the text may differ. */
 static inline int apl_finding_same(const apl_finding_t *a,
                                    const apl_finding_t *b)
 {

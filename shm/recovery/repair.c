@@ -22,7 +22,7 @@ static void clear_link(apl_link_t *link)
 }
 
 /* Keep a mark of use in bounds. The marks are hints: a wrong mark makes passes
- * longer, and what the slots say stays true. */
+ * longer, but the slots are still right. */
 static uint32_t keep_top_in_bounds(uint32_t *mark, uint32_t n)
 {
     return *mark = apl_top(mark, n);
@@ -118,8 +118,8 @@ static void clean_processes(apl_pool_t *pool, int64_t now)
         if (!apl_connection_is_valid(p))
             p->connection = 0; /* it is cut before the next one is made */
         keep_ticket(h, &p->birth);
-        /* With a time in the future, the process would never be idle for
-         * long. A little later is possible: another process read its clock
+        /* With a time in the future, the process would not be idle for a long
+         * time. A little later is possible: another process read its clock
          * after this one. */
         if (p->last_used > now + 60000000)
             p->last_used = now;

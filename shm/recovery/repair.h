@@ -16,7 +16,7 @@
  * Lock:  needed. O(n log n) in the slots in use.
  * Crash: a repair can be repeated: if a process dies here, the next one
  *        repairs again.
- * Trust: ends on any bytes, and stays in bounds.
+ * Trust: a repair ends and stays in bounds, whatever the bytes are.
  */
 #ifndef APPPOOL_SHM_RECOVERY_REPAIR_H
 #define APPPOOL_SHM_RECOVERY_REPAIR_H

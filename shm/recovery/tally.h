@@ -2,8 +2,8 @@
 
 /**
  * @file tally.h
- * @brief Count what the slots say, in one pass over each slot array. The lists
- *        and counts of format.h have to agree with it.
+ * @brief Counts the slots in one pass over each slot array. The lists and
+ *        counts of format.h have to agree with it.
  *
  * The caller counts each slot once, and all processes before the first
  * session.
@@ -17,7 +17,7 @@
 
 #include "shm/format/pool.h"
 
-/** What the slots say of a group. */
+/** The counts of a group. */
 typedef struct {
     uint32_t live, idle, spawning, waiting;
     uint32_t room; /**< busy ones that can take another session */
@@ -27,7 +27,7 @@ typedef struct {
     uint32_t leaving, unkillable, sessions;
 } apl_tally_group_t;
 
-/** What the sessions say of a process. */
+/** The counts of a process, from the sessions. */
 typedef struct {
     uint32_t open, abandoned;
 } apl_tally_process_t;

@@ -4,8 +4,8 @@
 
 #include "shm/lock/wake.h"
 
-/* us. In this time a server that has room for few connections loses no request
- * time; each other one loses what a new connection costs. */
+/* us. In this time, a server with room for few connections loses no request
+ * time. Any other server loses what a new connection costs. */
 #define WINDOW 10000000
 
 static apl_process_t *find(const apl_pool_t *pool, uint64_t id)

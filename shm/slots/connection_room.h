@@ -2,14 +2,14 @@
 
 /**
  * @file connection_room.h
- * @brief Has a process room for a new connection, or are the connections that
- *        are kept to it in the way?
+ * @brief Has a process room for a new connection, or do the connections that
+ *        are kept to it take all room?
  *
- * Some servers have a thread for each connection, and that thread waits for the
- * next request on it. When all threads do so, nobody accepts a new connection.
- * A request that the process does not begin to read says so here. Then all
- * children of httpd close their idle connections to that process, and keep none
- * for ten seconds.
+ * Some servers have a thread for each connection. The thread waits for the next
+ * request on its connection. When all threads do so, none accepts a new
+ * connection. A request that the process does not begin to read says so here.
+ * Then all children of httpd close their idle connections to that process, and
+ * keep none for ten seconds.
  *
  * A child sleeps while it has idle connections:
  *
@@ -18,9 +18,9 @@
  *     apl_connection_room_sleep(pool, seen, us);
  *
  * Lock:  none.
- * Crash: each word says what it says by itself.
+ * Crash: no word depends on another one.
  * Trust: the segment is hostile. A wrong word makes a child close connections,
- *        or keep idle ones for as long as it would anyway.
+ *        or keep idle ones for as long as it would without the word.
  */
 #ifndef APPPOOL_SHM_SLOTS_CONNECTION_ROOM_H
 #define APPPOOL_SHM_SLOTS_CONNECTION_ROOM_H
@@ -33,11 +33,11 @@
 int apl_connection_room_is_there(const apl_pool_t *pool, uint64_t id,
                                  int64_t now);
 
-/** A request waits, and the process does not read it. Does nothing if somebody
- * has said so within ten seconds. */
+/** A request waits, and the process does not read it. This does nothing if a
+ * child has said so within the last ten seconds. */
 void apl_connection_room_ask(const apl_pool_t *pool, uint64_t id, int64_t now);
 
-/** What apl_connection_room_ask() changes. */
+/** The word that apl_connection_room_ask() changes. */
 uint32_t apl_connection_room_read(const apl_pool_t *pool);
 
 /** Sleep for at most `us`, unless something was asked after `seen` was read. */

@@ -114,6 +114,12 @@ APL_UNLOCKED int apl_connection_is_held(const apl_connection_state_t *c)
     return c->process && read_word(c) == word_of(c, APL_CONNECTION_BUSY);
 }
 
+APL_UNLOCKED int apl_connection_is_gone(const apl_connection_state_t *c)
+{
+    return c->process && __atomic_load_n(&c->process->generation,
+                                         __ATOMIC_ACQUIRE) != c->generation;
+}
+
 APL_UNLOCKED void apl_connection_forget(const apl_connection_state_t *c)
 {
     if (!c->process)
@@ -122,8 +128,8 @@ APL_UNLOCKED void apl_connection_forget(const apl_connection_state_t *c)
     APL_CRASH_POINT("connection_forgotten");
 }
 
-/* 0 is no serial. A copy of the connection that had this serial 2^30 connections
- * ago is of no harm: that connection was shut down. */
+/* 0 is no serial. The connection that had this serial 2^30 connections ago was
+ * shut down, so a copy of it does no harm. */
 static uint32_t next_serial(uint32_t serial)
 {
     return serial % SERIAL_MAX + 1;

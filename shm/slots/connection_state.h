@@ -23,18 +23,17 @@
  * Only the child that has the one session of the process may change the state.
  * So BUSY, seen by such a child, means that the last one died inside a request:
  * the slot says which child that was. The connection is cut, and the request
- * connects anew. If that child lives, its session was taken back after damage
- * (roll call), and its request goes on. The word also names the
- * generation of the slot, and each change compares and exchanges the whole
- * word. So a child that comes late cannot change what belongs to the next
- * process in the slot.
+ * makes a new one. If that child lives, its session was taken back after damage
+ * (roll call), and its request continues. The word also names the generation of
+ * the slot, and each change compares and exchanges the whole word. So a child
+ * that comes late cannot change what belongs to the next process in the slot.
  *
- * Lock:  none. A session that is granted later makes a second one, and a second
- *        session leaves the connection alone, except that it cuts an idle one.
+ * Lock:  none. If a second session is granted later, it does not touch the
+ *        connection, except that it cuts an idle one.
  * Crash: a process is killed between any two stores: BUSY stays, and the next
  *        request cuts. Repair has nothing to do.
- * Trust: the segment is hostile. What a wrong word does is that a connection is
- *        cut, or that a copy is looked for and not found.
+ * Trust: the segment is hostile. A wrong word causes only this: a connection is
+ *        cut, or a copy is looked for and not found.
  */
 #ifndef APPPOOL_SHM_SLOTS_CONNECTION_STATE_H
 #define APPPOOL_SHM_SLOTS_CONNECTION_STATE_H
@@ -62,8 +61,8 @@ typedef struct {
     uint32_t serial;        /**< of the connection that the request uses */
 } apl_connection_state_t;
 
-/** Of the process that a session has. @param ref lives as long as what is
- * returned */
+/** The connection of the process that a session has. @param ref has to live as
+ * long as what is returned */
 apl_connection_state_t apl_connection_state(const apl_pool_t *pool,
                                             const apl_session_ref_t *ref);
 
@@ -86,6 +85,10 @@ uint32_t apl_connection_take(apl_connection_state_t *c, int alone,
 /** Is the connection that is parked still this session's? */
 int apl_connection_is_held(const apl_connection_state_t *c);
 
+/** Has the process ended, and has another one got its slot? Then no session has
+ * taken the connection away. */
+int apl_connection_is_gone(const apl_connection_state_t *c);
+
 /** What was parked is cut. */
 void apl_connection_forget(const apl_connection_state_t *c);
 
@@ -100,9 +103,9 @@ int apl_connection_begin_parking(apl_connection_state_t *c);
  */
 int apl_connection_release(const apl_connection_state_t *c, int64_t now);
 
-/** Is a connection of this process parked that no child uses: it is idle, or its
- * child was killed? For the spawner.
- * @param word what tells this connection and state from others */
+/** Is a connection of this process parked that no child uses, because it is
+ * idle or its child was killed? For the spawner.
+ * @param word identifies this connection and state */
 int apl_connection_is_unused(const apl_pool_t *pool, uint64_t id,
                              uint64_t *word);
 
@@ -110,7 +113,7 @@ int apl_connection_is_unused(const apl_pool_t *pool, uint64_t id,
  * apl_connection_is_unused() */
 int apl_connection_is_left(uint64_t word);
 
-/** Are the state and the serial such that are written here? For a check. */
+/** May this file have written that state and that serial? For a check. */
 int apl_connection_is_valid(const apl_process_t *process);
 
 #endif

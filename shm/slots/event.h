@@ -6,7 +6,7 @@
  *
  * Lock:  needed.
  * Crash: the event that was being written may be lost, or have half a text.
- * Trust: only people read events; nothing is decided by them.
+ * Trust: only people read events. No decision depends on them.
  */
 #ifndef APPPOOL_SHM_SLOTS_EVENT_H
 #define APPPOOL_SHM_SLOTS_EVENT_H

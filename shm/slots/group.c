@@ -23,15 +23,15 @@ apl_link_t *apl_group_bucket(const apl_pool_t *pool, uint64_t key)
 }
 
 /* The number of groups that a bucket may have. Names come from the
- * configuration of httpd. Nobody chooses them for their hash, so they are
- * spread evenly. More groups in one bucket are damage, and would make each walk
+ * configuration of httpd. No attacker chooses them, so their hashes are spread
+ * evenly. More groups in one bucket are damage, and would make each walk
  * long. */
 static uint32_t bucket_limit(const apl_pool_t *pool)
 {
     return 32 + 4 * (pool->n.groups / APL_BUCKETS);
 }
 
-/* What a walk along a bucket that found nothing has met. */
+/* What a walk along a bucket has met when it finds nothing. */
 typedef struct {
     uint32_t n;   /* groups */
     uint32_t end; /* where it ended: at its bucket; else the list is broken */
@@ -170,8 +170,7 @@ int apl_group_has_room(const apl_group_t *group, const apl_process_t *process)
            process->sessions < apl_group_limit(group, process);
 }
 
-/* The limit of sessions has changed, and with it which processes belong into
- * `order`. */
+/* The limit of sessions has changed. So other processes belong into `order`. */
 static void reorder(apl_pool_t *pool, apl_group_t *group)
 {
     apl_walk_t it;
@@ -220,10 +219,35 @@ apl_process_t *apl_group_pick(apl_lock_token_t *token, apl_group_t *group)
     return p;
 }
 
+/* Requests that one more process will take at a time. With `auto` that is what
+ * the oldest one takes. */
+static uint32_t next_concurrency(apl_pool_t *pool, const apl_group_t *group)
+{
+    uint32_t at = apl_list_first(pool, &group->processes);
+    const apl_process_t *p = at ? APL_PROCESS_OF(pool, at, member) : NULL;
+    apl_wire_t unknown = {.concurrency = 1};
+
+    return apl_concurrency(&group->options, p ? &p->wire : &unknown);
+}
+
+/* A template of the present code is ready, and the starts that are under way are
+ * too few for the requests that wait. */
+static int may_start_more(apl_pool_t *pool, const apl_group_t *group)
+{
+    uint64_t each;
+
+    if (group->template.state != APL_TEMPLATE_READY ||
+        group->template.code != group->n_restarts || group->failures != 0 ||
+        group->spawning >= APL_GROUP_FORKS)
+        return 0;
+    each = next_concurrency(pool, group);
+    return each != 0 && group->waiting > each * group->spawning;
+}
+
 int apl_group_may_start(const apl_lock_token_t *token, const apl_group_t *group)
 {
-    return group->spawning == 0 && !apl_group_closed(group) &&
-           !apl_group_too_many_unkillable(group) &&
+    return (group->spawning == 0 || may_start_more(token->pool, group)) &&
+           !apl_group_closed(group) && !apl_group_too_many_unkillable(group) &&
            (group->failures == 0 || token->now >= group->retry_at);
 }
 
@@ -233,7 +257,7 @@ int apl_group_at_limit(const apl_group_t *group)
 
     if (max != 0 && apl_hung_may_use_credit(group))
         max += apl_hung_credit(group);
-    return max != 0 && group->size >= max;
+    return max != 0 && (uint64_t)group->size + group->spawning >= max;
 }
 
 int apl_group_may_grow(const apl_lock_token_t *token, const apl_group_t *group)

@@ -108,8 +108,8 @@ static inline int apl_group_too_many_unkillable(const apl_group_t *group)
            group->unkillable >= group->options.unkillable_stop;
 }
 
-/** Is the app drained? Only the value 1 says so. Any other value is damage, and
- * after damage nobody else would put the app back to work. */
+/** Is the app drained? Only the value 1 says so. Any other value is damage. An
+ * app that counted as drained because of damage would not be started again. */
 static inline int apl_group_drained(const apl_group_t *group)
 {
     return group->drained == 1;
@@ -128,20 +128,29 @@ static inline int apl_group_unserved(const apl_group_t *group)
     return group->size == group->hung;
 }
 
-/** May a process be started now, apart from the limits? */
+/** The most starts of a group at a time, where a template forks them. */
+#define APL_GROUP_FORKS 8
+
+/**
+ * May a process be started now, apart from the limits? A group has one start at
+ * a time. Where a template of its present code is ready, a start takes
+ * milliseconds. There it may have as many as its waiting requests need, at most
+ * APL_GROUP_FORKS. But not while its starts fail.
+ */
 int apl_group_may_start(const apl_lock_token_t *token,
                         const apl_group_t *group);
 
-/** Does the group have as many processes as it may have? */
+/** Does the group have as many processes as it may have? Those that are being
+ * started count. */
 int apl_group_at_limit(const apl_group_t *group);
 
 /** May one more process be started, apart from the limit of the pool? */
 int apl_group_may_grow(const apl_lock_token_t *token, const apl_group_t *group);
 
 /**
- * Does the group have more processes than its limit allows? Or does the pool,
- * and the group can spare one? A limit may have been lowered, and hung
- * processes may have recovered.
+ * Does the group have more processes than its limit allows? Or does the pool
+ * have more, and the group can spare one? A limit may have been lowered, and
+ * hung processes may have recovered.
  */
 int apl_group_exceeds_limit(const apl_lock_token_t *token,
                             const apl_group_t *group);

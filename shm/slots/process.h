@@ -19,7 +19,7 @@
 apl_group_t *apl_process_group(apl_lock_token_t *token,
                                const apl_process_t *process);
 
-/** The process with this id, in any state but FREE; or NULL. */
+/** The process with this id, in any state except FREE; or NULL. */
 apl_process_t *apl_process_find(apl_lock_token_t *token, uint64_t id);
 
 /**
@@ -30,8 +30,8 @@ apl_process_t *apl_process_find(apl_lock_token_t *token, uint64_t id);
 apl_process_t *apl_process_reserve(apl_lock_token_t *token, apl_group_t *group,
                                    int replaces);
 
-/** Clear the slot, except for its generation, which goes up first. So no
- * session of the past can mean the next process. */
+/** Clear the slot, except for its generation, which goes up first. So no old
+ * session can refer to the next process. */
 void apl_process_reset(apl_process_t *process);
 
 /** WANTED -> STARTING, with the group's present revision. */
@@ -48,8 +48,8 @@ void apl_process_leave(apl_lock_token_t *token, apl_process_t *process,
 /** Any -> FREE. */
 void apl_process_free(apl_lock_token_t *token, apl_process_t *process);
 
-/** The process is used now. Another operation may have read the clock later
- * than this one and had the lock before it; then its time stays. */
+/** The process is used now. Another operation may have read the clock later and
+ * taken the lock earlier. Then the time of that operation stays. */
 static inline void apl_process_touch(const apl_lock_token_t *token,
                                      apl_process_t *process)
 {

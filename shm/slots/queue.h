@@ -6,7 +6,8 @@
  *
  * A queue is served in the order of arrival, by direct hand-off: the child of
  * httpd that frees a process gives it to the head of the queue and wakes only
- * that request. So no request overtakes another, and none is woken in vain.
+ * that request. So no request overtakes another, and no request is woken in
+ * vain.
  *
  * Lock:  needed by all.
  * Crash: a waiter that got a process and was not woken looks at its slot again
@@ -18,7 +19,7 @@
 
 #include "shm/lock/lock_token.h"
 
-/** The request that has waited longest. @return NULL: none waits */
+/** The request that has waited longest. @return NULL: no request waits */
 apl_session_t *apl_queue_head(apl_lock_token_t *token,
                               const apl_group_t *group);
 
@@ -30,8 +31,8 @@ apl_session_t *apl_queue_head(apl_lock_token_t *token,
 void apl_queue_serve(apl_lock_token_t *token, apl_group_t *group);
 
 /**
- * Tell the group's waiters that there will be no process.
- * @return 1: APL_WAKES_MAX were told, and some are left
+ * End the waits of the group: there will be no process. @return 1:
+ * APL_WAKES_MAX waits ended, and some are left
  */
 int apl_queue_fail(apl_lock_token_t *token, apl_group_t *group,
                    apr_status_t outcome);

@@ -18,11 +18,11 @@
 enum {
     APL_KILLED = 1, /**< because of a request that took too long */
     APL_CLOSED,     /**< it had to leave, and had no other requests */
-    APL_DYING,      /**< as APL_KILLED, and by now it was sent SIGTERM */
+    APL_DYING,      /**< as APL_KILLED, and it has got SIGTERM */
 };
 
-/** apl_session_t.long_lived: what may last for any time? Such a session never
- * makes its process hung. */
+/** apl_session_t.long_lived: why the session may last for any time. Such a
+ * session never makes its process hung. */
 enum {
     APL_LONG_LIVED_RESPONSE = 1, /**< a response that httpd does not store */
     /** An upgraded connection, or an event stream. Its client opens another one
@@ -47,7 +47,7 @@ void apl_session_give(apl_lock_token_t *token, apl_session_t *session,
 /** FREE -> WAITING, at the end of the group's queue. */
 void apl_session_queue(apl_lock_token_t *token, apl_session_t *session);
 
-/** WAITING -> FAILED. @param outcome what the waiter is told */
+/** WAITING -> FAILED. @param outcome the result that the waiter gets */
 void apl_session_fail(apl_lock_token_t *token, apl_session_t *session,
                       apr_status_t outcome);
 

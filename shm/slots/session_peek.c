@@ -4,7 +4,7 @@
 
 #include "shm/format/error.h"
 
-/* What tells one request of a slot from the next. */
+/* The fields that differ between two requests of a slot. */
 typedef struct {
     uint32_t state, generation;
     uint64_t ticket;
@@ -47,7 +47,8 @@ APL_UNLOCKED apr_status_t apl_session_peek(const apl_pool_t *pool,
         return APL_ESTALE;
     request->process = s->id;
     request->ticket = before.ticket;
-    /* What lasts becomes younger before it is one that has to end. */
+    /* When a long-lived session becomes one that has to end, its age is set
+     * back first. */
     request->long_lived = __atomic_load_n(&s->long_lived, __ATOMIC_ACQUIRE);
     request->since = s->since;
     copy_text(request->method, s->method, sizeof request->method);

@@ -8,7 +8,7 @@
  *     for (i = 1; i <= apl_session_peek_top(pool); i++)
  *         if (apl_session_peek(pool, i, &r) == APR_SUCCESS && ...
  *
- * Lock:  not needed, and nobody is delayed.
+ * Lock:  not needed, and no other process is delayed.
  * Crash: nothing is written.
  * Trust: other processes wrote what is copied. Texts are terminated and may
  *        contain any byte. `process` is a number to look up.

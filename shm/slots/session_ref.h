@@ -7,7 +7,7 @@
  *
  * Lock:  not needed: only the child of httpd that owns the slot reuses it.
  * Crash: nothing is written.
- * Trust: the caller trusts nothing but its own apl_session_ref_t.
+ * Trust: the caller trusts only its own apl_session_ref_t.
  */
 #ifndef APPPOOL_SHM_SLOTS_SESSION_REF_H
 #define APPPOOL_SHM_SLOTS_SESSION_REF_H
@@ -23,12 +23,12 @@ typedef struct {
     apl_wire_t wire; /**< how to reach it */
     int64_t queued;  /**< us of waiting */
     /* Valid once a verb has returned APL_ESTART, APL_EREFUSED, APL_EBACKOFF: */
-    uint64_t error_id;   /**< the failed start's; stands in the log too */
+    uint64_t error_id;   /**< of the failed start; also in the log */
     int64_t retry_after; /**< us until another start will be tried */
 } apl_session_ref_t;
 
 /**
- * The session that is referred to.
+ * The session of the reference.
  * @return NULL: it does not belong to this child any more
  */
 apl_session_t *apl_session_ref_find(const apl_pool_t *pool,

@@ -8,8 +8,8 @@
 #include "shm/policy/retire.h"
 #include "shm/policy/capacity.h"
 
-/* Also drains an app that has had no request yet: its first request must not
- * start it. */
+/* This also drains an app that has had no request yet: its first request must
+ * not start it. */
 apr_status_t apl_admin_drain(apl_pool_t *pool, const apl_app_t *app,
                              int64_t now)
 {

@@ -22,16 +22,15 @@
 /**
  * Take an app out of service. Its processes leave, no request gets one, and
  * none is started until apl_admin_restart(). The group is made if there is
- * none.
- * @return APR_SUCCESS; APL_EFULL or APL_EDAMAGED: nothing was done
+ * none. @return APR_SUCCESS; APL_EFULL or APL_EDAMAGED: nothing was done
  */
 apr_status_t apl_admin_drain(apl_pool_t *pool, const apl_app_t *app,
                              int64_t now);
 
 /**
  * May a user who is not an administrator restart or start this app now? Such a
- * user cannot end a drain. Such a user cannot end a pause either, within
- * APL_PAUSE_MIN of a failed start.
+ * user cannot end a drain. Such a user cannot end a pause either within
+ * APL_PAUSE_MIN after a failed start.
  * @return APR_SUCCESS, also if there is no such group; APL_EDRAINED;
  *         APL_EBACKOFF
  */
@@ -49,7 +48,7 @@ apr_status_t apl_admin_start(apl_pool_t *pool, const apl_app_t *app,
                              int64_t now);
 
 /**
- * Load the code of an app again; or put an app that was drained back to work.
+ * Load the code of an app again, or end its drain.
  * @param rolling 1: one process after another, each when its replacement is
  *                there; 0: all at once; -1: as the options of the app say
  * @return APR_SUCCESS; APL_EDRAINED: it was drained, and is not drained any

@@ -14,7 +14,7 @@
 typedef enum {
     CLOSED,    /* its request was served */
     ABANDONED, /* its process still works on it */
-    RECLAIMED, /* nobody waits for its request any more */
+    RECLAIMED, /* no client waits for its request any more */
     UNUSED,    /* its process never got the request */
     REFUSED,   /* the process did not take the connection */
 } ending_t;
@@ -29,8 +29,8 @@ static void count_time(apl_lock_token_t *token, const apl_session_t *s,
         apl_histogram_count(&g->app_time, apl_since(token->now, s->since));
 }
 
-/* Does the time of the request count? Also when its process was killed because
- * of it: such requests show that an app is slow. */
+/* Does the time of the request count? It counts also when the process was
+ * killed because of the request: such requests show that an app is slow. */
 static int has_taken_time(const apl_session_t *s, ending_t how)
 {
     return s->state == APL_SESSION_OPEN &&

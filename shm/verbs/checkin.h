@@ -8,7 +8,7 @@
  *
  * Lock:  needed by functions that take a token; the others take it themselves.
  * Crash: a session becomes FREE by one store; its process and counts follow.
- * Trust: the caller trusts nothing but its own apl_session_ref_t.
+ * Trust: the caller trusts only its own apl_session_ref_t.
  */
 #ifndef APPPOOL_SHM_VERBS_CHECKIN_H
 #define APPPOOL_SHM_VERBS_CHECKIN_H
@@ -17,7 +17,7 @@
 #include "shm/slots/session_ref.h"
 
 /** Close the session: give the process back, to the next waiter if there is
- * one. It also ends a wait. It does nothing if there is no session. */
+ * one. This also ends a wait. It does nothing if there is no session. */
 void apl_checkin(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);
 
 /**
@@ -34,14 +34,14 @@ void apl_checkin_abandon(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);
  * The process is dead or dying: it refused the connection, or broke it and
  * apl_alive_ending() says so. Detach it. The session ends and does not count
  * as a request of the process. Its time counts if the process was killed
- * because of a request. Then ask again with apl_checkout().
+ * because of a request. The caller then asks again with apl_checkout().
  */
 void apl_checkin_refused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);
 
 /* ---- for the other verbs of shm/ ---- */
 
-/** The request waits no more, or got its process too late: no process has heard
- * of it. */
+/** The request does not wait any more, or got its process too late. No process
+ * has seen it. */
 void apl_checkin_unused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);
 
 /**

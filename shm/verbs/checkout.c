@@ -90,9 +90,9 @@ fill_ref(apl_session_ref_t *ref, const apl_session_t *s, const apl_process_t *p)
     ref->queued = s->since > s->queued ? s->since - s->queued : 0;
 }
 
-/* The processes of the group may be busy with abandoned requests. When somebody
- * waits, the spawner checks more often whether these have ended. So the first
- * waiter rings. */
+/* The processes of the group may be busy with abandoned requests. When a
+ * request waits, the spawner checks more often whether these have ended. So the
+ * first waiter rings the doorbell. */
 static int spawner_should_look(apl_lock_token_t *token, const apl_group_t *g)
 {
     apl_pool_t *pool = token->pool;
@@ -111,7 +111,8 @@ static int spawner_should_look(apl_lock_token_t *token, const apl_group_t *g)
     return 0;
 }
 
-/* No process is free: wait in the queue, or say why that would be in vain. */
+/* No process is free. Wait in the queue, or return why that would be in
+ * vain. */
 static apr_status_t queue(apl_lock_token_t *token, apl_group_t *g,
                           apl_session_t *s, apl_session_ref_t *ref)
 {
@@ -154,7 +155,7 @@ static apr_status_t get_process(apl_lock_token_t *token, apl_group_t *g,
         return queue(token, g, s, ref);
     apl_session_give(token, s, p);
     fill_ref(ref, s, p);
-    /* The request waits in the process behind another one, or is beside one
+    /* The request waits in the process behind another one, or works beside one
      * that hangs. */
     most = apl_group_concurrency(g, p);
     if ((most != 0 && p->sessions > most) || p->hung)
@@ -283,6 +284,7 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
 {
     apl_session_t *s = apl_session_ref_find(pool, ref);
     apr_status_t rv = s ? APL_EWAIT : APL_EDAMAGED;
+    int slept = 0;
 
     while (s && rv == APL_EWAIT) {
         uint32_t seen = apl_wake_read(&s->wake_word);
@@ -291,7 +293,7 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
 
         rv = apl_checkout_poll(pool, ref, now);
         if (rv == APL_EWAIT || rv == APR_SUCCESS) {
-            if (gone && gone(ctx))
+            if (gone && (slept || rv == APR_SUCCESS) && gone(ctx))
                 rv = APL_EGONE;
             else if (rv == APL_EWAIT && pool->stopping)
                 rv = APL_ESTOPPING;
@@ -301,6 +303,7 @@ apr_status_t apl_checkout_wait(apl_pool_t *pool, apl_session_ref_t *ref,
         if (rv == APL_EWAIT)
             apl_wake_sleep(&s->wake_word, seen,
                            left < APL_WAKE_SLICE ? left : APL_WAKE_SLICE);
+        slept = 1;
     }
     if (rv != APR_SUCCESS && ref->session != 0) {
         count_failure(pool, rv);

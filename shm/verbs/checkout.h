@@ -2,8 +2,8 @@
 
 /**
  * @file checkout.h
- * @brief How a child of httpd gets a process for a request. How it gives the
- *        process back: checkin.h.
+ * @brief How a child of httpd gets a process for a request. checkin.h says how
+ *        it gives the process back.
  *
  *     rv = apl_checkout(pool, &ref, app, &request, &seen, apl_now());
  *     if (rv == APL_EWAIT)
@@ -19,7 +19,7 @@
  * Lock:  each function takes and gives back the pool lock itself.
  * Crash: if the caller dies, apl_child_watch_gone() ends its sessions, or
  *        apl_timeouts_end_abandoned() ends the abandoned ones.
- * Trust: the caller trusts nothing but its own apl_session_ref_t.
+ * Trust: the caller trusts only its own apl_session_ref_t.
  */
 #ifndef APPPOOL_SHM_VERBS_CHECKOUT_H
 #define APPPOOL_SHM_VERBS_CHECKOUT_H
@@ -31,10 +31,11 @@
 #include "shm/slots/session.h"
 #include "shm/slots/session_ref.h"
 
-/** A request; what the status page shows is copied, cut where too long. */
+/** A request. Texts for the status page are copied, and cut if they are too
+ * long. */
 typedef struct {
     const char *method, *uri, *client;
-    const char *query; /**< NULL: nobody is to see it */
+    const char *query; /**< NULL: not shown */
     int wants_upgrade; /**< it asks for an upgraded connection */
 } apl_request_t;
 
@@ -58,7 +59,7 @@ apr_status_t apl_checkout(apl_pool_t *pool, apl_session_ref_t *ref,
                           const apl_restart_seen_t *look, int64_t now);
 
 /**
- * Has the wait ended? Does not sleep.
+ * Has the wait ended? This does not sleep.
  * @return APR_SUCCESS; APL_EWAIT; or APL_ESTART, APL_EREFUSED, APL_EDRAINED,
  *         after which there is no session
  */
@@ -101,11 +102,11 @@ uint32_t apl_checkout_count_long_lived(const apl_pool_t *pool,
                                        const apl_session_ref_t *ref);
 
 /** Was the process of this request ended because of a request that took too
- * long? Then the client is told so. */
+ * long? Then the error that the client gets says so. */
 int apl_checkout_killed(const apl_pool_t *pool, const apl_session_ref_t *ref);
 
-/** The same, and did the process get SIGTERM already? It may take its time to
- * end. */
+/** The same, and has the process got SIGTERM already? It may still take some
+ * time to end. */
 int apl_checkout_dying(const apl_pool_t *pool, const apl_session_ref_t *ref);
 
 /** Is the process of this long-lived connection stopped because the process had

@@ -27,7 +27,7 @@ APL_UNLOCKED apr_status_t apl_child_watch_at(const apl_pool_t *pool,
     return APR_SUCCESS;
 }
 
-/* Does the slot still have the child that is meant? */
+/* Does the slot still have that child? */
 static int is_same_child(const apl_child_t *c, const apl_child_watch_t *watch)
 {
     return c && c->state == APL_CHILD_USED &&

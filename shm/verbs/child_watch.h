@@ -9,8 +9,8 @@
  *        pool lock themselves, by apl_enter_patiently(), for a limited number
  *        of slots at a time.
  * Crash: each function may be called again; the next spawner does so.
- * Trust: other processes wrote what is returned: a child to watch, nothing to
- *        obey.
+ * Trust: other processes wrote what is returned. It is a child to watch, and
+ *        not an instruction.
  */
 #ifndef APPPOOL_SHM_VERBS_CHILD_WATCH_H
 #define APPPOOL_SHM_VERBS_CHILD_WATCH_H
@@ -39,8 +39,8 @@ apr_status_t apl_child_watch_gone(apl_pool_t *pool,
  * After damage there may be a session that no child knows of and that would
  * never be given back. So all sessions are taken back, as if all children were
  * gone, and each child takes a new slot with its next request. Requests that
- * have a process continue. Requests that wait get APL_EDAMAGED; they have
- * never reached an app.
+ * have a process continue. Requests that wait get APL_EDAMAGED. They have never
+ * reached an app.
  * @return 1: a roll call was due and was done; 0: none was due
  */
 int apl_child_watch_roll_call(apl_pool_t *pool, int64_t now);

@@ -9,8 +9,8 @@
  *        apl_enter_patiently(): APL_ELOCK means try again later.
  *        apl_configure_group_name() needs no lock.
  * Crash: each function may be called again; the next spawner does so.
- * Trust: other processes wrote what is returned: a name to look up in the app
- *        table, nothing to obey.
+ * Trust: other processes wrote what is returned. It is a name to look up in the
+ *        app table, and not an instruction.
  */
 #ifndef APPPOOL_SHM_VERBS_CONFIGURE_H
 #define APPPOOL_SHM_VERBS_CONFIGURE_H

@@ -27,8 +27,8 @@ static void repair_pool(apl_lock_token_t *token)
 {
     apl_header_t *h = token->pool->header;
 
-    /* A roll call is due after damage. A process that dies inside damages
-     * nothing: the slots are still right. */
+    /* A roll call is due after damage. A process that dies inside causes no
+     * damage: the slots are still right. */
     if (token->pool->damaged)
         h->roll_call++;
     apl_repair(token);

@@ -49,8 +49,8 @@ apr_status_t apl_enter(apl_lock_token_t *token, apl_pool_t *pool, int64_t now,
 
 /**
  * The same for callers that must not hang, above all the spawner. It waits for
- * at most pool->patience us. Once that was not enough it does not wait at all,
- * until its caller sets pool->patience again.
+ * at most pool->patience us. When that was not enough once, it does not wait at
+ * all until the caller sets pool->patience again.
  */
 apr_status_t apl_enter_patiently(apl_lock_token_t *token, apl_pool_t *pool,
                                  int64_t now);

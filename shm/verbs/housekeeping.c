@@ -85,7 +85,8 @@ static void tend_group(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
 }
 
 /* The pool is above its limit, although no group has more than its minimum. The
- * minimums do not fit, so the longest idle processes leave all the same. */
+ * minimums do not fit, so the processes that have been idle longest leave
+ * nevertheless. */
 static void trim_pool(apl_lock_token_t *token)
 {
     apl_pool_t *pool = token->pool;
@@ -114,8 +115,8 @@ APL_UNLOCKED static int marks_are_low(const apl_pool_t *pool)
            (s == 0 || pool->sessions[s].state != APL_SESSION_FREE);
 }
 
-/* Lower the marks of use. Otherwise each pass over the slots would for ever
- * look at all slots that were in use in the busiest hour. */
+/* Lower the marks of use. Otherwise each pass over the slots would always look
+ * at all slots that were in use in the busiest hour. */
 static apr_status_t lower_marks(apl_pool_t *pool, int64_t now)
 {
     apl_lock_token_t token;

@@ -13,8 +13,8 @@
  *        apl_enter_patiently(): APL_ELOCK means try again later. The other
  *        functions read without the lock.
  * Crash: the next spawner compares again, as it still has the registry.
- * Trust: other processes wrote what is returned: a number to report, nothing
- *        to obey.
+ * Trust: other processes wrote what is returned. It is a number to report, and
+ *        not an instruction.
  */
 #ifndef APPPOOL_SHM_VERBS_RECONCILE_H
 #define APPPOOL_SHM_VERBS_RECONCILE_H
@@ -29,11 +29,11 @@ apr_status_t apl_reconcile_adopt(apl_pool_t *pool, uint64_t id,
                                  apl_identity_t identity, const char *name,
                                  apl_wire_t wire, int live, int64_t now);
 
-/** What the segment says of a process. */
+/** What the segment says about a process. */
 typedef struct {
     uint32_t state;     /**< APL_PROCESS_* */
     uint32_t sessions;  /**< open ones */
-    uint32_t abandoned; /**< of these; nobody waits for them */
+    uint32_t abandoned; /**< of these; no client waits for them */
     uint32_t reason;    /**< APL_EVENT_* of a leaving one */
     uint32_t replaces;  /**< 1: it has, or had, the place above the limit,
                          * and its group has outdated processes */

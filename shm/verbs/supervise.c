@@ -98,6 +98,16 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
     return APR_SUCCESS;
 }
 
+/* Where a template forks processes, several starts may fail for one reason. One
+ * that began before the last failure says nothing new of the app. A child of
+ * httpd may have written a time that is still to come. */
+static int is_counted(const apl_lock_token_t *token, const apl_group_t *g,
+                      const apl_process_t *p)
+{
+    return g->failures == 0 || p->started > g->failed_at ||
+           g->failed_at > token->now;
+}
+
 static void back_off(apl_lock_token_t *token, apl_group_t *g, uint64_t error_id,
                      const char *text)
 {
@@ -130,10 +140,10 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
     pool->header->counters.failed++;
     apl_event_note(&token, APL_EVENT_START_FAILED, g, p);
     apl_event_explain(&token, text, error_id);
-    if (g)
+    if (g && is_counted(&token, g, p))
         back_off(&token, g, error_id, text);
     apl_process_free(&token, p);
-    while (g && g->size == 0 && rounds-- > 0 &&
+    while (g && g->size + g->spawning == 0 && rounds-- > 0 &&
            apl_queue_fail(&token, g, ran ? APL_ESTART : APL_EREFUSED)) {
         apl_leave(&token);
         if (apl_enter_patiently(&token, pool, now) != APR_SUCCESS)
@@ -168,8 +178,8 @@ static int died_young(const apl_process_t *p, int64_t now)
            apl_since(now, p->ready_at) < APL_YOUNG;
 }
 
-/* The process ended although nobody asked it to. Count that, and a death at
- * once as a failed start. */
+/* The process ended without being asked to. Count that, and a death at once as
+ * a failed start. */
 static void note_death(apl_lock_token_t *token, apl_group_t *g,
                        apl_process_t *p, const char *reason)
 {
@@ -181,7 +191,7 @@ static void note_death(apl_lock_token_t *token, apl_group_t *g,
     apl_event_explain(token, reason, young ? p->id : 0);
     if (g)
         g->n_died++;
-    if (young) {
+    if (young && is_counted(token, g, p)) {
         back_off(token, g, p->id, "it ended as soon as it was ready");
         g->young++;
     }

@@ -3,7 +3,7 @@
 /**
  * @file supervise.h
  * @brief The spawner's operations on one process: take the order to start it,
- *        and report what became of it. Others are in reconcile.h,
+ *        and report what happened to it. Other operations are in reconcile.h,
  *        housekeeping.h and admin.h.
  *
  * A process is named by its id. The low 16 bits are its slot, so each function
@@ -13,8 +13,8 @@
  * Lock:  each function takes and gives back the pool lock itself, by
  *        apl_enter_patiently(): APL_ELOCK means try again later.
  * Crash: the next spawner continues from the slots and its registry.
- * Trust: other processes wrote what is returned: a name to look up in the app
- *        table, a number to report, nothing to obey.
+ * Trust: other processes wrote what is returned. It is a name to look up in the
+ *        app table, or a number to report, and not an instruction.
  */
 #ifndef APPPOOL_SHM_VERBS_SUPERVISE_H
 #define APPPOOL_SHM_VERBS_SUPERVISE_H
@@ -55,8 +55,9 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
  * The start failed: the place is free again, and the group backs off (1 s,
- * doubled with each failure in a row, at most 60 s). If the group has no
- * process, its waiters get APL_ESTART or APL_EREFUSED.
+ * doubled with each failure in a row, at most 60 s). Starts that were under way
+ * at the same time fail once. If the group has no process and no other start,
+ * its waiters get APL_ESTART or APL_EREFUSED.
  * @param ran      1: the app's command was run; 0: it was not run
  * @param error_id 64 random bits that are also in the log
  * @param text     what failed, in a sentence

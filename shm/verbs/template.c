@@ -24,8 +24,8 @@ APL_UNLOCKED apr_status_t apl_template_need(apl_pool_t *pool, const char *name,
     return APR_SUCCESS;
 }
 
-APL_UNLOCKED void apl_template_tell(apl_pool_t *pool, const char *name,
-                                    const apl_template_t *figures)
+APL_UNLOCKED void apl_template_write(apl_pool_t *pool, const char *name,
+                                     const apl_template_t *figures)
 {
     apl_group_t *g = find(pool, name);
 

@@ -110,9 +110,9 @@ APL_UNLOCKED static uint32_t look_at_sessions(const apl_pool_t *pool,
     return n;
 }
 
-/* Mark all processes that became hung (1), or remove the marks of those that go
- * on (0). The caller removes marks first: a place that was credited for a
- * process that goes on must not be given away once more.
+/* Mark all processes that became hung (1), or remove the marks of those that
+ * have recovered (0). The caller removes marks first: the credit for a process
+ * that has recovered must not be given away once more.
  * @param by as of look_at_sessions() */
 APL_UNLOCKED static void mark_all(apl_pool_t *pool, const uint32_t *by,
                                   int hung, int64_t now)
@@ -194,10 +194,10 @@ static apl_session_t *next_of(const apl_lock_token_t *token,
     return NULL;
 }
 
-/* Tell the requests of a process why it ends: it is not broken.
+/* Note in the sessions of a process why it ends: the process is not broken.
  * @param why APL_KILLED ... */
-static void tell_requests(apl_lock_token_t *token, const apl_process_t *p,
-                          uint32_t why)
+static void note_in_requests(apl_lock_token_t *token, const apl_process_t *p,
+                             uint32_t why)
 {
     uint32_t at = 0, left = p->sessions;
     apl_session_t *s;
@@ -226,7 +226,7 @@ static apr_status_t end_process(apl_pool_t *pool, uint64_t id, uint64_t ticket,
         apl_leave(&token);
         return rv;
     }
-    tell_requests(&token, p, APL_KILLED);
+    note_in_requests(&token, p, APL_KILLED);
     APL_CRASH_POINT("kill_told");
     pool->header->counters.killed++;
     g = apl_process_group(&token, p);
@@ -262,7 +262,7 @@ apr_status_t apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id, int64_t now)
     if (rv != APR_SUCCESS)
         return rv;
     if (p->reason == APL_EVENT_KILLED)
-        tell_requests(&token, p, APL_DYING);
+        note_in_requests(&token, p, APL_DYING);
     else
         rv = APL_ESTALE;
     APL_CRASH_POINT("dying_told");
@@ -276,7 +276,7 @@ apr_status_t apl_timeouts_expire(apl_pool_t *pool,
     return end_process(pool, request->process, request->ticket, 1, now);
 }
 
-/* Has it no request that has to be finished? */
+/* Is there no request that the process has to finish? */
 static int has_only_long_lived(const apl_lock_token_t *token,
                                const apl_process_t *p)
 {
@@ -299,7 +299,7 @@ apr_status_t apl_timeouts_close(apl_pool_t *pool, uint64_t id, int64_t now)
     if (rv != APR_SUCCESS)
         return rv;
     if (has_only_long_lived(&token, p)) {
-        tell_requests(&token, p, APL_CLOSED);
+        note_in_requests(&token, p, APL_CLOSED);
         APL_CRASH_POINT("close_told");
     }
     else

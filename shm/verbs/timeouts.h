@@ -10,7 +10,7 @@
  *         apl_timeouts_expire(pool, &overdue[i], now);
  *
  * The spawner's clock is the only one, and it runs without requests. Otherwise
- * nobody would notice that all requests hang.
+ * no process would notice that all requests hang.
  *
  * Lock:  sessions are read without it. Each function takes and gives it back
  *        itself, by apl_enter_patiently(), for one process at a time.
@@ -36,7 +36,7 @@ uint32_t apl_timeouts_find(apl_pool_t *pool, int64_t now,
 /**
  * End a process although it has requests. A process that is LIVE, or LEAVING
  * for another reason, becomes LEAVING with APL_EVENT_KILLED. It does not count
- * any more, so another one may start at once. Its requests are told
+ * any more, so another one may start at once. Its sessions say so
  * (apl_checkout_killed()).
  * @param ticket of a request that the process must still work on; 0: any
  * @return APR_SUCCESS; APL_ESTALE: no such process, or killed already;
@@ -46,8 +46,8 @@ apr_status_t apl_timeouts_kill(apl_pool_t *pool, uint64_t id, uint64_t ticket,
                                int64_t now);
 
 /**
- * A killed process was sent SIGTERM: its requests need not wait for its end
- * (apl_checkout_dying()).
+ * A killed process was sent SIGTERM: its requests do not have to wait for its
+ * end (apl_checkout_dying()).
  * @return APL_ESTALE: no such process, or it is not killed; APL_ELOCK
  */
 apr_status_t apl_timeouts_term_sent(apl_pool_t *pool, uint64_t id, int64_t now);
@@ -65,7 +65,7 @@ apr_status_t apl_timeouts_expire(apl_pool_t *pool,
 /**
  * A leaving process is about to be stopped although it has sessions. This is
  * right if each of them is a long-lived connection (APL_LONG_LIVED_CONNECTION)
- * or abandoned. Then they are told (apl_checkout_closed()).
+ * or abandoned. Then the sessions say so (apl_checkout_closed()).
  * @return APR_SUCCESS; APL_EWAIT: it has requests to finish; APL_ESTALE: no
  *         such process; APL_ELOCK
  */

@@ -2,7 +2,8 @@
 
 /**
  * @file memory_use.h
- * @brief How much memory do processes have, with all that they have started?
+ * @brief How much memory do processes have, with all processes that they have
+ *        started?
  *
  * This is the resident memory of each process plus that of its session (its
  * workers, for example), as in /proc/PID/stat. Memory that several of them

@@ -65,7 +65,8 @@ static void count_state(json_t *owner, int state)
 }
 
 /* AppConcurrency of an app or a process. It is null for an app with AUTO,
- * whose processes have it, and for a process that has not found it yet. */
+ * because each of its processes has a value of its own. It is also null for a
+ * process whose value is not known yet. */
 static json_t *concurrency(uint32_t n)
 {
     return n == APL_CONCURRENCY_AUTO ? json_null() : apl_report_number(n);
@@ -94,7 +95,7 @@ static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
     return o;
 }
 
-/* The query, if it was recorded. It stands behind the path. */
+/* The query, if it was recorded. It is behind the path. */
 static const char *query_of(const apl_session_t *s)
 {
     size_t path = strnlen(s->uri, sizeof s->uri) + 1;
@@ -156,7 +157,8 @@ static const char *group_state(const apl_group_t *g)
     return g->spawning > 0 ? "starting" : "stopped";
 }
 
-/* The spawner wrote it without the lock, so it may be half of another one. */
+/* The spawner wrote it without the lock, so it may be a mixture of two
+ * texts. */
 static json_t *report_template(const apl_template_t *t)
 {
     json_t *o;

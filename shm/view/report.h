@@ -8,7 +8,7 @@
  *
  * Lock:  none: it reads a snapshot.
  * Crash: not concerned.
- * Trust: texts of the segment become valid UTF-8 and end where they should. A
+ * Trust: texts of the segment become valid UTF-8 and end within their bounds. A
  *        reference that leads nowhere is left out.
  */
 #ifndef APPPOOL_SHM_VIEW_REPORT_H

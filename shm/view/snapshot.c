@@ -11,7 +11,7 @@
 
 #define TRIES         200
 #define HURRIED_TRIES 3       /* of these tries come without a pause */
-#define PAUSE         50000   /* ns: longer than a process is inside */
+#define PAUSE         50000   /* ns: longer than a process has the lock */
 #define SLICE         512     /* slots that are copied between two checks */
 #define READY_BYTES   0x40000 /* bytes that a call makes ready */
 #define PAGE          4096

@@ -4,14 +4,14 @@
  * @file snapshot.h
  * @brief A consistent copy of the pool, for callers that only read.
  *
- * The sequence number of the header is odd while somebody is inside the lock.
- * A copy between two equal even readings is consistent. It contains what lists
- * and counts are made of: of a session only the first cache line, which is
- * about a quarter. The rest of a session is text for people.
+ * The sequence number of the header is odd while a process has the lock. A copy
+ * between two equal even readings is consistent. It contains the fields from
+ * which lists and counts are made. Of a session, that is only the first cache
+ * line, about a quarter. The rest of a session is text for people.
  * apl_snapshot_take() copies that text afterwards, for each request that is
  * still the same. Other texts are empty.
  *
- * If somebody is inside in each try, the lock is taken for the copy. With
+ * If a process has the lock in each try, the lock is taken for the copy. With
  * 10,000 processes and 100,000 sessions that takes about a millisecond.
  *
  * Lock:  none; or the lock, for one copy of the slots in use, without text.
@@ -51,8 +51,9 @@ apr_status_t apl_snapshot_prepare(apl_snapshot_t *snapshot, apl_pool_t *pool,
 /**
  * Try to copy. Each call takes at most about a millisecond.
  * @param enter 1: take the lock for it, by apl_enter_patiently()
- * @return APR_SUCCESS; APR_EAGAIN: somebody was inside; APR_INCOMPLETE: memory
- *         was prepared, call again; APL_ELOCK: the lock could not be taken
+ * @return APR_SUCCESS; APR_EAGAIN: a process had the lock; APR_INCOMPLETE:
+ *         memory was prepared, call again; APL_ELOCK: the lock could not be
+ *         taken
  */
 apr_status_t apl_snapshot_try(apl_snapshot_t *snapshot, int enter);
 

@@ -22,16 +22,16 @@
 #define DEATHS      3 /* of an app in a PERIOD */
 #define TEXT_MAX    400
 
-/* An app of which there is, or was in the last minute, something to report; or
- * whose starts fail. */
+/* An app with something to report now or in the last minute, or an app whose
+ * starts fail. */
 typedef struct alert {
     struct alert *next;
     char app[APL_NAME_MAX];
-    int failing;        /* starts fail */
-    int64_t failed;     /* us: last failed start; 0: before this spawner */
-    json_t *events;     /* to be sent, oldest first; NULL: none */
-    unsigned count;     /* number of events, also of those that were not kept */
-    int64_t not_before; /* us: no command before that */
+    int failing;            /* starts fail */
+    int64_t failed;         /* us: last failed start; 0: before this spawner */
+    json_t *events;         /* to be sent, oldest first; NULL: none */
+    unsigned count;         /* number of events, including those not kept */
+    int64_t not_before;     /* us: no command before that */
     int64_t deaths[DEATHS]; /* us: the last deaths, as a ring; 0 */
     unsigned died;          /* number of deaths */
     notify_command_t command;
@@ -108,7 +108,7 @@ static alert_t *find_or_make(const char *app)
     return a;
 }
 
-/* @return NULL: there is nobody to notify */
+/* @return NULL: no command to notify */
 static alert_t *alert_of(const spawner_t *s, const process_t *p)
 {
     const app_entry_t *app = app_table_find(s->table, p->is.name);
@@ -225,7 +225,7 @@ static size_t line_of(const alert_t *a, const app_entry_t *app,
     return n;
 }
 
-/* ---- telling ---- */
+/* ---- sending ---- */
 
 static void forget_events(alert_t *a)
 {
@@ -264,7 +264,7 @@ static int running(void)
     return n;
 }
 
-/* Did a process of it die within the last PERIOD? */
+/* Has a process of the app died within the last PERIOD? */
 static int died_lately(const spawner_t *s, const alert_t *a)
 {
     int64_t last = a->died > 0 ? a->deaths[(a->died - 1) % DEATHS] : 0;
@@ -284,7 +284,7 @@ void alert_tick(spawner_t *s)
         if (a->events && s->now >= a->not_before && running() < AT_ONCE)
             notify(s, a);
         if (a->failing && !app_table_find(s->table, a->app))
-            a->failing = 0; /* nobody starts it any more */
+            a->failing = 0; /* it is not started any more */
         if (a->events)
             state_wake(s, a->not_before > s->now ? a->not_before
                                                  : s->now + SECOND);

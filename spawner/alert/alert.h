@@ -10,16 +10,16 @@
  * and the earlier ones as far as they fit. doc/operations.md describes the
  * object.
  *
- * This file also knows whether starts of an app fail, with or without
- * AppNotify. That begins with the first start that fails, and ends with a
+ * This file also knows whether the starts of an app fail, with or without
+ * AppNotify. This state begins with the first start that fails, and ends with a
  * start that is a success (phase.h).
  *
  * Crash: events that were not sent yet are lost; the log has them. A new
  *        spawner knows from e/KEY (start_failure.h) that starts fail. If that
  *        file could not be written, it notifies of this once more. A success
  *        while no spawner ran is not seen: the next success counts.
- * Trust: texts may hold any bytes of an app or a client; the notification is
- *        valid JSON all the same.
+ * Trust: texts may contain any bytes of an app or a client. The notification is
+ *        still valid JSON.
  */
 #ifndef APPPOOL_SPAWNER_ALERT_ALERT_H
 #define APPPOOL_SPAWNER_ALERT_ALERT_H
@@ -32,7 +32,7 @@ enum {
     ALERT_BACKOFF_CLOSED, /**< the app starts again */
     ALERT_BROKEN_DEPLOY,  /**< new code does not start, the old one serves on */
     ALERT_DEATHS,         /**< alert_death() */
-    ALERT_KILLED,         /**< a process was killed for a request of its */
+    ALERT_KILLED,         /**< a process was killed for one of its requests */
     ALERT_UNKILLABLE      /**< AppMaxUnkillable */
 };
 
@@ -48,11 +48,11 @@ int alert_open(spawner_t *s, const process_t *p);
  * now */
 int alert_close(spawner_t *s, const process_t *p);
 
-/** Starts of the app failed already under the last spawner. */
+/** Starts of the app already failed under the last spawner. */
 void alert_recall(const char *app);
 
-/** A process died, and nobody had asked for that. Several deaths within a
- * minute are an event. @param cause in words */
+/** A process died, although nothing had asked it to end. Several deaths within
+ * a minute are an event. @param cause in words */
 void alert_death(spawner_t *s, const process_t *p, const char *cause);
 
 /** Send the notifications that are due. */

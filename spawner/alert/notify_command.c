@@ -37,7 +37,7 @@ static _Noreturn void work(const spawner_t *s, const app_entry_t *a,
 {
     char error[PRIVILEGE_ERROR_MAX];
     const char *refused;
-    privilege_t who;
+    privilege_t account;
 
     if (dup2(input, 0) < 0 || dup2(output, 1) < 0 || dup2(output, 2) < 0)
         _exit(126);
@@ -45,9 +45,9 @@ static _Noreturn void work(const spawner_t *s, const app_entry_t *a,
         refuse("it cannot have a cgroup of its own");
     if (child_reset_descriptors(-1) != 0)
         refuse("the spawner's descriptors cannot be closed");
-    if (privilege_find(&who, a->user, a->group, approot_owner_user(a),
+    if (privilege_find(&account, a->user, a->group, approot_owner_user(a),
                        a->app.root, error) != 0 ||
-        privilege_groups(&who, error) != 0)
+        privilege_groups(&account, error) != 0)
         refuse(error);
     /* Modules of the user database may have opened some. */
     if (child_reset_descriptors(-1) != 0)
@@ -60,20 +60,20 @@ static _Noreturn void work(const spawner_t *s, const app_entry_t *a,
                  strerror(errno));
         refuse(error);
     }
-    if (privilege_drop(&who, 0, error) != 0)
+    if (privilege_drop(&account, 0, error) != 0)
         refuse(error);
     if (chdir("/") != 0)
         refuse(strerror(errno));
     execle("/bin/sh", "sh", "-c", a->notify, NULL,
-           environment_of_user(s->instance, id, &who));
+           environment_of_user(s->instance, id, &account));
     refuse("/bin/sh cannot be executed");
 }
 
-/* ---- what it says ---- */
+/* ---- its output ---- */
 
 /* Read one piece, so that other sources have their turn before the next one.
- * What does not fit is read and forgotten: the command must not wait or die
- * because it prints much. */
+ * Bytes that do not fit are read and forgotten: the command must not wait or
+ * die because it prints much. */
 static void read_output(notify_command_t *c)
 {
     char chunk[4096];

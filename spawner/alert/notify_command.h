@@ -6,10 +6,10 @@
  *
  * The command runs as the app's user, with no more rights and the same limits
  * as the app, and in a cgroup of its own. It gets two pipes and no other
- * descriptors: one has the text, and what it prints into the other one goes to
- * the error log (app_log.h). What the command has started ends with it. It is
- * not a process of the app. But it has the mark of the instance, so it also
- * ends with the instance.
+ * descriptors. It reads the text from one pipe. What it prints into the other
+ * one goes to the error log (app_log.h). Processes that the command has started
+ * end with it. It is not a process of the app. But it has the mark of the
+ * instance, so it also ends with the instance.
  *
  * Errors: 0, or -1 with errno. The log has a line for what fails later.
  * Crash:  a new spawner finds the command (stray_cgroups.h, mark_scan.h) and
@@ -23,8 +23,8 @@
 
 #include "spawner/state/helper_job.h"
 
-/** The maximum length of a text in bytes. So much fits into any pipe at once.
- * So it does not matter whether and when the command reads. */
+/** The maximum length of a text in bytes. That many bytes fit into any pipe at
+ * once. So it does not matter whether and when the command reads. */
 #define NOTIFY_COMMAND_MAX PIPE_BUF
 
 /** A command that runs. Zeroed at first. */

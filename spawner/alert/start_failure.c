@@ -24,7 +24,7 @@
 static const char *const steps[] = {"prepare", "user", "variables", "directory",
                                     "command", "boot", "ready",     "stay"};
 
-/* @return the begin of the line whose newline is there */
+/* @return the beginning of the line whose newline is there */
 static size_t line_at(const char *tail, size_t newline)
 {
     while (newline > 0 && tail[newline - 1] != '\n')
@@ -32,7 +32,7 @@ static size_t line_at(const char *tail, size_t newline)
     return newline;
 }
 
-/* @return the begin of the first line of the last ones that fit; n: none fits.
+/* @return the beginning of the last lines that fit; n: none fits.
  * @param frames 1: include lines of a stack trace */
 static size_t last_lines(const char *tail, size_t n, int lines, size_t room,
                          int frames)

@@ -14,6 +14,7 @@
 
 #include "spawner/common/cgroup.h"
 #include "spawner/shared/detect.h"
+#include "spawner/shared/detect_path.h"
 #include "spawner/child/env_file.h"
 #include "spawner/child/environment.h"
 #include "spawner/child/start_step.h"
@@ -55,24 +56,24 @@ static _Noreturn void fail(const char *format, ...)
     _exit(1);
 }
 
-/* Give the files to the app's user that only root can give. */
-static void hand_over(const boot_t *b, const privilege_t *who)
+/* Only root can give these files to the app's user. */
+static void hand_over(const boot_t *b, const privilege_t *account)
 {
     process_files_path_t path;
 
     process_files_path(b->rt, CONTRACT_NOTIFY, b->id, path);
-    if (process_files_give(path, who->uid, who->gid) != 0)
-        fail("%s cannot be given to user %s: %s", path, who->name,
+    if (process_files_give(path, account->uid, account->gid) != 0)
+        fail("%s cannot be given to user %s: %s", path, account->name,
              strerror(errno));
     /* Then the app may open /dev/stderr. */
-    if (fchown(STDOUT_FILENO, who->uid, who->gid) != 0)
-        fail("the output cannot be given to user %s: %s", who->name,
+    if (fchown(STDOUT_FILENO, account->uid, account->gid) != 0)
+        fail("the output cannot be given to user %s: %s", account->name,
              strerror(errno));
     if (b->app->listen != APL_LISTEN_UNIX)
         return;
     process_files_path(b->rt, CONTRACT_OWN, b->id, path);
     *strrchr(path, '/') = 0;
-    if (mkdir(path, 0700) != 0 || lchown(path, who->uid, who->gid) != 0)
+    if (mkdir(path, 0700) != 0 || lchown(path, account->uid, account->gid) != 0)
         fail("%s cannot be made: %s", path, strerror(errno));
 }
 
@@ -108,7 +109,7 @@ static void own_descriptors(const boot_t *b)
 
 /* ---- user and directory ---- */
 
-static void find_user(const boot_t *b, privilege_t *who)
+static void find_user(const boot_t *b, privilege_t *account)
 {
     const char *root = b->app->app.root;
     char error[PRIVILEGE_ERROR_MAX];
@@ -118,36 +119,37 @@ static void find_user(const boot_t *b, privilege_t *who)
         fail("AppRoot %s cannot be used: %s", root, strerror(errno));
     step = START_STEP_USER;
     owner = approot_owner_user(b->app);
-    if (privilege_find(who, b->app->user, b->app->group, owner, root, error) !=
-        0)
+    if (privilege_find(account, b->app->user, b->app->group, owner, root,
+                       error) != 0)
         fail("%s", error);
-    report_back(
-        (boot_report_t){.kind = BOOT_USER, .uid = who->uid, .gid = who->gid},
-        who->name);
+    report_back((boot_report_t){.kind = BOOT_USER,
+                                .uid = account->uid,
+                                .gid = account->gid},
+                account->name);
 }
 
 /* The process is the app's user already. It enters the directory first and
- * then checks its owner, so nobody can change the directory between check
- * and use. */
-static void enter_root(const boot_t *b, const privilege_t *who)
+ * then checks its owner, so no user can change the directory between check and
+ * use. */
+static void enter_root(const boot_t *b, const privilege_t *account)
 {
     const char *root = b->app->app.root;
     struct stat st;
 
     step = START_STEP_DIRECTORY;
     if (chdir(root) != 0)
-        fail("AppRoot %s cannot be entered by user %s: %s", root, who->name,
+        fail("AppRoot %s cannot be entered by user %s: %s", root, account->name,
              strerror(errno));
     if (owner == USERDB_NOBODY)
         return;
     if (stat(".", &st) != 0)
-        fail("AppRoot %s cannot be checked by user %s: %s", root, who->name,
+        fail("AppRoot %s cannot be checked by user %s: %s", root, account->name,
              strerror(errno));
-    if (st.st_uid != who->uid)
+    if (st.st_uid != account->uid)
         fail("AppRoot %s belongs to user %u now, and belonged to user %s when "
              "httpd read its configuration: reload httpd (apachectl graceful), "
              "or set AppUser",
-             root, (unsigned)st.st_uid, who->name);
+             root, (unsigned)st.st_uid, account->name);
 }
 
 /* ---- the command ---- */
@@ -191,9 +193,9 @@ static int assigns(const char *command)
 
 static void find_command(const boot_t *b, detect_found_t *found)
 {
-    const detect_config_t config = {b->app->listen, b->app->protocol,
-                                    b->app->app.options.concurrency,
-                                    b->is_template};
+    const detect_config_t config = {
+        b->app->listen, b->app->protocol, b->app->app.options.concurrency,
+        b->is_template ? b->app->preload : 0, b->app->notifies};
 
     if (b->app->command)
         detect_given(&config, b->app->command, found);
@@ -222,8 +224,8 @@ static struct {
     size_t length;
 } variables;
 
-/* Called while files of root's can be read. */
-static void read_variables(const boot_t *b, const privilege_t *who)
+/* This is called while the process can still read root's files. */
+static void read_variables(const boot_t *b, const privilege_t *account)
 {
     char error[ENV_FILE_ERROR_MAX];
 
@@ -231,12 +233,12 @@ static void read_variables(const boot_t *b, const privilege_t *who)
         return;
     step = START_STEP_VARIABLES;
     variables.text =
-        env_file_read(b->app->env_file, who, &variables.length, error);
+        env_file_read(b->app->env_file, account, &variables.length, error);
     if (!variables.text)
         fail("%s", error);
 }
 
-/* Called with the app's rights. */
+/* This is called with the app's rights. */
 static char **parse_variables(const boot_t *b)
 {
     char error[ENV_FILE_ERROR_MAX] = "out of memory", **list;
@@ -253,7 +255,7 @@ static char **parse_variables(const boot_t *b)
 
 /* ---- becoming the app ---- */
 
-static void drop_rights(const boot_t *b, const privilege_t *who)
+static void drop_rights(const boot_t *b, const privilege_t *account)
 {
     char error[PRIVILEGE_ERROR_MAX];
     const char *refused = rlimits_apply(b->app, &b->descriptors);
@@ -261,17 +263,19 @@ static void drop_rights(const boot_t *b, const privilege_t *who)
     if (refused)
         fail("%s cannot be set: %s", refused, strerror(errno));
     step = START_STEP_USER;
-    if (privilege_drop(who, !b->app->no_new_privileges, error) != 0)
+    if (privilege_drop(account, !b->app->no_new_privileges, error) != 0)
         fail("%s", error);
 }
 
-static _Noreturn void execute(const boot_t *b, const privilege_t *who)
+static _Noreturn void execute(const boot_t *b, const privilege_t *account)
 {
     char *line, *command, **list = parse_variables(b);
     static detect_found_t found;
+    static detect_path_t path;
 
     step = START_STEP_COMMAND;
     find_command(b, &found);
+    detect_path(account->home, environment_value(b, list, "RBENV_ROOT"), &path);
     command = expand(b, b->app->command ? b->app->command : found.command);
     give_stdin(b, found.protocol);
     report_back((boot_report_t){.kind = BOOT_COMMAND,
@@ -281,14 +285,15 @@ static _Noreturn void execute(const boot_t *b, const privilege_t *who)
     if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
         0)
         fail("out of memory");
-    execle("/bin/sh", "sh", "-c", line, NULL, environment_make(b, who, list));
+    execle("/bin/sh", "sh", "-c", line, NULL,
+           environment_make(b, account, &path, list, found.runs_node));
     fail("/bin/sh cannot be executed: %s", strerror(errno));
 }
 
 _Noreturn void boot_app(const boot_t *b)
 {
     char error[PRIVILEGE_ERROR_MAX], go;
-    privilege_t who;
+    privilege_t account;
 
     report_fd = b->report;
     setsid();
@@ -299,17 +304,17 @@ _Noreturn void boot_app(const boot_t *b)
     if (cgroup_enter(b->id) != 0)
         fail("it cannot have a cgroup of its own: %s", strerror(errno));
     own_descriptors(b);
-    find_user(b, &who);
+    find_user(b, &account);
     step = START_STEP_PREPARE;
-    hand_over(b, &who);
-    if (privilege_groups(&who, error) != 0)
+    hand_over(b, &account);
+    if (privilege_groups(&account, error) != 0)
         fail("%s", error);
     /* Modules of the user database may have opened some. */
     close_others();
     daemonize_oom_score("0");
     umask(022);
-    read_variables(b, &who);
-    drop_rights(b, &who);
-    enter_root(b, &who);
-    execute(b, &who);
+    read_variables(b, &account);
+    drop_rights(b, &account);
+    enter_root(b, &account);
+    execute(b, &account);
 }

@@ -13,9 +13,9 @@
  * Crash:  a child that got no "go" has done nothing, and ends.
  * Trust:  the child does everything that may be slow, or that concerns files of
  *         the app's user, after it has closed all descriptors of the spawner
- *         except its own. It has no root's rights when it does what the app's
- *         files say. If AppUser does not name the user, AppRoot must belong to
- *         the owner that the app table names.
+ *         except its own. It does not have root's rights when it does what the
+ *         app's files say. If AppUser does not name the user, AppRoot must
+ *         belong to the owner that the app table names.
  */
 #ifndef APPPOOL_SPAWNER_CHILD_BOOT_H
 #define APPPOOL_SPAWNER_CHILD_BOOT_H

@@ -17,7 +17,7 @@ typedef struct {
     const char *instance;
     const char *helpers; /**< directory of the language helpers, or NULL */
     uint64_t id;
-    int is_template; /**< of the app, and no process that serves */
+    int is_template; /**< of the app: this process does not serve */
     uint32_t port;
     struct rlimit descriptors; /**< RLIMIT_NOFILE that the app gets */
     int listener;              /**< -1: the app binds its socket itself; of a

@@ -35,8 +35,7 @@ static char *skip(char *s)
 static const char *end_of(const char *s)
 {
     return s[strspn(s, BLANK)] == 0 ? NULL
-                                    : "there is something behind the quote "
-                                      "that ends the value";
+                                    : "there is text after the closing quote";
 }
 
 static const char *read_single(line_t *l)
@@ -50,8 +49,8 @@ static const char *read_single(line_t *l)
     return end_of(end + 1);
 }
 
-/* In double quotes, a backslash takes the meaning from the next character, if
- * that is one of these. */
+/* In double quotes, a backslash removes the special meaning of the next
+ * character, if that is one of these. */
 static const char *read_double(line_t *l)
 {
     char *from = l->at + 1, *to = from;
@@ -145,8 +144,8 @@ static int complain(char error[ENV_FILE_ERROR_MAX], const char *path, int line,
                  path, line, l->name, wrong);
     else if (l->name)
         snprintf(error, ENV_FILE_ERROR_MAX,
-                 "AppEnvFile %s: line %d: what stands before the = %s", path,
-                 line, wrong);
+                 "AppEnvFile %s: line %d: the text before the = %s", path, line,
+                 wrong);
     else
         snprintf(error, ENV_FILE_ERROR_MAX, "AppEnvFile %s: line %d: %s", path,
                  line, wrong);
@@ -215,62 +214,64 @@ static char *refuse(char error[ENV_FILE_ERROR_MAX], const char *path,
 
 /* @return 1: the file may be used */
 static int is_good(const char *path, const struct stat *st,
-                   const privilege_t *who, int as_root,
+                   const privilege_t *account, int as_root,
                    char error[ENV_FILE_ERROR_MAX])
 {
     if (!S_ISREG(st->st_mode) || st->st_size > ENV_FILE_MAX)
         refuse(error, path, "is not a plain file of at most %d bytes",
                ENV_FILE_MAX);
-    else if (st->st_uid != 0 && st->st_uid != who->uid)
+    else if (st->st_uid != 0 && st->st_uid != account->uid)
         refuse(error, path,
                "belongs to user %u: it has to belong to root or to user %s",
-               (unsigned)st->st_uid, who->name);
+               (unsigned)st->st_uid, account->name);
     else if (as_root && st->st_uid != 0)
-        refuse(error, path, "may not be read by its own user, %s", who->name);
+        refuse(error, path, "may not be read by its own user, %s",
+               account->name);
     else if (st->st_mode & 022)
         refuse(error, path,
                "may be written by others than its owner (mode %03o): chmod "
                "go-w",
                (unsigned)st->st_mode & 0777);
     else if (geteuid() == 0 &&
-             !approot_owner_holds(path, as_root ? 0 : who->uid, st))
+             !approot_owner_holds(path, as_root ? 0 : account->uid, st))
         refuse(error, path,
                "is in a directory where others than root%s%s may put another "
                "file, or on "
                "a FUSE file system",
-               as_root ? "" : " and user ", as_root ? "" : who->name);
+               as_root ? "" : " and user ", as_root ? "" : account->name);
     else
         return 1;
     return 0;
 }
 
-static char *explain(const char *path, const privilege_t *who, int as_root,
+static char *explain(const char *path, const privilege_t *account, int as_root,
                      char error[ENV_FILE_ERROR_MAX])
 {
     if (as_root && errno == ELOOP)
         return refuse(error, path,
                       "cannot be read by user %s, and root reads it only if "
                       "there is no symbolic link in its path",
-                      who->name);
+                      account->name);
     if (as_root && errno == EPERM)
         return refuse(error, path,
                       "cannot be read by user %s, and root reads it only if it "
                       "is a plain file with one name",
-                      who->name);
+                      account->name);
     return refuse(error, path, "cannot be opened: %s", strerror(errno));
 }
 
-char *env_file_read(const char *path, const privilege_t *who, size_t *length,
-                    char error[ENV_FILE_ERROR_MAX])
+char *env_file_read(const char *path, const privilege_t *account,
+                    size_t *length, char error[ENV_FILE_ERROR_MAX])
 {
     struct stat st;
-    int as_root, fd = open_as(path, O_RDONLY, 0, who->uid, who->gid, &as_root);
+    int as_root,
+        fd = open_as(path, O_RDONLY, 0, account->uid, account->gid, &as_root);
     char *text;
     ssize_t n;
 
     if (fd < 0)
-        return explain(path, who, as_root, error);
-    if (fstat(fd, &st) != 0 || !is_good(path, &st, who, as_root, error)) {
+        return explain(path, account, as_root, error);
+    if (fstat(fd, &st) != 0 || !is_good(path, &st, account, as_root, error)) {
         close(fd);
         return NULL;
     }

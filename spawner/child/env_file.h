@@ -2,8 +2,8 @@
 
 /**
  * @file env_file.h
- * @brief AppEnvFile: environment variables of an app in a file, which may be
- *        root's alone.
+ * @brief AppEnvFile: environment variables of an app, in a file that perhaps
+ *        only root can read.
  *
  *     # a comment
  *     NAME=value
@@ -11,8 +11,8 @@
  *     NAME="a value with \" and \\"
  *
  * The format is the common subset of systemd's EnvironmentFile= and of .env.
- * What these two read in different ways is refused. doc/directives.md has the
- * whole format.
+ * A line that these two read in different ways is refused. doc/directives.md
+ * has the whole format.
  *
  * Errors: a sentence with the file, the line and the name of the variable, but
  *         without its value.
@@ -34,11 +34,11 @@
 #define ENV_FILE_ERROR_MAX 512
 
 /**
- * Read the file, as root. The process has the groups of `who` already.
+ * Read the file, as root. The process has the groups of `account` already.
  * @return its text, never freed; NULL: `error` says why
  */
-char *env_file_read(const char *path, const privilege_t *who, size_t *length,
-                    char error[ENV_FILE_ERROR_MAX]);
+char *env_file_read(const char *path, const privilege_t *account,
+                    size_t *length, char error[ENV_FILE_ERROR_MAX]);
 
 /**
  * Parse the text, with the rights of the app's user.

@@ -2,16 +2,14 @@
 
 #include "spawner/child/environment.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#define OURS 24 /* maximum number of our own variables */
-
-#define STANDARD_PATH                                                          \
-    "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define OURS 32 /* maximum number of our own variables */
 
 typedef struct {
     char **list;
@@ -76,8 +74,10 @@ static void set_socket(environment_t *e, const boot_t *boot)
 static void set_template(environment_t *e, const boot_t *boot)
 {
     set(e, "APPPOOL_FORK=1");
-    if (boot->app->ready)
+    if (boot->app->ready) {
         set(e, "APPPOOL_WARM=%s", boot->app->ready);
+        set(e, "APPPOOL_WARM_HOST=%s", boot->app->host);
+    }
 }
 
 static environment_t begin(size_t room)
@@ -91,27 +91,27 @@ static environment_t begin(size_t room)
 }
 
 static void set_user(environment_t *e, const char *instance, uint64_t id,
-                     const privilege_t *who)
+                     const privilege_t *account)
 {
     const char *lang = getenv("LANG");
 
     /* The mark comes first, so that a scan finds it in the first bytes. */
     set(e, "%s=%s-" CONTRACT_ID_FMT, CONTRACT_MARK, instance, id);
-    set(e, "PATH=%s", STANDARD_PATH);
-    set(e, "HOME=%s", who->home);
-    set(e, "USER=%s", who->name);
-    set(e, "LOGNAME=%s", who->name);
-    set(e, "SHELL=%s", who->shell);
+    set(e, "PATH=%s", DETECT_PATH_STANDARD);
+    set(e, "HOME=%s", account->home);
+    set(e, "USER=%s", account->name);
+    set(e, "LOGNAME=%s", account->name);
+    set(e, "SHELL=%s", account->shell);
     if (lang)
         set(e, "LANG=%s", lang);
 }
 
 char **environment_of_user(const char *instance, uint64_t id,
-                           const privilege_t *who)
+                           const privilege_t *account)
 {
     environment_t e = begin(OURS);
 
-    set_user(&e, instance, id, who);
+    set_user(&e, instance, id, account);
     return e.list;
 }
 
@@ -130,17 +130,56 @@ static void put_all(environment_t *e, const char *const *list)
         put(e, (char *)(uintptr_t)*list);
 }
 
-char **environment_make(const boot_t *boot, const privilege_t *who,
-                        char *const *variables)
+/* The last one counts. */
+static const char *find(const char *const *list, const char *name)
+{
+    size_t length = strlen(name);
+    const char *value = NULL;
+
+    for (; list && *list; list++)
+        if (strncmp(*list, name, length) == 0 && (*list)[length] == '=')
+            value = *list + length + 1;
+    return value;
+}
+
+const char *environment_value(const boot_t *boot, char *const *variables,
+                              const char *name)
+{
+    const char *value = find(boot->app->env, name);
+
+    return value ? value : find((const char *const *)variables, name);
+}
+
+/* node does not start if it cannot read the file. In quotes, these characters
+ * are special to node. */
+static void add_node_helper(environment_t *e, const char *helpers)
+{
+    const char *own = find((const char *const *)e->list, "NODE_OPTIONS");
+    char path[PATH_MAX];
+
+    if (snprintf(path, sizeof path, "%s/node/listen.cjs", helpers) <
+            (int)sizeof path &&
+        !strpbrk(path, "\"\\") && access(path, R_OK) == 0)
+        set(e, "NODE_OPTIONS=%s%s--require \"%s\"", own ? own : "",
+            own ? " " : "", path);
+}
+
+char **environment_make(const boot_t *boot, const privilege_t *account,
+                        const detect_path_t *path, char *const *variables,
+                        int runs_node)
 {
     static const char *const modes[] = {"APPPOOL_ENV", "RAILS_ENV", "RACK_ENV",
                                         "NODE_ENV"};
     const char *const *of_file = (const char *const *)variables;
+    const char *const *of_path = (const char *const *)path->variables;
     const app_entry_t *app = boot->app;
-    environment_t e = begin(OURS + count(of_file) + count(app->env));
+    environment_t e =
+        begin(OURS + count(app->store_env) + count(of_file) + count(app->env));
     size_t i;
 
-    set_user(&e, boot->instance, boot->id, who);
+    set_user(&e, boot->instance, boot->id, account);
+    set(&e, "PATH=%s", path->path);
+    put_all(&e, of_path);
     for (i = 0; i < sizeof modes / sizeof *modes; i++)
         set(&e, "%s=%s", modes[i], app->environment);
     set(&e, "APP_BASE_URI=%s", app->base_uri);
@@ -151,7 +190,10 @@ char **environment_make(const boot_t *boot, const privilege_t *who,
     set_socket(&e, boot);
     if (boot->is_template)
         set_template(&e, boot);
+    put_all(&e, app->store_env);
     put_all(&e, of_file);
     put_all(&e, app->env);
+    if (runs_node && boot->helpers && app->listen == APL_LISTEN_FD)
+        add_node_helper(&e, boot->helpers);
     return e.list;
 }

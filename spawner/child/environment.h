@@ -8,6 +8,7 @@
 #define APPPOOL_SPAWNER_CHILD_ENVIRONMENT_H
 
 #include "spawner/child/boot_order.h"
+#include "spawner/shared/detect_path.h"
 #include "spawner/shared/privilege.h"
 
 /**
@@ -15,14 +16,23 @@
  * @param id of the mark
  */
 char **environment_of_user(const char *instance, uint64_t id,
-                           const privilege_t *who);
+                           const privilege_t *account);
+
+/** The value of a variable of AppSetEnv or AppEnvFile. @param variables of
+ * AppEnvFile, as environment_make() gets them. @return NULL: it is not set */
+const char *environment_value(const boot_t *boot, char *const *variables,
+                              const char *name);
 
 /**
  * For execve(); allocated, never freed: the caller becomes another program.
+ * @param path what the files of the app say of PATH
  * @param variables of AppEnvFile, as NAME=value, NULL at the end; or NULL.
  *                  Variables of AppSetEnv replace them
+ * @param runs_node the app is one of node: with AppListen fd, what it asks of
+ *                  node (NODE_OPTIONS) ends with our helper for listen()
  */
-char **environment_make(const boot_t *boot, const privilege_t *who,
-                        char *const *variables);
+char **environment_make(const boot_t *boot, const privilege_t *account,
+                        const detect_path_t *path, char *const *variables,
+                        int runs_node);
 
 #endif

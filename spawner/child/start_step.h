@@ -9,8 +9,8 @@
 
 /** The step that failed. */
 enum {
-    START_STEP_PREPARE,   /**< sockets, pipes, fork: ours */
-    START_STEP_USER,      /**< finding AppUser, taking on its rights */
+    START_STEP_PREPARE,   /**< sockets, pipes, fork */
+    START_STEP_USER,      /**< finding AppUser, taking its rights */
     START_STEP_VARIABLES, /**< reading AppEnvFile */
     START_STEP_DIRECTORY, /**< entering AppRoot */
     START_STEP_COMMAND,   /**< finding what to run, and running it */

@@ -135,7 +135,7 @@ static int populated(int at, const char *name)
     return strstr(text, "populated 0") ? 0 : 1;
 }
 
-/* ID/FILE, or ID alone. */
+/* ID/FILE, or only ID. */
 static void name_of(char name[64], uint64_t id, const char *file)
 {
     snprintf(name, 64, CONTRACT_ID_FMT "%s", id, file);
@@ -148,7 +148,7 @@ int cgroup_open(const char *instance, char *text, size_t size)
     char path[PATH_MAX];
 
     if (instance_path(instance, path, sizeof path) != 0) {
-        snprintf(text, size, "no cgroup v2 is mounted that shows ours");
+        snprintf(text, size, "no mounted cgroup v2 shows the cgroup of httpd");
         return -1;
     }
     if (mkdir(path, 0755) == 0 || errno == EEXIST)

@@ -2,21 +2,20 @@
 
 /**
  * @file cgroup.h
- * @brief A cgroup for each process of an app, and for each command of
- *        AppNotify, if cgroup v2 may be written to. What the process starts
- *        cannot leave its cgroup, so nothing is missed when the cgroup is
- *        killed. libc only: the watchdog uses it too.
+ * @brief Makes a cgroup for each process of an app, and for each command of
+ *        AppNotify, if cgroup v2 may be written to. Processes that such a
+ *        process starts cannot leave its cgroup. So a kill of the cgroup
+ *        reaches all of them. libc only: the watchdog uses it too.
  *
  *     OURS/apppool-INSTANCE/ID    OURS: the cgroup that httpd runs in
  *
- * All of it is optional. Without cgroups, processes are known by session and
- * mark.
+ * Cgroups are optional. Without them, processes are known by session and mark.
  *
  * Errors: -1: there is no such cgroup.
  * Crash:  the next spawner finds each cgroup by its name. A cgroup that exists
  *         contains its process, because a child that cannot enter its cgroup
  *         removes it.
- * Trust:  the kernel's word. Apps may not write there.
+ * Trust:  the kernel writes what is read here. Apps may not write there.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_CGROUP_H
 #define APPPOOL_SPAWNER_COMMON_CGROUP_H
@@ -26,7 +25,8 @@
 #include <sys/types.h>
 
 /**
- * Use cgroups from now on, if that is possible. Make that of the instance.
+ * Use cgroups from now on, if that is possible. Make the cgroup of the
+ * instance.
  * @param instance 16 hex digits
  * @param text     for the log: where it is, or why there is none
  * @return 0, or -1
@@ -41,8 +41,8 @@ int cgroup_open(const char *instance, char *text, size_t size);
 int cgroup_enter(uint64_t id);
 
 /**
- * Make the cgroup of process `id` and move a child of the caller there, which
- * was not reaped: so the pid is that of no other process.
+ * Make the cgroup of process `id` and move a child of the caller into it. The
+ * child was not reaped, so no other process has its pid.
  * @return as cgroup_enter(); -1 with ESRCH: the child is dead
  */
 int cgroup_move(uint64_t id, pid_t pid);

@@ -8,7 +8,7 @@
 #ifndef APPPOOL_SPAWNER_COMMON_CHILD_RESET_H
 #define APPPOOL_SPAWNER_COMMON_CHILD_RESET_H
 
-/** All signals at their default action, none blocked. */
+/** Set all signals to their default action, and block none. */
 void child_reset_signals(void);
 
 /** Close all descriptors above standard error, except `keep`.

@@ -10,7 +10,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-int daemonize(const char *name)
+int daemonize(const char *name, int more)
 {
     static const int signs[] = {SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
     sigset_t mask;
@@ -19,10 +19,12 @@ int daemonize(const char *name)
     setsid();
     prctl(PR_SET_NAME, name, 0, 0, 0);
     for (i = 0; i < sizeof signs / sizeof *signs; i++)
-        signal(signs[i], SIG_IGN);
+        signal(signs[i], signs[i] == more ? SIG_DFL : SIG_IGN);
     sigemptyset(&mask);
     sigaddset(&mask, SIGTERM);
     sigaddset(&mask, SIGCHLD);
+    if (more)
+        sigaddset(&mask, more);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     return signalfd(-1, &mask, SFD_NONBLOCK | SFD_CLOEXEC);

@@ -9,13 +9,14 @@
 #define APPPOOL_SPAWNER_COMMON_DAEMONIZE_H
 
 /**
- * Begin a session of its own, because httpd signals its process group, and set
- * the name. TERM and CHLD are read from a descriptor. Other signals of httpd or
- * a terminal are ignored. Orphans of applications become children of this
- * process.
+ * Begin a new session, because httpd signals its process group. Also set the
+ * name of the process. TERM and CHLD are read from a descriptor. Other signals
+ * of httpd or a terminal are ignored. Orphans of applications become children
+ * of this process.
+ * @param more one more signal that is read from the descriptor; 0: none
  * @return the descriptor, non-blocking and close-on-exec
  */
-int daemonize(const char *name);
+int daemonize(const char *name, int more);
 
 /** Set /proc/PID/oom_score_adj of this process: "-1000": the out-of-memory
  * killer never takes it; "0": it is like any other process. Only root may lower

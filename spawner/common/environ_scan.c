@@ -24,7 +24,7 @@
 #define TURN     50   /* ms: a turn of the loop counts as at most that */
 
 typedef struct {
-    procfs_t who;
+    procfs_t info;
     int known;
     char mark[64];
 } entry_t;
@@ -40,18 +40,18 @@ typedef struct {
 
 /* The processes that are wanted, as one pass over /proc has found them. */
 typedef struct {
-    int (*wanted)(const procfs_t *who, void *ctx);
+    int (*wanted)(const procfs_t *info, void *ctx);
     void *ctx;
     procfs_t *of;
     size_t n, room;
     int failed; /* no memory */
 } found_t;
 
-static void add(const procfs_t *who, void *ctx)
+static void add(const procfs_t *info, void *ctx)
 {
     found_t *f = ctx;
 
-    if (!f->wanted(who, f->ctx) || f->failed)
+    if (!f->wanted(info, f->ctx) || f->failed)
         return;
     if (f->n == f->room) {
         size_t room = 2 * f->room + 64;
@@ -63,7 +63,7 @@ static void add(const procfs_t *who, void *ctx)
         f->of = more;
         f->room = room;
     }
-    f->of[f->n++] = *who;
+    f->of[f->n++] = *info;
 }
 
 static size_t size_of(size_t n)
@@ -71,7 +71,7 @@ static size_t size_of(size_t n)
     return sizeof(list_t) + n * sizeof(entry_t);
 }
 
-static list_t *make_list(int (*wanted)(const procfs_t *who, void *ctx),
+static list_t *make_list(int (*wanted)(const procfs_t *info, void *ctx),
                          void *ctx)
 {
     found_t f = {wanted, ctx, NULL, 0, 0, 0};
@@ -85,7 +85,7 @@ static list_t *make_list(int (*wanted)(const procfs_t *who, void *ctx),
     if (l != MAP_FAILED) {
         l->n = f.n;
         for (i = 0; i < f.n; i++)
-            l->entries[i].who = f.of[i];
+            l->entries[i].info = f.of[i];
     }
     free(f.of);
     return l == MAP_FAILED ? NULL : l;
@@ -103,7 +103,7 @@ static _Noreturn void work(list_t *l)
     while ((i = __atomic_fetch_add(&l->next, 1, __ATOMIC_RELAXED)) < l->n) {
         entry_t *e = &l->entries[i];
 
-        if (procfs_mark(e->who.pid, e->mark, sizeof e->mark) != 0)
+        if (procfs_mark(e->info.pid, e->mark, sizeof e->mark) != 0)
             e->mark[0] = 0;
         __atomic_store_n(&e->known, 1, __ATOMIC_RELEASE);
         __atomic_fetch_add(&l->known, 1, __ATOMIC_RELEASE);
@@ -170,21 +170,21 @@ static void read_all(list_t *l)
 /* ---- all of it ---- */
 
 typedef struct {
-    int (*wanted)(const procfs_t *who, void *ctx);
-    void (*each)(const procfs_t *who, const char *mark, void *ctx);
+    int (*wanted)(const procfs_t *info, void *ctx);
+    void (*each)(const procfs_t *info, const char *mark, void *ctx);
     void *ctx;
 } blind_t;
 
-static void call_blind(const procfs_t *who, void *ctx)
+static void call_blind(const procfs_t *info, void *ctx)
 {
     const blind_t *b = ctx;
 
-    if (b->wanted(who, b->ctx))
-        b->each(who, NULL, b->ctx);
+    if (b->wanted(info, b->ctx))
+        b->each(info, NULL, b->ctx);
 }
 
-void environ_scan_read(int (*wanted)(const procfs_t *who, void *ctx),
-                       void (*each)(const procfs_t *who, const char *mark,
+void environ_scan_read(int (*wanted)(const procfs_t *info, void *ctx),
+                       void (*each)(const procfs_t *info, const char *mark,
                                     void *ctx),
                        void *ctx)
 {
@@ -199,7 +199,7 @@ void environ_scan_read(int (*wanted)(const procfs_t *who, void *ctx),
     for (i = 0; i < l->n; i++) {
         const entry_t *e = &l->entries[i];
 
-        each(&e->who,
+        each(&e->info,
              __atomic_load_n(&e->known, __ATOMIC_ACQUIRE) ? e->mark : NULL,
              ctx);
     }

@@ -7,8 +7,8 @@
  *
  * To read the environment of a process, the kernel takes a lock of its memory.
  * A process can hold that lock as long as it likes. So children of the caller
- * read, from one list. While one child waits, another one goes on with the next
- * process.
+ * read the environments, from one list. While one child waits, another one
+ * continues with the next process.
  *
  * libc only: the watchdog uses it too. It may still take seconds, so the
  * spawner's loop does not call it.
@@ -28,8 +28,8 @@
  *             not known: the reader waited for a second, or there was no memory
  *             or child to read it
  */
-void environ_scan_read(int (*wanted)(const procfs_t *who, void *ctx),
-                       void (*each)(const procfs_t *who, const char *mark,
+void environ_scan_read(int (*wanted)(const procfs_t *info, void *ctx),
+                       void (*each)(const procfs_t *info, const char *mark,
                                     void *ctx),
                        void *ctx);
 

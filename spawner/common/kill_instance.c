@@ -30,57 +30,57 @@ typedef struct {
     int say;   /* log which processes are killed */
 } hunt_t;
 
-static int runs(const procfs_t *who)
+static int runs(const procfs_t *info)
 {
-    return who->pid != getpid() && who->state != 'Z' && who->state != 'X';
+    return info->pid != getpid() && info->state != 'Z' && info->state != 'X';
 }
 
-static void end(hunt_t *h, const procfs_t *who)
+static void end(hunt_t *h, const procfs_t *info)
 {
     h->left++;
-    h->dying += who->state != 'D';
-    if (procfs_signal(who->pid, who->start, SIGKILL) == 0 && h->say)
+    h->dying += info->state != 'D';
+    if (procfs_signal(info->pid, info->start, SIGKILL) == 0 && h->say)
         log_line(LOG_NOTICE, "process %d was left over: SIGKILL",
-                 (int)who->pid);
+                 (int)info->pid);
 }
 
 /* A log writer: a process of root's, so it is no app. It may wait for the disk
  * of an app. */
-static int is_writer(const procfs_t *who)
+static int is_writer(const procfs_t *info)
 {
     uid_t uid;
 
-    return strcmp(who->name, CONTRACT_LOG_PROGRAM) == 0 &&
-           procfs_uid(who->pid, &uid) == 0 && uid == geteuid();
+    return strcmp(info->name, CONTRACT_LOG_PROGRAM) == 0 &&
+           procfs_uid(info->pid, &uid) == 0 && uid == geteuid();
 }
 
-static void end_child(const procfs_t *who, void *ctx)
+static void end_child(const procfs_t *info, void *ctx)
 {
-    if (!runs(who) || who->ppid != getpid())
+    if (!runs(info) || info->ppid != getpid())
         return;
-    if (is_writer(who)) /* killed, but nobody waits for its end */
-        procfs_signal(who->pid, who->start, SIGKILL);
+    if (is_writer(info)) /* killed, but nothing waits for its end */
+        procfs_signal(info->pid, info->start, SIGKILL);
     else
-        end(ctx, who);
+        end(ctx, info);
 }
 
-static int is_stranger(const procfs_t *who, void *ctx)
+static int is_stranger(const procfs_t *info, void *ctx)
 {
     (void)ctx;
-    return runs(who) && who->ppid != getpid();
+    return runs(info) && info->ppid != getpid();
 }
 
-static void end_marked(const procfs_t *who, const char *mark, void *ctx)
+static void end_marked(const procfs_t *info, const char *mark, void *ctx)
 {
     hunt_t *h = ctx;
 
     if (mark && strncmp(mark, h->mark, strlen(h->mark)) == 0)
-        end(h, who);
+        end(h, info);
     else if (!mark && h->say)
         log_line(LOG_WARN,
                  "the environment of process %d (%s) cannot be read: it is "
                  "left alone",
-                 (int)who->pid, who->name);
+                 (int)info->pid, info->name);
 }
 
 int kill_instance(const char *instance)

@@ -15,8 +15,8 @@
 
 /**
  * Send KILL to each process that is in the instance's cgroup, has its mark or
- * is a child of ours, and reap it. Repeat this until none is left, for ten
- * seconds; a scan that has begun by then is finished. Then remove the
+ * is a child of ours, and reap it. Repeat this until none is left, for at most
+ * ten seconds. A scan that has begun by then is finished. Then remove the
  * cgroup.
  * @param instance hex; "": only children of ours
  * @return how many were left

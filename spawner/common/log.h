@@ -12,7 +12,7 @@
  *
  * A line is written if the LogLevel of httpd lets it through. A notice is
  * always written, as in httpd. Each call of log_line() in the source is a kind
- * of line. Of each kind, LOG_BURST lines are written at once, and LOG_RATE a
+ * of line. LOG_BURST lines of each kind are written at once, and LOG_RATE a
  * second. The others are dropped, and a line says how many.
  *
  * Trust: the text of a line may come from anywhere. Control characters are
@@ -48,7 +48,7 @@ void log_directory(int fd);
 /** Write lines up to this level from now on. LOG_NOTICE at first. */
 void log_level(int most);
 
-/** Write one line, of at most LOG_MAX bytes; the rest is cut off. */
+/** Write one line. What is longer than LOG_MAX bytes is cut off. */
 #define log_line(level, ...)                                                   \
     do {                                                                       \
         static log_kind_t log_kind_;                                           \

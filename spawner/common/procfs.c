@@ -18,7 +18,7 @@
 
 /* Fields are counted from the last parenthesis, because the name in field 2 may
  * contain any bytes. */
-static int parse(const char *stat, procfs_t *who)
+static int parse(const char *stat, procfs_t *info)
 {
     const char *name = strchr(stat, '('), *at = strrchr(stat, ')');
     unsigned long user, system;
@@ -26,14 +26,14 @@ static int parse(const char *stat, procfs_t *who)
     int field;
 
     if (!name || !at ||
-        sscanf(at, ") %c %ld %ld %ld", &who->state, &ppid, &pgrp, &session) !=
+        sscanf(at, ") %c %ld %ld %ld", &info->state, &ppid, &pgrp, &session) !=
             4)
         return -1;
-    snprintf(who->name, sizeof who->name, "%.*s", (int)(at - name - 1),
+    snprintf(info->name, sizeof info->name, "%.*s", (int)(at - name - 1),
              name + 1);
-    who->ppid = (pid_t)ppid;
-    who->pgrp = (pid_t)pgrp;
-    who->session = (pid_t)session;
+    info->ppid = (pid_t)ppid;
+    info->pgrp = (pid_t)pgrp;
+    info->session = (pid_t)session;
     at += 2;
     for (field = 3; field < 22; field++) {
         at = strchr(at, ' ');
@@ -43,10 +43,11 @@ static int parse(const char *stat, procfs_t *who)
         if (field == 13 && sscanf(at, "%lu %lu", &user, &system) != 2)
             return -1;
     }
-    who->cpu = user + system;
-    if (sscanf(at, "%" SCNu64 " %*u %" SCNd64, &who->start, &who->memory) != 2)
+    info->cpu = user + system;
+    if (sscanf(at, "%" SCNu64 " %*u %" SCNd64, &info->start, &info->memory) !=
+        2)
         return -1;
-    who->memory *= sysconf(_SC_PAGESIZE);
+    info->memory *= sysconf(_SC_PAGESIZE);
     return 0;
 }
 
@@ -67,35 +68,35 @@ ssize_t procfs_text(pid_t pid, const char *name, char *text, size_t size)
     return n;
 }
 
-int procfs_read(pid_t pid, procfs_t *who)
+int procfs_read(pid_t pid, procfs_t *info)
 {
     char stat[512];
 
     if (pid <= 0 || procfs_text(pid, "stat", stat, sizeof stat) <= 0)
         return -1;
-    who->pid = pid;
-    return parse(stat, who);
+    info->pid = pid;
+    return parse(stat, info);
 }
 
-int procfs_thread(pid_t pid, pid_t thread, procfs_t *who)
+int procfs_thread(pid_t pid, pid_t thread, procfs_t *info)
 {
     char name[32], stat[512];
 
     snprintf(name, sizeof name, "task/%d/stat", (int)thread);
     if (pid <= 0 || procfs_text(pid, name, stat, sizeof stat) <= 0)
         return -1;
-    who->pid = thread;
-    return parse(stat, who);
+    info->pid = thread;
+    return parse(stat, info);
 }
 
 int procfs_dead(pid_t pid, uint64_t start)
 {
-    procfs_t who;
+    procfs_t info;
 
     if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH))
         return 1;
-    return procfs_read(pid, &who) == 0 &&
-           (who.start != start || who.state == 'Z' || who.state == 'X');
+    return procfs_read(pid, &info) == 0 &&
+           (info.start != start || info.state == 'Z' || info.state == 'X');
 }
 
 int procfs_is_killed(pid_t pid)
@@ -165,11 +166,11 @@ pid_t procfs_of_pidfd(int fd)
     return pid > 0 ? (pid_t)pid : 0;
 }
 
-void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx)
+void procfs_each(void (*each)(const procfs_t *info, void *ctx), void *ctx)
 {
     DIR *dir = opendir("/proc");
     struct dirent *entry;
-    procfs_t who;
+    procfs_t info;
 
     if (!dir)
         return;
@@ -177,8 +178,8 @@ void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx)
         char *end;
         long pid = strtol(entry->d_name, &end, 10);
 
-        if (*end == 0 && pid > 0 && procfs_read((pid_t)pid, &who) == 0)
-            each(&who, ctx);
+        if (*end == 0 && pid > 0 && procfs_read((pid_t)pid, &info) == 0)
+            each(&info, ctx);
     }
     closedir(dir);
 }
@@ -217,10 +218,10 @@ int procfs_mark(pid_t pid, char *mark, size_t size)
 /* Does it run, and is it the process that started at `start`? */
 static int is_alive(pid_t pid, uint64_t start)
 {
-    procfs_t who;
+    procfs_t info;
 
-    return procfs_read(pid, &who) == 0 && who.start == start &&
-           who.state != 'Z' && who.state != 'X';
+    return procfs_read(pid, &info) == 0 && info.start == start &&
+           info.state != 'Z' && info.state != 'X';
 }
 
 int procfs_pidfd(pid_t pid, uint64_t start)

@@ -2,14 +2,14 @@
 
 /**
  * @file procfs.h
- * @brief What /proc says of processes: identity, user, mark. And signals that
- *        cannot reach another process with the same pid.
+ * @brief Reads identity, user and mark of processes from /proc. Sends signals
+ *        that cannot reach another process with the same pid.
  *
  * libc only: the watchdog uses it too. Nothing allocates.
  *
  * Errors: 0 or a number on success, -1 when there is no such process.
  * Crash:  no state.
- * Trust:  /proc is the kernel's word, but environ is the process's own.
+ * Trust:  the kernel writes /proc. But a process can write its own environ.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_PROCFS_H
 #define APPPOOL_SPAWNER_COMMON_PROCFS_H
@@ -24,30 +24,30 @@ typedef struct {
     uint64_t start; /**< clock ticks since boot; with pid an identity */
     uint64_t cpu;   /**< clock ticks that it has used */
     int64_t memory; /**< resident bytes, shared ones as well */
-    char name[16];  /**< what it calls itself: any bytes */
+    char name[16];  /**< the name it gave itself: any bytes */
 } procfs_t;
 
 /** Read about process `pid`, which may be a zombie. @return 0, or -1: there is
  * none */
-int procfs_read(pid_t pid, procfs_t *who);
+int procfs_read(pid_t pid, procfs_t *info);
 
-/** The same for one thread of it. who->pid is then the number of the thread. */
-int procfs_thread(pid_t pid, pid_t thread, procfs_t *who);
+/** The same for one thread of it. info->pid is then the number of the thread. */
+int procfs_thread(pid_t pid, pid_t thread, procfs_t *info);
 
 /** A file of /proc/PID, as far as it fits; NUL-terminated.
  * @return its length, or -1 */
 ssize_t procfs_text(pid_t pid, const char *name, char *text, size_t size);
 
-/** @return 1: it is known that the process does not run any more; 0: it runs,
+/** Is it known that the process does not run any more? @return 1; 0: it runs,
  * or that is not known, for example because there are no descriptors or no
  * memory */
 int procfs_dead(pid_t pid, uint64_t start);
 
-/** @return 1: it was sent SIGKILL and is not dead yet. It waits in the kernel,
- * and never runs its own code again */
+/** Was it sent SIGKILL without being dead yet? Then it waits in the kernel, and
+ * never runs its own code again. @return 1 or 0 */
 int procfs_is_killed(pid_t pid);
 
-/** Now, by the clock of the start times. */
+/** The present time of the clock that start times use. */
 uint64_t procfs_now(void);
 
 /** Real user of process `pid`. @return 0, or -1 */
@@ -62,7 +62,7 @@ int64_t procfs_own_memory(pid_t pid);
 pid_t procfs_of_pidfd(int fd);
 
 /** Call `each` for every process of the system. */
-void procfs_each(void (*each)(const procfs_t *who, void *ctx), void *ctx);
+void procfs_each(void (*each)(const procfs_t *info, void *ctx), void *ctx);
 
 /**
  * Read the mark APPPOOL_ID in the environment of the process. A process that

@@ -2,7 +2,7 @@
 
 /**
  * @file random.h
- * @brief Numbers that nobody can guess, for ids. libc only.
+ * @brief Random numbers for ids. No other program can guess them. libc only.
  */
 #ifndef APPPOOL_SPAWNER_COMMON_RANDOM_H
 #define APPPOOL_SPAWNER_COMMON_RANDOM_H

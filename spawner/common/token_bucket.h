@@ -2,8 +2,8 @@
 
 /**
  * @file token_bucket.h
- * @brief A token bucket: how much of something is allowed. It begins full and
- *        is refilled all the time.
+ * @brief A token bucket: it limits how much of something is allowed. It is full
+ *        at first, and is refilled all the time.
  *
  * Units: us of any one clock that does not go back.
  */

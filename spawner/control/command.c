@@ -36,14 +36,15 @@ json_t *command_refuse_busy(const command_t *q)
 
 const char *command_by(const command_t *q)
 {
-    return q->who.is_root ? "apppoolctl"
-                          : apr_psprintf(q->p, "apppoolctl, user %u",
-                                         (unsigned)q->who.uid);
+    return q->user.is_root ? "apppoolctl"
+                           : apr_psprintf(q->p, "apppoolctl, user %u",
+                                          (unsigned)q->user.uid);
 }
 
-int command_may(const command_client_t *who, const app_entry_t *a)
+int command_may(const command_client_t *user, const app_entry_t *a)
 {
-    return who->is_root || (a && a->uid != USERDB_NOBODY && a->uid == who->uid);
+    return user->is_root ||
+           (a && a->uid != USERDB_NOBODY && a->uid == user->uid);
 }
 
 /* ---- an app ---- */
@@ -56,7 +57,7 @@ static const char *list_apps(const command_t *q)
     uint32_t i, n = 0;
 
     for (i = 0; i < t->n; i++)
-        if (command_may(&q->who, &t->apps[i]) && n++ < SHOWN_MAX)
+        if (command_may(&q->user, &t->apps[i]) && n++ < SHOWN_MAX)
             text = apr_psprintf(q->p, "%s%s\"%s\"", text, n > 1 ? ", " : "",
                                 t->apps[i].app.name);
     if (n == 0)
@@ -87,12 +88,12 @@ static const app_entry_t *find_app(const command_t *q, const char *word,
     uint32_t i;
 
     *several = 0;
-    if (found && command_may(&q->who, found))
+    if (found && command_may(&q->user, found))
         return found;
     for (i = 0, found = NULL; i < t->n; i++) {
         const app_entry_t *a = &t->apps[i];
 
-        if (!command_may(&q->who, a))
+        if (!command_may(&q->user, a))
             continue;
         if (strcmp(a->label, word) == 0) {
             *several = 0;
@@ -132,8 +133,8 @@ static int is_id(const char *word)
 static int is_named(const command_t *q, const process_t *p)
 {
     return !p->gone && !p->done && !state_is_template(p) &&
-           (q->who.is_root || p->is.uid == q->who.uid) &&
-           command_may(&q->who, app_table_find(q->s->table, p->is.name));
+           (q->user.is_root || p->is.uid == q->user.uid) &&
+           command_may(&q->user, app_table_find(q->s->table, p->is.name));
 }
 
 /* The processes that this user may name: "shop[4711] 0123456789abcdef, ..." */
@@ -182,11 +183,11 @@ process_t *command_find_process(const command_t *q, json_t **refusal)
     int several;
 
     if (!is_id(word)) {
-        *refusal = command_refuse(
-            q,
-            "%s is no process id: %d to 16 hexadecimal digits, as the status "
-            "shows them",
-            word, ID_MIN);
+        *refusal =
+            command_refuse(q,
+                           "%s is not a process id: %d to 16 hexadecimal "
+                           "digits, as the status shows them",
+                           word, ID_MIN);
         return NULL;
     }
     p = find_process(q, word, &several);

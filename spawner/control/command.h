@@ -6,9 +6,9 @@
  *        process that a word names.
  *
  * Errors: a refusal, {"error": SENTENCE}, which apppoolctl gets.
- * Trust:  the kernel says which user it is (SO_PEERCRED). A word is looked up
- *         and nothing else. A user finds the apps that run as that user. To the
- *         user, all other apps do not exist.
+ * Trust:  the kernel says which user it is (SO_PEERCRED). A word is only looked
+ *         up. A user finds the apps that run as that user. For that user, all
+ *         other apps do not exist.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_COMMAND_H
 #define APPPOOL_SPAWNER_CONTROL_COMMAND_H
@@ -30,7 +30,7 @@ typedef struct {
 typedef struct {
     spawner_t *s;
     apr_pool_t *p;
-    command_client_t who;
+    command_client_t user;
     char *words[COMMAND_WORDS];
     int n;
     status_job_order_t order; /**< make: a job has to make the response */
@@ -50,7 +50,7 @@ json_t *command_refuse_busy(const command_t *q);
 const char *command_by(const command_t *q);
 
 /** May this user see and restart the app? @param a NULL: no */
-int command_may(const command_client_t *who, const app_entry_t *a);
+int command_may(const command_client_t *user, const app_entry_t *a);
 
 /** The app that the second word names: by its name, or by its short name or
  * AppRoot, if only one app has that. @return NULL: *refusal is set */

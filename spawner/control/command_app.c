@@ -50,7 +50,7 @@ static json_t *refuse_app(const command_t *q, const app_entry_t *a,
  * done, because only this program drains apps and notices failed starts. */
 static apr_status_t permits(const command_t *q, const app_entry_t *a)
 {
-    return q->who.is_root
+    return q->user.is_root
                ? APR_SUCCESS
                : apl_admin_permits(&q->s->shm, a->app.name, q->s->now);
 }
@@ -197,7 +197,7 @@ json_t *command_app_logs(command_t *q)
                                   q->words[2]);
     }
     o = recent_output_lines(a->app.name, from,
-                            q->who.is_root ? USERDB_NOBODY : q->who.uid);
+                            q->user.is_root ? USERDB_NOBODY : q->user.uid);
     if (o)
         json_object_set_new(o, "app", json_string(a->app.name));
     return o;

@@ -15,7 +15,7 @@ static const struct {
     const char *word;
     json_t *(*run)(command_t *q);
     int least, most; /* number of words that follow */
-    int whose;
+    int users;
 } commands[] = {
     {"status", command_view_status, 0, 1, EVERYBODY},
     {"restart", command_app_restart, 2, 2, EVERYBODY},
@@ -36,7 +36,7 @@ static json_t *decide(command_t *q)
     for (i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(q->words[0], commands[i].word) != 0)
             continue;
-        if (commands[i].whose == ROOT && !q->who.is_root)
+        if (commands[i].users == ROOT && !q->user.is_root)
             return command_refuse(q, "only root may use %s", commands[i].word);
         if (q->n - 1 < commands[i].least || q->n - 1 > commands[i].most)
             return command_refuse(q, "%s takes at most %d words, not %d",
@@ -47,9 +47,10 @@ static json_t *decide(command_t *q)
 }
 
 json_t *command_list_run(spawner_t *s, char *line, size_t length,
-                         const command_client_t *who, status_job_order_t *order)
+                         const command_client_t *user,
+                         status_job_order_t *order)
 {
-    command_t q = {.s = s, .who = *who};
+    command_t q = {.s = s, .user = *user};
     json_t *o;
     size_t i;
 

@@ -37,7 +37,7 @@
  * @return NULL: order->make is set
  */
 json_t *command_list_run(spawner_t *s, char *line, size_t length,
-                         const command_client_t *who,
+                         const command_client_t *user,
                          status_job_order_t *order);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "shm/recovery/check.h"
 #include "shm/view/report.h"
+#include "shm/view/report_store.h"
 #include "shm/view/report_value.h"
 #include "shm/view/snapshot.h"
 #include "spawner/diagnose/process_report.h"
@@ -50,9 +51,10 @@ static json_t *make_status(spawner_t *s, const status_job_order_t *order)
     if (apl_snapshot_take(&copy, &s->shm, s->pool) != APR_SUCCESS)
         return command_error("the pool could not be read");
     report = apl_report_json(copy, 1);
-    return order->app[0] || order->only != USERDB_NOBODY
-               ? narrowed(s, order, report)
-               : report;
+    if (order->app[0] || order->only != USERDB_NOBODY)
+        return narrowed(s, order, report);
+    json_object_set_new(report, "store", apl_report_store(s->figures));
+    return report;
 }
 
 json_t *command_view_status(command_t *q)
@@ -60,14 +62,14 @@ json_t *command_view_status(command_t *q)
     const app_entry_t *a;
     json_t *refusal;
 
-    q->who.is_root |= q->who.is_httpd; /* httpd may see what root sees */
+    q->user.is_root |= q->user.is_httpd; /* httpd may see what root sees */
     if (q->n > 1) {
         a = command_find_app(q, &refusal);
         if (!a)
             return refusal;
         apr_cpystrn(q->order.app, a->app.name, sizeof q->order.app);
     }
-    q->order.only = q->who.is_root ? USERDB_NOBODY : q->who.uid;
+    q->order.only = q->user.is_root ? USERDB_NOBODY : q->user.uid;
     q->order.make = make_status;
     return NULL;
 }
@@ -142,7 +144,7 @@ json_t *command_view_report(command_t *q)
         return command_refuse(q, "%s has no process yet", p->label);
     q->order.process = p->is.id;
     q->order.limit = REPORT_LIMIT;
-    q->order.only = q->who.is_root ? USERDB_NOBODY : q->who.uid;
+    q->order.only = q->user.is_root ? USERDB_NOBODY : q->user.uid;
     q->order.make = make_report;
     return NULL;
 }

@@ -27,7 +27,7 @@
 typedef struct {
     loop_source_t source;
     int64_t until; /* us: drop the client then; 0: the place is free */
-    command_client_t who;
+    command_client_t user;
     char line[CONTRACT_COMMAND_MAX];
     size_t length;
     status_job_order_t order; /* the response it waits for; make NULL: none */
@@ -47,19 +47,19 @@ static void drop(client_t *c)
     c->source.fd = -1;
 }
 
-/* If the user is not known: somebody who may do nothing. */
-static command_client_t who_is(const spawner_t *s, int fd)
+/* If the user is not known, the client may do nothing. */
+static command_client_t user_of(const spawner_t *s, int fd)
 {
     struct ucred peer;
     socklen_t length = sizeof peer;
-    command_client_t who = {.uid = USERDB_NOBODY};
+    command_client_t user = {.uid = USERDB_NOBODY};
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
-        return who;
-    who.uid = peer.uid;
-    who.is_root = peer.uid == 0 || peer.uid == geteuid();
-    who.is_httpd = peer.uid == s->rt.uid;
-    return who;
+        return user;
+    user.uid = peer.uid;
+    user.is_root = peer.uid == 0 || peer.uid == geteuid();
+    user.is_httpd = peer.uid == s->rt.uid;
+    return user;
 }
 
 /* ---- clients ---- */
@@ -107,7 +107,7 @@ static void respond_object(client_t *c, json_t *o)
 static void take_command(client_t *c, size_t length)
 {
     spawner_t *s = state_spawner();
-    json_t *o = command_list_run(s, c->line, length, &c->who, &c->order);
+    json_t *o = command_list_run(s, c->line, length, &c->user, &c->order);
 
     if (!c->order.make) {
         respond_object(c, o);
@@ -153,22 +153,22 @@ static void client_ready(void *owner, uint32_t events)
 }
 
 /* A client of a lower rank loses its place first. */
-static int rank(const command_client_t *who)
+static int rank(const command_client_t *user)
 {
-    return who->is_root ? 2 : who->is_httpd;
+    return user->is_root ? 2 : user->is_httpd;
 }
 
 /* @return the oldest place of a user of apps who has the maximum number of
  * places; else NULL */
-static client_t *find_own(const command_client_t *who)
+static client_t *find_own(const command_client_t *user)
 {
     client_t *c, *oldest = NULL;
     int n = 0;
 
-    if (rank(who) > 0)
+    if (rank(user) > 0)
         return NULL;
     for (c = clients; c < clients + CLIENTS; c++) {
-        if (c->until == 0 || c->who.uid != who->uid)
+        if (c->until == 0 || c->user.uid != user->uid)
             continue;
         n++;
         if (!oldest || c->until < oldest->until)
@@ -179,34 +179,34 @@ static client_t *find_own(const command_client_t *who)
 
 /* @return a free place; else the oldest place of the lowest rank. So neither a
  * child of httpd nor an app can keep root out */
-static client_t *find_place(const command_client_t *who)
+static client_t *find_place(const command_client_t *user)
 {
-    client_t *c, *best = find_own(who);
+    client_t *c, *best = find_own(user);
 
     if (best)
         return best;
     best = clients;
     for (c = clients; c < clients + CLIENTS && best->until != 0; c++)
-        if (c->until == 0 || rank(&c->who) < rank(&best->who) ||
-            (rank(&c->who) == rank(&best->who) && c->until < best->until))
+        if (c->until == 0 || rank(&c->user) < rank(&best->user) ||
+            (rank(&c->user) == rank(&best->user) && c->until < best->until))
             best = c;
     return best;
 }
 
 /* The owner of a socket can open it to everybody. So its mode does not say who
  * may connect. */
-static int is_welcome(const loop_source_t *from, const command_client_t *who)
+static int is_welcome(const loop_source_t *from, const command_client_t *user)
 {
-    return who->is_root ||
-           (from == &listener ? who->is_httpd
-                              : user_sockets_owner(from) == who->uid);
+    return user->is_root ||
+           (from == &listener ? user->is_httpd
+                              : user_sockets_owner(from) == user->uid);
 }
 
 static void accept_client(void *owner, uint32_t events)
 {
     const loop_source_t *from = owner;
     const spawner_t *s = state_spawner();
-    command_client_t who;
+    command_client_t user;
     client_t *c;
     int fd = accept4(from->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -214,15 +214,15 @@ static void accept_client(void *owner, uint32_t events)
     if (fd < 0)
         return;
     guarded_socket_begin(fd);
-    who = who_is(s, fd);
-    if (!is_welcome(from, &who)) {
+    user = user_of(s, fd);
+    if (!is_welcome(from, &user)) {
         guarded_socket_close(fd);
         return;
     }
-    c = find_place(&who);
+    c = find_place(&user);
     drop(c);
     c->until = s->now + PATIENCE;
-    c->who = who;
+    c->user = user;
     if (loop_add(&c->source, fd, EPOLLIN, client_ready, c) != 0)
         c->until = 0;
 }
@@ -249,8 +249,8 @@ static client_t *find_waiting(void)
 
     for (c = clients; c < clients + CLIENTS; c++)
         if (c->order.make && !c->begun &&
-            (!first || rank(&c->who) > rank(&first->who) ||
-             (rank(&c->who) == rank(&first->who) && c->until < first->until)))
+            (!first || rank(&c->user) > rank(&first->user) ||
+             (rank(&c->user) == rank(&first->user) && c->until < first->until)))
             first = c;
     return first;
 }

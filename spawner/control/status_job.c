@@ -11,7 +11,7 @@
 
 #define PAUSE (SECOND / 20) /* minimum time between two jobs */
 
-/* Shared with the child. Pages that nobody writes take no memory. */
+/* Shared with the child. Pages that are never written take no memory. */
 typedef struct {
     size_t size;
     char text[CONTRACT_RESPONSE_MAX];

@@ -45,8 +45,8 @@ static struct sockaddr_un address(const spawner_t *s, uid_t uid)
     return at;
 }
 
-/* The mode is set before it listens, so nobody can connect too early. @return
- * descriptor, or -1 */
+/* The mode is set before it listens, so no client can connect too early.
+ * @return descriptor, or -1 */
 static int make_socket(const spawner_t *s, uid_t uid)
 {
     struct sockaddr_un at = address(s, uid);

@@ -4,9 +4,9 @@
  * @file user_sockets.h
  * @brief The control sockets of the users of apps: c/UID, one for each user.
  *
- * So the kernel keeps out everybody else. If all could connect to one socket,
- * any user of the host could keep the spawner busy. The user owns the socket
- * and may change its mode, so the spawner also checks which user connects
+ * The kernel keeps all other users out. If all users could connect to one
+ * socket, any of them could keep the spawner busy. The user owns the socket and
+ * may change its mode, so the spawner also checks which user connects
  * (user_sockets_owner()).
  *
  * Errors: a socket that cannot be made is missing, and the log says so.

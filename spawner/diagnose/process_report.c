@@ -122,11 +122,11 @@ static int may_see(const report_t *l, pid_t pid)
            (stat(path, &is) == 0 && is.st_uid == l->asked->only);
 }
 
-static int is_meant(const report_t *l, const procfs_t *who)
+static int is_meant(const report_t *l, const procfs_t *info)
 {
-    return who->session == l->leader && who->start >= l->start &&
-           (who->pid != l->leader || who->start == l->start) &&
-           who->state != 'Z' && who->state != 'X' && may_see(l, who->pid);
+    return info->session == l->leader && info->start >= l->start &&
+           (info->pid != l->leader || info->start == l->start) &&
+           info->state != 'Z' && info->state != 'X' && may_see(l, info->pid);
 }
 
 static void add_thread(report_t *l, pid_t pid, pid_t id)
@@ -142,33 +142,33 @@ static void add_thread(report_t *l, pid_t pid, pid_t id)
     l->n++;
 }
 
-static void add_process(const procfs_t *who, void *ctx)
+static void add_process(const procfs_t *info, void *ctx)
 {
     report_t *l = ctx;
     char path[32];
     struct dirent *entry;
     DIR *dir;
 
-    if (!is_meant(l, who))
+    if (!is_meant(l, info))
         return;
     l->processes++;
-    l->memory += who->memory;
-    l->cpu += who->cpu;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)who->pid);
+    l->memory += info->memory;
+    l->cpu += info->cpu;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)info->pid);
     dir = opendir(path);
     while (dir && (entry = readdir(dir)) != NULL)
         if (entry->d_name[0] != '.')
-            add_thread(l, who->pid, (pid_t)strtol(entry->d_name, NULL, 10));
+            add_thread(l, info->pid, (pid_t)strtol(entry->d_name, NULL, 10));
     if (dir)
         closedir(dir);
 }
 
-static void add_cpu(const procfs_t *who, void *ctx)
+static void add_cpu(const procfs_t *info, void *ctx)
 {
     report_t *l = ctx;
 
-    if (is_meant(l, who))
-        l->used += who->cpu;
+    if (is_meant(l, info))
+        l->used += info->cpu;
 }
 
 /* Read the CPU times again, for the time used during the pause. */
@@ -192,7 +192,7 @@ static void read_again(report_t *l)
     l->used = l->used >= l->cpu ? l->used - l->cpu : 0;
 }
 
-/* ---- telling ---- */
+/* ---- the lines ---- */
 
 static void write_line(const report_t *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -260,8 +260,8 @@ static void write_thread(const report_t *l, const thread_t *t)
                stack[0] ? "; kernel stack " : "", stack);
 }
 
-/* This line comes last, because the text is in the memory of the process. To
- * read it may wait for a process that has that memory locked, or for a slow
+/* This line comes last, because the text is in the memory of the process. The
+ * read may wait for a process that has that memory locked, or for a slow
  * disk. */
 static void write_command(const report_t *l)
 {

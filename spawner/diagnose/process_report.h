@@ -25,7 +25,7 @@
 
 #define PROCESS_REPORT_TEXT_MAX 128
 
-/** Which process the report is about, and where its lines go. */
+/** The process of the report, and the place for its lines. */
 typedef struct {
     const char *name; /**< for the lines: "shop[4711]" */
     pid_t leader;
@@ -37,9 +37,9 @@ typedef struct {
 } process_report_t;
 
 /**
- * Report on a process and all of its session: `write_line` is called for each
- * line.
- * It takes a fifth of a second and may block, so only a helper job calls it.
+ * Report on a process and its whole session. This calls `write_line` for each
+ * line. It takes a fifth of a second and may block, so only a helper job calls
+ * it.
  */
 void process_report_write(const process_report_t *asked);
 

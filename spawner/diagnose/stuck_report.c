@@ -36,7 +36,8 @@ void stuck_report_request(const spawner_t *s, const process_t *p,
             request->client);
 }
 
-/* Only the leader gets the signal: what it has started may not handle it. */
+/* Only the leader gets the signal: processes that it has started may not handle
+ * the signal. */
 static void send_dump(const spawner_t *s, process_t *p)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
@@ -119,11 +120,11 @@ int stuck_report_is_done(spawner_t *s, process_t *p)
     if (!p->stuck.reported) {
         p->stuck.reported = 1;
         p->stuck.may_end_at =
-            s->now + LIMIT + SECOND; /* ended() makes that earlier */
+            s->now + LIMIT + SECOND; /* ended() makes this time earlier */
         if (stuck_report_begin(s, p) != 0) {
-            app_log(
-                p, LOG_WARN,
-                "report: there is none, because too many are being written");
+            app_log(p, LOG_WARN,
+                    "report: not written, because too many reports are being "
+                    "written");
             send_dump(s, p);
         }
     }

@@ -19,8 +19,8 @@
  * Crash: if the spawner dies while a report is being written, the report is
  *        finished. The next spawner begins another one before it ends the
  *        process.
- * Trust: what a request says of itself comes from anybody. log_line() escapes
- *        it.
+ * Trust: any client may have written the texts of a request. log_line() escapes
+ *        them.
  */
 #ifndef APPPOOL_SPAWNER_DIAGNOSE_STUCK_REPORT_H
 #define APPPOOL_SPAWNER_DIAGNOSE_STUCK_REPORT_H

@@ -12,8 +12,8 @@
 #include "spawner/state/socket_owner.h"
 
 /* us between two checks of one process. Most requests end soon, or never. A
- * check reads all sockets of the host, so it is for all processes that are
- * due. */
+ * check reads all sockets of the host, so one check serves all processes that
+ * are due. */
 #define PAUSE_MIN   10000
 #define PAUSE_MAX   SECOND
 #define PAUSE_ASKED (SECOND / 10) /* while requests wait for a process */
@@ -39,8 +39,8 @@ static int64_t due_at(const process_t *p)
     return p->abandoned.counted_at + pause;
 }
 
-/* Not before the connection of a child that was killed is cut: until then it
- * does not look as if its client had gone. */
+/* A check has to wait until the connection of a child that was killed is cut:
+ * before that, the client does not seem to have gone. */
 static int is_due(spawner_t *s, process_t *p)
 {
     return p->abandoned.requests > 0 && p->phase == PHASE_LIVE && !p->gone &&
@@ -61,10 +61,9 @@ static void on_unix(const sock_diag_socket_t *at, uint32_t n, void *ctx)
         add(ctx, socket_owner_find(ctx, at), n);
 }
 
-static void on_tcp(uint32_t port, uint32_t uid, uint32_t n, void *ctx)
+static void on_tcp(const sock_diag_port_t *at, uint32_t n, void *ctx)
 {
-    (void)uid;
-    add(ctx, process_of_port(ctx, port), n);
+    add(ctx, process_of_port(ctx, at->port), n);
 }
 
 /* Processes that listen on TCP, or else on Unix sockets, and are due. */
@@ -138,8 +137,8 @@ static void conclude(spawner_t *s, process_t *p)
         look_less_often(p);
 }
 
-/* An incomplete count would take a connection that was not counted for one
- * that was closed. */
+/* Otherwise a connection that was missed in an incomplete count would look
+ * closed. */
 static void conclude_nothing(const spawner_t *s, process_t *p)
 {
     p->abandoned.counted_at = s->now;

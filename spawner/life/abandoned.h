@@ -6,10 +6,10 @@
  *        which no client waits any more.
  *
  * httpd has closed its end of the connection. An app that works on the request
- * does not look at the connection, or goes on all the same. But each server
+ * does not look at the connection, or continues nevertheless. But each server
  * closes its own end when it is done. The kernel knows which connections are
- * still open (sock_diag.h). While there are as many as abandoned requests, no
- * request has ended.
+ * still open (sock_diag.h). While there are as many of them as abandoned
+ * requests, no request has ended.
  *
  * An app may keep a connection open for another reason, such as in a process
  * that it forked. So each connection that goes counts as the end of one
@@ -19,9 +19,10 @@
  * the two is closed, or until AppKillAfter is over. The same holds if a process
  * that the app has forked has the shared connection of that very request.
  *
- * If this kernel never tells, or the app has bound its socket by another name,
- * the requests count as ended at once, and the process gets requests again. If
- * the kernel fails to tell this time, nothing has ended.
+ * If this kernel cannot list connections, or the app has bound its socket under
+ * another name, the requests count as ended at once. Then the process gets
+ * requests again. If the kernel only fails this time, no request counts as
+ * ended.
  *
  * Crash: the next spawner checks again.
  * Trust: a child of httpd may abandon any request. That costs its app a
@@ -34,8 +35,8 @@
 
 #include "spawner/state/state.h"
 
-/** The segment says of this process: `n` of its requests are abandoned, and
- * `waiting` other requests wait for a process of its app. */
+/** The segment says about this process that `n` of its requests are abandoned,
+ * and that `waiting` other requests wait for a process of its app. */
 void abandoned_note(process_t *p, uint32_t n, uint32_t waiting);
 
 /** Check the processes that are due. */

@@ -123,8 +123,8 @@ static int watch(spawner_t *s, process_t *p)
         app_log(p, LOG_INFO, "is adopted");
         return 0;
     }
-    /* It died while no spawner ran. What it has started is found by its mark
-     * only. */
+    /* It died while no spawner ran. Processes that it has started are found
+     * only by their mark. */
     p->gone = 1;
     memset(&unknown, 0, sizeof unknown);
     life_died(s, p, &unknown);
@@ -144,8 +144,8 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
         output_keep(&p->output);
     unwatched += watch(s, p) != 0;
     if (state_is_template(p)) {
-        /* Its orders came from the last spawner. What it would fork now would
-         * be no child of this one. */
+        /* The last spawner has sent its orders. A process that it forked now
+         * would not be a child of this spawner. */
         p->template.noted = 1;
         if (!p->gone)
             phase_stop(s, p, "the spawner that started it died");

@@ -4,8 +4,8 @@
  * @file adopt.h
  * @brief Adopts the processes of the last spawner when a new spawner starts.
  *
- * A template of the last spawner is ended: what it would fork now would be no
- * child of this one.
+ * A template of the last spawner is ended: a process that it forked now would
+ * not be a child of this spawner.
  *
  * Crash:  may be repeated at any time.
  * Trust:  a record is used if a process of that pid, start time and user runs.

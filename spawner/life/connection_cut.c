@@ -42,7 +42,7 @@ static _Noreturn void cut_all(const spawner_t *s)
     _exit(failed);
 }
 
-/* Those that are wanted become those that the job cuts.
+/* Pass the connections that are wanted to the job.
  * @return how many */
 static int take_wanted(spawner_t *s)
 {
@@ -57,7 +57,7 @@ static int take_wanted(spawner_t *s)
     return n;
 }
 
-/* No job has cut those that were to be cut: they are asked for again. */
+/* The job has not cut its connections: ask for them again. */
 static void forget_running(spawner_t *s)
 {
     process_t *p;
@@ -82,7 +82,7 @@ static void ended(spawner_t *s, helper_job_t *e, const siginfo_t *cause)
     if (!has_succeeded(cause))
         forget_running(s);
     start(s);
-    state_wake(s, s->now); /* whoever has waited for it */
+    state_wake(s, s->now); /* for processes that have waited for it */
 }
 
 static void start(spawner_t *s)
@@ -103,8 +103,9 @@ int connection_cut_is_under_way(const process_t *p)
     return p->cut.wanted || p->cut.running;
 }
 
-/* The word is a child's. Its changes must not make root fork all the time. A
- * process is stopped once, and would read on its connection. */
+/* A child of httpd has written the word. Changes of it must not make root fork
+ * all the time. A process is stopped only once, and would continue to read on
+ * its connection. */
 static int may_ask(const spawner_t *s, const process_t *p)
 {
     return (p->phase >= PHASE_ENDING && !p->cut.at_stop) ||

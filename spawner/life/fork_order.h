@@ -2,9 +2,9 @@
 
 /**
  * @file fork_order.h
- * @brief What the spawner and a template say to each other, as bytes and as
- *        facts: the order to fork a process, and the hello of that process.
- *        doc/template.md describes the protocol.
+ * @brief The messages between the spawner and a template: the order to fork a
+ *        process, and the hello of that process. doc/template.md describes the
+ *        protocol.
  *
  * Nothing here depends on state, so all of it can be tested with any input.
  *
@@ -22,6 +22,9 @@
 #define FORK_HELLO_MAX     32   /* bytes that are read of a hello */
 /** Exit code of a template: its code cannot be forked. */
 #define FORK_ORDER_REFUSES 69
+/** Exit code of a template: its code does not load, and would not if the
+ * command was executed. */
+#define FORK_ORDER_BROKEN  70
 
 /**
  * Write the text of an order: NAME=VALUE strings, with one NUL between two.
@@ -35,7 +38,7 @@ size_t fork_order_write(const char *const *variables,
  * hello */
 pid_t fork_order_hello(const char *bytes, size_t n);
 
-/** What the kernel says of the process that a hello names. */
+/** What the kernel says about the process that a hello names. */
 typedef struct {
     pid_t pid, parent, session;
     uint64_t start;   /**< clock ticks since boot */
@@ -45,7 +48,7 @@ typedef struct {
                            not used */
 } fork_facts_t;
 
-/** What it has to be. */
+/** What that process has to be. */
 typedef struct {
     pid_t spawner;
     uint32_t uid;     /**< of the template */

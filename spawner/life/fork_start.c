@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawner/child/start_step.h"
 #include "spawner/common/cgroup.h"
 #include "spawner/common/procfs.h"
 #include "spawner/life/fork_order.h"
+#include "spawner/life/phase.h"
 #include "spawner/life/start_parts.h"
 #include "spawner/life/template.h"
 #include "spawner/output/app_log.h"
@@ -106,7 +109,8 @@ static int try_order(const spawner_t *s, process_t *p, const process_t *t,
 void fork_start_order(spawner_t *s, process_t *p, process_t *t)
 {
     start_parts_t x;
-    /* Until its state is FORKING_NOT, the pipe has a hello, and no report. */
+    /* While the state is not FORKING_NOT, the pipe carries a hello and no
+     * report. */
     int good = !start_parts_make(s, p, &x, on_hello);
     int sent = good && try_order(s, p, t, &x) == 0;
     int full = good && !sent && (errno == EAGAIN || errno == ENOBUFS);
@@ -129,21 +133,22 @@ void fork_start_order(spawner_t *s, process_t *p, process_t *t)
 
 /* ---- the hello ---- */
 
-/* What does the kernel say of the process? @return -1: it is dead */
+/* What does the kernel say about the process? @return -1: it is dead */
 static int read_facts(const spawner_t *s, const process_t *t, pid_t pid,
                       fork_facts_t *is)
 {
     char status[2048];
-    procfs_t who;
+    procfs_t info;
 
-    if (procfs_read(pid, &who) != 0 || who.state == 'Z' || who.state == 'X' ||
+    if (procfs_read(pid, &info) != 0 || info.state == 'Z' ||
+        info.state == 'X' ||
         procfs_text(pid, "status", status, sizeof status) <= 0 ||
         fork_order_uids(status, is->uids) != 0)
         return -1;
     is->pid = pid;
-    is->parent = who.ppid;
-    is->session = who.session;
-    is->start = who.start;
+    is->parent = info.ppid;
+    is->session = info.session;
+    is->start = info.start;
     /* A command of AppNotify runs as the user of the app, too. */
     is->recorded =
         process_of_child(s, pid) != NULL || helper_job_has_child(pid);
@@ -151,12 +156,13 @@ static int read_facts(const spawner_t *s, const process_t *t, pid_t pid,
     return 0;
 }
 
-/* The process is what it has to be, and our child. From here on it is `p`.
+/* The process is what it has to be, and it is our child. From here on `p`
+ * describes it.
  * @return 0; -1: it died, or could not be recorded */
 static int take_over(spawner_t *s, process_t *p, const process_t *t,
                      const fork_facts_t *is)
 {
-    apl_identity_t who = {is->pid, 0, is->start};
+    apl_identity_t identity = {is->pid, 0, is->start};
     procfs_t now;
 
     if (cgroup_move(p->is.id, is->pid) != 0 ||
@@ -165,24 +171,21 @@ static int take_over(spawner_t *s, process_t *p, const process_t *t,
     process_forked(s, p, is->pid);
     p->is.start = is->start;
     p->is.template_id = t->is.id;
-    p->is.uid = t->is.uid;
-    p->is.gid = t->is.gid;
-    p->is.wire.protocol = t->is.wire.protocol;
-    p->is.wire.concurrency = t->is.wire.concurrency;
-    snprintf(p->start.user, sizeof p->start.user, "%s", t->start.user);
-    free(p->start.command);
-    p->start.command = t->start.command ? strdup(t->start.command) : NULL;
+    process_started_as(p, t);
     if (process_record(p, REGISTRY_BOOTING) != 0)
         return -1;
-    apl_supervise_forked(&s->shm, p->is.id, who, p->is.wire, s->now);
+    apl_supervise_forked(&s->shm, p->is.id, identity, p->is.wire, s->now);
     return write(p->forking.go, "g", 1) == 1 ? 0 : -1;
 }
 
-/* It is our child and was not reaped, so the signal reaches no other. */
-static void give_up(spawner_t *s, process_t *p, pid_t pid)
+/* It is our child and was not reaped, so the signal reaches no other
+ * process. */
+static void give_up(spawner_t *s, process_t *p, const fork_facts_t *is)
 {
     cgroup_kill(p->is.id);
-    kill(pid, SIGKILL);
+    kill(is->pid, SIGKILL);
+    p->forking.killed = is->pid;
+    p->forking.killed_start = is->start;
     if (p->is.pid == 0)
         return;
     process_forget_child(s, p);
@@ -203,7 +206,7 @@ static void go(spawner_t *s, process_t *p, process_t *t, const fork_facts_t *is)
     const app_entry_t *a = app_table_find(s->table, p->is.name);
 
     if (take_over(s, p, t, is) != 0) {
-        give_up(s, p, is->pid);
+        give_up(s, p, is);
         execute(s, p);
         return;
     }
@@ -219,8 +222,8 @@ static void go(spawner_t *s, process_t *p, process_t *t, const fork_facts_t *is)
     state_wake(s, s->now);
 }
 
-static void hear(spawner_t *s, process_t *p, process_t *t, const char *bytes,
-                 size_t n)
+static void receive(spawner_t *s, process_t *p, process_t *t, const char *bytes,
+                    size_t n)
 {
     const fork_expected_t expected = {getpid(), t->is.uid, p->forking.ordered};
     pid_t pid = fork_order_hello(bytes, n);
@@ -261,13 +264,16 @@ static void on_hello(void *owner, uint32_t events)
     n = read(p->reports.fd, bytes, sizeof bytes);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return;
-    if (n <= 0 || !t) /* the descriptors were closed without a hello */
-        execute(s, p);
-    else
-        hear(s, p, t, bytes, (size_t)n);
+    if (n > 0 && t) {
+        receive(s, p, t, bytes, (size_t)n);
+        return;
+    }
+    execute(s, p); /* the descriptors were closed without a hello */
+    if (t)
+        template_has_missed(s, t);
 }
 
-/* ---- when there is none ---- */
+/* ---- when there is no hello ---- */
 
 void fork_start_check(spawner_t *s, process_t *p)
 {
@@ -282,11 +288,47 @@ void fork_start_check(spawner_t *s, process_t *p)
         template_has_missed(s, t);
 }
 
+/* Is the child that was killed not dead yet? Another child may have its pid by
+ * now. */
+static int is_alive(const process_forking_t *f)
+{
+    siginfo_t info = {.si_pid = 0};
+    procfs_t who;
+
+    return f->killed > 1 &&
+           waitid(P_PID, (id_t)f->killed, &info, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
+           info.si_pid == 0 && procfs_read(f->killed, &who) == 0 &&
+           who.start == f->killed_start;
+}
+
+/* From here on life.c handles what is left: the forked process, or what that
+ * has started. */
+static void fail(spawner_t *s, process_t *p)
+{
+    if (is_alive(&p->forking)) {
+        process_forked(s, p, p->forking.killed);
+        p->is.start = p->forking.killed_start;
+    }
+    else
+        p->gone = 1;
+    p->forking.state = FORKING_NOT;
+    phase_fail(s, p, START_STEP_PREPARE,
+               "a process that its template has forked survives SIGKILL");
+}
+
 int fork_start_clear(spawner_t *s, process_t *p)
 {
     start_parts_drop(p);
+    p->is.says_ready = p->is.stops_itself = 0;
     if (cgroup_remove(p->is.id) == 0)
         return 0;
+    if (p->forking.clear_by == 0)
+        p->forking.clear_by = s->now + SECOND;
+    if (s->now >= p->forking.clear_by) {
+        fail(s, p);
+        return -1;
+    }
     cgroup_kill(p->is.id);
     state_wake(s, s->now + CLEARING);
     return -1;

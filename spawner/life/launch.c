@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "shm/slots/group.h"
 #include "spawner/child/boot.h"
 #include "spawner/alert/start_failure.h"
 #include "spawner/life/phase.h"
@@ -55,16 +56,16 @@ static pid_t fork_app(spawner_t *s, process_t *p, const app_entry_t *app,
  * "go". */
 static const char *let_go(spawner_t *s, process_t *p, const start_parts_t *x)
 {
-    apl_identity_t who = {p->is.pid, 0, 0};
+    apl_identity_t identity = {p->is.pid, 0, 0};
     procfs_t found;
 
     if (procfs_read(p->is.pid, &found) != 0)
         return "found";
-    who.start = p->is.start = found.start;
+    identity.start = p->is.start = found.start;
     if (process_record(p, REGISTRY_BOOTING) != 0)
         return "registered";
     if (!state_is_template(p))
-        apl_supervise_forked(&s->shm, p->is.id, who, p->is.wire, s->now);
+        apl_supervise_forked(&s->shm, p->is.id, identity, p->is.wire, s->now);
     return write(x->go[1], "g", 1) == 1 ? NULL : "told to go";
 }
 
@@ -115,7 +116,7 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
 
 /* ---- by a template, or by its command ---- */
 
-/* What the table says of its app goes into its record. */
+/* Copy what the table says about its app into its record. */
 static void fill_in(spawner_t *s, process_t *p, const app_entry_t *app)
 {
     apply_table_configure(s, p);
@@ -125,6 +126,25 @@ static void fill_in(spawner_t *s, process_t *p, const app_entry_t *app)
     p->is.owner = app->owner;
     p->is.began = s->now;
     p->is.deadline = p->deadline = s->now + app->start_timeout;
+}
+
+/* As many forked processes as an app may have at a time count as one. They cost
+ * little, but may take long until they are ready. The starts of the other apps
+ * do not wait for that. */
+static int booting(const spawner_t *s)
+{
+    const process_t *p;
+    int executed = 0, forked = 0;
+
+    for (p = s->processes; p; p = p->next) {
+        if (p->phase != PHASE_BOOTING || s->now - p->is.began >= PATIENCE)
+            continue;
+        if (p->forking.state == FORKING_ORDERED || p->is.template_id != 0)
+            forked++;
+        else
+            executed += p->forking.state == FORKING_NOT;
+    }
+    return executed + (forked + APL_GROUP_FORKS - 1) / APL_GROUP_FORKS;
 }
 
 static void execute(spawner_t *s, process_t *p)
@@ -177,7 +197,7 @@ static void advance(spawner_t *s, process_t *p)
                  (how == TEMPLATE_LOAD && load_template(s, app) != 0))
             p->forking.state = FORKING_EXECUTE;
     }
-    if (p->forking.state == FORKING_EXECUTE)
+    if (p->forking.state == FORKING_EXECUTE && booting(s) < AT_ONCE)
         execute(s, p);
 }
 
@@ -215,22 +235,11 @@ static void start(spawner_t *s, const apl_order_t *order)
         launch(s, p, app);
         return;
     }
-    /* It has no time limit until it is forked or executed: what it waits for
-     * has one. */
+    /* It has no time limit until it is forked or executed: the template or the
+     * hello for which it waits has one. */
     p->deadline = 0;
     p->forking.state = FORKING_WAITS;
     advance(s, p);
-}
-
-static int booting(const spawner_t *s)
-{
-    const process_t *p;
-    int n = 0;
-
-    for (p = s->processes; p; p = p->next)
-        n += p->phase == PHASE_BOOTING && p->forking.state == FORKING_NOT &&
-             s->now - p->is.began < PATIENCE;
-    return n;
 }
 
 void launch_orders(spawner_t *s)

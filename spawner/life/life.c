@@ -46,8 +46,8 @@ static double seconds(int64_t us)
 
 /* ---- starting ---- */
 
-/* The report of its command has changed this in the record. So the next spawner
- * knows it, too. */
+/* The report of its command has changed this. Record it, so that the next
+ * spawner knows it, too. */
 static int has_run(const process_t *p)
 {
     return p->is.wire.concurrency != APL_CONCURRENCY_AUTO;
@@ -75,8 +75,9 @@ static void kill_late(spawner_t *s, process_t *p)
     process_signal(s, p, SIGKILL);
 }
 
-/* Log the end. It is an error if nobody asked for it. If it came too early, it
- * is a failed start to the pool, and the id of the process is the error id. */
+/* Log the end. It is an error if nothing has asked for it. If it came too
+ * early, it is a failed start to the pool, and the id of the process is the
+ * error id. */
 static void log_end(spawner_t *s, const process_t *p)
 {
     char cause[EXIT_CAUSE_MAX], text[EXIT_CAUSE_MAX + 64], id[48] = "";
@@ -132,7 +133,8 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     start_reports_read(s, p);
     sd_notify_read(p, 0);
     process_end_forking(p);
-    /* The template may keep the socket open. Nobody has to wait in its queue. */
+    /* The template may keep the socket open. No request may wait in its
+     * queue. */
     if (p->is.template_id != 0)
         process_files_unlisten(&s->rt, p->is.id);
     if (!p->gone)
@@ -150,7 +152,7 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     else if (!p->start.failure)
         log_end(s, p);
     /* A process that booted under the last spawner may never have got its "go".
-     * That is no failed start. A request that waits for it has another one
+     * That is no failed start. If a request waits for it, another process is
      * started. */
     if (p->is.stops_itself)
         apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
@@ -258,7 +260,7 @@ static void tend_remains(spawner_t *s, process_t *p)
     state_wake(s, p->end.check_at = s->now + REMAINS_POLL);
 }
 
-/* ---- what is due ---- */
+/* ---- the work that is due ---- */
 
 static void tend(spawner_t *s, process_t *p)
 {

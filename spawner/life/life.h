@@ -2,8 +2,8 @@
 
 /**
  * @file life.h
- * @brief The changes of a process that nobody decides: a limit of time is over,
- *        the leader dies, the rest of its process group ends.
+ * @brief The changes of a process that happen by themselves: a limit of time is
+ *        over, the leader dies, the rest of its process group ends.
  *
  * Crash:  phases and deadlines are in the registry. The next spawner continues.
  * Trust:  not concerned. slot_state.h does what the segment says.

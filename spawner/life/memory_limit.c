@@ -34,7 +34,7 @@ static int is_measured(const spawner_t *s, const process_t *p)
            s->now >= p->memory.check_at && limit_of(s, p) > 0;
 }
 
-/* Have the memory of all processes estimated. */
+/* Ask for an estimate of the memory of all processes. */
 static void estimate(spawner_t *s)
 {
     process_t *p;
@@ -48,11 +48,11 @@ static void estimate(spawner_t *s)
 
 /* ---- one of them, exactly ---- */
 
-static void add_own(const procfs_t *who, void *ctx)
+static void add_own(const procfs_t *info, void *ctx)
 {
-    int64_t *used = ctx, own = procfs_own_memory(who->pid);
+    int64_t *used = ctx, own = procfs_own_memory(info->pid);
 
-    *used += own >= 0 ? own : who->memory;
+    *used += own >= 0 ? own : info->memory;
 }
 
 static _Noreturn void measure(const process_t *p)
@@ -86,8 +86,8 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
         replace(s, p, used);
 }
 
-/* @return of the processes whose estimate is above their limit, the one that
- * was measured longest ago; NULL: none */
+/* Among the processes whose estimate is above their limit, find the one that
+ * was measured longest ago. @return NULL: none */
 static process_t *next_suspect(const spawner_t *s)
 {
     process_t *p, *next = NULL;

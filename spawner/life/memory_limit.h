@@ -17,10 +17,10 @@
  * process a second.
  *
  * The memory count of a cgroup cannot be used. A cgroup that contains
- * processes, like that of httpd, cannot hand the memory controller on.
+ * processes, like the one of httpd, cannot pass the memory controller on.
  *
- * Crash: the next spawner measures anew.
- * Trust: the kernel's word.
+ * Crash: the next spawner measures again.
+ * Trust: the kernel measures.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_MEMORY_LIMIT_H
 #define APPPOOL_SPAWNER_LIFE_MEMORY_LIMIT_H
@@ -28,7 +28,7 @@
 #include "spawner/state/state.h"
 
 /** A new process is not measured for this many times the time of its start. So
- * with a limit that is too low, the app does not start all the time. */
+ * an app whose limit is too low is not started again and again all the time. */
 #define MEMORY_LIMIT_REST 10
 
 /** Check all processes. Call this once a second. */

@@ -5,15 +5,14 @@
  * @brief Requests that take too long (AppHungAfter, AppKillAfter), and the
  *        processes that are ended for them.
  *
- * The segment is told first. From then on a killed process is no capacity, its
- * replacement is ordered, and its requests know why they fail. Then
- * slot_state.c sees what the segment says and ends the process. It does the
- * same when a child of httpd has said so.
+ * The spawner writes to the segment first. From then on a killed process is no
+ * capacity, its replacement is ordered, and its requests know why they fail.
+ * Then slot_state.c sees what the segment says and ends the process. It does
+ * the same when a child of httpd has written that.
  *
  * Crash: the next spawner sees it as well.
- * Trust: a child of httpd may have any process ended. What a request says of
- *        itself comes from a client, or from any child of httpd; log_line()
- *        escapes it.
+ * Trust: a child of httpd may have any process ended. A client, or any child of
+ *        httpd, has written the texts of a request. log_line() escapes them.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_OVERDUE_H
 #define APPPOOL_SPAWNER_LIFE_OVERDUE_H
@@ -31,12 +30,12 @@ void overdue_check(spawner_t *s);
 int overdue_may_end(spawner_t *s, process_t *p);
 
 /** @return the number of the app's unkillable processes, if that is more than
- * AppMaxUnkillable; else 0. It includes processes that never were ready: the
+ * AppMaxUnkillable; else 0. It includes processes that were never ready: the
  * segment has no slot for them */
 uint32_t overdue_unkillable(const spawner_t *s, const app_entry_t *app);
 
 /** The process was sent SIGKILL at `killed` (us) and still lives. After a while
- * it counts as unkillable. The segment and the log are told once. */
+ * it counts as unkillable. The segment and the log then say so once. */
 void overdue_survives_kill(spawner_t *s, process_t *p, int64_t killed);
 
 #endif

@@ -32,6 +32,7 @@ void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     p->start.failure = strdup(text);
+    p->start.step = step;
     p->start.error_id = random_id();
     p->phase = PHASE_KILLED;
     p->deadline = s->now + PHASE_KILL_LIMIT;

@@ -2,19 +2,19 @@
 
 /**
  * @file phase.h
- * @brief The changes of the phase of a process that are decided: its start
- *        failed, it is ready, its start was a success, it is to stop. life.h
- *        has the changes that time and its death bring.
+ * @brief The changes of the phase of a process that the spawner decides: its
+ *        start failed, it is ready, its start was a success, it has to stop.
+ *        life.h has the changes that come with time or with its death.
  *
  * A start is a success when the process has served a request, or has been
  * ready for a second. Without this rule, a process that ends as soon as it is
  * ready would be a success each time.
  *
  * Crash:  phase and deadline are in the registry before a signal is sent; the
- *         next spawner goes on. The start of a process that was ready before
+ *         next spawner continues. The start of a process that was ready before
  *         this spawner began is a success.
- * Trust:  a segment that lies about requests makes a start a success too
- *         early, no more.
+ * Trust:  if the segment is wrong about requests, a start counts as a success
+ *         too early. Nothing else happens.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_PHASE_H
 #define APPPOOL_SPAWNER_LIFE_PHASE_H
@@ -44,7 +44,7 @@ void phase_check_start(spawner_t *s, process_t *p);
  * over. */
 void phase_stop(spawner_t *s, process_t *p, const char *why);
 
-/** Send KILL now. Nobody has asked it to end. */
+/** Send KILL now to a process that was not asked to end. */
 void phase_end_now(spawner_t *s, process_t *p, const char *why);
 
 /** Send TERM to the group now, and KILL when AppHungStopTimeout is over. */

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "spawner/diagnose/wrong_port.h"
 #include "spawner/state/sock_diag.h"
 #include "spawner/life/phase.h"
 #include "spawner/state/process.h"
@@ -15,8 +16,9 @@
 #include "spawner/state/socket_owner.h"
 #include "spawner/life/warmup.h"
 
-#define POLL_MIN  10000 /* us between two checks of a young process */
+#define POLL_MIN  1000 /* us between two checks */
 #define POLL_MAX  50000
+#define POLL_PART 16 /* of the time since the start, or since the request */
 
 /* If another connection is before the probe, the probe says nothing: a server
  * that serves one connection after the other may be reading from the first one.
@@ -97,10 +99,10 @@ static void on_unix(const sock_diag_socket_t *at, uint32_t queued, void *ctx)
 }
 
 /* Two sockets with the same path are found only if their files are not known,
- * and one of them belongs to another process. Then it is not known whose queue
- * has the probe. The process counts as ready, and in the worst case a request
- * waits in its queue. Otherwise any process could keep the app from being
- * ready. */
+ * and one of them belongs to another process. Then it is not known in which
+ * queue the probe waits. The process counts as ready, and in the worst case a
+ * request waits in its queue. Otherwise any process could keep the app from
+ * being ready. */
 static int is_queued(const process_t *p)
 {
     return p->ready.seen == SEEN_QUEUED && p->ready.listeners <= 1;
@@ -108,13 +110,13 @@ static int is_queued(const process_t *p)
 
 /* A process of another user that has bound the port first would get the app's
  * requests. Root may listen for the app, as container engines do. */
-static void on_tcp(uint32_t port, uint32_t uid, uint32_t queued, void *ctx)
+static void on_tcp(const sock_diag_port_t *at, uint32_t queued, void *ctx)
 {
-    process_t *p = process_of_port(ctx, port);
+    process_t *p = process_of_port(ctx, at->port);
 
     if (!p || !asks(p))
         return;
-    if (uid != p->is.uid && uid != 0)
+    if (at->uid != p->is.uid && at->uid != 0)
         p->ready.seen = SEEN_FOREIGN;
     else if (p->ready.seen != SEEN_FOREIGN)
         saw(p, queued);
@@ -140,18 +142,23 @@ static int owes_word(const spawner_t *s, const process_t *p,
            (p->adopted_at == 0 || s->now - p->adopted_at < SILENCE);
 }
 
-static int is_ready(const spawner_t *s, process_t *p, int known)
+static int is_ready(spawner_t *s, process_t *p, int known)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
 
     if (p->warmup.sent)
         return warmup_check(s, p, a);
-    if (!accepts(p, known) || owes_word(s, p, a))
+    if (!accepts(p, known)) {
+        wrong_port_look(s, p);
+        return 0;
+    }
+    wrong_port_forget(p);
+    if (owes_word(s, p, a))
         return 0;
     return warmup_check(s, p, a);
 }
 
-/* httpd will connect to the socket that was checked, and to no other one. */
+/* httpd will connect only to the socket that was checked. */
 static int is_admitted(const spawner_t *s, process_t *p)
 {
     if (p->is.wire.listen == APL_LISTEN_TCP ||
@@ -171,13 +178,15 @@ const char *ready_missing(const spawner_t *s, const process_t *p,
         snprintf(text, READY_TEXT_MAX, "it did not say READY=1");
     else if (p->ready.connect_errno == ENOTSOCK)
         snprintf(text, READY_TEXT_MAX,
-                 "it did not put a socket of its own at $APPPOOL_SOCKET");
+                 "it did not make its own socket at $APPPOOL_SOCKET");
     else if (p->ready.connect_errno != 0 && p->ready.connect_errno != ENOENT)
         snprintf(text, READY_TEXT_MAX,
                  "its socket could not be opened to httpd (%s)",
                  strerror(p->ready.connect_errno));
     else if (p->warmup.not_before != 0)
         warmup_missing(p, a, text);
+    else if (wrong_port_is_known(p))
+        wrong_port_say(p, "it listens", text, READY_TEXT_MAX);
     else
         snprintf(text, READY_TEXT_MAX, "it did not %s",
                  a && a->notifies && !p->is.says_ready ? "say READY=1"
@@ -185,10 +194,19 @@ const char *ready_missing(const spawner_t *s, const process_t *p,
     return text;
 }
 
+/* @return us until the next check. What a check adds to the time of a start is
+ * a small part of that time. */
+static int64_t pause_of(const spawner_t *s, const process_t *p)
+{
+    int64_t since = p->warmup.sent ? p->warmup.sent_at : p->is.began;
+    int64_t pause = (s->now - since) / POLL_PART;
+
+    return pause < POLL_MIN ? POLL_MIN : pause > POLL_MAX ? POLL_MAX : pause;
+}
+
 void ready_check(spawner_t *s)
 {
     int unix_probes = 0, tcp_probes = 0, unix_known, tcp_known;
-    int64_t pause = POLL_MAX;
     process_t *p;
 
     for (p = s->processes; p; p = p->next) {
@@ -200,9 +218,7 @@ void ready_check(spawner_t *s)
         if (p->ready.probe >= 0)
             *(p->is.wire.listen == APL_LISTEN_TCP ? &tcp_probes
                                                   : &unix_probes) = 1;
-        if (s->now - p->is.began < SECOND)
-            pause = POLL_MIN;
-        state_wake(s, s->now + pause);
+        state_wake(s, s->now + pause_of(s, p));
     }
     unix_known = unix_probes && sock_diag_unix(on_unix, s) == 0;
     tcp_known = tcp_probes && sock_diag_tcp(on_tcp, s) == 0;

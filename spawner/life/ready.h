@@ -6,7 +6,7 @@
  *        and checks whether the app takes the connection out of the queue of
  *        its listening socket.
  *
- * This connection is the probe. It sends nothing: for the app it is a client
+ * This connection is the probe. It sends nothing. For the app it is a client
  * that went away. With AppReady notify, the app must also say READY=1. With
  * AppReady /path, a request for that path comes last (warmup.h).
  *

@@ -6,7 +6,7 @@
  *
  * READY=1    The app serves. It must also accept a connection, because some
  *            servers say READY=1 before their code is loaded.
- * STOPPING=1 The app wants no more requests, and will end by itself.
+ * STOPPING=1 The app wants no more requests and will end by itself.
  *
  * Trust:  any process of the app's user may send. Other messages are ignored.
  */

@@ -18,14 +18,14 @@
 
 static void put_back(spawner_t *s, process_t *p)
 {
-    apl_identity_t who = {p->is.pid, 0, p->is.start};
+    apl_identity_t identity = {p->is.pid, 0, p->is.start};
     /* The segment may have lost its group as well. */
     apr_status_t rv = apply_table_process(s, p);
 
     if (rv == APL_ELOCK || rv == APL_EDAMAGED)
         return;
-    rv = apl_reconcile_adopt(&s->shm, p->is.id, who, p->is.name, p->is.wire,
-                             p->phase == PHASE_LIVE, s->now);
+    rv = apl_reconcile_adopt(&s->shm, p->is.id, identity, p->is.name,
+                             p->is.wire, p->phase == PHASE_LIVE, s->now);
     if (rv == APR_SUCCESS) {
         app_log(p, LOG_WARN, "had lost its place in the pool");
         p->slot.outdated = 0;
@@ -55,13 +55,13 @@ static void limit_retirement(spawner_t *s, process_t *p)
     state_wake(s, p->slot.retire_until);
 }
 
-/* Tell its requests about the signal, so that they need not wait for its
+/* Note the signal for its requests, so that they do not have to wait for its
  * end. */
-static void tell_requests(spawner_t *s, process_t *p)
+static void note_signal(spawner_t *s, process_t *p)
 {
-    p->slot.requests_untold =
+    p->slot.signal_unnoted =
         apl_timeouts_term_sent(&s->shm, p->is.id, s->now) == APL_ELOCK;
-    if (p->slot.requests_untold)
+    if (p->slot.signal_unnoted)
         state_wake(s, s->now);
 }
 
@@ -69,8 +69,8 @@ void slot_state_apply(spawner_t *s, process_t *p)
 {
     apl_condition_t is;
 
-    if (p->slot.requests_untold)
-        tell_requests(s, p);
+    if (p->slot.signal_unnoted)
+        note_signal(s, p);
     if (!p->slot.listed || p->phase >= PHASE_ENDING)
         return;
     if (apl_reconcile_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
@@ -85,7 +85,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
     if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
         if (overdue_may_end(s, p)) {
             phase_kill(s, p, "with its requests");
-            tell_requests(s, p);
+            note_signal(s, p);
         }
         return;
     }
@@ -103,7 +103,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
     if (apl_supervise_may_end(&s->shm, p->is.id, s->now) != APR_SUCCESS)
         return;
     if (!p->is.stops_itself && apl_alive_ending(p->is.pid))
-        return; /* it dies already: the log should have the cause, not a stop */
+        return; /* it is dying: the log should have the cause, not a stop */
     if (p->is.stops_itself && p->phase == PHASE_LIVE) {
         if (p->deadline == 0)
             p->deadline = s->now + p->app.stop_timeout;

@@ -2,15 +2,16 @@
 
 /**
  * @file slot_state.h
- * @brief Does what the segment says of a process: one that is LEAVING there
- *        is stopped when its requests are finished. WebSockets and event
- *        streams keep it for AppRetireTimeout; then it is stopped with them.
+ * @brief Does what the segment says about a process. A process that is LEAVING
+ *        there is stopped when its requests are finished. WebSockets and event
+ *        streams keep it for AppRetireTimeout. Then it is stopped together with
+ *        them.
  *
  * Crash:  the next spawner does it; AppRetireTimeout begins again.
  * Trust:  the spawner uses two facts of the segment: whether a process leaves,
- *         and whether it has sessions; and only for processes that it knows. A
- *         child of httpd may say that a request is an upgraded connection, and
- *         so have it broken off.
+ *         and whether it has sessions. It uses them only for processes that it
+ *         knows. A child of httpd may write that a request is an upgraded
+ *         connection. Then the request is broken off.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_SLOT_STATE_H
 #define APPPOOL_SPAWNER_LIFE_SLOT_STATE_H

@@ -45,8 +45,8 @@ static int choose_port(spawner_t *s, process_t *p)
     return port > 0 ? 0 : -1;
 }
 
-/* The spawner never reads from its end. What a template sends fails with EPIPE,
- * so no descriptor gets into the spawner by it. */
+/* The spawner never reads from its end. So a template that sends something gets
+ * EPIPE, and no descriptor gets into the spawner in this way. */
 static int make_order_socket(process_t *p, start_parts_t *x)
 {
     int ends[2];

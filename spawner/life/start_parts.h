@@ -3,10 +3,11 @@
 /**
  * @file start_parts.h
  * @brief What a new process gets: its listening socket, its output, its notify
- *        socket, and the pipes by which it reports and is told to go. They are
- *        the same whether it is executed or forked by a template.
+ *        socket, the pipe for its reports, and the pipe through which it gets
+ *        "go". They are the same whether it is executed or forked by a
+ *        template.
  *
- * Errors: what could not be made, with errno.
+ * Errors: the part that could not be made, with errno.
  * Crash:  the next spawner removes the files of a process without a record.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_START_PARTS_H

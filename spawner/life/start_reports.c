@@ -17,13 +17,13 @@
  * spawner must know its protocol. */
 static void found(spawner_t *s, process_t *p, const boot_report_t *got)
 {
-    apl_identity_t who = {p->is.pid, 0, p->is.start};
+    apl_identity_t identity = {p->is.pid, 0, p->is.start};
 
     p->is.wire.protocol = (uint16_t)got->protocol;
     p->is.wire.concurrency = got->concurrency;
     process_record(p, p->is.state);
     if (!state_is_template(p))
-        apl_supervise_forked(&s->shm, p->is.id, who, p->is.wire, s->now);
+        apl_supervise_forked(&s->shm, p->is.id, identity, p->is.wire, s->now);
 }
 
 /* The reports come in this order, each once: the user decides who gets the

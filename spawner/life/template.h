@@ -6,18 +6,20 @@
  *        and is forked for each process of the app (AppPreload). This file
  *        decides which template an order gets, and when a template ends.
  *
- * A template is of one code and one configuration. It is loaded by the first
- * order that needs it, and orders wait meanwhile. If it cannot be loaded, the
- * command of the app is executed for each process, until code or configuration
- * change. It ends when its code or its configuration has changed, when its app
- * has no use for it, when it has forked nothing for AppPreloadIdleTime and its
- * app has fewer than two processes, and with the spawner.
+ * A template belongs to one code and one configuration. The first order that
+ * needs it loads it, and orders wait meanwhile. If it cannot be loaded, the
+ * command of the app is executed for each process, until the code or the
+ * configuration changes. A template ends in four cases: its code or its
+ * configuration has changed; its app has no use for it; it has forked nothing
+ * for AppPreloadIdleTime, and its app has fewer than two processes; or the
+ * spawner ends.
  *
- * Crash:  the socket of its orders ends with the spawner, and so a template
- *         exits. The next spawner ends one that does not (adopt.h).
- * Trust:  a template is the app: it may do anything, and learns nothing that the
- *         app may not know. Three deaths within a minute, or one untrue hello,
- *         and the app has none.
+ * Crash:  the socket of its orders is closed when the spawner ends. A template
+ *         then exits. The next spawner ends a template that has not exited
+ *         (adopt.h).
+ * Trust:  a template is the app. It may do anything, and it learns nothing that
+ *         the app may not know. After three deaths within a minute, one untrue
+ *         hello, or two templates that fork nothing, the app has no template.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_TEMPLATE_H
 #define APPPOOL_SPAWNER_LIFE_TEMPLATE_H
@@ -25,8 +27,8 @@
 #include "spawner/state/state.h"
 
 enum {
-    TEMPLATE_EXECUTE, /**< there is none to be had: execute the command */
-    TEMPLATE_LOAD,    /**< load one */
+    TEMPLATE_EXECUTE, /**< no template: execute the command */
+    TEMPLATE_LOAD,    /**< load a template */
     TEMPLATE_WAIT,    /**< it is being loaded */
     TEMPLATE_FORK     /**< it is ready */
 };
@@ -35,9 +37,9 @@ enum {
 typedef struct {
     int wanted;           /**< AppPreload On, and the app may have one now */
     uint64_t code, print; /**< what a template has to be made from */
-    int refused;          /**< none is loaded for this code: */
+    int refused;          /**< no template is loaded for this code: */
     uint64_t refused_code, refused_print;
-    int exists; /**< there is one that does not end */
+    int exists; /**< there is a template that does not end */
     int ready;
     uint64_t its_code, its_print;
 } template_case_t;
@@ -46,7 +48,7 @@ typedef struct {
 int template_choose(const template_case_t *known);
 
 /**
- * How does a process of this app start now?
+ * How is a process of this app started now?
  * @param t set to the template, with TEMPLATE_FORK
  * @return TEMPLATE_*
  */
@@ -56,7 +58,7 @@ int template_for(spawner_t *s, const app_entry_t *a, process_t **t);
  * @return NULL: there is no memory or no record */
 process_t *template_new(spawner_t *s, const app_entry_t *a);
 
-/** It was launched, or could not be. */
+/** The template was launched, or could not be launched. */
 void template_has_begun(spawner_t *s, process_t *t);
 
 /** The template with this id, if it is ready. @return NULL: there is none */
@@ -65,15 +67,17 @@ process_t *template_find(const spawner_t *s, uint64_t id);
 /** It has forked a process. */
 void template_has_forked(spawner_t *s, process_t *t);
 
-/** It got an order and there was no hello. After two in a row it is killed, and
- * the next order loads another one. */
+/** The template got an order, but there was no hello. When this happens twice
+ * in a row, the template is killed, and the next order loads another one. After
+ * two such templates in a row, none is loaded any more for this code. */
 void template_has_missed(spawner_t *s, process_t *t);
 
-/** Its hello was not true: kill it, and load none for this code.
+/** Its hello was not true: kill it, and load no template for this code.
  * @param what the rest of a sentence about process `pid`; 0: there is no pid */
 void template_has_lied(spawner_t *s, process_t *t, pid_t pid, const char *what);
 
-/** Note which templates are ready, failed or died; end those that have to. */
+/** Note which templates are ready, have failed or have died. End those that
+ * have to end. */
 void template_tick(spawner_t *s);
 
 #endif

@@ -79,6 +79,7 @@ int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app)
         return 0;
     if (!w->sent) {
         w->sent = 1;
+        w->sent_at = s->now;
         w->length = 0;
         w->read_until = 0;
         w->not_before = s->now + PAUSE;
@@ -97,10 +98,10 @@ int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app)
 void warmup_missing(const process_t *p, const app_entry_t *app, char text[256])
 {
     const warmup_t *w = &p->warmup;
-    char last[32] = "it gave none";
+    char last[32] = "there was no response";
 
     if (w->status != 0)
-        snprintf(last, sizeof last, "the last was %d", w->status);
+        snprintf(last, sizeof last, "the last status was %d", w->status);
     snprintf(text, 256, "it did not respond to GET %.128s with 2xx or 3xx (%s)",
              app && app->ready ? app->ready : "/", last);
 }

@@ -10,8 +10,8 @@
  *
  * Crash: the next spawner sends the request again.
  * Trust: only the first twelve bytes of the status line are used. The rest of
- *        the response is read and thrown away for at most a second, so that the
- *        app can finish it.
+ *        the response is read and ignored for at most a second, so that the app
+ *        can finish it.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_WARMUP_H
 #define APPPOOL_SPAWNER_LIFE_WARMUP_H
@@ -20,8 +20,8 @@
 
 /**
  * Send the request, or read the response. p->ready.probe is connected.
- * @param app NULL: it has left the table meanwhile. Then it is ready; so is a
- *            process that was started with another protocol
+ * @param app NULL: it has left the table. Then the process counts as ready. So
+ *            does a process that was started with another protocol
  * @return 1: it is ready
  */
 int warmup_check(const spawner_t *s, process_t *p, const app_entry_t *app);

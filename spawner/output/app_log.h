@@ -11,13 +11,14 @@
  * administrator of a virtual host reads the lines about its app beside the
  * output of the app. In an error log, the copy is the same line. In an AppLog,
  * it has the same time and text ("[...] shop[4711] died: ..."). An AppLog whose
- * format is raw gets no copy, as its reader may understand only what the app
- * prints. If a line of the main log is dropped (log.h), so is its copy.
+ * format is raw gets no copy, because the program that reads it may understand
+ * only what the app prints. If a line of the main log is dropped (log.h), so is
+ * its copy.
  *
- * Errors: there is no copy while it is not known as which user an AppLog has to
- *         be opened.
+ * Errors: there is no copy while the user that has to open an AppLog is not
+ *         known.
  * Trust:  the copy goes through the same child as the output (log_writer.h).
- *         Output of the app has "> " behind the name, a line about the app has
+ *         Output of the app has "> " behind the name. A line about the app does
  *         not. Reports (stuck_report.h) are not copied: only root may see
  *         stacks of the kernel.
  */

@@ -46,15 +46,15 @@ int log_program_open(const char *path, unsigned uid, unsigned gid)
  * group: the groups that httpd was started with are root's. */
 static void take_groups(uid_t uid, gid_t gid)
 {
-    privilege_t who = {.uid = uid, .gid = gid};
+    privilege_t account = {.uid = uid, .gid = gid};
     const struct passwd *pw = getpwuid(uid);
     char error[PRIVILEGE_ERROR_MAX];
 
     if (pw) {
-        snprintf(who.name, sizeof who.name, "%s", pw->pw_name);
-        who.known = 1;
+        snprintf(account.name, sizeof account.name, "%s", pw->pw_name);
+        account.known = 1;
     }
-    if (privilege_groups(&who, error) != 0)
+    if (privilege_groups(&account, error) != 0)
         setgroups(1, &gid);
 }
 
@@ -68,7 +68,7 @@ static void write_all(int fd, const char *text, size_t length)
     }
 }
 
-/* ---- the error log, where a log cannot be had ---- */
+/* ---- the error log, when there is no other log ---- */
 
 static int is_raw(char **argv)
 {
@@ -178,8 +178,8 @@ static int open_or_say(char **argv)
 static volatile sig_atomic_t reloaded;
 static int is_stuck; /* the command does not read */
 
-/* While messages are there already, the program does not wait, and learns of no
- * signals. So it asks for them. */
+/* While there are more messages, the program does not wait, so it does not
+ * notice signals. So it asks for them. */
 static void hear_signals(void)
 {
     struct timespec now = {0, 0};
@@ -252,7 +252,7 @@ static void write_message(char **argv, const char *text, size_t length)
 
 /* ---- the program ---- */
 
-static void hear(int sign)
+static void on_signal(int sign)
 {
     reloaded |= sign == SIGHUP;
 }
@@ -265,7 +265,7 @@ static void listen_for(int sign)
     sigset_t set;
 
     memset(&action, 0, sizeof action);
-    action.sa_handler = hear;
+    action.sa_handler = on_signal;
     sigaction(sign, &action, NULL);
     sigemptyset(&set);
     sigaddset(&set, sign);

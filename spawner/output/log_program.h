@@ -4,7 +4,7 @@
  * @file log_program.h
  * @brief The program that writes one log of apps: apppool-spawner, executed
  *        once more (log_writer.h). A disk, or the reader of a pipe, may make
- *        this program wait for any time, but never the spawner.
+ *        this program wait for any time. The spawner never waits for them.
  *
  * A route says where the lines go:
  *

@@ -8,7 +8,7 @@
  *
  * The child starts with the first line. It ends when no process of an app has
  * needed it for five seconds, when httpd stops, or when the spawner is dead. It
- * writes all lines that it was sent until then.
+ * writes all lines that it has got until then.
  *
  * Errors: lines that the child does not take in time are dropped, and the error
  *         log says how many. While a child ends, one message is held for the

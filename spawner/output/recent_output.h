@@ -11,7 +11,7 @@
  * prints its first line, the older lines are forgotten.
  *
  * Errors: if there is no memory, lines are missing.
- * Crash:  the next spawner begins anew, with other numbers.
+ * Crash:  the next spawner begins again, with other numbers.
  * Trust:  the lines come from the app. They have no control characters.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_RECENT_OUTPUT_H

@@ -16,8 +16,8 @@
 
 /* THE TABLE: the first file that exists and gives a command decides. A rule
  * with a server runs that server, and `command` is its last argument. Other
- * rules run `command`. If that is NULL, what `read` found takes its place; or,
- * without `read`, the file itself. */
+ * rules run `command`. If `command` is NULL, the command is what `read` has
+ * found. Without `read`, it is the file itself. */
 static const struct {
     const char *file;              /* or a pattern */
     uint32_t protocol;             /* AppProtocol; APL_AUTO: any */
@@ -63,26 +63,45 @@ static int program(detect_found_t *found, const detect_config_t *config)
                DETECT_MAX;
 }
 
-/* Check the first word that is no option, variable or `env`. */
-static int is_evented(const char *command)
+/* The program of a command: the first word that is no option, variable or
+ * `env`, without its directory. */
+static void find_program(const char *command, char name[DETECT_MAX])
 {
-    char text[DETECT_MAX], *word, *name, *rest = NULL;
-    size_t i;
+    char text[DETECT_MAX], *word, *rest = NULL;
+    const char *last;
 
     snprintf(text, sizeof text, "%s", command);
+    *name = 0;
     for (word = strtok_r(text, " \t", &rest); word;
          word = strtok_r(NULL, " \t", &rest)) {
-        name = strrchr(word, '/');
-        name = name ? name + 1 : word;
-        if (*word == '-' || strchr(word, '=') || strcmp(name, "env") == 0 ||
+        last = strrchr(word, '/');
+        last = last ? last + 1 : word;
+        if (*word == '-' || strchr(word, '=') || strcmp(last, "env") == 0 ||
             strcmp(word, "exec") == 0)
             continue;
-        for (i = 0; evented[i]; i++)
-            if (strcmp(name, evented[i]) == 0)
-                return 1;
-        return 0;
+        snprintf(name, DETECT_MAX, "%s", last);
+        return;
     }
+}
+
+static int is_evented(const char *command)
+{
+    char name[DETECT_MAX];
+    size_t i;
+
+    find_program(command, name);
+    for (i = 0; evented[i]; i++)
+        if (strcmp(name, evented[i]) == 0)
+            return 1;
     return 0;
+}
+
+static int is_node(const char *command)
+{
+    char name[DETECT_MAX];
+
+    find_program(command, name);
+    return strcmp(name, "node") == 0 || strcmp(name, "nodejs") == 0;
 }
 
 /* @param suitable number for this kind of app */
@@ -100,13 +119,14 @@ void detect_given(const detect_config_t *config, const char *command,
     found->protocol =
         config->protocol == APL_AUTO ? APL_HTTP : config->protocol;
     found->concurrency = is_evented(command) ? ANY : 1;
+    found->runs_node = is_node(command);
 }
 
 static int apply(size_t rule, detect_found_t *found,
                  const detect_config_t *config)
 {
     found->concurrency = concurrency_of(config, rules[rule].concurrency);
-    found->has_template = 0;
+    found->has_template = found->is_silent = found->runs_node = 0;
     snprintf(found->why, DETECT_MAX, "%s is there", found->file);
     if (rules[rule].read && !rules[rule].read(found))
         return 0;
@@ -140,13 +160,12 @@ static void explain_none(detect_found_t *found, const detect_config_t *config,
     found->command[0] = found->file[0] = 0;
 }
 
-/* @return 0 */
-static int explain_no_template(detect_found_t *found)
+/* The file decides, but its command is not what is wanted. @return 0 */
+static int refuse(detect_found_t *found, const char *why)
 {
     size_t n = strlen(found->why);
 
-    snprintf(found->why + n, DETECT_MAX - n,
-             ", and there is no template for the server that runs it");
+    snprintf(found->why + n, DETECT_MAX - n, ", and %s", why);
     found->command[0] = 0;
     return 0;
 }
@@ -186,10 +205,16 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
                               : config->protocol != APL_AUTO ? config->protocol
                                                              : APL_HTTP;
             /* A Procfile may name any program. */
-            if (rules[i].protocol == APL_AUTO && is_evented(found->command))
+            if (rules[i].protocol == APL_AUTO &&
+                (found->runs_node || is_evented(found->command)))
                 found->concurrency = concurrency_of(config, ANY);
-            return !config->is_template || found->has_template ||
-                   explain_no_template(found);
+            found->runs_node |= is_node(found->command);
+            if (found->has_template < config->is_template)
+                return refuse(found, "there is no template for the server that "
+                                     "runs it");
+            return !found->is_silent ||
+                   refuse(found, "the server that runs it does not say READY=1 "
+                                 "(AppReady accept does not need that)");
         }
     explain_none(found, config, other);
     return 0;

@@ -2,9 +2,9 @@
 
 /**
  * @file detect.h
- * @brief Finds out from the files of an app which command runs it. One table
- *        has all the rules. detect_file.h reads the files; detect_server.h
- *        knows how each server is run.
+ * @brief Finds the command that runs an app from the files of the app. One
+ *        table has all the rules. detect_file.h reads the files;
+ *        detect_server.h knows how each server is run.
  *
  * It reads the current directory, with the rights of the app's user.
  *
@@ -20,14 +20,14 @@
 int detect_command(const detect_config_t *config, detect_found_t *found);
 
 /** The same for a command that is configured: only its first words count. The
- * number of requests is what suits the command, and not config->concurrency,
- * which a reload may change. */
+ * number of requests follows from the command, and not from
+ * config->concurrency, because a reload may change that. */
 void detect_given(const detect_config_t *config, const char *command,
                   detect_found_t *found);
 
 /**
- * For a warning: which protocol do the names of the files suggest? No file is
- * opened.
+ * For a warning: which protocol do the names of the files suggest? This opens
+ * no file.
  * @param file filled in: the name that decides
  * @return APL_HTTP ...; APL_AUTO: not known
  */

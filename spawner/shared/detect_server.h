@@ -2,9 +2,9 @@
 
 /**
  * @file detect_server.h
- * @brief How each application server is run: puma, uvicorn, php-cgi; for WSGI
- *        a loader of our own (helpers/python), and gunicorn for several requests
- *        at once.
+ * @brief How each application server is run: puma, uvicorn, php-cgi. For WSGI
+ *        this is our own loader (helpers/python), or gunicorn for several
+ *        requests at once.
  *
  * It looks for the server in the current directory, with the rights of the
  * app's user.
@@ -21,10 +21,12 @@ extern const detect_server_t detect_server_puma, detect_server_wsgi,
 
 /**
  * Write found->command: it runs `server` for found->concurrency requests at
- * once, on a socket that it gets as config->listen says. A server that the app
- * has in its own directory goes before the one of PATH, and found->why says so.
- * If there is a template for the server, found->has_template is set, and with
- * config->is_template the command is that of the template.
+ * once, on a socket that it gets as config->listen says. A server in the app's
+ * own directory is preferred to the one of PATH, and found->why says so. If
+ * there is a template for the server, found->has_template is set, and with
+ * config->is_template the command is that of the template. So it is with
+ * config->says_ready: the servers themselves do not say READY=1 when they are
+ * ready. If there is no template, either, found->is_silent is set.
  * @param application last argument; NULL: what found->command has
  */
 void detect_server_command(detect_found_t *found, const detect_server_t *server,

@@ -6,9 +6,9 @@
  *        that whether the program still runs. libc only.
  *
  * The heartbeat is the time of last modification of a file in the runtime
- * directory, so it needs no room on a full disk. Each program makes its file
- * anew, so a program that was replaced cannot touch the file of the next one.
- * If no file can be made, the program uses the one of its predecessor.
+ * directory, so it needs no room on a full disk. Each program makes a new file,
+ * so a program that was replaced cannot touch the file of the next one. If no
+ * file can be made, the program uses the file of the last program.
  *
  * The supervisor counts its own checks, not seconds: while a machine is
  * suspended there are no checks, so no program is killed for that.

@@ -5,14 +5,15 @@
  * @brief A root process that finds its own data inconsistent stops at once.
  *        libc only.
  *
- * PANIC_UNLESS() is for a condition that only a mistake of ours can break. What
- * an app, a client, a child of httpd or a file says is checked, and never a
- * reason to stop. PANIC_UNLESS() is always compiled in.
+ * PANIC_UNLESS() is for a condition that only a mistake of ours can break.
+ * Input from an app, a client, a child of httpd or a file is checked. It is
+ * never a reason to stop. PANIC_UNLESS() is always compiled in.
  *
  * Errors: the file, the line and the condition go to stderr, then abort().
  *         Stderr is a file (stderr_file.h), whose last line the supervisor
  *         writes to the error log.
- * Crash:  the watchdog starts the spawner again, httpd's parent the watchdog.
+ * Crash:  the watchdog starts the spawner again. httpd's parent starts the
+ *         watchdog again.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_PANIC_H
 #define APPPOOL_SPAWNER_SHARED_PANIC_H

@@ -103,8 +103,8 @@ static int receive_descriptors(int socket, int *fds, int most, int flags)
     return -1;
 }
 
-/* With a name that the kernel chooses. Until it is connected, anybody could
- * send to it; what came by then is dropped. */
+/* The kernel chooses the name. Until the socket is connected, any process can
+ * send to it. What has come by then is dropped. */
 static int make_socket(void)
 {
     struct sockaddr_un own = {.sun_family = AF_UNIX};
@@ -215,9 +215,9 @@ static int end_first(int socket, int flags)
 }
 
 /* A child of httpd can fill the queue, which then holds some hundred messages.
- * A process that may open no more files
- * must not take one: it would get no descriptor, and what is parked would stay
- * open in the children that have a copy. */
+ * A process that may open no more files must not take a message: it would get
+ * no descriptor, and what is parked would stay open in the children that have a
+ * copy. */
 int parking_cut(int socket)
 {
     int n, fd, tries = MESSAGES_MAX;

@@ -21,13 +21,13 @@
  * Lock:   a parking socket is used by the child that has the process
  *         (shm/slots/connection_state.h).
  * Crash:  what is parked stays parked when a child dies.
- * Trust:  a child of httpd may park anything. Whoever takes a copy has to check
- *         what it is, and may have to wait in close(): root takes copies in a
- *         helper job only. No call waits for a message, and none leaves a
- *         descriptor open that it does not return, whatever options a child has
- *         set on a parking socket. Options that are in the way are set back. A
- *         child that shuts a parking socket down ends the sharing of that
- *         process's connections until httpd is stopped.
+ * Trust:  a child of httpd may park anything. A process that takes a copy has
+ *         to check what it is, and may have to wait in close(). So root takes
+ *         copies only in a helper job. Whatever options a child has set on a
+ *         parking socket, no call waits for a message, and no call leaves a
+ *         descriptor open that it does not return. Options that disturb are set
+ *         back. A child that shuts a parking socket down ends the sharing of
+ *         that process's connections until httpd is stopped.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_PARKING_H
 #define APPPOOL_SPAWNER_SHARED_PARKING_H

@@ -11,8 +11,7 @@
  *         case a later start may succeed.
  * Trust:  user, group and owner come from the app table. When httpd was
  *         started as root, an app runs neither as root nor in root's group. No
- *         group is guessed: a user without an entry needs a group in
- *         AppUser.
+ *         group is guessed: a user without an entry needs a group in AppUser.
  */
 #ifndef APPPOOL_SPAWNER_SHARED_PRIVILEGE_H
 #define APPPOOL_SPAWNER_SHARED_PRIVILEGE_H
@@ -39,17 +38,18 @@ typedef struct {
  * @param owner of AppRoot, as httpd's parent saw it; or USERDB_NOBODY
  * @param root  for the sentence only
  */
-int privilege_find(privilege_t *who, const char *user, const char *group,
+int privilege_find(privilege_t *account, const char *user, const char *group,
                    uid_t owner, const char *root,
                    char error[PRIVILEGE_ERROR_MAX]);
 
 /** Take the supplementary groups of the user, except root's. It does nothing
  * when we are not root. */
-int privilege_groups(const privilege_t *who, char error[PRIVILEGE_ERROR_MAX]);
+int privilege_groups(const privilege_t *account,
+                     char error[PRIVILEGE_ERROR_MAX]);
 
 /** Become the user. There is no way back. With `may_gain`, setuid programs work
  * as usual; without it, they gain no rights. */
-int privilege_drop(const privilege_t *who, int may_gain,
+int privilege_drop(const privilege_t *account, int may_gain,
                    char error[PRIVILEGE_ERROR_MAX]);
 
 #endif

@@ -4,8 +4,8 @@
  * @file stderr_file.h
  * @brief The stderr of watchdog and spawner is a file of the runtime
  *        directory. panic.h, glibc and sanitizers write the reason for an
- *        abort there. The watchdog reads the spawner's file, httpd's parent the
- *        watchdog's. libc only.
+ *        abort there. The watchdog reads the file of the spawner. httpd's
+ *        parent reads the file of the watchdog. libc only.
  *
  * Crash: the file stays when its reader dies.
  * Trust: root's file, but its text may contain any bytes.

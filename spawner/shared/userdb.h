@@ -2,9 +2,9 @@
 
 /**
  * @file userdb.h
- * @brief What AppUser may name, and the sentences about a look-up in the user
+ * @brief What AppUser may name, and the sentences for a look-up in the user
  *        database that found nothing. httpd's parent, the spawner and
- *        apppoolctl share them. libc only.
+ *        apppoolctl use the same sentences. libc only.
  *
  * The sentences are formats of printf(). So an administrator reads the same
  * words from `httpd -t` and from a start that failed.

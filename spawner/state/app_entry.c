@@ -14,11 +14,24 @@ static void mix_number(uint64_t *print, uint64_t n)
     *print = (*print ^ n) * 0x100000001b3;
 }
 
+/* It does not depend on the order of the variables. */
+static uint64_t sum(const char *const *variables)
+{
+    uint64_t all = 0;
+
+    for (; *variables; variables++) {
+        uint64_t one = 0xcbf29ce484222325;
+
+        mix(&one, *variables);
+        all += one;
+    }
+    return all;
+}
+
 uint64_t app_entry_fingerprint(const app_entry_t *a)
 {
     uint64_t print = 0xcbf29ce484222325 ^ a->listen ^ a->protocol << 8;
     int l;
-    size_t i;
 
     for (l = 0; l < a->n_rlimits; l++) {
         mix_number(&print, (uint64_t)a->rlimits[l].resource);
@@ -35,12 +48,5 @@ uint64_t app_entry_fingerprint(const app_entry_t *a)
     mix(&print, a->environment);
     mix(&print, a->base_uri);
     mix(&print, a->env_file);
-    /* The sum does not depend on the order of the variables. */
-    for (i = 0; a->env[i]; i++) {
-        uint64_t one = 0xcbf29ce484222325;
-
-        mix(&one, a->env[i]);
-        print += one;
-    }
-    return print;
+    return print + sum(a->env) + sum(a->store_env);
 }

@@ -16,7 +16,7 @@
 
 #include "shm/verbs/checkout.h"
 
-/** RLimitCPU, RLimitMEM and RLimitNPROC, as far as they are set. */
+/** RLimitCPU, RLimitMEM and RLimitNPROC, if they are set. */
 typedef struct {
     int resource; /**< RLIMIT_* */
     struct rlimit to;
@@ -33,8 +33,9 @@ typedef struct {
     int64_t uid_at; /**< us: when the process began from which `uid` is known
                          (apply_table.h); 0: httpd knows it */
     const char *environment;
-    const char *const *env; /**< NAME=value, NULL at the end */
-    const char *env_file;   /**< AppEnvFile */
+    const char *const *env;       /**< NAME=value, NULL at the end */
+    const char *const *store_env; /**< the same, of AppStore */
+    const char *env_file;         /**< AppEnvFile */
     const char *directives; /**< for `apppoolctl show`: a line for each; name,
                                  words and place, with tabs between */
     const char *log;        /**< a route (log_program.h); NULL: the error log */
@@ -47,7 +48,7 @@ typedef struct {
     const char *ready; /**< AppReady: path to ask for; NULL: none */
     const char *host;  /**< with this Host */
     int prestart;
-    int preload;          /**< AppPreload: a template forks its processes */
+    int preload;          /**< AppPreload: CONTRACT_PRELOAD_* */
     int64_t preload_idle; /**< us: AppPreloadIdleTime; 0: no limit */
     int64_t start_timeout, stop_timeout; /**< us */
     int64_t memory_limit;                /**< bytes; 0: none */

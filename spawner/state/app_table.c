@@ -26,14 +26,15 @@ _Static_assert(APP_TABLE_ERROR_MAX == JSON_READER_ERROR_MAX,
 /* ---- an app ---- */
 
 /* A list of NAME=value. The mark cannot be set. */
-static const char *const *environment(json_reader_t *r, const json_t *o)
+static const char *const *environment(json_reader_t *r, const json_t *o,
+                                      const char *key)
 {
-    json_t *env = json_object_get(o, "env"), *value;
+    json_t *env = json_object_get(o, key), *value;
     const char **list, *name;
     size_t n = 0;
 
     if (!json_is_object(env)) {
-        json_reader_refuse(r, "\"env\" is no object");
+        json_reader_refuse(r, "\"%s\" is no object", key);
         env = NULL;
     }
     list = apr_pcalloc(r->p, (json_object_size(env) + 1) * sizeof *list);
@@ -42,9 +43,9 @@ static const char *const *environment(json_reader_t *r, const json_t *o)
         const char *s = json_string_value(value);
 
         if (!s || !*name || strchr(name, '=') || json_reader_has_control(name))
-            json_reader_refuse(r, "\"env\" has no text for \"%s\"", name);
+            json_reader_refuse(r, "\"%s\" has no text for \"%s\"", key, name);
         else if (strcmp(name, CONTRACT_MARK) == 0)
-            json_reader_refuse(r, "\"env\" must not set %s", name);
+            json_reader_refuse(r, "\"%s\" must not set %s", key, name);
         else
             list[n++] = apr_pstrcat(r->p, name, "=", s, NULL);
     }
@@ -159,7 +160,8 @@ static void read_rlimits(json_reader_t *r, app_entry_t *a, const json_t *o)
 
 static void read_preload(json_reader_t *r, app_entry_t *a, const json_t *o)
 {
-    a->preload = json_reader_boolean(r, o, "preload");
+    a->preload = (int)json_reader_number(r, o, "preload", CONTRACT_PRELOAD_OFF,
+                                         CONTRACT_PRELOAD_AUTO);
     a->preload_idle = json_reader_duration(r, o, "preload_idle");
     /* Without a command, the files decide: see boot.c. */
     if (a->preload &&
@@ -215,7 +217,8 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     a->owner = read_user(r, o, "owner");
     a->uid = read_user(r, o, "uid");
     a->environment = json_reader_text(r, o, "environment", 0);
-    a->env = environment(r, o);
+    a->env = environment(r, o, "env");
+    a->store_env = environment(r, o, "store_env");
     a->env_file = json_reader_path(r, o, "env_file", 1);
     a->directives = read_directives(r, o);
     read_wire(r, a, o);

@@ -6,10 +6,10 @@
  *        httpd's parent writes it, and the spawner reads it.
  *
  * A table does not change after it was loaded, and lives as long as its pool.
- * If anything in it is wrong, the whole table is refused.
+ * If any part of it is wrong, the whole table is refused.
  *
  * Errors: a sentence for the log.
- * Trust:  the file must belong to root (or to us), and nobody else may write
+ * Trust:  the file must belong to root (or to us), and no other user may write
  *         it. Then its content is what the administrator wants.
  */
 #ifndef APPPOOL_SPAWNER_STATE_APP_TABLE_H

@@ -28,7 +28,7 @@ static int is_theirs(const walk_t *w, const struct stat *st)
     return st->st_uid == 0 || st->st_uid == w->owner;
 }
 
-/* Is it certain that nobody else can replace this entry? */
+/* Is it certain that no other user can replace this entry? */
 static int is_held(const walk_t *w, const struct stat *entry)
 {
     if (!is_theirs(w, &w->st))
@@ -80,7 +80,7 @@ static int follow(walk_t *w, int link)
     return to[0] == '/' ? begin(w) : 1;
 }
 
-/* Go to the next name of the path. @return 0: somebody else may have put it
+/* Go to the next name of the path. @return 0: another user may have put it
  * there */
 static int step(walk_t *w)
 {

@@ -6,14 +6,14 @@
  *        user.
  *
  * httpd's parent has written the owner that it saw into the app table. If there
- * is another owner now, the app runs as that owner only if nobody but root and
- * that owner could have put the directory there. Otherwise the owner of a
- * symbolic link could run the files of somebody else.
+ * is another owner now, the app runs as that owner only if no user except root
+ * and that owner could have put the directory there. Otherwise the owner of a
+ * symbolic link could run the files of another user.
  *
  * Only the forked child calls this, as disks may be slow.
  *
  * Trust: the path is the administrator's. The directories and links on the way
- *        may belong to anybody.
+ *        may belong to any user.
  */
 #ifndef APPPOOL_SPAWNER_STATE_APPROOT_OWNER_H
 #define APPPOOL_SPAWNER_STATE_APPROOT_OWNER_H
@@ -33,8 +33,9 @@ uid_t approot_owner_user(const app_entry_t *app);
 /**
  * Is it certain that only root or this user have put this directory in its
  * place? Each directory on the way, also those of symbolic links, must belong
- * to one of them, and nobody else may write it. A FUSE file system says of its
- * files what its user likes, so there it is not certain.
+ * to one of them, and no other user may write it. On a FUSE file system it is
+ * not certain, because its user decides what the file system says about its
+ * files.
  */
 int approot_owner_is_held(const char *path, uid_t owner);
 

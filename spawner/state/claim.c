@@ -62,7 +62,7 @@ static int open_registry(const spawner_t *s)
         }
         log_line(LOG_ERROR, "%s/%s cannot be used: %s", s->rt.dir,
                  CONTRACT_REGISTRY,
-                 taken ? "another spawner has it" : strerror(why));
+                 taken ? "another spawner uses it" : strerror(why));
         return -1;
     }
     return 0;

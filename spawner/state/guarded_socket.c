@@ -94,8 +94,8 @@ static void leave_to_child(int fd)
     int ends[2];
     pid_t pid;
 
-    /* If no child can be forked, the socket stays open: to lose a descriptor is
-     * better than to hang. */
+    /* If no child can be forked, the socket stays open: it is better to lose a
+     * descriptor than to hang. */
     if (pipe2(ends, O_CLOEXEC) != 0)
         return;
     pid = fork();

@@ -29,7 +29,7 @@
 
 #include "spawner/state/loop.h"
 
-/** A Unix socket of the spawner is new. Call this before it is bound or
+/** Guard a new Unix socket of the spawner. Call this before it is bound or
  * connected, or as soon as it is accepted. */
 void guarded_socket_begin(int fd);
 
@@ -47,7 +47,7 @@ void guarded_socket_close(int fd);
 /** loop_drop() for a guarded socket. */
 void guarded_socket_drop(loop_source_t *source);
 
-/** For tests: from now on, do as with a kernel before 6.16. */
+/** For tests: from now on, act as with a kernel before 6.16. */
 void guarded_socket_by_hand(void);
 
 #endif

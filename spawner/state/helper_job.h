@@ -3,8 +3,8 @@
 /**
  * @file helper_job.h
  * @brief A helper job: a short-lived child of the spawner for work that may
- *        block. It has a time limit, and its owner is told of its end. It
- *        belongs to no app.
+ *        block. It has a time limit. A function of its owner is called at its
+ *        end. It belongs to no app.
  *
  *     switch (helper_job_fork(s, &job, 2 * SECOND, ended)) {
  *     case 0: work(); _exit(0);
@@ -46,7 +46,7 @@ struct helper_job {
 
 /**
  * Fork. The child leads a session, and its signals are reset (child_reset.h).
- * All else is as in the spawner, even descriptors and rights.
+ * Everything else is as in the spawner, also descriptors and rights.
  * @param limit us
  * @return 0 in the child; the child's pid; -1
  */

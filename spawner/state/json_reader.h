@@ -4,8 +4,8 @@
  * @file json_reader.h
  * @brief Reads values of a JSON document, and checks each of them.
  *
- * Errors: the first mistake is kept, as a sentence. What is read after it is
- *         harmless, but must not be used.
+ * Errors: the first mistake is kept, as a sentence. Values that are read after
+ *         it are harmless, but must not be used.
  */
 #ifndef APPPOOL_SPAWNER_STATE_JSON_READER_H
 #define APPPOOL_SPAWNER_STATE_JSON_READER_H

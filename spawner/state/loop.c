@@ -10,7 +10,7 @@
 #define BATCH     64
 #define SHARE     6         /* work may take one part in SHARE of the time, */
 #define BURST     100000000 /* ns: but so much work at once is free */
-#define PAUSE_MAX 10000000  /* ns: nobody waits longer than that */
+#define PAUSE_MAX 10000000  /* ns: no source waits longer than that */
 
 static int epoll = -1;
 static struct epoll_event events[BATCH];

@@ -46,28 +46,29 @@ void mark_scan_kill_strays(spawner_t *s)
 
 /* ---- in the child ---- */
 
-static void report(uint64_t id, const procfs_t *who)
+static void report(uint64_t id, const procfs_t *info)
 {
     found_t found;
 
     memset(&found, 0, sizeof found);
     found.id = id;
-    found.pid = who->pid;
-    found.start = who->start;
+    found.pid = info->pid;
+    found.start = info->start;
     if (helper_job_report(&found, sizeof found) != 0)
         _exit(1);
 }
 
-static int is_wanted(const procfs_t *who, void *ctx)
+static int is_wanted(const procfs_t *info, void *ctx)
 {
     (void)ctx;
-    return who->pid != getpid() && who->pid != getppid() && who->state != 'Z' &&
-           who->state != 'X' && (who->start >= oldest || who->start < before);
+    return info->pid != getpid() && info->pid != getppid() &&
+           info->state != 'Z' && info->state != 'X' &&
+           (info->start >= oldest || info->start < before);
 }
 
-/* Does it bear the mark of a template that is in no record any more, while a
- * process runs that the template has forked? Then it may be one that this
- * process has started, and that has left its session. */
+/* Does it have the mark of a template that is in no record any more, while a
+ * process runs that the template has forked? Then this process may have started
+ * it, and it may have left the session of that process. */
 static int is_of_template(const spawner_t *s, uint64_t id)
 {
     const process_t *p;
@@ -78,13 +79,13 @@ static int is_of_template(const spawner_t *s, uint64_t id)
     return 0;
 }
 
-static void end_stray(const procfs_t *who)
+static void end_stray(const procfs_t *info)
 {
-    if (who->start < before &&
-        procfs_signal(who->pid, who->start, SIGKILL) == 0)
+    if (info->start < before &&
+        procfs_signal(info->pid, info->start, SIGKILL) == 0)
         log_line(LOG_WARN,
                  "process %d belongs to an app, but has no record: SIGKILL",
-                 (int)who->pid);
+                 (int)info->pid);
 }
 
 /* A process that leads a session. Two may have had the same number. */
@@ -109,47 +110,47 @@ static void note_leaders(spawner_t *s)
     }
 }
 
-/* The process whose session it is in. A process that was forked from a template
- * bears the mark of the template until it has written its own. */
-static process_t *of_session(const procfs_t *who)
+/* The process to whose session it belongs. A process that was forked from a
+ * template has the mark of the template until it has written its own. */
+static process_t *of_session(const procfs_t *info)
 {
-    int32_t session = who->session;
+    int32_t session = info->session;
     const leader_t *l = apr_hash_get(leaders, &session, sizeof session);
 
     for (; l; l = l->next)
-        if (session_scan_has(l->p, who))
+        if (session_scan_has(l->p, info))
             return l->p;
     return NULL;
 }
 
-static void check_mark(const procfs_t *who, const char *mark, void *ctx)
+static void check_mark(const procfs_t *info, const char *mark, void *ctx)
 {
     const spawner_t *s = ctx;
     process_t *p;
     uint64_t id;
 
     if (!mark) {
-        report(0, who);
+        report(0, info);
         return;
     }
     if (strncmp(mark, s->instance, 16) != 0 || mark[16] != '-')
         return;
     id = strtoull(mark + 17, NULL, 16);
-    p = of_session(who);
+    p = of_session(info);
     if (!p)
         p = process_find(s, id);
     if (!p) {
         if (!is_of_template(s, id))
-            end_stray(who);
+            end_stray(info);
         return;
     }
-    if (p->marks.signal < 0 || who->start < p->is.start)
+    if (p->marks.signal < 0 || info->start < p->is.start)
         return;
     if (p->marks.found != 1)
-        report(p->is.id, who);
+        report(p->is.id, info);
     p->marks.found = 1; /* reported once; this is the memory of the child */
     if (p->marks.signal > 0)
-        procfs_signal(who->pid, who->start, p->marks.signal);
+        procfs_signal(info->pid, info->start, p->marks.signal);
 }
 
 static _Noreturn void work(spawner_t *s)

@@ -5,13 +5,14 @@
  * @brief Finds processes by their mark (APPPOOL_ID in their environment) and
  *        sends them a signal.
  *
- * It finds what a process of an app has started, and what bears a mark of this
- * instance but is in no record. What is in the session of a recorded process
- * belongs to that process, whatever id its mark has. A helper job scans, as any process may keep
- * the reader of its environment waiting (environ_scan.h). One job scans for
- * all that was asked for. The next one begins when it has ended.
+ * It finds the processes that a process of an app has started. It also finds
+ * processes that have a mark of this instance but are in no record. A process
+ * in the session of a recorded process belongs to that process, whatever id its
+ * mark has. A helper job scans, because any process may make the reader of its
+ * environment wait (environ_scan.h). One job scans for all requests of callers.
+ * The next one begins when it has ended.
  *
- * Crash: a new spawner scans anew.
+ * Crash: a new spawner scans again.
  * Trust: a process may write any mark into its own environment. At worst it
  *        is killed for that. A process whose mark cannot be read is left
  *        alone, and that is logged once.

@@ -2,8 +2,8 @@
 
 /**
  * @file output_state.h
- * @brief What the spawner keeps of the output of one process. The functions
- *        are in spawner/output/output.h.
+ * @brief What the spawner remembers about the output of one process. The
+ *        functions are in spawner/output/output.h.
  *
  * Crash:  lines that were not written yet are lost.
  * Trust:  the lines come from the app.

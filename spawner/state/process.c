@@ -154,6 +154,17 @@ void process_forked(spawner_t *s, process_t *p, pid_t pid)
     put(s->by_child, &p->is.pid, sizeof p->is.pid, p);
 }
 
+void process_started_as(process_t *p, const process_t *t)
+{
+    p->is.uid = t->is.uid;
+    p->is.gid = t->is.gid;
+    p->is.wire.protocol = t->is.wire.protocol;
+    p->is.wire.concurrency = t->is.wire.concurrency;
+    snprintf(p->start.user, sizeof p->start.user, "%s", t->start.user);
+    free(p->start.command);
+    p->start.command = t->start.command ? strdup(t->start.command) : NULL;
+}
+
 void process_forget_child(spawner_t *s, process_t *p)
 {
     drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);
@@ -170,6 +181,8 @@ void process_has_port(spawner_t *s, process_t *p, uint32_t port)
 int process_record(process_t *p, uint32_t state)
 {
     p->is.state = state;
+    if (p->is.pid == 0)
+        return 0; /* nothing of it runs: a record has to name a process */
     return registry_write(p->record, &p->is);
 }
 

@@ -26,7 +26,10 @@ process_t *process_adopted(spawner_t *s, uint32_t record,
 /** Its leader is this child of the spawner. */
 void process_forked(spawner_t *s, process_t *p, pid_t pid);
 
-/** The child that it was for a moment is none of its: it has no pid again. */
+/** Its start is that of its template: the same user, command and protocol. */
+void process_started_as(process_t *p, const process_t *t);
+
+/** Forget the child that was its leader for a moment: it has no pid again. */
 void process_forget_child(spawner_t *s, process_t *p);
 
 /** It listens on this port. */
@@ -39,15 +42,15 @@ process_t *process_of_port(const spawner_t *s, uint32_t port);
 /** @return the process whose listening socket has this path; NULL: none */
 process_t *process_of_path(const spawner_t *s, const char *path);
 
-/** Write its record, with `state`. */
+/** Write its record, with `state`. While it has no pid, it has no record. */
 int process_record(process_t *p, uint32_t state);
 
 /** Close the probe of ready.h: the process is ready, or has to end. A server
  * that stops first reads from all connections, and a probe never sends. */
 void process_end_probe(process_t *p);
 
-/** Close the socket of a template's orders, so that the template ends; and the
- * pipe of a process that was to be told to go, so that it ends. */
+/** Close the socket of a template's orders, so that the template ends. Also
+ * close the pipe of a process that waits for "go", so that the process ends. */
 void process_end_forking(process_t *p);
 
 /** Free the processes that are done. output_forget() was called for them. */

@@ -40,14 +40,14 @@ void process_files_path(const runtime_dir_t *rt, const char *kind, uint64_t id,
                         process_files_path_t path);
 
 /** The directory of the socket that an app listens on. @param listen
- * APL_LISTEN_* but for tcp */
+ * APL_LISTEN_*, but not tcp */
 const char *process_files_kind(uint32_t listen);
 
 /** s/ID: make a listening socket. It is root's until process_files_admit().
  * @return descriptor */
 int process_files_listen(const runtime_dir_t *rt, uint64_t id);
 
-/** s/ID: remove it. From now on, to connect fails at once. */
+/** s/ID: remove it. From now on, connect() fails at once. */
 void process_files_unlisten(const runtime_dir_t *rt, uint64_t id);
 
 /** n/ID: make a datagram socket. The app's user gets it later. */
@@ -91,7 +91,7 @@ int process_files_admit(const runtime_dir_t *rt, uint64_t id, int entry);
  * because it is not empty: process_files_clear() removes it */
 int process_files_remove(const runtime_dir_t *rt, uint64_t id);
 
-/** Remove a/ID and all in it. This may take long. @return 1: it is still
+/** Remove a/ID with its content. This may take long. @return 1: it is still
  * there */
 int process_files_clear(const runtime_dir_t *rt, uint64_t id);
 

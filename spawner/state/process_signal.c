@@ -11,7 +11,7 @@
 
 void process_signal(spawner_t *s, process_t *p, int sign)
 {
-    /* What it has started cannot leave its cgroup. */
+    /* Processes that it has started cannot leave its cgroup. */
     int is_killed = sign == SIGKILL && cgroup_kill(p->is.id) == 0;
     int populated;
 

@@ -23,7 +23,7 @@
 
 #define REGISTRY_MAGIC 0x34706c61 /* goes up with the layout */
 
-#define REGISTRY_MAX   65536 /* records; an id's slot has 16 bits */
+#define REGISTRY_MAX   65536 /* records: the slot in an id has 16 bits */
 
 enum { REGISTRY_FREE, REGISTRY_BOOTING, REGISTRY_LIVE, REGISTRY_ENDING };
 
@@ -82,7 +82,7 @@ enum { REGISTRY_END, REGISTRY_EMPTY, REGISTRY_BROKEN, REGISTRY_RECORD };
 /** Read record `index`. @return REGISTRY_*; REGISTRY_END: there are no more */
 int registry_read(uint32_t index, registry_record_t *record);
 
-/** Cut the file off after `n` records. */
+/** Cut the file after `n` records. */
 void registry_cut(uint32_t n);
 
 #endif

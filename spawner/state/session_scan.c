@@ -16,7 +16,8 @@
 #define LIMIT (20 * SECOND)
 #define PAUSE (SECOND / 20) /* minimum time between two scans */
 
-/* What to look for, and what was found. The memory is shared with the child. */
+/* What the scan looks for, and what it has found. The memory is shared with the
+ * child. */
 typedef struct target {
     uint64_t id, signals;
     int measured, found;
@@ -47,24 +48,24 @@ void session_scan_measure(spawner_t *s, process_t *p)
     session_scan_ask(s, p, 0);
 }
 
-/* ---- who is of it? ---- */
+/* ---- which processes belong to it? ---- */
 
-static int runs(const procfs_t *who)
+static int runs(const procfs_t *info)
 {
-    return who->state != 'Z' && who->state != 'X';
+    return info->state != 'Z' && info->state != 'X';
 }
 
-int session_scan_has(const process_t *p, const procfs_t *who)
+int session_scan_has(const process_t *p, const procfs_t *info)
 {
-    return runs(who) && who->session == p->is.pid &&
-           who->start >= p->is.start &&
-           (who->pid != p->is.pid || who->start == p->is.start) &&
-           (!p->gone || who->start <= p->end.died_ticks);
+    return runs(info) && info->session == p->is.pid &&
+           info->start >= p->is.start &&
+           (info->pid != p->is.pid || info->start == p->is.start) &&
+           (!p->gone || info->start <= p->end.died_ticks);
 }
 
 typedef struct {
     const process_t *p;
-    void (*each)(const procfs_t *who, void *ctx);
+    void (*each)(const procfs_t *info, void *ctx);
     void *ctx;
 } visit_t;
 
@@ -74,24 +75,24 @@ typedef struct {
 static void visit_pid(pid_t pid, void *ctx)
 {
     const visit_t *v = ctx;
-    procfs_t who;
+    procfs_t info;
 
-    if (procfs_read(pid, &who) == 0 && runs(&who) &&
-        (v->p->gone || session_scan_has(v->p, &who)) &&
+    if (procfs_read(pid, &info) == 0 && runs(&info) &&
+        (v->p->gone || session_scan_has(v->p, &info)) &&
         cgroup_has(v->p->is.id, pid))
-        v->each(&who, v->ctx);
+        v->each(&info, v->ctx);
 }
 
-static void visit_member(const procfs_t *who, void *ctx)
+static void visit_member(const procfs_t *info, void *ctx)
 {
     const visit_t *v = ctx;
 
-    if (session_scan_has(v->p, who))
-        v->each(who, v->ctx);
+    if (session_scan_has(v->p, info))
+        v->each(info, v->ctx);
 }
 
 void session_scan_each(const process_t *p,
-                       void (*each)(const procfs_t *who, void *ctx), void *ctx)
+                       void (*each)(const procfs_t *info, void *ctx), void *ctx)
 {
     visit_t v = {p, each, ctx};
 
@@ -103,34 +104,34 @@ void session_scan_each(const process_t *p,
 
 /* The spawner has sent the signal to the leader itself. It cannot do that to a
  * leader that was adopted while there was no descriptor for it. */
-static int was_signalled(const process_t *p, const procfs_t *who)
+static int was_signalled(const process_t *p, const procfs_t *info)
 {
-    return who->pid == p->is.pid && who->start == p->is.start &&
+    return info->pid == p->is.pid && info->start == p->is.start &&
            (p->child || p->pidfd.fd >= 0);
 }
 
-static void add_found(const procfs_t *who, void *ctx)
+static void add_found(const procfs_t *info, void *ctx)
 {
     target_t *q = ctx;
     int sign;
 
     q->found = 1;
-    q->memory += who->memory;
-    if (was_signalled(q->p, who))
+    q->memory += info->memory;
+    if (was_signalled(q->p, info))
         return;
     for (sign = 1; sign < 64; sign++)
         if (q->signals >> sign & 1)
-            procfs_signal(who->pid, who->start, sign);
+            procfs_signal(info->pid, info->start, sign);
 }
 
-static void count(const procfs_t *who, void *ctx)
+static void count(const procfs_t *info, void *ctx)
 {
-    int32_t session = who->session;
+    int32_t session = info->session;
     target_t *q = apr_hash_get(ctx, &session, sizeof session);
 
     for (; q; q = q->next)
-        if (session_scan_has(q->p, who))
-            add_found(who, q);
+        if (session_scan_has(q->p, info))
+            add_found(info, q);
 }
 
 static _Noreturn void work(const spawner_t *s)

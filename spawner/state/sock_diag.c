@@ -23,8 +23,8 @@
 #define UNREAD    (1u << TCP_FIN_WAIT1)
 #define NO_ROOM   4 /* idiag_timer: the buffer of the other side is full */
 
-/* Shut down in both directions: what UNIX_DIAG_SHUTDOWN says of a connection
- * whose other side was closed. */
+/* Shut down in both directions: the value of UNIX_DIAG_SHUTDOWN for a
+ * connection whose other side was closed. */
 #define GONE      (SHUT_RDWR + 1)
 
 typedef void each_t(const struct nlmsghdr *message, void *ctx);
@@ -33,7 +33,7 @@ typedef struct {
     sock_diag_unix_t *on_unix;
     sock_diag_tcp_t *on_tcp;
     void *ctx;
-    int n; /* Unix sockets that were told */
+    int n; /* Unix sockets that were reported */
 } asker_t;
 
 /* The next part of a message. The kernel's own macros mix signed and unsigned
@@ -43,8 +43,8 @@ static const void *after(const void *at, size_t length)
     return (const char *)at + length;
 }
 
-/* A kernel without this sock_diag, or a filter of system calls, says one of
- * these each time. */
+/* A kernel without this sock_diag, or a filter of system calls, gives one of
+ * these errors each time. */
 static int is_missing(int error)
 {
     return error == ENOENT || error == EPROTONOSUPPORT ||
@@ -192,7 +192,7 @@ static int ask_unix(asker_t *asker, uint32_t states)
     return ask(&request, sizeof request, unix_found, asker);
 }
 
-/* No socket is told twice: a dump that breaks off has failed. */
+/* No socket is reported twice: a dump that breaks off has failed. */
 int sock_diag_unix(sock_diag_unix_t *each, void *ctx)
 {
     asker_t asker = {.on_unix = each, .ctx = ctx};
@@ -215,16 +215,18 @@ static void tcp_found(const struct nlmsghdr *m, void *ctx)
 {
     const asker_t *asker = ctx;
     const struct inet_diag_msg *body = NLMSG_DATA(m);
+    sock_diag_port_t found = {ntohs(body->id.idiag_sport), body->idiag_uid,
+                              body->idiag_inode};
 
     /* The side that httpd has closed. Its FIN waits behind data that the app
      * has not read. */
     if (body->idiag_state == TCP_FIN_WAIT1) {
+        found.port = ntohs(body->id.idiag_dport);
         if (body->idiag_timer == NO_ROOM)
-            asker->on_tcp(ntohs(body->id.idiag_dport), body->idiag_uid, 1,
-                          asker->ctx);
+            asker->on_tcp(&found, 1, asker->ctx);
         return;
     }
-    asker->on_tcp(ntohs(body->id.idiag_sport), body->idiag_uid,
+    asker->on_tcp(&found,
                   body->idiag_state == TCP_LISTEN ? body->idiag_rqueue : 1,
                   asker->ctx);
 }

@@ -25,11 +25,18 @@ typedef struct {
     uint32_t device;  /**< both 0: not known */
 } sock_diag_socket_t;
 
+/** A TCP socket of this machine. */
+typedef struct {
+    uint32_t port;   /**< it is bound to */
+    uint32_t uid;    /**< of the process that made it */
+    uint32_t number; /**< of the socket itself */
+} sock_diag_port_t;
+
 /** One listening socket. @param queued connections that were not accepted
  * yet */
 typedef void sock_diag_unix_t(const sock_diag_socket_t *at, uint32_t queued,
                               void *ctx);
-typedef void sock_diag_tcp_t(uint32_t port, uint32_t uid, uint32_t queued,
+typedef void sock_diag_tcp_t(const sock_diag_port_t *at, uint32_t queued,
                              void *ctx);
 
 int sock_diag_unix(sock_diag_unix_t *each, void *ctx);

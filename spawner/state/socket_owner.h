@@ -10,7 +10,7 @@
  *
  * stat() does not show the kernel's device everywhere (btrfs), nor the kernel's
  * inode number (some overlays). So the spawner binds a socket of its own once,
- * and compares what stat() and sock_diag say of it.
+ * and compares what stat() and sock_diag say about it.
  *
  * Errors: none. If files cannot be compared, the path alone decides.
  * Trust:  an app chooses the path. The kernel names the file.

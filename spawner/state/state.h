@@ -4,8 +4,8 @@
  * @file state.h
  * @brief What the spawner knows: itself, and each process of an app.
  *
- * A process_t lives from the order to start it until nothing of it is left:
- * neither its process group, nor its files, nor its slot in the segment.
+ * A process_t lives from the order to start it until nothing is left: no
+ * process of its group, no file, and no slot in the segment.
  *
  *     BOOTING --ready--> LIVE --segment says LEAVING--> ENDING --late--> KILLED
  *        |                                                ^                ^
@@ -25,6 +25,7 @@
 #include <sys/resource.h>
 
 #include "shm/verbs/supervise.h"
+#include "store/figures.h"
 #include "spawner/state/loop.h"
 #include "spawner/state/output_state.h"
 #include "spawner/state/registry.h"
@@ -38,6 +39,7 @@
 /** Of warmup.c: the request for the path of AppReady, on `ready.probe`. */
 typedef struct {
     int sent;           /**< the request was sent */
+    int64_t sent_at;    /**< us: when that was */
     int64_t not_before; /**< us: the next request is not sent before that */
     int64_t read_until; /**< us: until then the rest of a response is read */
     char line[12];      /**< "HTTP/1.1 200" */
@@ -50,16 +52,23 @@ typedef struct {
     int probe;         /**< connection to the process, or -1 */
     int64_t probed_at; /**< us: when that was made */
     int socket;        /**< the socket that the process bound, O_PATH, or -1 */
-    int connect_errno; /**< why nobody can connect to that; 0 */
+    int connect_errno; /**< why connect() to that fails; 0 */
     int seen;          /**< the probe was seen in a listening socket's queue */
     int listeners;     /**< Unix sockets that listen at its path */
 } process_ready_t;
+
+/** Of wrong_port.c. */
+typedef struct {
+    int64_t look_at; /**< us: the next look; 0: there was none */
+    char ports[80];  /**< TCP ports that it listens on instead: "port 80"; "" */
+} process_wrong_port_t;
 
 /** Of launch.c and life.c: its start. */
 typedef struct {
     char user[64];     /**< name, for messages */
     char *command;     /**< for messages; NULL: not known */
     char *failure;     /**< why the start failed; NULL: it did not */
+    int step;          /**< START_STEP_... that failed */
     uint64_t error_id; /**< of the failure; in the log and in the segment */
 } process_start_t;
 
@@ -70,8 +79,8 @@ typedef struct {
     int64_t check_at;    /**< us: no check for what is left before that */
 } process_end_t;
 
-/** Of apply_table.c: what the app table says of its app. It stays when the app
- * leaves the table. */
+/** Of apply_table.c: what the app table says about its app. It stays when the
+ * app leaves the table. */
 typedef struct {
     char *log;   /**< where its output goes (log_program.h); NULL: the error
                       log */
@@ -87,11 +96,11 @@ typedef struct {
                                configuration changed */
     int64_t retire_until; /**< us: slot_state.c: upgraded connections may last
                                until then; 0: it does not have to leave */
-    int requests_untold;  /**< slot_state.c: its requests are yet to be told
-                               that it is killed */
+    int signal_unnoted;   /**< slot_state.c: its requests do not know yet that
+                               it has got its signal */
 } process_slot_t;
 
-/** Of abandoned.c: requests that nobody waits for. */
+/** Of abandoned.c: requests for which no client waits. */
 typedef struct {
     uint32_t requests;    /**< how many */
     uint32_t waiting;     /**< other requests, for a process of its app */
@@ -131,7 +140,7 @@ typedef struct {
     int found;   /**< 1: something has its mark; 0: nothing; -1: not known */
 } process_marks_t;
 
-/** Of session_scan.c: what runs of its session, or of its cgroup. */
+/** Of session_scan.c: the processes of its session or of its cgroup. */
 typedef struct {
     uint64_t signals; /**< that the next scan sends: bit N is signal N */
     int wanted;       /**< the next scan looks for it */
@@ -143,14 +152,18 @@ typedef struct {
     int survived;     /**< and still ran when a later scan began */
 } process_session_t;
 
-/** Of template.c: what a template has that other processes do not. */
+/** Of template.c: fields that only a template uses. */
 typedef struct {
-    int orders;      /**< our end of the socket for its orders; -1: none */
-    uint64_t code;   /**< apl_template_need_t.code, as it began to load */
-    int64_t used_at; /**< us: when it became ready, or forked the last one */
-    uint64_t forked; /**< processes that it has forked */
-    int missed;      /**< orders in a row without a hello */
-    int noted;       /**< its failure or its death is noted */
+    int orders;        /**< our end of the socket for its orders; -1: none */
+    uint64_t code;     /**< apl_template_need_t.code, as it began to load */
+    int preload;       /**< CONTRACT_PRELOAD_* of its app by then */
+    int loading;       /**< sd_notify.c: it said that it runs code of the app */
+    int64_t used_at;   /**< us: when it became ready, or forked the last one */
+    uint64_t forked;   /**< processes that it has forked */
+    int missed;        /**< orders in a row without a hello; those of one second
+                          count as one */
+    int64_t missed_at; /**< us: the last one that counts */
+    int noted;         /**< its failure or its death is noted */
 } process_template_t;
 
 enum {
@@ -162,11 +175,16 @@ enum {
 
 /** Of fork_start.c: the start of a process by a template. */
 typedef struct {
-    int state;            /**< FORKING_* */
-    int go;               /**< write end of its pipe "go"; -1 */
-    uint64_t template_id; /**< that has the order */
-    uint64_t ordered;     /**< clock ticks: when that was */
-    int64_t ordered_at;   /**< us: the same */
+    int state;             /**< FORKING_* */
+    int go;                /**< write end of its pipe "go"; -1 */
+    uint64_t template_id;  /**< that has the order */
+    uint64_t ordered;      /**< clock ticks: when that was */
+    int64_t ordered_at;    /**< us: the same */
+    int32_t killed;        /**< pid of a forked process that did not get its
+                               "go"; 0 */
+    uint64_t killed_start; /**< clock ticks since boot: when that began */
+    int64_t clear_by;      /**< us: when nothing of that may be left; 0: no
+                               process was found to be left yet */
 } process_forking_t;
 
 enum { PHASE_BOOTING, PHASE_LIVE, PHASE_ENDING, PHASE_KILLED };
@@ -190,6 +208,7 @@ typedef struct process {
     process_app_t app;
     process_start_t start;
     process_ready_t ready;
+    process_wrong_port_t wrong_port;
     warmup_t warmup;
     process_slot_t slot;
     process_abandoned_t abandoned;
@@ -210,6 +229,7 @@ typedef struct spawner {
     apl_pool_t shm;
     runtime_dir_t rt;
     char instance[17];
+    const store_figures_t *figures; /**< of the store; NULL: there are none */
     const char *helpers; /**< directory of the language helpers, or NULL */
     app_table_t *table;
     process_t *processes;

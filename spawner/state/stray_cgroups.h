@@ -2,8 +2,8 @@
 
 /**
  * @file stray_cgroups.h
- * @brief Kills what runs in stray cgroups, and removes them when they are
- *        empty.
+ * @brief Kills the processes in stray cgroups, and removes the cgroups when
+ *        they are empty.
  *
  * A cgroup is stray when there is no process of an app with its id, and no
  * helper job that runs in it.

@@ -242,10 +242,10 @@ static int configure_groups(spawner_t *s)
     return 0;
 }
 
-/* Was it made from another command, user or environment? While the owner of
- * AppRoot is not known, the owner counts as the same. A process that found
- * another owner than this table has (approot_owner.h) is not outdated by the
- * same table. */
+/* Was the process made from another command, user or environment? While the
+ * owner of AppRoot is not known, the owner counts as the same. A process that
+ * found another owner than this table has (approot_owner.h) is not outdated by
+ * the same table. */
 int apply_table_is_outdated(const process_t *p, const app_entry_t *a)
 {
     return a->print != p->is.print ||
@@ -284,9 +284,9 @@ static int update_segment(spawner_t *s)
     return configure_groups(s) == 0 ? replace_outdated(s) : -1;
 }
 
-/* httpd finds the owner of AppRoot when it reads its configuration, and a
- * process when it begins. Of the processes that were made from this table, the
- * newest one is right. */
+/* httpd finds the owner of AppRoot when it reads its configuration. A process
+ * finds it when it begins. The newest of the processes that were made from this
+ * table is right. */
 static int find_users(spawner_t *s)
 {
     const process_t *p;

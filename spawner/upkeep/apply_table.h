@@ -29,17 +29,17 @@ int apply_table_refresh(spawner_t *s);
  * is known, which the mark contains. */
 void apply_table_none(spawner_t *s);
 
-/** The process gets what the table says of its app: time limits, the stop
- * signal, its label, and where its output goes. If the app has left the table,
- * the process keeps what it has. */
+/** Copy to the process what the table says about its app: time limits, the stop
+ * signal, its label, and the route of its output. If the app has left the
+ * table, the process keeps what it has. */
 void apply_table_configure(spawner_t *s, process_t *p);
 
 /** Was the process made from another configuration than that of `a`? */
 int apply_table_is_outdated(const process_t *p, const app_entry_t *a);
 
 /**
- * Tell the segment of the app of this process, which has a place there from
- * now on.
+ * Write the options of the app of this process to the segment, where the
+ * process has a place from now on.
  * @return that of apl_configure_group(); APR_SUCCESS: no such app
  */
 apr_status_t apply_table_process(spawner_t *s, const process_t *p);

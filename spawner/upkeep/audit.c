@@ -48,13 +48,13 @@ static void correct(spawner_t *s)
     process_t *p;
 
     for (p = s->processes; p; p = p->next) {
-        apl_identity_t who = {p->is.pid, 0, p->is.start};
+        apl_identity_t identity = {p->is.pid, 0, p->is.start};
 
         /* One that waits to be forked has no identity yet. */
         if (p->slot.listed && p->is.pid != 0 && !p->gone &&
             p->phase < PHASE_ENDING &&
             apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
-            !apl_reconcile_matches(&s->shm, p->is.id, &who, p->is.name,
+            !apl_reconcile_matches(&s->shm, p->is.id, &identity, p->is.name,
                                    p->is.wire, p->phase == PHASE_LIVE))
             apl_supervise_gone(&s->shm, p->is.id, s->now);
     }
@@ -68,7 +68,7 @@ static struct {
     apl_check_t *check; /* of the copy; NULL: there is none yet */
     int tries;          /* copies that failed */
     int64_t due;        /* when the next proof begins */
-    apl_finding_t last; /* of the proof before; number 0: all was well */
+    apl_finding_t last; /* of the proof before; number 0: nothing was wrong */
 } proof;
 
 static void end_proof(const spawner_t *s, int64_t pause)
@@ -101,9 +101,9 @@ static void begin_check(spawner_t *s)
         state_wake(s, s->now);
 }
 
-/* What one proof finds may be true for a moment only: between two rounds of
- * apl_leave() there are processes, and requests that still wait for them (I19).
- * What two proofs find is damage. */
+/* What one proof finds may be true only for a moment: between two rounds of
+ * apl_leave() there are free processes, and requests that still wait for them
+ * (I19). What two proofs find is damage. */
 static void conclude(spawner_t *s, const apl_finding_t *finding)
 {
     int again = apl_finding_same(finding, &proof.last);

@@ -5,12 +5,12 @@
  * @brief Compares the segment with the records of the spawner, checks its
  *        invariants, and corrects what is wrong.
  *
- * The registry says which processes exist, and to which app they belong. A list
- * that has lost a slot, or a count that is not true, may be noticed by no verb:
- * a proof of all invariants finds it.
+ * The registry says which processes exist, and to which app they belong. It may
+ * be that no verb notices a list that has lost a slot, or a wrong count. A
+ * proof of all invariants finds it.
  *
  * Lock:  takes and gives back the pool lock, for the copy and for each verb.
- * Crash: the next spawner begins anew.
+ * Crash: the next spawner begins again.
  * Trust: nothing is taken over from the segment; it is only corrected.
  */
 #ifndef APPPOOL_SPAWNER_UPKEEP_AUDIT_H

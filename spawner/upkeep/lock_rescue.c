@@ -12,9 +12,9 @@
 #include "spawner/common/log.h"
 #include "spawner/common/procfs.h"
 
-/* The lock at an instant. */
+/* The state of the lock at one moment. */
 typedef struct {
-    uint32_t owner;    /* thread id; 0: nobody */
+    uint32_t owner;    /* thread id; 0: none */
     uint32_t sequence; /* of the pool: each lock holder changes it */
     int64_t since;     /* us: when this state was first seen */
 } lock_state_t;
@@ -30,15 +30,15 @@ static int is_ours(const procfs_t *owner)
 
 static int cannot_hold(uint32_t owner)
 {
-    procfs_t who;
+    procfs_t info;
 
     if ((pid_t)owner == getpid())
         return 1;
     /* If the thread cannot be read, for example because there are no
      * descriptors, it may hold the lock. */
-    if (procfs_read((pid_t)owner, &who) != 0)
+    if (procfs_read((pid_t)owner, &info) != 0)
         return kill((pid_t)owner, 0) != 0 && errno == ESRCH;
-    return !is_ours(&who) || who.state == 'S' || who.state == 'I';
+    return !is_ours(&info) || info.state == 'S' || info.state == 'I';
 }
 
 static lock_state_t read_state(const spawner_t *s)

@@ -8,15 +8,14 @@
  * The kernel frees the lock when that thread ends. But if the thread lives, all
  * others would wait for ever. A real lock holder runs, and gives the lock back
  * after microseconds. It sleeps only when it is stopped, or waits for a page.
- * So there are two signs. The lock has named the same thread for a second,
+ * So there are two signs that the thread does not hold the lock, or will not
+ * give it back soon. First: for a second, the lock has named the same thread,
  * nothing in the pool has changed, and the thread sleeps until something
- * happens: then it does not hold the lock, or will not give it back soon. Or
- * the thread belongs to no child of httpd: then it does not hold the lock
- * either.
+ * happens. Second: the thread belongs to no child of httpd.
  *
  * A thread whose cgroup is frozen also sleeps, and may really hold the lock.
- * The pool goes on without it. shm/verbs/enter.h says what happens when it runs
- * again.
+ * The pool continues without it. shm/verbs/enter.h says what happens when it
+ * runs again.
  *
  * Lock:  reads the lock word, and may free the lock.
  * Crash: the next spawner checks again.

@@ -2,12 +2,12 @@
 
 /**
  * @file watchdog.c
- * @brief apppool-watchdog: keeps a spawner running, replaces one that hangs,
- *        and cleans up at the end.
+ * @brief apppool-watchdog: keeps a spawner running, and a store where one is
+ *        wanted, replaces one that hangs, and cleans up at the end.
  *
- * It holds no state that matters: killed, it is started again by httpd's
- * parent and joins the spawner that runs. libc only, no shared memory, no
- * allocation after the start.
+ * It has no state that matters. If it is killed, httpd's parent starts it
+ * again, and it finds the programs that run. It uses libc only, no shared
+ * memory, and allocates nothing after the start.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,14 +29,16 @@
 #include "spawner/common/daemonize.h"
 #include "spawner/common/kill_instance.h"
 #include "spawner/common/clear_runtime_dir.h"
-#include "spawner/watchdog/spawner_watch.h"
+#include "spawner/watchdog/store_watch.h"
+#include "spawner/watchdog/ward.h"
 
 #define NEVER      INT64_MAX
 #define STOP_TRIES 3
 #define TURN       1000 /* ms: maximum time of a turn of the loop */
 
 typedef struct {
-    spawner_watch_t spawner;
+    ward_t spawner;
+    store_watch_t store;
     int signals;
     int stopping;
     int unreaped;         /* orphans may be dead, so call reap_children() */
@@ -68,11 +70,11 @@ static void start(watchdog_t *w)
     int64_t now = clock_ms();
 
     w->start_at = NEVER;
-    if (spawner_watch_join(&w->spawner, now)) {
+    if (ward_join(&w->spawner, now)) {
         if (w->stopping)
-            spawner_watch_stop(&w->spawner, now);
+            ward_stop(&w->spawner, now);
     }
-    else if (spawner_watch_start(&w->spawner, now, w->stopping) != 0)
+    else if (ward_start(&w->spawner, now, w->stopping) != 0)
         w->start_at = now + 1000;
 }
 
@@ -89,7 +91,7 @@ static int next(watchdog_t *w, int64_t pause)
 /* @return 1: everything is done */
 static int spawner_ended(watchdog_t *w)
 {
-    int asked = has_reason(w), code = spawner_watch_log_end(&w->spawner, asked);
+    int asked = has_reason(w), code = ward_log_end(&w->spawner, asked);
 
     w->stopping |= asked && code == CONTRACT_EXIT_DONE;
     if (code == CONTRACT_EXIT_CONFIG) {
@@ -98,13 +100,12 @@ static int spawner_ended(watchdog_t *w)
     }
     if (w->stopping && code == CONTRACT_EXIT_DONE)
         return 1;
-    return next(w,
-                w->stopping ? 0 : spawner_watch_pause(&w->spawner, clock_ms()));
+    return next(w, w->stopping ? 0 : ward_pause(&w->spawner, code, clock_ms()));
 }
 
 static int spawner_hangs(watchdog_t *w)
 {
-    return next(w, spawner_watch_abandon(&w->spawner, clock_ms()));
+    return next(w, ward_abandon(&w->spawner, clock_ms()));
 }
 
 static void stop(watchdog_t *w)
@@ -112,9 +113,37 @@ static void stop(watchdog_t *w)
     if (w->stopping)
         return;
     w->stopping = 1;
-    spawner_watch_stop(&w->spawner, clock_ms());
+    ward_stop(&w->spawner, clock_ms());
     if (w->spawner.pid == 0)
         w->start_at = clock_ms();
+}
+
+/* ---- the store ---- */
+
+/* Reap an orphan of an app. The end of a ward is noticed by its pidfd. */
+static int reap_one(const siginfo_t *info, void *ctx)
+{
+    const watchdog_t *w = ctx;
+
+    if (ward_is_child(&w->spawner, info->si_pid) ||
+        ward_is_child(&w->store.ward, info->si_pid))
+        return 1;
+    waitpid(info->si_pid, NULL, WNOHANG);
+    return 0;
+}
+
+/* The apps have ended, and may have used the store until then. */
+static void stop_store(watchdog_t *w)
+{
+    store_watch_stop(&w->store, clock_ms());
+    while (store_watch_runs(&w->store)) {
+        struct pollfd end = {w->store.ward.pidfd, POLLIN, 0};
+
+        poll(&end, 1, end.fd < 0 ? TURN / 10 : TURN);
+        heartbeat();
+        reap_children(reap_one, w);
+        store_watch_tick(&w->store, clock_ms());
+    }
 }
 
 /* ---- events ---- */
@@ -126,18 +155,9 @@ static void on_signals(watchdog_t *w)
     while (read(w->signals, &got, sizeof got) == sizeof got)
         if (got.ssi_signo == SIGTERM)
             stop(w);
+        else if (got.ssi_signo == SIGHUP)
+            store_watch_look(&w->store, clock_ms());
     w->unreaped = 1;
-}
-
-/* Reap an orphan of an app. The end of the spawner is noticed by its pidfd. */
-static int reap_one(const siginfo_t *info, void *ctx)
-{
-    const watchdog_t *w = ctx;
-
-    if (w->spawner.child && info->si_pid == w->spawner.pid)
-        return 1;
-    waitpid(info->si_pid, NULL, WNOHANG);
-    return 0;
 }
 
 static int wait_ms(const watchdog_t *w)
@@ -147,6 +167,8 @@ static int wait_ms(const watchdog_t *w)
 
     if (w->unreaped)
         return 0;
+    if (w->store.start_at < at)
+        at = w->store.start_at;
     left = at - clock_ms();
     return left < 0 ? 0 : left > TURN ? TURN : (int)left;
 }
@@ -164,7 +186,7 @@ static void life_ended(watchdog_t *w)
 
 static void watch(watchdog_t *w)
 {
-    struct pollfd fds[4];
+    struct pollfd fds[5];
 
     for (;;) {
         int orphaned = w->parent_until != NEVER;
@@ -174,7 +196,8 @@ static void watch(watchdog_t *w)
         fds[2] = (struct pollfd){
             orphaned || w->stopping ? -1 : CONTRACT_PARENT_FD, POLLIN, 0};
         fds[3] = (struct pollfd){w->stopping ? -1 : CONTRACT_LIFE_FD, 0, 0};
-        if (poll(fds, 4, wait_ms(w)) < 0 && errno != EINTR)
+        fds[4] = (struct pollfd){w->store.ward.pidfd, POLLIN, 0};
+        if (poll(fds, 5, wait_ms(w)) < 0 && errno != EINTR)
             poll(NULL, 0, 100);
         heartbeat();
         log_tick(0);
@@ -184,16 +207,17 @@ static void watch(watchdog_t *w)
         }
         if (fds[3].revents || clock_ms() >= w->parent_until)
             life_ended(w);
-        if (spawner_watch_has_ended(&w->spawner) && spawner_ended(w))
+        if (ward_has_ended(&w->spawner) && spawner_ended(w))
             return;
         if (fds[0].revents)
             on_signals(w);
         if (w->unreaped)
             w->unreaped = reap_children(reap_one, w);
-        if (spawner_watch_check(&w->spawner, clock_ms()) && spawner_hangs(w))
+        if (ward_check(&w->spawner, clock_ms()) && spawner_hangs(w))
             return;
         if (w->spawner.pid == 0 && clock_ms() >= w->start_at)
             start(w);
+        store_watch_tick(&w->store, clock_ms());
     }
 }
 
@@ -227,16 +251,6 @@ static const char *check_descriptors(void)
     return NULL;
 }
 
-/* The spawner is executed by descriptor. This is the name that ps shows. */
-static void name_spawner(watchdog_t *w, const char *own_name)
-{
-    const char *slash = strrchr(own_name, '/');
-
-    snprintf(w->spawner.name, sizeof w->spawner.name,
-             "%.*s" CONTRACT_SPAWNER_PROGRAM,
-             slash ? (int)(slash + 1 - own_name) : 0, own_name);
-}
-
 /* Clean up after the last spawner. */
 static void clean_up(const watchdog_t *w)
 {
@@ -258,9 +272,9 @@ static void clean_up(const watchdog_t *w)
 
 int main(int argc, char **argv)
 {
-    static watchdog_t w = {
-        .spawner.pidfd = -1, .start_at = NEVER, .parent_until = NEVER};
+    static watchdog_t w = {.parent_until = NEVER};
     const char *wrong;
+    int dir;
 
     if (argc == 2 && strcmp(argv[1], "--version") == 0)
         return puts(CONTRACT_WATCHDOG_VERSION) < 0;
@@ -271,19 +285,21 @@ int main(int argc, char **argv)
     if (wrong)
         return usage(wrong);
     close(CONTRACT_SELF_FD);
-    w.spawner.runtime = argv[1];
-    w.spawner.dirfd =
-        open(w.spawner.runtime, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (w.spawner.dirfd < 0)
+    dir = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dir < 0)
         return usage(strerror(errno));
-    name_spawner(&w, argv[0]);
+    ward_begin(&w.spawner, &ward_spawner, argv[1], dir, argv[0]);
+    store_watch_begin(&w.store, argv[1], dir, argv[0]);
     umask(077);
-    log_directory(w.spawner.dirfd);
-    heartbeat_begin(w.spawner.dirfd, CONTRACT_WATCHDOG_HEARTBEAT);
-    w.signals = daemonize(CONTRACT_WATCHDOG_PROGRAM);
+    log_directory(dir);
+    heartbeat_begin(dir, CONTRACT_WATCHDOG_HEARTBEAT);
+    w.signals = daemonize(CONTRACT_WATCHDOG_PROGRAM, SIGHUP);
     daemonize_oom_score("-1000");
     w.start_at = clock_ms();
+    if (!w.stopping)
+        store_watch_look(&w.store, w.start_at);
     watch(&w);
+    stop_store(&w);
     clean_up(&w);
     return w.status;
 }

@@ -2,15 +2,15 @@
 
 /**
  * @file holder.c
- * @brief Catch a process of httpd while one of its threads holds the pool
+ * @brief Catches a process of httpd while one of its threads holds the pool
  *        lock: `holder PID STEPS`.
  *
  * A watchpoint of the processor on the lock word stops the thread that takes
  * the lock. That thread is stepped STEPS instructions further, or until just
  * before it gives the lock back. Then all threads are stopped. The thread and
  * its instruction are printed on one line. The process stays stopped until it
- * is killed. Exit status 1 or 2: it could not be caught. It is stopped if it
- * was touched.
+ * is killed. Exit status 1 or 2: it could not be caught. If holder has touched
+ * it, it is stopped.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -189,7 +189,7 @@ static pid_t catch_one(void)
     }
 }
 
-/* @return how many instructions it went with the lock held */
+/* @return how many instructions it has run with the lock */
 static long step(pid_t tid, long steps)
 {
     long n;
@@ -223,7 +223,7 @@ int main(int argc, char **argv)
         n = step(tid, steps);
         if (held_by(tid))
             break;
-        /* It goes n instructions: any of them, then. */
+        /* It runs n instructions with the lock. So stop at any of them. */
         steps %= n;
         go_on(tid, 0);
     }

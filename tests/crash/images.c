@@ -3,10 +3,10 @@
 /* A process may be killed after any instruction of any verb.
  *
  * Each verb is run instruction by instruction. Each new image of the segment is
- * what a kill at that instant would leave. A copy of the image is entered as
- * the next process would enter it. Then all invariants must hold, and the
- * outcome must be that of before the verb or that of after it. Then the process
- * is really killed at each of these instants, and a stranger continues.
+ * what a kill at that moment would leave. The test enters a copy of the image
+ * as the next process would enter it. Then all invariants must hold, and the
+ * outcome must be the one before the verb or the one after it. Then the process
+ * is really killed at each of these moments, and a stranger continues.
  *
  *     tests/crash/images [--quick] [PART/PARTS]
  *
@@ -60,7 +60,7 @@ static void fail(run_t *run, unsigned step, const char *what)
 /* ---- outcomes ---- */
 
 /* The outcome of a pool: the states of the slots, and which process each
- * session has. Not the times and numbers that a try leaves behind. */
+ * session has. Times and numbers that a try has left do not count. */
 static char *outcome(const apl_pool_t *pool)
 {
     size_t size = 4096, n = 0;
@@ -114,7 +114,7 @@ static apl_pool_t handle_on(const char *image, const apl_pool_t *pool)
     return h;
 }
 
-/* I13: otherwise a slot of the past could be taken for the present one. */
+/* I13: otherwise an old slot could be taken for the present one. */
 static int generation_went_back(const run_t *run, const apl_pool_t *pool)
 {
     apl_pool_t old = handle_on(run->image, &run->stage->pool);

@@ -294,6 +294,7 @@ const scene_t scenes[] = {
     {"child registers again", stage_slot_lost, confirm, 1},
     {"child stops", stage_full_and_waiting, stop, 1},
     {"a higher limit", stage_full_and_waiting, raise_limit, 1},
+    {"a higher limit, and a template", stage_full_and_forking, raise_limit, 1},
     {"options change", stage_full_and_waiting, configure, 1},
     {"app removed", stage_full_and_waiting, remove_app, 1},
     {"adopt", stage_one_idle, adopt, 1},

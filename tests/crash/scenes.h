@@ -2,8 +2,8 @@
 
 /**
  * @file scenes.h
- * @brief The scenes of the crash tests: each is a verb in a pool where the verb
- *        has something to do.
+ * @brief The scenes of the crash tests: each is a verb, and a pool in which the
+ *        verb has something to do.
  */
 #ifndef APPPOOL_TESTS_CRASH_SCENES_H
 #define APPPOOL_TESTS_CRASH_SCENES_H

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "shm/slots/connection_state.h"
+#include "shm/verbs/template.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"
@@ -89,7 +90,7 @@ void stage_one_idle(stage_t *g)
     idle(g, 0);
 }
 
-/* Slots that were used; of one, a request is open yet. */
+/* Slots that were used. One of them still has an open request. */
 void stage_two_died(stage_t *g)
 {
     busy(g, 0, 0);
@@ -120,6 +121,16 @@ void stage_full_and_waiting(stage_t *g)
     stage_ask(g, 4, 0);
     stage_ask(g, 5, 2);
     stage_ask(g, 6, 1);
+}
+
+/* Several processes are started when there is room. */
+void stage_full_and_forking(stage_t *g)
+{
+    static const apl_template_t ready = {.state = APL_TEMPLATE_READY};
+
+    stage_full_and_waiting(g);
+    stage_ask(g, 7, 0);
+    apl_template_write(&g->pool, g->apps[0].name, &ready);
 }
 
 void stage_full_with_idle(stage_t *g)

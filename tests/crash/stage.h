@@ -53,6 +53,7 @@ void stage_two_died(stage_t *g);
 void stage_one_busy(stage_t *g);
 void stage_one_linked(stage_t *g);
 void stage_full_and_waiting(stage_t *g);
+void stage_full_and_forking(stage_t *g);
 void stage_full_with_idle(stage_t *g);
 void stage_due_to_retire(stage_t *g);
 void stage_due_to_be_replaced(stage_t *g);

@@ -72,7 +72,7 @@ static void go_on(enum __ptrace_request how, pid_t pid)
     }
 }
 
-/* ---- breakpoints: elsewhere all is stepped through ---- */
+/* ---- breakpoints; everything else is stepped through ---- */
 
 #ifdef __x86_64__
 

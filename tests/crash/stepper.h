@@ -2,8 +2,8 @@
 
 /**
  * @file stepper.h
- * @brief Run a function in a process of its own, instruction by instruction,
- *        and look at shared memory after each.
+ * @brief Runs a function in a process of its own, instruction by instruction,
+ *        and looks at shared memory after each instruction.
  */
 #ifndef APPPOOL_TESTS_CRASH_STEPPER_H
 #define APPPOOL_TESTS_CRASH_STEPPER_H
@@ -17,10 +17,10 @@ typedef void stepper_work_t(void *arg);
 /** Called after each instruction that changed the memory.
  * @param pid the process, stopped behind the instruction
  * @param step how many instructions it has run
- * @return 0: go on; 1: that is enough */
+ * @return 0: continue; 1: stop */
 typedef int stepper_look_t(void *ctx, pid_t pid, unsigned step);
 
-/** The way of a run; zero it before its first use. */
+/** The way of a run. Zero it before its first use. */
 typedef struct {
     uintptr_t *at;    /**< [n]: the instruction after n of them */
     unsigned *firsts; /**< those n with an at[n] that was not there before */

@@ -3,14 +3,14 @@
 /**
  * @file stranger.h
  * @brief The stranger: a new program that continues where a process was killed.
- *        It knows nothing of the pool but the descriptor.
+ *        It knows only the descriptor of the pool.
  */
 #ifndef APPPOOL_TESTS_CRASH_STRANGER_H
 #define APPPOOL_TESTS_CRASH_STRANGER_H
 
 #include "tests/crash/stage.h"
 
-/** The argument that makes this program a stranger; main() hands the next one
+/** The argument that makes this program a stranger; main() passes the next one
  * to stranger_work(). */
 #define STRANGER "--stranger"
 

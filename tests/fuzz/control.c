@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The control socket: whatever a client sends, it gets one JSON object, or
- * nothing. Only root may do everything. A user of apps sees no other app, and
- * any other user sees no app.
+ * nothing. Only root may do everything. A user of apps sees only the apps of
+ * that user. Any other user sees no app.
  *
  * Input: a byte, and the bytes that are sent. If bit 0 of the byte is set: over
  * the socket, in pieces as long as the upper bits say. If bit 1 is set: as

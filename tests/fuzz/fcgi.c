@@ -20,7 +20,7 @@ typedef struct {
     int ends;                   /* of STDOUT */
     apppool_fcgi_event_t event; /* the last one */
     apppool_fcgi_parser_t parser;
-} heard_t;
+} result_t;
 
 static void must(int truth)
 {
@@ -29,53 +29,53 @@ static void must(int truth)
 }
 
 /* A piece is within the input, and is not empty. */
-static void hear(heard_t *heard, int which, const char *given, size_t n)
+static void collect(result_t *result, int which, const char *given, size_t n)
 {
-    const apppool_fcgi_parser_t *parser = &heard->parser;
+    const apppool_fcgi_parser_t *parser = &result->parser;
 
     must(parser->piece >= given && parser->piece_size > 0 &&
          parser->piece + parser->piece_size <= given + n);
-    must(heard->n[which] + parser->piece_size <= sizeof heard->text[which]);
-    memcpy(heard->text[which] + heard->n[which], parser->piece,
+    must(result->n[which] + parser->piece_size <= sizeof result->text[which]);
+    memcpy(result->text[which] + result->n[which], parser->piece,
            parser->piece_size);
-    heard->n[which] += parser->piece_size;
+    result->n[which] += parser->piece_size;
 }
 
 /* @return 0: no more is read */
-static int take(heard_t *heard, const char *given, size_t n)
+static int take(result_t *result, const char *given, size_t n)
 {
     for (;;) {
-        heard->event = apppool_fcgi_parser_next(&heard->parser);
-        switch (heard->event) {
+        result->event = apppool_fcgi_parser_next(&result->parser);
+        switch (result->event) {
         case APPPOOL_FCGI_MORE:
             return 1;
         case APPPOOL_FCGI_STDOUT:
-            must(!heard->parser.stdout_ended);
-            hear(heard, 0, given, n);
+            must(!result->parser.stdout_ended);
+            collect(result, 0, given, n);
             break;
         case APPPOOL_FCGI_STDERR:
-            hear(heard, 1, given, n);
+            collect(result, 1, given, n);
             break;
         case APPPOOL_FCGI_STDOUT_END:
-            must(++heard->ends == 1 && heard->parser.stdout_ended);
+            must(++result->ends == 1 && result->parser.stdout_ended);
             break;
         case APPPOOL_FCGI_END:
-            must(heard->parser.ended && heard->parser.status < 256);
+            must(result->parser.ended && result->parser.status < 256);
             return 0;
         case APPPOOL_FCGI_WRONG:
-            must(heard->parser.wrong != NULL);
+            must(result->parser.wrong != NULL);
             return 0;
         }
     }
 }
 
-static void read_all(heard_t *heard, const uint8_t *data, size_t size,
+static void read_all(result_t *result, const uint8_t *data, size_t size,
                      size_t piece)
 {
     size_t n;
 
-    memset(heard, 0, sizeof *heard);
-    heard->parser.request = 1;
+    memset(result, 0, sizeof *result);
+    result->parser.request = 1;
     while (size > 0) {
         /* A copy, so that a sanitizer sees reads behind its end. */
         char *given;
@@ -84,8 +84,8 @@ static void read_all(heard_t *heard, const uint8_t *data, size_t size,
         given = malloc(n);
         must(given != NULL);
         memcpy(given, data, n);
-        apppool_fcgi_parser_give(&heard->parser, given, n);
-        if (!take(heard, given, n))
+        apppool_fcgi_parser_give(&result->parser, given, n);
+        if (!take(result, given, n))
             size = n;
         free(given);
         data += n;
@@ -95,7 +95,7 @@ static void read_all(heard_t *heard, const uint8_t *data, size_t size,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static heard_t whole, pieces;
+    static result_t whole, pieces;
 
     if (size < 1 || size > sizeof whole.text[0])
         return 0;

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What a forked process says, and what the kernel says of it: any bytes. And an
- * order of any strings comes out as it went in.
+/* A hello with any bytes, and any facts from the kernel about the process.
+ * Also: an order of any strings contains these strings again when it is read.
  *
  * Input: a byte (what it is), and the bytes. */
 

@@ -134,7 +134,7 @@ static uint32_t value(play_t *p, dice_t *d, const uint32_t *word)
         return edges[n];
     if (n < 16)
         return *word + n % 2 * 2 - 1; /* one more or less */
-    if (n < 24)                       /* what stands elsewhere */
+    if (n < 24)                       /* a value from another place */
         return ((uint32_t *)(void *)p->pool.base)[dice(d, p->pool.size / 4)];
     if (n < 30) /* an offset */
         return dice(d, p->pool.size) / 4 * 4;

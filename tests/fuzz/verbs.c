@@ -291,7 +291,7 @@ static void look(play_t *p, dice_t *d)
     apl_configure_group_name(&p->pool, dice(d, 5), name);
 }
 
-/* Verbs that are frequent stand here twice. */
+/* Verbs that are frequent are here twice. */
 static const struct {
     const char *name;
     void (*verb)(play_t *p, dice_t *d);

@@ -5,10 +5,10 @@
  * any two steps.
  *
  * There is one process, and it serves one request at a time. A step (`atomic`)
- * is one access to shared memory, and what is concluded from it:
+ * is one access to shared memory, and the conclusions from it:
  *
  *     model          code
- *     enter ...      pool.pml: what is done with the lock held
+ *     enter ...      pool.pml: the work under the lock
  *     ask            apl_checkout(): the request has the process; or it waits,
  *                    and perhaps a start is ordered
  *     wait           apl_checkout_wait(): wake word, poll, sleep. FUTEX_WAIT

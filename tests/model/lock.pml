@@ -3,8 +3,8 @@
 /* shm/lock/lock.c: one word, the robust futex protocol of the kernel, and
  * threads that may be killed between any two steps.
  *
- * A step (`atomic`) is one access to shared memory, and what the thread
- * concludes from it:
+ * A step (`atomic`) is one access to shared memory, and the conclusions of the
+ * thread from it:
  *
  *     model            code
  *     pending[me]      announce(): list_op_pending names the word
@@ -26,9 +26,9 @@
  * A slice of sleep may end at any moment, EARLY times in each thread. When
  * nothing else can happen, all slices end, LATE times. What is proved:
  *
- *     always         at most one thread is inside. A thread that comes in is
- *                    told of a death if, and only if, a thread died inside
- *                    since the last one was told
+ *     always         at most one thread is inside. A thread that comes in
+ *                    learns of a death if, and only if, a thread died inside
+ *                    and no other thread has learned of it since
  *     KILLS=0 LATE=0 each thread comes in: no wake-up is lost; also with EARLY
  *     KILLS=n LATE=1 each living thread comes in, within one slice
  *     KILLS=n LATE=0 a thread sleeps on in one case only (`excused`): another
@@ -82,15 +82,15 @@ bool killed[4];
 
 /* Only the claims look at these. */
 byte inside;   /* the thread that has the lock */
-bool torn;     /* a thread died inside, and no thread was told yet */
+bool torn;     /* a thread died inside, and no thread knows it yet */
 bool owing[4]; /* a sleeper's wake-up depends on this thread */
 bool excused;  /* a wake-up was lost in the one way that is allowed */
 byte finished; /* threads that came in each time, or died */
 
-#ifdef M_UNTOLD
-#define TOLD(before) false
+#ifdef M_UNREPORTED
+#define REPORTED(before) false
 #else
-#define TOLD(before) (((before) & OWNER_DIED) != 0)
+#define REPORTED(before) (((before) & OWNER_DIED) != 0)
 #endif
 #ifdef M_KEEP_FORGOTTEN
 #define KEEP 0
@@ -122,7 +122,7 @@ byte finished; /* threads that came in each time, or died */
 inline come_in(before)
 {
     assert(inside == 0);
-    assert(torn == TOLD(before));
+    assert(torn == REPORTED(before));
     torn = false;
     inside = me;
     owing[me] = false

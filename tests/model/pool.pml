@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The segment, and what the processes of doorbell.pml do with the lock held.
+/* The segment, and what the processes of doorbell.pml do under the lock.
  *
  *     model          code
  *     enter          apl_enter(). If the last owner has died, rebuild what is

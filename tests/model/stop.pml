@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A child of httpd ends while a request of it begins to wait, on a processor
- * that may show a store later than a load that follows it (x86).
+/* A child of httpd ends while one of its requests begins to wait. The processor
+ * may show a store later than a load that follows it (x86).
  *
  *     model         code
  *     sleeper       apl_checkout(): a slot that was never used, WAITING; then

@@ -97,7 +97,7 @@ def judge(shop: Workshop, mutant: Mutant) -> tuple[str, str]:
 
 
 def some(every: list[Mutant]) -> list[Mutant]:
-    """Some at random, different ones each time."""
+    """Choose some at random, different ones each time."""
     seed = int(os.environ.get("SEED") or time.time())
     print(f"# SEED={seed}", flush=True)
     dice = random.Random(seed)
@@ -151,10 +151,10 @@ def judge_all(mutants: list[Mutant], where: Path) -> dict[str, int]:
             for job in concurrent.futures.as_completed(jobs):
                 kind, more, took = job.result()
                 sums[kind] += 1
-                said = f"{kind}{more} ({took:.1f} s)"
+                outcome = f"{kind}{more} ({took:.1f} s)"
                 print(f"skipped - {jobs[job].path}{more}" if kind == "skipped"
                       else f"{'not ok' if kind in BAD else 'ok'} - "
-                      f"{jobs[job].path}: {said}", flush=True)
+                      f"{jobs[job].path}: {outcome}", flush=True)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             Workshop.close_all()

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A copy of the tree and of its build, where mutants are applied. Only the
 changes of a mutant are built."""
+import fcntl
 import os
 import re
 import shutil
@@ -20,11 +21,12 @@ SLOWER = 10  # or this multiple of its time without a mutant
 HASTE = 15  # s; but at least this long
 CRASH = "tests/crash/images"
 INTEGRATION = "tests/integration/"
-COPIED = ("shm", "spawner", "mod_apppool", "ctl", "doc", "demo", "tests",
+COPIED = ("shm", "store", "spawner", "mod_apppool", "ctl", "doc", "demo", "tests",
           "m4", "build-aux", "configure", "configure.ac", "aclocal.m4",
           "sources.mk", "Makefile.am", "Makefile.in")
-# What automake looks for, and what tests of httpd need.
-PROGRAMS = ("all", "check-programs", CRASH, "tests/crash/holder")
+# Files that automake looks for, and files that tests of httpd need.
+PROGRAMS = ("all", "check-programs", CRASH, "tests/crash/store_images",
+            "tests/crash/holder")
 # A mutant may leave a variable unused. A cache does not help with mutants.
 VARIABLES = {"CCACHE_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1",
              "CMOCKA_MESSAGE_OUTPUT": "TAP"}
@@ -52,11 +54,11 @@ def known_tests(wanted: set[str]) -> set[str]:
     web = {test for test in wanted if test.startswith(INTEGRATION)}
     files = sorted({test.partition("::")[0].removeprefix(INTEGRATION)
                     for test in web})
-    said = subprocess.run(
+    output = subprocess.run(
         ["/usr/bin/python3", "-m", "pytest", "-q", "--collect-only", "-p",
          "no:cacheprovider", "--rootdir=.", *files], cwd=TOP / INTEGRATION,
         env={**os.environ, **VARIABLES}, text=True, stdout=subprocess.PIPE)
-    names = {INTEGRATION + line for line in said.stdout.splitlines()}
+    names = {INTEGRATION + line for line in output.stdout.splitlines()}
     names |= {name.partition("[")[0] for name in names}
     return (web & names) | {test for test in wanted - web
                             if (TOP / f"{test}.c").exists()}
@@ -77,12 +79,14 @@ class Workshop:
         """Make the tree that all workshops are copies of."""
         if not (BUILD / "config.status").exists():
             raise SystemExit(f"{BUILD} is not there: configure it first")
-        run_make(BUILD, f"-j{os.cpu_count()}", *PROGRAMS)
-        (pattern / "build").mkdir(parents=True)
-        parts = [path for path in BUILD.iterdir()
-                 if path.name not in ("packaged", "test-logs")]
-        copy([TOP / name for name in COPIED], pattern)
-        copy(parts, pattern / "build")
+        with open(BUILD / ".lock", "w") as lock:  # of tests/lib/setup.sh
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            run_make(BUILD, f"-j{os.cpu_count()}", *PROGRAMS)
+            (pattern / "build").mkdir(parents=True)
+            parts = [path for path in BUILD.iterdir()
+                     if path.name not in ("packaged", "test-logs")]
+            copy([TOP / name for name in COPIED], pattern)
+            copy(parts, pattern / "build")
 
     def __init__(self, pattern: Path, where: Path) -> None:
         self.src, self.build = where, where / "build"
@@ -200,25 +204,25 @@ class Workshop:
             return status, out.read()
 
     @staticmethod
-    def program(test: str, status: int | None, said: str) -> str:
+    def program(test: str, status: int | None, output: str) -> str:
         if status == 0:
             return ""
         if status is None:
             return f"{test}, which hangs"
         failed = re.findall(r"^not ok \d* ?- (\w+)$|"
-                            r"^not ok - (.*): \d+ instructions", said, re.M)
+                            r"^not ok - (.*): \d+ instructions", output, re.M)
         return f"{test}, {''.join(failed[0]) if failed else status}"
 
     @staticmethod
-    def pytest(test: str, status: int | None, said: str) -> str | None:
+    def pytest(test: str, status: int | None, output: str) -> str | None:
         """As failure(), or None if it was skipped."""
         if status is None:
             return f"{test}, which hangs"
         if status == 0:
-            return "" if re.search(r"\d+ passed", said) else None
+            return "" if re.search(r"\d+ passed", output) else None
         if status != 1:
-            raise Broken(f"{test}: pytest ended with {status}\n{said[-2000:]}")
-        failed = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.M)
+            raise Broken(f"{test}: pytest ended with {status}\n{output[-2000:]}")
+        failed = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", output, re.M)
         return INTEGRATION + failed[0]
 
     def close(self) -> None:

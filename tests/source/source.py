@@ -4,11 +4,11 @@ import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-HOUSES = ("shm", "spawner", "ctl", "mod_apppool")
+HOUSES = ("shm", "store", "spawner", "ctl", "mod_apppool")
 
 
 def c_files(*houses: str) -> list[Path]:
-    """Our .c and .h files: of these houses, or of all."""
+    """Our .c and .h files: of these top folders, or of all."""
     return sorted(path for house in houses or HOUSES + ("tests",)
                   for path in (TOP / house).rglob("*.[ch]"))
 

@@ -8,7 +8,7 @@ from typing import Any, Iterator
 from source import TOP, code, lists
 
 FUZZ = TOP / "tests/fuzz"
-ANYBODYS = {"env"}  # the administrator chooses its keys
+ANYBODYS = {"env", "store_env"}  # their keys are names of variables
 
 
 def written() -> set[str]:

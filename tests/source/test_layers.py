@@ -30,14 +30,17 @@ MAY = table()
 # Each header with the files that may include it, as prefixes.
 ONLY = {
     "sys/pidfd.h": ("nothing: glibc 2.34 has none",),
-    "pthread.h": ("shm/lock/lock.c",),
+    "pthread.h": ("shm/lock/lock.c", "store/"),
     "sys/mman.h": ("shm/format/segment.c", "shm/view/snapshot.c",
                    "spawner/common/environ_scan.c",
                    "spawner/state/session_scan.c",
+                   "spawner/state/store_figures.c", "store/memory/",
                    "spawner/control/status_job.c",
-                   "mod_apppool/parent/instance_list.c"),
+                   "mod_apppool/parent/instance_list.c",
+                   "mod_apppool/parent/store_parts.c"),
     "linux/futex.h": ("shm/lock/lock.c", "shm/lock/wake.c"),
-    "jansson.h": ("shm/view/report", "spawner/", "ctl/", "mod_apppool/"),
+    "jansson.h": ("shm/view/report", "store/server/config", "spawner/",
+                  "ctl/", "mod_apppool/"),
     "httpd.h": ("mod_apppool/",),
     "http_config.h": ("mod_apppool/",),
     "http_log.h": ("mod_apppool/",),
@@ -55,7 +58,7 @@ FORKS = {
     "spawner/output/piped_log.c",
     "spawner/state/guarded_socket.c",
     "spawner/state/helper_job.c",
-    "spawner/watchdog/spawner_watch.c",
+    "spawner/watchdog/ward.c",
 }
 
 
@@ -135,7 +138,8 @@ def defined(source: Path) -> set[str]:
 def test_header_declares_what_its_file_defines() -> None:
     """x.h declares what x.c defines, so a reader finds it by its name."""
     found = 0
-    for path in c_files("shm", "mod_apppool", "spawner"):
+    for path in c_files("shm", "store/memory", "store/server", "mod_apppool",
+                        "spawner"):
         if path.suffix == ".h" and (names := declared(path)):
             source = path.with_suffix(".c")
             assert source.exists(), f"{name(path)}: {names}"
@@ -203,7 +207,7 @@ def test_watchdog_is_libc_only() -> None:
 
 @pytest.mark.parametrize("header", list(ONLY))
 def test_header_is_used_only_by(header: str) -> None:
-    for path in c_files("shm", "spawner", "ctl", "mod_apppool"):
+    for path in c_files(*HOUSES):
         if header in system_includes(path) + own_includes(path):
             assert name(path).startswith(ONLY[header]), \
                 f"{name(path)} includes {header}"
@@ -216,8 +220,10 @@ def test_fork_and_exec() -> None:
 
 
 def test_only_segment_maps_the_segment() -> None:
+    """The other memfds are those of the store."""
     calls = r"\b(memfd_create|apr_(shm|mmap)_\w+)\s*\("
-    assert set(uses(calls)) == {"shm/format/segment.c"}
+    assert set(uses(calls)) == {"shm/format/segment.c",
+                                "mod_apppool/parent/store_parts.c"}
 
 
 def test_shm_knows_no_httpd_and_starts_nothing() -> None:

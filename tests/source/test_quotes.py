@@ -45,17 +45,17 @@ def tokens(parts: list[str]) -> list[str]:
     return [word for part in parts for word in [*words(part), "*"]]
 
 
-SAID = [tokens(parts) for parts in texts()]
+TEXTS = [tokens(parts) for parts in texts()]
 
 
-def is_said(line: str) -> bool:
+def is_in_source(line: str) -> bool:
     """Are its first four words, up to a colon, somewhere in a text?"""
     line = re.sub(r"^shop(\[\d+\])?:? ?", "", line)
     want = words(re.split(r"\.\.\.|:|; |\(", line)[0])[:4]
-    return any(said[at] == want[0] and
-               all(one in ("*", word) for one, word
-                   in zip(said[at:at + len(want)], want))
-               for said in SAID for at in range(len(said) - len(want) + 1))
+    return any(one[at] == want[0] and
+               all(token in ("*", word) for token, word
+                   in zip(one[at:at + len(want)], want))
+               for one in TEXTS for at in range(len(one) - len(want) + 1))
 
 
 def quotes(path: Path) -> list[str]:
@@ -72,16 +72,17 @@ def test_lines_of_the_log_exist() -> None:
     found = [one for page in ("operations.md", "logs.md")
              for one in quotes(TOP / "doc" / page)]
     assert len(found) > 25
-    assert [one for one in found if not is_said(one)] == []
-    assert not is_said("shop[4711] has fallen asleep: GET /cart")
-    assert not is_said("shop: the queue was full")
+    assert [one for one in found if not is_in_source(one)] == []
+    assert not is_in_source("shop[4711] has fallen asleep: GET /cart")
+    assert not is_in_source("shop: the queue was full")
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name)
 def test_directives_exist(path: Path) -> None:
-    said = set(re.findall(r"\b(?:App[A-Z]\w+|M(?:ax|in)Instances|MaxRequests|"
-                          r"MaxPoolSize|PoolIdleTime)\b", path.read_text()))
-    assert {one for one in said if not LINES.match(one)} - known() == set()
+    found = set(re.findall(r"\b(?:App[A-Z]\w+|M(?:ax|in)Instances|MaxRequests|"
+                           r"MaxPoolSize|PoolIdleTime)\b", path.read_text()))
+    module = {"AppPool"}  # of Ruby, with the hooks of AppPreload
+    assert {one for one in found if not LINES.match(one)} - known() <= module
 
 
 @pytest.mark.parametrize("path", PAGES, ids=name)

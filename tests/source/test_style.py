@@ -20,7 +20,8 @@ BENCHES = [TOP / "demo" / "picture",
            *(path for path in (TOP / "tests" / "bench").iterdir()
              if path.is_file() and path not in SCRIPTS)]
 SOURCES = c_files() + SCRIPTS + BENCHES + sorted(
-    path for pattern in ("*.py", "*.sh", "*.js", "*.ru", "*.mk", "*.pml",
+    path for pattern in ("*.py", "*.sh", "*.js", "*.cjs", "*.rb", "*.ru", "*.mk",
+                    "*.pml",
                     "*.dict")
     for place in ("tests", "demo", "helpers") for path in (TOP / place).rglob(pattern))
 
@@ -85,17 +86,18 @@ def test_lists_of_sources() -> None:
     """sources.mk names all source files, and nothing else."""
     of = lists()
     there = {name(path) for path in c_files(*HOUSES) if path.suffix == ".c"}
-    listed = [file for key in ("shm", "module", "watchdog", "spawner", "ctl")
-              for file in of[f"{key}_sources"]] + of["spawner_main"]
+    listed = [file for key in ("shm", "store_memory", "store_command",
+                               "store_server", "module", "watchdog",
+                               "spawner", "ctl")
+              for file in of[f"{key}_sources"]] + of["spawner_main"] + of["store_main"]
     assert set(listed) == there
     tests = {name(path) for path in c_files("tests")
              if path.suffix == ".c"}
     assert tests == {f"{program}.c" for key in (
             "unit_tests", "bench_programs", "fuzz_programs", "fuzz_seeds")
                      for program in of[key]} \
-        | {file for key in ("scene_sources", "scratch_sources", "crash_sources",
-                            "holder_sources", "bench_sources", "fuzz_sources", "web_sources")
-           for file in of[key]}
+        | {file for key in of if key.endswith("_sources")
+           for file in of[key] if file.startswith("tests/")}
 
 
 def test_threads_are_looked_at() -> None:

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The sums at the end of the suites. A test that was not run does not
 count."""
+import re
 import subprocess
 from pathlib import Path
 
@@ -18,15 +19,15 @@ def bash(script: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         check=False)
 
 
-@pytest.mark.parametrize("said, numbers", [
+@pytest.mark.parametrize("output, numbers", [
     ("ok - x\n3 passed, 1 failed\n", "3 1 0"),
     ("skipped - x: y\n2 passed, 0 failed, 1 skipped\n", "2 0 1"),
     ("2 passed, 0 failed, 1 skipped\n", "0 1 0"),  # one of these
     ("3 passed, 0 failed\nSegmentation fault\n", "0 1 0"),
     ("", "0 1 0"),
 ])
-def test_sum_of_a_suite(tmp_path: Path, said: str, numbers: str) -> None:
-    (tmp_path / "log").write_text(said)
+def test_sum_of_a_suite(tmp_path: Path, output: str, numbers: str) -> None:
+    (tmp_path / "log").write_text(output)
     assert bash("sum_up log", tmp_path).stdout.strip() == numbers
 
 
@@ -71,25 +72,26 @@ def test_sum_of_pytest(tmp_path: Path, source: str, last: str,
 
 
 SETUP = """
-packages_first= packages_test= packages_unpacked=
+packages_first= packages_test= packages_unpacked= packages_daemons=
 say() { printf '%s\\n' "$*"; }
 die() { printf '%s\\n' "$*" >&2; exit 1; }
 install_packages() { :; }
 unpack_packages() { :; }
 generate() { :; }
 build_gcc() { [ ! -e "$top/broken" ]; }
-"""
+""" + re.search(r"^wait_installed\(\) \{.*?^\}\n",  # type: ignore[index]
+                (LIB / "setup.sh").read_text(), re.M | re.S)[0]
 
 
-def run_all(top: Path, suites: dict[str, str], *words: str) \
-        -> tuple[list[str], int]:
+def run_all(top: Path, suites: dict[str, str], *words: str,
+            setup: str = SETUP) -> tuple[list[str], int]:
     """tests/run over suites that are one line of shell each."""
     (top / "tests/lib").mkdir(parents=True)
-    (top / "tests/lib/setup.sh").write_text(SETUP)
+    (top / "tests/lib/setup.sh").write_text(setup)
     for file in ("run", "lib/sum.sh", "lib/apart.sh"):
         (top / "tests" / file).write_text((TOP / "tests" / file).read_text())
     for suite in ("source", "unit", "crash", "model", "fuzz", "bench",
-                  "sanitized", "mutants", "integration", "cross"):
+                  "sanitized", "mutants", "integration", "cross", "store"):
         program = top / "tests" / suite / "run"
         program.parent.mkdir()
         program.write_text("#!/bin/sh\n" + suites.get(
@@ -102,50 +104,82 @@ def run_all(top: Path, suites: dict[str, str], *words: str) \
 
 
 def test_all_suites(tmp_path: Path) -> None:
-    """The quiet part of integration runs after all other suites, and the last
-    line is the sum."""
-    said, status = run_all(tmp_path, {
-        "mutants": "sleep 1; touch late; echo 1 passed, 0 failed",
+    """Bench runs after the main part of integration, the quiet part runs after
+    all other suites, and the last line is the sum."""
+    output, status = run_all(tmp_path, {
+        "mutants": "sleep 1; echo 1 passed, 0 failed",
+        "bench": "ls main && touch late; echo 1 passed, 0 failed",
         "unit": "echo skipped - remove: no root; "
                 "echo 2 passed, 0 failed, 1 skipped",
-        "integration": 'flock "$APPPOOL_CALM" ls late; '
+        "integration": 'touch main; flock -u "$APPPOOL_BUSY"; '
+                       'flock "$APPPOOL_QUIET" ls late; '
                        "echo skipped - fuse: no disk; "
                        "echo 4 passed, 0 failed, 1 skipped"})
-    assert "late" in said
-    assert said[-4:] == ["== 2 skipped", "skipped - fuse: no disk",
-                         "skipped - remove: no root", "14 passed, 0 failed"]
+    assert "late" in output
+    assert output[-4:] == ["== 2 skipped", "skipped - fuse: no disk",
+                           "skipped - remove: no root", "15 passed, 0 failed"]
     assert status == 0
 
 
+def installs(then: str) -> str:
+    """The packages of the tests come after the unit tests have begun."""
+    return SETUP + ("packages_test=some\n"
+                    "install_packages() { [ $# -eq 0 ] || {\n"
+                    '    until [ -e "$top/begun" ]; do sleep 0.01; done\n'
+                    f"    {then}\n"
+                    "}; }\n")
+
+
+def test_suites_begin_before_all_packages_are_there(tmp_path: Path) -> None:
+    wants = "ls installed && echo 1 passed, 0 failed"
+    said, status = run_all(
+        tmp_path, {"unit": "touch begun; echo 1 passed, 0 failed"} | {
+            suite: wants for suite in ("source", "fuzz", "mutants", "bench",
+                                       "sanitized", "model", "integration")},
+        setup=installs('touch "$top/installed"'))
+    assert (said[-1], status) == ("11 passed, 0 failed", 0)
+
+
+def test_packages_that_cannot_be_installed(tmp_path: Path) -> None:
+    """Nothing that needs them begins."""
+    said, status = run_all(
+        tmp_path, {"unit": "touch begun; echo 1 passed, 0 failed"},
+        setup=installs('die "cannot install"'))
+    assert status == 1 and "cannot install" in said
+    assert {"== unit begins", "== crash begins"} <= set(said)
+    assert not {"== source begins", "== fuzz begins", "== bench begins",
+                "== integration begins", "== mutants begins"} & set(said)
+
+
 @pytest.mark.parametrize("how, sum_", [
-    ("echo 1 passed, 1 failed; exit 1", "10 passed, 1 failed"),
-    ("echo 0 passed, 0 failed", "9 passed, 1 failed"),
-    ("echo 1 passed, 0 failed; exit 3", "10 passed, 1 failed"),
-    ("echo 1 passed, 0 failed; kill -9 $$", "10 passed, 1 failed"),
-    ("echo ok - half of it", "9 passed, 1 failed"),
-    ("echo 2 passed, 0 failed, 1 skipped", "9 passed, 1 failed")])
+    ("echo 1 passed, 1 failed; exit 1", "11 passed, 1 failed"),
+    ("echo 0 passed, 0 failed", "10 passed, 1 failed"),
+    ("echo 1 passed, 0 failed; exit 3", "11 passed, 1 failed"),
+    ("echo 1 passed, 0 failed; kill -9 $$", "11 passed, 1 failed"),
+    ("echo ok - half of it", "10 passed, 1 failed"),
+    ("echo 2 passed, 0 failed, 1 skipped", "10 passed, 1 failed")])
 def test_a_bad_suite(tmp_path: Path, how: str, sum_: str) -> None:
-    said, status = run_all(tmp_path, {"model": how})
-    assert (said[-1], status) == (sum_, 1)
+    output, status = run_all(tmp_path, {"model": how})
+    assert (output[-1], status) == (sum_, 1)
 
 
 def test_one_suite(tmp_path: Path) -> None:
-    said, status = run_all(tmp_path, {"unit": "echo here; "
-                                      "echo 2 passed, 0 failed, 0 skipped"},
-                           "unit")
-    assert "here" in said and "crash" not in "".join(said)
-    assert (said[-1], status) == ("3 passed, 0 failed", 0)
+    output, status = run_all(tmp_path, {"unit": "echo here; "
+                                        "echo 2 passed, 0 failed, 0 skipped"},
+                             "unit")
+    assert "here" in output and "crash" not in "".join(output)
+    assert (output[-1], status) == ("3 passed, 0 failed", 0)
 
 
 def test_a_build_that_fails(tmp_path: Path) -> None:
     (tmp_path / "broken").touch()
-    said, status = run_all(tmp_path, {}, "fuzz")
-    assert (said[-1], status) == ("1 passed, 1 failed", 1)
+    output, status = run_all(tmp_path, {}, "fuzz")
+    assert (output[-1], status) == ("1 passed, 1 failed", 1)
 
 
 def test_the_longer_form(tmp_path: Path) -> None:
-    said, _ = run_all(tmp_path, {
+    output, _ = run_all(tmp_path, {
         suite: f'echo "{suite} has $*"; echo 1 passed, 0 failed'
         for suite in ("model", "fuzz", "integration", "unit")}, "long")
     assert {"model has all", "fuzz has 600", "integration has long",
-            "unit has "} <= set(said)
+            "unit has "} <= set(output)

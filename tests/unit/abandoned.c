@@ -34,7 +34,7 @@ static void it_is_not_given_to_another(void **state)
     scene_is(s, 1, 1);
     assert_int_equal(scene_condition(s, id).sessions, 1);
     assert_int_equal(scene_condition(s, id).abandoned, 1);
-    /* Its client got the response. */
+    /* Its client has got the response. */
     assert_int_equal(s->pool.header->counters.served, 1);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
     assert_int_equal(ended(s, id, 1), APR_SUCCESS);
@@ -283,7 +283,7 @@ static void its_process_makes_room_for_another_app(void **state)
     s->now += SECOND;
     abandon(s, &h[1]);
     assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LIVE);
-    /* Nor for its own app: AppKillAfter does that. */
+    /* It makes no room for its own app either: AppKillAfter does that. */
     slow_look(s, LIMIT);
     assert_int_equal(scene_condition(s, h[1].id).state, APL_PROCESS_LIVE);
     assert_int_equal(scene_poll(s, &own), APL_EWAIT);

@@ -19,7 +19,7 @@
 
 static spawner_t *spawner;
 static process_t p[APPS];
-static int looks, told, reason;
+static int looks, ended, reason;
 
 int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx);
 apr_status_t __real_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
@@ -44,7 +44,7 @@ apr_status_t __wrap_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
     (void)id;
     (void)n;
     (void)now;
-    told++;
+    ended++;
     return APL_EIDLE;
 }
 
@@ -60,7 +60,7 @@ static int begin(void **state)
         p[i].next = spawner->processes;
         spawner->processes = &p[i];
     }
-    looks = told = reason = 0;
+    looks = ended = reason = 0;
     return 0;
 }
 
@@ -110,7 +110,7 @@ static void all_have_one_budget(void **state)
         pass(MS);
     }
     assert_in_range(looks, 50, 101);
-    assert_true(told > looks); /* one check was for many */
+    assert_true(ended > looks); /* one check was for many */
 }
 
 /* A dump that failed says nothing about the connections, so none has ended. */
@@ -121,10 +121,10 @@ static void a_failed_dump_ends_nothing(void **state)
     abandoned_note(&p[0], 1, 1);
     pass(SECOND);
     assert_in_range(looks, 5, 101);
-    assert_int_equal(told, 0);
+    assert_int_equal(ended, 0);
     reason = 0;
     pass(SECOND);
-    assert_true(told > 0);
+    assert_true(ended > 0);
 }
 
 /* Such a kernel can never say it, so no request waits for that. */
@@ -134,7 +134,7 @@ static void a_kernel_without_dumps_ends_all(void **state)
     reason = ENOTSUP;
     abandoned_note(&p[0], 1, 1);
     pass(SECOND);
-    assert_true(told > 0);
+    assert_true(ended > 0);
 }
 
 /* ---- when they are checked at once ---- */
@@ -163,8 +163,8 @@ static int rings(scene_t *s, apl_session_ref_t *waiting, const apl_app_t *a)
 }
 
 /* The spawner checks the connections of such a process now and then, and more
- * often while a request waits. The first waiting request rings, the next one
- * need not. */
+ * often while a request waits. The first waiting request rings the doorbell.
+ * The next one does not have to. */
 static void the_first_waiter_rings(void **state)
 {
     scene_t *s = scene_new(1);

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* When AppNotify is told that an app does not start, and that it starts
- * again, also where no file can be written. The linker wraps
+/* When AppNotify is notified that an app does not start, and that it starts
+ * again, also when no file can be written. The linker wraps
  * notify_command_begin(). */
 
 #include "spawner/alert/alert.h"
@@ -27,8 +27,8 @@
 static scene_t *scene;
 static app_entry_t app;
 static app_table_t table = {.apps = &app};
-static char told[2048]; /* the events of all objects, oldest first */
-static int n_told;      /* objects */
+static char notified[2048]; /* the events of all objects, oldest first */
+static int n_objects;       /* objects */
 
 int __wrap_notify_command_begin(spawner_t *s, notify_command_t *t,
                                 const app_entry_t *a, const char *text,
@@ -39,8 +39,8 @@ static void add(const json_t *event)
     const char *what = json_string_value(json_object_get(event, "event"));
 
     assert_non_null(what);
-    snprintf(told + strlen(told), sizeof told - strlen(told), "%s%s",
-             told[0] ? " " : "", what);
+    snprintf(notified + strlen(notified), sizeof notified - strlen(notified),
+             "%s%s", notified[0] ? " " : "", what);
 }
 
 int __wrap_notify_command_begin(spawner_t *s, notify_command_t *t,
@@ -61,7 +61,7 @@ int __wrap_notify_command_begin(spawner_t *s, notify_command_t *t,
         add(json_array_get(earlier, i));
     add(object);
     json_decref(object);
-    n_told++;
+    n_objects++;
     return 0;
 }
 
@@ -101,8 +101,8 @@ static int setup(void **state)
     configure(1);
     mkdirat(s->rt.fd, CONTRACT_FAILURES, 0700);
     s->now = 1000 * SECOND;
-    told[0] = 0;
-    n_told = 0;
+    notified[0] = 0;
+    n_objects = 0;
     return 0;
 }
 
@@ -156,7 +156,7 @@ static void start_badly(void)
     forget(p);
 }
 
-/* Ready, and dead before it has served or grown up. */
+/* It is ready, and dies before its start is a success. */
 static void die_young(void)
 {
     process_t *p = begin_ready();
@@ -198,15 +198,15 @@ static void a_failure_and_its_end(void **state)
     (void)state;
     start_badly();
     pass(0);
-    assert_string_equal(told, "start_failed backoff_opened");
+    assert_string_equal(notified, "start_failed backoff_opened");
     assert_int_equal(n_files(), 1);
     start_badly();
     stay();
     pass(PERIOD);
-    assert_string_equal(told, "start_failed backoff_opened "
-                              "start_failed backoff_closed");
+    assert_string_equal(notified, "start_failed backoff_opened "
+                                  "start_failed backoff_closed");
     assert_int_equal(n_files(), 0);
-    assert_int_equal(n_told, 2);
+    assert_int_equal(n_objects, 2);
 }
 
 /* It is ready each time. That is not a good start. */
@@ -218,12 +218,12 @@ static void dies_young_again_and_again(void **state)
     die_young();
     die_young();
     pass(PERIOD);
-    assert_string_equal(told, "start_failed backoff_opened "
-                              "start_failed start_failed");
+    assert_string_equal(notified, "start_failed backoff_opened "
+                                  "start_failed start_failed");
     stay();
     pass(PERIOD);
-    assert_string_equal(told, "start_failed backoff_opened "
-                              "start_failed start_failed backoff_closed");
+    assert_string_equal(notified, "start_failed backoff_opened "
+                                  "start_failed start_failed backoff_closed");
 }
 
 static void where_no_file_can_be_written(void **state)
@@ -236,8 +236,8 @@ static void where_no_file_can_be_written(void **state)
     start_badly();
     stay();
     pass(PERIOD);
-    assert_string_equal(told, "start_failed backoff_opened "
-                              "start_failed start_failed backoff_closed");
+    assert_string_equal(notified, "start_failed backoff_opened "
+                                  "start_failed start_failed backoff_closed");
 }
 
 /* A process that was ready before says nothing about the code that does not
@@ -253,7 +253,7 @@ static void an_old_one_serves_on(void **state)
     phase_check_start(spawner(), old);
     start_badly();
     pass(PERIOD);
-    assert_string_equal(told, "start_failed backoff_opened start_failed");
+    assert_string_equal(notified, "start_failed backoff_opened start_failed");
     forget(old);
 }
 
@@ -278,7 +278,7 @@ static void one_that_serves(void **state)
     phase_check_start(spawner(), p);
     assert_int_equal(n_files(), 0);
     pass(PERIOD);
-    assert_string_equal(told, "start_failed backoff_opened backoff_closed");
+    assert_string_equal(notified, "start_failed backoff_opened backoff_closed");
     forget(p);
 }
 
@@ -299,8 +299,8 @@ static void a_new_spawner(void **state)
     start_badly();
     stay();
     pass(PERIOD);
-    assert_string_equal(told, "start_failed backoff_opened "
-                              "start_failed backoff_closed");
+    assert_string_equal(notified, "start_failed backoff_opened "
+                                  "start_failed backoff_closed");
     forget(adopted);
 }
 
@@ -314,7 +314,7 @@ static void without_a_command(void **state)
     app.notify = "true";
     start_badly();
     pass(0);
-    assert_string_equal(told, "start_failed backoff_opened");
+    assert_string_equal(notified, "start_failed backoff_opened");
 }
 
 static void die(process_t *p, int64_t after)
@@ -332,15 +332,15 @@ static void three_deaths_in_a_minute(void **state)
     for (i = 0; i < 5; i++)
         die(p, PERIOD / 2 + 1);
     pass(0);
-    assert_string_equal(told, "");
+    assert_string_equal(notified, "");
     die(p, SECOND);
     pass(0);
-    assert_string_equal(told, "deaths");
+    assert_string_equal(notified, "deaths");
     /* Those are reported; others come after them. */
     die(p, SECOND);
     die(p, SECOND);
     pass(PERIOD);
-    assert_string_equal(told, "deaths");
+    assert_string_equal(notified, "deaths");
     forget(p);
 }
 

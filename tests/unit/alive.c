@@ -55,13 +55,12 @@ static void a_name_may_look_like_the_fields_behind_it(void **state)
     assert_false(apl_alive_ending(getpid()));
 }
 
-/* Starts another process, in a session of their own, that uses this much
- * memory. */
+/* Starts another process in a new session. It uses this much memory. */
 static pid_t family(volatile char *space, size_t size)
 {
     size_t i;
     int ends[2];
-    char said;
+    char byte;
     pid_t pid;
 
     assert_int_equal(pipe(ends), 0);
@@ -77,7 +76,7 @@ static pid_t family(volatile char *space, size_t size)
         for (;;)
             pause();
     }
-    assert_int_equal(read(ends[0], &said, 1), 1);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
     close(ends[0]);
     close(ends[1]);
     return pid;
@@ -97,7 +96,9 @@ static void memory_is_that_of_the_session(void **state)
     apl_memory_use_measure(of, 3);
     own = apl_memory_use_of(of, 3, getpid());
     assert_true(own > 0 && own < (int64_t)sizeof space);
-    assert_true(apl_memory_use_of(of, 3, leader) >= (int64_t)sizeof space);
+    /* The kernel counts on each CPU. What it shows is some pages behind. */
+    assert_true(apl_memory_use_of(of, 3, leader) >=
+                (int64_t)sizeof space - (1 << 20));
     assert_int_equal(apl_memory_use_of(of, 3, 1 << 30), -1);
     assert_int_equal(apl_memory_use_of(of, 3, 0), -1);
     for (i = 0; i < 3; i++)

@@ -136,8 +136,8 @@ static void its_room_goes_to_others(void **state)
     scene_end(s);
 }
 
-/* A minimum, a prestart, a new configuration, a deployment, or an outdated
- * process does not. */
+/* These do not start a process: a minimum, a prestart, a new configuration, a
+ * deployment, an outdated process. */
 static void only_a_restart_starts_the_app_again(void **state)
 {
     scene_t *s = scene_new(6);
@@ -153,7 +153,7 @@ static void only_a_restart_starts_the_app_again(void **state)
     scene_is(s, 2, 0);
     s->pool.groups[1].stamp_seq = 1;
     assert_int_equal(apl_admin_restart(&s->pool, "a", 1, s->now), APR_SUCCESS);
-    drain(s, a); /* in the midst of it */
+    drain(s, a); /* in the middle of it */
     scene_reap(s);
     stays_empty(s, a);
     memset(&look, 0, sizeof look);
@@ -193,7 +193,8 @@ static void an_app_without_requests_is_not_started(void **state)
     scene_end(s);
 }
 
-/* Not even its minimum, which usually holds from the first request on. */
+/* Not even its minimum is started, which usually exists from the first request
+ * on. */
 static void putting_an_app_back_starts_nothing(void **state)
 {
     scene_t *s = scene_new(2);

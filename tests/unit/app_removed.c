@@ -30,7 +30,7 @@ static void i6_a_removed_group_takes_its_processes_along(void **state)
     scene_is(s, 0, 0);
     assert_int_equal(s->pool.header->leaving, 3);
     assert_int_equal(apl_supervise_ready(&s->pool, boots, s->now), APL_ESTALE);
-    /* The group exists while something is left of it. */
+    /* The group exists while one of its processes or sessions exists. */
     scene_reap(s);
     scene_tick(s, 1000000);
     assert_int_equal(s->pool.groups[1].state, APL_GROUP_USED);

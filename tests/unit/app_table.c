@@ -22,8 +22,8 @@ static const char good[] =
     " 'label': 'shop',"
     " 'command': null, 'user': 'shop', 'group': null,"
     " 'owner': 1001, 'uid': 1001,"
-    " 'environment': 'production', 'env': {'A': 'x y', 'B': ''}, 'env_file': "
-    "'/etc/shop', 'directives': 'A',"
+    " 'environment': 'production', 'env': {'A': 'x y', 'B': ''}, 'store_env': "
+    "{'S': 'm'}, 'env_file': '/etc/shop', 'directives': 'A',"
     " 'protocol': 'scgi', 'ready': 'notify', 'host': 'a.example',"
     " 'listen': 'tcp', 'log': '/var/log/shop', 'log_raw': true, 'notify': "
     "'mail',"
@@ -38,7 +38,7 @@ static const char good[] =
     " 'spawn_if_under': 5, 'hung_extra': 4, 'unkillable_stop': 6,"
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'check_interval': 1.5, 'rolling': true, 'prestart': "
-    "false, 'preload': false, 'preload_idle': 2.5, 'rlimits': {'cpu': [10, "
+    "false, 'preload': 0, 'preload_idle': 2.5, 'rlimits': {'cpu': [10, "
     "20], 'mem': null, 'nproc': [5, -1]}}]}";
 
 #define WIRE "'protocol': 'scgi', 'ready': 'notify'"
@@ -97,6 +97,8 @@ static void all_values_arrive(void **state)
     assert_string_equal(a->env[0], "A=x y");
     assert_string_equal(a->env[1], "B=");
     assert_null(a->env[2]);
+    assert_string_equal(a->store_env[0], "S=m");
+    assert_null(a->store_env[1]);
     assert_int_equal(a->listen, APL_LISTEN_TCP);
     assert_int_equal(a->protocol, APL_SCGI);
     assert_null(a->ready);
@@ -154,6 +156,8 @@ static void what_is_wrong_is_named(void **state)
         {"'owner': 1001", "'owner': 'shop'", "owner"},
         {"'uid': 1001", "'uid': -1", "uid"},
         {"'A': 'x y'", "'A': 1", "env"},
+        {"'S': 'm'", "'S': 1", "store_env"},
+        {"'store_env'", "'other_env'", "store_env"},
         {"'A': 'x y'", "'A=B': 'x'", "env"},
         {"'A': 'x y'", "'APPPOOL_ID': 'x'", "APPPOOL_ID"},
         {"'listen': 'tcp'", "'listen': 'udp'", "listen"},
@@ -174,8 +178,9 @@ static void what_is_wrong_is_named(void **state)
         {"'notify': 'mail'", "'notify': 'a\\nb'", "notify"},
         {"'dump_signal': 12", "'dump_signal': -1", "dump_signal"},
         {"'dump_signal': 12", "'dump_signal': 65", "dump_signal"},
-        {"'preload': false", "'preload': 1", "preload"},
-        {"'preload': false", "'preload': true", "needs http and fd"},
+        {"'preload': 0", "'preload': true", "preload"},
+        {"'preload': 0", "'preload': 3", "preload"},
+        {"'preload': 0", "'preload': 1", "needs http and fd"},
         {"'preload_idle': 2.5", "'preload_idle': -1", "preload_idle"},
         {"'slow_after': 2.5", "'slow_after': -1", "slow_after"},
         {"'max': 8", "'max': 9999999999", "max"},
@@ -245,6 +250,8 @@ static void a_process_is_outdated_by_what_it_was_made_from(void **state)
     assert_true(print !=
                 print_of(with("'concurrency': 2", "'concurrency': 3")));
     assert_true(print != print_of(with("'A': 'x y'", "'A': 'x'")));
+    assert_true(print != print_of(with("'S': 'm'", "'S': 'n'")));
+    assert_true(print != print_of(with("'S': 'm'", "")));
     assert_true(print != print_of(with("'command': null", "'command': 'c'")));
     assert_true(print != print_of(with("'user': 'shop'", "'user': null")));
     assert_true(print != print_of(with("'group': null", "'group': 'shop'")));

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Is it certain that only root and the owner could have put a directory in its
- * place? */
+/* Whether it is certain that only root and the owner could have put a directory
+ * in its place. */
 
 #include "spawner/state/approot_owner.h"
 

@@ -1,10 +1,10 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Asking for a process and giving it back. A test that begins with a letter and
- * a number holds a claim of tests/claims.md: `a` what the algorithm does, `b` a
- * mistake of its pseudo-code that is not made here, `d` where its versions
- * differ, `i` an invariant of shm/format/format.h, `p` a request that takes too
- * long, `s` a scenario. */
+/* Asking for a process and giving it back. A test whose name begins with a
+ * letter and a number checks a claim of tests/claims.md: `a` what the algorithm
+ * does, `b` a mistake of its pseudo-code that is not made here, `d` where its
+ * versions differ, `i` an invariant of shm/format/format.h, `p` a request that
+ * takes too long, `s` a scenario. */
 
 #include <stdint.h>
 #include <sys/eventfd.h>
@@ -263,7 +263,7 @@ static void b17_a_detached_process_counts_its_sessions_down(void **state)
     apl_supervise_detach(&s->pool, h[0].id, APL_EVENT_DETACHED, s->now);
     s->pool.doorbell = eventfd(0, EFD_NONBLOCK);
     for (i = 0; i < 3; i++) {
-        /* The spawner is told of the last one. */
+        /* The spawner learns of the last one. */
         assert_true(read(s->pool.doorbell, &rings, sizeof rings) < 0);
         is = scene_condition(s, h[0].id);
         assert_int_equal(is.sessions, 3 - i);
@@ -342,7 +342,7 @@ static void b39_a_process_is_not_ended_while_a_session_is_open(void **state)
     scene_end(s);
 }
 
-static void d4_groups_are_told_apart_by_name(void **state)
+static void d4_groups_differ_by_name(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -376,7 +376,7 @@ int main(void)
         cmocka_unit_test(b36_counts_never_fall_below_zero),
         cmocka_unit_test(b38_a_refused_connection_ends_its_session_uncounted),
         cmocka_unit_test(b39_a_process_is_not_ended_while_a_session_is_open),
-        cmocka_unit_test(d4_groups_are_told_apart_by_name),
+        cmocka_unit_test(d4_groups_differ_by_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

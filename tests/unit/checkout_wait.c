@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A waiter is woken at the hand-off, and gives up at the deadline. A client
- * that has left waits no more. */
+/* A waiter is woken at the hand-off, and gives up at the deadline. The request
+ * of a client that has left does not wait any more. */
 
 #include <pthread.h>
 #include <unistd.h>
@@ -86,6 +86,33 @@ static void b23_at_the_deadline_it_leaves_the_queue(void **state)
     scene_end(s);
 }
 
+static int asked;
+
+static int count_questions(void *ctx)
+{
+    (void)ctx;
+    asked++;
+    return 0;
+}
+
+/* To ask is a system call, and its request has only just been read. */
+static void the_client_is_not_asked_before_the_wait(void **state)
+{
+    waiter_t w;
+    apl_session_ref_t h;
+    scene_t *s = begin(&h, &w);
+
+    (void)state;
+    w.gone = count_questions;
+    w.deadline = apl_now() - 1;
+    wait_for(&w);
+    assert_int_equal(w.rv, APL_ETIMEOUT);
+    assert_int_equal(asked, 0);
+    scene_close(s, &h);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
 static void
 b28_a_client_that_left_waits_no_more_and_reaches_no_app(void **state)
 {
@@ -154,7 +181,7 @@ static void *wait_and_watch(void *arg)
     return NULL;
 }
 
-/* It already sleeps, or is about to sleep, or need not sleep. */
+/* It already sleeps, or is about to sleep, or does not have to sleep. */
 static void b26_no_wake_up_is_lost(void **state)
 {
     apl_session_ref_t h;
@@ -253,6 +280,7 @@ int main(void)
         cmocka_unit_test(b26_no_wake_up_is_lost),
         cmocka_unit_test(b20_closing_what_is_being_detached),
         cmocka_unit_test(b23_at_the_deadline_it_leaves_the_queue),
+        cmocka_unit_test(the_client_is_not_asked_before_the_wait),
         cmocka_unit_test(
             b28_a_client_that_left_waits_no_more_and_reaches_no_app),
         cmocka_unit_test(a_stopping_child_waits_no_longer),

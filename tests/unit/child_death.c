@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* When a child of httpd dies, what it held comes back. */
+/* When a child of httpd dies, its sessions and slots come back. */
 
 #include <unistd.h>
 
@@ -53,7 +53,8 @@ static void b34_its_sessions_come_back_and_its_waits_end(void **state)
     assert_int_equal(s->pool.header->waiting, 1);
     assert_int_equal(s->pool.header->counters.child_deaths, 1);
     assert_int_equal(apl_child_watch_gone(&s->pool, &w, s->now), APL_ESTALE);
-    /* The app may still compute. When it closes the connection, it does not. */
+    /* The app may still work on the request. It does not when it has closed the
+     * connection. */
     scene_is(s, 2, 2);
     assert_int_equal(scene_poll(s, &wait), APL_EWAIT);
     scene_hang_up(s);

@@ -45,8 +45,8 @@ static void with_auto_a_serial_process_stays_serial(void **state)
     scene_end(s);
 }
 
-/* The other way round. Neither the report of the spawner each second nor a
- * request changes it. */
+/* The other way round. The report that the spawner makes each second does not
+ * change the number. A request does not change it either. */
 static void with_auto_a_wide_process_stays_wide(void **state)
 {
     scene_t *s = scene_new(2);

@@ -179,14 +179,6 @@ int apppool_connection_filter_is_clean(
     return 1;
 }
 
-int apppool_connection_filter_is_empty(apppool_connection_filter_t *filter,
-                                       conn_rec *c, const request_rec *r)
-{
-    (void)filter, (void)c, (void)r;
-    __atomic_add_fetch(&reused, 1, __ATOMIC_RELAXED);
-    return 1;
-}
-
 int apppool_shared_connection_copy(const apppool_shared_connection_t *shared)
 {
     (void)shared;
@@ -196,7 +188,8 @@ int apppool_shared_connection_copy(const apppool_shared_connection_t *shared)
 int apppool_shared_connection_is_quiet(int connection)
 {
     (void)connection;
-    return 0;
+    __atomic_add_fetch(&reused, 1, __ATOMIC_RELAXED);
+    return 1;
 }
 
 void apppool_shared_connection_cut(apppool_shared_connection_t *shared)
@@ -291,6 +284,8 @@ static void *be_worker(void *number)
 
     apr_pool_create(&p, NULL);
     r.headers_in = apr_table_make(p, 1);
+    r.subprocess_env = apr_table_make(p, 1);
+    r.subprocess_env = apr_table_make(p, 1);
     for (i = 0; i < ROUNDS || !all_happened(); i++)
         one_request(&r, 1 + (i * 7 + (uintptr_t)number) % PIDS);
     apr_pool_destroy(p);
@@ -372,6 +367,8 @@ static void a_freed_socket_is_left_alone(void **state)
     apr_pool_create(&p, NULL);
     r.pool = p;
     r.headers_in = apr_table_make(p, 1);
+    r.subprocess_env = apr_table_make(p, 1);
+    r.subprocess_env = apr_table_make(p, 1);
     play_mod_proxy();
     apppool_connection_idle_init(p, NULL);
     run_one(&r, &ref);

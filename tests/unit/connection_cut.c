@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The job that cuts parked connections: what if there can be no job, and what
- * the job leaves alone. */
+/* The job that cuts parked connections: what happens if no job can be started,
+ * and which connections the job does not touch. */
 
 #include "spawner/life/connection_cut.h"
 

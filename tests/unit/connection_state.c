@@ -222,7 +222,10 @@ static void the_next_process_begins_anew(void **state)
     assert_int_equal(apl_supervise_gone(&s->pool, h.id, s->now), APR_SUCCESS);
     assert_false(apl_connection_is_alone(&c));
     assert_false(apl_connection_is_unused(&s->pool, h.id, &word));
+    assert_false(apl_connection_is_gone(&c));
     assert_int_equal(take(&next, &now, 1), APL_CONNECTION_NONE);
+    assert_true(apl_connection_is_gone(&c));
+    assert_false(apl_connection_is_gone(&now));
     assert_int_equal(next.id & 0xffff, h.id & 0xffff);
     assert_true(apl_connection_begin_parking(&now));
     assert_false(apl_connection_release(&c, s->now));
@@ -266,7 +269,7 @@ static void a_state_that_is_none_is_damage(void **state)
     assert_false(apl_connection_is_valid(&p));
 }
 
-/* A child would take a connection without a serial for one of its own. */
+/* Without a serial, a child would think that the connection is its own. */
 static void no_serial_is_0(void **state)
 {
     apl_session_ref_t h;

@@ -54,7 +54,7 @@ static void put(const char *name, const char *text)
 static const char *detected_for(uint32_t protocol, uint32_t listen,
                                 uint32_t concurrency)
 {
-    const detect_config_t config = {listen, protocol, concurrency, 0};
+    const detect_config_t config = {listen, protocol, concurrency, 0, 0};
 
     assert_int_equal(detect_command(&config, &found), 1);
     return found.command;
@@ -67,7 +67,7 @@ static const char *detected(uint32_t listen, uint32_t concurrency)
 
 static const char *not_detected(uint32_t protocol)
 {
-    const detect_config_t config = {APL_LISTEN_FD, protocol, 1, 0};
+    const detect_config_t config = {APL_LISTEN_FD, protocol, 1, 0, 0};
 
     assert_int_equal(detect_command(&config, &found), 0);
     return found.why;
@@ -157,29 +157,6 @@ static void wsgi_is_our_loader(void **state)
     rmdir(".venv");
 }
 
-static void only_our_loader_has_a_template(void **state)
-{
-    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, 1, 1};
-
-    (void)state;
-    put("wsgi.py", "");
-    assert_int_equal(detect_command(&config, &found), 1);
-    assert_string_equal(found.command,
-                        "python3 \"$APPPOOL_HELPERS/python/preload.py\" wsgi");
-    config.concurrency = 5;
-    assert_int_equal(detect_command(&config, &found), 0);
-    assert_string_equal(found.why, "wsgi.py is there, and there is no template "
-                                   "for the server that runs it");
-    config.concurrency = 1;
-    config.listen = APL_LISTEN_TCP;
-    assert_int_equal(detect_command(&config, &found), 0);
-    config.listen = APL_LISTEN_FD;
-    put("config.ru", ""); /* it goes before wsgi.py */
-    assert_int_equal(detect_command(&config, &found), 0);
-    put("Procfile", "web: ./run\n");
-    assert_int_equal(detect_command(&config, &found), 0);
-}
-
 /* The loader serves one request at a time. */
 static void wsgi_with_threads_is_gunicorn(void **state)
 {
@@ -209,6 +186,31 @@ static void manage_is_django(void **state)
     rename("a shop", "shop");
 }
 
+#define OF_NPM "env PATH=\"$PWD/node_modules/.bin:$PATH\" "
+
+static void procfile_starts_npm(void **state)
+{
+    (void)state;
+    put("package.json", "{\"scripts\": {\"start\": \"next start\"}}");
+    put("Procfile", "web: npm start\n");
+    assert_string_equal(detected(APL_LISTEN_FD, APL_CONCURRENCY_AUTO),
+                        OF_NPM "next start");
+    assert_true(found.runs_node);
+    assert_int_equal(found.concurrency, 0);
+    assert_string_equal(
+        found.why,
+        "Procfile has a web: line: the start script of package.json");
+    put("Procfile", "web: npm start --silent\n");
+    assert_string_equal(detected(APL_LISTEN_FD, 1), "npm start --silent");
+    assert_false(found.runs_node);
+    put("Procfile", "web: yarn start\n");
+    put("package.json", "{\"scripts\": {\"start\": \"x\", "
+                        "\"prestart\": \"y\"}}");
+    assert_string_equal(detected(APL_LISTEN_FD, 1), "yarn start");
+    unlink("package.json");
+    assert_string_equal(detected(APL_LISTEN_FD, 1), "yarn start");
+}
+
 static void package_start_goes_before_names(void **state)
 {
     (void)state;
@@ -217,9 +219,15 @@ static void package_start_goes_before_names(void **state)
     put("package.json", "{\"scripts\": {\"test\": \"x\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node server.js");
     put("package.json", "{\"scripts\": {\"start\": \"next start\"}}");
+    assert_string_equal(detected(APL_LISTEN_FD, 1), OF_NPM "next start");
+    put("package.json", "{\"scripts\": {\"start\": \"cross-env A=b node x\"}}");
+    assert_string_equal(detected(APL_LISTEN_FD, 1), OF_NPM "A=b node x");
+    put("package.json",
+        "{\"scripts\": {\"start\": \"cd a && b && cross-env C=d node x\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1),
-                        "env PATH=\"$PWD/node_modules/.bin:$PATH\" "
-                        "next start");
+                        OF_NPM "sh -c 'cd a && b && exec env C=d node x'");
+    put("package.json", "{\"scripts\": {\"start\": \"a && b; c\"}}");
+    assert_string_equal(detected(APL_LISTEN_FD, 1), OF_NPM "a && b; c");
     put("package.json", "{\"scripts\": [");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node server.js");
 }
@@ -268,20 +276,22 @@ static void nothing_is_configured(void **state)
         const char *file, *text;
         uint32_t protocol, concurrency;
         const char *command;
+        int runs_node;
     } cases[] = {
-        {"public/index.php", "", APL_FCGI, 5, "PHP_FCGI_CHILDREN=5 php-cgi"},
-        {"app.js", "", APL_HTTP, 0, "node app.js"},
+        {"public/index.php", "", APL_FCGI, 5, "PHP_FCGI_CHILDREN=5 php-cgi", 0},
+        {"app.js", "", APL_HTTP, 0, "node app.js", 1},
+        {"server.js", "", APL_HTTP, 0, "node server.js", 1},
         {"package.json", "{\"scripts\": {\"start\": \"next\"}}", APL_HTTP, 0,
-         "next"},
-        {"asgi.py", "", APL_HTTP, 0, "uvicorn"},
-        {"wsgi.py", "", APL_HTTP, 1, "python3 "},
-        {"config.ru", "", APL_HTTP, 1, "-t 1:1 "},
-        {"Procfile", "web: rackup", APL_HTTP, 1, "rackup"},
+         "next", 1},
+        {"asgi.py", "", APL_HTTP, 0, "uvicorn", 0},
+        {"wsgi.py", "", APL_HTTP, 1, "python3 ", 0},
+        {"config.ru", "", APL_HTTP, 1, "-t 1:1 ", 0},
+        {"Procfile", "web: rackup", APL_HTTP, 1, "rackup", 0},
         {"Procfile", "web: env A=b exec /usr/bin/node x.js", APL_HTTP, 0,
-         "x.js"},
+         "x.js", 1},
     };
     const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
-                                    APL_CONCURRENCY_AUTO, 0};
+                                    APL_CONCURRENCY_AUTO, 0, 0};
     const char *file;
     size_t i;
 
@@ -294,6 +304,7 @@ static void nothing_is_configured(void **state)
         assert_int_equal(found.protocol, cases[i].protocol);
         assert_int_equal(found.concurrency, cases[i].concurrency);
         assert_non_null(strstr(found.command, cases[i].command));
+        assert_int_equal(found.runs_node, cases[i].runs_node);
         assert_int_equal(detect_protocol(".", &file), cases[i].protocol);
         assert_string_equal(file, cases[i].file);
     }
@@ -304,14 +315,17 @@ static void a_command_is_given(void **state)
     static const struct {
         const char *command;
         uint32_t concurrency;
-    } cases[] = {{"node app.js", 0},
-                 {"/opt/venv/bin/uvicorn --fd 3 a:b", 0},
-                 {"env -i PATH=/bin npm start", 0},
-                 {"NODE_ENV=test  node x", 0},
-                 {"./nodes", 1},
-                 {"gunicorn node", 1},
-                 {"", 1}};
-    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO, 0};
+        int runs_node;
+    } cases[] = {{"node app.js", 0, 1},
+                 {"/opt/venv/bin/uvicorn --fd 3 a:b", 0, 0},
+                 {"env -i PATH=/bin npm start", 0, 0},
+                 {"NODE_ENV=test  node x", 0, 1},
+                 {"exec /usr/bin/nodejs", 0, 1},
+                 {"./nodes", 1, 0},
+                 {"gunicorn node", 1, 0},
+                 {"", 1, 0}};
+    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO, 0,
+                              0};
     size_t i;
 
     (void)state;
@@ -319,8 +333,9 @@ static void a_command_is_given(void **state)
         detect_given(&config, cases[i].command, &found);
         assert_int_equal(found.protocol, APL_HTTP);
         assert_int_equal(found.concurrency, cases[i].concurrency);
+        assert_int_equal(found.runs_node, cases[i].runs_node);
     }
-    config = (detect_config_t){APL_LISTEN_FD, APL_SCGI, 7, 0};
+    config = (detect_config_t){APL_LISTEN_FD, APL_SCGI, 7, 0, 0};
     detect_given(&config, "node app.js", &found);
     assert_int_equal(found.protocol, APL_SCGI);
     /* The number of the files is kept, in case the configuration says auto
@@ -345,9 +360,9 @@ int main(void)
         TEST(procfile_has_the_first_word),
         TEST(rack_is_puma),
         TEST(wsgi_is_our_loader),
-        TEST(only_our_loader_has_a_template),
         TEST(wsgi_with_threads_is_gunicorn),
         TEST(manage_is_django),
+        TEST(procfile_starts_npm),
         TEST(package_start_goes_before_names),
         TEST(asgi_is_uvicorn),
         TEST(fastcgi_is_php_or_a_program),

@@ -89,8 +89,8 @@ static pid_t stopped_inside(scene_t *s)
 }
 
 /* The lock was broken while its owner did not run. When the owner continues,
- * another process is inside. The owner disturbs nobody, and repairs the pool
- * afterwards. */
+ * another process is inside. The owner does not disturb it, and repairs the
+ * pool afterwards. */
 static void the_owner_of_a_broken_lock_repairs(void **state)
 {
     scene_t *s = scene_new(2);

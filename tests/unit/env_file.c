@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* AppEnvFile: what its lines say, and which are refused. */
+/* AppEnvFile: what its lines mean, and which are refused. */
 
 #include "spawner/child/env_file.h"
 
@@ -80,11 +80,11 @@ static void what_is_refused(void **state)
         const char *text, *says;
     } wrong[] = {
         {"A=1\nB", "line 2: there is no ="},
-        {"A=1\n\nsecret word=1", "line 3: what stands before the = is not"},
-        {"1A=1", "line 1: what stands before the = is not a name"},
-        {"=1", "line 1: what stands before the = is not a name"},
-        {"A =1", "line 1: what stands before the = is not a name"},
-        {"export  =1", "line 1: what stands before the = is not a name"},
+        {"A=1\n\nsecret word=1", "line 3: the text before the = is not"},
+        {"1A=1", "line 1: the text before the = is not a name"},
+        {"=1", "line 1: the text before the = is not a name"},
+        {"A =1", "line 1: the text before the = is not a name"},
+        {"export  =1", "line 1: the text before the = is not a name"},
         {"APPPOOL_ID=1", "is set by mod_apppool itself"},
         {"LISTEN_PID=1", "is set by mod_apppool itself"},
         {"A=it's", "line 1, A: a value with quotes"},
@@ -93,13 +93,13 @@ static void what_is_refused(void **state)
         {"A='b", "line 1, A: the quote that begins the value has no other"},
         {"A=\"b\nc\"", "line 1, A: the quote that begins"},
         {"A=\"b\\\"", "line 1, A: the quote that begins"},
-        {"A='b'c", "line 1, A: there is something behind the quote"},
-        {"A='b' # c", "line 1, A: there is something behind the quote"},
+        {"A='b'c", "line 1, A: there is text after the closing quote"},
+        {"A='b' # c", "line 1, A: there is text after the closing quote"},
         {"A=\x01", "line 1: there is a control character"},
         {"A=b\rc", "line 1: there is a control character"},
         {"\xef\xbb\xbf"
          "A=1",
-         "line 1: what stands before the = is not a name"},
+         "line 1: the text before the = is not a name"},
     };
     size_t i;
 

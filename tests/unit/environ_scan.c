@@ -39,22 +39,22 @@ typedef struct {
     int bear, none, unknown;
 } tally_t;
 
-static int is_app(const procfs_t *who, void *ctx)
+static int is_app(const procfs_t *info, void *ctx)
 {
     int i;
 
     (void)ctx;
     for (i = 0; i < n_marked; i++)
-        if (marked[i] == who->pid)
+        if (marked[i] == info->pid)
             return 1;
-    return who->pid == getpid();
+    return info->pid == getpid();
 }
 
-static void judge(const procfs_t *who, const char *mark, void *ctx)
+static void judge(const procfs_t *info, const char *mark, void *ctx)
 {
     tally_t *t = ctx;
 
-    assert_true(is_app(who, NULL));
+    assert_true(is_app(info, NULL));
     if (!mark)
         t->unknown++;
     else if (strncmp(mark, marked_instance(), 16) == 0)
@@ -90,7 +90,7 @@ static void all_are_read(void **state)
     marked_end();
 }
 
-/* They did not have the time, although nothing blocked them. */
+/* They had no time to read the mark, although nothing blocked them. */
 static void a_stopped_scan_skips_no_process(void **state)
 {
     tally_t t;
@@ -133,8 +133,8 @@ static void too_many_are_stuck(void **state)
     marked_end();
 }
 
-/* At the end of an instance the sweep does not wait: processes whose mark can
- * be read are ended, and the others are left alone. */
+/* At the end of an instance the scan does not wait: processes whose mark can be
+ * read are ended, and the others are not touched. */
 static void a_sweep_ends(void **state)
 {
     struct timespec begun;

@@ -49,7 +49,7 @@ static void put_text(int type, const char *text, size_t padding)
 static char parsed[200000];
 static size_t n_parsed;
 
-static void hear(char kind, const char *bytes, size_t n)
+static void receive(char kind, const char *bytes, size_t n)
 {
     size_t i;
 
@@ -79,10 +79,10 @@ static apppool_fcgi_event_t read_all(apppool_fcgi_parser_t *parser,
             if (event == APPPOOL_FCGI_END || event == APPPOOL_FCGI_WRONG)
                 return event;
             if (event == APPPOOL_FCGI_STDOUT_END)
-                hear('.', ".", 1);
+                receive('.', ".", 1);
             else
-                hear(event == APPPOOL_FCGI_STDOUT ? 'o' : 'e', parser->piece,
-                     parser->piece_size);
+                receive(event == APPPOOL_FCGI_STDOUT ? 'o' : 'e', parser->piece,
+                        parser->piece_size);
         }
     }
     return event;

@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* A process that a template has forked is in the registry and in the segment
- * before it is told to go. If anything fails before that, it does not go, and
- * the command is to be executed. This program is the template, too. */
+ * before it gets "go". If anything fails before that, it gets no "go", and the
+ * command is executed. This program also plays the template. */
 
 #include "spawner/life/fork_start.h"
 
@@ -43,8 +43,8 @@ int __wrap_registry_write(uint32_t index, const registry_record_t *record);
 int __real_registry_write(uint32_t index, const registry_record_t *record);
 ssize_t __wrap_write(int fd, const void *bytes, size_t n);
 ssize_t __real_write(int fd, const void *bytes, size_t n);
-void __wrap_apl_template_tell(apl_pool_t *pool, const char *name,
-                              const void *figures);
+void __wrap_apl_template_write(apl_pool_t *pool, const char *name,
+                               const void *figures);
 
 static void note(const char *word)
 {
@@ -83,8 +83,8 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t n)
     return __real_write(fd, bytes, n);
 }
 
-void __wrap_apl_template_tell(apl_pool_t *pool, const char *name,
-                              const void *figures)
+void __wrap_apl_template_write(apl_pool_t *pool, const char *name,
+                               const void *figures)
 {
     (void)pool;
     (void)name;
@@ -204,7 +204,7 @@ static pid_t fork_one(void)
           read(fds[GO], &go, 1) != 1 || go != 'g');
 }
 
-static void hear(process_t *p)
+static void receive(process_t *p)
 {
     close_all();
     while (p->forking.state == FORKING_ORDERED) {
@@ -254,7 +254,7 @@ static void it_is_on_record_before_it_goes(void **state)
     pid_t pid = fork_one();
 
     (void)state;
-    hear(p);
+    receive(p);
     assert_int_equal(p->forking.state, FORKING_NOT);
     assert_string_equal(done, "registry segment go");
     assert_int_equal(p->is.pid, pid);
@@ -271,7 +271,7 @@ static void it_does_not_go_without_a_record(void **state)
 
     (void)state;
     failing = 1;
-    hear(p);
+    receive(p);
     assert_int_equal(p->forking.state, FORKING_EXECUTE);
     assert_string_equal(done, "");
     assert_int_equal(p->is.pid, 0);
@@ -312,7 +312,7 @@ static void is_not_taken(process_t *p, pid_t pid)
 
     snprintf(hello, sizeof hello, "%d\n", (int)pid);
     assert_true(__real_write(fds[REPORT], hello, strlen(hello)) > 0);
-    hear(p);
+    receive(p);
     assert_int_equal(p->forking.state, FORKING_EXECUTE);
     assert_string_equal(done, "");
 }
@@ -335,13 +335,13 @@ static void it_names_a_helper_job(void **state)
 {
     process_t *p = taken_order();
     helper_job_t job = {0};
-    procfs_t who;
+    procfs_t info;
     pid_t pid = helper_job_fork(state_spawner(), &job, SECOND, NULL);
 
     (void)state;
     if (pid == 0)
         _exit(pause());
-    while (procfs_read(pid, &who) != 0 || who.session != pid)
+    while (procfs_read(pid, &info) != 0 || info.session != pid)
         usleep(100);
     is_not_taken(p, pid);
     helper_job_stop();
@@ -352,9 +352,9 @@ static void all_is_closed_without_a_hello(void **state)
     process_t *p = taken_order();
 
     (void)state;
-    hear(p);
+    receive(p);
     assert_int_equal(p->forking.state, FORKING_EXECUTE);
-    assert_int_equal(t->template.missed, 0);
+    assert_int_equal(t->template.missed, 1);
 }
 
 /* It does not read its orders. */

@@ -75,7 +75,7 @@ static void a_number(void **state)
 }
 
 /* The error log cannot be opened, so its lines go to CONTRACT_LOG_FD. They are
- * no part of the result. */
+ * not a part of the result. */
 static void a_number_and_a_line_of_the_log(void **state)
 {
     int64_t seven = 7;
@@ -101,8 +101,8 @@ static void no_response(void **state)
     assert_int_equal(result, -1);
 }
 
-/* It is killed. Its place is free when it is dead, not before: otherwise any
- * number of them might be dying. */
+/* It is killed. Its place is free only when it is dead: otherwise any number of
+ * jobs might be dying at the same time. */
 static void its_time_is_up(void **state)
 {
     pid_t pid = helper_job_fork(&spawner, &job, LIMIT, ended);
@@ -130,7 +130,7 @@ static void its_time_is_up(void **state)
 /* It ends in order, and leaves a background process. */
 static void nothing_is_left(void **state)
 {
-    procfs_t who;
+    procfs_t info;
     pid_t left;
     int i;
 
@@ -146,7 +146,7 @@ static void nothing_is_left(void **state)
     assert_int_equal(reap().si_status, 0);
     assert_true(result > 0);
     for (i = 0; i < 60000; i++) {
-        if (procfs_read((pid_t)result, &who) != 0 || who.state == 'Z')
+        if (procfs_read((pid_t)result, &info) != 0 || info.state == 'Z')
             return;
         usleep(1000);
     }

@@ -111,7 +111,7 @@ static void a_killed_request_has_its_time_counted(void **state)
                      APR_SUCCESS);
     scene_refused(s, &first);
     assert_int_equal(g->app_time.counts[5], 1);
-    /* Also when its process is gone before the child knows. */
+    /* It counts also when its process is gone before the child knows. */
     assert_int_equal(apl_timeouts_kill(&s->pool, second.id, 0, s->now),
                      APR_SUCCESS);
     assert_int_equal(apl_supervise_gone(&s->pool, second.id, s->now),

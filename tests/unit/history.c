@@ -107,7 +107,7 @@ static void expect(scene_t *s, const char *uri, const char *query)
 {
     apr_pool_t *p;
     json_t *one;
-    const char *said;
+    const char *shown;
 
     apr_pool_create(&p, NULL);
     one = request(s, p, 0);
@@ -115,8 +115,8 @@ static void expect(scene_t *s, const char *uri, const char *query)
     assert_null(json_object_get(one, "query"));
     json_decref(one);
     one = request(s, p, 1);
-    said = json_string_value(json_object_get(one, "query"));
-    assert_string_equal(said ? said : "", query);
+    shown = json_string_value(json_object_get(one, "query"));
+    assert_string_equal(shown ? shown : "", query);
     json_decref(one);
     apr_pool_destroy(p);
 }
@@ -138,7 +138,7 @@ static void a_query_is_shown_only_in_the_full_report(void **state)
                      APR_SUCCESS);
     expect(s, "/pay", "card=4711");
     scene_close(s, &hold);
-    /* The next request in its slot has nothing of it. */
+    /* The next request in its slot has nothing from it. */
     assert_int_equal(apl_checkout(&s->pool, &hold, a, NULL, NULL, s->now),
                      APR_SUCCESS);
     expect(s, "", "");

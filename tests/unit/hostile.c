@@ -112,8 +112,8 @@ static void the_limit_of_the_lock_is_one(void **state)
     assert_in_range(apl_now() - begin, SECONDS(1) / 10, SECONDS(30));
 }
 
-/* A caller that has waited in vain once waits no more, until its patience is
- * set again. */
+/* A caller that has waited in vain once does not wait again until its patience
+ * is set again. */
 static void patience_is_for_all_verbs_together(void **state)
 {
     scene_t *s = scene_new(1);

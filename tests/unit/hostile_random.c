@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* hostile.c at random: another process writes any bytes anywhere while verbs of
- * root run. The verbs end, and touch nothing outside the segment. The segment
- * lies here between areas that no process may touch. */
+ * root run. The verbs end, and touch nothing outside the segment. Here the
+ * segment is between areas that no process may touch. */
 
 #include <apr_general.h>
 #include <signal.h>
@@ -61,7 +61,7 @@ static uint32_t plausible(unsigned *dice)
         return values[n / 4 % (sizeof values / sizeof *values)];
     case 1: /* a link */
         return n / 4 % pool.size / 4 * 4;
-    case 2: /* what stands elsewhere */
+    case 2: /* a value from another place */
         return *(uint32_t *)(void *)(pool.base + n / 4 % pool.size / 4 * 4);
     default:
         return n << 2 ^ n >> 7;
@@ -105,8 +105,9 @@ static void write_garbage(unsigned *dice)
     *word = (uint32_t)rand_r(dice) * 2654435761u;
 }
 
-/* Write back the old bytes again and again: what root takes out of a list is
- * in it again. Not the lock, nor the sequence number beside it. */
+/* Write back the old bytes again and again: a slot that root takes out of a
+ * list is in it again. The lock, and the sequence number beside it, are not
+ * written. */
 static void put_back(unsigned *dice)
 {
     static char image[1 << 20];
@@ -212,7 +213,7 @@ static _Noreturn void be_root(void)
         supervise(&dice, apl_now());
         apl_housekeeping_tick(&pool, apl_now(), &next);
         if (n % 3 == 0)
-            pool.damaged = 1; /* and so repair is under fire as well */
+            pool.damaged = 1; /* so repair is attacked as well */
         if (n++ % 16 == 0)
             report(p);
     }

@@ -50,7 +50,7 @@ static void p4_the_oldest_request_counts(void **state)
     scene_busy(s, a, &young, 1);
     slow_look(s, SECOND);
     assert_int_equal(s->pool.header->hung, 1);
-    scene_close(s, &old); /* the clock sees that the other is not that old */
+    scene_close(s, &old); /* the clock sees that the other is younger */
     slow_look(s, SECOND);
     assert_int_equal(s->pool.header->hung, 0);
     assert_int_equal(s->pool.header->counters.unhung, 1);

@@ -21,8 +21,8 @@ static uint32_t size(scene_t *s, const apl_app_t *a)
     return scene_group(s, a)->size;
 }
 
-/* The app that asked first gets it. The app with hung processes is not locked
- * out. */
+/* The app that has waited longest gets it. The app with hung processes is not
+ * locked out. */
 static void the_place_of_a_hung_process_is_for_all_apps(void **state)
 {
     scene_t *s = scene_new(2);
@@ -114,8 +114,8 @@ static void an_idle_one_stays_while_a_place_is_left(void **state)
     scene_end(s);
 }
 
-/* An app that has enough processes which are not hung waits for a place below
- * its own credit, and holds up no other app meanwhile. */
+/* An app that has enough processes that are not hung waits for a place without
+ * its own credit. Meanwhile it delays no other app. */
 static void an_app_with_enough_processes_blocks_no_other(void **state)
 {
     scene_t *s = scene_new(3);
@@ -160,8 +160,8 @@ static void the_first_of_its_list_blocks_no_other(void **state)
     scene_end(s);
 }
 
-/* An idle process above the limit gives way to another app, and that one's to
- * the app whose process hangs: the pool does not grow by that. */
+/* An idle process above the limit makes room for another app. A process of that
+ * app makes room for the app whose process hangs. So the pool does not grow. */
 static void one_above_the_limit_gives_way(void **state)
 {
     scene_t *s = scene_new(1);

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* I18: apl_check() finds each list that is torn, that lacks a member, or that
- * has a wrong one. */
+/* I18: apl_check() finds each list that is broken, that misses a member, or
+ * that has a wrong one. */
 
 #include "shm/format/list.h"
 #include "tests/unit/support/breaks.h"

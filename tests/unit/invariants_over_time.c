@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* Invariants of shm/format/format.h that apl_check() cannot see, because they
- * allow something, speak of the past, or may be exceeded after a limit was
+ * allow something, are about the past, or may be exceeded after a limit was
  * lowered. walk.c compares them after each step with the moment before. */
 
 #include "shm/slots/group.h"

@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Processes that are ended because of a request, and those that survive it. */
+/* Processes that are killed because of a request, and processes that survive
+ * SIGKILL. */
 
 #include "tests/unit/support/slow.h"
 
@@ -142,7 +143,7 @@ static void only_links_are_closed(void **state)
     scene_end(s);
 }
 
-/* Nobody waits for the request, so it does not keep a process that has to
+/* No client waits for the request, so it does not keep a process that has to
  * leave. */
 static void links_are_closed_beside_an_abandoned_one(void **state)
 {
@@ -221,8 +222,8 @@ static void p16_its_requests_see_the_kill(void **state)
     assert_true(apl_checkout_killed(&s->pool, &h[0]));
     assert_true(apl_checkout_killed(&s->pool, &h[1]));
     assert_false(apl_checkout_killed(&s->pool, &h[2]));
-    /* Also when nothing is left of the process; but not the next process in
-     * that slot. */
+    /* This is so also when nothing is left of the process. But it is not so for
+     * the next process in that slot. */
     assert_int_equal(apl_supervise_gone(&s->pool, h[0].id, s->now),
                      APR_SUCCESS);
     assert_true(apl_checkout_killed(&s->pool, &h[0]));
@@ -331,7 +332,7 @@ static void p18_waiters_get_an_error(void **state)
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
     assert_int_equal(apl_timeouts_mark_unkillable(&s->pool, h[0].id, s->now),
                      APR_SUCCESS);
-    scene_tick(s, SECOND); /* there is one that may serve it yet */
+    scene_tick(s, SECOND); /* there is one that may still serve it */
     assert_int_equal(scene_poll(s, &waiting), APL_EWAIT);
     assert_int_equal(apl_supervise_gone(&s->pool, h[1].id, s->now),
                      APR_SUCCESS);

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* No app runs without a record: its process is in the registry and in the
- * segment before its child is told to continue. */
+ * segment before its child gets "go". */
 
 #include <errno.h>
 #include <stdio.h>
@@ -195,6 +195,77 @@ static void it_does_not_go_without_a_record(void **state)
     end(p);
 }
 
+/* A template has failed, and many starts have waited for it. */
+static void all_that_waited_are_not_executed_at_once(void **state)
+{
+    spawner_t *s = state_spawner();
+    process_t *p;
+    int i, n[2] = {0, 0};
+
+    (void)state;
+    for (i = 0; i < 10; i++) {
+        p = process_new(s, 0x10000u + (uint64_t)i, "shop");
+        assert_non_null(p);
+        p->forking.state = FORKING_EXECUTE;
+    }
+    for (i = 0; i < 2; i++) {
+        launch_orders(s);
+        for (p = s->processes; p; p = p->next)
+            n[i] += p->is.pid != 0;
+        for (p = s->processes; p && i == 0; p = p->next)
+            p->phase = p->is.pid != 0 ? PHASE_LIVE : p->phase;
+    }
+    assert_int_equal(n[0], 8);
+    assert_int_equal(n[1], 10);
+    for (p = s->processes; p; p = p->next) {
+        scratch_reap(p->is.pid);
+        end(p);
+    }
+}
+
+/* A template has forked these. They are not ready yet. */
+static void add_forked(int from, int to)
+{
+    spawner_t *s = state_spawner();
+    process_t *p;
+    int i;
+
+    for (i = from; i < to; i++) {
+        p = process_new(s, 0x20000u + (uint64_t)i, "other");
+        assert_non_null(p);
+        p->is.began = s->now;
+        p->is.template_id = 1;
+    }
+}
+
+static int is_taken(void)
+{
+    ordered = 1;
+    launch_orders(state_spawner());
+    return ordered < 1;
+}
+
+/* An app may have eight processes forked at a time. They may take long until
+ * they are ready. They keep no place that another app needs. */
+static void forked_ones_of_an_app_count_as_one(void **state)
+{
+    spawner_t *s = state_spawner();
+    process_t *p;
+
+    (void)state;
+    add_forked(0, 8);
+    assert_true(is_taken());
+    for (p = s->processes; p; p = p->next)
+        if (p->is.pid != 0) {
+            scratch_reap(p->is.pid);
+            p->phase = PHASE_LIVE;
+        }
+    add_forked(8, 64);
+    assert_false(is_taken());
+    for (p = s->processes; p; p = p->next)
+        end(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +274,10 @@ int main(void)
         cmocka_unit_test_teardown(it_does_not_go_without_a_record,
                                   scratch_forget),
         cmocka_unit_test_teardown(a_dead_child_leaves_no_socket,
+                                  scratch_forget),
+        cmocka_unit_test_teardown(all_that_waited_are_not_executed_at_once,
+                                  scratch_forget),
+        cmocka_unit_test_teardown(forked_ones_of_an_app_count_as_one,
                                   scratch_forget),
         cmocka_unit_test(it_does_nothing_unasked)};
 

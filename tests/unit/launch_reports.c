@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What a booting child reports of itself is believed once. What an app writes
- * to $NOTIFY_SOCKET. */
+/* The reports of a booting child, each of which counts once. The messages of an
+ * app to $NOTIFY_SOCKET. */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,9 +22,9 @@
 
 static process_t *p;
 static int child;       /* its end of the pipe */
-static apl_wire_t wire; /* that the segment was told */
+static apl_wire_t wire; /* that the segment got */
 static int configured;  /* its app was changed */
-static int ran;         /* of a failed start, as the segment was told */
+static int ran;         /* of a failed start, as in the segment */
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
                                          apl_identity_t identity, apl_wire_t is,
@@ -154,8 +154,9 @@ static void in_order(void **state)
     is(1000, "shop", "serve");
 }
 
-/* Also its wire protocol, and how many requests it takes. That holds for its
- * app when the process is ready, and not before: the start may fail. */
+/* It also reports its wire protocol, and how many requests it takes. These
+ * values count for its app only when the process is ready: the start may
+ * fail. */
 static void what_was_found(void **state)
 {
     registry_record_t record;

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* Lists keep their order, sort in a stable way, and end at damage. The heap
- * gives the process with the fewest sessions, and of those the oldest. */
+ * gives the process with the fewest sessions, and among equals the oldest. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The lock excludes others, and says when its owner has died, whichever way it
- * died. */
+/* The lock excludes others. The next owner learns when the last one has died,
+ * in whatever way it died. */
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -110,7 +110,7 @@ static void the_kernel_knows_the_lock_that_is_held(void **state)
     assert_null(announced());
 }
 
-/* As if a signal handler had made the kernel forget the lock. */
+/* Act as if a signal handler had made the kernel forget the lock. */
 static void an_owner_the_kernel_forgot_is_found_out(void **state)
 {
     shared_t *m = shared_new();

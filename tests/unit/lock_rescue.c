@@ -18,22 +18,22 @@
 static spawner_t *s;
 static scene_t *scene;
 
-/* What /proc says. */
+/* The content of /proc, made by the test. */
 static int readable;
 static char runs;      /* state of each thread */
 static uint32_t moves; /* by how much the sequence moves during a look */
 
-int __wrap_procfs_read(pid_t pid, procfs_t *who);
+int __wrap_procfs_read(pid_t pid, procfs_t *info);
 pid_t __wrap_procfs_of_pidfd(int fd);
 
-int __wrap_procfs_read(pid_t pid, procfs_t *who)
+int __wrap_procfs_read(pid_t pid, procfs_t *info)
 {
     if (!readable)
         return -1;
-    memset(who, 0, sizeof *who);
-    who->pid = pid;
-    who->ppid = PARENT;
-    who->state = runs;
+    memset(info, 0, sizeof *info);
+    info->pid = pid;
+    info->ppid = PARENT;
+    info->state = runs;
     s->shm.header->sequence += moves;
     return 0;
 }

@@ -90,14 +90,14 @@ static void a_flood_is_cut(void **state)
                                  "99999\n"));
     flood(10);
     log_tick(0);
-    assert_int_equal(written("flood "), 0); /* it was told just now */
+    assert_int_equal(written("flood "), 0); /* it was logged just now */
     now += 20;
     log_tick(0);
     assert_int_equal(written("10 lines dropped"), 1);
     flood(1000);
     assert_int_equal(written("flood "), 20 * LOG_RATE);
     log_tick(0);
-    assert_int_equal(written("lines dropped"), 0); /* it was told just now */
+    assert_int_equal(written("lines dropped"), 0); /* it was logged just now */
     log_tick(1); /* but this is the last chance */
     assert_int_equal(written("800 lines dropped"), 1);
     log_tick(1);

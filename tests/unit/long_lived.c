@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* How many other long-lived connections does an app have? */
+/* How many other long-lived connections an app has. */
 
 #include "shm/verbs/checkin.h"
 #include "tests/unit/support/slow.h"

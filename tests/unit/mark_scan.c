@@ -239,21 +239,21 @@ static void what_is_in_no_record(void **state)
     assert_false(begin());
 }
 
-/* A process that leads a session, and bears the mark of another one. */
+/* A process that leads a session, and has the mark of another one. */
 static process_t *leader(uint64_t id, pid_t pid)
 {
     process_t *p = process_new(state_spawner(), id, "shop");
-    procfs_t who;
+    procfs_t info;
 
     assert_non_null(p);
-    assert_int_equal(procfs_read(pid, &who), 0);
+    assert_int_equal(procfs_read(pid, &info), 0);
     p->is.pid = pid;
-    p->is.start = who.start;
+    p->is.start = info.start;
     return p;
 }
 
-/* It was forked from a process that is in no record any more, and bears the
- * mark of that. */
+/* It was forked from a process that is in no record any more, and has the mark
+ * of that process. */
 static void what_is_in_the_session_of_a_record(void **state)
 {
     pid_t known = marked_start(marked_instance(), UNKNOWN), stray;
@@ -281,7 +281,7 @@ static void the_session_counts_before_the_mark(void **state)
     scan_all();
     wait_for_end(left);
     assert_true(marked_is_alive(forked));
-    /* What is asked for p finds it, whatever its mark is. */
+    /* A scan for p finds it, whatever its mark is. */
     p->gone = 1;
     p->end.died_ticks = procfs_now();
     mark_scan_ask(state_spawner(), p, SIGKILL);

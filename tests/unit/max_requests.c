@@ -159,7 +159,7 @@ static void less_than_ten_leave_no_time_for_it(void **state)
     assert_int_equal(scene_take(s), 0);
     assert_true(serve(s, a, 1) == old);
     assert_int_equal(scene_condition(s, old).state, APL_PROCESS_LEAVING);
-    assert_int_equal(scene_take(s), 0); /* and nobody waits */
+    assert_int_equal(scene_take(s), 0); /* and no request waits */
     scene_end(s);
 }
 
@@ -356,7 +356,7 @@ static void another_app_that_waits_longer_has_the_place(void **state)
     two_wait_for_its_place(0);
 }
 
-/* This is so also if that app is its own. */
+/* This is so also if the app of that request is the same. */
 static void an_app_that_waits_shorter_does_not(void **state)
 {
     (void)state;

@@ -44,8 +44,8 @@ static void call_the_kernel_inside(walk_t *w)
     _exit(0);
 }
 
-/* Do this in another process. @return how many system calls it made with the
- * lock held */
+/* Do this in another process. @return how many system calls it made while it
+ * had the lock */
 static int calls_inside(walk_t *w, void (*run)(walk_t *w))
 {
     pid_t pid = fork();

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Parking sockets, and how a child uses what is parked there. */
+/* Parking sockets, and how a child uses parked connections. */
 
 #include "spawner/shared/parking.h"
 

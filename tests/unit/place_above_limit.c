@@ -8,7 +8,7 @@
 
 #define PAUSE (61 * SECOND) /* longer than any back-off */
 
-/* A request to an app that does not start. */
+/* A request for an app that does not start. */
 static void fail_once(scene_t *s, const apl_app_t *app)
 {
     apl_session_ref_t h;

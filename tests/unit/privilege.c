@@ -141,13 +141,13 @@ uid_t __wrap_geteuid(void)
     return me;
 }
 
-static privilege_t who;
+static privilege_t account;
 static char error[PRIVILEGE_ERROR_MAX];
 
 static int find(const char *user, const char *group, uid_t owner)
 {
     error[0] = 0;
-    return privilege_find(&who, user, group, owner, "/srv/shop", error);
+    return privilege_find(&account, user, group, owner, "/srv/shop", error);
 }
 
 static int fresh(void **state)
@@ -171,12 +171,12 @@ static void a_user_with_an_entry(void **state)
 {
     (void)state;
     assert_int_equal(find("shop", NULL, USERDB_NOBODY), 0);
-    assert_int_equal(who.uid, 1001);
-    assert_int_equal(who.gid, 1002);
+    assert_int_equal(account.uid, 1001);
+    assert_int_equal(account.gid, 1002);
     assert_int_equal(find("#1001", "shops", USERDB_NOBODY), 0);
-    assert_int_equal(who.gid, 1004);
+    assert_int_equal(account.gid, 1004);
     assert_int_equal(find(NULL, NULL, 1001), 0);
-    assert_string_equal(who.name, "shop");
+    assert_string_equal(account.name, "shop");
 }
 
 static void no_group_is_guessed(void **state)
@@ -188,9 +188,9 @@ static void no_group_is_guessed(void **state)
     assert_says("AppUser #4711 GROUP");
     assert_says("/srv/shop");
     assert_int_equal(find("#4711", "#4712", USERDB_NOBODY), 0);
-    assert_int_equal(who.uid, 4711);
-    assert_int_equal(who.gid, 4712);
-    assert_int_equal(who.known, 0);
+    assert_int_equal(account.uid, 4711);
+    assert_int_equal(account.gid, 4712);
+    assert_int_equal(account.known, 0);
     assert_int_equal(find("nosuchuser", NULL, USERDB_NOBODY), -1);
     assert_says("there is no user");
 }
@@ -232,11 +232,11 @@ static void roots_group_is_left_out(void **state)
 
     (void)state;
     assert_int_equal(find("shop", NULL, USERDB_NOBODY), 0);
-    assert_int_equal(privilege_groups(&who, error), 0);
+    assert_int_equal(privilege_groups(&account, error), 0);
     assert_int_equal(n_taken, 3);
     assert_memory_equal(taken, want, sizeof want);
     assert_int_equal(find("#4711", "#4712", USERDB_NOBODY), 0);
-    assert_int_equal(privilege_groups(&who, error), 0);
+    assert_int_equal(privilege_groups(&account, error), 0);
     assert_int_equal(n_taken, 1);
     assert_int_equal(taken[0], 4712);
 }
@@ -247,7 +247,7 @@ static void all_of_roots_rights_are_dropped(void **state)
 
     (void)state;
     assert_int_equal(find("shop", NULL, USERDB_NOBODY), 0);
-    assert_int_equal(privilege_drop(&who, 0, error), 0);
+    assert_int_equal(privilege_drop(&account, 0, error), 0);
     for (i = 0; i < 3; i++) {
         assert_int_equal(is[i], 1001);
         assert_int_equal(of[i], 1002);
@@ -259,14 +259,14 @@ static void rights_that_cannot_be_dropped(void **state)
     (void)state;
     assert_int_equal(find("shop", NULL, USERDB_NOBODY), 0);
     forbidden = 1;
-    assert_int_equal(privilege_drop(&who, 0, error), -1);
+    assert_int_equal(privilege_drop(&account, 0, error), -1);
     assert_says("no_new_privs");
     fresh(NULL);
     forbidden = 1;
-    assert_int_equal(privilege_drop(&who, 1, error), 0);
+    assert_int_equal(privilege_drop(&account, 1, error), 0);
     fresh(NULL);
     stubborn = 1;
-    assert_int_equal(privilege_drop(&who, 1, error), -1);
+    assert_int_equal(privilege_drop(&account, 1, error), -1);
     assert_says("cannot become user shop");
 }
 
@@ -275,8 +275,8 @@ static void without_roots_rights(void **state)
     (void)state;
     me = 4711;
     assert_int_equal(find(NULL, NULL, USERDB_NOBODY), 0);
-    assert_int_equal(who.uid, 4711);
-    assert_int_equal(who.gid, getegid());
+    assert_int_equal(account.uid, 4711);
+    assert_int_equal(account.gid, getegid());
     assert_int_equal(find("shop", NULL, USERDB_NOBODY), -1);
     assert_says("only root");
 }

@@ -162,7 +162,7 @@ static void there_are_no_more_records(void **state)
 static void a_mistake_of_ours_is_a_panic(void **state)
 {
     process_t *p = begin(1);
-    char said[256] = "";
+    char printed[256] = "";
     int ends[2], status;
     pid_t pid;
 
@@ -176,12 +176,12 @@ static void a_mistake_of_ours_is_a_panic(void **state)
         _exit(0);
     }
     close(ends[1]);
-    assert_true(read(ends[0], said, sizeof said - 1) > 0);
+    assert_true(read(ends[0], printed, sizeof printed - 1) > 0);
     close(ends[0]);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-    assert_non_null(strstr(said, "spawner/state/process.c:"));
-    assert_non_null(strstr(said, "it must hold that pid > 1"));
+    assert_non_null(strstr(printed, "spawner/state/process.c:"));
+    assert_non_null(strstr(printed, "it must hold that pid > 1"));
 }
 
 int main(void)

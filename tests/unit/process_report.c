@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* What the kernel says of a process, in words. */
+/* The words for what the kernel says about a process. */
 
 #include "spawner/diagnose/process_report.h"
 

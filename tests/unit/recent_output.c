@@ -106,7 +106,8 @@ static void in_order_and_each_once(void **state)
     expect("shop", 4, USERDB_NOBODY, "one\n\nthree\n", 0, 3);
 }
 
-/* The oldest go, whole lines of them, and the numbers of the others stay. */
+/* The oldest lines are removed, only whole lines, and the others keep their
+ * numbers. */
 static void as_many_as_there_is_room_for(void **state)
 {
     uint64_t first, next;
@@ -187,7 +188,7 @@ static void an_app_that_is_gone_is_forgotten(void **state)
     recent_output_sweep(state_spawner());
     expect("shop", 0, USERDB_NOBODY, "", 0, 0);
     expect("blog", 0, USERDB_NOBODY, "two\n", 0, 1);
-    /* A later app of that name begins anew. */
+    /* A later app of that name begins again. */
     be_in_the_table(&shop, 1);
     print("shop", 1001, "new");
     expect("shop", 0, 1001, "new\n", 0, 1);

@@ -46,8 +46,8 @@ static void write_records(uint32_t pid)
     }
 }
 
-/* Another spawner: it has the registry, and writes once more when it is told
- * to. Then it ends. */
+/* Another spawner: it has the registry, and writes once more after a byte from
+ * the test. Then it ends. */
 static pid_t other(int tell[2])
 {
     int ready[2];
@@ -86,7 +86,7 @@ static void goes_on_with_a_copy(void **state)
     assert_int_equal(write(tell[1], "", 1), 1);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-    /* What the old one has written since is of no effect. */
+    /* What the old one has written since has no effect. */
     for (i = 0; i < N; i++) {
         assert_int_equal(registry_read(i, &is), REGISTRY_RECORD);
         assert_int_equal(is.id, i + 1);
@@ -171,7 +171,7 @@ static void beats_with_the_old_file(void **state)
     heartbeat_begin(place, name);
     assert_int_equal(heartbeat_check(&pulse, place, name), 0);
     assert_int_equal(pulse.inode, first);
-    /* Nor is there an old one. */
+    /* There is no old one either. */
     assert_int_equal(unlinkat(place, name, 0), 0);
     heartbeat_begin(place, name);
     heartbeat_check(&pulse, place, name);

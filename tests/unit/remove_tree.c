@@ -68,8 +68,8 @@ static void a_file_and_a_tree(void **state)
     remove_tree(top, "tree");
 }
 
-/* Deeper than a path can be, and than there are descriptors; and what is in
- * the way of a directory that is moved. */
+/* A tree that is deeper than a path can be and than the number of descriptors.
+ * Also entries that have the name of a directory that is moved. */
 static void a_deep_tree(void **state)
 {
     int at = openat(top, "tree", O_RDONLY | O_DIRECTORY | O_CLOEXEC), i, next;

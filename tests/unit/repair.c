@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Repair rebuilds from the slots what was there, and ends on any bytes. */
+/* Repair rebuilds lists and counts from the slots, and it ends, whatever the
+ * bytes are. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +144,8 @@ static void a_process_after_its_last_request_retires(void **state)
     scene_end(s);
 }
 
-/* Turns are in no slot. But the waiters are, and since when they wait. */
+/* Turns are in no slot. But the slots have the waiters, and the time since when
+ * they wait. */
 static void turns_come_back_in_the_order_of_the_waiters(void **state)
 {
     static const char *const names[] = {"c", "b", "a"};

@@ -209,7 +209,8 @@ static void b12_an_older_look_at_the_file_restarts_nothing(void **state)
                      1);
     touch("restart.txt", 1000);
     id = serve(s, a);
-    /* The slow one saw no file: neither a restart nor its old news count. */
+    /* The slow one saw no file. It causes no restart, and its old result does
+     * not count. */
     assert_int_equal(apl_checkout(&s->pool, &h, a, NULL, &early, s->now),
                      APR_SUCCESS);
     assert_true(h.id == id);
@@ -331,7 +332,7 @@ static void b14_the_interval_begins_before_the_look(void **state)
     s->now += 5000000;
     assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &early),
                      1);
-    s->now += 4999999; /* it is stopped here; a touch is not what it saw */
+    s->now += 4999999; /* it is stopped here; it has not seen the touch */
     assert_int_equal(apl_checkout(&s->pool, &h, a, NULL, &early, s->now),
                      APR_SUCCESS);
     scene_close(s, &h);

@@ -12,7 +12,7 @@
 #include "shm/verbs/enter.h"
 #include "tests/unit/support/scene.h"
 
-/* Sessions that no child knows of, as they may be there after damage. */
+/* Sessions that no child knows, as they may exist after damage. */
 static void after_damage_the_roll_is_called(void **state)
 {
     scene_t *s = scene_new(2);
@@ -42,7 +42,7 @@ static void after_damage_the_roll_is_called(void **state)
     assert_int_equal(s->pool.children[s->pool.self].state, APL_CHILD_USED);
     assert_int_equal(scene_get(s, &next, a), APR_SUCCESS);
     scene_is(s, 2, 2);
-    scene_close(s, &h[0]); /* of which nobody knows any more */
+    scene_close(s, &h[0]); /* that no child knows any more */
     scene_is(s, 2, 2);
     scene_close(s, &wait);
     scene_close(s, &next);

@@ -31,7 +31,7 @@ static void another_process_attaches(void **state)
     assert_int_equal(apl_configure_limits(&a, 7, 1, 1), APR_SUCCESS);
     assert_int_equal(b.header->max, 7);
     apl_segment_close(&b);
-    /* What another process wrote there decides nothing. */
+    /* Values that another process wrote there decide nothing. */
     memset(a.header, 0xff, offsetof(apl_header_t, lock));
     assert_int_equal(apl_segment_attach(&b, dup(a.file), &n), APR_SUCCESS);
     assert_int_equal(b.header->layout, APL_LAYOUT);

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A peek at a session shows one request, whatever happens meanwhile. */
+/* A peek at a session shows one request, whatever happens at the same time. */
 
 #include "shm/slots/session_peek.h"
 

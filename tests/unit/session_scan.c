@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* One pass over all processes serves all callers: what is left of a session,
- * signals for it, its memory. */
+/* One pass over all processes does the work for all callers: it finds what is
+ * left of a session, sends signals to it, and adds up its memory. */
 
 #include "spawner/state/session_scan.h"
 
@@ -189,7 +189,7 @@ static void what_began_later_is_not_its(void **state)
     look_and_spare(p, &session);
 }
 
-/* Nor is what is older than the leader. */
+/* A process that is older than the leader does not belong to it either. */
 static void what_is_older_is_not_its(void **state)
 {
     family_t session;
@@ -201,7 +201,8 @@ static void what_is_older_is_not_its(void **state)
     look_and_spare(p, &session);
 }
 
-/* Taken over, and there was no descriptor for it: nobody has sent it one. */
+/* It was adopted, and there was no descriptor for it: no signal was sent to
+ * it. */
 static void a_leader_without_a_pidfd(void **state)
 {
     family_t session;

@@ -178,7 +178,7 @@ static void options_may_change_while_requests_are_open(void **state)
 }
 
 /* One of its processes is never idle. It leaves, and its requests continue. */
-static void a_newcomer_gets_a_place_from_those_who_share(void **state)
+static void a_newcomer_gets_a_place_from_those_that_share(void **state)
 {
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
@@ -295,7 +295,7 @@ int main(void)
         cmocka_unit_test(b23_the_queue_has_a_limit),
         cmocka_unit_test(b24_first_come_first_served_and_one_is_woken),
         cmocka_unit_test(options_may_change_while_requests_are_open),
-        cmocka_unit_test(a_newcomer_gets_a_place_from_those_who_share),
+        cmocka_unit_test(a_newcomer_gets_a_place_from_those_that_share),
         cmocka_unit_test(options_of_a_request_let_waiters_in),
         cmocka_unit_test(options_of_the_configuration_let_waiters_in),
         cmocka_unit_test(a_dead_childs_many_sessions_are_all_given_away),

@@ -98,7 +98,7 @@ static void a_kill_is_recorded_once_the_lock_is_free(void **state)
     assert_true(s->wake <= s->now);
     turn();
     assert_true(apl_checkout_dying(&scene->pool, &h));
-    assert_int_equal(p->slot.requests_untold, 0);
+    assert_int_equal(p->slot.signal_unnoted, 0);
 }
 
 /* A WebSocket, and the process has to leave. */

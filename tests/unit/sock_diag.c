@@ -61,7 +61,7 @@ ssize_t __wrap_recv(int fd, void *data, size_t size, int flags)
 {
     struct {
         struct nlmsghdr head;
-        struct nlmsgerr error; /* the same number stands behind NLMSG_DONE */
+        struct nlmsgerr error; /* the same number is behind NLMSG_DONE */
     } message;
 
     (void)fd;
@@ -92,10 +92,9 @@ static void on_unix(const sock_diag_socket_t *at, uint32_t n, void *ctx)
     fail();
 }
 
-static void on_tcp(uint32_t port, uint32_t uid, uint32_t n, void *ctx)
+static void on_tcp(const sock_diag_port_t *at, uint32_t n, void *ctx)
 {
-    (void)port;
-    (void)uid;
+    (void)at;
     (void)n;
     (void)ctx;
     fail();
@@ -156,21 +155,21 @@ static void count(const sock_diag_socket_t *at, uint32_t n, void *ctx)
     ++*(int *)ctx;
 }
 
-/* @return how many sockets were told */
+/* @return how many sockets were reported */
 static int dump_after(int some, int type, int reason, int *result)
 {
-    int told = 0;
+    int reported = 0;
 
     request = 0;
     sockets = some;
     responses[0].type = type;
     responses[0].reason = reason;
-    *result = sock_diag_unix(count, &told);
-    return told;
+    *result = sock_diag_unix(count, &reported);
+    return reported;
 }
 
 /* /proc/net/unix has the same sockets again. */
-static void no_socket_is_told_twice(void **state)
+static void no_socket_is_reported_twice(void **state)
 {
     int result, listens = socket(AF_UNIX, SOCK_STREAM, 0);
     struct sockaddr_un own = {.sun_family = AF_UNIX};
@@ -195,7 +194,7 @@ int main(void)
         cmocka_unit_test(a_dump_ends_with_done),
         cmocka_unit_test(a_kernel_that_cannot_dump),
         cmocka_unit_test(both_families_of_tcp),
-        cmocka_unit_test(no_socket_is_told_twice),
+        cmocka_unit_test(no_socket_is_reported_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

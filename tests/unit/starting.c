@@ -5,7 +5,7 @@
 
 #include "tests/unit/support/scene.h"
 
-static void a18_a_failed_start_is_told_to_all_that_wait_for_it(void **state)
+static void a18_a_failed_start_ends_all_waits_for_it(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
@@ -307,7 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a8_a_new_group_starts_up_to_its_minimum),
-        cmocka_unit_test(a18_a_failed_start_is_told_to_all_that_wait_for_it),
+        cmocka_unit_test(a18_a_failed_start_ends_all_waits_for_it),
         cmocka_unit_test(a_command_that_cannot_run_is_an_error_of_its_own),
         cmocka_unit_test(a20_starts_end_in_any_order),
         cmocka_unit_test(b4_a_failed_start_leaves_the_healthy_in_their_group),

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The control socket has a child make a response that takes long, once for all
+/* A child of the control socket makes a response that takes long, once for all
  * clients that wait for it. */
 
 #include "spawner/control/status_job.h"

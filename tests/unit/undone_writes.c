@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* Another process undoes each write of a verb at once. Each loop of the verb
- * ends all the same. The linker wraps the writes, so that each one is undone,
- * and not only some. */
+ * still ends. The linker wraps the writes, so that each one is undone, and not
+ * only some. */
 
 #include <string.h>
 #include <sys/mman.h>

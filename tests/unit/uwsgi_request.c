@@ -61,6 +61,22 @@ static void numbers_of_two_bytes(void **state)
     assert_int_equal(bytes[n - 1], 'v');
 }
 
+static void without_notes_for_the_log(void **state)
+{
+    apr_table_t *table = apr_table_make(pool, 4);
+    apr_size_t n = 0;
+
+    (void)state;
+    apr_table_addn(table, "APPPOOL_PID", "1");
+    apr_table_addn(table, "APPPOOL_QUEUE_MS", "22");
+    apr_table_addn(table, "APPPOOL_APP_MS", "333");
+    assert_non_null(apppool_uwsgi_request_make(pool, table, &n));
+    assert_int_equal(n, UWSGI_HEADER);
+    apr_table_addn(table, "APPPOOL_PIDS", "4444");
+    assert_non_null(apppool_uwsgi_request_make(pool, table, &n));
+    assert_int_equal(n, UWSGI_HEADER + 4 + 12 + 4);
+}
+
 static void no_more_than_fits(void **state)
 {
     apr_table_t *table = apr_table_make(pool, 4);
@@ -79,6 +95,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(byte_for_byte),
         cmocka_unit_test(numbers_of_two_bytes),
+        cmocka_unit_test(without_notes_for_the_log),
         cmocka_unit_test(no_more_than_fits),
     };
 

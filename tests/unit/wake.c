@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A waiter is woken, and the spawner is told of its work, at once and not at
- * the end of a slice. */
+/* A waiter is woken at once, and not at the end of a slice. The spawner also
+ * learns of its work at once. */
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -216,7 +216,7 @@ static void the_doorbell_rings_for_each_task(void **state)
     assert_true(rang(s)); /* which may be ended */
     assert_false(rang(s));
     assert_int_equal(apl_housekeeping_repair(&s->pool, s->now), APR_SUCCESS);
-    assert_true(rang(s)); /* an order that the dead placed, maybe */
+    assert_true(rang(s)); /* perhaps an order of the dead process */
     s->pool.header->counters.repairs = 0;
     close(s->pool.doorbell);
     scene_end(s);

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The pool does what the model does, whatever is asked of it in whatever order.
- * A walk that fails is cut down to the steps that matter.
+/* The pool does what the model does, for any verbs in any order. A walk that
+ * fails is shortened to the steps that matter.
  *
  * WALKS and STEPS in the environment make it longer, SEED sets the first walk:
  * tests/README.md. */
@@ -11,7 +11,7 @@
 
 #include "tests/unit/support/steps.h"
 
-/* @return the step at which pool and model part, or -1 */
+/* @return the step after which pool and model differ, or -1 */
 static int walk(const step_t *steps, int n, char why[300])
 {
     walk_t w;
@@ -69,14 +69,15 @@ static int shrink(step_t *steps, int n)
 /* How often a step is drawn. Each walk has a mood: it multiplies frequent
  * steps by one to three, and rare ones by none to two. */
 static const unsigned often[KINDS] = {
-    [ASK] = 40,    [LOOK] = 4,    [POLL] = 10,      [GIVE_UP] = 2,
-    [CLOSE] = 40,  [REFUSE] = 2,  [JOIN] = 2,       [LATE] = 2,
-    [TAKE] = 30,   [READY] = 40,  [FAIL] = 2,       [GONE] = 2,
-    [REAP] = 10,   [DETACH] = 2,  [OUTDATE] = 2,    [ADOPT] = 2,
-    [RESTART] = 3, [TICK] = 10,   [LIMIT] = 2,      [CONFIGURE] = 2,
-    [REMOVE] = 1,  [TEAR] = 2,    [OWNER_DIES] = 1, [ROLL] = 2,
-    [CLOCK] = 10,  [KILL] = 3,    [UNKILLABLE] = 1, [LONG_LIVED] = 1,
-    [DRAIN] = 2,   [ABANDON] = 8, [ENDED] = 6,      [START] = 3,
+    [ASK] = 40,     [LOOK] = 4,    [POLL] = 10,      [GIVE_UP] = 2,
+    [CLOSE] = 40,   [REFUSE] = 2,  [JOIN] = 2,       [LATE] = 2,
+    [TAKE] = 30,    [READY] = 40,  [FAIL] = 2,       [GONE] = 2,
+    [REAP] = 10,    [DETACH] = 2,  [OUTDATE] = 2,    [ADOPT] = 2,
+    [RESTART] = 3,  [TICK] = 10,   [LIMIT] = 2,      [CONFIGURE] = 2,
+    [REMOVE] = 1,   [TEAR] = 2,    [OWNER_DIES] = 1, [ROLL] = 2,
+    [CLOCK] = 10,   [KILL] = 3,    [UNKILLABLE] = 1, [LONG_LIVED] = 1,
+    [DRAIN] = 2,    [ABANDON] = 8, [ENDED] = 6,      [START] = 3,
+    [TEMPLATE] = 6,
 };
 
 static void draw(step_t *steps, int n, long seed)

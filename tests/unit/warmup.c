@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* AppReady /path: which process gets the request, and how. */
+/* AppReady /path: which process gets the request, and how; and how soon its
+ * response is noticed. */
 
 #include "spawner/life/warmup.h"
 
@@ -9,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "spawner/life/ready.h"
 #include "spawner/state/guarded_socket.h"
 #include "tests/unit/support/scene.h"
 
@@ -132,15 +134,55 @@ static void a_process_of_an_older_configuration(void **state)
     assert_int_equal(recv(server, asked, sizeof asked, 0), -1);
 }
 
+static void a_check_is_late_by_a_part_of_the_time(void **state)
+{
+    static const int64_t taken[][2] = {{0, 1000},       {16000, 1000},
+                                       {160000, 10000}, {640000, 40000},
+                                       {SECOND, 50000}, {60 * SECOND, 50000}};
+    app_table_t table = {.pool = NULL};
+    apr_pool_t *pool;
+    size_t i;
+
+    (void)state;
+    assert_int_equal(apr_pool_create(&pool, NULL), APR_SUCCESS);
+    table.by_name = apr_hash_make(pool);
+    apr_hash_set(table.by_name, "shop", APR_HASH_KEY_STRING, &app);
+    strcpy(p.is.name, "shop");
+    p.is.pid = 4711;
+    p.is.wire.listen = APL_LISTEN_TCP;
+    s.by_port = apr_hash_make(pool);
+    s.table = &table;
+    s.processes = &p;
+    s.now = p.is.began = 100 * SECOND;
+    assert_int_equal(warmup_check(&s, &p, &app), 0);
+    for (i = 0; i < sizeof taken / sizeof *taken; i++) {
+        s.now = p.is.began + taken[i][0];
+        s.wake = s.now + SECOND;
+        ready_check(&s);
+        assert_int_equal(s.wake - s.now, taken[i][1]);
+    }
+    /* The time of the request counts, and not that of the start. */
+    p.is.began -= 60 * SECOND;
+    s.now = p.warmup.sent_at;
+    s.wake = s.now + SECOND;
+    ready_check(&s);
+    assert_int_equal(s.wake - s.now, 1000);
+    s.processes = NULL;
+    apr_pool_destroy(pool);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, connect_both, close_both)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(over_http), TEST(its_status_counts),
+        TEST(over_http),
+        TEST(its_status_counts),
         TEST(a_response_without_an_end),
+        TEST(a_check_is_late_by_a_part_of_the_time),
         TEST(a_process_of_an_older_configuration),
         TEST(a_descriptor_behind_the_response)}; /* last: by hand it stays */
 
+    assert_int_equal(apr_initialize(), APR_SUCCESS);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,7 +77,7 @@ static void one_close_frame_is_sent(void **state)
     (void)state;
     memset(&f, 0, sizeof f);
     apppool_websocket_close_follow(&f, "\x81\x01x\x88\x02\x03\xe8", 7);
-    assert_false(may_say(&f)); /* the app has said it */
+    assert_false(may_say(&f)); /* the app has sent it */
     memset(&f, 0, sizeof f);
     assert_true(apppool_websocket_close_insert(&f, bb));
     assert_false(may_say(&f));

@@ -6,10 +6,10 @@ import socket
 import struct
 
 RECV = 16384
-SPLIT = 65536  # a larger body is not copied to stand behind the head
-LINE_MAX = 4096  # of a chunk's size, and of a trailer
+SPLIT = 65536  # bytes; a larger body is not copied behind the head
+LINE_MAX = 4096  # bytes in the size of a chunk, or in a trailer
 TRAILERS_MAX = 100
-QUIET = 0, 100000  # s, us: for so long the next request is waited for
+QUIET = 0, 100000  # s, us to wait for the next request
 HEX = frozenset(b"0123456789abcdefABCDEF")
 
 
@@ -30,7 +30,7 @@ class Connection:
                         struct.pack("ll", *QUIET))
 
     def receive(self, how, what):
-        """recv() or recv_into() that waits for ever."""
+        """Call recv() or recv_into(), and wait as long as necessary."""
         while True:
             try:
                 done = how(what)
@@ -54,7 +54,7 @@ class Connection:
         return len(data)
 
     def send(self, head, data=b"", tail=b""):
-        """All of it. A small body is sent with the head before it."""
+        """Send everything. A small body is sent together with the head."""
         try:
             if len(data) < SPLIT:
                 self.socket.sendall(head + data + tail)
@@ -74,11 +74,11 @@ class Body(io.RawIOBase):
     def __init__(self, connection, left, chunked, expects):
         super().__init__()
         self.connection = connection
-        self.left = left  # of the body, or of a chunk
+        self.left = left  # bytes of the body, or of a chunk
         self.chunked = chunked  # there is another chunk
         self.chunks = 0
         self.expects = expects  # the client waits for 100 Continue
-        self.wrong = None  # why it cannot be read any further
+        self.wrong = None  # the reason why the rest cannot be read
 
     def readable(self):
         return True
@@ -109,7 +109,7 @@ class Body(io.RawIOBase):
         return line
 
     def next_chunk(self):
-        """@return how long it is; 0: there is none"""
+        """@return the length of the chunk; 0: there is none"""
         self.go_on()
         if self.chunks and self.line():
             self.fail("a chunk of the body has no end")
@@ -131,7 +131,7 @@ class Body(io.RawIOBase):
         raise Gone(why)
 
     def drain(self):
-        """Whoever sends a body may read the response only after it.
+        """A client may read the response only after it has sent the body.
         @return whether the next request follows"""
         if self.wrong:
             return False

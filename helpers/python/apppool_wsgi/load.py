@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What each of the programs needs: the application, and its socket."""
+"""What both programs need: the application and its socket."""
 import importlib
 import os
 import socket
@@ -19,7 +19,7 @@ def application_of(word):
 
 
 def inherited():
-    """Descriptor 3, as systemd hands it over."""
+    """The listening socket: descriptor 3, as systemd passes it."""
     if os.environ.pop("LISTEN_FDS", "") != "1" \
             or os.environ.pop("LISTEN_PID", "") != str(os.getpid()):
         sys.exit("there is no socket to listen on: LISTEN_FDS and "

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What the head of a request says, as environ has it."""
+"""Turns the head of a request into environ."""
 import io
 
 from apppool_wsgi.connection import SPLIT, Body
@@ -11,15 +11,15 @@ TOKEN = frozenset("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"
 HEX = "0123456789abcdefABCDEF"
 DECODED = {a + b: chr(int(a + b, 16)) for a in HEX for b in HEX}
 
-keys = {}  # name of a header: its key in environ
+keys = {}  # the name of a header, and its key in environ
 
 
 class BadRequest(Exception):
-    """What came is not HTTP."""
+    """The bytes that came are not HTTP."""
 
 
 def decoded(path):
-    """%41 becomes A. What is no such code stays."""
+    """%41 becomes A. A % that begins no such code remains."""
     first, *parts = path.split("%")
     return first + "".join(
         DECODED[part[:2]] + part[2:] if part[:2] in DECODED else "%" + part
@@ -27,7 +27,7 @@ def decoded(path):
 
 
 def key(name):
-    """Of a request's header, in environ."""
+    """The key in environ for a header of the request."""
     if not name or not TOKEN.issuperset(name):
         raise BadRequest(f"{name!r} is no name of a header")
     made = name.upper().replace("-", "_")
@@ -74,7 +74,7 @@ def parse(head, environ):
 
 
 def add(line, environ):
-    """A header that is new, or there for the second time."""
+    """Add a header that is not in `keys` yet, or comes for the second time."""
     name, colon, value = line.partition(":")
     if not colon:
         raise BadRequest("a line of its head has no colon")
@@ -87,7 +87,8 @@ def add(line, environ):
 
 
 def body_of(environ, connection):
-    """wsgi.input, and what of it may be left to read at the end."""
+    """@return wsgi.input, and the part of it that may be left to read at the
+    end"""
     length = environ.get("CONTENT_LENGTH")
     coding = environ.get("HTTP_TRANSFER_ENCODING")
     if coding is None and (length is None or length == "0"):

@@ -7,12 +7,12 @@ import stat
 from apppool_wsgi.connection import Gone
 from apppool_wsgi.request import CACHED_MAX, DIGITS, TOKEN
 
-# They say how the response is sent, and that is said here.
+# These headers say how the response is sent. This file writes them.
 HOP_BY_HOP = frozenset((
     "connection", "keep-alive", "proxy-authenticate", "proxy-authorization",
     "te", "trailer", "trailers", "transfer-encoding", "upgrade"))
 
-fields = {"Content-Length": "content-length"}  # name of a header: its meaning
+fields = {"Content-Length": "content-length"} # header name, meaning
 
 
 class FileWrapper:
@@ -28,7 +28,8 @@ class FileWrapper:
         return iter(lambda: self.file.read(self.block_size), b"")
 
     def regular(self):
-        """Only of these it is known that the descriptor has the same bytes.
+        """Only for these files is it known that the descriptor has the same
+        bytes.
         @return descriptor, offset and length; None: it has to be read"""
         raw = getattr(self.file, "raw", self.file)
         if type(raw) is not io.FileIO or type(self.file) not in (
@@ -41,7 +42,7 @@ class FileWrapper:
 
 
 def field(name):
-    """Check the name of a response's header.
+    """Check the name of a header of the response.
     @return "content-length", or an empty string for all others"""
     if not isinstance(name, str) or not name or not TOKEN.issuperset(name):
         raise ValueError(f"{name!r} is no name of a header")
@@ -55,7 +56,7 @@ def field(name):
 
 
 def check_text(text):
-    """Of a header or a status: a line break would begin another header."""
+    """Check a header or a status: a line break would begin another header."""
     if not isinstance(text, str):
         raise TypeError(f"{text!r} is no str")
     if any(c < " " and c != "\t" or c == "\x7f" for c in text):
@@ -63,7 +64,7 @@ def check_text(text):
 
 
 class Response:
-    """What the application says, and how it is sent."""
+    """What the application returns, and how it is sent."""
     __slots__ = ("connection", "body", "method", "version", "closes", "head",
                  "bare", "left", "chunked", "sent", "ended", "hint")
 
@@ -72,8 +73,8 @@ class Response:
         self.method = method
         self.version = version
         self.closes = closes  # the connection ends with this response
-        self.head = None  # as it will be sent
-        self.sent = self.ended = False  # head; all
+        self.head = None  # the bytes that will be sent
+        self.sent = self.ended = False  # the head; the whole response
         self.hint = None  # the length, if the application does not say it
 
     def start(self, status, headers, exc_info=None):

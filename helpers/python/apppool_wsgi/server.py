@@ -34,7 +34,7 @@ class Server:
     # ---- which connection
 
     def run(self):
-        """Until a signal says that it is to end."""
+        """Serve until a signal asks the process to end."""
         wake, wakes = os.pipe()
         os.set_blocking(wake, False)
         os.set_blocking(wakes, False)
@@ -61,11 +61,12 @@ class Server:
                     self.attend(fd)
 
     def end(self, number, frame):
-        """The request at hand is finished."""
+        """A signal has come. The current request is still finished."""
         self.ending = True
 
-    # A process that the application forks ends as it would without us. A signal
-    # that it gets before it has its own handlers waits for them.
+    # The application may fork a process. A signal ends that process as it
+    # would end it without this server. If the signal comes before the process
+    # has handlers of its own, the signal waits for them.
 
     def before_fork(self):
         self.mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
@@ -83,7 +84,7 @@ class Server:
     def accept(self):
         try:
             connection = Connection(self.listener.accept()[0])
-        except OSError:  # it has gone already
+        except OSError:  # the client has closed it already
             return
         fd = connection.socket.fileno()
         self.connections[fd] = connection
@@ -108,7 +109,7 @@ class Server:
     # ---- a request
 
     def converse(self, connection):
-        """Serve one. @return whether there may be another one"""
+        """Serve one request. @return whether there may be another one"""
         data = connection.rest
         end = data.find(b"\r\n\r\n")
         while end < 0:
@@ -140,7 +141,8 @@ class Server:
         return is_whole and not response.closes and not self.ending
 
     def describe(self, environ, connection):
-        """What is known of the client, and of the place of the application."""
+        """Add what is known about the client and the URL of the
+        application."""
         get = environ.get
         if self.is_local:
             if "HTTP_X_FORWARDED_FOR" in environ:
@@ -171,7 +173,7 @@ class Server:
                 environ["SERVER_PORT"] = port
 
     def respond(self, environ, response):
-        """@return whether the response is a whole one"""
+        """@return whether the response is complete"""
         result = None
         try:
             try:

@@ -1,8 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The protocol of doc/template.md: a template that forks each process."""
 import array
+import contextlib
 import gc
 import os
+import signal
 import socket
 import sys
 import threading
@@ -13,23 +15,34 @@ from apppool_wsgi.request import decoded
 
 VERSION = "1"
 REFUSES = 69  # exit code: this cannot be preloaded
+BROKEN = 70  # exit code: the code does not load, executed or not
 ORDER_MAX = 4096
 PARTS = 4  # listener, output, go, report
+
+# For the garbage collector. Almost all that is loaded stays, so it is enough to
+# look at each object once.
+THRESHOLDS = 50000, 20, 10
 
 
 def say(text):
     print(f"apppool: {text}", file=sys.stderr, flush=True)
 
 
-def notify(place):
-    """Say that this process is ready."""
+def notify(place, what=b"READY=1"):
+    """By default: this process is ready."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
-        sock.sendto(b"READY=1", place)
+        sock.sendto(what, place)
+
+
+def say_ready():
+    """A process that serves says so, for AppReady notify."""
+    if "NOTIFY_SOCKET" in os.environ:
+        notify(os.environ["NOTIFY_SOCKET"])
 
 
 class Template:
-    """Made before the application is loaded. The variables of the template are
-    no concern of the application."""
+    """This is made before the application is loaded. It removes the variables
+    of the template, so the application does not see them."""
 
     def __init__(self):
         if os.environ.pop("APPPOOL_FORK") != VERSION:
@@ -39,22 +52,49 @@ class Template:
             os.environ.pop(name, None)
         self.place = os.environ.pop("NOTIFY_SOCKET")
         self.path = os.environ.pop("APPPOOL_WARM", None)
+        self.host = os.environ.pop("APPPOOL_WARM_HOST", "localhost")
         self.id = os.environ["APPPOOL_ID"]
         os.set_inheritable(3, False)
         self.orders = socket.socket(fileno=3)
+        self.thresholds = gc.get_threshold()
+        gc.set_threshold(*THRESHOLDS)
 
-    def fork(self, application):
-        """The application is loaded. @return in each forked process, when it is
-        to serve; never in the template"""
-        if self.path:
-            warm(application, self.path)
+    @contextlib.contextmanager
+    def loading(self):
+        """If what is done here fails, or ends the process, the code of the
+        application does not load. The spawner need not try that without a
+        template"""
+        notify(self.place, b"LOADING=1")
+        try:
+            yield
+            notify(self.place, b"LOADING=0")
+            return
+        except SystemExit as end:
+            if isinstance(end.code, str):
+                print(end.code, file=sys.stderr)
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+        sys.exit(BROKEN)
+
+    def fork(self, application=None):
+        """Fork a process for each order, after the application is loaded. This
+        returns in each forked process when that process is to serve. It never
+        returns in the template.
+        @param application WSGI; None: it is not asked for a page"""
+        if self.path and application:
+            warm(application, self.path, self.host)
         name_threads()
-        gc.collect()
+        gc.collect(0)
         gc.freeze()
+        if gc.get_threshold() == THRESHOLDS:  # or the application has its own
+            gc.set_threshold(*self.thresholds)
+        # No code of the application has to run at the end of the template.
+        was = signal.signal(signal.SIGTERM, signal.SIG_DFL)
         notify(self.place)
         while True:
             text, fds = self.receive()
             if len(fds) == PARTS and self.obey(text, fds):
+                signal.signal(signal.SIGTERM, was or signal.SIG_DFL)
                 return
             for fd in fds:
                 os.close(fd)
@@ -67,7 +107,7 @@ class Template:
             socket.MSG_CMSG_CLOEXEC)
         if not text:
             flush()
-            os._exit(0)  # no code of the application has to run
+            os._exit(0)  # without running code of the application
         for _, _, data in control:
             fds.frombytes(data)
         return text, fds
@@ -75,8 +115,8 @@ class Template:
     # ---- two forks
 
     def obey(self, text, fds):
-        """@return whether this is the new process. The template lets the order
-        go if it cannot fork"""
+        """@return whether this is the new process. If the template cannot
+        fork, it drops the order"""
         flush()
         try:
             child = os.fork()
@@ -99,7 +139,7 @@ class Template:
         os._exit(status)
 
     def begin(self, text, fds, middle):
-        """Become the process that the order wants."""
+        """Become the process that the order asks for."""
         listener, output, go, report = fds
         os.setsid()
         os.dup2(output, 1)
@@ -119,11 +159,11 @@ class Template:
             os._exit(1)
         for fd in (listener, output, go):
             os.close(fd)
-        notify(os.environ["NOTIFY_SOCKET"])
+        say_ready()
 
 
 def flush():
-    """What stays in a buffer would be printed by each forked process."""
+    """Otherwise each forked process would print what is left in a buffer."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
 
@@ -136,7 +176,8 @@ def reap(child):
 
 
 def mark(old, new):
-    """Write the id where /proc/PID/environ shows that of the template."""
+    """Write the id of this process into the place where /proc/PID/environ
+    shows the id of the template."""
     with open("/proc/self/stat", "rb") as file:
         words = file.read().rpartition(b")")[2].split()
     start, end = int(words[47]), int(words[48])
@@ -153,17 +194,25 @@ def mark(old, new):
 
 # ---- before it is ready
 
-def warm(application, path):
-    """Ask for a page, so that more is loaded before the fork."""
+def warm(application, path, host):
+    """Ask for a page, so that more is loaded before the fork. An exception, or
+    another status than 2xx or 3xx, is logged."""
     path, _, query = path.partition("?")
     environ = {"PATH_INFO": decoded(path), "QUERY_STRING": query,
+               "HTTP_HOST": host, "SERVER_NAME": host,
                "HTTP_USER_AGENT": "mod_apppool (AppReady)",
                "wsgi.errors": sys.stderr, "wsgi.multiprocess": True}
     setup_testing_defaults(environ)
+    said = ["nothing"]
     result = None
+
+    def start_response(status, headers, exc_info=None):
+        said[0] = status
+        return lambda data: None
+
     try:
         try:
-            result = application(environ, lambda *words: lambda data: None)
+            result = application(environ, start_response)
             for _ in result:
                 pass
         finally:
@@ -171,11 +220,13 @@ def warm(application, path):
                 result.close()
     except Exception:
         sys.__excepthook__(*sys.exc_info())
-        say(f"the template got no response for {path}")
+        said[0] = "nothing"
+    if said[0][:1] not in ("2", "3"):
+        say(f"the template asked {host} for {path} and got {said[0]}")
 
 
 def name_threads():
-    """They do not exist in the forked processes."""
+    """Log each thread of the template: the forked processes do not have it."""
     for thread in threading.enumerate():
         if thread is not threading.main_thread():
             say(f"the thread {thread.name} of the template will not be in the "

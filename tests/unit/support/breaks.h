@@ -2,8 +2,8 @@
 
 /**
  * @file breaks.h
- * @brief Break an invariant of shm/format/format.h by hand, and see that
- *        apl_check() finds that one.
+ * @brief Breaks an invariant of shm/format/format.h by hand, and checks that
+ *        apl_check() finds it.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_BREAKS_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_BREAKS_H

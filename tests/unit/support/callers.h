@@ -8,8 +8,8 @@
  *
  * A caller is a number, and has one request at a time. In another process, a
  * request waits in apl_checkout_wait(), in a thread of its own, and sends a
- * message when its wait is over. In this process, it is asked by
- * apl_checkout_poll().
+ * message when its wait is over. In this process, apl_checkout_poll() reads the
+ * state of a request.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_CALLERS_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_CALLERS_H

@@ -9,7 +9,7 @@
 
 #include "tests/unit/support/scene.h"
 
-static _Noreturn void lead(const family_t *f, int told, size_t memory)
+static _Noreturn void lead(const family_t *f, int pids, size_t memory)
 {
     pid_t member[FAMILY_MEMBERS];
     volatile char *used;
@@ -27,7 +27,7 @@ static _Noreturn void lead(const family_t *f, int told, size_t memory)
         for (at = 0; at < memory; at += 4096)
             used[at] = 1;
         member[i] = getpid();
-        if (write(told, &member[i], sizeof member[i]) > 0)
+        if (write(pids, &member[i], sizeof member[i]) > 0)
             for (;;)
                 pause();
         _exit(1);
@@ -38,17 +38,17 @@ static _Noreturn void lead(const family_t *f, int told, size_t memory)
 
 void family_begin(family_t *f, size_t memory)
 {
-    int told[2], i;
+    int pids[2], i;
 
-    assert_int_equal(pipe(f->ends) | pipe(told), 0);
+    assert_int_equal(pipe(f->ends) | pipe(pids), 0);
     f->leader = fork();
     if (f->leader == 0)
-        lead(f, told[1], memory);
+        lead(f, pids[1], memory);
     for (i = 0; i < FAMILY_MEMBERS; i++)
-        assert_int_equal(read(told[0], &f->member[i], sizeof(pid_t)),
+        assert_int_equal(read(pids[0], &f->member[i], sizeof(pid_t)),
                          sizeof(pid_t));
-    close(told[0]);
-    close(told[1]);
+    close(pids[0]);
+    close(pids[1]);
     close(f->ends[0]);
     assert_int_equal(procfs_read(f->leader, &f->is), 0);
 }
@@ -61,9 +61,10 @@ void family_end_leader(const family_t *f)
 
 int family_is_alive(pid_t pid)
 {
-    procfs_t who;
+    procfs_t info;
 
-    return procfs_read(pid, &who) == 0 && who.state != 'Z' && who.state != 'X';
+    return procfs_read(pid, &info) == 0 && info.state != 'Z' &&
+           info.state != 'X';
 }
 
 int family_alive(const family_t *f)

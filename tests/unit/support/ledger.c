@@ -223,8 +223,8 @@ static int meanwhile(const ledger_session_t *v, uint64_t begun, uint64_t ended)
     return begun < v->granted && (ended == 0 || ended > v->asked);
 }
 
-/* Its slice was over when it found its process. Each worker that may have given
- * it the process: was that worker still in that verb, or killed in it? */
+/* Its slice was over when it found its process. Check each worker that may have
+ * given it the process: was that worker still in that verb, or killed in it? */
 static int is_excused(const audit_t *a, size_t i)
 {
     const ledger_session_t *v = a->given[i], *b;

@@ -3,7 +3,7 @@
 /**
  * @file ledger.h
  * @brief A record of what many processes did to one pool, and a check whether
- *        that can have been right.
+ *        it can be right.
  *
  * Each worker records its sessions. The clock of the ledger numbers the events:
  * an event with a smaller number came before. An event is 0 if the worker was
@@ -61,8 +61,8 @@ void ledger_drop(ledger_t *l);
 /** The number of an event that happens now. */
 uint64_t ledger_now(ledger_t *l);
 
-/** Let the workers continue. Otherwise their pages would be full when the
- * process that kills does not run for some time. */
+/** Let the workers continue for a while. Without this limit, their pages would
+ * become full when the process that kills does not run for some time. */
 void ledger_allow(ledger_t *l);
 
 /** The worker's next session, once it is allowed. @return NULL: its pages are
@@ -72,7 +72,7 @@ ledger_session_t *ledger_session(ledger_t *l, int worker);
 /** Sessions so far. */
 uint64_t ledger_sessions(const ledger_t *l);
 
-/** What is asked of each group. */
+/** The options of each group. */
 typedef struct {
     uint32_t concurrency, max_requests; /**< 0: no limit */
 } ledger_rule_t;

@@ -24,7 +24,7 @@ int __wrap_clock_gettime(clockid_t which, struct timespec *t);
 unsigned __real_alarm(unsigned seconds);
 unsigned __wrap_alarm(unsigned seconds);
 
-/* For each of them, and for this process: was it read? Shared with the
+/* Says for each of them, and for this process, if it was read. Shared with the
  * readers. */
 static volatile char *was_read;
 static pid_t self;
@@ -141,9 +141,10 @@ pid_t marked_start(const char *instance, uint64_t id)
 
 int marked_is_alive(pid_t pid)
 {
-    procfs_t who;
+    procfs_t info;
 
-    return procfs_read(pid, &who) == 0 && who.state != 'Z' && who.state != 'X';
+    return procfs_read(pid, &info) == 0 && info.state != 'Z' &&
+           info.state != 'X';
 }
 
 void marked_end(void)

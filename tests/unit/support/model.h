@@ -2,7 +2,7 @@
 
 /**
  * @file model.h
- * @brief The model: the algorithm of the pool in the plainest code. It searches
+ * @brief The model: the algorithm of the pool in the simplest code. It searches
  *        arrays, and has no list, no lock and no shared memory. walk.c compares
  *        the pool with it.
  *
@@ -48,7 +48,7 @@ typedef struct {
     apr_status_t outcome; /* of a failed one */
 } m_session_t;
 
-/** What a child saw of an app's restart.txt and always_restart.txt. */
+/** What a child saw of the restart.txt and always_restart.txt of an app. */
 typedef struct {
     int stale; /* another child has looked later */
     int exists, always;
@@ -62,7 +62,8 @@ typedef struct {
     int retired, drained;
     int used; /* its minimum is kept */
     unsigned failures;
-    int64_t retry_at;
+    int64_t retry_at, failed_at;
+    int forks;      /* a template of its code is ready */
     uint64_t turn;  /* when it took its turn; 0: it has none */
     uint64_t above; /* the same, for the place above the limit */
     unsigned revision, young;
@@ -135,6 +136,8 @@ apr_status_t model_start(model_t *m, int group, unsigned slot,
                          const apl_options_t *options);
 void model_drain(model_t *m, int group, unsigned slot,
                  const apl_options_t *options);
+/** A template is ready, or there is none. */
+void model_template(model_t *m, int group, int ready);
 void model_restart(model_t *m, int group, int rolling);
 void model_tick(model_t *m);
 void model_limit(model_t *m, unsigned max);

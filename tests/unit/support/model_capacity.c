@@ -212,8 +212,8 @@ m_process_t *model_add(model_t *m, int group, m_state_t state)
     return &m->processes[i];
 }
 
-/* With its first process that is not hung, or without its last, it takes its
- * turn anew. */
+/* When it gets its first process that is not hung, or loses its last one, it
+ * takes a new turn. */
 static void turn_anew(model_t *m, int group, int was_unserved)
 {
     if (m->groups[group].turn != 0 && was_unserved != model_unserved(m, group))
@@ -303,6 +303,7 @@ void model_leave(model_t *m, int group, int live, int booting)
 void model_reload(model_t *m, int group, int rolling)
 {
     m->groups[group].failures = 0;
+    m->groups[group].forks = 0;
     m->groups[group].revision += rolling != 0;
     model_leave(m, group, !rolling, 1);
     if (model_waiting(m, group) > 0)
@@ -327,8 +328,9 @@ int model_full(const model_t *m, int process)
            p->processed >= limit_of(m, process);
 }
 
-/* A tenth of its requests is left; or half, and at the present pace the rest
- * is over before each of the group could be replaced, and one more. */
+/* A tenth of its requests is left. Or half is left, and at the present pace the
+ * rest is used up before each process of the group, and one more, could be
+ * replaced. */
 static int nearly_full(const model_t *m, int process)
 {
     const m_process_t *p = &m->processes[process];

@@ -21,6 +21,14 @@ unsigned model_credit(const model_t *m, int group);
 /** Does the group have no process, or only hung ones? */
 int model_unserved(const model_t *m, int group);
 
+/** Are too few of its processes not hung? Then it may start some above the
+ * limits. */
+int model_is_short(const model_t *m, int group);
+
+/** As apl_group_may_start() and apl_group_may_grow(). */
+int model_may_start(const model_t *m, int group);
+int model_may_grow(const model_t *m, int group);
+
 /** Are there too many unkillable processes? */
 int model_too_many_unkillable(const model_t *m, int group);
 

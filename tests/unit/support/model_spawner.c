@@ -76,12 +76,19 @@ void model_ready(model_t *m, int process)
     model_unlock(m);
 }
 
+/* It failed for the reason of the last failure, as it began before that. */
+static int is_late(const m_group_t *g, const m_process_t *p)
+{
+    return g->failures > 0 && p->started <= g->failed_at;
+}
+
 static void back_off(model_t *m, m_group_t *g)
 {
     static const int wait[] = {1, 2, 4, 8, 16, 32, 60};
 
     unsigned n = g->failures > g->young ? g->failures : g->young;
 
+    g->failed_at = m->now;
     g->retry_at = m->now + wait[n < 6 ? n : 6] * MODEL_SECOND;
     g->failures++;
 }
@@ -91,8 +98,10 @@ void model_failed(model_t *m, int process)
     int group = m->processes[process].group, s;
 
     m->processes[process].state = M_FREE;
-    back_off(m, &m->groups[group]);
-    while (model_size(m, group) == 0 && (s = model_head(m, group)) >= 0)
+    if (!is_late(&m->groups[group], &m->processes[process]))
+        back_off(m, &m->groups[group]);
+    while (model_size(m, group) + model_spawning(m, group) == 0 &&
+           (s = model_head(m, group)) >= 0)
         model_fail(m, s, APL_ESTART);
     model_settle(m);
 }
@@ -115,7 +124,8 @@ void model_gone(model_t *m, int process)
     m_process_t *p = &m->processes[process];
 
     if (p->state == M_LIVE && p->processed == 0 && p->sessions == 0 &&
-        m->now - p->ready_at < MODEL_SECOND) {
+        m->now - p->ready_at < MODEL_SECOND &&
+        !is_late(&m->groups[p->group], p)) {
         back_off(m, &m->groups[p->group]);
         m->groups[p->group].young++;
     }
@@ -123,6 +133,11 @@ void model_gone(model_t *m, int process)
     model_move(m, process, M_FREE);
     after_loss(m, p->group);
     model_unlock(m);
+}
+
+void model_template(model_t *m, int group, int ready)
+{
+    m->groups[group].forks = ready;
 }
 
 void model_detach(model_t *m, int process)
@@ -193,7 +208,7 @@ void model_configure(model_t *m, int group, unsigned slot,
     model_unlock(m);
 }
 
-/* If no process will come, the waiters are told. */
+/* If no process will come, the waits end. */
 static void give_up(model_t *m, int group, apr_status_t why)
 {
     int s, n = MODEL_WAKES;

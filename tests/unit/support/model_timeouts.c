@@ -1,10 +1,10 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The clock's verbs. */
+/* The verbs of the clock. */
 
 #include "tests/unit/support/model_capacity.h"
 
-/* Of this age, has a process a request that can be too old? */
+/* Has a process a request of this age that can be too old? */
 static int has_older(const model_t *m, int process, int64_t limit)
 {
     int i, n = 0;
@@ -31,7 +31,7 @@ int model_next_slot(const model_t *m, unsigned above)
     return best;
 }
 
-/* Those that go on first. */
+/* Begin with those that have recovered. */
 static void mark_all(model_t *m, int hung)
 {
     int i;

@@ -23,15 +23,8 @@ static unsigned regular(const model_t *m)
     return n;
 }
 
-/* Fewer than it wants are not hung: it may start some above the limits. */
-static int is_short(const model_t *m, int group)
-{
-    return model_size(m, group) + model_spawning(m, group) -
-               model_hung(m, group) <
-           m->groups[group].options.spawn_if_under;
-}
-
-/* Places that are taken below the limit, but for one that only replaces. */
+/* Places that are taken below the limit, except for a start that only
+ * replaces. */
 static int has_slots(const model_t *m)
 {
     return all(m) + model_sums(m, -1).leaving < MODEL_PROCESSES;
@@ -47,7 +40,7 @@ unsigned model_limit_of(const model_t *m)
 static unsigned limit_for(const model_t *m, int group)
 {
     return model_limit_of(m) -
-           (is_short(m, group) ? 0 : model_credit(m, group));
+           (model_is_short(m, group) ? 0 : model_credit(m, group));
 }
 
 /* With this limit, is a place free? */
@@ -75,25 +68,6 @@ int model_above(const model_t *m, int group)
             model_size(m, group) > m->groups[group].options.min_instances);
 }
 
-static int may_start(const model_t *m, int group)
-{
-    const m_group_t *g = &m->groups[group];
-
-    return !g->retired && !g->drained && model_spawning(m, group) == 0 &&
-           !model_too_many_unkillable(m, group) &&
-           (g->failures == 0 || m->now >= g->retry_at);
-}
-
-static int may_grow(const model_t *m, int group)
-{
-    unsigned max = m->groups[group].options.max_instances;
-
-    return may_start(m, group) &&
-           (max == 0 || model_size(m, group) < max ||
-            (is_short(m, group) &&
-             model_size(m, group) < max + model_credit(m, group)));
-}
-
 /* ---- turns ---- */
 
 static void take_turn_above(model_t *m, int group)
@@ -110,20 +84,23 @@ static void take_turn(model_t *m, int group)
 
 static int wants_turn(const model_t *m, int group)
 {
-    return model_waiting(m, group) > 0 && may_grow(m, group);
+    return model_waiting(m, group) > 0 && model_may_grow(m, group);
 }
 
-typedef enum { ANY, WITH_A_PLACE, HEALTHY } fits_t;
+typedef enum { ANY, WITH_A_PLACE, MAY_EVICT } fits_t;
 
 static int fits(const model_t *m, int group, fits_t how)
 {
-    return how == ANY || (how == HEALTHY && m->groups[group].failures == 0) ||
+    return how == ANY ||
+           (how == MAY_EVICT && m->groups[group].failures == 0 &&
+            model_spawning(m, group) == 0) ||
            (how == WITH_A_PLACE && has_place_for(m, group));
 }
 
 /* The first group that still wants its turn, fits, and is not `but`. Groups
- * before it that do not want their turn lose it. Groups that have to be healthy
- * and are not keep only the turn for the place above. */
+ * before it that do not want their turn lose it. If others
+ * would have to make room, groups whose starts fail keep only the turn for the
+ * place above. */
 static int next_turn(model_t *m, int unserved, fits_t how, int but)
 {
     uint64_t after = 0;
@@ -141,7 +118,7 @@ static int next_turn(model_t *m, int unserved, fits_t how, int but)
         after = m->groups[first].turn;
         if (!wants_turn(m, first))
             m->groups[first].turn = 0;
-        else if (how == HEALTHY && !fits(m, first, how)) {
+        else if (how == MAY_EVICT && m->groups[first].failures != 0) {
             m->groups[first].turn = 0;
             take_turn_above(m, first);
         }
@@ -159,7 +136,7 @@ static int older(const model_t *m, int a, int b)
     return m->sessions[sb].ticket < m->sessions[sa].ticket ? b : a;
 }
 
-/* Does another one wait for longer? */
+/* Does another group wait for longer? */
 static int is_later(model_t *m, int group)
 {
     int unserved = next_turn(m, 1, ANY, -1);
@@ -168,7 +145,7 @@ static int is_later(model_t *m, int group)
     return first >= 0 && first != group && older(m, first, group) == first;
 }
 
-/* It gives way to another group. */
+/* It makes room for another group. */
 static void evict(model_t *m, int process)
 {
     int group = m->processes[process].group;
@@ -178,7 +155,7 @@ static void evict(model_t *m, int process)
         take_turn(m, group);
 }
 
-/* One gives way. @return 0: none can */
+/* One process makes room. @return 0: none can */
 static int make_room(model_t *m, int newcomer, int freed)
 {
     int v;
@@ -195,7 +172,7 @@ static int make_room(model_t *m, int newcomer, int freed)
 
 void model_want(model_t *m, int group)
 {
-    if (!may_grow(m, group))
+    if (!model_may_grow(m, group))
         return;
     if (has_place_for(m, group) && !is_later(m, group))
         model_add(m, group, M_WANTED);
@@ -205,10 +182,10 @@ void model_want(model_t *m, int group)
 
 int model_demand(model_t *m, int group)
 {
-    if (!may_grow(m, group))
+    if (!model_may_grow(m, group))
         return 0;
     if (!has_place_for(m, group) &&
-        (!fits(m, group, HEALTHY) || !make_room(m, group, -1)))
+        (!fits(m, group, MAY_EVICT) || !make_room(m, group, -1)))
         return 0;
     return model_add(m, group, M_WANTED) != NULL;
 }
@@ -219,8 +196,16 @@ static int serve(model_t *m, int group)
     return model_add(m, group, M_WANTED) != NULL;
 }
 
-/* A free place goes to the group that waits longest. If there is none, one
- * gives way to an unserved group, unless its starts fail. */
+/* Its requests may need another one. */
+static void queue_again(model_t *m, int group)
+{
+    if (wants_turn(m, group))
+        take_turn(m, group);
+}
+
+/* A free place goes to the group that waits longest. If there is no place, a
+ * process makes room for the first start of an unserved group, unless the
+ * starts of that group fail. */
 static int serve_next(model_t *m, int freed)
 {
     int first;
@@ -230,11 +215,14 @@ static int serve_next(model_t *m, int freed)
         first = older(m, first, next_turn(m, 0, WITH_A_PLACE, -1));
     }
     else {
-        first = next_turn(m, 1, HEALTHY, -1);
+        first = next_turn(m, 1, MAY_EVICT, -1);
         if (first >= 0 && !make_room(m, first, freed))
             first = -1;
     }
-    return first >= 0 && serve(m, first);
+    if (first < 0 || !serve(m, first))
+        return 0;
+    queue_again(m, first);
+    return 1;
 }
 
 /* ---- the place above the limit ---- */
@@ -252,11 +240,12 @@ static int may_replace(const model_t *m, int group)
 {
     unsigned max = m->groups[group].options.max_instances;
 
-    return is_outdated(m, group) && may_start(m, group) &&
+    return is_outdated(m, group) && model_spawning(m, group) == 0 &&
+           model_may_start(m, group) &&
            (max == 0 || model_size(m, group) <= max + model_credit(m, group));
 }
 
-/* Is it to have it now: to replace one, or to try again? */
+/* May the group have it now, to replace a process or to try again? */
 static int may_go_above(const model_t *m, int group)
 {
     return may_replace(m, group) ||
@@ -293,6 +282,7 @@ static void serve_above(model_t *m)
         for (i = m->n_processes - 1; i >= 0; i--)
             if (m->processes[i].state == M_WANTED && m->processes[i].group == g)
                 m->processes[i].replaces = above;
+        queue_again(m, g);
     }
 }
 
@@ -313,18 +303,20 @@ void model_return(model_t *m, int group)
 
 /* ---- sharing ---- */
 
-/* Of no use to anybody, it gives way to an unserved group. */
+/* No client needs the process any more, so it makes room for an unserved
+ * group. */
 void model_yield(model_t *m, int process)
 {
     int g;
 
     if (!model_forsaken(m, process) || !has_place(m, model_limit_of(m) + 1))
         return;
-    g = next_turn(m, 1, HEALTHY, m->processes[process].group);
+    g = next_turn(m, 1, MAY_EVICT, m->processes[process].group);
     if (g < 0)
         return;
     evict(m, process);
-    serve(m, g);
+    if (serve(m, g))
+        queue_again(m, g);
 }
 
 static void settle(model_t *m, int freed)
@@ -342,7 +334,7 @@ void model_settle(model_t *m)
 void model_share(model_t *m, int group)
 {
     int free = has_place(m, model_limit_of(m));
-    int unserved = next_turn(m, 1, free ? ANY : HEALTHY, -1);
+    int unserved = next_turn(m, 1, free ? ANY : MAY_EVICT, -1);
     int s, p;
 
     if (unserved >= 0 && older(m, unserved, group) == unserved)
@@ -355,7 +347,7 @@ void model_share(model_t *m, int group)
         m->wakes++;
         model_give(m, s, p);
     }
-    if (model_waiting(m, group) > 0 && !m->more && may_grow(m, group))
+    if (model_waiting(m, group) > 0 && !m->more && model_may_grow(m, group))
         take_turn(m, group);
     model_settle(m);
 }

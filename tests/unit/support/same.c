@@ -190,7 +190,7 @@ static int next(walk_t *w, int group)
     return 1;
 }
 
-/* ---- the past ---- */
+/* ---- the step before ---- */
 
 /* A step may begin with a start, and end with fewer above the limit. */
 static unsigned swap_extra(unsigned *past, unsigned now)

@@ -115,7 +115,7 @@ void scene_repair(scene_t *s);
 const apl_group_t *scene_group(scene_t *s, const apl_app_t *app);
 apl_process_t *scene_process(const scene_t *s, uint64_t id);
 
-/** What the spawner is told of a process. FREE: there is no such process. */
+/** What the segment says about a process. FREE: there is no such process. */
 apl_condition_t scene_condition(const scene_t *s, uint64_t id);
 
 /** count and active are these, and all invariants hold. */

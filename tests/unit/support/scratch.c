@@ -96,3 +96,17 @@ void scratch_reap(pid_t child)
     log_writer_reap(info.si_pid);
     assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
 }
+
+void scratch_program(int at, const char *script)
+{
+    const spawner_t *s = state_spawner();
+    int fd = openat(s->rt.fd, "program", O_WRONLY | O_CREAT | O_TRUNC, 0700);
+
+    assert_int_equal(write(fd, script, strlen(script)), strlen(script));
+    close(fd);
+    fd = openat(s->rt.fd, "program", O_RDONLY);
+    if (fd != at) {
+        assert_int_equal(dup2(fd, at), at);
+        close(fd);
+    }
+}

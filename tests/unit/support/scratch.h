@@ -22,6 +22,9 @@ int scratch_forget(void **state);
 /** Lines of the error log with this in it. */
 int scratch_lines(const char *what);
 
+/** Make a program of this script, open at descriptor `at`. */
+void scratch_program(int at, const char *script);
+
 /** Wait for the end of a child, or of any child (-1), and reap it as the loop
  * does. */
 void scratch_reap(pid_t child);

@@ -2,10 +2,10 @@
 
 /**
  * @file slow.h
- * @brief Apps whose requests take too long, and the clock. The tests check
- *        for processes what the thread pool of Paste does about such requests.
- *        A test whose name begins with p and a number checks that claim of
- *        tests/claims.md.
+ * @brief Apps whose requests take too long, and the clock. The tests check that
+ *        processes are treated as the thread pool of Paste treats threads with
+ *        such requests. A test whose name begins with p and a number checks
+ *        that claim of tests/claims.md.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_SLOW_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_SLOW_H

@@ -38,6 +38,7 @@ static const char *const words[KINDS] = {
     [UNKILLABLE] = "unkillable",
     [LONG_LIVED] = "long_lived",
     [DRAIN] = "drain",
+    [TEMPLATE] = "template",
     [ABANDON] = "abandon",
     [ENDED] = "ended",
     [START] = "start",

@@ -36,6 +36,7 @@ typedef enum {
     OUTDATE,
     ADOPT,
     RESTART,
+    TEMPLATE, /* it is ready, or ends */
     DRAIN,
     START,
     TICK,
@@ -103,11 +104,11 @@ void steps_end(walk_t *w);
 /**
  * Do one step on both sides, and compare them: every session and its process,
  * the queues, the sums; all invariants, also those about the past.
- * @return 0: they part, w->why says how
+ * @return 0: they differ, and w->why says how
  */
 int steps_do(walk_t *w, const step_t *step);
 
-/* ---- for the files of the walk alone ---- */
+/* ---- only for the files of the walk ---- */
 
 /** The hold is free again. */
 void steps_drop(walk_t *w, int hold);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "shm/verbs/template.h"
+
 /* ---- processes ---- */
 
 /* What a process is made for: as many requests at a time as that. */
@@ -184,6 +186,25 @@ static int step_restart(walk_t *w, unsigned n)
     return rv == expected || steps_differ(w, "restart", rv, expected);
 }
 
+static int step_template(walk_t *w, unsigned n)
+{
+    int g = (int)(n % MODEL_GROUPS);
+    apl_template_t is = {.pid = 4711,
+                         .state = n / 4 % 4 ? APL_TEMPLATE_READY
+                                            : APL_TEMPLATE_LOADING};
+    apl_template_need_t need;
+
+    if (!w->m->groups[g].there)
+        return 1;
+    if (apl_template_need(&w->s->pool, w->s->apps[g].name, &need) !=
+        APR_SUCCESS)
+        return steps_differ(w, "its template", 0, 1);
+    is.code = need.code;
+    apl_template_write(&w->s->pool, w->s->apps[g].name, &is);
+    model_template(w->m, g, is.state == APL_TEMPLATE_READY);
+    return 1;
+}
+
 static int step_limit(walk_t *w, unsigned n)
 {
     unsigned max = 1 + n % 6;
@@ -195,7 +216,7 @@ static int step_limit(walk_t *w, unsigned n)
     return 1;
 }
 
-/* Another configuration of an app. The spawner hears of it, or the first
+/* Another configuration of an app. The spawner learns of it, or the first
  * request of a new child brings it. */
 static int step_configure(walk_t *w, unsigned n)
 {
@@ -203,7 +224,7 @@ static int step_configure(walk_t *w, unsigned n)
                           queue[] = {6, 2, 0}, requests[] = {0, 2, 10};
     int g = (int)(n % MODEL_GROUPS);
     apl_options_t *o = &w->s->apps[g].options;
-    int told = n / 4 % 2 != 0, prestart = n / 8 % 4 == 0;
+    int by_spawner = n / 4 % 2 != 0, prestart = n / 8 % 4 == 0;
 
     if (n / 32 % 4 != 0) {
         unsigned k = n / 128;
@@ -225,7 +246,7 @@ static int step_configure(walk_t *w, unsigned n)
         o->hung_extra = k / 497664 % 3;
         o->unkillable_stop = k / 1492992 % 3;
     }
-    if (!told)
+    if (!by_spawner)
         return 1;
     apl_configure_group(&w->s->pool, &w->s->apps[g], prestart, w->s->now);
     model_configure(w->m, g, steps_slot(w, g), o, prestart);
@@ -270,6 +291,8 @@ int steps_spawner(walk_t *w, kind_t kind, unsigned n)
         return step_start(w, n);
     case RESTART:
         return step_restart(w, n);
+    case TEMPLATE:
+        return step_template(w, n);
     case TICK:
         return step_tick(w, n);
     case LIMIT:

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Steps of the clock, and what comes of it. */
+/* Steps of the clock, and their consequences. */
 
 #include "shm/verbs/timeouts.h"
 #include "tests/unit/support/steps.h"

@@ -1,0 +1,160 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "ctl/store.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/ask.h"
+#include "ctl/status_table.h"
+#include "shm/view/report.h"
+
+#define NO_STORE "there is no store: no application has AppStore"
+
+static json_int_t number(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+static double megabytes(const json_t *o, const char *key)
+{
+    return (double)number(o, key) / 1048576.0;
+}
+
+static const char *percent(const json_t *o, const char *key, char text[16])
+{
+    const json_t *rate = json_object_get(o, key);
+
+    if (!json_is_number(rate))
+        return "-";
+    snprintf(text, 16, "%.1f %%", json_number_value(rate) * 100);
+    return text;
+}
+
+/* ---- status ---- */
+
+/* The end of a noun after this number. */
+static const char *s_of(const json_t *space, const char *key)
+{
+    return number(space, key) == 1 ? "" : "s";
+}
+
+static void print_space(const json_t *s)
+{
+    char rate[16];
+
+    printf("\n%s: %.1f of %.1f MB, %lld item%s, %lld of %lld connections\n",
+           table_text(s, "name"), megabytes(s, "used"), megabytes(s, "size"),
+           (long long)number(s, "items"), s_of(s, "items"),
+           (long long)number(s, "connections"),
+           (long long)number(s, "max_connections"));
+    printf("  %lld get%s, %s of them hits; %lld set%s, %lld delete%s\n",
+           (long long)number(s, "gets"), s_of(s, "gets"),
+           percent(s, "hit_rate", rate), (long long)number(s, "sets"),
+           s_of(s, "sets"), (long long)number(s, "deletes"),
+           s_of(s, "deletes"));
+    printf("  %lld expired, %lld evicted", (long long)number(s, "expired"),
+           (long long)number(s, "evictions"));
+    if (json_is_integer(json_object_get(s, "evicted_age")))
+        printf(" (the last one was unused for %lld s)",
+               (long long)number(s, "evicted_age"));
+    printf("\n  refused: %lld value%s without room, %lld too large, %lld "
+           "connection%s\n",
+           (long long)number(s, "out_of_memory"), s_of(s, "out_of_memory"),
+           (long long)number(s, "too_large"),
+           (long long)number(s, "connections_refused"),
+           s_of(s, "connections_refused"));
+}
+
+static int print_store(const json_t *store)
+{
+    const json_t *spaces = json_object_get(store, "spaces"), *s;
+    size_t i;
+
+    if (!json_is_object(store))
+        return ask_complain(EXIT_NO, NO_STORE);
+    printf("process %lld, started %s, ready in %.0f ms\n",
+           (long long)number(store, "pid"), table_text(store, "started"),
+           json_number_value(json_object_get(store, "recovery")) * 1000);
+    for (i = 0; (s = json_array_get(spaces, i)) != NULL; i++)
+        print_space(s);
+    return EXIT_OK;
+}
+
+int store_status(const char *dir, int raw)
+{
+    const json_t *store;
+    json_t *o;
+    int status = ask_status(dir, 0, &o);
+
+    if (status != 0)
+        return status;
+    store = json_object_get(o, "store");
+    if (!store)
+        status = ask_complain_report(o);
+    else if (raw) {
+        json_dumpf(store, stdout,
+                   JSON_INDENT(1) | JSON_ENCODE_ANY | APL_REPORT_REALS);
+        putchar('\n');
+    }
+    else
+        status = print_store(store);
+    json_decref(o);
+    return status;
+}
+
+/* ---- top ---- */
+
+static const json_t *space_before(const top_reports_t *l, const json_t *now)
+{
+    const json_t *store = json_object_get(l->before, "store"), *s;
+    const char *name = json_string_value(json_object_get(now, "name"));
+    size_t i;
+
+    for (i = 0;
+         (s = json_array_get(json_object_get(store, "spaces"), i)) != NULL;
+         i++) {
+        const char *other = json_string_value(json_object_get(s, "name"));
+
+        if (name && other && strcmp(other, name) == 0)
+            return s;
+    }
+    return NULL;
+}
+
+static void put_space(FILE *out, const top_reports_t *l, const json_t *s)
+{
+    const json_t *before = space_before(l, s);
+    char gets[24], sets[24], evicted[24], rate[16];
+
+    fprintf(out, "%9.1f %9.1f %10lld %9s %9s %8s %10s %6lld  %s\n",
+            megabytes(s, "used"), megabytes(s, "size"),
+            (long long)number(s, "items"), top_rate(l, s, before, "gets", gets),
+            top_rate(l, s, before, "sets", sets), percent(s, "hit_rate", rate),
+            top_rate(l, s, before, "evictions", evicted),
+            (long long)number(s, "connections"), table_text(s, "name"));
+}
+
+static void put(FILE *out, const top_reports_t *l)
+{
+    const json_t *store = json_object_get(l->now, "store"), *s;
+    const json_t *spaces = json_object_get(store, "spaces");
+    size_t i;
+
+    top_put_clock(out);
+    if (json_is_object(store))
+        fprintf(out, "store %lld, started %s", (long long)number(store, "pid"),
+                table_text(store, "started"));
+    else
+        fputs(NO_STORE, out);
+    fprintf(out, "%s%s\n\n", l->trouble ? "; " : "",
+            l->trouble ? l->trouble : "");
+    /* The name comes last, because it may be a long path. */
+    fprintf(out, "%9s %9s %10s %9s %9s %8s %10s %6s  %s\n", "USED MB",
+            "SIZE MB", "ITEMS", "GETS/S", "SETS/S", "HITS", "EVICTED/S", "CONN",
+            "SPACE");
+    for (i = 0; (s = json_array_get(spaces, i)) != NULL; i++)
+        put_space(out, l, s);
+}
+
+const top_view_t store_top = {"store", put};

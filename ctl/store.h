@@ -1,0 +1,21 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file store.h
+ * @brief apppoolctl store: what the store of the pool holds.
+ *
+ * Errors: an exit status; the reason was printed.
+ * Trust:  texts are printed without control characters.
+ */
+#ifndef APPPOOL_CTL_STORE_H
+#define APPPOOL_CTL_STORE_H
+
+#include "ctl/top.h"
+
+/** Print the spaces. @param raw 1: as the JSON object of the report */
+int store_status(const char *dir, int raw);
+
+/** The spaces with their rates, for top_show(). */
+extern const top_view_t store_top;
+
+#endif

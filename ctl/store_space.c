@@ -1,0 +1,196 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "ctl/store_space.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ctl/ask.h"
+#include "ctl/status_table.h"
+#include "shm/slots/group.h"
+#include "shm/view/report_value.h"
+
+#define LIMIT         60   /* s without a byte of the response */
+#define RESPONSE_LINE 2048 /* bytes of a line: a key and some numbers */
+
+/* ---- the socket ---- */
+
+static int find(const char *dir, const char *space, struct sockaddr_un *at)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, CONTRACT_STORES "/" CONTRACT_ID_FMT,
+             apl_group_key(space));
+    if (!ask_path(dir, name, at->sun_path, sizeof at->sun_path))
+        return ask_complain(EXIT_NO, "%s: the path is too long", dir);
+    if (access(at->sun_path, F_OK) == 0)
+        return 0;
+    return ask_complain(EXIT_NO, "there is no space %s: %s", space,
+                        strerror(errno));
+}
+
+/* @param stream to be closed */
+static int connect_to(const char *dir, const char *space, FILE **stream)
+{
+    static const struct timeval limit = {LIMIT, 0};
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int status = find(dir, space, &at), fd;
+
+    if (status != 0)
+        return status;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0 ||
+        connect(fd, (struct sockaddr *)&at, sizeof at) != 0)
+        status =
+            ask_complain(EXIT_NOT_RUNNING, "cannot connect to the store: %s",
+                         strerror(errno));
+    *stream = status == 0 ? fdopen(fd, "r") : NULL;
+    if (!*stream && fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* Send a command, which is a line. @return 0: the store does not respond. It
+ * closes the connection of a user that it does not serve. */
+static int send_line(FILE *stream, const char *line)
+{
+    size_t n = strlen(line);
+
+    return send(fileno(stream), line, n, MSG_NOSIGNAL) == (ssize_t)n;
+}
+
+static int no_response(void)
+{
+    return ask_complain(EXIT_NO,
+                        "the store gives no response: it may be down, and it "
+                        "serves only root and the users of the applications "
+                        "that have this space");
+}
+
+/* ---- keys ---- */
+
+static int hex(int c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* Decode %41 in place, but not %00. */
+static void decode(char *text)
+{
+    char *to = text;
+
+    for (; *text; text++) {
+        int high = *text == '%' ? hex((unsigned char)text[1]) : -1;
+        int low = high >= 0 ? hex((unsigned char)text[2]) : -1;
+
+        if (low >= 0 && high + low > 0) {
+            *to++ = (char)(high * 16 + low);
+            text += 2;
+        }
+        else
+            *to++ = *text;
+    }
+    *to = 0;
+}
+
+/* The number after this word of the line, or otherwise -1. */
+static long long after(const char *line, const char *word)
+{
+    const char *at = strstr(line, word);
+
+    return at ? strtoll(at + strlen(word), NULL, 10) : -1;
+}
+
+/* @param exptime s since 1970, or -1: never */
+static void print_key(const char *key, long long size, long long exptime,
+                      int raw)
+{
+    char until[32] = "never expires";
+    json_t *o;
+
+    if (exptime >= 0)
+        snprintf(until, sizeof until, "expires in %lld s",
+                 exptime > time(NULL) ? exptime - time(NULL) : 0);
+    if (raw) {
+        o = json_pack("{s:o, s:I, s:o}", "key", apl_report_text(key), "size",
+                      (json_int_t)size, "expires",
+                      exptime < 0 ? json_null()
+                                  : json_integer((json_int_t)exptime));
+        json_dumpf(o, stdout, JSON_COMPACT);
+        json_decref(o);
+        putchar('\n');
+    }
+    else {
+        printf("%10lld  %-22s  ", size, until);
+        table_line(key);
+    }
+}
+
+/* "key=a%20b exp=1700000000 ... size=72" */
+static void key_line(char *line, const char *prefix, int raw)
+{
+    long long exptime = after(line, " exp="), size = after(line, " size=");
+    char *key = line + strlen("key=");
+
+    key[strcspn(key, " ")] = 0;
+    decode(key);
+    if (!prefix || strncmp(key, prefix, strlen(prefix)) == 0)
+        print_key(key, size, exptime, raw);
+}
+
+int store_space_keys(const char *dir, const char *space, const char *prefix,
+                     int raw)
+{
+    char line[RESPONSE_LINE];
+    FILE *stream;
+    int status = connect_to(dir, space, &stream), ended = 0;
+
+    if (status != 0)
+        return status;
+    if (send_line(stream, "lru_crawler metadump all\r\n"))
+        while (!ended && fgets(line, sizeof line, stream)) {
+            line[strcspn(line, "\r\n")] = 0;
+            ended = strncmp(line, "key=", 4) != 0;
+            if (!ended)
+                key_line(line, prefix, raw);
+        }
+    fclose(stream);
+    if (!ended)
+        return no_response();
+    return strcmp(line, "END") == 0 ? EXIT_OK
+                                    : ask_complain(EXIT_NO, "%s", line);
+}
+
+/* ---- flush ---- */
+
+int store_space_flush(const char *dir, const char *space, int raw)
+{
+    char line[RESPONSE_LINE];
+    FILE *stream;
+    int status = connect_to(dir, space, &stream), responded;
+
+    if (status != 0)
+        return status;
+    responded = send_line(stream, "flush_all\r\n") &&
+                fgets(line, sizeof line, stream) != NULL;
+    fclose(stream);
+    if (!responded)
+        return no_response();
+    line[strcspn(line, "\r\n")] = 0;
+    if (strcmp(line, "OK") != 0)
+        return ask_complain(EXIT_NO, "the store refuses: %s", line);
+    puts(raw ? "{\"ok\":true}" : "all items are removed");
+    return EXIT_OK;
+}

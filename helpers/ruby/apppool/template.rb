@@ -1,0 +1,200 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+
+require "socket"
+require_relative "prepare"
+
+# What an application may say of its forks:
+#
+#     AppPool.before_fork { }   once, in the template, when it is loaded
+#     AppPool.after_fork { }    in each process, before it serves
+module AppPool
+  @before = []
+  @after = []
+
+  class << self
+    def before_fork(&block)
+      @before << block
+    end
+
+    def after_fork(&block)
+      @after << block
+    end
+
+    def run_before_fork
+      @before.each(&:call)
+    end
+
+    def run_after_fork
+      @after.each(&:call)
+    end
+
+    def say(text)
+      STDERR.puts "apppool: #{text}"
+    end
+
+    # By default: this process is ready.
+    def notify(place, what = "READY=1")
+      Socket.open(:UNIX, :DGRAM) do |sock|
+        sock.send(what, 0, Socket.pack_sockaddr_un(place))
+      end
+    end
+  end
+
+  # The protocol of doc/template.md: a template that forks each process. It is
+  # made before the application is loaded. The variables of the template are no
+  # concern of the application.
+  class Template
+    VERSION = "1".freeze
+    REFUSES = 69 # exit code: this cannot be preloaded
+    BROKEN = 70 # exit code: the code does not load, executed or not
+    ORDER_MAX = 4096
+    PARTS = 4 # listener, output, go, report
+    ROOM = 64 # bytes for their descriptors
+
+    def initialize
+      version = ENV.delete("APPPOOL_FORK")
+      unless version == VERSION && Process.respond_to?(:fork)
+        AppPool.say(version == VERSION ? "this Ruby cannot fork" :
+                    "this version of the protocol is not known")
+        exit!(REFUSES)
+      end
+      %w[LISTEN_FDS LISTEN_PID LISTEN_FDNAMES].each { |name| ENV.delete(name) }
+      @place = ENV.delete("NOTIFY_SOCKET")
+      @path = ENV.delete("APPPOOL_WARM")
+      @host = ENV.delete("APPPOOL_WARM_HOST") || "localhost"
+      @id = ENV.fetch("APPPOOL_ID")
+      @orders = Socket.for_fd(3)
+      @orders.autoclose = false
+      @orders.close_on_exec = true
+      STDOUT.sync = true
+    end
+
+    # If the block fails, or ends the process, the code of the application does
+    # not load. The spawner need not try that without a template.
+    def loading
+      AppPool.notify(@place, "LOADING=1")
+      yield
+      AppPool.notify(@place, "LOADING=0")
+    rescue SignalException
+      raise
+    rescue SystemExit
+      exit(BROKEN)
+    rescue Exception => error
+      STDERR.puts error.full_message(highlight: false)
+      exit(BROKEN)
+    end
+
+    # The application is loaded. It returns in each forked process, when that is
+    # to serve, and never in the template.
+    def fork(server)
+      Prepare.warm(server.app, @path, @host) if @path
+      AppPool.run_before_fork
+      server.run_hooks(:before_fork)
+      Prepare.disconnect
+      Prepare.name_threads
+      Prepare.collect_garbage
+      # No code of the application has to run at the end of the template.
+      trap("TERM", "SYSTEM_DEFAULT")
+      AppPool.notify(@place)
+      nil until obey
+      AppPool.run_after_fork
+      server.run_hooks(:before_worker_boot)
+    end
+
+    private
+
+    # Take an order. Returns true in the new process.
+    def obey
+      text, _, _, *control = @orders.recvmsg(ORDER_MAX, 0, ROOM,
+                                             scm_rights: true)
+      exit!(0) if text.nil? || text.empty?
+      parts = control.flat_map { |one| one.unix_rights || [] }
+      return true if parts.size == PARTS && fork_twice(text, parts)
+
+      parts.each(&:close)
+      false
+    end
+
+    # The template lets the order go if it cannot fork.
+    def fork_twice(text, parts)
+      flush
+      begin
+        child = Process.fork
+      rescue SystemCallError, NoMemoryError => e
+        AppPool.say("no process can be forked: #{e.message}")
+        return false
+      end
+      if child
+        reap(child)
+        return false
+      end
+      be_the_middle(text, parts)
+    end
+
+    # Returns in the grandchild only.
+    def be_the_middle(text, parts)
+      status = 1
+      middle = Process.pid
+      if Process.fork
+        status = 0
+        exit!(0)
+      end
+      begin_process(text, parts, middle)
+      status = nil
+      true
+    rescue Exception => e # rubocop:disable Lint/RescueException
+      STDERR.puts e.full_message(highlight: false)
+      false
+    ensure
+      exit!(status) if status
+    end
+
+    # Become the process that the order wants.
+    def begin_process(text, parts, middle)
+      listener, output, go, report = parts
+      Process.setsid
+      STDOUT.reopen(output)
+      STDERR.reopen(output)
+      STDOUT.sync = STDERR.sync = true
+      @orders.reopen(listener)
+      @orders.autoclose = false
+      text.split("\0").each do |word|
+        name, value = word.split("=", 2)
+        ENV[name] = value
+      end
+      ENV["LISTEN_PID"] = Process.pid.to_s
+      sleep 0.0001 while Process.ppid == middle
+      mark(@id, ENV["APPPOOL_ID"])
+      report.syswrite("#{Process.pid}\n")
+      report.close
+      exit!(1) unless go.read(1) == "g"
+      [listener, output, go].each(&:close)
+    end
+
+    def flush
+      [$stdout, $stderr].each { |stream| stream.flush if stream.respond_to?(:flush) }
+    end
+
+    def reap(child)
+      Process.wait(child)
+    rescue Errno::ECHILD
+      # the application ignores SIGCHLD, or waits for any child
+    end
+
+    # Write the id where /proc/PID/environ shows that of the template.
+    def mark(old, new)
+      words = File.binread("/proc/self/stat").rpartition(")").last.split
+      start, stop = words.values_at(47, 48).map(&:to_i)
+      File.open("/proc/self/mem", "r+b") do |memory|
+        at = "\0#{memory.pread(stop - start, start)}".
+             index("\0APPPOOL_ID=#{old}\0")
+        if at && old.bytesize == new.bytesize
+          memory.pwrite(new, start + at + "APPPOOL_ID=".bytesize)
+        else
+          AppPool.say("the id of the process cannot be written into its " \
+                      "environment")
+        end
+      end
+    end
+  end
+end

@@ -1,0 +1,73 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file store.h
+ * @brief AppStore: the spaces of the store, and which application has which.
+ *
+ * A space is memory of the store with a name: the group of one application, or
+ * AppStoreSpace. Applications that name the same space share it. All of them
+ * have to ask for the same size and options.
+ *
+ * Lock:  none; constant once the configuration was read.
+ * Crash: not concerned.
+ * Trust: the configuration is root's.
+ */
+#ifndef MOD_APPPOOL_CONFIG_STORE_H
+#define MOD_APPPOOL_CONFIG_STORE_H
+
+#include "mod_apppool/config/app.h"
+
+/** Bytes of a space's name, NUL included. */
+#define APPPOOL_SPACE_NAME        64
+/** Defaults of AppStoreEvict and AppStoreMaxConnections. */
+#define APPPOOL_STORE_EVICT       1
+#define APPPOOL_STORE_CONNECTIONS 1024
+/** Spaces that a store can have. */
+#define APPPOOL_STORE_SPACES      256
+
+/** The value of AppStore. */
+struct apppool_store_t {
+    apr_int64_t size;    /**< bytes of a space; 0: none */
+    const char *servers; /**< memcached://...; NULL: none */
+};
+
+typedef struct {
+    const char *name;
+    apr_uint64_t key;  /**< of its socket: apl_group_key(name) */
+    const char *place; /**< of the first application */
+    apr_int64_t size, max_connections, disk;
+    int evict;
+    apr_array_header_t *uids; /**< uid_t of its applications, each once */
+} apppool_space_t;
+
+/** AppStore: Off, a size, or servers. */
+const char *apppool_store_set(cmd_parms *cmd, void *dir, const char *arg);
+
+/** AppStoreSave: Off, or a path. */
+const char *apppool_store_set_save(cmd_parms *cmd, void *dir, const char *arg);
+
+/** Begin the list of a configuration. */
+void apppool_store_begin(apr_pool_t *p);
+
+/** Fill in app->space and app->store_servers. */
+void apppool_store_resolve(apr_pool_t *p, apppool_app_t *app);
+
+/** Add the space of an application. @return 0: an earlier application has this
+ * space with another size or another option; that was logged */
+int apppool_store_add(apr_pool_t *p, const apppool_app_t *app);
+
+/** Check all together. @return 0: that was logged */
+int apppool_store_check(void);
+
+/** The list of this configuration: apppool_space_t *. */
+const apr_array_header_t *apppool_store_spaces(void);
+
+/**
+ * The variables with the address of the store, for the application.
+ * @param runtime the runtime directory
+ * @return NULL: it has none
+ */
+apr_hash_t *apppool_store_variables(apr_pool_t *p, const apppool_app_t *app,
+                                    const char *runtime);
+
+#endif

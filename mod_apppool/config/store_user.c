@@ -1,0 +1,122 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/store_user.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+#include <unixd.h>
+
+#include "mod_apppool/config/config.h"
+#include "mod_apppool/config/value.h"
+#include "spawner/shared/userdb.h"
+
+#define OWN_USER "apppool-store"
+
+static const char *missing(const cmd_parms *cmd, const char *what,
+                           const char *name, int error)
+{
+    const char *why = userdb_missing(error)
+                          ? apr_psprintf(cmd->pool, USERDB_NO_SUCH, what, name)
+                          : apr_psprintf(cmd->pool, USERDB_LOOKUP_FAILED, what,
+                                         name, strerror(error));
+
+    return apr_pstrcat(cmd->pool, cmd->cmd->name, ": ", why, NULL);
+}
+
+/* A user by name or number, and its group. */
+static const char *find_user(const cmd_parms *cmd, const char *name, uid_t *uid,
+                             gid_t *gid)
+{
+    const struct passwd *pw;
+    uint32_t n = 0;
+    int number = userdb_number(name, &n);
+
+    errno = 0;
+    pw = number ? getpwuid(n) : getpwnam(name);
+    if (!pw && !number)
+        return missing(cmd, "user", name, errno);
+    *uid = pw ? pw->pw_uid : n;
+    *gid = pw ? pw->pw_gid : (gid_t)-1;
+    return NULL;
+}
+
+static const char *find_group(const cmd_parms *cmd, const char *name,
+                              gid_t *gid)
+{
+    const struct group *gr;
+    uint32_t n = 0;
+    int number = userdb_number(name, &n);
+
+    errno = 0;
+    gr = number ? getgrgid(n) : getgrnam(name);
+    if (!gr && !number)
+        return missing(cmd, "group", name, errno);
+    *gid = gr ? gr->gr_gid : n;
+    return NULL;
+}
+
+/* @return why they cannot be, after the name of the directive; NULL: they
+ * can */
+static const char *refusal(uid_t uid, gid_t gid)
+{
+    if (uid == 0)
+        return "is root, and the store does not run as root";
+    if (gid == (gid_t)-1)
+        return "has no entry in the user database: name a group as well";
+    if (geteuid() == 0)
+        return gid == 0 ? "has root's group, and the store does not run in it: "
+                          "name another group as well"
+                        : NULL;
+    return uid != geteuid() || gid != getegid()
+               ? "is not possible: httpd was not started as root, so the store "
+                 "runs as the same user"
+               : NULL;
+}
+
+const char *apppool_store_user_set(cmd_parms *cmd, void *dir, const char *user,
+                                   const char *group)
+{
+    apppool_server_t *server =
+        ap_get_module_config(cmd->server->module_config, &apppool_module);
+    const char *wrong = apppool_value_check(cmd, dir, cmd->info, user);
+
+    if (!wrong)
+        wrong = find_user(cmd, user, &server->store_uid, &server->store_gid);
+    if (!wrong && group)
+        wrong = find_group(cmd, group, &server->store_gid);
+    if (wrong)
+        return wrong;
+    wrong = refusal(server->store_uid, server->store_gid);
+    return wrong ? apr_psprintf(cmd->pool, "%s: \"%s\" %s", cmd->cmd->name,
+                                user, wrong)
+                 : NULL;
+}
+
+void apppool_store_user(const server_rec *main_server, uid_t *uid, gid_t *gid)
+{
+    apppool_server_t server = apppool_config_server(main_server);
+    const struct passwd *pw;
+
+    *uid = server.store_uid;
+    *gid = server.store_gid;
+    if (*uid != USERDB_NOBODY)
+        return;
+    if (geteuid() != 0) {
+        *uid = geteuid();
+        *gid = getegid();
+        return;
+    }
+    pw = getpwnam(OWN_USER);
+    if (pw && pw->pw_uid != 0 && pw->pw_gid != 0) {
+        *uid = pw->pw_uid;
+        *gid = pw->pw_gid;
+        return;
+    }
+    *uid = ap_unixd_config.user_id;
+    *gid = ap_unixd_config.group_id;
+}

@@ -1,0 +1,243 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/parent/store_table_write.h"
+
+#include <apr_file_io.h>
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <http_log.h>
+#include <http_main.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mod_apppool/config/store.h"
+#include "mod_apppool/config/store_user.h"
+#include "spawner/shared/contract.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(level, rv, ...)                                                    \
+    ap_log_error(APLOG_MARK, level, rv, ap_server_conf, "apppool: " __VA_ARGS__)
+
+#define TABLE (&CONTRACT_STORE_TABLE[sizeof CONTRACT_STORES])
+#define NEW   "table.new"
+
+typedef struct {
+    uid_t uid;
+    gid_t gid;
+} user_t;
+
+/* ---- the document ---- */
+
+static json_t *number(apr_int64_t n)
+{
+    return json_integer((json_int_t)n);
+}
+
+static json_t *describe_space(apr_pool_t *p, const apppool_space_t *space)
+{
+    json_t *j = json_object(), *uids = json_array();
+    int i;
+
+    for (i = 0; i < space->uids->nelts; i++)
+        json_array_append_new(uids,
+                              number(APR_ARRAY_IDX(space->uids, i, uid_t)));
+    json_object_set_new(j, "name", json_string(space->name));
+    json_object_set_new(
+        j, "key", json_string(apr_psprintf(p, CONTRACT_ID_FMT, space->key)));
+    json_object_set_new(j, "size", number(space->size));
+    json_object_set_new(j, "evict", json_boolean(space->evict));
+    json_object_set_new(j, "max_connections", number(space->max_connections));
+    json_object_set_new(j, "disk", number(space->disk));
+    json_object_set_new(j, "uids", uids);
+    return j;
+}
+
+static json_t *describe(const apppool_server_t *server, const char *build,
+                        apr_pool_t *p)
+{
+    const apr_array_header_t *spaces = apppool_store_spaces();
+    json_t *j = json_object(), *list = json_array();
+    int i;
+
+    for (i = 0; i < spaces->nelts; i++)
+        json_array_append_new(
+            list,
+            describe_space(p, APR_ARRAY_IDX(spaces, i, apppool_space_t *)));
+    json_object_set_new(j, "contract", number(CONTRACT_VERSION));
+    json_object_set_new(j, "build", json_string(build));
+    json_object_set_new(j, "threads", number(server->store_threads));
+    json_object_set_new(j, "max_object", number(server->store_max_object));
+    json_object_set_new(j, "large", number(server->store_large));
+    json_object_set_new(j, "temp_dir", json_string(server->store_temp_dir));
+    json_object_set_new(j, "spaces", list);
+    return j;
+}
+
+/* ---- directories and the FIFO ---- */
+
+/* A directory that only root and this user can change. */
+static int give(const char *path, mode_t mode, const user_t *user)
+{
+    int fd, error = 0;
+
+    if (mkdir(path, 0700) != 0)
+        return errno == EEXIST ? 0 : errno;
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fchmod(fd, mode) != 0 ||
+        (geteuid() == 0 && fchown(fd, user->uid, user->gid) != 0))
+        error = errno;
+    if (fd >= 0)
+        close(fd);
+    return error;
+}
+
+/* The spawner makes the directory of FIFOs as well, in the same way. */
+static int make_log(apr_pool_t *p, const char *runtime)
+{
+    const char *dir = apr_pstrcat(p, runtime, "/" CONTRACT_OUTPUT, NULL);
+    const char *fifo = apr_pstrcat(p, runtime, "/" CONTRACT_STORE_LOG, NULL);
+
+    if (mkdir(dir, 0700) != 0 && errno != EEXIST)
+        return errno;
+    return mkfifo(fifo, 0600) == 0 || errno == EEXIST ? 0 : errno;
+}
+
+/* Where the store keeps what it holds while httpd is stopped. The store opens
+ * the file before it gives up root's rights, so the directory is root's. Two
+ * instances of httpd may have runtime directories with the same last name.
+ * @return NULL: nowhere */
+static const char *save_path(apr_pool_t *p, const apppool_server_t *server,
+                             const char *base)
+{
+    static const char dir[] = APPPOOL_STATEDIR "/store";
+    apr_status_t rv;
+
+    if (server->store_save)
+        return *server->store_save ? server->store_save : NULL;
+    rv = apr_dir_make_recursive(dir,
+                                APR_FPROT_UREAD | APR_FPROT_UWRITE |
+                                    APR_FPROT_UEXECUTE | APR_FPROT_GREAD |
+                                    APR_FPROT_GEXECUTE | APR_FPROT_WREAD |
+                                    APR_FPROT_WEXECUTE,
+                                p);
+    if (rv == APR_SUCCESS)
+        return apr_psprintf(p, "%s/" CONTRACT_ID_FMT, dir, apl_group_key(base));
+    SAY(APLOG_WARNING, rv,
+        "what the store holds is lost when httpd stops, because %s cannot be "
+        "made: name a file with AppStoreSave, or set it to Off",
+        dir);
+    return NULL;
+}
+
+/* The store reads it only when it starts. */
+static int link_save(apr_pool_t *p, const char *runtime, const char *save)
+{
+    const char *link = apr_pstrcat(p, runtime, "/" CONTRACT_STORE_SAVE, NULL);
+
+    if (unlink(link) != 0 && errno != ENOENT)
+        return errno;
+    return save && symlink(save, link) != 0 ? errno : 0;
+}
+
+/* ---- the file ---- */
+
+/* The store may have put something else there. Then O_EXCL fails. */
+static int write_new(int dir, const user_t *user, const char *data)
+{
+    size_t n = strlen(data), done = 0;
+    ssize_t put = 0;
+    int fd, error = 0;
+
+    unlinkat(dir, NEW, 0);
+    fd = openat(dir, NEW, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                0400);
+    if (fd < 0)
+        return errno;
+    while (done < n && (put = write(fd, data + done, n - done)) > 0)
+        done += (size_t)put;
+    if (done < n || (geteuid() == 0 && fchown(fd, user->uid, user->gid) != 0))
+        error = put == 0 && done < n ? EIO : errno;
+    close(fd);
+    return error;
+}
+
+static int replace_table(int dir, const user_t *user, const char *data)
+{
+    int error = data ? write_new(dir, user, data) : ENOMEM;
+
+    if (!error && renameat(dir, NEW, dir, TABLE) != 0)
+        error = errno;
+    return error;
+}
+
+/* The directory keeps its owner as long as the instance lives.
+ * @return descriptor; -1: errno */
+static int open_directory(apr_pool_t *p, const char *runtime, user_t *user,
+                          server_rec *s)
+{
+    const char *path = apr_pstrcat(p, runtime, "/" CONTRACT_STORES, NULL);
+    struct stat st;
+    int fd, error;
+
+    apppool_store_user(s, &user->uid, &user->gid);
+    error = give(path, 0711, user);
+    if (error) {
+        errno = error;
+        return -1;
+    }
+    fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st) != 0)
+        return fd;
+    if (st.st_uid != user->uid || st.st_gid != user->gid)
+        SAY(APLOG_WARNING, 0,
+            "AppStoreUser cannot be changed by a graceful restart; the store "
+            "runs as user %lu until httpd is restarted",
+            (unsigned long)st.st_uid);
+    user->uid = st.st_uid;
+    user->gid = st.st_gid;
+    return fd;
+}
+
+static int write_all(const char *runtime, const char *base, const char *build,
+                     server_rec *s, apr_pool_t *p)
+{
+    apppool_server_t server = apppool_config_server(s);
+    json_t *document;
+    user_t user;
+    char *data;
+    int error, dir = open_directory(p, runtime, &user, s);
+
+    if (dir < 0)
+        return errno;
+    error = make_log(p, runtime);
+    if (!error)
+        error = link_save(p, runtime, save_path(p, &server, base));
+    document = describe(&server, build, p);
+    data = json_dumps(document, JSON_INDENT(1));
+    if (!error)
+        error = replace_table(dir, &user, data);
+    free(data);
+    json_decref(document);
+    close(dir);
+    return error;
+}
+
+int apppool_store_table_write(const char *runtime, const char *base,
+                              const char *build, server_rec *main_server,
+                              apr_pool_t *p)
+{
+    int error = write_all(runtime, base, build, main_server, p);
+
+    if (error)
+        SAY(APLOG_ERR, error,
+            "cannot write %s/" CONTRACT_STORE_TABLE
+            ": the store does not get this configuration",
+            runtime);
+    return error ? -1 : 0;
+}

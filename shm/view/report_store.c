@@ -1,0 +1,185 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/view/report_store.h"
+
+#include <apr_time.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "shm/view/report_value.h"
+
+#define YEAR_10000 UINT64_C(253402300800) /* s since 1970 */
+
+/* ---- counters ---- */
+
+#define ALSO(what) (UINT64_C(1) << (what))
+
+/* The sum of some counters of the workers. */
+static const struct {
+    const char *key;
+    uint64_t of; /* bit n: counter n belongs to it */
+} sums[] = {
+    {"gets", ALSO(STORE_GETS)},
+    {"hits", ALSO(STORE_HITS)},
+    {"sets", ALSO(STORE_SETS)},
+    {"deletes", ALSO(STORE_DELETE_HITS) | ALSO(STORE_DELETE_MISSES)},
+    {"operations", ALSO(STORE_GETS) | ALSO(STORE_SETS) |
+                       ALSO(STORE_DELETE_HITS) | ALSO(STORE_DELETE_MISSES) |
+                       ALSO(STORE_INCR_HITS) | ALSO(STORE_INCR_MISSES) |
+                       ALSO(STORE_DECR_HITS) | ALSO(STORE_DECR_MISSES) |
+                       ALSO(STORE_TOUCH_HITS) | ALSO(STORE_TOUCH_MISSES) |
+                       ALSO(STORE_FLUSHES)},
+    {"flushes", ALSO(STORE_FLUSHES)},
+    {"bytes_read", ALSO(STORE_BYTES_READ)},
+    {"bytes_written", ALSO(STORE_BYTES_WRITTEN)},
+    {"connections_total", ALSO(STORE_CONNECTIONS_TOTAL)},
+    {"connections_refused", ALSO(STORE_CONNECTIONS_REFUSED)},
+    {"too_large", ALSO(STORE_TOO_LARGE_COUNT)},
+    {"out_of_memory", ALSO(STORE_NO_MEMORY_COUNT)},
+};
+_Static_assert(STORE_COUNTERS <= 64, "a bit for each");
+
+static uint64_t load(const uint64_t *n)
+{
+    return __atomic_load_n(n, __ATOMIC_RELAXED);
+}
+
+static uint64_t sum(const store_figures_t *f, unsigned space, uint64_t of)
+{
+    uint64_t all = 0;
+    unsigned w, c;
+
+    for (w = 0; w < STORE_THREADS; w++)
+        for (c = 0; c < STORE_COUNTERS; c++)
+            if (of & ALSO(c))
+                all += load(&f->worker[w][space].n[c]);
+    return all;
+}
+
+/* JSON has no larger number. */
+static json_t *number(uint64_t n)
+{
+    return apl_report_number(n < INT64_MAX ? n : INT64_MAX);
+}
+
+/* ---- a space ---- */
+
+/* Copy the name of a space. @return 0: there is no space, or its name is
+ * wrong */
+static int name_of(const store_figures_t *f, unsigned space,
+                   char name[STORE_NAME])
+{
+    const char *from = f->space[space].name;
+    size_t i;
+
+    for (i = 0; i < STORE_NAME; i++) {
+        unsigned char c =
+            (unsigned char)__atomic_load_n(&from[i], __ATOMIC_RELAXED);
+
+        name[i] = (char)c;
+        if (!c)
+            return i > 0;
+        if (c < 0x20 || c == 0x7f)
+            return 0;
+    }
+    return 0;
+}
+
+/* A part of the gets found something. It is null if there was none. */
+static json_t *hit_rate(uint64_t hits, uint64_t gets)
+{
+    if (gets == 0)
+        return NULL;
+    return json_real(hits < gets ? (double)hits / (double)gets : 1.0);
+}
+
+static json_t *report_space(const store_figures_t *f, unsigned space,
+                            const char *name)
+{
+    const store_space_figures_t *s = &f->space[space];
+    json_t *o = json_object();
+    size_t i;
+
+    json_object_set_new(o, "name", apl_report_text(name));
+    json_object_set_new(o, "size", number(load(&s->size)));
+    json_object_set_new(o, "used", number(load(&s->used)));
+    json_object_set_new(o, "items", number(load(&s->items)));
+    json_object_set_new(o, "item_bytes", number(load(&s->item_bytes)));
+    apl_report_set_known(o, "hit_rate",
+                         hit_rate(sum(f, space, ALSO(STORE_HITS)),
+                                  sum(f, space, ALSO(STORE_GETS))));
+    for (i = 0; i < sizeof sums / sizeof *sums; i++)
+        json_object_set_new(o, sums[i].key, number(sum(f, space, sums[i].of)));
+    json_object_set_new(o, "evictions", number(load(&s->evictions)));
+    apl_report_set_known(o, "evicted_age",
+                         load(&s->evictions) > 0 ? number(load(&s->evicted_age))
+                                                 : NULL);
+    json_object_set_new(o, "expired", number(load(&s->expired)));
+    json_object_set_new(o, "reclaimed", number(load(&s->reclaimed)));
+    json_object_set_new(o, "connections", number(load(&s->connections)));
+    json_object_set_new(o, "max_connections",
+                        number(load(&s->max_connections)));
+    json_object_set_new(o, "recovered", number(load(&s->recovered)));
+    json_object_set_new(o, "dropped", number(load(&s->dropped)));
+    return o;
+}
+
+static json_t *report_spaces(const store_figures_t *f)
+{
+    json_t *spaces = json_array(), *known = json_object();
+    char name[STORE_NAME];
+    unsigned i;
+
+    for (i = 0; i < STORE_SPACES; i++) {
+        json_t *space;
+        const char *text;
+
+        if (!name_of(f, i, name))
+            continue;
+        space = report_space(f, i, name);
+        text = json_string_value(json_object_get(space, "name"));
+        if (text && !json_object_get(known, text)) {
+            json_object_set_new(known, text, json_true());
+            json_array_append(spaces, space);
+        }
+        json_decref(space);
+    }
+    json_decref(known);
+    return spaces;
+}
+
+/* ---- the whole ---- */
+
+/* @param s since 1970 @return NULL: no time of this era */
+static json_t *instant(uint64_t s)
+{
+    apr_time_exp_t e;
+    char iso[96];
+
+    if (s >= YEAR_10000)
+        return NULL;
+    apr_time_exp_gmt(&e, apr_time_from_sec((apr_time_t)s));
+    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.000Z",
+             e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour, e.tm_min,
+             e.tm_sec);
+    return json_string(iso);
+}
+
+json_t *apl_report_store(const store_figures_t *f)
+{
+    json_t *o;
+
+    if (!f ||
+        __atomic_load_n(&f->magic, __ATOMIC_ACQUIRE) != STORE_FIGURES_MAGIC ||
+        f->version != STORE_FIGURES_VERSION)
+        return json_null();
+    o = json_object();
+    json_object_set_new(o, "pid", number(load(&f->pid)));
+    apl_report_set_known(o, "started", instant(load(&f->began)));
+    json_object_set_new(o, "recovery",
+                        json_real((double)(load(&f->recovery_us)) / 1e6));
+    json_object_set_new(o, "threads",
+                        number(__atomic_load_n(&f->threads, __ATOMIC_RELAXED)));
+    json_object_set_new(o, "spaces", report_spaces(f));
+    return o;
+}

@@ -1,0 +1,72 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/watchdog/store_watch.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "spawner/shared/contract.h"
+
+#define RETRY 1000 /* ms after a start that failed */
+
+void store_watch_begin(store_watch_t *s, const char *runtime, int dirfd,
+                       const char *own_name)
+{
+    ward_begin(&s->ward, &ward_store, runtime, dirfd, own_name);
+    s->start_at = STORE_WATCH_NEVER;
+    s->stopping = 0;
+}
+
+void store_watch_look(store_watch_t *s, int64_t now)
+{
+    if (!s->stopping && s->ward.pid == 0 && s->start_at == STORE_WATCH_NEVER &&
+        faccessat(s->ward.dirfd, CONTRACT_STORE_TABLE, F_OK,
+                  AT_SYMLINK_NOFOLLOW) == 0)
+        s->start_at = now;
+}
+
+static void start(store_watch_t *s, int64_t now)
+{
+    s->start_at = STORE_WATCH_NEVER;
+    if (!ward_join(&s->ward, now) && ward_start(&s->ward, now, 0) != 0)
+        s->start_at = now + RETRY;
+}
+
+/* A store that makes no sense to start again is started with the next table. */
+static void ended(store_watch_t *s, int64_t now)
+{
+    int code = ward_log_end(&s->ward, s->stopping);
+
+    if (!s->stopping && code != CONTRACT_EXIT_CONFIG)
+        s->start_at = now + ward_pause(&s->ward, code, now);
+}
+
+void store_watch_tick(store_watch_t *s, int64_t now)
+{
+    if (ward_has_ended(&s->ward))
+        ended(s, now);
+    if (ward_check(&s->ward, now)) {
+        int64_t pause = ward_abandon(&s->ward, now);
+
+        if (!s->stopping)
+            s->start_at = now + pause;
+    }
+    if (s->ward.pid == 0 && now >= s->start_at)
+        start(s, now);
+}
+
+void store_watch_stop(store_watch_t *s, int64_t now)
+{
+    if (s->ward.pid == 0 && !ward_join(&s->ward, now) &&
+        s->start_at != STORE_WATCH_NEVER)
+        ward_start(&s->ward, now, 0);
+    s->start_at = STORE_WATCH_NEVER;
+    s->stopping = 1;
+    if (s->ward.pid != 0)
+        ward_stop(&s->ward, now);
+}
+
+int store_watch_runs(const store_watch_t *s)
+{
+    return s->ward.pid != 0;
+}

@@ -1,0 +1,143 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The bytes of a client of the store, in its three protocols: any bytes, in any
+ * pieces. The replies are the same for all pieces, and nothing stays in use.
+ *
+ * Input: a byte (the size of the pieces), and the bytes that are sent. */
+
+#include "store/command/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/memory/region.h"
+#include "store/memory/space.h"
+#include "tests/fuzz/fuzz.h"
+
+#define PAGES     8
+#define REPLY_MAX (8 << 20) /* bytes of a reply that are compared */
+
+/* What came out. */
+typedef struct {
+    char *text;
+    size_t n;
+    int over;
+} heard_t;
+
+/* The time stands still, so that both runs are alike. */
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+    (void)id;
+    now->tv_sec = 1000000;
+    now->tv_nsec = 0;
+    return 0;
+}
+
+static void must(int truth)
+{
+    if (!truth)
+        abort();
+}
+
+static void take(heard_t *heard, int fd)
+{
+    ssize_t n;
+
+    while ((n = recv(fd, heard->text + heard->n, REPLY_MAX - heard->n,
+                     MSG_DONTWAIT)) > 0)
+        heard->n += (size_t)n;
+    must(heard->n < REPLY_MAX);
+}
+
+static void send_all(store_reply_t *reply, const int *sockets, heard_t *heard)
+{
+    size_t sent;
+
+    while (store_reply_pending(reply) > 0) {
+        (void)store_reply_send(reply, sockets[0], &sent);
+        take(heard, sockets[1]);
+    }
+}
+
+/* All bytes, in such pieces. */
+static void talk(store_session_t *session, const char *bytes, size_t size,
+                 size_t piece, heard_t *heard)
+{
+    store_reply_t *reply = store_reply_make();
+    size_t at = 0, end = 0;
+    unsigned budget;
+    int sockets[2];
+
+    must(reply && socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
+    do {
+        end = end + piece < size ? end + piece : size;
+        do {
+            size_t used;
+
+            budget = 3;
+            used = store_session_input(session, bytes + at, end - at, reply,
+                                       &budget);
+            must(used <= end - at);
+            at += used;
+            send_all(reply, sockets, heard);
+        } while (budget == 0);
+        must(end - at <= store_session_line_max());
+    } while (end < size);
+    must(!store_reply_failed(reply));
+    heard->over = store_session_is_over(session);
+    store_reply_free(reply);
+    close(sockets[0]);
+    close(sockets[1]);
+}
+
+static void converse(const char *bytes, size_t size, size_t piece,
+                     heard_t *heard)
+{
+    const store_space_options_t options = {
+        .name = "fuzz", .size = PAGES * STORE_PAGE, .evict = 1};
+    const store_server_t server = {
+        .max_object = 1 << 20, .threads = 1, .max_connections = 1};
+    int items = memfd_create("items", 0), figures = memfd_create("figures", 0);
+    store_space_t *space;
+    store_session_t *session;
+
+    must(store_region_open(items, figures) == 0);
+    space = store_space_open(&options);
+    must(space != NULL);
+    session = store_session_make(
+        space, &store_region_figures()->worker[0][space->slot], &server);
+    must(session != NULL);
+    talk(session, bytes, size, piece, heard);
+    store_session_free(session);
+    store_space_close(space);
+    store_region_close();
+    close(items);
+    close(figures);
+}
+
+/* Statistics contain how long the process has run. */
+static int has_statistics(const heard_t *heard)
+{
+    return memmem(heard->text, heard->n, "rusage", 6) != NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static char text[2][REPLY_MAX];
+    heard_t whole = {.text = text[0]}, pieces = {.text = text[1]};
+
+    if (size < 2)
+        return 0;
+    converse((const char *)data + 1, size - 1, size - 1, &whole);
+    converse((const char *)data + 1, size - 1, data[0] ? data[0] : 1, &pieces);
+    must(whole.over == pieces.over);
+    if (!has_statistics(&whole))
+        must(whole.n == pieces.n &&
+             memcmp(whole.text, pieces.text, whole.n) == 0);
+    return 0;
+}

@@ -1,0 +1,147 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Which command is the template of an app, by its files. */
+
+#include "spawner/shared/detect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "shm/format/format.h"
+#include "spawner/shared/contract.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/temporary.h"
+
+#define PRELOAD "\"$APPPOOL_HELPERS/python/preload.py\" "
+
+static char directory[TEMPORARY_MAX];
+static detect_found_t found;
+
+static int begin(void **state)
+{
+    (void)state;
+    return !temporary_dir(directory, "apl-unit-detect-template") ||
+           chdir(directory) != 0;
+}
+
+static int finish(void **state)
+{
+    static const char *const files[] = {"Procfile", "config.ru", "Gemfile",
+                                        "wsgi.py", "asgi.py"};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof files / sizeof *files; i++)
+        unlink(files[i]);
+    return chdir("/") != 0 || rmdir(directory) != 0;
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void rack_has_a_template(void **state)
+{
+    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, 3, CONTRACT_PRELOAD_AUTO,
+                              0};
+
+    (void)state;
+    put("config.ru", "");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.command,
+                        "SCRIPT_NAME=\"$APP_BASE_URI\" ruby "
+                        "\"$APPPOOL_HELPERS/ruby/preload.rb\" -t 1:3");
+    put("Gemfile", "gem 'puma'\n");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.command,
+                        "SCRIPT_NAME=\"$APP_BASE_URI\" ruby -rbundler/setup "
+                        "\"$APPPOOL_HELPERS/ruby/preload.rb\" -t 1:3");
+    assert_string_equal(found.why,
+                        "config.ru is there, and the Gemfile names puma");
+    config.listen = APL_LISTEN_UNIX;
+    assert_int_equal(detect_command(&config, &found), 0);
+}
+
+static void servers_of_python_have_a_template(void **state)
+{
+    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO,
+                              CONTRACT_PRELOAD_ON, 0};
+
+    (void)state;
+    put("asgi.py", "");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_non_null(strstr(found.command, PRELOAD "uvicorn --root-path "));
+    assert_non_null(strstr(found.command, " --fd 3 asgi:application"));
+    put("wsgi.py", "");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.command, "python3 " PRELOAD "wsgi");
+    config.concurrency = 5;
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.command,
+                        "python3 " PRELOAD "gunicorn --workers 1 --threads 5 "
+                        "--timeout 0 wsgi");
+    config.is_template = CONTRACT_PRELOAD_AUTO; /* only if it is asked for */
+    assert_int_equal(detect_command(&config, &found), 0);
+}
+
+static void other_servers_have_no_template(void **state)
+{
+    detect_config_t config = {APL_LISTEN_TCP, APL_AUTO, 1, CONTRACT_PRELOAD_ON,
+                              0};
+
+    (void)state;
+    put("wsgi.py", "");
+    assert_int_equal(detect_command(&config, &found), 0);
+    assert_string_equal(found.why, "wsgi.py is there, and there is no template "
+                                   "for the server that runs it");
+    config.listen = APL_LISTEN_FD;
+    put("Procfile", "web: ./run\n");
+    assert_int_equal(detect_command(&config, &found), 0);
+}
+
+/* With AppReady notify. puma and gunicorn would say it too early, or not at
+ * all. */
+static void what_has_to_say_ready(void **state)
+{
+    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, 1, 0, 1};
+
+    (void)state;
+    put("wsgi.py", "");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.command, "python3 " PRELOAD "wsgi");
+    put("config.ru", "");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.command,
+                        "SCRIPT_NAME=\"$APP_BASE_URI\" ruby "
+                        "\"$APPPOOL_HELPERS/ruby/preload.rb\" -t 1:1");
+    config.listen = APL_LISTEN_TCP;
+    assert_int_equal(detect_command(&config, &found), 0);
+    assert_string_equal(found.why,
+                        "config.ru is there, and the server that runs it does "
+                        "not say READY=1 (AppReady accept does not need "
+                        "that)");
+    put("Procfile", "web: ./run\n"); /* it may say it */
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.command, "./run");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(rack_has_a_template),
+        TEST(servers_of_python_have_a_template),
+        TEST(other_servers_have_no_template),
+        TEST(what_has_to_say_ready),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,295 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Items of the store: made, published, found, replaced, removed. */
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/clock.h"
+#include "store/memory/piece.h"
+#include "store/memory/table.h"
+#include "tests/unit/support/shelf.h"
+
+static shelf_t shelf;
+
+static void a_value_is_found_until_it_is_deleted(void **state)
+{
+    (void)state;
+    shelf_open(&shelf, 16, 1);
+    assert_int_equal(shelf_get(&shelf, "a", 1, 5), 0);
+    assert_int_equal(shelf_set(&shelf, "a", 1, 5, 0), 1);
+    assert_int_equal(shelf_get(&shelf, "a", 1, 5), 1);
+    assert_int_equal(shelf_get(&shelf, "b", 1, 5), 0);
+    assert_int_equal(shelf_delete(&shelf, "a"), 1);
+    assert_int_equal(shelf_delete(&shelf, "a"), 0);
+    assert_int_equal(shelf_get(&shelf, "a", 1, 5), 0);
+    assert_int_equal(shelf_check(&shelf), 0);
+    shelf_close(&shelf);
+}
+
+static void each_length_around_a_boundary_is_kept(void **state)
+{
+    const uint32_t chunk = STORE_CHUNK_MAX - sizeof(store_item_t) - 1;
+    const uint32_t at[] = {0,
+                           11,
+                           12,
+                           chunk,
+                           STORE_PIECE_BYTES,
+                           2 * STORE_PIECE_BYTES,
+                           5 * STORE_PIECE_BYTES};
+    uint32_t i, length;
+
+    (void)state;
+    shelf_open(&shelf, 64, 1);
+    for (i = 0; i < sizeof at / sizeof *at; i++)
+        for (length = at[i] > 3 ? at[i] - 3 : 0; length < at[i] + 4; length++) {
+            assert_true(shelf_set(&shelf, "k", length, length, 0) > 0);
+            assert_int_equal(shelf_get(&shelf, "k", length, length), 1);
+            assert_int_equal(shelf_check(&shelf), 1);
+        }
+    shelf_close(&shelf);
+}
+
+static void the_longest_key_may_have_a_chained_value(void **state)
+{
+    char key[STORE_KEY_MAX + 1];
+
+    (void)state;
+    memset(key, 'x', STORE_KEY_MAX);
+    key[STORE_KEY_MAX] = '\0';
+    shelf_open(&shelf, 16, 1);
+    assert_true(shelf_set(&shelf, key, 3, 100000, 0) > 0);
+    assert_int_equal(shelf_get(&shelf, key, 3, 100000), 1);
+    shelf_recover(&shelf);
+    assert_int_equal(shelf_get(&shelf, key, 3, 100000), 1);
+    assert_int_equal(shelf_check(&shelf), 1);
+    shelf_close(&shelf);
+}
+
+static void a_reference_keeps_an_old_value(void **state)
+{
+    store_item_t *item, *large;
+
+    (void)state;
+    shelf_open(&shelf, 16, 1);
+    shelf_set(&shelf, "a", 1, 50, 0);
+    shelf_set(&shelf, "large", 2, 50000, 0);
+    item = shelf_take(&shelf, "a");
+    large = shelf_take(&shelf, "large");
+    shelf_set(&shelf, "a", 7, 50, 0);
+    assert_int_equal(shelf_delete(&shelf, "large"), 1);
+    shelf_set(&shelf, "other", 3, 50, 0);
+    shelf_set(&shelf, "others", 4, 50000, 0);
+    assert_true(shelf_is(&shelf, item, 1, 50));
+    assert_true(shelf_is(&shelf, large, 2, 50000));
+    store_item_release(shelf.space, item);
+    store_item_release(shelf.space, large);
+    assert_int_equal(shelf_get(&shelf, "a", 7, 50), 1);
+    assert_int_equal(shelf_check(&shelf), 3);
+    shelf_close(&shelf);
+}
+
+/* 16 bits count the references. */
+static void a_reference_too_many_keeps_the_memory(void **state)
+{
+    store_item_t *item;
+    int i;
+
+    (void)state;
+    shelf_open(&shelf, 16, 1);
+    shelf_set(&shelf, "a", 1, 50, 0);
+    item = shelf_take(&shelf, "a");
+    for (i = 0; i < 70000; i++)
+        store_item_keep(item);
+    shelf_delete(&shelf, "a");
+    for (i = 0; i < 70001; i++)
+        store_item_release(shelf.space, item);
+    shelf_set(&shelf, "b", 2, 50, 0);
+    assert_true(shelf_is(&shelf, item, 1, 50));
+    shelf_close(&shelf);
+}
+
+static void y22_an_item_expires(void **state)
+{
+    store_bucket_t bucket;
+    store_absent_t why;
+    store_item_t *item;
+
+    (void)state;
+    shelf_open(&shelf, 16, 1);
+    shelf_set(&shelf, "a", 1, 50, store_clock_exptime(10));
+    shelf_set(&shelf, "past", 1, 50, store_clock_exptime(-1));
+    assert_int_equal(shelf_get(&shelf, "past", 1, 50), 0);
+    store_index_lock(&bucket, shelf.space, "a", 1);
+    item = store_index_find(&bucket, NULL);
+    store_index_touch(&bucket, item, store_clock_exptime(100));
+    store_index_unlock(&bucket);
+    shelf_later(&shelf, 98);
+    assert_int_equal(shelf_get(&shelf, "a", 1, 50), 1);
+    shelf_later(&shelf, 2);
+    store_index_lock(&bucket, shelf.space, "a", 1);
+    assert_null(store_index_find(&bucket, &why));
+    assert_int_equal(why, STORE_ABSENT_EXPIRED);
+    assert_null(store_index_find(&bucket, &why));
+    assert_int_equal(why, STORE_ABSENT_NEVER);
+    store_index_unlock(&bucket);
+    assert_int_equal(shelf_check(&shelf), 0);
+    shelf_close(&shelf);
+}
+
+static void put_with_cas(const char *key, uint64_t cas)
+{
+    store_bucket_t bucket;
+    store_item_t *item = store_item_make(shelf.space, key, 1, 1, 0, 0);
+
+    store_index_lock(&bucket, shelf.space, key, 1);
+    assert_int_equal(
+        store_index_put(&bucket, item, store_index_find(&bucket, NULL), cas),
+        cas);
+    store_index_unlock(&bucket);
+    store_item_release(shelf.space, item);
+}
+
+static void a_flush_takes_what_was_there_and_nothing_else(void **state)
+{
+    (void)state;
+    shelf_open(&shelf, 16, 1);
+    shelf_set(&shelf, "a", 1, 50, 0);
+    put_with_cas("b", UINT64_MAX);
+    store_space_flush(shelf.space, 0);
+    shelf_set(&shelf, "c", 1, 50, 0);
+    put_with_cas("d", 1);
+    assert_int_equal(shelf_get(&shelf, "a", 1, 50), 0);
+    assert_int_equal(shelf_get(&shelf, "b", 1, 0), 0);
+    shelf_recover(&shelf);
+    assert_int_equal(shelf_get(&shelf, "c", 1, 50), 1);
+    assert_int_equal(shelf_get(&shelf, "d", 1, 0), 1);
+    assert_int_equal(shelf_check(&shelf), 2);
+    store_space_flush(shelf.space, 5);
+    shelf_set(&shelf, "e", 1, 50, 0);
+    store_space_tick(shelf.space);
+    assert_int_equal(shelf_get(&shelf, "e", 1, 50), 1);
+    shelf_later(&shelf, 5);
+    store_space_tick(shelf.space);
+    assert_int_equal(shelf_get(&shelf, "e", 1, 50), 0);
+    assert_int_equal(shelf_get(&shelf, "d", 1, 0), 0);
+    shelf_close(&shelf);
+}
+
+static void count_key(void *ctx, const store_item_t *item)
+{
+    unsigned *seen = ctx;
+
+    assert_int_equal(item->klen, 2);
+    seen[(store_item_key(item)[0] - '0') * 10 + store_item_key(item)[1] -
+         '0']++;
+}
+
+static void a_walk_sees_each_living_item_once(void **state)
+{
+    unsigned seen[100] = {0}, i;
+    uint32_t cursor = 0;
+    char key[8];
+
+    (void)state;
+    shelf_open(&shelf, 16, 1);
+    for (i = 0; i < 100; i++) {
+        snprintf(key, sizeof key, "%02u", i);
+        shelf_set(&shelf, key, i, 10, i % 10 ? 0 : 1);
+    }
+    while (store_index_walk(shelf.space, &cursor, 7, count_key, seen))
+        ;
+    for (i = 0; i < 100; i++)
+        assert_int_equal(seen[i], i % 10 ? 1 : 0);
+    shelf_close(&shelf);
+}
+
+/* A change takes the lock of one bucket, and the lock of the chunks for a
+ * moment. If there were one lock for all keys, this would never end. */
+static void y20_a_locked_bucket_holds_up_few_others(void **state)
+{
+    store_table_t *table;
+    store_bucket_t bucket;
+    unsigned i, free = 0;
+    char key[8];
+
+    (void)state;
+    alarm(60);
+    shelf_open(&shelf, 16, 1);
+    table = shelf.space->table;
+    store_index_lock(&bucket, shelf.space, "a", 1);
+    for (i = 0; i < 100; i++) {
+        uint64_t hash;
+
+        snprintf(key, sizeof key, "%02u", i);
+        hash = store_table_hash(key, 2);
+        if (!store_table_try(table, hash))
+            continue;
+        store_table_unlock(table, hash);
+        free++;
+        assert_true(shelf_set(&shelf, key, i, 10, 0) > 0);
+        assert_int_equal(shelf_get(&shelf, key, i, 10), 1);
+        assert_int_equal(shelf_delete(&shelf, key), 1);
+    }
+    store_index_unlock(&bucket);
+    assert_in_range(free, 80, 100);
+    shelf_close(&shelf);
+}
+
+/* One for each 256 bytes of the space. */
+static void y21_the_number_of_buckets_is_fixed(void **state)
+{
+    unsigned pages, i;
+    char key[8];
+
+    (void)state;
+    for (pages = 16; pages <= 64; pages *= 4) {
+        shelf_open(&shelf, pages, 1);
+        for (i = 0; i < 10000; i++) {
+            assert_int_equal(store_table_buckets(shelf.space->table),
+                             pages * STORE_PAGE / 256);
+            snprintf(key, sizeof key, "%u", i);
+            shelf_set(&shelf, key, i, 10, 0);
+        }
+        shelf_close(&shelf);
+    }
+}
+
+static void times_of_clients(void **state)
+{
+    (void)state;
+    store_clock_set(store_clock_offset());
+    assert_int_equal(store_clock_exptime(0), 0);
+    assert_int_equal(store_clock_exptime(-1), 1);
+    assert_int_equal(store_clock_exptime(INT64_MIN), 1);
+    assert_true(store_clock_exptime(60) - store_clock() <= 60);
+    assert_int_equal(store_clock_exptime(60 * 60 * 24 * 30 + 1), 1);
+    assert_in_range(store_clock_exptime((int64_t)store_clock() + 5000000),
+                    store_clock() + 4999990, store_clock() + 5000001);
+    assert_int_equal(store_clock_exptime(INT64_MAX), UINT32_MAX);
+    /* The host's clock was set; the store's goes on. */
+    store_clock_set(store_clock_offset() - 1000);
+    assert_in_range(
+        store_clock_exptime((int64_t)store_clock() + 1000 + 5000000),
+        store_clock() + 4999990, store_clock() + 5000001);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_value_is_found_until_it_is_deleted),
+        cmocka_unit_test(each_length_around_a_boundary_is_kept),
+        cmocka_unit_test(the_longest_key_may_have_a_chained_value),
+        cmocka_unit_test(a_reference_keeps_an_old_value),
+        cmocka_unit_test(a_reference_too_many_keeps_the_memory),
+        cmocka_unit_test(y22_an_item_expires),
+        cmocka_unit_test(a_flush_takes_what_was_there_and_nothing_else),
+        cmocka_unit_test(a_walk_sees_each_living_item_once),
+        cmocka_unit_test(y20_a_locked_bucket_holds_up_few_others),
+        cmocka_unit_test(y21_the_number_of_buckets_is_fixed),
+        cmocka_unit_test(times_of_clients),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

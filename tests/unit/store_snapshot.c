@@ -1,0 +1,292 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What the store saves it loads again, and of a damaged file what is sound. */
+
+#include "tests/unit/support/shelf.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/clock.h"
+#include "store/server/snapshot.h"
+
+#define PAGES 200
+#define ITEMS 60
+
+static shelf_t shelf;
+static int file;
+static store_snapshot_t result;
+
+static uint32_t length_of(unsigned i)
+{
+    return i * i * 7;
+}
+
+static void key_of(char key[16], unsigned i)
+{
+    snprintf(key, 16, "key%u", i);
+}
+
+static int setup(void **state)
+{
+    char key[16];
+    unsigned i;
+
+    (void)state;
+    store_item_max = 1 << 20;
+    file = memfd_create("save", MFD_CLOEXEC);
+    shelf_open(&shelf, PAGES, 1);
+    for (i = 0; i < ITEMS; i++) {
+        key_of(key, i);
+        assert_true(shelf_set(&shelf, key, i, length_of(i), 0) > 0);
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    close(file);
+    shelf_close(&shelf);
+    return 0;
+}
+
+static void save(void)
+{
+    assert_int_equal(store_snapshot_begin(file, &result), 0);
+    assert_int_equal(store_snapshot_save(file, shelf.space, INT64_MAX, &result),
+                     0);
+    assert_int_equal(store_snapshot_end(file, &result), 0);
+    assert_int_equal(result.bytes, lseek(file, 0, SEEK_END));
+}
+
+static store_space_t *find(const char *name)
+{
+    return strcmp(name, "shop") == 0 ? shelf.space : NULL;
+}
+
+static store_space_t *find_none(const char *name)
+{
+    (void)name;
+    return NULL;
+}
+
+/* Into a new, empty memfd. @return how many items are right */
+static unsigned load(void)
+{
+    unsigned i, n = 0;
+    char key[16];
+
+    shelf_close(&shelf);
+    shelf_open(&shelf, PAGES, 1);
+    assert_int_equal(store_snapshot_load(file, find, NULL, &result), 0);
+    for (i = 0; i < ITEMS; i++) {
+        key_of(key, i);
+        n += (unsigned)shelf_get(&shelf, key, i, length_of(i));
+    }
+    assert_int_equal(shelf_check(&shelf), result.items);
+    return n;
+}
+
+static void all_is_loaded(void **state)
+{
+    (void)state;
+    save();
+    assert_int_equal(result.items, ITEMS);
+    assert_int_equal(load(), ITEMS);
+    assert_int_equal(result.items, ITEMS);
+    assert_int_equal(result.damaged, 0);
+    assert_true(result.complete);
+}
+
+static void flags_and_times_are_kept(void **state)
+{
+    uint32_t exptime = store_clock() + 1000;
+    store_item_t *item;
+
+    (void)state;
+    assert_true(shelf_set(&shelf, "brief", 1, 10, store_clock() + 1) > 0);
+    assert_true(shelf_set(&shelf, "long", 1, 10, exptime) > 0);
+    item = shelf_take(&shelf, "long");
+    item->flags = 0xdeadbeef;
+    store_item_release(shelf.space, item);
+    save();
+    load();
+    item = shelf_take(&shelf, "long");
+    assert_non_null(item);
+    assert_int_equal(item->flags, 0xdeadbeef);
+    assert_in_range(item->exptime, exptime - 2, exptime + 2);
+    store_item_release(shelf.space, item);
+    assert_int_equal(result.items + result.expired, ITEMS + 2);
+}
+
+/* A client that has an old cas must not change a new value with it. */
+static void a_cas_is_not_given_twice(void **state)
+{
+    uint64_t last = shelf_set(&shelf, "a", 1, 1, 0);
+
+    (void)state;
+    save();
+    load();
+    assert_true(shelf_set(&shelf, "a", 1, 1, 0) > last);
+}
+
+/* The file ends earlier and earlier. */
+static void what_was_cut_off_is_missed(void **state)
+{
+    unsigned n, last = ITEMS;
+    off_t size;
+
+    (void)state;
+    save();
+    for (size = (off_t)result.bytes - 1; size > 0; size = size * 3 / 4) {
+        assert_int_equal(ftruncate(file, size), 0);
+        n = load();
+        assert_true(n <= last);
+        assert_int_equal(result.items, n);
+        assert_false(result.complete);
+        last = n;
+    }
+    assert_int_equal(last, 0);
+}
+
+/* One byte of a record is wrong: only its item is lost. */
+static void a_wrong_byte_costs_one_item(void **state)
+{
+    unsigned i;
+    uint64_t size;
+
+    (void)state;
+    save();
+    size = result.bytes;
+    srand(1);
+    for (i = 0; i < 200; i++) {
+        off_t at = (off_t)(sizeof(store_record_file_t) + 40 +
+                           (unsigned)rand() % (size - 120));
+        unsigned char byte, wrong;
+
+        assert_int_equal(pread(file, &byte, 1, at), 1);
+        wrong = byte ^ (unsigned char)(1 << rand() % 8);
+        assert_int_equal(pwrite(file, &wrong, 1, at), 1);
+        assert_in_range(load(), ITEMS - 1, ITEMS);
+        assert_int_equal(result.damaged, 1);
+        assert_int_equal(pwrite(file, &byte, 1, at), 1);
+    }
+    assert_int_equal(load(), ITEMS);
+}
+
+static void other_files_have_nothing(void **state)
+{
+    static char bytes[100000];
+    size_t i;
+
+    (void)state;
+    assert_int_equal(load(), 0);
+    assert_int_equal(result.damaged, 0);
+    srand(2);
+    for (i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)rand();
+    assert_int_equal(pwrite(file, bytes, sizeof bytes, 0), sizeof bytes);
+    assert_int_equal(load(), 0);
+    assert_int_equal(result.damaged, 1);
+}
+
+/* A client knows the format, but not the key of the file. What it puts into a
+ * value is no record, also when the record around it is damaged. */
+static void a_value_is_no_record(void **state)
+{
+    char value[200] = "";
+    store_record_t *r = (store_record_t *)(void *)(value + 8);
+    static const unsigned char key[STORE_RECORD_KEY];
+    store_item_t *item =
+        store_item_make(shelf.space, "forged", 6, 0, 0, sizeof value);
+    store_bucket_t bucket;
+    char *file_bytes;
+    size_t at;
+
+    (void)state;
+    r->magic = STORE_RECORD_MAGIC;
+    r->kind = STORE_RECORD_ITEM;
+    r->klen = 4;
+    memcpy(r + 1, "evil", 4);
+    r->check = store_record_check(r, key);
+    store_item_write(shelf.space, item, 0, value, sizeof value);
+    store_index_lock(&bucket, shelf.space, "forged", 6);
+    store_index_put(&bucket, item, NULL, 0);
+    store_index_unlock(&bucket);
+    store_item_release(shelf.space, item);
+    save();
+    file_bytes =
+        mmap(NULL, result.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    at = (size_t)((char *)memmem(file_bytes, result.bytes, "forged", 6) -
+                  file_bytes);
+    file_bytes[at] = 'F';
+    munmap(file_bytes, result.bytes);
+    assert_int_equal(load(), ITEMS);
+    assert_int_equal(result.items, ITEMS);
+    assert_null(shelf_take(&shelf, "evil"));
+}
+
+static void items_of_unknown_spaces_are_dropped(void **state)
+{
+    (void)state;
+    save();
+    assert_int_equal(store_snapshot_load(file, find_none, NULL, &result), 0);
+    assert_int_equal(result.dropped, ITEMS);
+    assert_int_equal(result.items, 0);
+}
+
+static void a_save_that_takes_too_long_ends(void **state)
+{
+    (void)state;
+    assert_int_equal(store_snapshot_begin(file, &result), 0);
+    assert_int_equal(
+        store_snapshot_save(file, shelf.space, clock_ms() - 1, &result), 1);
+    assert_int_equal(result.items, 0);
+    assert_false(result.complete);
+}
+
+/* What could not be written is not told as saved. */
+static void a_save_on_a_full_disk(void **state)
+{
+    struct rlimit old, full;
+    uint64_t told;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    full = old;
+    full.rlim_cur = 100000;
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(store_snapshot_begin(file, &result), 0);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+    assert_int_equal(store_snapshot_save(file, shelf.space, INT64_MAX, &result),
+                     -1);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    told = result.items;
+    assert_in_range(load(), told, ITEMS - 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(all_is_loaded),
+        TEST(flags_and_times_are_kept),
+        TEST(a_cas_is_not_given_twice),
+        TEST(what_was_cut_off_is_missed),
+        TEST(a_wrong_byte_costs_one_item),
+        TEST(other_files_have_nothing),
+        TEST(a_value_is_no_record),
+        TEST(items_of_unknown_spaces_are_dropped),
+        TEST(a_save_that_takes_too_long_ends),
+        TEST(a_save_on_a_full_disk),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

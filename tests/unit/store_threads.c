@@ -1,0 +1,130 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Many threads use the same keys, in a space that is too small for them, while
+ * the sweeper runs, the size changes and everything is flushed. Each value that
+ * is read is one that was written. */
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/memory/sweeper.h"
+#include "tests/unit/support/shelf.h"
+
+#define THREADS 4
+#define KEYS    300
+#define STEPS   6000
+
+static shelf_t shelf;
+static unsigned wrong, found, over;
+
+typedef struct {
+    unsigned seed;
+    pthread_t thread;
+} worker_t;
+
+static unsigned any(worker_t *w, unsigned n)
+{
+    w->seed = w->seed * 1103515245 + 12345;
+    return (w->seed >> 8) % n;
+}
+
+/* The flags of an item are the seed of its value and of the length. */
+static uint32_t length_of(uint32_t seed)
+{
+    static const uint32_t most[] = {40, 300, 2000, 30000};
+
+    return seed / 7 % most[seed % 4];
+}
+
+static void read_one(const char *key)
+{
+    store_item_t *item = shelf_take(&shelf, key);
+
+    if (!item)
+        return;
+    if (!shelf_is(&shelf, item, item->flags, length_of(item->flags)))
+        __atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&found, 1, __ATOMIC_RELAXED);
+    store_item_release(shelf.space, item);
+}
+
+static void *work(void *arg)
+{
+    worker_t *w = arg;
+    char key[16];
+    int i;
+
+    for (i = 0; i < STEPS; i++) {
+        unsigned what = any(w, 100);
+        uint32_t seed = any(w, 1 << 24);
+
+        snprintf(key, sizeof key, "%u", any(w, KEYS));
+        if (what < 40)
+            shelf_set(&shelf, key, seed, length_of(seed), what == 0);
+        else if (what < 45)
+            shelf_delete(&shelf, key);
+        else
+            read_one(key);
+    }
+    return NULL;
+}
+
+static void *sweep(void *arg)
+{
+    (void)arg;
+    while (!__atomic_load_n(&over, __ATOMIC_RELAXED))
+        store_sweeper_run(shelf.space, 200);
+    return NULL;
+}
+
+static void change_the_space(unsigned i)
+{
+    shelf.options.size = (uint64_t)(24 + i % 3 * 8) * STORE_PAGE;
+    store_space_configure(shelf.space, &shelf.options);
+    if (i % 16 == 0)
+        store_space_flush(shelf.space, 0);
+}
+
+static void y47_each_value_is_one_that_was_written(void **state)
+{
+    worker_t workers[THREADS];
+    pthread_t sweeper;
+    unsigned i;
+
+    (void)state;
+    shelf_open(&shelf, 40, 1);
+    pthread_create(&sweeper, NULL, sweep, NULL);
+    for (i = 0; i < THREADS; i++) {
+        workers[i].seed = i;
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    }
+    for (i = 0; i < 200; i++) {
+        char key[16];
+
+        change_the_space(i);
+        snprintf(key, sizeof key, "%u", i);
+        read_one(key);
+    }
+    for (i = 0; i < THREADS; i++)
+        pthread_join(workers[i].thread, NULL);
+    __atomic_store_n(&over, 1, __ATOMIC_RELAXED);
+    pthread_join(sweeper, NULL);
+    assert_int_equal(wrong, 0);
+    assert_true(found > STEPS / 4);
+    shelf.options.size = 40 * STORE_PAGE;
+    store_space_configure(shelf.space, &shelf.options);
+    shelf_check(&shelf);
+    shelf_recover(&shelf);
+    shelf_check(&shelf);
+    shelf_close(&shelf);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(y47_each_value_is_one_that_was_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

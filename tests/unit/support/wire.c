@@ -1,0 +1,113 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "tests/unit/support/wire.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "store/memory/region.h"
+
+static void connect_client(wire_t *wire)
+{
+    store_space_t *space = wire->shelf.space;
+
+    wire->session = store_session_make(
+        space, &store_region_figures()->worker[0][space->slot], &wire->server);
+    wire->reply = store_reply_make();
+    assert_non_null(wire->session);
+    assert_non_null(wire->reply);
+    assert_int_equal(
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire->sockets), 0);
+}
+
+static void disconnect(wire_t *wire)
+{
+    store_session_free(wire->session);
+    store_reply_free(wire->reply);
+    close(wire->sockets[0]);
+    close(wire->sockets[1]);
+    free(wire->rest);
+    free(wire->replies);
+    wire->rest = wire->replies = NULL;
+    wire->n_rest = wire->n_replies = 0;
+}
+
+void wire_open(wire_t *wire, uint32_t pages)
+{
+    memset(wire, 0, sizeof *wire);
+    shelf_open(&wire->shelf, pages, 1);
+    wire->server = (store_server_t){
+        .max_object = 1 << 20, .threads = 1, .max_connections = 10};
+    connect_client(wire);
+}
+
+void wire_close(wire_t *wire)
+{
+    disconnect(wire);
+    shelf_close(&wire->shelf);
+}
+
+void wire_again(wire_t *wire)
+{
+    disconnect(wire);
+    connect_client(wire);
+}
+
+/* What is in the socket belongs to the replies. */
+static void hear(wire_t *wire)
+{
+    char bytes[65536];
+    ssize_t n;
+
+    while ((n = recv(wire->sockets[1], bytes, sizeof bytes, MSG_DONTWAIT)) >
+           0) {
+        wire->replies = realloc(wire->replies, wire->n_replies + (size_t)n + 1);
+        memcpy(wire->replies + wire->n_replies, bytes, (size_t)n);
+        wire->n_replies += (size_t)n;
+        wire->replies[wire->n_replies] = '\0';
+    }
+}
+
+static void send_all(wire_t *wire)
+{
+    size_t sent;
+    int rv;
+
+    do {
+        rv = store_reply_send(wire->reply, wire->sockets[0], &sent);
+        assert_true(rv == 0 || rv == EAGAIN);
+        hear(wire);
+    } while (rv == EAGAIN);
+    assert_int_equal(store_reply_pending(wire->reply), 0);
+}
+
+void wire_say(wire_t *wire, const void *bytes, size_t n, unsigned budget)
+{
+    unsigned left;
+    size_t used;
+
+    wire->rest = realloc(wire->rest, wire->n_rest + n + 1);
+    memcpy(wire->rest + wire->n_rest, bytes, n);
+    wire->n_rest += n;
+    do {
+        left = budget;
+        used = store_session_input(wire->session, wire->rest, wire->n_rest,
+                                   wire->reply, &left);
+        assert_true(used <= wire->n_rest);
+        memmove(wire->rest, wire->rest + used, wire->n_rest - used);
+        wire->n_rest -= used;
+        send_all(wire);
+    } while (left == 0);
+    assert_true(wire->n_rest <= store_session_line_max());
+}
+
+const char *wire_ask(wire_t *wire, const char *text)
+{
+    size_t before = wire->n_replies;
+
+    wire_say(wire, text, strlen(text), 64);
+    return wire->n_replies > before ? wire->replies + before : "";
+}

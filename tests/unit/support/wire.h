@@ -1,0 +1,44 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file wire.h
+ * @brief A client of the store without a server: bytes to a session, and what
+ *        it replies.
+ */
+#ifndef APPPOOL_TESTS_UNIT_SUPPORT_WIRE_H
+#define APPPOOL_TESTS_UNIT_SUPPORT_WIRE_H
+
+#include "tests/unit/support/shelf.h"
+#include "store/command/session.h"
+
+typedef struct {
+    shelf_t shelf;
+    store_server_t server;
+    store_session_t *session;
+    store_reply_t *reply;
+    int sockets[2]; /* of the session, of the client */
+    char *rest;     /* what the session has not used */
+    size_t n_rest;
+    char *replies; /* all replies, with a NUL behind them */
+    size_t n_replies;
+} wire_t;
+
+/** A space of that many pages, and a client. */
+void wire_open(wire_t *, uint32_t pages);
+void wire_close(wire_t *);
+
+/** Another client of the same space, which has sent nothing. */
+void wire_again(wire_t *);
+
+/** These bytes arrive at once. All that can be served is served, with turns of
+ * that many commands. */
+void wire_say(wire_t *, const void *bytes, size_t n, unsigned budget);
+
+/** The replies to these bytes, beside those before. */
+const char *wire_ask(wire_t *, const char *text);
+
+/** The replies to these bytes are these. */
+#define wire_expect(wire, text, reply)                                         \
+    assert_string_equal(wire_ask(wire, text), reply)
+
+#endif

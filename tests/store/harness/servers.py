@@ -1,0 +1,142 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Servers under test: each has a directory and a Unix socket of its own."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Callable, Optional
+
+from harness.places import MEMCACHED, TEMPORARY
+
+PATIENCE = 60.0  # seconds until a server that does not answer is hung
+
+
+def wait_until(condition: Callable[[], object], what: str,
+               seconds: float = PATIENCE) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError(f"after {seconds} s still not: {what}")
+        time.sleep(0.002)
+
+
+class Server:
+    """A server that listens on a Unix socket. It is started and stopped any
+    number of times. Use as context manager: it is started, and destroyed."""
+    name = ""
+
+    def __init__(self) -> None:
+        self.dir = Path(tempfile.mkdtemp(prefix="apst-", dir=TEMPORARY))
+        self.dir.chmod(0o755)
+        self.words = self.dir / "stderr"
+        self.process: Optional[subprocess.Popen[bytes]] = None
+
+    @property
+    def path(self) -> Path:
+        return self.dir / "socket"
+
+    @property
+    def address(self) -> str:
+        """For a program that has a path or HOST:PORT as argument."""
+        return str(self.path)
+
+    @property
+    def pid(self) -> int:
+        assert self.process is not None, "not started"
+        return self.process.pid
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    def options(self) -> dict[str, Any]:
+        """More arguments of Popen."""
+        return {}
+
+    def start(self) -> None:
+        with self.words.open("ab") as words:
+            self.process = subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL,
+                stdout=words, stderr=words, **self.options())
+        wait_until(self.answers, f"{self.name} answers")
+
+    def answers(self) -> bool:
+        assert self.process is not None
+        if self.process.poll() is not None:
+            raise AssertionError(f"{self.name} ended with "
+                                 f"{self.process.returncode}: {self.output()}")
+        try:
+            self.connect().close()
+        except OSError:
+            return False
+        return True
+
+    def connect(self) -> socket.socket:
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(PATIENCE)
+        try:
+            connection.connect(str(self.path))
+        except OSError:
+            connection.close()
+            raise
+        return connection
+
+    def output(self) -> str:
+        return self.words.read_text(errors="replace")[-4000:]
+
+    def end(self, sign: int = signal.SIGTERM) -> int:
+        """Send the signal, wait for its end. @return its status"""
+        assert self.process is not None
+        self.process.send_signal(sign)
+        status = self.process.wait(PATIENCE)
+        self.process = None
+        return status
+
+    def again(self) -> None:
+        """A new process without what the old one held."""
+        if self.process is not None:
+            self.end(signal.SIGKILL)
+        self.forget()
+        self.start()
+
+    def forget(self) -> None:
+        """Drop what outlives a process."""
+
+    def destroy(self) -> None:
+        if self.process is not None:
+            self.end(signal.SIGKILL)
+        self.forget()
+        shutil.rmtree(self.dir)
+
+    def __enter__(self) -> "Server":
+        try:
+            self.start()
+        except BaseException:
+            self.destroy()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.destroy()
+
+
+class Memcached(Server):
+    """Debian's memcached. What it can switch off, and ours does not have, is
+    off: then it refuses these commands."""
+    name = "memcached"
+
+    def __init__(self, size: int = 64, threads: int = 4) -> None:
+        """@param size MiB"""
+        super().__init__()
+        self.size, self.threads = size, threads
+
+    def command(self) -> list[str]:
+        self.path.unlink(missing_ok=True)
+        user = ["-u", "root"] if os.getuid() == 0 else []
+        return [str(MEMCACHED), "-s", str(self.path), "-a", "0700",
+                "-m", str(self.size), "-t", str(self.threads), "-c", "1024",
+                "-W", "-o", "no_slab_reassign,no_lru_crawler,"
+                "no_lru_maintainer", *user]

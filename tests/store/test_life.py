@@ -1,0 +1,249 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The life of a store: killed, stopped, saved, and with another
+configuration."""
+import os
+import signal
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+from harness.client import ask, get, is_closed, is_served, put
+from harness.servers import wait_until
+from harness.store import Store, space
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with Store() as running:
+        yield running
+
+
+# ---- death and end
+
+def test_killed_store_keeps_items(store: Store) -> None:
+    """And a connect while no store runs waits for the next one."""
+    with store.connect() as connection:
+        for i in range(1000):
+            put(connection, b"key%d" % i, b"%d" % i * (i % 50))
+        store.kill()
+        assert is_closed(connection)
+    with store.connect() as waiting:
+        waiting.sendall(b"get key123\r\n")
+        store.start()
+        value = b"123" * (123 % 50)
+        assert ask(waiting, b"", b"END\r\n") == \
+            b"VALUE key123 0 %d\r\n%s\r\nEND\r\n" % (len(value), value)
+        for i in range(1000):
+            assert get(waiting, b"key%d" % i) == b"%d" % i * (i % 50)
+    assert "recovered 1000 items, dropped 0" in store.output()
+
+
+def test_killed_again_and_again(store: Store) -> None:
+    """The socket is always the same one."""
+    inode = store.path.stat().st_ino
+    for i in range(5):
+        with store.connect() as connection:
+            put(connection, b"n", b"%d" % i)
+        store.kill()
+        store.start()
+        with store.connect() as connection:
+            assert get(connection, b"n") == b"%d" % i
+    assert store.path.stat().st_ino == inode
+
+
+def test_stop_with_unread_replies(store: Store) -> None:
+    """Y43: it ends at once."""
+    with store.connect() as connection:
+        put(connection, b"value", b"x" * 1_000_000)
+        connection.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            while True:
+                connection.send(b"get value\r\n" * 1000)
+        assert store.end() == 0
+    with pytest.raises(OSError):
+        store.connect()
+
+
+def save_file(where: Path) -> Path:
+    where.chmod(0o755)
+    return where / "save"
+
+
+def test_stop_saves_and_start_loads(tmp_path: Path) -> None:
+    save = save_file(tmp_path)
+    large = os.urandom(1000) * 700
+    with Store(space("shop"), space("blog"), save=save) as store:
+        with store.connect() as shop, store.connect_to("blog") as blog:
+            put(shop, b"large", large)
+            put(blog, b"a", b"of the blog")
+            assert ask(shop, b"set f 77 1000 1\r\nx\r\n") == b"STORED\r\n"
+            assert ask(shop, b"set brief 0 1 1\r\nx\r\n") == b"STORED\r\n"
+            put(shop, b"empty", b"")
+            cas = int(ask(shop, b"gets f\r\n", b"END\r\n").split()[4])
+        assert store.end() == 0
+        assert save.stat().st_mode & 0o777 == 0o600
+        store.forget()
+        store.start()
+        assert save.stat().st_size == 0
+        with store.connect() as shop, store.connect_to("blog") as blog:
+            assert get(shop, b"large") == large
+            assert get(shop, b"a") == b""
+            assert get(blog, b"a") == b"of the blog"
+            got = ask(shop, b"gets f\r\n", b"END\r\n").split()
+            assert got[2] == b"77" and int(got[4]) > cas
+            assert 900 < int(ask(shop, b"mg f t\r\n").split()[1][1:]) <= 1000
+            assert ask(shop, b"mg empty v\r\n", b"\r\n\r\n") == b"VA 0\r\n\r\n"
+
+
+def test_the_user_of_the_store_names_no_file_of_root(tmp_path: Path) -> None:
+    """It can write the table, which the next store reads when it starts as
+    root."""
+    victim = tmp_path / "secret"
+    victim.write_text("of root")
+    victim.chmod(0o600)
+    tmp_path.chmod(0o755)
+    store = Store()
+    store.table["save"] = str(victim)
+    store.write_table()
+    with store:
+        with store.connect() as connection:
+            put(connection, b"a", b"1")
+        assert store.end() == 0
+    assert victim.read_text() == "of root"
+
+
+@pytest.mark.parametrize("damage", ["cut", "zero", "other"])
+def test_damaged_save_yields_what_is_sound(tmp_path: Path,
+                                           damage: str) -> None:
+    save = save_file(tmp_path)
+    with Store(save=save) as store:
+        with store.connect() as connection:
+            for i in range(100):
+                put(connection, b"key%d" % i, b"%d" % i * 500)
+        assert store.end() == 0
+        data = bytearray(save.read_bytes())
+        middle = len(data) // 2
+        if damage == "cut":
+            del data[middle:]
+        elif damage == "zero":
+            data[middle:middle + 3000] = bytes(3000)
+        else:
+            data[middle] ^= 1
+        save.write_bytes(data)
+        store.forget()
+        store.start()
+        with store.connect() as connection:
+            found = [i for i in range(100)
+                     if get(connection, b"key%d" % i) == b"%d" % i * 500]
+            held = sum(bool(get(connection, b"key%d" % i)) for i in range(100))
+        lost = {"cut": (40, 60), "zero": (1, 5), "other": (1, 1)}[damage]
+        assert lost[0] <= 100 - len(found) <= lost[1]
+        assert held == len(found)
+
+
+# ---- the configuration
+
+def test_spaces_come_and_go() -> None:
+    """Y37, Y38: the workers close the connections to a space that is gone."""
+    with Store(space("shop"), space("blog")) as store, \
+            store.connect() as shop, store.connect_to("blog") as blog:
+        put(shop, b"a", b"1")
+        put(blog, b"a", b"2")
+        store.table["spaces"] = [space("shop"), space("wiki")]
+        store.write_table()
+        store.ring()
+        assert is_closed(blog)
+        store.wait_logged("space blog is gone")
+        with store.connect_to("wiki") as wiki:
+            put(wiki, b"a", b"3")
+        with pytest.raises(OSError):
+            store.connect_to("blog")
+        assert get(shop, b"a") == b"1"
+        store.kill()
+        store.start()
+        store.table["spaces"].append(space("blog"))
+        store.write_table()
+        store.ring()
+        wait_until(lambda: store.socket_of("blog").exists(), "blog is back")
+        with store.connect_to("blog") as again:
+            assert get(again, b"a") == b"2"
+
+
+def test_space_that_is_gone_for_an_hour() -> None:
+    """Its memory is free, whether a store has it open or not. The test moves
+    the time at which it was lost (store/format.h)."""
+    with Store(space("shop"), space("blog"), space("wiki")) as store:
+        for key in ("blog", "wiki"):
+            with store.connect_to(key) as connection:
+                for i in range(20):
+                    put(connection, b"key%d" % i, b"x" * 500_000)
+        store.table["spaces"] = [space("shop"), space("wiki")]
+        store.write_table()
+        store.ring()
+        store.wait_logged("space blog is gone: ")
+        before = os.fstat(store.fds["ITEMS"]).st_blocks
+        store.lost_long_ago("blog")
+        store.wait_logged("space blog was gone for an hour")
+        assert before - os.fstat(store.fds["ITEMS"]).st_blocks > 9_000_000 / 512
+        store.kill()
+        store.table["spaces"] = [space("shop")]
+        store.write_table()
+        store.start()
+        assert not store.socket_of("wiki").exists()
+        wait_until(lambda: store.lost_long_ago("wiki"), "wiki is lost")
+        store.wait_logged("space wiki was gone for an hour")
+        assert os.fstat(store.fds["ITEMS"]).st_blocks < 2_000_000 / 512
+        store.table["spaces"] += [space("blog"), space("wiki")]
+        store.write_table()
+        store.ring()
+        wait_until(lambda: store.socket_of("wiki").exists(), "both are back")
+        for key in ("blog", "wiki"):
+            with store.connect_to(key) as connection:
+                assert get(connection, b"key1") == b""
+
+
+def test_damaged_configuration_changes_nothing(store: Store) -> None:
+    with store.connect() as connection:
+        put(connection, b"a", b"1")
+        store.write_table('{"threads": 4, "max_object": 1048576, "spaces": [1]')
+        store.ring()
+        store.wait_logged("cannot read")
+        assert get(connection, b"a") == b"1"
+        with store.connect() as another:
+            assert get(another, b"a") == b"1"
+
+
+def test_more_users_and_connections() -> None:
+    with Store(space("shop", max_connections=1)) as store, \
+            store.connect() as first:
+        ask(first, b"version\r\n")
+        with store.connect() as second:
+            assert second.recv(12) == b"SERVER_ERROR"
+        store.table["spaces"] = [space("shop", max_connections=2)]
+        store.write_table()
+        store.ring()
+
+        wait_until(lambda: is_served(store.connect()), "a second connection")
+
+
+def test_store_without_a_configuration() -> None:
+    """It makes no sense to start it again."""
+    store = Store()
+    try:
+        store.write_table("{}")
+        store.start()
+        assert store.process is not None
+        assert store.process.wait() == 78
+        store.process = None
+        assert "cannot read" in store.output()
+    finally:
+        store.destroy()
+
+
+def test_signals_of_a_terminal_do_nothing(store: Store) -> None:
+    for sign in (signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGPIPE):
+        os.kill(store.pid, sign)
+    with store.connect() as connection:
+        put(connection, b"a", b"1")
+    assert store.end() == 0

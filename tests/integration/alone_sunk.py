@@ -13,7 +13,7 @@ from harness import cgroups, procs, sentences
 from harness.disk import Disk, why_not
 from harness.httpd import Httpd
 from harness.late import Late
-from harness.notify import events, told, witness
+from harness.notify import events, notifications, witness
 from harness.procs import alive, kill9
 from harness.wait import wait_until
 
@@ -62,8 +62,8 @@ def sunk(pid: int) -> bool:
 
 @pytest.mark.parametrize("way", cgroups.WAYS)
 def test_a_stranger(httpd: Httpd, disk: Disk, way: str) -> None:
-    """It may belong to any user. Nothing waits for it: not the end of an app's
-    process, not the next start, not the next spawner, and not httpd's stop."""
+    """It may belong to any user. None of these waits for it: the end of an
+    app's process, the next start, the next spawner, the stop of httpd."""
     httpd.wrapper = cgroups.wrapper(way)
     httpd.log.expect("was left over", *STUCK)
     app = httpd.app("shop", "AppStopTimeout 1")
@@ -174,8 +174,8 @@ def test_client_of_an_unkillable_process(httpd: Httpd, disk: Disk) -> None:
 @pytest.mark.xdist_group("unkillable")
 def test_unkillable(httpd: Httpd, disk: Disk) -> None:
     """P18: a process of an app survives SIGKILL. It is shown and reported. If
-    this is one more than AppMaxUnkillable, nothing of the app is started until
-    it is gone."""
+    this is one more than AppMaxUnkillable, no process of the app is started
+    until it is gone."""
     httpd.log.expect(*STUCK)
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 1", "AppMaxUnkillable 0",
@@ -192,9 +192,9 @@ def test_unkillable(httpd: Httpd, disk: Disk) -> None:
     wait_until(lambda: httpd.group(app)["state"] == "unkillable", "it says so")
     httpd.log.wait_for(rf"shop\[{pid}\] is unkillable")
     assert [one["pid"] for one in httpd.events("unkillable")] == [pid]
-    notes = [*told(httpd)]
+    notes = [*notifications(httpd)]
     if "unkillable" not in events(notes[0]):  # the kill was reported at once
-        notes = told(httpd, 2, 90)
+        notes = notifications(httpd, 2, 90)
     unkillable, = [one for note in notes for one in
                 [*note["object"]["earlier"], note["object"]]
                 if one["event"] == "unkillable"]

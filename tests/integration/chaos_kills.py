@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Processes are killed, alone and in pairs, some times each, under the load of
-100 clients, half of which keep their connections (acceptance B1). Only
-requests inside a killed process fail, and nothing else changes."""
+"""Processes are killed, alone and in pairs, some times each. Meanwhile 100
+clients send requests, and half of them keep their connections (acceptance B1).
+Only requests inside a killed process fail, and nothing else changes."""
 import itertools
 import random
 import statistics

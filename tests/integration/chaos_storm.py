@@ -70,11 +70,11 @@ def test_storm_of_kills(httpd: Httpd) -> None:
         if wrk.poll() is None:
             wrk.kill()
     assert wrk.stdout is not None
-    said = wrk.stdout.read()
-    print(said)
-    served = re.search(r"(\d+) requests in", said)
-    assert served and int(served[1]) > 100 * SECONDS, said
-    assert "Socket errors" not in said, said
+    output = wrk.stdout.read()
+    print(output)
+    served = re.search(r"(\d+) requests in", output)
+    assert served and int(served[1]) > 100 * SECONDS, output
+    assert "Socket errors" not in output, output
     # 499: wrk closes its connections when it ends.
     failed = [line for line in
               (httpd.dir / "failed.log").read_text().splitlines()

@@ -19,7 +19,7 @@ from harness.wait import wait_until
 
 SECONDS = int(os.environ.get("APPPOOL_TRICKLE", lasts(12, 60)))
 HUNG, KILL = 1, 3  # seconds
-# Processes. Of those with a bad request, two are not known to be hung yet,
+# Processes. Among those with a bad request, two are not known to be hung yet,
 # because there is one check a second, and three are. One is left for the good
 # requests.
 MOST, EXTRA, UNDER = 4, 3, 3
@@ -41,7 +41,7 @@ class Good(threading.Thread):
             self.statuses.add(one.result(20).status)
             self.took.append(one.took)
 
-    def said(self) -> str:
+    def summary(self) -> str:
         percent = statistics.quantiles(self.took, n=100)
         return (f"{len(self.took)} good ones, {percent[49] * 1000:.0f} ms in "
                 f"the median, {percent[98] * 1000:.0f} ms p99")
@@ -71,12 +71,12 @@ def test_a_trickle_of_bad_requests(httpd: Httpd) -> None:
                 gone.add(len(group["processes"]) - group["size"]
                          - group["spawning"])
                 time.sleep(0.1)
-        # Each of them ends, and not only when the next one comes.
+        # Each of them ends before the next one comes.
         wait_until(lambda: all(one.done() for one in bad), "all ended", 60)
     finally:
         good.ended.set()
         good.join(30)
-    say(f"{httpd.mpm}, {SECONDS} s: {good.said()}; {max(sizes)} processes at "
+    say(f"{httpd.mpm}, {SECONDS} s: {good.summary()}; {max(sizes)} processes at "
         f"the most, and {max(gone)} that end")
     assert max(sizes) <= MOST + EXTRA and max(gone) <= MOST
     assert good.statuses == {200}

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Each test gets an httpd of its own, in prefork and in event. After the test
-nothing of it may be left, and its error log may contain nothing unexpected.
+nothing of this httpd may be left, and its error log may contain nothing
+unexpected.
 
     @pytest.mark.mpms("event")   other MPMs than the usual two
     @pytest.mark.one_mpm("why")  half of the cases in one MPM, half in the
@@ -79,7 +80,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    for line in figures.said:
+    for line in figures.lines:
         terminalreporter.write_line(line)
 
 

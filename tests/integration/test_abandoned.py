@@ -22,7 +22,7 @@ SILENT = ("AppTimeout 3",)  # no other response takes this long
 
 
 @pytest.fixture(autouse=True)
-def said(httpd: Httpd) -> None:
+def expected_lines(httpd: Httpd) -> None:
     httpd.log.expect("AH01102|AH00898|AH01110",
                      "Script timed out before returning headers",
                      *BROKEN, sentences.SILENT, sentences.NO_BACKEND,
@@ -127,7 +127,7 @@ def test_client_leaves_during_the_response(httpd: Httpd, kind: str) -> None:
     hold = httpd.dir / "hold"
     with Raw(httpd.port, f"GET /parts?n=100000&keys=a,b&stubborn=1{kind} "
              "HTTP/1.1\r\nHost: shop\r\n\r\n".encode()):
-        wait_until((hold / "a.held").exists, "a part is said")
+        wait_until((hold / "a.held").exists, "a part is sent")
         busy, = httpd.pids(app, "busy")
     (hold / "a.go").touch()
     wait_until((hold / "b.held").exists, "so is another")

@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """All MaxRequestWorkers are held by requests that wait for one application.
-What does an administrator see of that, and what helps (doc/operations.md, When
-nothing responds)?"""
+What an administrator sees then, and what helps (doc/operations.md, When
+nothing responds)."""
 import json
 from typing import Any
 
@@ -50,9 +50,9 @@ def test_all_wait(httpd: Httpd) -> None:
     other = httpd.get_async("/pid", "blog", 100)
     httpd.log.wait_for("MaxRequestWorkers")
 
-    said = httpd.ctl("status")
-    assert said.returncode == 0
-    assert "shop" in said.stdout and f"{WORKERS - 1} waiting" in said.stdout
+    shown = httpd.ctl("status")
+    assert shown.returncode == 0
+    assert "shop" in shown.stdout and f"{WORKERS - 1} waiting" in shown.stdout
     assert len([one for group in pool_status(httpd)["groups"]
                 for one in group["requests"]]) == WORKERS
     top = httpd.ctl("top", "-n", "1")

@@ -32,13 +32,13 @@ def first_says(httpd: Httpd, text: str) -> Path:
 def test_raw(httpd: Httpd) -> None:
     """JSON stays the same JSON, byte by byte."""
     file = httpd.dir / "shop.log"
-    said = {"level": "info", "text": "a \t tab, \u00fc and \\x1b"}
+    printed = {"level": "info", "text": "a \t tab, \u00fc and \\x1b"}
     httpd.app("shop", f"AppLog {file}", "AppLogFormat raw",
-              command=str(first_says(httpd, json.dumps(said) + "\n\x1b[0m")))
+              command=str(first_says(httpd, json.dumps(printed) + "\n\x1b[0m")))
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
     come(file, r"\033\[0m")
-    assert json.loads(file.read_text().splitlines()[0]) == said
+    assert json.loads(file.read_text().splitlines()[0]) == printed
 
 
 @pytest.mark.parametrize("log", ["{}", "|$cat >>{}"])
@@ -46,14 +46,14 @@ def test_raw_lines_that_are_long(httpd: Httpd, log: str) -> None:
     """A stack trace in JSON stays whole. A line longer than a message between
     two programs is cut, and says so."""
     file = httpd.dir / "shop.log"
-    said = [json.dumps({"trace": "x" * 60000}), "y" * 70000, "end"]
+    printed = [json.dumps({"trace": "x" * 60000}), "y" * 70000, "end"]
     httpd.app("shop", f'AppLog "{log.format(file)}"', "AppLogFormat raw",
-              command=str(first_says(httpd, "\n".join(said))))
+              command=str(first_says(httpd, "\n".join(printed))))
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
     come(file, "^end$")
     first, second, _ = file.read_text().splitlines()
-    assert first == said[0]
+    assert first == printed[0]
     cut = re.fullmatch(r"(y{65000,}) \[\.\.\. (\d+) bytes left out\]", second)
     assert cut and len(cut[1]) + int(cut[2]) == 70000
     assert len(second) < 65536
@@ -162,19 +162,19 @@ def test_syslog_of_the_virtual_host(httpd: Httpd) -> None:
     httpd.start()
     try:
         prints(httpd, "hello")
-        said = b""
-        while b"> hello" not in said:
-            said = server.recv(4096)
+        printed = b""
+        while b"> hello" not in printed:
+            printed = server.recv(4096)
         local3_error, local3_info = 19 * 8 + 3, 19 * 8 + 6
         assert re.match(rb"<%d>.* shop-tag: \[apppool:info\] \[pid \d+\] "
-                        rb"apppool: shop\[\d+\]> hello$" % local3_info, said), \
-            said
+                        rb"apppool: shop\[\d+\]> hello$" % local3_info, printed), \
+            printed
         httpd.log.expect(*KILLED)
         kill9(int(httpd.get("/pid", "shop").text))
-        while b"] died: " not in said:
-            said = server.recv(4096)
+        while b"] died: " not in printed:
+            printed = server.recv(4096)
         assert re.match(rb"<%d>.* shop-tag: \[apppool:error\] " % local3_error,
-                        said), said
+                        printed), printed
     finally:
         httpd.stop()
         server.close()

@@ -1,8 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The owner of AppRoot, where no AppUser says as which user the app runs. No
+"""The owner of AppRoot, if no AppUser names the user that runs the app. No
 state of a tenant's files is an error of the configuration: only that app
-fails. When the files are mended, the app works again without a reload, where
-that is safe."""
+fails. When the files are mended, the app works again without a reload, if that
+is safe."""
 import os
 import pwd
 import shutil
@@ -91,8 +91,8 @@ def test_no_state_of_files_is_an_error(httpd: Httpd, state: str) -> None:
     spoil(app)
     done = httpd.test()
     assert done.returncode == 0, done.stdout
-    said, = [line for line in done.stdout.splitlines() if why in line]
-    assert "AppRoot" in said and "line " in said
+    warning, = [line for line in done.stdout.splitlines() if why in line]
+    assert "AppRoot" in warning and "line " in warning
     httpd.start()
     for _ in range(2):
         assert httpd.get("/pid", "blog").status == 200

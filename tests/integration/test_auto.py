@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """AppProtocol auto and AppConcurrency auto: the files in AppRoot decide, so
 AppRoot is the only directive."""
+import os
 import shutil
 
 import pytest
@@ -69,6 +70,25 @@ def test_php(httpd: Httpd, name: str) -> None:
     httpd.graceful()
     assert httpd.get("/", "shop").text == "met"
     assert made_for(httpd, app) == [5]
+
+
+def test_php_children_share_their_opcode_cache(httpd: Httpd) -> None:
+    """One of them has compiled a script, and all of them have it."""
+    httpd.directives.append("MaxPoolSize 1")
+    app = bare(httpd, {
+        "index.php": MEET % (httpd.dir / "hold")
+        + "echo ' ', getmypid(), ' ', "
+        "opcache_is_script_cached(__DIR__ . '/public/compiled.php');",
+        "public/compiled.php": "<?php echo getmypid();"})
+    # PHP does not keep a script that has just changed.
+    os.utime(app.public / "compiled.php", (10**9, 10**9))
+    httpd.start()
+    compiler = httpd.get("/compiled.php", "shop").text
+    pending = [httpd.get_async("/", "shop") for _ in range(5)]
+    said = [one.result().text.split() for one in pending]
+    assert [words[::2] for words in said] == [["met", "1"]] * 5
+    assert compiler in (pids := {words[1] for words in said})
+    assert len(pids) == 5
 
 
 def test_node(httpd: Httpd) -> None:
@@ -143,7 +163,7 @@ def test_a_module_is_missing(httpd: Httpd,
     done = httpd.test()
     assert done.returncode == 0
     assert f"{app.root} (" in done.stdout
-    assert f"): as app.js is there, {wish}" in done.stdout
+    assert f"): because app.js is there, {wish}" in done.stdout
     httpd.start()
     assert httpd.get("/", "shop").status == 500
     httpd.log.wait_for(f"shop: {wish}")
@@ -162,7 +182,8 @@ def test_ready_path_needs_http(httpd: Httpd) -> None:
 
 
 def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:
-    """A process whose report is lost is not spoken to in a wrong protocol."""
+    """If the report of a process is lost, httpd does not use a wrong protocol
+    for it."""
     httpd.log.expect("1 processes of the pool are none of " "ours: forgotten",
                      sentences.DIED, sentences.DIES_OFTEN)
     app = bare(httpd, {"index.php": "<?php echo 'php';"})
@@ -209,7 +230,7 @@ def test_a_hostile_child_changes_what_was_found(httpd: Httpd) -> None:
     httpd.check()
 
 
-# The second process is not ready before the test lets it be.
+# The second process becomes ready only when the test allows it.
 SLOW_NODE = """const fs = require("fs");
 const slow = fs.existsSync("first");
 fs.writeFileSync("first", "");

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """An app that does not start is tried again less and less often, with one
-start at a time. Other apps lose nothing by that (acceptance B6)."""
+start at a time. This costs other apps nothing (acceptance B6)."""
 from datetime import datetime
 from typing import Any
 
@@ -42,7 +42,8 @@ def tries(httpd: Httpd) -> list[datetime]:
 
 def test_pauses_grow(httpd: Httpd) -> None:
     """The pauses between two tries are 1 s, 2 s, 4 s, however many requests
-    come. A request that does not wait for a try is told when to come again."""
+    come. The response to a request that does not wait for a try says when to
+    come again."""
     broken(httpd)
     httpd.app("blog")
     httpd.start()

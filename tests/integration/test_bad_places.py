@@ -102,9 +102,9 @@ def test_program_of_another_layout(httpd: Httpd) -> None:
 
 
 def test_bad_program_on_graceful(httpd: Httpd) -> None:
-    """An httpd that serves goes on with the programs that it has. If it needs
-    a new instance, requests for the app are refused, and everything else is
-    served."""
+    """An httpd that serves continues with the programs that it has. If it
+    needs a new instance, requests for the app are refused, and everything else
+    is served."""
     httpd.log.expect(sentences.OTHER_BUILD, sentences.NO_POOL)
     app = httpd.app("shop")
     httpd.libexec = httpd.dir / "lib"
@@ -143,11 +143,11 @@ def link(path: Path) -> None:
 
 
 DIRECTORIES: dict[str, tuple[Callable[[Path], object], str]] = {
-    "file": (lambda p: p.write_text("x"), "is no directory"),
+    "file": (lambda p: p.write_text("x"), "is not a directory"),
     "link": (link, "is a symbolic link"),
     "dangling link": (lambda p: p.symlink_to("nowhere"),
                       "is a symbolic link"),
-    "foreign": (foreign, "belongs to user 33 and not to root"),
+    "foreign": (foreign, "belongs to user 33, but root starts httpd"),
     "nowhere": (lambda p: p.parent.rename(f"{p.parent}.old"),
                 "No such file or directory"),
 }

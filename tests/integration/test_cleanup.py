@@ -153,7 +153,7 @@ def check_marks(httpd: Httpd) -> None:
     httpd.app("shop", "AppStopTimeout 1")
     httpd.start()
     pids = background(httpd)
-    httpd.log.wait_for("session and environment: no cgroup v2 is "
-                       "mounted that shows ours")
+    httpd.log.wait_for("session and environment: no mounted "
+                       "cgroup v2 shows the cgroup of httpd")
     httpd.stop(bound=25)
     assert left(pids) == set()

@@ -279,7 +279,7 @@ def test_application_in_document_root(httpd: Httpd, file: str, directive: str,
     app.public = app.root
     checked = httpd.test()
     assert checked.returncode == 0, checked.stdout
-    assert ("source and secrets as well" in checked.stdout) == warned
+    assert ("with its code and secrets" in checked.stdout) == warned
 
 
 def test_no_command_found(httpd: Httpd) -> None:
@@ -334,7 +334,7 @@ def test_prestart_of_nothing(httpd: Httpd) -> None:
     app = httpd.app("shop", "AppPreStart On", command="/bin/true")
     done = httpd.test()
     assert done.returncode == 0, done.stdout
-    assert "starts nothing, as MinInstances is 0" in done.stdout
+    assert "starts nothing, because MinInstances is 0" in done.stdout
     app.directives.append("MinInstances 1")
     assert "starts nothing" not in httpd.test().stdout
 

@@ -71,11 +71,12 @@ def test_attempts_have_a_deadline(httpd: Httpd) -> None:
     assert 1 <= refused(httpd) <= 6
 
 
-def full(httpd: Httpd, listen: str, *directives: str) -> tuple[App, int]:
+def full(httpd: Httpd, listen: str, *directives: str,
+         program: str = "app.py") -> tuple[App, int]:
     """A stopped process whose backlog is full."""
     app = httpd.app("shop", f"AppListen {listen}", "AppGlobalQueue Off",
                     "MaxInstances 1", "MinInstances 1", "AppPreStart On",
-                    "AppSetEnv APP_BACKLOG 0", *directives)
+                    "AppSetEnv APP_BACKLOG 0", *directives, program=program)
     httpd.start()
     pid, = wait_until(lambda: httpd.pids(app), "it is ready", 40)
     fill(pid, listen)
@@ -96,9 +97,9 @@ def in_line(httpd: Httpd, pid: int) -> int:
     """How many requests wait for a place in the backlog."""
     port = procs.environment(pid).get("PORT")
     if port:
-        said = subprocess.run(["ss", "-Htn", "state", "syn-sent", "dport", "=",
-                               f":{port}"], check=True, stdout=subprocess.PIPE)
-        return len(said.stdout.splitlines())
+        sockets = subprocess.run(["ss", "-Htn", "state", "syn-sent", "dport", "=",
+                                  f":{port}"], check=True, stdout=subprocess.PIPE)
+        return len(sockets.stdout.splitlines())
     return sum(name in ("unix_wait_for_peer", "unix_stream_connect")
                for child in httpd.children() for name in procs.waits(child))
 
@@ -117,6 +118,18 @@ def test_full_backlog(httpd: Httpd, listen: str) -> None:
     assert httpd.pids(app) == [pid]
 
 
+@pytest.mark.one_mpm("both connect in the same way")
+def test_full_backlog_over_uwsgi(httpd: Httpd) -> None:
+    """A request first tries to connect without waiting"""
+    _, pid = full(httpd, "unix", "AppProtocol uwsgi",
+                  f"AppSetEnv SEEN {httpd.dir}/hold/seen",
+                  program="uwsgi.py")
+    requests = [httpd.get_async("/", "shop") for _ in range(3)]
+    wait_until(lambda: in_line(httpd, pid) == 3, "all wait")
+    os.kill(pid, signal.SIGCONT)
+    assert [one.result(20).text for one in requests] == ["ok"] * 3
+
+
 @pytest.mark.parametrize("listen", ["unix", "tcp"])
 def test_backlog_is_full_for_too_long(httpd: Httpd, listen: str) -> None:
     """AppQueueTimeout also limits this wait."""
@@ -131,7 +144,7 @@ def test_backlog_is_full_for_too_long(httpd: Httpd, listen: str) -> None:
 
 def served_in_turn(httpd: Httpd, pid: int, attempt: int) -> bool:
     """Let five requests wait for a place, and admit them one by one. False:
-    they were not served in turn, but a wait may have started anew."""
+    they were not served in turn, but a wait may have started again."""
     began = time.monotonic()
     waiting = []
     for i in range(5):

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """apppoolctl changes something: who may do it, the result, and what is
-refused. Also what the control socket does with garbage."""
+refused. Also, what the control socket does with garbage."""
 import json
 import os
 import random
@@ -122,8 +122,8 @@ def test_which_process(httpd: Httpd) -> None:
     known = ids(httpd, app)[pid]
     other = f"{int(known, 16) ^ 1 << 60:016x}"
     for word, says in ((other, f"there is shop[{pid}] {known}"),
-                       ("123", "no process id"), (known + "0", "no process"),
-                       ("xyz12", "no process id"), ("shop", "no process id")):
+                       *((word, "is not a process id") for word in
+                         ("123", known + "0", "xyz12", "shop"))):
         done = httpd.ctl("detach", word)
         assert done.returncode == 1 and says in done.stderr, done
     assert alive(pid)
@@ -281,7 +281,7 @@ def query(httpd: Httpd, question: bytes) -> Any:
         try:
             client.sendall(question)
         except OSError:
-            pass  # it was told to stop; the response may be there
+            pass  # it has been closed; the response may be there
         response = b""
         try:
             while more := client.recv(65536):

@@ -102,8 +102,8 @@ def test_app_of_another_user(httpd: Httpd) -> None:
 
 
 def test_whole_pool(httpd: Httpd) -> None:
-    """A user of apps is told who may see the whole pool, and what to use
-    instead."""
+    """The refusal for a user of apps says who may see the whole pool, and what
+    to use instead."""
     two_tenants(httpd)
     for command in ("top -n 1", "--json top -n 1", "events", "events -f"):
         done = as_user(httpd, OWNER, *command.split())

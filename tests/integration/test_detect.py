@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+from threading import Thread
 
 import pytest
 
@@ -13,16 +14,19 @@ from harness.httpd import Httpd
 def test_what_would_be_run(httpd: Httpd) -> None:
     """It also says why."""
     root = httpd.program("web")
-    said = httpd.ctl("detect", str(root))
-    assert said.returncode == 0
+    done = httpd.ctl("detect", str(root))
+    assert done.returncode == 0
     assert f"{root}: config.ru is there\n  AppProtocol http\n  " \
-        "AppConcurrency 1\n  " in said.stdout
+        "AppConcurrency 1\n  " in done.stdout
+    assert '\n  AppPreload auto: SCRIPT_NAME="$APP_BASE_URI" ruby ' \
+        in done.stdout
     (root / "Procfile").write_text("web: ./run \033[2J\n")
-    told = json.loads(httpd.ctl("detect", "--json", str(root)).stdout)
-    assert told == {"directory": str(root), "protocol": "http",
-                    "concurrency": 1,
-                    "file": "Procfile", "why": "Procfile has a web: line",
-                    "command": "./run ?[2J"}
+    found = json.loads(httpd.ctl("detect", "--json", str(root)).stdout)
+    assert found == {"directory": str(root), "protocol": "http",
+                     "concurrency": 1,
+                     "file": "Procfile", "why": "Procfile has a web: line",
+                     "command": "./run ?[2J", "preload": None,
+                     "template": None, "environment": {}}
     nothing = httpd.ctl("detect", str(httpd.dir / "hold"))
     assert nothing.returncode == 1
     assert "files exists: Procfile, config.ru" in nothing.stderr
@@ -34,10 +38,44 @@ def test_what_would_be_run(httpd: Httpd) -> None:
                        ("/nonexistent", "No such file or directory")):
         missing = httpd.ctl("detect", "--json", str(where))
         assert (missing.returncode, missing.stderr) == (1, "")
-        told = json.loads(missing.stdout)
-        assert told["directory"] == str(where)
-        assert told["error"].startswith(why)
+        found = json.loads(missing.stdout)
+        assert found["directory"] == str(where)
+        assert found["error"].startswith(why)
     assert httpd.ctl("detect").returncode == 2
+
+
+@pytest.mark.mpms("event")
+def test_node(httpd: Httpd) -> None:
+    """Node gets its helper by a variable."""
+    root = httpd.dir / "shop"
+    root.mkdir()
+    (root / "app.js").touch()
+    option = '--require "$APPPOOL_HELPERS/node/listen.cjs"'
+    said = httpd.ctl("detect", str(root)).stdout
+    assert f"\n  NODE_OPTIONS={option}\n  node app.js\n" in said
+    found = json.loads(httpd.ctl("detect", "--json", str(root)).stdout)
+    assert found["environment"] == {"NODE_OPTIONS": option}
+
+
+@pytest.mark.mpms("event")
+def test_rbenv(httpd: Httpd) -> None:
+    """For all users: the application has RBENV_ROOT, by AppEnvFile or
+    AppSetEnv."""
+    shims = httpd.dir / "rbenv" / "shims"
+    shims.mkdir(parents=True)
+    (shims / "ruby").symlink_to("/bin/true")
+    (httpd.dir / "env").write_text(f"RBENV_ROOT={shims.parent}\n")
+    for name, *how in (("set", f"AppSetEnv RBENV_ROOT {shims.parent}"),
+                       ("file", f"AppEnvFile {httpd.dir / 'env'}"),
+                       ("both", f"AppEnvFile {httpd.dir / 'env'}",
+                        "AppSetEnv RBENV_ROOT /nonexistent")):
+        app = httpd.app(name, *how)
+        (app.root / ".ruby-version").touch()
+    httpd.start()
+    found = {app.name: json.loads(httpd.get("/process", app.name).text)
+             ["environment"]["PATH"].startswith(f"{shims}:")
+             for app in httpd.apps}
+    assert found == {"set": True, "file": True, "both": False}
 
 
 @pytest.mark.mpms("event")
@@ -60,7 +98,16 @@ def test_owner_without_an_entry(httpd: Httpd) -> None:
     root = httpd.dir / "shop"
     root.mkdir()
     (root / "Procfile").write_text("web: true\n")
+    os.mkfifo(root / ".nvmrc")
     os.chown(root, 4711, 4711)
-    said = httpd.ctl("detect", str(root))
-    assert said.returncode == 1 and said.stdout == ""
-    assert "AppUser #4711 GROUP" in said.stderr
+    writer = Thread(target=(root / ".nvmrc").write_text, args=[""])
+    writer.start()
+    done = httpd.ctl("detect", str(root))
+    was_opened = not writer.is_alive()
+    reader = os.open(root / ".nvmrc", os.O_RDONLY | os.O_NONBLOCK)
+    writer.join()
+    os.close(reader)
+    (root / ".nvmrc").unlink()
+    assert not was_opened
+    assert done.returncode == 1 and done.stdout == ""
+    assert "AppUser #4711 GROUP" in done.stderr

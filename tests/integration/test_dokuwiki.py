@@ -18,8 +18,8 @@ PASSWORD = "a secret"
 
 
 def dokuwiki(httpd: Httpd, location: Optional[str] = None) -> App:
-    """What the package does when it is installed, and what its administrator
-    does."""
+    """Do what the package does when it is installed, and what its
+    administrator does."""
     place = httpd.dir / "debian"
     packaged.unpacked("dokuwiki", place)
     root, config = place / "usr/share/dokuwiki", place / "etc/dokuwiki"

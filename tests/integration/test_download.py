@@ -103,7 +103,7 @@ def test_slow_filter_holds_no_process(httpd: Httpd) -> None:
         while not other.done():
             seen += client.stream.file.read1(65536)
         assert other.result().status == 200
-        assert len(seen) < MUCH / 2, "the app has said all before"
+        assert len(seen) < MUCH / 2, "the app has sent all before"
         seen += client.stream.file.read(1 << 20)
         assert seen == flood(MUCH)[:len(seen)]
 
@@ -210,7 +210,7 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd) -> None:
     hold = httpd.dir / "hold"
     with Raw(httpd.port, get(f"/flood?n={MUCH}&m={MUCH}&key=k"),
              SMALL) as client:
-        wait_until((hold / "k.held").exists, "the app has said half", 20)
+        wait_until((hold / "k.held").exists, "the app has sent half", 20)
         assert httpd.spools() != []
         assert client.head()[0] == 200
         assert client.stream.file.read(MUCH) == flood(MUCH)
@@ -229,7 +229,7 @@ def test_app_continues_while_the_client_does_not_read(httpd: Httpd) -> None:
     hold = httpd.dir / "hold"
     with Raw(httpd.port, get(f"/flood?n={MUCH}&m={MUCH}&key=k"),
              SMALL) as client:
-        wait_until((hold / "k.held").exists, "the app has said half", 20)
+        wait_until((hold / "k.held").exists, "the app has sent half", 20)
         (hold / "k.go").touch()
         httpd.settles(active=0, count=1)
         assert client.response().body == flood(2 * MUCH)
@@ -260,7 +260,7 @@ def test_encrypted(httpd: Httpd) -> None:
     httpd.start()
     with host.connect(SMALL) as client:
         client.send(get(f"/flood?n={MUCH}&m={MUCH}&key=k"))
-        wait_until((httpd.dir / "hold" / "k.held").exists, "half is said", 20)
+        wait_until((httpd.dir / "hold" / "k.held").exists, "half is sent", 20)
         assert client.head()[0] == 200
         assert client.stream.file.read(MUCH) == flood(MUCH)
         (httpd.dir / "hold" / "k.go").touch()
@@ -295,7 +295,7 @@ def test_client_leaves_its_response(httpd: Httpd) -> None:
         httpd.settles(active=0, count=1)
     wait_until(lambda: not httpd.spools(), "nothing is kept")
     with Raw(httpd.port, get(f"/flood?n={MUCH}&m=1&key=k"), SMALL):
-        wait_until((httpd.dir / "hold" / "k.held").exists, "half is said")
+        wait_until((httpd.dir / "hold" / "k.held").exists, "half is sent")
     wait_until(lambda: not httpd.spools(), "nothing is kept")
     (httpd.dir / "hold" / "k.go").touch()
     httpd.settles(active=0, count=1)
@@ -314,7 +314,7 @@ def test_bulk_in_constant_memory(httpd: Httpd) -> None:
     with Raw(httpd.port, get(f"/flood?n={size}"), SMALL) as client:
         client.sock.settimeout(100)
         wait_until(lambda: httpd.requests_seen()[1:]
-                   and httpd.counts() == (0, 1, 0), "the app has said all", 200)
+                   and httpd.counts() == (0, 1, 0), "the app has sent all", 200)
         assert client.head()[0] == 200
         left, crc = size, 0
         while left:

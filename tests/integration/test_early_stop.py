@@ -42,7 +42,7 @@ def slow(httpd: Httpd, program: str) -> Path:
     return waits
 
 
-def told_to_end(pid: int) -> bool:
+def has_sigterm(pid: int) -> bool:
     """SIGTERM is pending."""
     found = re.findall(r"^(?:Sig|Shd)Pnd:\s*(\w+)$",
                        procs.read(pid, "status").decode(), re.M)
@@ -59,7 +59,7 @@ def test_stop(httpd: Httpd, program: str) -> None:
     wait_until(waits.exists, "it has started")
     pid = int(waits.read_text())
     procs.send(httpd.pid, signal.SIGTERM)
-    wait_until(lambda: not alive(pid) or told_to_end(pid), "it is told to end")
+    wait_until(lambda: not alive(pid) or has_sigterm(pid), "it has SIGTERM")
     survives = alive(pid)
     (httpd.dir / "go").touch()
     assert httpd.process is not None

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The judge of the error log finds what a test did not expect."""
+"""The check of the error log finds lines that a test did not expect."""
 from datetime import datetime
 from pathlib import Path
 

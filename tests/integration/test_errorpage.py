@@ -147,7 +147,7 @@ def test_root_is_a_file(httpd: Httpd) -> None:
 
 def test_directory_of_a_user(httpd: Httpd) -> None:
     app = httpd.app("shop", FRIENDLY, "AppUser www-data", command="/bin/true")
-    app.public = httpd.dir / "htdocs"  # httpd itself is not to mind
+    app.public = httpd.dir / "htdocs"  # httpd itself must not refuse this
     httpd.start()
     os.chown(app.root, 0, 0)
     app.root.chmod(0)
@@ -337,7 +337,7 @@ def test_error_document_of_an_app_that_fails(httpd: Httpd) -> None:
 
 
 def test_gone_once_it_starts(httpd: Httpd) -> None:
-    """When the app starts, nothing of the failure is left."""
+    """When the app starts, no trace of the failure is left."""
     stop = httpd.dir / "broken"
     stop.touch()
     httpd.app("shop", FRIENDLY, f"AppSetEnv BOOT_FAIL_IF {stop}")

@@ -87,7 +87,7 @@ def test_reasons(httpd: Httpd) -> None:
     wait_until(lambda: httpd.get("/", "shop").status == 200, "it recovers")
     pid = int(httpd.get("/pid", "shop").text)
     kill9(pid)
-    wait_until(lambda: httpd.events("died"), "it is told")
+    wait_until(lambda: httpd.events("died"), "the event")
     failed, died = httpd.events("start_failed")[0], httpd.events("died")[0]
     assert "exit code 1 while it started" in failed["reason"]
     assert httpd.log.matching(f"error id {failed['error_id']}")

@@ -6,16 +6,15 @@ import socket
 import struct
 import subprocess
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Iterator
 
 import pytest
 
 from harness import procs, sentences
 from harness.client import Raw
-from harness.config import App
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
+from harness.recorder import app_of, seen
 from harness.wait import wait_until
 from test_nonsense import END, HEAD, STDERR, STDOUT, raw, record, two_requests
 
@@ -32,14 +31,6 @@ def padded(kind: int, content: bytes, padding: int, number: int = 1) -> bytes:
 
 
 # ---- a response, however it is sent
-
-def test_it_needs_no_other_module(httpd: Httpd) -> None:
-    """Neither mod_proxy_fcgi nor mod_proxy_http is needed."""
-    httpd.app("shop", "AppProtocol fcgi")
-    lines = httpd.configure().read_text().splitlines()
-    done = httpd.test("\n".join(line for line in lines
-                                if "mod_proxy_" not in line))
-    assert done.returncode == 0, done.stdout
 
 GOOD = {
     "no end of the output": record(STDOUT, WHOLE) + OVER,
@@ -60,10 +51,10 @@ GOOD = {
 def test_whole(httpd: Httpd, what: str) -> None:
     """All on one connection of the client, so nothing else is in between."""
     raw(httpd, "fcgi", GOOD[what])
-    said = two_requests(httpd)
-    assert said.count(b"HTTP/1.1 200 OK") == 2
-    assert said.count(b"whole") == 2 and b"poison" not in said
-    assert b"pppp" not in said
+    received = two_requests(httpd)
+    assert received.count(b"HTTP/1.1 200 OK") == 2
+    assert received.count(b"whole") == 2 and b"poison" not in received
+    assert b"pppp" not in received
     httpd.settles(active=0, count=1)
 
 
@@ -85,8 +76,8 @@ WRONG = {
     "long-header": (record(STDOUT, b"X-Long: " + b"x" * 60000 + b"\r\n") * 3
                       + OVER, "header of the response has more than 131072 "),
     "one session": (refusal(1), "it takes one request at a time"),
-    "another role": (refusal(3), "it is no responder"),
-    "for a reason": (refusal(77), "why is unknown .FastCGI's status 77"),
+    "another role": (refusal(3), "it is not a responder"),
+    "for a reason": (refusal(77), "the reason is unknown .FastCGI's status 77"),
     "no output": (record(STDOUT, b"") + OVER, "without a header"),
     "an empty header": (record(STDOUT, b"\r\nbody") + OVER, "has no header"),
 }
@@ -128,7 +119,7 @@ def test_overloaded(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
-# ---- what it says beside it
+# ---- its STDERR
 
 def test_errors_are_logged(httpd: Httpd) -> None:
     """Line by line, with the process. A flood is cut."""
@@ -151,53 +142,9 @@ def test_errors_are_logged(httpd: Httpd) -> None:
 
 # ---- requests
 
-def app_of(httpd: Httpd, *directives: str) -> App:
-    app = httpd.app("shop", "AppProtocol fcgi", "MaxInstances 1",
-                    f"AppSetEnv SEEN {httpd.dir}/hold/seen",
-                    f"AppSetEnv GATE {httpd.dir}/hold/gate", *directives,
-                    program="fcgi.py")
-    httpd.start()
-    return app
-
-
-def seen(httpd: Httpd) -> list[str]:
-    file = Path(httpd.dir / "hold" / "seen")
-    return file.read_text().splitlines() if file.exists() else []
-
-
-@pytest.mark.parametrize("buffer", ["On", "Off"])
-@pytest.mark.parametrize("what", ["echo", "talk"])
-def test_both_ways_at_once(httpd: Httpd, what: str, buffer: str) -> None:
-    """An app that writes before it has read the body. Both are larger than the
-    buffers of the kernel."""
-    app_of(httpd, f"AppBufferRequest {buffer}")
-    size = 20 * MEGABYTE
-    response = httpd.post(f"/?{what}", "shop", b"x" * size, timeout=60)
-    assert response.body == (b"x" * size if what == "echo" else b"y" * 4000000)
-    peak = max(map(procs.peak_memory, httpd.children()))
-    assert peak < 60 * MEGABYTE + (what == "echo") * 60 * MEGABYTE
-    httpd.settles(active=0, count=1)
-
-
-def test_while_the_client_sends(httpd: Httpd) -> None:
-    """With AppBufferRequest Off, each part of the body reaches the app, and
-    what the app sends meanwhile reaches the client."""
-    app_of(httpd, "AppBufferRequest Off", "AppBufferResponse Off")
-    with Raw(httpd.port, b"POST /?echo HTTP/1.1\r\nHost: shop\r\n"
-             b"Content-Length: 6\r\n\r\none") as client:
-        received = b""
-        while not received.endswith(b"one\r\n"):
-            received += client.stream.file.read(1)
-        client.send(b"two")
-        while not received.endswith(b"0\r\n\r\n"):
-            received += client.stream.file.read(1)
-        assert b"3\r\ntwo\r\n" in received
-    httpd.settles(active=0, count=1)
-
-
 def test_client_leaves_within_its_body(httpd: Httpd) -> None:
     """Its process is free again"""
-    app_of(httpd, "AppBufferRequest Off")
+    app_of(httpd, "fcgi", "AppBufferRequest Off")
     with Raw(httpd.port, b"POST /?echo HTTP/1.1\r\nHost: shop\r\n"
              b"Content-Length: 6\r\n\r\none"):
         wait_until(lambda: httpd.counts()[1] == 1, "the app has it")
@@ -205,24 +152,13 @@ def test_client_leaves_within_its_body(httpd: Httpd) -> None:
     assert httpd.get("/?echo", "shop").status == 200
 
 
-@pytest.mark.parametrize("buffer", ["On", "Off"])
-def test_response_before_the_body(httpd: Httpd, buffer: str) -> None:
-    """The app closes the connection before it has read the body. The client
-    gets the response."""
-    app_of(httpd, f"AppBufferRequest {buffer}")
-    for size in (0, 10, 100000, 16 * MEGABYTE):
-        response = httpd.post("/?early", "shop", b"x" * size)
-        assert (response.status, response.text) == (413, "no")
-    assert len(seen(httpd)) == 4
-
-
 # ---- as mod_proxy_fcgi
 
-# Which part of the path is the script, is ours to say (cgi_variables.h).
+# This module decides which part of the path is the script (cgi_variables.h).
 OF_THE_SCRIPT = {"SCRIPT_NAME", "SCRIPT_FILENAME", "PATH_INFO",
                  "PATH_TRANSLATED"}
-# What app_headers.c and session.c add, what mod_proxy tells itself, and what
-# tells two clients apart.
+# Variables that app_headers.c and session.c add, notes of mod_proxy, and
+# variables that differ between two clients.
 OURS = {"HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_HOST",
         "HTTP_X_FORWARDED_PROTO", "HTTP_X_FORWARDED_SERVER",
         "HTTP_X_REQUEST_START", "HTTP_TRACEPARENT", "APPPOOL_PID",
@@ -276,7 +212,7 @@ def test_same_variables_as_mod_proxy_fcgi(httpd: Httpd) -> None:
             "Accept": "*/*", "Authorization": "Basic dTpw",
             "Cookie": "a=b; c=d", "Proxy": "bad", "Content-Type": "text/x"}})]
     with stock(httpd):
-        app_of(httpd)
+        app_of(httpd, "fcgi")
         for method, path, more in requests:
             ours = parameters(httpd, "shop", method, path, **more)
             theirs = parameters(httpd, "stok", method, path, **more)
@@ -285,10 +221,10 @@ def test_same_variables_as_mod_proxy_fcgi(httpd: Httpd) -> None:
 
 
 def test_large_parameters(httpd: Httpd) -> None:
-    """They do not fit into one record. None is lost."""
+    """They do not fit into one record. No variable is lost."""
     httpd.directives += ["LimitRequestFieldSize 100000",
                          "LimitRequestFields 50"]
-    app_of(httpd)
+    app_of(httpd, "fcgi")
     headers = {f"X-H{n}": "v" * 8000 for n in range(20)}
     headers["X-Large"] = "l" * 70000
     names = httpd.get("/?names", "shop", headers=headers).text.splitlines()
@@ -303,7 +239,7 @@ def test_index_that_is_made_later(httpd: Httpd) -> None:
     httpd.directives += ["ServerLimit 1", "StartServers 1",
                          "MinSpareThreads 1", "MaxSpareThreads 16",
                          "MaxRequestWorkers 16"]
-    app = app_of(httpd)
+    app = app_of(httpd, "fcgi")
     name = "SCRIPT_FILENAME="
 
     def script() -> str:
@@ -320,7 +256,7 @@ def test_index_that_is_made_later(httpd: Httpd) -> None:
 def test_not_given_back_before_the_end(httpd: Httpd) -> None:
     """An app that still works after the end of its output gets no other
     request."""
-    app_of(httpd)
+    app_of(httpd, "fcgi")
     first = httpd.get_async("/?slow", "shop", 60)
     wait_until(lambda: seen(httpd), "the app has it")
     other = httpd.get_async("/?echo", "shop", 60)
@@ -344,7 +280,7 @@ def test_silence_after_the_output(httpd: Httpd) -> None:
 def test_slow_client(httpd: Httpd) -> None:
     """httpd closes the connection to the app before the client has read the
     response, because php-cgi waits for that."""
-    app_of(httpd)
+    app_of(httpd, "fcgi")
     with Raw(httpd.port, b"GET /?patient HTTP/1.1\r\nHost: shop\r\n\r\n",
              receive_buffer=4096) as client:
         assert client.stream.file.read(8) == b"HTTP/1.1"
@@ -358,10 +294,10 @@ def test_slow_client(httpd: Httpd) -> None:
     ("GET", 2), ("HEAD", 2), ("OPTIONS", 2), ("DELETE", 1), ("POST", 1)])
 def test_how_often(httpd: Httpd, method: str, times: int) -> None:
     """It is unknown whether the process had read the request before it was
-    killed. A request that may be sent twice is sent twice at most; others are
+    killed. A request that may be sent twice is sent at most twice. Others are
     sent once."""
     httpd.log.expect(*KILLED)
-    app_of(httpd, "MaxInstances 1")
+    app_of(httpd, "fcgi", "MaxInstances 1")
     body = b"x" if method == "POST" else None
     response = httpd.request(method, "/?die", "shop", body)
     assert response.status == 502
@@ -370,7 +306,7 @@ def test_how_often(httpd: Httpd, method: str, times: int) -> None:
 
 def test_head_with_a_body_is_sent_once(httpd: Httpd) -> None:
     httpd.log.expect(*KILLED)
-    app_of(httpd, "MaxInstances 1")
+    app_of(httpd, "fcgi", "MaxInstances 1")
     assert httpd.request("HEAD", "/?die", "shop", b"x").status == 502
     assert seen(httpd) == ["HEAD die"]
 
@@ -379,7 +315,7 @@ def test_killed_while_idle(httpd: Httpd) -> None:
     """The process got no request, or did not read it. Another one serves
     it."""
     httpd.log.expect(*KILLED)
-    app = app_of(httpd)
+    app = app_of(httpd, "fcgi")
     for _ in range(20):
         assert httpd.get("/?echo", "shop").status == 200
         pid, = httpd.pids(app)

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A connection over FastCGI that is kept (FCGI_KEEP_CONN): what
-test_shared_connection.py does not have, as HTTP does not."""
+"""A connection over FastCGI that is kept (FCGI_KEEP_CONN): cases that HTTP,
+and so test_shared_connection.py, does not have."""
 import os
 import subprocess
 from pathlib import Path
@@ -36,13 +36,14 @@ def pass_gate(httpd: Httpd) -> None:
 
 # ---- it is used again
 
+@pytest.mark.one_mpm("both read in the same way")
 @pytest.mark.parametrize("method,path,status", [
     ("GET", "/padded", 200), ("GET", "/no-end-of-output", 200),
     ("GET", "/stderr", 200), ("GET", "/unread", 200), ("HEAD", "/ok", 200),
     ("GET", "/204", 204), ("GET", "/304", 304), ("OPTIONS", "/ok", 200)])
 def test_clean_end(httpd: Httpd, method: str, path: str, status: int) -> None:
-    """Records say where a response ends, so also one that has no body. php-cgi
-    reads the end of a request with the next one."""
+    """Records say where a response ends, also if it has no body. php-cgi reads
+    the end of a request with the next one."""
     start(httpd)
 
     def again() -> bool:
@@ -54,15 +55,16 @@ def test_clean_end(httpd: Httpd, method: str, path: str, status: int) -> None:
 
 @pytest.mark.mpms("event")
 def test_asked_to_keep(httpd: Httpd) -> None:
-    """Only if the connection can be shared: it would be in the way"""
+    """Only if the connection can be shared: otherwise it would block others"""
     start(httpd)
     good(fetch(httpd))
     good(httpd.post("/ok", "shop", b"body"))
     assert flags(httpd) == [1, 0]
 
 
-# ---- nothing of a response is part of another one
+# ---- no byte of a response becomes part of another one
 
+@pytest.mark.one_mpm("both read in the same way")
 @pytest.mark.parametrize("path", ["/more", "/bytes", "/ends", "/half",
                                   "/second"])
 def test_cut_after(httpd: Httpd, path: str) -> None:
@@ -74,6 +76,7 @@ def test_cut_after(httpd: Httpd, path: str) -> None:
         assert good(fetch(httpd)) > used
 
 
+@pytest.mark.one_mpm("both read in the same way")
 @pytest.mark.parametrize("path,status", [
     ("/overloaded", 503), ("/refused", 502), ("/no-header", 502),
     ("/wrong", 502)])
@@ -84,8 +87,9 @@ def test_cut_after_an_error(httpd: Httpd, path: str, status: int) -> None:
     assert good(fetch(httpd)) > before
 
 
+@pytest.mark.one_mpm("both read in the same way")
 def test_cut_without_end(httpd: Httpd) -> None:
-    """The response is whole, and the app still works on the request"""
+    """The response is complete, and the app still works on the request"""
     start(httpd, "AppTimeout 1")
     before = shared(httpd)
     used = good(fetch(httpd, "/silent-end"))
@@ -94,7 +98,7 @@ def test_cut_without_end(httpd: Httpd) -> None:
 
 
 def test_bytes_between_two_requests(httpd: Httpd) -> None:
-    """They are found before the next request is sent, so it is sent once"""
+    """They are found before the next request is sent, so that is sent once"""
     start(httpd)
     good(fetch(httpd, "/late"))
     pass_gate(httpd)
@@ -106,6 +110,7 @@ def test_bytes_between_two_requests(httpd: Httpd) -> None:
 
 # ---- apps that do not keep it
 
+@pytest.mark.one_mpm("both read in the same way")
 def test_closes_all_the_same(httpd: Httpd) -> None:
     """It costs no request"""
     start(httpd, "AppSetEnv CLOSES 1")
@@ -115,7 +120,7 @@ def test_closes_all_the_same(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("prefork")
 def test_asked_no_more(httpd: Httpd) -> None:
-    """The app closes what it should keep: the child learns that"""
+    """The app closes connections that it should keep. The child learns that"""
     start(httpd)
     client = Connection(httpd.port)
 
@@ -131,7 +136,7 @@ def test_asked_no_more(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("prefork")
 def test_one_id(httpd: Httpd) -> None:
-    """An app that knows the id 1 only: no request is lost"""
+    """An app that knows only the id 1 loses no request"""
     start(httpd, "AppSetEnv ONE 1")
     client = Connection(httpd.port)
     try:
@@ -143,7 +148,8 @@ def test_one_id(httpd: Httpd) -> None:
 
 
 def test_closed_after_the_request_was_read(httpd: Httpd) -> None:
-    """Nobody knows if the app has served it: it is sent again, as it may be"""
+    """It is unknown if the app has served it. It is sent again, because it may
+    be"""
     start(httpd)
 
     def on_a_shared_one() -> bool:
@@ -154,7 +160,8 @@ def test_closed_after_the_request_was_read(httpd: Httpd) -> None:
 
 
 def test_twice_at_most(httpd: Httpd) -> None:
-    """Once over a new connection: then the app has closed it on purpose"""
+    """It is sent once over a new connection: then the app has closed it on
+    purpose"""
     start(httpd)
 
     def on_a_shared_one() -> bool:
@@ -168,7 +175,7 @@ def test_twice_at_most(httpd: Httpd) -> None:
     wait_until(on_a_shared_one, "it is sent over the shared one")
 
 
-# ---- real ones
+# ---- real servers
 
 SOCKETS = """<?php header('Content-Type: text/plain');
 foreach (glob('/proc/self/fd/*') as $fd) echo @readlink($fd), "\\n";
@@ -176,7 +183,7 @@ foreach (glob('/proc/self/fd/*') as $fd) echo @readlink($fd), "\\n";
 
 
 def test_php(httpd: Httpd) -> None:
-    """It reads from its connection, and does not hear SIGTERM meanwhile"""
+    """It reads from its connection, and does not notice SIGTERM meanwhile"""
     app = httpd.app("shop", "AppConcurrency 1", "MaxInstances 1",
                     "AppStopTimeout 60", command=None)
     (app.root / "public" / "index.php").write_text(SOCKETS)
@@ -209,8 +216,8 @@ int main(void)
 
 
 def test_libfcgi(httpd: Httpd) -> None:
-    """It reads 8 KB at once, and loses its connection if more are left of the
-    request"""
+    """It reads 8 KB at once, and loses its connection if more bytes of the
+    request are left"""
     app = httpd.app("shop", "MaxInstances 1", command=None)
     source = Path(httpd.dir / "shop.c")
     source.write_text(LIBFCGI)

@@ -103,7 +103,7 @@ def test_full_at_start(httpd: Httpd, what: str) -> None:
 
 
 def test_full_while_it_runs(httpd: Httpd) -> None:
-    """Running processes go on. A new configuration waits for room."""
+    """Running processes continue. A new configuration waits for room."""
     httpd.log.expect("apppool.*(No space left|cannot write|not configured|"
                      "could not be started|refused)", sentences.START_ERROR,
                      sentences.NOT_STARTED)
@@ -134,8 +134,8 @@ def test_full_while_it_runs(httpd: Httpd) -> None:
 
 def test_no_more_files(httpd: Httpd) -> None:
     """There is no room for a FIFO or a socket. That start fails with a reason.
-    Running processes go on, also under the next spawner, and starts work again
-    when there is room."""
+    Running processes continue, also under the next spawner, and starts work
+    again when there is room."""
     httpd.log.expect(r"(spawner|watchdog) \d+ (ended|died)",
                      "control.sock cannot be made", sentences.NOT_STARTED,
                      sentences.START_ERROR)

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The programs need no later glibc than README.md says, so they can be built
-and run where that is the newest one."""
+"""The programs need no later glibc than README.md says. So they can be built
+and run on a system whose newest glibc is that one."""
 import re
 import subprocess
 from pathlib import Path
@@ -11,7 +11,7 @@ from harness.places import BUILD, MODULE, TOP
 
 LATEST = (2, 34)
 PROGRAMS = [MODULE, BUILD / "apppool-watchdog", BUILD / "apppool-spawner",
-            BUILD / "apppoolctl"]
+            BUILD / "apppool-store", BUILD / "apppoolctl"]
 
 
 def wanted(text: str) -> dict[tuple[int, int], set[str]]:

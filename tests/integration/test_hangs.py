@@ -18,7 +18,7 @@ pytestmark = pytest.mark.mpms("event")
 
 LIMIT = 30  # s; one check more or less
 HANGS = [["spawner"], ["watchdog"], ["spawner", "watchdog"]]
-SAID = (r"(spawner|watchdog) \d+ (ended|died|has (not|had no)|was told)",)
+LOGGED = (r"(spawner|watchdog) \d+ (ended|died|has (not|had no)|was told)",)
 STOP_TIMEOUT = 2
 
 
@@ -37,7 +37,7 @@ def replaced(httpd: Httpd, pids: dict[str, int]) -> None:
 @pytest.fixture
 def load(httpd: Httpd) -> Iterator[Load]:
     """shop has load, and blog has no process yet."""
-    httpd.log.expect(*SAID)
+    httpd.log.expect(*LOGGED)
     httpd.directives += WORKERS[httpd.mpm] + ["MaxKeepAliveRequests 0"]
     httpd.app("shop", "MinInstances 2", "MaxInstances 2",
               "AppSetEnv APP_THREADS 1")
@@ -111,7 +111,7 @@ def stop_in_time(httpd: Httpd, margin: float) -> None:
 @pytest.fixture
 def stubborn(httpd: Httpd) -> Httpd:
     """An app that has to be killed after AppStopTimeout."""
-    httpd.log.expect(*SAID, sentences.NO_TERM)
+    httpd.log.expect(*LOGGED, sentences.NO_TERM)
     httpd.app("shop", f"AppStopTimeout {STOP_TIMEOUT}",
               "AppSetEnv IGNORE_TERM 1")
     httpd.start()

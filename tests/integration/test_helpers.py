@@ -18,6 +18,8 @@ from harness.places import BUILD
 from harness.procs import alive, kill9, send
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the helpers do not know the MPM")
+
 DEAD = r"(spawner|watchdog) \d+ (ended|died)"
 
 
@@ -51,19 +53,20 @@ def test_descriptors(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
     httpd.get("/pid", "shop")
-    kinds = {"watchdog": r"/dev/null|pipe|anon_inode:|/memfd:apppool|"
-             rf"{httpd.dir}/error.log|{httpd.runtime}(/(lock|\w+\.words))?|"
-             # The socket is the parking lot.
-             rf"{BUILD}/apppool-spawner|socket:"}
-    kinds["spawner"] = kinds["watchdog"] + \
-        rf"|{httpd.runtime}/(registry|o/\w+)|/sys/fs/cgroup"
+    common = r"/dev/null|pipe|anon_inode:|/memfd:(apppool|store-figures) |" \
+        rf"{httpd.dir}/error.log|{httpd.runtime}(/(lock|\w+\.words))?|" \
+        rf"{BUILD}/apppool-spawner|socket:"
+    kinds = {"watchdog": rf"{common}|/memfd:store-items |{BUILD}/apppool-store",
+             "spawner": rf"{common}|{httpd.runtime}/(registry|o/\w+)|"
+                        "/sys/fs/cgroup"}
     for name, allowed in kinds.items():
         pid = httpd.helper(name)
         wait_until(lambda: not [file for file in procs.open_files(pid)
                                 if not re.match(allowed, file)],
                    f"the {name} has nothing else open but for a moment")
     watchdog = httpd.helper("watchdog")
-    assert len(procs.sockets(watchdog)) == 1, "more than the parking lot"
+    assert len(procs.sockets(watchdog)) == 3, \
+        "more than the parking lot and both ends of the store's mailbox"
     assert not procs.segments(watchdog), "it maps the segment"
     assert procs.segments(httpd.helper("spawner"))
 
@@ -74,7 +77,7 @@ def may_lower_oom_score() -> bool:
 
 
 def test_out_of_memory(httpd: Httpd) -> None:
-    """The kernel ends apps first, and never the watchdog, where we may set
+    """The kernel ends apps first, and never the watchdog, if we may set
     that."""
     httpd.app("shop")
     httpd.start()
@@ -130,7 +133,7 @@ def test_signal_is_named(httpd: Httpd, sign: signal.Signals) -> None:
         assert httpd.helper(name) != pid
 
 
-@pytest.mark.parametrize("said,told", [
+@pytest.mark.parametrize("printed,shown", [
     ("free(): invalid pointer\n", "free(): invalid pointer"),
     ("first\nsecond\n\n \n", "second"),
     ("no end of line", "no end of line"),
@@ -142,17 +145,17 @@ def test_signal_is_named(httpd: Httpd, sign: signal.Signals) -> None:
     ("x" * 20000 + "\n", "x" * 200),
 ], ids=range(6))
 @pytest.mark.mpms("event")
-def test_last_words(httpd: Httpd, said: str, told: str) -> None:
+def test_last_words(httpd: Httpd, printed: str, shown: str) -> None:
     """The line in the log has the last output of the program."""
     httpd.log.expect(DEAD)
     httpd.app("shop")
     httpd.start()
     for name in ("spawner", "watchdog"):
         pid = httpd.helper(name)
-        say(pid, said)
+        say(pid, printed)
         send(pid, signal.SIGSEGV)
         line = last(httpd, rf"{name} {pid} (ended|died)")
-        assert "SIGSEGV" in line and told in line
+        assert "SIGSEGV" in line and shown in line
         assert len(line) < 600
         assert httpd.helper(name) != pid
     # The next one has printed nothing yet.
@@ -296,7 +299,7 @@ def test_watchdog_dies_again_and_again(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_helpers_are_told_to_stop(httpd: Httpd) -> None:
+def test_helpers_get_sigterm(httpd: Httpd) -> None:
     """SIGTERM comes from another process than httpd. The apps end, and the
     next requests start them again."""
     httpd.log.expect(DEAD)

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A child of httpd turns hostile and writes to the live segment whatever it
-likes. Root's processes stay, and signal only processes of this pool. When the
+"""A child of httpd becomes hostile and writes any values to the live segment.
+Root's processes survive, and signal only processes of this pool. When the
 writing ends, the pool works again. Children of httpd may crash.
 
 APPPOOL_SEED=NUMBER repeats a run."""
@@ -148,7 +148,7 @@ def test_hostile_child(httpd: Httpd, what: str) -> None:
                     f"round {n}: {[procs.command(pid) for pid in root]}"
         finally:
             clients.end()
-        # Whether an app is drained is for an administrator to say.
+        # Only an administrator decides whether an app is drained.
         if httpd.log.matching("shop is drained"):
             httpd.ctl("restart", "shop")
         if httpd.log.matching("blog is drained"):

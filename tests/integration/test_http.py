@@ -56,6 +56,7 @@ def test_methods(httpd: Httpd) -> None:
         assert echo(httpd, method, "/echo", "shop")["method"] == method
 
 
+@pytest.mark.one_mpm("it is mod_proxy that reads it")
 @pytest.mark.parametrize("code", [200, 204, 304, 404, 500, 503])
 def test_statuses(httpd: Httpd, code: int) -> None:
     """The client gets the status of the app, also for errors."""
@@ -137,10 +138,10 @@ def test_last_request_of_a_connection(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
     client = Connection(httpd.port)
-    said = [client.request("GET", "/pid", "shop").headers["Connection"]
-            for _ in range(4)]
+    connections = [client.request("GET", "/pid", "shop").headers["Connection"]
+                   for _ in range(4)]
     client.close()
-    assert [word == "close" for word in said] == [False] * 3 + [True]
+    assert [word == "close" for word in connections] == [False] * 3 + [True]
 
 
 def test_idle_client_holds_no_process(httpd: Httpd) -> None:
@@ -153,6 +154,7 @@ def test_idle_client_holds_no_process(httpd: Httpd) -> None:
     client.close()
 
 
+@pytest.mark.one_mpm("it is mod_proxy that reads it")
 @pytest.mark.parametrize("url", ["nothing", "garbage", "head"])
 def test_app_sends_nonsense(httpd: Httpd, url: str) -> None:
     """502. The process lives and serves other requests."""
@@ -211,7 +213,7 @@ def test_index_file_is_static(httpd: Httpd) -> None:
 
 
 def test_sub_uris(httpd: Httpd) -> None:
-    """Two apps on one host. Each is told where it is mounted."""
+    """Two apps on one host. Each learns where it is mounted."""
     shop = httpd.app("shop", location="/shop")
     blog = httpd.app("blog", location="/a/blog")
     httpd.start()
@@ -252,7 +254,7 @@ def test_kept_app_connections(httpd: Httpd) -> None:
     client.close()
 
 
-@pytest.mark.mpms("event")  # prefork keeps none to so few
+@pytest.mark.mpms("event")  # prefork keeps none for so few
 def test_connection_is_closed_when_concurrency_changes(httpd: Httpd) -> None:
     """After a reload, AppConcurrency also holds for running processes. With
     auto, the number from the earlier configuration is not their own number."""
@@ -325,5 +327,5 @@ def test_idle_app_connections_are_closed(httpd: Httpd,
     pending = [httpd.get_async("/sleep?s=0.2", "shop") for _ in range(4)]
     for one in pending:
         assert one.result().status == 200
-    # The look whether it is ready may have had one still.
+    # The check whether it is ready may still have had one.
     wait_until(lambda: sockets(pid) <= before, "all are closed")

@@ -88,7 +88,7 @@ def test_eleventh_request_without_another_request(httpd: Httpd) -> None:
     assert httpd.group(app)["size"] == 11
     for one in (*held, last):
         assert one.release().status == 200
-    # P11: the surplus goes
+    # P11: the surplus ends
     wait_until(lambda: httpd.counts() == (0, 10, 0), "ten are left", 20)
     httpd.check()
 

@@ -30,8 +30,10 @@ def want(prefix: str = "usr/local") -> set[str]:
     return {f"{modules}/mod_apppool.so",
             f"{prefix}/libexec/apppool/apppool-watchdog",
             f"{prefix}/libexec/apppool/apppool-spawner",
+            f"{prefix}/libexec/apppool/apppool-store",
             *(f"{prefix}/libexec/apppool/{path.relative_to(TOP)}"
-              for path in (TOP / "helpers").rglob("*.py")),
+              for kind in ("*.py", "*.rb", "*.cjs")
+              for path in (TOP / "helpers").rglob(kind)),
             f"{prefix}/sbin/apppoolctl",
             f"{prefix}/share/man/man8/apppoolctl.8",
             f"{prefix}/share/bash-completion/completions/apppoolctl"}
@@ -105,7 +107,8 @@ def test_watchdog_needs_libc_alone() -> None:
 
 
 @pytest.mark.parametrize("file", [".libs/mod_apppool.so", "apppool-watchdog",
-                                  "apppool-spawner", "apppoolctl"])
+                                  "apppool-spawner", "apppool-store",
+                                  "apppoolctl"])
 def test_hardened(file: str) -> None:
     """Full RELRO"""
     out = subprocess.run(["readelf", "-d", "-l", str(BUILD / file)],

@@ -27,7 +27,7 @@ EARLY = ("AppPreStart On", "MinInstances 1")
 
 
 @pytest.fixture(autouse=True)
-def said(httpd: Httpd) -> None:
+def expected_lines(httpd: Httpd) -> None:
     httpd.log.expect(sentences.SLOW, sentences.KILLED_NO_RESPONSE,
                      sentences.NO_TERM, sentences.IS_UNKILLABLE,
                      sentences.NO_BACKEND,
@@ -42,7 +42,8 @@ def pid_of(httpd: Httpd, app: App) -> int:
 
 
 def serves(httpd: Httpd) -> None:
-    """As soon as no slow machine has this process killed as well."""
+    """Wait until even a slow machine does not cause a kill of this process,
+    too."""
     wait_until(lambda: httpd.get("/pid", "shop").status == 200,
                "another one serves")
 
@@ -256,16 +257,16 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_administrator_is_notified(httpd: Httpd) -> None:
     """P20: AppNotify"""
-    told = httpd.dir / "told"
-    app = httpd.app("shop", *KILL, *EARLY, f'AppNotify "|cat > {told}.new && '
-                    f'mv {told}.new {told}"')
+    note_file = httpd.dir / "notification"
+    app = httpd.app("shop", *KILL, *EARLY, f'AppNotify "|cat > {note_file}.new && '
+                    f'mv {note_file}.new {note_file}"')
     httpd.dir.chmod(0o777)
     httpd.start()
     pid = pid_of(httpd, app)
     bad = httpd.get_async("/sleep?s=600", "shop", 60)
     assert bad.result().status == 504
-    wait_until(told.exists, "it is told", 20)
-    note = json.loads(told.read_text())
+    wait_until(note_file.exists, "the notification", 20)
+    note = json.loads(note_file.read_text())
     assert (note["event"], note["pid"]) == ("killed", pid)
     assert "GET /sleep" in note["text"]
 

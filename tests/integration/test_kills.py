@@ -52,7 +52,7 @@ def test_app_dies_on_a_kept_connection(httpd: Httpd) -> None:
 
 
 def test_app_dies_within_a_response(httpd: Httpd) -> None:
-    """Half a response is not taken for a complete one."""
+    """The client does not take half a response for a complete one."""
     httpd.log.expect(*KILLED)
     httpd.app("shop")
     httpd.start()

@@ -36,8 +36,8 @@ def test_one_name(httpd: Httpd) -> None:
     names = {}
     for host, root, _, name in APPS:
         pid = int(httpd.get("/pid", host).text)
-        said = httpd.log.wait_for(rf"\[{pid}\] ready after")[0]
-        names[host] = said.split("apppool: ", 1)[1].split(f"[{pid}] ready")[0]
+        line = httpd.log.wait_for(rf"\[{pid}\] ready after")[0]
+        names[host] = line.split("apppool: ", 1)[1].split(f"[{pid}] ready")[0]
         assert names[host] == name or name is None
         assert httpd.get("/crash", host).status == 502
         assert httpd.log.wait_for(re.escape(f"apppool: {names[host]}[{pid}] "

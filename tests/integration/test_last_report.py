@@ -38,7 +38,7 @@ def place_of(httpd: Httpd, pid: int, *patterns: str) -> list[int]:
     """The position in the log of the first line that matches, for each
     pattern."""
     lines = httpd.log.lines()
-    # Ours is `shop[PID] text`, the app's is `shop[PID]> text`.
+    # Our lines are `shop[PID] text`, lines of the app are `shop[PID]> text`.
     own = re.compile(rf"shop\[{pid}\]>? ")
     return [next((n for n, line in enumerate(lines)
                   if own.search(line) and re.search(pattern, line)),

@@ -32,7 +32,8 @@ def says(httpd: Httpd, text: str, user: str = OWNER) -> None:
                                    'AppLog "|$cat >/dev/null"',
                                    "AppLogFormat raw\nAppLog {}/shop.log"])
 def test_logs(httpd: Httpd, where: str) -> None:
-    """Wherever the lines go. Only lines of this app are shown."""
+    """It does not matter where the lines go. Only lines of this app are
+    shown."""
     httpd.app("shop", f"AppUser {OWNER}", where.format(httpd.dir))
     httpd.app("blog", f"AppUser {NEIGHBOUR}")
     httpd.start()
@@ -98,8 +99,8 @@ def test_follow_when_there_is_too_much_output(httpd: Httpd) -> None:
         wait_until(lambda: "line 002999" in out.read_text(), "it goes on")
     finally:
         ctl.kill()
-        said = ctl.communicate()[1]
-    assert f"{3000 - kept} lines were missed" in said
+        printed = ctl.communicate()[1]
+    assert f"{3000 - kept} lines were missed" in printed
     assert len(out.read_text().splitlines()) == 1 + kept
 
 
@@ -117,7 +118,7 @@ def test_only_the_last_lines_are_kept(httpd: Httpd) -> None:
 
 
 def test_report(httpd: Httpd) -> None:
-    """It says what the process does. The process goes on, and nothing is
+    """It says what the process does. The process continues, and nothing is
     logged. Only root sees stacks of the kernel."""
     app = httpd.app("shop", f"AppUser {OWNER}")
     httpd.app("blog", f"AppUser {NEIGHBOUR}")
@@ -125,11 +126,11 @@ def test_report(httpd: Httpd) -> None:
     assert httpd.get("/pid", "blog").status == 200
     held = httpd.hold("shop", "a")
     known = httpd.group(app)["processes"][0]["id"]
-    said = httpd.ctl("report", known)
-    assert (said.returncode, said.stderr) == (0, "")
-    assert f"shop[{held.pid}] report: 1 process" in said.stdout
-    assert f"process {held.pid} (" in said.stdout
-    assert "command /usr/bin/python3" in said.stdout
+    printed = httpd.ctl("report", known)
+    assert (printed.returncode, printed.stderr) == (0, "")
+    assert f"shop[{held.pid}] report: 1 process" in printed.stdout
+    assert f"process {held.pid} (" in printed.stdout
+    assert "command /usr/bin/python3" in printed.stdout
     own = as_user(httpd, OWNER, "report", known[:6])
     assert own.returncode == 0
     assert f"process {held.pid} (" in own.stdout

@@ -124,15 +124,15 @@ def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
     """The same where mod_proxy reads the response by itself. An event stream
     may last longer than AppKillAfter, and ends in order."""
     text = b"Content-Type: text/event-stream\r\n\r\ndata: first\n\n"
-    said = httpd.dir / "said"
-    said.write_bytes({"fcgi": record(STDOUT, text), "scgi": text,
-                      "uwsgi": b"HTTP/1.1 200 OK\r\n" + text}[protocol])
+    response_file = httpd.dir / "response"
+    response_file.write_bytes({"fcgi": record(STDOUT, text), "scgi": text,
+                               "uwsgi": b"HTTP/1.1 200 OK\r\n" + text}[protocol])
     if protocol != "fcgi":
         httpd.modules.append("proxy_" + protocol)
     app = httpd.app("shop", "AppRetireTimeout 1", "AppProtocol " + protocol,
                     "AppHungAfter 1", "AppKillAfter 1", "AppSetEnv HANG 1",
                     f"AppSetEnv PROTOCOL {protocol}",
-                    f"AppSetEnv RESPONSE {said}", program="raw.py")
+                    f"AppSetEnv RESPONSE {response_file}", program="raw.py")
     httpd.start()
     line = stream(httpd, opened)
     pid = links(httpd, app, 1)
@@ -175,8 +175,8 @@ def the_limit_is_over(httpd: Httpd) -> None:
         links(httpd, app, 1)
         detach(httpd, app)
         assert line.stream.file.read(4) == GOING_AWAY
-    # event that is stopped closes the socket of a request that has not ended
-    # yet, and the request waits for what comes from it.
+    # When event is stopped, it closes the socket of a request that has not
+    # ended yet, and the request waits for input from that socket.
     ended = httpd.dir / "access.log"
     wait_until(lambda: "blog /websocket\n" in ended.read_text(),
                "httpd has ended the request")

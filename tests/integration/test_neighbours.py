@@ -43,8 +43,8 @@ def credentials(word: str) -> dict[str, str]:
 
 
 def test_basic_authentication(httpd: Httpd) -> None:
-    """A user who is not let in does not reach the app. The app gets the name
-    of a user who is, and a client cannot forge it."""
+    """A user without access does not reach the app. The app gets the name of a
+    user with access, and a client cannot forge it."""
     httpd.log.expect("AH01617")  # a wrong password
     httpd.modules.append("headers")
     httpd.app("shop", "RequestHeader set X-Remote-User expr=%{REMOTE_USER}",
@@ -92,7 +92,7 @@ def test_variables_as_headers(httpd: Httpd) -> None:
 
 
 def show_variables(httpd: Httpd, name: str) -> None:
-    """Let the apps respond with what they know of a request."""
+    """Make the apps respond with what they know about a request."""
     for app in httpd.apps:
         if name == "php":
             (app.root / "index.php").write_text(

@@ -149,13 +149,13 @@ def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
     raw(httpd, protocol, response_of(protocol, b"Content-Length: 2\r\n",
                                      b"ok" + poison),
         f"AppBufferResponse {buffer}")
-    said = two_requests(httpd)
+    received = two_requests(httpd)
     if protocol == "fcgi":  # Content-Length does not count there
-        assert said.count(b"HTTP/1.1 200 OK") == 4
-        assert b"Content-Length: 2\r\n" not in said
+        assert received.count(b"HTTP/1.1 200 OK") == 4
+        assert b"Content-Length: 2\r\n" not in received
     else:
-        assert said.count(b"HTTP/1.1 200 OK") == 2
-        assert said.count(b"\r\n\r\nok") == 2 and b"poison" not in said
+        assert received.count(b"HTTP/1.1 200 OK") == 2
+        assert received.count(b"\r\n\r\nok") == 2 and b"poison" not in received
     if protocol in ("scgi", "uwsgi"):
         assert len(httpd.log.wait_for("shop: the response is longer", 2)) == 2
     httpd.settles(active=0, count=1)
@@ -176,9 +176,9 @@ def test_no_interim_response(httpd: Httpd, protocol: str, status: str) -> None:
     text = f"{begin}{status}\r\n".encode() + HEAD + b"\r\n" + body
     raw(httpd, protocol, text if protocol != "fcgi" else record(STDOUT, text)
         + record(STDOUT, b"") + record(END, b"\0" * 8))
-    said = two_requests(httpd)
-    assert said.count(b"HTTP/1.1 502 Bad Gateway\r\n") == 2
-    assert said.count(b"HTTP/1.1 ") == 2 and b"poison" not in said
+    received = two_requests(httpd)
+    assert received.count(b"HTTP/1.1 502 Bad Gateway\r\n") == 2
+    assert received.count(b"HTTP/1.1 ") == 2 and b"poison" not in received
     httpd.settles(active=0, count=1)
 
 
@@ -194,8 +194,8 @@ def test_length_that_httpd_must_trust(httpd: Httpd, length: str,
         "fcgi", f"Content-Length: {length}\r\n".encode(),
         b"ok" + b"HTTP/1.1 200 OK\r\n\r\npoison"),
         "SetEnv ap_trust_cgilike_cl 1")
-    said = two_requests(httpd)
-    assert said.count(b"HTTP/1.1 %d" % status) == 2 and b"poison" not in said
+    received = two_requests(httpd)
+    assert received.count(b"HTTP/1.1 %d" % status) == 2 and b"poison" not in received
 
 
 @pytest.mark.parametrize("protocol", list(MODULES))
@@ -220,11 +220,11 @@ def test_less_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
     rest."""
     raw(httpd, protocol, response_of(protocol, b"Content-Length: 9\r\n",
                                      b"only"), f"AppBufferResponse {buffer}")
-    said = two_requests(httpd)
+    received = two_requests(httpd)
     if protocol == "uwsgi":  # all of it has come before it is passed on
-        assert said.count(b"HTTP/1.1 502 Bad Gateway") == 2
+        assert received.count(b"HTTP/1.1 502 Bad Gateway") == 2
     else:
-        assert said.count(b"HTTP/1.1 200 OK") == 1 and said.endswith(b"only")
+        assert received.count(b"HTTP/1.1 200 OK") == 1 and received.endswith(b"only")
     httpd.settles(active=0, count=1)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from harness.httpd import Httpd
 from harness.places import CTL
+from harness.store import Store
 
 pytestmark = pytest.mark.mpms("event")
 OWNER, OTHER = 33, 65534  # www-data, nobody
@@ -63,3 +64,28 @@ def test_no_other_user(httpd: Httpd) -> None:
     assert done.returncode != 0
     assert ('AppUser: "nobody" is not possible: httpd was not started as '
             'root, so applications run as "www-data"') in done.stdout
+
+
+def test_store(httpd: Httpd) -> None:
+    """The store runs as that user, too."""
+    httpd.directives.append("AppStoreSave Off")
+    store = Store(httpd)
+    httpd.app("shop", "AppStore 8M")
+    httpd.start()
+    started = store.wait_for("start")
+    assert started["uid"] == OWNER
+    assert not (httpd.runtime / "store.save").is_symlink()
+    assert started["table"]["spaces"][0]["uids"] == [OWNER]
+    environment = httpd.get("/process", "shop").json()["environment"]
+    assert environment["APPPOOL_STORE"].startswith("unix:")
+    httpd.stop()
+    assert store.wait_for("stop")["spawner"] is False
+
+
+def test_user_of_the_store(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.directives.append("AppStoreUser games")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert "AppStoreUser: \"games\" is not possible: httpd was not " \
+        "started as root" in done.stdout

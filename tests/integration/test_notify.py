@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""AppNotify: the administrator is told once about each failure."""
+"""AppNotify: the administrator gets one notification about each failure."""
 import re
 import socket
 from datetime import datetime, timezone
@@ -8,8 +8,8 @@ import pytest
 
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
-from harness.notify import PERIOD, break_it, events, files_told, place, \
-    start, told, witness
+from harness.notify import PERIOD, break_it, events, files_written, place, \
+    start, notifications, witness
 from harness.procs import kill9
 from harness.wait import wait_until
 
@@ -20,7 +20,7 @@ def test_failed_start(httpd: Httpd) -> None:
     """The notification, and the user as which the command runs."""
     app = start(httpd, witness(httpd))
     break_it(httpd)
-    note, = told(httpd)
+    note, = notifications(httpd)
     assert events(note) == ["start_failed", "backoff_opened"]
     o = note["object"]
     assert sorted(o) == ["app", "app_root", "count", "earlier", "event",
@@ -47,16 +47,16 @@ def test_coalesced(httpd: Httpd) -> None:
     """Failures of one minute come in one notification at its end."""
     start(httpd, witness(httpd))
     break_it(httpd)
-    told(httpd)
+    notifications(httpd)
     (httpd.dir / "broken").unlink()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts",
                20)
-    first, second = told(httpd, 2, PERIOD + 30)
+    first, second = notifications(httpd, 2, PERIOD + 30)
     assert events(second)[-1] == "backoff_closed"
     assert second["object"]["text"] == "it starts again"
     assert set(events(second)[:-1]) <= {"start_failed"}
     assert second["object"]["count"] == len(events(second))
-    begun = [int(file.stem) / 1e9 for file in files_told(httpd)]
+    begun = [int(file.stem) / 1e9 for file in files_written(httpd)]
     assert begun[1] - begun[0] > PERIOD - 5
 
 
@@ -67,7 +67,7 @@ def test_broken_deploy(httpd: Httpd) -> None:
     (httpd.dir / "broken").touch()
     app.touch()
     assert httpd.get("/pid", "shop").text == old
-    note, = told(httpd, bound=20)
+    note, = notifications(httpd, bound=20)
     assert events(note) == ["start_failed", "backoff_opened", "broken_deploy"]
     assert "the old ones continue to serve: it ended with exit code 1" \
         in note["object"]["text"]
@@ -79,10 +79,10 @@ def test_died_young(httpd: Httpd) -> None:
     httpd.app("shop", witness(httpd), "AppPreStart On", "MinInstances 1",
               program="quitter.py")
     httpd.start()
-    note, = told(httpd)
+    note, = notifications(httpd)
     assert events(note)[:2] == ["start_failed", "backoff_opened"]
     assert "as soon as it was ready" in note["object"]["text"]
-    second = told(httpd, 2, PERIOD + 30)[1]
+    second = notifications(httpd, 2, PERIOD + 30)[1]
     assert set(events(second)) == {"start_failed"}, \
         "that each of them was ready is no end of it"
 
@@ -96,7 +96,7 @@ def test_deaths(httpd: Httpd) -> None:
         held = httpd.hold("shop", str(n))
         kill9(held.pid)
         assert held.pending.result().status == 502
-    note, = told(httpd)
+    note, = notifications(httpd)
     assert events(note) == ["deaths"]
     assert note["object"]["pid"] == held.pid
     assert note["object"]["text"] == ("3 processes died within 60 s, the last "
@@ -110,7 +110,7 @@ def test_killed(httpd: Httpd) -> None:
               "AppKillAfter 600ms")
     httpd.start()
     held = httpd.hold("shop", "a")
-    note, = told(httpd)
+    note, = notifications(httpd)
     assert events(note) == ["killed"]
     assert note["object"]["pid"] == held.pid
     assert re.match(r"it was killed: GET /hold had lasted \d+\.\d s",
@@ -140,7 +140,7 @@ def test_many_apps(httpd: Httpd) -> None:
     httpd.start()
     pending = [httpd.get_async("/", f"shop{n}") for n in range(12)]
     assert [one.result().status for one in pending] == [502] * 12
-    notes = told(httpd, 12, 30)
+    notes = notifications(httpd, 12, 30)
     assert len({note["object"]["app"] for note in notes}) == 12
 
 
@@ -154,7 +154,7 @@ def test_odd_text(httpd: Httpd) -> None:
     httpd.app("shop", witness(httpd), command=ODD)
     httpd.start()
     assert httpd.get("/", "shop").status == 502
-    note, = told(httpd)
+    note, = notifications(httpd)
     text = note["object"]["text"]
     assert "\\x1b[1m" in text and text.endswith("end")
     assert text.isprintable()

@@ -11,7 +11,8 @@ import pytest
 from harness import cgroups, sentences
 from harness.config import App
 from harness.httpd import USER, Httpd
-from harness.notify import break_it, events, place, start, told, witness
+from harness.notify import (break_it, events, notifications, place, start,
+                            witness)
 from harness.procs import alive, command, kill9
 from harness.wait import wait_until
 
@@ -22,7 +23,7 @@ def test_runs_as_the_user_of_the_app(httpd: Httpd) -> None:
     """As AppUser, without anything else of the application."""
     start(httpd, witness(httpd), "AppSetEnv SECRET yes")
     break_it(httpd)
-    note, = told(httpd)
+    note, = notifications(httpd)
     user = pwd.getpwnam(USER)
     assert note["uid"] == [user.pw_uid] * 3
     assert note["gid"] == [user.pw_gid] * 3
@@ -58,22 +59,22 @@ def test_shell(httpd: Httpd) -> None:
     ("loud", r"shop: AppNotify printed: one\\x1b\[31m"),
 ])
 def test_command_fails(httpd: Httpd, way: str, line: str) -> None:
-    """A line says so. What it prints is in the log, as far as it can be
-    useful, and the app still serves."""
+    """A line says so. The useful part of its output is in the log, and the app
+    still serves."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
                      sentences.NOTIFY_FAILED)
     start(httpd, f"AppNotify {way}" if way[0] == "/" else witness(httpd, way))
     break_it(httpd)
     httpd.log.wait_for(line)
-    said = httpd.log.wait_for("AppNotify printed: ", 3 if way == "loud" else 1)
+    printed = httpd.log.wait_for("AppNotify printed: ", 3 if way == "loud" else 1)
     if way == "fail":
-        assert said[0].endswith("printed: no mail today")
+        assert printed[0].endswith("printed: no mail today")
     elif way == "loud":
-        assert said[1].endswith("printed: two")
-        assert len(said) <= 10 and sum(map(len, said)) < 3000
+        assert printed[1].endswith("printed: two")
+        assert len(printed) <= 10 and sum(map(len, printed)) < 3000
         assert not httpd.log.matching("AppNotify failed")
     else:
-        assert "not found" in said[0]
+        assert "not found" in printed[0]
     (httpd.dir / "broken").unlink()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts",
                20)
@@ -85,7 +86,7 @@ def test_command_hangs(httpd: Httpd) -> None:
     httpd.log.expect("AppNotify took more than 30 s")
     app = start(httpd, witness(httpd, "hang child"))
     break_it(httpd)
-    note, = told(httpd)
+    note, = notifications(httpd)
     assert alive(note["pid"])
     (httpd.dir / "broken").unlink()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts",
@@ -118,7 +119,7 @@ def test_limits(httpd: Httpd) -> None:
     (httpd.dir / "broken").touch()
     app.touch()
     assert httpd.get("/pid", "shop").status == 200
-    note, = told(httpd, bound=20)
+    note, = notifications(httpd, bound=20)
     assert note["limits"] == limits
     for part in ("1000 2000", "800000000 900000000", "3000 4000", "512 2048"):
         assert part in " ".join(limits.split())
@@ -141,7 +142,7 @@ def test_it_leaves_nothing(httpd: Httpd) -> None:
     mark."""
     app = start(httpd, witness(httpd, "child orphan hidden"))
     break_it(httpd)
-    note, = told(httpd)
+    note, = notifications(httpd)
     assert len(note["left"]) == 3
     for pid in note["left"]:
         wait_until(lambda: not alive(pid), f"{pid} ends with the command")
@@ -159,7 +160,7 @@ def test_it_leaves_no_child(httpd: Httpd) -> None:
     httpd.log.expect("was left over: SIGKILL")
     start(httpd, witness(httpd, "child orphan"))
     break_it(httpd)
-    child, orphan = told(httpd)[0]["left"]
+    child, orphan = notifications(httpd)[0]["left"]
     wait_until(lambda: not alive(child), "the child ends with the command")
     httpd.stop()
     assert not alive(orphan)
@@ -173,7 +174,7 @@ def test_it_is_in_a_cgroup_of_its_own(httpd: Httpd) -> None:
     (httpd.dir / "broken").touch()
     app.touch()
     httpd.get("/pid", "shop")
-    note, = told(httpd, bound=20)
+    note, = notifications(httpd, bound=20)
     own = note["environment"]["APPPOOL_ID"].rpartition("-")[2]
     assert own not in {one["id"] for one in httpd.group(app)["processes"]}
     place = cgroups.of_instance((httpd.runtime / "instance").read_text())
@@ -189,7 +190,7 @@ def test_stop(httpd: Httpd, way: str) -> None:
     httpd.log.expect("was left over: SIGKILL")
     start(httpd, witness(httpd, way))
     break_it(httpd)
-    told(httpd)
+    notifications(httpd)
     httpd.stop()
     assert httpd.remains() == []
 
@@ -199,7 +200,7 @@ def test_spawner_dies(httpd: Httpd) -> None:
     httpd.log.expect(r"spawner \d+ ended", "but has no record")
     app = start(httpd, witness(httpd, "hang orphan"))
     break_it(httpd)
-    note, = told(httpd)
+    note, = notifications(httpd)
     kill9(httpd.helper("spawner"))
     for pid in (note["pid"], *note["left"]):
         wait_until(lambda: not alive(pid), "the command is ended", 20)
@@ -211,7 +212,7 @@ def test_spawner_dies(httpd: Httpd) -> None:
         wait_until(lambda: note["environment"]["APPPOOL_ID"][-16:]
                    not in cgroups.names(httpd.runtime), "so is its cgroup")
         assert known <= cgroups.names(httpd.runtime)
-    second = told(httpd, 2)[1]
+    second = notifications(httpd, 2)[1]
     assert events(second)[-1] == "backoff_closed"
 
 
@@ -227,6 +228,6 @@ def test_as_another_user(httpd: Httpd) -> None:
     """As AppUser, not as httpd's user."""
     start(httpd, witness(httpd), "AppUser nobody")
     break_it(httpd)
-    note, = told(httpd)
+    note, = notifications(httpd)
     assert note["uid"] == [pwd.getpwnam("nobody").pw_uid] * 3
     assert "witness" not in command(httpd.helper("spawner"))

@@ -33,9 +33,9 @@ def test_an_app_cannot_forge_a_line_of_ours(httpd: Httpd) -> None:
     httpd.start()
     pid = httpd.get("/pid", "shop").text
     httpd.get("/print?text=ready-after-1-s", "shop")
-    said = httpd.log.wait_for("ready-after-1-s", 2)
+    lines = httpd.log.wait_for("ready-after-1-s", 2)
     assert all(line.endswith(f" apppool: shop[{pid}]> ready-after-1-s")
-               for line in said)
+               for line in lines)
 
 
 def test_rotated_by_rename(httpd: Httpd) -> None:

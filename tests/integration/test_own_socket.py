@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """AppListen unix: the app makes its socket itself, in a directory of its own.
-httpd, and the probe of root, connect to that socket only. Anything else at the
+httpd, and the probe of root, connect only to that socket. Anything else at the
 app's path is not trusted (apps/swapper.py)."""
 import os
 import socket
@@ -79,7 +79,7 @@ def test_not_its_own_socket(httpd: Httpd, victim: Victim,
                          "it has its directory")[0]
         os.link(victim.path, own / "s")
     assert request.result().status in (500, 502, 503)
-    httpd.log.wait_for("it did not put a socket of its own at "
+    httpd.log.wait_for("it did not make its own socket at "
                        r"\$APPPOOL_SOCKET within 2 s")
     assert victim.connections == 0
 

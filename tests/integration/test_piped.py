@@ -79,12 +79,12 @@ def test_command_does_not_exist(httpd: Httpd) -> None:
     httpd.start()
     prints(httpd, "one")
 
-    def is_said() -> bool:
+    def is_logged() -> bool:
         prints(httpd, "more")
         return bool(httpd.log.matching(r"nothing there: the command ended: "
                                        r"exit code 127"))
 
-    wait_until(is_said, "it is said")
+    wait_until(is_logged, "it is logged")
 
 
 def test_command_is_renewed_by_a_reload(httpd: Httpd) -> None:

@@ -120,16 +120,17 @@ def test_a_number_with_a_group(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-@pytest.mark.parametrize("said,group", [("On", "www-data"), ("Off", "daemon")])
-def test_no_new_privileges(httpd: Httpd, said: str, group: str) -> None:
+@pytest.mark.parametrize("value,group", [("On", "www-data"), ("Off", "daemon")])
+def test_no_new_privileges(httpd: Httpd, value: str, group: str) -> None:
     """A setgid program, such as Postfix's postdrop, gets its group only where
     the administrator allows it."""
     program = httpd.dir / "postdrop"
     shutil.copy("/usr/bin/id", program)
     shutil.chown(program, "root", "daemon")
     program.chmod(0o2755)
-    httpd.app("shop", f"AppNoNewPrivileges {said}", "AppPreStart On",
-              "MinInstances 1",               command=f"sh -c '{program} -g -n; exec {httpd.command}'")
+    httpd.app("shop", f"AppNoNewPrivileges {value}", "AppPreStart On",
+              "MinInstances 1",
+              command=f"sh -c '{program} -g -n; exec {httpd.command}'")
     httpd.start()
     httpd.log.wait_for(rf"shop\[\d+\]> {group}$")
 
@@ -160,9 +161,9 @@ def test_httpds_own_user(httpd: Httpd) -> None:
     """httpd -t warns what the app may do then."""
     httpd.app("shop")
     httpd.app("blog", "AppUser nobody nogroup")
-    said = httpd.test().stdout
-    assert said.count("runs as httpd's own user") == 1
-    assert f"{httpd.dir}/shop (" in said
+    warnings = httpd.test().stdout
+    assert warnings.count("runs as httpd's own user") == 1
+    assert f"{httpd.dir}/shop (" in warnings
 
 
 @pytest.mark.mpms("event")
@@ -224,8 +225,8 @@ def open_files(pid: int) -> set[str]:
 
 @pytest.mark.mpms("event")
 def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
-    """The user database does not respond. The child that waits for it holds
-    nothing of the spawner but its own socket, output and report."""
+    """The user database does not respond. The child that waits for it has no
+    descriptors of the spawner except its own socket, output and report."""
     fifo = httpd.dir / "fifo"
     os.mkfifo(fifo, 0o644)
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
@@ -254,7 +255,9 @@ def test_descriptors_while_the_users_are_asked_for(httpd: Httpd) -> None:
             os.close(os.open(fifo, os.O_WRONLY))
     # It contained no user. The next start asks again.
     assert pending.result(30).status in (502, 503)
-    httpd.log.wait_for("has no entry in the user database")
+    # libc cannot seek in it, which only the last service of nsswitch.conf says.
+    httpd.log.wait_for("has no entry in the user database|"
+                       'look-up of user "[^"]+" failed: Illegal seek')
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
     fifo.unlink()
 
@@ -267,8 +270,8 @@ def test_no_start_without_a_cgroup(httpd: Httpd) -> None:
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop")
     httpd.start()
-    said = httpd.log.wait_for("are found by cgroup, in /")[-1]
-    most = Path(said.rpartition(", in ")[2]) / "cgroup.max.descendants"
+    line = httpd.log.wait_for("are found by cgroup, in /")[-1]
+    most = Path(line.rpartition(", in ")[2]) / "cgroup.max.descendants"
     most.write_text("0")
     assert httpd.get("/pid", "shop").status in (502, 503)
     httpd.log.wait_for("could not be started: it cannot have a cgroup of its "

@@ -38,25 +38,26 @@ LIES = {name: "evil.example" for name in (
 LIES["X-Forwarded-For"] = "192.0.2.66"
 
 # What a load balancer says about a client that uses TLS.
-SAID = {"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https",
-        "X-Forwarded-Host": "shop.example", "X-Forwarded-Port": "443",
-        "Forwarded": "for=192.0.2.7;proto=https"}
+CLAIMS = {"X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": "https",
+          "X-Forwarded-Host": "shop.example", "X-Forwarded-Port": "443",
+          "Forwarded": "for=192.0.2.7;proto=https"}
 
 TRUST = ("RemoteIPHeader X-Forwarded-For", "RemoteIPInternalProxy 127.0.0.1")
 
 
-def told(place: Place, headers: dict[str, str]) -> dict[str, str]:
+def variables(place: Place, headers: dict[str, str]) -> dict[str, str]:
     """The CGI variables that the app gets."""
     return place.get("/", **headers).json()
 
 
 @BY_ANY
 def test_client_is_no_proxy(httpd: Httpd, protocol: str) -> None:
-    """No claim of the client reaches the app. The app gets the true values."""
+    """No false header of the client reaches the app. The app gets the true
+    values."""
     places = list(mount(httpd, PROTOCOLS[protocol]))
     httpd.start()
     for place in places:
-        seen = told(place, LIES)
+        seen = variables(place, LIES)
         assert "evil" not in str(seen) and "192.0.2.66" not in str(seen)
         assert seen["wsgi.url_scheme"] == "http"
         if protocol == "http":
@@ -76,11 +77,11 @@ def test_trusted_proxy(httpd: Httpd, protocol: str) -> None:
     places = list(mount(httpd, PROTOCOLS[protocol]))
     httpd.start()
     for place in places:
-        seen = told(place, SAID)
+        seen = variables(place, CLAIMS)
         assert seen["HTTP_X_FORWARDED_HOST"] == "shop.example"
         assert seen["HTTP_X_FORWARDED_PROTO"] == "https"
         assert seen["HTTP_X_FORWARDED_PORT"] == "443"
-        assert seen["HTTP_FORWARDED"] == SAID["Forwarded"]
+        assert seen["HTTP_FORWARDED"] == CLAIMS["Forwarded"]
         assert seen["wsgi.url_scheme"] == "https"
         if protocol == "http":
             assert seen["HTTP_X_FORWARDED_FOR"] == "192.0.2.7"
@@ -101,8 +102,8 @@ def test_proxy_without_forwarded_headers(httpd: Httpd) -> None:
     assert seen["x-forwarded-proto"] == "http"
 
 
-def headers(httpd: Httpd, said: dict[str, str]) -> dict[str, str]:
-    response = httpd.get("/echo", "shop", headers=said)
+def headers(httpd: Httpd, sent: dict[str, str]) -> dict[str, str]:
+    response = httpd.get("/echo", "shop", headers=sent)
     return {name.lower(): value for name, value in response.json()["headers"]}
 
 
@@ -112,7 +113,7 @@ def test_proxy_that_is_not_trusted(httpd: Httpd) -> None:
     httpd.directives += [TRUST[0], "RemoteIPInternalProxy 192.0.2.1"]
     httpd.app("shop")
     httpd.start()
-    seen = headers(httpd, {**LIES, **SAID})
+    seen = headers(httpd, {**LIES, **CLAIMS})
     assert seen["x-forwarded-for"] == "127.0.0.1"
     assert seen["x-forwarded-host"] == "shop"
     assert seen["x-forwarded-proto"] == "http"
@@ -125,9 +126,9 @@ def test_headers_without_a_trusted_proxy(httpd: Httpd) -> None:
     httpd.directives += TRUST
     httpd.app("shop")
     httpd.start()
-    said = {**SAID, "X-Forwarded-For": "192.0.2.66, 192.0.2.7",
+    sent = {**CLAIMS, "X-Forwarded-For": "192.0.2.66, 192.0.2.7",
             "X-Forwarded-Prefix": "/evil"}
-    seen = headers(httpd, said)
+    seen = headers(httpd, sent)
     assert seen["x-forwarded-for"] == "192.0.2.7"
     assert "/evil" not in str(seen)
 
@@ -142,7 +143,7 @@ def test_proxy_protocol_vouches_for_no_header(httpd: Httpd) -> None:
     with Raw(httpd.port, b"PROXY TCP4 192.0.2.7 127.0.0.1 4711 80\r\n"
              b"GET /echo HTTP/1.1\r\nHost: shop\r\n" + b"".join(
                  f"{name}: {value}\r\n".encode()
-                 for name, value in {**LIES, **SAID}.items()) + b"\r\n"
+                 for name, value in {**LIES, **CLAIMS}.items()) + b"\r\n"
              ) as client:
         response = client.response()
     seen = {name.lower(): value for name, value in response.json()["headers"]}
@@ -171,7 +172,7 @@ def test_headers_of_the_administrator_stay(httpd: Httpd) -> None:
               "RequestHeader set X-Forwarded-Host shop.example",
               "RequestHeader set X-Real-IP expr=%{REMOTE_ADDR}")
     httpd.start()
-    seen = headers(httpd, SAID)
+    seen = headers(httpd, CLAIMS)
     assert seen["x-forwarded-proto"] == "https"
     assert seen["x-forwarded-host"] == "shop.example"
     assert seen["x-real-ip"] == "127.0.0.1"
@@ -265,7 +266,7 @@ def test_http2(httpd: Httpd, trusted: bool) -> None:
                          "RemoteIPInternalProxy 192.0.2.1"]
     httpd.app("shop")
     httpd.start()
-    words = [word for name, value in SAID.items()
+    words = [word for name, value in CLAIMS.items()
              for word in ("-H", f"{name}: {value}")]
     response = subprocess.run(
         ["curl", "-s", "--http2-prior-knowledge", "--max-time", "40",

@@ -152,11 +152,12 @@ def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:
     assert "/pid?after" in seen[seen.index("new"):], "those came later"
 
 
-@pytest.mark.mpms("event")  # a child of prefork ends where it is
+@pytest.mark.mpms("event")  # a child of prefork ends at once
 @pytest.mark.parametrize("what", ["a start", "a process"])
 def test_waiters_get_a_response_at_a_stop(httpd: Httpd, what: str) -> None:
-    """Their threads stop waiting, so httpd need not kill its child. httpd has
-    closed their connections before, so the 503 is in the access log only."""
+    """Their threads stop waiting, so httpd does not have to kill its child.
+    httpd has closed their connections before, so the 503 is in the access log
+    only."""
     httpd.directives.append('CustomLog access.log "%>s %U"')
     httpd.app("shop", "MaxInstances 1", "AppStopTimeout 1",
               "AppQueueTimeout 1h", "AppStartTimeout 1h",
@@ -174,8 +175,8 @@ def test_waiters_get_a_response_at_a_stop(httpd: Httpd, what: str) -> None:
     for one in waiting:
         with pytest.raises((OSError, HTTPException)):
             one.result()
-    said = (httpd.dir / "access.log").read_text().splitlines()
-    assert said.count("503 /pid") == 3 or httpd.log.crash_at_stop()
+    lines = (httpd.dir / "access.log").read_text().splitlines()
+    assert lines.count("503 /pid") == 3 or httpd.log.crash_at_stop()
 
 
 def test_open_request_at_a_stop(httpd: Httpd) -> None:

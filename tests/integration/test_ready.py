@@ -38,7 +38,7 @@ while not told:
 """
 
 # In a mount namespace: the runtime directory's path, and a socket whose path
-# is the same as an app's, with a connection that nobody accepts.
+# is the same as an app's, with a connection that is never accepted.
 NEIGHBOUR = """
 import os, socket, sys
 path = sys.argv[1]
@@ -98,10 +98,11 @@ def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
     response = httpd.get("/pid", "shop")
     assert response.status == status
     if status == 502:
-        said = httpd.group(app)["last_error"]
-        assert f"GET {path} with 2xx or 3xx" in said and "within 3 s" in said
+        error = httpd.group(app)["last_error"]
+        assert f"GET {path} with 2xx or 3xx" in error and "within 3 s" in error
         code = path.partition("=")[2]
-        assert (f"the last was {code}" if code else "it gave none") in said
+        assert (f"the last status was {code}" if code
+                else "there was no response") in error
     else:
         httpd.settles(active=0, count=1)
 
@@ -112,7 +113,7 @@ def test_an_app_that_hangs(httpd: Httpd) -> None:
     app = starting(httpd, "'/hold?key=a'", "AppStartTimeout 1",
                    "AppStopTimeout 1")
     assert httpd.get("/pid", "shop").status == 502
-    assert "(it gave none) within 1 s" in httpd.group(app)["last_error"]
+    assert "(there was no response) within 1 s" in httpd.group(app)["last_error"]
 
 
 def test_its_first_response_may_take_long(httpd: Httpd) -> None:
@@ -172,7 +173,7 @@ def test_notify_while_no_spawner_runs(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_stop_while_it_starts(httpd: Httpd) -> None:
-    """Our own connection does not keep the app from ending."""
+    """Our own connection does not prevent the end of the app."""
     app = httpd.app("shop", "AppPreStart On", "MinInstances 1",
                     "AppReady notify", "AppStopTimeout 20",
                     command="/usr/bin/python3 -IS polite.py")

@@ -8,7 +8,7 @@ from typing import Optional
 
 import pytest
 
-from harness import packaged
+from harness import packaged, template
 from harness.config import App
 from harness.deploy import restart_under_load
 from harness.httpd import Httpd, USER
@@ -21,6 +21,9 @@ production:
   database: instances/default/db/redmine.sqlite3
   timeout: 40000
 """
+
+# It loads for seconds of CPU time, which other tests may take from it.
+PATIENT = "AppStartTimeout 5min", "AppQueueTimeout 5min"
 
 
 def make_redmine(place: Path) -> None:
@@ -44,13 +47,14 @@ def make_redmine(place: Path) -> None:
     (site.parent / "Gemfile.lock").unlink()
 
 
-def redmine(httpd: Httpd, location: Optional[str] = None) -> App:
+def redmine(httpd: Httpd, location: Optional[str] = None,
+            place: Optional[Path] = None) -> App:
     """What the administrator does: code of root, data of the user."""
-    place = httpd.dir / "debian"
+    place = place or httpd.dir / "debian"
     packaged.kept("redmine", make_redmine, place)
     packaged.run(place, "chown", "-R", USER, "var/lib/redmine")
     app = App("redmine", place / "usr/share/redmine",
-              [f"AppUser {USER}", "MaxInstances 2"], None, location)
+              [f"AppUser {USER}", "MaxInstances 2", *PATIENT], None, location)
     httpd.apps.append(app)
     return app
 
@@ -60,11 +64,11 @@ def upload(admin: Visitor, page: Page, name: str, data: bytes) -> Page:
     with the token for these bytes."""
     csrf = re.search('name="csrf-token" content="([^"]+)"', page.text)
     assert csrf
-    said = admin.post(f"/uploads.js?attachment_id=1&filename={name}", data,
-                      Content_Type="application/octet-stream",
-                      X_CSRF_Token=csrf[1])
-    token = re.search(r"val\('(\d+\.[0-9a-f]+)'\)", said.text)
-    assert token, said.text
+    script = admin.post(f"/uploads.js?attachment_id=1&filename={name}", data,
+                        Content_Type="application/octet-stream",
+                        X_CSRF_Token=csrf[1])
+    token = re.search(r"val\('(\d+\.[0-9a-f]+)'\)", script.text)
+    assert token, script.text
     return admin.submit(page, **{"attachments[dummy][file]": ("", b""),
                                  "attachments[1][filename]": name,
                                  "attachments[1][token]": token[1]})
@@ -95,25 +99,31 @@ def file_a_plan(admin: Visitor) -> tuple[str, bytes]:
     return path, data
 
 
-@pytest.mark.bound(600)  # it starts three processes of seconds each
+@pytest.mark.bound(600)
 @pytest.mark.mpms("event")
 def test_site(httpd: Httpd) -> None:
-    """Over TLS"""
+    """Over TLS. A template forks the processes of each version."""
     app = redmine(httpd)
     host = TlsHost(httpd, app, f'DocumentRoot "{app.public}"')
     httpd.start()
     admin = Visitor(host.port, "redmine", scheme="https")
     log_in(admin)
     path, data = file_a_plan(admin)
+    old = template.ready(httpd, app)
+    assert old["forked"] == len(httpd.pids(app))
 
     def work() -> None:
         assert path in admin.get("/projects/bridge/files").text
         assert admin.get(path).body == data
 
     restart_under_load(httpd, app, work)
+    new = template.ready(httpd, app)
+    assert new["pid"] != old["pid"]
+    assert int(str(new["forked"])) >= len(httpd.pids(app))
     host.close()
 
 
+@pytest.mark.bound(600)
 @pytest.mark.mpms("event")
 def test_below_a_path(httpd: Httpd) -> None:
     """The application's own configuration does not mention the path."""

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What a new spawner believes of the last one's registry. A pid is no
-identity, and damaged records are not believed."""
+"""What a new spawner takes from the registry of the last one. A pid does not
+identify a process, and damaged records are not used."""
 import random
 import time
 from pathlib import Path
@@ -69,7 +69,7 @@ def test_another_start_time(httpd: Httpd, app: App, state: int) -> None:
 
 @pytest.mark.parametrize("state", [registry.LIVE, registry.ENDING])
 def test_another_user(httpd: Httpd, app: App, state: int) -> None:
-    """Pid and start time are right, but it runs as somebody else."""
+    """Pid and start time are right, but it runs as another user."""
     with Innocent(httpd.dir) as innocent:
         with between_spawners(httpd) as file:
             lost = registry.read(file)[0]["pid"]
@@ -124,11 +124,11 @@ def removed(file: Path) -> None:
     file.unlink()
 
 
-@pytest.mark.parametrize("damage,said", [
+@pytest.mark.parametrize("damage,lines", [
     (garbage, ["196"]), (large, ["196"]), (shortened, ["1"]),
     (other_layout, ["2"]), (emptied, []), (removed, [])])
 def test_damage(httpd: Httpd, app: App, damage: Callable[[Path], None],
-                said: list[str]) -> None:
+                lines: list[str]) -> None:
     """One line says how many records are lost, if there were any."""
     httpd.log.expect("records of .*/registry are damaged: the processes that "
                      "were in them are ended")
@@ -139,7 +139,7 @@ def test_damage(httpd: Httpd, app: App, damage: Callable[[Path], None],
         damage(file)
     recovers(httpd, app, old)
     assert [line.split(" records of ")[0].split()[-1]
-            for line in httpd.log.matching("are damaged")] == said
+            for line in httpd.log.matching("are damaged")] == lines
     assert file.stat().st_size < 10000
     assert len(names) == 2
     for pid, name in names:  # the second one where there are cgroups

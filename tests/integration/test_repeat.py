@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Which requests may be sent again: a request without a body that, as the
-kernel says, no process has read. Over TCP the kernel says less, so only GET is
+"""Which requests may be sent again: a request without a body that no process
+has read, as the kernel says. Over TCP the kernel says less, so only GET is
 sent again."""
 import pytest
 

@@ -10,6 +10,8 @@ from harness.late import Late
 from harness.procs import alive
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the pool restarts the app, and both ask it")
+
 
 @pytest.fixture(autouse=True)
 def blocking(httpd: Httpd) -> None:

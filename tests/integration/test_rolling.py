@@ -107,9 +107,9 @@ def test_broken_code(httpd: Httpd) -> None:
                "the status says that it fails")
     assert httpd.group(app)["outdated"] == 2
     assert "exit" in httpd.group(app)["last_error"]
-    said = httpd.ctl("status").stdout
+    shown = httpd.ctl("status").stdout
     assert re.search(r"failing, 2 with old code\n  the last start failed "
-                     r"\d+ s ago: it ended", said)
+                     r"\d+ s ago: it ended", shown)
     assert re.search(r"The last start failed at \d\d:\d\d:\d\d \(UTC\): it "
                      "ended", httpd.get("/apppool-status").text)
     assert "2 with old code" in httpd.get("/apppool-status").text

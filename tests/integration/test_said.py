@@ -92,17 +92,17 @@ def test_own_log(httpd: Httpd, log: str) -> None:
 def test_raw_log(httpd: Httpd) -> None:
     """It has only what the app prints, because it may be JSON."""
     file = httpd.dir / "shop.log"
-    said = json.dumps({"text": "hello"})
+    printed = json.dumps({"text": "hello"})
     program = httpd.dir / "app.sh"
-    program.write_text(f"#!/bin/sh\necho '{said}'; exec {httpd.command}\n")
+    program.write_text(f"#!/bin/sh\necho '{printed}'; exec {httpd.command}\n")
     program.chmod(0o755)
     httpd.app("shop", f"AppLog {file}", "AppLogFormat raw",
               command=str(program))
     httpd.start()
     pid = dies(httpd)
     assert int(httpd.get("/pid", "shop").text) != pid
-    wait_until(lambda: file.read_text().count(said) == 2, "it said so again")
-    assert set(file.read_text().splitlines()) == {said, "hello"}
+    wait_until(lambda: file.read_text().count(printed) == 2, "it said so again")
+    assert set(file.read_text().splitlines()) == {printed, "hello"}
 
 
 def test_app_without_a_process(httpd: Httpd) -> None:

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""PHP scripts: which are run, as which user, and that no source is sent."""
+"""PHP scripts: which ones are run, and as which user. No source is sent."""
 import os
 import pwd
 import shutil

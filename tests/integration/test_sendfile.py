@@ -17,7 +17,7 @@ pytestmark = pytest.mark.one_mpm(
     "the file is opened, and the response is made, within one request")
 
 TEXT = b"".join(b"line %d\n" % n for n in range(5000))
-REFUSED = "shop: X-Sendfile .* is no file below AppRoot"
+REFUSED = "shop: X-Sendfile .* is not a file below AppRoot"
 
 
 def start(httpd: Httpd, *directives: str) -> App:
@@ -214,7 +214,7 @@ def test_error_document_may_be_a_file(httpd: Httpd) -> None:
 
 # ---- rights
 
-def test_app_is_told(httpd: Httpd) -> None:
+def test_app_may_name_files(httpd: Httpd) -> None:
     """httpd sets the header, and a client cannot."""
     start(httpd, "AppSendFile Off")
     response = fetch(httpd, "x", headers={"X-Sendfile-Type": "X-Sendfile"})

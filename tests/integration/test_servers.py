@@ -123,11 +123,11 @@ def test_php_site(httpd: Httpd) -> None:
     httpd.directives.append("DirectoryIndex index.php")
     app = httpd.app("site", "AppProtocol fcgi", command=None)
     (app.public / "sub").mkdir()
-    told = ("<?php foreach (['SCRIPT_NAME', 'PATH_INFO', 'REQUEST_URI', "
-            "'SCRIPT_FILENAME'] as $name) "
-            "echo $_SERVER[$name] ?? '-', ' ';")
+    source = ("<?php foreach (['SCRIPT_NAME', 'PATH_INFO', 'REQUEST_URI', "
+              "'SCRIPT_FILENAME'] as $name) "
+              "echo $_SERVER[$name] ?? '-', ' ';")
     for script in ("index.php", "old.php", "loud.PHP", "sub/index.php"):
-        (app.public / script).write_text(told)
+        (app.public / script).write_text(source)
     (app.public / "style.css").write_text("static")
     httpd.start()
     public = app.public
@@ -238,18 +238,18 @@ def test_php_children(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-@pytest.mark.parametrize("text, said", [
+@pytest.mark.parametrize("text, reason", [
     ("import nothing_like_this", "ModuleNotFoundError: No module named"),
     ("app = 5", "wsgi has no application that can be called")])
-def test_wsgi_does_not_load(httpd: Httpd, text: str, said: str) -> None:
+def test_wsgi_does_not_load(httpd: Httpd, text: str, reason: str) -> None:
     """The error page has the traceback"""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", "AppFriendlyErrors On", command=None)
     (app.root / "wsgi.py").write_text(text)
     httpd.start()
-    answer = httpd.get("/", "shop")
-    assert answer.status >= 500 and said in answer.text
-    assert "exit code 1" in answer.text
+    failed = httpd.get("/", "shop")
+    assert failed.status >= 500 and reason in failed.text
+    assert "exit code 1" in failed.text
 
 
 @pytest.mark.mpms("event")

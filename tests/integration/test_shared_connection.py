@@ -3,12 +3,16 @@
 children of httpd share. No byte of one response may become part of another
 one."""
 import ctypes
+import fcntl
 import os
 import signal
 import socket
 import stat
+import sys
+import termios
 import time
 from contextlib import ExitStack
+from typing import Iterator
 
 import pytest
 
@@ -105,6 +109,7 @@ def test_not_after_a_second(httpd: Httpd, protocol: str) -> None:
     assert good(fetch(httpd)) > before
 
 
+@pytest.mark.one_mpm("both read in the same way")
 @BOTH
 @pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
 def test_fresh_for_what_is_not_repeated(httpd: Httpd, method: str,
@@ -125,8 +130,9 @@ def test_not_shared(httpd: Httpd, directive: str, protocol: str) -> None:
     httpd.check()
 
 
-# ---- nothing of a response is part of another one
+# ---- no byte of a response becomes part of another one
 
+@pytest.mark.one_mpm("both read in the same way")
 @pytest.mark.parametrize("path", [
     "/more", "/more-chunked", "/second", "/blank", "/interim", "/many", "/both",
     "/old", "/close", "/end"])
@@ -141,6 +147,7 @@ def test_cut_after(httpd: Httpd, path: str) -> None:
         assert good(fetch(httpd)) > used
 
 
+@pytest.mark.one_mpm("both read in the same way")
 @pytest.mark.parametrize("method,path,status", [
     ("HEAD", "/head", 200), ("HEAD", "/none", 200), ("GET", "/304", 304),
     ("GET", "/204", 204)])
@@ -155,6 +162,7 @@ def test_cut_after_no_body(httpd: Httpd, method: str, path: str,
         assert good(fetch(httpd)) > number(response)
 
 
+@pytest.mark.one_mpm("both read in the same way")
 @BOTH
 @pytest.mark.parametrize("size", [0, 100000])
 @pytest.mark.parametrize("method", ["POST", "GET"])
@@ -221,13 +229,13 @@ def test_timeout(httpd: Httpd, protocol: str) -> None:
     assert good(fetch(httpd)) > before
 
 
-def cut(child: int) -> None:
-    """By a copy of the connections that a child of httpd has to apps."""
+def copies(child: int) -> Iterator[socket.socket]:
+    """Copies of the connections that a child of httpd has to apps."""
     libc = ctypes.CDLL(None, use_errno=True)
-    pidfd = os.pidfd_open(child)
-    done = 0
     for fd in os.listdir(f"/proc/{child}/fd"):
+        pidfd = os.pidfd_open(child)
         copy = libc.syscall(GET_FD, pidfd, int(fd), 0)
+        os.close(pidfd)
         if copy >= 0 and stat.S_ISSOCK(os.fstat(copy).st_mode):
             with socket.socket(fileno=copy) as sock:
                 try:
@@ -235,17 +243,28 @@ def cut(child: int) -> None:
                 except OSError:
                     continue
                 if sock.family == socket.AF_UNIX and "/s/" in str(peer):
-                    sock.shutdown(socket.SHUT_RDWR)
-                    done += 1
+                    yield sock
         elif copy >= 0:
             os.close(copy)
-    os.close(pidfd)
+
+
+def cut(child: int) -> None:
+    done = 0
+    for sock in copies(child):
+        sock.shutdown(socket.SHUT_RDWR)
+        done += 1
     assert done > 0
 
 
+def unread(child: int) -> bool:
+    """Is there a part of a request that the app has not read?"""
+    return any(int.from_bytes(fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)),
+                              sys.byteorder) for sock in copies(child))
+
+
 def test_cut_after_damage(httpd: Httpd) -> None:
-    """A response without a length is not complete where the end is not the
-    app's: the slot says that the connection is another request's"""
+    """A response without a length is not complete if the app did not end it:
+    the slot says that the connection belongs to another request"""
     start(httpd)
     before = shared(httpd)
     request = b"GET /half HTTP/1.1\r\nHost: shop\r\n\r\n"
@@ -255,8 +274,8 @@ def test_cut_after_damage(httpd: Httpd) -> None:
                            + RECORDS["processes"][0] + CONNECTION, 0)
         cut(procs.socket_owner(httpd.children(), httpd.port,
                                raw.sock.getsockname()[1]))
-        said = raw.rest()
-    assert said.endswith(b"half\r\n")  # and no last chunk
+        received = raw.rest()
+    assert received.endswith(b"half\r\n")  # and no last chunk
     wait_until(lambda: "closed" in str(httpd.requests_seen()), "the app ends")
     assert good(fetch(httpd)) > before
     httpd.settles(active=0, count=1)
@@ -275,6 +294,27 @@ def test_killed_between_two_requests(httpd: Httpd, protocol: str) -> None:
         assert int(fetch(httpd, "/pid").text) != pid
 
 
+@pytest.mark.mpms("event")
+def test_killed_before_it_reads(httpd: Httpd) -> None:
+    """httpd looks only when the next process already has the slot. The request
+    was not read, so it is sent again"""
+    httpd.log.expect("died: signal 9")
+    start(httpd, "MinInstances 1")
+    pid = int(fetch(httpd, "/pid").text)
+    with Segment(httpd) as segment:
+        at = segment.tables["processes"] + RECORDS["processes"][0] + CONNECTION
+        shared(httpd)
+        procs.freeze(pid)
+        pending = httpd.get_async("/ok", "shop")
+        wait_until(lambda: any(map(unread, httpd.children())), "it is sent")
+        child = httpd.child_of(pending)
+        procs.freeze(child)
+        procs.kill9(pid)
+        wait_until(lambda: segment.word(at) == 0, "there is a new process")
+        os.kill(child, signal.SIGCONT)
+        good(pending.result(20))
+
+
 @BOTH
 def test_child_killed_inside(httpd: Httpd, protocol: str) -> None:
     """The process has no other client, and continues."""
@@ -290,8 +330,8 @@ def test_child_killed_inside(httpd: Httpd, protocol: str) -> None:
 
 @pytest.mark.parametrize("path", ["/stream", "/endless"])
 def test_child_killed_within_a_response(httpd: Httpd, path: str) -> None:
-    """The app hears that nobody reads, without another request: what is parked
-    would keep the connection open. The process goes on."""
+    """The app notices without another request that its client is gone. A
+    parked connection would stay open. The process continues."""
     httpd.log.expect("AH00052: child pid .* exit signal Killed")
     start(httpd)
     (pid,) = {int(fetch(httpd, "/pid").text) for _ in range(3)}

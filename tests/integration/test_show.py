@@ -50,8 +50,8 @@ def test_show(httpd: Httpd) -> None:
         [one] = got[name]
         assert one["value"] == text.partition(" ")[2]
         assert one["place"] == line_of(httpd, text)
-    said = {one["value"] for one in got["AppSetEnv"]}
-    assert {"A three", "B two"} <= said and "A one" not in said
+    values = {one["value"] for one in got["AppSetEnv"]}
+    assert {"A three", "B two"} <= values and "A one" not in values
     for name, value in (("AppStartTimeout", "90s"), ("MinInstances", "0"),
                         ("AppPreStart", "Off"), ("AppRestartMode", "rolling"),
                         ("AppNotify", None), ("AppQueueTimeout", "30s")):
@@ -114,16 +114,17 @@ def test_each_default(httpd: Httpd) -> None:
         "AppRestartMode": "rolling",
         "AppRestartCheckInterval": "10ms",
         "AppLog": f"{httpd.dir}/error.log",
+        "AppStoreSpace": f"{root} (production)",
     }
-    wanted = {name: others.get(name, in_words(*said))
-              for name, said in documented().items()}
+    wanted = {name: others.get(name, in_words(*values))
+              for name, values in documented().items()}
     assert len(wanted) > 40
-    got = {name: said["value"] for name, [said] in shown(httpd, str(root))
+    got = {name: values["value"] for name, [values] in shown(httpd, str(root))
            .items()}
     assert got == wanted
 
 
-def test_jitter_is_said_with_its_number(httpd: Httpd) -> None:
+def test_jitter_belongs_to_its_number(httpd: Httpd) -> None:
     """MaxRequests of a section is not mixed with that of the section around
     it."""
     httpd.directives.append("MaxRequests 1000 1000")

@@ -11,6 +11,8 @@ from harness.client import Raw, Response
 from harness.httpd import Httpd
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("httpd's core reads them in the same way")
+
 HIDDEN = b"GET /hidden HTTP/1.1\r\nHost: shop\r\n\r\n"
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
 BUFFER = pytest.mark.parametrize("buffer", ["On", "Off"])
@@ -40,8 +42,8 @@ def seen(httpd: Httpd) -> list[str]:
     return [" ".join(line.split()[2:]) for line in httpd.requests_seen()]
 
 
-def statuses(said: bytes) -> list[int]:
-    return [int(part.split()[0]) for part in said.split(b"HTTP/1.1 ")[1:]]
+def statuses(received: bytes) -> list[int]:
+    return [int(part.split()[0]) for part in received.split(b"HTTP/1.1 ")[1:]]
 
 
 # ---- the end of the body
@@ -55,9 +57,9 @@ def test_length_and_chunks(httpd: Httpd, buffer: str) -> None:
     for length in (4, len(body) + len(HIDDEN)):
         both = [b"Content-Length: %d\r\n" % length, CHUNKED]
         for headers in (both, both[::-1]):
-            said = send(httpd, post(b"".join(headers), body + HIDDEN))
-            assert statuses(said) in ([200], [400])
-            assert b'"length": 5' in said or statuses(said) == [400]
+            received = send(httpd, post(b"".join(headers), body + HIDDEN))
+            assert statuses(received) in ([200], [400])
+            assert b'"length": 5' in received or statuses(received) == [400]
     assert set(seen(httpd)) <= {"POST /echo"}
 
 
@@ -69,9 +71,9 @@ def test_bad_length(httpd: Httpd) -> None:
     start(httpd)
     for length, case in cases(LENGTHS):
         with case:
-            said = send(httpd, post(b"Content-Length: " + length + b"\r\n",
-                                    b"abcde" + HIDDEN))
-            assert statuses(said) == [400]
+            received = send(httpd, post(b"Content-Length: " + length + b"\r\n",
+                                        b"abcde" + HIDDEN))
+            assert statuses(received) == [400]
             assert seen(httpd) == []
 
 
@@ -79,9 +81,9 @@ def test_two_lengths(httpd: Httpd) -> None:
     """Different or equal ones, in two headers."""
     start(httpd)
     for other in (b"5", b"0", b"40"):
-        said = send(httpd, post(b"Content-Length: 5\r\nContent-Length: "
-                                + other + b"\r\n", b"abcde" + HIDDEN))
-        assert statuses(said) == [400]
+        received = send(httpd, post(b"Content-Length: 5\r\nContent-Length: "
+                                    + other + b"\r\n", b"abcde" + HIDDEN))
+        assert statuses(received) == [400]
     assert seen(httpd) == []
 
 
@@ -110,9 +112,9 @@ def test_odd_coding_and_length(httpd: Httpd, buffer: str) -> None:
                             length + coding + b"\r\n")]
     for headers, case in cases(rows):
         with case:
-            said = send(httpd, post(headers, body))
-            assert statuses(said)
-            assert set(statuses(said)) <= {200, 400, 501}
+            received = send(httpd, post(headers, body))
+            assert statuses(received)
+            assert set(statuses(received)) <= {200, 400, 501}
             assert set(seen(httpd)) <= {"POST /echo", "GET /last"}
 
 
@@ -122,9 +124,9 @@ def test_other_coding(httpd: Httpd) -> None:
     for coding, case in cases([b"identity", b"gzip, chunked", b"chunkedx",
                                b"chunked, chunked", b"chunked;q=1"]):
         with case:
-            said = send(httpd, post(b"Transfer-Encoding: " + coding + b"\r\n",
-                                    b"0\r\n\r\n" + HIDDEN))
-            assert statuses(said) in ([400], [501])
+            received = send(httpd, post(b"Transfer-Encoding: " + coding + b"\r\n",
+                                        b"0\r\n\r\n" + HIDDEN))
+            assert statuses(received) in ([400], [501])
             assert seen(httpd) == []
 
 
@@ -151,9 +153,9 @@ def test_bad_chunk_size(httpd: Httpd, buffer: str) -> None:
     start(httpd, f"AppBufferRequest {buffer}")
     for size, case in cases(SIZES):
         with case:
-            said = send(httpd, post(CHUNKED, size + b"\r\nabcde\r\n0\r\n\r\n"
-                                    + HIDDEN))
-            assert statuses(said) in ([400], [413])
+            received = send(httpd, post(CHUNKED, size + b"\r\nabcde\r\n0\r\n\r\n"
+                                        + HIDDEN))
+            assert statuses(received) in ([400], [413])
             assert seen(httpd) == []
 
 
@@ -164,8 +166,8 @@ def test_bad_end_of_chunk(httpd: Httpd) -> None:
                              b"5\nabcde\n0\n\n",
                              b"5\r\nabcde0\r\n\r\n"]):
         with case:
-            said = send(httpd, post(CHUNKED, body + HIDDEN))
-            assert statuses(said) == [400]
+            received = send(httpd, post(CHUNKED, body + HIDDEN))
+            assert statuses(received) == [400]
             assert seen(httpd) == []
 
 

@@ -103,7 +103,7 @@ def test_share_of_the_disk(httpd: Httpd) -> None:
     httpd.start()
     with Raw(httpd.port, get(f"/flood?n={2 * MUCH}"), SMALL) as one, \
             Raw(httpd.port, get(f"/flood?n={2 * MUCH}"), SMALL) as other:
-        wait_until(lambda: len(httpd.log.bad()) == 2, "both are told")
+        wait_until(lambda: len(httpd.log.bad()) == 2, "both are logged")
         disk = os.statvfs(f"/proc/{httpd.pid}/root{place}")
         free = disk.f_bfree / disk.f_blocks
         assert 5 / 16 < free < 1 / 2, "each has had a megabyte more"

@@ -20,8 +20,8 @@ pytestmark = pytest.mark.mpms("event")
 
 
 def kill_all(httpd: Httpd) -> None:
-    """httpd, its children and the helpers, but not the apps. All at once,
-    because otherwise one might clean up after another."""
+    """httpd, its children and the helpers, but not the apps. They are killed
+    together, because otherwise one might clean up after another."""
     assert httpd.process is not None
     victims: list[int] = []
     while found := {*httpd.helpers("watchdog"), *httpd.helpers("spawner"),

@@ -95,7 +95,7 @@ def test_no_entry(httpd: Httpd) -> None:
     """B6: a directory that AppUser may not enter."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = httpd.app("shop", "AppUser www-data")
-    app.public = httpd.dir / "htdocs"  # httpd itself is not to mind
+    app.public = httpd.dir / "htdocs"  # httpd itself must not refuse this
     httpd.start()
     shutil.chown(app.root, "root", "root")
     app.root.chmod(0)

@@ -96,11 +96,11 @@ def test_history(httpd: Httpd) -> None:
     waiting.pending.leave()
     httpd.settles(active=1, count=1)
 
-    def told() -> bool:
+    def has_sample() -> bool:
         return sum(one["rate"] * one["seconds"]
                    for one in httpd.status()["history"]) > 10.9
 
-    wait_until(told, "the next sample")
+    wait_until(has_sample, "the next sample")
     history = httpd.status()["history"]
     assert max(one["queue"] for one in history) >= 1
     assert history[-1]["busy"] == 1

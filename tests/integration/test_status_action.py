@@ -15,6 +15,8 @@ from harness.httpd import STATUS, App, Httpd
 from harness.procs import alive
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("both read the form in the same way")
+
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
@@ -61,9 +63,9 @@ def test_detach(httpd: Httpd) -> None:
     wait_until(lambda: not httpd.group(app)["processes"], "it ends")
     assert press(httpd, "detach", one).status == 412
     assert len(httpd.events("detached")) == 1
-    said = httpd.log.matching(r"shop\[\d+\] is detached: somebody without a "
-                              "login asked for that on the status page")
-    assert len(said) == 1 and "[client 127.0.0.1:" in said[0]
+    lines = httpd.log.matching(r"shop\[\d+\] is detached: somebody without a "
+                               "login asked for that on the status page")
+    assert len(lines) == 1 and "[client 127.0.0.1:" in lines[0]
 
 
 def test_restart(httpd: Httpd) -> None:
@@ -118,9 +120,9 @@ def test_kill(httpd: Httpd) -> None:
     assert press(httpd, "kill", mine).status == 303
     assert first.pending.result().status == 504
     wait_until(lambda: not alive(first.pid), "it ends")
-    said, = httpd.log.wait_for("asked for that on the status page")
-    assert f"shop[{first.pid}] is killed because of GET /hold: " in said
-    assert "key=" not in said
+    lines, = httpd.log.wait_for("asked for that on the status page")
+    assert f"shop[{first.pid}] is killed because of GET /hold: " in lines
+    assert "key=" not in lines
     httpd.log.wait_for(rf"shop\[{first.pid}\] report")
     assert press(httpd, "kill", mine).status == 412
     assert second.release().status == 200
@@ -144,7 +146,7 @@ def test_kill_of_a_request_that_is_over(httpd: Httpd) -> None:
 
 
 def test_off(httpd: Httpd) -> None:
-    """The default: no buttons, and no way around that."""
+    """The default: no buttons, and no other way to use them."""
     app = httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text

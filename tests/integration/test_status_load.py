@@ -105,7 +105,7 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
     gone."""
     httpd.directives += WORKERS["prefork"] + ["MaxKeepAliveRequests 0",
                                               "KeepAliveTimeout 60"]
-    httpd.log.expect("no status: ", "repaired")
+    httpd.log.expect("the status cannot be shown: ", "repaired")
     httpd.app("shop")
     httpd.start()
     connection = Connection(httpd.port, timeout=60)
@@ -127,7 +127,7 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
         with Late(*procs.marked(str(httpd.dir))) as late:
             assert httpd.get(STATUS).status == status
         assert late.took < 1.5 + late.seconds
-        assert bool(httpd.log.matching("no status: ")) == (status == 503)
+        assert bool(httpd.log.matching("the status cannot be shown: ")) == (status == 503)
         waiting = httpd.get_async("/pid", "shop", timeout=60)
     finally:
         procs.kill9(child)

@@ -162,7 +162,7 @@ def test_without_scripts(busy: Httpd) -> None:
 
 
 def test_history_is_drawn(busy: Httpd) -> None:
-    """Where no request has ended, it shows no time, and not 0."""
+    """If no request has ended, it shows no time, and not 0."""
     def history() -> list[dict[str, Any]]:
         return busy.status()["history"]
 

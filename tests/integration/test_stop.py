@@ -99,7 +99,7 @@ def test_graceful_stop_takes_too_long(httpd: Httpd) -> None:
     assert list(httpd.runtime.iterdir()) == []
 
 
-@pytest.mark.mpms("prefork")  # whose child destroys what it has wherever it is
+@pytest.mark.mpms("prefork")  # its signal handler frees everything
 @pytest.mark.parametrize("name", ["gunicorn", "uwsgi"])
 def test_stop_within_a_response(httpd: Httpd, name: str) -> None:
     """The child waits for its client, and holds bytes that mod_proxy has read.
@@ -124,7 +124,7 @@ def test_stop_within_a_response(httpd: Httpd, name: str) -> None:
 
 
 def test_hard_restarts_under_load(httpd: Httpd) -> None:
-    """Requests may fail. Each time everything starts again, and nothing of
+    """Requests may fail. Each time everything starts again, and nothing from
     before is left."""
     httpd.log.expect("AH00045|AH00046", sentences.NO_RESPONSE,
                      sentences.NO_BACKEND, sentences.UNREACHABLE)

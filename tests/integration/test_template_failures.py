@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A template that does not do what it has to: the command is executed instead,
-and the pool learns nothing of it."""
+"""A template that does not do its work: the command is executed instead, and
+the pool does not notice."""
 import time
 
 import pytest
@@ -46,32 +46,128 @@ def next_one(httpd: Httpd, app: App, pid: int) -> dict[str, str]:
     ("never-ready", "it did not say READY=1 within 1 s"),
 ])
 def test_does_not_load(httpd: Httpd, way: str, why: str) -> None:
-    """None is tried again for this code. A restart brings another try."""
+    """No other template is tried for this code. A restart brings another
+    try."""
     app = template.add(httpd, way, "AppStartTimeout 1")
     httpd.log.expect(template.EXECUTED, sentences.DIED)
     httpd.start()
     pid = executed(httpd, app)
-    assert template.said(httpd, template.EXECUTED + why)
+    assert template.logged(httpd, template.EXECUTED + why)
     assert next_one(httpd, app, pid)["forked"] == "0"
-    assert len(template.said(httpd, template.EXECUTED)) == 1
+    assert len(template.logged(httpd, template.EXECUTED)) == 1
     assert template.of(httpd, app) is None
     assert httpd.ctl("restart", "shop").returncode == 0
     wait_until(lambda: template.who(httpd) and
-               len(template.said(httpd, template.EXECUTED)) == 2,
+               len(template.logged(httpd, template.EXECUTED)) == 2,
                "it is tried again")
 
 
+def starts(httpd: Httpd, way: str = "") -> list[str]:
+    """The programs that were executed: the template, or the app itself."""
+    return ["template" if found[1] else "app" for found in template.logged(
+        httpd, rf"shop( template)?\[\d+\] starts as .*{way}")]
+
+
+def test_code_does_not_load(httpd: Httpd) -> None:
+    """The error page comes after one start. It has what the template said. The
+    next start executes the command, and the one after it loads a template."""
+    app = template.add(httpd, "", "AppFriendlyErrors On")
+    template.deploy(app, "broken")
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
+    httpd.start()
+    page = httpd.get("/", "shop")
+    assert page.status == 502 and "this does not load" in page.text
+    assert "it ended with exit code 70 while it loaded" in page.text
+    assert starts(httpd) == ["template"]
+    group = httpd.group(app)
+    assert group["start_failures"] == 1 and group["template"] is None
+    for then in ["template", "app"], ["template", "app", "template"]:
+        wait_until(lambda n=len(then): httpd.get("/", "shop").status == 502
+                   and len(starts(httpd)) == n, "the next try", 20)
+        assert starts(httpd) == then
+    template.deploy(app, "2")
+    wait_until(lambda: httpd.get("/", "shop").status == 200, "it serves", 20)
+    httpd.check()
+
+
+@pytest.mark.parametrize("way, version, first", [
+    ("", "signal 10", ["template"]), ("", "signal 9", ["template", "app"]),
+    ("tells-nothing", "signal 10", ["template", "app"])])
+def test_code_ends_it(httpd: Httpd, way: str, version: str,
+                      first: list[str]) -> None:
+    """If it has said that it loads the code, that is one failed start, and the
+    next start executes the command. If it has not, or was killed by others, it
+    may have been the template."""
+    app = template.add(httpd, way)
+    template.deploy(app, version)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
+                     template.EXECUTED)
+    httpd.start()
+    assert httpd.get("/", "shop").status == 502
+    assert starts(httpd, "") == first
+    assert httpd.group(app)["start_failures"] == 1
+    wait_until(lambda: httpd.get("/", "shop").status == 502
+               and len(starts(httpd)) > len(first), "the next try", 20)
+    assert starts(httpd)[len(first)] == "app"
+    template.deploy(app, "2")
+    wait_until(lambda: httpd.get("/", "shop").status == 200, "it serves", 20)
+    httpd.check()
+
+
+def test_says_that_its_code_does_not_load(httpd: Httpd) -> None:
+    """That is not true. The next start shows it, and nobody waits in vain after
+    that."""
+    app = template.add(httpd, "says-broken", "AppConcurrency 1")
+    httpd.log.expect(template.EXECUTED, sentences.NOT_STARTED,
+                     sentences.START_ERROR, sentences.DIED)
+    httpd.start()
+    assert httpd.get("/", "shop").status == 502
+    wait_until(lambda: httpd.get("/", "shop").status == 200, "it serves", 20)
+    assert starts(httpd) == ["template", "app"]
+    pid, = httpd.pids(app)
+    busy = httpd.get_async("/sleep/2000", "shop")
+    httpd.settles(active=1, count=1)
+    assert template.who(httpd)["forked"] == "0"
+    assert busy.result().status == 200
+    assert starts(httpd) == ["template", "app", "template", "app"]
+    assert len(template.logged(httpd, template.EXECUTED)) == 1
+    next_one(httpd, app, pid)
+    assert starts(httpd)[4:] in ([], ["app"])
+
+
 def test_cannot_be_launched(httpd: Httpd) -> None:
-    """The request is told so at once, as without AppPreload."""
+    """The request gets its error at once, as without AppPreload."""
     app = template.add(httpd)
-    httpd.log.expect(template.EXECUTED, "could not be made", "did not start")
+    httpd.log.expect(template.EXECUTED, "could not be made",
+                     sentences.START_ERROR)
     httpd.start()
     wait_until((httpd.runtime / "o").exists, "the spawner runs")
     (httpd.runtime / "o").rename(httpd.runtime / "o-away")
     assert httpd.get("/", "shop", timeout=5).status == 503
     (httpd.runtime / "o-away").rename(httpd.runtime / "o")
-    assert len(template.said(httpd, template.EXECUTED + ".*the FIFO")) == 1
+    assert len(template.logged(httpd, template.EXECUTED + ".*the FIFO")) == 1
     assert httpd.group(app)["start_failures"] == 1
+    wait_until(lambda: httpd.get("/", "shop").status == 200, "it serves", 20)
+    assert template.who(httpd)["forked"] == "1", "it is tried again"
+
+
+def test_ignores_sigterm(httpd: Httpd) -> None:
+    """Restarts do not fill the memory with templates that end late."""
+    app = template.add(httpd, "ignores-term", "AppStopTimeout 60",
+                       "AppRestartMode blocking")
+    httpd.log.expect(template.KILLED, template.DIED)
+    httpd.start()
+    pids = []
+    for n in range(4):
+        template.who(httpd)
+        pids.append(int(str(template.ready(httpd, app)["pid"])))
+        if n < 3:
+            assert httpd.ctl("restart", "shop").returncode == 0
+    wait_until(lambda: [alive(pid) for pid in pids] == [0, 0, 1, 1],
+               "the oldest ones are gone")
+    assert len(template.logged(httpd, template.KILLED)) == 2
+    for pid in pids[2:]:
+        kill9(pid)
 
 
 def test_configuration_changes(httpd: Httpd) -> None:
@@ -90,8 +186,8 @@ def test_configuration_changes(httpd: Httpd) -> None:
 
 @pytest.mark.parametrize("way", ["silent", "deaf"])
 def test_no_hello(httpd: Httpd, way: str) -> None:
-    """Executed after five seconds. The second time in a row, it is killed, and
-    the next order loads another one."""
+    """The command is executed after five seconds. When this happens twice in a
+    row, the template is killed, and the next order loads another one."""
     app = template.add(httpd, way)
     httpd.log.expect(template.KILLED, sentences.DIED)
     httpd.start()
@@ -115,13 +211,38 @@ def test_closes_all(httpd: Httpd) -> None:
     assert template.ready(httpd, app)["forked"] == 0
 
 
+@pytest.mark.parametrize("way", ["closes", "dead"])
+def test_forks_nothing_again_and_again(httpd: Httpd, way: str) -> None:
+    """Two templates of one code have their tries, and then the command is
+    executed. A restart brings another try."""
+    app = template.add(httpd, way)
+    httpd.log.expect(template.KILLED, sentences.DIED, template.FRUITLESS)
+    httpd.start()
+    pid = executed(httpd, app)
+
+    def is_given_up() -> bool:
+        nonlocal pid
+        pid = int(next_one(httpd, app, pid)["pid"])
+        return bool(template.logged(httpd, template.FRUITLESS))
+
+    wait_until(is_given_up, "it is given up", 30)
+    for _ in range(2):
+        pid = int(next_one(httpd, app, pid)["pid"])
+    assert starts(httpd).count("template") == 2
+    assert len(template.logged(httpd, template.KILLED)) == 2
+    assert template.of(httpd, app) is None
+    assert httpd.ctl("restart", "shop").returncode == 0
+    wait_until(lambda: template.who(httpd)
+               and starts(httpd).count("template") == 3, "it is tried again")
+
+
 def test_forked_process_dies_at_once(httpd: Httpd) -> None:
     app = template.add(httpd, "dead")
     httpd.start()
     executed(httpd, app)
 
 
-# ---- what it says is not true
+# ---- its hello is not true
 
 HOSTILE = {
     "own-pid": "is older than the order|is known already",
@@ -138,8 +259,8 @@ HOSTILE = {
 @pytest.mark.parametrize("way", HOSTILE)
 @pytest.mark.parametrize("by", cgroups.WAYS)
 def test_lies(httpd: Httpd, way: str, by: str) -> None:
-    """It is killed, and so is what it has forked. Another app of that user, and
-    a process that it names, live on."""
+    """It is killed together with the processes that it has forked. Another app
+    of that user, and a process that it names, stay alive."""
     httpd.wrapper = cgroups.wrapper(by)
     other = template.add(httpd, name="other")
     with Innocent(httpd.dir / "hold", USER) as innocent:
@@ -150,7 +271,7 @@ def test_lies(httpd: Httpd, way: str, by: str) -> None:
         pid = executed(httpd, app)
         httpd.log.wait_for(template.KILLED + ".*(" + HOSTILE[way] + ")")
         assert next_one(httpd, app, pid)["forked"] == "0"
-        assert len(template.said(httpd, template.KILLED)) == 1
+        assert len(template.logged(httpd, template.KILLED)) == 1
         assert template.of(httpd, app) is None
         assert template.who(httpd, host="other") == before
         assert template.ready(httpd, other)
@@ -168,7 +289,8 @@ def test_sends_a_descriptor(httpd: Httpd) -> None:
 # ---- it dies
 
 def test_killed_while_ready(httpd: Httpd) -> None:
-    """Processes serve on. The next order loads another one."""
+    """Its processes continue to serve. The next order loads another
+    template."""
     app = template.add(httpd)
     httpd.log.expect(template.DIED, sentences.DIED)
     httpd.start()
@@ -182,7 +304,7 @@ def test_killed_while_ready(httpd: Httpd) -> None:
 
 
 def test_dies_again_and_again(httpd: Httpd) -> None:
-    """With three orders; then it is not tried any more."""
+    """This happens with three orders. Then no template is tried any more."""
     app = template.add(httpd, "dies")
     httpd.log.expect(template.DIED, "was the last one of 3", sentences.DIED)
     httpd.start()
@@ -192,7 +314,7 @@ def test_dies_again_and_again(httpd: Httpd) -> None:
     httpd.log.wait_for(r"shop template\[\d+\] was the last one of 3 that died "
                        "within 60 s: no template, its command is executed")
     next_one(httpd, app, pid)
-    assert len(template.said(httpd, template.READY)) == 3
+    assert len(template.logged(httpd, template.READY)) == 3
 
 
 def test_ready_then_dies(httpd: Httpd) -> None:
@@ -237,14 +359,15 @@ def test_refused(httpd: Httpd, directives: list[str], wrong: str) -> None:
 
 
 def test_no_template_for_these_files(httpd: Httpd) -> None:
-    """What the files show is no error of the configuration. They may change."""
+    """A state of the files is no error of the configuration. The files may
+    change."""
     app = httpd.app("shop", "AppPreload On", command=None)
     app.root.joinpath("Procfile").write_text(f"web: {httpd.command}\n")
     assert httpd.test().returncode == 0
     httpd.log.expect(template.EXECUTED)
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
-    found, = template.said(httpd, template.EXECUTED + ".*")
+    found, = template.logged(httpd, template.EXECUTED + ".*")
     assert "Procfile has a web: line, and there is no template for the " \
         "server that runs it" in found[0]
     assert template.of(httpd, app) is None
@@ -254,4 +377,4 @@ def test_no_template_for_these_files(httpd: Httpd) -> None:
 def test_nonsense(httpd: Httpd) -> None:
     httpd.app("shop", "AppPreload maybe")
     done = httpd.test()
-    assert 'AppPreload: "maybe" is neither On nor Off' in done.stdout
+    assert 'AppPreload: "maybe" is not one of these: Off On auto' in done.stdout

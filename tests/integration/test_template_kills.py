@@ -1,9 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Spawner, template or forked process is killed at each step from the order to
-"go": every request is served, nothing is left, and nothing serves without a
-record."""
+"""The spawner, the template or the forked process is killed at each step from
+the order to "go". Every request is served, no process is left, and no process
+serves without a record."""
 import os
 import signal
+import subprocess
 import threading
 from contextlib import contextmanager, suppress
 from typing import Iterator
@@ -38,7 +39,8 @@ def unrecorded(httpd: Httpd) -> list[int]:
 
 @contextmanager
 def going_on(httpd: Httpd) -> Iterator[None]:
-    """Whatever stops goes on, as whoever has stopped it could at any time."""
+    """Each process that stops is continued, as a process that has stopped it
+    could do at any time."""
     ended = threading.Event()
 
     def work() -> None:
@@ -82,7 +84,7 @@ def test_killed(httpd: Httpd, step: str, victim: str, by: str) -> None:
     elif not is_template:
         kill9(found)
     with going_on(httpd):
-        # One that is killed after its "go" is a start that failed.
+        # If a process is killed after its "go", its start has failed.
         assert pending.result().status == 200 or \
             (victim, step) == ("forked", "go")
         wait_until(lambda: httpd.get("/pid", "shop").status == 200,
@@ -91,3 +93,74 @@ def test_killed(httpd: Httpd, step: str, victim: str, by: str) -> None:
         wait_until(lambda: not set(unrecorded(httpd)) - set(serving),
                    "nothing is left")
     httpd.check()
+
+
+def test_forks_at_once(httpd: Httpd) -> None:
+    """As many as the requests need, and no more than the app may have."""
+    httpd.directives.append("MaxPoolSize 20")
+    app = template.add(httpd, "stop-go", "AppConcurrency 1", "MaxInstances 8")
+    httpd.start()
+    pending = [httpd.get_async("/pid", "shop") for _ in range(20)]
+    httpd.settles(active=0, count=0, waiting=20)
+    wait_until(lambda: len(stopped(httpd)) == 8, "all of them")
+    with going_on(httpd):
+        assert {one.result().status for one in pending} == {200}
+    assert len(httpd.pids(app)) <= 8
+    assert int(str(template.ready(httpd, app)["forked"])) == 8
+    httpd.check()
+
+
+# What the spawner is about to do when it is killed, from the order to "go" and
+# to the end of that turn. A number says which call of that name it is.
+CALLS = ["bind", "pipe2", "pipe2:2", "sendmsg", "mkdirat", "pwrite64", "write",
+         "write:2", "write:3", "pwrite64:2"]
+
+
+@contextmanager
+def killed_at(pid: int, call: str) -> Iterator[None]:
+    """The next time that this process makes this call, it is killed instead.
+    It may not make it; then it is killed in the end."""
+    name, _, number = call.partition(":")
+    tracer = subprocess.Popen(
+        ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
+         f"inject={name}:signal=KILL:when={number or 1}", "-p", str(pid)],
+        stderr=subprocess.DEVNULL)
+    try:
+        wait_until(lambda: f"TracerPid:\t{tracer.pid}\n".encode()
+                   in procs.read(pid, "status"), "it is traced")
+        yield
+    finally:
+        if alive(pid):
+            kill9(pid)
+        tracer.wait(10)
+
+
+@pytest.mark.parametrize("calls", [CALLS[:5], CALLS[5:]], ids=["order", "go"])
+@pytest.mark.parametrize("by", cgroups.WAYS)
+def test_spawner_killed_between(httpd: Httpd, calls: list[str],
+                                by: str) -> None:
+    """Between any two of its own steps"""
+    httpd.wrapper = cgroups.wrapper(by)
+    httpd.directives.append("LogLevel apppool:info")
+    app = template.add(httpd)
+    httpd.log.expect(sentences.SPAWNER_KILLED, sentences.DIED,
+                     sentences.NO_RECORD, sentences.NO_BACKEND)
+    httpd.start()
+    for call in calls:
+        wait_until(lambda: template.who(httpd), "it serves")
+        for pid in httpd.pids(app):
+            kill9(pid)
+        wait_until(lambda: not httpd.pids(app), "there is none")
+        template.who(httpd)
+        template.ready(httpd, app)
+        for pid in httpd.pids(app):
+            kill9(pid)
+        wait_until(lambda: not httpd.pids(app), "there is none")
+        spawner = httpd.helper("spawner")
+        with killed_at(spawner, call):
+            assert template.who(httpd)["forked"] == "1", call
+        wait_until(lambda: httpd.spawner_now() not in (0, spawner),
+                   "another one")
+        wait_until(lambda: not set(unrecorded(httpd)) - set(httpd.pids(app)),
+                   "nothing is left")
+        httpd.check()

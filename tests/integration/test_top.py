@@ -159,18 +159,18 @@ def test_without_a_terminal(httpd: Httpd) -> None:
     assert [view["pool"]["count"] for view in views] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("words, said", [
+@pytest.mark.parametrize("words, reason", [
     (["-s", "0"], '--seconds: "0" is not a number from 0.1 to 3600'),
     (["-s", "x"], '--seconds: "x" is not a number'),
     (["-n", "1.5"], '--times: "1.5" is not a whole number'),
     (["-n", "-1"], '--times: "-1" is not a whole number'),
     (["shop"], "top does not take shop"),
     (["-f"], "top does not take --follow")])
-def test_wrong_words(httpd: Httpd, words: list[str], said: str) -> None:
+def test_wrong_words(httpd: Httpd, words: list[str], reason: str) -> None:
     done = subprocess.run([str(CTL), "top", *words], capture_output=True,
                           text=True, timeout=40)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert reason in done.stderr
 
 
 def test_no_server(httpd: Httpd) -> None:

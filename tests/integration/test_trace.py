@@ -17,8 +17,8 @@ SPAN = "b7ad6b7169203331"
 
 
 def headers(httpd: Httpd, host: str = "shop",
-            **said: str) -> dict[str, str]:
-    response = httpd.get("/echo", host, headers=said)
+            **sent: str) -> dict[str, str]:
+    response = httpd.get("/echo", host, headers=sent)
     assert response.status == 200
     return {name.lower(): value for name, value in response.json()["headers"]}
 
@@ -40,7 +40,7 @@ def test_by_any_protocol(httpd: Httpd, name: str) -> None:
 
 
 def test_wait_for_a_process_counts(httpd: Httpd) -> None:
-    """The time is from before the process was free."""
+    """The time is earlier than the moment when the process became free."""
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
     held = httpd.hold("shop", "one")
@@ -81,12 +81,12 @@ def test_trusted_request_start(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.app("set", "RequestHeader set X-Request-Start %t")
     httpd.start()
-    said = {"X-Request-Start": "t=1.5"}
-    assert headers(httpd, **said)["x-request-start"] != "t=1.5"
-    said["X-Forwarded-For"] = "192.0.2.7"
-    assert headers(httpd, **said)["x-request-start"] == "t=1.5"
-    said = {"X-Forwarded-For": "192.0.2.7", "X-Queue-Start": "t=2.5"}
-    assert "x-request-start" not in headers(httpd, **said)
+    sent = {"X-Request-Start": "t=1.5"}
+    assert headers(httpd, **sent)["x-request-start"] != "t=1.5"
+    sent["X-Forwarded-For"] = "192.0.2.7"
+    assert headers(httpd, **sent)["x-request-start"] == "t=1.5"
+    sent = {"X-Forwarded-For": "192.0.2.7", "X-Queue-Start": "t=2.5"}
+    assert "x-request-start" not in headers(httpd, **sent)
     assert re.fullmatch(r"t=\d{16}", headers(httpd, "set")["x-request-start"])
 
 
@@ -105,9 +105,9 @@ def test_trace_of_the_client(httpd: Httpd) -> None:
     """It is passed on unchanged, with its state."""
     httpd.app("shop")
     httpd.start()
-    for said in GOOD:
-        seen = headers(httpd, traceparent=said, tracestate="a=1")
-        assert (seen["traceparent"], seen["tracestate"]) == (said, "a=1")
+    for sent in GOOD:
+        seen = headers(httpd, traceparent=sent, tracestate="a=1")
+        assert (seen["traceparent"], seen["tracestate"]) == (sent, "a=1")
 
 
 def test_invalid_trace(httpd: Httpd) -> None:
@@ -119,9 +119,9 @@ def test_invalid_trace(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
     made = set()
-    for said in BAD:
-        seen = headers(httpd, traceparent=said, tracestate="a=1")
-        assert VALID.fullmatch(seen["traceparent"]), said
+    for sent in BAD:
+        seen = headers(httpd, traceparent=sent, tracestate="a=1")
+        assert VALID.fullmatch(seen["traceparent"]), sent
         assert "tracestate" not in seen
         made |= {seen["traceparent"][3:35], seen["traceparent"][36:52]}
     assert len(made) == 2 * len(BAD)
@@ -131,18 +131,18 @@ def test_off(httpd: Httpd) -> None:
     httpd.app("shop", "AppTraceparent Off")
     httpd.start()
     assert "traceparent" not in headers(httpd)
-    for said in (GOOD[0], BAD[2]):
-        assert headers(httpd, traceparent=said)["traceparent"] == said
+    for sent in (GOOD[0], BAD[2]):
+        assert headers(httpd, traceparent=sent)["traceparent"] == sent
 
 
 def test_in_the_access_log(httpd: Httpd) -> None:
     """The log has the value that the app got."""
     httpd.app("shop", 'CustomLog access.log "%{traceparent}i"')
     httpd.start()
-    told = ""
+    expected = ""
     for method, body in (("GET", None), ("POST", b"x"), ("POST", b"")):
         seen = dict(httpd.request(method, "/echo", "shop",
                                   body).json()["headers"])
-        told += seen["traceparent"] + "\n"
+        expected += seen["traceparent"] + "\n"
     httpd.stop()
-    assert (httpd.dir / "access.log").read_text() == told
+    assert (httpd.dir / "access.log").read_text() == expected

@@ -336,7 +336,7 @@ def test_buffering_of_one_location(httpd: Httpd) -> None:
 # ---- the temporary file
 
 def test_temporary_file_has_no_name(httpd: Httpd) -> None:
-    """It is in TMPDIR. Nothing of it is left, whatever is killed."""
+    """It is in TMPDIR. No file is left, whatever is killed."""
     place = httpd.dir / "spool"
     place.mkdir()
     place.chmod(0o1777)
@@ -371,7 +371,7 @@ def test_disk_full(httpd: Httpd) -> None:
         with Raw(httpd.port, sized("/sum", MEGABYTE)) as client:
             client.send(b"x" * MEGABYTE)
             response = client.response("POST")
-            # What the client still sends is not another request.
+            # Bytes that the client still sends are not another request.
             assert (response.status, response.headers["Connection"]) \
                 == (507, "close")
         wait_until(lambda: free() == 256 * 1024, "the room is free again")

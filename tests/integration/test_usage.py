@@ -26,6 +26,7 @@ COMMANDS: dict[str, tuple[list[str], set[str]]] = {
     "show": (["shop"], set()),
     "logs": (["shop"], {"--follow"}),
     "report": (["0123"], set()),
+    "store": (["top"], {"--seconds", "--times"}),
     "detect": (["/nonexistent"], set())}
 OPTIONS = {"--seconds": ["1"], "--times": ["1"], "--follow": [], "--wait": [],
            "--rolling": [], "--blocking": [], "--timeout": ["1", "--wait"]}
@@ -53,7 +54,7 @@ def test_options_of_others(httpd: Httpd) -> None:
                         2, f"apppoolctl: {command} does not take {option}\n"
                     ), words
         assert httpd.ctl(command, *argument, "more").returncode == 2, command
-        assert not argument or command == "status" \
+        assert not argument or command in ("status", "store") \
             or httpd.ctl(command).returncode == 2, command
 
 

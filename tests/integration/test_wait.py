@@ -119,9 +119,9 @@ def respond(server: socket.socket) -> None:
             return
         with client:
             command = client.recv(4096).split(b"\t")[0]
-            said = {"groups": [{"name": "shop", "state": "unkillable"}]} \
+            report = {"groups": [{"name": "shop", "state": "unkillable"}]} \
                 if command == b"status" else {"app": "shop", "old": []}
-            client.sendall(json.dumps(said).encode())
+            client.sendall(json.dumps(report).encode())
 
 
 def test_survivors_of_sigkill_keep_it_from_starting() -> None:
@@ -227,7 +227,7 @@ def test_start_of_one_that_failed(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_start_in_a_full_pool(httpd: Httpd) -> None:
-    """An idle process of another app gives way. A busy one does not."""
+    """An idle process of another app makes room. A busy one does not."""
     httpd.directives.append("MaxPoolSize 1")
     app, other = httpd.app("shop"), httpd.app("blog")
     httpd.start()

@@ -16,7 +16,7 @@ from harness.config import App
 from harness.httpd import Httpd
 from harness.wait import wait_until
 
-SHORT = "is not walked for what is no file"
+SHORT = "only for files below it"
 WALK = ['<DirectoryMatch ".">', "</DirectoryMatch>"]
 USUAL = ["<Directory />", "AllowOverride None", "</Directory>"]
 DENIED = "Require all denied"
@@ -229,8 +229,8 @@ def both(httpd: Httpd, *directives: str) -> tuple[App, App]:
     return add(httpd, "short", one), add(httpd, "long", one, *WALK)
 
 
-def by_app(said: Outcome) -> bool:
-    return said[0] == 200 and said[2] == "NAME N"
+def by_app(outcome: Outcome) -> bool:
+    return outcome[0] == 200 and outcome[2] == "NAME N"
 
 
 def test_files_come_and_go(httpd: Httpd) -> None:

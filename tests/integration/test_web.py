@@ -1,15 +1,15 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What a web app does, over each server and each protocol, in a virtual host
-of its own and below a path of another.
+"""The features of a web app, with each server and each protocol, in a virtual
+host of its own and below a path of another.
 
 The apps are in apps/web, one for each kind of server, and do the same:
 
     /big            3 MB of x
     /status?CODE    that status; "a body" where it may have one; an ETag
     /stream?FILE    an event, then another one when HOLD_DIR/FILE is there
-    /crash          kill -9 in the midst of the request
-    /half           the same after 100000 of 200000 bytes of the response
-    else            the request's body, two cookies, and what was seen of the
+    /crash kill -9 in the middle of the request /half the same after 100000 of
+    200000 bytes of the response else the request's body, two cookies, and what
+    was seen of the
                     request in X-Method, -Path, -Query and so on
 """
 import http.client
@@ -105,7 +105,7 @@ def downloads(place: Place) -> None:
 
 
 def statuses(place: Place) -> None:
-    """With neither a byte too many nor one too few: the connection still
+    """There is no byte too many and no byte too few: the connection still
     works."""
     client = Connection(place.httpd.port)
     for code in (200, 204, 304, 404, 500, 503):
@@ -248,8 +248,8 @@ def test_error_document_of_the_app(httpd: Httpd, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["uwsgi", "uwsgi-scgi", "libfcgi"])
 def test_killed_while_idle(httpd: Httpd, name: str) -> None:
-    """Another process gets the next request, also where no one can say that
-    the first process has not read it."""
+    """Another process gets the next request, also if it is unknown whether the
+    first process has read it."""
     httpd.log.expect(*KILLED)
     place, _ = mount(httpd, SERVERS[name])
     httpd.start()
@@ -260,7 +260,7 @@ def test_killed_while_idle(httpd: Httpd, name: str) -> None:
 
 @pytest.mark.mpms("event")
 def test_protocol_changes(httpd: Httpd) -> None:
-    """A graceful restart: each process is spoken to in the protocol with which
+    """A graceful restart: for each process, httpd uses the protocol with which
     it was started."""
     old = Server("wsgi.py", f"{UWSGI} --protocol uwsgi", "uwsgi")
     place, _ = mount(httpd, old)

@@ -34,7 +34,8 @@ async def talk(place: Place) -> list[str]:
 
 
 def test_websocket(httpd: Httpd) -> None:
-    """In both directions. Its process is held as long, and no longer."""
+    """In both directions. The connection has its process as long as it lasts,
+    and no longer."""
     places = list(mount(httpd, SERVERS["uvicorn"]))
     httpd.start()
     for place in places:
@@ -170,8 +171,8 @@ def test_websocket_over_http2(httpd: Httpd) -> None:
         with socket.create_connection(("127.0.0.1", httpd.port), 40) as sock:
             sock.sendall(line.data_to_send())
             while b"you said one" not in received:
-                assert (said := sock.recv(65536))
-                for event in line.receive_data(said):
+                assert (piece := sock.recv(65536))
+                for event in line.receive_data(piece):
                     if isinstance(event, RemoteSettingsChanged):
                         line.send_headers(1, [
                             (":method", "CONNECT"), (":protocol", "websocket"),

@@ -16,7 +16,7 @@ EVENTS = b"GET /events HTTP/1.1\r\nHost: shop\r\n\r\n"
 
 # ---- waiting and running requests
 
-@pytest.mark.parametrize("wanted, said", [
+@pytest.mark.parametrize("wanted, warning", [
     ("AppMaxQueue 250", "250 requests that may wait (AppMaxQueue) and 6 that "
      "may run are more than half of the 256 workers"),
     ("AppMaxQueue 0", "AppMaxQueue 0 is no limit"),
@@ -24,12 +24,12 @@ EVENTS = b"GET /events HTTP/1.1\r\nHost: shop\r\n\r\n"
     ("AppConcurrency 50", "10 requests that may wait (AppMaxQueue) and 300"),
     ("AppMaxQueue 122", ""), ("MaxInstances 1", ""), ("AppConcurrency 0", ""),
 ])
-def test_warning(httpd: Httpd, wanted: str, said: str) -> None:
+def test_warning(httpd: Httpd, wanted: str, warning: str) -> None:
     httpd.app("shop", wanted)
     done = httpd.test()
     assert done.returncode == 0
-    assert said in done.stdout
-    assert ("MaxRequestWorkers" in done.stdout) == bool(said)
+    assert warning in done.stdout
+    assert ("MaxRequestWorkers" in done.stdout) == bool(warning)
 
 
 def test_default_queue(httpd: Httpd) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from harness import procs
 from harness.wait import wait_until
-from harness.wsgi import (GET, MEGABYTE, WSGI, Answer, Loader, ask, client,
+from harness.wsgi import (GET, MEGABYTE, WSGI, Response, Loader, ask, client,
                           is_closed, is_open, shared)
 
 
@@ -31,14 +31,15 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Loader]]:
 
 
 def test_two_connections(shared: Loader) -> None:
-    """Whichever asks is served, and the other one stays open"""
+    """The connection that sends a request is served, and the other one stays
+    open"""
     with shared.connect() as one, shared.connect() as two:
         for client in (one, two, two, one, one, two):
             assert is_open(client)
         one.sendall((GET % b"/shape?one")[:20])
         assert is_open(two)
         one.sendall((GET % b"/shape?one")[20:])
-        assert Answer(one).body == b"hello"
+        assert Response(one).body == b"hello"
 
 
 def test_threads_run(client: socket.socket) -> None:
@@ -58,7 +59,7 @@ def test_forked_child_is_ended(client: socket.socket) -> None:
 
 def test_output(shared: Loader, client: socket.socket) -> None:
     before = len(shared.log())
-    ask(client, "/said")
+    ask(client, "/printed")
     assert shared.log()[before:] == "a line for the log\nand one more\n"
 
 
@@ -85,7 +86,7 @@ def test_memory(start: Callable[..., Loader], tmp_path: Path) -> None:
                        b"Content-Length: %d\r\n\r\n" % (100 * MEGABYTE))
         for _ in range(100):
             client.sendall(part)
-        assert Answer(client).body == b"%d" % (100 * MEGABYTE)
+        assert Response(client).body == b"%d" % (100 * MEGABYTE)
         for request in ("/down?1000", f"/file?plain&{path}"):
             client.sendall(GET % request.encode())
             left = 95 * MEGABYTE
@@ -152,19 +153,19 @@ def test_exit_of_the_app(start: Callable[..., Loader]) -> None:
     assert loader.process.wait(20) == 7
 
 
-@pytest.mark.parametrize("text, said", [
+@pytest.mark.parametrize("text, logged", [
     ("import nothing_like_this", "No module named 'nothing_like_this'"),
     ("def application(:", "SyntaxError"),
     ("app = 5", "shop has no application that can be called"),
     ("application = 5", "shop has no application that can be called"),
     ("raise SystemExit('not today')", "not today")])
 def test_app_does_not_load(start: Callable[..., Loader], tmp_path: Path,
-                           text: str, said: str) -> None:
+                           text: str, logged: str) -> None:
     """The log says why, and the exit code is 1"""
     (tmp_path / "shop.py").write_text(text)
     loader = start("shop", root=tmp_path)
     assert loader.process.wait(20) == 1
-    assert said in loader.log()
+    assert logged in loader.log()
 
 
 def test_no_socket() -> None:

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from harness.cases import cases
-from harness.wsgi import (GET, MEGABYTE, Answer, Loader, ask, client,
+from harness.wsgi import (GET, MEGABYTE, Response, Loader, ask, client,
                           is_closed, is_open, shared)
 
 
@@ -51,7 +51,7 @@ def test_input(client: socket.socket, how: str) -> None:
                     LENGTH.replace(b"%b", path).replace(
                         b"%d", b"%d" % len(BODY))):
         client.sendall(request)
-        assert Answer(client).body == BODY
+        assert Response(client).body == BODY
     assert ask(client, f"/echo?{how}").body == b""
 
 
@@ -65,7 +65,7 @@ def test_split_anywhere(shared: Loader, pattern: str) -> None:
             client.sendall(request[:at])
             time.sleep(0.0005)
             client.sendall(request[at:])
-            assert Answer(client).body == BODY, at
+            assert Response(client).body == BODY, at
 
 
 def test_pipeline(client: socket.socket) -> None:
@@ -120,18 +120,18 @@ BAD = {
 
 
 def test_bad_requests(shared: Loader) -> None:
-    """400, the end of the connection, and the app is not asked"""
+    """400, the end of the connection, and no request reaches the app"""
     with shared.connect() as other:
-        before = int(ask(other, "/said").body)
+        before = int(ask(other, "/printed").body)
         for name, case in cases(BAD):
             with case, shared.connect() as client:
                 try:
-                    client.sendall(BAD[name] + GET % b"/said")
+                    client.sendall(BAD[name] + GET % b"/printed")
                 except BrokenPipeError:
                     pass
-                answer = Answer(client)
-                assert (answer.status, is_closed(client)) == (400, True)
-        assert int(ask(other, "/said").body) == before + 1
+                response = Response(client)
+                assert (response.status, is_closed(client)) == (400, True)
+        assert int(ask(other, "/printed").body) == before + 1
 
 
 BAD_CHUNKS = [b"x\r\n", b"-1\r\n", b"0x5\r\n12345\r\n0\r\n\r\n", b"+5\r\n",
@@ -141,19 +141,19 @@ BAD_CHUNKS = [b"x\r\n", b"-1\r\n", b"0x5\r\n12345\r\n0\r\n\r\n", b"+5\r\n",
 
 
 def test_bad_chunks(shared: Loader) -> None:
-    """The app reads no body that looks like a whole one"""
+    """The app reads no body that looks complete"""
     head = (b"POST /echo?all HTTP/1.1\r\nHost: shop\r\n"
             b"Transfer-Encoding: chunked\r\n\r\n")
     for chunk in BAD_CHUNKS:
         with shared.connect() as client:
             client.sendall(head + chunk)
-            assert Answer(client).status == 400, chunk
+            assert Response(client).status == 400, chunk
             assert is_closed(client)
 
 
 def test_any_bytes(shared: Loader) -> None:
-    """A request with a few wrong bytes gets one response at most, or the end;
-    the loader lives on"""
+    """A request with a few wrong bytes gets at most one response, or the end.
+    The loader stays alive"""
     dice = random.Random(3333)
     parent = CHUNKED.replace(b"%b", b"/echo?all")
     for _ in range(400):
@@ -173,23 +173,23 @@ def test_any_bytes(shared: Loader) -> None:
 
 
 def test_expect(client: socket.socket) -> None:
-    """100 Continue comes when the body is asked for, and not before a body
-    that is there"""
+    """100 Continue comes when the app reads the body, and it does not come if
+    the body is there already"""
     client.sendall(b"POST /echo?all HTTP/1.1\r\nHost: a\r\n"
                    b"Expect: 100-continue\r\nContent-Length: 5\r\n\r\n")
-    assert Answer(client).status == 100
+    assert Response(client).status == 100
     client.sendall(b"12345")
-    assert Answer(client).body == b"12345"
+    assert Response(client).body == b"12345"
     assert ask(client, "/echo?all", "POST", b"123",
                "Expect: 100-continue").body == b"123"
     client.sendall(b"POST /echo?none HTTP/1.1\r\nHost: a\r\n"
                    b"Expect: 100-continue\r\nContent-Length: 5\r\n\r\n")
-    assert Answer(client).status == 200
+    assert Response(client).status == 200
     assert is_closed(client)
 
 
 def test_unread_input(client: socket.socket) -> None:
-    """Who sends all before he reads gets the response"""
+    """A client that sends everything before it reads gets the response"""
     for _ in range(2):
         assert ask(client, "/echo?none", "POST",
                    b"x" * 5 * MEGABYTE).body == b"nothing was read"
@@ -201,4 +201,4 @@ def test_half_a_body(shared: Loader) -> None:
         client.sendall(b"POST /echo?all HTTP/1.1\r\nHost: a\r\n"
                        b"Content-Length: 10\r\n\r\n12345")
         client.shutdown(socket.SHUT_WR)
-        assert Answer(client).status == 400
+        assert Response(client).status == 400

@@ -23,18 +23,18 @@ SHAPES = {"one": "length", "two": "length", "none": "length",
 def test_framing(shared: Loader, client: socket.socket) -> None:
     for shape, framing in SHAPES.items():
         body = b"" if shape in ("none", "empty", "silent") else b"hello"
-        answer = ask(client, f"/shape?{shape}")
-        assert (answer.framing, answer.body) == (framing, body), shape
+        response = ask(client, f"/shape?{shape}")
+        assert (response.framing, response.body) == (framing, body), shape
         head = ask(client, f"/shape?{shape}", "HEAD")
         assert head.headers.get("Content-Length") == (
             str(len(body)) if body and framing == "length" else None), shape
         with shared.connect() as old:
-            answer = ask(old, f"/shape?{shape}", version="1.0")
-            assert answer.body == body and is_closed(old)
-            assert answer.framing == framing.replace("chunked", "end")
+            response = ask(old, f"/shape?{shape}", version="1.0")
+            assert response.body == body and is_closed(old)
+            assert response.framing == framing.replace("chunked", "end")
     for code in ("204", "304"):
-        answer = ask(client, f"/bare?{code}")
-        assert answer.headers == {"ETag": '"x"'}
+        response = ask(client, f"/bare?{code}")
+        assert response.headers == {"ETag": '"x"'}
     assert is_open(client)
 
 
@@ -64,25 +64,25 @@ def test_no_part_waits(client: socket.socket, tmp_path: Path,
 
 
 def test_close_is_called(shared: Loader, client: socket.socket) -> None:
-    """Also when the client is gone, or the app raises"""
+    """It is closed also when the client is gone, or the app raises"""
     assert ask(client, "/close?good").framing == "chunked"
     with shared.connect() as raises:
         assert ask(raises, "/close?raises").framing == "chunked, cut"
     with shared.connect() as gone:
         gone.sendall(GET % b"/close?gone")
         gone.recv(1000)
-    closed = ask(client, "/told").body.decode().split()
+    closed = ask(client, "/closings").body.decode().split()
     assert closed[-3:] == ["good", "raises", "gone"]
     ask(client, "/close?good", "HEAD")
-    assert ask(client, "/told").body.decode().split() == [*closed, "good"]
+    assert ask(client, "/closings").body.decode().split() == [*closed, "good"]
 
 
 def test_exc_info(shared: Loader, client: socket.socket) -> None:
-    answer = ask(client, "/exc_info?unsent")
-    assert (answer.status, answer.body) == (500, b"an apology")
+    response = ask(client, "/exc_info?unsent")
+    assert (response.status, response.body) == (500, b"an apology")
     with shared.connect() as cut:
-        answer = ask(cut, "/exc_info?sent")
-        assert (answer.framing, answer.body) == ("chunked, cut", b"part of it")
+        response = ask(cut, "/exc_info?sent")
+        assert (response.framing, response.body) == ("chunked, cut", b"part of it")
     assert "LookupError: found too late" in shared.log()
 
 
@@ -100,20 +100,20 @@ WRONG = {"twice": "called twice", "never": "was not called",
 
 
 def test_wrong_applications(shared: Loader) -> None:
-    """500, and the reason in the log. No header is made of a value"""
+    """500, and the reason in the log. No value becomes a header"""
     for name, case in cases(WRONG):
         before = len(shared.log())
         with case, shared.connect() as client:
-            answer = ask(client, f"/wrong?{name}")
-            assert answer.status == 500
-            assert "Set-Cookie" not in answer.headers
+            response = ask(client, f"/wrong?{name}")
+            assert response.status == 500
+            assert "Set-Cookie" not in response.headers
             assert is_closed(client)
             assert WRONG[name] in shared.log()[before:]
 
 
 def test_wrong_length(shared: Loader) -> None:
-    """A body that is too long ends where it said; one that is too short is
-    seen as broken off"""
+    """A body that is too long ends at its length. One that is too short looks
+    broken off"""
     with shared.connect() as client:
         assert ask(client, "/length?8").body == b"12345678"
         assert is_closed(client)
@@ -129,14 +129,14 @@ def test_file_wrapper(client: socket.socket, tmp_path: Path,
                       kind: str) -> None:
     path, data = tmp_path / "file", random.Random(1).randbytes(3 * MEGABYTE)
     path.write_bytes(gzip.compress(data, 0) if kind == "gzip" else data)
-    answer = ask(client, f"/file?{kind}&{path}")
-    assert answer.body == (data[1010:1510] if kind == "middle" else data)
-    assert answer.framing == ("chunked" if kind in ("gzip", "bytes")
-                              else "length")
+    response = ask(client, f"/file?{kind}&{path}")
+    assert response.body == (data[1010:1510] if kind == "middle" else data)
+    assert response.framing == ("chunked" if kind in ("gzip", "bytes")
+                                else "length")
     if kind == "short":
         assert is_closed(client)
         return
     head = ask(client, f"/file?{kind}&{path}", "HEAD")
     assert head.headers.get("Content-Length") == (
-        str(len(answer.body)) if answer.framing == "length" else None)
+        str(len(response.body)) if response.framing == "length" else None)
     assert is_open(client)

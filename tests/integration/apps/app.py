@@ -108,7 +108,7 @@ FDS = descriptors()  # at the start
 # ---- what the URLs do
 
 def do_pid(request, out):
-    """Its pid twice, and n bytes more, so a client sees what is missing."""
+    """Its pid twice and n bytes more, so a client sees if some are missing."""
     body = str(os.getpid()) + "x" * int(request.query.get("n", 0))
     respond(out, body, headers=[("X-Pid", str(os.getpid()))],
             head=request.method == "HEAD")
@@ -150,8 +150,8 @@ def do_work(request, out):
     time.sleep(float(request.query.get("s", 0)))
     note("ended", number)
     good = request.method == "GET" or request.body == number.encode() * 50
-    said = f"{os.environ['APP_NAME']} {os.getpid()} {number}"
-    respond(out, said.ljust(int(request.query.get("n", 0))),
+    work = f"{os.environ['APP_NAME']} {os.getpid()} {number}"
+    respond(out, work.ljust(int(request.query.get("n", 0))),
             200 if good else 400)
 
 
@@ -242,7 +242,7 @@ def notify_spawner(message):
 
 
 def do_stopping(request, out):
-    """Says that it will take no other request, responds, exits."""
+    """Says that it will take no other request. Then it responds and exits."""
     notify_spawner(b"STOPPING=1")
     respond(out, str(os.getpid()))
     os._exit(0)

@@ -73,7 +73,7 @@ def wait_for(key):
 
 def do_parts(request, out):
     """n bytes and a pause for each of the keys; chunked=1, type=, accel=;
-    stubborn=1: goes on when the client reads no more"""
+    stubborn=1: continues when the client reads no more"""
     size, keys = int(request.query["n"]), request.query["keys"].split(",")
     send = begin(request, out, size * len(keys))
     for key in keys:

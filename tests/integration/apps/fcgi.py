@@ -80,6 +80,11 @@ def serve(connection):
         say()
         say(bytes(8), END)
         return
+    if what == "tagged":
+        say(b'ETag: "a"\r\nContent-Length: 5\r\n' + HEAD + b"whole")
+        say()
+        say(bytes(8), END)
+        return
     say(HEAD)
     if what == "talk":  # more than the buffers of the kernel
         for _ in range(500):

@@ -4,7 +4,7 @@
 client asks for that (FCGI_KEEP_CONN), and accepts no other before it is closed.
 The path says what it sends.
 
-$CLOSES: it closes each connection after its response all the same. $ONE: it
+$CLOSES: it nevertheless closes each connection after its response. $ONE: it
 gives each request the id 1. SIGTERM ends it when it does not read."""
 import os
 import select
@@ -143,7 +143,7 @@ class Connection:
             send(full(self.number, of))
         elif path == "/pid":
             send(full(self.number, of, b"%d" % os.getpid()))
-        elif path == "/closes":  # when nobody has asked for more
+        elif path == "/closes":  # when no request has asked for more
             send(full(self.number, of))
             self.wait_for_gate()
             raise Ended

@@ -37,6 +37,7 @@ def chunked(number, more=b"", trailer=b""):
 # What is sent at once.
 RESPONSES = {
     "/ok": lambda n: full(n, b"ok"),
+    "/once": lambda n: full(n, b"ok"),
     "/chunked": chunked,
     "/trailer": lambda n: chunked(n, trailer=b"X-Sum: 1\r\n"),
     "/more": lambda n: full(n, b"ok") + b"SECRET",

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* A template, made from doc/template.md alone, and the app that it forks: a
- * server that says who it is. Without APPPOOL_FORK it only serves.
+/* A template, written only from doc/template.md, and the app that it forks: a
+ * server that prints its identity. Without APPPOOL_FORK it only serves.
  *
  *     template [WAY]    WAY: what it does wrong, as a template
  *
@@ -23,9 +23,8 @@
 #include <unistd.h>
 
 #define ORDER_MAX 4096
-#define PARTS     4
 
-enum { LISTENER, OUTPUT, GO, REPORT };
+enum { LISTENER, OUTPUT, GO, REPORT, PARTS };
 
 extern char **environ;
 
@@ -44,7 +43,7 @@ static int is(const char *what)
     return strcmp(way, what) == 0;
 }
 
-/* A test kills somebody here. */
+/* A test kills a process here. */
 static void stop_at(const char *step)
 {
     if (is(step))
@@ -65,9 +64,7 @@ static void read_file(const char *name, char *text, size_t size)
 
 static const char *value(const char *name)
 {
-    const char *v = getenv(name);
-
-    return v ? v : "";
+    return getenv(name) ? getenv(name) : "";
 }
 
 static void load(void)
@@ -78,9 +75,11 @@ static void load(void)
     for (i = 0; ballast && i < n; i += 512)
         ballast[i] = (char)(i >> 9);
     read_file("version", version, sizeof version);
-    if (strcmp(version, "broken") == 0)
-        exit(1);
     usleep(1000 * (useconds_t)atoi(value("LOAD_MS")));
+    if (strcmp(version, "broken") == 0 && puts("this does not load") > 0)
+        exit(getenv("APPPOOL_FORK") ? 70 : 1);
+    if (strncmp(version, "signal ", 7) == 0)
+        raise(atoi(version + 7));
 }
 
 static void respond(int fd, const char *path)
@@ -105,7 +104,7 @@ static void respond(int fd, const char *path)
         return;
 }
 
-/* GET /pid?n=N and POST /pid, as harness/threads.py asks for it. */
+/* GET /pid?n=N and POST /pid, as harness/threads.py sends them. */
 static void respond_pid(int fd, const char *path)
 {
     const char *more = strstr(path, "?n=");
@@ -125,7 +124,7 @@ static void respond_pid(int fd, const char *path)
     free(body);
 }
 
-/* What follows the head; it is of no use. */
+/* The rest after the head, which is not used. */
 static void read_body(int fd, const char *request, size_t used)
 {
     const char *length = strstr(request, "ontent-Length: ");
@@ -165,10 +164,8 @@ static void serve_one(int fd)
     }
     if (strcmp(path, "/stray") == 0 && fork() == 0) {
         setsid();
-        close(3);
-        close(fd);
-        for (;;)
-            pause();
+        close_range(3, 100, 0);
+        _exit(pause());
     }
     if (strncmp(path, "/sleep/", 7) == 0)
         usleep(1000 * (useconds_t)atoi(path + 7));
@@ -199,10 +196,8 @@ static _Noreturn void serve(void)
 
     notify("READY=1");
     for (;;) {
-        fd = accept(3, NULL, NULL);
-        if (fd < 0)
-            continue;
-        serve_one(fd);
+        if ((fd = accept(3, NULL, NULL)) >= 0)
+            serve_one(fd);
         close(fd);
     }
 }
@@ -220,6 +215,7 @@ static void set_variables(char *text, size_t n)
     setenv("LISTEN_PID", pid, 1);
     unsetenv("APPPOOL_FORK");
     unsetenv("APPPOOL_WARM");
+    unsetenv("APPPOOL_WARM_HOST");
 }
 
 static void write_mark(void)
@@ -252,6 +248,7 @@ static _Noreturn void be_process(char *order, size_t n, int *fds, int middle)
     char go = 0;
 
     forked = 1;
+    signal(SIGTERM, SIG_DFL);
     if (!is("no-setsid"))
         setsid();
     if (dup2(fds[OUTPUT], 1) < 0 || dup2(fds[OUTPUT], 2) < 0 ||
@@ -333,9 +330,8 @@ static _Noreturn void be_template(void)
         n = recvmsg(3, &message, 0);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0 && is("stays"))
-            for (;;)
-                pause();
+        while (n <= 0 && (is("stays") || is("ignores-term")))
+            pause();
         if (n <= 0)
             _exit(0);
         c = CMSG_FIRSTHDR(&message);
@@ -377,23 +373,26 @@ int main(int argc, char **argv)
     way = argc > 1 ? argv[1] : "";
     for (e = environ; *e; e++)
         mark = strncmp(*e, "APPPOOL_ID=", 11) == 0 ? *e : mark;
+    if (version_of_protocol && !is("tells-nothing"))
+        notify("LOADING=1");
     load();
     if (!version_of_protocol)
         serve();
+    notify("LOADING=0");
     if (strcmp(version_of_protocol, "1") != 0 || is("refuses"))
         return 69;
-    if (is("broken"))
-        return 1;
+    if (is("broken") || is("says-broken"))
+        return is("broken") ? 1 : 70;
     if (is("never-ready"))
         pause();
+    signal(SIGTERM, is("ignores-term") ? SIG_IGN : SIG_DFL);
     if (is("subreaper"))
         prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (is("sends-back"))
         send_back();
     notify("READY=1");
-    if (is("deaf"))
-        for (;;)
-            pause();
+    while (is("deaf"))
+        pause();
     if (is("ready-then-dies")) /* the order says that it is known to be ready */
         return recv(3, NULL, 0, MSG_PEEK) < 0 ? 5 : 4;
     be_template();

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""An app that speaks uwsgi, one request after the other. What it does is the
-query of the URL."""
+"""An app that speaks uwsgi, one request after the other. The query of the URL
+says what it does."""
 import os
 import socket
+import time
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 
@@ -16,6 +17,11 @@ def exactly(connection, n, flags=0):
             raise EOFError
         data += more
     return data
+
+
+def note(text):
+    with open(os.environ["SEEN"], "a", encoding="ascii") as seen:
+        seen.write(f"{text}\n")
 
 
 def packet_of(connection):
@@ -38,8 +44,7 @@ def serve(connection):
     names = list(texts(packet))
     variables = dict(zip(names[::2], names[1::2]))
     what = variables.get("QUERY_STRING")
-    with open(os.environ["SEEN"], "a", encoding="ascii") as seen:
-        seen.write(f"{variables['REQUEST_METHOD']} {what}\n")
+    note(f"{variables['REQUEST_METHOD']} {what}")
     if what == "unread":
         return  # that resets the connection
     packet_of(connection)
@@ -58,11 +63,22 @@ def serve(connection):
         while left and (data := connection.recv(min(left, 65536))):
             connection.sendall(data)
             left -= len(data)
+    elif what == "large":
+        while not os.path.exists(os.environ["SEEN"] + ".go"):
+            time.sleep(0.01)
+        connection.sendall(HEAD + b"\r\n" + b"x" * 100000)
+        connection.close()
+        note("closed")
     else:
         connection.sendall(HEAD + b"\r\nok")
 
 
-server = socket.socket(fileno=3)
+if "APP_BACKLOG" in os.environ:  # AppListen unix
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(os.environ["APPPOOL_SOCKET"])
+    server.listen(int(os.environ["APP_BACKLOG"]))
+else:
+    server = socket.socket(fileno=3)
 while True:
     client, _ = server.accept()
     with client:

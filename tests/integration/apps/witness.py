@@ -30,14 +30,14 @@ def leave(way):
 
 
 left = [leave(way) for way in ways if way in ("child", "orphan", "hidden")]
-said = sys.stdin.read()
+text = sys.stdin.read()
 with open("/proc/self/status") as file:
     status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
 with open("/proc/self/limits") as file:
     limits = file.read()
 name = f"{directory}/{time.monotonic_ns()}"
 with open(f"{name}.new", "w") as file:
-    json.dump({"said": said, "pid": os.getpid(), "uid": os.getresuid(),
+    json.dump({"input": text, "pid": os.getpid(), "uid": os.getresuid(),
                "gid": os.getresgid(), "groups": os.getgroups(),
                "sid": os.getsid(0), "cwd": os.getcwd(),
                "environment": dict(os.environ),
@@ -45,7 +45,7 @@ with open(f"{name}.new", "w") as file:
                "left": left, "limits": limits,
                "no_new_privs": status["NoNewPrivs"],
                "mask": status["SigBlk"], "ignored": status["SigIgn"]}, file)
-os.rename(f"{name}.new", f"{name}.told")
+os.rename(f"{name}.new", f"{name}.done")
 if "hang" in ways:
     signal.pause()
 if "loud" in ways:

@@ -167,9 +167,13 @@ class Browser:
         root = self.page("DOM.getDocument")["root"]["nodeId"]
         return self.page("DOM.getOuterHTML", nodeId=root)["outerHTML"]
 
-    def picture(self, path: Path, whole: bool = True) -> None:
-        """A picture of the whole page, or of what the window shows."""
-        shot = self.page("Page.captureScreenshot", captureBeyondViewport=whole)
+    def picture(self, path: Path, height: Optional[int] = None) -> None:
+        """A picture of the whole page, or of its upper part."""
+        clip = {} if height is None else {"clip": {
+            "x": 0, "y": 0, "width": self.run("innerWidth"), "height": height,
+            "scale": 1}}
+        shot = self.page("Page.captureScreenshot", captureBeyondViewport=True,
+                         **clip)
         path.write_bytes(base64.b64decode(shot["data"]))
 
     # ---- end

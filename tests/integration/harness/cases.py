@@ -19,8 +19,8 @@ def cases(table: Iterable[Row]) -> Iterator[tuple[Row, ContextManager[None]]]:
         except AssertionError as error:
             failed.append(f"{row!r}: {error}")
         except Exception as error:
-            said = [*failed, f"{row!r}: {error!r}"]
-            raise AssertionError("\n".join(said)) from error
+            failures = [*failed, f"{row!r}: {error!r}"]
+            raise AssertionError("\n".join(failures)) from error
 
     for row in table:
         yield row, case(row)

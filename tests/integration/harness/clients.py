@@ -13,10 +13,10 @@ RECORD gets a line for each attempt:
 
     ID HOST PORT REUSED BEGAN ENDED OUTCOME TEXT
 
-PORT is the port of the client. The times are of CLOCK_MONOTONIC. OUTCOME is a
-status, or `closed`: the connection ended before the first byte of a response;
-`cut`: it ended within the response; `late`: no response in time. TEXT is the
-body of the response.
+PORT is the port of the client. The times are those of CLOCK_MONOTONIC. OUTCOME
+is a status, or `closed`: the connection ended before the first byte of a
+response; `cut`: it ended within the response; `late`: no response in time.
+TEXT is the body of the response.
 
 Like every HTTP client, these clients send a request again if its connection
 was closed before the first byte of a response and had served a request before.

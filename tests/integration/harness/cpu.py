@@ -8,10 +8,10 @@ from harness import procs
 TICK = os.sysconf("SC_CLK_TCK")
 
 
-def used(pid: int) -> float:
-    """Seconds, without child processes."""
+def used(pid: int, children: bool = False) -> float:
+    """Seconds, without child processes, or with those that it has reaped."""
     fields = procs.read(pid, "stat").rpartition(b")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
+    return sum(map(int, fields[11:15 if children else 13])) / TICK
 
 
 def share(pid: int, seconds: float = 5) -> float:

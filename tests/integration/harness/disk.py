@@ -115,31 +115,31 @@ class Disk:
             self.held.append((unique, struct.unpack_from("2QI", more)[2]))
             return
         if what == WRITE:
-            said = struct.pack("2I", struct.unpack_from("2QI", more)[2], 0)
+            data = struct.pack("2I", struct.unpack_from("2QI", more)[2], 0)
         elif what == INIT:
             _, minor, _, flags = struct.unpack_from("4I", more)
-            said = struct.pack("4I2H2I2H8I", 7, min(minor, 31), PAGE,
+            data = struct.pack("4I2H2I2H8I", 7, min(minor, 31), PAGE,
                                flags & (BIG_WRITES | WRITEBACK_CACHE), 0, 0,
                                PAGE, 0, 0, 0, *[0] * 8)
         elif what == LOOKUP:
-            said = struct.pack("4Q2I", FILE, 0, VALID, VALID, 0, 0) \
+            data = struct.pack("4Q2I", FILE, 0, VALID, VALID, 0, 0) \
                 + attributes(FILE)
         elif what in (GETATTR, SETATTR):
-            said = struct.pack("Q2I", VALID, 0, 0) + attributes(inode)
+            data = struct.pack("Q2I", VALID, 0, 0) + attributes(inode)
         elif what in (OPEN, OPENDIR):
-            said = struct.pack("Q2I", 1, 0, 0)
+            data = struct.pack("Q2I", 1, 0, 0)
         elif what == READ:
-            said = bytes(PAGE)
+            data = bytes(PAGE)
         elif what in DONE or what == READDIR:
-            said = b""
+            data = b""
         else:
             self.response(unique, b"", -errno.ENOSYS)
             return
-        self.response(unique, said)
+        self.response(unique, data)
 
-    def response(self, unique: int, said: bytes, error: int = 0) -> None:
+    def response(self, unique: int, data: bytes, error: int = 0) -> None:
         try:
-            os.write(self.device, struct.pack("IiQ", 16 + len(said), error,
-                                              unique) + said)
+            os.write(self.device, struct.pack("IiQ", 16 + len(data), error,
+                                              unique) + data)
         except FileNotFoundError:
             pass  # the process that asked is gone

@@ -12,8 +12,8 @@ from harness.wait import wait_until
 
 LEVEL = re.compile(r"^\[[^]]+\] \[\w*:(warn|error|crit|alert|emerg)\]")
 
-# A crash of httpd: of a child, which is a notice only (AH00050 to AH00052), or
-# of its parent; and of a helper of ours.
+# Crashes: of a child of httpd, which is only a notice (AH00050 to AH00052), of
+# its parent, or of one of our helpers.
 CRASH = re.compile(
     r"AH0005[0-2]|AH00060|exit signal|"
     r"apppool: (spawner|watchdog) \d+ .*SIG(SEGV|ABRT|BUS|ILL|FPE|TRAP|SYS)")
@@ -51,51 +51,53 @@ NEVER_LOGGED = (
 KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no response",
           "AH01102|AH01110|AH01114|AH00898|AH02454|AH10098")
 
-# An app's process that was ended. Until the pool knows, a request may get that
-# process, and mod_proxy then says so: whether one does is a matter of moments.
-# The request is sent to another process, or fails, which a test looks at.
-APP_ENDED = r"apppool: [^ ]+\[{}\] (died|ended by itself|was killed|gave no)"
+# An app's process that was ended. Until the pool knows of it, a request may
+# get that process, and mod_proxy then says so: chance decides whether one
+# does. The request is sent to another process, or fails. Tests check that.
+APP_ENDED = re.compile(
+    r"apppool: [^ ]+\[(\d+)\] (?:died|ended by itself|was killed|gave no)")
 
-# httpd's own: event may close its pollset at a stop while a connection is
-# about to be kept or closed, also where no app is concerned. And two of its
+# Lines of httpd itself: event may close its pollset at a stop while a
+# connection is about to be kept or closed, also without an app. And two of its
 # threads may close one connection: the second finds no descriptor.
 HTTPD = ("AH03092: process_lingering_close|AH03093: process_socket|"
          r"\(9\)Bad file descriptor: AH00468: error closing socket")
 
 # When event or worker is stopped, one thread of a child closes the sockets of
-# the connections that other threads may just be ending, and may crash: 9 of 40
-# stops of an httpd without our module, under load. Of many children one does.
+# connections that other threads may just be ending. Then it may crash. Without
+# our module, this happened at 9 of 40 stops of httpd under load. At most one
+# of many children does it.
 STOPPED = re.compile(r"\[mpm_(event|worker):notice\] .*"
                      r"(caught SIGTERM, shutting|SIGHUP received)")
 AT_ONCE = 2  # seconds
 BACKEND = re.compile(sentences.NO_BACKEND)
 
-# A child of it, resp. of the spawner, has taken more than three seconds for
-# what takes no time: expected where the machine was so loaded, and nowhere
-# else. One of httpd's that does not end at all gets SIGKILL later.
+# A child of httpd, or of the spawner, has taken more than three seconds for
+# something that takes no time. This is expected only if the machine was so
+# loaded. A child of httpd that does not end at all gets SIGKILL later.
 LATE = re.compile("AH00045: child process .* still did not exit, sending a "
                   "SIGTERM|the search for processes that apps have left behind "
                   "failed")
 PATIENCE = 3  # seconds
 
-# Of a process of a test that runs at the same time (harness/disk.py).
+# Lines about a process of a test that runs at the same time (harness/disk.py).
 SUNK = "the environment of process .* cannot be read"
 
 
 def time_of(line: str) -> float:
-    """Its time of day."""
+    """The time of day in a line."""
     return datetime.strptime(line[1:line.index("]")],
                              "%a %b %d %H:%M:%S.%f %Y").timestamp()
 
 
 def was_ended(line: str) -> bool:
-    """Is it of a process to which the test sent that signal?"""
-    said = ENDED.search(line)
-    if not said:
+    """Is this line about a process to which the test sent that signal?"""
+    match = ENDED.search(line)
+    if not match:
         return False
     sent = {signal.Signals(sign).name for pid, sign in procs.SENT
-            if pid == int(said[1] or said[2])}
-    return said[3] in sent if said[3] else bool(sent)
+            if pid == int(match[1] or match[2])}
+    return match[3] in sent if match[3] else bool(sent)
 
 
 class ErrorLog:
@@ -128,10 +130,10 @@ class ErrorLog:
         return [line for line in self.lines() if re.search(pattern, line)]
 
     def wait_for(self, pattern: str, count: int = 1) -> list[str]:
-        """At least this many lines that match. The effect of what the spawner
-        does may be visible before its line."""
+        """Wait for at least this many lines that match. The effect of an
+        action of the spawner may be visible before its line."""
         return wait_until(lambda: self.matching(pattern)[count - 1:]
-                          and self.matching(pattern), f"{pattern} is said")
+                          and self.matching(pattern), f"{pattern} is logged")
 
     def bad(self) -> list[str]:
         """Lines of level warn or worse."""
@@ -152,12 +154,14 @@ class ErrorLog:
 
     def first_end(self) -> float:
         """The time of day when the test first ended a process of an app."""
+        ended = {int(match[1]) for line in self.lines()
+                 if (match := APP_ENDED.search(line))}
         return min((when for (pid, _), when in procs.SENT.items()
-                    if self.matching(APP_ENDED.format(pid))), default=inf)
+                    if pid in ended), default=inf)
 
     def crashes(self) -> list[str]:
-        """Processes of httpd, and helpers, that ended by a signal no test sent
-        them."""
+        """Processes of httpd, and helpers, that ended by a signal that no test
+        has sent."""
         found = [line for line in self.matching(CRASH.pattern)
                  if not self.may_crash and not self.was_killed(line)
                  and not was_ended(line)]
@@ -172,8 +176,8 @@ class ErrorLog:
         return found if len(found) == 1 else []
 
     def was_killed(self, line: str) -> bool:
-        said = CHILD.search(line)
-        return said is not None and (
-            (int(said[1]), int(said[2])) in procs.SENT or
-            said[2] == "9" and self.matching(KILLED_BY_PARENT.format(said[1]))
-            != [])
+        match = CHILD.search(line)
+        return match is not None and (
+            (int(match[1]), int(match[2])) in procs.SENT or
+            match[2] == "9"
+            and self.matching(KILLED_BY_PARENT.format(match[1])) != [])

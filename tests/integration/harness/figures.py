@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Measured values, which are shown although no test failed."""
-said: list[str] = []
+lines: list[str] = []
 
 
 def say(line: str) -> None:
-    said.append(line)
+    lines.append(line)

@@ -38,7 +38,7 @@ class Work(NamedTuple):
 @dataclass
 class Death:
     """A process was killed between two instants."""
-    kind: str  # app, child, spawner, watchdog
+    kind: str  # app, child, spawner, watchdog, store, ready template ...
     pid: int
     before: float = 0.0
     after: float = 0.0
@@ -107,7 +107,7 @@ class History:
             self.wrong.append(f"{a}: another time than {done}")
 
     def explain(self, a: Attempt) -> Optional[str]:
-        """The kind of the killed process that the request was inside."""
+        """The kind of the killed process in which the request was."""
         works = self.works.get(a.id, [])
         for n, death in enumerate(self.deaths):
             if not death.could_fail(a):
@@ -139,7 +139,8 @@ class History:
                     self.lost.append(f"{a}: not sent again")
             else:
                 unexplained.append(a)
-        # A request that an app knows leaves less choice, so it comes first.
+        # A request that an app knows can have fewer explanations, so it comes
+        # first.
         unexplained.sort(key=lambda a: a.id not in self.works)
         for a in unexplained:
             kind = self.explain(a)

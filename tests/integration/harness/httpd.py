@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A private httpd: its directory, its port, its processes."""
+import json
 import os
 import shutil
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any, Optional
 
 from harness import cgroups, config, leftovers, procs, sanitizer
-from harness.client import Connection, Pending, Response
+from harness.client import Connection, Pending, Response, fetch
 from harness.config import App
 from harness.errorlog import ErrorLog
 from harness.places import APPS, BUILD, CTL, LOGS, MODULE, httpd_program
@@ -41,7 +42,7 @@ class Httpd:
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.segments: set[int] = set()
         self.instances: set[str] = set()
-        self.clean = False  # it was checked, and nothing is left
+        self.clean = False  # it was checked that nothing is left
         self.wrapper: list[str] = []  # a command that runs httpd
         self.output = self.dir / "output"
         self.ledgers = self.dir / "ledgers"
@@ -125,9 +126,9 @@ class Httpd:
     def start(self, *words: str) -> "Httpd":
         before = len(self.log.matching(SERVES))
         self.launch(*words)
-        said = "-X" not in words  # nor when it is the only process
+        logs_it = "-X" not in words  # nor when it is the only process
         wait_until(lambda: self.listening() and not (
-            said and len(self.log.matching(SERVES)) == before),
+            logs_it and len(self.log.matching(SERVES)) == before),
             "httpd listens, and serves", 40)
         return self
 
@@ -163,7 +164,7 @@ class Httpd:
                    "know it, which may accept one more until then", 40)
 
     def accepting(self, pids: list[int]) -> list[int]:
-        """Those of the processes that wait for connections."""
+        """The pids of the processes that wait for connections."""
         ours = procs.listening(self.port)
         return [pid for pid in pids if ours & procs.sockets(pid)]
 
@@ -189,9 +190,9 @@ class Httpd:
 
     def damage(self) -> list[str]:
         """Reports of sanitizers, about httpd and our programs."""
-        said = self.output.read_text(errors="replace") \
+        printed = self.output.read_text(errors="replace") \
             if self.output.exists() else ""
-        return sanitizer.reports("\n".join(self.log.lines()), said)
+        return sanitizer.reports("\n".join(self.log.lines()), printed)
 
     def note_segments(self) -> None:
         """Record our shared memory and the name of the instance."""
@@ -328,9 +329,9 @@ class Httpd:
     # ---- the pool
 
     def status(self) -> dict[str, Any]:
-        response = self.get(f"{STATUS}?json")
-        assert response.status == 200, response.body
-        return response.json()
+        status, body = fetch(self.port, f"{STATUS}?json", "status")
+        assert status == 200, body
+        return json.loads(body)
 
     def pool(self, key: str) -> int:
         return self.status()["pool"][key]

@@ -41,11 +41,11 @@ class Innocent:
         self.process = subprocess.Popen(
             ["/usr/bin/python3", "-IS", "-c", PROGRAM, str(self.file)],
             cwd="/", start_new_session=True, user=self.user)
-        said = self.file.with_name("signals.child")
-        wait_until(lambda: said.exists() and said.read_text().endswith("\n"),
+        written = self.file.with_name("signals.child")
+        wait_until(lambda: written.exists() and written.read_text().endswith("\n"),
                    "the innocent process is there")
         self.pid = self.process.pid
-        self.child = int(said.read_text())
+        self.child = int(written.read_text())
         return self
 
     def start(self) -> int:

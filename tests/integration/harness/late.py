@@ -57,8 +57,8 @@ class Heart:
             self.beats.append((time.time(), self.late, contention()))
 
     def between(self, since: float, until: float) -> tuple[float, float]:
-        """Seconds of these times of day: how late it was, and for how long
-        somebody waited for a CPU."""
+        """Between these times of day: for how many seconds the machine was
+        late, and for how many some thread waited for a CPU."""
         seen = [beat for beat in self.beats if since - BEAT <= beat[0] <= until]
         if not seen:
             return until - since, 0.0  # there was no beat at all

@@ -12,7 +12,7 @@ PERIOD = 60  # seconds between two commands of an app
 
 
 def place(httpd: Httpd) -> Path:
-    directory = httpd.dir / "told"
+    directory = httpd.dir / "notified"
     directory.mkdir(exist_ok=True)
     directory.chmod(0o1777)
     return directory
@@ -34,24 +34,24 @@ def start(httpd: Httpd, *directives: str) -> App:
     return app
 
 
-def files_told(httpd: Httpd) -> list[Path]:
+def files_written(httpd: Httpd) -> list[Path]:
     """The files that the commands have written, by time."""
-    return sorted(place(httpd).glob("*.told"), key=lambda file: int(file.stem))
+    return sorted(place(httpd).glob("*.done"), key=lambda file: int(file.stem))
 
 
-def told(httpd: Httpd, n: int = 1, bound: float = 20.0
-         ) -> list[dict[str, Any]]:
+def notifications(httpd: Httpd, n: int = 1, bound: float = 20.0
+                  ) -> list[dict[str, Any]]:
     """The records of n commands, and the objects in them."""
-    files = wait_until(lambda: files_told(httpd)[n - 1:]
-                       and files_told(httpd),
-                       f"{n} are told", bound)
+    files = wait_until(lambda: files_written(httpd)[n - 1:]
+                       and files_written(httpd),
+                       f"{n} notifications", bound)
     assert len(files) == n
     notes = []
     for file in files:
         note = json.loads(file.read_text())
-        assert note["said"].endswith("\n") and note["said"].count("\n") == 1
-        assert len(note["said"]) <= 4096
-        note["object"] = json.loads(note["said"])
+        assert note["input"].endswith("\n") and note["input"].count("\n") == 1
+        assert len(note["input"]) <= 4096
+        note["object"] = json.loads(note["input"])
         notes.append(note)
     return notes
 

@@ -37,7 +37,7 @@ def pids() -> list[int]:
 
 
 def is_sunk(pid: int) -> bool:
-    """Does it wait in the kernel, and for long? (Disk) Our processes do so
+    """Does it wait in the kernel (Disk) for a long time? Our processes do so
     only when they read from a process that does."""
     for _ in range(20):
         now = stat(pid)
@@ -178,11 +178,11 @@ def segments(pid: int) -> set[int]:
 def connections(port: int) -> dict[str, int]:
     """Established TCP connections to this port: the name of the server's end
     in /proc/PID/fd, and the port of the client."""
-    said = subprocess.run(["ss", "-Htne", "state", "connected", "exclude",
+    done = subprocess.run(["ss", "-Htne", "state", "connected", "exclude",
                            "time-wait", "sport", "=", f":{port}"],
                           check=True, text=True, stdout=subprocess.PIPE)
     found = {}
-    for line in said.stdout.splitlines():
+    for line in done.stdout.splitlines():
         inode = re.search(r" ino:(\d+) ", line)
         if inode:
             found[f"socket:[{inode[1]}]"] = int(
@@ -193,10 +193,10 @@ def connections(port: int) -> dict[str, int]:
 def has_closed_window(port: int, peer: int) -> bool:
     """Is there no room at the client's end of this loopback connection for the
     bytes that the server's end has to send?"""
-    said = subprocess.run(["ss", "-Htno", "sport", "=", f":{port}", "and",
+    done = subprocess.run(["ss", "-Htno", "sport", "=", f":{port}", "and",
                            "dport", "=", f":{peer}"], check=True, text=True,
                           stdout=subprocess.PIPE)
-    return "timer:(persist" in said.stdout
+    return "timer:(persist" in done.stdout
 
 
 def listening(port: int) -> set[str]:
@@ -233,10 +233,11 @@ def unix_sockets() -> set[str]:
 def socket_owner(candidates: list[int], port: int, peer: int) -> int:
     """Which of these processes has the loopback connection from peer to
     port?"""
-    for name, other in connections(port).items():
-        for pid in candidates:
-            if other == peer and name in sockets(pid):
-                return pid
+    wanted = {name for name, other in connections(port).items()
+              if other == peer}
+    for pid in candidates:
+        if wanted & sockets(pid):
+            return pid
     raise AssertionError(f"nobody has the connection from {peer}")
 
 
@@ -287,7 +288,8 @@ def private_memory(pid: int) -> int:
 
 
 def peak_memory(pid: int) -> int:
-    """The most bytes that it ever had in memory, with shared ones."""
+    """The largest number of bytes that it has had in memory, with shared
+    ones."""
     for line in read(pid, "status").decode().splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
@@ -297,13 +299,13 @@ def peak_memory(pid: int) -> int:
 def open_files(pid: int, filled: bool = False) -> list[str]:
     """The files of its descriptors, or none if it is gone. With filled,
     without empty files."""
-    place = PROC / str(pid) / "fd"
+    place = f"/proc/{pid}/fd"
     found = []
     with suppress(FileNotFoundError, ProcessLookupError):
         for fd in os.listdir(place):
             with suppress(FileNotFoundError):
-                if not filled or (place / fd).stat().st_size > 0:
-                    found.append(os.readlink(place / fd))
+                if not filled or os.stat(f"{place}/{fd}").st_size > 0:
+                    found.append(os.readlink(f"{place}/{fd}"))
     return found
 
 

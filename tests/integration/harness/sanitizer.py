@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A build with sanitizers (APPPOOL_BUILD=build-asan): what httpd needs to load
-such a module, and the reports."""
+"""A build with sanitizers (APPPOOL_BUILD=build-asan): the environment that
+httpd needs to load such a module, and the reports."""
 import os
 import re
 import subprocess
@@ -28,8 +28,8 @@ def runtime() -> str:
         command = ["clang", "-print-file-name=libclang_rt.asan-x86_64.so"]
     else:
         return ""
-    said = subprocess.run(command, check=True, text=True, capture_output=True)
-    return os.path.realpath(said.stdout.strip())
+    done = subprocess.run(command, check=True, text=True, capture_output=True)
+    return os.path.realpath(done.stdout.strip())
 
 
 def environment() -> dict[str, str]:

@@ -14,6 +14,7 @@ START_ERROR = A + r" (did|does) not start: error "
 UNCONFIGURED = "apppool: .* cannot be started: it is not configured"
 MODULE_MISSING = A + r": AppProtocol \w+ needs mod_proxy_\w+: add "
 NOTIFY_FAILED = A + ": AppNotify failed with "
+WRONG_PORT = P + r"listens on TCP ports? [\d, ]+, where httpd does not connect"
 REPORT_LATE = P + "report: it took too long and was stopped"
 DIED = P + r"died: signal 9 \(SIGKILL\)"
 DIED_OTHERWISE = P + "(died: (signal|exit code|exit status)|ended by itself)"
@@ -56,12 +57,14 @@ BAD_HTACCESS = r"\[core:alert\] .*/\.htaccess: .* not allowed here"
 # ---- the helpers, where the test did not send the signal
 
 SPAWNER_KILLED = r"apppool: spawner \d+ ended: (signal 9|exit status not known)"
+STORE_KILLED = r"apppool: store \d+ ended: (signal 9|exit status not known)"
+STORE_REFUSES = r"apppool: .*space \S+: a connection of user \d+ is refused"
 WATCHDOG_KILLED = r"apppool: watchdog \d+ died of SIGKILL"
 HELPER_HANGS = r"apppool: (spawner|watchdog) \d+ (has had no heartbeat " \
     r"for \d+ s|was told to stop and has no heartbeat): SIGKILL"
 DIES_OFTEN = "apppool: spawner dies again and again: next start in "
 PARENT_GONE = "apppool: httpd's parent process is gone"
-UNCLEAN = "apppool: what is in .* did not end in good order"
+UNCLEAN = "apppool: the old processes of .* did not end properly"
 LOCK_FREED = r"apppool: the pool's lock named thread \d+, which does not " \
     "hold it: the lock is free again"
 REPAIRED = r"apppool: the pool is damaged and is repaired: I\d+: "
@@ -72,7 +75,7 @@ RECORDS_DAMAGED = r"apppool: \d+ records of .*/registry are damaged: the " \
     "processes that were in them are ended"
 FEW_DESCRIPTORS = r"apppool: MaxPoolSize \d+: the spawner needs \d+ descriptors "
 NONE_LEFT = r"apppool: there are no descriptors to watch \d+ processes of apps: "
-NO_STATUS = "apppool: no status: "
+NO_STATUS = "apppool: the status cannot be shown: "
 CANNOT_JOIN = "apppool: this httpd child cannot join the pool"
 LEFT_THERE = "apppool: .*: files that an app left could not be removed yet"
 
@@ -123,4 +126,4 @@ NOT_FINAL = A + ": the status of the response is 1[0-9][0-9]"
 UWSGI = P[:-1] + ": the response (does not begin with a status line|" \
     "has two Content-Length)|" + P[:-1] + \
     ": the header of the response has a zero byte"
-UWSGI_LARGE = P[:-1] + ": the request has more than [0-9]+ bytes of variables"
+UWSGI_LARGE = A + ": the request has more than [0-9]+ bytes of variables"

@@ -1,11 +1,12 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Apps that a template forks: the program apps/template.c, and what it says."""
+"""Apps that a template forks: the program apps/template.c, and what it
+prints."""
 import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional
 
 from harness import procs
 from harness.config import App
@@ -17,6 +18,7 @@ FORKED = r"shop\[(\d+)\] is forked from template\[(\d+)\] after \d+ ms"
 ENDS = r"shop template\[(\d+)\] is stopped: "
 EXECUTED = "shop: no template, its command is executed: "
 KILLED = r"shop template\[\d+\] is killed: "
+FRUITLESS = r"shop template\[\d+\] was the last one of 2 that forked no process"
 DIED = r"shop template\[\d+\] died: "
 
 
@@ -32,7 +34,7 @@ def program(httpd: Httpd) -> Path:
 
 def add(httpd: Httpd, way: str = "", *directives: str, name: str = "shop",
         preload: str = "On") -> App:
-    """An app with a template that goes wrong in this way; "": in none."""
+    """An app with a template that goes wrong in this way; "": it is right."""
     app = httpd.app(name, f"AppPreload {preload}", *directives,
                     command=f"{program(httpd)} {way}")
     deploy(app, "1")
@@ -48,14 +50,14 @@ def deploy(app: App, version: str) -> None:
 
 
 def who(httpd: Httpd, path: str = "/", host: str = "shop") -> dict[str, str]:
-    """What the process says of itself that serves this request."""
+    """What the process that serves this request says about itself."""
     response = httpd.get(path, host)
     assert response.status == 200, response.text
     return dict(line.split("=", 1) for line in response.text.splitlines())
 
 
-def said(httpd: Httpd, pattern: str) -> list[re.Match[str]]:
-    """Lines of the error log with this."""
+def logged(httpd: Httpd, pattern: str) -> list[re.Match[str]]:
+    """Lines of the error log that contain this."""
     return [found for line in httpd.log.lines()
             if (found := re.search(pattern, line))]
 
@@ -76,8 +78,11 @@ def ready(httpd: Httpd, app: App) -> dict[str, object]:
 
 
 def memory_of_four(httpd: Httpd, app: App) -> int:
-    """KB of its four processes, and of their template if it has one. httpd is
-    stopped, and the app is taken away."""
+    """KB of its four processes after some requests, and of their template if it
+    has one. This starts and stops httpd, and removes the app."""
+    httpd.start()
+    for _ in range(20):
+        who(httpd, host=app.name)
     pids = wait_until(lambda: len(httpd.pids(app)) == 4 and httpd.pids(app),
                       "there are four")
     if "AppPreload On" in app.directives:
@@ -86,3 +91,13 @@ def memory_of_four(httpd: Httpd, app: App) -> int:
     httpd.stop()
     httpd.apps.remove(app)
     return used
+
+
+def saves_memory(httpd: Httpd, make: Callable[[str], App]) -> None:
+    """Four processes and their template use less than four that have loaded the
+    code themselves.
+    @param make adds the app, with this AppPreload"""
+    executed, forked = (memory_of_four(httpd, make(preload))
+                        for preload in ("Off", "On"))
+    print(f"{forked} KB forked, {executed} KB executed")
+    assert forked < 0.75 * executed, f"{forked} KB, {executed} KB"

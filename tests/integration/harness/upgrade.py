@@ -12,7 +12,8 @@ FILES = ("mod_apppool.so", "apppool-watchdog", "apppool-spawner")
 
 def mirror(source: Path, target: Path,
            edit: dict[str, tuple[bytes, bytes]]) -> None:
-    """Copy the files that have changed, so make does no more than it must."""
+    """Copy the files that have changed, so make does only the necessary
+    work."""
     for path in [source] if source.is_file() else source.rglob("*"):
         if path.is_dir():
             continue
@@ -37,8 +38,8 @@ def other_build() -> Path:
     edit = {"shm/format/format.h": (b"#define APL_FORMAT_VERSION ",
                                     b"#define APL_FORMAT_VERSION 11")}
     with alone():
-        for name in ("shm", "spawner", "mod_apppool", "ctl", "doc", "helpers",
-                     "apxs.mk", "sources.mk", "configure.ac"):
+        for name in ("shm", "spawner", "mod_apppool", "store", "ctl", "doc",
+                     "helpers", "apxs.mk", "sources.mk", "configure.ac"):
             mirror(TOP / name, source, edit)
         done = subprocess.run(
             ["make", "-j2", "-f", "apxs.mk",

@@ -4,6 +4,10 @@
     app          a process of an app
     spawner      apppool-spawner
     watchdog     apppool-watchdog
+    store        apppool-store
+    template     a template, ready or not. If there is none just now, a
+                 process of its app
+    forked       a process of an app that has templates
     idle child   a child of httpd that has no request in an app
     busy child   one that has
     lock holder  one that holds the pool lock
@@ -17,7 +21,7 @@ import subprocess
 import time
 from typing import Callable, Optional
 
-from harness import procs
+from harness import procs, store
 from harness.config import App
 from harness.history import Death
 from harness.httpd import Httpd
@@ -40,7 +44,10 @@ class Killer:
         # In this order: while the lock is held no request gets a response, and
         # while a child is stopped the pool waits for it.
         self.aims: dict[str, Callable[[], Optional[Death]]] = {
-            "app": self.app,
+            "app": lambda: self.app(self.apps),
+            "forked": lambda: self.app(self.preloaded()),
+            "template": self.template,
+            "store": lambda: helper("store", store.running(httpd)),
             "spawner": lambda: helper("spawner", httpd.spawner_now()),
             "watchdog": lambda: helper("watchdog", httpd.watchdog_now()),
             "lock holder": self.lock_holder,
@@ -81,8 +88,17 @@ class Killer:
         except (FileNotFoundError, ProcessLookupError):
             return None  # it ended by itself meanwhile
 
-    def app(self) -> Optional[Death]:
-        app = self.dice.choice(self.apps)
+    def preloaded(self) -> list[App]:
+        return [app for app in self.apps if "AppPreload On" in app.directives]
+
+    def template(self) -> Optional[Death]:
+        app = self.dice.choice(self.preloaded())
+        found = self.httpd.group(app).get("template")
+        return Death(f"{found['state']} template", found["pid"],
+                     app=app.name) if found else self.app([app])
+
+    def app(self, apps: list[App]) -> Optional[Death]:
+        app = self.dice.choice(apps)
         # A process that has served nothing yet would be a failed start.
         pids = [process["pid"] for process
                 in self.httpd.group(app)["processes"]

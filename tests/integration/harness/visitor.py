@@ -15,7 +15,7 @@ from typing import Any, Callable, Iterator, Optional, Union
 # A field of a form: its text, or the name and the bytes of a file.
 Value = Union[str, tuple[str, bytes]]
 Fields = list[tuple[str, Value]]
-PATIENCE = 120.0  # seconds for a response; it may include a first start
+PATIENCE = 300.0  # seconds for a response; it may include a first start
 
 
 class Form:

@@ -20,7 +20,8 @@ MEGABYTE = 1 << 20
 
 
 class Loader:
-    """It serves the app, on a Unix socket that it gets as descriptor 3."""
+    """The loader. It serves the app on a Unix socket, which it gets as
+    descriptor 3."""
 
     def __init__(self, place: Path, app: str = "semantics",
                  root: Path = APPS / "wsgi") -> None:
@@ -29,12 +30,12 @@ class Loader:
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.path))
         self.listener.listen(10)
-        self.said = (place / "said").open("w+b")
+        self.output = (place / "output").open("w+b")
         self.process = subprocess.Popen(
             ["/bin/sh", "-c", "LISTEN_PID=$$ exec /usr/bin/python3 -B "
              f"{WSGI} {app} 3<&0 </dev/null"],
             env={**os.environ, "LISTEN_FDS": "1"}, cwd=root,
-            stdin=self.listener, stdout=self.said, stderr=self.said)
+            stdin=self.listener, stdout=self.output, stderr=self.output)
 
     def connect(self) -> socket.socket:
         client = socket.socket(socket.AF_UNIX)
@@ -43,10 +44,10 @@ class Loader:
         return client
 
     def log(self) -> str:
-        return (self.place / "said").read_text()
+        return (self.place / "output").read_text()
 
     def end(self) -> int:
-        """It was idle."""
+        """End the loader, which is idle."""
         procs.send(self.process.pid, signal.SIGTERM)
         return self.process.wait(20)
 
@@ -55,12 +56,12 @@ class Loader:
             self.process.kill()
         self.process.wait()
         self.listener.close()
-        self.said.close()
+        self.output.close()
 
 
-class Answer:
-    """A response, read from a connection. It stays what was sent: `framing`
-    is how its end is known."""
+class Response:
+    """A response, read from a connection. `framing` says how its end was
+    marked."""
 
     def __init__(self, client: socket.socket, method: str = "GET") -> None:
         self.stream = client.makefile("rb")
@@ -97,7 +98,7 @@ class Answer:
 
 @contextmanager
 def serving(place: Path) -> Iterator[Loader]:
-    """A loader that many tests ask. It lives to the end."""
+    """A loader that serves many tests. It has to live until the end."""
     loader = Loader(place)
     try:
         yield loader
@@ -108,13 +109,13 @@ def serving(place: Path) -> Iterator[Loader]:
 
 def ask(client: socket.socket, path: str, method: str = "GET",
         body: Optional[bytes] = None, *headers: str,
-        version: str = "1.1") -> Answer:
+        version: str = "1.1") -> Response:
     lines = [f"{method} {path} HTTP/{version}", "Host: shop:8080", *headers]
     if body is not None:
         lines.append(f"Content-Length: {len(body)}")
     client.sendall("\r\n".join([*lines, "", ""]).encode("latin-1")
                    + (body or b""))
-    return Answer(client, method)
+    return Response(client, method)
 
 
 def is_open(client: socket.socket) -> bool:

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The web app of test_web.py, for ASGI servers; what it has to do stands
-there."""
+"""The web app of test_web.py, for ASGI servers. That file says what it has to
+do."""
 import asyncio
 import os
 import signal

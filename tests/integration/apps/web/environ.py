@@ -4,7 +4,7 @@ import json
 
 
 def application(environ, start):
-    told = {name: value for name, value in environ.items()
-            if isinstance(value, str)}
+    variables = {name: value for name, value in environ.items()
+                 if isinstance(value, str)}
     start("200 OK", [("Content-Type", "application/json")])
-    return [json.dumps(told).encode()]
+    return [json.dumps(variables).encode()]

@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The web app of test_web.py, with libfcgi; what it has to do stands there. */
+/* The web app of test_web.py, with libfcgi. That file says what it has to
+ * do. */
 
 #include <fcgiapp.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The web app of test_web.py as one static program that speaks HTTP on
- * 127.0.0.1:$PORT; what it has to do stands there. One connection at a time,
- * one request on each. */
+ * 127.0.0.1:$PORT; that file says what it has to do. It serves one connection
+ * at a time, with one request on each. */
 
 #include <arpa/inet.h>
 #include <signal.h>

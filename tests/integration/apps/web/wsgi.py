@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The web app of test_web.py, for WSGI servers; what it has to do stands
-there."""
+"""The web app of test_web.py, for WSGI servers. That file says what it has to
+do."""
 import os
 import signal
 import time
@@ -14,7 +14,7 @@ def echo(environ, start):
     stream = environ["wsgi.input"]
     chunked = environ.get("HTTP_TRANSFER_ENCODING") == "chunked"
     body = stream.read() if chunked else stream.read(length)
-    told = [("X-Method", environ["REQUEST_METHOD"]),
+    seen = [("X-Method", environ["REQUEST_METHOD"]),
             ("X-Mount", environ.get("SCRIPT_NAME") or
              environ.get("HTTP_X_FORWARDED_PREFIX", "")),
             ("X-Path", environ["PATH_INFO"]),
@@ -27,7 +27,7 @@ def echo(environ, start):
             ("X-Pid", str(os.getpid()))]
     start("200 OK", [("Content-Type", "application/octet-stream"),
                      ("Content-Length", str(len(body))),
-                     ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")] + told)
+                     ("Set-Cookie", "a=1"), ("Set-Cookie", "b=2")] + seen)
     return [body]
 
 

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The app of test_wsgi_*.py: each URL does one thing that PEP 3333 speaks of.
-Below /valid it is checked by wsgiref.validate."""
+"""The app of test_wsgi_*.py: each URL does one thing that PEP 3333 describes.
+Below /valid, wsgiref.validate checks it."""
 import gzip
 import io
 import json
@@ -25,7 +25,7 @@ def wait_for(name):
 
 
 class Body:
-    """An iterable that says when it is closed."""
+    """An iterable that records when it is closed."""
 
     def __init__(self, name, parts):
         self.name, self.parts = name, parts
@@ -41,7 +41,7 @@ class Body:
 
 
 class One(Body):
-    """As a list of one part."""
+    """Respond with a list of one part."""
 
     def __len__(self):
         return 1
@@ -54,7 +54,7 @@ def environ(env, start):
 
 
 def echo(env, start):
-    """The body, in the way that the query names."""
+    """Respond with the body, read in the way that the query names."""
     source, how = env["wsgi.input"], env["QUERY_STRING"]
     if how == "all":
         body = source.read()
@@ -73,7 +73,7 @@ def echo(env, start):
 
 
 def count(env, start):
-    """How long the body is, read in pieces."""
+    """Respond with the length of the body, read in pieces."""
     total, source = 0, env["wsgi.input"]
     while True:
         part = source.read(100000)
@@ -85,7 +85,7 @@ def count(env, start):
 
 
 def shape(env, start):
-    """A response of the shape that the query names."""
+    """Respond in the shape that the query names."""
     shapes = {"one": [b"hello"], "two": [b"hel", b"lo"], "none": [],
               "tuple": (b"hello",), "generator": (p for p in (b"hel", b"",
                                                              b"lo")),
@@ -123,7 +123,7 @@ def close(env, start):
                 + [None] * (name == "raises"))
 
 
-def told(env, start):
+def closings(env, start):
     start("200 OK", TEXT)
     return [" ".join(closed).encode()]
 
@@ -141,7 +141,7 @@ def exc_info(env, start):
 
 
 def wrong(env, start):
-    """What a server has to refuse."""
+    """Responses that a server has to refuse."""
     name = env["QUERY_STRING"]
     if name == "twice":
         start("200 OK", TEXT)
@@ -221,7 +221,7 @@ def leave(env, start):
     sys.exit(7)
 
 
-def said(env, start):
+def printed(env, start):
     env["wsgi.errors"].write("a line for the log\n")
     env["wsgi.errors"].flush()
     print("and one more")
@@ -230,8 +230,8 @@ def said(env, start):
 
 
 URLS = {"/" + url.__name__: url for url in (
-    environ, echo, count, shape, bare, stream, write, close, told, exc_info,
-    wrong, length, file, down, tick, fork, leave, said)}
+    environ, echo, count, shape, bare, stream, write, close, closings, exc_info,
+    wrong, length, file, down, tick, fork, leave, printed)}
 strict = validator(lambda env, start: URLS["/" + env["PATH_INFO"].split(
     "/")[-1]](env, start))
 

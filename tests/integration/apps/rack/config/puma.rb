@@ -1,0 +1,7 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+# What puma runs in a master and its workers.
+$puma = []
+
+workers ENV.fetch("WORKERS", 0).to_i
+before_fork { $puma << "before/#{Process.pid}" }
+on_worker_boot { $puma << "boot/#{Process.pid}" }

@@ -1,0 +1,190 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The store as people see it: status page, JSON, metrics, apppoolctl."""
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, Iterator
+
+import pytest
+
+from harness import sentences
+from harness.browser import Browser
+from harness.httpd import Httpd
+from harness.procs import kill9
+from harness.space import Space
+from harness.users import as_user
+from harness.wait import wait_until
+from test_completion import complete
+from test_metrics import metrics, value
+from test_status_page import REACH, url
+
+pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("browser")]
+
+MB = 1 << 20
+
+
+@pytest.fixture
+def shop(httpd: Httpd) -> Iterator[Space]:
+    """Two apps with a space each. The space of the first one has items."""
+    httpd.directives.append(f"AppStoreSave {httpd.dir}/saved")
+    httpd.app("shop", "AppGroupName shop", "AppStore 64M")
+    httpd.app("blog", "AppGroupName blog", "AppStore 8M")
+    httpd.start()
+    space = Space(httpd, "shop")
+    for n in range(10):
+        space.set(f"user:{n}", "x" * 100, 600)
+    space.set("a%b", "y")
+    for n in range(20):
+        assert len(space.get(f"user:{n}")) == (100 if n < 10 else 0)
+    yield space
+    space.close()
+
+
+def spaces(store: dict[str, Any]) -> dict[str, Any]:
+    return {space["name"]: space for space in store["spaces"]}
+
+
+def test_document(httpd: Httpd, shop: Space) -> None:
+    """The same in httpd's status and in apppoolctl."""
+    store = httpd.status()["store"]
+    assert store["pid"] == httpd.helper("store")
+    now = spaces(store)
+    assert list(now) == ["shop", "blog"]
+    one = now["shop"]
+    assert (one["size"], one["items"]) == (64 * MB, 11)
+    assert (one["gets"], one["hits"], one["sets"]) == (20, 10, 11)
+    assert one["hit_rate"] == 0.5
+    assert one["operations"] == 31
+    assert one["evictions"] == 0 and one["evicted_age"] is None
+    assert one["connections"] == one["connections_total"] == 1
+    assert 0 < one["item_bytes"] < one["used"] <= MB
+    assert one["bytes_read"] > 1000 and one["bytes_written"] > 1000
+    assert (now["blog"]["size"], now["blog"]["items"]) == (8 * MB, 0)
+    assert now["blog"]["hit_rate"] is None
+    # The store counts the bytes of a reply after it has sent the reply.
+    wait_until(lambda: httpd.status()["store"]
+               == json.loads(httpd.ctl("--json", "store").stdout)
+               == json.loads(httpd.ctl("--json", "status").stdout)["store"],
+               "the same numbers everywhere")
+
+
+def test_no_store(httpd: Httpd) -> None:
+    httpd.app("shop")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    assert httpd.status()["store"] is None
+    done = httpd.ctl("store")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no store" in done.stderr
+    assert httpd.ctl("--json", "store").stdout == "null\n"
+    assert httpd.ctl("store", "keys", "shop").returncode == 1
+    assert not any(name.startswith("apppool_store") for name in metrics(httpd))
+    assert "Store" not in httpd.get("/apppool-status").text
+
+
+def test_killed(httpd: Httpd, shop: Space) -> None:
+    """The page shows how many items the next store has recovered."""
+    httpd.log.expect(sentences.STORE_KILLED)
+    old = httpd.helper("store")
+    kill9(old)
+    wait_until(lambda: httpd.status()["store"]["pid"] not in (0, old),
+               "another one runs")
+    space = Space(httpd, "shop")
+    assert space.get("a%b") == "y"
+    one = spaces(httpd.status()["store"])["shop"]
+    assert (one["items"], one["recovered"], one["dropped"]) == (11, 11, 0)
+    assert (one["gets"], one["hits"]) == (1, 1)
+    space.close()
+
+
+def test_metrics_of_spaces(httpd: Httpd, shop: Space) -> None:
+    now = metrics(httpd)
+    assert value(now, "apppool_store_size_bytes", space="shop") == 64 * MB
+    assert value(now, "apppool_store_items", space="shop") == 11
+    assert value(now, "apppool_store_items", space="blog") == 0
+    assert value(now, "apppool_store_gets", "_total", space="shop") == 20
+    assert value(now, "apppool_store_hits", "_total", space="shop") == 10
+    assert value(now, "apppool_store_evictions", "_total", space="shop") == 0
+    assert value(now, "apppool_store_recovery_seconds") >= 0
+    assert now["apppool_store_evicted_age_seconds"].samples == []
+
+
+@pytest.mark.parametrize("width", [1200, 390, 320])
+def test_page(httpd: Httpd, shop: Space, width: int) -> None:
+    with Browser(width, 900, width < 600) as browser:
+        browser.open(url(httpd))
+        text = browser.text()
+        assert re.search(r"of 64 MB, 11 items, 1 of 1024 connections", text)
+        assert re.search(r"Hit rate\s+50.0 %", text)
+        assert browser.run("document.querySelectorAll('.store').length") == 2
+        assert browser.run(REACH) <= width
+        wait_until(lambda: re.search(r"Operations\s+0\.0/s", browser.text()),
+                   "the rate of two seconds")
+        for _ in range(1000):
+            shop.get("a%b")
+        wait_until(lambda: re.search(r"Operations\s+[1-9]\d+/s",
+                                     browser.text()), "it has grown")
+        if "APPPOOL_PICTURES" in os.environ:
+            browser.picture(Path(os.environ["APPPOOL_PICTURES"])
+                            / f"store-{width}.png")
+        assert browser.errors == []
+
+
+def test_ctl(httpd: Httpd, shop: Space) -> None:
+    done = httpd.ctl("store")
+    assert done.returncode == 0, done.stderr
+    assert "shop: " in done.stdout and "11 items" in done.stdout
+    assert "20 gets, 50.0 % of them hits; 11 sets" in done.stdout
+    screen = httpd.ctl("store", "top", "-n", "2", "-s", "0.1").stdout
+    assert screen.count("GETS/S") == 2
+    assert re.search(r" 11 .* 50\.0 % .* shop\n", screen)
+    lines = httpd.ctl("--json", "store", "top", "-n", "1").stdout
+    assert spaces(json.loads(lines))["shop"]["items"] == 11
+
+
+def test_keys(httpd: Httpd, shop: Space) -> None:
+    lines = httpd.ctl("store", "keys", "shop", "user:").stdout.splitlines()
+    assert sorted(line.split()[-1] for line in lines) == \
+        [f"user:{n}" for n in range(10)]
+    assert all(re.match(r" *\d+  expires in (59\d|600) s +", line)
+               for line in lines)
+    everything = [json.loads(line) for line in httpd.ctl(
+        "--json", "store", "keys", "shop").stdout.splitlines()]
+    assert len(everything) == 11
+    assert [key["key"] for key in everything
+            if key["expires"] is None] == ["a%b"]
+    assert httpd.ctl("store", "keys", "blog").stdout == ""
+
+
+def test_flush(httpd: Httpd, shop: Space) -> None:
+    blog = Space(httpd, "blog")
+    blog.set("a", "b")
+    done = httpd.ctl("store", "flush", "shop")
+    assert (done.returncode, done.stdout) == (0, "all items are removed\n")
+    assert shop.get("a%b") == "" and blog.get("a") == "b"
+    missing = httpd.ctl("store", "flush", "shed")
+    assert missing.returncode == 1
+    assert "there is no space shed" in missing.stderr
+    blog.close()
+
+
+def test_other_users(httpd: Httpd, shop: Space) -> None:
+    """They see nothing and change nothing."""
+    httpd.log.expect(sentences.STORE_REFUSES)
+    for words in (["keys", "shop"], ["flush", "shop"], ["status"], ["top"]):
+        done = as_user(httpd, "nobody", "store", *words)
+        assert done.returncode != 0, words
+        assert done.stdout == "" and done.stderr != "", words
+    assert shop.get("a%b") == "y"
+
+
+def test_usage(httpd: Httpd, shop: Space) -> None:
+    for words in (["keys"], ["flush"], ["nothing"], ["status", "shop"],
+                  ["flush", "shop", "a"], ["keys", "shop", "a", "b"],
+                  ["keys", "shop", "-n", "1"], ["status", "-s", "1"]):
+        done = httpd.ctl("store", *words)
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert done.stderr.startswith("apppoolctl: "), words
+    assert complete(httpd, "store", "fl") == ["flush"]
+    assert complete(httpd, "store", "keys", "") == ["blog", "shop"]

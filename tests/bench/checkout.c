@@ -2,13 +2,13 @@
 
 /**
  * @file checkout.c
- * @brief The speed of the pool itself: what it costs a request to get a process
- *        and to give it back, as ratios.
+ * @brief The speed of the pool itself: what a request pays to get a process and
+ *        to give it back, as ratios.
  *
- * The two sides of a ratio are measured in turns, in many short ones, and the
- * best of each counts: other work on the machine only ever adds time. What the
- * processor does fast, and what its caches hold, is the same for both sides.
- * The other side is the pool, too, or the yard (yard.h).
+ * The two sides of a ratio are measured in many short turns, and the best turn
+ * of each counts: other work on the machine can only add time. The speed of the
+ * processor and the content of its caches are the same for both sides. The
+ * other side is the pool, too, or the yard (yard.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 
 static int turns = 300, loops = 20000, failures;
 
-/* ---- what is compared; ns for each round ---- */
+/* ---- the two sides; ns for each round ---- */
 
 static double yard_rounds(yard_t *y)
 {

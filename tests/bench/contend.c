@@ -3,10 +3,10 @@
 /**
  * @file contend.c
  * @brief Many processes at once: how much they do together, and how soon a
- *        waiter runs when its process is free. Each is compared, in turns, with
- *        the same work by means of libc and the kernel alone. How fast a cache
- *        line moves between processors, and how fast a sleeper wakes, depends
- *        on the machine.
+ *        waiter runs when its process is free. Each figure is compared, in
+ *        turns, with the same work that uses only libc and the kernel. How fast
+ *        a cache line moves between processors, and how fast a sleeper wakes,
+ *        depends on the machine.
  */
 #include <linux/futex.h>
 #include <sched.h>
@@ -193,8 +193,9 @@ static void be_handed(bench_pool_t *b, relay_t *r)
     _exit(0);
 }
 
-/* One process of an app, and two children that take it in turns. The median
- * time from giving it back until the other child runs with it, us. */
+/* One process of an app, and two children that take it in turns. The result is
+ * the median time, in us, from the moment when one child gives it back until
+ * the other child runs with it. */
 static double hand_off(void)
 {
     relay_t *r = bench_share(sizeof *r);
@@ -241,7 +242,7 @@ static void be_woken(relay_t *r)
     _exit(0);
 }
 
-/* The same with nothing but a futex. */
+/* The same with only a futex. */
 static double wake_up(void)
 {
     relay_t *r = bench_share(sizeof *r);

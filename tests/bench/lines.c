@@ -3,9 +3,9 @@
 /**
  * @file lines.c
  * @brief How many cache lines of the segment a request touches, and whether
- *        those of many groups spread over the sets of a cache. Counted access
- *        by access, so the figures do not depend on what else the machine does
- *        or on how large its caches are.
+ *        those of many groups spread over the sets of a cache. They are counted
+ *        access by access. So the figures do not depend on other work of the
+ *        machine or on the size of its caches.
  *
  * The segment may not be accessed. Each access faults: the handler notes the
  * line, opens the page for this one instruction and lets the processor stop
@@ -112,7 +112,7 @@ static double watch(int groups, double *uneven)
     int n;
 
     bench_pool_make(&b, groups, groups);
-    for (n = 0; n < 2 * groups; n++) /* what is looked up once is known */
+    for (n = 0; n < 2 * groups; n++) /* for what is looked up once */
         request(&b, n);
     lines = b.size / LINE + 1;
     seen = calloc(lines, 1);

@@ -2,8 +2,8 @@
 
 /**
  * @file scale.c
- * @brief What a copy, a check of all invariants and a repair cost, by the size
- *        of the pool.
+ * @brief What a copy, a check of all invariants and a repair cost for different
+ *        sizes of the pool.
  *
  * Each is done in slices, as the spawner does it. There are 10 sessions for
  * each process. First one of ten waits, then nine wait, which is the worst
@@ -27,7 +27,7 @@
 #define SMALL 100
 #define LARGE 10000
 
-/* The time of one round in ns: all of it, and its longest slice. */
+/* The time of one round in ns: the whole round, and its longest slice. */
 typedef struct {
     double all, slice;
 } took_t;

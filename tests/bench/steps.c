@@ -37,8 +37,8 @@ static void request(bench_pool_t *b, int i)
     apl_checkin(&b->pool, &hold, i);
 }
 
-/* Some requests that are not counted, so that all that is looked up once is
- * known. */
+/* Some requests that are not counted, so that everything that is looked up once
+ * is known. */
 static void be_stepped(bench_pool_t *b, int rounds)
 {
     int i;

@@ -3,11 +3,11 @@
 /**
  * @file yard.h
  * @brief The yardstick of the benchmarks: work of the same kind as the pool's,
- *        by means of libc. A limit in nanoseconds would hold on one processor
- *        only. So would a limit in locks: on some processors locks are cheap
- *        and memory is not.
+ *        by means of libc. A limit in nanoseconds would be right on one
+ *        processor only. A limit in locks would be, too: on some processors
+ *        locks are cheap and memory is not.
  *
- * A round does in the plainest way what checkout and checkin have to do. It
+ * A round does in the simplest way what checkout and checkin have to do. It
  * takes the robust mutex of glibc twice, looks up a name, compares a record,
  * moves a slot from one list to another, and counts.
  */

@@ -12,7 +12,7 @@
  *     /sleep-N    after N milliseconds, six bytes
  *     any other   six bytes
  *
- * It reads the body of a request and forgets it.
+ * It reads the body of a request and drops it.
  */
 #include <err.h>
 #include <pthread.h>
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     long processes = argc > 3 ? strtol(argv[3], NULL, 10) : 1;
     pthread_t thread;
 
-    /* A client that leaves in the midst of a response ends no process. */
+    /* A client that leaves in the middle of a response ends no process. */
     signal(SIGPIPE, SIG_IGN);
     if (argc > 3)
         listener = listen_at(argv[2]);

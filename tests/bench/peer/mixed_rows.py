@@ -4,9 +4,9 @@ time. A request for PATHn takes n milliseconds. The first server of a row is
 mod_apppool."""
 from pathlib import Path
 
-from rows import (HELLO, Ours, OursPhp, Passenger, PhpFpm, Proxied, ModFcgid,
-                  fcgi)
-from servers import Server
+from proxies import HELLO, Proxied
+from rows import ModFcgid, OursPhp, Passenger, PhpFpm, fcgi
+from servers import Ours, Server
 
 PROCESSES = 4
 

@@ -13,90 +13,16 @@ from typing import Iterator, NamedTuple
 
 from harness import procs
 from harness.httpd import USER
-from harness.places import BUILD, TOP
+from harness.places import TOP
 from harness.plain import Plain
 from load import Traffic, upload
+from proxies import (HandlerHttp2, HandlerKept, HandlerMany, HandlerOne,
+                     OursHttp2, OursKept, OursMany, OursOne, PassKept,
+                     PassOne, Proxied)
 from servers import PHP_INI, Missing, Ours, Server, unpacked
 
 UWSGI = "uwsgi --plugin python3 --disable-logging --die-on-term " \
     "--wsgi-file wsgi.py"
-
-
-# ---- HTTP, in C
-
-HELLO = BUILD / "tests" / "bench" / "peer" / "hello"
-# More than httpd keeps connections: a thread serves one at a time.
-THREADS = 512
-
-
-class OursKept(Ours):
-    many = True
-
-    def configure(self) -> None:
-        self.add(HELLO)
-        self.app(2, "AppConcurrency 0", command=f"./hello {THREADS}")
-
-
-class OursOne(Ours):
-    def configure(self) -> None:
-        self.add(HELLO)
-        self.app(8, command="./hello 1")
-
-
-class Proxied(Server):
-    """mod_proxy, to a server that another program has started."""
-    kind = Plain
-    threads, processes = THREADS, 2
-    way = "ProxyPass / unix:{0}|http://hello/"
-
-    def configure(self) -> None:
-        self.add(HELLO)
-        self.host(*self.way.format(self.socket).split("\n"))
-
-    def command(self) -> list[str]:
-        return ["./hello", str(self.threads), str(self.socket),
-                str(self.processes)]
-
-
-class PassKept(Proxied):
-    name = "ProxyPass"
-
-
-class HandlerKept(Proxied):
-    name = "SetHandler proxy:unix, enablereuse=on"
-    way = ("<Proxy unix:{0}|http://hello/>\nProxySet enablereuse=on\n"
-           "</Proxy>\n<Location />\nSetHandler proxy:unix:{0}|http://hello/\n"
-           "</Location>")
-
-
-class PassOne(Proxied):
-    name = "ProxyPass, disablereuse=on"
-    threads, processes = 1, 8
-    way = "ProxyPass / unix:{0}|http://hello/ disablereuse=on"
-
-
-class HandlerOne(Proxied):
-    name = "SetHandler proxy:unix"
-    threads, processes = 1, 8
-    way = ("<Location />\nSetHandler proxy:unix:{0}|http://hello/\n"
-           "</Location>")
-
-
-class Http2(Server):
-    """To be mixed into another class."""
-
-    def configure(self) -> None:
-        super().configure()
-        self.httpd.modules.append("http2")
-        self.httpd.directives.append("Protocols h2c http/1.1")
-
-
-class OursHttp2(Http2, OursKept):
-    pass
-
-
-class HandlerHttp2(Http2, HandlerKept):
-    pass
 
 
 # ---- FastCGI, in C
@@ -340,7 +266,7 @@ PROXIES = [
         Traffic(f"/bytes-{100 * MB}", clients=2, seconds=2)),
     Row("C, uploads of 1 MB", [OursOne, HandlerOne],
         Traffic(script=upload(MB))),
-    Row("C, 1,000 kept clients", [OursKept, HandlerKept],
+    Row("C, 1,000 kept clients", [OursMany, HandlerMany],
         Traffic(clients=1000, seconds=2), ("event",)),
     Row("C, HTTP/2", [OursHttp2, HandlerHttp2], Traffic(http2=True),
         ("event",)),

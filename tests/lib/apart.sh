@@ -2,8 +2,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
 # apart COMMAND...: run it with a process namespace of its own. It does not see
-# other processes: neither those that block each process that reads them, nor
-# the thousands of alone_crowd.py. To be sourced.
+# other processes. Some of them block each process that reads them, and
+# alone_crowd.py has thousands. To be sourced.
 
 # can_be_apart: may we make such a namespace?
 can_be_apart() {

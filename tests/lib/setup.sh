@@ -22,6 +22,16 @@ packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     libjs-jquery-cookie libphp-simplepie php-geshi php-phpseclib
     php-random-compat php-xml"
 packages_unpacked="redmine dokuwiki"
+# Servers beside which tests/store and tests/bench/run store test. They are only
+# unpacked, because a package would start its service.
+packages_daemons="memcached yrmcds nutcracker"
+packages_daemons_need="libevent-2.1-7 libsasl2-2 libtcmalloc-minimal4 libyaml-0-2"
+# Clients of them, 1 MB in all.
+packages_clients="libmemcached-tools python3-pymemcache python3-pylibmc
+    python3-binary-memcached ruby-dalli php8.2-memcached
+    libcache-memcached-fast-perl"
+# What the recipes of doc/store.md need besides them.
+packages_recipes="python3-flask-session ruby-connection-pool"
 # The programs with which tests/bench/run compares, and their libraries.
 packages_peers="passenger libapache2-mod-passenger libapache2-mod-fcgid
     libapache2-mod-wsgi-py3 php8.2-fpm"
@@ -32,7 +42,9 @@ packages_first="$packages_build libcmocka-dev"
 # For tests/cross alone.
 packages_cross="gcc-aarch64-linux-gnu qemu-user"
 packages_test="$packages_demo $packages_servers $packages_libraries
-    libcmocka-dev python3-pytest python3-pytest-xdist clang clang-format cppcheck wrk nghttp2-client iproute2
+    $packages_daemons_need $packages_clients $packages_recipes
+    libcmocka-dev python3-pytest python3-pytest-xdist clang libclang-rt-dev
+    clang-format cppcheck wrk nghttp2-client iproute2
     strace spin chromium python3-prometheus-client"
 
 say() { printf '%s\n' "$*"; }
@@ -63,6 +75,14 @@ install_packages() {
         die "cannot install ${missing[*]}"
     }
     updated=yes
+}
+
+# wait_installed: wait until tests/run has installed all packages, if it does so.
+# @return 1 if it could not
+wait_installed() {
+    [ "${APPPOOL_INSTALLING:-}" ] || return 0
+    flock -s "$APPPOOL_INSTALLING" true
+    [ -e "$APPPOOL_INSTALLING.done" ]
 }
 
 # unpack_packages DIR PACKAGE...: put their files below DIR/PACKAGE. They are not
@@ -115,6 +135,7 @@ generate() {
 # a null pointer, of which clang warns, unless stddef.h is included first.
 build_gcc() { targets=$* build build --enable-werror; }
 build_clang() {
+    wait_installed || return
     targets=$* build build-clang --enable-werror CC=clang \
         CFLAGS="-g -include stddef.h" \
         --enable-sanitize=fuzzer-no-link,address,undefined

@@ -2,10 +2,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
 # Sets TMPDIR to a file system in memory, where there is one with enough room.
-# The tests make and remove some hundred thousand files. ext4 does not give the
-# number of a removed file to a new one for five seconds, and searches for
-# another number ever longer: a fifth of the CPU time of a test that starts
-# httpd. To be sourced.
+# The tests make and remove some hundred thousand files. For five seconds, ext4
+# does not give the number of a removed file to a new one. Its search for
+# another number takes longer and longer: a fifth of the CPU time of a test
+# that starts httpd. To be sourced.
 
 # room_in_memory DIR: is it in memory, with room for 4 GB, and may programs be
 # executed there?

@@ -1,6 +1,6 @@
 // Licensed under the Apache License, Version 2.0; see LICENSE.
-// Found by its name: mod_apppool runs node for an app.js. The socket to
-// listen on is descriptor 3, where LISTEN_FDS is set.
+// Found by its name: mod_apppool runs node for an app.js, and gives it the
+// socket to listen on in place of the port.
 const http = require("http");
 
 let requests = 0;
@@ -13,4 +13,4 @@ const server = http.createServer((request, response) => {
                `${requests} here, for ${mount}${request.url}\n`);
 });
 
-server.listen(process.env.LISTEN_FDS ? { fd: 3 } : process.env.PORT || 3000);
+server.listen(process.env.PORT || 3000);

@@ -110,7 +110,7 @@ store_server_sources = \
 	store/server/keep.c \
 	store/server/listener.c \
 	store/server/mailbox.c \
-	store/server/note.c \
+	store/note.c \
 	store/server/record.c \
 	store/server/served.c \
 	store/server/server.c \

@@ -20,7 +20,7 @@
 #include "store/format.h"
 
 #define STORE_FIGURES_MAGIC   UINT64_C(0x31676966726f7453)
-#define STORE_FIGURES_VERSION 1
+#define STORE_FIGURES_VERSION 2
 #define STORE_THREADS         16 /* workers at most */
 
 /** What is counted, for each worker and space. The order is the format. */
@@ -80,6 +80,43 @@ typedef struct {
     uint64_t reserved[8];
 } store_space_figures_t;
 
+/** What a store is for the other hosts (store/cluster/role.h). */
+typedef enum { STORE_ALONE, STORE_MASTER, STORE_SLAVE } store_role_t;
+
+/** One slave of this master. Each field is atomic; `address` is written before
+ * `joined`. */
+typedef struct {
+    char address[48];  /**< as text */
+    uint64_t joined;   /**< s since 1970; 0: this entry is free */
+    uint64_t yrmcds;   /**< 1: it speaks the dialect of yrmcds */
+    uint64_t complete; /**< 1: it has the whole copy */
+    uint64_t lag;      /**< changes that it was not sent */
+    uint64_t lag_ms;   /**< age of the first of them */
+    uint64_t sent;     /**< bytes */
+    uint64_t reserved[4];
+} store_slave_figures_t;
+
+#define STORE_FIGURES_SLAVES 5
+
+/** The cluster. Each field is atomic. */
+typedef struct {
+    uint64_t role;  /**< store_role_t */
+    uint64_t since; /**< s since 1970: of the role */
+    char vip[48];   /**< as text; "": there is none */
+    /** @name of a slave */
+    uint64_t connected; /**< 1: to a master */
+    uint64_t complete;  /**< 1: its copy is complete */
+    uint64_t yrmcds;    /**< 1: the master is a yrmcds */
+    uint64_t received;  /**< changes, since the copy was complete */
+    uint64_t relayed;   /**< connections of clients that are relayed or wait */
+    /** @name of a master */
+    uint64_t unsent;  /**< changes since the last slave has left */
+    uint64_t dropped; /**< slaves that were dropped */
+    uint64_t pausing; /**< 1: it serves nothing, because of a handover */
+    uint64_t reserved[8];
+    store_slave_figures_t slave[STORE_FIGURES_SLAVES];
+} store_cluster_figures_t;
+
 typedef struct {
     uint64_t magic;
     uint32_t version;
@@ -88,6 +125,7 @@ typedef struct {
     uint64_t began;       /**< s since 1970 */
     uint64_t recovery_us; /**< from the start to the first accept */
     uint64_t reserved[27];
+    store_cluster_figures_t cluster;
     store_space_figures_t space[STORE_SPACES];
     store_counters_t worker[STORE_THREADS][STORE_SPACES];
 } store_figures_t;

@@ -64,6 +64,14 @@ void store_index_bits(store_bucket_t *, store_item_t *, unsigned set,
 uint64_t store_index_put(store_bucket_t *, store_item_t *, store_item_t *old,
                          uint64_t cas);
 
+/**
+ * Publish an item that came from a master, with its cas. The counter of the
+ * space becomes at least that cas, so a promoted slave gives no cas twice.
+ * @param bits those of the master's item that a client can see
+ */
+void store_index_put_copy(store_bucket_t *, store_item_t *, store_item_t *old,
+                          uint64_t cas, unsigned bits);
+
 /** Remove the present item. */
 void store_index_remove(store_bucket_t *, store_item_t *);
 

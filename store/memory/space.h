@@ -37,6 +37,10 @@ void store_space_configure(store_space_t *, const store_space_options_t *);
  * @param delay s; 0: at once; a negative one counts as 0 */
 void store_space_flush(store_space_t *, int64_t delay);
 
+/** Remove all items and every flush, for a slave that takes a copy. The cas
+ * counter stays. @param progress called again and again; NULL: no */
+void store_space_empty(store_space_t *, void (*progress)(void));
+
 /** Forget the space, at the end. Its items stay in the memfd. NULL: nothing. */
 void store_space_close(store_space_t *);
 

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "store/server/note.h"
+#include "store/note.h"
 #include "store/memory/region.h"
 #include "store/server/listener.h"
 

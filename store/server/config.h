@@ -20,6 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "store/cluster/cluster.h"
 #include "store/format.h"
 
 #define STORE_CONFIG_ERROR 256
@@ -38,7 +39,19 @@ typedef struct {
     uid_t *uids; /**< users that may connect, besides root */
 } store_config_space_t;
 
+/** AppStoreListen: TCP clients of one space. */
 typedef struct {
+    store_address_t address;
+    uint16_t port;
+    char space[STORE_NAME];
+} store_config_listen_t;
+
+#define STORE_CONFIG_LISTENS 64
+
+typedef struct {
+    store_cluster_t cluster; /**< zero: this store is alone */
+    unsigned n_listens;
+    store_config_listen_t listen[STORE_CONFIG_LISTENS];
     unsigned threads;
     uint32_t max_object; /**< bytes of a value */
     unsigned n_spaces;

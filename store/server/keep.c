@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/server/note.h"
+#include "store/note.h"
 #include "spawner/shared/clock_ms.h"
 #include "spawner/shared/heartbeat.h"
 #include "store/memory/region.h"

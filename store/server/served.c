@@ -15,7 +15,7 @@
 #include "store/clock.h"
 #include "store/server/listener.h"
 #include "store/server/mailbox.h"
-#include "store/server/note.h"
+#include "store/note.h"
 #include "store/server/sweep.h"
 
 static store_served_t *first;

@@ -28,7 +28,7 @@
 #include "store/server/accept.h"
 #include "store/server/keep.h"
 #include "store/server/mailbox.h"
-#include "store/server/note.h"
+#include "store/note.h"
 #include "store/server/startup.h"
 #include "store/server/sweep.h"
 #include "store/server/upkeep.h"

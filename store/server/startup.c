@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "store/server/note.h"
+#include "store/note.h"
 #include "spawner/shared/heartbeat.h"
 #include "spawner/shared/privilege.h"
 

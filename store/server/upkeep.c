@@ -6,7 +6,7 @@
 
 #include "store/clock.h"
 #include "store/memory/region.h"
-#include "store/server/note.h"
+#include "store/note.h"
 #include "store/server/served.h"
 
 #define KEEP_GONE 3600 /* s */

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/server/note.h"
+#include "store/note.h"
 
 #include <fcntl.h>
 #include <limits.h>

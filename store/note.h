@@ -11,8 +11,8 @@
  * Lock:  none; the main thread. A line is one write().
  * Errors: a line is lost when the FIFO is full. Nothing waits for the log.
  */
-#ifndef APPPOOL_STORE_SERVER_NOTE_H
-#define APPPOOL_STORE_SERVER_NOTE_H
+#ifndef APPPOOL_STORE_NOTE_H
+#define APPPOOL_STORE_NOTE_H
 
 /** Levels, as httpd numbers them. */
 enum { STORE_ERROR = 3, STORE_WARN, STORE_NOTICE, STORE_INFO };

@@ -1,0 +1,42 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file follower.h
+ * @brief The slave's side of the replication: a thread that connects to the
+ *        virtual address, and applies what the master sends.
+ *
+ * It keeps what it has until the first byte of a master arrives. Then it
+ * forgets all items and takes the copy. When the connection ends it says so;
+ * the role decides what follows (role.h). A thread of its own applies all
+ * changes, so the items of a key change in the master's order.
+ *
+ * Lock:  the functions: the main thread. The thread takes bucket locks.
+ * Crash: a slave that is killed begins again; its items stay in the memfd.
+ * Trust: with AppStoreKey the master has proven that it knows the secret. All
+ *        that arrives is checked all the same (wire.h): a packet that is none
+ *        ends the connection.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_FOLLOWER_H
+#define APPPOOL_STORE_CLUSTER_FOLLOWER_H
+
+#include "store/cluster/cluster.h"
+
+/** What the follower knows of its master. Any thread may read it. */
+typedef struct {
+    int connected; /**< bytes have arrived */
+    int complete;  /**< it has the whole copy */
+    int is_yrmcds; /**< only the open space is exchanged */
+    int64_t since; /**< ms, of clock_ms(): when the connection ended; 0: it has
+                      not */
+} store_follower_state_t;
+
+/** Start the thread: it connects, and connects again, until it is ended.
+ * @return 0, or -1: errno */
+int store_follower_begin(const store_cluster_hooks_t *);
+
+void store_follower_state(store_follower_state_t *);
+
+/** End the thread, after it has applied what had arrived completely. */
+void store_follower_end(void);
+
+#endif

@@ -1,0 +1,42 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file relay.h
+ * @brief Joins the local clients of a slave to the master. So an application on
+ *        any host uses the same socket, and need not know the master.
+ *
+ * One thread with an epoll. For each client it connects to the virtual address,
+ * names the space (STORE_RELAY_SPACE) and then passes bytes in both directions.
+ * While there is no master, a client waits up to 5 s; then it is closed. When
+ * this host becomes the master, the clients that have sent nothing to a master
+ * are served here, and the others are closed.
+ *
+ * Lock:  the functions: the main thread.
+ * Trust: the client is one of the space's users. A master of ours serves the
+ *        space to a peer that knows the secret, or that AppStorePeers names.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_RELAY_H
+#define APPPOOL_STORE_CLUSTER_RELAY_H
+
+#include "store/cluster/cluster.h"
+
+/** First packet of a relay at the port `memcache`: a binary request with this
+ * opcode and the space's name as its key. The reply has status 0, or an error
+ * and the end of the connection. After it the connection is as new: the next
+ * byte decides the protocol. */
+#define STORE_RELAY_SPACE 0xe1
+
+/** Start the thread. @return 0, or -1: errno */
+int store_relay_begin(const store_cluster_hooks_t *);
+
+/** Relay this client, or close it. Takes the descriptor. */
+void store_relay_take(store_space_t *, int fd);
+
+/** The address is here: hand the waiting clients to hooks->serve(), close the
+ * others. End the thread. */
+void store_relay_end(void);
+
+/** Connections that are relayed or wait. */
+unsigned store_relay_count(void);
+
+#endif

@@ -1,0 +1,60 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file role.h
+ * @brief Master or slave: the host that has the virtual address is the master.
+ *
+ *     begin -- no AppStoreVirtualIP -----> alone
+ *     begin -- the address is here ------> master
+ *     begin -- it is not ----------------> slave
+ *     slave -- the address comes here ---> master, with its data
+ *     master - the address is lost ------> ends with CONTRACT_EXIT_AGAIN, and is
+ *                                          a slave after the start
+ *
+ * Nobody is elected: the address is moved by keepalived or by hand. The kernel
+ * reports it by netlink; the role also looks once a second.
+ *
+ * A slave whose connection to the master has ended looks for the address for
+ * 5 s, each 100 ms. A promotion joins the follower, raises the cas counter of
+ * each space by STORE_CAS_GAP, so that no cas is given twice, takes slaves, and
+ * serves the clients that waited.
+ *
+ * Lock:  the main thread; store_role() any thread.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_ROLE_H
+#define APPPOOL_STORE_CLUSTER_ROLE_H
+
+#include "store/cluster/cluster.h"
+#include "store/figures.h"
+
+#define STORE_CAS_GAP (UINT64_C(1) << 32)
+
+/** Open netlink, look for the address, and begin as what this host is. Each
+ * change of the role is one line of the log.
+ * @return 0, or -1: that was logged */
+int store_role_begin(const store_cluster_hooks_t *);
+
+store_role_t store_role(void);
+
+/** Once a second, and also each 100 ms while store_role_is_hurried(). */
+void store_role_tick(int64_t now);
+int store_role_is_hurried(void);
+
+/** Has this process to end with CONTRACT_EXIT_AGAIN? */
+int store_role_is_over(void);
+
+/** May this host become the master? A slave whose copy is not complete may not.
+ */
+int store_role_is_ready(void);
+
+/**
+ * Before a planned move of the address: serve nothing, and send all changes.
+ * The store serves again after 30 s if it still has the address.
+ * @return NULL, or why not
+ */
+const char *store_role_handover(void);
+
+/** End threads and connections. */
+void store_role_end(void);
+
+#endif

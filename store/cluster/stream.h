@@ -1,0 +1,61 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file stream.h
+ * @brief A connection to the store of another host: plain TCP, or TLS 1.3 with
+ *        the secret of AppStoreKey as its pre-shared key.
+ *
+ * Lock:  none; one thread uses a stream. shutdown(2) of `fd` by another thread
+ *        ends each call.
+ * Errors: -1 and errno; EAGAIN: the other end is not ready, see
+ *        store_stream_events(); EPROTO: the other end does not know the secret,
+ *        or has sent no TLS.
+ * Trust: the other end may send anything.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_STREAM_H
+#define APPPOOL_STORE_CLUSTER_STREAM_H
+
+#include <sys/types.h>
+
+#include "store/cluster/cluster.h"
+
+typedef struct store_stream store_stream_t;
+
+/**
+ * Begin on a connected socket, which becomes non-blocking. The stream takes it.
+ * @param is_server 1: the other end has connected
+ * @param secret    use TLS with this secret; NULL: plain
+ * @return NULL: no memory; the descriptor is closed
+ */
+store_stream_t *store_stream_make(int fd, int is_server,
+                                  const unsigned char *secret,
+                                  unsigned n_secret);
+
+/** Go on with the handshake. Plain: done at once.
+ * @return 0: it is done; -1: EAGAIN and others */
+int store_stream_handshake(store_stream_t *);
+
+/** @return bytes; 0: the other end has closed it; -1 */
+ssize_t store_stream_read(store_stream_t *, void *to, size_t n);
+
+/** @return bytes, at least 1; -1 */
+ssize_t store_stream_write(store_stream_t *, const void *from, size_t n);
+
+/** What the last call that returned EAGAIN waits for: POLLIN or POLLOUT. */
+short store_stream_events(const store_stream_t *);
+
+/** 1: bytes are there that poll() does not see. */
+int store_stream_pending(const store_stream_t *);
+
+int store_stream_fd(const store_stream_t *);
+
+/** For threads that may wait: read or write all. @param ms for each wait
+ *  @return 0; -1: errno, ETIMEDOUT, or ECONNRESET when the other end has ended */
+int store_stream_read_all(store_stream_t *, void *to, size_t n, int ms);
+int store_stream_write_all(store_stream_t *, const void *from, size_t n,
+                           int ms);
+
+/** Close it. NULL: nothing. */
+void store_stream_close(store_stream_t *);
+
+#endif

@@ -1,0 +1,83 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file wire.h
+ * @brief The packets between master and slave: memcached's binary protocol.
+ *
+ *     master to slave          opcode  extras              key    value
+ *       set (SetQ)               11    flags 4, exptime 4  key    value
+ *       delete (DeleteQ)         14                        key
+ *       touch (Touch)            1c    exptime 4           key
+ *     only between two of ours
+ *       hello (both directions)  e0    version 4, clock 8         "NAME SIZE\n"...
+ *       space                    e1    cas counter 8       name
+ *       complete                 e2
+ *       flushed                  e3    cas 8
+ *
+ * Each packet is a request (magic 0x80). The cas field has the cas of the item;
+ * yrmcds ignores it. The opaque field of a set has the bits of the item
+ * (STORE_STALE, STORE_TOKEN_SENT, STORE_CAS_CHOSEN, STORE_KEY_BINARY); yrmcds
+ * ignores it. exptime is absolute, in seconds since 1970 on the sender's host.
+ * A slave sends one NUL byte a second while nothing arrives. A slave of ours
+ * sends hello first.
+ *
+ * Lock:  none.
+ * Trust: store_wire_head() decides whether bytes are a packet that may be
+ *        sent in this direction. All its lengths are within limits then.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_WIRE_H
+#define APPPOOL_STORE_CLUSTER_WIRE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/format.h"
+
+#define STORE_WIRE_VERSION    1
+#define STORE_WIRE_HEAD       24
+#define STORE_WIRE_EXTRAS_MAX 12
+#define STORE_WIRE_VALUE_MAX  (UINT32_C(30) << 20) /* as yrmcds */
+#define STORE_WIRE_HELLO_MAX  (STORE_SPACES * (STORE_NAME + 24))
+/** More than the head and the extras, the key of any packet. */
+#define STORE_WIRE_SMALL_MAX  (STORE_WIRE_HEAD + STORE_WIRE_EXTRAS_MAX + 256)
+
+enum {
+    STORE_WIRE_SET = 0x11,
+    STORE_WIRE_DELETE = 0x14,
+    STORE_WIRE_TOUCH = 0x1c,
+    STORE_WIRE_HELLO = 0xe0,
+    STORE_WIRE_SPACE = 0xe1,
+    STORE_WIRE_COMPLETE = 0xe2,
+    STORE_WIRE_FLUSHED = 0xe3
+};
+
+/** A packet in host order. `value` bytes follow head, extras and key. */
+typedef struct {
+    uint8_t opcode;
+    uint8_t klen;
+    uint32_t value; /**< bytes of the value */
+    uint32_t bits;  /**< opaque */
+    uint64_t cas;
+    uint32_t flags;   /**< set */
+    uint32_t exptime; /**< set, touch: s since 1970; 0: never */
+    uint64_t number;  /**< space: cas counter; flushed: cas; hello: clock, s */
+    uint32_t version; /**< hello */
+} store_packet_t;
+
+/**
+ * The bytes before the value.
+ * @return how many
+ */
+size_t store_wire_put(const store_packet_t *, const void *key,
+                      unsigned char to[STORE_WIRE_SMALL_MAX]);
+
+/**
+ * Read head, extras and key.
+ * @param key gets the place of the key inside of `from`
+ * @return bytes of head, extras and key; 0: more bytes are needed (so call again
+ *         with up to STORE_WIRE_SMALL_MAX bytes); -1: this is no packet
+ */
+int store_wire_head(const void *from, size_t n, store_packet_t *,
+                    const char **key);
+
+#endif

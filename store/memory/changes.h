@@ -1,0 +1,98 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file changes.h
+ * @brief The list of changed keys, from which a master feeds its slaves.
+ *
+ * The list has no values. A change names a space, a key and its cas. Whoever
+ * feeds a slave looks the key up and sends its present state. So a slave sees
+ * the states of a key in the order in which the master had them, and a key that
+ * changes often is sent once when the slave lags behind. Changes are kept in a
+ * ring of a fixed size. A reader that is slower than the writers is overtaken,
+ * and is told so.
+ *
+ * The list is private memory. It is made when the first slave joins: until then
+ * a change costs one test of a variable.
+ *
+ * Lock:  store_changes_add() is called under a bucket lock, and takes the lock
+ *        of the list inside of it. It makes no system call. The readers take
+ *        the lock of the list alone.
+ * Crash: the list is gone with the process. Slaves join again.
+ * Source: the design of yrmcds sends values; this list replaces that (Y30-Y34).
+ */
+#ifndef APPPOOL_STORE_MEMORY_CHANGES_H
+#define APPPOOL_STORE_MEMORY_CHANGES_H
+
+#include <stddef.h>
+
+#include "store/memory/extent.h"
+
+/** What has happened to a key, or to a space. */
+typedef enum {
+    STORE_CHANGE_PUT = 1, /**< a new item was published, or its bits changed */
+    STORE_CHANGE_REMOVE,  /**< deleted, evicted, expired or flushed */
+    STORE_CHANGE_TOUCH,   /**< only its expiry time has changed */
+    STORE_CHANGE_FLUSH    /**< all items up to this cas are dead; no key */
+} store_change_kind_t;
+
+/** One change, as a reader gets it. */
+typedef struct {
+    store_space_t *space;
+    store_change_kind_t kind;
+    uint8_t klen; /**< FLUSH: 0 */
+    char key[STORE_KEY_MAX];
+    uint64_t cas;
+    int64_t at; /**< ms, of CLOCK_MONOTONIC_COARSE: when it was added */
+} store_change_t;
+
+/** A reader's place in the list: bytes since the list was made. */
+typedef struct {
+    uint64_t at;
+} store_cursor_t;
+
+/**
+ * Make the list, or keep it when it is there. Call this before a cursor is made.
+ * @param bytes of the ring (AppStoreChanges)
+ * @return 0, or -1: no memory
+ */
+int store_changes_open(size_t bytes);
+
+/** No slave is left: changes are only counted from now on. Readers have ended.
+ */
+void store_changes_close(void);
+
+/** Note a change. Under the lock of the key's bucket, except FLUSH. */
+void store_changes_add(store_space_t *, store_change_kind_t, const void *key,
+                       uint8_t klen, uint64_t cas);
+
+/** The end of the list: what is added from now on is behind it. */
+void store_changes_end(store_cursor_t *);
+
+/**
+ * Read some changes.
+ * @param n in: room for that many; out: how many there were
+ * @return 0; -1: this reader was overtaken, so changes are lost for it
+ */
+int store_changes_read(store_cursor_t *, store_change_t *, size_t *n);
+
+/** How far a reader is behind. @param ms age of the first change that it has not
+ * read; 0: there is none
+ *  @return how many changes it has not read */
+uint64_t store_changes_lag(const store_cursor_t *, int64_t *ms);
+
+/** Changes that were made while there was no slave: they are lost if the master
+ * is. */
+uint64_t store_changes_unsent(void);
+
+/**
+ * A reader waits for changes.
+ * @param bell an eventfd, which store_changes_ring() makes readable; -1: it
+ *             waits no longer. At most one bell a reader, 5 in all
+ */
+void store_changes_wait(unsigned reader, int bell);
+
+/** Wake the readers that wait, if there is something. A worker calls this after
+ * its turn, without a lock. */
+void store_changes_ring(void);
+
+#endif

@@ -36,6 +36,9 @@ version := $(shell sed -n 's/^AC_INIT(.*\[\(.*\)\])/\1/p' configure.ac)
 apr_config := $(shell $(APXS) -q APR_CONFIG)
 apu_config := $(shell $(APXS) -q APU_CONFIG)
 
+openssl := $(shell printf '%s\n' '\#include <openssl/ssl.h>' | \
+	$(CC) -E -o /dev/null - 2>/dev/null && echo yes)
+ssl := $(if $(openssl),-lssl -lcrypto)
 system = $(addprefix -isystem ,$(filter-out /usr/include,$(1)))
 cflags := -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -Wconversion \
 	-fstack-protector-strong -fno-strict-aliasing -fwrapv -fPIC
@@ -43,7 +46,8 @@ cppflags := -I. -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
 	-DAPPPOOL_VERSION='"$(version)"' \
 	-DAPPPOOL_LIBEXECDIR='"$(apppoollibexecdir)"' \
 	-DAPPPOOL_STATEDIR='"$(localstatedir)/lib/apppool"' \
-	-DAPPPOOL_RUNTIME_DIR='"$(runtimedir)"'
+	-DAPPPOOL_RUNTIME_DIR='"$(runtimedir)"' \
+	$(if $(openssl),-DAPPPOOL_OPENSSL)
 apr := $(shell $(apr_config) --cppflags) \
 	$(call system,$(shell $(apr_config) --includedir))
 httpd := $(call system,$(shell $(APXS) -q INCLUDEDIR) \
@@ -59,7 +63,8 @@ module := $(call objects,module,$(module_sources))
 watchdog := $(call objects,watchdog,$(watchdog_sources))
 spawner := $(call objects,spawner,$(spawner_main) $(spawner_sources))
 store := $(call objects,store,$(store_main) $(store_server_sources) \
-	$(store_command_sources) $(store_memory_sources))
+	$(store_cluster_sources) $(store_command_sources) \
+	$(store_memory_sources))
 ctl := $(call objects,ctl,$(ctl_sources) $(detect_sources))
 
 all: $(O)/mod_apppool.so $(O)/apppool-watchdog $(O)/apppool-spawner \
@@ -103,7 +108,8 @@ $(O)/apppool-watchdog: $(watchdog)
 $(O)/apppool-spawner: $(spawner) $(pool)
 	$(CC) $(ldflags) $(LDFLAGS) -o $@ $^ $(jansson) $(aprlibs)
 $(O)/apppool-store: $(store)
-	$(CC) $(ldflags) $(LDFLAGS) -pthread -o $@ $^ $(jansson) $(aprulibs)
+	$(CC) $(ldflags) $(LDFLAGS) -pthread -o $@ $^ $(jansson) $(aprulibs) \
+		$(ssl)
 $(O)/apppoolctl: $(ctl) $(pool)
 	$(CC) $(ldflags) $(LDFLAGS) -o $@ $^ $(jansson) $(aprlibs)
 $(O)/apppool.load: mod_apppool/apppool.load.in

@@ -103,6 +103,12 @@ store_command_sources = \
 store_main = \
 	store/server/main.c
 
+# The hosts of a cluster.
+store_cluster_sources = \
+	store/cluster/stream.c \
+	store/cluster/tls.c \
+	store/secret.c
+
 store_server_sources = \
 	store/server/accept.c \
 	store/server/config.c \
@@ -587,6 +593,7 @@ unit_tests = \
 	tests/unit/store_meta \
 	tests/unit/store_reply \
 	tests/unit/store_session \
+	tests/unit/store_stream \
 	tests/unit/store_text \
 	tests/unit/store_verbs \
 	tests/unit/store_walk \
@@ -616,5 +623,6 @@ threaded_tests = \
 	tests/unit/scenarios \
 	tests/unit/scenarios_restart \
 	tests/unit/snapshot \
+	tests/unit/store_stream \
 	tests/unit/store_threads \
 	tests/unit/checkout_wait

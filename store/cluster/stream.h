@@ -5,7 +5,7 @@
  * @brief A connection to the store of another host: plain TCP, or TLS 1.3 with
  *        the secret of AppStoreKey as its pre-shared key.
  *
- * Lock:  none; one thread uses a stream. shutdown(2) of `fd` by another thread
+ * Lock:  none; one thread uses a stream. The process ignores SIGPIPE. shutdown(2) of `fd` by another thread
  *        ends each call.
  * Errors: -1 and errno; EAGAIN: the other end is not ready, see
  *        store_stream_events(); EPROTO: the other end does not know the secret,
@@ -25,20 +25,21 @@ typedef struct store_stream store_stream_t;
  * Begin on a connected socket, which becomes non-blocking. The stream takes it.
  * @param is_server 1: the other end has connected
  * @param secret    use TLS with this secret; NULL: plain
- * @return NULL: no memory; the descriptor is closed
+ * @return NULL: no memory, or no OpenSSL; the descriptor is closed
  */
 store_stream_t *store_stream_make(int fd, int is_server,
                                   const unsigned char *secret,
                                   unsigned n_secret);
 
-/** Go on with the handshake. Plain: done at once.
+/** Go on with the handshake. Plain: done at once. Reading and writing do it too.
  * @return 0: it is done; -1: EAGAIN and others */
 int store_stream_handshake(store_stream_t *);
 
 /** @return bytes; 0: the other end has closed it; -1 */
 ssize_t store_stream_read(store_stream_t *, void *to, size_t n);
 
-/** @return bytes, at least 1; -1 */
+/** After EAGAIN the next call has the same bytes, perhaps more of them.
+ * @return bytes, at least 1; -1 */
 ssize_t store_stream_write(store_stream_t *, const void *from, size_t n);
 
 /** What the last call that returned EAGAIN waits for: POLLIN or POLLOUT. */

@@ -5,7 +5,7 @@
 # To be sourced; expects $top, the top of the source tree.
 
 packages_build="gcc libc6-dev make autoconf automake libtool pkg-config
-    apache2-bin apache2-dev libjansson-dev"
+    apache2-bin apache2-dev libjansson-dev libssl-dev"
 packages_apps="python3 gunicorn ruby puma nodejs"
 packages_demo="$packages_build $packages_apps curl procps util-linux"
 packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
@@ -161,6 +161,7 @@ build_alone() {
     local dir=$top/$1 log=$scratch/${1//\//-}.log wish jobs
     shift
     wish="$* $([ -e /usr/include/cmocka.h ] && echo cmocka)"
+    wish+=$([ -e /usr/include/openssl/ssl.h ] && echo openssl)
     jobs=$(getconf _NPROCESSORS_ONLN)
     if [ "$(cat "$dir/.wish" 2>/dev/null)" != "$wish" ] ||
         ! [ "$dir/config.status" -nt "$top/configure" ]; then

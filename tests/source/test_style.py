@@ -87,8 +87,8 @@ def test_lists_of_sources() -> None:
     of = lists()
     there = {name(path) for path in c_files(*HOUSES) if path.suffix == ".c"}
     listed = [file for key in ("shm", "store_memory", "store_command",
-                               "store_server", "module", "watchdog",
-                               "spawner", "ctl")
+                               "store_cluster", "store_server", "module",
+                               "watchdog", "spawner", "ctl")
               for file in of[f"{key}_sources"]] + of["spawner_main"] + of["store_main"]
     assert set(listed) == there
     tests = {name(path) for path in c_files("tests")

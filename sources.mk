@@ -57,6 +57,7 @@ shm_sources = \
 # Of apppool-store: libc, pthread, and SipHash of APR-util.
 store_memory_sources = \
 	store/clock.c \
+	store/memory/changes.c \
 	store/memory/chunk.c \
 	store/memory/class.c \
 	store/memory/evict.c \
@@ -103,10 +104,13 @@ store_command_sources = \
 store_main = \
 	store/server/main.c
 
-# The hosts of a cluster.
+# The hosts of a cluster, and lines for the log.
 store_cluster_sources = \
+	store/cluster/cluster.c \
 	store/cluster/stream.c \
 	store/cluster/tls.c \
+	store/cluster/wire.c \
+	store/note.c \
 	store/secret.c
 
 store_server_sources = \
@@ -116,7 +120,6 @@ store_server_sources = \
 	store/server/keep.c \
 	store/server/listener.c \
 	store/server/mailbox.c \
-	store/note.c \
 	store/server/record.c \
 	store/server/served.c \
 	store/server/server.c \
@@ -488,6 +491,7 @@ fuzz_programs = \
 	tests/fuzz/segment \
 	tests/fuzz/store \
 	tests/fuzz/store_memory \
+	tests/fuzz/store_wire \
 	tests/fuzz/table
 
 unit_tests = \
@@ -597,6 +601,9 @@ unit_tests = \
 	tests/unit/store_text \
 	tests/unit/store_verbs \
 	tests/unit/store_walk \
+	tests/unit/store_changes \
+	tests/unit/store_join \
+	tests/unit/store_wire \
 	tests/unit/storm \
 	tests/unit/app_table \
 	tests/unit/template \
@@ -625,4 +632,5 @@ threaded_tests = \
 	tests/unit/snapshot \
 	tests/unit/store_stream \
 	tests/unit/store_threads \
+	tests/unit/store_join \
 	tests/unit/checkout_wait

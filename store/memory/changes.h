@@ -45,9 +45,10 @@ typedef struct {
     int64_t at; /**< ms, of CLOCK_MONOTONIC_COARSE: when it was added */
 } store_change_t;
 
-/** A reader's place in the list: bytes since the list was made. */
+/** A reader's place in the list. */
 typedef struct {
-    uint64_t at;
+    uint64_t at; /**< bytes since the list was made */
+    uint64_t n;  /**< changes since then */
 } store_cursor_t;
 
 /**
@@ -57,11 +58,19 @@ typedef struct {
  */
 int store_changes_open(size_t bytes);
 
-/** No slave is left: changes are only counted from now on. Readers have ended.
- */
+/** No slave is left, or none has come yet: changes are only counted from now on.
+ * Readers have ended. */
 void store_changes_close(void);
 
-/** Note a change. Under the lock of the key's bucket, except FLUSH. */
+/**
+ * Note a change. Under the lock of the key's bucket, after the change itself: a
+ * reader that then looks the key up finds this state or a newer one, and for a
+ * newer one there is another change in the list.
+ *
+ * FLUSH is noted before the items are dead, without a lock. So a reader cannot
+ * take an item that came after the flush for one before it. What it takes for
+ * alive although it is dead is removed later, and that is a change of its own.
+ */
 void store_changes_add(store_space_t *, store_change_kind_t, const void *key,
                        uint8_t klen, uint64_t cas);
 
@@ -80,12 +89,16 @@ int store_changes_read(store_cursor_t *, store_change_t *, size_t *n);
  *  @return how many changes it has not read */
 uint64_t store_changes_lag(const store_cursor_t *, int64_t *ms);
 
-/** Changes that were made while there was no slave: they are lost if the master
- * is. */
+/** A slave has the whole copy, and all changes up to this place. */
+void store_changes_sent(const store_cursor_t *);
+
+/** Changes that no slave has: they are lost if the master is. They are counted
+ * from the first store_changes_open() or store_changes_close() on. */
 uint64_t store_changes_unsent(void);
 
 /**
- * A reader waits for changes.
+ * A reader waits for changes. It looks at the list once more after this call,
+ * and before it sleeps.
  * @param bell an eventfd, which store_changes_ring() makes readable; -1: it
  *             waits no longer. At most one bell a reader, 5 in all
  */

@@ -3,6 +3,7 @@
 #include "store/memory/evict.h"
 
 #include "store/clock.h"
+#include "store/memory/changes.h"
 #include "store/memory/chunk.h"
 #include "store/memory/piece.h"
 #include "store/memory/table.h"
@@ -71,6 +72,8 @@ int store_evict_item(store_space_t *space, store_item_t *item, uint32_t now,
     if (taken) {
         store_table_unlink(space, hash, item);
         store_state_set(item, STORE_FREE);
+        store_changes_add(space, STORE_CHANGE_REMOVE, store_item_key(item),
+                          item->klen, store_cas(item));
     }
     store_table_unlock(space->table, hash);
     if (taken) {

@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "store/clock.h"
+#include "store/memory/changes.h"
 #include "store/memory/table.h"
+
+/* A slave has these bits, too. They may change while an item is LIVE. */
+#define SENT_BITS (STORE_STALE | STORE_TOKEN_SENT | STORE_KEY_BINARY)
 
 void store_index_lock(store_bucket_t *b, store_space_t *space, const void *key,
                       uint8_t klen)
@@ -67,19 +71,30 @@ void store_index_fetched(store_bucket_t *b, store_item_t *item)
         store_index_bits(b, item, STORE_FETCHED, 0);
 }
 
+/* An item that is not published yet is no change. */
+static void note(const store_bucket_t *b, const store_item_t *item,
+                 store_change_kind_t kind)
+{
+    if (store_state(item) == STORE_LIVE)
+        store_changes_add(b->space, kind, b->key, b->klen, store_cas(item));
+}
+
 void store_index_touch(store_bucket_t *b, store_item_t *item, uint32_t exptime)
 {
-    (void)b;
+    if (STORE_GET(item->exptime) == exptime)
+        return;
     STORE_SET(item->exptime, exptime);
+    note(b, item, STORE_CHANGE_TOUCH);
 }
 
 void store_index_bits(store_bucket_t *b, store_item_t *item, unsigned set,
                       unsigned clear)
 {
-    unsigned bits = STORE_GET(item->bits);
+    unsigned old = STORE_GET(item->bits), bits = (old & ~clear) | set;
 
-    (void)b;
-    STORE_SET(item->bits, (uint8_t)((bits & ~clear) | set));
+    STORE_SET(item->bits, (uint8_t)bits);
+    if ((old ^ bits) & SENT_BITS)
+        note(b, item, STORE_CHANGE_PUT);
 }
 
 static uint64_t give_cas(store_space_t *space, store_item_t *item, uint64_t cas)
@@ -95,28 +110,8 @@ static uint64_t give_cas(store_space_t *space, store_item_t *item, uint64_t cas)
     return cas;
 }
 
-/* Nothing is acknowledged before the return, so a crash in between may leave
- * the old item, the new one, or both: the recovery takes one of them. */
-uint64_t store_index_put(store_bucket_t *b, store_item_t *item,
-                         store_item_t *old, uint64_t cas)
-{
-    store_space_figures_t *figures = b->space->figures;
-
-    cas = give_cas(b->space, item, cas);
-    item->check = store_item_check(item);
-    store_item_keep(item);
-    store_state_set(item, STORE_LIVE);
-    store_table_link(b->space, b->hash, item);
-    STORE_ADD(figures->items, 1);
-    STORE_ADD(figures->items_total, 1);
-    STORE_ADD(figures->item_bytes, store_item_size(item));
-    if (old)
-        store_index_remove(b, old);
-    return cas;
-}
-
 /* Its key and value stay as long as a thread has a reference. */
-void store_index_remove(store_bucket_t *b, store_item_t *item)
+static void take_out(store_bucket_t *b, store_item_t *item)
 {
     store_space_figures_t *figures = b->space->figures;
 
@@ -125,6 +120,63 @@ void store_index_remove(store_bucket_t *b, store_item_t *item)
     STORE_ADD(figures->items, (uint64_t)-1);
     STORE_ADD(figures->item_bytes, -(uint64_t)store_item_size(item));
     store_item_release(b->space, item);
+}
+
+/* Nothing is acknowledged before the return, so a crash in between may leave
+ * the old item, the new one, or both: the recovery takes one of them. */
+static void publish(store_bucket_t *b, store_item_t *item, store_item_t *old)
+{
+    store_space_figures_t *figures = b->space->figures;
+
+    item->check = store_item_check(item);
+    store_item_keep(item);
+    store_state_set(item, STORE_LIVE);
+    store_table_link(b->space, b->hash, item);
+    STORE_ADD(figures->items, 1);
+    STORE_ADD(figures->items_total, 1);
+    STORE_ADD(figures->item_bytes, store_item_size(item));
+    if (old)
+        take_out(b, old);
+    note(b, item, STORE_CHANGE_PUT);
+}
+
+uint64_t store_index_put(store_bucket_t *b, store_item_t *item,
+                         store_item_t *old, uint64_t cas)
+{
+    cas = give_cas(b->space, item, cas);
+    publish(b, item, old);
+    return cas;
+}
+
+/* The counter is raised first: format.h, invariant 6. */
+static void raise_cas(store_space_t *space, uint64_t cas)
+{
+    uint64_t counter = STORE_GET(space->entry->cas);
+
+    while (counter < cas &&
+           !__atomic_compare_exchange_n(&space->entry->cas, &counter, cas, 1,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
+
+void store_index_put_copy(store_bucket_t *b, store_item_t *item,
+                          store_item_t *old, uint64_t cas, unsigned bits)
+{
+    STORE_SET(item->bits,
+              (uint8_t)(STORE_GET(item->bits) | (bits & SENT_BITS)));
+    if (cas == 0 || bits & STORE_CAS_CHOSEN)
+        give_cas(b->space, item, cas);
+    else {
+        raise_cas(b->space, cas);
+        store_cas_set(item, cas);
+    }
+    publish(b, item, old);
+}
+
+void store_index_remove(store_bucket_t *b, store_item_t *item)
+{
+    note(b, item, STORE_CHANGE_REMOVE);
+    take_out(b, item);
 }
 
 static int is_dead(const store_space_t *space, const store_item_t *item)
@@ -150,4 +202,34 @@ int store_index_walk(store_space_t *space, uint32_t *cursor, unsigned n,
         ++*cursor;
     }
     return *cursor < end;
+}
+
+/* Under the lock of the bucket. The bucket has no key of its own here: each item
+ * has one. */
+static void clear_bucket(store_space_t *space, uint64_t hash, int all)
+{
+    store_ref_t ref = *store_table_bucket(space->table, hash);
+
+    while (ref) {
+        store_item_t *item = store_at(space, ref);
+        store_bucket_t b = {space, store_item_key(item), item->klen, hash};
+
+        ref = item->next;
+        if (all || is_dead(space, item))
+            store_index_remove(&b, item);
+    }
+}
+
+int store_index_clear(store_space_t *space, uint32_t *cursor, unsigned n,
+                      int all)
+{
+    uint32_t last = store_table_buckets(space->table);
+
+    for (; n > 0 && *cursor < last; n--) {
+        store_table_lock(space->table, *cursor);
+        clear_bucket(space, *cursor, all);
+        store_table_unlock(space->table, *cursor);
+        ++*cursor;
+    }
+    return *cursor < last;
 }

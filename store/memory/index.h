@@ -67,13 +67,24 @@ uint64_t store_index_put(store_bucket_t *, store_item_t *, store_item_t *old,
 /**
  * Publish an item that came from a master, with its cas. The counter of the
  * space becomes at least that cas, so a promoted slave gives no cas twice.
- * @param bits those of the master's item that a client can see
+ * @param cas  0: the master told none, so it is the next of the space
+ * @param bits those of the master's item that a client can see. With
+ *             STORE_CAS_CHOSEN the cas does not change the counter
  */
 void store_index_put_copy(store_bucket_t *, store_item_t *, store_item_t *old,
                           uint64_t cas, unsigned bits);
 
 /** Remove the present item. */
 void store_index_remove(store_bucket_t *, store_item_t *);
+
+/**
+ * Remove items of some buckets.
+ * @param cursor 0 at the beginning; the function moves it
+ * @param n      buckets
+ * @param all    1: all items; 0: those that have expired or were flushed
+ * @return 0: that was the last bucket
+ */
+int store_index_clear(store_space_t *, uint32_t *cursor, unsigned n, int all);
 
 /**
  * Look at the living items of some buckets, for `keys` and metadump.

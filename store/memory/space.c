@@ -7,11 +7,15 @@
 #include <string.h>
 
 #include "store/clock.h"
+#include "store/memory/changes.h"
 #include "store/memory/chunk.h"
+#include "store/memory/index.h"
 #include "store/memory/recover.h"
 #include "store/memory/region.h"
 #include "store/memory/sweeper.h"
 #include "store/memory/table.h"
+
+#define BUCKETS 1024 /* that are emptied at once */
 
 /* @return the entry with this name, or a free one; STORE_SPACES: none */
 static unsigned find_entry(const char *name)
@@ -119,10 +123,24 @@ void store_space_configure(store_space_t *space,
 static void flush(store_space_t *space)
 {
     store_entry_t *entry = space->entry;
+    uint64_t cas = STORE_GET(entry->cas);
 
     STORE_SET(entry->flush_at, 0);
-    __atomic_store_n(&entry->flushed, STORE_GET(entry->cas), __ATOMIC_SEQ_CST);
+    store_changes_add(space, STORE_CHANGE_FLUSH, "", 0, cas);
+    __atomic_store_n(&entry->flushed, cas, __ATOMIC_SEQ_CST);
     STORE_ADD(entry->flushes, 1);
+}
+
+/* After a crash in between, all items are dead, or there is none. */
+void store_space_empty(store_space_t *space, void (*progress)(void))
+{
+    uint32_t cursor = 0;
+
+    flush(space);
+    while (store_index_clear(space, &cursor, BUCKETS, 1))
+        if (progress)
+            progress();
+    __atomic_store_n(&space->entry->flushed, 0, __ATOMIC_SEQ_CST);
 }
 
 void store_space_flush(store_space_t *space, int64_t delay)

@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "store/memory/changes.h"
 #include "store/memory/region.h"
 
 #define EVENTS 128
@@ -144,6 +145,7 @@ static void serve_ready(store_worker_t *w)
             break;
         }
     }
+    store_changes_ring();
 }
 
 /* ---- the thread ---- */

@@ -1,0 +1,80 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/cluster.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+int store_address_parse(const char *text, store_address_t *a)
+{
+    memset(a, 0, sizeof *a);
+    if (inet_pton(AF_INET, text, &a->u.v4) == 1)
+        a->family = AF_INET;
+    else if (inet_pton(AF_INET6, text, &a->u.v6) == 1)
+        a->family = AF_INET6;
+    return a->family == AF_UNSPEC ? -1 : 0;
+}
+
+void store_address_of(const struct sockaddr *from, store_address_t *a)
+{
+    struct sockaddr_in v4;
+    struct sockaddr_in6 v6;
+
+    memset(a, 0, sizeof *a);
+    if (from->sa_family == AF_INET) {
+        memcpy(&v4, from, sizeof v4);
+        a->u.v4 = v4.sin_addr;
+        a->family = AF_INET;
+    }
+    if (from->sa_family != AF_INET6)
+        return;
+    memcpy(&v6, from, sizeof v6);
+    if (IN6_IS_ADDR_V4MAPPED(&v6.sin6_addr)) {
+        memcpy(&a->u.v4, v6.sin6_addr.s6_addr + 12, sizeof a->u.v4);
+        a->family = AF_INET;
+    }
+    else {
+        a->u.v6 = v6.sin6_addr;
+        a->family = AF_INET6;
+    }
+}
+
+int store_address_equal(const store_address_t *a, const store_address_t *b)
+{
+    if (a->family != b->family)
+        return 0;
+    if (a->family == AF_INET)
+        return a->u.v4.s_addr == b->u.v4.s_addr;
+    return a->family == AF_UNSPEC ||
+           memcmp(&a->u.v6, &b->u.v6, sizeof a->u.v6) == 0;
+}
+
+const char *store_address_text(const store_address_t *a,
+                               char to[STORE_ADDRESS_TEXT])
+{
+    const void *from =
+        a->family == AF_INET ? (const void *)&a->u.v4 : (const void *)&a->u.v6;
+
+    if (a->family == AF_UNSPEC ||
+        !inet_ntop(a->family, from, to, STORE_ADDRESS_TEXT))
+        to[0] = '\0';
+    return to;
+}
+
+socklen_t store_address_socket(const store_address_t *a, uint16_t port,
+                               struct sockaddr_storage *to)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(port)};
+    struct sockaddr_in6 v6 = {.sin6_family = AF_INET6,
+                              .sin6_port = htons(port)};
+
+    memset(to, 0, sizeof *to);
+    if (a->family == AF_INET) {
+        v4.sin_addr = a->u.v4;
+        memcpy(to, &v4, sizeof v4);
+        return sizeof v4;
+    }
+    v6.sin6_addr = a->u.v6;
+    memcpy(to, &v6, sizeof v6);
+    return sizeof v6;
+}

@@ -1,0 +1,265 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/memory/changes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define READERS    5
+#define SIZE_LEAST 4096
+#define ALIGN(n)   (((n) + 7) & ~(size_t)7)
+
+/* A change in the ring; its key follows. A change that does not fit before the
+ * end of the ring is at the beginning of the ring instead. What is left then
+ * has the kind 0, or has no room for a change. */
+typedef struct {
+    store_space_t *space;
+    uint64_t cas;
+    int64_t at;
+    uint8_t kind;
+    uint8_t klen;
+    uint8_t unused[6];
+} entry_t;
+
+/* What is done with a change. */
+enum { IGNORED, COUNTED, LISTED };
+
+typedef struct {
+    int bell;      /* -1: this reader does not wait; atomic */
+    uint64_t seen; /* the end of the list when it began to wait; atomic */
+} waiter_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int mode;     /* atomic; changes under the lock */
+static uint64_t end; /* bytes since the list was made; atomic, changes under
+                        the lock */
+static waiter_t waiters[READERS] = {
+    {-1, 0}, {-1, 0}, {-1, 0}, {-1, 0}, {-1, 0}};
+
+/* Under the lock. */
+static char *ring;
+static size_t size;
+static uint64_t listed; /* changes since the list was made */
+static uint64_t sent;   /* so many of them are at a slave, too */
+
+static uint64_t unlisted; /* changes without a list; atomic */
+
+#define LOAD(x)         __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
+#define STORE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
+
+int store_changes_open(size_t bytes)
+{
+    int made;
+
+    pthread_mutex_lock(&lock);
+    if (!ring) {
+        size = ALIGN(bytes < SIZE_LEAST ? SIZE_LEAST : bytes);
+        ring = malloc(size);
+        STORE(end, 0);
+        listed = sent = 0;
+    }
+    made = ring != NULL;
+    if (made)
+        STORE(mode, LISTED);
+    pthread_mutex_unlock(&lock);
+    return made ? 0 : -1;
+}
+
+void store_changes_close(void)
+{
+    pthread_mutex_lock(&lock);
+    STORE(mode, COUNTED);
+    free(ring);
+    ring = NULL;
+    STORE_ADD(unlisted, listed - sent);
+    listed = sent = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- a writer ---- */
+
+static int64_t now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Bytes from there to the end of the ring. */
+static size_t left(uint64_t at)
+{
+    return size - at % size;
+}
+
+/* Where the next change of this size is. */
+static uint64_t place(size_t need)
+{
+    const entry_t none = {NULL, 0, 0, 0, 0, {0}};
+    size_t rest = left(end);
+
+    if (rest >= need)
+        return end;
+    if (rest >= sizeof none)
+        memcpy(ring + end % size, &none, sizeof none);
+    return end + rest;
+}
+
+static void append(const entry_t *e, const void *key)
+{
+    size_t need = ALIGN(sizeof *e + e->klen);
+    uint64_t at = place(need);
+
+    memcpy(ring + at % size, e, sizeof *e);
+    if (e->klen > 0)
+        memcpy(ring + at % size + sizeof *e, key, e->klen);
+    STORE(end, at + need);
+    listed++;
+}
+
+void store_changes_add(store_space_t *space, store_change_kind_t kind,
+                       const void *key, uint8_t klen, uint64_t cas)
+{
+    entry_t e = {space, cas, 0, (uint8_t)kind, klen, {0}};
+
+    switch (LOAD(mode)) {
+    case IGNORED:
+        return;
+    case COUNTED:
+        STORE_ADD(unlisted, 1);
+        return;
+    default:
+        e.at = now();
+        pthread_mutex_lock(&lock);
+        if (ring)
+            append(&e, key);
+        else
+            STORE_ADD(unlisted, 1);
+        pthread_mutex_unlock(&lock);
+    }
+}
+
+/* ---- a reader ---- */
+
+void store_changes_end(store_cursor_t *cursor)
+{
+    pthread_mutex_lock(&lock);
+    cursor->at = end;
+    cursor->n = listed;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Under the lock: the next change of a reader that was not overtaken.
+ * @return 0: there is none */
+static int next(store_cursor_t *cursor, entry_t *e)
+{
+    if (cursor->at == end)
+        return 0;
+    e->kind = 0;
+    if (left(cursor->at) >= sizeof *e)
+        memcpy(e, ring + cursor->at % size, sizeof *e);
+    if (e->kind == 0) {
+        cursor->at += left(cursor->at);
+        memcpy(e, ring, sizeof *e);
+    }
+    return 1;
+}
+
+static void take(store_cursor_t *cursor, const entry_t *e,
+                 store_change_t *change)
+{
+    change->space = e->space;
+    change->kind = (store_change_kind_t)e->kind;
+    change->klen = e->klen;
+    change->cas = e->cas;
+    change->at = e->at;
+    memcpy(change->key, ring + cursor->at % size + sizeof *e, e->klen);
+    cursor->at += ALIGN(sizeof *e + e->klen);
+    cursor->n++;
+}
+
+int store_changes_read(store_cursor_t *cursor, store_change_t *changes,
+                       size_t *n)
+{
+    size_t room = *n;
+    int overtaken;
+    entry_t e;
+
+    *n = 0;
+    pthread_mutex_lock(&lock);
+    overtaken = !ring || end - cursor->at > size;
+    while (!overtaken && *n < room && next(cursor, &e))
+        take(cursor, &e, &changes[(*n)++]);
+    pthread_mutex_unlock(&lock);
+    return overtaken ? -1 : 0;
+}
+
+uint64_t store_changes_lag(const store_cursor_t *cursor, int64_t *ms)
+{
+    store_cursor_t copy = *cursor;
+    uint64_t n;
+    entry_t e;
+
+    *ms = 0;
+    pthread_mutex_lock(&lock);
+    n = listed - cursor->n;
+    if (ring && end - copy.at <= size && next(&copy, &e))
+        *ms = now() - e.at;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+void store_changes_sent(const store_cursor_t *cursor)
+{
+    pthread_mutex_lock(&lock);
+    if (cursor->n > sent)
+        sent = cursor->n;
+    STORE(unlisted, 0);
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t store_changes_unsent(void)
+{
+    uint64_t n;
+
+    pthread_mutex_lock(&lock);
+    n = LOAD(unlisted) + listed - sent;
+    pthread_mutex_unlock(&lock);
+    return n;
+}
+
+/* ---- those who wait ---- */
+
+/* Afterwards the reader looks at the list again, which takes the lock. So it
+ * sees a change, or the writer of the change sees that it waits. */
+void store_changes_wait(unsigned reader, int bell)
+{
+    STORE(waiters[reader].seen, LOAD(end));
+    STORE(waiters[reader].bell, bell);
+}
+
+void store_changes_ring(void)
+{
+    const uint64_t one = 1;
+    uint64_t here;
+    unsigned i;
+
+    if (LOAD(mode) != LISTED)
+        return;
+    here = LOAD(end);
+    for (i = 0; i < READERS; i++) {
+        waiter_t *w = &waiters[i];
+        int bell = LOAD(w->bell);
+
+        if (bell < 0 || LOAD(w->seen) == here ||
+            !__atomic_compare_exchange_n(&w->bell, &bell, -1, 0,
+                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            continue;
+        if (write(bell, &one, sizeof one) < 0) {
+            /* EAGAIN: it was rung before, and the reader wakes up. */
+        }
+    }
+}

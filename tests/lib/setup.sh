@@ -22,10 +22,13 @@ packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     libjs-jquery-cookie libphp-simplepie php-geshi php-phpseclib
     php-random-compat php-xml"
 packages_unpacked="redmine dokuwiki"
-# Servers beside which tests/store and tests/bench/run store test. They are only
-# unpacked, because a package would start its service.
-packages_daemons="memcached yrmcds nutcracker"
-packages_daemons_need="libevent-2.1-7 libsasl2-2 libtcmalloc-minimal4 libyaml-0-2"
+# Servers beside which tests/store and tests/bench/run store test, and
+# keepalived, which moves their address. They are only unpacked, because a package
+# would start its service.
+packages_daemons="memcached yrmcds nutcracker keepalived"
+packages_daemons_need="libevent-2.1-7 libsasl2-2 libtcmalloc-minimal4 libyaml-0-2
+    libglib2.0-0 libmnl0 libnftnl11 libnl-3-200 libnl-genl-3-200 libpcre2-8-0
+    libsnmp40 libsystemd0"
 # Clients of them, 1 MB in all.
 packages_clients="libmemcached-tools python3-pymemcache python3-pylibmc
     python3-binary-memcached ruby-dalli php8.2-memcached

@@ -8,6 +8,7 @@ from typing import Any, Iterator
 import pytest
 
 from harness.kinds import KINDS, TESTED
+from harness.network import why_none
 from harness.servers import Memcached, Server
 
 BOUND = 300  # seconds
@@ -53,3 +54,15 @@ def both(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
     """The tested server and the reference."""
     with KINDS[request.param]() as tested, Memcached() as reference:
         yield tested, reference
+
+
+@pytest.fixture(scope="session")
+def why_no_namespaces() -> str:
+    return why_none()
+
+
+@pytest.fixture
+def namespaces(why_no_namespaces: str) -> None:
+    """For tests that need hosts of their own."""
+    if why_no_namespaces:
+        pytest.skip(f"no network namespaces here: {why_no_namespaces}")

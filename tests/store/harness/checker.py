@@ -2,9 +2,9 @@
 """Does a server keep what it has acknowledged, when it is killed under load?
 
 Each key has one writer, whose values rise. A writer notes each change before it
-is sent, and each reply. So for each key it is known which states it may be in:
-that of the last change that was acknowledged, or of one that was sent after it.
-After each kill all keys are read, and compared with that."""
+is sent, and the time of each reply. So for each key it is known which states it
+may be in: that of the last change that was acknowledged, or of one that was sent
+after it. After each kill all keys are read, and compared with that."""
 import re
 import socket
 import threading
@@ -28,6 +28,32 @@ class Wrong(NamedTuple):
     allowed: list[int]
 
 
+class State:
+    """Of a key, after a change that was sent."""
+    __slots__ = ("number", "when")
+
+    def __init__(self, number: int, when: Optional[float] = None) -> None:
+        self.number = number
+        self.when = when  # acknowledged; None: not yet
+
+
+class Gap(NamedTuple):
+    """What was acknowledged between these times may be lost."""
+    begin: float
+    end: float
+
+    def spares(self, state: State) -> bool:
+        return state.when is not None and not self.begin < state.when < self.end
+
+
+NO_GAP = Gap(0, 0)
+
+
+def allowed(states: list[State], gap: Gap) -> list[int]:
+    last = max(n for n, state in enumerate(states) if gap.spares(state))
+    return [state.number for state in states[last:]]
+
+
 def value(key: str, number: int, length: int) -> bytes:
     """Each part of a value contains its key and its number."""
     word = f"{key}={number};".encode()
@@ -48,7 +74,7 @@ class Writer(threading.Thread):
     on with the same states."""
 
     def __init__(self, name: int, server: Server, random: Random,
-                 states: dict[str, list[int]], counts: list[int]) -> None:
+                 states: dict[str, list[State]], counts: list[int]) -> None:
         super().__init__(daemon=True)
         self.number, self.server, self.random = name, server, random
         self.states = states
@@ -67,28 +93,34 @@ class Writer(threading.Thread):
             self.counts[0]
 
     def batch(self, connection: socket.socket) -> None:
-        keys = self.random.sample(sorted(self.states), BATCH)
+        keys = self.random.sample(self.certain(), BATCH)
         sent, after = b"", []
         for key in keys:
-            command, state = self.change(key)
+            command, number = self.change(key)
+            state = State(number)
             self.states[key].append(state)
             sent += command
             after.append(state)
         connection.sendall(sent)
         received = b""
-        for n, (key, state) in enumerate(zip(keys, after)):
+        for n, state in enumerate(after):
             while received.count(b"\r\n") <= n:
                 part = connection.recv(1 << 16)
                 if not part:
                     raise ConnectionResetError
                 received += part
             line = received.split(b"\r\n")[n]
-            if line in ((b"DELETED", b"NOT_FOUND") if state == GONE
+            if line in ((b"DELETED", b"NOT_FOUND") if state.number == GONE
                         else (b"STORED",)):
-                self.states[key][:] = [state]
+                state.when = time.monotonic()
                 self.counts[1] += 1
             else:
                 self.strange.append(line)
+
+    def certain(self) -> list[str]:
+        """Keys without a change that may still be on its way."""
+        return [key for key, states in self.states.items()
+                if states[-1].when is not None]
 
     def run(self) -> None:
         try:
@@ -100,14 +132,17 @@ class Writer(threading.Thread):
 
 
 class Checker:
-    def __init__(self, server: Server, seed: int) -> None:
+    def __init__(self, server: Server, seed: int, has_cas: bool = True) -> None:
+        """@param has_cas no two items have the same one"""
         self.server, self.random = server, Random(seed)
-        self.states = [{f"{n}-{k}": [GONE] for k in range(KEYS)}
+        self.has_cas = has_cas
+        self.states = [{f"{n}-{k}": [State(GONE, 0)] for k in range(KEYS)}
                        for n in range(WRITERS)]
         self.counts = [[0, 0] for _ in range(WRITERS)]
         self.cas: dict[int, tuple[str, int]] = {}
         self.wrong: list[Wrong] = []
         self.writers: list[Writer] = []
+        self.kind = Writer
 
     @property
     def acknowledged(self) -> int:
@@ -115,7 +150,7 @@ class Checker:
 
     def load(self) -> None:
         self.writers = [
-            Writer(n, self.server, Random(self.random.random()),
+            self.kind(n, self.server, Random(self.random.random()),
                    self.states[n], self.counts[n]) for n in range(WRITERS)]
         for writer in self.writers:
             writer.start()
@@ -150,29 +185,35 @@ class Checker:
             self.settle()
         self.read()
 
-    def read(self) -> None:
+    def read(self, gap: Gap = NO_GAP) -> None:
         for states in self.states:
             keys = list(states)
             for at in range(0, len(keys), 50):
-                self.compare(keys[at:at + 50], states)
+                self.compare(keys[at:at + 50], states, gap)
 
-    def compare(self, keys: list[str], states: dict[str, list[int]]) -> None:
+    def compare(self, keys: list[str], states: dict[str, list[State]],
+                gap: Gap) -> None:
         found = self.values(keys)
         for key in keys:
             data, cas = found.get(key, (b"", 0))
             number = number_of(key, data) if key in found else GONE
-            allowed = states[key]
-            if number is None or number not in allowed:
+            may = allowed(states[key], gap)
+            if number is None or number not in may:
                 what = "damaged" if number is None else \
                     "missing" if number == GONE else \
-                    "returned" if allowed == [GONE] else \
-                    "older" if number < min(allowed) else "unknown"
-                self.wrong.append(Wrong(what, key, number, list(allowed)))
-            elif number != GONE and self.cas.setdefault(
+                    "returned" if may == [GONE] else \
+                    "older" if number < min(may) else "unknown"
+                self.wrong.append(Wrong(what, key, number, may))
+            elif number != GONE and self.has_cas and self.cas.setdefault(
                     cas, (key, number)) != (key, number):
                 self.wrong.append(Wrong(f"cas {cas} again", key, number, []))
             if number is not None:
-                states[key][:] = [number]  # from now on this is the truth
+                self.note(states[key], number)
+                # From now on this is the truth.
+                states[key][:] = [State(number, time.monotonic())]
+
+    def note(self, states: list[State], number: int) -> None:
+        """The states that a key may have had, and the one that it has."""
 
     def values(self, keys: list[str]) -> dict[str, tuple[bytes, int]]:
         """What the server holds, with cas values."""

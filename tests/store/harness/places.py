@@ -21,3 +21,4 @@ def daemon(package: str, path: str) -> Path:
 MEMCACHED = daemon("memcached", "usr/bin/memcached")
 YRMCDS = daemon("yrmcds", "usr/sbin/yrmcdsd")
 NUTCRACKER = daemon("nutcracker", "usr/sbin/nutcracker")
+KEEPALIVED = daemon("keepalived", "usr/sbin/keepalived")

@@ -16,12 +16,12 @@ PATIENCE = 60.0  # seconds until a server that does not answer is hung
 
 
 def wait_until(condition: Callable[[], object], what: str,
-               seconds: float = PATIENCE) -> None:
+               seconds: float = PATIENCE, each: float = 0.002) -> None:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             raise AssertionError(f"after {seconds} s still not: {what}")
-        time.sleep(0.002)
+        time.sleep(each)
 
 
 class Server:

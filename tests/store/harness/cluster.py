@@ -1,0 +1,172 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Three hosts with a keepalived and a server each, and what can happen to
+them."""
+import signal
+import socket
+from typing import Any, Callable, Iterator, Optional
+
+from harness.keepalived import Keepalived
+from harness.members import Member
+from harness.network import VIP, Host, Network
+from harness.servers import PATIENCE, Server, wait_until
+
+Make = Callable[[Host], Member]
+
+
+class Node:
+    def __init__(self, host: Host, make: Make) -> None:
+        self.host = host
+        self.member = make(host)
+        place = self.member.dir / "keepalived"
+        place.mkdir()
+        self.keepalived = Keepalived(host, place, self.member.ready)
+        self.runs = False
+
+    def __repr__(self) -> str:
+        return f"host {self.host.number} ({self.member.name})"
+
+    def boot(self) -> None:
+        self.host.plug()
+        self.member.start()
+        self.keepalived.start()
+        self.runs = True
+
+    def crash(self) -> None:
+        """The host dies: nothing that it has not yet sent is sent."""
+        self.host.unplug()
+        self.runs = False
+        self.keepalived.end(signal.SIGKILL)
+        self.member.end(signal.SIGKILL)
+        if self.host.has_vip():
+            self.host.drop_vip()
+
+    def kill(self) -> None:
+        """The server is killed and nothing starts it again. The host lives."""
+        self.runs = False
+        self.member.end(signal.SIGKILL)
+
+    def give_away(self) -> None:
+        """keepalived is stopped, as before maintenance, and started again."""
+        self.keepalived.end()
+        self.keepalived.start()
+
+    def destroy(self) -> None:
+        self.keepalived.end(signal.SIGKILL)
+        self.member.destroy()
+
+
+class Cluster:
+    def __init__(self, *makes: Make) -> None:
+        self.network = Network(len(makes))
+        self.nodes: list[Node] = []
+        try:
+            for host, make in zip(self.network.nodes, makes):
+                self.nodes.append(Node(host, make))
+        except BaseException:
+            self.destroy()
+            raise
+
+    def start(self) -> None:
+        """Each host begins. The first that is ready is the master."""
+        for node in self.nodes:
+            node.boot()
+        self.settled()
+
+    @property
+    def running(self) -> list[Node]:
+        return [node for node in self.nodes if node.runs]
+
+    def owners(self) -> list[Node]:
+        return [node for node in self.nodes if node.host.has_vip()]
+
+    def master(self, seconds: float = PATIENCE) -> Node:
+        """Wait until one host has the address, and serves."""
+        return self.another(None, seconds)
+
+    def another(self, but: Optional[Node], seconds: float = PATIENCE) -> Node:
+        """Wait until one host has the address and serves, which is not that
+        one."""
+        found: list[Node] = []
+
+        def one() -> bool:
+            found[:] = self.owners()
+            return len(found) == 1 and found[0] is not but \
+                and found[0].member.is_master()
+        wait_until(one, f"there is a master, {found}", seconds, 0.01)
+        return found[0]
+
+    def settled(self) -> Node:
+        """Wait until there is a master, and all others have the whole copy."""
+        master = self.master()
+        others = len(self.running) - 1
+        wait_until(lambda: master.member.slaves() >= others,
+                   f"{others} slaves of {master} are complete", each=0.05)
+        return master
+
+    def others(self, node: Node) -> list[Node]:
+        return [other for other in self.running if other is not node]
+
+    def destroy(self) -> None:
+        for node in self.nodes:
+            node.destroy()
+        self.network.close()
+
+    def __enter__(self) -> "Cluster":
+        try:
+            self.start()
+        except BaseException:
+            self.report()
+            self.destroy()
+            raise
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        if kind:
+            self.report()
+        self.destroy()
+
+    def report(self) -> None:
+        """What helps to understand a failure."""
+        for node in self.nodes:
+            print(f"---- {node}: {node.host.addresses()}, "
+                  f"ended: {node.member.statuses()}")
+            print(node.member.output()[-3000:])
+            print("\n".join(line for line in
+                            node.keepalived.words.read_text().splitlines()[-40:]
+                            if "ARP" not in line))
+
+
+class AtTheAddress(Server):
+    """The cluster, for a client on another host: whoever has the address."""
+
+    def __init__(self, cluster: Cluster, port: int) -> None:
+        super().__init__()
+        self.cluster, self.port = cluster, port
+        self.seconds = 5.0  # a host that is gone refuses nothing
+
+    def start(self) -> None:
+        pass
+
+    def connect(self) -> socket.socket:
+        return self.cluster.network.clients.connect(VIP, self.port,
+                                                    self.seconds)
+
+
+class ByTurns(Server):
+    """The cluster, for applications on its hosts: each connection is one to
+    the socket of the next host that runs."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__()
+        self.turns: Iterator[Node] = self._turns(cluster)
+
+    @staticmethod
+    def _turns(cluster: Cluster) -> Iterator[Node]:
+        while True:
+            yield from cluster.running
+
+    def start(self) -> None:
+        pass
+
+    def connect(self) -> socket.socket:
+        return next(self.turns).member.connect()

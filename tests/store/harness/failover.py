@@ -1,0 +1,65 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Does a cluster keep what it has promised, when its master changes under load?
+
+Replication is asynchronous. What was acknowledged may be missing only if it was
+not sent yet, when the master died. The master shows how long a change waits for
+that. Nothing else is missing, no value goes back a second time, no deleted key
+returns, and no cas is given twice."""
+import time
+from typing import Callable
+
+from harness.checker import NO_GAP, Checker, Gap, State, Writer
+from harness.servers import Server
+
+
+class Patient(Writer):
+    """It connects again, whenever its connection ends. It leaves keys alone
+    whose last change may be still on its way."""
+    failures = 0
+
+    def run(self) -> None:
+        while not self.stop.is_set():
+            try:
+                with self.server.connect() as connection:
+                    while not self.stop.is_set() and len(self.certain()) > 50:
+                        self.batch(connection)
+            except OSError:
+                self.failures += 1
+            self.stop.wait(0.02)
+
+
+class Failover(Checker):
+    def __init__(self, server: Server, seed: int, has_cas: bool = True) -> None:
+        super().__init__(server, seed, has_cas)
+        self.kind = Patient
+        self.gap = NO_GAP
+        self.lost: list[float] = []  # how old a lost change was, s
+
+    def during(self, event: Callable[[], Gap]) -> None:
+        """Load for some time, the event at any moment of it, and load after it.
+        Then all keys are read.
+        @param event returns what may be lost"""
+        self.load()
+        try:
+            self.writers[0].stop.wait(self.random.uniform(0.5, 1))
+            self.wait_for(self.random.randrange(500, 1500))
+            self.gap = event()
+            self.wait_for(300)
+        finally:
+            self.settle()
+        self.read(self.gap)
+
+    def note(self, states: list[State], number: int) -> None:
+        """A change that was acknowledged before the gap ended is lost."""
+        here = max((n for n, state in enumerate(states)
+                    if state.number == number), default=len(states))
+        self.lost += [self.gap.end - state.when for state in states[here + 1:]
+                      if state.when is not None]
+
+
+
+def sudden(what: Callable[[], None], lag: float) -> Gap:
+    """Do it. The changes of the last `lag` s before it may be lost."""
+    before = time.monotonic()
+    what()
+    return Gap(before - lag, time.monotonic())

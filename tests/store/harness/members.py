@@ -1,0 +1,224 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The servers of a cluster, one on each host: yrmcds, or apppool-store."""
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+from typing import Any, NamedTuple, Optional
+
+from harness.client import ask
+from harness.network import VIP, Host
+from harness.places import YRMCDS
+from harness.servers import PATIENCE, Server, wait_until
+from harness.store import Store, space
+from harness.watch import Watch
+
+MEMCACHE, REPL, COUNTER = 11211, 11213, 11215
+
+
+class Member(Server):
+    """A server on a host. It is started again whenever it ends by itself."""
+    OURS = False
+    AGAIN = 0  # status of the end that a lost address causes
+
+    def __init__(self, host: Host, **more: Any) -> None:
+        super().__init__(**more)
+        self.host = host
+        self.watch: Optional[Watch] = None
+
+    def launch(self) -> "subprocess.Popen[bytes]":
+        raise NotImplementedError
+
+    def start(self) -> None:
+        self.watch = Watch(self.launch)
+        self.watch.start()
+
+    @property
+    def pid(self) -> int:
+        assert self.watch
+        return self.watch.pid
+
+    @property
+    def ready(self) -> str:
+        """A command of sh for keepalived."""
+        return f"kill -0 $(cat {self.dir}/pid)"
+
+    def note(self, process: "subprocess.Popen[bytes]") \
+            -> "subprocess.Popen[bytes]":
+        new = self.dir / "pid.new"
+        new.write_text(f"{process.pid}\n")
+        new.rename(self.dir / "pid")
+        return process
+
+    def kill(self) -> None:
+        """It is started again at once."""
+        assert self.watch
+        self.watch.signal(signal.SIGKILL)
+
+    def end(self, sign: int = signal.SIGTERM) -> int:
+        assert self.watch
+        watch, self.watch = self.watch, None
+        return watch.end(sign)
+
+    def destroy(self) -> None:
+        if self.watch:
+            self.end(signal.SIGKILL)
+        super().destroy()
+
+    def statuses(self) -> list[int]:
+        """Of the processes that have ended by themselves."""
+        return [status for _, status in self.watch.ended] if self.watch else []
+
+    def over_tcp(self, address: str = VIP, port: int = MEMCACHE,
+                 seconds: float = PATIENCE) -> socket.socket:
+        """A connection of a program on this host."""
+        return self.host.connect(address, port, seconds)
+
+    def serves(self) -> bool:
+        """Are TCP clients served by this host?"""
+        try:
+            with self.over_tcp(self.host.address, seconds=2) as connection:
+                connection.sendall(b"version\r\n")
+                return connection.recv(100).startswith(b"VERSION")
+        except OSError:
+            return False
+
+    def is_master(self) -> bool:
+        return self.host.has_vip() and self.serves()
+
+    def slaves(self) -> int:
+        """How many have the whole copy."""
+        raise NotImplementedError
+
+    def logged(self, text: str) -> int:
+        return self.words.read_text(errors="replace").count(text) \
+            if self.words.exists() else 0
+
+
+class YrmcdsMember(Member):
+    name = "yrmcds"
+
+    def __init__(self, host: Host, size: int = 64) -> None:
+        """@param size MiB"""
+        super().__init__(host)
+        self.size = size
+        self.joined = 0, 0, 0  # pid, slaves, collections before them
+
+    def launch(self) -> "subprocess.Popen[bytes]":
+        config = self.dir / "yrmcds.conf"
+        config.write_text("\n".join([
+            f"virtual_ip = {VIP}", f"port = {MEMCACHE}", f"repl_port = {REPL}",
+            f'temp_dir = "{self.dir}"', "workers = 4", "buckets = 100000", "gc_interval = 1",
+            f"memory_limit = {self.size}M", ""]))
+        with self.words.open("ab") as words:
+            return self.note(self.host.popen(
+                [str(YRMCDS), "-f", str(config)], stdin=subprocess.DEVNULL,
+                stdout=words, stderr=words))
+
+    def slaves(self) -> int:
+        """The second collection of garbage after a slave has come ends after
+        the copy."""
+        with self.over_tcp() as connection:
+            stats = ask(connection, b"stats\r\n", b"END\r\n").decode()
+        pid, collections, slaves = (int(re.findall(
+            rf"STAT {name} (\d+)", stats)[0])
+            for name in ("pid", "gc_count", "slaves"))
+        if self.joined[:2] != (pid, slaves):
+            self.joined = pid, slaves, collections
+        return slaves if collections >= self.joined[2] + 2 else 0
+
+
+class Slave(NamedTuple):
+    """store_slave_figures_t"""
+    address: str
+    joined: int
+    yrmcds: int
+    complete: int
+    lag: int
+    lag_ms: int
+    sent: int
+
+
+ALONE, MASTER, SLAVE = range(3)
+
+
+class Figures:
+    """store_cluster_figures_t of store/figures.h"""
+    FIELDS = ("connected", "complete", "yrmcds", "received", "relayed",
+              "unsent", "dropped", "pausing")
+    AT, ENTRIES, ENTRY = 256, 256 + 8 * 2 + 48 + 8 * 8 + 64, 48 + 8 * 6 + 32
+
+    def __init__(self, data: bytes) -> None:
+        magic, version = struct.unpack_from("<QI", data)
+        assert (magic, version) == (0x31676966726f7453, 2), "other figures"
+        self.role, self.since = struct.unpack_from("<2Q", data, self.AT)
+        self.of = dict(zip(self.FIELDS, struct.unpack_from(
+            "<8Q", data, self.AT + 64)))
+        self.slaves = []
+        for n in range(5):
+            at = self.ENTRIES + n * self.ENTRY
+            address, *rest = struct.unpack_from("<48s6Q", data, at)
+            if rest[0]:
+                self.slaves.append(
+                    Slave(address.rstrip(b"\0").decode(), *rest))
+
+
+class StoreMember(Member, Store):
+    name = "apppool-store"
+    OURS = True
+    AGAIN = 75
+
+    def __init__(self, host: Host, *spaces: dict[str, Any],
+                 cluster: Optional[dict[str, Any]] = None,
+                 **more: Any) -> None:
+        """@param cluster what is not the default in the table"""
+        Store.__init__(self, *spaces, **more)
+        self.host, self.watch = host, None
+        self.table["cluster"] = {
+            "vip": VIP, "memcache": MEMCACHE, "repl": REPL, "counter": COUNTER,
+            "peers": [node.address for node in host.network.nodes],
+        } | (cluster or {})
+        self.write_table()
+
+    def options(self) -> dict[str, Any]:
+        options = super().options()
+        place = options.pop("preexec_fn")
+
+        def prepare() -> None:
+            self.host.enter()
+            place()
+        return options | {"preexec_fn": prepare}
+
+    def launch(self) -> "subprocess.Popen[bytes]":
+        with self.words.open("ab") as words:
+            return self.note(subprocess.Popen(
+                self.command(), stdin=subprocess.DEVNULL,
+                stdout=words, stderr=words, **self.options()))
+
+    def start(self) -> None:
+        before = self.logged(" has started: ")
+        Member.start(self)
+        wait_until(lambda: self.logged(" has started: ") > before,
+                   "the store has started")
+
+    def figures(self) -> Figures:
+        """They are there when it has ended, too."""
+        return Figures(os.pread(self.fds["FIGURES"], 4096, 0))
+
+    def is_master(self) -> bool:
+        return self.host.has_vip() and self.figures().role == MASTER \
+            and self.serves()
+
+    def serves(self) -> bool:
+        if self.table["cluster"].get("open"):
+            return Member.serves(self)
+        return self.figures().role == MASTER
+
+    def slaves(self) -> int:
+        return sum(slave.complete for slave in self.figures().slaves)
+
+
+def standard() -> list[dict[str, Any]]:
+    return [space("shop"), space("blog", 8 << 20)]

@@ -1,0 +1,83 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Three hosts with Debian's keepalived and Debian's yrmcds (harness/cluster.py).
+That yrmcds passes shows that the hosts, their faults and the checker are right."""
+import pytest
+
+from harness.checker import GONE, Gap, State, allowed
+from harness.client import get, put
+from harness.cluster import AtTheAddress, Cluster
+from harness.failover import Failover, sudden
+from harness.members import MEMCACHE, YrmcdsMember
+from harness.servers import wait_until
+
+pytestmark = pytest.mark.usefixtures("namespaces")
+LAG = 0.2  # s; yrmcds does not show it
+
+
+def test_yrmcds(seed: int) -> None:
+    """Its server is killed, its host dies, and its address is taken away."""
+    with Cluster(*[YrmcdsMember] * 3) as cluster:
+        checker = Failover(AtTheAddress(cluster, MEMCACHE), seed, has_cas=False)
+        for event in ("kill", "crash", "give_away"):
+            old = cluster.settled()
+
+            def happens() -> Gap:
+                gap = sudden(getattr(old, event), LAG)
+                cluster.another(old)
+                return gap
+            checker.during(happens)
+            assert checker.wrong == [], event
+            print(f"{event}: {len(checker.lost)} changes lost, "
+                  f"{checker.acknowledged} acknowledged")
+            if event == "kill":
+                old.member.start()
+                old.runs = True
+            elif event == "crash":
+                old.boot()
+
+
+def test_an_empty_master_is_noticed(seed: int) -> None:
+    """The checker finds what is missing: a host that has no copy gets the
+    address."""
+    with Cluster(YrmcdsMember, YrmcdsMember) as cluster:
+        checker = Failover(AtTheAddress(cluster, MEMCACHE), seed, has_cas=False)
+        first = cluster.settled()
+
+        def happens() -> Gap:
+            gap = sudden(first.kill, LAG)
+            second = cluster.another(first)
+            second.member.kill()  # and it begins again, with nothing
+            wait_until(second.member.serves, "it serves")
+            return gap
+        checker.during(happens)
+        assert "missing" in {wrong.what for wrong in checker.wrong}
+
+
+def test_both_sides_of_a_split_serve() -> None:
+    """The cable looks well, and nothing passes."""
+    with Cluster(*[YrmcdsMember] * 3) as cluster:
+        old = cluster.settled()
+        old.host.part()
+        wait_until(lambda: len(cluster.owners()) == 2, "two have the address")
+        new = next(node for node in cluster.owners() if node is not old)
+        wait_until(new.member.serves, "the new master serves")
+        with old.member.over_tcp() as there:
+            put(there, b"side", b"old")
+        with AtTheAddress(cluster, MEMCACHE).connect() as here:
+            put(here, b"side", b"new")
+        old.host.heal()
+        master = cluster.settled()
+        with AtTheAddress(cluster, MEMCACHE).connect() as connection:
+            assert get(connection, b"side") == \
+                (b"old" if master is old else b"new")
+
+
+def test_what_a_gap_allows() -> None:
+    def states(*pairs: tuple[int, float]) -> list[State]:
+        return [State(number, when or None) for number, when in pairs]
+
+    some = states((GONE, 1), (5, 2), (6, 3), (7, 0))
+    assert allowed(some, Gap(0, 0)) == [6, 7]
+    assert allowed(some, Gap(2.5, 4)) == [5, 6, 7]
+    assert allowed(some, Gap(1.5, 4)) == [GONE, 5, 6, 7]
+    assert allowed(some, Gap(1.5, 2.5)) == [6, 7]

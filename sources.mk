@@ -119,6 +119,7 @@ store_server_sources = \
 	store/server/connection.c \
 	store/server/keep.c \
 	store/server/listener.c \
+	store/server/loop.c \
 	store/server/mailbox.c \
 	store/server/record.c \
 	store/server/served.c \

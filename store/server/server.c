@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -27,13 +26,13 @@
 #include "store/memory/region.h"
 #include "store/server/accept.h"
 #include "store/server/keep.h"
+#include "store/server/loop.h"
 #include "store/server/mailbox.h"
 #include "store/note.h"
 #include "store/server/startup.h"
 #include "store/server/sweep.h"
 #include "store/server/upkeep.h"
 
-#define EVENTS     64
 #define TURN       1000 /* ms: a turn of the loop is not longer */
 /* ms: httpd is gone. The watchdog acts first, or else the spawner: the apps may
  * use the store until they end. */
@@ -44,40 +43,19 @@ static struct {
     store_server_t server;
     store_worker_t worker[STORE_THREADS];
     unsigned threads; /* that the configuration wants */
-    int epoll;
     int stopping;
     int full; /* there were no more descriptors: accept in a second again */
     int64_t now;
     int64_t tick_at;
-} server = {.epoll = -1};
-
-/* Their addresses mark the events that are not a listener's. */
-static char signals, bell;
+} server;
 
 /* ---- the loop ---- */
 
-static int watch(int fd, void *ctx)
-{
-    struct epoll_event event = {EPOLLIN, {.ptr = ctx}};
-
-    return epoll_ctl(server.epoll, EPOLL_CTL_ADD, fd, &event);
-}
-
-static int watch_listener(store_served_t *s)
-{
-    return watch(s->listener, s);
-}
-
-/* The mailbox has a copy of the listener, so its end does not take it out. */
-static void unwatch_listener(store_served_t *s)
-{
-    epoll_ctl(server.epoll, EPOLL_CTL_DEL, s->listener, NULL);
-}
-
-static void on_signals(void)
+static void on_signals(void *ctx)
 {
     struct signalfd_siginfo got;
 
+    (void)ctx;
     while (read(server.startup.signals, &got, sizeof got) == sizeof got)
         if (got.ssi_signo == SIGTERM)
             server.stopping = 1;
@@ -93,11 +71,12 @@ static void apply(store_config_t *config)
         store_worker_look(&server.worker[i]);
 }
 
-static void on_bell(void)
+static void on_bell(void *ctx)
 {
     store_config_t *config;
     uint64_t rings;
 
+    (void)ctx;
     if (read(CONTRACT_BELL_FD, &rings, sizeof rings) < 0 && errno == EAGAIN)
         return;
     config = store_startup_config(&server.startup);
@@ -142,8 +121,11 @@ static void tick(void)
     look_for_httpd();
 }
 
-static void on_listener(store_served_t *s)
+static void on_listener(void *ctx)
 {
+    store_served_t *s = ctx;
+
+    server.now = clock_ms();
     if (server.full || s->listener < 0 || store_accept(s, server.now) == 0)
         return;
     server.full = 1;
@@ -151,30 +133,28 @@ static void on_listener(store_served_t *s)
                strerror(errno));
 }
 
+static int watch_listener(store_served_t *s)
+{
+    return store_loop_watch(s->listener, on_listener, s);
+}
+
+static void unwatch_listener(store_served_t *s)
+{
+    store_loop_unwatch(s->listener);
+}
+
 static void turn(void)
 {
-    struct epoll_event events[EVENTS];
-    int64_t left = server.tick_at - clock_ms();
-    int i, n;
+    int64_t left;
 
     /* Without descriptors each listener would be ready all the time. */
     if (server.full)
         poll(NULL, 0, 100);
-    n = epoll_wait(server.epoll, events, EVENTS,
-                   left < 0      ? 0
-                   : left > TURN ? TURN
-                                 : (int)left);
+    server.now = clock_ms();
+    left = server.tick_at - server.now;
+    store_loop_turn(left < 0 ? 0 : left > TURN ? TURN : (int)left);
     heartbeat();
     server.now = clock_ms();
-    for (i = 0; i < n; i++)
-        if (events[i].data.ptr == &signals)
-            on_signals();
-        else if (events[i].data.ptr != &bell)
-            on_listener(events[i].data.ptr);
-    /* A change of the configuration may free what the other events name. */
-    for (i = 0; i < n; i++)
-        if (events[i].data.ptr == &bell)
-            on_bell();
     tick();
 }
 
@@ -232,6 +212,12 @@ static int open_region(void)
     return errno == EINVAL ? CONTRACT_EXIT_CONFIG : 1;
 }
 
+static int fail(void)
+{
+    store_note(STORE_ERROR, "the store cannot be started: %s", strerror(errno));
+    return 1;
+}
+
 static int begin(const char *runtime)
 {
     static store_served_hooks_t hooks = {.watch = watch_listener,
@@ -244,7 +230,8 @@ static int begin(const char *runtime)
         rv = open_region();
     if (rv != 0)
         return rv;
-    server.epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (store_loop_begin() != 0)
+        return fail();
     server.threads = config->threads;
     server.server.threads = choose_threads(config->threads);
     server.server.max_object = config->max_object;
@@ -258,12 +245,10 @@ static int begin(const char *runtime)
     apply(config);
     store_config_free(config);
     store_keep_load(server.startup.save, is_new);
-    if (watch(server.startup.signals, &signals) != 0 ||
-        watch(CONTRACT_BELL_FD, &bell) != 0 || start_threads() != 0) {
-        store_note(STORE_ERROR, "the store cannot be started: %s",
-                   strerror(errno));
-        return 1;
-    }
+    if (store_loop_watch(server.startup.signals, on_signals, NULL) != 0 ||
+        store_loop_watch(CONTRACT_BELL_FD, on_bell, NULL) != 0 ||
+        start_threads() != 0)
+        return fail();
     log_start(began);
     return 0;
 }

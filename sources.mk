@@ -107,6 +107,10 @@ store_main = \
 # The hosts of a cluster, and lines for the log.
 store_cluster_sources = \
 	store/cluster/cluster.c \
+	store/cluster/relay.c \
+	store/cluster/relay_client.c \
+	store/cluster/relay_master.c \
+	store/cluster/relay_pipe.c \
 	store/cluster/stream.c \
 	store/cluster/tls.c \
 	store/cluster/wire.c \
@@ -426,6 +430,12 @@ scene_sources = \
 shelf_sources = \
 	tests/unit/support/shelf.c
 
+# A relay, its clients and a master.
+relay_scene_sources = \
+	tests/unit/support/relay_bytes.c \
+	tests/unit/support/relay_echo.c \
+	tests/unit/support/relay_scene.c
+
 # And a client of it, without a socket of the server.
 wire_sources = \
 	tests/unit/support/conversations.c \
@@ -596,6 +606,8 @@ unit_tests = \
 	tests/unit/store_threads \
 	tests/unit/store_binary \
 	tests/unit/store_meta \
+	tests/unit/store_relay \
+	tests/unit/store_relay_end \
 	tests/unit/store_reply \
 	tests/unit/store_session \
 	tests/unit/store_stream \
@@ -622,6 +634,9 @@ unit_tests = \
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.
 threaded_tests = \
+	tests/unit/store_relay_end \
+	tests/unit/store_relay \
+	tests/unit/store_relay_end \
 	tests/unit/store_verbs \
 	tests/unit/wake \
 	tests/unit/connection \

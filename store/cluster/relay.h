@@ -18,13 +18,7 @@
 #ifndef APPPOOL_STORE_CLUSTER_RELAY_H
 #define APPPOOL_STORE_CLUSTER_RELAY_H
 
-#include "store/cluster/cluster.h"
-
-/** First packet of a relay at the port `memcache`: a binary request with this
- * opcode and the space's name as its key. The reply has status 0, or an error
- * and the end of the connection. After it the connection is as new: the next
- * byte decides the protocol. */
-#define STORE_RELAY_SPACE 0xe1
+#include "store/cluster/relay_master.h"
 
 /** Start the thread. @return 0, or -1: errno */
 int store_relay_begin(const store_cluster_hooks_t *);

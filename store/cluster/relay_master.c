@@ -1,0 +1,320 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/relay_master.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "store/cluster/follower.h"
+#include "store/note.h"
+
+#define AGAIN      INT64_C(100)  /* ms, after a connect() that has failed */
+#define CONNECT    INT64_C(1000) /* ms: then the address may have moved */
+#define HEAD       24            /* bytes of a packet's head */
+#define BODY       4096          /* bytes: no reply has more */
+#define NOTE_AGAIN INT64_C(60000)
+#define EVENTS     (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
+
+enum { IS_YRMCDS, DOES_NOT_SERVE, HAS_ANOTHER_KEY, REASONS };
+
+static struct {
+    const store_cluster_t *config;
+    int epoll;
+    int is_known, is_yrmcds; /* what the master is, or was */
+    int is_down;             /* the last connect() has failed */
+    int is_back;
+    unsigned attempts; /* connect() that have not ended */
+    int64_t retry_at;
+    int64_t noted_at[REASONS]; /* by reason; 0: never */
+} master;
+
+void store_relay_master_begin(const store_cluster_t *config, int epoll)
+{
+    memset(&master, 0, sizeof master);
+    master.config = config;
+    master.epoll = epoll;
+}
+
+static void look_at_master(void)
+{
+    store_follower_state_t state;
+
+    store_follower_state(&state);
+    if (!state.connected)
+        return;
+    master.is_known = 1;
+    master.is_yrmcds = state.is_yrmcds;
+}
+
+int store_relay_master_is_due(int64_t now)
+{
+    look_at_master();
+    if (!master.is_known || now < master.retry_at)
+        return 0;
+    return !master.is_down || master.attempts == 0;
+}
+
+int store_relay_master_is_back(void)
+{
+    int is_back = master.is_back;
+
+    master.is_back = 0;
+    return is_back;
+}
+
+/* ---- the connection ---- */
+
+static void leave_connecting(store_relay_master_t *m)
+{
+    if (m->stage == STORE_RELAY_CONNECTING)
+        master.attempts--;
+}
+
+void store_relay_master_close(store_relay_master_t *m)
+{
+    leave_connecting(m);
+    if (m->stream)
+        store_stream_close(m->stream);
+    else if (m->stage == STORE_RELAY_CONNECTING)
+        close(m->fd);
+    memset(m, 0, sizeof *m);
+}
+
+static store_relay_stage_t fail(store_relay_master_t *m, int64_t now)
+{
+    master.is_down = 1;
+    master.retry_at = now + AGAIN;
+    store_relay_master_close(m);
+    return STORE_RELAY_NONE;
+}
+
+/* The master may die without a word, and its address moves: the new owner
+ * rejects what belongs to no connection of its own. */
+static void set_options(int fd)
+{
+    static const int on = 1, idle = 5, interval = 1, count = 5, unsent = 10000;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent, sizeof unsent);
+}
+
+static int begin(store_relay_master_t *m, void *mark, int64_t now)
+{
+    struct epoll_event event = {EVENTS, {.ptr = mark}};
+    struct sockaddr_storage at;
+    socklen_t n = store_address_socket(&master.config->vip,
+                                       master.config->port_memcache, &at);
+
+    m->fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (m->fd < 0)
+        return -1;
+    m->stage = STORE_RELAY_CONNECTING;
+    m->began = now;
+    master.attempts++;
+    set_options(m->fd);
+    if (connect(m->fd, (const struct sockaddr *)&at, n) != 0 &&
+        errno != EINPROGRESS)
+        return -1;
+    return epoll_ctl(master.epoll, EPOLL_CTL_ADD, m->fd, &event);
+}
+
+/* @return 1: connected; 0: not yet; -1: it has failed */
+static int is_connected(const store_relay_master_t *m, int64_t now)
+{
+    struct pollfd p = {m->fd, POLLOUT, 0};
+    socklen_t size = sizeof(int);
+    int error = 0;
+
+    if (poll(&p, 1, 0) == 0)
+        return now - m->began >= CONNECT ? -1 : 0;
+    if (getsockopt(m->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error)
+        return -1;
+    return 1;
+}
+
+static int start_stream(store_relay_master_t *m)
+{
+    const store_cluster_t *c = master.config;
+    int is_secret = c->n_secret > 0 && !master.is_yrmcds;
+
+    m->stream = store_stream_make(m->fd, 0, is_secret ? c->secret : NULL,
+                                  is_secret ? c->n_secret : 0);
+    leave_connecting(m);
+    m->stage = STORE_RELAY_SECURING;
+    if (!m->stream) {
+        m->stage = STORE_RELAY_NONE; /* the descriptor is closed */
+        return -1;
+    }
+    master.is_back |= master.is_down;
+    master.is_down = 0;
+    return 0;
+}
+
+/* ---- the name of the space ---- */
+
+/* @return 1: this master has the space, so to say: it has no other */
+static int prepare_name(store_relay_master_t *m, const store_space_t *space)
+{
+    size_t n = strlen(space->name);
+    uint32_t body = htonl((uint32_t)n);
+
+    if (master.is_yrmcds)
+        return strcmp(space->name, master.config->open_space) == 0;
+    m->packet[0] = (char)0x80;
+    m->packet[1] = (char)STORE_RELAY_SPACE;
+    m->packet[3] = (char)n;
+    memcpy(m->packet + 8, &body, sizeof body);
+    memcpy(m->packet + HEAD, space->name, n);
+    m->n_packet = HEAD + n;
+    return 1;
+}
+
+/* @return 1: all is sent; 0: EAGAIN; -1 */
+static int send_name(store_relay_master_t *m)
+{
+    ssize_t n;
+
+    while (m->sent < m->n_packet) {
+        n = store_stream_write(m->stream, m->packet + m->sent,
+                               m->n_packet - m->sent);
+        if (n < 0)
+            return errno == EAGAIN ? 0 : -1;
+        m->sent += (size_t)n;
+    }
+    return 1;
+}
+
+/* Not one byte more than these: what follows is for the client.
+ * @return 1: all are there; 0: EAGAIN; -1 */
+static int receive(store_relay_master_t *m, char *to, size_t n)
+{
+    ssize_t got;
+
+    while (m->got < n) {
+        got = store_stream_read(m->stream, to + m->got, n - m->got);
+        if (got == 0 || (got < 0 && errno != EAGAIN))
+            return -1;
+        if (got < 0)
+            return 0;
+        m->got += (size_t)got;
+    }
+    m->got = 0;
+    return 1;
+}
+
+/* The head replaces the packet, which was sent. */
+static int read_head(store_relay_master_t *m)
+{
+    uint32_t body;
+    int rv = receive(m, m->packet, HEAD);
+
+    if (rv != 1)
+        return rv;
+    memcpy(&body, m->packet + 8, sizeof body);
+    m->n_body = ntohl(body);
+    m->has_head = 1;
+    return (unsigned char)m->packet[0] == 0x81 &&
+                   (unsigned char)m->packet[1] == STORE_RELAY_SPACE &&
+                   m->n_body <= BODY
+               ? 1
+               : -1;
+}
+
+/* Why a client is not relayed. Each reason is logged once a minute. */
+static void note(unsigned why, const store_space_t *space, int64_t now)
+{
+    static const char *const text[] = {
+        "its clients on this host are closed, because the master is a yrmcds, "
+        "which has only the space of AppStoreOpenSpace",
+        "its clients on this host are closed, because the master does not "
+        "serve this space to this host",
+        "its clients on this host wait, because the master has another key "
+        "(AppStoreKey)"};
+
+    if (master.noted_at[why] != 0 && now - master.noted_at[why] < NOTE_AGAIN)
+        return;
+    master.noted_at[why] = now;
+    store_note(STORE_WARN, "space %s: %s", space->name, text[why]);
+}
+
+static store_relay_stage_t refused(const store_space_t *space, int64_t now)
+{
+    note(master.is_yrmcds ? IS_YRMCDS : DOES_NOT_SERVE, space, now);
+    return STORE_RELAY_REFUSED;
+}
+
+/* @return 1: the space is named; 0: EAGAIN; -1: the connection has ended; -2:
+ * the master refuses */
+static int name_space(store_relay_master_t *m)
+{
+    char body[BODY];
+    int rv = 1;
+
+    if (m->n_packet == 0)
+        return 1;
+    if (m->sent < m->n_packet)
+        rv = send_name(m);
+    if (rv == 1 && !m->has_head)
+        rv = read_head(m);
+    if (rv != 1)
+        return rv;
+    if (m->packet[6] != 0 || m->packet[7] != 0)
+        return -2;
+    return receive(m, body, m->n_body);
+}
+
+/* ---- all of it ---- */
+
+static store_relay_stage_t secured(store_relay_master_t *m,
+                                   const store_space_t *space, int64_t now)
+{
+    int rv;
+
+    if (store_stream_handshake(m->stream) != 0) {
+        if (errno == EAGAIN)
+            return m->stage;
+        if (errno == EPROTO)
+            note(HAS_ANOTHER_KEY, space, now);
+        return fail(m, now);
+    }
+    rv = prepare_name(m, space);
+    m->stage = STORE_RELAY_NAMING;
+    return rv ? m->stage : refused(space, now);
+}
+
+store_relay_stage_t store_relay_master_turn(store_relay_master_t *m,
+                                            const store_space_t *space,
+                                            void *mark, int64_t now)
+{
+    int rv;
+
+    if (m->stage == STORE_RELAY_NONE && begin(m, mark, now) != 0)
+        return fail(m, now);
+    if (m->stage == STORE_RELAY_CONNECTING) {
+        rv = is_connected(m, now);
+        if (rv < 0 || (rv == 1 && start_stream(m) != 0))
+            return fail(m, now);
+    }
+    if (m->stage == STORE_RELAY_SECURING &&
+        secured(m, space, now) == STORE_RELAY_REFUSED)
+        return STORE_RELAY_REFUSED;
+    if (m->stage == STORE_RELAY_NAMING) {
+        rv = name_space(m);
+        if (rv == -2)
+            return refused(space, now);
+        if (rv < 0)
+            return fail(m, now);
+        if (rv == 1)
+            m->stage = STORE_RELAY_JOINED;
+    }
+    return m->stage;
+}

@@ -1,0 +1,72 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file relay_master.h
+ * @brief Makes the connections of the relay to the master, up to where the
+ *        client's bytes may follow.
+ *
+ * While no master can be reached, only one connection is tried at a time, each
+ * 100 ms: a thousand clients that wait cost one packet, not a thousand.
+ *
+ * Lock:  none; the thread of the relay.
+ * Trust: with AppStoreKey the master has proven that it knows the secret. Its
+ *        reply is checked all the same.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_RELAY_MASTER_H
+#define APPPOOL_STORE_CLUSTER_RELAY_MASTER_H
+
+#include "store/cluster/cluster.h"
+#include "store/cluster/stream.h"
+
+/** First packet of a relay at the port `memcache`: a binary request with this
+ * opcode and the space's name as its key. The reply has status 0, or an error
+ * and the end of the connection. After it the connection is as new: the next
+ * byte decides the protocol. */
+#define STORE_RELAY_SPACE 0xe1
+
+/** Where an attempt is. */
+typedef enum {
+    STORE_RELAY_NONE, /**< nothing has begun, or it has failed */
+    STORE_RELAY_CONNECTING,
+    STORE_RELAY_SECURING, /**< TLS */
+    STORE_RELAY_NAMING,   /**< the master is told the space */
+    STORE_RELAY_JOINED,
+    STORE_RELAY_REFUSED /**< this master will not serve this client */
+} store_relay_stage_t;
+
+/** One attempt. Zero at the begin. */
+typedef struct {
+    store_relay_stage_t stage;
+    int fd;                 /**< while `stream` is NULL */
+    store_stream_t *stream; /**< NULL: not yet connected */
+    int64_t began;          /**< ms */
+    char packet[24 + STORE_NAME];
+    size_t n_packet, sent; /**< bytes of the packet */
+    size_t got;            /**< bytes of the reply: of its head, or its body */
+    size_t n_body;
+    int has_head;
+} store_relay_master_t;
+
+/** @param epoll watches the connections */
+void store_relay_master_begin(const store_cluster_t *, int epoll);
+
+/** Is there any use in a try now? If not, ask again in 100 ms. */
+int store_relay_master_is_due(int64_t now);
+
+/**
+ * Begin, or go on.
+ * @param mark for the events of the connection
+ * @return the stage
+ */
+store_relay_stage_t store_relay_master_turn(store_relay_master_t *,
+                                            const store_space_t *, void *mark,
+                                            int64_t now);
+
+/** Close what was opened. NONE again. */
+void store_relay_master_close(store_relay_master_t *);
+
+/** Has a connection succeeded since the last call, after others had failed?
+ * Then all that wait may try. */
+int store_relay_master_is_back(void);
+
+#endif

@@ -120,6 +120,8 @@ store_cluster_sources = \
 store_server_sources = \
 	store/server/accept.c \
 	store/server/config.c \
+	store/server/config_cluster.c \
+	store/server/config_value.c \
 	store/server/connection.c \
 	store/server/keep.c \
 	store/server/listener.c \
@@ -598,6 +600,7 @@ unit_tests = \
 	tests/unit/report_store \
 	tests/unit/store_chunk \
 	tests/unit/store_config \
+	tests/unit/store_config_cluster \
 	tests/unit/store_item \
 	tests/unit/store_mailbox \
 	tests/unit/store_move \

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,102 +11,39 @@
 #include <unistd.h>
 
 #include "store/figures.h"
+#include "store/server/config_value.h"
 
 #define SIZE_MIN    (INT64_C(1) << 20)
 #define CONNECTIONS 1000000
 
-/* State of the reader: the first mistake is kept. */
-typedef struct {
-    char *error;
-    int wrong;
-    const char *where; /* name of the space; NULL: none */
-} reader_t;
-
-static void refuse(reader_t *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void refuse(reader_t *r, const char *format, ...)
-{
-    va_list args;
-    int n = 0;
-
-    if (r->wrong++)
-        return;
-    if (r->where)
-        n = snprintf(r->error, STORE_CONFIG_ERROR, "space %.80s: ", r->where);
-    va_start(args, format);
-    vsnprintf(r->error + n, STORE_CONFIG_ERROR - (size_t)n, format, args);
-    va_end(args);
-}
-
-static int64_t number(reader_t *r, const json_t *o, const char *key,
-                      int64_t min, int64_t max)
-{
-    const json_t *v = json_object_get(o, key);
-    json_int_t n = json_integer_value(v);
-
-    if (json_is_integer(v) && n >= min && n <= max)
-        return n;
-    refuse(r, "\"%s\" is no number from %lld to %lld", key, (long long)min,
-           (long long)max);
-    return min;
-}
-
-static int boolean(reader_t *r, const json_t *o, const char *key)
-{
-    const json_t *v = json_object_get(o, key);
-
-    if (!json_is_boolean(v))
-        refuse(r, "\"%s\" is neither true nor false", key);
-    return json_is_true(v);
-}
-
-static int has_control(const char *s)
-{
-    for (; *s; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7f)
-            return 1;
-    return 0;
-}
-
-/* A text without control characters, which is not empty. */
-static void text(reader_t *r, const json_t *o, const char *key, char *to,
-                 size_t size)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-
-    if (!s || !*s || has_control(s) || strlen(s) >= size) {
-        refuse(r, "\"%s\" is no text of 1 to %zu characters", key, size - 1);
-        s = "";
-    }
-    snprintf(to, size, "%s", s);
-}
-
 /* The socket has this name, so it must not lead to another directory or be the
  * name of a file that has another meaning. */
-static void check_key(reader_t *r, const char *key)
+static void check_key(store_config_value_t *r, const char *key)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyz"
                                   "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_";
 
     if (key[strspn(key, allowed)])
-        refuse(r, "\"key\" has other characters than letters, digits, - and _");
+        store_config_value_refuse(
+            r, "\"key\" has other characters than letters, digits, - and _");
     if (strcmp(key, "table") == 0 || strcmp(key, "admin") == 0)
-        refuse(r, "\"key\" is the name of another file");
+        store_config_value_refuse(r, "\"key\" is the name of another file");
 }
 
-static void read_uids(reader_t *r, const json_t *o, store_config_space_t *s)
+static void read_uids(store_config_value_t *r, const json_t *o,
+                      store_config_space_t *s)
 {
     const json_t *list = json_object_get(o, "uids");
     size_t n = json_array_size(list), i;
 
     if (!json_is_array(list) || n > STORE_CONFIG_UIDS) {
-        refuse(r, "\"uids\" is no list of up to %d users", STORE_CONFIG_UIDS);
+        store_config_value_refuse(r, "\"uids\" is no list of up to %d users",
+                                  STORE_CONFIG_UIDS);
         return;
     }
     s->uids = calloc(n ? n : 1, sizeof *s->uids);
     if (!s->uids) {
-        refuse(r, "there is no memory");
+        store_config_value_refuse(r, "there is no memory");
         return;
     }
     for (i = 0; i < n; i++) {
@@ -116,26 +51,30 @@ static void read_uids(reader_t *r, const json_t *o, store_config_space_t *s)
         json_int_t uid = json_integer_value(v);
 
         if (!json_is_integer(v) || uid < 0 || uid >= UINT32_MAX)
-            refuse(r, "\"uids\" has something that is no user");
+            store_config_value_refuse(r,
+                                      "\"uids\" has something that is no user");
         s->uids[s->n_uids++] = (uid_t)uid;
     }
 }
 
-static void read_space(reader_t *r, const json_t *o, store_config_space_t *s)
+static void read_space(store_config_value_t *r, const json_t *o,
+                       store_config_space_t *s)
 {
+    r->what = "space";
     r->where = json_string_value(json_object_get(o, "name"));
-    text(r, o, "name", s->name, sizeof s->name);
-    text(r, o, "key", s->key, sizeof s->key);
+    store_config_value_text(r, o, "name", s->name, sizeof s->name);
+    store_config_value_text(r, o, "key", s->key, sizeof s->key);
     check_key(r, s->key);
-    s->size = (uint64_t)number(r, o, "size", SIZE_MIN, (int64_t)STORE_EXTENT);
-    s->evict = boolean(r, o, "evict");
-    s->max_connections =
-        (uint32_t)number(r, o, "max_connections", 1, CONNECTIONS);
+    s->size = (uint64_t)store_config_value_number(r, o, "size", SIZE_MIN,
+                                                  (int64_t)STORE_EXTENT);
+    s->evict = store_config_value_boolean(r, o, "evict");
+    s->max_connections = (uint32_t)store_config_value_number(
+        r, o, "max_connections", 1, CONNECTIONS);
     read_uids(r, o, s);
     r->where = NULL;
 }
 
-static void check_twins(reader_t *r, const store_config_t *t)
+static void check_twins(store_config_value_t *r, const store_config_t *t)
 {
     unsigned i, j;
 
@@ -143,22 +82,25 @@ static void check_twins(reader_t *r, const store_config_t *t)
         for (j = 0; j < i; j++)
             if (strcmp(t->spaces[i].name, t->spaces[j].name) == 0 ||
                 strcmp(t->spaces[i].key, t->spaces[j].key) == 0)
-                refuse(r, "two spaces have the name or the key of %s",
-                       t->spaces[i].name);
+                store_config_value_refuse(
+                    r, "two spaces have the name or the key of %s",
+                    t->spaces[i].name);
 }
 
-static void read_spaces(reader_t *r, const json_t *o, store_config_t *t)
+static void read_spaces(store_config_value_t *r, const json_t *o,
+                        store_config_t *t)
 {
     const json_t *list = json_object_get(o, "spaces");
     size_t n = json_array_size(list), i;
 
     if (!json_is_array(list) || n > STORE_SPACES) {
-        refuse(r, "\"spaces\" is no list of up to %d", STORE_SPACES);
+        store_config_value_refuse(r, "\"spaces\" is no list of up to %d",
+                                  STORE_SPACES);
         return;
     }
     t->spaces = calloc(n ? n : 1, sizeof *t->spaces);
     if (!t->spaces) {
-        refuse(r, "there is no memory");
+        store_config_value_refuse(r, "there is no memory");
         return;
     }
     for (i = 0; i < n; i++)
@@ -166,30 +108,35 @@ static void read_spaces(reader_t *r, const json_t *o, store_config_t *t)
     check_twins(r, t);
 }
 
-static void read_all(reader_t *r, const json_t *o, store_config_t *t)
+static void read_all(store_config_value_t *r, const json_t *o,
+                     store_config_t *t)
 {
     if (!json_is_object(o)) {
-        refuse(r, "the document is no JSON object");
+        store_config_value_refuse(r, "the document is no JSON object");
         return;
     }
-    t->threads = (unsigned)number(r, o, "threads", 1, STORE_THREADS);
-    t->max_object =
-        (uint32_t)number(r, o, "max_object", 1024, INT64_C(30) << 20);
+    t->threads =
+        (unsigned)store_config_value_number(r, o, "threads", 1, STORE_THREADS);
+    t->max_object = (uint32_t)store_config_value_number(
+        r, o, "max_object", 1024, INT64_C(30) << 20);
     read_spaces(r, o, t);
+    store_config_cluster_read(r, o, &t->cluster);
+    t->n_listens = store_config_cluster_listens(r, o, &t->cluster, t->listen);
 }
 
 store_config_t *store_config_parse(const char *document, size_t n,
                                    char error[STORE_CONFIG_ERROR])
 {
-    reader_t r = {.error = error};
+    store_config_value_t r = {.error = error, .size = STORE_CONFIG_ERROR};
     json_error_t where;
     json_t *o = json_loadb(document, n, JSON_REJECT_DUPLICATES, &where);
     store_config_t *t = calloc(1, sizeof *t);
 
     if (!t)
-        refuse(&r, "there is no memory");
+        store_config_value_refuse(&r, "there is no memory");
     else if (!o)
-        refuse(&r, "line %d: %.150s", where.line, where.text);
+        store_config_value_refuse(&r, "line %d: %.150s", where.line,
+                                  where.text);
     else
         read_all(&r, o, t);
     json_decref(o);
@@ -213,6 +160,22 @@ static ssize_t read_whole(int fd, char *to, size_t size)
     return got < 0 ? -1 : (ssize_t)n;
 }
 
+/* What others can read is no secret. */
+static store_config_t *parse_private(const char *document, size_t n,
+                                     const struct stat *st, char *error)
+{
+    store_config_t *t = store_config_parse(document, n, error);
+
+    if (!t || t->cluster.n_secret == 0 ||
+        (st->st_mode & (S_IRWXG | S_IRWXO)) == 0)
+        return t;
+    snprintf(error, STORE_CONFIG_ERROR,
+             "it has a secret and mode %o, so others than its owner can use it",
+             (unsigned)(st->st_mode & 0777));
+    store_config_free(t);
+    return NULL;
+}
+
 store_config_t *store_config_read(int dirfd, const char *name,
                                   char error[STORE_CONFIG_ERROR])
 {
@@ -230,7 +193,7 @@ store_config_t *store_config_read(int dirfd, const char *name,
             n = read_whole(fd, document, (size_t)st.st_size);
     }
     if (n >= 0)
-        t = store_config_parse(document, (size_t)n, error);
+        t = parse_private(document, (size_t)n, &st, error);
     else
         snprintf(error, STORE_CONFIG_ERROR, "%s", strerror(errno));
     free(document);

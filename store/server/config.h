@@ -20,8 +20,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "store/cluster/cluster.h"
 #include "store/format.h"
+#include "store/server/config_cluster.h"
 
 #define STORE_CONFIG_ERROR 256
 #define STORE_CONFIG_KEY   32 /* bytes of a socket's name, NUL included */
@@ -38,15 +38,6 @@ typedef struct {
     uint32_t n_uids;
     uid_t *uids; /**< users that may connect, besides root */
 } store_config_space_t;
-
-/** AppStoreListen: TCP clients of one space. */
-typedef struct {
-    store_address_t address;
-    uint16_t port;
-    char space[STORE_NAME];
-} store_config_listen_t;
-
-#define STORE_CONFIG_LISTENS 64
 
 typedef struct {
     store_cluster_t cluster; /**< zero: this store is alone */

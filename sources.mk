@@ -61,8 +61,10 @@ store_memory_sources = \
 	store/memory/chunk.c \
 	store/memory/class.c \
 	store/memory/evict.c \
+	store/memory/files.c \
 	store/memory/index.c \
 	store/memory/item.c \
+	store/memory/large_value.c \
 	store/memory/move.c \
 	store/memory/page.c \
 	store/memory/piece.c \
@@ -602,6 +604,7 @@ unit_tests = \
 	tests/unit/store_config \
 	tests/unit/store_config_cluster \
 	tests/unit/store_item \
+	tests/unit/store_large_value \
 	tests/unit/store_mailbox \
 	tests/unit/store_move \
 	tests/unit/store_recover \

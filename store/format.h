@@ -16,6 +16,7 @@
  *     page (64 KiB):  header 64 | chunk | chunk | ...     chunks of one class
  *     chunk:          item header 36 | key | value          one chunk, or
  *                     item header 36 | key | link 4         STORE_CHAINED
+ *                     item header 36 | key | number 4       STORE_IN_FILE
  *                     item header 36 | bytes of the value   a piece
  *
  * A reference names a chunk of the same space: its offset from the beginning of

@@ -185,7 +185,8 @@ static void warn_of_store(const apppool_app_t *app)
                        : set->store_evict != APPPOOL_UNSET ? "AppStoreEvict"
                        : set->store_connections != APPPOOL_UNSET
                            ? "AppStoreMaxConnections"
-                           : NULL;
+                       : set->store_disk != APPPOOL_UNSET ? "AppStoreDisk"
+                                                          : NULL;
 
     if (what && !app->space)
         SAY(APLOG_WARNING,

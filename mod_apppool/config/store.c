@@ -180,6 +180,7 @@ static const char *difference(const apppool_space_t *a,
     return a->size != b->size                         ? "AppStore"
            : a->evict != b->evict                     ? "AppStoreEvict"
            : a->max_connections != b->max_connections ? "AppStoreMaxConnections"
+           : a->disk != b->disk                       ? "AppStoreDisk"
                                                       : NULL;
 }
 

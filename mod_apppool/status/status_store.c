@@ -39,7 +39,12 @@ static void facts(request_rec *r, const json_t *space)
         ", <b>", MEMBER(space, "items"),
         apppool_status_number(space, "items") == 1 ? "</b> item, "
                                                    : "</b> items, ",
-        MEMBER(space, "connections"), NULL);
+        NULL);
+    if (apppool_status_number(space, "files") > 0)
+        ap_rvputs(r,
+                  apppool_status_bytes(r, json_object_get(space, "file_bytes")),
+                  " in files, ", NULL);
+    ap_rvputs(r, MEMBER(space, "connections"), NULL);
     if (json_integer_value(limit) > 0)
         ap_rvputs(r, " of ", apppool_status_show(r, limit), NULL);
     ap_rputs(apppool_status_number(space, "connections") == 1 &&

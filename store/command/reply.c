@@ -19,6 +19,9 @@
 #define BLOCK_BYTES 13800
 #define SEND_PARTS  128
 
+/* Bytes, and at most one sendmsg() more, of one call of store_reply_send(). */
+#define TURN        (256u << 10)
+
 /* With more than that, it is full. */
 #define PENDING_MAX (1u << 20) /* bytes */
 #define BLOCKS_MAX  8
@@ -326,6 +329,8 @@ int store_reply_send(store_reply_t *reply, int fd, size_t *sent)
         }
         *sent += (size_t)n;
         advance(reply, (size_t)n);
+        if (*sent >= TURN && store_reply_pending(reply) > 0)
+            return EINPROGRESS;
     }
     return 0;
 }

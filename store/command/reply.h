@@ -47,9 +47,11 @@ int store_reply_is_full(const store_reply_t *);
 int store_reply_failed(const store_reply_t *);
 
 /**
- * Send as much as the socket takes. Does not block.
+ * Send as much as the socket takes, and a bounded part of a long reply: others
+ * wait for this thread. Does not wait for the client.
  * @param sent bytes
- * @return 0: all is sent. EAGAIN: the rest later. Else errno: close it
+ * @return 0: all is sent. EAGAIN: the rest when the socket takes more.
+ *         EINPROGRESS: the rest in the next turn. Else errno: close it
  */
 int store_reply_send(store_reply_t *, int fd, size_t *sent);
 

@@ -48,12 +48,21 @@ static void count(store_space_t *space, const store_item_t *item, uint32_t now,
 
     STORE_ADD(figures->items, (uint64_t)-1);
     STORE_ADD(figures->item_bytes, -(uint64_t)store_item_size(item));
-    if (!dead)
+    if (!dead && why == STORE_EVICT_FILE) {
+        STORE_ADD(figures->evictions, 1);
+        STORE_ADD(figures->file_evictions, 1);
+    }
+    else if (!dead)
         count_eviction(space, item, now);
     else if (why == STORE_EVICT_SWEPT)
         STORE_ADD(figures->expired, 1);
     else
         STORE_ADD(figures->reclaimed, 1);
+}
+
+static int may_live(store_evict_why_t why)
+{
+    return why == STORE_EVICT_LIVING || why == STORE_EVICT_FILE;
 }
 
 int store_evict_item(store_space_t *space, store_item_t *item, uint32_t now,
@@ -68,7 +77,7 @@ int store_evict_item(store_space_t *space, store_item_t *item, uint32_t now,
     if (!store_table_try(space->table, hash))
         return 0;
     dead = is_dead(space, item, now);
-    taken = store_evict_is_unused(item) && (dead || why == STORE_EVICT_LIVING);
+    taken = store_evict_is_unused(item) && (dead || may_live(why));
     if (taken) {
         store_table_unlink(space, hash, item);
         store_state_set(item, STORE_FREE);
@@ -93,7 +102,7 @@ store_item_t *store_evict_owner(const store_space_t *space, store_ref_t ref)
                                             : item;
 }
 
-static int is_older(const store_item_t *item, const store_item_t *than)
+int store_evict_is_older(const store_item_t *item, const store_item_t *than)
 {
     uint32_t used = STORE_GET(item->used), other = STORE_GET(than->used);
 
@@ -119,7 +128,7 @@ int store_evict(store_space_t *space, unsigned class_)
         if (is_dead(space, item, now) &&
             store_evict_item(space, item, now, STORE_EVICT_DEAD))
             return 1;
-        if (!oldest || is_older(item, oldest))
+        if (!oldest || store_evict_is_older(item, oldest))
             oldest = item;
         if (++candidates % CANDIDATES == 0) {
             if (may_live &&

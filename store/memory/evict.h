@@ -16,6 +16,7 @@
 /** Why an item is removed, which decides what is counted. */
 typedef enum {
     STORE_EVICT_LIVING, /**< living or dead, for its memory */
+    STORE_EVICT_FILE,   /**< living or dead, for its file */
     STORE_EVICT_DEAD,   /**< only if it is dead, for its memory */
     STORE_EVICT_SWEPT   /**< only if it is dead */
 } store_evict_why_t;
@@ -31,6 +32,9 @@ int store_evict(store_space_t *, unsigned class_);
  * @return 1: it was removed */
 int store_evict_item(store_space_t *, store_item_t *, uint32_t now,
                      store_evict_why_t);
+
+/** Was it unused longer than another one? */
+int store_evict_is_older(const store_item_t *, const store_item_t *than);
 
 /** The item that a chunk belongs to: a piece belongs to its head. */
 store_item_t *store_evict_owner(const store_space_t *, store_ref_t);

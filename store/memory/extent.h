@@ -21,6 +21,7 @@
 struct store_table;
 struct store_chunks;
 struct store_sweep;
+struct store_files;
 
 typedef struct store_space {
     unsigned slot;    /**< in the directory */
@@ -33,6 +34,8 @@ typedef struct store_space {
     struct store_table *table;
     struct store_chunks *chunks;
     struct store_sweep *sweep;
+    struct store_files *files;
+    uint64_t disk; /**< the limit of the values in files, bytes; atomic */
 } store_space_t;
 
 /** The address of a reference. It must be one that this space gave. */

@@ -7,6 +7,8 @@
 #include "store/clock.h"
 #include "store/memory/chunk.h"
 #include "store/memory/evict.h"
+#include "store/memory/files.h"
+#include "store/memory/large_value.h"
 #include "store/memory/move.h"
 #include "store/memory/piece.h"
 
@@ -124,43 +126,90 @@ static int is_too_large(const store_space_t *space, uint32_t length)
     return length / (STORE_PAGE / 2) > STORE_GET(space->pages_max);
 }
 
-store_item_t *store_item_make(store_space_t *space, const void *key,
-                              uint8_t klen, uint32_t flags, uint32_t exptime,
-                              uint32_t length)
+/* Its head, with the key. @param bits STORE_CHAINED or STORE_IN_FILE: behind the
+ * key is a link, and not the value */
+static store_item_t *make_head(store_space_t *space, const void *key,
+                               uint8_t klen, uint32_t length, unsigned bits)
+{
+    uint32_t behind = bits ? (uint32_t)sizeof(store_ref_t) : length;
+    store_item_t *item =
+        make_header(space, HEADER + klen + behind, length, bits);
+
+    if (!item)
+        return NULL;
+    item->klen = klen;
+    memcpy(store_item_key(item), key, klen);
+    if (bits)
+        memset(store_piece_link(item), 0, sizeof(store_ref_t));
+    return item;
+}
+
+static store_item_t *make_in_memory(store_space_t *space, const void *key,
+                                    uint8_t klen, uint32_t length)
 {
     int chained = length > STORE_CHUNK_MAX - HEADER - klen;
-    uint32_t behind = chained ? (uint32_t)sizeof(store_ref_t) : length;
     store_item_t *item;
 
     if (is_too_large(space, length))
         return NULL;
-    item = make_header(space, HEADER + klen + behind, length,
-                       chained ? STORE_CHAINED : 0);
+    item = make_head(space, key, klen, length, chained ? STORE_CHAINED : 0);
+    if (!item || !chained || make_pieces(space, item))
+        return item;
+    store_item_release(space, item);
+    return NULL;
+}
+
+/* The head is made last: before that it would lead to no file. */
+static store_item_t *make_in_file(store_space_t *space, const void *key,
+                                  uint8_t klen, uint32_t length)
+{
+    uint32_t number = store_large_take(space, length);
+    store_item_t *item;
+
+    if (!number) {
+        STORE_ADD(space->figures->file_refused, 1);
+        return NULL;
+    }
+    item = make_head(space, key, klen, length, STORE_IN_FILE);
+    if (item) {
+        memcpy(store_piece_link(item), &number, sizeof number);
+        store_files_set(space, number, store_ref(space, item));
+        return item;
+    }
+    store_chunk_lock(space);
+    store_files_give(space, number);
+    store_chunk_unlock(space);
+    return NULL;
+}
+
+store_item_t *store_item_make(store_space_t *space, const void *key,
+                              uint8_t klen, uint32_t flags, uint32_t exptime,
+                              uint32_t length)
+{
+    store_item_t *item = length > store_large_over
+                             ? make_in_file(space, key, klen, length)
+                             : make_in_memory(space, key, klen, length);
+
     if (!item)
         return NULL;
-    item->klen = klen;
     item->flags = flags;
     STORE_SET(item->exptime, exptime);
     STORE_SET(item->used, store_clock());
-    memcpy(store_item_key(item), key, klen);
-    if (chained) {
-        memset(store_piece_link(item), 0, sizeof(store_ref_t));
-        if (!make_pieces(space, item)) {
-            store_item_release(space, item);
-            return NULL;
-        }
-    }
     return item;
 }
 
 char *store_item_bytes(const store_space_t *space, const store_item_t *item,
                        uint32_t offset, uint32_t *n)
 {
-    if (STORE_GET(item->bits) & STORE_CHAINED) {
+    unsigned bits = STORE_GET(item->bits);
+
+    if (bits & STORE_CHAINED) {
         item = store_piece_at(space, item, offset);
         offset %= STORE_PIECE_BYTES;
     }
     *n = item->length - offset;
+    if (bits & STORE_IN_FILE)
+        return store_files_bytes(space, store_piece_first(item)) + offset;
     return store_item_key(item) + item->klen + offset;
 }
 

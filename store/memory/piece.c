@@ -3,6 +3,7 @@
 #include "store/memory/piece.h"
 
 #include "store/memory/chunk.h"
+#include "store/memory/files.h"
 
 store_item_t *store_piece_at(const store_space_t *space,
                              const store_item_t *head, uint32_t offset)
@@ -22,6 +23,8 @@ void store_piece_free(store_space_t *space, store_item_t *item)
 
     if (STORE_GET(item->bits) & STORE_CHAINED)
         ref = store_piece_first(item);
+    if (STORE_GET(item->bits) & STORE_IN_FILE)
+        store_files_give(space, store_piece_first(item));
     store_chunk_give(space, store_ref(space, item));
     while (ref) {
         store_ref_t next = store_at(space, ref)->next;

@@ -21,18 +21,19 @@
 
 #define STORE_PIECE_BYTES (STORE_CHUNK_MAX - (uint32_t)sizeof(store_item_t))
 
-/** Where the head has the reference of its first piece; not aligned. */
+/** Where the head has the reference of its first piece, or STORE_IN_FILE: the
+ * number of its file; not aligned. */
 static inline char *store_piece_link(const store_item_t *head)
 {
     return (char *)(uintptr_t)(head + 1) + head->klen;
 }
 
-static inline store_ref_t store_piece_first(const store_item_t *head)
+static inline uint32_t store_piece_first(const store_item_t *head)
 {
-    store_ref_t ref;
+    uint32_t link;
 
-    memcpy(&ref, store_piece_link(head), sizeof ref);
-    return ref;
+    memcpy(&link, store_piece_link(head), sizeof link);
+    return link;
 }
 
 /** Bytes of the value in the piece at this offset. */
@@ -48,8 +49,8 @@ static inline uint32_t store_piece_length(const store_item_t *head,
 store_item_t *store_piece_at(const store_space_t *, const store_item_t *head,
                              uint32_t offset);
 
-/** Give the chunks of an item back, also those of its pieces. The item is not
- * LIVE. */
+/** Give the chunks of an item back, also those of its pieces, and its file. The
+ * item is not LIVE. */
 void store_piece_free(store_space_t *, store_item_t *);
 
 #endif

@@ -205,10 +205,13 @@ static int send_reply(turn_t *t)
     if (store_reply_pending(t->reply) > 0)
         rv = store_reply_send(t->reply, t->c->fd, &sent);
     store_count(t->counters, STORE_BYTES_WRITTEN, sent);
-    if (rv != 0 && rv != EAGAIN)
-        return -1;
+    t->c->unsent = rv == EINPROGRESS;
+    if (rv == EINPROGRESS)
+        return 0;
     if (rv == EAGAIN)
         return await_room(t, 1);
+    if (rv != 0)
+        return -1;
     if (t->c->reply) {
         store_reply_free(t->c->reply);
         t->c->reply = t->reply = NULL;
@@ -242,6 +245,8 @@ static store_turn_t what_next(const turn_t *t)
 {
     const store_connection_t *c = t->c;
 
+    if (c->unsent)
+        return STORE_TURN_MORE;
     if (c->reply && store_reply_is_full(c->reply))
         return STORE_TURN_IDLE;
     if (store_session_is_over(c->session))
@@ -270,7 +275,7 @@ store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
     if (rv == 0 && !store_reply_is_full(t.reply) &&
         !store_session_is_over(c->session))
         rv = read_and_serve(&t);
-    if (rv == 0 && !c->awaits_room)
+    if (rv == 0 && !c->awaits_room && !c->unsent)
         rv = send_reply(&t);
     if (t.reply)
         keep_reply(&t);

@@ -45,6 +45,7 @@ typedef struct store_connection {
     uint8_t readable;    /**< the socket may have more bytes */
     uint8_t unserved;    /**< `rest` may have complete commands */
     uint8_t awaits_room; /**< epoll reports when the client takes bytes */
+    uint8_t unsent;      /**< the client may take more of `reply` now */
     uint8_t ends;        /**< an event has reported that an end follows */
     uint8_t at_end;      /**< the client sends no more, and all is read */
 } store_connection_t;

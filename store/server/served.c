@@ -191,7 +191,8 @@ static int is_same_socket(const store_served_t *s,
 
 static void add(store_config_space_t *o)
 {
-    store_space_options_t options = {o->name, o->size, o->evict, heartbeat};
+    store_space_options_t options = {o->name, o->size, o->disk, o->evict,
+                                     heartbeat};
     store_served_t *s = calloc(1, sizeof *s);
 
     heartbeat();
@@ -214,13 +215,15 @@ static void add(store_config_space_t *o)
 
 static void change(store_served_t *s, store_config_space_t *o)
 {
-    store_space_options_t options = {s->options.name, o->size, o->evict, NULL};
+    store_space_options_t options = {s->options.name, o->size, o->disk,
+                                     o->evict, NULL};
 
     if (!is_same_socket(s, o)) {
         close_listener(s);
         store_mailbox_keep(stays, NULL);
     }
-    if (s->options.size != o->size || s->options.evict != o->evict)
+    if (s->options.size != o->size || s->options.disk != o->disk ||
+        s->options.evict != o->evict)
         store_space_configure(s->space, &options);
     take_options(s, o);
     if (s->gone)

@@ -23,6 +23,7 @@
 
 #include "spawner/shared/clock_ms.h"
 #include "spawner/shared/heartbeat.h"
+#include "store/memory/large_value.h"
 #include "store/memory/region.h"
 #include "store/server/accept.h"
 #include "store/server/keep.h"
@@ -43,6 +44,7 @@ static struct {
     store_server_t server;
     store_worker_t worker[STORE_THREADS];
     unsigned threads; /* that the configuration wants */
+    char temp_dir[STORE_CONFIG_PATH];
     int stopping;
     int full; /* there were no more descriptors: accept in a second again */
     int64_t now;
@@ -71,6 +73,14 @@ static void apply(store_config_t *config)
         store_worker_look(&server.worker[i]);
 }
 
+static int is_for_next_start(const store_config_t *config)
+{
+    return config->threads != server.threads ||
+           config->max_object != server.server.max_object ||
+           config->large != store_large_over ||
+           strcmp(config->temp_dir, server.temp_dir) != 0;
+}
+
 static void on_bell(void *ctx)
 {
     store_config_t *config;
@@ -83,11 +93,10 @@ static void on_bell(void *ctx)
     if (!config)
         return;
     apply(config);
-    if (config->threads != server.threads ||
-        config->max_object != server.server.max_object)
+    if (is_for_next_start(config))
         store_note(STORE_INFO,
-                   "AppStoreThreads and AppStoreMaxObject change with "
-                   "the next start of the store");
+                   "AppStoreThreads, AppStoreMaxObject, AppStoreLarge and "
+                   "AppStoreTempDir change with the next start of the store");
     store_config_free(config);
 }
 
@@ -237,6 +246,9 @@ static int begin(const char *runtime)
     server.server.max_object = config->max_object;
     server.server.max_connections = 1024;
     store_item_max = config->max_object;
+    store_large_over = config->large;
+    memcpy(server.temp_dir, config->temp_dir, sizeof server.temp_dir);
+    store_large_directory = server.temp_dir;
     hooks.directory = server.startup.sockets;
     store_served_begin(&hooks);
     store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);

@@ -53,7 +53,8 @@ int store_startup_check(int argc, char **argv)
 /* httpd signals its process group, and a terminal may do so as well. */
 static int open_signals(void)
 {
-    static const int ignored[] = {SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2};
+    static const int ignored[] = {SIGINT,  SIGHUP,  SIGPIPE,
+                                  SIGUSR1, SIGUSR2, SIGXFSZ};
     sigset_t mask;
     size_t i;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/clock.h"
+#include "store/memory/large_value.h"
 #include "store/memory/region.h"
 #include "store/note.h"
 #include "store/server/served.h"
@@ -93,33 +94,68 @@ static uint64_t count_refused(unsigned slot)
     return n;
 }
 
-/* The first eviction, or refusal of an item, in an hour. */
-static void log_limit(store_served_t *s, int64_t now)
+/* Something has happened. @return 1: it is the first time in an hour */
+static int is_first(int64_t *at, int64_t now)
 {
-    uint64_t evictions = __atomic_load_n(&s->space->figures->evictions,
-                                         __ATOMIC_RELAXED),
-             refused = count_refused(s->space->slot);
-    int is_new = evictions != s->evictions || refused != s->refused;
+    if (*at != 0 && now - *at < AGAIN)
+        return 0;
+    *at = now;
+    return 1;
+}
 
-    if (is_new && (s->limit_at == 0 || now - s->limit_at >= AGAIN)) {
-        s->limit_at = now;
-        store_note(refused != s->refused ? STORE_WARN : STORE_NOTICE,
-                   "space %s is full (AppStore): %s", s->options.name,
-                   refused != s->refused
-                       ? "items are refused"
+static void log_full(const store_served_t *s, const char *directive,
+                     int refused)
+{
+    store_note(refused ? STORE_WARN : STORE_NOTICE, "space %s is full (%s): %s",
+               s->options.name, directive,
+               refused ? "items are refused"
                        : "the items that were unused longest are evicted");
-    }
+}
+
+/* A value without a file is refused as well, and evicts as well. */
+static void log_limits(store_served_t *s, int has_disk, int64_t now)
+{
+    const store_space_figures_t *f = s->space->figures;
+    uint64_t in_files = STORE_GET(f->file_evictions),
+             no_file = STORE_GET(f->file_refused),
+             evictions = STORE_GET(f->evictions) - in_files,
+             refused = count_refused(s->space->slot);
+    int disk_refuses = no_file != s->file_refused,
+        refuses = refused != s->refused && !disk_refuses;
+
+    if ((refuses || evictions != s->evictions) && is_first(&s->limit_at, now))
+        log_full(s, "AppStore", refuses);
+    if (has_disk && (disk_refuses || in_files != s->file_evictions) &&
+        is_first(&s->disk_at, now))
+        log_full(s, "AppStoreDisk", disk_refuses);
     s->evictions = evictions;
     s->refused = refused;
+    s->file_evictions = in_files;
+    s->file_refused = no_file;
+}
+
+/* @return 1: files for values can be made */
+static int log_disk(int64_t now)
+{
+    static int64_t at;
+    int error = store_large_error();
+
+    if (error && is_first(&at, now))
+        store_note(STORE_ERROR,
+                   "values above AppStoreLarge are refused, because there "
+                   "can be no file for them in AppStoreTempDir %s: %s",
+                   store_large_directory, strerror(error));
+    return error == 0;
 }
 
 void store_upkeep_tick(int64_t now)
 {
+    int has_disk = log_disk(now);
     store_served_t *s;
 
     for (s = store_served_list(); s; s = s->next) {
         store_space_tick(s->space);
-        log_limit(s, now);
+        log_limits(s, has_disk, now);
     }
     forget_gone(store_clock());
 }

@@ -15,6 +15,9 @@ pytestmark = pytest.mark.mpms("event")
 SERVER = [
     ("AppStoreMaxObject 31M", "31M"),
     ("AppStoreMaxObject 512", "512"),
+    ("AppStoreLarge 31M", "31M"),
+    ("AppStoreLarge 512", "512"),
+    ("AppStoreTempDir ''", ""),
     ("AppStoreThreads 0", "0"),
     ("AppStoreThreads 17", "17"),
     ("AppStoreUser root", "root"),
@@ -44,6 +47,8 @@ APP = [
     ("AppStoreSpace " + "s" * 64, "s" * 64),
     ("AppStoreEvict maybe", "maybe"),
     ("AppStoreMaxConnections 0", "0"),
+    ("AppStoreDisk 1023K", "1023K"),
+    ("AppStoreDisk 1025G", "1025G"),
 ]
 
 
@@ -67,7 +72,8 @@ def test_bad_app_value(httpd: Httpd, line: str, value: str) -> None:
 
 DIFFERENCES = [("AppStore 8M", "AppStore 9M"),
                ("AppStoreEvict On", "AppStoreEvict Off"),
-               ("AppStoreMaxConnections 5", "AppStoreMaxConnections 6")]
+               ("AppStoreMaxConnections 5", "AppStoreMaxConnections 6"),
+               ("AppStoreDisk 8M", "AppStoreDisk 9M")]
 
 
 @pytest.mark.usefixtures("store")

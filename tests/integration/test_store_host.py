@@ -76,10 +76,12 @@ def test_environment(httpd: Httpd, store: Store) -> None:
     httpd.app("shop", "AppStore 8M", "AppSetEnv MEMCACHE_SERVERS mine")
     httpd.app("blog", "AppStore 9M", "AppStoreSpace common",
               "AppStoreEvict Off", "AppStoreMaxConnections 7",
-              "AppUser games")
+              "AppStoreDisk 100M", "AppUser games")
     httpd.app("news", "AppStore 9M", "AppStoreSpace common",
-              "AppStoreEvict Off", "AppStoreMaxConnections 7")
-    httpd.directives += ["AppStoreThreads 3", "AppStoreMaxObject 2M"]
+              "AppStoreEvict Off", "AppStoreMaxConnections 7",
+              "AppStoreDisk 100M")
+    httpd.directives += ["AppStoreThreads 3", "AppStoreMaxObject 2M",
+                         "AppStoreLarge 128K", f"AppStoreTempDir {httpd.dir}"]
     httpd.start()
     table = store.wait_for("start")["table"]
     spaces = {space.pop("name"): space for space in table.pop("spaces")}
@@ -87,7 +89,7 @@ def test_environment(httpd: Httpd, store: Store) -> None:
         "MEMCACHE_SERVERS"]
     assert spaces["common"] == {
         "size": 9 << 20, "evict": False, "max_connections": 7,
-        "disk": 9 << 20, "uids": [pwd.getpwnam("games").pw_uid, UID]}
+        "disk": 100 << 20, "uids": [pwd.getpwnam("games").pw_uid, UID]}
     assert len(spaces) == 2
     own = next(space for name, space in spaces.items() if name != "common")
     key = own.pop("key")
@@ -101,8 +103,8 @@ def test_environment(httpd: Httpd, store: Store) -> None:
         environment(httpd, "blog")["MEMCACHE_SERVERS"]
     build = table.pop("build")
     assert table == {"contract": table["contract"], "threads": 3,
-                     "max_object": 2 << 20, "large": 256 << 10,
-                     "temp_dir": "/var/tmp"}
+                     "max_object": 2 << 20, "large": 128 << 10,
+                     "temp_dir": str(httpd.dir)}
     assert os.readlink(httpd.runtime / "store.save") == f"{httpd.dir}/saved"
     assert build.startswith(f"contract {table['contract']}, ")
 

@@ -176,8 +176,8 @@ def test_space_that_is_gone_for_an_hour() -> None:
     with Store(space("shop"), space("blog"), space("wiki")) as store:
         for key in ("blog", "wiki"):
             with store.connect_to(key) as connection:
-                for i in range(20):
-                    put(connection, b"key%d" % i, b"x" * 500_000)
+                for i in range(50):
+                    put(connection, b"key%d" % i, b"x" * 200_000)
         store.table["spaces"] = [space("shop"), space("wiki")]
         store.write_table()
         store.ring()

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/memory/large_value.h"
 #include "store/memory/sweeper.h"
 #include "tests/unit/support/shelf.h"
 
@@ -86,13 +87,13 @@ static void change_the_space(unsigned i)
         store_space_flush(shelf.space, 0);
 }
 
-static void y47_each_value_is_one_that_was_written(void **state)
+static void load(void)
 {
     worker_t workers[THREADS];
     pthread_t sweeper;
     unsigned i;
 
-    (void)state;
+    wrong = found = over = 0;
     shelf_open(&shelf, 40, 1);
     pthread_create(&sweeper, NULL, sweep, NULL);
     for (i = 0; i < THREADS; i++) {
@@ -120,10 +121,25 @@ static void y47_each_value_is_one_that_was_written(void **state)
     shelf_close(&shelf);
 }
 
+static void y47_each_value_is_one_that_was_written(void **state)
+{
+    (void)state;
+    load();
+}
+
+static void y45_so_is_each_value_in_a_file(void **state)
+{
+    (void)state;
+    store_large_over = 1000;
+    load();
+    store_large_over = UINT32_MAX;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(y47_each_value_is_one_that_was_written),
+        cmocka_unit_test(y45_so_is_each_value_in_a_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@ shm_sources = \
 	shm/slots/group.c \
 	shm/format/heap.c \
 	shm/format/histogram.c \
+	shm/verbs/health.c \
 	shm/verbs/history.c \
 	shm/verbs/housekeeping.c \
 	shm/slots/hung.c \
@@ -39,6 +40,7 @@ shm_sources = \
 	shm/view/report_value.c \
 	shm/view/memory_use.c \
 	shm/policy/restart.c \
+	shm/policy/refusal.c \
 	shm/policy/retire.c \
 	shm/policy/capacity.c \
 	shm/policy/room.c \
@@ -207,6 +209,7 @@ module_sources = \
 	mod_apppool/status/status_assets.c \
 	mod_apppool/status/status_chart.c \
 	mod_apppool/status/status_group.c \
+	mod_apppool/status/status_health.c \
 	mod_apppool/status/status_metrics.c \
 	mod_apppool/status/status_page.c \
 	mod_apppool/status/status_store.c \
@@ -357,6 +360,7 @@ spawner_sources = \
 	spawner/control/command_list.c \
 	spawner/control/command_app.c \
 	spawner/control/command_view.c \
+	spawner/control/command_host.c \
 	spawner/control/command_process.c \
 	spawner/life/warmup.c \
 	spawner/output/log_writer.c \
@@ -546,6 +550,7 @@ unit_tests = \
 	tests/unit/shared_connection \
 	tests/unit/session_peek \
 	tests/unit/lock_rescue \
+	tests/unit/health \
 	tests/unit/histogram \
 	tests/unit/history \
 	tests/unit/hostile \

@@ -57,6 +57,12 @@ static const char help[] =
     "                   when the new code serves requests, or does not start\n"
     "  start APP [--wait [--timeout S]]\n"
     "                   start MinInstances processes, and at least one\n"
+    "  out              take this host out: apppool-health responds with 503, "
+    "so\n"
+    "                   load balancers send no more requests; those that come "
+    "are\n"
+    "                   served\n"
+    "  in               take this host back in\n"
     "  show APP         show the value of each directive, and where it is set\n"
     "  logs APP [-f]    print the last output of an application; -f, "
     "--follow:\n"
@@ -224,6 +230,8 @@ static const struct {
     {"drain", APP, WAIT, NULL, show_done, await_drained},
     {"restart", APP, HOW | WAIT, NULL, show_done, await_running},
     {"start", APP, WAIT, NULL, show_done, await_running},
+    {"out", NULL, 0, NULL, show_done, NULL},
+    {"in", NULL, 0, NULL, show_done, NULL},
     {"show", APP, 0, NULL, show_settings, NULL},
     {"logs", APP, FOLLOW, logs, NULL, NULL},
     {"report", PROCESS, 0, NULL, show_report, NULL},

@@ -168,6 +168,8 @@ static void print_pool(const json_t *pool)
            (long long)number(pool, "spawning"),
            (long long)number(pool, "leaving"),
            (long long)number(pool, "waiting"));
+    if (json_is_true(json_object_get(pool, "out")))
+        puts("this host is out; apppoolctl in takes it back in");
 }
 
 void table_print(const json_t *report)

@@ -283,6 +283,10 @@ void apppool_status_metrics(request_rec *r, const json_t *doc)
     family(r, "pool_limit", "gauge", NULL, "MaxPoolSize.");
     sample(r, "pool_limit", "", NULL, "",
            number(r, json_object_get(pool, "max")));
+    family(r, "pool_out", "gauge", NULL,
+           "1: apppoolctl out has taken this host out.");
+    sample(r, "pool_out", "", NULL, "",
+           json_is_true(json_object_get(pool, "out")) ? "1" : "0");
     processes(r, groups);
     failing(r, groups);
     simple(r, groups);

@@ -64,14 +64,16 @@ static void summary(request_rec *r, const json_t *doc)
 {
     const json_t *pool = json_object_get(doc, "pool");
     apr_int64_t waiting = apppool_status_number(pool, "waiting");
+    int out = json_is_true(json_object_get(pool, "out"));
 
     ap_rputs("<section id=\"summary\">", r);
     size(r, pool);
     states(r, json_object_get(pool, "states"));
     ap_rprintf(r,
                "; <span class=\"%s\"><b>%" APR_INT64_T_FMT
-               "</b> waiting</span></section>\n",
-               waiting > 0 ? "warn" : "", waiting);
+               "</b> waiting</span>%s</section>\n",
+               waiting > 0 ? "warn" : "", waiting,
+               out ? "; <span class=\"warn\">this host is out</span>" : "");
 }
 
 /* ---- events and counters ---- */

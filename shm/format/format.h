@@ -303,7 +303,8 @@ typedef struct {
     uint64_t size;   /**< of the segment, bytes */
     uint32_t n_groups, n_processes, n_sessions, n_children;
     uint32_t connection_room; /**< [O] futex: slots/connection_room.h */
-    uint32_t padding1[5];
+    uint32_t out; /**< [O] 1: an administrator has taken the host out */
+    uint32_t padding1[4];
 
     /* What each checkout and checkin touches: two lines. */
     uint32_t lock;            /**< lock.h */
@@ -354,7 +355,7 @@ _Static_assert(offsetof(apl_session_t, id) == APL_CACHE_LINE,
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 12
+#define APL_FORMAT_VERSION 13
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

@@ -132,6 +132,13 @@ static inline void *apl_slot_take(apl_pool_t *pool, apl_slots_t slots)
     return state;
 }
 
+/** Has the slot array no free slot? */
+static inline int apl_slot_none(apl_pool_t *pool, apl_slots_t slots)
+{
+    return apl_list_first(pool, slots.free) == 0 &&
+           apl_once(*slots.top) >= slots.n - 1;
+}
+
 /** Put a free slot into the list. Low slots are taken first, so that the last
  * ones remain unused. */
 static inline void apl_slot_put(apl_pool_t *pool, apl_slots_t slots, void *slot)

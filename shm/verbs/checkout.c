@@ -10,6 +10,7 @@
 #include "shm/slots/group.h"
 #include "shm/format/list.h"
 #include "shm/slots/process.h"
+#include "shm/policy/refusal.h"
 #include "shm/policy/retire.h"
 #include "shm/policy/capacity.h"
 #include "shm/slots/session.h"
@@ -116,22 +117,16 @@ static int spawner_should_look(apl_lock_token_t *token, const apl_group_t *g)
 static apr_status_t queue(apl_lock_token_t *token, apl_group_t *g,
                           apl_session_t *s, apl_session_ref_t *ref)
 {
-    apl_counters_t *c = &token->pool->header->counters;
+    apr_status_t rv = apl_refusal_of(token, g);
 
-    if (g->retired && g->size + g->spawning == 0)
-        return APL_ESTOPPING;
-    if (g->failures != 0 && token->now < g->retry_at &&
-        g->size + g->spawning == 0) {
+    if (rv == APL_EBACKOFF) {
         ref->error_id = g->error_id;
         ref->retry_after = g->retry_at - token->now;
-        return APL_EBACKOFF;
     }
-    if (apl_group_too_many_unkillable(g) && g->size + g->spawning == 0)
-        return APL_EUNKILLABLE;
-    if (g->options.max_queue != 0 && g->waiting >= g->options.max_queue) {
-        c->queue_full++;
-        return APL_EQUEUEFULL;
-    }
+    if (rv == APL_EQUEUEFULL)
+        token->pool->header->counters.queue_full++;
+    if (rv != APR_SUCCESS)
+        return rv;
     apl_session_queue(token, s);
     apl_capacity_ask(token, g);
     apl_capacity_assign(token);

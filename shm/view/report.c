@@ -223,6 +223,7 @@ static json_t *report_pool(const apl_header_t *h)
     json_object_set_new(o, "leaving", apl_report_number(h->leaving));
     json_object_set_new(o, "states", no_states());
     json_object_set_new(o, "config", apl_report_number(h->config));
+    json_object_set_new(o, "out", json_boolean(h->out == 1));
     return o;
 }
 

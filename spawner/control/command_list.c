@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "spawner/control/command_app.h"
+#include "spawner/control/command_host.h"
 #include "spawner/control/command_view.h"
 #include "spawner/control/command_process.h"
 
@@ -27,6 +28,8 @@ static const struct {
     {"kill", command_process_kill, 1, 1, ROOT},
     {"drain", command_app_drain, 1, 1, ROOT},
     {"show", command_app_show, 1, 1, ROOT},
+    {"out", command_host_out, 0, 0, ROOT},
+    {"in", command_host_in, 0, 0, ROOT},
 };
 
 static json_t *decide(command_t *q)

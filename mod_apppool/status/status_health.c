@@ -1,0 +1,133 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/status/status_health.h"
+
+#include <apr_strings.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <string.h>
+
+#include "mod_apppool/config/app.h"
+#include "mod_apppool/parent/lifecycle.h"
+#include "shm/verbs/health.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define HANDLER "apppool-health"
+#define OUT     "out"
+#define UNKNOWN "unknown"
+
+/* ---- the word; NULL: all is well ---- */
+
+static const char *app_word(apl_pool_t *pool, const apppool_app_t *app)
+{
+    switch (apl_health_app(pool, &app->pool, apl_now())) {
+    case APR_SUCCESS:
+        return NULL;
+    case APL_EDRAINED:
+        return "drained";
+    case APL_EQUEUEFULL:
+    case APL_EFULL:
+        return "full";
+    case APL_EBACKOFF:
+        return "failing";
+    case APL_EUNKILLABLE:
+        return "unkillable";
+    default:
+        return "broken";
+    }
+}
+
+/* The host is well while one of its apps is: a broken app must not take a host
+ * from the others. @return the word of the first app if none is */
+static const char *host_word(apl_pool_t *pool)
+{
+    const apr_array_header_t *apps = apppool_app_all();
+    const char *first = NULL;
+    int i;
+
+    for (i = 0; i < apps->nelts; i++) {
+        const char *word =
+            app_word(pool, APR_ARRAY_IDX(apps, i, apppool_app_t *));
+
+        if (!word)
+            return NULL;
+        first = first ? first : word;
+    }
+    return first;
+}
+
+/* By its name, or by its short name in the log. */
+static const apppool_app_t *find(const char *name)
+{
+    const apr_array_header_t *apps = apppool_app_all();
+    const apppool_app_t *app = apppool_app_find(name);
+    int i;
+
+    for (i = 0; !app && i < apps->nelts; i++) {
+        const apppool_app_t *one = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+
+        if (!strcmp(one->label, name))
+            app = one;
+    }
+    return app;
+}
+
+/* The word of the first app that is not well. All of them must exist: a
+ * mistake in the balancer's configuration is then seen at once. */
+static const char *named_word(request_rec *r, apl_pool_t *pool)
+{
+    char *args = apr_pstrdup(r->pool, r->args), *last, *one;
+    const char *first = NULL;
+
+    for (one = apr_strtok(args, "&", &last); one;
+         one = apr_strtok(NULL, "&", &last)) {
+        const apppool_app_t *app;
+
+        if (strncmp(one, "app=", 4) || ap_unescape_urlencoded(one + 4) != OK)
+            return UNKNOWN;
+        app = find(one + 4);
+        if (!app)
+            return UNKNOWN;
+        first = first ? first : app_word(pool, app);
+    }
+    return first;
+}
+
+static const char *word_of(request_rec *r)
+{
+    apl_pool_t *pool = apppool_lifecycle_pool();
+    int any = r->args && *r->args;
+    const char *word;
+
+    if (!pool)
+        return any ? UNKNOWN : apppool_app_all()->nelts > 0 ? "broken" : NULL;
+    word = any ? named_word(r, pool) : host_word(pool);
+    if (apl_health_is_out(pool) && !(word && !strcmp(word, UNKNOWN)))
+        word = OUT;
+    return word;
+}
+
+/* ---- the hook ---- */
+
+/* OPTIONS gets the same response, because some balancers send it. httpd itself
+ * would respond with 200. */
+int apppool_status_health(request_rec *r)
+{
+    const char *word;
+
+    if (!r->handler || strcmp(r->handler, HANDLER))
+        return DECLINED;
+    ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_OPTIONS, -1);
+    if (r->method_number != M_GET && r->method_number != M_OPTIONS)
+        return HTTP_METHOD_NOT_ALLOWED;
+    word = word_of(r);
+    r->status = !word                    ? HTTP_OK
+                : !strcmp(word, UNKNOWN) ? HTTP_NOT_FOUND
+                                         : HTTP_SERVICE_UNAVAILABLE;
+    ap_set_content_type(r, "text/plain");
+    apr_table_setn(r->headers_out, "Cache-Control", "no-store");
+    ap_rvputs(r, word ? word : "ok", "\n", NULL);
+    return OK;
+}

@@ -12,6 +12,7 @@ unexpected.
 import os
 import signal
 import zlib
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -113,8 +114,11 @@ def chromium() -> Iterator[None]:
         browser.shared().end()
 
 
-@pytest.fixture
-def httpd(mpm: str, request: pytest.FixtureRequest) -> Iterator[Httpd]:
+@contextmanager
+def checked(mpm: str, request: pytest.FixtureRequest,
+            name: str = "") -> Iterator[Httpd]:
+    """An httpd of which nothing may be left. The name is for its logs, if a
+    test has several."""
     server = Httpd(mpm)
     try:
         yield server
@@ -130,5 +134,25 @@ def httpd(mpm: str, request: pytest.FixtureRequest) -> Iterator[Httpd]:
         raise
     finally:
         if not passed:
-            server.keep_logs(request.node.name)
+            server.keep_logs(request.node.name + name)
         server.destroy()
+
+
+@pytest.fixture
+def httpd(mpm: str, request: pytest.FixtureRequest) -> Iterator[Httpd]:
+    with checked(mpm, request) as server:
+        yield server
+
+
+@pytest.fixture
+def hosts(mpm: str, request: pytest.FixtureRequest) -> Iterator[list[Httpd]]:
+    """Two httpds that share nothing."""
+    with checked(mpm, request, "-a") as a, checked(mpm, request, "-b") as b:
+        yield [a, b]
+
+
+@pytest.fixture
+def front(mpm: str, request: pytest.FixtureRequest) -> Iterator[Httpd]:
+    """An httpd in front of others."""
+    with checked(mpm, request, "-front") as server:
+        yield server

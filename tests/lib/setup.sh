@@ -21,7 +21,9 @@ packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     ruby-sanitize ruby-sqlite3 ruby-task-list ruby-zip libjs-jquery-ui
     libjs-jquery-cookie libphp-simplepie php-geshi php-phpseclib
     php-random-compat php-xml"
-packages_unpacked="redmine dokuwiki"
+packages_unpacked="redmine dokuwiki haproxy"
+# The load balancer is only unpacked, too: its package would start its service.
+packages_balancer_need="liblua5.3-0 libopentracing-c-wrapper0 libsystemd0"
 # Servers beside which tests/store and tests/bench/run store test, and
 # keepalived, which moves their address. They are only unpacked, because a package
 # would start its service.
@@ -45,7 +47,8 @@ packages_first="$packages_build libcmocka-dev"
 # For tests/cross alone.
 packages_cross="gcc-aarch64-linux-gnu qemu-user"
 packages_test="$packages_demo $packages_servers $packages_libraries
-    $packages_daemons_need $packages_clients $packages_recipes
+    $packages_balancer_need $packages_daemons_need $packages_clients
+    $packages_recipes
     libcmocka-dev python3-pytest python3-pytest-xdist clang libclang-rt-dev
     clang-format cppcheck wrk nghttp2-client iproute2
     strace spin chromium python3-prometheus-client"

@@ -111,10 +111,18 @@ store_main = \
 # The hosts of a cluster, and lines for the log.
 store_cluster_sources = \
 	store/cluster/cluster.c \
+	store/cluster/copier.c \
+	store/cluster/feeder.c \
+	store/cluster/greeting.c \
+	store/cluster/master.c \
+	store/cluster/outbox.c \
+	store/cluster/penalty.c \
+	store/cluster/present.c \
 	store/cluster/relay.c \
 	store/cluster/relay_client.c \
 	store/cluster/relay_master.c \
 	store/cluster/relay_pipe.c \
+	store/cluster/sender.c \
 	store/cluster/stream.c \
 	store/cluster/tls.c \
 	store/cluster/wire.c \
@@ -444,6 +452,11 @@ relay_scene_sources = \
 	tests/unit/support/relay_echo.c \
 	tests/unit/support/relay_scene.c
 
+# A master of that store, and slaves.
+slave_sources = \
+	tests/unit/support/master.c \
+	tests/unit/support/slave.c
+
 # And a client of it, without a socket of the server.
 wire_sources = \
 	tests/unit/support/conversations.c \
@@ -627,6 +640,8 @@ unit_tests = \
 	tests/unit/store_walk \
 	tests/unit/store_changes \
 	tests/unit/store_join \
+	tests/unit/store_master \
+	tests/unit/store_slaves \
 	tests/unit/store_wire \
 	tests/unit/storm \
 	tests/unit/app_table \
@@ -660,4 +675,6 @@ threaded_tests = \
 	tests/unit/store_stream \
 	tests/unit/store_threads \
 	tests/unit/store_join \
+	tests/unit/store_master \
+	tests/unit/store_slaves \
 	tests/unit/checkout_wait

@@ -10,7 +10,7 @@
 
 #include "spawner/shared/contract.h"
 
-static int out = CONTRACT_LOG_FD;
+static int out = CONTRACT_LOG_FD; /* atomic */
 
 /* Also open for reading: so the store is not ended by SIGPIPE, and lines stay
  * in the FIFO, while no spawner runs. */
@@ -20,22 +20,22 @@ void store_note_open(int dirfd)
                     O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd >= 0)
-        out = fd;
+        __atomic_store_n(&out, fd, __ATOMIC_RELAXED);
 }
 
 void store_note_directly(void)
 {
-    out = CONTRACT_LOG_FD;
+    __atomic_store_n(&out, CONTRACT_LOG_FD, __ATOMIC_RELAXED);
 }
 
 void store_note(int level, const char *format, ...)
 {
     char line[PIPE_BUF];
     va_list args;
-    int n, text;
+    int n, text, to = __atomic_load_n(&out, __ATOMIC_RELAXED);
 
-    n = out == CONTRACT_LOG_FD ? snprintf(line, sizeof line, "apppool-store: ")
-                               : snprintf(line, sizeof line, "<%d>", level);
+    n = to == CONTRACT_LOG_FD ? snprintf(line, sizeof line, "apppool-store: ")
+                              : snprintf(line, sizeof line, "<%d>", level);
     va_start(args, format);
     text = vsnprintf(line + n, sizeof line - (size_t)n, format, args);
     va_end(args);
@@ -43,7 +43,7 @@ void store_note(int level, const char *format, ...)
         return;
     n = text < (int)sizeof line - n ? n + text : (int)sizeof line - 1;
     line[n++] = '\n';
-    if (write(out, line, (size_t)n) < 0) {
+    if (write(to, line, (size_t)n) < 0) {
         /* There is no place left to report this. */
     }
 }

@@ -199,12 +199,13 @@ int store_changes_read(store_cursor_t *cursor, store_change_t *changes,
 
 uint64_t store_changes_lag(const store_cursor_t *cursor, int64_t *ms)
 {
-    store_cursor_t copy = *cursor;
+    store_cursor_t copy;
     uint64_t n;
     entry_t e;
 
     *ms = 0;
     pthread_mutex_lock(&lock);
+    copy = *cursor;
     n = listed - cursor->n;
     if (ring && end - copy.at <= size && next(&copy, &e))
         *ms = now() - e.at;

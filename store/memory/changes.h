@@ -84,7 +84,7 @@ void store_changes_end(store_cursor_t *);
  */
 int store_changes_read(store_cursor_t *, store_change_t *, size_t *n);
 
-/** How far a reader is behind. @param ms age of the first change that it has not
+/** How far a reader is behind. Any thread may ask. @param ms age of the first change that it has not
  * read; 0: there is none
  *  @return how many changes it has not read */
 uint64_t store_changes_lag(const store_cursor_t *, int64_t *ms);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "store/memory/changes.h"
 #include "store/memory/sweeper.h"
 
 #define SECOND INT64_C(1000000000) /* ns */
@@ -74,6 +75,7 @@ static int sweep(unsigned n, char *done, int *goes_on)
         *goes_on |= !done[space->slot];
     }
     store_sweep_unlock();
+    store_changes_ring();
     if (had_work && pause_for((now_ns() - began) * PAUSES))
         return -1;
     return space != NULL;

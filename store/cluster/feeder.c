@@ -1,0 +1,352 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/feeder.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/sockios.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/copier.h"
+#include "store/cluster/greeting.h"
+#include "store/cluster/present.h"
+#include "store/memory/region.h"
+#include "store/note.h"
+
+#define BATCHES 64   /* of changes, before the copy goes on */
+#define PAUSE   1000 /* ms from one look at the slave to the next */
+
+struct store_feeder {
+    store_slave_t slave;
+    const store_cluster_hooks_t *hooks;
+    char name[STORE_ADDRESS_TEXT];
+    store_slave_figures_t *figures;
+    store_stream_t *stream;
+    int bell;
+    pthread_t thread;
+
+    int stop, over, complete; /* atomic */
+    int idle;                 /* all that it has read is written; atomic */
+
+    /* The thread's. */
+    store_greeting_t greeting;
+    store_sender_t sender;
+    store_present_t present;
+    store_copier_t copier;
+    int64_t began;
+};
+
+#define GET(field)        __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
+#define SET(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELEASE)
+
+/* ---- the join ---- */
+
+/* Spaces that come later are in the list from their first item on. */
+static void choose_spaces(store_feeder_t *f)
+{
+    store_copier_t *c = &f->copier;
+    store_space_t *space;
+    unsigned i;
+
+    for (i = 0; c->n_spaces < STORE_SPACES && (space = f->hooks->nth(i)); i++)
+        if (store_present_is_for(&f->present, space))
+            c->space[c->n_spaces++] = space;
+}
+
+/* What of it the slave cannot keep. */
+static void compare_spaces(const store_feeder_t *f)
+{
+    const store_copier_t *c = &f->copier;
+    unsigned i, smaller = 0;
+    const char *first = NULL;
+
+    for (i = 0; i < c->n_spaces; i++)
+        if (store_greeting_size(&f->greeting, c->space[i]->name) <
+            STORE_GET(c->space[i]->figures->size)) {
+            first = first ? first : c->space[i]->name;
+            smaller++;
+        }
+    if (smaller > 0)
+        store_note(STORE_WARN,
+                   "slave %s has no room for all: %u of %u spaces are smaller "
+                   "there or not there, the first is %s (AppStore)",
+                   f->name, smaller, c->n_spaces, first);
+}
+
+static void compare_clocks(const store_feeder_t *f)
+{
+    int64_t apart = f->greeting.clock - time(NULL);
+
+    if (apart > 2 || apart < -2)
+        store_note(STORE_WARN,
+                   "the clock of slave %s is %" PRId64
+                   " s apart: items expire at another time there",
+                   f->name, apart);
+}
+
+static void note_joined(store_feeder_t *f)
+{
+    store_slave_figures_t *figures = f->figures;
+
+    memcpy(figures->address, f->name, sizeof figures->address - 1);
+    STORE_SET(figures->yrmcds, !f->greeting.ours);
+    __atomic_store_n(&figures->joined, (uint64_t)time(NULL), __ATOMIC_RELEASE);
+    if (f->present.only && f->copier.n_spaces == 0)
+        store_note(STORE_WARN,
+                   "slave %s gets nothing: there is no space %s "
+                   "(AppStoreOpenSpace)",
+                   f->name,
+                   f->present.only[0] ? f->present.only : "that is open");
+    store_note(STORE_NOTICE, "slave %s joined%s", f->name,
+               f->greeting.ours ? "" : ", as a yrmcds");
+}
+
+/* The place in the list comes first: each change is either before it, and so
+ * the copy has it, or in the list. */
+static int begin(store_feeder_t *f)
+{
+    f->sender.ours = f->greeting.ours;
+    if (f->slave.open_only || !f->sender.ours)
+        f->present.only = f->hooks->config->open_space;
+    f->began = clock_ms();
+    store_changes_end(&f->present.cursor);
+    choose_spaces(f);
+    note_joined(f);
+    if (!f->sender.ours)
+        return 0;
+    compare_spaces(f);
+    compare_clocks(f);
+    return store_greeting_send(&f->sender.out, f->copier.space,
+                               f->copier.n_spaces);
+}
+
+static int end_copy(store_feeder_t *f)
+{
+    if (f->sender.ours && store_sender_complete(&f->sender) != 0)
+        return -1;
+    if (store_outbox_flush(&f->sender.out) != 0)
+        return -1;
+    SET(f->complete, 1);
+    STORE_SET(f->figures->complete, 1);
+    store_note(STORE_NOTICE,
+               "slave %s has the whole copy: %" PRIu64 " items in %" PRId64
+               " ms",
+               f->name, f->copier.items, clock_ms() - f->began);
+    return 0;
+}
+
+/* ---- the thread ---- */
+
+/* This thread has perhaps removed what had expired, too. */
+static int push(store_feeder_t *f)
+{
+    if (store_outbox_flush(&f->sender.out) != 0)
+        return -1;
+    store_changes_sent(&f->present.cursor);
+    store_changes_ring();
+    return 0;
+}
+
+static int wait_for_changes(store_feeder_t *f)
+{
+    uint64_t rings;
+    int64_t ms;
+    int rv = 0;
+
+    SET(f->idle, 1);
+    store_changes_wait(f->slave.slot, f->bell);
+    if (store_changes_lag(&f->present.cursor, &ms) == 0)
+        rv = store_outbox_wait(&f->sender.out, f->bell, PAUSE);
+    store_changes_wait(f->slave.slot, -1);
+    if (read(f->bell, &rings, sizeof rings) < 0) {
+        /* EAGAIN: nobody has rung. */
+    }
+    SET(f->idle, 0);
+    return rv;
+}
+
+/* The list first, but a list that never ends does not stop the copy. */
+static int feed_once(store_feeder_t *f)
+{
+    int i, n = 1;
+
+    for (i = 0; i < BATCHES && n > 0; i++)
+        n = store_present_run(&f->present, &f->sender);
+    if (n < 0)
+        return -1;
+    if (store_present_clear(&f->present))
+        return 0;
+    if (!store_copier_is_done(&f->copier))
+        return store_copier_run(&f->copier, &f->sender);
+    if (!GET(f->complete) && end_copy(f) != 0)
+        return -1;
+    if (push(f) != 0)
+        return -1;
+    return n > 0 ? 0 : wait_for_changes(f);
+}
+
+static void note_end(const store_feeder_t *f, const char *why)
+{
+    if (GET(f->stop))
+        return;
+    store_note(GET(f->complete) ? STORE_NOTICE : STORE_WARN,
+               "slave %s dropped%s: %s", f->name,
+               GET(f->complete) ? "" : " before it had the whole copy", why);
+}
+
+static void *run(void *ctx)
+{
+    store_feeder_t *f = ctx;
+    const char *why = "no memory";
+
+    if (store_greeting_take(f->stream, f->slave.has_secret,
+                            f->hooks->config->slave_timeout, &f->greeting,
+                            &why) == 0) {
+        int rv = begin(f);
+
+        while (rv == 0 && !GET(f->stop))
+            rv = feed_once(f);
+        why = f->sender.out.why;
+    }
+    note_end(f, why);
+    store_changes_wait(f->slave.slot, -1);
+    /* The descriptor is closed by the main thread. */
+    shutdown(store_stream_fd(f->stream), SHUT_RDWR);
+    SET(f->over, 1);
+    return NULL;
+}
+
+/* ---- for the main thread ---- */
+
+static void free_feeder(store_feeder_t *f)
+{
+    int error = errno;
+
+    store_copier_close(&f->copier);
+    store_outbox_close(&f->sender.out);
+    store_stream_close(f->stream);
+    if (f->bell >= 0)
+        close(f->bell);
+    free(f);
+    errno = error;
+}
+
+static int prepare(store_feeder_t *f, int fd)
+{
+    const store_cluster_t *config = f->hooks->config;
+
+    store_address_text(&f->slave.address, f->name);
+    f->figures = &store_region_figures()->cluster.slave[f->slave.slot];
+    memset(f->figures, 0, sizeof *f->figures);
+    f->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    f->stream = store_stream_make(
+        fd, 1, f->slave.has_secret ? config->secret : NULL, config->n_secret);
+    if (!f->stream || f->bell < 0 || store_copier_open(&f->copier) != 0)
+        return -1;
+    return store_outbox_open(&f->sender.out, f->stream, config->slave_timeout);
+}
+
+/* Signals are for the main thread. */
+static int start_thread(store_feeder_t *f)
+{
+    sigset_t all, before;
+    char name[16];
+    int error;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&f->thread, NULL, run, f);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error) {
+        errno = error;
+        return -1;
+    }
+    snprintf(name, sizeof name, "feeder %u", f->slave.slot);
+    pthread_setname_np(f->thread, name);
+    return 0;
+}
+
+store_feeder_t *store_feeder_start(const store_cluster_hooks_t *hooks,
+                                   const store_slave_t *slave, int fd)
+{
+    store_feeder_t *f = calloc(1, sizeof *f);
+
+    if (!f) {
+        close(fd);
+        return NULL;
+    }
+    f->hooks = hooks;
+    f->slave = *slave;
+    if (prepare(f, fd) == 0 && start_thread(f) == 0)
+        return f;
+    free_feeder(f);
+    return NULL;
+}
+
+int store_feeder_is_over(const store_feeder_t *f)
+{
+    return GET(f->over);
+}
+
+int store_feeder_is_overtaken(const store_feeder_t *f)
+{
+    return GET(f->present.overtaken);
+}
+
+int store_feeder_is_complete(const store_feeder_t *f)
+{
+    return GET(f->complete);
+}
+
+/* It is busy from before it reads a change until after that is written. */
+int store_feeder_is_drained(const store_feeder_t *f)
+{
+    int64_t ms;
+    int queued = 1;
+
+    return store_changes_lag(&f->present.cursor, &ms) == 0 && GET(f->idle) &&
+           ioctl(store_stream_fd(f->stream), SIOCOUTQ, &queued) == 0 &&
+           queued == 0;
+}
+
+const store_slave_t *store_feeder_slave(const store_feeder_t *f)
+{
+    return &f->slave;
+}
+
+void store_feeder_count(const store_feeder_t *f)
+{
+    int64_t ms;
+    uint64_t lag = store_changes_lag(&f->present.cursor, &ms);
+
+    if (!__atomic_load_n(&f->figures->joined, __ATOMIC_ACQUIRE))
+        return;
+    STORE_SET(f->figures->lag, lag);
+    STORE_SET(f->figures->lag_ms, (uint64_t)ms);
+    STORE_SET(f->figures->sent, STORE_GET(f->sender.out.sent));
+}
+
+void store_feeder_end(store_feeder_t *f)
+{
+    const uint64_t one = 1;
+
+    if (!f)
+        return;
+    SET(f->stop, 1);
+    shutdown(store_stream_fd(f->stream), SHUT_RDWR);
+    if (write(f->bell, &one, sizeof one) < 0) {
+        /* EAGAIN: it was rung before. */
+    }
+    pthread_join(f->thread, NULL);
+    __atomic_store_n(&f->figures->joined, 0, __ATOMIC_RELEASE);
+    free_feeder(f);
+}

@@ -1,0 +1,155 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/greeting.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "spawner/shared/clock_ms.h"
+
+#define SILENCE 2000 /* ms: then it is a yrmcds */
+
+/* Wait until the stream is ready. @return 0; -1: it is too late, or an error */
+static int wait_until(const store_stream_t *stream, int64_t until)
+{
+    struct pollfd p = {store_stream_fd(stream), store_stream_events(stream), 0};
+    int64_t ms = until - clock_ms();
+
+    if (errno != EAGAIN)
+        return -1;
+    if (ms <= 0 || poll(&p, 1, (int)ms) == 0) {
+        errno = ETIMEDOUT;
+        return -1;
+    }
+    return 0;
+}
+
+/* @return bytes; 0: the end; -1: ETIMEDOUT and others */
+static ssize_t read_some(store_stream_t *stream, void *to, size_t n,
+                         int64_t until)
+{
+    ssize_t got;
+
+    do
+        got = store_stream_read(stream, to, n);
+    while (got < 0 && wait_until(stream, until) == 0);
+    return got;
+}
+
+static int read_all(store_stream_t *stream, char *to, size_t n, int64_t until,
+                    const char **why)
+{
+    while (n > 0) {
+        ssize_t got = read_some(stream, to, n, until);
+
+        if (got <= 0) {
+            *why = "its hello is not complete";
+            return -1;
+        }
+        to += got;
+        n -= (size_t)got;
+    }
+    return 0;
+}
+
+static int shake_hands(store_stream_t *stream, int64_t until, const char **why)
+{
+    while (store_stream_handshake(stream) != 0)
+        if (wait_until(stream, until) != 0) {
+            *why = errno == EPROTO ? "it does not know the secret (AppStoreKey)"
+                                   : "it does not finish the handshake of TLS";
+            return -1;
+        }
+    return 0;
+}
+
+/* The first byte is in bytes[0]. */
+static int take_hello(store_stream_t *stream, char *bytes, int64_t until,
+                      store_greeting_t *g, const char **why)
+{
+    const size_t size = STORE_WIRE_HEAD + 12;
+    store_packet_t p;
+    const char *key;
+
+    if (read_all(stream, bytes + 1, size - 1, until, why) != 0)
+        return -1;
+    if (store_wire_head(bytes, size, &p, &key) != (int)size ||
+        p.opcode != STORE_WIRE_HELLO || p.version == 0) {
+        *why = "it has sent no hello";
+        return -1;
+    }
+    g->ours = 1;
+    g->version = p.version;
+    g->clock = (int64_t)p.number;
+    return read_all(stream, g->spaces, p.value, until, why);
+}
+
+int store_greeting_take(store_stream_t *stream, int has_secret,
+                        unsigned timeout, store_greeting_t *g, const char **why)
+{
+    int64_t now = clock_ms(), until = now + (int64_t)timeout * 1000;
+    char bytes[STORE_WIRE_HEAD + 12];
+    ssize_t n;
+
+    memset(g, 0, sizeof *g);
+    if (shake_hands(stream, until, why) != 0)
+        return -1;
+    n = read_some(stream, bytes, 1,
+                  has_secret || until < now + SILENCE ? until : now + SILENCE);
+    if (n == 1 && bytes[0] != '\0')
+        return take_hello(stream, bytes, until, g, why);
+    if (!has_secret && (n == 1 || (n < 0 && errno == ETIMEDOUT)))
+        return 0;
+    *why = n == 0 ? "it has closed the connection" : "it has sent no hello";
+    return -1;
+}
+
+uint64_t store_greeting_size(const store_greeting_t *g, const char *name)
+{
+    size_t length = strlen(name);
+    const char *line = g->spaces;
+
+    while (*line != '\0') {
+        const char *end = strchr(line, '\n');
+
+        if (strncmp(line, name, length) == 0 && line[length] == ' ')
+            return strtoull(line + length + 1, NULL, 10);
+        if (!end)
+            break;
+        line = end + 1;
+    }
+    return 0;
+}
+
+int store_greeting_send(store_outbox_t *out, store_space_t *const *spaces,
+                        unsigned n)
+{
+    unsigned char head[STORE_WIRE_SMALL_MAX];
+    store_packet_t p = {.opcode = STORE_WIRE_HELLO,
+                        .version = STORE_WIRE_VERSION,
+                        .number = (uint64_t)time(NULL)};
+    char *list = malloc(STORE_WIRE_HELLO_MAX + 1);
+    size_t used = 0;
+    unsigned i;
+    int rv;
+
+    if (!list) {
+        out->why = "no memory";
+        return -1;
+    }
+    for (i = 0; i < n; i++)
+        used += (size_t)snprintf(list + used, STORE_WIRE_HELLO_MAX + 1 - used,
+                                 "%s %" PRIu64 "\n", spaces[i]->name,
+                                 STORE_GET(spaces[i]->figures->size));
+    p.value = (uint32_t)used;
+    rv = store_outbox_put(out, head, store_wire_put(&p, "", head));
+    if (rv == 0)
+        rv = store_outbox_put(out, list, used);
+    free(list);
+    return rv;
+}

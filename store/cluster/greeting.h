@@ -1,0 +1,44 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file greeting.h
+ * @brief What a slave says first, and what a master answers.
+ *
+ * A slave of ours begins with a hello: its version, its clock, its spaces. A
+ * yrmcds sends a NUL, or nothing for 2 s.
+ *
+ * Lock:  none; one thread. It may wait for the socket.
+ * Trust: the slave may send anything. The list of spaces is a string; each name
+ *        and size in it may be anything.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_GREETING_H
+#define APPPOOL_STORE_CLUSTER_GREETING_H
+
+#include "store/cluster/outbox.h"
+#include "store/cluster/wire.h"
+
+typedef struct {
+    int ours;         /**< 0: a yrmcds, which has said nothing else */
+    uint32_t version; /**< of the other store */
+    int64_t clock;    /**< s since 1970 there */
+    char spaces[STORE_WIRE_HELLO_MAX + 1]; /**< "NAME SIZE\n"... */
+} store_greeting_t;
+
+/**
+ * Finish the handshake, and take the first bytes of a slave.
+ * @param has_secret the slave speaks TLS, so it is one of ours
+ * @param timeout    s for all of it
+ * @param why        gets the reason of -1
+ * @return 0, or -1
+ */
+int store_greeting_take(store_stream_t *, int has_secret, unsigned timeout,
+                        store_greeting_t *, const char **why);
+
+/** The size of this space in the list. @return 0: it is not there */
+uint64_t store_greeting_size(const store_greeting_t *, const char *name);
+
+/** Send a hello with these spaces. @return 0, or -1: see outbox.h */
+int store_greeting_send(store_outbox_t *, store_space_t *const *spaces,
+                        unsigned n);
+
+#endif

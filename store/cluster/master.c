@@ -1,0 +1,225 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/master.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/feeder.h"
+#include "store/cluster/penalty.h"
+#include "store/memory/changes.h"
+#include "store/memory/region.h"
+#include "store/note.h"
+
+#define AGAIN INT64_C(60000) /* ms from one line about a stranger to the next */
+#define LOOK  5              /* ms from one look at a drain to the next */
+
+static const store_cluster_hooks_t *hooks;
+static int listener = -1;
+static store_feeder_t *feeder[STORE_SLAVES];
+static store_penalty_t penalty;
+static int64_t stranger_at; /* ms: the last line about one; 0: none */
+
+_Static_assert(STORE_SLAVES == STORE_FIGURES_SLAVES, "each has its figures");
+
+/* ---- slaves that have ended ---- */
+
+static int has_slaves(void)
+{
+    unsigned i;
+
+    for (i = 0; i < STORE_SLAVES; i++)
+        if (feeder[i])
+            return 1;
+    return 0;
+}
+
+/* The threads are joined at once, as they have ended. */
+static void reap(void)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < STORE_SLAVES; i++) {
+        if (!feeder[i] || !store_feeder_is_over(feeder[i]))
+            continue;
+        if (store_feeder_is_overtaken(feeder[i]))
+            store_penalty_add(&penalty, &store_feeder_slave(feeder[i])->address,
+                              clock_ms());
+        store_feeder_end(feeder[i]);
+        feeder[i] = NULL;
+        n++;
+    }
+    STORE_ADD(store_region_figures()->cluster.dropped, n);
+    if (n > 0 && !has_slaves())
+        store_changes_close();
+}
+
+/* ---- slaves that come ---- */
+
+static int is_in(const store_address_t *list, unsigned n,
+                 const store_address_t *address)
+{
+    unsigned i;
+
+    for (i = 0; i < n && !store_address_equal(&list[i], address); i++)
+        ;
+    return i < n;
+}
+
+static void refuse_stranger(const store_address_t *address)
+{
+    char text[STORE_ADDRESS_TEXT];
+    int64_t now = clock_ms();
+
+    if (stranger_at != 0 && now - stranger_at < AGAIN)
+        return;
+    stranger_at = now;
+    store_note(STORE_WARN,
+               "%s may not have a copy of the store: it is not in "
+               "AppStorePeers or AppStorePlainPeers",
+               store_address_text(address, text));
+}
+
+static unsigned free_slot(void)
+{
+    unsigned i;
+
+    for (i = 0; i < STORE_SLAVES && feeder[i]; i++)
+        ;
+    return i;
+}
+
+/* May this one be fed? */
+static int is_welcome(const store_address_t *address)
+{
+    const store_cluster_t *config = hooks->config;
+
+    if (!is_in(config->peer, config->n_peers, address) &&
+        !is_in(config->plain, config->n_plain, address)) {
+        refuse_stranger(address);
+        return 0;
+    }
+    return free_slot() < STORE_SLAVES &&
+           store_penalty_is_over(&penalty, address, clock_ms());
+}
+
+/* Small packets are not held back for larger ones. */
+static void admit(const store_address_t *address, int fd)
+{
+    const store_cluster_t *config = hooks->config;
+    int is_plain = is_in(config->plain, config->n_plain, address);
+    store_slave_t slave = {.slot = free_slot(),
+                           .address = *address,
+                           .open_only = is_plain,
+                           .has_secret = config->n_secret > 0 && !is_plain};
+    char text[STORE_ADDRESS_TEXT];
+    int one = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    if (store_changes_open(config->changes) != 0) {
+        close(fd);
+        errno = ENOMEM;
+    }
+    else
+        feeder[slave.slot] = store_feeder_start(hooks, &slave, fd);
+    if (!feeder[slave.slot])
+        store_note(STORE_ERROR, "slave %s cannot be fed: %s",
+                   store_address_text(address, text), strerror(errno));
+}
+
+static void take_slaves(void *ctx)
+{
+    struct sockaddr_storage from;
+    socklen_t size = sizeof from;
+    store_address_t address;
+    int fd;
+
+    (void)ctx;
+    reap();
+    while ((fd = accept4(listener, (struct sockaddr *)&from, &size,
+                         SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+        store_address_of((struct sockaddr *)&from, &address);
+        if (is_welcome(&address))
+            admit(&address, fd);
+        else
+            close(fd);
+        size = sizeof from;
+    }
+}
+
+/* ---- the role's ---- */
+
+int store_master_begin(const store_cluster_hooks_t *of, int fd)
+{
+    hooks = of;
+    listener = fd;
+    stranger_at = 0;
+    memset(&penalty, 0, sizeof penalty);
+    store_changes_close();
+    return hooks->watch(fd, take_slaves, NULL);
+}
+
+void store_master_tick(int64_t now)
+{
+    unsigned i;
+
+    (void)now;
+    reap();
+    store_changes_ring();
+    for (i = 0; i < STORE_SLAVES; i++)
+        if (feeder[i])
+            store_feeder_count(feeder[i]);
+    STORE_SET(store_region_figures()->cluster.unsent, store_changes_unsent());
+}
+
+/* @return how many slaves have not got all; -1: there is no slave */
+static int count_behind(void)
+{
+    int behind = 0, all = 0;
+    unsigned i;
+
+    for (i = 0; i < STORE_SLAVES; i++) {
+        if (!feeder[i] || store_feeder_is_over(feeder[i]))
+            continue;
+        all++;
+        behind += !store_feeder_is_complete(feeder[i]) ||
+                  !store_feeder_is_drained(feeder[i]);
+    }
+    return all == 0 ? -1 : behind;
+}
+
+int store_master_drain(int ms)
+{
+    const struct timespec look = {0, LOOK * 1000000L};
+    int64_t until = clock_ms() + ms;
+    int behind;
+
+    store_changes_ring();
+    while ((behind = count_behind()) > 0 && clock_ms() < until)
+        nanosleep(&look, NULL);
+    if (behind > 0)
+        store_note(STORE_WARN, "%d slaves have not got all changes in %d ms",
+                   behind, ms);
+    if (behind < 0)
+        store_note(STORE_WARN, "no slave is there to get the changes");
+    return behind == 0;
+}
+
+void store_master_end(void)
+{
+    unsigned i;
+
+    if (listener < 0)
+        return;
+    hooks->unwatch(listener);
+    listener = -1;
+    for (i = 0; i < STORE_SLAVES; i++) {
+        store_feeder_end(feeder[i]);
+        feeder[i] = NULL;
+    }
+    store_changes_close();
+}

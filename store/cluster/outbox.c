@@ -1,0 +1,143 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/outbox.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "spawner/shared/clock_ms.h"
+
+#define ROOM (128 * 1024)
+#define LOOK 1000 /* ms from one look at the slave to the next */
+
+int store_outbox_open(store_outbox_t *o, store_stream_t *stream,
+                      unsigned timeout)
+{
+    memset(o, 0, sizeof *o);
+    o->stream = stream;
+    o->timeout = timeout;
+    o->alive = clock_ms();
+    o->bytes = malloc(ROOM);
+    return o->bytes ? 0 : -1;
+}
+
+void store_outbox_close(store_outbox_t *o)
+{
+    free(o->bytes);
+    o->bytes = NULL;
+}
+
+static int over(store_outbox_t *o, const char *why)
+{
+    o->why = why;
+    return -1;
+}
+
+static int over_by_error(store_outbox_t *o)
+{
+    snprintf(o->why_text, sizeof o->why_text, "%s", strerror(errno));
+    return over(o, o->why_text);
+}
+
+static int only_nuls(const char *bytes, ssize_t n)
+{
+    while (n > 0 && bytes[n - 1] == '\0')
+        n--;
+    return n == 0;
+}
+
+/* Read the heartbeats that are there. */
+static int hear(store_outbox_t *o)
+{
+    char bytes[256];
+    ssize_t n;
+
+    while ((n = store_stream_read(o->stream, bytes, sizeof bytes)) > 0) {
+        if (!only_nuls(bytes, n))
+            return over(o, "it has sent what is no heartbeat");
+        o->alive = clock_ms();
+    }
+    if (n == 0)
+        return over(o, "it has closed the connection");
+    return errno == EAGAIN ? 0 : over_by_error(o);
+}
+
+/* A slave that is busy with a large copy may send no heartbeat, but its kernel
+ * takes bytes. */
+static int check_alive(store_outbox_t *o)
+{
+    int64_t now = clock_ms();
+    int queued = 0;
+
+    if (ioctl(store_stream_fd(o->stream), SIOCOUTQ, &queued) == 0 &&
+        queued < o->queued)
+        o->alive = now;
+    o->queued = queued;
+    if (now - o->alive <= (int64_t)o->timeout * 1000)
+        return 0;
+    snprintf(o->why_text, sizeof o->why_text,
+             "nothing was heard of it for %u s (AppStoreSlaveTimeout)",
+             o->timeout);
+    return over(o, o->why_text);
+}
+
+static int wait_for(store_outbox_t *o, short events, int bell, int ms)
+{
+    struct pollfd p[2] = {{store_stream_fd(o->stream), events, 0},
+                          {bell, POLLIN, 0}};
+
+    if (poll(p, 2, ms) < 0 && errno != EINTR)
+        return over_by_error(o);
+    if (p[0].revents & ~POLLOUT && hear(o) != 0)
+        return -1;
+    return check_alive(o);
+}
+
+int store_outbox_flush(store_outbox_t *o)
+{
+    size_t at = 0;
+
+    while (at < o->n) {
+        ssize_t n = store_stream_write(o->stream, o->bytes + at, o->n - at);
+        short events = store_stream_events(o->stream);
+
+        if (n > 0) {
+            at += (size_t)n;
+            o->alive = clock_ms();
+            __atomic_store_n(&o->sent, o->sent + (size_t)n, __ATOMIC_RELAXED);
+        }
+        else if (errno != EAGAIN)
+            return over_by_error(o);
+        else if (wait_for(o, (short)(events | POLLIN), -1, LOOK) != 0)
+            return -1;
+    }
+    o->n = 0;
+    return 0;
+}
+
+int store_outbox_put(store_outbox_t *o, const void *bytes, size_t n)
+{
+    const char *from = bytes;
+
+    while (n > 0) {
+        size_t some = n < ROOM - o->n ? n : ROOM - o->n;
+
+        memcpy(o->bytes + o->n, from, some);
+        o->n += some;
+        from += some;
+        n -= some;
+        if (o->n == ROOM && store_outbox_flush(o) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+int store_outbox_wait(store_outbox_t *o, int bell, int ms)
+{
+    return wait_for(o, POLLIN, bell, ms < LOOK ? ms : LOOK);
+}

@@ -1,0 +1,46 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file outbox.h
+ * @brief The bytes that go to a slave, and the heartbeat that comes from it.
+ *
+ * Bytes are gathered, and written when there are many of them. The thread of
+ * the slave may wait here for its socket; nobody else does.
+ *
+ * Lock:  none; one thread. `sent` may be read by any thread.
+ * Errors: -1: the connection is over, and `why` says why.
+ * Trust: a slave sends NUL bytes only. Other bytes end the connection.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_OUTBOX_H
+#define APPPOOL_STORE_CLUSTER_OUTBOX_H
+
+#include "store/cluster/stream.h"
+
+typedef struct {
+    store_stream_t *stream; /**< the caller's */
+    char *bytes;
+    size_t n;
+    uint64_t sent;    /**< bytes that were written; atomic */
+    int64_t alive;    /**< ms: the last heartbeat, or progress of the socket */
+    int queued;       /**< bytes that the slave's kernel had not acknowledged */
+    unsigned timeout; /**< s */
+    const char *why;  /**< it is over; NULL: it is not */
+    char why_text[96];
+} store_outbox_t;
+
+/** @param timeout s without a heartbeat and without progress of the socket
+ *  @return 0, or -1: no memory */
+int store_outbox_open(store_outbox_t *, store_stream_t *, unsigned timeout);
+
+/** Add bytes. Writes, and waits, when there are many. */
+int store_outbox_put(store_outbox_t *, const void *, size_t n);
+
+/** Write all. */
+int store_outbox_flush(store_outbox_t *);
+
+/** Wait for the bell, at most some ms. Heartbeats are read meanwhile. */
+int store_outbox_wait(store_outbox_t *, int bell, int ms);
+
+void store_outbox_close(store_outbox_t *);
+
+#endif

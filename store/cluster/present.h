@@ -1,0 +1,45 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file present.h
+ * @brief For each changed key of the list, sends what is there now.
+ *
+ * A change that is not what is there now is skipped, because a newer one
+ * follows in the list. So the slave gets the states of a key in the master's
+ * order, and a key that changes often is sent once when the slave lags behind.
+ *
+ * Lock:  one thread. It takes bucket locks, and the lock of the list.
+ * Errors: -1: the connection is over; see outbox.h.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_PRESENT_H
+#define APPPOOL_STORE_CLUSTER_PRESENT_H
+
+#include "store/cluster/sender.h"
+#include "store/memory/changes.h"
+
+#define STORE_PRESENT_BATCH 64 /* changes that are read at once */
+
+typedef struct {
+    const char *only;      /**< the space that the slave gets; NULL: all */
+    store_cursor_t cursor; /**< its place in the list */
+    int overtaken;         /**< the slave is too slow; atomic */
+
+    store_change_t changes[STORE_PRESENT_BATCH];
+    store_space_t *clearing; /**< its flushed items become changes */
+    uint32_t bucket;         /**< the next one to clear */
+} store_present_t;
+
+/** Read and send some changes. @return how many there were; -1 */
+int store_present_run(store_present_t *, store_sender_t *);
+
+/** Does the slave get this space? */
+int store_present_is_for(const store_present_t *, const store_space_t *);
+
+/**
+ * Clear some buckets of a space that was flushed. A yrmcds knows no flush: each
+ * item that is removed becomes a change.
+ * @return 1: perhaps there are changes now. 0: there is nothing to clear
+ */
+int store_present_clear(store_present_t *);
+
+#endif

@@ -1,0 +1,44 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file sender.h
+ * @brief Items and changes as packets of the dialect that a slave speaks.
+ *
+ * A yrmcds has one space only, so it gets one. It loses flags and expiry time of
+ * an empty value. So a Touch follows, which mends the expiry time.
+ *
+ * Lock:  none; one thread.
+ * Errors: -1: the connection is over; see outbox.h.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_SENDER_H
+#define APPPOOL_STORE_CLUSTER_SENDER_H
+
+#include "store/cluster/outbox.h"
+#include "store/memory/item.h"
+
+typedef struct {
+    store_outbox_t out;
+    int ours;                   /**< the slave is a store like this one */
+    const store_space_t *space; /**< what was sent last belongs to it */
+} store_sender_t;
+
+/** An item, to which the caller has a reference. */
+int store_sender_item(store_sender_t *, const store_space_t *,
+                      const store_item_t *);
+
+/** There is no such key. */
+int store_sender_delete(store_sender_t *, const store_space_t *,
+                        const char *key, uint8_t klen);
+
+/** Its expiry time has changed. @param exptime s on the store's clock; 0: never
+ */
+int store_sender_touch(store_sender_t *, const store_space_t *, const char *key,
+                       uint8_t klen, uint32_t exptime);
+
+/** The items up to this cas are dead. To a slave of ours. */
+int store_sender_flushed(store_sender_t *, const store_space_t *, uint64_t cas);
+
+/** It has all. To a slave of ours. */
+int store_sender_complete(store_sender_t *);
+
+#endif

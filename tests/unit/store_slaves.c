@@ -1,0 +1,312 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Which slaves a master takes, which it drops, and how it ends. */
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/master.h"
+#include "store/cluster/penalty.h"
+#include "store/memory/changes.h"
+#include "store/memory/region.h"
+#include "tests/unit/support/slave.h"
+
+static int setup(void **state)
+{
+    (void)state;
+    master_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    master_close();
+    return 0;
+}
+
+static void a_stranger_gets_nothing(void **state)
+{
+    slave_t *s = slave_connect("127.0.0.9");
+
+    (void)state;
+    slave_read_to_end(s);
+    assert_int_equal(s->bytes, 0);
+    assert_int_equal(master_logged("127.0.0.9 may not have a copy"), 1);
+    slave_close(s);
+    slave_close(slave_connect("127.0.0.9"));
+    assert_int_equal(master_logged("may not have a copy"), 1);
+}
+
+/* As yrmcds does. */
+static void the_sixth_slave_is_closed(void **state)
+{
+    slave_t *s[STORE_SLAVES], *more;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < STORE_SLAVES; i++) {
+        s[i] = slave_join("127.0.0.1", 1);
+        assert_true(slave_read(s[i], STORE_WIRE_COMPLETE, 1));
+    }
+    more = slave_connect("127.0.0.1");
+    slave_read_to_end(more);
+    assert_int_equal(more->bytes, 0);
+    slave_close(more);
+    slave_close(s[2]);
+    master_wait_gone(2);
+    s[2] = slave_join("127.0.0.2", 1);
+    assert_true(slave_read(s[2], STORE_WIRE_COMPLETE, 1));
+    assert_string_equal(store_region_figures()->cluster.slave[2].address,
+                        "127.0.0.2");
+    assert_int_equal(store_region_figures()->cluster.dropped, 1);
+    for (i = 0; i < STORE_SLAVES; i++)
+        slave_close(s[i]);
+}
+
+static void with_a_key_a_plain_peer_gets_the_open_space(void **state)
+{
+    static const char secret[] = "0123456789abcdef0123456789abcdef";
+    slave_t *s;
+
+    (void)state;
+    config.n_secret = STORE_SECRET_MIN;
+    memcpy(config.secret, secret, STORE_SECRET_MIN);
+    config.plain[config.n_plain++] = config.peer[1];
+    shelf_set(&shelf, "a", 1, 10, 0);
+    s = slave_join("127.0.0.2", 1);
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    slave_is_same(s, shelf.space);
+    assert_string_equal(s->space, "shop");
+    slave_close(s);
+    /* Any other one has to know the key. */
+    s = slave_join("127.0.0.1", 1);
+    slave_read_to_end(s);
+    assert_int_equal(s->n, 0);
+    master_wait_log("slave 127.0.0.1 dropped before it had the whole copy");
+    slave_close(s);
+}
+
+static void what_says_no_hello_is_dropped(void **state)
+{
+    static const char *const said[] = {
+        "get a\r\n", "\x80", "\x80\x11",
+        "GET / HTTP/1.1\r\nHost: example\r\n\r\n"};
+    unsigned i;
+
+    (void)state;
+    config.slave_timeout = 1; /* for those that are not complete */
+    for (i = 0; i < sizeof said / sizeof *said; i++) {
+        slave_t *s = slave_connect("127.0.0.1");
+
+        slave_say(s, said[i], strlen(said[i]));
+        slave_read_to_end(s);
+        assert_int_equal(s->bytes, 0);
+        slave_close(s);
+    }
+    assert_int_equal(master_logged("joined"), 0);
+}
+
+static void what_is_no_heartbeat_ends_the_connection(void **state)
+{
+    slave_t *s = slave_join("127.0.0.1", 1);
+
+    (void)state;
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    slave_say(s, "\0\0", 2);
+    slave_catch_up(s);
+    slave_say(s, "\0x", 2);
+    slave_read_to_end(s);
+    master_wait_log("dropped: it has sent what is no heartbeat");
+    slave_close(s);
+}
+
+/* The other one says something each 100 ms. */
+static void a_silent_slave_is_dropped(void **state)
+{
+    slave_t *silent, *alive;
+    struct pollfd p;
+
+    (void)state;
+    config.slave_timeout = 1;
+    silent = slave_join("127.0.0.1", 1);
+    alive = slave_join("127.0.0.2", 1);
+    assert_true(slave_read(silent, STORE_WIRE_COMPLETE, 1));
+    p = (struct pollfd){silent->fd, POLLIN, 0};
+    while (poll(&p, 1, 100) == 0)
+        slave_say(alive, "", 1);
+    slave_read_to_end(silent);
+    master_wait_log("slave 127.0.0.1 dropped: nothing was heard of it for 1 s");
+    slave_catch_up(alive);
+    assert_int_equal(master_logged("dropped"), 1);
+    slave_close(silent);
+    slave_close(alive);
+}
+
+/* Its kernel takes no more bytes, and the ring is small. */
+static void y34_a_slave_that_is_too_slow_is_dropped(void **state)
+{
+    slave_t *slow, *fast;
+    char key[16];
+    unsigned i;
+
+    (void)state;
+    config.changes = 64 * 1024;
+    slow = slave_join("127.0.0.1", 1);
+    fast = slave_join("127.0.0.2", 1);
+    assert_true(slave_read(slow, STORE_WIRE_COMPLETE, 1));
+    assert_true(slave_read(fast, STORE_WIRE_COMPLETE, 1));
+    for (i = 0; i < 3000; i++) {
+        snprintf(key, sizeof key, "k%u", i % 200);
+        assert_true(shelf_set(&shelf, key, i, 30000, 0) > 0);
+        if (i % 100 == 0)
+            slave_catch_up(fast);
+    }
+    slave_read_to_end(slow);
+    master_wait_log("slave 127.0.0.1 dropped: it is slower than the changes");
+    master_wait_gone(0);
+    slave_catch_up(fast);
+    slave_is_same(fast, shelf.space);
+    slave_close(slow);
+    /* Not at once again. */
+    slow = slave_connect("127.0.0.1");
+    slave_read_to_end(slow);
+    assert_int_equal(slow->bytes, 0);
+    slave_close(slow);
+    slave_close(fast);
+}
+
+static void it_waits_longer_each_time(void **state)
+{
+    static const int64_t waits[] = {1, 2, 4, 8, 16, 32, 60, 60};
+    store_penalty_t penalty;
+    store_address_t a, b;
+    int64_t now = 1000000;
+    unsigned i;
+
+    (void)state;
+    memset(&penalty, 0, sizeof penalty);
+    assert_int_equal(store_address_parse("10.0.0.1", &a), 0);
+    assert_int_equal(store_address_parse("10.0.0.2", &b), 0);
+    for (i = 0; i < sizeof waits / sizeof *waits; i++) {
+        assert_true(store_penalty_is_over(&penalty, &a, now));
+        store_penalty_add(&penalty, &a, now);
+        now += waits[i] * 1000 - 1;
+        assert_false(store_penalty_is_over(&penalty, &a, now));
+        assert_true(store_penalty_is_over(&penalty, &b, now));
+        now++;
+    }
+    now += 3600000;
+    store_penalty_add(&penalty, &a, now);
+    assert_true(store_penalty_is_over(&penalty, &a, now + 1000));
+}
+
+static void what_a_slave_cannot_keep_is_told(void **state)
+{
+    unsigned char head[STORE_WIRE_SMALL_MAX];
+    store_packet_t hello = {.opcode = STORE_WIRE_HELLO,
+                            .version = STORE_WIRE_VERSION,
+                            .number = (uint64_t)time(NULL) - 100,
+                            .value = 10};
+    slave_t *s = slave_connect("127.0.0.1");
+
+    (void)state;
+    slave_say(s, head, store_wire_put(&hello, "", head));
+    slave_say(s, "shop 1000\n", 10);
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    assert_int_equal(master_logged("2 of 2 spaces are smaller there or not "
+                                   "there, the first is shop (AppStore)"),
+                     1);
+    assert_int_equal(master_logged("the clock of slave 127.0.0.1 is -"), 1);
+    slave_close(s);
+}
+
+/* More than the kernels keep for a slave that reads nothing. */
+static void store_large_values(void)
+{
+    char key[16];
+    unsigned i;
+
+    for (i = 0; i < 14; i++) {
+        snprintf(key, sizeof key, "large%u", i);
+        assert_true(shelf_set(&shelf, key, i, 1000000, 0) > 0);
+    }
+}
+
+static void a_drain_waits_for_the_slaves(void **state)
+{
+    slave_t *s;
+
+    (void)state;
+    assert_int_equal(store_master_drain(0), 0);
+    assert_int_equal(master_logged("no slave is there"), 1);
+    s = slave_join("127.0.0.1", 1);
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    shelf_set(&shelf, "a", 1, 10, 0);
+    assert_int_equal(store_master_drain(SLAVE_WAIT), 1);
+    assert_true(slave_read(s, STORE_WIRE_SET, 1));
+    assert_int_equal(store_changes_unsent(), 0);
+    store_large_values();
+    assert_int_equal(store_master_drain(20), 0);
+    assert_int_equal(master_logged("1 slaves have not got all changes"), 1);
+    slave_close(s);
+}
+
+/* One waits for a hello, one for its socket, one for changes. */
+static void y44_the_end_wakes_each_thread(void **state)
+{
+    slave_t *mute = slave_connect("127.0.0.1");
+    slave_t *full = slave_join("127.0.0.1", 1);
+    slave_t *idle = slave_join("127.0.0.2", 1);
+    int64_t began;
+
+    (void)state;
+    assert_true(slave_read(idle, STORE_WIRE_COMPLETE, 1));
+    slave_say(mute, "\x80", 1);
+    store_large_values();
+    slave_catch_up(idle);
+    began = clock_ms();
+    store_master_end();
+    assert_true(clock_ms() - began < SLAVE_WAIT / 2);
+    slave_read_to_end(mute);
+    slave_read_to_end(full);
+    slave_read_to_end(idle);
+    assert_int_equal(master_logged("dropped"), 0);
+    assert_int_equal(store_region_figures()->cluster.slave[2].joined, 0);
+    slave_close(mute);
+    slave_close(full);
+    slave_close(idle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_stranger_gets_nothing, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(the_sixth_slave_is_closed, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            with_a_key_a_plain_peer_gets_the_open_space, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_says_no_hello_is_dropped, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            what_is_no_heartbeat_ends_the_connection, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_silent_slave_is_dropped, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(y34_a_slave_that_is_too_slow_is_dropped,
+                                        setup, teardown),
+        cmocka_unit_test(it_waits_longer_each_time),
+        cmocka_unit_test_setup_teardown(what_a_slave_cannot_keep_is_told, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_drain_waits_for_the_slaves, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(y44_the_end_wakes_each_thread, setup,
+                                        teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

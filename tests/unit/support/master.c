@@ -1,0 +1,168 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/master.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/memory/region.h"
+#include "tests/unit/support/slave.h"
+
+shelf_t shelf;
+store_space_t *blog;
+store_cluster_t config;
+
+static int listener;
+static void (*on_event)(void *);
+static char log_lines[64 * 1024];
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* ---- the log ---- */
+
+void __wrap_store_note(int level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void __wrap_store_note(int level, const char *format, ...)
+{
+    size_t used;
+    va_list args;
+
+    (void)level;
+    pthread_mutex_lock(&log_lock);
+    used = strlen(log_lines);
+    va_start(args, format);
+    vsnprintf(log_lines + used, sizeof log_lines - used, format, args);
+    va_end(args);
+    used = strlen(log_lines);
+    snprintf(log_lines + used, sizeof log_lines - used, "\n");
+    pthread_mutex_unlock(&log_lock);
+}
+
+unsigned master_logged(const char *words)
+{
+    const char *at = log_lines;
+    unsigned n = 0;
+
+    pthread_mutex_lock(&log_lock);
+    while ((at = strstr(at, words))) {
+        at = strchr(at, '\n');
+        n++;
+    }
+    pthread_mutex_unlock(&log_lock);
+    return n;
+}
+
+void master_wait_log(const char *words)
+{
+    int64_t until = clock_ms() + SLAVE_WAIT;
+
+    while (!master_logged(words)) {
+        assert_true(clock_ms() < until);
+        poll(NULL, 0, 5);
+        store_master_tick(clock_ms());
+    }
+}
+
+void master_wait_gone(unsigned slot)
+{
+    uint64_t *joined = &store_region_figures()->cluster.slave[slot].joined;
+    int64_t until = clock_ms() + SLAVE_WAIT;
+
+    while (__atomic_load_n(joined, __ATOMIC_ACQUIRE)) {
+        assert_true(clock_ms() < until);
+        poll(NULL, 0, 5);
+        store_master_tick(clock_ms());
+    }
+}
+
+/* ---- what the server gives ---- */
+
+static store_space_t *find(const char *name)
+{
+    return strcmp(name, "shop") == 0   ? shelf.space
+           : strcmp(name, "blog") == 0 ? blog
+                                       : NULL;
+}
+
+static store_space_t *nth(unsigned n)
+{
+    return n == 0 ? shelf.space : n == 1 ? blog : NULL;
+}
+
+static int watch(int fd, void (*call)(void *), void *ctx)
+{
+    assert_int_equal(fd, listener);
+    assert_null(ctx);
+    on_event = call;
+    return 0;
+}
+
+static void unwatch(int fd)
+{
+    assert_int_equal(fd, listener);
+    on_event = NULL;
+}
+
+static const store_cluster_hooks_t hooks = {.config = &config,
+                                            .find = find,
+                                            .nth = nth,
+                                            .watch = watch,
+                                            .unwatch = unwatch};
+
+static int listen_at(void)
+{
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(fd, 16), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
+    config.port_repl = ntohs(at.sin_port);
+    store_address_of((struct sockaddr *)&at, &config.vip);
+    return fd;
+}
+
+void master_open(void)
+{
+    store_space_options_t options;
+
+    shelf_open(&shelf, 256, 1);
+    options = shelf.options;
+    options.name = "blog";
+    blog = store_space_open(&options);
+    assert_non_null(blog);
+    config.n_peers = config.n_plain = config.n_secret = 0;
+    assert_int_equal(
+        store_address_parse("127.0.0.1", &config.peer[config.n_peers++]), 0);
+    assert_int_equal(
+        store_address_parse("127.0.0.2", &config.peer[config.n_peers++]), 0);
+    snprintf(config.open_space, sizeof config.open_space, "shop");
+    config.changes = 1 << 20;
+    config.slave_timeout = SLAVE_WAIT / 1000;
+    log_lines[0] = '\0';
+    listener = listen_at();
+    assert_int_equal(store_master_begin(&hooks, listener), 0);
+}
+
+void master_close(void)
+{
+    store_master_end();
+    assert_null(on_event);
+    close(listener);
+    store_space_close(blog);
+    shelf_close(&shelf);
+}
+
+void master_pump(void)
+{
+    struct pollfd p = {listener, POLLIN, 0};
+
+    assert_int_equal(poll(&p, 1, SLAVE_WAIT), 1);
+    on_event(NULL);
+}

@@ -8,8 +8,8 @@ from typing import Any, Iterator
 import pytest
 
 from harness.kinds import COMPARED, KINDS, TESTED
-from harness.network import why_none
 from harness.servers import Memcached, Server
+from hosts.network import why_none
 
 BOUND = 300  # seconds
 

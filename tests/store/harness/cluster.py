@@ -5,9 +5,9 @@ import signal
 import socket
 from typing import Any, Callable, Iterator, Optional
 
-from harness.keepalived import Keepalived
+from hosts.keepalived import Keepalived
 from harness.members import Member
-from harness.network import VIP, Host, Network
+from hosts.network import VIP, Host, Network
 from harness.servers import PATIENCE, Server, wait_until
 
 Make = Callable[[Host], Member]
@@ -19,7 +19,8 @@ class Node:
         self.member = make(host)
         place = self.member.dir / "keepalived"
         place.mkdir()
-        self.keepalived = Keepalived(host, place, self.member.ready)
+        self.keepalived = Keepalived(host, place, self.member.ready,
+                                     self.member.FALL)
         self.runs = False
 
     def __repr__(self) -> str:

@@ -9,7 +9,7 @@ import subprocess
 from typing import Any, NamedTuple, Optional
 
 from harness.client import ask
-from harness.network import VIP, Host
+from hosts.network import VIP, Host
 from harness.places import YRMCDS
 from harness.servers import PATIENCE, Server, wait_until
 from harness.store import Store, space
@@ -22,6 +22,7 @@ class Member(Server):
     """A server on a host. It is started again whenever it ends by itself."""
     OURS = False
     AGAIN = 0  # status of the end that a lost address causes
+    FALL = 1  # keepalived may notice at once that it was killed
 
     def __init__(self, host: Host, **more: Any) -> None:
         super().__init__(**more)
@@ -169,6 +170,7 @@ class StoreMember(Member, Store):
     name = "apppool-store"
     OURS = True
     AGAIN = 75
+    FALL = 2  # the next one runs very soon
 
     def __init__(self, host: Host, *spaces: dict[str, Any],
                  cluster: Optional[dict[str, Any]] = None,

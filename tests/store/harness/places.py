@@ -21,4 +21,3 @@ def daemon(package: str, path: str) -> Path:
 MEMCACHED = daemon("memcached", "usr/bin/memcached")
 YRMCDS = daemon("yrmcds", "usr/sbin/yrmcdsd")
 NUTCRACKER = daemon("nutcracker", "usr/sbin/nutcracker")
-KEEPALIVED = daemon("keepalived", "usr/sbin/keepalived")

@@ -5,10 +5,10 @@ import subprocess
 from pathlib import Path
 from typing import Optional
 
-from harness.network import VIP, Host
-from harness.places import KEEPALIVED
-from harness.servers import PATIENCE
+from hosts.network import VIP, Host
 
+TOP = Path(__file__).resolve().parents[3]
+UNPACKED = TOP / "build" / "packaged" / "keepalived" / "usr/sbin/keepalived"
 ADVERTISE = 0.1  # s; three of them missing, and another host takes the address
 
 # The sample of doc/store.md, but for the times and the places of files.
@@ -25,7 +25,7 @@ vrrp_script ready {
     script "%(script)s"
     interval 1
     timeout 10
-    fall 1
+    fall %(fall)d
     rise 1
     init_fail
 }
@@ -50,9 +50,16 @@ vrrp_instance store {
 """
 
 
+def program() -> str:
+    """That of tests/run, or the installed one."""
+    return str(UNPACKED) if UNPACKED.exists() else "keepalived"
+
+
 class Keepalived:
-    def __init__(self, host: Host, place: Path, ready: str) -> None:
-        """@param ready a command of sh: may this host become the master?"""
+    def __init__(self, host: Host, place: Path, ready: str,
+                 fall: int = 1) -> None:
+        """@param ready a command of sh: may this host become the master?
+        @param fall     how often it has to say no"""
         self.host, self.place = host, place
         self.words = place / "keepalived"
         self.process: Optional[subprocess.Popen[bytes]] = None
@@ -63,7 +70,8 @@ class Keepalived:
                  if other is not host]
         self.config = place / "keepalived.conf"
         self.config.write_text(CONFIG % {
-            "number": host.number, "script": script, "advertise": ADVERTISE,
+            "number": host.number, "script": script, "fall": fall,
+            "advertise": ADVERTISE,
             "priority": 100 - host.number, "address": host.address,
             "peers": "\n        ".join(peers), "vip": VIP})
         self.config.chmod(0o644)
@@ -71,7 +79,7 @@ class Keepalived:
     def start(self) -> None:
         with self.words.open("ab") as words:
             self.process = self.host.popen(
-                [str(KEEPALIVED), "--dont-fork", "--log-console",
+                [program(), "--dont-fork", "--log-console",
                  "--log-detail", "--no-syslog", "--vrrp",
                  f"--use-file={self.config}", f"--pid={self.place}/k.pid",
                  f"--vrrp_pid={self.place}/kv.pid"],
@@ -82,5 +90,5 @@ class Keepalived:
         stays, and another host takes it as well."""
         if self.process:
             self.process.send_signal(sign)
-            self.process.wait(PATIENCE)
+            self.process.wait(60)
             self.process = None

@@ -1,7 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Debian's keepalived on each host: it moves the virtual address."""
+"""Debian's keepalived on each host: it moves the virtual address. Its file is
+that of doc/store.md."""
+import re
 import signal
 import subprocess
+import textwrap
 from pathlib import Path
 from typing import Optional
 
@@ -11,43 +14,34 @@ TOP = Path(__file__).resolve().parents[3]
 UNPACKED = TOP / "build" / "packaged" / "keepalived" / "usr/sbin/keepalived"
 ADVERTISE = 0.1  # s; three of them missing, and another host takes the address
 
-# The sample of doc/store.md, but for the times and the places of files.
-CONFIG = """\
-global_defs {
-    router_id host%(number)d
-    script_user root
-    enable_script_security
-    vrrp_version 3
-    vrrp_rt_priority 50
-    vrrp_garp_master_delay 1
-}
-vrrp_script ready {
-    script "%(script)s"
-    interval 1
-    timeout 10
-    fall %(fall)d
-    rise 1
-    init_fail
-}
-vrrp_instance store {
-    state BACKUP
-    nopreempt
-    interface eth0
-    virtual_router_id 77
-    priority %(priority)d
-    advert_int %(advertise)s
-    unicast_src_ip %(address)s
-    unicast_peer {
-        %(peers)s
-    }
-    virtual_ipaddress {
-        %(vip)s/32 dev eth0
-    }
-    track_script {
-        ready
-    }
-}
-"""
+READY = "/usr/sbin/apppoolctl store ready"
+SECTION = "## Who has the address"
+
+
+def sample() -> str:
+    """keepalived.conf of doc/store.md."""
+    section = (TOP / "doc" / "store.md").read_text().split(SECTION)[1]
+    found = re.search(r"\n\n((?:    .*\n)+)", section)
+    assert found, f"{SECTION}: there is no file"
+    return textwrap.dedent(found[1])
+
+
+def config(host: Host, ready: Path, fall: int) -> str:
+    """The sample with the places, addresses and times of a test."""
+    peers = [other.address for other in host.network.nodes if other is not host]
+    text = sample()
+    for old, new in {
+            READY: str(ready), "fall 2": f"fall {fall}",
+            "10.0.0.1\n": f"{host.address}\n",
+            "        10.0.0.2\n        10.0.0.3\n":
+                "".join(f"        {peer}\n" for peer in peers),
+            "10.0.0.9/": f"{VIP}/", "priority 100": f"priority {90-host.number}",
+            "advert_int 1\n": f"advert_int {ADVERTISE}\n",
+            "global_defs {\n": "global_defs {\n    vrrp_version 3\n"
+                               "    vrrp_rt_priority 50\n"}.items():
+        assert text.count(old) == 1, f"{SECTION}: {old!r}"
+        text = text.replace(old, new)
+    return text
 
 
 def program() -> str:
@@ -66,14 +60,8 @@ class Keepalived:
         script = place / "ready"
         script.write_text(f"#!/bin/sh\n{ready}\n")
         script.chmod(0o755)
-        peers = [other.address for other in host.network.nodes
-                 if other is not host]
         self.config = place / "keepalived.conf"
-        self.config.write_text(CONFIG % {
-            "number": host.number, "script": script, "fall": fall,
-            "advertise": ADVERTISE,
-            "priority": 100 - host.number, "address": host.address,
-            "peers": "\n        ".join(peers), "vip": VIP})
+        self.config.write_text(config(host, script, fall))
         self.config.chmod(0o644)
 
     def start(self) -> None:

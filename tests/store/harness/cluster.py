@@ -5,10 +5,10 @@ import signal
 import socket
 from typing import Any, Callable, Iterator, Optional
 
-from hosts.keepalived import Keepalived
 from harness.members import Member
-from hosts.network import VIP, Host, Network
 from harness.servers import PATIENCE, Server, wait_until
+from hosts.keepalived import Keepalived
+from hosts.network import VIP, Host, Network
 
 Make = Callable[[Host], Member]
 
@@ -45,6 +45,13 @@ class Node:
         """The server is killed and nothing starts it again. The host lives."""
         self.runs = False
         self.member.end(signal.SIGKILL)
+
+    def take(self) -> None:
+        """Without keepalived: it gets the address."""
+        self.host.take_vip()
+
+    def drop(self) -> None:
+        self.host.drop_vip()
 
     def give_away(self) -> None:
         """keepalived is stopped, as before maintenance, and started again."""
@@ -135,6 +142,22 @@ class Cluster:
             print("\n".join(line for line in
                             node.keepalived.words.read_text().splitlines()[-40:]
                             if "ARP" not in line))
+
+
+class ByHand(Cluster):
+    """Without keepalived: a test moves the address, so it knows when."""
+
+    def start(self) -> None:
+        for node in self.nodes:
+            node.member.start()
+            node.runs = True
+        self.nodes[0].take()
+        self.settled()
+
+    def move(self, old: Node, new: Node) -> None:
+        old.drop()
+        new.take()
+        wait_until(new.member.is_master, f"{new} is the master")
 
 
 class AtTheAddress(Server):

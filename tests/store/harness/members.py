@@ -4,16 +4,16 @@ import os
 import re
 import signal
 import socket
-import struct
 import subprocess
-from typing import Any, NamedTuple, Optional
+from typing import Any, Optional
 
 from harness.client import ask
-from hosts.network import VIP, Host
+from harness.figures import MASTER, Figures
 from harness.places import YRMCDS
 from harness.servers import PATIENCE, Server, wait_until
 from harness.store import Store, space
 from harness.watch import Watch
+from hosts.network import VIP, Host
 
 MEMCACHE, REPL, COUNTER = 11211, 11213, 11215
 
@@ -131,41 +131,6 @@ class YrmcdsMember(Member):
         return slaves if collections >= self.joined[2] + 2 else 0
 
 
-class Slave(NamedTuple):
-    """store_slave_figures_t"""
-    address: str
-    joined: int
-    yrmcds: int
-    complete: int
-    lag: int
-    lag_ms: int
-    sent: int
-
-
-ALONE, MASTER, SLAVE = range(3)
-
-
-class Figures:
-    """store_cluster_figures_t of store/figures.h"""
-    FIELDS = ("connected", "complete", "yrmcds", "received", "relayed",
-              "unsent", "dropped", "pausing")
-    AT, ENTRIES, ENTRY = 256, 256 + 8 * 2 + 48 + 8 * 8 + 64, 48 + 8 * 6 + 32
-
-    def __init__(self, data: bytes) -> None:
-        magic, version = struct.unpack_from("<QI", data)
-        assert (magic, version) == (0x31676966726f7453, 2), "other figures"
-        self.role, self.since = struct.unpack_from("<2Q", data, self.AT)
-        self.of = dict(zip(self.FIELDS, struct.unpack_from(
-            "<8Q", data, self.AT + 64)))
-        self.slaves = []
-        for n in range(5):
-            at = self.ENTRIES + n * self.ENTRY
-            address, *rest = struct.unpack_from("<48s6Q", data, at)
-            if rest[0]:
-                self.slaves.append(
-                    Slave(address.rstrip(b"\0").decode(), *rest))
-
-
 class StoreMember(Member, Store):
     name = "apppool-store"
     OURS = True
@@ -179,8 +144,9 @@ class StoreMember(Member, Store):
         Store.__init__(self, *spaces, **more)
         self.host, self.watch = host, None
         self.table["cluster"] = {
-            "vip": VIP, "memcache": MEMCACHE, "repl": REPL, "counter": COUNTER,
+            "vip": VIP, "ports": [MEMCACHE, REPL, COUNTER],
             "peers": [node.address for node in host.network.nodes],
+            "plain": [], "changes": 32 << 20, "slave_timeout": 10,
         } | (cluster or {})
         self.write_table()
 
@@ -214,13 +180,21 @@ class StoreMember(Member, Store):
             and self.serves()
 
     def serves(self) -> bool:
-        if self.table["cluster"].get("open"):
+        if "open_space" in self.table["cluster"]:
             return Member.serves(self)
         return self.figures().role == MASTER
 
     def slaves(self) -> int:
         return sum(slave.complete for slave in self.figures().slaves)
 
+    def lag(self) -> float:
+        """How long the oldest change waits that was not sent to a slave, s."""
+        return max((slave.lag_ms for slave in self.figures().slaves),
+                   default=0) / 1000
 
-def standard() -> list[dict[str, Any]]:
-    return [space("shop"), space("blog", 8 << 20)]
+
+def store(host: Host, **more: Any) -> StoreMember:
+    """One whose space shop is open to all, and blog is not."""
+    cluster = {"open_space": "shop"} | more.pop("cluster", {})
+    return StoreMember(host, space("shop"), space("blog", 8 << 20),
+                       cluster=cluster, **more)

@@ -1,0 +1,39 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""What a store shows of its cluster (store/figures.h)."""
+import struct
+from typing import NamedTuple
+
+
+class Slave(NamedTuple):
+    """store_slave_figures_t"""
+    address: str
+    joined: int
+    yrmcds: int
+    complete: int
+    lag: int
+    lag_ms: int
+    sent: int
+
+
+ALONE, MASTER, SLAVE = range(3)
+
+
+class Figures:
+    """store_cluster_figures_t of store/figures.h"""
+    FIELDS = ("connected", "complete", "yrmcds", "received", "relayed",
+              "unsent", "dropped", "pausing")
+    AT, ENTRIES, ENTRY = 256, 256 + 8 * 2 + 48 + 8 * 8 + 64, 48 + 8 * 6 + 32
+
+    def __init__(self, data: bytes) -> None:
+        magic, version = struct.unpack_from("<QI", data)
+        assert (magic, version) == (0x31676966726f7453, 2), "other figures"
+        self.role, self.since = struct.unpack_from("<2Q", data, self.AT)
+        self.of = dict(zip(self.FIELDS, struct.unpack_from(
+            "<8Q", data, self.AT + 64)))
+        self.slaves = []
+        for n in range(5):
+            at = self.ENTRIES + n * self.ENTRY
+            address, *rest = struct.unpack_from("<48s6Q", data, at)
+            if rest[0]:
+                self.slaves.append(
+                    Slave(address.rstrip(b"\0").decode(), *rest))

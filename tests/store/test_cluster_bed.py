@@ -63,11 +63,22 @@ def test_both_sides_of_a_split_serve() -> None:
         wait_until(new.member.serves, "the new master serves")
         with old.member.over_tcp() as there:
             put(there, b"side", b"old")
-        with AtTheAddress(cluster, MEMCACHE).connect() as here:
-            put(here, b"side", b"new")
+        front = AtTheAddress(cluster, MEMCACHE)
+        front.seconds = 1
+
+        def written() -> bool:
+            """The client may still send to where the address was."""
+            try:
+                with front.connect() as here:
+                    put(here, b"side", b"new")
+            except OSError:
+                return False
+            return True
+        wait_until(written, "the new master is reached")
         old.host.heal()
         master = cluster.settled()
-        with AtTheAddress(cluster, MEMCACHE).connect() as connection:
+        front.seconds = 60
+        with front.connect() as connection:
             assert get(connection, b"side") == \
                 (b"old" if master is old else b"new")
 

@@ -35,6 +35,7 @@ shm_sources = \
 	shm/recovery/repair.c \
 	shm/view/report.c \
 	shm/view/report_statistics.c \
+	shm/view/report_cluster.c \
 	shm/view/report_store.c \
 	shm/view/report_times.c \
 	shm/view/report_value.c \
@@ -220,6 +221,7 @@ module_sources = \
 	mod_apppool/status/status_health.c \
 	mod_apppool/status/status_metrics.c \
 	mod_apppool/status/status_page.c \
+	mod_apppool/status/status_cluster.c \
 	mod_apppool/status/status_store.c \
 	mod_apppool/status/status_text.c \
 	mod_apppool/status/status_token.c \
@@ -384,6 +386,7 @@ ctl_sources = \
 	ctl/show.c \
 	ctl/status_table.c \
 	ctl/store.c \
+	ctl/store_command.c \
 	ctl/store_space.c \
 	ctl/terminal.c \
 	ctl/top.c
@@ -617,6 +620,7 @@ unit_tests = \
 	tests/unit/app_started \
 	tests/unit/starting \
 	tests/unit/report_states \
+	tests/unit/report_cluster \
 	tests/unit/report_store \
 	tests/unit/store_chunk \
 	tests/unit/store_config \

@@ -20,7 +20,7 @@
 #include "ctl/logs.h"
 #include "ctl/show.h"
 #include "ctl/store.h"
-#include "ctl/store_space.h"
+#include "ctl/store_command.h"
 #include "ctl/top.h"
 
 static const char help[] =
@@ -73,6 +73,9 @@ static const char help[] =
     "  store [status]   show the spaces of the store: memory, items, hits\n"
     "  store top [-s SECONDS] [-n TIMES]\n"
     "                   the same with rates, refreshed until q is pressed\n"
+    "  store ready      succeed if this host is the master of the store, or "
+    "may\n"
+    "                   become the master; for keepalived\n"
     "  store keys SPACE [PREFIX]\n"
     "                   print the keys of a space, with bytes and time to "
     "live\n"
@@ -99,19 +102,6 @@ static const char help[] =
     "or --wait had no success; 2 wrong usage; 3 no such httpd is running\n";
 
 /* ---- commands ---- */
-
-/* The command line. */
-typedef struct {
-    const char *dir;
-    int raw;
-    int follow;
-    const char *seconds, *times; /* of top */
-    int wait;
-    const char *timeout; /* of --wait */
-    const char *how;     /* "--rolling", "--blocking", or NULL: not given */
-    const char *const *words;
-    int n;
-} asked_t;
 
 static int detect(const asked_t *q)
 {
@@ -177,32 +167,9 @@ static int top(const asked_t *q)
 
 static int store(const asked_t *q)
 {
-    const char *what = q->n > 1 ? q->words[1] : "status", *dir = q->dir;
-    int is_top = strcmp(what, "top") == 0, keys = strcmp(what, "keys") == 0;
-    int flush = strcmp(what, "flush") == 0, status;
+    int is_top = q->n > 1 && strcmp(q->words[1], "top") == 0;
 
-    if (!is_top && !keys && !flush && strcmp(what, "status") != 0)
-        return ask_complain(EXIT_USAGE, "store does not know %s", what);
-    if ((keys || flush) && q->n < 3)
-        return ask_complain(EXIT_USAGE, "store %s needs the name of a space",
-                            what);
-    if (q->n > (keys ? 4 : flush ? 3 : 2))
-        return ask_complain(EXIT_USAGE, "store %s does not take %s", what,
-                            q->words[keys    ? 4
-                                     : flush ? 3
-                                             : 2]);
-    if (is_top)
-        return top_of(q, &store_top);
-    if (q->seconds || q->times)
-        return ask_complain(EXIT_USAGE, "store %s does not take %s", what,
-                            q->seconds ? "--seconds" : "--times");
-    status = ask_directory(&dir);
-    if (status != 0)
-        return status;
-    return keys    ? store_space_keys(dir, q->words[2],
-                                   q->n > 3 ? q->words[3] : NULL, q->raw)
-           : flush ? store_space_flush(dir, q->words[2], q->raw)
-                   : store_status(dir, q->raw);
+    return is_top && q->n == 2 ? top_of(q, &store_top) : store_command(q);
 }
 
 #define APP     "the name of an app"

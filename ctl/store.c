@@ -70,6 +70,54 @@ static void print_space(const json_t *s)
            s_of(s, "connections_refused"));
 }
 
+/* ---- other hosts ---- */
+
+static int is(const json_t *o, const char *key)
+{
+    return json_is_true(json_object_get(o, key));
+}
+
+static void print_slaves(const json_t *slaves)
+{
+    const json_t *s;
+    size_t i;
+
+    if (json_array_size(slaves) == 0)
+        puts("  no slave");
+    for (i = 0; (s = json_array_get(slaves, i)) != NULL; i++)
+        printf("  slave %s%s, %s, %lld change%s behind (%.1f s)\n",
+               table_text(s, "address"), is(s, "yrmcds") ? " (yrmcds)" : "",
+               is(s, "complete") ? "copy complete" : "copy not complete",
+               (long long)number(s, "lag"), s_of(s, "lag"),
+               json_number_value(json_object_get(s, "lag_seconds")));
+}
+
+static void print_cluster(const json_t *c)
+{
+    const json_t *slaves = json_object_get(c, "slaves");
+
+    if (!json_is_object(c))
+        return;
+    printf("%s of %s since %s%s\n", table_text(c, "role"),
+           table_text(c, "virtual_ip"), table_text(c, "since"),
+           is(c, "complete") ? "" : ", items not complete");
+    if (!json_is_array(slaves)) {
+        printf("  %s, %lld connection%s relayed\n",
+               !is(c, "connected") ? "no master is connected"
+               : is(c, "yrmcds")   ? "the master is a yrmcds"
+                                   : "connected to the master",
+               (long long)number(c, "relayed"), s_of(c, "relayed"));
+        return;
+    }
+    if (is(c, "handover"))
+        puts("  handover: it serves nothing until the address has moved");
+    print_slaves(slaves);
+    if (number(c, "unsent_changes") > 0)
+        printf("  %lld change%s that no slave has\n",
+               (long long)number(c, "unsent_changes"),
+               s_of(c, "unsent_changes"));
+}
+
 static int print_store(const json_t *store)
 {
     const json_t *spaces = json_object_get(store, "spaces"), *s;
@@ -80,6 +128,7 @@ static int print_store(const json_t *store)
     printf("process %lld, started %s, ready in %.0f ms\n",
            (long long)number(store, "pid"), table_text(store, "started"),
            json_number_value(json_object_get(store, "recovery")) * 1000);
+    print_cluster(json_object_get(store, "cluster"));
     for (i = 0; (s = json_array_get(spaces, i)) != NULL; i++)
         print_space(s);
     return EXIT_OK;
@@ -103,6 +152,46 @@ int store_status(const char *dir, int raw)
     }
     else
         status = print_store(store);
+    json_decref(o);
+    return status;
+}
+
+/* ---- ready ---- */
+
+/* @return NULL: it is ready */
+static const char *why_not_ready(const json_t *store)
+{
+    const json_t *c = json_object_get(store, "cluster");
+
+    return !json_is_object(store) ? NO_STORE
+           : !json_is_object(c)
+               ? "the store has no AppStoreVirtualIP, so it is alone"
+           : is(c, "ready")    ? NULL
+           : is(c, "handover") ? "a handover: the address has to move"
+           : is(c, "connected")
+               ? "the copy of the master's items is not complete"
+               : "the master was lost before the copy was complete, or no "
+                 "master was looked for yet";
+}
+
+int store_ready(const char *dir, int raw)
+{
+    const char *why;
+    json_t *o;
+    int status = ask_status(dir, 0, &o);
+
+    if (status != 0)
+        return status;
+    if (!json_object_get(o, "store"))
+        status = ask_complain_report(o);
+    else {
+        why = why_not_ready(json_object_get(o, "store"));
+        if (raw)
+            puts(why ? "{\"ready\":false}" : "{\"ready\":true}");
+        status = !why  ? EXIT_OK
+                 : raw ? EXIT_NO
+                       : ask_complain(EXIT_NO, "not ready: %s", why);
+    }
     json_decref(o);
     return status;
 }

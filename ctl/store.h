@@ -18,4 +18,8 @@ int store_status(const char *dir, int raw);
 /** The spaces with their rates, for top_show(). */
 extern const top_view_t store_top;
 
+/** Is this host the master, or may it become the master? Prints why not.
+ * @return EXIT_OK: it may; EXIT_NO */
+int store_ready(const char *dir, int raw);
+
 #endif

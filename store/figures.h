@@ -115,7 +115,9 @@ typedef struct {
     uint64_t unsent;  /**< changes since the last slave has left */
     uint64_t dropped; /**< slaves that were dropped */
     uint64_t pausing; /**< 1: it serves nothing, because of a handover */
-    uint64_t reserved[8];
+    /** @name of both */
+    uint64_t ready; /**< 1: it is the master, or may become the master */
+    uint64_t reserved[7];
     store_slave_figures_t slave[STORE_FIGURES_SLAVES];
 } store_cluster_figures_t;
 

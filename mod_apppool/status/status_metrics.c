@@ -261,6 +261,63 @@ static void store_spaces(request_rec *r, const json_t *all)
     }
 }
 
+static const char *figure(request_rec *r, const json_t *value)
+{
+    return json_is_true(value)    ? "1"
+           : json_is_false(value) ? "0"
+                                  : number(r, value);
+}
+
+/* A member of each slave, which its address names. */
+static void store_slaves(request_rec *r, const json_t *all, const char *key,
+                         const char *name, const char *unit, const char *help)
+{
+    const json_t *slave;
+    size_t i;
+
+    family(r, name, "gauge", unit, help);
+    json_array_foreach(all, i, slave)
+    {
+        const json_t *address = json_object_get(slave, "address");
+
+        if (json_is_string(address))
+            labelled(r, name, "",
+                     apr_pstrcat(r->pool, "{slave=\"", escape(r, address),
+                                 "\"}", NULL),
+                     figure(r, json_object_get(slave, key)));
+    }
+}
+
+/* Nothing when the store is alone. */
+static void store_cluster(request_rec *r, const json_t *c)
+{
+    static const struct {
+        const char *key, *name, *help;
+    } all[] = {
+        {"ready", "store_ready", "1: it is, or may become, the master."},
+        {"complete", "store_complete", "1: this host has all items."},
+        {"connected", "store_connected", "1: this slave has a master."},
+        {"relayed", "store_relayed", "Clients that use the master."},
+        {"unsent_changes", "store_unsent_changes", "No slave has them."},
+    };
+    const json_t *slaves = json_object_get(c, "slaves"), *value;
+    size_t i;
+
+    for (i = 0; i < sizeof all / sizeof *all; i++)
+        if ((value = json_object_get(c, all[i].key)) != NULL) {
+            family(r, all[i].name, "gauge", NULL, all[i].help);
+            labelled(r, all[i].name, "", "", figure(r, value));
+        }
+    if (!slaves)
+        return;
+    store_slaves(r, slaves, "complete", "store_slave_complete", NULL,
+                 "1: the slave has all items.");
+    store_slaves(r, slaves, "lag", "store_slave_lag", NULL,
+                 "Changes that the slave was not sent.");
+    store_slaves(r, slaves, "lag_seconds", "store_slave_lag_seconds", "seconds",
+                 "Age of the first of them.");
+}
+
 /* Nothing when there is no store. */
 static void store_families(request_rec *r, const json_t *store)
 {
@@ -270,6 +327,7 @@ static void store_families(request_rec *r, const json_t *store)
            "How long the store took to start.");
     labelled(r, "store_recovery_seconds", "", "",
              number(r, json_object_get(store, "recovery")));
+    store_cluster(r, json_object_get(store, "cluster"));
     store_spaces(r, json_object_get(store, "spaces"));
 }
 

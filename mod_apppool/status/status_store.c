@@ -5,6 +5,7 @@
 #include <apr_strings.h>
 #include <http_protocol.h>
 
+#include "mod_apppool/status/status_cluster.h"
 #include "mod_apppool/status/status_text.h"
 
 #define WIDTH               240 /* of the bar; the page stretches it */
@@ -168,6 +169,7 @@ void apppool_status_store(request_rec *r, const json_t *store)
     if (!json_is_object(store))
         return;
     process(r, store);
+    apppool_status_cluster(r, json_object_get(store, "cluster"));
     json_array_foreach(spaces, i, space)
     {
         section(r, space, (int)i + 1);

@@ -2,13 +2,8 @@
 
 #include "shm/view/report_store.h"
 
-#include <apr_time.h>
-#include <stdio.h>
-#include <string.h>
-
+#include "shm/view/report_cluster.h"
 #include "shm/view/report_value.h"
-
-#define YEAR_10000 UINT64_C(253402300800) /* s since 1970 */
 
 /* ---- counters ---- */
 
@@ -153,21 +148,6 @@ static json_t *report_spaces(const store_figures_t *f)
 
 /* ---- the whole ---- */
 
-/* @param s since 1970 @return NULL: no time of this era */
-static json_t *instant(uint64_t s)
-{
-    apr_time_exp_t e;
-    char iso[96];
-
-    if (s >= YEAR_10000)
-        return NULL;
-    apr_time_exp_gmt(&e, apr_time_from_sec((apr_time_t)s));
-    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.000Z",
-             e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour, e.tm_min,
-             e.tm_sec);
-    return json_string(iso);
-}
-
 json_t *apl_report_store(const store_figures_t *f)
 {
     json_t *o;
@@ -178,11 +158,12 @@ json_t *apl_report_store(const store_figures_t *f)
         return json_null();
     o = json_object();
     json_object_set_new(o, "pid", number(load(&f->pid)));
-    apl_report_set_known(o, "started", instant(load(&f->began)));
+    apl_report_set_known(o, "started", apl_report_epoch(load(&f->began)));
     json_object_set_new(o, "recovery",
                         json_real((double)(load(&f->recovery_us)) / 1e6));
     json_object_set_new(o, "threads",
                         number(__atomic_load_n(&f->threads, __ATOMIC_RELAXED)));
+    json_object_set_new(o, "cluster", apl_report_cluster(&f->cluster));
     json_object_set_new(o, "spaces", report_spaces(f));
     return o;
 }

@@ -2,9 +2,12 @@
 
 #include "shm/view/report_value.h"
 
+#include <apr_time.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define YEAR_10000 UINT64_C(253402300800) /* s since 1970 */
 
 json_t *apl_report_text(const char *s)
 {
@@ -25,6 +28,27 @@ json_t *apl_report_text(const char *s)
 json_t *apl_report_number(uint64_t n)
 {
     return json_integer((json_int_t)n);
+}
+
+json_t *apl_report_figure(const uint64_t *n)
+{
+    uint64_t now = __atomic_load_n(n, __ATOMIC_RELAXED);
+
+    return apl_report_number(now < INT64_MAX ? now : INT64_MAX);
+}
+
+json_t *apl_report_epoch(uint64_t s)
+{
+    apr_time_exp_t e;
+    char iso[96];
+
+    if (s >= YEAR_10000)
+        return NULL;
+    apr_time_exp_gmt(&e, apr_time_from_sec((apr_time_t)s));
+    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.000Z",
+             e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour, e.tm_min,
+             e.tm_sec);
+    return json_string(iso);
 }
 
 void apl_report_set_known(json_t *o, const char *key, json_t *value)

@@ -19,6 +19,13 @@ json_t *apl_report_text(const char *s);
 
 json_t *apl_report_number(uint64_t n);
 
+/** A figure that another process may write at any time, and that may be
+ * nonsense. JSON has no number above INT64_MAX. */
+json_t *apl_report_figure(const uint64_t *n);
+
+/** A time as ISO 8601. @param s since 1970 @return NULL: no time of this era */
+json_t *apl_report_epoch(uint64_t s);
+
 /** A duration with milliseconds. */
 json_t *apl_report_seconds(int64_t us);
 

@@ -60,6 +60,7 @@ def test_document(httpd: Httpd, shop: Space) -> None:
     assert one["connections"] == one["connections_total"] == 1
     assert 0 < one["item_bytes"] < one["used"] <= MB
     assert one["bytes_read"] > 1000 and one["bytes_written"] > 1000
+    assert store["cluster"] is None
     assert (now["blog"]["size"], now["blog"]["items"]) == (8 * MB, 0)
     assert now["blog"]["hit_rate"] is None
     # The store counts the bytes of a reply after it has sent the reply.
@@ -143,6 +144,17 @@ def test_ctl(httpd: Httpd, shop: Space) -> None:
     assert spaces(json.loads(lines))["shop"]["items"] == 11
 
 
+def test_alone(httpd: Httpd, shop: Space) -> None:
+    """Without AppStoreVirtualIP nobody sees a cluster."""
+    done = httpd.ctl("store", "ready")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the store has no AppStoreVirtualIP" in done.stderr
+    assert httpd.ctl("--json", "store", "ready").stdout == '{"ready":false}\n'
+    assert "master" not in httpd.ctl("store").stdout
+    assert "Hosts of the store" not in httpd.get("/apppool-status").text
+    assert "apppool_store_ready" not in metrics(httpd)
+
+
 def test_keys(httpd: Httpd, shop: Space) -> None:
     lines = httpd.ctl("store", "keys", "shop", "user:").stdout.splitlines()
     assert sorted(line.split()[-1] for line in lines) == \
@@ -181,6 +193,7 @@ def test_other_users(httpd: Httpd, shop: Space) -> None:
 
 def test_usage(httpd: Httpd, shop: Space) -> None:
     for words in (["keys"], ["flush"], ["nothing"], ["status", "shop"],
+                  ["ready", "shop"], ["ready", "-n", "1"],
                   ["flush", "shop", "a"], ["keys", "shop", "a", "b"],
                   ["keys", "shop", "-n", "1"], ["status", "-s", "1"]):
         done = httpd.ctl("store", *words)

@@ -221,6 +221,7 @@ module_sources = \
 	mod_apppool/status/status_health.c \
 	mod_apppool/status/status_metrics.c \
 	mod_apppool/status/status_page.c \
+	mod_apppool/status/status_auto.c \
 	mod_apppool/status/status_cluster.c \
 	mod_apppool/status/status_store.c \
 	mod_apppool/status/status_text.c \

@@ -14,6 +14,7 @@
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/status/status_action.h"
+#include "mod_apppool/status/status_auto.h"
 #include "mod_apppool/status/status_metrics.h"
 #include "mod_apppool/status/status_page.h"
 #include "mod_apppool/status/status_token.h"

@@ -2,7 +2,6 @@
 
 #include "mod_apppool/status/status_metrics.h"
 
-#include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_protocol.h>
 #include <string.h>
@@ -361,45 +360,4 @@ void apppool_status_metrics(request_rec *r, const json_t *doc)
     counters(r, json_object_get(doc, "counters"));
     store_families(r, json_object_get(doc, "store"));
     ap_rputs("# EOF\n", r);
-}
-
-/* ---- Name: value ---- */
-
-/* "queue_full" as "QueueFull". */
-static const char *camel(request_rec *r, const char *key)
-{
-    char *name = apr_palloc(r->pool, strlen(key) + 1), *to = name;
-    int up = 1;
-
-    for (; *key; key++)
-        if (*key == '_')
-            up = 1;
-        else {
-            *to++ = up ? (char)apr_toupper(*key) : *key;
-            up = 0;
-        }
-    *to = 0;
-    return name;
-}
-
-static void lines(request_rec *r, json_t *object, const char *prefix)
-{
-    const char *key;
-    json_t *value;
-
-    json_object_foreach(object, key, value)
-    {
-        if (json_is_number(value))
-            ap_rvputs(r, prefix, camel(r, key), ": ", number(r, value), "\n",
-                      NULL);
-    }
-}
-
-void apppool_status_auto(request_rec *r, const json_t *doc)
-{
-    const json_t *pool = json_object_get(doc, "pool");
-
-    lines(r, json_object_get(doc, "pool"), "AppPool");
-    lines(r, json_object_get(pool, "states"), "AppPoolProcesses");
-    lines(r, json_object_get(doc, "counters"), "AppPoolTotal");
 }

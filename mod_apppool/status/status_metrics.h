@@ -2,8 +2,7 @@
 
 /**
  * @file status_metrics.h
- * @brief The status document (shm/view/report.h) for programs that read lines:
- *        OpenMetrics, and "Name: value".
+ * @brief The status document (shm/view/report.h) as OpenMetrics.
  *
  * Lock:  none.
  * Crash: nothing is held.
@@ -17,8 +16,5 @@
 
 /** `?metrics`: OpenMetrics 1.0, to its "# EOF". */
 void apppool_status_metrics(request_rec *r, const json_t *doc);
-
-/** `?auto`: "AppPoolMax: 6". */
-void apppool_status_auto(request_rec *r, const json_t *doc);
 
 #endif

@@ -102,7 +102,7 @@ $(O)/exports:
 
 $(O)/mod_apppool.so: $(module) $(pool) $(O)/exports
 	$(CC) -shared $(ldflags) $(LDFLAGS) -Wl,--version-script=$(O)/exports \
-		-o $@ $(module) $(pool) $(jansson) -pthread
+		-o $@ $(module) $(pool) $(jansson) $(ssl) -pthread
 $(O)/apppool-watchdog: $(watchdog)
 	$(CC) $(ldflags) $(LDFLAGS) -Wl,--gc-sections -o $@ $^
 $(O)/apppool-spawner: $(spawner) $(pool)

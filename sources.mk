@@ -146,6 +146,7 @@ store_server_sources = \
 	store/server/snapshot.c \
 	store/server/startup.c \
 	store/server/sweep.c \
+	store/server/tcp_listener.c \
 	store/server/upkeep.c \
 	store/server/worker.c \
 	spawner/shared/heartbeat.c \
@@ -153,6 +154,7 @@ store_server_sources = \
 	spawner/shared/userdb.c
 
 module_sources = \
+	store/secret.c \
 	mod_apppool/request/error_response.c \
 	mod_apppool/config/app.c \
 	mod_apppool/config/app_check.c \
@@ -231,6 +233,7 @@ module_sources = \
 	mod_apppool/parent/app_table_write.c \
 	mod_apppool/parent/instance_store.c \
 	mod_apppool/parent/store_parts.c \
+	mod_apppool/parent/store_table_cluster.c \
 	mod_apppool/parent/store_table_write.c \
 	mod_apppool/backend/connection_filter.c \
 	mod_apppool/config/config_defaults.c \
@@ -241,6 +244,8 @@ module_sources = \
 	mod_apppool/request/document_root.c \
 	mod_apppool/request/routing.c \
 	mod_apppool/config/store.c \
+	mod_apppool/config/store_cluster.c \
+	mod_apppool/config/store_key.c \
 	mod_apppool/config/store_user.c \
 	mod_apppool/config/text_check.c \
 	mod_apppool/config/max_workers.c \

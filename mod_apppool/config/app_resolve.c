@@ -14,6 +14,7 @@
 #include "mod_apppool/config/app_check.h"
 #include "mod_apppool/config/max_workers.h"
 #include "mod_apppool/config/store.h"
+#include "mod_apppool/config/store_cluster.h"
 #include "shm/slots/group.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/userdb.h"
@@ -234,6 +235,7 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
             resolve(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), generation);
     apppool_app_label_all(p, apppool_app_all());
     warn_misplaced();
-    good &= check_pool(main_server) & apppool_store_check();
+    good &= check_pool(main_server) & apppool_store_check() &
+            apppool_store_cluster_check(p, main_server);
     return good ? OK : !OK;
 }

@@ -173,6 +173,7 @@ void *apppool_config_server_create(apr_pool_t *p, server_rec *s)
     server->store_max_object = server->store_large = APPPOOL_UNSET;
     server->store_threads = APPPOOL_UNSET;
     server->store_uid = USERDB_NOBODY;
+    server->store_changes = server->store_slave_timeout = APPPOOL_UNSET;
     return server;
 }
 
@@ -219,6 +220,10 @@ apppool_server_t apppool_config_server(const server_rec *main_server)
     server.store_threads = apppool_config_or(set->store_threads, 4);
     if (!set->store_temp_dir)
         server.store_temp_dir = "/var/tmp";
+    server.store_changes =
+        apppool_config_or(set->store_changes, APR_INT64_C(32) << 20);
+    server.store_slave_timeout =
+        apppool_config_or(set->store_slave_timeout, 10 * APR_USEC_PER_SEC);
     return server;
 }
 

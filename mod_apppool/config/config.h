@@ -46,6 +46,7 @@ typedef struct apppool_dir_t apppool_dir_t;
 typedef struct apppool_mount_t apppool_mount_t;
 typedef struct apppool_sendfile_t apppool_sendfile_t;
 typedef struct apppool_store_t apppool_store_t;
+typedef struct apppool_store_cluster_t apppool_store_cluster_t;
 
 /** An AppRoot directive: where an application is. That of `AppRoot Off` is
  * empty. */
@@ -103,6 +104,11 @@ typedef struct {
     const char *store_save; /**< AppStoreSave; "": Off; NULL: the default */
     uid_t store_uid;        /**< USERDB_NOBODY: the default */
     gid_t store_gid;
+    apppool_store_cluster_t *store_cluster; /**< NULL: nothing is set */
+    const char *store_key;                  /**< path; NULL: none */
+    const char *store_open_space;           /**< NULL: none */
+    apr_int64_t store_changes;              /**< bytes */
+    apr_int64_t store_slave_timeout;        /**< us */
 } apppool_server_t;
 
 /** All AppRoots, and all sections with settings, of this configuration. */

@@ -9,6 +9,8 @@
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "mod_apppool/config/set.h"
 #include "mod_apppool/config/store.h"
+#include "mod_apppool/config/store_cluster.h"
+#include "mod_apppool/config/store_key.h"
 #include "mod_apppool/config/store_user.h"
 #include "mod_apppool/config/value.h"
 
@@ -303,6 +305,43 @@ const command_rec apppool_directives[] = {
                   VALUE(SERVER, IN_SERVER(store_save)), RSRC_CONF,
                   "The file that keeps what the store holds while httpd is "
                   "stopped"),
+    AP_INIT_TAKE1("AppStoreVirtualIP", apppool_store_cluster_set_vip,
+                  VALUE(SERVER, 0), RSRC_CONF,
+                  "The address that moves between hosts; the store of the host "
+                  "that has it is the master"),
+    AP_INIT_TAKE3("AppStorePorts", apppool_store_cluster_set_ports,
+                  VALUE(SERVER, 0), RSRC_CONF,
+                  "The three ports at AppStoreVirtualIP"),
+    AP_INIT_ITERATE("AppStorePeers", apppool_store_cluster_add_peer,
+                    VALUE(SERVER, 0), RSRC_CONF,
+                    "The addresses of the hosts whose stores may connect"),
+    AP_INIT_ITERATE("AppStorePlainPeers", apppool_store_cluster_add_peer,
+                    VALUE(SERVER, 0), RSRC_CONF,
+                    "The addresses of hosts that may connect without TLS"),
+    AP_INIT_TAKE1("AppStoreKey", apppool_store_key_set,
+                  VALUE(SERVER, IN_SERVER(store_key)), RSRC_CONF,
+                  "The file of the secret for TLS between stores and for the "
+                  "passwords of TCP clients"),
+    AP_INIT_TAKE1("AppStoreOpenSpace", apppool_value_text,
+                  RANGE(SERVER, IN_SERVER(store_open_space), 1,
+                        APPPOOL_SPACE_NAME - 1, NULL, NULL),
+                  RSRC_CONF,
+                  "The space that TCP clients of AppStoreVirtualIP get without "
+                  "a login"),
+    AP_INIT_TAKE2("AppStoreListen", apppool_store_cluster_add_listen,
+                  VALUE(SERVER, 0), RSRC_CONF,
+                  "An address and port at which TCP clients reach a space"),
+    AP_INIT_TAKE1("AppStoreChanges", apppool_value_size,
+                  RANGE(SERVER, IN_SERVER(store_changes), 64 * KILOBYTE,
+                        4096 * MEGABYTE, NULL, NULL),
+                  RSRC_CONF,
+                  "Size of the list of changes that slaves have not got yet"),
+    AP_INIT_TAKE1("AppStoreSlaveTimeout", apppool_value_time,
+                  RANGE(SERVER, IN_SERVER(store_slave_timeout), 0, 3600, NULL,
+                        NULL),
+                  RSRC_CONF,
+                  "Maximum time that a slave may be silent before the master "
+                  "closes its connection"),
     APPPOOL_RENAMED,
     {0},
 };

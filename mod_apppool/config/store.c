@@ -6,9 +6,11 @@
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_log.h>
+#include <http_main.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "mod_apppool/config/store_key.h"
 #include "mod_apppool/config/value.h"
 #include "shm/slots/group.h"
 #include "spawner/shared/contract.h"
@@ -247,6 +249,20 @@ int apppool_store_check(void)
     return 0;
 }
 
+/* The whole server's settings are in its main server. */
+static void add_login(apr_pool_t *p, apr_hash_t *variables,
+                      const apppool_app_t *app)
+{
+    const char *password =
+        apppool_store_key_password(app->space, p, ap_server_conf);
+
+    if (!password)
+        return;
+    apr_hash_set(variables, "MEMCACHE_USERNAME", APR_HASH_KEY_STRING,
+                 app->space);
+    apr_hash_set(variables, "MEMCACHE_PASSWORD", APR_HASH_KEY_STRING, password);
+}
+
 apr_hash_t *apppool_store_variables(apr_pool_t *p, const apppool_app_t *app,
                                     const char *runtime)
 {
@@ -262,5 +278,7 @@ apr_hash_t *apppool_store_variables(apr_pool_t *p, const apppool_app_t *app,
     apr_hash_set(variables, "MEMCACHE_SERVERS", APR_HASH_KEY_STRING, path);
     apr_hash_set(variables, "APPPOOL_STORE", APR_HASH_KEY_STRING,
                  servers ? servers : apr_pstrcat(p, "unix:", path, NULL));
+    if (!servers)
+        add_login(p, variables, app);
     return variables;
 }

@@ -63,7 +63,8 @@ int apppool_store_check(void);
 const apr_array_header_t *apppool_store_spaces(void);
 
 /**
- * The variables with the address of the store, for the application.
+ * The variables with the address of the store, for the application; with
+ * AppStoreKey also user and password of its space.
  * @param runtime the runtime directory
  * @return NULL: it has none
  */

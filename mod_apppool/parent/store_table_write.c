@@ -17,6 +17,7 @@
 
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_user.h"
+#include "mod_apppool/parent/store_table_cluster.h"
 #include "spawner/shared/contract.h"
 
 APLOG_USE_MODULE(apppool);
@@ -204,13 +205,32 @@ static int open_directory(apr_pool_t *p, const char *runtime, user_t *user,
     return fd;
 }
 
+/* Nothing of it stays in memory: it may have a secret. */
+static int write_document(int dir, const user_t *user,
+                          const apppool_server_t *server, const char *build,
+                          apr_pool_t *p)
+{
+    json_t *document = describe(server, build, p);
+    char *data = NULL;
+    int error = EINVAL;
+
+    if (apppool_store_table_cluster(document, server, p) == 0) {
+        data = json_dumps(document, JSON_INDENT(1));
+        error = replace_table(dir, user, data);
+    }
+    if (data)
+        explicit_bzero(data, strlen(data));
+    free(data);
+    apppool_store_table_cluster_forget(document);
+    json_decref(document);
+    return error;
+}
+
 static int write_all(const char *runtime, const char *base, const char *build,
                      server_rec *s, apr_pool_t *p)
 {
     apppool_server_t server = apppool_config_server(s);
-    json_t *document;
     user_t user;
-    char *data;
     int error, dir = open_directory(p, runtime, &user, s);
 
     if (dir < 0)
@@ -218,12 +238,8 @@ static int write_all(const char *runtime, const char *base, const char *build,
     error = make_log(p, runtime);
     if (!error)
         error = link_save(p, runtime, save_path(p, &server, base));
-    document = describe(&server, build, p);
-    data = json_dumps(document, JSON_INDENT(1));
     if (!error)
-        error = replace_table(dir, &user, data);
-    free(data);
-    json_decref(document);
+        error = write_document(dir, &user, &server, build, p);
     close(dir);
     return error;
 }

@@ -9,7 +9,8 @@
  *      "large": 262144, "temp_dir": "/var/tmp",
  *      "spaces": [{"name": "shop", "key": "<16 hex digits>", "size": 67108864,
  *                  "evict": true, "max_connections": 1024, "disk": 67108864,
- *                  "uids": [33]}]}
+ *                  "uids": [33]}],
+ *      "cluster": {...}, "listens": [...]}     (store_table_cluster.h)
  *
  * It is written to a new file, which is then renamed. What the store
  * needs before it reads the table is made here, too: the directory of its

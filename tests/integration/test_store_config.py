@@ -1,5 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """httpd -t: the directives of the store. The store is a stand-in."""
+import hmac
+import json
 import os
 import re
 
@@ -8,6 +10,7 @@ import pytest
 from harness.httpd import Httpd
 from harness.store import Store
 from test_config import refused
+from test_store_host import environment
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -26,6 +29,35 @@ SERVER = [
     ("AppStoreUser games root", "games"),
     ("AppStoreUser #4711", "#4711"),
     ("AppStoreSave ''", ""),
+    ("AppStoreVirtualIP 10.0.0", "10.0.0"),
+    ("AppStoreVirtualIP host", "host"),
+    ("AppStoreVirtualIP 0.0.0.0", "0.0.0.0"),
+    ("AppStorePorts 11211 11213 0", "0"),
+    ("AppStorePorts 11211 11213 65536", "65536"),
+    ("AppStorePorts 11211 11213 x", "x"),
+    ("AppStorePorts 11211 11213 11211", "11211 11213 11211"),
+    ("AppStorePeers 10.0.0.1 10.0.0.256", "10.0.0.256"),
+    ("AppStorePlainPeers fd00::g", "fd00::g"),
+    ("AppStorePeers " + " ".join(f"10.0.0.{n}" for n in range(1, 34)),
+     "10.0.0.33"),
+    ("AppStoreOpenSpace ''", ""),
+    ("AppStoreOpenSpace " + "s" * 64, "s" * 64),
+    ("AppStoreListen 11211 shop", "11211"),
+    ("AppStoreListen localhost:11211 shop", "localhost:11211"),
+    ("AppStoreListen 127.0.0.1: shop", "127.0.0.1:"),
+    ("AppStoreListen 127.0.0.1:65536 shop", "127.0.0.1:65536"),
+    ("AppStoreListen ::1:11211 shop", "::1:11211"),
+    ("AppStoreListen [127.0.0.1]:11211 shop", "[127.0.0.1]:11211"),
+    ("AppStoreListen 127.0.0.1:11211 shop\n"
+     "AppStoreListen 127.0.0.1:11211 blog", "127.0.0.1:11211"),
+    ("AppStoreChanges 63K", "63K"),
+    ("AppStoreChanges 5G", "5G"),
+    ("AppStoreSlaveTimeout 0", "0"),
+    ("AppStoreSlaveTimeout 3601", "3601"),
+    ("AppStoreKey ''", ""),
+    ("AppStoreKey /nonexistent/key", "/nonexistent/key"),
+    ("AppStoreKey /dev/null", "/dev/null"),
+    ("AppStoreKey /dev", "/dev"),
 ]
 
 # In an app
@@ -129,3 +161,97 @@ def test_program_is_missing(httpd: Httpd, store: Store) -> None:
     httpd.graceful()
     httpd.log.wait_for("apppool: AppStore needs apppool-store, which was not")
     assert store.pid() == 0
+
+
+# What is set, and what the sentence says beside the directive and its value.
+TOGETHER = [
+    ("AppStoreVirtualIP 10.0.0.9", "AppStoreVirtualIP 10.0.0.9: it needs "
+     "AppStorePeers"),
+    ("AppStoreOpenSpace other", 'AppStoreOpenSpace other: there is no space '
+     '"other"'),
+    ("AppStoreListen 127.0.0.1:11211 other", "AppStoreListen 127.0.0.1:11211 "
+     'other: there is no space "other"'),
+    ("AppStoreListen 10.0.0.1:11211 shop", "AppStoreListen 10.0.0.1:11211 "
+     "shop: other hosts reach this address, so it needs AppStoreKey"),
+    ("AppStoreListen [::]:11211 shop", "AppStoreListen [::]:11211 shop: other "
+     "hosts reach this address, so it needs AppStoreKey"),
+]
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("line,sentence", TOGETHER, ids=lambda x: x[:40])
+def test_what_does_not_go_together(httpd: Httpd, line: str,
+                                   sentence: str) -> None:
+    httpd.app("shop", "AppStore 8M", "AppStoreSpace shop")
+    httpd.directives.append(line)
+    done = httpd.test()
+    assert done.returncode != 0
+    assert sentence in done.stdout
+
+
+# Bytes and mode of a key file, and what the sentence says.
+KEYS = [
+    (b"k" * 31, 0o600, "has not 32 to 256 bytes"),
+    (b"k" * 31 + b"\n\r\n", 0o600, "has not 32 to 256 bytes"),
+    (b"k" * 257, 0o600, "has not 32 to 256 bytes"),
+    (b"k" * 32, 0o640, "has mode 640, so that others than its owner"),
+    (b"k" * 32, 0o604, "has mode 604, so that others than its owner"),
+]
+
+
+@pytest.mark.parametrize("text,mode,sentence", KEYS)
+def test_key_file(httpd: Httpd, text: bytes, mode: int, sentence: str) -> None:
+    key = httpd.dir / "store.key"
+    key.write_bytes(text)
+    key.chmod(mode)
+    httpd.directives.append(f"AppStoreKey {key}")
+    refused(httpd, "AppStoreKey", str(key))
+    assert sentence in httpd.test().stdout
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_key_file_of_another(httpd: Httpd) -> None:
+    key = httpd.dir / "store.key"
+    key.write_bytes(b"k" * 32)
+    key.chmod(0o600)
+    os.chown(key, 65534, 65534)
+    httpd.directives.append(f"AppStoreKey {key}")
+    assert "belongs to user 65534, and has to be root's" in httpd.test().stdout
+
+
+SECRET = bytes(range(1, 41))
+
+
+@pytest.mark.parametrize("has_key", [False, True])
+def test_table_and_environment(httpd: Httpd, store: Store,
+                               has_key: bool) -> None:
+    """The store gets all in its table, and an application its password."""
+    httpd.app("shop", "AppStore 8M", "AppStoreSpace shop")
+    httpd.directives += [
+        "AppStoreVirtualIP 10.0.0.9", "AppStorePorts 1211 1213 1215",
+        "AppStorePeers 10.0.0.1 10.0.0.2", "AppStorePeers FD00::0:3",
+        "AppStorePlainPeers 10.0.0.4", "AppStoreOpenSpace shop",
+        "AppStoreListen [::1]:11311 shop", "AppStoreListen 127.0.0.1:11312 shop",
+        "AppStoreChanges 1M", "AppStoreSlaveTimeout 2500ms"]
+    if has_key:
+        key = httpd.dir / "store.key"
+        key.write_bytes(SECRET + b"\n")
+        key.chmod(0o600)
+        httpd.directives.append(f"AppStoreKey {key}")
+    httpd.start()
+    store.wait_for("start")
+    table = httpd.runtime / "m" / "table"
+    read = json.loads(table.read_text())
+    assert table.stat().st_mode & 0o777 == 0o400
+    assert read["cluster"] == {
+        "vip": "10.0.0.9", "ports": [1211, 1213, 1215],
+        "peers": ["10.0.0.1", "10.0.0.2", "fd00::3"], "plain": ["10.0.0.4"],
+        "open_space": "shop", "changes": 1 << 20, "slave_timeout": 3,
+    } | ({"secret": SECRET.hex()} if has_key else {})
+    assert read["listens"] == [
+        {"address": "::1", "port": 11311, "space": "shop"},
+        {"address": "127.0.0.1", "port": 11312, "space": "shop"}]
+    env = environment(httpd, "shop")
+    password = hmac.new(SECRET, b"clientshop", "sha256").hexdigest()
+    assert env.get("MEMCACHE_USERNAME") == ("shop" if has_key else None)
+    assert env.get("MEMCACHE_PASSWORD") == (password if has_key else None)

@@ -1,0 +1,276 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/store_cluster.h"
+
+#include <apr_lib.h>
+#include <apr_strings.h>
+#include <arpa/inet.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <string.h>
+
+#include "mod_apppool/config/store.h"
+#include "mod_apppool/config/value.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(...)                                                               \
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, NULL,               \
+                 "apppool: " __VA_ARGS__)
+
+static apppool_store_cluster_t *create(apr_pool_t *p)
+{
+    apppool_store_cluster_t *c = apr_pcalloc(p, sizeof *c);
+
+    c->port[0] = 11211;
+    c->port[1] = 11213;
+    c->port[2] = 11215;
+    c->peers = apr_array_make(p, 2, sizeof(const char *));
+    c->plain = apr_array_make(p, 2, sizeof(const char *));
+    c->listens = apr_array_make(p, 2, sizeof(apppool_store_listen_t));
+    return c;
+}
+
+const apppool_store_cluster_t *
+apppool_store_cluster_of(apr_pool_t *p, const apppool_server_t *server)
+{
+    return server->store_cluster ? server->store_cluster : create(p);
+}
+
+/* Those of the server that is configured. @return NULL: `wrong` says why */
+static apppool_store_cluster_t *cluster_of(cmd_parms *cmd, void *dir,
+                                           const char *arg, const char **wrong)
+{
+    apppool_server_t *server =
+        ap_get_module_config(cmd->server->module_config, &apppool_module);
+
+    *wrong = apppool_value_check(cmd, dir, cmd->info, arg);
+    if (*wrong)
+        return NULL;
+    if (!server->store_cluster)
+        server->store_cluster = create(cmd->pool);
+    return server->store_cluster;
+}
+
+/* ---- addresses and ports ---- */
+
+/* As inet_ntop() writes it, so that equal addresses are equal texts.
+ * @return NULL: it is no address */
+static const char *parse_address(apr_pool_t *p, const char *arg)
+{
+    char text[INET6_ADDRSTRLEN];
+    struct in6_addr a;
+    int family = strchr(arg, ':') ? AF_INET6 : AF_INET;
+
+    if (inet_pton(family, arg, &a) != 1 ||
+        !inet_ntop(family, &a, text, sizeof text))
+        return NULL;
+    return apr_pstrdup(p, text);
+}
+
+static const char *no_address(const cmd_parms *cmd, const char *arg)
+{
+    return apr_psprintf(cmd->pool,
+                        "%s: \"%s\" is not an IPv4 or IPv6 address, such as "
+                        "10.0.0.9 or fd00::9",
+                        cmd->cmd->name, arg);
+}
+
+/* @return 0: it is none */
+static int parse_port(const char *arg)
+{
+    int port = 0;
+
+    while (apr_isdigit(*arg) && port <= 65535)
+        port = port * 10 + *arg++ - '0';
+    return *arg || port > 65535 ? 0 : port;
+}
+
+static int is_wildcard(const char *address)
+{
+    return !strcmp(address, "0.0.0.0") || !strcmp(address, "::");
+}
+
+const char *apppool_store_cluster_set_vip(cmd_parms *cmd, void *dir,
+                                          const char *arg)
+{
+    const char *wrong;
+    apppool_store_cluster_t *c = cluster_of(cmd, dir, arg, &wrong);
+
+    if (!c)
+        return wrong;
+    c->vip = parse_address(cmd->pool, arg);
+    return c->vip && !is_wildcard(c->vip) ? NULL : no_address(cmd, arg);
+}
+
+const char *apppool_store_cluster_set_ports(cmd_parms *cmd, void *dir,
+                                            const char *memcache,
+                                            const char *repl,
+                                            const char *counter)
+{
+    const char *const args[] = {memcache, repl, counter};
+    const char *wrong;
+    apppool_store_cluster_t *c = NULL;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        c = cluster_of(cmd, dir, args[i], &wrong);
+        if (!c)
+            return wrong;
+        c->port[i] = parse_port(args[i]);
+        if (c->port[i] == 0)
+            return apr_psprintf(cmd->pool,
+                                "%s: \"%s\" is not a port from 1 to 65535",
+                                cmd->cmd->name, args[i]);
+    }
+    if (c->port[0] == c->port[1] || c->port[1] == c->port[2] ||
+        c->port[2] == c->port[0])
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s %s %s\" are not three different ports",
+                            cmd->cmd->name, memcache, repl, counter);
+    return NULL;
+}
+
+const char *apppool_store_cluster_add_peer(cmd_parms *cmd, void *dir,
+                                           const char *arg)
+{
+    const char *wrong, *address;
+    apppool_store_cluster_t *c = cluster_of(cmd, dir, arg, &wrong);
+    apr_array_header_t *list;
+
+    if (!c)
+        return wrong;
+    list =
+        ap_cstr_casecmp(cmd->cmd->name, "AppStorePeers") ? c->plain : c->peers;
+    address = parse_address(cmd->pool, arg);
+    if (!address || is_wildcard(address))
+        return no_address(cmd, arg);
+    if (list->nelts == APPPOOL_STORE_PEERS)
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is one address too many: %d are "
+                            "allowed",
+                            cmd->cmd->name, arg, APPPOOL_STORE_PEERS);
+    APR_ARRAY_PUSH(list, const char *) = address;
+    return NULL;
+}
+
+/* "10.0.0.1:11211" or "[::1]:11211". @return 0: it is something else */
+static int parse_listen(apr_pool_t *p, const char *arg,
+                        apppool_store_listen_t *l)
+{
+    const char *colon = strrchr(arg, ':');
+    int is_v6 = *arg == '[';
+
+    if (!colon || colon < arg + 3 || (is_v6 && colon[-1] != ']'))
+        return 0;
+    l->address = parse_address(
+        p, apr_pstrmemdup(p, arg + is_v6,
+                          (apr_size_t)(colon - arg) - 2 * (apr_size_t)is_v6));
+    l->port = parse_port(colon + 1);
+    return l->address && l->port && is_v6 == (strchr(l->address, ':') != NULL);
+}
+
+const char *apppool_store_cluster_add_listen(cmd_parms *cmd, void *dir,
+                                             const char *where,
+                                             const char *space)
+{
+    const char *wrong;
+    apppool_store_cluster_t *c = cluster_of(cmd, dir, where, &wrong);
+    apppool_store_listen_t l = {.space = space};
+    int i;
+
+    if (!c)
+        return wrong;
+    wrong = apppool_value_check(cmd, dir, cmd->info, space);
+    if (wrong)
+        return wrong;
+    if (!parse_listen(cmd->pool, where, &l))
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is not ADDRESS:PORT, such as "
+                            "127.0.0.1:11211 or [::1]:11211",
+                            cmd->cmd->name, where);
+    for (i = 0; i < c->listens->nelts; i++) {
+        const apppool_store_listen_t *other =
+            &APR_ARRAY_IDX(c->listens, i, apppool_store_listen_t);
+
+        if (other->port == l.port && !strcmp(other->address, l.address))
+            return apr_psprintf(cmd->pool,
+                                "%s: \"%s\" is there twice: an address and "
+                                "port can serve one space",
+                                cmd->cmd->name, where);
+    }
+    if (i == APPPOOL_STORE_LISTENS)
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is one too many: %d are allowed",
+                            cmd->cmd->name, where, APPPOOL_STORE_LISTENS);
+    APR_ARRAY_PUSH(c->listens, apppool_store_listen_t) = l;
+    return NULL;
+}
+
+/* ---- all together ---- */
+
+static int is_space(const char *name)
+{
+    const apr_array_header_t *spaces = apppool_store_spaces();
+    int i;
+
+    for (i = 0; i < spaces->nelts; i++)
+        if (!strcmp(APR_ARRAY_IDX(spaces, i, apppool_space_t *)->name, name))
+            return 1;
+    return 0;
+}
+
+/* Its size is that of the AppStore of an application. */
+static int check_space(const char *directive, const char *value,
+                       const char *space)
+{
+    if (is_space(space))
+        return 1;
+    SAY("%s %s: there is no space \"%s\": it is the group name or "
+        "AppStoreSpace of an application that has AppStore and a size",
+        directive, value, space);
+    return 0;
+}
+
+static int is_loopback(const char *address)
+{
+    return !strncmp(address, "127.", 4) || !strcmp(address, "::1");
+}
+
+static int check_listen(const apppool_server_t *server,
+                        const apppool_store_listen_t *l)
+{
+    char value[INET6_ADDRSTRLEN + APPPOOL_SPACE_NAME + 16];
+    int is_v6 = strchr(l->address, ':') != NULL;
+
+    apr_snprintf(value, sizeof value, "%s%s%s:%d %s", is_v6 ? "[" : "",
+                 l->address, is_v6 ? "]" : "", l->port, l->space);
+    if (server->store_key || is_loopback(l->address))
+        return check_space("AppStoreListen", value, l->space);
+    SAY("AppStoreListen %s: other hosts reach this address, so it needs "
+        "AppStoreKey; without it, 127.0.0.0/8 and ::1 are allowed",
+        value);
+    return 0;
+}
+
+int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server)
+{
+    const apppool_server_t *server =
+        ap_get_module_config(main_server->module_config, &apppool_module);
+    const apppool_store_cluster_t *c = apppool_store_cluster_of(p, server);
+    int i, good = 1;
+
+    if (c->vip && c->peers->nelts == 0) {
+        SAY("AppStoreVirtualIP %s: it needs AppStorePeers, with the addresses "
+            "of the other hosts that may have it",
+            c->vip);
+        good = 0;
+    }
+    if (server->store_open_space)
+        good &= check_space("AppStoreOpenSpace", server->store_open_space,
+                            server->store_open_space);
+    for (i = 0; i < c->listens->nelts; i++)
+        good &= check_listen(
+            server, &APR_ARRAY_IDX(c->listens, i, apppool_store_listen_t));
+    return good;
+}

@@ -111,6 +111,12 @@ store_main = \
 
 # The hosts of a cluster, and lines for the log.
 store_cluster_sources = \
+	store/cluster/apply.c \
+	store/cluster/dial.c \
+	store/cluster/follower.c \
+	store/cluster/hello.c \
+	store/cluster/role.c \
+	store/cluster/vip.c \
 	store/cluster/cluster.c \
 	store/cluster/copier.c \
 	store/cluster/feeder.c \
@@ -471,6 +477,10 @@ wire_sources = \
 	tests/unit/support/conversations.c \
 	tests/unit/support/wire.c
 
+# What a master sends, by hand.
+fake_master_sources = \
+	tests/unit/support/fake_master.c
+
 # With a spawner, not only with a scripted one.
 scratch_sources = \
 	tests/unit/support/forks.c \
@@ -628,7 +638,10 @@ unit_tests = \
 	tests/unit/report_states \
 	tests/unit/report_cluster \
 	tests/unit/report_store \
+	tests/unit/store_apply \
 	tests/unit/store_chunk \
+	tests/unit/store_follower \
+	tests/unit/store_vip \
 	tests/unit/store_config \
 	tests/unit/store_config_cluster \
 	tests/unit/store_item \
@@ -670,6 +683,7 @@ unit_tests = \
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.
 threaded_tests = \
+	tests/unit/store_follower \
 	tests/unit/store_relay_end \
 	tests/unit/store_relay \
 	tests/unit/store_relay_end \

@@ -147,6 +147,27 @@ void store_space_empty(store_space_t *space, void (*progress)(void))
     __atomic_store_n(&space->entry->flushed, 0, __ATOMIC_SEQ_CST);
 }
 
+static void raise_to(uint64_t *field, uint64_t least)
+{
+    uint64_t now = __atomic_load_n(field, __ATOMIC_RELAXED);
+
+    while (now < least &&
+           !__atomic_compare_exchange_n(field, &now, least, 1, __ATOMIC_SEQ_CST,
+                                        __ATOMIC_RELAXED))
+        continue;
+}
+
+void store_space_raise_cas(store_space_t *space, uint64_t cas)
+{
+    raise_to(&space->entry->cas, cas);
+}
+
+void store_space_flushed(store_space_t *space, uint64_t cas)
+{
+    raise_to(&space->entry->flushed, cas);
+    STORE_ADD(space->entry->flushes, 1);
+}
+
 void store_space_flush(store_space_t *space, int64_t delay)
 {
     int64_t at = (int64_t)store_clock() + delay;

@@ -42,6 +42,15 @@ void store_space_flush(store_space_t *, int64_t delay);
  * counter stays. @param progress called again and again; NULL: no */
 void store_space_empty(store_space_t *, void (*progress)(void));
 
+/** @name for a slave, which gets them from its master; and for a promotion.
+ * Any thread
+ * @{ */
+/** The counter of cas becomes at least that. */
+void store_space_raise_cas(store_space_t *, uint64_t cas);
+/** The items with this cas or a lower one are dead. */
+void store_space_flushed(store_space_t *, uint64_t cas);
+/** @} */
+
 /** Forget the space, at the end. Its items stay in the memfd. NULL: nothing. */
 void store_space_close(store_space_t *);
 

@@ -1,0 +1,348 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/apply.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/clock.h"
+#include "store/cluster/hello.h"
+#include "store/cluster/wire.h"
+#include "store/memory/index.h"
+#include "store/memory/space.h"
+#include "store/note.h"
+
+struct store_apply {
+    const store_cluster_hooks_t *hooks;
+    int is_plain, is_quiet;
+    int has_space;        /* a space was named */
+    store_space_t *space; /* the present one; NULL: it is not here */
+    /* the set whose value arrives */
+    store_packet_t set;
+    store_item_t *item; /* NULL: its value is skipped */
+    uint32_t left;      /* bytes of the value that are still to come */
+    store_applied_t result;
+};
+
+store_apply_t *store_apply_make(const store_cluster_hooks_t *hooks,
+                                int is_plain, int is_quiet)
+{
+    store_apply_t *a = calloc(1, sizeof *a);
+
+    if (!a)
+        return NULL;
+    a->hooks = hooks;
+    a->is_plain = is_plain;
+    a->is_quiet = is_quiet;
+    return a;
+}
+
+void store_apply_free(store_apply_t *a)
+{
+    if (a->item)
+        store_item_release(a->space, a->item);
+    free(a);
+}
+
+const store_applied_t *store_apply_result(const store_apply_t *a)
+{
+    return &a->result;
+}
+
+void store_apply_complete(store_apply_t *a)
+{
+    a->result.is_complete = 1;
+}
+
+static int fail(store_apply_t *a, const char *why)
+{
+    a->result.error = why;
+    return -1;
+}
+
+/* A counter that a master has raised to its end would give no other cas. */
+static int is_cas(uint64_t cas)
+{
+    return cas <= INT64_MAX;
+}
+
+static void count(store_apply_t *a)
+{
+    if (a->result.is_complete)
+        a->result.received++;
+    else
+        a->result.items++;
+}
+
+/* From the host's clock to the store's. @return 1: it has expired */
+static uint32_t exptime_here(uint32_t exptime)
+{
+    int64_t left = (int64_t)exptime - time(NULL), at;
+
+    if (exptime == 0)
+        return 0;
+    if (left <= 0)
+        return 1;
+    at = store_clock() + left;
+    return at > UINT32_MAX ? UINT32_MAX : (uint32_t)at;
+}
+
+/* ---- changes of a key ---- */
+
+static void remove_key(store_apply_t *a, const char *key, uint8_t klen)
+{
+    store_bucket_t b;
+    store_item_t *old;
+
+    store_index_lock(&b, a->space, key, klen);
+    old = store_index_find(&b, NULL);
+    if (old)
+        store_index_remove(&b, old);
+    store_index_unlock(&b);
+}
+
+static void touch(store_apply_t *a, const char *key, const store_packet_t *p)
+{
+    store_bucket_t b;
+    store_item_t *item;
+
+    store_index_lock(&b, a->space, key, p->klen);
+    item = store_index_find(&b, NULL);
+    if (item)
+        store_index_touch(&b, item, exptime_here(p->exptime));
+    store_index_unlock(&b);
+}
+
+/* The value is complete. */
+static void publish(store_apply_t *a)
+{
+    const char *key = store_item_key(a->item);
+    store_bucket_t b;
+
+    store_index_lock(&b, a->space, key, a->set.klen);
+    store_index_put_copy(&b, a->item, store_index_find(&b, NULL), a->set.cas,
+                         a->set.bits);
+    store_index_unlock(&b);
+    store_item_release(a->space, a->item);
+    a->item = NULL;
+}
+
+/* The value follows. An older item of the key stays until it has come: it is no
+ * older than what the master had a moment ago. */
+static void begin_set(store_apply_t *a, const char *key,
+                      const store_packet_t *p)
+{
+    uint32_t exptime = exptime_here(p->exptime);
+
+    a->set = *p;
+    if (a->result.is_yrmcds)
+        a->set.cas = a->set.bits = 0;
+    a->left = p->value;
+    a->item = NULL;
+    if (!a->space)
+        return;
+    if (exptime != 1 && p->value <= store_item_max)
+        a->item = store_item_make(a->space, key, p->klen, p->flags, exptime,
+                                  p->value);
+    if (!a->item) {
+        remove_key(a, key, p->klen);
+        a->result.no_room += exptime != 1;
+    }
+    else if (a->left == 0)
+        publish(a);
+}
+
+char *store_apply_room(store_apply_t *a, size_t *n)
+{
+    uint32_t part;
+    char *room;
+
+    if (!a->item)
+        return NULL;
+    room =
+        store_item_bytes(a->space, a->item, a->item->length - a->left, &part);
+    *n = part < a->left ? part : a->left;
+    return room;
+}
+
+void store_apply_filled(store_apply_t *a, size_t n)
+{
+    a->left -= (uint32_t)n;
+    if (a->left == 0 && a->item)
+        publish(a);
+}
+
+static size_t fill(store_apply_t *a, const char *bytes, size_t n)
+{
+    size_t part = n < a->left ? n : a->left;
+
+    if (a->item)
+        store_item_write(a->space, a->item, a->item->length - a->left, bytes,
+                         (uint32_t)part);
+    store_apply_filled(a, part);
+    return part;
+}
+
+/* ---- what concerns a space, or all ---- */
+
+static void empty_all(store_apply_t *a)
+{
+    store_space_t *space;
+    unsigned i;
+
+    a->result.has_begun = 1;
+    for (i = 0; (space = a->hooks->nth(i)); i++)
+        store_space_empty(space, NULL);
+}
+
+static int take_hello(store_apply_t *a, const store_packet_t *p,
+                      const char *list)
+{
+    if (a->result.has_begun)
+        return fail(a, "it sends a second hello");
+    if (a->is_plain)
+        return fail(a, "it is no yrmcds, and it speaks without AppStoreKey");
+    if (p->version != STORE_WIRE_VERSION)
+        return fail(a, "it is of another version");
+    if (!a->is_quiet)
+        store_hello_compare(a->hooks, p, list);
+    return 0;
+}
+
+static int choose_space(store_apply_t *a, const char *key,
+                        const store_packet_t *p)
+{
+    char name[STORE_NAME] = "";
+
+    if (!is_cas(p->number))
+        return fail(a, "its cas is out of range");
+    memcpy(name, key, p->klen);
+    a->has_space = 1;
+    a->space = a->hooks->find(name);
+    if (a->space)
+        store_space_raise_cas(a->space, p->number);
+    return 0;
+}
+
+static int flush(store_apply_t *a, const store_packet_t *p)
+{
+    if (!a->has_space || !is_cas(p->number))
+        return fail(a, "it flushes what it has not named");
+    if (a->space)
+        store_space_flushed(a->space, p->number);
+    return 0;
+}
+
+/* The first packet decides. yrmcds sends items at once, of the open space. */
+static int begin(store_apply_t *a, const store_packet_t *p, const char *list)
+{
+    const char *open = a->hooks->config->open_space;
+
+    if (p->opcode == STORE_WIRE_HELLO && take_hello(a, p, list) != 0)
+        return -1;
+    empty_all(a);
+    if (p->opcode == STORE_WIRE_HELLO)
+        return 0;
+    a->result.is_yrmcds = a->has_space = 1;
+    a->space = open[0] ? a->hooks->find(open) : NULL;
+    if (!a->space && !a->is_quiet)
+        store_note(STORE_WARN,
+                   "the master is a yrmcds: without AppStoreOpenSpace nothing "
+                   "of it is kept");
+    return 0;
+}
+
+static int apply_key(store_apply_t *a, const store_packet_t *p, const char *key)
+{
+    if (!a->has_space)
+        return fail(a, "it sends an item before the name of its space");
+    if (!a->result.is_yrmcds && !is_cas(p->cas) &&
+        !(p->bits & STORE_CAS_CHOSEN))
+        return fail(a, "its cas is out of range");
+    count(a);
+    if (p->opcode == STORE_WIRE_SET)
+        begin_set(a, key, p);
+    else if (!a->space)
+        return 0;
+    else if (p->opcode == STORE_WIRE_DELETE)
+        remove_key(a, key, p->klen);
+    else
+        touch(a, key, p);
+    return 0;
+}
+
+static int apply_other(store_apply_t *a, const store_packet_t *p,
+                       const char *key)
+{
+    if (a->result.is_yrmcds)
+        return fail(a, "it sends packets of another kind");
+    switch (p->opcode) {
+    case STORE_WIRE_HELLO:
+        return fail(a, "it sends a second hello");
+    case STORE_WIRE_SPACE:
+        return choose_space(a, key, p);
+    case STORE_WIRE_COMPLETE:
+        a->result.is_complete = 1;
+        return 0;
+    default:
+        return flush(a, p);
+    }
+}
+
+static int apply_one(store_apply_t *a, const store_packet_t *p, const char *key,
+                     const char *value)
+{
+    if (!a->result.has_begun) {
+        if (begin(a, p, value) != 0)
+            return -1;
+        if (p->opcode == STORE_WIRE_HELLO)
+            return 0;
+    }
+    switch (p->opcode) {
+    case STORE_WIRE_SET:
+    case STORE_WIRE_DELETE:
+    case STORE_WIRE_TOUCH:
+        return apply_key(a, p, key);
+    default:
+        return apply_other(a, p, key);
+    }
+}
+
+/* @return bytes that were used; 0: more are needed; -1: `error` */
+static ssize_t packet(store_apply_t *a, const char *bytes, size_t n)
+{
+    store_packet_t p;
+    const char *key;
+    int head = store_wire_head(bytes, n, &p, &key);
+    size_t size = (size_t)head;
+
+    if (head < 0)
+        return fail(a, "it sends what is no packet");
+    if (head == 0)
+        return 0;
+    if (p.opcode == STORE_WIRE_HELLO)
+        size += p.value;
+    if (n < size)
+        return 0;
+    if (apply_one(a, &p, key, bytes + head) != 0)
+        return -1;
+    return (ssize_t)size;
+}
+
+ssize_t store_apply_input(store_apply_t *a, const char *bytes, size_t n)
+{
+    size_t at = 0;
+
+    while (at < n) {
+        ssize_t used = a->left > 0 ? (ssize_t)fill(a, bytes + at, n - at)
+                                   : packet(a, bytes + at, n - at);
+
+        if (used < 0)
+            return -1;
+        if (used == 0)
+            break;
+        at += (size_t)used;
+    }
+    return (ssize_t)at;
+}

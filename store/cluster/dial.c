@@ -1,0 +1,123 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/dial.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/hello.h"
+
+#define LIMIT 3000 /* ms for a connection, and again for its handshake */
+
+int store_dial_await(int fd, short events, int bell, int64_t ms)
+{
+    struct pollfd fds[2] = {{fd, events, 0}, {bell, POLLIN, 0}};
+
+    if (poll(fds, 2, ms < 0 ? 0 : (int)ms) < 0)
+        return errno == EINTR ? 0 : -1;
+    if (fds[1].revents) {
+        errno = ECANCELED;
+        return -1;
+    }
+    return fds[0].revents != 0;
+}
+
+static void set_options(int fd, const store_cluster_t *config)
+{
+    unsigned lost = config->slave_timeout * 1000;
+    int on = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    /* A host that is gone acknowledges no NUL. */
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &lost, sizeof lost);
+}
+
+static int await_connection(int fd, int bell)
+{
+    int error = 0, rv = store_dial_await(fd, POLLOUT, bell, LIMIT);
+    socklen_t size = sizeof error;
+
+    if (rv < 0)
+        return -1;
+    if (rv == 0)
+        error = ETIMEDOUT;
+    else
+        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
+    errno = error;
+    return error ? -1 : 0;
+}
+
+static int connect_to(const store_cluster_t *config, int bell)
+{
+    struct sockaddr_storage address;
+    socklen_t size =
+        store_address_socket(&config->vip, config->port_repl, &address);
+    int error, fd = socket(config->vip.family,
+                           SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    set_options(fd, config);
+    if (connect(fd, (const struct sockaddr *)&address, size) == 0 ||
+        (errno == EINPROGRESS && await_connection(fd, bell) == 0))
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static int shake_hands(store_stream_t *s, int bell)
+{
+    int64_t until = clock_ms() + LIMIT, left;
+
+    while (store_stream_handshake(s) != 0) {
+        left = until - clock_ms();
+        if (errno == EAGAIN && left <= 0)
+            errno = ETIMEDOUT;
+        if (errno != EAGAIN ||
+            store_dial_await(store_stream_fd(s), store_stream_events(s), bell,
+                             left) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int say_hello(const store_cluster_hooks_t *hooks, store_stream_t *s)
+{
+    size_t n;
+    unsigned char *hello = store_hello_make(hooks, &n);
+    int rv = hello ? store_stream_write_all(s, hello, n, LIMIT) : -1;
+
+    free(hello);
+    return rv;
+}
+
+store_stream_t *store_dial(const store_cluster_hooks_t *hooks, int is_plain,
+                           int bell)
+{
+    const store_cluster_t *config = hooks->config;
+    int error, fd = connect_to(config, bell),
+               has_secret = config->n_secret > 0 && !is_plain;
+    store_stream_t *s;
+
+    if (fd < 0)
+        return NULL;
+    s = store_stream_make(fd, 0, has_secret ? config->secret : NULL,
+                          config->n_secret);
+    if (!s) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (shake_hands(s, bell) == 0 && say_hello(hooks, s) == 0)
+        return s;
+    error = errno;
+    store_stream_close(s);
+    errno = error;
+    return NULL;
+}

@@ -1,0 +1,378 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/follower.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/apply.h"
+#include "store/cluster/dial.h"
+#include "store/cluster/vip.h"
+#include "store/memory/region.h"
+#include "store/note.h"
+
+/* ms */
+#define CONNECT       3000 /* for a connection, and again for its handshake */
+#define BEAT          1000 /* without a byte: one NUL */
+#define RETRY         1000 /* after an attempt without a master */
+#define LOG_AGAIN     60000
+#define DIFFER        600000 /* from one report of how the spaces differ to the next */
+/* yrmcds does not say when its copy is complete. It begins it within a second,
+ * and sends it without a pause. */
+#define YRMCDS_SILENT 3000
+#define YRMCDS_LONG   60000
+
+static struct {
+    const store_cluster_hooks_t *hooks;
+    store_cluster_figures_t *figures;
+    pthread_t thread;
+    int bell;                     /* eventfd: it has to end */
+    int stop;                     /* atomic */
+    store_follower_state_t state; /* each field is atomic */
+    int is_plain;         /* the next attempt is without TLS, for a yrmcds */
+    int64_t refused_at;   /* ms: when a failure was logged; 0: never */
+    int64_t different_at; /* ms: the same, of how the spaces differ */
+} follower = {.bell = -1};
+
+/* One connection. */
+typedef struct {
+    store_stream_t *stream;
+    store_apply_t *apply;
+    char buffer[STORE_APPLY_BUFFER];
+    size_t n; /* bytes in it */
+    int is_plain;
+    int has_begun, is_complete; /* that was logged */
+    int64_t begun_at;           /* ms: the copy has begun */
+    int64_t last_at;            /* ms: of the last bytes */
+    int64_t beat_at;            /* ms: the next NUL */
+    int64_t to_read;            /* bytes that had arrived when the end was
+                                   wanted; -1: it is not */
+    const char *error;          /* why it has ended */
+} link_t;
+
+static int is_stopping(void)
+{
+    return __atomic_load_n(&follower.stop, __ATOMIC_ACQUIRE);
+}
+
+/* ---- what others see ---- */
+
+static int is_quiet(void)
+{
+    return follower.different_at != 0 &&
+           clock_ms() - follower.different_at < DIFFER;
+}
+
+static void has_begun(link_t *l)
+{
+    char vip[STORE_ADDRESS_TEXT];
+
+    l->has_begun = 1;
+    l->begun_at = clock_ms();
+    STORE_SET(follower.state.complete, 0);
+    STORE_SET(follower.state.has_begun, 1);
+    STORE_SET(follower.state.since, 0);
+    STORE_SET(follower.state.connected, 1);
+    STORE_SET(follower.figures->complete, 0);
+    STORE_SET(follower.figures->connected, 1);
+    follower.refused_at = 0;
+    if (!is_quiet())
+        follower.different_at = l->begun_at;
+    store_note(STORE_NOTICE,
+               "connected to the master at %s: this store has forgotten its "
+               "items, and takes a copy",
+               store_address_text(&follower.hooks->config->vip, vip));
+}
+
+static void is_complete(link_t *l)
+{
+    const store_applied_t *r = store_apply_result(l->apply);
+
+    l->is_complete = 1;
+    STORE_SET(follower.state.complete, 1);
+    STORE_SET(follower.figures->complete, 1);
+    store_note(r->no_room ? STORE_WARN : STORE_NOTICE,
+               "the copy of the master is complete: %llu items and changes in "
+               "%lld ms; %llu had no room",
+               (unsigned long long)r->items,
+               (long long)(clock_ms() - l->begun_at),
+               (unsigned long long)r->no_room);
+}
+
+/* yrmcds does not say when its copy is complete. */
+static void guess(const link_t *l, int64_t now)
+{
+    const store_applied_t *r = store_apply_result(l->apply);
+
+    if (r->is_yrmcds &&
+        (now - l->last_at >= YRMCDS_SILENT || now - l->begun_at >= YRMCDS_LONG))
+        store_apply_complete(l->apply);
+}
+
+static void look_at(link_t *l, int64_t now)
+{
+    const store_applied_t *r = store_apply_result(l->apply);
+
+    if (r->has_begun && !l->has_begun)
+        has_begun(l);
+    guess(l, now);
+    if (r->is_complete && !l->is_complete)
+        is_complete(l);
+    STORE_SET(follower.state.is_yrmcds, r->is_yrmcds);
+    STORE_SET(follower.figures->yrmcds, (uint64_t)r->is_yrmcds);
+    STORE_SET(follower.figures->received, r->received);
+}
+
+/* ---- what arrives ---- */
+
+/* @return -1: the connection has to end */
+static int use(link_t *l)
+{
+    ssize_t used = store_apply_input(l->apply, l->buffer, l->n);
+
+    if (used < 0) {
+        l->error = store_apply_result(l->apply)->error;
+        return -1;
+    }
+    l->n -= (size_t)used;
+    memmove(l->buffer, l->buffer + used, l->n);
+    return 0;
+}
+
+/* @return bytes; 0: nothing is there now; -1: the connection has to end */
+static ssize_t take(link_t *l)
+{
+    size_t n = 0;
+    char *room = l->n == 0 ? store_apply_room(l->apply, &n) : NULL;
+    ssize_t got;
+
+    if (!room)
+        n = sizeof l->buffer - l->n;
+    got = store_stream_read(l->stream, room ? room : l->buffer + l->n, n);
+    if (got < 0 && errno == EAGAIN)
+        return 0;
+    if (got <= 0) {
+        l->error = got < 0 ? strerror(errno) : "it has closed the connection";
+        return -1;
+    }
+    if (room)
+        store_apply_filled(l->apply, (size_t)got);
+    else
+        l->n += (size_t)got;
+    return !room && use(l) != 0 ? -1 : got;
+}
+
+/* While something arrives, nothing is sent: when a master is killed that has
+ * not read all bytes, its kernel resets the connection, and the slave loses what
+ * was sent to it. */
+static void beat(link_t *l, int64_t now)
+{
+    if (now < l->beat_at)
+        return;
+    l->beat_at = now + BEAT;
+    if (store_stream_write(l->stream, "", 1) < 0) {
+        /* EAGAIN: earlier ones wait. An error ends the next read. */
+    }
+}
+
+/* What had arrived when the end was wanted is applied, and no more: the master
+ * may go on sending. @return 1: that is done */
+static int is_done(link_t *l, ssize_t got)
+{
+    int n = 0;
+
+    if (!is_stopping())
+        return 0;
+    if (l->to_read < 0) {
+        ioctl(store_stream_fd(l->stream), FIONREAD, &n);
+        l->to_read = n + store_stream_pending(l->stream);
+        return 0;
+    }
+    l->to_read -= got;
+    return got == 0 || l->to_read <= 0;
+}
+
+static void rest(link_t *l, int64_t now)
+{
+    beat(l, now);
+    if (l->to_read < 0 && !store_stream_pending(l->stream))
+        store_dial_await(store_stream_fd(l->stream),
+                         store_stream_events(l->stream), follower.bell,
+                         l->beat_at - now);
+}
+
+static void receive(link_t *l)
+{
+    int64_t now = clock_ms();
+    ssize_t got;
+
+    l->last_at = now;
+    l->beat_at = now + BEAT;
+    l->to_read = -1;
+    while ((got = take(l)) >= 0 && !is_done(l, got)) {
+        now = clock_ms();
+        if (got > 0) {
+            l->last_at = now;
+            l->beat_at = now + BEAT;
+        }
+        look_at(l, now);
+        if (got == 0)
+            rest(l, now);
+    }
+    look_at(l, now);
+}
+
+/* ---- one connection after the other ---- */
+
+/* One line a minute. */
+static void log_refused(const char *why)
+{
+    int64_t now = clock_ms();
+    char vip[STORE_ADDRESS_TEXT];
+
+    if (is_stopping() ||
+        (follower.refused_at != 0 && now - follower.refused_at < LOG_AGAIN))
+        return;
+    follower.refused_at = now;
+    store_note(STORE_WARN, "no master is at %s, port %u: %s",
+               store_address_text(&follower.hooks->config->vip, vip),
+               follower.hooks->config->port_repl, why);
+}
+
+static void lost(const link_t *l)
+{
+    STORE_SET(follower.state.since, clock_ms());
+    STORE_SET(follower.state.connected, 0);
+    STORE_SET(follower.figures->connected, 0);
+    if (is_stopping())
+        return;
+    store_note(STORE_WARN,
+               "the connection to the master has ended: %s; the copy is %s",
+               l->error, follower.state.complete ? "complete" : "not complete");
+    store_dial_await(-1, 0, follower.bell, STORE_FOLLOWER_LOOKS);
+}
+
+/* @return 1: a copy had begun */
+static int follow(link_t *l)
+{
+    l->apply = store_apply_make(follower.hooks, l->is_plain, is_quiet());
+    if (!l->apply) {
+        log_refused(strerror(ENOMEM));
+        return 0;
+    }
+    receive(l);
+    store_apply_free(l->apply);
+    if (l->has_begun)
+        lost(l);
+    else
+        log_refused(l->error);
+    return l->has_begun;
+}
+
+/* A yrmcds does not know the secret. If AppStorePlainPeers allow one, each
+ * second attempt is without, until one succeeds.
+ * @return 1: a copy had begun */
+static int attempt(link_t *l)
+{
+    const store_cluster_t *config = follower.hooks->config;
+    int had_begun = 0;
+
+    memset(l, 0, sizeof *l);
+    l->is_plain = follower.is_plain;
+    /* The address may have come, and the role does not know it yet. */
+    if (store_vip_is_here(&config->vip) == 1)
+        return 0;
+    l->stream = store_dial(follower.hooks, l->is_plain, follower.bell);
+    if (l->stream)
+        had_begun = follow(l);
+    else
+        log_refused(strerror(errno));
+    store_stream_close(l->stream);
+    if (!had_begun)
+        follower.is_plain =
+            config->n_secret > 0 && config->n_plain > 0 && !l->is_plain;
+    STORE_SET(follower.state.has_tried, 1);
+    return had_begun;
+}
+
+static void *run(void *ctx)
+{
+    link_t *l = ctx;
+
+    while (!is_stopping())
+        if (!attempt(l))
+            store_dial_await(-1, 0, follower.bell, RETRY);
+    free(l);
+    return NULL;
+}
+
+/* ---- for the main thread ---- */
+
+static int start(void)
+{
+    link_t *l = malloc(sizeof *l);
+    sigset_t all, before;
+    int error;
+
+    if (!l)
+        return ENOMEM;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&follower.thread, NULL, run, l);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error)
+        free(l);
+    return error;
+}
+
+int store_follower_begin(const store_cluster_hooks_t *hooks)
+{
+    memset(&follower, 0, sizeof follower);
+    follower.hooks = hooks;
+    follower.figures = &store_region_figures()->cluster;
+    follower.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    if (follower.bell < 0)
+        return -1;
+    errno = start();
+    if (errno == 0) {
+        pthread_setname_np(follower.thread, "follower");
+        return 0;
+    }
+    close(follower.bell);
+    follower.bell = -1;
+    return -1;
+}
+
+void store_follower_state(store_follower_state_t *to)
+{
+    const store_follower_state_t *s = &follower.state;
+
+    to->connected = STORE_GET(s->connected);
+    to->complete = STORE_GET(s->complete);
+    to->is_yrmcds = STORE_GET(s->is_yrmcds);
+    to->has_begun = STORE_GET(s->has_begun);
+    to->has_tried = STORE_GET(s->has_tried);
+    to->since = STORE_GET(s->since);
+}
+
+void store_follower_end(void)
+{
+    uint64_t one = 1;
+
+    if (follower.bell < 0)
+        return;
+    __atomic_store_n(&follower.stop, 1, __ATOMIC_RELEASE);
+    if (write(follower.bell, &one, sizeof one) < 0) {
+        /* It cannot be full. */
+    }
+    pthread_join(follower.thread, NULL);
+    close(follower.bell);
+    follower.bell = -1;
+}

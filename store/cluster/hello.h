@@ -1,0 +1,28 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file hello.h
+ * @brief The first packet between two stores: clock, and spaces with their
+ *        sizes.
+ *
+ * Lock:  none; any thread.
+ * Trust: the other store may send anything. store_wire_head() has checked the
+ *        lengths.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_HELLO_H
+#define APPPOOL_STORE_CLUSTER_HELLO_H
+
+#include "store/cluster/cluster.h"
+#include "store/cluster/wire.h"
+
+/** The packet of this store. @return it, which the caller frees; NULL: no
+ * memory */
+unsigned char *store_hello_make(const store_cluster_hooks_t *, size_t *n);
+
+/** Log what differs between this slave and its master: clocks that are apart,
+ * spaces that only one of both has, spaces that are smaller here.
+ * @param list p->value bytes, "NAME SIZE\n"... */
+void store_hello_compare(const store_cluster_hooks_t *, const store_packet_t *p,
+                         const char *list);
+
+#endif

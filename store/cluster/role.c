@@ -1,0 +1,322 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/role.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/follower.h"
+#include "store/cluster/master.h"
+#include "store/cluster/relay.h"
+#include "store/cluster/vip.h"
+#include "store/memory/changes.h"
+#include "store/memory/region.h"
+#include "store/memory/space.h"
+#include "store/note.h"
+
+#define DRAIN    5000  /* ms: a handover waits that long for the slaves */
+#define HANDOVER 30000 /* ms: the address has to move in that time */
+
+static struct {
+    const store_cluster_hooks_t *hooks;
+    store_cluster_figures_t *figures;
+    store_role_t role; /* atomic */
+    char vip[STORE_ADDRESS_TEXT];
+    int netlink, listener; /* -1: none */
+    int is_over;
+    int64_t began; /* ms */
+    int64_t until; /* ms: the end of a handover; 0: there is none */
+} role = {.netlink = -1, .listener = -1};
+
+store_role_t store_role(void)
+{
+    return STORE_GET(role.role);
+}
+
+static void set_role(store_role_t now)
+{
+    STORE_SET(role.role, now);
+    STORE_SET(role.figures->role, (uint64_t)now);
+    STORE_SET(role.figures->since, (uint64_t)time(NULL));
+}
+
+/* ---- changes of the role ---- */
+
+static void take_slaves(void)
+{
+    if (store_master_begin(role.hooks, role.listener) != 0)
+        store_note(STORE_ERROR, "no slave can join: %s", strerror(errno));
+}
+
+/* The master may have given more than this slave has heard of. */
+static void raise_cas(void)
+{
+    store_space_t *space;
+    unsigned i;
+
+    for (i = 0; (space = role.hooks->nth(i)); i++)
+        store_space_raise_cas(space,
+                              STORE_GET(space->entry->cas) + STORE_CAS_GAP);
+}
+
+static void log_promotion(const store_follower_state_t *s)
+{
+    if (s->has_begun && !s->complete)
+        store_note(STORE_WARN,
+                   "%s has come to this host: the store is the master now, but "
+                   "its copy is not complete: items are missing",
+                   role.vip);
+    else
+        store_note(STORE_NOTICE,
+                   "%s has come to this host: the store is the master now, "
+                   "with %s",
+                   role.vip,
+                   s->has_begun ? "the complete copy"
+                                : "its own items, because it met no master");
+}
+
+/* It has applied what had arrived before it serves anybody. */
+static void promote(void)
+{
+    store_follower_state_t state;
+
+    store_follower_end();
+    store_follower_state(&state);
+    raise_cas();
+    STORE_SET(role.figures->complete,
+              (uint64_t)(state.complete || !state.has_begun));
+    set_role(STORE_MASTER);
+    take_slaves();
+    store_relay_end();
+    STORE_SET(role.figures->relayed, 0);
+    log_promotion(&state);
+}
+
+/* Another host may be the master now. What this one would still accept is
+ * lost. */
+static void lose(void)
+{
+    uint64_t unsent;
+
+    role.hooks->close_clients();
+    role.is_over = 1;
+    unsent = store_changes_unsent();
+    store_note(unsent > 0 ? STORE_WARN : STORE_NOTICE,
+               "%s has left this host: the store closes its connections, and "
+               "starts again as a slave; changes that no slave has: %llu",
+               role.vip, (unsigned long long)unsent);
+}
+
+static void look(void)
+{
+    int is_here = store_vip_is_here(&role.hooks->config->vip);
+
+    if (is_here < 0 || role.is_over)
+        return;
+    if (is_here && role.role == STORE_SLAVE)
+        promote();
+    else if (!is_here && role.role == STORE_MASTER)
+        lose();
+}
+
+/* ---- begin ---- */
+
+static void on_netlink(void *ctx)
+{
+    (void)ctx;
+    store_vip_read(role.netlink);
+    look();
+}
+
+static int begin_slave(void)
+{
+    set_role(STORE_SLAVE);
+    store_note(STORE_NOTICE,
+               "%s is not at this host: the store is a slave of the master "
+               "there",
+               role.vip);
+    if (store_relay_begin(role.hooks) == 0 &&
+        store_follower_begin(role.hooks) == 0)
+        return 0;
+    store_note(STORE_ERROR, "the store cannot be a slave: %s", strerror(errno));
+    return -1;
+}
+
+static int begin_master(void)
+{
+    set_role(STORE_MASTER);
+    STORE_SET(role.figures->complete, 1);
+    store_note(STORE_NOTICE, "%s is at this host: the store is the master",
+               role.vip);
+    take_slaves();
+    return 0;
+}
+
+/* The netlink socket is open before the first look, so no change is missed. */
+static int open_sockets(void)
+{
+    const store_cluster_t *config = role.hooks->config;
+
+    role.netlink = store_vip_open();
+    if (role.netlink < 0 ||
+        role.hooks->watch(role.netlink, on_netlink, NULL) != 0) {
+        store_note(STORE_ERROR, "the addresses of this host are not known: %s",
+                   strerror(errno));
+        return -1;
+    }
+    role.listener = store_vip_listen(&config->vip, config->port_repl);
+    if (role.listener >= 0)
+        return 0;
+    store_note(STORE_ERROR, "the store cannot listen at %s, port %u: %s",
+               role.vip, config->port_repl, strerror(errno));
+    return -1;
+}
+
+int store_role_begin(const store_cluster_hooks_t *hooks)
+{
+    const store_cluster_t *config = hooks->config;
+    int is_here;
+
+    role.hooks = hooks;
+    role.figures = &store_region_figures()->cluster;
+    set_role(STORE_ALONE);
+    if (config->vip.family == AF_UNSPEC)
+        return 0;
+    role.began = clock_ms();
+    store_address_text(&config->vip, role.vip);
+    memcpy(role.figures->vip, role.vip, sizeof role.figures->vip - 1);
+    if (open_sockets() != 0)
+        return -1;
+    is_here = store_vip_is_here(&config->vip);
+    if (is_here >= 0)
+        return is_here ? begin_master() : begin_slave();
+    store_note(STORE_ERROR, "the addresses of this host are not known: %s",
+               strerror(errno));
+    return -1;
+}
+
+/* ---- what is due ---- */
+
+static void end_handover(void)
+{
+    role.until = 0;
+    STORE_SET(role.figures->pausing, 0);
+    role.hooks->pause(0);
+}
+
+static void tick_master(int64_t now)
+{
+    store_master_tick(now);
+    if (role.until == 0 || now < role.until)
+        return;
+    end_handover();
+    store_note(STORE_WARN,
+               "the handover is over: %s has not moved, so the store serves "
+               "again",
+               role.vip);
+}
+
+void store_role_tick(int64_t now)
+{
+    if (store_role() == STORE_ALONE)
+        return;
+    look();
+    if (role.is_over)
+        return;
+    if (store_role() == STORE_MASTER)
+        tick_master(now);
+    else
+        STORE_SET(role.figures->relayed, store_relay_count());
+}
+
+int store_role_is_hurried(void)
+{
+    store_follower_state_t s;
+
+    if (store_role() != STORE_SLAVE)
+        return 0;
+    store_follower_state(&s);
+    return s.since != 0 && clock_ms() - s.since < STORE_FOLLOWER_LOOKS;
+}
+
+int store_role_is_over(void)
+{
+    return role.is_over;
+}
+
+/* After the start of all hosts there is no master yet. One that has met none may
+ * become it, or nobody could. */
+int store_role_is_ready(void)
+{
+    store_follower_state_t s;
+
+    if (store_role() != STORE_SLAVE)
+        return !role.is_over;
+    store_follower_state(&s);
+    return s.complete || (!s.has_begun && s.has_tried &&
+                          clock_ms() - role.began >= STORE_FOLLOWER_LOOKS);
+}
+
+/* ---- handover ---- */
+
+static int has_complete_slave(void)
+{
+    const store_slave_figures_t *s = role.figures->slave;
+    unsigned i;
+
+    store_master_tick(clock_ms());
+    for (i = 0; i < STORE_FIGURES_SLAVES; i++)
+        if (STORE_GET(s[i].joined) != 0 && STORE_GET(s[i].complete) != 0)
+            return 1;
+    return 0;
+}
+
+const char *store_role_handover(void)
+{
+    if (store_role() != STORE_MASTER || role.is_over)
+        return "this store is not the master of a cluster";
+    if (role.until != 0)
+        return "a handover is going on";
+    if (!has_complete_slave())
+        return "no slave has the whole copy";
+    role.hooks->pause(1);
+    STORE_SET(role.figures->pausing, 1);
+    if (!store_master_drain(DRAIN)) {
+        end_handover();
+        return "a slave has not taken all changes in 5 s";
+    }
+    role.until = clock_ms() + HANDOVER;
+    store_note(STORE_NOTICE,
+               "handover: all slaves have all changes; the store serves "
+               "nothing until %s has moved, or for 30 s",
+               role.vip);
+    return NULL;
+}
+
+/* ---- end ---- */
+
+static void close_socket(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+void store_role_end(void)
+{
+    if (role.until != 0 && !role.is_over)
+        end_handover();
+    if (store_role() == STORE_MASTER)
+        store_master_end();
+    if (store_role() == STORE_SLAVE) {
+        store_follower_end();
+        store_relay_end();
+    }
+    if (role.netlink >= 0)
+        role.hooks->unwatch(role.netlink);
+    close_socket(&role.netlink);
+    close_socket(&role.listener);
+}

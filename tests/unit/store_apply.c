@@ -1,0 +1,370 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* A slave applies what a master sends: the copy, changes, and bytes that are no
+ * packet. */
+
+#include "store/cluster/apply.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/cluster/hello.h"
+#include "tests/unit/support/fake_master.h"
+
+#define LARGE 300000
+
+/* ---- feed the slave, as the follower does ---- */
+
+static store_apply_t *apply_begin(int is_plain)
+{
+    store_apply_t *a = store_apply_make(&fake_hooks, is_plain, 0);
+
+    assert_non_null(a);
+    return a;
+}
+
+/* @return what store_apply_input() has returned last */
+static ssize_t feed(store_apply_t *a, size_t piece)
+{
+    static char buffer[STORE_APPLY_BUFFER];
+    size_t at = 0, n = 0, part, room;
+    ssize_t used = 0;
+    char *place;
+
+    while (at < fake_wire.n) {
+        place = n == 0 ? store_apply_room(a, &room) : NULL;
+        if (!place)
+            room = sizeof buffer - n;
+        part = fake_wire.n - at < piece ? fake_wire.n - at : piece;
+        part = part < room ? part : room;
+        memcpy(place ? place : buffer + n, fake_wire.bytes + at, part);
+        at += part;
+        if (place) {
+            store_apply_filled(a, part);
+            continue;
+        }
+        n += part;
+        used = store_apply_input(a, buffer, n);
+        if (used < 0)
+            return used;
+        n -= (size_t)used;
+        memmove(buffer, buffer + used, n);
+    }
+    return used;
+}
+
+static void expect_error(const char *error, int is_plain)
+{
+    store_apply_t *a = apply_begin(is_plain);
+
+    assert_int_equal(feed(a, SIZE_MAX), -1);
+    assert_string_equal(store_apply_result(a)->error, error);
+    store_apply_free(a);
+}
+
+/* ---- the copy ---- */
+
+static void a_slave_takes_the_copy(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    shelf_set(&fake_shelf, "own", 8, 8, 0);
+    fake_put_copy();
+    assert_true(feed(a, SIZE_MAX) >= 0);
+    fake_expect_copy();
+    assert_true(store_apply_result(a)->is_complete);
+    assert_false(store_apply_result(a)->is_yrmcds);
+    assert_int_equal(store_apply_result(a)->received, 2);
+    store_apply_free(a);
+}
+
+static void the_input_may_be_in_pieces(void **state)
+{
+    size_t piece;
+
+    (void)state;
+    fake_put_copy();
+    for (piece = 1; piece < 300; piece++) {
+        store_apply_t *a = apply_begin(0);
+
+        assert_true(feed(a, piece) >= 0);
+        fake_expect_copy();
+        store_apply_free(a);
+    }
+}
+
+static void its_own_items_stay_until_the_master_speaks(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    shelf_set(&fake_shelf, "own", 8, 8, 0);
+    assert_true(shelf_get(&fake_shelf, "own", 8, 8));
+    assert_false(store_apply_result(a)->has_begun);
+    fake_put_begin();
+    feed(a, SIZE_MAX);
+    assert_true(store_apply_result(a)->has_begun);
+    assert_false(shelf_get(&fake_shelf, "own", 8, 8));
+    store_apply_free(a);
+}
+
+static void a_long_value_needs_no_buffer(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    fake_put_begin();
+    fake_put_set("large", 6, LARGE, 0, 20);
+    fake_put_set("after", 7, 5, 0, 21);
+    assert_true(feed(a, 50000) >= 0);
+    assert_true(shelf_get(&fake_shelf, "large", 6, LARGE));
+    assert_true(shelf_get(&fake_shelf, "after", 7, 5));
+    store_apply_free(a);
+}
+
+/* An older value of the key would be wrong. */
+static void what_has_no_room_is_not_kept(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    store_item_max = 1000;
+    fake_put_begin();
+    fake_put_set("a", 1, 10, 0, 20);
+    fake_put_set("a", 2, 1001, 0, 21);
+    fake_put_set("b", 3, 1000, 0, 22);
+    assert_true(feed(a, 100) >= 0);
+    assert_null(shelf_take(&fake_shelf, "a"));
+    assert_true(shelf_get(&fake_shelf, "b", 3, 1000));
+    assert_int_equal(store_apply_result(a)->no_room, 1);
+    store_apply_free(a);
+}
+
+static void a_connection_may_end_inside_of_a_value(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    fake_put_begin();
+    fake_put_set("a", 1, 10, 0, 20);
+    fake_put_set("a", 2, LARGE, 0, 21);
+    fake_wire.n -= 1;
+    assert_true(feed(a, SIZE_MAX) >= 0);
+    store_apply_free(a);
+    assert_true(shelf_get(&fake_shelf, "a", 1, 10));
+}
+
+/* ---- changes ---- */
+
+static void changes_are_applied_in_their_order(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    fake_put_begin();
+    fake_put_set("a", 1, 10, 0, 20);
+    fake_put_set("b", 2, 10, 0, 21);
+    fake_put_set("c", 3, 10, 0, 22);
+    fake_put_delete("a");
+    fake_put_set("a", 4, 10, 0, 23);
+    fake_put_touch("b", -FAKE_HOUR);
+    fake_put_touch("nothing", FAKE_HOUR);
+    assert_true(feed(a, SIZE_MAX) >= 0);
+    assert_true(shelf_get(&fake_shelf, "a", 4, 10));
+    assert_false(shelf_get(&fake_shelf, "b", 2, 10));
+    assert_true(shelf_get(&fake_shelf, "c", 3, 10));
+    store_apply_free(a);
+}
+
+static void an_item_expires_when_its_time_is_over(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    fake_put_begin();
+    fake_put_set("a", 1, 10, FAKE_HOUR, 20);
+    fake_put_set("b", 2, 10, 3 * FAKE_HOUR, 21);
+    fake_put_touch("b", FAKE_HOUR);
+    fake_put_set("c", 3, 10, 3 * FAKE_HOUR, 22);
+    assert_true(feed(a, SIZE_MAX) >= 0);
+    shelf_later(&fake_shelf, FAKE_HOUR - 60);
+    assert_true(shelf_get(&fake_shelf, "a", 1, 10));
+    shelf_later(&fake_shelf, 120);
+    assert_false(shelf_get(&fake_shelf, "a", 1, 10));
+    assert_false(shelf_get(&fake_shelf, "b", 2, 10));
+    assert_true(shelf_get(&fake_shelf, "c", 3, 10));
+    store_apply_free(a);
+}
+
+static void a_flush_kills_what_is_older(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    fake_put_begin();
+    fake_put_set("a", 1, 10, 0, 20);
+    fake_put_set("b", 2, 10, 0, 30);
+    fake_put_other(STORE_WIRE_FLUSHED, 25);
+    assert_true(feed(a, SIZE_MAX) >= 0);
+    assert_false(shelf_get(&fake_shelf, "a", 1, 10));
+    assert_true(shelf_get(&fake_shelf, "b", 2, 10));
+    store_apply_free(a);
+}
+
+/* ---- what is wrong ---- */
+
+static void what_no_master_sends_ends_the_connection(void **state)
+{
+    (void)state;
+    fake_put_begin();
+    fake_put_hello("");
+    expect_error("it sends a second hello", 0);
+    fake_wire.n = 0;
+    fake_put_hello("");
+    fake_put_delete("a");
+    expect_error("it sends an item before the name of its space", 0);
+    fake_wire.n = 0;
+    fake_put_hello("");
+    expect_error("it is no yrmcds, and it speaks without AppStoreKey", 1);
+    fake_put_begin();
+    fake_put_other(STORE_WIRE_FLUSHED, UINT64_MAX);
+    expect_error("it flushes what it has not named", 0);
+    fake_put_begin();
+    fake_put_space("shop", UINT64_MAX - 1);
+    expect_error("its cas is out of range", 0);
+    fake_put_begin();
+    fake_put_set("a", 1, 1, 0, UINT64_MAX - 1);
+    expect_error("its cas is out of range", 0);
+    fake_put_begin();
+    memcpy(fake_wire.bytes + fake_wire.n, "GET / HTTP/1.1\r\n\r\n", 18);
+    fake_wire.n += 18;
+    expect_error("it sends what is no packet", 0);
+    fake_wire.n = 0;
+    fake_put((store_packet_t){.opcode = STORE_WIRE_HELLO, .version = 99}, "",
+             "");
+    expect_error("it is of another version", 0);
+}
+
+/* Each byte of the stream becomes any other one. */
+static void a_damaged_stream_does_no_harm(void **state)
+{
+    static char sound[8192];
+    size_t n, at;
+    unsigned to;
+
+    (void)state;
+    fake_put_copy();
+    n = fake_wire.n;
+    assert_true(n < sizeof sound);
+    memcpy(sound, fake_wire.bytes, n);
+    for (at = 0; at < n; at += at < 600 ? 1 : 97)
+        for (to = 1; to < 256; to = to * 2 + 1) {
+            store_apply_t *a = apply_begin(0);
+
+            memcpy(fake_wire.bytes, sound, n);
+            fake_wire.bytes[at] = (char)(fake_wire.bytes[at] ^ (char)to);
+            fake_wire.n = n;
+            feed(a, 61);
+            store_apply_free(a);
+        }
+    shelf_check(&fake_shelf);
+}
+
+/* ---- yrmcds ---- */
+
+static void a_yrmcds_sends_the_open_space(void **state)
+{
+    store_apply_t *a = apply_begin(1);
+
+    (void)state;
+    strcpy(fake_config.open_space, "shop");
+    shelf_set(&fake_shelf, "own", 8, 8, 0);
+    fake_wire.n = 0;
+    fake_put_set("a", 1, 10, 0, 0);
+    fake_put_set("b", 2, 10, FAKE_HOUR, UINT64_MAX);
+    assert_true(feed(a, 3) >= 0);
+    assert_true(store_apply_result(a)->is_yrmcds);
+    assert_true(shelf_get(&fake_shelf, "a", 1, 10));
+    assert_true(shelf_get(&fake_shelf, "b", 2, 10));
+    assert_false(shelf_get(&fake_shelf, "own", 8, 8));
+    fake_put_other(STORE_WIRE_COMPLETE, 0);
+    fake_wire.n = 0;
+    fake_put_space("shop", 1);
+    assert_int_equal(feed(a, SIZE_MAX), -1);
+    store_apply_free(a);
+}
+
+static void without_an_open_space_nothing_of_a_yrmcds_is_kept(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    fake_wire.n = 0;
+    fake_put_set("a", 1, 10, 0, 0);
+    assert_true(feed(a, SIZE_MAX) >= 0);
+    assert_null(shelf_take(&fake_shelf, "a"));
+    assert_non_null(strstr(fake_notes, "AppStoreOpenSpace"));
+    store_apply_free(a);
+}
+
+/* ---- hello ---- */
+
+static void differences_are_logged(void **state)
+{
+    store_packet_t p = {.number = (uint64_t)time(NULL) - 60};
+    const char *list = "shop 999999999\nblog 5\nb\001g 7\n";
+
+    (void)state;
+    p.value = (uint32_t)strlen(list);
+    store_hello_compare(&fake_hooks, &p, list);
+    assert_non_null(strstr(fake_notes, "60 s apart"));
+    assert_non_null(strstr(fake_notes, "space shop has 4194304 bytes here"));
+    assert_non_null(
+        strstr(fake_notes, "has 2 spaces that are not here (blog)"));
+    fake_notes[0] = 0;
+    p.value = (uint32_t)strlen("blog \n");
+    store_hello_compare(&fake_hooks, &p, "blog \n 99\n x");
+    assert_non_null(strstr(fake_notes, "space shop is not at the master"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_slave_takes_the_copy, fake_setup,
+                                        fake_teardown),
+        cmocka_unit_test_setup_teardown(the_input_may_be_in_pieces, fake_setup,
+                                        fake_teardown),
+        cmocka_unit_test_setup_teardown(
+            its_own_items_stay_until_the_master_speaks, fake_setup,
+            fake_teardown),
+        cmocka_unit_test_setup_teardown(a_long_value_needs_no_buffer,
+                                        fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(what_has_no_room_is_not_kept,
+                                        fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(a_connection_may_end_inside_of_a_value,
+                                        fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(changes_are_applied_in_their_order,
+                                        fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(an_item_expires_when_its_time_is_over,
+                                        fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(a_flush_kills_what_is_older, fake_setup,
+                                        fake_teardown),
+        cmocka_unit_test_setup_teardown(
+            what_no_master_sends_ends_the_connection, fake_setup,
+            fake_teardown),
+        cmocka_unit_test_setup_teardown(a_damaged_stream_does_no_harm,
+                                        fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(a_yrmcds_sends_the_open_space,
+                                        fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(
+            without_an_open_space_nothing_of_a_yrmcds_is_kept, fake_setup,
+            fake_teardown),
+        cmocka_unit_test_setup_teardown(differences_are_logged, fake_setup,
+                                        fake_teardown),
+    };
+
+    alarm(300);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The slave's thread, and a master at a socket. */
+
+#include "store/cluster/follower.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/unit/support/fake_master.h"
+
+#define LIMIT 40000 /* ms */
+
+static int listen_as_master(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(fd, 5), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    fake_config.vip.family = AF_INET;
+    fake_config.vip.u.v4 = address.sin_addr;
+    fake_config.port_repl = ntohs(address.sin_port);
+    fake_config.slave_timeout = 10;
+    return fd;
+}
+
+static void await_readable(int fd)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+
+    assert_int_equal(poll(&p, 1, LIMIT), 1);
+}
+
+/* A slave connects and says hello. */
+static int accept_slave(int listener)
+{
+    char hello[STORE_WIRE_SMALL_MAX + STORE_WIRE_HELLO_MAX];
+    store_packet_t p;
+    const char *key;
+    int fd;
+
+    await_readable(listener);
+    fd = accept(listener, NULL, NULL);
+    await_readable(fd);
+    assert_true(recv(fd, hello, sizeof hello, 0) > 0);
+    assert_true(store_wire_head(hello, sizeof hello, &p, &key) > 0);
+    assert_int_equal(p.opcode, STORE_WIRE_HELLO);
+    assert_memory_equal(key, "shop 4194304\n", p.value);
+    return fd;
+}
+
+static void send_wire(int fd)
+{
+    assert_int_equal(send(fd, fake_wire.bytes, fake_wire.n, MSG_NOSIGNAL),
+                     fake_wire.n);
+}
+
+static void await_state(int (*is)(const store_follower_state_t *))
+{
+    store_follower_state_t s;
+    int i;
+
+    for (i = 0; i < LIMIT; i++) {
+        store_follower_state(&s);
+        if (is(&s))
+            return;
+        poll(NULL, 0, 1);
+    }
+    fail_msg("the state is not reached: %s", fake_notes);
+}
+
+static int is_complete(const store_follower_state_t *s)
+{
+    return s->connected && s->complete;
+}
+
+static int is_lost(const store_follower_state_t *s)
+{
+    return !s->connected && s->since != 0;
+}
+
+static void it_keeps_its_items_when_the_master_is_gone(void **state)
+{
+    int listener = listen_as_master(), fd;
+    store_follower_state_t s;
+    char beat = 1;
+
+    (void)state;
+    shelf_set(&fake_shelf, "own", 8, 8, 0);
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    fd = accept_slave(listener);
+    fake_put_copy();
+    send_wire(fd);
+    await_state(is_complete);
+    await_readable(fd);
+    assert_int_equal(recv(fd, &beat, 1, 0), 1);
+    assert_int_equal(beat, 0);
+    close(fd);
+    await_state(is_lost);
+    store_follower_end();
+    store_follower_state(&s);
+    assert_true(s.complete);
+    fake_expect_copy();
+    assert_non_null(strstr(fake_notes, "the copy is complete"));
+    close(listener);
+}
+
+/* The address came here: all that the old master had sent counts. */
+static void what_has_arrived_is_applied_before_the_end(void **state)
+{
+    int listener = listen_as_master(), fd, round;
+
+    (void)state;
+    for (round = 0; round < 20; round++) {
+        char key[16];
+        int i;
+
+        assert_int_equal(store_follower_begin(&fake_hooks), 0);
+        fd = accept_slave(listener);
+        fake_put_begin();
+        for (i = 0; i < 50; i++) {
+            snprintf(key, sizeof key, "%d", i);
+            fake_put_set(key, (uint32_t)(round + i), 500, 0,
+                         2000 + (uint64_t)i);
+        }
+        send_wire(fd);
+        store_follower_end();
+        for (i = 0; i < 50; i++) {
+            snprintf(key, sizeof key, "%d", i);
+            assert_true(
+                shelf_get(&fake_shelf, key, (uint32_t)(round + i), 500));
+        }
+        close(fd);
+    }
+    close(listener);
+}
+
+static void it_ends_while_there_is_no_master(void **state)
+{
+    int listener = listen_as_master(), i;
+
+    (void)state;
+    close(listener);
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    for (i = 0; i < LIMIT && !strstr(fake_notes, "no master is at 127.0.0.1");
+         i++)
+        poll(NULL, 0, 1);
+    assert_non_null(strstr(fake_notes, "no master is at 127.0.0.1"));
+    store_follower_end();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            it_keeps_its_items_when_the_master_is_gone, fake_setup,
+            fake_teardown),
+        cmocka_unit_test_setup_teardown(
+            what_has_arrived_is_applied_before_the_end, fake_setup,
+            fake_teardown),
+        cmocka_unit_test_setup_teardown(it_ends_while_there_is_no_master,
+                                        fake_setup, fake_teardown),
+    };
+
+    alarm(300);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

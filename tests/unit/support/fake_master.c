@@ -1,0 +1,174 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "tests/unit/support/fake_master.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "store/cluster/vip.h"
+#include "store/note.h"
+
+shelf_t fake_shelf;
+store_cluster_t fake_config;
+char fake_notes[1 << 16];
+
+/* ---- what the slave calls ---- */
+
+void __wrap_store_note(int level, const char *format, ...);
+void __wrap_store_note(int level, const char *format, ...)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    va_list args;
+    size_t n;
+
+    (void)level;
+    pthread_mutex_lock(&lock);
+    n = strlen(fake_notes);
+    va_start(args, format);
+    vsnprintf(fake_notes + n, sizeof fake_notes - n, format, args);
+    va_end(args);
+    pthread_mutex_unlock(&lock);
+}
+
+/* The master of these tests is at this host. */
+int __wrap_store_vip_is_here(const store_address_t *);
+int __wrap_store_vip_is_here(const store_address_t *address)
+{
+    (void)address;
+    return 0;
+}
+
+static store_space_t *find(const char *name)
+{
+    return strcmp(name, "shop") == 0 ? fake_shelf.space : NULL;
+}
+
+static store_space_t *nth(unsigned n)
+{
+    return n == 0 ? fake_shelf.space : NULL;
+}
+
+const store_cluster_hooks_t fake_hooks = {
+    .config = &fake_config, .find = find, .nth = nth};
+
+int fake_setup(void **state)
+{
+    (void)state;
+    memset(&fake_config, 0, sizeof fake_config);
+    fake_notes[0] = 0;
+    store_item_max = 1 << 20;
+    shelf_open(&fake_shelf, 64, 1);
+    return 0;
+}
+
+int fake_teardown(void **state)
+{
+    (void)state;
+    shelf_check(&fake_shelf);
+    shelf_close(&fake_shelf);
+    return 0;
+}
+
+/* ---- what a master sends ---- */
+
+fake_wire_t fake_wire;
+
+void fake_put(store_packet_t p, const char *key, const char *value)
+{
+    p.klen = (uint8_t)strlen(key);
+    fake_wire.n +=
+        store_wire_put(&p, key, (unsigned char *)fake_wire.bytes + fake_wire.n);
+    memcpy(fake_wire.bytes + fake_wire.n, value, p.value);
+    fake_wire.n += p.value;
+}
+
+void fake_put_hello(const char *list)
+{
+    fake_put((store_packet_t){.opcode = STORE_WIRE_HELLO,
+                              .version = STORE_WIRE_VERSION,
+                              .number = (uint64_t)time(NULL),
+                              .value = (uint32_t)strlen(list)},
+             "", list);
+}
+
+void fake_put_space(const char *name, uint64_t cas)
+{
+    fake_put((store_packet_t){.opcode = STORE_WIRE_SPACE, .number = cas}, name,
+             "");
+}
+
+void fake_put_set(const char *key, uint32_t seed, uint32_t length,
+                  int64_t lives, uint64_t cas)
+{
+    fake_put(
+        (store_packet_t){.opcode = STORE_WIRE_SET,
+                         .flags = seed,
+                         .exptime = lives ? (uint32_t)(time(NULL) + lives) : 0,
+                         .value = length,
+                         .cas = cas},
+        key, shelf_value(seed, length));
+}
+
+void fake_put_delete(const char *key)
+{
+    fake_put((store_packet_t){.opcode = STORE_WIRE_DELETE}, key, "");
+}
+
+void fake_put_touch(const char *key, int64_t lives)
+{
+    fake_put((store_packet_t){.opcode = STORE_WIRE_TOUCH,
+                              .exptime = (uint32_t)(time(NULL) + lives)},
+             key, "");
+}
+
+void fake_put_other(uint8_t opcode, uint64_t number)
+{
+    fake_put((store_packet_t){.opcode = opcode, .number = number}, "", "");
+}
+
+void fake_put_begin(void)
+{
+    fake_wire.n = 0;
+    fake_put_hello("shop 4194304\n");
+    fake_put_space("shop", 1000);
+}
+
+/* A copy and some changes; see fake_expect_copy(). */
+void fake_put_copy(void)
+{
+    fake_put_begin();
+    fake_put_set("a", 1, 10, 0, 11);
+    fake_put_set("empty", 2, 0, FAKE_HOUR, 12);
+    fake_put_set("gone", 3, 20, FAKE_HOUR, 13);
+    fake_put_space("blog", 5);
+    fake_put_set("a", 9, 30, 0, 4);
+    fake_put_space("shop", 1001);
+    fake_put_set("old", 4, 7, -FAKE_HOUR, 14);
+    fake_put_other(STORE_WIRE_COMPLETE, 0);
+    fake_put_delete("gone");
+    fake_put_set("a", 5, 2000, 0, 15);
+}
+
+static int cas_of(const char *key, uint64_t cas)
+{
+    store_item_t *item = shelf_take(&fake_shelf, key);
+    int is = item && store_cas(item) == cas;
+
+    if (item)
+        store_item_release(fake_shelf.space, item);
+    return is;
+}
+
+void fake_expect_copy(void)
+{
+    assert_true(shelf_get(&fake_shelf, "a", 5, 2000));
+    assert_true(shelf_get(&fake_shelf, "empty", 2, 0));
+    assert_false(shelf_get(&fake_shelf, "gone", 3, 20));
+    assert_false(shelf_get(&fake_shelf, "old", 4, 7));
+    assert_false(shelf_get(&fake_shelf, "own", 8, 8));
+    assert_true(cas_of("a", 15));
+    assert_true(cas_of("empty", 12));
+    assert_true(fake_shelf.space->entry->cas >= 1001);
+}

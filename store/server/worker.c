@@ -15,6 +15,13 @@
 
 #define EVENTS 128
 
+/* A worker waits here while nothing is to be served. */
+static struct {
+    pthread_mutex_t guard;
+    pthread_cond_t changed; /* `on`, `stop` or `is_parked` of a worker */
+    int on;                 /* atomic */
+} rest = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
+
 static void wake(store_worker_t *w)
 {
     uint64_t one = 1;
@@ -46,9 +53,33 @@ void store_worker_look(store_worker_t *w)
     wake(w);
 }
 
+void store_worker_close(store_worker_t *w)
+{
+    __atomic_store_n(&w->close, 1, __ATOMIC_RELEASE);
+    wake(w);
+}
+
+void store_worker_pause(store_worker_t *workers, unsigned n, int on)
+{
+    unsigned i;
+
+    pthread_mutex_lock(&rest.guard);
+    __atomic_store_n(&rest.on, on, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&rest.changed);
+    for (i = 0; i < n && on; i++) {
+        wake(&workers[i]);
+        while (!workers[i].is_parked)
+            pthread_cond_wait(&rest.changed, &rest.guard);
+    }
+    pthread_mutex_unlock(&rest.guard);
+}
+
 void store_worker_stop(store_worker_t *w)
 {
+    pthread_mutex_lock(&rest.guard);
     __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
+    pthread_cond_broadcast(&rest.changed);
+    pthread_mutex_unlock(&rest.guard);
     wake(w);
     pthread_join(w->thread, NULL);
     close(w->bench.epoll);
@@ -110,6 +141,20 @@ static void take_arrived(store_worker_t *w)
     }
 }
 
+static int is_closing(const store_worker_t *w)
+{
+    return __atomic_load_n(&w->close, __ATOMIC_ACQUIRE);
+}
+
+static void end_all(store_worker_t *w)
+{
+    __atomic_store_n(&w->close, 0, __ATOMIC_RELEASE);
+    take_arrived(w);
+    w->first = w->last = NULL;
+    while (w->all)
+        end(w, w->all);
+}
+
 static void read_bell(store_worker_t *w)
 {
     store_connection_t *c;
@@ -131,7 +176,7 @@ static void serve_ready(store_worker_t *w)
     store_connection_t *c = w->first, *next;
 
     w->first = w->last = NULL;
-    for (; c; c = next) {
+    for (; c && !is_closing(w); c = next) {
         next = c->next_ready;
         c->is_ready = 0;
         switch (store_connection_turn(c, &w->bench)) {
@@ -150,11 +195,33 @@ static void serve_ready(store_worker_t *w)
 
 /* ---- the thread ---- */
 
+/* @return 1: it has to stop */
+static int park(store_worker_t *w)
+{
+    int rv;
+
+    pthread_mutex_lock(&rest.guard);
+    w->is_parked = 1;
+    pthread_cond_broadcast(&rest.changed);
+    while (rest.on && !w->stop)
+        pthread_cond_wait(&rest.changed, &rest.guard);
+    w->is_parked = 0;
+    rv = w->stop;
+    pthread_mutex_unlock(&rest.guard);
+    return rv;
+}
+
 static void round_of(store_worker_t *w)
 {
     struct epoll_event events[EVENTS];
     int i, n = epoll_wait(w->bench.epoll, events, EVENTS, w->first ? 0 : -1);
 
+    if (__atomic_load_n(&rest.on, __ATOMIC_ACQUIRE) && park(w))
+        return;
+    if (is_closing(w)) {
+        end_all(w);
+        return;
+    }
     for (i = 0; i < n; i++) {
         store_connection_t *c = events[i].data.ptr;
 
@@ -174,9 +241,7 @@ static void *run(void *ctx)
 
     while (!__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE))
         round_of(w);
-    take_arrived(w);
-    while (w->all)
-        end(w, w->all);
+    end_all(w);
     if (w->bench.reply)
         store_reply_free(w->bench.reply);
     return NULL;

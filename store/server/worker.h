@@ -28,6 +28,8 @@ typedef struct {
     store_connection_t *arrived; /**< atomic; newest first */
     int look;                    /**< atomic: spaces are gone */
     int stop;                    /**< atomic */
+    int close;                   /**< atomic: end all connections */
+    int is_parked;               /**< serves nothing; of the pause */
     uint32_t connections;        /**< atomic: arrived ones, too */
     store_connection_t *all;
     store_connection_t *first, *last; /**< the ready list */
@@ -42,6 +44,13 @@ void store_worker_give(store_worker_t *, store_connection_t *);
 
 /** Close the connections of spaces that are gone. */
 void store_worker_look(store_worker_t *);
+
+/** End all connections at once, also those that were handed over before. */
+void store_worker_close(store_worker_t *);
+
+/** Serve nothing (1), or serve again (0): all of these workers. The call with 1
+ * returns when none is in a turn. */
+void store_worker_pause(store_worker_t *workers, unsigned n, int on);
 
 /** Close all connections, and end the thread. It waits for no client. */
 void store_worker_stop(store_worker_t *);

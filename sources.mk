@@ -138,6 +138,7 @@ store_cluster_sources = \
 
 store_server_sources = \
 	store/server/accept.c \
+	store/server/cluster_host.c \
 	store/server/config.c \
 	store/server/config_cluster.c \
 	store/server/config_value.c \

@@ -17,8 +17,9 @@
 #include "store/memory/space.h"
 #include "store/note.h"
 
-#define DRAIN    5000  /* ms: a handover waits that long for the slaves */
-#define HANDOVER 30000 /* ms: the address has to move in that time */
+#define DRAIN      5000  /* ms: a handover waits that long for the slaves */
+#define LAST_DRAIN 2000  /* ms: the same, of a stop */
+#define HANDOVER   30000 /* ms: the address has to move in that time */
 
 static struct {
     const store_cluster_hooks_t *hooks;
@@ -305,12 +306,22 @@ static void close_socket(int *fd)
     *fd = -1;
 }
 
+/* The slaves get what was acknowledged. */
+static void end_master(void)
+{
+    if (!role.is_over) {
+        role.hooks->pause(1);
+        if (!store_master_drain(LAST_DRAIN)) {
+            /* That was logged. */
+        }
+    }
+    store_master_end();
+}
+
 void store_role_end(void)
 {
-    if (role.until != 0 && !role.is_over)
-        end_handover();
     if (store_role() == STORE_MASTER)
-        store_master_end();
+        end_master();
     if (store_role() == STORE_SLAVE) {
         store_follower_end();
         store_relay_end();

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "store/note.h"
+#include "store/cluster/relay.h"
+#include "store/cluster/role.h"
 #include "store/memory/region.h"
 #include "store/server/listener.h"
 
@@ -81,7 +83,7 @@ static void refuse_one_more(store_served_t *s, int fd, int64_t now)
                    s->options.name, s->options.max_connections);
 }
 
-static void take(store_served_t *s, int fd)
+void store_accept_take(store_served_t *s, int fd)
 {
     store_connection_t *c = store_connection_make(s, fd);
 
@@ -96,7 +98,7 @@ int store_accept(store_served_t *s, int64_t now)
     uid_t uid = 0;
     int i, fd;
 
-    for (i = 0; i < AT_ONCE; i++) {
+    for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
         fd = store_listener_accept(s->listener, &uid);
         if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
                        errno == ENOBUFS))
@@ -105,11 +107,13 @@ int store_accept(store_served_t *s, int64_t now)
             return 0;
         if (!store_config_admits(&s->options, uid))
             refuse_user(s, fd, uid, now);
+        else if (store_role() == STORE_SLAVE)
+            store_relay_take(s->space, fd);
         else if (__atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
                  s->options.max_connections)
             refuse_one_more(s, fd, now);
         else
-            take(s, fd);
+            store_accept_take(s, fd);
     }
     return 0;
 }

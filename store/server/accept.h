@@ -2,7 +2,8 @@
 
 /**
  * @file accept.h
- * @brief Accepts connections, checks their users, and chooses a worker.
+ * @brief Accepts connections, checks their users, and chooses a worker. A slave
+ *        has them relayed to the master.
  *
  * Lock:  none; the main thread.
  * Trust: the kernel names the user of a client. A space serves root and the
@@ -21,5 +22,8 @@ void store_accept_begin(store_worker_t *workers, unsigned n);
  * @return 0, or -1: there are no more descriptors; try again in a second
  */
 int store_accept(store_served_t *, int64_t now);
+
+/** Have a worker serve this client. Takes the descriptor. */
+void store_accept_take(store_served_t *, int fd);
 
 #endif

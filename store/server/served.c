@@ -18,7 +18,7 @@
 #include "store/note.h"
 #include "store/server/sweep.h"
 
-static store_served_t *first;
+static store_served_t *first; /* atomic, because other threads read it */
 static const store_served_hooks_t *hooks;
 
 void store_served_begin(const store_served_hooks_t *h)
@@ -28,7 +28,7 @@ void store_served_begin(const store_served_hooks_t *h)
 
 store_served_t *store_served_list(void)
 {
-    return first;
+    return __atomic_load_n(&first, __ATOMIC_ACQUIRE);
 }
 
 store_space_t *store_served_nth(unsigned n)
@@ -209,7 +209,7 @@ static void add(store_config_space_t *o)
     take_options(s, o);
     store_sweep_lock();
     s->next = first;
-    first = s;
+    __atomic_store_n(&first, s, __ATOMIC_RELEASE);
     store_sweep_unlock();
 }
 

@@ -9,7 +9,7 @@
  * once. Its items stay for an hour, because a mistake in the configuration must
  * not cost all sessions.
  *
- * Lock:  none; the main thread. Workers read `space` and `gone`, and count
+ * Lock:  none; the main thread. Other threads read `space` and `gone`, and count
  *        `connections` down.
  * Crash: the next store reads the table and the directory of the memfd again.
  */
@@ -55,7 +55,8 @@ void store_served_begin(const store_served_hooks_t *);
  */
 int store_served_apply(store_config_t *t);
 
-/** All that are or were served. */
+/** All that are or were served. Any thread, while none is forgotten: with a
+ * cluster none is. */
 store_served_t *store_served_list(void);
 
 /** The memory of one of them, by its number; NULL: there are no more. */

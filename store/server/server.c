@@ -25,7 +25,9 @@
 #include "spawner/shared/heartbeat.h"
 #include "store/memory/large_value.h"
 #include "store/memory/region.h"
+#include "store/cluster/role.h"
 #include "store/server/accept.h"
+#include "store/server/cluster_host.h"
 #include "store/server/keep.h"
 #include "store/server/loop.h"
 #include "store/server/mailbox.h"
@@ -35,6 +37,7 @@
 #include "store/server/upkeep.h"
 
 #define TURN       1000 /* ms: a turn of the loop is not longer */
+#define HURRIED    100  /* ms: nor than that while the role may change */
 /* ms: httpd is gone. The watchdog acts first, or else the spawner: the apps may
  * use the store until they end. */
 #define LIFE_LIMIT ((CONTRACT_ORPHANS + 30) * 1000)
@@ -97,6 +100,10 @@ static void on_bell(void *ctx)
         store_note(STORE_INFO,
                    "AppStoreThreads, AppStoreMaxObject, AppStoreLarge and "
                    "AppStoreTempDir change with the next start of the store");
+    if (!store_cluster_host_is(&config->cluster))
+        store_note(STORE_INFO,
+                   "AppStoreVirtualIP, AppStorePeers and the other directives "
+                   "of a cluster change with the next start of the store");
     store_config_free(config);
 }
 
@@ -122,6 +129,8 @@ static void look_for_httpd(void)
 
 static void tick(void)
 {
+    if (store_role_is_hurried() || server.now >= server.tick_at)
+        store_role_tick(server.now);
     if (server.now < server.tick_at)
         return;
     server.tick_at = server.now + TURN;
@@ -154,14 +163,14 @@ static void unwatch_listener(store_served_t *s)
 
 static void turn(void)
 {
-    int64_t left;
+    int64_t left, limit = store_role_is_hurried() ? HURRIED : TURN;
 
     /* Without descriptors each listener would be ready all the time. */
     if (server.full)
         poll(NULL, 0, 100);
     server.now = clock_ms();
     left = server.tick_at - server.now;
-    store_loop_turn(left < 0 ? 0 : left > TURN ? TURN : (int)left);
+    store_loop_turn(left < 0 ? 0 : (int)(left < limit ? left : limit));
     heartbeat();
     server.now = clock_ms();
     tick();
@@ -255,26 +264,43 @@ static int begin(const char *runtime)
     is_new = store_keep_is_new();
     /* Clients wait in the backlog of the listeners until all is loaded. */
     apply(config);
-    store_config_free(config);
     store_keep_load(server.startup.save, is_new);
     if (store_loop_watch(server.startup.signals, on_signals, NULL) != 0 ||
         store_loop_watch(CONTRACT_BELL_FD, on_bell, NULL) != 0 ||
         start_threads() != 0)
         return fail();
     log_start(began);
-    return 0;
+    rv = store_cluster_host_begin(&config->cluster, server.worker,
+                                  server.server.threads);
+    store_config_free(config);
+    return rv != 0;
 }
 
-static void end(void)
+static void stop_threads(void)
 {
     unsigned i;
 
-    store_note_directly();
-    store_served_stop();
+    store_role_end();
     for (i = 0; i < server.server.threads; i++)
         store_worker_stop(&server.worker[i]);
     store_sweep_stop();
+}
+
+static int end(void)
+{
+    store_note_directly();
+    store_served_stop();
+    stop_threads();
     store_keep_save(server.startup.save);
+    return CONTRACT_EXIT_DONE;
+}
+
+/* The next process finds all items in memory, and the listeners in the
+ * mailbox. */
+static int end_for_another_role(void)
+{
+    stop_threads();
+    return CONTRACT_EXIT_AGAIN;
 }
 
 int store_server_main(int argc, char **argv)
@@ -288,8 +314,7 @@ int store_server_main(int argc, char **argv)
         rv = begin(argv[1]);
     if (rv != 0)
         return rv;
-    while (!server.stopping)
+    while (!server.stopping && !store_role_is_over())
         turn();
-    end();
-    return CONTRACT_EXIT_DONE;
+    return server.stopping ? end() : end_for_another_role();
 }

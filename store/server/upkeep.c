@@ -4,7 +4,9 @@
 
 #include <string.h>
 
+#include "spawner/shared/heartbeat.h"
 #include "store/clock.h"
+#include "store/cluster/role.h"
 #include "store/memory/large_value.h"
 #include "store/memory/region.h"
 #include "store/note.h"
@@ -43,7 +45,18 @@ static int is_open(unsigned slot)
     return 0;
 }
 
-/* Spaces that the configuration has lost while this store ran. */
+/* Spaces that the configuration has lost while this store ran. Threads of a
+ * cluster may use a space at any time, so it only loses its items then. */
+static void empty_gone(uint32_t now)
+{
+    const store_served_t *s;
+
+    for (s = store_served_list(); s; s = s->next)
+        if (s->gone && is_due(s->space->entry, now) &&
+            STORE_GET(s->space->figures->items) > 0)
+            store_space_empty(s->space, heartbeat);
+}
+
 static void close_gone(uint32_t now)
 {
     store_served_t *s, *next;
@@ -66,7 +79,10 @@ static void forget_gone(uint32_t now)
     store_directory_t *d = store_region_directory();
     unsigned slot;
 
-    close_gone(now);
+    if (store_role() == STORE_ALONE)
+        close_gone(now);
+    else
+        empty_gone(now);
     for (slot = 0; slot < STORE_SPACES; slot++) {
         store_entry_t *e = &d->entry[slot];
 

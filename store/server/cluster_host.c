@@ -1,0 +1,101 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/cluster_host.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "store/cluster/role.h"
+#include "store/server/accept.h"
+#include "store/server/loop.h"
+
+static store_cluster_t config;
+static store_worker_t *workers;
+static unsigned n_workers;
+
+/* ---- spaces: any thread ---- */
+
+static store_served_t *served_of(const store_space_t *space)
+{
+    store_served_t *s = store_served_list();
+
+    while (s && s->space != space)
+        s = s->next;
+    return s;
+}
+
+static int is_served(const store_served_t *s)
+{
+    return !__atomic_load_n(&s->gone, __ATOMIC_RELAXED);
+}
+
+static store_space_t *find(const char *name)
+{
+    const store_served_t *s;
+
+    for (s = store_served_list(); s; s = s->next)
+        if (is_served(s) && strcmp(s->space->name, name) == 0)
+            return s->space;
+    return NULL;
+}
+
+static store_space_t *nth(unsigned n)
+{
+    const store_served_t *s;
+
+    for (s = store_served_list(); s; s = s->next)
+        if (is_served(s) && n-- == 0)
+            return s->space;
+    return NULL;
+}
+
+/* ---- connections ---- */
+
+static void close_clients(void)
+{
+    unsigned i;
+
+    for (i = 0; i < n_workers; i++)
+        store_worker_close(&workers[i]);
+}
+
+/* The relay also ends at a stop. */
+static void serve(store_space_t *space, int fd)
+{
+    store_served_t *s = served_of(space);
+
+    if (s && is_served(s) && store_role() == STORE_MASTER)
+        store_accept_take(s, fd);
+    else
+        close(fd);
+}
+
+static void pause_workers(int on)
+{
+    store_worker_pause(workers, n_workers, on);
+}
+
+/* ---- begin ---- */
+
+int store_cluster_host_begin(const store_cluster_t *c, store_worker_t *w,
+                             unsigned n)
+{
+    static const store_cluster_hooks_t hooks = {.config = &config,
+                                                .find = find,
+                                                .nth = nth,
+                                                .watch = store_loop_watch,
+                                                .unwatch = store_loop_unwatch,
+                                                .close_clients = close_clients,
+                                                .serve = serve,
+                                                .pause = pause_workers};
+
+    config = *c;
+    workers = w;
+    n_workers = n;
+    return store_role_begin(&hooks);
+}
+
+int store_cluster_host_is(const store_cluster_t *c)
+{
+    return memcmp(c, &config, sizeof config) == 0;
+}

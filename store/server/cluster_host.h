@@ -1,0 +1,27 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file cluster_host.h
+ * @brief What the server gives to the cluster (store/cluster/cluster.h): its
+ *        loop, its spaces, its workers.
+ *
+ * Lock:  none; the main thread. Other threads find spaces.
+ */
+#ifndef APPPOOL_STORE_SERVER_CLUSTER_HOST_H
+#define APPPOOL_STORE_SERVER_CLUSTER_HOST_H
+
+#include "store/cluster/cluster.h"
+#include "store/server/worker.h"
+
+/**
+ * Begin as what this host is. The spaces are open, and the workers run.
+ * @param config is copied
+ * @return 0, or -1: that was logged
+ */
+int store_cluster_host_begin(const store_cluster_t *config,
+                             store_worker_t *workers, unsigned n);
+
+/** Is this the configuration of the cluster that is in use? */
+int store_cluster_host_is(const store_cluster_t *);
+
+#endif

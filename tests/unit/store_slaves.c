@@ -125,25 +125,43 @@ static void what_is_no_heartbeat_ends_the_connection(void **state)
     slave_close(s);
 }
 
-/* The other one says something each 100 ms. */
+/* Until the silent one is dropped, the other one says something each 100 ms.
+ * @return ms of its longest silence: this machine may be too busy */
+static int64_t beat_until_dropped(slave_t *alive, slave_t *silent)
+{
+    struct pollfd p = {silent->fd, POLLIN, 0};
+    int64_t now, said = clock_ms(), longest = 0;
+
+    assert_true(slave_read(silent, STORE_WIRE_COMPLETE, 1));
+    while (poll(&p, 1, 100) == 0) {
+        if (store_stream_write(alive->stream, "", 1) != 1)
+            break;
+        now = clock_ms();
+        longest = now - said > longest ? now - said : longest;
+        said = now;
+    }
+    slave_read_to_end(silent);
+    slave_close(silent);
+    return longest;
+}
+
 static void a_silent_slave_is_dropped(void **state)
 {
-    slave_t *silent, *alive;
-    struct pollfd p;
+    int64_t longest = 0, ms;
+    slave_t *alive;
+    unsigned i;
 
     (void)state;
-    config.slave_timeout = 1;
-    silent = slave_join("127.0.0.1", 1);
+    config.slave_timeout = 2;
     alive = slave_join("127.0.0.2", 1);
-    assert_true(slave_read(silent, STORE_WIRE_COMPLETE, 1));
-    p = (struct pollfd){silent->fd, POLLIN, 0};
-    while (poll(&p, 1, 100) == 0)
-        slave_say(alive, "", 1);
-    slave_read_to_end(silent);
-    master_wait_log("slave 127.0.0.1 dropped: nothing was heard of it for 1 s");
-    slave_catch_up(alive);
-    assert_int_equal(master_logged("dropped"), 1);
-    slave_close(silent);
+    for (i = 0; i < 2; i++) {
+        ms = beat_until_dropped(alive, slave_join("127.0.0.1", 1));
+        longest = ms > longest ? ms : longest;
+        master_wait_log(
+            "slave 127.0.0.1 dropped: nothing was heard of it for 2 s");
+    }
+    if (longest < 1000)
+        assert_int_equal(master_logged("slave 127.0.0.2 dropped"), 0);
     slave_close(alive);
 }
 

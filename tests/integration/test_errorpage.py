@@ -63,7 +63,7 @@ def paused(fetch: Callable[[], Response]) -> Response:
         assert response.status in (502, 503)
         return response if response.status == 503 else None
 
-    return wait_until(response_in_a_pause, "there is a pause", 30)
+    return wait_until(response_in_a_pause, "there is a pause", 60)
 
 
 # Command: step, words of the failure, words of the advice, last output.
@@ -81,12 +81,12 @@ FAILURES = {
     "{root}/plain":
         ("Running the command", "exit code 126", "execute", "denied"),
     "/bin/sh -c 'echo hanging; sleep 1000'":
-        ("Becoming ready", "within 3 s", "AppStartTimeout", "hanging\n"),
+        ("Becoming ready", "within 8 s", "AppStartTimeout", "hanging\n"),
     # An unfinished last line counts as a line.
     "/bin/sh -c 'echo first; printf last; exit 4'":
         ("Starting up", "exit code 4", "foreground", "first\nlast\n"),
     "/bin/sh -c 'printf connecting...; sleep 1000'":
-        ("Becoming ready", "within 3 s", "AppStartTimeout",
+        ("Becoming ready", "within 8 s", "AppStartTimeout",
          "connecting...\n"),
 }
 
@@ -95,7 +95,7 @@ FAILURES = {
 def test_says_what_failed(httpd: Httpd, command: str) -> None:
     step, failure, advice, output = FAILURES[command]
     command = command.format(root=httpd.dir / "shop")
-    app = broken(httpd, command, *["AppStartTimeout 3"] * (
+    app = broken(httpd, command, *["AppStartTimeout 8"] * (
         step == "Becoming ready"))
     (app.root / "plain").write_text("#!/bin/sh\n")
     (app.root / "orphan").write_text("#!/usr/bin/no-such-python\n")
@@ -355,9 +355,8 @@ def test_the_spawner_dies(httpd: Httpd) -> None:
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     broken(httpd, "/bin/sh -c 'echo last words; exit 3'")
     old = httpd.helper("spawner")
-    for _ in range(4):  # so that the pause is long enough
-        wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
-                   20)
+    for _ in range(5):  # so that the pause is long enough
+        wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try")
     kill9(old)
     response = paused(lambda: httpd.get("/pid", "shop", headers=HTML))
     assert "last words" in page_of(response).text["pre"]
@@ -367,9 +366,8 @@ def test_the_spawner_dies(httpd: Httpd) -> None:
 def test_the_file_is_damaged(httpd: Httpd) -> None:
     """The page then says what is known without the file."""
     broken(httpd, "/bin/sh -c 'exit 3'")
-    for _ in range(4):  # so that the pause is long enough
-        wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try",
-                   20)
+    for _ in range(5):  # so that the pause is long enough
+        wait_until(lambda: httpd.get("/pid", "shop").status == 502, "a try")
     file, = (httpd.runtime / "e").iterdir()
     good = file.read_bytes()
     for damaged in (b"", b"\n", b"output\n", b"id 1\n", good[:-9], b"\0" * 9,

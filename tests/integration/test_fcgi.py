@@ -270,7 +270,7 @@ def test_not_given_back_before_the_end(httpd: Httpd) -> None:
 
 def test_silence_after_the_output(httpd: Httpd) -> None:
     """The response is complete, and the process keeps the request."""
-    raw(httpd, "fcgi", GOOD["no end of the request"], "AppTimeout 1",
+    raw(httpd, "fcgi", GOOD["no end of the request"], "AppTimeout 8",
         "AppSetEnv HANG 1")
     assert httpd.get("/", "shop").text == "whole"
     httpd.settles(active=1, count=1)

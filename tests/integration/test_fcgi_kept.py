@@ -90,7 +90,7 @@ def test_cut_after_an_error(httpd: Httpd, path: str, status: int) -> None:
 @pytest.mark.one_mpm("both read in the same way")
 def test_cut_without_end(httpd: Httpd) -> None:
     """The response is complete, and the app still works on the request"""
-    start(httpd, "AppTimeout 1")
+    start(httpd, "AppTimeout 8")
     before = shared(httpd)
     used = good(fetch(httpd, "/silent-end"))
     assert used in (before, before + 1)

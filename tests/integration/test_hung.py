@@ -89,7 +89,7 @@ def test_eleventh_request_without_another_request(httpd: Httpd) -> None:
     for one in (*held, last):
         assert one.release().status == 200
     # P11: the surplus ends
-    wait_until(lambda: httpd.counts() == (0, 10, 0), "ten are left", 20)
+    wait_until(lambda: httpd.counts() == (0, 10, 0), "ten are left")
     httpd.check()
 
 
@@ -113,7 +113,7 @@ def test_six_hang_and_four_are_busy(httpd: Httpd) -> None:
         one.go.touch()
     for one in held + waiting:
         assert one.pending.result().status == 200
-    wait_until(lambda: httpd.group(app)["size"] == 10, "ten are left", 20)
+    wait_until(lambda: httpd.group(app)["size"] == 10, "ten are left")
 
 
 def test_enough_are_busy(httpd: Httpd) -> None:
@@ -134,7 +134,7 @@ def test_enough_are_busy(httpd: Httpd) -> None:
 def test_shared_processes(httpd: Httpd) -> None:
     """Where requests share processes, a hung process gets none while another
     one has room. Another process is started."""
-    app = httpd.app("shop", "AppHungAfter 5", "AppKillAfter 0",
+    app = httpd.app("shop", "AppHungAfter 12", "AppKillAfter 0",
                     "AppConcurrency 10", "AppSetEnv APP_THREADS 1")
     httpd.start()
     held = httpd.hold("shop", "a")
@@ -154,7 +154,7 @@ def test_shared_processes(httpd: Httpd) -> None:
 def test_long_lived_connections_never_hang(httpd: Httpd, path: str,
                                            status: int) -> None:
     """Event streams and upgraded connections are neither hung nor killed."""
-    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 6",
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 12",
                     f"AppSetEnv GO {httpd.dir}/go", "AppConcurrency 2",
                     "MaxInstances 1", program="long_lived.py")
     httpd.start()
@@ -168,10 +168,10 @@ def test_long_lived_connections_never_hang(httpd: Httpd, path: str,
                    == ["long_lived"], "it is one that lasts")
         pid, = httpd.pids(app, "busy")
         # Another request that does hang shows that the clock runs.
-        for n in range(1, 4):
+        for n in range(1, 6):  # more than AppKillAfter in all
             wait_until(lambda: httpd.get("/sleep/2.5", "shop").text == str(pid)
                        and httpd.status()["counters"]["hung"] == n,
-                       f"it hangs for the {n}. time", 30)
+                       f"it hangs for the {n}. time")
             become(httpd, app, busy=1)
         if status == 101:
             line.send(b"still there?\n")

@@ -236,7 +236,7 @@ def test_idle_ones_make_room(client: Client, httpd: Httpd) -> None:
 def test_room_for_a_large_body(httpd: Httpd) -> None:
     """Its request is not sent to its end, so no response is waited for"""
     httpd.directives.append("MaxKeepAliveRequests 0")
-    client = Client(httpd, *OURS, "AppTimeout 5")
+    client = Client(httpd, *OURS, "AppTimeout 12")
     client.kept()
     served = threading.Event()
 

@@ -22,6 +22,9 @@ from harness.wait import wait_until
 from harness.web import BROKEN
 
 KILL = ("AppHungAfter 1", "AppKillAfter 2", "AppHungStopTimeout 1")
+# For requests that have to get somewhere, or other requests that have to be
+# served, before they are killed.
+LATE_KILL = ("AppHungAfter 1", "AppKillAfter 8", "AppHungStopTimeout 1")
 # Its pid is then known before the request, which ends it in a moment.
 EARLY = ("AppPreStart On", "MinInstances 1")
 
@@ -72,7 +75,7 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
     assert f"shop[{pid}]" in line and "127.0.0.1" in line
     assert f"GET /{how}" in line
     assert "s=600" not in line
-    wait_until(lambda: not alive(pid), "it ends", 20)
+    wait_until(lambda: not alive(pid), "it ends")
     assert [one["pid"] for one in httpd.events("killed")] == [pid]
     assert httpd.events("died") == []
     serves(httpd)
@@ -82,7 +85,7 @@ def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
 def test_replacement_starts_before_the_end(httpd: Httpd) -> None:
     """P5, P15: the process is replaced when it is killed, not when it is
     gone."""
-    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
+    app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 8",
                     "AppHungStopTimeout 60", "MaxInstances 1", *EARLY,
                     "AppSetEnv IGNORE_TERM 1", "AppStopTimeout 1")
     httpd.start()
@@ -153,7 +156,7 @@ def test_it_ignores_term(httpd: Httpd) -> None:
     pid = pid_of(httpd, app)
     began = time.monotonic()
     bad = httpd.get_async("/sleep?s=600", "shop", 60)
-    wait_until(lambda: not alive(pid), "it is killed", 30)
+    wait_until(lambda: not alive(pid), "it is killed")
     assert time.monotonic() - began >= 2 + 3
     assert bad.result().status == 504
     httpd.log.wait_for(rf"{pid}\] did not end in time: SIGKILL")
@@ -176,7 +179,7 @@ def test_no_request_writes_lines(httpd: Httpd) -> None:
     characters, whatever ends the process."""
     httpd.directives.append(f'<Location "{STATUS}">\n'
                             "AppStatusAllowActions On\n</Location>")
-    httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2")
+    httpd.app("shop", *LATE_KILL)
     app = httpd.app("blog")
     httpd.start()
     path = "/%1b%5b2J%0a[forged]%0d%07/hold"
@@ -206,7 +209,7 @@ def test_no_request_writes_lines(httpd: Httpd) -> None:
 
 def test_half_a_response_is_broken_off(httpd: Httpd) -> None:
     """The client gets 504 only if nothing was sent."""
-    app = httpd.app("shop", *KILL, *EARLY, f"AppSetEnv GO {httpd.dir}/go",
+    app = httpd.app("shop", *LATE_KILL, *EARLY, f"AppSetEnv GO {httpd.dir}/go",
                     program="long_lived.py")
     httpd.start()
     pid = pid_of(httpd, app)
@@ -214,7 +217,7 @@ def test_half_a_response_is_broken_off(httpd: Httpd) -> None:
         assert line.head()[0] == 200
         rest = line.rest()
     assert rest == b"data: first\n\n"
-    wait_until(lambda: not alive(pid), "it is killed", 20)
+    wait_until(lambda: not alive(pid), "it is killed")
     httpd.log.wait_for("is hung and is killed")
 
 
@@ -223,14 +226,14 @@ def test_half_a_response_is_not_a_whole_one(httpd: Httpd, path: str) -> None:
     """The client does not see an end of the response, whichever end it would
     have had. A response that ended before the kill is complete."""
     go = httpd.dir / "go"
-    app = httpd.app("shop", *KILL, *EARLY, f"AppSetEnv GO {go}",
+    app = httpd.app("shop", *LATE_KILL, *EARLY, f"AppSetEnv GO {go}",
                     "AppConcurrency 2", program="long_lived.py")
     httpd.start()
     pid = pid_of(httpd, app)
     bad = httpd.get_async(path, "shop", 60)
     with pytest.raises(http.client.IncompleteRead):
         bad.result(30)
-    wait_until(lambda: not alive(pid), "it is killed", 20)
+    wait_until(lambda: not alive(pid), "it is killed")
     go.touch()
     assert httpd.get(path, "shop").text == "data: first\n\ndata: last\n\n"
     httpd.check()
@@ -248,7 +251,8 @@ def test_the_spawner_dies_meanwhile(httpd: Httpd) -> None:
     httpd.log.wait_for(rf"shop\[{pid}\] is stopped: with its requests")
     kill9(spawner)
     assert bad.result().status == 504
-    wait_until(lambda: not alive(pid), "it is killed", 20)
+    # Sooner than after AppStopTimeout, which is 30 s.
+    wait_until(lambda: not alive(pid), "it is killed", 25)
     wait_until(lambda: httpd.ctl("status").returncode == 0,
                "the next one responds")
     httpd.check()
@@ -265,7 +269,7 @@ def test_administrator_is_notified(httpd: Httpd) -> None:
     pid = pid_of(httpd, app)
     bad = httpd.get_async("/sleep?s=600", "shop", 60)
     assert bad.result().status == 504
-    wait_until(note_file.exists, "the notification", 20)
+    wait_until(note_file.exists, "the notification")
     note = json.loads(note_file.read_text())
     assert (note["event"], note["pid"]) == ("killed", pid)
     assert "GET /sleep" in note["text"]
@@ -339,8 +343,7 @@ def test_unkillable(httpd: Httpd, freezer: Path) -> None:
     pids = sorted(one.pid for one in bad)
     freeze(freezer, *pids)
     limit(httpd, app)
-    wait_until(lambda: httpd.pids(app, "unkillable") == pids, "both are so",
-               30)
+    wait_until(lambda: httpd.pids(app, "unkillable") == pids, "both are so")
     wait_until(lambda: httpd.group(app)["state"] == "unkillable", "it says so")
     line, = httpd.log.wait_for("more than AppMaxUnkillable 1")
     assert len(httpd.log.wait_for("is unkillable: it survives SIGKILL", 2)) == 2
@@ -365,7 +368,7 @@ def test_unkillable_and_never_ready(httpd: Httpd, freezer: Path) -> None:
     """They count as well. Otherwise each try would leave one more."""
     (freezer / "tasks").chmod(0o666)
     (freezer / "freezer.state").write_text("FROZEN")
-    httpd.app("shop", "AppMaxUnkillable 0", "AppStartTimeout 2",
+    httpd.app("shop", "AppMaxUnkillable 0", "AppStartTimeout 10",
               command=f"/bin/sh -c 'echo 0 > {freezer}/tasks; sleep 600'")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 502
@@ -380,7 +383,7 @@ def test_unkillable_and_never_ready(httpd: Httpd, freezer: Path) -> None:
     wait_until(lambda: not alive(pid), "it is gone")
     wait_until(lambda: httpd.get("/pid", "shop") and
                len(httpd.log.matching("starts as www-data")) >= 2,
-               "it is started again", 20)
+               "it is started again")
 
 
 @pytest.mark.mpms("event")
@@ -391,8 +394,7 @@ def test_one_unkillable_is_allowed(httpd: Httpd, freezer: Path) -> None:
     bad = httpd.hold("shop", "a")
     freeze(freezer, bad.pid)
     limit(httpd, app)
-    wait_until(lambda: httpd.pids(app, "unkillable") == [bad.pid], "it is one",
-               30)
+    wait_until(lambda: httpd.pids(app, "unkillable") == [bad.pid], "it is one")
     serves(httpd)
     (freezer / "freezer.state").write_text("THAWED")
     assert bad.pending.result().status == 504

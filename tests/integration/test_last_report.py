@@ -16,14 +16,18 @@ from harness.wait import wait_until
 pytestmark = pytest.mark.one_mpm("the spawner writes it")
 
 KILL = ("AppHungAfter 300ms", "AppKillAfter 600ms", "AppHungStopTimeout 1s")
+# For requests that have to get somewhere, or other requests that have to be
+# served, before they are killed.
+LATE_KILL = ("AppHungAfter 300ms", "AppKillAfter 8s", "AppHungStopTimeout 1s")
 TRIES = 5  # an app has a second to print; a loaded machine may keep it
 
 
-def start(httpd: Httpd, *directives: str, program: str = "stuck.py") -> App:
+def start(httpd: Httpd, *directives: str, program: str = "stuck.py",
+          kill: tuple[str, ...] = KILL) -> App:
     httpd.log.expect("is hung and is killed", "did not end in time: SIGKILL",
                      "AH01102|AH01110|AH01114|AH00898", "gave no response",
                      "died: signal")
-    app = httpd.app("shop", *KILL, "AppPreStart On", "MinInstances 1",
+    app = httpd.app("shop", *kill, "AppPreStart On", "MinInstances 1",
                     *directives, program=program)
     httpd.start()
     return app
@@ -78,7 +82,8 @@ def test_without_a_dump_signal(httpd: Httpd) -> None:
 
 def test_next_process_does_not_wait_for_the_report(httpd: Httpd) -> None:
     """The next process serves while the old one still prints."""
-    app = start(httpd, "AppDumpSignal USR2", "MaxInstances 1")
+    app = start(httpd, "AppDumpSignal USR2", "MaxInstances 1",
+                kill=LATE_KILL)
     for _ in range(TRIES):
         pid = idle(httpd, app)
         pending = httpd.get_async("/nap", "shop")
@@ -94,7 +99,8 @@ def test_next_process_does_not_wait_for_the_report(httpd: Httpd) -> None:
 
 def test_no_handler(httpd: Httpd) -> None:
     """An app that does not handle the signal ends a second earlier."""
-    app = start(httpd, "AppDumpSignal SIGUSR1", program="app.py")
+    app = start(httpd, "AppDumpSignal SIGUSR1", program="app.py",
+                kill=LATE_KILL)
     held = httpd.hold("shop", "a")
     assert held.pending.result().status == 504
     httpd.log.wait_for(rf"shop\[{held.pid}\] ended: signal 10")
@@ -105,7 +111,7 @@ def test_no_handler(httpd: Httpd) -> None:
 
 def test_stopped(httpd: Httpd) -> None:
     """A stopped process gets no signal before it is continued."""
-    app = start(httpd, "AppDumpSignal 12")
+    app = start(httpd, "AppDumpSignal 12", kill=LATE_KILL)
     pid = idle(httpd, app)
     assert httpd.get("/stop", "shop").status == 504
     wait_until(lambda: not alive(pid), "it ends")
@@ -127,24 +133,30 @@ def test_many(httpd: Httpd) -> None:
     assert {one.result(60).status for one in pending} == {504}
     assert time.monotonic() - begun < 45
     wait_until(lambda: len(httpd.log.matching("is stopped: ")) >= 24,
-               "all are stopped", 20)
+               "all are stopped")
     assert len(httpd.log.wait_for("AppDumpSignal\\)", 24)) == 24
     wait_until(lambda: httpd.pids(app, "leaving", "dying", "busy") == [],
-               "all are gone", 20)
+               "all are gone")
 
 
 @pytest.mark.mpms("event")
 def test_event_stream(httpd: Httpd) -> None:
-    """An event stream is neither slow nor hung"""
+    """An event stream is neither slow nor hung. The limits come when it has
+    begun."""
     httpd.log.expect("is slow: GET", *KILLED)
-    app = httpd.app("shop", *KILL, "AppPreStart On", "MinInstances 1",
-                    "AppSlowAfter 300ms", program="stuck.py")
+    app = httpd.app("shop", "AppPreStart On", "MinInstances 1",
+                    program="stuck.py")
     httpd.app("other", "AppSlowAfter 300ms", program="stuck.py")
     httpd.start()
     pid = idle(httpd, app)
     with Raw(httpd.port, b"GET /stream HTTP/1.1\r\nHost: shop\r\n"
              b"Connection: close\r\n\r\n") as stream:
         assert stream.head()[0] == 200
+        wait_until(lambda: [one["state"] for one
+                            in httpd.group(app)["requests"]]
+                   == ["long_lived"], "it is an event stream")
+        app.directives += [*KILL, "AppSlowAfter 300ms"]
+        httpd.graceful()
         for n in range(2):
             held = httpd.hold("other", str(n))
             httpd.log.wait_for("other.*is slow: .*/hold", n + 1)

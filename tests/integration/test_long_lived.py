@@ -130,13 +130,14 @@ def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
     if protocol != "fcgi":
         httpd.modules.append("proxy_" + protocol)
     app = httpd.app("shop", "AppRetireTimeout 1", "AppProtocol " + protocol,
-                    "AppHungAfter 1", "AppKillAfter 1", "AppSetEnv HANG 1",
+                    "AppHungAfter 1", "AppKillAfter 8", "AppSetEnv HANG 1",
                     f"AppSetEnv PROTOCOL {protocol}",
                     f"AppSetEnv RESPONSE {response_file}", program="raw.py")
     httpd.start()
     line = stream(httpd, opened)
     pid = links(httpd, app, 1)
-    wait_until(lambda: httpd.group(app)["requests"][0]["age"] > 5, "it is old")
+    wait_until(lambda: httpd.group(app)["requests"][0]["age"] > 12,
+               "it is old")
     assert alive(pid)
     detach(httpd, app)
     assert line.stream.file.read(5) == b"0\r\n\r\n"

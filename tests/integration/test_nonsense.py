@@ -111,7 +111,7 @@ def test_killed_within_its_response(httpd: Httpd, protocol: str) -> None:
         body = record(STDOUT, body)
     httpd.log.expect(sentences.SLOW, sentences.REPORT_LATE)
     raw(httpd, protocol, body, "AppSetEnv HANG 1", "AppHungAfter 1",
-        "AppKillAfter 2")
+        "AppKillAfter 8")
     with pytest.raises(http.client.IncompleteRead):
         httpd.get("/", "shop", timeout=60)
     httpd.log.wait_for("is hung and is killed: GET / ")

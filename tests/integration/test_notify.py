@@ -49,8 +49,7 @@ def test_coalesced(httpd: Httpd) -> None:
     break_it(httpd)
     notifications(httpd)
     (httpd.dir / "broken").unlink()
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts",
-               20)
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
     first, second = notifications(httpd, 2, PERIOD + 30)
     assert events(second)[-1] == "backoff_closed"
     assert second["object"]["text"] == "it starts again"
@@ -106,8 +105,9 @@ def test_deaths(httpd: Httpd) -> None:
 def test_killed(httpd: Httpd) -> None:
     httpd.log.expect("is hung and is killed", "was killed and gave no response",
                      *KILLED)
+    # The request has to reach the app before it is killed.
     httpd.app("shop", witness(httpd), "AppHungAfter 300ms",
-              "AppKillAfter 600ms")
+              "AppKillAfter 8")
     httpd.start()
     held = httpd.hold("shop", "a")
     note, = notifications(httpd)

@@ -45,7 +45,7 @@ class Victim:
     def end(self) -> None:
         self.socket.shutdown(socket.SHUT_RDWR)
         self.socket.close()
-        self.thread.join(10)
+        self.thread.join(40)
         self.path.unlink()
 
 
@@ -70,8 +70,10 @@ def test_not_its_own_socket(httpd: Httpd, victim: Victim,
                             what: str) -> None:
     """httpd does not connect, and the error says what is wrong."""
     httpd.log.expect("shop.*(could|did) not (be started|start)")
+    # Time for the link of this test.
+    seconds = 10 if what == "hard link" else 2
     start(httpd, victim, "nothing" if what == "hard link" else what,
-          "AppStartTimeout 2")
+          f"AppStartTimeout {seconds}")
     request = httpd.get_async("/", "shop")
     if what == "hard link":
         # The kernel forbids that to the app: fs.protected_hardlinks.
@@ -80,7 +82,7 @@ def test_not_its_own_socket(httpd: Httpd, victim: Victim,
         os.link(victim.path, own / "s")
     assert request.result().status in (500, 502, 503)
     httpd.log.wait_for("it did not make its own socket at "
-                       r"\$APPPOOL_SOCKET within 2 s")
+                       rf"\$APPPOOL_SOCKET within {seconds} s")
     assert victim.connections == 0
 
 

@@ -187,7 +187,7 @@ def test_warm(httpd: Httpd) -> None:
 
 def test_warm_fails(httpd: Httpd) -> None:
     """The app still serves."""
-    app = add(httpd, "AppReady /raise", "AppStartTimeout 2")
+    app = add(httpd, "AppReady /raise", "AppStartTimeout 12")
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
                      sentences.DIED)
     httpd.start()

@@ -211,7 +211,7 @@ def test_new_code(httpd: Httpd) -> None:
 
 def test_warm_fails(httpd: Httpd) -> None:
     """That alone is no reason not to serve."""
-    app = add(httpd, "AppReady /raise", "AppStartTimeout 3")
+    app = add(httpd, "AppReady /raise", "AppStartTimeout 12")
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
                      sentences.DIED)
     httpd.start()

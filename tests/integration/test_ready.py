@@ -94,12 +94,12 @@ def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
     requested again until AppStartTimeout."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     app = starting(httpd, f"'{path}'",
-                   f"AppStartTimeout {3 if status == 502 else 60}")
+                   f"AppStartTimeout {10 if status == 502 else 60}")
     response = httpd.get("/pid", "shop")
     assert response.status == status
     if status == 502:
         error = httpd.group(app)["last_error"]
-        assert f"GET {path} with 2xx or 3xx" in error and "within 3 s" in error
+        assert f"GET {path} with 2xx or 3xx" in error and "within 10 s" in error
         code = path.partition("=")[2]
         assert (f"the last status was {code}" if code
                 else "there was no response") in error
@@ -110,10 +110,10 @@ def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
 def test_an_app_that_hangs(httpd: Httpd) -> None:
     """Its response never comes, or never ends."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
-    app = starting(httpd, "'/hold?key=a'", "AppStartTimeout 1",
+    app = starting(httpd, "'/hold?key=a'", "AppStartTimeout 8",
                    "AppStopTimeout 1")
     assert httpd.get("/pid", "shop").status == 502
-    assert "(there was no response) within 1 s" in httpd.group(app)["last_error"]
+    assert "(there was no response) within 8 s" in httpd.group(app)["last_error"]
 
 
 def test_its_first_response_may_take_long(httpd: Httpd) -> None:
@@ -198,9 +198,9 @@ def test_notify(httpd: Httpd) -> None:
 
 def test_notify_never_comes(httpd: Httpd) -> None:
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
-    app = starting(httpd, "notify", "AppStartTimeout 1")
+    app = starting(httpd, "notify", "AppStartTimeout 8")
     assert httpd.get("/pid", "shop").status == 502
-    assert "did not say READY=1 within 1 s" in httpd.group(app)["last_error"]
+    assert "did not say READY=1 within 8 s" in httpd.group(app)["last_error"]
 
 
 def test_rolling(httpd: Httpd) -> None:

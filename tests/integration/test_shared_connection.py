@@ -223,7 +223,7 @@ def test_client_leaves(httpd: Httpd, protocol: str) -> None:
 
 @BOTH
 def test_timeout(httpd: Httpd, protocol: str) -> None:
-    start(httpd, "AppTimeout 1", protocol=protocol)
+    start(httpd, "AppTimeout 8", protocol=protocol)
     before = shared(httpd)
     assert fetch(httpd, "/hang").status == 504
     assert good(fetch(httpd)) > before

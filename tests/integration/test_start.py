@@ -31,7 +31,8 @@ def test_failing_start(httpd: Httpd, way: str) -> None:
     affected."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     command = FAILURES[way].format(root=httpd.dir / "shop")
-    app = httpd.app("shop", "AppStartTimeout 1", "AppStopTimeout 1",
+    app = httpd.app("shop", "AppStopTimeout 1",
+                    *["AppStartTimeout 1"] * (way == "hangs"),
                     command=command)
     httpd.app("blog")
     (app.root / "plain").write_text("#!/bin/sh\n")

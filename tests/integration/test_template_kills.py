@@ -65,7 +65,7 @@ def test_killed(httpd: Httpd, step: str, victim: str, by: str) -> None:
     httpd.wrapper = cgroups.wrapper(by)
     httpd.directives.append("LogLevel apppool:info")
     app = template.add(httpd, f"stop-{step}", "AppStopTimeout 1",
-                       "AppStartTimeout 8")
+                       "AppStartTimeout 30")
     httpd.log.expect(template.DIED, template.KILLED, sentences.DIED,
                      sentences.SPAWNER_KILLED, sentences.NO_RECORD,
                      sentences.NOT_STARTED, sentences.START_ERROR,
@@ -132,7 +132,7 @@ def killed_at(pid: int, call: str) -> Iterator[None]:
     finally:
         if alive(pid):
             kill9(pid)
-        tracer.wait(10)
+        tracer.wait(40)
 
 
 @pytest.mark.parametrize("calls", [CALLS[:5], CALLS[5:]], ids=["order", "go"])

@@ -74,6 +74,7 @@ def test_failed_in_the_queue(httpd: Httpd) -> None:
     httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 300ms")
     httpd.start()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it runs")
+    httpd.settles(active=0, count=1)  # so the next request need not wait
     httpd.log.expect("no process was free")
     held = httpd.hold("shop", "a")
     assert httpd.get("/who", "shop").status == 503

@@ -27,6 +27,7 @@ pytestmark = pytest.mark.mpms("event")
 
 # Users that every Debian has and that no person uses.
 OWNER, NEIGHBOUR, STRANGER = "games", "news", "uucp"
+TRIES = 5  # on a slow machine
 
 
 def own(httpd: Httpd, user: str) -> Path:
@@ -159,9 +160,20 @@ def test_owner_opens_the_socket(httpd: Httpd) -> None:
 
 
 def test_root_is_served_first(httpd: Httpd) -> None:
-    """Even if users have sent their commands before."""
+    """Even if users have sent their commands before. On a slow machine the
+    others may have their responses before this test looks."""
     shop, blog = two_tenants(httpd)
     known = httpd.group(shop)["processes"][0]["id"]
+    for _ in range(TRIES):
+        readable = first_response(httpd, known)
+        assert "root" in readable
+        if readable == ["root"]:
+            return
+    raise AssertionError("root was never the only one")
+
+
+def first_response(httpd: Httpd, known: str) -> list[str]:
+    """Who has a response when there is one."""
     spawner = httpd.helper("spawner")
     os.kill(spawner, signal.SIGSTOP)
     try:
@@ -173,10 +185,11 @@ def test_root_is_served_first(httpd: Httpd) -> None:
             second.send(b"status\n")
             root.send(b"check\n")
             os.kill(spawner, signal.SIGCONT)
-            readable, _, _ = select.select([first, second, root], [], [], 20)
-            assert readable == [root]
+            names = {first: "first", second: "second", root: "root"}
+            readable, _, _ = select.select(list(names), [], [], 20)
             assert b'"lines"' in first.recv(65536)
             assert b'"groups"' in second.recv(65536)
+            return [names[one] for one in readable]
     finally:
         os.kill(spawner, signal.SIGCONT)
 
@@ -214,7 +227,7 @@ def test_user_does_not_end_the_pause_at_once(httpd: Httpd) -> None:
     began = time.monotonic()
     before = httpd.group(shop)["start_failures"]
     wait_until(lambda: as_user(httpd, OWNER, "start", "shop") and
-               httpd.group(shop)["start_failures"] >= before + 3, "it fails", 30)
+               httpd.group(shop)["start_failures"] >= before + 3, "it fails")
     assert time.monotonic() - began > 2
     broken.unlink()
     wait_until(lambda: as_user(httpd, OWNER, "start", "shop") and

@@ -49,6 +49,7 @@ def test_deadline(httpd: Httpd) -> None:
     httpd.log.wait_for(r"shop: no process was free.*2000 ms \(AppQueue")
     httpd.settles(active=1, count=1)
     held.release()
+    httpd.settles(active=0, count=1)  # so the next request need not wait
     assert httpd.get("/pid", "shop").status == 200
 
 

@@ -71,6 +71,7 @@ def test_wait_in_vain(httpd: Httpd) -> None:
     app_of(httpd, "uwsgi", "AppQueueTimeout 100ms")
     # The start of a process may take longer than the queue waits.
     wait_until(lambda: httpd.get("/", "shop").status == 200, "it runs")
+    httpd.settles(active=0, count=1)
     response = httpd.get_async("/?large", "shop")
     wait_until(lambda: seen(httpd)[-1] == "GET large", "the app has the request")
     child, = httpd.children()

@@ -63,7 +63,7 @@ def test_slow_client_by_any_protocol(httpd: Httpd, name: str) -> None:
     httpd.directives.append("SendBufferSize 16384")
     httpd.start()
     with Raw(httpd.port, get("/big", place.host), SMALL) as client:
-        wait_until(httpd.spools, "some of it is stored", 20)
+        wait_until(httpd.spools, "some of it is stored")
         httpd.settles(active=0, count=1)
         assert place.get("/").status == 200
         assert client.response().body == b"x" * 3 * MEGABYTE
@@ -210,7 +210,7 @@ def test_stored_part_goes_on_while_the_app_pauses(httpd: Httpd) -> None:
     hold = httpd.dir / "hold"
     with Raw(httpd.port, get(f"/flood?n={MUCH}&m={MUCH}&key=k"),
              SMALL) as client:
-        wait_until((hold / "k.held").exists, "the app has sent half", 20)
+        wait_until((hold / "k.held").exists, "the app has sent half")
         assert httpd.spools() != []
         assert client.head()[0] == 200
         assert client.stream.file.read(MUCH) == flood(MUCH)
@@ -229,7 +229,7 @@ def test_app_continues_while_the_client_does_not_read(httpd: Httpd) -> None:
     hold = httpd.dir / "hold"
     with Raw(httpd.port, get(f"/flood?n={MUCH}&m={MUCH}&key=k"),
              SMALL) as client:
-        wait_until((hold / "k.held").exists, "the app has sent half", 20)
+        wait_until((hold / "k.held").exists, "the app has sent half")
         (hold / "k.go").touch()
         httpd.settles(active=0, count=1)
         assert client.response().body == flood(2 * MUCH)
@@ -260,7 +260,7 @@ def test_encrypted(httpd: Httpd) -> None:
     httpd.start()
     with host.connect(SMALL) as client:
         client.send(get(f"/flood?n={MUCH}&m={MUCH}&key=k"))
-        wait_until((httpd.dir / "hold" / "k.held").exists, "half is sent", 20)
+        wait_until((httpd.dir / "hold" / "k.held").exists, "half is sent")
         assert client.head()[0] == 200
         assert client.stream.file.read(MUCH) == flood(MUCH)
         (httpd.dir / "hold" / "k.go").touch()

@@ -58,7 +58,7 @@ def all_get(clients: Threads, what: str) -> None:
     wait_until(lambda: all(
         len(responses) > n + 3 and set(responses[-3:]) == {what}
         for n, responses in zip(seen, clients.responses)),
-        f"all get {what}", 20)
+        f"all get {what}")
 
 
 def test_under_load(httpd: Httpd) -> None:
@@ -156,16 +156,15 @@ def test_nothing_starts_it(httpd: Httpd) -> None:
         old = httpd.helper(name)
         kill9(old)
         wait_until(lambda: httpd.helpers(name) not in ([], [old]),
-                   f"{name} is back", 20)
-        wait_until(lambda: httpd.ctl("check").returncode == 0, "it responds",
-                   20)
+                   f"{name} is back")
+        wait_until(lambda: httpd.ctl("check").returncode == 0, "it responds")
         assert refused(httpd.get("/pid", "shop"))
     app.directives.append("AppSetEnv CHANGED yes")
     httpd.graceful()
     assert refused(httpd.get("/pid", "shop"))
     before = len(httpd.status()["history"])
     wait_until(lambda: len(httpd.status()["history"]) > before,
-               "the spawner has looked at all of it some times", 20)
+               "the spawner has looked at all of it some times")
     assert drained(httpd, app)
     assert httpd.status()["counters"]["spawned"] == 2
     assert httpd.ctl("restart", "shop").returncode == 0

@@ -42,7 +42,7 @@ class Follower:
 
     def sees(self, event: str, times: int = 1) -> None:
         wait_until(lambda: self.events().count(event) >= times,
-                   f"{event} is seen {times} times", 20)
+                   f"{event} is seen {times} times")
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def follower(httpd: Httpd, app: App) -> Iterator[Follower]:
     one = Follower(httpd)
     yield one
     one.process.kill()
-    one.process.wait(10)
+    one.process.wait(40)
 
 
 def test_once(httpd: Httpd, app: App) -> None:
@@ -127,7 +127,7 @@ def test_follow_when_the_spawner_dies(httpd: Httpd, app: App,
     os.kill(httpd.watchdog_now(), signal.SIGSTOP)
     kill9(spawner)
     wait_until(lambda: "waiting for it" in follower.err.read_text(),
-               "it says so", 20)
+               "it says so")
     os.kill(httpd.watchdog_now(), signal.SIGCONT)
     app.touch()
     assert httpd.get("/pid", "shop").status == 200
@@ -145,7 +145,7 @@ def test_follow_when_httpd_restarts(httpd: Httpd, app: App,
     httpd.restart()
     pid = httpd.get("/pid", "shop").text
     wait_until(lambda: any(f" {pid} " in line for line in follower.lines()),
-               "it goes on", 20)
+               "it goes on")
     wait_until(lambda: "httpd was restarted"
                in follower.err.read_text(), "it says so")
 
@@ -161,7 +161,7 @@ def test_more_than_are_kept(httpd: Httpd, app: App,
         assert httpd.get("/pid", "shop").status == 200
     follower.process.send_signal(signal.SIGCONT)
     wait_until(lambda: re.search(r"apppoolctl: \d+ events were missed",
-                                 follower.err.read_text()), "it says so", 20)
+                                 follower.err.read_text()), "it says so")
 
 
 def test_output_is_closed(httpd: Httpd, app: App) -> None:

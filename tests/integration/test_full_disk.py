@@ -126,7 +126,7 @@ def test_full_while_it_runs(httpd: Httpd) -> None:
                "both are back")
     disk.free()
     httpd.graceful()
-    wait_until(lambda: httpd.get("/pid", "blog").status == 200, "new app", 20)
+    wait_until(lambda: httpd.get("/pid", "blog").status == 200, "new app")
     assert httpd.pids(app) == [pid]
     assert not httpd.log.matching("again and again")
     httpd.check()
@@ -156,7 +156,6 @@ def test_no_more_files(httpd: Httpd) -> None:
         assert httpd.get("/pid", "shop").text == str(pid)
     assert not httpd.log.matching("again and again")
     disk.free()
-    wait_until(lambda: httpd.get("/pid", "blog").status == 200, "recovers",
-               20)
+    wait_until(lambda: httpd.get("/pid", "blog").status == 200, "recovers")
     assert httpd.pids(app) == [pid]
     wait_until(lambda: httpd.ctl("check").returncode == 0, "ctl works")

@@ -248,7 +248,7 @@ def kill_at_once(httpd: Httpd, name: str, times: int) -> list[int]:
     for _ in range(times):
         pid = wait_until(lambda: next(
             (p for p in httpd.helpers(name) if p not in victims), 0),
-            f"another {name}", 15)
+            f"another {name}")
         victims.append(pid)
         kill9(pid)
     return victims
@@ -294,7 +294,7 @@ def test_watchdog_dies_again_and_again(httpd: Httpd) -> None:
     httpd.helper("watchdog")
     kill_at_once(httpd, "watchdog", 6)
     assert httpd.get("/pid", "shop").text == pid
-    wait_until(lambda: httpd.helpers("watchdog"), "another one", 15)
+    wait_until(lambda: httpd.helpers("watchdog"), "another one")
     assert httpd.helper("spawner") == spawner
 
 

@@ -89,7 +89,7 @@ class Clients:
     def end(self) -> None:
         self.ended.set()
         for thread in self.threads:
-            thread.join(10)
+            thread.join(40)
 
 
 def serves(httpd: Httpd) -> bool:

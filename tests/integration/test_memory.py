@@ -41,7 +41,7 @@ def test_replaced(httpd: Httpd, way: str) -> None:
         sizes.add(httpd.group(app)["size"])
         return len(seen) == 2
 
-    wait_until(replaced, "another serves", 30)
+    wait_until(replaced, "another serves")
     assert sizes <= {1, 2}
     line, = httpd.log.wait_for(rf"shop\[{old}\] {HEAVY} the 60.0 MB")
     assert float(re.findall(r"uses ([0-9.]+) MB", line)[0]) > 100
@@ -53,8 +53,7 @@ def test_replaced(httpd: Httpd, way: str) -> None:
 def test_its_request_is_finished(httpd: Httpd) -> None:
     app = start(httpd)
     held = httpd.hold("shop", "a", "/gorge")
-    wait_until(lambda: set(httpd.pids(app)) - {held.pid}, "one replaces it",
-               30)
+    wait_until(lambda: set(httpd.pids(app)) - {held.pid}, "one replaces it")
     assert httpd.get("/pid", "shop").text != str(held.pid)
     assert alive(held.pid)
     assert held.release().text == str(held.pid)
@@ -68,12 +67,12 @@ def test_shared_memory_counts_once(httpd: Httpd) -> None:
     old = httpd.pids(app)
     assert httpd.get("/share?mb=30", "shop").status == 200
     wait_until(lambda: len(httpd.log.matching("has [1-9]")) == 4,
-               "all have seen it", 20)
+               "all have seen it")
     wait_for_scan(httpd)
     assert httpd.pids(app) == old
     assert httpd.get("/eat?mb=150", "shop").status == 200
     wait_until(lambda: httpd.log.matching(rf"shop\[\d+\] {HEAVY}"),
-               "that is too much", 30)
+               "that is too much")
 
 
 def canary(httpd: Httpd) -> None:
@@ -101,11 +100,11 @@ def test_the_new_one_does_not_start(httpd: Httpd) -> None:
     broken.touch()
     old = httpd.get("/eat?mb=100", "shop").text
     wait_until(lambda: httpd.group(app)["state"] == "failing",
-               "the status says that it fails", 30)
+               "the status says that it fails")
     assert httpd.get("/pid", "shop").text == old
     broken.unlink()
     wait_until(lambda: httpd.get("/pid", "shop").text != old,
-               "it is replaced", 30)
+               "it is replaced")
 
 
 def test_limit_too_low(httpd: Httpd) -> None:
@@ -134,7 +133,7 @@ def test_next_spawner_continues_to_measure(httpd: Httpd) -> None:
     kill9(httpd.helper("spawner"))
     assert httpd.get("/eat?mb=100", "shop").text == old
     wait_until(lambda: httpd.get("/pid", "shop").text != old,
-               "it is replaced", 30)
+               "it is replaced")
 
 
 @pytest.mark.mpms("event")
@@ -180,4 +179,4 @@ def test_no_limit(httpd: Httpd) -> None:
     app.directives[0] = "AppMemoryLimit 61440K"
     httpd.graceful()
     wait_until(lambda: httpd.log.matching(rf"\[{old}\] {HEAVY} the 60.0 MB"),
-               "now there is one", 30)
+               "now there is one")

@@ -76,8 +76,7 @@ def test_command_fails(httpd: Httpd, way: str, line: str) -> None:
     else:
         assert "not found" in printed[0]
     (httpd.dir / "broken").unlink()
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts",
-               20)
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
 
 
 def test_command_hangs(httpd: Httpd) -> None:
@@ -89,8 +88,7 @@ def test_command_hangs(httpd: Httpd) -> None:
     note, = notifications(httpd)
     assert alive(note["pid"])
     (httpd.dir / "broken").unlink()
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts",
-               20)
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
     assert alive(note["pid"]) and note["pid"] not in httpd.pids(app)
     httpd.settles(active=0, count=1)
     line = wait_until(lambda: httpd.log.matching("took more than 30 s"),
@@ -105,8 +103,7 @@ def test_command_does_not_read(httpd: Httpd) -> None:
     start(httpd, witness(httpd, "deaf"))
     break_it(httpd)
     (httpd.dir / "broken").unlink()
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts",
-               20)
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
     assert not httpd.log.matching("AppNotify")
 
 
@@ -147,8 +144,7 @@ def test_it_leaves_nothing(httpd: Httpd) -> None:
     for pid in note["left"]:
         wait_until(lambda: not alive(pid), f"{pid} ends with the command")
     (httpd.dir / "broken").unlink()
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts",
-               20)
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
     wait_until(lambda: only_apps_have_cgroups(httpd, app),
                "its cgroup is removed")
 
@@ -203,10 +199,10 @@ def test_spawner_dies(httpd: Httpd) -> None:
     note, = notifications(httpd)
     kill9(httpd.helper("spawner"))
     for pid in (note["pid"], *note["left"]):
+        # Sooner than after the 30 s that it may run.
         wait_until(lambda: not alive(pid), "the command is ended", 20)
     (httpd.dir / "broken").unlink()
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts",
-               20)
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it starts")
     if cgroups.usable():
         known = {one["id"] for one in httpd.group(app)["processes"]}
         wait_until(lambda: note["environment"]["APPPOOL_ID"][-16:]

@@ -159,5 +159,5 @@ def test_it_cannot_be_opened(httpd: Httpd, app: App) -> None:
     httpd.log.wait_for(why)
     assert int(httpd.get("/pid", "shop").text) in pids
     kept.rename(file)  # in one step: a spawner may start at any time
-    wait_until(lambda: httpd.ctl("status").returncode == 0, "it runs", 20)
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it runs")
     assert httpd.pids(app) == pids

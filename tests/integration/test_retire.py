@@ -25,7 +25,7 @@ def retiring(httpd: Httpd, *directives: str, idle: str = "0.5") -> App:
 
 def retired(httpd: Httpd, pid: int) -> bool:
     """It ended by itself, without a signal."""
-    wait_until(lambda: not alive(pid), f"{pid} is gone", 20)
+    wait_until(lambda: not alive(pid), f"{pid} is gone")
     wait_until(lambda: httpd.log.matching(rf"shop\[{pid}\] ended: "),
                "its end is in the log")
     # A spawner does not know the exit status of a process that another spawner

@@ -38,7 +38,7 @@ def under_load(httpd: Httpd, deploy: Callable[[], None],
     with Threads(httpd, "shop", 8) as clients:
         clients.more(50)
         deploy()
-        wait_until(done, "the processes are replaced", 30)
+        wait_until(done, "the processes are replaced")
         clients.more(50)
     assert clients.failed == []
     assert min(counts) >= 2, "never below its capacity"
@@ -117,7 +117,7 @@ def test_broken_code(httpd: Httpd) -> None:
     for _ in range(10):
         assert int(httpd.get("/pid", "shop").text) in old
     broken.unlink()
-    wait_until(lambda: replaced(httpd, app, old), "it recovers by itself", 20)
+    wait_until(lambda: replaced(httpd, app, old), "it recovers by itself")
     assert httpd.group(app)["outdated"] == 0
     assert httpd.group(app)["state"] == "running"
     # The events show what has happened.
@@ -141,7 +141,7 @@ def test_broken_code_under_load(httpd: Httpd) -> None:
         assert httpd.ctl("restart", "shop", "--rolling").returncode == 0
         wait_until(lambda: sizes.append(size(httpd, app)) or
                    len(httpd.log.matching("could not be started")) >= 2,
-                   "it was tried twice", 20)
+                   "it was tried twice")
         assert httpd.pids(app) == old
         broken.unlink()
 
@@ -183,7 +183,7 @@ def test_spawner_dies_meanwhile(httpd: Httpd) -> None:
     wait_until(lambda: httpd.group(app)["spawning"] == 1, "one is started")
     kill9(httpd.helper("spawner"))
     warm.touch()
-    wait_until(lambda: replaced(httpd, app, old), "all are replaced", 20)
+    wait_until(lambda: replaced(httpd, app, old), "all are replaced")
     assert httpd.get("/process", "shop").json()["environment"]["CHANGED"]
     httpd.settles(active=0, count=2)
     httpd.check()

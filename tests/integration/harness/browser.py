@@ -85,7 +85,7 @@ class Chromium:
     def end(self) -> None:
         os.close(self.to)  # this ends it
         try:
-            self.process.wait(10)
+            self.process.wait(40)
         except subprocess.TimeoutExpired:
             os.killpg(self.process.pid, 9)
             self.process.wait()

@@ -163,7 +163,7 @@ class Pending:
         self.connection.http.sock.shutdown(socket.SHUT_RDWR)
         self.thread.join(30)
 
-    def result(self, bound: float = 30.0) -> Response:
+    def result(self, bound: float = 60.0) -> Response:
         self.thread.join(bound)
         assert not self.thread.is_alive(), f"no response within {bound} s"
         if self.error is not None:

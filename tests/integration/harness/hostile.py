@@ -109,7 +109,7 @@ class Hostile:
         self.switch("idle")
         # Remove what it has left, so the next phase begins without it.
         wait_until(lambda: self.httpd.ctl("status").returncode == 0,
-                   f"the spawner responds after {attack}", 15)
+                   f"the spawner responds after {attack}")
 
     def run(self) -> None:
         httpd = self.httpd.start()

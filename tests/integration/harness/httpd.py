@@ -226,7 +226,7 @@ class Httpd:
             self.instances.add(file.read_text())
         if self.process is not None and self.process.poll() is None:
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait(40)
         for _ in range(0 if self.clean else 50):
             left = list(procs.marked(str(self.dir), self.born))
             for pid in left:

@@ -64,7 +64,7 @@ class Killer:
                                          f"some {kind}", 60))
         self.end(self.taken)
         for process in self.holders:
-            process.wait(10)
+            process.wait(40)
         self.holders = []
         return self.taken
 
@@ -145,7 +145,7 @@ class Killer:
         assert process.stdout is not None
         if not process.stdout.readline():
             # It did not take the lock in time, and could not continue.
-            process.wait(10)
+            process.wait(40)
             procs.freeze(serving[0])
             self.end([self.frozen(serving[0])])
             return None

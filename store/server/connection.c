@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define EVENTS ((uint32_t)(EPOLLIN | EPOLLRDHUP) | (uint32_t)EPOLLET)
+#define EVENTS ((uint32_t)(EPOLLIN | EPOLLPRI | EPOLLRDHUP) | (uint32_t)EPOLLET)
 
 /* The bytes of one turn. */
 typedef struct {
@@ -52,6 +52,8 @@ void store_connection_event(store_connection_t *c, uint32_t events)
 {
     if (events & (uint32_t)(EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
         c->readable = 1;
+    if (events & (uint32_t)EPOLLPRI)
+        c->is_odd = 1;
     /* The last bytes and the end may be one event. No other event follows. */
     if (events & (uint32_t)(EPOLLRDHUP | EPOLLHUP | EPOLLERR))
         c->ends = 1;
@@ -70,18 +72,22 @@ void store_connection_free(store_connection_t *c)
 
 /* ---- bytes in ---- */
 
-/* One recv(). A stream that gives less than was asked for is empty: its next
+/* One recvmsg(). A stream that gives less than was asked for is empty: its next
  * bytes, or its end, are an event, unless an event has reported the end.
  * @return bytes; -1: an error */
 static ssize_t receive(turn_t *t, char *to, size_t n)
 {
+    struct iovec iov = {to, n};
+    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
     ssize_t got;
 
     do {
-        got = recv(t->c->fd, to, n, MSG_DONTWAIT);
+        got = recvmsg(t->c->fd, &message, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
     if (got < 0 && errno != EAGAIN)
         return -1;
+    if (message.msg_flags & MSG_CTRUNC)
+        return -1; /* with descriptors, which the kernel has closed */
     if (got == 0)
         t->c->at_end = 1;
     if (got <= 0 || (got < (ssize_t)n && !t->c->ends))
@@ -265,7 +271,7 @@ store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
                 .commands = STORE_TURN_COMMANDS};
     int rv;
 
-    if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) ||
+    if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) || c->is_odd ||
         set_reply(&t) != 0)
         return STORE_TURN_OVER;
     /* First what is left of the last turn. */

@@ -9,6 +9,8 @@
  * no buffer: it reads into the memory of its worker. Only the beginning of an
  * incomplete command moves to memory of the connection. A long value is read
  * straight into its item. A client that does not take its replies is not read.
+ * One that sends descriptors or urgent bytes is closed: recv() stops in front of
+ * these, and no event reports what is behind them.
  *
  * Lock:  none; one worker. The main thread makes it and hands it over.
  * Errors: each one ends the connection.
@@ -47,6 +49,7 @@ typedef struct store_connection {
     uint8_t awaits_room; /**< epoll reports when the client takes bytes */
     uint8_t unsent;      /**< the client may take more of `reply` now */
     uint8_t ends;        /**< an event has reported that an end follows */
+    uint8_t is_odd;      /**< the client sends more than a stream of bytes */
     uint8_t at_end;      /**< the client sends no more, and all is read */
 } store_connection_t;
 

@@ -5,7 +5,7 @@ import os
 import resource
 import socket
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Iterator
 
 import pytest
@@ -103,6 +103,40 @@ def test_memory_of_idle_connections(descriptors: int) -> None:
         each = (store.memory() - before) / len(many)
         print(f"{len(many)} connections, {each:.0f} bytes each")
         assert each < 1024
+
+
+def drain(client: socket.socket) -> None:
+    """Until it is closed."""
+    with suppress(ConnectionResetError):
+        while client.recv(1 << 16):
+            pass
+
+
+def test_a_stream_with_descriptors(store: Store) -> None:
+    """The store keeps none of them, and closes the connection."""
+    before = len(os.listdir(f"/proc/{store.pid}/fd"))
+    with store.connect() as other:
+        for _ in range(20):
+            with store.connect() as client:
+                socket.send_fds(client, [b"get a\r\n"], [client.fileno()])
+                client.sendall(b"get a\r\n" * 3)
+                drain(client)
+        assert ask(other, b"get a\r\n") == b"END\r\n"
+    wait_until(lambda: len(os.listdir(f"/proc/{store.pid}/fd")) == before,
+               "no descriptor is left")
+
+
+def test_a_stream_with_urgent_bytes(store: Store) -> None:
+    with store.connect() as other, store.connect() as client:
+        client.sendall(b"get a\r\n")
+        try:
+            client.send(b"!", socket.MSG_OOB)
+        except OSError:
+            pytest.skip("this kernel has none on Unix sockets")
+        with suppress(BrokenPipeError):
+            client.sendall(b"get a\r\n" * 3)
+        drain(client)
+        assert ask(other, b"get a\r\n") == b"END\r\n"
 
 
 def test_memory_of_a_client_that_takes_nothing(store: Store) -> None:

@@ -84,7 +84,8 @@ typedef struct {
     uint32_t version;
     uint32_t spaces;      /**< STORE_SPACES */
     int64_t clock_offset; /**< s: the store's clock minus CLOCK_MONOTONIC */
-    uint8_t reserved[232];
+    uint32_t loaded;      /**< 1: the file of the last stop is not needed */
+    uint8_t reserved[228];
     store_entry_t entry[STORE_SPACES];
 } store_directory_t;
 

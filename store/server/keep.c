@@ -18,17 +18,6 @@
  * is for the disk. */
 #define SAVE_LIMIT 12000
 
-int store_keep_is_new(void)
-{
-    const store_directory_t *d = store_region_directory();
-    unsigned i;
-
-    for (i = 0; i < STORE_SPACES; i++)
-        if (d->entry[i].name[0])
-            return 0;
-    return 1;
-}
-
 static store_space_t *find(const char *name)
 {
     store_served_t *s;
@@ -58,15 +47,16 @@ static void load(int fd)
         got.complete ? "" : "; the file is not complete");
 }
 
-void store_keep_load(int fd, int is_new)
+void store_keep_load(int fd)
 {
+    store_directory_t *d = store_region_directory();
     struct stat st;
+    int has_file = fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
 
-    if (fd < 0 || fstat(fd, &st) != 0 || st.st_size == 0)
-        return;
-    if (is_new)
+    if (has_file && !d->loaded)
         load(fd);
-    if (ftruncate(fd, 0) != 0)
+    d->loaded = 1;
+    if (has_file && ftruncate(fd, 0) != 0)
         store_note(STORE_ERROR,
                    "the file of the last stop cannot be emptied: %s",
                    strerror(errno));

@@ -9,16 +9,13 @@
 #ifndef APPPOOL_STORE_SERVER_KEEP_H
 #define APPPOOL_STORE_SERVER_KEEP_H
 
-/** Is there nothing in the memfd, not even a space? Before the spaces are
- * opened. */
-int store_keep_is_new(void);
-
 /**
- * Load the file, and empty it. What is in a memfd that is not new is newer than
- * the file, which is emptied then.
+ * Load the file into a new memfd, and empty it. A store that was killed before
+ * the end of that has left the file, and the next one goes on. What is in any
+ * other memfd is newer than the file, which is emptied then.
  * @param fd -1: nothing is done
  */
-void store_keep_load(int fd, int is_new);
+void store_keep_load(int fd);
 
 /** Save all spaces that are served. @param fd -1: nothing is done */
 void store_keep_save(int fd);

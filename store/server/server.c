@@ -242,7 +242,7 @@ static int begin(const char *runtime)
                                          .unwatch = unwatch_listener};
     int64_t began = clock_ms();
     store_config_t *config;
-    int rv = store_startup(&server.startup, runtime, &config), is_new;
+    int rv = store_startup(&server.startup, runtime, &config);
 
     if (rv == 0)
         rv = open_region();
@@ -261,10 +261,9 @@ static int begin(const char *runtime)
     hooks.directory = server.startup.sockets;
     store_served_begin(&hooks);
     store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);
-    is_new = store_keep_is_new();
     /* Clients wait in the backlog of the listeners until all is loaded. */
     apply(config);
-    store_keep_load(server.startup.save, is_new);
+    store_keep_load(server.startup.save);
     if (store_loop_watch(server.startup.signals, on_signals, NULL) != 0 ||
         store_loop_watch(CONTRACT_BELL_FD, on_bell, NULL) != 0 ||
         start_threads() != 0)

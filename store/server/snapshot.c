@@ -254,7 +254,9 @@ static void load_item(reader_t *r, const store_record_t *head, const char *key)
     if (head->length > 0)
         store_item_write(r->space, item, 0, key + head->klen, head->length);
     store_index_lock(&bucket, r->space, key, head->klen);
-    store_index_put(&bucket, item, store_index_find(&bucket, NULL), 0);
+    /* A load that was killed has put it. */
+    if (!store_index_find(&bucket, NULL))
+        store_index_put(&bucket, item, NULL, 0);
     store_index_unlock(&bucket);
     store_item_release(r->space, item);
     r->result->items++;

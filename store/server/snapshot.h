@@ -18,7 +18,8 @@
  * Lock:  none: there are no workers when it is saved and loaded.
  * Errors: -1 and errno.
  * Crash: a save that is killed leaves the items that it has written. A load
- *        that is killed leaves the file as it is.
+ *        that is killed leaves the file as it is, and the next one goes on: an
+ *        item that is there already stays.
  * Trust: the file may have any bytes. No length is believed before its check.
  */
 #ifndef APPPOOL_STORE_SERVER_SNAPSHOT_H

@@ -3,6 +3,7 @@
 configuration."""
 import os
 import signal
+import threading
 from pathlib import Path
 from typing import Iterator
 
@@ -94,6 +95,54 @@ def test_stop_saves_and_start_loads(tmp_path: Path) -> None:
             assert got[2] == b"77" and int(got[4]) > cas
             assert 900 < int(ask(shop, b"mg f t\r\n").split()[1][1:]) <= 1000
             assert ask(shop, b"mg empty v\r\n", b"\r\n\r\n") == b"VA 0\r\n\r\n"
+
+
+def kill_while_it_loads(store: Store) -> bool:
+    """@return False: it was faster, and has started"""
+    before = os.fstat(store.fds["ITEMS"]).st_blocks
+
+    def kill() -> None:
+        wait_until(lambda: os.fstat(store.fds["ITEMS"]).st_blocks >
+                   before + 4000, "it loads")
+        assert store.process
+        store.process.kill()
+
+    printed = store.output().count("loaded ")
+    thread = threading.Thread(target=kill)
+    thread.start()
+    store.start()
+    thread.join()
+    store.kill()
+    return store.output().count("loaded ") == printed
+
+
+def test_a_load_that_was_killed_goes_on(tmp_path: Path) -> None:
+    """No item is lost, and the file is empty only after that."""
+    save, items = save_file(tmp_path), 60_000
+    with Store(save=save) as store:
+        with store.connect() as connection:
+            for first in range(0, items, 1000):
+                connection.sendall(b"".join(
+                    b"set key%d 0 0 500 noreply\r\n%s\r\n" % (
+                        n, (b"%d." % n * 500)[:500])
+                    for n in range(first, first + 1000)))
+                ask(connection, b"version\r\n")
+        hit = False
+        for _ in range(20):
+            assert store.end() == 0
+            store.forget()
+            hit = kill_while_it_loads(store)
+            if not hit:
+                store.start()
+                continue
+            assert save.stat().st_size > 0
+            store.start()
+            break
+        assert hit, "the store always was faster"
+        assert save.stat().st_size == 0
+        with store.connect() as connection:
+            for n in range(items):
+                assert get(connection, b"key%d" % n) == (b"%d." % n * 500)[:500]
 
 
 def test_the_user_of_the_store_names_no_file_of_root(tmp_path: Path) -> None:

@@ -83,9 +83,9 @@ static void refuse_one_more(store_served_t *s, int fd, int64_t now)
                    s->options.name, s->options.max_connections);
 }
 
-void store_accept_take(store_served_t *s, int fd)
+void store_accept_take(store_served_t *s, int fd, uid_t uid)
 {
-    store_connection_t *c = store_connection_make(s, fd);
+    store_connection_t *c = store_connection_make(s, fd, uid);
 
     if (!c)
         return;
@@ -113,7 +113,7 @@ int store_accept(store_served_t *s, int64_t now)
                  s->options.max_connections)
             refuse_one_more(s, fd, now);
         else
-            store_accept_take(s, fd);
+            store_accept_take(s, fd, uid);
     }
     return 0;
 }

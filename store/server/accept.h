@@ -23,7 +23,8 @@ void store_accept_begin(store_worker_t *workers, unsigned n);
  */
 int store_accept(store_served_t *, int64_t now);
 
-/** Have a worker serve this client. Takes the descriptor. */
-void store_accept_take(store_served_t *, int fd);
+/** Have a worker serve this client. Takes the descriptor.
+ * @param uid of the client; 0: it is never refused */
+void store_accept_take(store_served_t *, int fd, uid_t uid);
 
 #endif

@@ -63,9 +63,11 @@ static void close_clients(void)
 static void serve(store_space_t *space, int fd)
 {
     store_served_t *s = served_of(space);
+    uid_t uid;
 
-    if (s && is_served(s) && store_role() == STORE_MASTER)
-        store_accept_take(s, fd);
+    if (s && is_served(s) && store_role() == STORE_MASTER &&
+        store_listener_user(fd, &uid) == 0)
+        store_accept_take(s, fd, uid);
     else
         close(fd);
 }

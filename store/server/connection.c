@@ -22,7 +22,8 @@ typedef struct {
     unsigned commands;
 } turn_t;
 
-store_connection_t *store_connection_make(store_served_t *served, int fd)
+store_connection_t *store_connection_make(store_served_t *served, int fd,
+                                          uid_t uid)
 {
     store_connection_t *c = calloc(1, sizeof *c);
 
@@ -32,6 +33,7 @@ store_connection_t *store_connection_make(store_served_t *served, int fd)
     }
     c->fd = fd;
     c->served = served;
+    c->uid = uid;
     return c;
 }
 
@@ -53,10 +55,16 @@ void store_connection_event(store_connection_t *c, uint32_t events)
     if (events & (uint32_t)(EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
         c->readable = 1;
     if (events & (uint32_t)EPOLLPRI)
-        c->is_odd = 1;
+        c->must_end = 1;
     /* The last bytes and the end may be one event. No other event follows. */
     if (events & (uint32_t)(EPOLLRDHUP | EPOLLHUP | EPOLLERR))
         c->ends = 1;
+}
+
+void store_connection_check(store_connection_t *c)
+{
+    if (!store_served_admits(c->served, c->uid))
+        c->must_end = 1;
 }
 
 void store_connection_free(store_connection_t *c)
@@ -271,7 +279,7 @@ store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
                 .commands = STORE_TURN_COMMANDS};
     int rv;
 
-    if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) || c->is_odd ||
+    if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) || c->must_end ||
         set_reply(&t) != 0)
         return STORE_TURN_OVER;
     /* First what is left of the last turn. */

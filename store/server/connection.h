@@ -43,13 +43,15 @@ typedef struct store_connection {
     char *rest;           /**< bytes that were read and not used */
     uint32_t n_rest;
     int fd;
+    uid_t uid;           /**< of the client */
     uint8_t is_ready;    /**< it is in the worker's ready list */
     uint8_t readable;    /**< the socket may have more bytes */
     uint8_t unserved;    /**< `rest` may have complete commands */
     uint8_t awaits_room; /**< epoll reports when the client takes bytes */
     uint8_t unsent;      /**< the client may take more of `reply` now */
     uint8_t ends;        /**< an event has reported that an end follows */
-    uint8_t is_odd;      /**< the client sends more than a stream of bytes */
+    uint8_t must_end;    /**< the client sends more than a stream of bytes, or
+                            its user may not use the space any more */
     uint8_t at_end;      /**< the client sends no more, and all is read */
 } store_connection_t;
 
@@ -63,7 +65,10 @@ typedef struct {
 
 /** Called by the main thread. Takes the descriptor. @return NULL: no memory;
  * the descriptor is closed */
-store_connection_t *store_connection_make(store_served_t *, int fd);
+store_connection_t *store_connection_make(store_served_t *, int fd, uid_t);
+
+/** The users of the spaces have changed: may this one still use its space? */
+void store_connection_check(store_connection_t *);
 
 /** The worker takes it: from now on there are events.
  * @return 0; -1: close it */

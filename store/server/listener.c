@@ -71,19 +71,27 @@ int store_listener_is(int fd, const char *path)
            lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-int store_listener_accept(int fd, uid_t *uid)
+int store_listener_user(int fd, uid_t *uid)
 {
     struct ucred peer;
     socklen_t size = sizeof peer;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return -1;
+    *uid = peer.uid;
+    return 0;
+}
+
+int store_listener_accept(int fd, uid_t *uid)
+{
     int client = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
     if (client < 0)
         return -1;
-    if (getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) {
+    if (store_listener_user(client, uid) != 0) {
         close(client);
         errno = ECONNABORTED;
         return -1;
     }
-    *uid = peer.uid;
     return client;
 }

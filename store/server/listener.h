@@ -23,4 +23,7 @@ int store_listener_is(int fd, const char *path);
 /** Accept one connection. Does not wait. @return -1: EAGAIN: there is none */
 int store_listener_accept(int fd, uid_t *uid);
 
+/** The user of a client. */
+int store_listener_user(int fd, uid_t *uid);
+
 #endif

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 #include "store/server/sweep.h"
 
 static store_served_t *first; /* atomic, because other threads read it */
+/* Workers read the users of a space, and the main thread changes them. */
+static pthread_mutex_t users = PTHREAD_MUTEX_INITIALIZER;
 static const store_served_hooks_t *hooks;
 
 void store_served_begin(const store_served_hooks_t *h)
@@ -172,15 +175,38 @@ static void open_listeners(void)
 
 /* ---- spaces ---- */
 
+int store_served_admits(const store_served_t *s, uid_t uid)
+{
+    int admits;
+
+    pthread_mutex_lock(&users);
+    admits = store_config_admits(&s->options, uid);
+    pthread_mutex_unlock(&users);
+    return admits;
+}
+
 static void take_options(store_served_t *s, store_config_space_t *o)
 {
+    pthread_mutex_lock(&users);
     free(s->options.uids);
     s->options = *o;
+    pthread_mutex_unlock(&users);
     o->uids = NULL;
     snprintf(s->path, sizeof s->path, "%s/%s", hooks->directory,
              s->options.key);
     __atomic_store_n(&s->space->figures->max_connections, o->max_connections,
                      __ATOMIC_RELAXED);
+}
+
+/* Is there a user that may not use it any more? */
+static int loses_user(const store_served_t *s, const store_config_space_t *o)
+{
+    uint32_t i;
+
+    for (i = 0; i < s->options.n_uids; i++)
+        if (!store_config_admits(o, s->options.uids[i]))
+            return 1;
+    return 0;
 }
 
 static int is_same_socket(const store_served_t *s,
@@ -255,7 +281,7 @@ static int is_in(const store_config_t *t, const char *name)
 int store_served_apply(store_config_t *t)
 {
     store_served_t *s;
-    int lost = 0;
+    int lost = 0, loses = 0;
     unsigned i;
 
     for (s = first; s; s = s->next)
@@ -267,13 +293,14 @@ int store_served_apply(store_config_t *t)
         store_mailbox_keep(stays, NULL);
     for (i = 0; i < t->n_spaces; i++) {
         s = find(t->spaces[i].name);
+        loses |= s && loses_user(s, &t->spaces[i]);
         if (s)
             change(s, &t->spaces[i]);
         else
             add(&t->spaces[i]);
     }
     open_listeners();
-    return lost;
+    return lost || loses;
 }
 
 /* ---- end ---- */

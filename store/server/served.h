@@ -10,7 +10,7 @@
  * not cost all sessions.
  *
  * Lock:  none; the main thread. Other threads read `space` and `gone`, and count
- *        `connections` down.
+ *        `connections` down. store_served_admits() takes a lock of its own.
  * Crash: the next store reads the table and the directory of the memfd again.
  */
 #ifndef APPPOOL_STORE_SERVER_SERVED_H
@@ -65,6 +65,9 @@ store_space_t *store_served_nth(unsigned n);
 /** Close a space that is gone and has no connections, and free it. Its items
  * stay in the memfd. */
 void store_served_forget(store_served_t *);
+
+/** May this user use the space? Any thread. */
+int store_served_admits(const store_served_t *, uid_t);
 
 /** The end: close all listeners, also the copies in the mailbox. */
 void store_served_stop(void);

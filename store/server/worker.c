@@ -165,8 +165,10 @@ static void read_bell(store_worker_t *w)
     }
     take_arrived(w);
     if (__atomic_exchange_n(&w->look, 0, __ATOMIC_ACQUIRE))
-        for (c = w->all; c; c = c->next)
+        for (c = w->all; c; c = c->next) {
+            store_connection_check(c);
             make_ready(w, c);
+        }
 }
 
 /* One turn for each that is ready now. Those that have more to do are in the

@@ -42,7 +42,8 @@ int store_worker_start(store_worker_t *, unsigned number,
 /** Hand a connection over. The main thread. */
 void store_worker_give(store_worker_t *, store_connection_t *);
 
-/** Close the connections of spaces that are gone. */
+/** Close the connections of spaces that are gone, and of users that may not use
+ * a space any more. */
 void store_worker_look(store_worker_t *);
 
 /** End all connections at once, also those that were handed over before. */

@@ -233,6 +233,31 @@ def test_other_users_are_refused() -> None:
         assert store.output().count("of user 4002 is refused") == 1
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root has other users")
+def test_a_user_that_is_removed_is_closed() -> None:
+    """Also a connection that does nothing. Those of other users stay."""
+    def connect_as(uid: int) -> socket.socket:
+        os.seteuid(uid)
+        try:
+            return store.connect()
+        finally:
+            os.seteuid(0)
+
+    with Store(space("shop", uids=[4001, 4002])) as store:
+        store.dir.chmod(0o711)
+        with connect_as(4001) as one, connect_as(4002) as two, \
+                connect_as(4001) as busy:
+            for connection in (one, two, busy):
+                ask(connection, b"version\r\n")
+            busy.sendall(b"set a 0 0 100\r\n")
+            store.table["spaces"] = [space("shop", uids=[4002])]
+            store.write_table()
+            store.ring()
+            drain(one)
+            drain(busy)
+            assert ask(two, b"get a\r\n") == b"END\r\n"
+
+
 def test_too_many_connections() -> None:
     with Store(space("shop", max_connections=3)) as store, ExitStack() as stack:
         three = [stack.enter_context(store.connect()) for _ in range(3)]

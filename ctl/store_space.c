@@ -3,11 +3,14 @@
 #include "ctl/store_space.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
@@ -23,40 +26,77 @@
 
 /* ---- the socket ---- */
 
-static int find(const char *dir, const char *space, struct sockaddr_un *at)
+/* The store may have been compromised, and can put a link there to a socket of
+ * another program. So no link is followed, and a socket that the user of the
+ * store has not made is not used.
+ * @return a descriptor that stands for the socket; -1: errno */
+static int find(const char *stores, const char *space)
 {
-    char name[64];
+    int dir = open(stores, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), fd,
+        error;
+    struct stat owner, st;
+    char name[32];
 
-    snprintf(name, sizeof name, CONTRACT_STORES "/" CONTRACT_ID_FMT,
-             apl_group_key(space));
-    if (!ask_path(dir, name, at->sun_path, sizeof at->sun_path))
-        return ask_complain(EXIT_NO, "%s: the path is too long", dir);
-    if (access(at->sun_path, F_OK) == 0)
-        return 0;
-    return ask_complain(EXIT_NO, "there is no space %s: %s", space,
-                        strerror(errno));
+    if (dir < 0)
+        return -1;
+    snprintf(name, sizeof name, CONTRACT_ID_FMT, apl_group_key(space));
+    fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    error = fd < 0 ? errno : 0;
+    if (!error && (fstat(dir, &owner) != 0 || fstat(fd, &st) != 0 ||
+                   !S_ISSOCK(st.st_mode) || st.st_uid != owner.st_uid))
+        error = EPERM;
+    close(dir);
+    if (!error)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Connect to the very socket that was looked at.
+ * @return a descriptor; -1: errno */
+static int join(int fd)
+{
+    static const struct timeval limit = {LIMIT, 0};
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
+
+    if (s < 0)
+        return -1;
+    snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d", fd);
+    if (setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
+        connect(s, (struct sockaddr *)&at, sizeof at) == 0)
+        return s;
+    error = errno;
+    close(s);
+    errno = error;
+    return -1;
 }
 
 /* @param stream to be closed */
 static int connect_to(const char *dir, const char *space, FILE **stream)
 {
-    static const struct timeval limit = {LIMIT, 0};
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    int status = find(dir, space, &at), fd;
+    char stores[PATH_MAX];
+    int at, fd;
 
-    if (status != 0)
-        return status;
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 ||
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) != 0 ||
-        connect(fd, (struct sockaddr *)&at, sizeof at) != 0)
-        status =
-            ask_complain(EXIT_NOT_RUNNING, "cannot connect to the store: %s",
-                         strerror(errno));
-    *stream = status == 0 ? fdopen(fd, "r") : NULL;
-    if (!*stream && fd >= 0)
+    *stream = NULL;
+    if (!ask_path(dir, CONTRACT_STORES, stores, sizeof stores))
+        return ask_complain(EXIT_NO, "%s: the path is too long", dir);
+    at = find(stores, space);
+    if (at < 0)
+        return ask_complain(EXIT_NO, "there is no space %s: %s", space,
+                            strerror(errno));
+    fd = join(at);
+    close(at);
+    if (fd >= 0)
+        *stream = fdopen(fd, "r");
+    if (*stream)
+        return 0;
+    if (fd >= 0)
         close(fd);
-    return status;
+    return ask_complain(EXIT_NOT_RUNNING, "cannot connect to the store: %s",
+                        strerror(errno));
 }
 
 /* Send a command, which is a line. @return 0: the store does not respond. It

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import socket
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -179,6 +180,30 @@ def test_flush(httpd: Httpd, shop: Space) -> None:
     assert missing.returncode == 1
     assert "there is no space shed" in missing.stderr
     blog.close()
+
+
+def test_a_link_in_place_of_a_socket(httpd: Httpd, shop: Space) -> None:
+    """A store that was compromised leads apppoolctl, which runs as root, to no
+    other program."""
+    path, kept = Path(shop.path), Path(shop.path + ".kept")
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(httpd.dir / "other"))
+        other.listen()
+        other.setblocking(False)
+        path.rename(kept)
+        path.symlink_to(httpd.dir / "other")
+        refused = httpd.ctl("store", "flush", "shop")
+        path.unlink()
+        os.link(httpd.dir / "other", path)
+        refused_too = httpd.ctl("store", "keys", "shop")
+        kept.replace(path)
+        with pytest.raises(BlockingIOError):
+            other.accept()
+    (httpd.dir / "other").unlink()
+    for done in (refused, refused_too):
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "there is no space shop: " in done.stderr
+    assert httpd.ctl("store", "keys", "shop").returncode == 0
 
 
 def test_other_users(httpd: Httpd, shop: Space) -> None:

@@ -7,6 +7,7 @@
 
 #include "store/cluster/role.h"
 #include "store/server/accept.h"
+#include "store/server/listener.h"
 #include "store/server/loop.h"
 
 static store_cluster_t config;

@@ -49,7 +49,8 @@ static struct {
     unsigned threads; /* that the configuration wants */
     char temp_dir[STORE_CONFIG_PATH];
     int stopping;
-    int full; /* there were no more descriptors: accept in a second again */
+    int hangs; /* a worker has had no round since the last tick */
+    int full;  /* there were no more descriptors: accept in a second again */
     int64_t now;
     int64_t tick_at;
 } server;
@@ -127,6 +128,16 @@ static void look_for_httpd(void)
     server.stopping = 1;
 }
 
+/* The heartbeat is that of all threads that serve connections. */
+static void look_at_workers(void)
+{
+    unsigned i;
+
+    server.hangs = 0;
+    for (i = 0; i < server.server.threads; i++)
+        server.hangs |= !store_worker_runs(&server.worker[i]);
+}
+
 static void tick(void)
 {
     if (store_role_is_hurried() || server.now >= server.tick_at)
@@ -135,6 +146,7 @@ static void tick(void)
         return;
     server.tick_at = server.now + TURN;
     server.full = 0;
+    look_at_workers();
     store_upkeep_tick(server.now);
     look_for_httpd();
 }
@@ -171,9 +183,10 @@ static void turn(void)
     server.now = clock_ms();
     left = server.tick_at - server.now;
     store_loop_turn(left < 0 ? 0 : (int)(left < limit ? left : limit));
-    heartbeat();
     server.now = clock_ms();
     tick();
+    if (!server.hangs)
+        heartbeat();
 }
 
 /* ---- start and end ---- */

@@ -47,6 +47,16 @@ void store_worker_give(store_worker_t *w, store_connection_t *c)
         wake(w);
 }
 
+int store_worker_runs(store_worker_t *w)
+{
+    uint32_t rounds = __atomic_load_n(&w->rounds, __ATOMIC_RELAXED);
+    int runs = rounds != w->seen;
+
+    w->seen = rounds;
+    wake(w);
+    return runs;
+}
+
 void store_worker_look(store_worker_t *w)
 {
     __atomic_store_n(&w->look, 1, __ATOMIC_RELEASE);
@@ -235,6 +245,7 @@ static void round_of(store_worker_t *w)
         make_ready(w, c);
     }
     serve_ready(w);
+    __atomic_store_n(&w->rounds, w->rounds + 1, __ATOMIC_RELAXED);
 }
 
 static void *run(void *ctx)

@@ -30,6 +30,8 @@ typedef struct {
     int stop;                    /**< atomic */
     int close;                   /**< atomic: end all connections */
     int is_parked;               /**< serves nothing; of the pause */
+    uint32_t rounds;             /**< atomic; wraps */
+    uint32_t seen;               /**< of the rounds, by the main thread */
     uint32_t connections;        /**< atomic: arrived ones, too */
     store_connection_t *all;
     store_connection_t *first, *last; /**< the ready list */
@@ -41,6 +43,10 @@ int store_worker_start(store_worker_t *, unsigned number,
 
 /** Hand a connection over. The main thread. */
 void store_worker_give(store_worker_t *, store_connection_t *);
+
+/** Has the thread had a round since the last call? If not, it has hung since
+ * then. Wakes it, so that the next call can tell. */
+int store_worker_runs(store_worker_t *);
 
 /** Close the connections of spaces that are gone, and of users that may not use
  * a space any more. */

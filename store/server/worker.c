@@ -50,11 +50,16 @@ void store_worker_give(store_worker_t *w, store_connection_t *c)
 int store_worker_runs(store_worker_t *w)
 {
     uint32_t rounds = __atomic_load_n(&w->rounds, __ATOMIC_RELAXED);
-    int runs = rounds != w->seen;
+    int is_parked;
 
-    w->seen = rounds;
+    pthread_mutex_lock(&rest.guard);
+    is_parked = w->is_parked;
+    pthread_mutex_unlock(&rest.guard);
     wake(w);
-    return runs;
+    if (rounds == w->seen)
+        return is_parked;
+    w->seen = rounds;
+    return 1;
 }
 
 void store_worker_look(store_worker_t *w)

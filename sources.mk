@@ -82,9 +82,12 @@ store_command_sources = \
 	store/command/answer.c \
 	store/command/base64.c \
 	store/command/binary.c \
+	store/command/binary_lock.c \
+	store/command/binary_set.c \
 	store/command/copy.c \
 	store/command/delta.c \
 	store/command/dump.c \
+	store/command/key_lock.c \
 	store/command/meta.c \
 	store/command/meta_change.c \
 	store/command/meta_flags.c \
@@ -647,6 +650,9 @@ unit_tests = \
 	tests/unit/store_config_cluster \
 	tests/unit/store_item \
 	tests/unit/store_large_value \
+	tests/unit/store_lock \
+	tests/unit/store_lock_binary \
+	tests/unit/store_lock_threads \
 	tests/unit/store_mailbox \
 	tests/unit/store_move \
 	tests/unit/store_recover \
@@ -688,6 +694,7 @@ threaded_tests = \
 	tests/unit/store_relay_end \
 	tests/unit/store_relay \
 	tests/unit/store_relay_end \
+	tests/unit/store_lock_threads \
 	tests/unit/store_verbs \
 	tests/unit/wake \
 	tests/unit/connection \

@@ -107,7 +107,8 @@ enum {
     STORE_TOKEN_SENT = 8,  /**< meta protocol: one client is to renew it */
     STORE_IN_FILE = 16,    /**< the value is in an unlinked file */
     STORE_CAS_CHOSEN = 32, /**< the cas is the client's, not the next one */
-    STORE_KEY_BINARY = 64  /**< meta protocol: clients get the key in base64 */
+    STORE_KEY_BINARY = 64, /**< meta protocol: clients get the key in base64 */
+    STORE_LOCKED = 128     /**< a connection has it; gone with the process */
 };
 
 /** The header of an item, or of a piece. 36 bytes, no padding. */

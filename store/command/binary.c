@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/clock.h"
+#include "store/command/binary_request.h"
 #include "store/command/delta.h"
 #include "store/command/stats.h"
 #include "store/command/value.h"
@@ -31,29 +32,26 @@ enum {
     SASL_LIST = 0x20,
     SASL_AUTH = 0x21,
     SASL_STEP = 0x22,
-    GATK = 0x23
+    GATK = 0x23,
+    LOCK = 0x40,
+    UNLOCK = 0x42,
+    UNLOCK_ALL = 0x44,
+    LAG = 0x46,
+    LAGK = 0x48,
+    RAU = 0x4a,
+    KEYS = 0x50
 };
 
 /* The quiet ones. */
 static const struct {
     uint8_t quiet, loud;
 } pairs[] = {
-    {0x09, GET},     {0x0d, GETK},   {0x11, SET},       {0x12, ADD},
-    {0x13, REPLACE}, {0x14, DELETE}, {0x15, INCREMENT}, {0x16, DECREMENT},
-    {0x17, QUIT},    {0x18, FLUSH},  {0x19, APPEND},    {0x1a, PREPEND},
-    {0x1e, GAT},     {0x24, GATK},
+    {0x09, GET},        {0x0d, GETK},   {0x11, SET},       {0x12, ADD},
+    {0x13, REPLACE},    {0x14, DELETE}, {0x15, INCREMENT}, {0x16, DECREMENT},
+    {0x17, QUIT},       {0x18, FLUSH},  {0x19, APPEND},    {0x1a, PREPEND},
+    {0x1e, GAT},        {0x24, GATK},   {0x41, LOCK},      {0x43, UNLOCK},
+    {0x45, UNLOCK_ALL}, {0x47, LAG},    {0x49, LAGK},      {0x4b, RAU},
 };
-
-/* A request, and what came with its head. */
-typedef struct {
-    store_session_t *session;
-    store_reply_t *reply;
-    uint8_t opcode; /* not quiet */
-    const char *extras;
-    const char *key;
-    uint8_t klen;
-    uint32_t value; /* bytes that follow the key */
-} request_t;
 
 static uint8_t loud(store_session_t *session, uint8_t opcode)
 {
@@ -66,13 +64,13 @@ static uint8_t loud(store_session_t *session, uint8_t opcode)
     return opcode;
 }
 
-static void fail(const request_t *r, unsigned status)
+static void fail(const store_request_t *r, unsigned status)
 {
     store_packet_error(r->session, r->reply, status, NULL);
 }
 
 /* Lengths that do not fit the opcode. */
-static void refuse(const request_t *r)
+static void refuse(const store_request_t *r)
 {
     fail(r, STORE_STATUS_INVALID);
     r->session->over = true;
@@ -80,9 +78,9 @@ static void refuse(const request_t *r)
 
 /* ---- fetch ---- */
 
-static void found(const request_t *r, store_item_t *item)
+static void found(const store_request_t *r, store_item_t *item)
 {
-    bool with_key = r->opcode == GETK || r->opcode == GATK;
+    bool with_key = r->opcode == GETK || r->opcode == GATK || r->opcode == LAGK;
     bool with_value = r->opcode != TOUCH;
     uint16_t klen = with_key ? r->klen : 0;
     char flags[4];
@@ -97,8 +95,13 @@ static void found(const request_t *r, store_item_t *item)
         store_reply_value(r->reply, r->session->caller.space, item);
 }
 
-static void missed(const request_t *r)
+/* yrmcds reports a miss of a quiet lock-and-get, too. */
+static void missed(const store_request_t *r)
 {
+    if (r->opcode == LAG || r->opcode == LAGK) {
+        fail(r, STORE_STATUS_NOT_FOUND);
+        return;
+    }
     if (r->session->quiet)
         return;
     if (r->opcode != GETK && r->opcode != GATK) {
@@ -110,9 +113,10 @@ static void missed(const request_t *r)
     store_reply_copy(r->reply, r->key, r->klen);
 }
 
-static void fetch(const request_t *r)
+static void fetch(const store_request_t *r)
 {
-    store_fetch_t f = {.touch = r->session->head.extras_length == 4};
+    store_fetch_t f = {.touch = r->session->head.extras_length == 4,
+                       .lock = r->opcode == LAG || r->opcode == LAGK};
     store_item_t *item;
 
     if (f.touch)
@@ -122,6 +126,9 @@ static void fetch(const request_t *r)
         found(r, item);
         store_item_release(r->session->caller.space, item);
     }
+    else if (f.refused) {
+        store_binary_locked(r->session, r->reply, f.refused);
+    }
     else {
         missed(r);
     }
@@ -129,7 +136,7 @@ static void fetch(const request_t *r)
 
 /* ---- update ---- */
 
-static store_mode_t mode_of(const request_t *r)
+static store_mode_t mode_of(const store_request_t *r)
 {
     switch (r->opcode) {
     case ADD:
@@ -145,61 +152,14 @@ static store_mode_t mode_of(const request_t *r)
     }
 }
 
-static void update(const request_t *r)
+static void update(const store_request_t *r)
 {
-    store_update_t how = {.mode = mode_of(r), .cas = r->session->head.cas};
-    bool whole = r->session->head.extras_length == 8;
-    uint32_t flags = whole ? store_packet_u32(r->extras) : 0;
-    uint32_t exptime =
-        whole ? store_clock_exptime(store_packet_u32(r->extras + 4)) : 0;
-
-    if (whole && how.cas != 0)
-        how.mode = STORE_MODE_CAS;
-    switch (store_value_begin(r->session, STORE_PROTOCOL_BINARY, r->key,
-                              r->klen, flags, exptime, r->value, &how)) {
-    case STORE_VALUE_BEGUN:
-        return;
-    case STORE_VALUE_TOO_LARGE:
-        fail(r, STORE_STATUS_TOO_LARGE);
-        break;
-    default:
-        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
-                           "Out of memory allocating item");
-        break;
-    }
-    if (r->opcode == SET)
-        store_verbs_drop(&r->session->caller, r->key, r->klen);
-}
-
-void store_binary_stored(store_session_t *session, store_reply_t *reply)
-{
-    unsigned status;
-    uint64_t cas;
-
-    switch (
-        store_update(&session->caller, session->item, &session->update, &cas)) {
-    case STORE_DONE:
-        store_packet_done(session, reply, "", 0, cas);
-        return;
-    case STORE_EXISTS:
-        status = STORE_STATUS_EXISTS;
-        break;
-    case STORE_NOT_FOUND:
-        status = STORE_STATUS_NOT_FOUND;
-        break;
-    default:
-        status = session->update.mode == STORE_MODE_ADD ? STORE_STATUS_EXISTS
-                 : session->update.mode == STORE_MODE_REPLACE
-                     ? STORE_STATUS_NOT_FOUND
-                     : STORE_STATUS_NOT_STORED;
-        break;
-    }
-    store_packet_error(session, reply, status, NULL);
+    store_binary_set(r, mode_of(r));
 }
 
 /* ---- other verbs ---- */
 
-static void delta(const request_t *r)
+static void delta(const store_request_t *r)
 {
     uint32_t exptime = store_packet_u32(r->extras + 16);
     store_delta_t d = {.decrement = r->opcode == DECREMENT,
@@ -226,6 +186,9 @@ static void delta(const request_t *r)
     case STORE_NOT_FOUND:
         fail(r, STORE_STATUS_NOT_FOUND);
         break;
+    case STORE_LOCKED_OUT:
+        fail(r, STORE_STATUS_LOCKED);
+        break;
     default:
         store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
                            "Out of memory incrementing value");
@@ -233,7 +196,7 @@ static void delta(const request_t *r)
     }
 }
 
-static void delete_key(const request_t *r)
+static void delete_key(const store_request_t *r)
 {
     store_delete_t how = {.cas = r->session->head.cas,
                           .has_cas = r->session->head.cas != 0};
@@ -245,13 +208,16 @@ static void delete_key(const request_t *r)
     case STORE_EXISTS:
         fail(r, STORE_STATUS_EXISTS);
         break;
+    case STORE_LOCKED_OUT:
+        fail(r, STORE_STATUS_LOCKED);
+        break;
     default:
         fail(r, STORE_STATUS_NOT_FOUND);
         break;
     }
 }
 
-static void flush(const request_t *r)
+static void flush(const store_request_t *r)
 {
     store_verbs_flush(&r->session->caller, r->session->head.extras_length == 4
                                                ? store_packet_u32(r->extras)
@@ -259,31 +225,32 @@ static void flush(const request_t *r)
     store_packet_done(r->session, r->reply, "", 0, 0);
 }
 
-static void quit(const request_t *r)
+static void quit(const store_request_t *r)
 {
+    store_key_unlock_all(&r->session->caller);
     store_packet_done(r->session, r->reply, "", 0, 0);
     r->session->over = true;
 }
 
-static void noop(const request_t *r)
+static void noop(const store_request_t *r)
 {
     store_packet_done(r->session, r->reply, "", 0, 0);
 }
 
-static void version(const request_t *r)
+static void version(const store_request_t *r)
 {
     store_packet_done(r->session, r->reply, STORE_SENT_VERSION,
                       sizeof STORE_SENT_VERSION - 1, 0);
 }
 
-static void statistics(const request_t *r)
+static void statistics(const store_request_t *r)
 {
     if (!store_stats_binary(r->session, (store_token_t){r->key, r->klen},
                             r->reply))
         fail(r, STORE_STATUS_NOT_FOUND);
 }
 
-static void unknown(const request_t *r)
+static void unknown(const store_request_t *r)
 {
     fail(r, STORE_STATUS_UNKNOWN);
 }
@@ -295,7 +262,7 @@ enum { NO_KEY = 1, MAY_KEY = 2, VALUE = 4, OR_NO_EXTRAS = 8 };
 
 static const struct {
     uint8_t opcode, extras, shape;
-    void (*serve)(const request_t *);
+    void (*serve)(const store_request_t *);
 } requests[] = {
     {GET, 0, 0, fetch},
     {GETK, 0, 0, fetch},
@@ -318,9 +285,16 @@ static const struct {
     {SASL_LIST, 0, NO_KEY, unknown},
     {SASL_AUTH, 0, VALUE, unknown},
     {SASL_STEP, 0, VALUE, unknown},
+    {LOCK, 0, 0, store_binary_lock},
+    {UNLOCK, 0, 0, store_binary_unlock},
+    {UNLOCK_ALL, 0, NO_KEY, store_binary_unlock_all},
+    {LAG, 4, OR_NO_EXTRAS, fetch},
+    {LAGK, 4, OR_NO_EXTRAS, fetch},
+    {RAU, 8, VALUE, store_binary_replace_and_unlock},
+    {KEYS, 0, MAY_KEY, store_binary_keys},
 };
 
-static bool fits(const request_t *r, uint8_t extras, uint8_t shape)
+static bool fits(const store_request_t *r, uint8_t extras, uint8_t shape)
 {
     uint8_t given = r->session->head.extras_length;
 
@@ -331,7 +305,7 @@ static bool fits(const request_t *r, uint8_t extras, uint8_t shape)
     return r->value == 0 || shape & VALUE;
 }
 
-static void serve(const request_t *r)
+static void serve(const store_request_t *r)
 {
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         if (requests[i].opcode != r->opcode)
@@ -353,7 +327,7 @@ size_t store_binary_input(store_session_t *session, const char *bytes, size_t n,
                           store_reply_t *reply)
 {
     store_binary_head_t *head = &session->head;
-    request_t r = {.session = session, .reply = reply};
+    store_request_t r = {.session = session, .reply = reply};
     size_t before;
 
     if ((uint8_t)bytes[0] != STORE_BINARY_REQUEST) {

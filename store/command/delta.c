@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/command/copy.h"
+#include "store/command/key_lock.h"
 #include "store/command/token.h"
 
 #define NUMBER  64                  /* bytes that may belong to the number */
@@ -48,10 +49,13 @@ static bool fill(store_copy_t *copy, uint64_t value)
     return true;
 }
 
-static store_result_t prepare(store_copy_t *copy, store_delta_t *d)
+static store_result_t prepare(const store_caller_t *caller, store_copy_t *copy,
+                              store_delta_t *d)
 {
     uint64_t value;
 
+    if (store_key_lock_forbids(caller, copy->old))
+        return STORE_LOCKED_OUT;
     if (copy->old->length == 0 || copy->old->length > LONGEST)
         return STORE_NOT_NUMERIC;
     if (d->cas != 0 && copy->old->cas != d->cas)
@@ -72,24 +76,33 @@ static void inherit(store_bucket_t *bucket, store_item_t *item,
         store_copy_key_bit(item, old);
 }
 
+/* Under the lock. */
+static void put_present(const store_caller_t *caller, store_bucket_t *bucket,
+                        store_copy_t *copy, store_delta_t *d)
+{
+    if (copy->old) {
+        d->before = STORE_GET(copy->old->exptime);
+        inherit(bucket, copy->item, copy->old);
+        /* memcached touches the old item if the number gets longer. */
+        if (d->touch && copy->item->length == copy->old->length)
+            store_index_touch(bucket, copy->item, d->exptime);
+    }
+    d->new_cas = store_key_lock_put(caller, bucket, copy->item, copy->old);
+}
+
 /* @return false: another thread was faster */
-static bool put(store_copy_t *copy, store_delta_t *d)
+static bool put(const store_caller_t *caller, store_copy_t *copy,
+                store_delta_t *d, store_result_t *rv)
 {
     store_bucket_t bucket;
     bool present;
 
     store_index_lock(&bucket, copy->space, copy->key, copy->klen);
     present = store_copy_is_present(copy, &bucket);
-    if (present) {
-        if (copy->old) {
-            d->before = STORE_GET(copy->old->exptime);
-            inherit(&bucket, copy->item, copy->old);
-            /* memcached touches the old item if the number gets longer. */
-            if (d->touch && copy->item->length == copy->old->length)
-                store_index_touch(&bucket, copy->item, d->exptime);
-        }
-        d->new_cas = store_index_put(&bucket, copy->item, copy->old, 0);
-    }
+    if (present && copy->old && store_key_lock_forbids(caller, copy->old))
+        *rv = STORE_LOCKED_OUT;
+    else if (present)
+        put_present(caller, &bucket, copy, d);
     store_index_unlock(&bucket);
     return present;
 }
@@ -134,10 +147,11 @@ store_result_t store_delta_apply(const store_caller_t *caller, const void *key,
 
     do {
         if (store_copy_begin(&copy))
-            rv = prepare(&copy, d);
+            rv = prepare(caller, &copy, d);
         else
             rv = d->vivify ? create(&copy, d) : STORE_NOT_FOUND;
-        done = (rv != STORE_DONE && rv != STORE_CREATED) || put(&copy, d);
+        done = (rv != STORE_DONE && rv != STORE_CREATED) ||
+               put(caller, &copy, d, &rv);
         store_copy_end(&copy);
     } while (!done);
     count(caller, d, rv);

@@ -33,7 +33,7 @@ typedef struct {
 } store_delta_t;
 
 /** @return STORE_DONE, STORE_CREATED, STORE_NOT_FOUND, STORE_EXISTS (another
- *          cas), STORE_NOT_NUMERIC, STORE_NO_MEMORY */
+ *          cas), STORE_NOT_NUMERIC, STORE_LOCKED_OUT, STORE_NO_MEMORY */
 store_result_t store_delta_apply(const store_caller_t *, const void *key,
                                  uint8_t klen, store_delta_t *);
 

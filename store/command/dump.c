@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/command/packet.h"
 #include "store/memory/class.h"
 #include "store/memory/index.h"
 
@@ -26,17 +27,29 @@ typedef struct {
 bool store_dump_begin(store_session_t *session, const store_tokens_t *tokens)
 {
     bool keys = store_token_is(tokens->word[0], "keys") && tokens->n <= 2;
-    store_token_t prefix = tokens->word[1];
 
     if (!keys &&
         !(tokens->n == 3 && store_token_is(tokens->word[0], "lru_crawler") &&
           store_token_is(tokens->word[1], "metadump") &&
           store_token_is(tokens->word[2], "all")))
         return false;
-    session->dump_keys = keys;
+    if (keys) {
+        store_dump_keys(session, tokens->word[1]);
+    }
+    else {
+        session->dump_keys = false;
+        session->dump_cursor = 0;
+        session->phase = STORE_PHASE_DUMP;
+    }
+    return true;
+}
+
+void store_dump_keys(store_session_t *session, store_token_t prefix)
+{
+    session->dump_keys = true;
     session->dump_cursor = 0;
     session->n_prefix = 0;
-    if (keys && prefix.n > 0 && prefix.n <= STORE_KEY_MAX) {
+    if (prefix.n > 0 && prefix.n <= STORE_KEY_MAX) {
         session->prefix = malloc(prefix.n);
         if (session->prefix) {
             memcpy(session->prefix, prefix.at, prefix.n);
@@ -44,25 +57,34 @@ bool store_dump_begin(store_session_t *session, const store_tokens_t *tokens)
         }
     }
     /* No key is that long, or there is no memory: no key is listed. */
-    if (keys && prefix.n > 0 && session->n_prefix == 0)
+    if (prefix.n > 0 && session->n_prefix == 0)
         session->dump_cursor = UINT32_MAX;
     session->phase = STORE_PHASE_DUMP;
-    return true;
 }
 
-static char *key_line(const lines_t *lines, char *at, const store_item_t *item)
+static bool is_wanted(const store_session_t *session, const store_item_t *item)
 {
-    const char *key = store_item_key(item);
-    const store_session_t *session = lines->session;
+    return session->n_prefix <= item->klen &&
+           (session->prefix == NULL ||
+            memcmp(store_item_key(item), session->prefix, session->n_prefix) ==
+                0);
+}
 
-    if (session->n_prefix > item->klen ||
-        (session->prefix &&
-         memcmp(key, session->prefix, session->n_prefix) != 0))
-        return at;
+static char *key_line(char *at, const store_item_t *item)
+{
     memcpy(at, "VALUE ", 6);
-    memcpy(at + 6, key, item->klen);
+    memcpy(at + 6, store_item_key(item), item->klen);
     memcpy(at + 6 + item->klen, "\r\n", 2);
     return at + 8 + item->klen;
+}
+
+static char *key_packet(const store_session_t *session, char *at,
+                        const store_item_t *item)
+{
+    store_packet_fill(session, at, STORE_STATUS_OK, 0, item->klen, item->klen,
+                      0);
+    memcpy(at + STORE_PACKET_HEAD, store_item_key(item), item->klen);
+    return at + STORE_PACKET_HEAD + item->klen;
 }
 
 /* In the key of a metadump, all but letters, digits and a few are %XX. */
@@ -108,12 +130,19 @@ static char *meta_line(char *at, const store_item_t *item)
 static void look(void *ctx, const store_item_t *item)
 {
     lines_t *lines = ctx;
+    const store_session_t *session = lines->session;
     char *at = lines->text + lines->used;
 
     if (sizeof lines->text - lines->used < STORE_LINE)
         return;
-    at = lines->session->dump_keys ? key_line(lines, at, item)
-                                   : meta_line(at, item);
+    if (!session->dump_keys)
+        at = meta_line(at, item);
+    else if (!is_wanted(session, item))
+        return;
+    else if (session->protocol == STORE_PROTOCOL_BINARY)
+        at = key_packet(session, at, item);
+    else
+        at = key_line(at, item);
     lines->used = (size_t)(at - lines->text);
 }
 
@@ -122,7 +151,10 @@ static void end(store_session_t *session, store_reply_t *reply)
     free(session->prefix);
     session->prefix = NULL;
     session->phase = STORE_PHASE_COMMAND;
-    store_reply_copy(reply, "END\r\n", 5);
+    if (session->protocol == STORE_PROTOCOL_BINARY)
+        store_packet_head(session, reply, STORE_STATUS_OK, 0, 0, 0, 0);
+    else
+        store_reply_copy(reply, "END\r\n", 5);
 }
 
 void store_dump_slice(store_session_t *session, store_reply_t *reply)

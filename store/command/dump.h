@@ -2,7 +2,8 @@
 
 /**
  * @file dump.h
- * @brief All keys of a space: `lru_crawler metadump all` and `keys`.
+ * @brief All keys of a space: `lru_crawler metadump all` and `keys`, also of the
+ *        binary protocol.
  *
  * The buckets are looked at in slices. An item that is there during the whole
  * dump is in it once.
@@ -18,6 +19,9 @@
 
 /** @return false: the line is another command */
 bool store_dump_begin(store_session_t *, const store_tokens_t *);
+
+/** Begin a list of keys. @param prefix n = 0: all keys */
+void store_dump_keys(store_session_t *, store_token_t prefix);
 
 /** The next slice. After the last one, the phase is STORE_PHASE_COMMAND. */
 void store_dump_slice(store_session_t *, store_reply_t *);

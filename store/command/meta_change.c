@@ -60,6 +60,9 @@ void store_meta_change_delete(store_session_t *session,
     case STORE_NOT_FOUND:
         answer(&f, "NF", reply);
         break;
+    case STORE_LOCKED_OUT:
+        answer(&f, "NS", reply);
+        break;
     default:
         store_answer_error(reply, "SERVER_ERROR out of memory");
         break;
@@ -113,6 +116,8 @@ static void answer_result(const store_meta_flags_t *f, const store_delta_t *d,
         answer(f, "NF", reply);
     else if (rv == STORE_EXISTS)
         answer(f, "EX", reply);
+    else if (rv == STORE_LOCKED_OUT)
+        answer(f, "NS", reply);
     else if (!f->quiet || rv == STORE_CREATED)
         answer_number(f, d, rv == STORE_CREATED, reply);
 }

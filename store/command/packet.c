@@ -52,13 +52,13 @@ void store_packet_read(store_binary_head_t *head, const char *bytes)
     head->cas = store_packet_u64(bytes + 16);
 }
 
-void store_packet_head(const store_session_t *session, store_reply_t *reply,
+void store_packet_fill(const store_session_t *session, char *head,
                        unsigned status, uint8_t extras_length,
                        uint16_t key_length, uint32_t body_length, uint64_t cas)
 {
-    char head[STORE_PACKET_HEAD] = {(char)STORE_BINARY_RESPONSE,
-                                    (char)session->head.opcode};
-
+    memset(head, 0, STORE_PACKET_HEAD);
+    head[0] = (char)STORE_BINARY_RESPONSE;
+    head[1] = (char)session->head.opcode;
     head[2] = (char)(key_length >> 8);
     head[3] = (char)key_length;
     head[4] = (char)extras_length;
@@ -67,6 +67,16 @@ void store_packet_head(const store_session_t *session, store_reply_t *reply,
     store_packet_put_u32(head + 8, body_length);
     memcpy(head + 12, &session->head.opaque, 4);
     store_packet_put_u64(head + 16, cas);
+}
+
+void store_packet_head(const store_session_t *session, store_reply_t *reply,
+                       unsigned status, uint8_t extras_length,
+                       uint16_t key_length, uint32_t body_length, uint64_t cas)
+{
+    char head[STORE_PACKET_HEAD];
+
+    store_packet_fill(session, head, status, extras_length, key_length,
+                      body_length, cas);
     store_reply_copy(reply, head, sizeof head);
 }
 
@@ -85,6 +95,10 @@ static const char *words_of(unsigned status)
         return "Not stored.";
     case STORE_STATUS_NOT_NUMERIC:
         return "Non-numeric server-side value for incr or decr";
+    case STORE_STATUS_LOCKED:
+        return "Locked";
+    case STORE_STATUS_NOT_LOCKED:
+        return "Not locked";
     case STORE_STATUS_NO_MEMORY:
         return "Out of memory";
     default:

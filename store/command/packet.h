@@ -24,6 +24,8 @@ enum {
     STORE_STATUS_INVALID = 4,
     STORE_STATUS_NOT_STORED = 5,
     STORE_STATUS_NOT_NUMERIC = 6,
+    STORE_STATUS_LOCKED = 0x10,     /**< of yrmcds */
+    STORE_STATUS_NOT_LOCKED = 0x11, /**< of yrmcds */
     STORE_STATUS_UNKNOWN = 0x81,
     STORE_STATUS_NO_MEMORY = 0x82
 };
@@ -37,6 +39,11 @@ void store_packet_put_u64(char *, uint64_t);
 
 /** Read the head of a request. */
 void store_packet_read(store_binary_head_t *, const char *bytes);
+
+/** Write the head of a response to session->head: STORE_PACKET_HEAD bytes. */
+void store_packet_fill(const store_session_t *, char *head, unsigned status,
+                       uint8_t extras_length, uint16_t key_length,
+                       uint32_t body_length, uint64_t cas);
 
 /** The head of the response to session->head. The body follows. */
 void store_packet_head(const store_session_t *, store_reply_t *,

@@ -7,6 +7,7 @@
 
 #include "store/command/binary.h"
 #include "store/command/dump.h"
+#include "store/command/key_lock.h"
 #include "store/command/meta_set.h"
 #include "store/command/session_state.h"
 #include "store/command/text.h"
@@ -25,7 +26,8 @@ store_session_t *store_session_make(store_space_t *space,
     store_session_t *session = calloc(1, sizeof *session);
 
     if (session) {
-        session->caller = (store_caller_t){space, counters, &session->copied};
+        session->caller = (store_caller_t){space, counters, &session->copied,
+                                           &session->locks};
         session->server = server;
     }
     return session;
@@ -35,6 +37,7 @@ void store_session_free(store_session_t *session)
 {
     if (session->item)
         store_item_release(session->caller.space, session->item);
+    store_key_lock_free(&session->caller);
     free(session->prefix);
     free(session);
 }

@@ -10,6 +10,7 @@
 #ifndef APPPOOL_STORE_COMMAND_SESSION_STATE_H
 #define APPPOOL_STORE_COMMAND_SESSION_STATE_H
 
+#include "store/command/key_lock.h"
 #include "store/command/settings.h"
 #include "store/command/update.h"
 
@@ -52,6 +53,7 @@ typedef struct {
 
 struct store_session {
     store_caller_t caller;
+    store_locks_t locks;
     const store_server_t *server;
     store_protocol_t protocol; /**< of the connection: never META */
     store_phase_t phase;

@@ -95,6 +95,9 @@ static void delta(const command_t *c, bool decrement)
     case STORE_NOT_FOUND:
         answer(c, "NOT_FOUND");
         break;
+    case STORE_LOCKED_OUT:
+        answer(c, "LOCKED");
+        break;
     default:
         answer(c, "SERVER_ERROR out of memory");
         break;
@@ -135,10 +138,61 @@ static void delete_key(const command_t *c)
     }
     if (!key_is_good(c))
         return;
-    answer(c, store_verbs_delete(&c->session->caller, key.at, (uint8_t)key.n,
-                                 &how) == STORE_DONE
-                  ? "DELETED"
-                  : "NOT_FOUND");
+    switch (
+        store_verbs_delete(&c->session->caller, key.at, (uint8_t)key.n, &how)) {
+    case STORE_DONE:
+        answer(c, "DELETED");
+        break;
+    case STORE_LOCKED_OUT:
+        answer(c, "LOCKED");
+        break;
+    default:
+        answer(c, "NOT_FOUND");
+        break;
+    }
+}
+
+static void lock(const command_t *c)
+{
+    store_token_t key = word(c, 1);
+
+    if (!key_is_good(c))
+        return;
+    switch (store_key_lock(&c->session->caller, key.at, (uint8_t)key.n)) {
+    case STORE_DONE:
+        answer(c, "OK");
+        break;
+    case STORE_NOT_FOUND:
+        answer(c, "NOT_FOUND");
+        break;
+    case STORE_LOCKED_OUT:
+        answer(c, "LOCKED");
+        break;
+    case STORE_TOO_MANY_LOCKS:
+        answer(c, "SERVER_ERROR " STORE_LOCKS_TEXT);
+        break;
+    default:
+        answer(c, "SERVER_ERROR out of memory");
+        break;
+    }
+}
+
+static void unlock(const command_t *c)
+{
+    store_token_t key = word(c, 1);
+
+    if (!key_is_good(c))
+        return;
+    answer(c, store_key_unlock(&c->session->caller, key.at, (uint8_t)key.n) ==
+                      STORE_DONE
+                  ? "OK"
+                  : "CLIENT_ERROR object is not locked or not found");
+}
+
+static void unlock_all(const command_t *c)
+{
+    store_key_unlock_all(&c->session->caller);
+    answer(c, "OK");
 }
 
 static void flush_all(const command_t *c)
@@ -162,6 +216,7 @@ static void version(const command_t *c)
 
 static void quit(const command_t *c)
 {
+    store_key_unlock_all(&c->session->caller);
     c->session->over = true;
 }
 
@@ -217,6 +272,9 @@ static const struct {
     {"delete", 2, 4, delete_key},
     {"touch", 3, 4, touch},
     {"flush_all", 1, 3, flush_all},
+    {"lock", 2, 2, lock},
+    {"unlock", 2, 2, unlock},
+    {"unlock_all", 1, STORE_TOKENS, unlock_all},
     {"stats", 1, STORE_TOKENS, stats},
     {"version", 1, STORE_TOKENS, version},
     {"quit", 1, STORE_TOKENS, quit},

@@ -70,6 +70,9 @@ void store_text_set_stored(store_session_t *session, store_reply_t *reply)
     case STORE_NOT_FOUND:
         answer = "NOT_FOUND";
         break;
+    case STORE_LOCKED_OUT:
+        answer = "LOCKED";
+        break;
     default:
         answer = "NOT_STORED";
         break;

@@ -6,15 +6,17 @@
 
 #include "store/clock.h"
 #include "store/command/copy.h"
+#include "store/command/key_lock.h"
 
 static void count(const store_caller_t *caller, unsigned what)
 {
     store_count(caller->counters, what, 1);
 }
 
-/* May an item be stored where there is this one, or none (NULL)? A mode with a
- * cas that does not match is refused. */
-static store_result_t judge(const store_update_t *how, const store_item_t *old)
+/* May an item be stored where there is this one, or none (NULL), as far as its
+ * mode says? A cas that does not match is refused. */
+static store_result_t judge_mode(const store_update_t *how,
+                                 const store_item_t *old)
 {
     if (old == NULL)
         switch (how->mode) {
@@ -44,10 +46,21 @@ static store_result_t judge(const store_update_t *how, const store_item_t *old)
     }
 }
 
+static store_result_t judge(const store_caller_t *caller,
+                            const store_update_t *how, const store_item_t *old)
+{
+    if (old && how->unlock && !store_key_lock_has(caller, old))
+        return STORE_NOT_LOCKED;
+    if (old && store_key_lock_forbids(caller, old))
+        return STORE_LOCKED_OUT;
+    return judge_mode(how, old);
+}
+
 static void count_cas(const store_caller_t *caller, const store_update_t *how,
                       store_result_t rv)
 {
-    if (how->mode != STORE_MODE_CAS)
+    if (how->mode != STORE_MODE_CAS || rv == STORE_LOCKED_OUT ||
+        rv == STORE_NOT_LOCKED)
         return;
     count(caller, rv == STORE_DONE     ? STORE_CAS_HITS
                   : rv == STORE_EXISTS ? STORE_CAS_BADVAL
@@ -73,13 +86,15 @@ static store_result_t replace(const store_caller_t *caller, store_item_t *item,
 
     store_index_lock(&bucket, caller->space, store_item_key(item), item->klen);
     old = store_index_find(&bucket, NULL);
-    rv = judge(how, old);
+    rv = judge(caller, how, old);
     if (rv == STORE_DONE) {
         if (old && how->mode == STORE_MODE_CAS && how->cas != old->cas)
             inherit(&bucket, item, old);
-        *cas = store_index_put(&bucket, item, old, 0);
+        *cas = store_key_lock_put(caller, &bucket, item, old);
+        if (how->unlock)
+            store_key_lock_drop(caller, &bucket, item);
     }
-    else if (how->mode == STORE_MODE_ADD) {
+    else if (how->mode == STORE_MODE_ADD && rv == STORE_NOT_STORED) {
         /* The present one counts as used. */
         STORE_SET(old->used, store_clock());
     }
@@ -115,7 +130,7 @@ static store_result_t extend(const store_caller_t *caller, store_item_t *item,
 
     do {
         store_copy_begin(&copy);
-        rv = judge(how, copy.old);
+        rv = judge(caller, how, copy.old);
         if (rv == STORE_DONE)
             rv = join(&copy, item, how->mode == STORE_MODE_APPEND);
         done = rv != STORE_DONE;
@@ -123,7 +138,9 @@ static store_result_t extend(const store_caller_t *caller, store_item_t *item,
             store_index_lock(&bucket, copy.space, copy.key, copy.klen);
             done = store_copy_is_present(&copy, &bucket);
             if (done)
-                *cas = store_index_put(&bucket, copy.item, copy.old, 0);
+                rv = judge(caller, how, copy.old);
+            if (done && rv == STORE_DONE)
+                *cas = store_key_lock_put(caller, &bucket, copy.item, copy.old);
             store_index_unlock(&bucket);
         }
         store_copy_end(&copy);

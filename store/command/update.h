@@ -25,13 +25,15 @@ typedef struct {
     store_mode_t mode;
     uint64_t cas; /**< what the present item has to have; 0: any */
     bool stale;   /**< STORE_MODE_CAS: store an older one, marked as stale */
+    bool unlock;  /**< REPLACE, CAS: this connection has locked it; unlock it */
 } store_update_t;
 
 /**
  * Put an item that was made for it and is filled, or a copy that contains it.
  * @param item stays the caller's to release
  * @param cas  the cas of what was stored; 0 if nothing was
- * @return STORE_DONE, STORE_NOT_STORED, STORE_EXISTS, STORE_NOT_FOUND
+ * @return STORE_DONE, STORE_NOT_STORED, STORE_EXISTS, STORE_NOT_FOUND,
+ *         STORE_LOCKED_OUT, STORE_NOT_LOCKED
  */
 store_result_t store_update(const store_caller_t *, store_item_t *item,
                             const store_update_t *, uint64_t *cas);

@@ -6,6 +6,7 @@
 
 #include "store/clock.h"
 #include "store/command/copy.h"
+#include "store/command/key_lock.h"
 #include "store/memory/index.h"
 #include "store/memory/space.h"
 
@@ -17,6 +18,8 @@ static void count(const store_caller_t *caller, unsigned what)
 static void count_fetch(const store_caller_t *caller, const store_fetch_t *f,
                         const store_item_t *item, store_absent_t why)
 {
+    if (f->refused)
+        return;
     if (f->touch) {
         count(caller, item ? STORE_TOUCH_HITS : STORE_TOUCH_MISSES);
     }
@@ -91,6 +94,10 @@ static store_item_t *fetch_try(const store_caller_t *caller, const void *key,
         f->overflow = true;
         item = NULL;
     }
+    else if (item && f->lock &&
+             (f->refused = (uint8_t)store_key_lock_take(caller, item)) != 0) {
+        item = NULL;
+    }
     else if (item) {
         *why = STORE_ABSENT_NEVER;
         fetch_present(&bucket, item, f);
@@ -109,8 +116,11 @@ store_item_t *store_verbs_fetch(const store_caller_t *caller, const void *key,
                                 uint8_t klen, store_fetch_t *f)
 {
     store_absent_t why;
-    store_item_t *item = fetch_try(caller, key, klen, f, NULL, &why);
+    store_item_t *item;
 
+    if (f->lock)
+        store_key_lock_prepare(caller);
+    item = fetch_try(caller, key, klen, f, NULL, &why);
     if (item == NULL && f->vivify && !f->overflow) {
         store_item_t *fresh =
             store_item_make(caller->space, key, klen, 0, f->vivify_exptime, 0);
@@ -127,16 +137,19 @@ store_item_t *store_verbs_fetch(const store_caller_t *caller, const void *key,
 /* ---- delete ---- */
 
 /* Under the lock. */
-static store_result_t delete_found(store_bucket_t *bucket, store_item_t *item,
+static store_result_t delete_found(const store_caller_t *caller,
+                                   store_bucket_t *bucket, store_item_t *item,
                                    const store_delete_t *how,
                                    store_item_t *copy)
 {
     if (item == NULL)
         return STORE_NOT_FOUND;
+    if (store_key_lock_forbids(caller, item))
+        return STORE_LOCKED_OUT;
     if (how->has_cas && item->cas != how->cas)
         return STORE_EXISTS;
     if (copy == NULL) {
-        store_index_remove(bucket, item);
+        store_key_lock_remove(caller, bucket, item);
         return STORE_DONE;
     }
     if (how->touch)
@@ -145,7 +158,7 @@ static store_result_t delete_found(store_bucket_t *bucket, store_item_t *item,
                      STORE_STALE | (STORE_GET(item->bits) &
                                     (STORE_FETCHED | STORE_KEY_BINARY)),
                      0);
-    store_index_put(bucket, copy, item, 0);
+    store_key_lock_put(caller, bucket, copy, item);
     return STORE_DONE;
 }
 
@@ -174,7 +187,7 @@ static store_result_t delete_stale(const store_caller_t *caller,
             store_index_lock(&bucket, caller->space, key, klen);
             done = store_copy_is_present(&copy, &bucket);
             if (done)
-                result = delete_found(&bucket, old, how, copy.item);
+                result = delete_found(caller, &bucket, old, how, copy.item);
             store_index_unlock(&bucket);
         }
         store_copy_end(&copy);
@@ -193,8 +206,8 @@ store_result_t store_verbs_delete(const store_caller_t *caller, const void *key,
     }
     else {
         store_index_lock(&bucket, caller->space, key, klen);
-        result =
-            delete_found(&bucket, store_index_find(&bucket, NULL), how, NULL);
+        result = delete_found(caller, &bucket, store_index_find(&bucket, NULL),
+                              how, NULL);
         store_index_unlock(&bucket);
         if (result == STORE_DONE)
             count(caller, STORE_DELETE_HITS);
@@ -212,8 +225,8 @@ void store_verbs_drop(const store_caller_t *caller, const void *key,
 
     store_index_lock(&bucket, caller->space, key, klen);
     item = store_index_find(&bucket, NULL);
-    if (item)
-        store_index_remove(&bucket, item);
+    if (item && !store_key_lock_forbids(caller, item))
+        store_key_lock_remove(caller, &bucket, item);
     store_index_unlock(&bucket);
 }
 

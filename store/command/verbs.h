@@ -20,15 +20,8 @@
 
 #include <stdbool.h>
 
+#include "store/command/caller.h"
 #include "store/memory/item.h"
-
-/** Whose verbs: a space, the counters of the worker for it, and the work. */
-typedef struct {
-    store_space_t *space;
-    store_counters_t *counters;
-    uint64_t *copied; /**< bytes of values that were copied are added; may be
-                         NULL */
-} store_caller_t;
 
 /** More references than that to one item are refused. */
 #define STORE_REFS_MAX 60000
@@ -47,10 +40,13 @@ typedef struct {
     bool win_stale;    /**< win, if it is stale and no client has won before */
     bool no_win;       /**< no client wins */
     bool no_update;    /**< do not note this access */
+    bool lock;         /**< lock it; NULL is returned if that fails */
 
     bool created;    /**< there was none */
     bool won;        /**< this client is to renew it */
     bool overflow;   /**< NULL was returned because of STORE_REFS_MAX */
+    uint8_t refused; /**< NULL was returned because of the lock: a
+                        store_result_t; else 0 */
     uint32_t before; /**< its exptime before the touch; of a new item: 0 */
     uint32_t after;  /**< its exptime now */
     uint32_t used;   /**< the last access before this one */
@@ -60,17 +56,6 @@ typedef struct {
 /** @return with a reference, which is the caller's; NULL: there is none */
 store_item_t *store_verbs_fetch(const store_caller_t *, const void *key,
                                 uint8_t klen, store_fetch_t *);
-
-/** Results of all verbs. */
-typedef enum {
-    STORE_DONE,
-    STORE_CREATED,
-    STORE_NOT_STORED,
-    STORE_EXISTS,
-    STORE_NOT_FOUND,
-    STORE_NOT_NUMERIC,
-    STORE_NO_MEMORY
-} store_result_t;
 
 /** How to delete. */
 typedef struct {
@@ -82,12 +67,12 @@ typedef struct {
 } store_delete_t;
 
 /** @return STORE_DONE, STORE_EXISTS (another cas), STORE_NOT_FOUND,
- *          STORE_NO_MEMORY (for a copy that is stale) */
+ *          STORE_LOCKED_OUT, STORE_NO_MEMORY (for a copy that is stale) */
 store_result_t store_verbs_delete(const store_caller_t *, const void *key,
                                   uint8_t klen, const store_delete_t *);
 
 /** Delete an item that a failed update would have replaced: it is out of date.
- * It is not counted. */
+ * It is not counted. One that another connection has locked stays. */
 void store_verbs_drop(const store_caller_t *, const void *key, uint8_t klen);
 
 /** All items are dead. @param exptime as a client writes it; 0: now */

@@ -97,20 +97,27 @@ static inline void store_cas_set(store_item_t *item, uint64_t cas)
 #define STORE_ADD(field, n)                                                    \
     ((void)__atomic_fetch_add(&(field), n, __ATOMIC_RELAXED))
 
-/** Has it expired? @param now s on the store's clock */
+/** Has it expired? One that a connection has locked stays until the unlock.
+ * @param now s on the store's clock */
 static inline int store_expired(const store_item_t *item, uint32_t now)
 {
     uint32_t exptime = STORE_GET(item->exptime);
 
-    return exptime != 0 && exptime <= now;
+    return exptime != 0 && exptime <= now &&
+           !(STORE_GET(item->bits) & STORE_LOCKED);
 }
 
-/** Was it flushed? A cas that a client chose does not show which item is older.
- * So such an item has the number of the flushes before it. */
+/** Was it flushed? One that is locked stays until the unlock. A cas that a
+ * client chose does not show which item is older. So such an item has the number
+ * of the flushes before it. */
 static inline int store_flushed(const store_space_t *space,
                                 const store_item_t *item)
 {
-    if (STORE_GET(item->bits) & STORE_CAS_CHOSEN)
+    unsigned bits = STORE_GET(item->bits);
+
+    if (bits & STORE_LOCKED)
+        return 0;
+    if (bits & STORE_CAS_CHOSEN)
         return STORE_GET(item->flushes) !=
                (uint8_t)STORE_GET(space->entry->flushes);
     return store_cas(item) <= STORE_GET(space->entry->flushed);

@@ -192,6 +192,7 @@ static void link_newest(store_space_t *space, const sound_t *s)
         drop(other);
     }
     s->item->refs = 1;
+    s->item->bits &= (uint8_t)~STORE_LOCKED;
     store_table_link(space, s->hash, s->item);
 }
 

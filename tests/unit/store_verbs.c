@@ -29,7 +29,7 @@ static void run(shelf_t *shelf, void *(*main_of)(void *), worker_t *workers)
     memset(workers, 0, THREADS * sizeof *workers);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i].caller =
-            (store_caller_t){shelf->space, &workers[i].counters, NULL};
+            (store_caller_t){shelf->space, &workers[i].counters, NULL, NULL};
         workers[i].number = i;
         assert_int_equal(
             pthread_create(&threads[i], NULL, main_of, &workers[i]), 0);
@@ -165,7 +165,7 @@ static void each_cas_succeeds_once(void **state)
     (void)state;
     shelf_open(&shelf, 16, 1);
     workers[0].caller =
-        (store_caller_t){shelf.space, &workers[0].counters, NULL};
+        (store_caller_t){shelf.space, &workers[0].counters, NULL, NULL};
     update(&workers[0], "c", (char *)&value, sizeof value, &set);
     run(&shelf, compare_and_set, workers);
     item = shelf_take(&shelf, "c");

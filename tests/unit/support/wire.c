@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "store/command/packet.h"
 #include "store/memory/region.h"
 
 static void connect_client(wire_t *wire)
@@ -54,6 +55,19 @@ void wire_again(wire_t *wire)
 {
     disconnect(wire);
     connect_client(wire);
+}
+
+void wire_join(wire_t *wire, const wire_t *first)
+{
+    memset(wire, 0, sizeof *wire);
+    wire->shelf = first->shelf;
+    wire->server = first->server;
+    connect_client(wire);
+}
+
+void wire_leave(wire_t *wire)
+{
+    disconnect(wire);
 }
 
 /* What is in the socket belongs to the replies. */
@@ -110,4 +124,31 @@ const char *wire_ask(wire_t *wire, const char *text)
 
     wire_say(wire, text, strlen(text), 64);
     return wire->n_replies > before ? wire->replies + before : "";
+}
+
+int wire_request(wire_t *wire, uint8_t opcode, const void *extras,
+                 uint8_t n_extras, const char *key, const char *value,
+                 uint64_t cas)
+{
+    size_t klen = strlen(key), vlen = strlen(value);
+    char head[STORE_PACKET_HEAD] = {(char)STORE_BINARY_REQUEST, (char)opcode};
+
+    head[2] = (char)(klen >> 8);
+    head[3] = (char)klen;
+    head[4] = (char)n_extras;
+    store_packet_put_u32(head + 8, (uint32_t)(n_extras + klen + vlen));
+    store_packet_put_u64(head + 16, cas);
+    free(wire->replies);
+    wire->replies = NULL;
+    wire->n_replies = 0;
+    wire_say(wire, head, sizeof head, 64);
+    wire_say(wire, extras, n_extras, 64);
+    wire_say(wire, key, klen, 64);
+    wire_say(wire, value, vlen, 64);
+    if (wire->n_replies == 0)
+        return -1;
+    assert_true(wire->n_replies >= STORE_PACKET_HEAD);
+    assert_int_equal(wire->n_replies,
+                     STORE_PACKET_HEAD + store_packet_u32(wire->replies + 8));
+    return store_packet_u16(wire->replies + 6);
 }

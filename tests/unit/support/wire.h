@@ -30,6 +30,17 @@ void wire_close(wire_t *);
 /** Another client of the same space, which has sent nothing. */
 void wire_again(wire_t *);
 
+/** One more client of the space of the first one, which must outlive it. */
+void wire_join(wire_t *, const wire_t *first);
+void wire_leave(wire_t *);
+
+/** Send a request of the binary protocol, and hear its only response.
+ * @param extras of n_extras bytes
+ * @return the status; -1: there was no response. The body is in replies, behind
+ *         STORE_PACKET_HEAD bytes */
+int wire_request(wire_t *, uint8_t opcode, const void *extras, uint8_t n_extras,
+                 const char *key, const char *value, uint64_t cas);
+
 /** These bytes arrive at once. All that can be served is served, with turns of
  * that many commands. */
 void wire_say(wire_t *, const void *bytes, size_t n, unsigned budget);

@@ -85,8 +85,11 @@ store_command_sources = \
 	store/command/binary_lock.c \
 	store/command/binary_set.c \
 	store/command/copy.c \
+	store/command/counter.c \
+	store/command/counter_wire.c \
 	store/command/delta.c \
 	store/command/dump.c \
+	store/command/holding.c \
 	store/command/key_lock.c \
 	store/command/meta.c \
 	store/command/meta_change.c \
@@ -648,6 +651,7 @@ unit_tests = \
 	tests/unit/store_vip \
 	tests/unit/store_config \
 	tests/unit/store_config_cluster \
+	tests/unit/store_counter \
 	tests/unit/store_item \
 	tests/unit/store_large_value \
 	tests/unit/store_lock \

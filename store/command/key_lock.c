@@ -21,6 +21,14 @@ static bool is_locked(const store_item_t *item)
     return STORE_GET(item->bits) & STORE_LOCKED;
 }
 
+/* Not by store_index_bits(): slaves learn nothing of locks. */
+static void mark(store_item_t *item, bool locked)
+{
+    unsigned bits = STORE_GET(item->bits) & ~(unsigned)STORE_LOCKED;
+
+    STORE_SET(item->bits, (uint8_t)(bits | (locked ? STORE_LOCKED : 0u)));
+}
+
 bool store_key_lock_has(const store_caller_t *caller, const store_item_t *item)
 {
     const store_locks_t *locks = caller->locks;
@@ -64,7 +72,7 @@ store_result_t store_key_lock_take(const store_caller_t *caller,
         return STORE_NO_MEMORY;
     store_item_keep(item);
     locks->items[locks->n++] = item;
-    STORE_SET(item->bits, (uint8_t)(STORE_GET(item->bits) | STORE_LOCKED));
+    mark(item, true);
     STORE_ADD(caller->space->figures->locks, 1);
     return STORE_DONE;
 }
@@ -86,13 +94,12 @@ store_result_t store_key_lock(const store_caller_t *caller, const void *key,
 }
 
 /* The bit is cleared first: then the item may be freed with its reference. */
-void store_key_lock_drop(const store_caller_t *caller, store_bucket_t *bucket,
-                         store_item_t *item)
+void store_key_lock_drop(const store_caller_t *caller, store_item_t *item)
 {
     store_locks_t *locks = caller->locks;
     uint32_t i = find(locks, item);
 
-    store_index_bits(bucket, item, 0, STORE_LOCKED);
+    mark(item, false);
     locks->items[i] = locks->items[--locks->n];
     STORE_ADD(caller->space->figures->locks, (uint64_t)-1);
     store_item_release(caller->space, item);
@@ -108,7 +115,7 @@ store_result_t store_key_unlock(const store_caller_t *caller, const void *key,
     store_index_lock(&bucket, caller->space, key, klen);
     item = store_index_find(&bucket, NULL);
     if (item && store_key_lock_has(caller, item)) {
-        store_key_lock_drop(caller, &bucket, item);
+        store_key_lock_drop(caller, item);
         rv = STORE_DONE;
     }
     else if (item) {
@@ -130,7 +137,7 @@ void store_key_unlock_all(const store_caller_t *caller)
 
         store_index_lock(&bucket, caller->space, store_item_key(item),
                          item->klen);
-        store_key_lock_drop(caller, &bucket, item);
+        store_key_lock_drop(caller, item);
         store_index_unlock(&bucket);
     }
 }
@@ -154,7 +161,7 @@ uint64_t store_key_lock_put(const store_caller_t *caller,
     if (old == NULL || !is_locked(old))
         return store_index_put(bucket, item, old, 0);
     i = find(caller->locks, old);
-    store_index_bits(bucket, item, STORE_LOCKED, 0);
+    mark(item, true);
     store_item_keep(item);
     caller->locks->items[i] = item;
     cas = store_index_put(bucket, item, old, 0);
@@ -169,5 +176,5 @@ void store_key_lock_remove(const store_caller_t *caller, store_bucket_t *bucket,
 
     store_index_remove(bucket, item);
     if (locked)
-        store_key_lock_drop(caller, bucket, item);
+        store_key_lock_drop(caller, item);
 }

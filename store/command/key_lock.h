@@ -16,8 +16,8 @@
  * item can have its address.
  *
  * Lock:  store_key_lock(), _unlock(), _unlock_all() and _free() take the lock of
- *        the bucket. The functions with a store_bucket_t, and
- *        store_key_lock_take(), are called under it.
+ *        the bucket. The functions with an item
+ *        are called under it.
  * Crash: all locks are gone: the recovery clears the bit (store/memory/recover.h).
  * Trust: a connection can lock at most STORE_LOCKS_MAX items.
  */
@@ -80,7 +80,6 @@ void store_key_lock_remove(const store_caller_t *, store_bucket_t *,
                            store_item_t *);
 
 /** Unlock the item, which this connection has locked. */
-void store_key_lock_drop(const store_caller_t *, store_bucket_t *,
-                         store_item_t *);
+void store_key_lock_drop(const store_caller_t *, store_item_t *);
 
 #endif

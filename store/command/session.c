@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "store/command/binary.h"
+#include "store/command/counter_wire.h"
 #include "store/command/dump.h"
 #include "store/command/key_lock.h"
 #include "store/command/meta_set.h"
@@ -38,13 +39,14 @@ void store_session_free(store_session_t *session)
     if (session->item)
         store_item_release(session->caller.space, session->item);
     store_key_lock_free(&session->caller);
+    store_counter_wire_end(session);
     free(session->prefix);
     free(session);
 }
 
 size_t store_session_line_max(void)
 {
-    return STORE_GET_LINE + 1;
+    return STORE_COUNTER_REQUEST;
 }
 
 int store_session_is_over(const store_session_t *session)
@@ -178,6 +180,18 @@ static void spend(store_session_t *session, unsigned commands, unsigned *budget)
     *budget = cost < *budget ? *budget - (unsigned)cost : 0;
 }
 
+static store_protocol_t protocol_of(uint8_t first)
+{
+    switch (first) {
+    case STORE_BINARY_REQUEST:
+        return STORE_PROTOCOL_BINARY;
+    case STORE_COUNTER_MAGIC:
+        return STORE_PROTOCOL_COUNTER;
+    default:
+        return STORE_PROTOCOL_TEXT;
+    }
+}
+
 /* @return bytes that were used; 0: more are needed, or the session is over */
 static size_t serve(store_session_t *session, const char *bytes, size_t n,
                     store_reply_t *reply, unsigned *budget)
@@ -190,12 +204,18 @@ static size_t serve(store_session_t *session, const char *bytes, size_t n,
     if (n == 0)
         return 0;
     if (session->protocol == STORE_PROTOCOL_NONE)
-        session->protocol = (uint8_t)bytes[0] == STORE_BINARY_REQUEST
-                                ? STORE_PROTOCOL_BINARY
-                                : STORE_PROTOCOL_TEXT;
-    used = session->protocol == STORE_PROTOCOL_BINARY
-               ? store_binary_input(session, bytes, n, reply)
-               : serve_line(session, bytes, n, reply);
+        session->protocol = protocol_of((uint8_t)bytes[0]);
+    switch (session->protocol) {
+    case STORE_PROTOCOL_BINARY:
+        used = store_binary_input(session, bytes, n, reply);
+        break;
+    case STORE_PROTOCOL_COUNTER:
+        used = store_counter_wire_input(session, bytes, n, reply);
+        break;
+    default:
+        used = serve_line(session, bytes, n, reply);
+        break;
+    }
     if (used > 0)
         spend(session, session->phase == STORE_PHASE_COMMAND, budget);
     return used;
@@ -205,6 +225,14 @@ static bool value_is_complete(const store_session_t *session)
 {
     return session->phase == STORE_PHASE_VALUE &&
            store_value_is_complete(session);
+}
+
+static void dump_slice(store_session_t *session, store_reply_t *reply)
+{
+    if (session->protocol == STORE_PROTOCOL_COUNTER)
+        store_counter_wire_dump(session, reply);
+    else
+        store_dump_slice(session, reply);
 }
 
 size_t store_session_input(store_session_t *session, const char *bytes,
@@ -218,7 +246,7 @@ size_t store_session_input(store_session_t *session, const char *bytes,
             break;
         }
         if (session->phase == STORE_PHASE_DUMP) {
-            store_dump_slice(session, reply);
+            dump_slice(session, reply);
             *budget = session->phase == STORE_PHASE_DUMP ? 0 : *budget - 1;
             continue;
         }

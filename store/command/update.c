@@ -92,7 +92,7 @@ static store_result_t replace(const store_caller_t *caller, store_item_t *item,
             inherit(&bucket, item, old);
         *cas = store_key_lock_put(caller, &bucket, item, old);
         if (how->unlock)
-            store_key_lock_drop(caller, &bucket, item);
+            store_key_lock_drop(caller, item);
     }
     else if (how->mode == STORE_MODE_ADD && rv == STORE_NOT_STORED) {
         /* The present one counts as used. */

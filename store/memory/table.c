@@ -90,9 +90,9 @@ void store_table_free(store_table_t *table)
     free(table);
 }
 
-uint64_t store_table_hash(const void *key, uint8_t klen)
+uint64_t store_table_hash(const void *key, size_t n)
 {
-    return apr_siphash24(key, klen, hash_key);
+    return apr_siphash24(key, n, hash_key);
 }
 
 void store_table_lock(store_table_t *table, uint64_t hash)

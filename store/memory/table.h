@@ -14,6 +14,8 @@
 #ifndef APPPOOL_STORE_MEMORY_TABLE_H
 #define APPPOOL_STORE_MEMORY_TABLE_H
 
+#include <stddef.h>
+
 #include "store/memory/extent.h"
 
 typedef struct store_table store_table_t;
@@ -23,7 +25,7 @@ store_table_t *store_table_make(uint64_t size);
 void store_table_free(store_table_t *);
 
 /** The hash of a key: SipHash with a random key, one for each start. */
-uint64_t store_table_hash(const void *key, uint8_t klen);
+uint64_t store_table_hash(const void *key, size_t n);
 
 void store_table_lock(store_table_t *, uint64_t hash);
 /** @return 1: locked; 0: another thread has it */

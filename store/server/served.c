@@ -14,6 +14,7 @@
 
 #include "spawner/shared/heartbeat.h"
 #include "store/clock.h"
+#include "store/command/counter.h"
 #include "store/server/listener.h"
 #include "store/server/mailbox.h"
 #include "store/note.h"
@@ -314,6 +315,7 @@ void store_served_forget(store_served_t *s)
     store_sweep_lock();
     *link = s->next;
     store_sweep_unlock();
+    store_counter_forget(s->space);
     store_space_close(s->space);
     free(s->options.uids);
     free(s);

@@ -2,7 +2,7 @@
 
 /**
  * @file conversations.h
- * @brief What clients send to the store, in its three protocols.
+ * @brief What clients send to the store, in its four protocols.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_CONVERSATIONS_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_CONVERSATIONS_H
@@ -14,7 +14,7 @@ typedef struct {
     size_t n;
 } conversation_t;
 
-#define CONVERSATIONS 4
+#define CONVERSATIONS 6
 
 extern const conversation_t conversations[CONVERSATIONS];
 

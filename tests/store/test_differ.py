@@ -6,6 +6,7 @@ import struct
 import pytest
 
 from harness import replies as parse
+from harness.commands import CasOf
 from harness.differ import case, compare, reduce, report
 from harness.proxy import Faulty, Filter, replaced, unchanged
 from harness.servers import Memcached
@@ -62,6 +63,14 @@ def test_cas_values_are_mapped() -> None:
     assert not equal.parts(parse.Cas(5), parse.Cas(71))
     assert not equal.parts(parse.Cas(7), parse.Cas(71))
     assert not equal.parts(parse.Cas(0), parse.Cas(72))
+
+
+def test_an_older_cas_is_older_for_both() -> None:
+    """One of the servers has counted above 1000, and the other has not."""
+    older = CasOf(b"k1", -1000, False)
+    assert older.bytes({b"k1": 1016}) == b"16"
+    assert older.bytes({b"k1": 989}) == b"1"
+    assert int(older.bytes({})) > 1016
 
 
 def test_a_repeated_cas_is_found() -> None:

@@ -10,16 +10,16 @@ from harness.keys import BAD_KEYS, COUNTERS, KEYS, TOO_LONG
 
 class CasOf(NamedTuple):
     """The cas value that the key had before the episode, plus some number. A
-    key that is not there has NO_CAS. So has a sum that is not above 0: 0 is no
-    cas value, and memcached reads behind a number from 1 << 63 on."""
+    key that is not there has NO_CAS. A sum that is not above 0 is 1: 0 is no
+    cas value, and memcached reads behind a number from 1 << 63 on. So it is
+    older than the present one, also if only one of the servers has counted that
+    far."""
     key: bytes
     plus: int
     wide: bool  # 8 bytes, else in digits
 
     def bytes(self, known: dict[bytes, int]) -> bytes:
-        value = known.get(self.key, NO_CAS) + self.plus
-        if value <= 0:
-            value = NO_CAS
+        value = max(known.get(self.key, NO_CAS) + self.plus, 1)
         return struct.pack(">Q", value) if self.wide else b"%d" % value
 
 

@@ -22,8 +22,6 @@ typedef struct {
     uint32_t max_object; /**< bytes of a value */
     unsigned threads;
     unsigned max_connections;
-    /** Fill in lines of `stats conns`; NULL: none. */
-    void (*connections)(store_reply_t *, store_space_t *);
 } store_server_t;
 
 #endif

@@ -245,13 +245,29 @@ static void wrong_lengths(void **state)
     wire_close(&w);
 }
 
+/* Of the beginnings of keys: memcached has them, if it is told to. */
+static void details(void **state)
+{
+    wire_t w;
+
+    (void)state;
+    wire_open(&w, 16);
+    expect(&w, 0x10, "detail on", 0, "");
+    expect(&w, 0x10, "detail off", 0, "");
+    expect(&w, 0x10, "detail", STORE_STATUS_NOT_FOUND, "Not found");
+    ask(&w, 0x10, "", 0, "detail dump", "", 0);
+    assert_int_equal(w.n_replies, 2 * STORE_PACKET_HEAD + 13);
+    assert_memory_equal(w.replies + STORE_PACKET_HEAD, "detailedEND\r\n", 13);
+    wire_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(storing),       cmocka_unit_test(missing),
         cmocka_unit_test(quiet),         cmocka_unit_test(counting),
         cmocka_unit_test(touching),      cmocka_unit_test(other_commands),
-        cmocka_unit_test(wrong_lengths),
+        cmocka_unit_test(wrong_lengths), cmocka_unit_test(details),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

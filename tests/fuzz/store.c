@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The bytes of a client of the store, in its three protocols: any bytes, in any
+/* The bytes of a client of the store, in its four protocols: any bytes, in any
  * pieces. The replies are the same for all pieces, and nothing stays in use.
  *
  * Input: a byte (the size of the pieces), and the bytes that are sent. */
@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/command/counter.h"
 #include "store/memory/region.h"
 #include "store/memory/space.h"
 #include "tests/fuzz/fuzz.h"
@@ -114,16 +115,18 @@ static void converse(const char *bytes, size_t size, size_t piece,
     must(session != NULL);
     talk(session, bytes, size, piece, heard);
     store_session_free(session);
+    store_counter_forget(space);
     store_space_close(space);
     store_region_close();
     close(items);
     close(figures);
 }
 
-/* Statistics contain how long the process has run. */
+/* Statistics contain how long the process has run, and numbers of sessions. */
 static int has_statistics(const heard_t *heard)
 {
-    return memmem(heard->text, heard->n, "rusage", 6) != NULL;
+    return memmem(heard->text, heard->n, "rusage", 6) ||
+           memmem(heard->text, heard->n, ":secs_since", 11);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -261,6 +261,59 @@ static void there_is_a_limit(void **state)
     close_room(&room);
 }
 
+/* ---- a lock that comes in the middle of a change ---- */
+
+static const store_caller_t *intruder; /* NULL: none comes */
+static unsigned items_before;          /* that are made before it comes */
+
+store_item_t *__real_store_item_make(store_space_t *, const void *, uint8_t,
+                                     uint32_t, uint32_t, uint32_t);
+store_item_t *__wrap_store_item_make(store_space_t *, const void *, uint8_t,
+                                     uint32_t, uint32_t, uint32_t);
+store_item_t *__wrap_store_item_make(store_space_t *space, const void *key,
+                                     uint8_t klen, uint32_t flags,
+                                     uint32_t exptime, uint32_t length)
+{
+    if (intruder && items_before-- == 0) {
+        assert_int_equal(store_key_lock(intruder, "k", 1), STORE_DONE);
+        intruder = NULL;
+    }
+    return __real_store_item_make(space, key, klen, flags, exptime, length);
+}
+
+/* The new item is made after a look at the old one, and put after another. */
+static void a_change_looks_twice(void **state)
+{
+    static const struct {
+        const char *says, *hears;
+        unsigned items_before; /* the value that is read */
+    } lines[] = {
+        {"incr k 1\r\n", "LOCKED\r\n", 0},
+        {"append k 0 0 1\r\n2\r\n", "LOCKED\r\n", 1},
+        {"set k 0 0 1\r\n2\r\n", "LOCKED\r\n", 0},
+        {"md k I\r\n", "NS\r\n", 0},
+        {"ma k O1\r\n", "NS O1\r\n", 0},
+    };
+    store_counters_t counters;
+    store_locks_t locked = {0};
+    wire_t w;
+
+    (void)state;
+    wire_open(&w, 16);
+    wire_expect(&w, "set k 0 0 1\r\n1\r\n", "STORED\r\n");
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        const store_caller_t other = {w.shelf.space, &counters, NULL, &locked};
+
+        intruder = &other;
+        items_before = lines[i].items_before;
+        wire_expect(&w, lines[i].says, lines[i].hears);
+        assert_null(intruder);
+        wire_expect(&w, "get k\r\n", "VALUE k 0 1\r\n1\r\nEND\r\n");
+        store_key_lock_free(&other);
+    }
+    wire_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +326,7 @@ int main(void)
         cmocka_unit_test(a_lock_ends_with_the_store),
         cmocka_unit_test(it_is_not_evicted),
         cmocka_unit_test(there_is_a_limit),
+        cmocka_unit_test(a_change_looks_twice),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,8 +108,11 @@ class HttpdBalancer:
 
     def __init__(self, front: Httpd, hosts: list[Httpd]) -> None:
         self.front = front
-        # While a host is stopped, its health checks fail.
-        front.log.expect("AH00957: HCOH: attempt to connect to ")
+        # While a host is stopped, its health checks fail. And a request may
+        # have chosen a host that is out before it connects; it goes to the
+        # other one.
+        front.log.expect("AH00957: HCOH: attempt to connect to ",
+                         "AH01114: HTTP: failed to make connection to backend")
         self.port = front.port
         front.modules += ["slotmem_shm", "proxy_balancer",
                           "lbmethod_bybusyness", "proxy_hcheck", "headers"]

@@ -407,6 +407,8 @@ ctl_sources = \
 	ctl/status_table.c \
 	ctl/store.c \
 	ctl/store_command.c \
+	ctl/store_lock.c \
+	ctl/store_once.c \
 	ctl/store_space.c \
 	ctl/terminal.c \
 	ctl/top.c

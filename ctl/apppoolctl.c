@@ -81,6 +81,10 @@ static const char help[] =
     "live\n"
     "  store flush SPACE\n"
     "                   remove all items of a space\n"
+    "  store once NAME [--space SPACE] [--every S] [--kill] -- COMMAND...\n"
+    "                   run a command while the lock NAME of the store is "
+    "held:\n"
+    "                   on one host of several, for cron\n"
     "  detect DIR       show the command that runs the application in DIR if "
     "no\n"
     "                   AppCommand is set, and why; needs no httpd\n"
@@ -92,6 +96,18 @@ static const char help[] =
     "  --timeout S      with --wait: wait for at most S seconds\n"
     "  --seconds S      for top: the time between two screens, default 2\n"
     "  --times N        for top: the number of screens, default no limit\n"
+    "  --space SPACE    for store once: the space with the lock; default: the "
+    "only one\n"
+    "  --every S        for store once: begin no run within S seconds after "
+    "another,\n"
+    "                   default 30\n"
+    "  --conflict-exit-code N\n"
+    "                   for store once: the exit status when the command is "
+    "not "
+    "run,\n"
+    "                   default 0\n"
+    "  --kill           for store once: end the command when the lock is "
+    "lost\n"
     "  --json           print the JSON that the server has sent; for events "
     "and\n"
     "                   top, print one object a line\n"
@@ -216,6 +232,9 @@ static const char *surplus(const asked_t *q, int words, int may)
            : q->times && !(may & TOP)     ? "--times"
            : q->timeout && !(may & WAIT)  ? "--timeout"
            : q->wait && !(may & WAIT)     ? "--wait"
+           : q->space && !(may & TOP)     ? "--space"
+           : q->every && !(may & TOP)     ? "--every"
+           : q->kill && !(may & TOP)      ? "--kill"
                                           : NULL;
 }
 
@@ -285,6 +304,10 @@ int main(int argc, char **argv)
         {"timeout", required_argument, NULL, 't'},
         {"rolling", no_argument, NULL, 'R'},
         {"blocking", no_argument, NULL, 'B'},
+        {"space", required_argument, NULL, 'S'},
+        {"every", required_argument, NULL, 'e'},
+        {"conflict-exit-code", required_argument, NULL, 'E'},
+        {"kill", no_argument, NULL, 'k'},
         {"version", no_argument, NULL, 'V'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
@@ -292,7 +315,7 @@ int main(int argc, char **argv)
     const char *how;
     int c;
 
-    while ((c = getopt_long(argc, argv, "d:fjhn:s:", options, NULL)) != -1)
+    while ((c = getopt_long(argc, argv, "d:E:fjhn:s:", options, NULL)) != -1)
         switch (c) {
         case 'd':
             q.dir = optarg;
@@ -314,6 +337,18 @@ int main(int argc, char **argv)
             break;
         case 't':
             q.timeout = optarg;
+            break;
+        case 'S':
+            q.space = optarg;
+            break;
+        case 'e':
+            q.every = optarg;
+            break;
+        case 'E':
+            q.conflict = optarg;
+            break;
+        case 'k':
+            q.kill = 1;
             break;
         case 'R':
         case 'B':

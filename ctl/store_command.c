@@ -2,11 +2,13 @@
 
 #include "ctl/store_command.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "ctl/ask.h"
 #include "ctl/store.h"
+#include "ctl/store_once.h"
 #include "ctl/store_space.h"
 
 static int status(const char *dir, const asked_t *q)
@@ -39,6 +41,7 @@ static const struct {
     {"status", 2, 2, NULL, status},
     {"top", 2, 2, NULL, NULL},
     {"ready", 2, 2, NULL, ready},
+    {"once", 4, INT_MAX, "a name and a command", store_once},
     {"keys", 3, 4, "the name of a space", keys},
     {"flush", 3, 3, "the name of a space", flush},
 };
@@ -61,6 +64,13 @@ int store_command(const asked_t *q)
     if (q->seconds || q->times)
         return ask_complain(EXIT_USAGE, "store %s does not take %s", word,
                             q->seconds ? "--seconds" : "--times");
+    if (all[i].act != store_once &&
+        (q->space || q->every || q->conflict || q->kill))
+        return ask_complain(EXIT_USAGE, "store %s does not take %s", word,
+                            q->space      ? "--space"
+                            : q->every    ? "--every"
+                            : q->conflict ? "--conflict-exit-code"
+                                          : "--kill");
     rv = ask_directory(&dir);
     return rv != 0 ? rv : all[i].act(dir, q);
 }

@@ -74,8 +74,7 @@ static int join(int fd)
     return -1;
 }
 
-/* @param stream to be closed */
-static int connect_to(const char *dir, const char *space, FILE **stream)
+int store_space_connect(const char *dir, const char *space, FILE **stream)
 {
     char stores[PATH_MAX];
     int at, fd;
@@ -99,9 +98,7 @@ static int connect_to(const char *dir, const char *space, FILE **stream)
                         strerror(errno));
 }
 
-/* Send a command, which is a line. @return 0: the store does not respond. It
- * closes the connection of a user that it does not serve. */
-static int send_line(FILE *stream, const char *line)
+int store_space_send(FILE *stream, const char *line)
 {
     size_t n = strlen(line);
 
@@ -195,11 +192,11 @@ int store_space_keys(const char *dir, const char *space, const char *prefix,
 {
     char line[RESPONSE_LINE];
     FILE *stream;
-    int status = connect_to(dir, space, &stream), ended = 0;
+    int status = store_space_connect(dir, space, &stream), ended = 0;
 
     if (status != 0)
         return status;
-    if (send_line(stream, "lru_crawler metadump all\r\n"))
+    if (store_space_send(stream, "lru_crawler metadump all\r\n"))
         while (!ended && fgets(line, sizeof line, stream)) {
             line[strcspn(line, "\r\n")] = 0;
             ended = strncmp(line, "key=", 4) != 0;
@@ -219,11 +216,11 @@ int store_space_flush(const char *dir, const char *space, int raw)
 {
     char line[RESPONSE_LINE];
     FILE *stream;
-    int status = connect_to(dir, space, &stream), responded;
+    int status = store_space_connect(dir, space, &stream), responded;
 
     if (status != 0)
         return status;
-    responded = send_line(stream, "flush_all\r\n") &&
+    responded = store_space_send(stream, "flush_all\r\n") &&
                 fgets(line, sizeof line, stream) != NULL;
     fclose(stream);
     if (!responded)

@@ -49,6 +49,7 @@ ONLY = {
 
 # Functions with the files that may call them.
 FORKS = {
+    "ctl/store_once.c",
     "mod_apppool/parent/exec_program.c",
     "spawner/alert/notify_command.c",
     "spawner/child/boot.c",

@@ -146,6 +146,7 @@ store_cluster_sources = \
 store_server_sources = \
 	store/server/accept.c \
 	store/server/cluster_host.c \
+	store/server/admin.c \
 	store/server/config.c \
 	store/server/config_cluster.c \
 	store/server/config_value.c \
@@ -407,6 +408,7 @@ ctl_sources = \
 	ctl/status_table.c \
 	ctl/store.c \
 	ctl/store_command.c \
+	ctl/store_handover.c \
 	ctl/store_lock.c \
 	ctl/store_once.c \
 	ctl/store_space.c \
@@ -649,6 +651,7 @@ unit_tests = \
 	tests/unit/report_cluster \
 	tests/unit/report_store \
 	tests/unit/store_apply \
+	tests/unit/store_admin \
 	tests/unit/store_chunk \
 	tests/unit/store_follower \
 	tests/unit/store_vip \

@@ -8,6 +8,7 @@
 
 #include "ctl/ask.h"
 #include "ctl/store.h"
+#include "ctl/store_handover.h"
 #include "ctl/store_once.h"
 #include "ctl/store_space.h"
 
@@ -19,6 +20,11 @@ static int status(const char *dir, const asked_t *q)
 static int ready(const char *dir, const asked_t *q)
 {
     return store_ready(dir, q->raw);
+}
+
+static int handover(const char *dir, const asked_t *q)
+{
+    return store_handover(dir, q->raw);
 }
 
 static int keys(const char *dir, const asked_t *q)
@@ -41,6 +47,7 @@ static const struct {
     {"status", 2, 2, NULL, status},
     {"top", 2, 2, NULL, NULL},
     {"ready", 2, 2, NULL, ready},
+    {"handover", 2, 2, NULL, handover},
     {"once", 4, INT_MAX, "a name and a command", store_once},
     {"keys", 3, 4, "the name of a space", keys},
     {"flush", 3, 3, "the name of a space", flush},

@@ -1,0 +1,99 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/admin.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/shared/contract.h"
+#include "store/note.h"
+#include "store/server/listener.h"
+#include "store/server/loop.h"
+
+#define REQUEST "handover\n"
+
+static struct {
+    int listener;
+    uid_t owner;
+    char path[CONTRACT_RUNTIME_MAX + 32];
+    const char *(*handover)(void);
+} admin = {.listener = -1};
+
+static void respond(int fd, const char *request, size_t n)
+{
+    char response[256] = "ERROR the store knows no such request\n";
+    const char *why;
+
+    if (n == strlen(REQUEST) && memcmp(request, REQUEST, n) == 0) {
+        why = admin.handover();
+        if (why)
+            snprintf(response, sizeof response, "ERROR %s\n", why);
+        else
+            snprintf(response, sizeof response, "OK\n");
+    }
+    if (send(fd, response, strlen(response), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+        /* The log has it, too. */
+    }
+}
+
+static void on_request(void *ctx)
+{
+    int fd = (int)(intptr_t)ctx;
+    char request[32];
+    ssize_t n = recv(fd, request, sizeof request, MSG_DONTWAIT);
+
+    if (n < 0 && errno == EAGAIN)
+        return;
+    store_loop_unwatch(fd);
+    if (n > 0)
+        respond(fd, request, (size_t)n);
+    close(fd);
+}
+
+static void on_listener(void *ctx)
+{
+    uid_t uid = 0;
+    int fd = store_listener_accept(admin.listener, &uid);
+
+    (void)ctx;
+    if (fd < 0)
+        return;
+    if (uid != 0 && uid != admin.owner)
+        store_note(STORE_WARN, "user %lu may not administer the store",
+                   (unsigned long)uid);
+    else if (store_loop_watch(fd, on_request, (void *)(intptr_t)fd) == 0)
+        return;
+    close(fd);
+}
+
+int store_admin_begin(const char *directory, const char *(*handover)(void))
+{
+    struct stat st;
+
+    snprintf(admin.path, sizeof admin.path, "%s/..", directory);
+    if (stat(admin.path, &st) != 0)
+        return -1;
+    admin.owner = st.st_uid;
+    admin.handover = handover;
+    snprintf(admin.path, sizeof admin.path, "%s/%s", directory,
+             strrchr(CONTRACT_STORE_ADMIN, '/') + 1);
+    admin.listener = store_listener_make(admin.path);
+    if (admin.listener < 0)
+        return -1;
+    return store_loop_watch(admin.listener, on_listener, NULL);
+}
+
+void store_admin_end(void)
+{
+    if (admin.listener < 0)
+        return;
+    store_loop_unwatch(admin.listener);
+    close(admin.listener);
+    unlink(admin.path);
+    admin.listener = -1;
+}

@@ -1,0 +1,30 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file admin.h
+ * @brief The socket CONTRACT_STORE_ADMIN, by which root asks the store itself.
+ *        The socket of a space does not do for that: on a slave it leads to the
+ *        master.
+ *
+ * A request is the line "handover\n". The response is "OK\n", or "ERROR" and a
+ * sentence. Then the store closes the connection.
+ *
+ * Lock:  none; the main thread.
+ * Trust: the kernel names the user of a client. Root may ask, and the owner of
+ *        the runtime directory, who is another user if httpd is not root.
+ */
+#ifndef APPPOOL_STORE_SERVER_ADMIN_H
+#define APPPOOL_STORE_SERVER_ADMIN_H
+
+/**
+ * Listen, after the spaces are served.
+ * @param directory CONTRACT_STORES, absolute; it is in the runtime directory
+ * @param handover  does it; returns NULL, or why not
+ * @return 0, or -1: errno
+ */
+int store_admin_begin(const char *directory, const char *(*handover)(void));
+
+/** Close and remove the socket. */
+void store_admin_end(void);
+
+#endif

@@ -231,6 +231,7 @@ void store_role_tick(int64_t now)
         tick_master(now);
     else
         STORE_SET(role.figures->relayed, store_relay_count());
+    STORE_SET(role.figures->ready, (uint64_t)store_role_is_ready());
 }
 
 int store_role_is_hurried(void)

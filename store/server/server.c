@@ -27,6 +27,7 @@
 #include "store/memory/region.h"
 #include "store/cluster/role.h"
 #include "store/server/accept.h"
+#include "store/server/admin.h"
 #include "store/server/cluster_host.h"
 #include "store/server/keep.h"
 #include "store/server/loop.h"
@@ -285,6 +286,10 @@ static int begin(const char *runtime)
     rv = store_cluster_host_begin(&config->cluster, server.worker,
                                   server.server.threads);
     store_config_free(config);
+    if (rv == 0 && store_role() != STORE_ALONE &&
+        store_admin_begin(server.startup.sockets, store_role_handover) != 0)
+        store_note(STORE_WARN, "no handover is possible: %s/admin: %s",
+                   server.startup.sockets, strerror(errno));
     return rv != 0;
 }
 
@@ -292,6 +297,7 @@ static void stop_threads(void)
 {
     unsigned i;
 
+    store_admin_end();
     store_role_end();
     for (i = 0; i < server.server.threads; i++)
         store_worker_stop(&server.worker[i]);

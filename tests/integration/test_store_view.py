@@ -12,6 +12,7 @@ import pytest
 from harness import sentences
 from harness.browser import Browser
 from harness.httpd import Httpd
+from harness.ports import reserve_port
 from harness.procs import kill9
 from harness.space import Space
 from harness.users import as_user
@@ -154,6 +155,34 @@ def test_alone(httpd: Httpd, shop: Space) -> None:
     assert "master" not in httpd.ctl("store").stdout
     assert "Hosts of the store" not in httpd.get("/apppool-status").text
     assert "apppool_store_ready" not in metrics(httpd)
+
+
+def test_master_without_slaves(httpd: Httpd) -> None:
+    """This host has the virtual address, and there is no other host."""
+    ports = [reserve_port() for _ in range(3)]
+    httpd.directives += [
+        "AppStoreSave Off", "AppStoreVirtualIP 127.0.0.1",
+        "AppStorePeers 127.0.0.1",
+        "AppStorePorts " + " ".join(str(port) for port, _ in ports)]
+    httpd.app("shop", "AppGroupName shop", "AppStore 8M")
+    httpd.start()
+    wait_until(lambda: httpd.ctl("store", "ready").returncode == 0,
+               "the master is ready")
+    cluster = httpd.status()["store"]["cluster"]
+    assert cluster["role"] == "master"
+    assert cluster["virtual_ip"] == "127.0.0.1"
+    assert cluster["complete"] and cluster["ready"]
+    assert (cluster["handover"], cluster["slaves"]) == (False, [])
+    assert "master of 127.0.0.1 since 20" in httpd.ctl("store").stdout
+    done = httpd.ctl("store", "handover")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "no handover: no slave has the whole copy" in done.stderr
+    now = metrics(httpd)
+    assert value(now, "apppool_store_ready") == 1
+    assert now["apppool_store_slave_lag"].samples == []
+    page = httpd.get("/apppool-status").text
+    assert "This host is the <b>master</b> of <b>127.0.0.1</b>" in page
+    assert "There is no slave." in page
 
 
 def test_keys(httpd: Httpd, shop: Space) -> None:

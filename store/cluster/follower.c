@@ -120,12 +120,13 @@ static void look_at(link_t *l, int64_t now)
 {
     const store_applied_t *r = store_apply_result(l->apply);
 
+    /* Before `connected`: the relay asks what the master is. */
+    STORE_SET(follower.state.is_yrmcds, r->is_yrmcds);
     if (r->has_begun && !l->has_begun)
         has_begun(l);
     guess(l, now);
     if (r->is_complete && !l->is_complete)
         is_complete(l);
-    STORE_SET(follower.state.is_yrmcds, r->is_yrmcds);
     STORE_SET(follower.figures->yrmcds, (uint64_t)r->is_yrmcds);
     STORE_SET(follower.figures->received, r->received);
 }

@@ -10,15 +10,18 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "spawner/shared/clock_ms.h"
 #include "store/cluster/follower.h"
 #include "store/note.h"
 
-#define AGAIN      INT64_C(100)  /* ms, after a connect() that has failed */
-#define CONNECT    INT64_C(1000) /* ms: then the address may have moved */
-#define HEAD       24            /* bytes of a packet's head */
-#define BODY       4096          /* bytes: no reply has more */
-#define NOTE_AGAIN INT64_C(60000)
-#define EVENTS     (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
+#define AGAIN           INT64_C(100) /* ms, after a connect() that has failed */
+#define CONNECT         INT64_C(1000) /* ms: then the address may have moved */
+#define HEAD            24            /* bytes of a packet's head */
+#define BODY            4096          /* bytes: no reply has more */
+#define UNKNOWN         INT64_C(2500) /* ms: a master of ours has said hello */
+#define UNKNOWN_COMMAND 0x81          /* status of a reply */
+#define NOTE_AGAIN      INT64_C(60000)
+#define EVENTS          (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 
 enum { IS_YRMCDS, DOES_NOT_SERVE, HAS_ANOTHER_KEY, REASONS };
 
@@ -29,7 +32,7 @@ static struct {
     int is_down;             /* the last connect() has failed */
     int is_back;
     unsigned attempts; /* connect() that have not ended */
-    int64_t retry_at;
+    int64_t began, retry_at;
     int64_t noted_at[REASONS]; /* by reason; 0: never */
 } master;
 
@@ -38,6 +41,7 @@ void store_relay_master_begin(const store_cluster_t *config, int epoll)
     memset(&master, 0, sizeof master);
     master.config = config;
     master.epoll = epoll;
+    master.began = clock_ms();
 }
 
 static void look_at_master(void)
@@ -51,10 +55,13 @@ static void look_at_master(void)
     master.is_yrmcds = state.is_yrmcds;
 }
 
+/* A yrmcds without items sends nothing to its slaves. So after some time the
+ * master is asked. */
 int store_relay_master_is_due(int64_t now)
 {
     look_at_master();
-    if (!master.is_known || now < master.retry_at)
+    if (now < master.retry_at ||
+        (!master.is_known && now - master.began < UNKNOWN))
         return 0;
     return !master.is_down || master.attempts == 0;
 }
@@ -144,7 +151,8 @@ static int is_connected(const store_relay_master_t *m, int64_t now)
 static int start_stream(store_relay_master_t *m)
 {
     const store_cluster_t *c = master.config;
-    int is_secret = c->n_secret > 0 && !master.is_yrmcds;
+    int may_be_plain = master.is_known ? master.is_yrmcds : c->n_plain > 0;
+    int is_secret = c->n_secret > 0 && !may_be_plain;
 
     m->stream = store_stream_make(m->fd, 0, is_secret ? c->secret : NULL,
                                   is_secret ? c->n_secret : 0);
@@ -222,9 +230,11 @@ static int read_head(store_relay_master_t *m)
     memcpy(&body, m->packet + 8, sizeof body);
     m->n_body = ntohl(body);
     m->has_head = 1;
-    return (unsigned char)m->packet[0] == 0x81 &&
-                   (unsigned char)m->packet[1] == STORE_RELAY_SPACE &&
-                   m->n_body <= BODY
+    if ((unsigned char)m->packet[0] != 0x81 || m->n_body > BODY)
+        return -1;
+    /* yrmcds does not repeat an opcode that it does not know. */
+    return (unsigned char)m->packet[1] == STORE_RELAY_SPACE ||
+                   (unsigned char)m->packet[7] == UNKNOWN_COMMAND
                ? 1
                : -1;
 }
@@ -267,6 +277,10 @@ static int name_space(store_relay_master_t *m)
         rv = read_head(m);
     if (rv != 1)
         return rv;
+    if (!master.is_known && (unsigned char)m->packet[7] == UNKNOWN_COMMAND) {
+        master.is_known = master.is_yrmcds = 1;
+        return -1;
+    }
     if (m->packet[6] != 0 || m->packet[7] != 0)
         return -2;
     return receive(m, body, m->n_body);

@@ -126,6 +126,29 @@ static void yrmcds_gets_the_open_space_without_a_name(void **state)
     scene_is_yrmcds(0);
 }
 
+/* It has no items, so the follower has heard nothing of it. */
+static void yrmcds_that_says_nothing_is_asked(void **state)
+{
+    int client, master;
+
+    (void)state;
+    scene_is_unknown(1);
+    client = scene_client("shop");
+    scene_send(client, "get a\r\n", 7);
+    master = scene_accept();
+    scene_expect_name(master, "shop");
+    scene_answer_name(master, 0x81);
+    scene_expect_end(master);
+    close(master);
+    master = scene_accept_with("get a\r\n");
+    scene_send(master, "END\r\n", 5);
+    scene_expect(client, "END\r\n", 5);
+    close(master);
+    close(client);
+    scene_wait_count(0);
+    scene_is_unknown(0);
+}
+
 static void refusal_of_the_master_closes_the_client(void **state)
 {
     int client = scene_client("blog"), master = scene_accept();
@@ -250,6 +273,7 @@ int main(void)
         cmocka_unit_test(slow_client_holds_only_the_buffers),
         cmocka_unit_test(slow_master_stops_the_client),
         cmocka_unit_test(yrmcds_gets_the_open_space_without_a_name),
+        cmocka_unit_test(yrmcds_that_says_nothing_is_asked),
         cmocka_unit_test(refusal_of_the_master_closes_the_client),
         cmocka_unit_test(limit_of_the_space_holds),
         cmocka_unit_test(relays_a_thousand_clients),

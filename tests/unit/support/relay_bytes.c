@@ -39,6 +39,8 @@ void scene_answer_name(int master, unsigned status)
     if (status != 0) {
         reply[7] = (char)status;
         reply[11] = 5;
+        if (status == 0x81) /* as yrmcds */
+            reply[1] = 0x51;
         memcpy(reply + HEAD, "sorry", 5);
         n += 5;
     }

@@ -27,7 +27,8 @@ static store_space_t space[2] = {{.slot = 3, .name = "shop"},
                                  {.slot = 7, .name = "blog"}};
 static struct sockaddr_in address;
 static int listener;
-static int is_yrmcds; /* atomic */
+static int is_yrmcds;  /* atomic */
+static int is_unknown; /* atomic */
 static int served[SERVED];
 static unsigned n_served;
 
@@ -39,7 +40,7 @@ static char notes[1 << 16];
 void store_follower_state(store_follower_state_t *state)
 {
     memset(state, 0, sizeof *state);
-    state->connected = 1;
+    state->connected = !__atomic_load_n(&is_unknown, __ATOMIC_RELAXED);
     state->is_yrmcds = __atomic_load_n(&is_yrmcds, __ATOMIC_RELAXED);
 }
 
@@ -160,6 +161,13 @@ void scene_limit(const char *name, uint64_t connections)
 void scene_is_yrmcds(int yes)
 {
     __atomic_store_n(&is_yrmcds, yes, __ATOMIC_RELAXED);
+}
+
+void scene_is_unknown(int yes)
+{
+    store_relay_end();
+    __atomic_store_n(&is_unknown, yes, __ATOMIC_RELAXED);
+    scene_relay_again();
 }
 
 void scene_key(const char *key)

@@ -22,7 +22,8 @@
 
 #define MIB    (UINT64_C(1) << 20)
 #define KEY    16
-#define COUNTS 20 /* operations whose instructions are counted */
+#define COUNTS 20     /* operations whose instructions are counted */
+#define TIMED  200000 /* and whose time is measured */
 
 static int items_fd, figures_fd;
 static store_space_t *space;
@@ -161,22 +162,25 @@ static double seconds(void)
 
 static double nanoseconds(int what, unsigned first)
 {
-    job_t job = {what, first, 200000}, none = {NOTHING, first, 200000};
+    job_t job = {what, first, TIMED}, none = {NOTHING, first, TIMED};
     double began = seconds(), key;
 
     work(&none);
     key = seconds() - began;
     began = seconds();
     work(&job);
-    return (seconds() - began - key) / 200000 * 1e9;
+    return (seconds() - began - key) / TIMED * 1e9;
 }
 
+/* The time first: instructions are counted in a child, which writes to the same
+ * memfd. After that, the index of this process is not that of the memfd. */
 static void report(const char *name, int what, unsigned first, double limit)
 {
-    double key = instructions(NOTHING, 0);
+    double ns = nanoseconds(what, first), key = instructions(NOTHING, 0);
 
+    first += what == NEW ? TIMED : 0;
     verdict(name, instructions(what, first) - key, "instructions", limit, 1);
-    printf("# %.0f ns\n", nanoseconds(what, first));
+    printf("# %.0f ns\n", ns);
 }
 
 static void speed(void)

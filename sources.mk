@@ -122,6 +122,7 @@ store_cluster_sources = \
 	store/cluster/dial.c \
 	store/cluster/follower.c \
 	store/cluster/hello.c \
+	store/cluster/pump.c \
 	store/cluster/role.c \
 	store/cluster/vip.c \
 	store/cluster/cluster.c \
@@ -163,6 +164,8 @@ store_server_sources = \
 	store/server/sweep.c \
 	store/server/tcp_listener.c \
 	store/server/upkeep.c \
+	store/server/vip_clients.c \
+	store/server/vip_relay.c \
 	store/server/worker.c \
 	spawner/shared/heartbeat.c \
 	spawner/shared/privilege.c \

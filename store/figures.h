@@ -107,7 +107,8 @@ typedef struct {
     char vip[48];   /**< as text; "": there is none */
     /** @name of a slave */
     uint64_t connected; /**< 1: to a master */
-    uint64_t complete;  /**< 1: its copy is complete */
+    uint64_t complete;  /**< 1: its copy is complete. It stays when this host
+                           becomes the master */
     uint64_t yrmcds;    /**< 1: the master is a yrmcds */
     uint64_t received;  /**< changes, since the copy was complete */
     uint64_t relayed;   /**< connections of clients that are relayed or wait */

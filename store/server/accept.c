@@ -83,7 +83,7 @@ static void refuse_one_more(store_served_t *s, int fd, int64_t now)
                    s->options.name, s->options.max_connections);
 }
 
-void store_accept_take(store_served_t *s, int fd, uid_t uid)
+static void take(store_served_t *s, int fd, uid_t uid)
 {
     store_connection_t *c = store_connection_make(s, fd, uid);
 
@@ -91,6 +91,15 @@ void store_accept_take(store_served_t *s, int fd, uid_t uid)
         return;
     store_served_count(s, 1);
     store_worker_give(idlest(), c);
+}
+
+void store_accept_admit(store_served_t *s, int fd, uid_t uid, int64_t now)
+{
+    if (__atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
+        s->options.max_connections)
+        refuse_one_more(s, fd, now);
+    else
+        take(s, fd, uid);
 }
 
 int store_accept(store_served_t *s, int64_t now)
@@ -109,11 +118,8 @@ int store_accept(store_served_t *s, int64_t now)
             refuse_user(s, fd, uid, now);
         else if (store_role() == STORE_SLAVE)
             store_relay_take(s->space, fd);
-        else if (__atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
-                 s->options.max_connections)
-            refuse_one_more(s, fd, now);
         else
-            store_accept_take(s, fd, uid);
+            store_accept_admit(s, fd, uid, now);
     }
     return 0;
 }

@@ -23,8 +23,9 @@ void store_accept_begin(store_worker_t *workers, unsigned n);
  */
 int store_accept(store_served_t *, int64_t now);
 
-/** Have a worker serve this client. Takes the descriptor.
+/** Have a worker serve this client, unless there are too many of its space.
+ * Takes the descriptor.
  * @param uid of the client; 0: it is never refused */
-void store_accept_take(store_served_t *, int fd, uid_t uid);
+void store_accept_admit(store_served_t *, int fd, uid_t uid, int64_t now);
 
 #endif

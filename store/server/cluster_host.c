@@ -5,10 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "spawner/shared/clock_ms.h"
 #include "store/cluster/role.h"
 #include "store/server/accept.h"
 #include "store/server/listener.h"
 #include "store/server/loop.h"
+#include "store/server/vip_clients.h"
 
 static store_cluster_t config;
 static store_worker_t *workers;
@@ -60,15 +62,24 @@ static void close_clients(void)
         store_worker_close(&workers[i]);
 }
 
+/* A TCP client, and a relay that speaks TLS, have no user on this host. */
+static uid_t user_of(int fd)
+{
+    uid_t uid;
+
+    return store_listener_user(fd, &uid) != 0 || uid == (uid_t)-1 ||
+                   uid == geteuid()
+               ? 0
+               : uid;
+}
+
 /* The relay also ends at a stop. */
 static void serve(store_space_t *space, int fd)
 {
     store_served_t *s = served_of(space);
-    uid_t uid;
 
-    if (s && is_served(s) && store_role() == STORE_MASTER &&
-        store_listener_user(fd, &uid) == 0)
-        store_accept_take(s, fd, uid);
+    if (s && is_served(s) && store_role() == STORE_MASTER)
+        store_accept_admit(s, fd, user_of(fd), clock_ms());
     else
         close(fd);
 }
@@ -95,7 +106,21 @@ int store_cluster_host_begin(const store_cluster_t *c, store_worker_t *w,
     config = *c;
     workers = w;
     n_workers = n;
+    if (store_vip_clients_begin(&hooks) != 0)
+        return -1;
     return store_role_begin(&hooks);
+}
+
+void store_cluster_host_tick(int64_t now)
+{
+    store_role_tick(now);
+    store_vip_clients_tick();
+}
+
+void store_cluster_host_end(void)
+{
+    store_vip_clients_end();
+    store_role_end();
 }
 
 int store_cluster_host_is(const store_cluster_t *c)

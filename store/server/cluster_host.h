@@ -21,6 +21,12 @@
 int store_cluster_host_begin(const store_cluster_t *config,
                              store_worker_t *workers, unsigned n);
 
+/** Once a second, and while store_role_is_hurried(). @param now ms */
+void store_cluster_host_tick(int64_t now);
+
+/** Before the workers end. */
+void store_cluster_host_end(void);
+
 /** Is this the configuration of the cluster that is in use? */
 int store_cluster_host_is(const store_cluster_t *);
 

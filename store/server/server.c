@@ -142,7 +142,7 @@ static void look_at_workers(void)
 static void tick(void)
 {
     if (store_role_is_hurried() || server.now >= server.tick_at)
-        store_role_tick(server.now);
+        store_cluster_host_tick(server.now);
     if (server.now < server.tick_at)
         return;
     server.tick_at = server.now + TURN;
@@ -298,7 +298,7 @@ static void stop_threads(void)
     unsigned i;
 
     store_admin_end();
-    store_role_end();
+    store_cluster_host_end();
     for (i = 0; i < server.server.threads; i++)
         store_worker_stop(&server.worker[i]);
     store_sweep_stop();

@@ -12,24 +12,35 @@
 
 shelf_t fake_shelf;
 store_cluster_t fake_config;
-char fake_notes[1 << 16];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char notes[1 << 16];
 
 /* ---- what the slave calls ---- */
 
 void __wrap_store_note(int level, const char *format, ...);
 void __wrap_store_note(int level, const char *format, ...)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     va_list args;
     size_t n;
 
     (void)level;
     pthread_mutex_lock(&lock);
-    n = strlen(fake_notes);
+    n = strlen(notes);
     va_start(args, format);
-    vsnprintf(fake_notes + n, sizeof fake_notes - n, format, args);
+    vsnprintf(notes + n, sizeof notes - n, format, args);
     va_end(args);
     pthread_mutex_unlock(&lock);
+}
+
+int fake_logged(const char *text)
+{
+    int found;
+
+    pthread_mutex_lock(&lock);
+    found = strstr(notes, text) != NULL;
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 /* The master of these tests is at this host. */
@@ -57,7 +68,7 @@ int fake_setup(void **state)
 {
     (void)state;
     memset(&fake_config, 0, sizeof fake_config);
-    fake_notes[0] = 0;
+    notes[0] = 0;
     store_item_max = 1 << 20;
     shelf_open(&fake_shelf, 64, 1);
     return 0;

@@ -18,7 +18,9 @@
 extern shelf_t fake_shelf;
 extern store_cluster_t fake_config;
 extern const store_cluster_hooks_t fake_hooks;
-extern char fake_notes[1 << 16];
+
+/** Has the log such a line? */
+int fake_logged(const char *text);
 
 /** What the master sends. */
 typedef struct {

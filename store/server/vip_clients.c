@@ -1,0 +1,275 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/vip_clients.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/relay.h"
+#include "store/cluster/role.h"
+#include "store/cluster/vip.h"
+#include "store/note.h"
+#include "store/server/loop.h"
+#include "store/server/vip_relay.h"
+
+#define AT_ONCE 64   /* then other events have a turn */
+#define GUESTS  1024 /* connections of peers that have sent nothing yet */
+#define KIND    2    /* bytes that show whether it is a relay */
+#define TLS     0x16 /* first byte of its handshake */
+
+/* A connection of a peer. It is read by no worker yet. */
+typedef struct guest {
+    struct guest *next, *previous;
+    int fd;
+    int need; /* bytes of its first packet that have to be there */
+} guest_t;
+
+static const store_cluster_hooks_t *hooks;
+static int listeners[2] = {-1, -1};
+static int watched[2];
+static guest_t *guests;
+static unsigned n_guests;
+
+/* ---- to a worker ---- */
+
+static void serve(store_space_t *space, int fd)
+{
+    if (space)
+        hooks->serve(space, fd);
+    else
+        close(fd);
+}
+
+static void serve_open(int fd)
+{
+    const char *name = hooks->config->open_space;
+
+    serve(name[0] ? hooks->find(name) : NULL, fd);
+}
+
+/* ---- a connection of a peer ---- */
+
+static void remove_guest(guest_t *g)
+{
+    store_loop_unwatch(g->fd);
+    if (g->previous)
+        g->previous->next = g->next;
+    else
+        guests = g->next;
+    if (g->next)
+        g->next->previous = g->previous;
+    n_guests--;
+    free(g);
+}
+
+/* The next event comes when that many bytes are there, or the end. */
+static void ask_for(guest_t *g, int need)
+{
+    g->need = need;
+    setsockopt(g->fd, SOL_SOCKET, SO_RCVLOWAT, &need, sizeof need);
+}
+
+/* The packet is complete. */
+static void begin_relay(guest_t *g)
+{
+    unsigned char packet[STORE_VIP_PACKET], reply[STORE_VIP_HEAD];
+    int fd = g->fd, size = g->need;
+    store_space_t *space = NULL;
+    char name[STORE_NAME];
+
+    ask_for(g, 1);
+    remove_guest(g);
+    if (recv(fd, packet, (size_t)size, MSG_DONTWAIT) == size) {
+        store_vip_relay_name(packet, (size_t)size, name);
+        space = hooks->find(name);
+        store_vip_relay_reply(packet, space != NULL, reply);
+        if (send(fd, reply, sizeof reply, MSG_DONTWAIT | MSG_NOSIGNAL) !=
+            (ssize_t)sizeof reply)
+            space = NULL;
+    }
+    serve(space, fd);
+}
+
+static void begin_open(guest_t *g)
+{
+    int fd = g->fd;
+
+    ask_for(g, 1);
+    remove_guest(g);
+    serve_open(fd);
+}
+
+static void begin_secret(guest_t *g)
+{
+    int fd = g->fd;
+
+    ask_for(g, 1);
+    remove_guest(g);
+    store_vip_relay_take(hooks, fd);
+}
+
+static void end_guest(guest_t *g)
+{
+    int fd = g->fd;
+
+    remove_guest(g);
+    close(fd);
+}
+
+/* The packet names a space. With a secret, only TLS may do that. */
+static void on_head(guest_t *g, const unsigned char *head)
+{
+    size_t size = store_vip_relay_size(head);
+
+    if (size == 0 || hooks->config->n_secret > 0)
+        end_guest(g);
+    else
+        ask_for(g, (int)size);
+}
+
+/* Bytes stay in the socket until it is known whose they are. */
+static void on_guest(void *ctx)
+{
+    unsigned char packet[STORE_VIP_PACKET];
+    guest_t *g = ctx;
+
+    if (recv(g->fd, packet, (size_t)g->need, MSG_PEEK | MSG_DONTWAIT) !=
+        g->need)
+        end_guest(g);
+    else if (g->need > STORE_VIP_HEAD)
+        begin_relay(g);
+    else if (g->need == STORE_VIP_HEAD)
+        on_head(g, packet);
+    else if (packet[0] == 0x80 && packet[1] == STORE_RELAY_SPACE)
+        ask_for(g, STORE_VIP_HEAD);
+    else if (packet[0] == TLS && hooks->config->n_secret > 0)
+        begin_secret(g);
+    else
+        begin_open(g);
+}
+
+static void add_guest(int fd)
+{
+    guest_t *g = n_guests < GUESTS ? calloc(1, sizeof *g) : NULL;
+
+    if (!g || store_loop_watch(fd, on_guest, g) != 0) {
+        free(g);
+        close(fd);
+        return;
+    }
+    g->fd = fd;
+    g->next = guests;
+    if (guests)
+        guests->previous = g;
+    guests = g;
+    n_guests++;
+    ask_for(g, KIND);
+}
+
+/* ---- listeners ---- */
+
+static int is_peer(const struct sockaddr_storage *from)
+{
+    const store_cluster_t *config = hooks->config;
+    store_address_t address;
+    unsigned i;
+
+    store_address_of((const struct sockaddr *)from, &address);
+    for (i = 0; i < config->n_peers; i++)
+        if (store_address_equal(&config->peer[i], &address))
+            return 1;
+    return 0;
+}
+
+static void take(int fd, const struct sockaddr_storage *from)
+{
+    int on = 1;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (store_role() != STORE_MASTER)
+        close(fd);
+    else if (is_peer(from))
+        add_guest(fd);
+    else
+        serve_open(fd);
+}
+
+/* Somebody has reached the address, so it is here. Netlink may say it later. */
+static void on_listener(void *ctx)
+{
+    int *listener = ctx;
+    struct sockaddr_storage from;
+    socklen_t size;
+    int i, fd;
+
+    if (store_role() == STORE_SLAVE)
+        store_role_tick(clock_ms());
+    for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
+        size = sizeof from;
+        fd = accept4(*listener, (struct sockaddr *)&from, &size,
+                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
+            store_loop_unwatch(*listener);
+            watched[listener - listeners] = 0;
+        }
+        if (fd < 0)
+            return;
+        take(fd, &from);
+    }
+}
+
+void store_vip_clients_tick(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++)
+        if (listeners[i] >= 0 && !watched[i])
+            watched[i] =
+                store_loop_watch(listeners[i], on_listener, &listeners[i]) == 0;
+    store_vip_relay_tick();
+}
+
+int store_vip_clients_begin(const store_cluster_hooks_t *h)
+{
+    const uint16_t ports[] = {h->config->port_memcache,
+                              h->config->port_counter};
+    char vip[STORE_ADDRESS_TEXT];
+    int i;
+
+    hooks = h;
+    if (h->config->vip.family == AF_UNSPEC)
+        return 0;
+    for (i = 0; i < 2; i++) {
+        listeners[i] = store_vip_listen(&h->config->vip, ports[i]);
+        if (listeners[i] < 0) {
+            store_note(STORE_ERROR,
+                       "the store cannot listen at %s, port %u: %s",
+                       store_address_text(&h->config->vip, vip), ports[i],
+                       strerror(errno));
+            return -1;
+        }
+    }
+    store_vip_clients_tick();
+    return 0;
+}
+
+void store_vip_clients_end(void)
+{
+    int i;
+
+    for (i = 0; i < 2; i++)
+        if (listeners[i] >= 0) {
+            if (watched[i])
+                store_loop_unwatch(listeners[i]);
+            close(listeners[i]);
+            listeners[i] = -1;
+        }
+    while (guests)
+        end_guest(guests);
+    store_vip_relay_end();
+}

@@ -1,0 +1,198 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/vip_relay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/pump.h"
+#include "store/cluster/relay.h"
+#include "store/server/loop.h"
+
+#define LIMIT     10000 /* ms until the space is named */
+#define NOT_FOUND 1     /* status of a reply */
+
+typedef struct guest {
+    struct guest *next, *previous;
+    const store_cluster_hooks_t *hooks;
+    store_stream_t *stream;
+    int is_secure;
+    int64_t until;
+    size_t n;
+    unsigned char packet[STORE_VIP_PACKET];
+} guest_t;
+
+static guest_t *guests;
+
+/* ---- the packet ---- */
+
+size_t store_vip_relay_size(const unsigned char head[STORE_VIP_HEAD])
+{
+    size_t klen = (size_t)head[2] << 8 | head[3];
+    size_t body = (size_t)head[8] << 24 | (size_t)head[9] << 16 |
+                  (size_t)head[10] << 8 | head[11];
+
+    return head[0] == 0x80 && head[1] == STORE_RELAY_SPACE && head[4] == 0 &&
+                   klen > 0 && klen < STORE_NAME && body == klen
+               ? STORE_VIP_HEAD + klen
+               : 0;
+}
+
+void store_vip_relay_reply(const unsigned char *packet, int is_known,
+                           unsigned char to[STORE_VIP_HEAD])
+{
+    memset(to, 0, STORE_VIP_HEAD);
+    to[0] = 0x81;
+    to[1] = STORE_RELAY_SPACE;
+    to[7] = is_known ? 0 : NOT_FOUND;
+    memcpy(to + 12, packet + 12, 4);
+}
+
+void store_vip_relay_name(const unsigned char *packet, size_t size,
+                          char name[STORE_NAME])
+{
+    memset(name, 0, STORE_NAME);
+    memcpy(name, packet + STORE_VIP_HEAD, size - STORE_VIP_HEAD);
+}
+
+/* ---- one relay ---- */
+
+/* @return its stream, which is the caller's now */
+static store_stream_t *remove_guest(guest_t *g)
+{
+    store_stream_t *stream = g->stream;
+
+    store_loop_unwatch(store_stream_fd(stream));
+    if (g->previous)
+        g->previous->next = g->next;
+    else
+        guests = g->next;
+    if (g->next)
+        g->next->previous = g->previous;
+    free(g);
+    return stream;
+}
+
+static void end_guest(guest_t *g)
+{
+    store_stream_close(remove_guest(g));
+}
+
+/* A worker gets one end of a pair, and the pump the other one. */
+static void join(guest_t *g, store_space_t *space)
+{
+    const store_cluster_hooks_t *hooks = g->hooks;
+    store_stream_t *stream = remove_guest(g);
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0,
+                   ends) != 0)
+        store_stream_close(stream);
+    else if (store_pump_join(stream, ends[1]) != 0)
+        close(ends[0]);
+    else
+        hooks->serve(space, ends[0]);
+}
+
+static void answer(guest_t *g)
+{
+    unsigned char reply[STORE_VIP_HEAD];
+    char name[STORE_NAME];
+    store_space_t *space;
+
+    store_vip_relay_name(g->packet, g->n, name);
+    space = g->hooks->find(name);
+    store_vip_relay_reply(g->packet, space != NULL, reply);
+    if (store_stream_write(g->stream, reply, sizeof reply) ==
+            (ssize_t)sizeof reply &&
+        space)
+        join(g, space);
+    else
+        end_guest(g);
+}
+
+/* @return bytes that its packet has as far as it is known; 0: it is none */
+static size_t wanted(const guest_t *g)
+{
+    return g->n < STORE_VIP_HEAD ? STORE_VIP_HEAD
+                                 : store_vip_relay_size(g->packet);
+}
+
+/* @return 1: the packet is complete; 0: it is not; -1: it is none */
+static int read_packet(guest_t *g)
+{
+    size_t size;
+
+    while ((size = wanted(g)) > g->n) {
+        ssize_t got =
+            store_stream_read(g->stream, g->packet + g->n, size - g->n);
+
+        if (got < 0 && errno == EAGAIN)
+            return 0;
+        if (got <= 0)
+            return -1;
+        g->n += (size_t)got;
+    }
+    return size == 0 ? -1 : 1;
+}
+
+static void on_guest(void *ctx)
+{
+    guest_t *g = ctx;
+    int rv = 0;
+
+    if (!g->is_secure && store_stream_handshake(g->stream) == 0)
+        g->is_secure = 1;
+    else if (!g->is_secure)
+        rv = errno == EAGAIN ? 0 : -1;
+    if (g->is_secure)
+        rv = read_packet(g);
+    if (rv < 0)
+        end_guest(g);
+    else if (rv > 0)
+        answer(g);
+}
+
+void store_vip_relay_take(const store_cluster_hooks_t *hooks, int fd)
+{
+    const store_cluster_t *config = hooks->config;
+    store_stream_t *stream =
+        store_stream_make(fd, 1, config->secret, config->n_secret);
+    guest_t *g = stream ? calloc(1, sizeof *g) : NULL;
+
+    if (!g || store_loop_watch(fd, on_guest, g) != 0) {
+        store_stream_close(stream);
+        free(g);
+        return;
+    }
+    g->hooks = hooks;
+    g->stream = stream;
+    g->until = clock_ms() + LIMIT;
+    g->next = guests;
+    if (guests)
+        guests->previous = g;
+    guests = g;
+}
+
+void store_vip_relay_tick(void)
+{
+    int64_t now = clock_ms();
+    guest_t *g, *next;
+
+    for (g = guests; g; g = next) {
+        next = g->next;
+        if (now >= g->until)
+            end_guest(g);
+    }
+}
+
+void store_vip_relay_end(void)
+{
+    while (guests)
+        end_guest(guests);
+    store_pump_end();
+}

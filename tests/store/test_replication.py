@@ -1,0 +1,396 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Stores on two hosts. The address is moved by hand: `ip address add` and
+`del`."""
+import os
+import socket
+import time
+from contextlib import contextmanager
+from typing import Any, Iterator
+
+import pytest
+
+from harness.client import ask, get, is_closed, put
+from harness.figures import MASTER, SLAVE
+from harness.members import COUNTER, REPL, StoreMember, store
+from harness.servers import wait_until
+from hosts.network import VIP, Network
+
+pytestmark = pytest.mark.usefixtures("namespaces")
+
+
+@contextmanager
+def pair(first: dict[str, Any] = {}, second: dict[str, Any] = {}) \
+        -> Iterator[tuple[StoreMember, StoreMember]]:
+    """A master and its slave, which has the whole copy."""
+    with Network(2) as network:
+        hosts = network.nodes
+        members = [store(hosts[0], **first), store(hosts[1], **second)]
+        try:
+            hosts[0].take_vip()
+            members[0].start()
+            members[1].start()
+            joined(*members)
+            yield members[0], members[1]
+        except BaseException:
+            for member in members:
+                print(f"---- {member.host.number}\n{member.output()}")
+            raise
+        finally:
+            for member in members:
+                member.destroy()
+
+
+def joined(master: StoreMember, slave: StoreMember) -> None:
+    wait_until(lambda: master.slaves() == 1 and slave.figures().role == SLAVE
+               and slave.figures().of["complete"], "the copy is complete")
+
+
+def move(old: StoreMember, new: StoreMember) -> None:
+    """The address."""
+    old.host.drop_vip()
+    new.host.take_vip()
+    wait_until(lambda: new.figures().role == MASTER, "there is a new master")
+
+
+def local(member: StoreMember, key: str = "shop") -> socket.socket:
+    """A client at the socket of its host."""
+    return member.connect_to(key)
+
+
+def read(member: StoreMember, key: bytes) -> bytes:
+    with local(member) as connection:
+        return get(connection, key)
+
+
+def write(member: StoreMember, key: bytes, value: bytes) -> None:
+    with local(member) as connection:
+        put(connection, key, value)
+
+
+def holds(member: StoreMember, value: bytes) -> bool:
+    """Is it in the memory of the items?"""
+    fd, at = member.fds["ITEMS"], 0
+    while True:
+        try:
+            begin = os.lseek(fd, at, os.SEEK_DATA)
+        except OSError:
+            return False
+        at = os.lseek(fd, begin, os.SEEK_HOLE)
+        if value in os.pread(fd, at - begin, begin):
+            return True
+
+
+def sent_all(master: StoreMember, *slaves: StoreMember) -> None:
+    """A slave gets changes in their order, so it has all before the last."""
+    last = b"the last one is %d" % time.monotonic_ns()
+    write(master, b"last", last)
+    for slave in slaves:
+        wait_until(lambda: holds(slave, last), "it has the last change")
+
+
+def cas_of(connection: socket.socket, key: bytes) -> int:
+    head = ask(connection, b"gets %s\r\n" % key, b"END\r\n").split(b"\r\n")[0]
+    return int(head.split()[4])
+
+
+def test_owner_is_the_master() -> None:
+    """Y2: Who has the address at the start, and who gets it later."""
+    with pair() as (first, second):
+        assert first.figures().role == MASTER
+        assert second.figures().role == SLAVE
+        assert f"{VIP} is at this host" in first.output()
+        move(first, second)
+        assert second.figures().role == MASTER
+        assert f"{VIP} has come to this host" in second.output()
+
+
+def test_one_master_and_two_slaves() -> None:
+    """Y1: Both have what the master has, and the next master has the other."""
+    with Network(3) as network:
+        members = [store(host) for host in network.nodes]
+        try:
+            network.nodes[0].take_vip()
+            for member in members:
+                member.start()
+            wait_until(lambda: members[0].slaves() == 2, "there are two slaves")
+            write(members[0], b"a", b"1")
+            sent_all(members[0], members[1], members[2])
+            move(members[0], members[1])
+            wait_until(lambda: members[1].slaves() == 2, "both join it")
+            assert read(members[1], b"a") == b"1"
+            assert [member.figures().role for member in members] == \
+                [SLAVE, MASTER, SLAVE]
+        finally:
+            for member in members:
+                print(f"---- {member.host.number}\n{member.output()}")
+                member.destroy()
+
+
+def test_slave_gets_all_and_each_change() -> None:
+    """Y4: What was there before it, and what comes after."""
+    with Network(2) as network:
+        hosts = network.nodes
+        first, second = store(hosts[0]), store(hosts[1])
+        try:
+            hosts[0].take_vip()
+            first.start()
+            with local(first) as connection, local(first, "blog") as blog:
+                for n in range(1000):
+                    put(connection, b"k%d" % n, b"v%d" % n * 50)
+                put(blog, b"k1", b"of the blog")
+                put(connection, b"large", b"x" * 900000)
+                second.start()
+                joined(first, second)
+                put(connection, b"k1", b"changed")
+                ask(connection, b"delete k2\r\n")
+                ask(connection, b"touch k3 -1\r\n")
+                sent_all(first, second)
+            move(first, second)
+            with local(second) as connection, local(second, "blog") as blog:
+                assert get(connection, b"k0") == b"v0" * 50
+                assert get(connection, b"k1") == b"changed"
+                assert get(connection, b"k2") == b""
+                assert get(connection, b"k3") == b""
+                assert get(connection, b"k999") == b"v999" * 50
+                assert get(connection, b"large") == b"x" * 900000
+                assert get(blog, b"k1") == b"of the blog"
+        finally:
+            first.destroy()
+            second.destroy()
+
+
+def test_loss_of_the_address() -> None:
+    """Y5: Its clients are closed at once, and it is a slave then."""
+    with pair() as (first, second):
+        write(first, b"a", b"1")
+        sent_all(first, second)
+        with local(first) as connection:
+            assert get(connection, b"a") == b"1"
+            began = time.monotonic()
+            first.host.drop_vip()
+            assert is_closed(connection)
+            closed = time.monotonic() - began
+        second.host.take_vip()
+        joined(second, first)
+        assert first.statuses() == [75]
+        assert f"{VIP} has left this host" in first.output()
+        print(f"closed after {closed * 1000:.0f} ms, with the time of ip")
+        assert read(second, b"a") == b"1"
+
+
+def test_promotion_keeps_the_data() -> None:
+    """Y6: The master is killed, and the slave gets the address."""
+    with pair() as (first, second):
+        write(first, b"a", b"1")
+        sent_all(first, second)
+        first.end(9)
+        first.host.drop_vip()
+        wait_until(lambda: not second.figures().of["connected"], "it is lost")
+        began = time.monotonic()
+        second.host.take_vip()
+        wait_until(lambda: second.figures().role == MASTER, "it is the master")
+        print(f"promoted after {(time.monotonic() - began) * 1000:.0f} ms, "
+              "with the time of ip")
+        assert read(second, b"a") == b"1"
+        assert "with the complete copy" in second.output()
+
+
+def test_slave_forgets_for_a_new_master() -> None:
+    """Y7: What only the old master had is gone with it."""
+    with pair() as (first, second):
+        write(first, b"a", b"1")
+        sent_all(first, second)
+        first.host.drop_vip()
+        wait_until(lambda: first.statuses() == [75], "it has ended")
+        second.host.take_vip()
+        joined(second, first)
+        write(second, b"b", b"2")
+        with local(second) as connection:
+            ask(connection, b"delete a\r\n")
+        sent_all(second, first)
+        move(second, first)
+        assert read(first, b"a") == b""
+        assert read(first, b"b") == b"2"
+
+
+def test_new_master_closes_the_old_connection() -> None:
+    """Y8: The slave does not wait for its old master to close it."""
+    with pair() as (first, second):
+        second.host.take_vip()  # now both have it
+        wait_until(lambda: second.figures().role == MASTER, "two masters")
+        wait_until(lambda: first.slaves() == 0, "the old one has no slave")
+        assert not second.figures().of["connected"]
+
+
+def test_split_brain_is_logged() -> None:
+    """The one that loses the address says how many changes are lost."""
+    with pair() as (first, second):
+        second.host.take_vip()
+        wait_until(lambda: first.slaves() == 0, "the old one has no slave")
+        with local(first) as connection:
+            for n in range(7):
+                put(connection, b"lost%d" % n, b"x")
+        first.host.drop_vip()
+        first.wait_logged("changes that no slave has: 7")
+        joined(second, first)
+        assert read(second, b"lost0") == b""
+
+
+def test_slaves_connect_through_the_address() -> None:
+    """Y3: The master connects to nobody, and a slave only to the address."""
+    with pair() as (first, second):
+        def peers(member: StoreMember) -> set[str]:
+            words = member.host.run("ss", "-Htn", "state", "established")
+            return {line.split()[3] for line in words.splitlines()}
+
+        assert peers(second) == {f"{VIP}:{REPL}"}
+        assert all(peer.startswith(second.host.address + ":")
+                   for peer in peers(first))
+
+
+def test_incomplete_copy_is_logged() -> None:
+    """A slave that is promoted inside of its copy says so."""
+    with Network(2) as network:
+        hosts = network.nodes
+        first, second = store(hosts[0]), store(hosts[1])
+        try:
+            hosts[0].take_vip()
+            first.start()
+            with local(first) as connection:
+                for n in range(20):
+                    put(connection, b"k%d" % n, b"x" * 900000)
+            hosts[1].slow("8mbit")
+            second.start()
+            wait_until(lambda: second.figures().of["connected"], "it copies")
+            second.host.take_vip()
+            second.wait_logged("its copy is not complete")
+            assert second.figures().role == MASTER
+            assert not second.figures().of["complete"]
+            with local(second) as connection:
+                assert ask(connection, b"set a 0 0 1\r\n1\r\n") == \
+                    b"STORED\r\n"
+        finally:
+            first.destroy()
+            second.destroy()
+
+
+def test_cas_never_repeats() -> None:
+    """What a new master gives is above all that the old one can have given."""
+    with pair() as (first, second):
+        seen = set()
+        members = [first, second]
+        for turn in range(3):
+            master, slave = members[turn % 2], members[1 - turn % 2]
+            with local(master) as connection:
+                for n in range(50):
+                    put(connection, b"a%d" % n, b"%d" % turn)
+                    cas = cas_of(connection, b"a%d" % n)
+                    assert cas not in seen
+                    seen.add(cas)
+            master.host.drop_vip()  # the last ones may not have been sent
+            slave.host.take_vip()
+            wait_until(lambda: slave.figures().role == MASTER, "promoted")
+            joined(slave, master)
+
+
+def test_a_value_keeps_its_cas() -> None:
+    """A client that has read a value before the move can still compare."""
+    with pair() as (first, second):
+        write(first, b"a", b"1")
+        sent_all(first, second)
+        with local(first) as connection:
+            cas = cas_of(connection, b"a")
+        move(first, second)
+        with local(second) as connection:
+            assert cas_of(connection, b"a") == cas
+            assert ask(connection, b"cas a 0 0 1 %d\r\n2\r\n" % cas) == \
+                b"STORED\r\n"
+
+
+def test_clients_of_a_slave_are_relayed() -> None:
+    """A local client is served by the master, and after a promotion here."""
+    with pair() as (first, second):
+        write(second, b"a", b"1")
+        assert read(first, b"a") == b"1"
+        sent_all(first, second)
+        with local(second, "blog") as connection:
+            put(connection, b"b", b"2")
+        assert wait_relayed(second)
+        move(first, second)
+        assert read(second, b"a") == b"1"
+
+
+def wait_relayed(member: StoreMember) -> bool:
+    with local(member) as connection:
+        put(connection, b"c", b"3")
+        wait_until(lambda: member.figures().of["relayed"] >= 1, "it is relayed")
+    return True
+
+
+def test_stop_of_a_master_sends_all() -> None:
+    """What was acknowledged before a stop is at the slave."""
+    with pair() as (first, second):
+        with local(first) as connection:
+            for n in range(2000):
+                put(connection, b"k%d" % n, b"x" * 1000)
+        assert first.end() == 0
+        first.host.drop_vip()
+        second.host.take_vip()
+        wait_until(lambda: second.figures().role == MASTER, "promoted")
+        with local(second) as connection:
+            assert all(get(connection, b"k%d" % n) == b"x" * 1000
+                       for n in range(2000))
+
+
+def test_slave_closes_tcp_clients() -> None:
+    """Y41: A client that reaches a slave by a route of its own."""
+    with pair() as (_, second):
+        second.host.run("ip", "route", "add", "local", f"{VIP}/32", "dev", "lo")
+        with second.over_tcp() as connection:
+            assert is_closed(connection)
+        with second.over_tcp(port=COUNTER) as connection:
+            assert is_closed(connection)
+
+
+def test_clients_of_the_address() -> None:
+    """They get the open space, from this host and from another one."""
+    with pair() as (first, second):
+        write(first, b"a", b"1")
+        for member in (first, second):
+            with member.over_tcp() as connection:
+                assert get(connection, b"a") == b"1"
+        sent_all(first, second)
+        with second.over_tcp() as connection:
+            first.host.drop_vip()
+            wait_until(lambda: first.statuses() == [75], "it has ended")
+            second.host.take_vip()
+            wait_until(lambda: second.figures().role == MASTER, "promoted")
+        with first.over_tcp() as connection:
+            assert get(connection, b"a") == b"1"
+
+
+def test_with_a_key() -> None:
+    """Copy, changes and relays are TLS. A host with another key gets nothing."""
+    def key(secret: str) -> dict[str, Any]:
+        return {"cluster": {"secret": secret * 32}}
+
+    with pair(key("ab"), key("ab")) as (first, second):
+        write(first, b"a", b"1")
+        write(second, b"large", b"x" * 900000)
+        assert read(second, b"a") == b"1"
+        assert read(first, b"large") == b"x" * 900000
+        sent_all(first, second)
+        third = store(second.host, **key("cd"))
+        second.end()
+        try:
+            third.start()
+            third.wait_logged("no master is at")
+            with local(third) as connection:
+                connection.sendall(b"get a\r\n")
+                assert is_closed(connection)
+        finally:
+            third.destroy()
+        second.start()
+        joined(first, second)
+        move(first, second)
+        assert read(second, b"a") == b"1"

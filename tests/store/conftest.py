@@ -8,6 +8,7 @@ from typing import Any, Iterator
 import pytest
 
 from harness.kinds import COMPARED, KINDS, TESTED
+from harness.places import TOP
 from harness.servers import Memcached, Server
 from hosts.network import why_none
 
@@ -66,3 +67,20 @@ def namespaces(why_no_namespaces: str) -> None:
     """For tests that need hosts of their own."""
     if why_no_namespaces:
         pytest.skip(f"no network namespaces here: {why_no_namespaces}")
+
+
+@pytest.fixture
+def replication(namespaces: None) -> None:
+    """For tests of a store with hosts of its own."""
+    if not (TOP / "store" / "server" / "vip_clients.c").exists():
+        pytest.skip("this store has no clients at the virtual address")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
+    """A cluster tells what its hosts have logged."""
+    outcome = yield
+    if call.when == "call" and outcome.get_result().failed:
+        for value in getattr(item, "funcargs", {}).values():
+            if hasattr(value, "report"):
+                value.report()

@@ -80,3 +80,10 @@ class Keepalived:
             self.process.send_signal(sign)
             self.process.wait(60)
             self.process = None
+
+    def output(self) -> str:
+        """The last lines of its log."""
+        if not self.words.exists():
+            return ""
+        lines = self.words.read_text(errors="replace").splitlines()
+        return "\n".join(line for line in lines[-60:] if "ARP" not in line)

@@ -139,19 +139,17 @@ class Cluster:
             print(f"---- {node}: {node.host.addresses()}, "
                   f"ended: {node.member.statuses()}")
             print(node.member.output()[-3000:])
-            print("\n".join(line for line in
-                            node.keepalived.words.read_text().splitlines()[-40:]
-                            if "ARP" not in line))
+            print(node.keepalived.output())
 
 
 class ByHand(Cluster):
     """Without keepalived: a test moves the address, so it knows when."""
 
     def start(self) -> None:
+        self.nodes[0].take()
         for node in self.nodes:
             node.member.start()
             node.runs = True
-        self.nodes[0].take()
         self.settled()
 
     def move(self, old: Node, new: Node) -> None:

@@ -33,7 +33,8 @@ class Failover(Checker):
         super().__init__(server, seed, has_cas)
         self.kind = Patient
         self.gap = NO_GAP
-        self.lost: list[float] = []  # how old a lost change was, s
+        self.lost: list[float] = []  # when a lost change was acknowledged:
+        # seconds after the gap began
 
     def during(self, event: Callable[[], Gap]) -> None:
         """Load for some time, the event at any moment of it, and load after it.
@@ -53,7 +54,7 @@ class Failover(Checker):
         """A change that was acknowledged before the gap ended is lost."""
         here = max((n for n, state in enumerate(states)
                     if state.number == number), default=len(states))
-        self.lost += [self.gap.end - state.when for state in states[here + 1:]
+        self.lost += [state.when - self.gap.begin for state in states[here + 1:]
                       if state.when is not None]
 
 

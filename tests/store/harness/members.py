@@ -172,16 +172,18 @@ class StoreMember(Member, Store):
                    "the store has started")
 
     def figures(self) -> Figures:
-        """They are there when it has ended, too."""
-        return Figures(os.pread(self.fds["FIGURES"], 4096, 0))
+        """They are there when it has ended, too, until the next one begins."""
+        data = b""
 
-    def is_master(self) -> bool:
-        return self.host.has_vip() and self.figures().role == MASTER \
-            and self.serves()
+        def whole() -> bool:
+            nonlocal data
+            data = os.pread(self.fds["FIGURES"], 4096, 0)
+            return any(data[:8])
+        wait_until(whole, "the store has figures")
+        return Figures(data)
 
     def serves(self) -> bool:
-        if "open_space" in self.table["cluster"]:
-            return Member.serves(self)
+        """It listens at the virtual address only."""
         return self.figures().role == MASTER
 
     def slaves(self) -> int:

@@ -1,0 +1,197 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Who is master and who is slave, when a test moves the address itself."""
+import time
+from typing import Iterator
+
+import pytest
+
+from harness.client import ask, get, is_closed, put
+from harness.cluster import AtTheAddress, ByHand, Node
+from harness.figures import MASTER, SLAVE
+from harness.follower import Follower
+from harness.members import MEMCACHE, REPL, StoreMember, store
+from harness.servers import wait_until
+from hosts.network import VIP
+
+pytestmark = pytest.mark.usefixtures("replication")
+SLAVES = 5  # STORE_SLAVES
+HOLD = 4.5  # s; a client is held for 5 s
+
+
+@pytest.fixture
+def cluster() -> Iterator[ByHand]:
+    with ByHand(*[store] * 3) as one:
+        yield one
+
+
+def of(node: Node) -> StoreMember:
+    assert isinstance(node.member, StoreMember)
+    return node.member
+
+
+def held(node: Node, key: bytes) -> bytes:
+    with of(node).connect() as connection:
+        return get(connection, key)
+
+
+def set_by(node: Node, key: bytes, value: bytes) -> None:
+    with of(node).connect() as connection:
+        put(connection, key, value)
+
+
+def connects(node: Node) -> int:
+    """How many connections programs on this host have begun (tcpActiveOpens),
+    by the kernel's count."""
+    with node.host.entered():
+        with open("/proc/thread-self/net/snmp") as file:
+            names, values = [line.split() for line in file
+                             if line.startswith("Tcp:")]
+    return int(dict(zip(names, values))["ActiveOpens"])
+
+
+def test_the_owner_of_the_address_is_the_master(cluster: ByHand) -> None:
+    """One master and two slaves. They connect to its address, and
+    the master connects to nobody."""
+    one, two, three = cluster.nodes
+    cluster.move(one, two)
+    before = connects(two)
+    wait_until(lambda: of(two).slaves() == 2, "both are its slaves")
+    assert [of(node).figures().role for node in cluster.nodes] == \
+        [SLAVE, MASTER, SLAVE]
+    assert {slave.address for slave in of(two).figures().slaves} == \
+        {one.host.address, three.host.address}
+    set_by(two, b"a", b"1")
+    wait_until(lambda: held(one, b"a") == b"1", "the slave's clients see it")
+    assert connects(two) == before
+    peers = three.host.run("ss", "-Htn", "state", "established", "dport",
+                           f"= :{REPL}").split()
+    assert f"{VIP}:{REPL}" in peers
+
+
+def test_the_address_moves(cluster: ByHand) -> None:
+    """The clients of the old master are closed at once, and it is
+    a slave then. A slave becomes the master, and keeps its data."""
+    lost, gained = [], []
+    for old, new in zip(cluster.nodes, cluster.nodes[1:]):
+        wait_until(lambda: of(old).slaves() == 2, "both are its slaves")
+        ends, pid = len(old.member.watch.ended), new.member.pid
+        with AtTheAddress(cluster, MEMCACHE).connect() as remote, \
+                of(old).connect() as local:
+            put(remote, b"a", b"1")
+            put(local, b"b", b"2")
+            wait_until(lambda: of(old).lag() == 0, "the slaves have it")
+            began = time.monotonic()
+            old.drop()
+            assert is_closed(local)
+            lost.append(time.monotonic() - began)
+        wait_until(lambda: len(old.member.watch.ended) > ends, "it has ended")
+        assert old.member.watch.ended[-1][1] == StoreMember.AGAIN
+        wait_until(lambda: of(old).figures().role == SLAVE, "it is a slave")
+        began = time.monotonic()
+        new.take()
+        wait_until(lambda: of(new).figures().role == MASTER, "promoted")
+        gained.append(time.monotonic() - began)
+        assert held(new, b"a") == b"1" and held(new, b"b") == b"2"
+        assert new.member.pid == pid
+    print(f"clients closed {min(lost):.3f} s after the address was lost, "
+          f"promoted {min(gained):.3f} s after it was gained")
+    assert min(lost) < 1 and min(gained) < 1
+
+
+def test_a_split_is_healed(cluster: ByHand) -> None:
+    """Two hosts have the address. The one that loses it forgets what
+    was written there, and takes the other's data. It says how much."""
+    one, two, three = cluster.nodes
+    set_by(one, b"both", b"1")
+    wait_until(lambda: of(one).lag() == 0, "the slaves have it")
+    one.host.part()
+    two.take()
+    wait_until(two.member.is_master, "there is another master")
+    wait_until(lambda: of(two).slaves() == 1, "the third host follows it")
+    for i in range(10):
+        set_by(one, b"old%d" % i, b"1")
+    set_by(two, b"new", b"2")
+    assert held(one, b"new") == b"" and held(two, b"old1") == b""
+    one.host.heal()
+    one.drop()
+    wait_until(lambda: of(two).slaves() == 2, "the old master is a slave")
+    assert held(one, b"new") == b"2"
+    # Its own items, and not those of a relay, when it is the master again:
+    cluster.move(two, one)
+    for i in range(10):
+        assert held(one, b"old%d" % i) == b""
+    assert held(one, b"new") == b"2" and held(one, b"both") == b"1"
+
+
+def test_no_client_of_a_slave_over_tcp(cluster: ByHand) -> None:
+    """As with yrmcds; a local client reaches the master."""
+    _, two, _ = cluster.nodes
+    for address in (two.host.address, "127.0.0.1"):
+        try:
+            with two.host.connect(address, MEMCACHE, 40) as connection:
+                connection.sendall(b"version\r\n")
+                assert is_closed(connection)
+        except ConnectionRefusedError:
+            pass
+    with of(two).connect() as connection:
+        assert ask(connection, b"version\r\n").startswith(b"VERSION")
+
+
+def test_five_slaves_and_no_more(cluster: ByHand) -> None:
+    """The next one is closed, and the others get changes still."""
+    one, two, three = cluster.nodes
+    two.kill()
+    three.kill()
+    wait_until(lambda: not of(one).figures().slaves, "no slave is left")
+    guests = [Follower(two.host.connect(VIP, REPL, 60))
+              for _ in range(SLAVES)]
+    wait_until(lambda: of(one).slaves() == SLAVES, "all have the copy")
+    with two.host.connect(VIP, REPL, 60) as sixth:
+        sixth.sendall(b"\0")
+        assert is_closed(sixth)
+    set_by(one, b"last", b"1")
+    for guest in guests:
+        wait_until(lambda: b"last" in guest.items, "all get the change")
+        guest.end()
+
+
+def test_all_restart(cluster: ByHand) -> None:
+    """All stores end and start. The first master has the data, and the others
+    take it again."""
+    one = cluster.nodes[0]
+    set_by(one, b"a", b"1")
+    for node in reversed(cluster.nodes):
+        assert node.member.end() == 0
+    for node in cluster.nodes:
+        node.member.start()
+    cluster.settled()
+    assert [held(node, b"a") for node in cluster.nodes] == [b"1"] * 3
+
+
+def test_no_master_yet(cluster: ByHand) -> None:
+    """A client of a slave waits while nobody has the address, and is served
+    then: by this host, or by the master."""
+    old, new, other = cluster.nodes
+    set_by(old, b"a", b"1")
+    for _ in range(5):
+        wait_until(lambda: of(old).slaves() == 2, "both are its slaves")
+        old.kill()
+        old.drop()
+        wait_until(lambda: not of(new).figures().of["connected"] and
+                   not of(other).figures().of["connected"], "no master")
+        began = time.monotonic()
+        with of(new).connect() as here, of(other).connect() as there:
+            for client in (here, there):
+                client.sendall(b"get a\r\n")
+            new.take()
+            try:
+                for client in (here, there):
+                    assert ask(client, b"", b"END\r\n") == \
+                        b"VALUE a 0 1\r\n1\r\nEND\r\n"
+                return
+            except OSError:
+                # The machine has other work.
+                assert time.monotonic() - began > HOLD
+        old.member.start()
+        old, new = new, old
+    raise AssertionError("no client was held")

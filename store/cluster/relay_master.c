@@ -44,12 +44,14 @@ void store_relay_master_begin(const store_cluster_t *config, int epoll)
     master.began = clock_ms();
 }
 
+/* The follower may have lost its master before a client came. What that master
+ * was is known still. */
 static void look_at_master(void)
 {
     store_follower_state_t state;
 
     store_follower_state(&state);
-    if (!state.connected)
+    if (!state.connected && !state.has_begun)
         return;
     master.is_known = 1;
     master.is_yrmcds = state.is_yrmcds;

@@ -1,0 +1,137 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""A whole httpd with its store on each of two hosts, keepalived, and what sends
+requests to both."""
+import socket
+import subprocess
+import threading
+from contextlib import suppress
+from typing import Any, Callable, Optional
+
+from harness import procs
+from harness.httpd import Httpd
+from harness.places import CTL
+from harness.ports import reserve_port
+from hosts.keepalived import Keepalived
+from hosts.network import VIP, Host
+
+KEY = "a secret that all hosts have, and nobody else\n"
+
+
+class Hosted(Httpd):
+    """An httpd on a host of its own."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__("event")
+        self.host = host
+        key = self.dir / "store.key"
+        key.touch(0o600)
+        key.write_text(KEY)
+        peers = " ".join(other.address for other in host.network.nodes)
+        self.directives += [f"AppStoreVirtualIP {VIP}",
+                            f"AppStorePeers {peers}", f"AppStoreKey {key}"]
+        place = self.dir / "keepalived"
+        place.mkdir()
+        self.keepalived = Keepalived(
+            host, place, f"exec {CTL} --dir {self.runtime} store ready", 2)
+        self.runs = False
+
+    def launch(self, *words: str) -> None:
+        with self.host.entered():
+            super().launch(*words)
+
+    def listening(self) -> bool:
+        with self.host.entered():
+            return super().listening()
+
+    def ctl(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        with self.host.entered():
+            return super().ctl(*words)
+
+    def boot(self) -> None:
+        self.host.plug()
+        self.start()
+        self.keepalived.start()
+        self.runs = True
+
+    def crash(self) -> None:
+        """The host dies, with all that runs on it."""
+        self.host.unplug()
+        self.runs = False
+        self.keepalived.end(9)
+        while left := list(procs.marked(str(self.dir), self.born)):
+            for pid in left:
+                with suppress(ProcessLookupError):
+                    procs.kill9(pid)
+        assert self.process
+        self.process.wait(60)
+        self.process = None
+        if self.host.has_vip():
+            self.host.drop_vip()
+
+    def is_ready(self) -> bool:
+        """May it become the master?"""
+        return self.ctl("store", "ready").returncode == 0
+
+    def end(self) -> None:
+        self.keepalived.end(9)
+        self.destroy()
+
+
+class Balancer:
+    """Gives each connection to the next host that takes it."""
+
+    def __init__(self, hosts: list[Hosted]) -> None:
+        self.hosts, self.next = hosts, 0
+        self.port, self.claim = reserve_port()
+        self.listener = socket.create_server(("127.0.0.1", self.port))
+        self.threads: list[threading.Thread] = []
+        self._thread(self._accept)
+
+    def _thread(self, run: Callable[..., None], *args: Any) -> None:
+        thread = threading.Thread(target=run, args=args, daemon=True)
+        thread.start()
+        self.threads.append(thread)
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                client = self.listener.accept()[0]
+            except OSError:
+                return
+            self.next += 1
+            self._thread(self._join, client, self.next)
+
+    def _server(self, first: int) -> Optional[socket.socket]:
+        for n in range(len(self.hosts)):
+            httpd = self.hosts[(first + n) % len(self.hosts)]
+            if httpd.runs:
+                with suppress(OSError):
+                    return httpd.host.connect("127.0.0.1", httpd.port, 40)
+        return None
+
+    def _join(self, client: socket.socket, first: int) -> None:
+        with client:
+            server = self._server(first)
+            if server:
+                with server:
+                    back = threading.Thread(target=self._copy,
+                                            args=(server, client), daemon=True)
+                    back.start()
+                    self._copy(client, server)
+                    back.join()
+
+    @staticmethod
+    def _copy(source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
+        with suppress(OSError):
+            sink.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.claim.close()
+        for thread in self.threads:
+            thread.join(60)

@@ -105,6 +105,19 @@ static void all_is_loaded(void **state)
     assert_true(result.complete);
 }
 
+/* The store was killed while it loaded. */
+static void what_is_there_already_stays(void **state)
+{
+    (void)state;
+    save();
+    assert_true(shelf_set(&shelf, "key7", 4711, 100, 0));
+    assert_true(shelf_delete(&shelf, "key8"));
+    assert_int_equal(store_snapshot_load(file, find, NULL, &result), 0);
+    assert_true(shelf_get(&shelf, "key7", 4711, 100));
+    assert_true(shelf_get(&shelf, "key8", 8, length_of(8)));
+    assert_int_equal(shelf_check(&shelf), ITEMS);
+}
+
 static void flags_and_times_are_kept(void **state)
 {
     uint32_t exptime = store_clock() + 1000;
@@ -277,6 +290,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(all_is_loaded),
+        TEST(what_is_there_already_stays),
         TEST(flags_and_times_are_kept),
         TEST(a_cas_is_not_given_twice),
         TEST(what_was_cut_off_is_missed),

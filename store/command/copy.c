@@ -42,12 +42,16 @@ void store_copy_key_bit(store_item_t *item, const store_item_t *from)
 void store_copy_value(store_space_t *space, const store_item_t *from,
                       store_item_t *to, uint32_t offset)
 {
-    uint32_t n;
+    store_place_t source = {0, 0}, target = {0, 0};
+    uint32_t n, room;
 
     for (uint32_t at = 0; at < from->length; at += n) {
-        const char *bytes = store_item_bytes(space, from, at, &n);
+        const char *bytes = store_item_next_bytes(space, from, at, &n, &source);
+        char *into =
+            store_item_next_bytes(space, to, offset + at, &room, &target);
 
-        store_item_write(space, to, offset + at, bytes, n);
+        n = n < room ? n : room;
+        memcpy(into, bytes, n);
     }
 }
 

@@ -33,6 +33,7 @@ typedef struct {
     store_item_t *item;
     size_t offset;
     size_t n;
+    store_place_t place; /* of `offset`, or before it */
 } part_t;
 
 typedef struct block {
@@ -238,9 +239,10 @@ static int gather(const store_reply_t *reply, struct iovec *iov)
 {
     int n = 0;
 
-    for (const block_t *block = reply->head; block; block = block->next) {
+    for (block_t *block = reply->head; block; block = block->next) {
         for (unsigned i = block->first; i < block->n; i++) {
-            const part_t *part = &block->part[i];
+            part_t *part = &block->part[i];
+            store_place_t place = part->place;
 
             for (size_t at = part->offset; at < part->n;) {
                 uint32_t run = (uint32_t)(part->n - at);
@@ -248,9 +250,12 @@ static int gather(const store_reply_t *reply, struct iovec *iov)
 
                 if (n == SEND_PARTS)
                     return n;
-                bytes = part->item ? store_item_bytes(part->space, part->item,
-                                                      (uint32_t)at, &run)
-                                   : part->bytes + at;
+                bytes = part->item
+                            ? store_item_next_bytes(part->space, part->item,
+                                                    (uint32_t)at, &run, &place)
+                            : part->bytes + at;
+                if (at == part->offset)
+                    part->place = place;
                 iov[n].iov_base = (void *)(uintptr_t)bytes;
                 iov[n++].iov_len = run;
                 at += run;

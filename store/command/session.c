@@ -83,8 +83,8 @@ char *store_session_room(store_session_t *session, size_t *n)
     if (session->phase != STORE_PHASE_VALUE ||
         session->filled == session->item->length)
         return NULL;
-    at = store_item_bytes(session->caller.space, session->item, session->filled,
-                          &room);
+    at = store_item_next_bytes(session->caller.space, session->item,
+                               session->filled, &room, &session->place);
     *n = room;
     return at;
 }

@@ -85,7 +85,8 @@ struct store_session {
     store_protocol_t asked;
     store_item_t *item;
     uint32_t filled; /**< bytes of it */
-    char tail[2];    /**< what must be CR LF */
+    store_place_t place;
+    char tail[2]; /**< what must be CR LF */
     uint8_t n_tail;
     uint64_t swallow; /**< bytes that are left to be swallowed */
     store_update_t update;

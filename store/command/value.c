@@ -33,6 +33,7 @@ store_value_t store_value_begin(store_session_t *session,
     session->asked = asked;
     session->update = *update;
     session->filled = 0;
+    session->place = (store_place_t){0, 0};
     session->n_tail = 0;
     session->phase = STORE_PHASE_VALUE;
     return STORE_VALUE_BEGUN;

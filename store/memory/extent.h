@@ -38,6 +38,12 @@ typedef struct store_space {
     uint64_t disk; /**< the limit of the values in files, bytes; atomic */
 } store_space_t;
 
+/** How far a walk through the bytes of one value has come. Zero at first. */
+typedef struct {
+    store_ref_t piece;
+    uint32_t offset; /**< of the piece in the value */
+} store_place_t;
+
 /** The address of a reference. It must be one that this space gave. */
 static inline store_item_t *store_at(const store_space_t *space,
                                      store_ref_t ref)

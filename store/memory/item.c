@@ -201,10 +201,19 @@ store_item_t *store_item_make(store_space_t *space, const void *key,
 char *store_item_bytes(const store_space_t *space, const store_item_t *item,
                        uint32_t offset, uint32_t *n)
 {
+    store_place_t place = {0, 0};
+
+    return store_item_next_bytes(space, item, offset, n, &place);
+}
+
+char *store_item_next_bytes(const store_space_t *space,
+                            const store_item_t *item, uint32_t offset,
+                            uint32_t *n, store_place_t *place)
+{
     unsigned bits = STORE_GET(item->bits);
 
     if (bits & STORE_CHAINED) {
-        item = store_piece_at(space, item, offset);
+        item = store_piece_at(space, item, offset, place);
         offset %= STORE_PIECE_BYTES;
     }
     *n = item->length - offset;
@@ -216,11 +225,13 @@ char *store_item_bytes(const store_space_t *space, const store_item_t *item,
 void store_item_read(const store_space_t *space, const store_item_t *item,
                      uint32_t offset, void *to, uint32_t n)
 {
+    store_place_t place = {0, 0};
     char *into = to;
 
     while (n > 0) {
         uint32_t some;
-        const char *from = store_item_bytes(space, item, offset, &some);
+        const char *from =
+            store_item_next_bytes(space, item, offset, &some, &place);
 
         some = some < n ? some : n;
         memcpy(into, from, some);
@@ -233,11 +244,12 @@ void store_item_read(const store_space_t *space, const store_item_t *item,
 void store_item_write(store_space_t *space, store_item_t *item, uint32_t offset,
                       const void *from, uint32_t n)
 {
+    store_place_t place = {0, 0};
     const char *bytes = from;
 
     while (n > 0) {
         uint32_t some;
-        char *to = store_item_bytes(space, item, offset, &some);
+        char *to = store_item_next_bytes(space, item, offset, &some, &place);
 
         some = some < n ? some : n;
         memcpy(to, bytes, some);

@@ -41,7 +41,12 @@ store_item_t *store_item_make(store_space_t *, const void *key, uint8_t klen,
 char *store_item_bytes(const store_space_t *, const store_item_t *,
                        uint32_t offset, uint32_t *n);
 
-/** Copy bytes of the value, from a place and to a place. */
+/** The same for one who goes through the value, and so need not search each
+ * piece from the first one on. The place belongs to this item. */
+char *store_item_next_bytes(const store_space_t *, const store_item_t *,
+                            uint32_t offset, uint32_t *n, store_place_t *);
+
+/** Copy bytes of the value, from memory and to memory. */
 void store_item_read(const store_space_t *, const store_item_t *,
                      uint32_t offset, void *to, uint32_t n);
 void store_item_write(store_space_t *, store_item_t *, uint32_t offset,

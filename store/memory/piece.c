@@ -6,13 +6,15 @@
 #include "store/memory/files.h"
 
 store_item_t *store_piece_at(const store_space_t *space,
-                             const store_item_t *head, uint32_t offset)
+                             const store_item_t *head, uint32_t offset,
+                             store_place_t *place)
 {
-    store_ref_t ref = store_piece_first(head);
-
-    for (; offset >= STORE_PIECE_BYTES; offset -= STORE_PIECE_BYTES)
-        ref = store_at(space, ref)->next;
-    return store_at(space, ref);
+    if (place->piece == 0 || place->offset > offset)
+        *place = (store_place_t){store_piece_first(head), 0};
+    for (; offset - place->offset >= STORE_PIECE_BYTES;
+         place->offset += STORE_PIECE_BYTES)
+        place->piece = store_at(space, place->piece)->next;
+    return store_at(space, place->piece);
 }
 
 /* The head is not LIVE: after a crash in between, the pieces that are left are

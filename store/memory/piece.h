@@ -45,9 +45,10 @@ static inline uint32_t store_piece_length(const store_item_t *head,
     return rest < STORE_PIECE_BYTES ? rest : STORE_PIECE_BYTES;
 }
 
-/** The piece with the byte at this offset. */
+/** The piece with the byte at this offset. The search begins at the place, if
+ * that is not behind it, and leaves it at the piece. */
 store_item_t *store_piece_at(const store_space_t *, const store_item_t *head,
-                             uint32_t offset);
+                             uint32_t offset, store_place_t *);
 
 /** Give the chunks of an item back, also those of its pieces, and its file. The
  * item is not LIVE. */

@@ -124,8 +124,10 @@ static void a_damaged_header_is_dropped(void **state)
 
 static store_item_t *piece_of(const char *key, uint32_t number)
 {
-    return store_piece_at(shelf.space, item_of(key),
-                          number * STORE_PIECE_BYTES);
+    store_place_t place = {0, 0};
+
+    return store_piece_at(shelf.space, item_of(key), number * STORE_PIECE_BYTES,
+                          &place);
 }
 
 enum { FREED, FOREIGN, CUT, CIRCLE, SHORT, OUTSIDE, ASKEW, DAMAGES };

@@ -102,8 +102,8 @@ def kill_while_it_loads(store: Store) -> bool:
     before = os.fstat(store.fds["ITEMS"]).st_blocks
 
     def kill() -> None:
-        wait_until(lambda: os.fstat(store.fds["ITEMS"]).st_blocks >
-                   before + 4000, "it loads")
+        wait_until(lambda: store.process and os.fstat(
+            store.fds["ITEMS"]).st_blocks > before + 4000, "it loads")
         assert store.process
         store.process.kill()
 

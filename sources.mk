@@ -92,6 +92,7 @@ store_command_sources = \
 	store/command/dump.c \
 	store/command/holding.c \
 	store/command/key_lock.c \
+	store/command/login.c \
 	store/command/meta.c \
 	store/command/meta_change.c \
 	store/command/meta_flags.c \
@@ -156,6 +157,7 @@ store_server_sources = \
 	store/server/listener.c \
 	store/server/loop.c \
 	store/server/mailbox.c \
+	store/server/password.c \
 	store/server/record.c \
 	store/server/served.c \
 	store/server/server.c \
@@ -163,6 +165,7 @@ store_server_sources = \
 	store/server/startup.c \
 	store/server/sweep.c \
 	store/server/tcp_listener.c \
+	store/server/tcp_served.c \
 	store/server/upkeep.c \
 	store/server/vip_clients.c \
 	store/server/vip_relay.c \
@@ -666,6 +669,7 @@ unit_tests = \
 	tests/unit/store_lock \
 	tests/unit/store_lock_binary \
 	tests/unit/store_lock_threads \
+	tests/unit/store_login \
 	tests/unit/store_mailbox \
 	tests/unit/store_move \
 	tests/unit/store_recover \

@@ -99,6 +99,8 @@ static const char *words_of(unsigned status)
         return "Locked";
     case STORE_STATUS_NOT_LOCKED:
         return "Not locked";
+    case STORE_STATUS_AUTH:
+        return "Auth failure.";
     case STORE_STATUS_NO_MEMORY:
         return "Out of memory";
     default:

@@ -26,6 +26,7 @@ enum {
     STORE_STATUS_NOT_NUMERIC = 6,
     STORE_STATUS_LOCKED = 0x10,     /**< of yrmcds */
     STORE_STATUS_NOT_LOCKED = 0x11, /**< of yrmcds */
+    STORE_STATUS_AUTH = 0x20,
     STORE_STATUS_UNKNOWN = 0x81,
     STORE_STATUS_NO_MEMORY = 0x82
 };

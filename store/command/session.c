@@ -10,6 +10,7 @@
 #include "store/command/counter_wire.h"
 #include "store/command/dump.h"
 #include "store/command/key_lock.h"
+#include "store/command/login.h"
 #include "store/command/meta_set.h"
 #include "store/command/session_state.h"
 #include "store/command/text.h"
@@ -34,6 +35,24 @@ store_session_t *store_session_make(store_space_t *space,
         store_attendance_begin(&session->attendant, space);
     }
     return session;
+}
+
+void store_session_guard(store_session_t *session, const store_login_t *login,
+                         void *ctx, bool is_locked)
+{
+    session->login = login;
+    session->login_ctx = ctx;
+    session->is_locked = is_locked;
+}
+
+void store_session_move(store_session_t *session, store_space_t *space,
+                        store_counters_t *counters)
+{
+    store_attendance_end(&session->attendant);
+    session->attendant = (store_attendant_t){0};
+    session->caller.space = space;
+    session->caller.counters = counters;
+    store_attendance_begin(&session->attendant, space);
 }
 
 void store_session_free(store_session_t *session)
@@ -195,6 +214,19 @@ static store_protocol_t protocol_of(uint8_t first)
     }
 }
 
+static size_t serve_command(store_session_t *session, const char *bytes,
+                            size_t n, store_reply_t *reply)
+{
+    switch (session->protocol) {
+    case STORE_PROTOCOL_BINARY:
+        return store_binary_input(session, bytes, n, reply);
+    case STORE_PROTOCOL_COUNTER:
+        return store_counter_wire_input(session, bytes, n, reply);
+    default:
+        return serve_line(session, bytes, n, reply);
+    }
+}
+
 /* @return bytes that were used; 0: more are needed, or the session is over */
 static size_t serve(store_session_t *session, const char *bytes, size_t n,
                     store_reply_t *reply, unsigned *budget)
@@ -208,16 +240,12 @@ static size_t serve(store_session_t *session, const char *bytes, size_t n,
         return 0;
     if (session->protocol == STORE_PROTOCOL_NONE)
         session->protocol = protocol_of((uint8_t)bytes[0]);
-    switch (session->protocol) {
-    case STORE_PROTOCOL_BINARY:
-        used = store_binary_input(session, bytes, n, reply);
-        break;
-    case STORE_PROTOCOL_COUNTER:
-        used = store_counter_wire_input(session, bytes, n, reply);
-        break;
-    default:
-        used = serve_line(session, bytes, n, reply);
-        break;
+    if (store_login_is_next(session, bytes, n)) {
+        used = store_login_input(session, bytes, n, reply);
+    }
+    else {
+        used = serve_command(session, bytes, n, reply);
+        session->is_begun |= used > 0;
     }
     if (used > 0)
         spend(session, session->phase == STORE_PHASE_COMMAND, budget);

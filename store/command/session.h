@@ -22,6 +22,13 @@ store_session_t *store_session_make(store_space_t *, store_counters_t *,
                                     const store_server_t *);
 void store_session_free(store_session_t *);
 
+/** The client may log in. @param is_locked it has to, before anything else */
+void store_session_guard(store_session_t *, const store_login_t *, void *ctx,
+                         bool is_locked);
+
+/** From now on the session is about this space. Of a login. */
+void store_session_move(store_session_t *, store_space_t *, store_counters_t *);
+
 /**
  * Serve complete commands.
  * @param bytes  that arrived and were not used yet

@@ -64,6 +64,10 @@ struct store_session {
     store_protocol_t protocol; /**< of the connection: never META */
     store_phase_t phase;
     bool over;
+    bool is_locked;             /**< before a login nothing else is served */
+    bool is_begun;              /**< a command was served, and no login */
+    const store_login_t *login; /**< NULL: there are no logins */
+    void *login_ctx;
     bool quiet;     /**< of the present command: noreply, q, a quiet opcode */
     size_t scanned; /**< bytes of the incomplete line without a newline */
 

@@ -11,6 +11,8 @@
 #include "store/cluster/role.h"
 #include "store/memory/region.h"
 #include "store/server/listener.h"
+#include "store/server/password.h"
+#include "store/server/tcp_listener.h"
 
 #define AT_ONCE   64             /* then other events have a turn */
 #define LOG_AGAIN INT64_C(60000) /* ms */
@@ -83,23 +85,35 @@ static void refuse_one_more(store_served_t *s, int fd, int64_t now)
                    s->options.name, s->options.max_connections);
 }
 
-static void take(store_served_t *s, int fd, uid_t uid)
+static void take(store_served_t *s, int fd, uid_t uid, uint8_t login)
 {
     store_connection_t *c = store_connection_make(s, fd, uid);
 
     if (!c)
         return;
+    c->login = login;
     store_served_count(s, 1);
     store_worker_give(idlest(), c);
 }
 
+static int is_out_of_descriptors(void)
+{
+    return errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
+           errno == ENOBUFS;
+}
+
+static int is_full(const store_served_t *s)
+{
+    return __atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
+           s->options.max_connections;
+}
+
 void store_accept_admit(store_served_t *s, int fd, uid_t uid, int64_t now)
 {
-    if (__atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
-        s->options.max_connections)
+    if (is_full(s))
         refuse_one_more(s, fd, now);
     else
-        take(s, fd, uid);
+        take(s, fd, uid, store_password_is_set() ? STORE_MAY_LOG_IN : 0);
 }
 
 int store_accept(store_served_t *s, int64_t now)
@@ -109,17 +123,44 @@ int store_accept(store_served_t *s, int64_t now)
 
     for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
         fd = store_listener_accept(s->listener, &uid);
-        if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
-                       errno == ENOBUFS))
-            return -1;
         if (fd < 0)
-            return 0;
+            return is_out_of_descriptors() ? -1 : 0;
         if (!store_config_admits(&s->options, uid))
             refuse_user(s, fd, uid, now);
         else if (store_role() == STORE_SLAVE)
             store_relay_take(s->space, fd);
         else
             store_accept_admit(s, fd, uid, now);
+    }
+    return 0;
+}
+
+/* A slave relays what needs no login, and serves nothing itself. */
+static void take_tcp(store_served_t *s, int fd, int64_t now)
+{
+    int has_to_log_in = store_password_is_set();
+
+    if (!s || s->gone || (store_role() == STORE_SLAVE && has_to_log_in))
+        close(fd);
+    else if (store_role() == STORE_SLAVE)
+        store_relay_take(s->space, fd);
+    else if (is_full(s))
+        refuse_one_more(s, fd, now);
+    else
+        take(s, fd, 0, has_to_log_in ? STORE_HAS_TO_LOG_IN : 0);
+}
+
+int store_accept_tcp(const store_tcp_served_t *l, int64_t now)
+{
+    store_served_t *s = store_served_find(l->config.space);
+    store_address_t peer;
+    int i, fd;
+
+    for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
+        fd = store_tcp_listener_accept(l->fd, &peer);
+        if (fd < 0)
+            return is_out_of_descriptors() ? -1 : 0;
+        take_tcp(s, fd, now);
     }
     return 0;
 }

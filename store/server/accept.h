@@ -12,6 +12,7 @@
 #ifndef APPPOOL_STORE_SERVER_ACCEPT_H
 #define APPPOOL_STORE_SERVER_ACCEPT_H
 
+#include "store/server/tcp_served.h"
 #include "store/server/worker.h"
 
 /** The workers that get the connections. */
@@ -22,6 +23,10 @@ void store_accept_begin(store_worker_t *workers, unsigned n);
  * @return 0, or -1: there are no more descriptors; try again in a second
  */
 int store_accept(store_served_t *, int64_t now);
+
+/** The same at a listener of AppStoreListen. Where there is a secret, its
+ * clients have to log in. */
+int store_accept_tcp(const store_tcp_served_t *, int64_t now);
 
 /** Have a worker serve this client, unless there are too many of its space.
  * Takes the descriptor.

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "store/server/password.h"
+
 #define EVENTS ((uint32_t)(EPOLLIN | EPOLLPRI | EPOLLRDHUP) | (uint32_t)EPOLLET)
 
 /* The bytes of one turn. */
@@ -37,6 +39,28 @@ store_connection_t *store_connection_make(store_served_t *served, int fd,
     return c;
 }
 
+/* Its space is another one from now on, which counts it already. */
+static bool move(store_connection_t *c, store_served_t *to)
+{
+    store_served_t *from = c->served;
+
+    if (!to)
+        return false;
+    c->served = to;
+    c->uid = 0; /* the password admits, also one that is no user of the space */
+    store_session_move(c->session, to->space, &c->counters[to->space->slot]);
+    store_served_count(from, -1);
+    return true;
+}
+
+static bool log_in(void *ctx, const char *user, size_t n_user,
+                   const char *password, size_t n)
+{
+    return move(ctx, store_password_check(user, n_user, password, n));
+}
+
+static const store_login_t logins = {log_in};
+
 int store_connection_begin(store_connection_t *c, store_bench_t *bench,
                            const store_server_t *server)
 {
@@ -47,6 +71,10 @@ int store_connection_begin(store_connection_t *c, store_bench_t *bench,
     c->session = store_session_make(c->served->space, counters, server);
     if (!c->session)
         return -1;
+    c->counters = bench->counters;
+    if (c->login)
+        store_session_guard(c->session, &logins, c,
+                            c->login == STORE_HAS_TO_LOG_IN);
     return epoll_ctl(bench->epoll, EPOLL_CTL_ADD, c->fd, &event);
 }
 

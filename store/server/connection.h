@@ -25,6 +25,9 @@
 #define STORE_TURN_BYTES    (256 * 1024)
 #define STORE_TURN_COMMANDS 64
 
+/** What a client does before its first command. */
+enum { STORE_MAY_LOG_IN = 1, STORE_HAS_TO_LOG_IN };
+
 /** What a turn leaves. */
 typedef enum {
     STORE_TURN_IDLE, /**< wait for an event */
@@ -42,8 +45,10 @@ typedef struct store_connection {
     store_reply_t *reply; /**< what could not be sent; NULL: all is sent */
     char *rest;           /**< bytes that were read and not used */
     uint32_t n_rest;
+    store_counters_t *counters; /**< of the worker, for all spaces */
     int fd;
     uid_t uid;           /**< of the client */
+    uint8_t login;       /**< STORE_MAY_LOG_IN ...; 0: no login */
     uint8_t is_ready;    /**< it is in the worker's ready list */
     uint8_t readable;    /**< the socket may have more bytes */
     uint8_t unserved;    /**< `rest` may have complete commands */

@@ -71,6 +71,15 @@ int store_listener_is(int fd, const char *path)
            lstat(path, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
+/* Copies of one socket have one inode. */
+int store_listener_is_same(int a, int b)
+{
+    struct stat of_a, of_b;
+
+    return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 &&
+           of_a.st_ino == of_b.st_ino && of_a.st_dev == of_b.st_dev;
+}
+
 int store_listener_user(int fd, uid_t *uid)
 {
     struct ucred peer;

@@ -20,6 +20,9 @@ int store_listener_make(const char *path);
 /** Is this the listener of that path, and is the path still there? */
 int store_listener_is(int fd, const char *path);
 
+/** Are these copies of one socket? */
+int store_listener_is_same(int a, int b);
+
 /** Accept one connection. Does not wait. @return -1: EAGAIN: there is none */
 int store_listener_accept(int fd, uid_t *uid);
 

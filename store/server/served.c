@@ -19,6 +19,7 @@
 #include "store/server/mailbox.h"
 #include "store/note.h"
 #include "store/server/sweep.h"
+#include "store/server/tcp_served.h"
 
 static store_served_t *first; /* atomic, because other threads read it */
 /* Workers read the users of a space, and the main thread changes them. */
@@ -54,7 +55,7 @@ void store_served_count(store_served_t *s, int change)
     __atomic_store_n(&figures->connections, n, __ATOMIC_RELAXED);
 }
 
-static store_served_t *find(const char *name)
+store_served_t *store_served_find(const char *name)
 {
     store_served_t *s;
 
@@ -66,22 +67,15 @@ static store_served_t *find(const char *name)
 
 /* ---- listeners ---- */
 
-/* Copies of one socket have one inode. */
-static int is_same(int a, int b)
-{
-    struct stat of_a, of_b;
-
-    return fstat(a, &of_a) == 0 && fstat(b, &of_b) == 0 &&
-           of_a.st_ino == of_b.st_ino && of_a.st_dev == of_b.st_dev;
-}
-
 /* An older listener of the space may be there, too: its path was removed. */
 static int stays(void *ctx, const char *name, int fd)
 {
-    const store_served_t *s = find(name);
+    const store_served_t *s = store_served_find(name);
 
     (void)ctx;
-    return s && s->listener >= 0 && is_same(s->listener, fd);
+    if (store_tcp_served_stays(name, fd))
+        return 1;
+    return s && s->listener >= 0 && store_listener_is_same(s->listener, fd);
 }
 
 static void close_listener(store_served_t *s)
@@ -119,9 +113,13 @@ static int open_listener(store_served_t *s)
 /* A listener of the last store. Clients may wait at it already. */
 static void take_listener(void *ctx, const char *name, int fd)
 {
-    store_served_t *s = find(name);
+    store_served_t *s = store_served_find(name);
 
     (void)ctx;
+    if (*name == '@') {
+        store_tcp_served_take(name, fd);
+        return;
+    }
     if (s && s->listener < 0 && store_listener_is(fd, s->path)) {
         s->listener = fd;
         if (hooks->watch(s) == 0)
@@ -282,7 +280,7 @@ static int is_in(const store_config_t *t, const char *name)
 int store_served_apply(store_config_t *t)
 {
     store_served_t *s;
-    int lost = 0, loses = 0;
+    int lost = 0, loses = 0, moved = store_tcp_served_apply(t);
     unsigned i;
 
     for (s = first; s; s = s->next)
@@ -290,10 +288,10 @@ int store_served_apply(store_config_t *t)
             lose(s);
             lost = 1;
         }
-    if (lost)
+    if (lost || moved)
         store_mailbox_keep(stays, NULL);
     for (i = 0; i < t->n_spaces; i++) {
-        s = find(t->spaces[i].name);
+        s = store_served_find(t->spaces[i].name);
         loses |= s && loses_user(s, &t->spaces[i]);
         if (s)
             change(s, &t->spaces[i]);
@@ -301,6 +299,7 @@ int store_served_apply(store_config_t *t)
             add(&t->spaces[i]);
     }
     open_listeners();
+    store_tcp_served_open();
     return lost || loses;
 }
 
@@ -335,5 +334,6 @@ void store_served_stop(void)
 
     for (s = first; s; s = s->next)
         close_listener(s);
+    store_tcp_served_stop();
     store_mailbox_keep(none_stays, NULL);
 }

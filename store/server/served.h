@@ -55,6 +55,9 @@ void store_served_begin(const store_served_hooks_t *);
  */
 int store_served_apply(store_config_t *t);
 
+/** The one of this name, which may be gone; NULL: none. */
+store_served_t *store_served_find(const char *name);
+
 /** All that are or were served. Any thread, while none is forgotten: with a
  * cluster none is. */
 store_served_t *store_served_list(void);

@@ -33,6 +33,7 @@
 #include "store/server/loop.h"
 #include "store/server/mailbox.h"
 #include "store/note.h"
+#include "store/server/password.h"
 #include "store/server/startup.h"
 #include "store/server/sweep.h"
 #include "store/server/upkeep.h"
@@ -70,9 +71,11 @@ static void on_signals(void *ctx)
 
 static void apply(store_config_t *config)
 {
+    int lost = store_served_apply(config);
     unsigned i;
 
-    if (!store_served_apply(config))
+    store_password_update(&config->cluster);
+    if (!lost)
         return;
     for (i = 0; i < server.server.threads; i++)
         store_worker_look(&server.worker[i]);
@@ -152,16 +155,29 @@ static void tick(void)
     look_for_httpd();
 }
 
+static void out_of_descriptors(void)
+{
+    server.full = 1;
+    store_note(STORE_ERROR, "the store cannot accept a connection: %s",
+               strerror(errno));
+}
+
 static void on_listener(void *ctx)
 {
     store_served_t *s = ctx;
 
     server.now = clock_ms();
-    if (server.full || s->listener < 0 || store_accept(s, server.now) == 0)
-        return;
-    server.full = 1;
-    store_note(STORE_ERROR, "the store cannot accept a connection: %s",
-               strerror(errno));
+    if (!server.full && s->listener >= 0 && store_accept(s, server.now) != 0)
+        out_of_descriptors();
+}
+
+static void on_tcp_listener(void *ctx)
+{
+    const store_tcp_served_t *l = ctx;
+
+    server.now = clock_ms();
+    if (!server.full && l->fd >= 0 && store_accept_tcp(l, server.now) != 0)
+        out_of_descriptors();
 }
 
 static int watch_listener(store_served_t *s)
@@ -274,6 +290,7 @@ static int begin(const char *runtime)
     store_large_directory = server.temp_dir;
     hooks.directory = server.startup.sockets;
     store_served_begin(&hooks);
+    store_tcp_served_begin(on_tcp_listener);
     store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);
     /* Clients wait in the backlog of the listeners until all is loaded. */
     apply(config);

@@ -1,0 +1,194 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/command/login.h"
+
+#include <string.h>
+
+#include "store/command/answer.h"
+#include "store/command/packet.h"
+#include "store/command/token.h"
+
+#define BODY_MAX 2048 /* bytes of a login */
+#define PLAIN    "PLAIN"
+
+enum { VERSION = 0x0b, SASL_LIST = 0x20, SASL_AUTH = 0x21, SASL_STEP = 0x22 };
+
+bool store_login_is_next(const store_session_t *session, const char *bytes,
+                         size_t n)
+{
+    uint8_t opcode;
+
+    if (!session->login)
+        return false;
+    if (session->is_locked)
+        return true;
+    if (session->protocol != STORE_PROTOCOL_BINARY || n < 2)
+        return false;
+    opcode = (uint8_t)bytes[1];
+    return opcode >= SASL_LIST && opcode <= SASL_STEP;
+}
+
+/* A client that has served itself from a space stays there: replies that are
+ * not sent yet refer to its items. */
+static bool may_move(const store_session_t *session, store_token_t user)
+{
+    return !session->is_begun ||
+           store_token_is(user, session->caller.space->name);
+}
+
+static bool log_in(store_session_t *session, store_token_t user,
+                   store_token_t password)
+{
+    if (!may_move(session, user) ||
+        !session->login->log_in(session->login_ctx, user.at, user.n,
+                                password.at, password.n))
+        return false;
+    session->is_locked = false;
+    return true;
+}
+
+/* ---- text ---- */
+
+/* A space may have blanks in its name, and a password has none. */
+static bool log_in_text(store_session_t *session, const char *text, size_t n)
+{
+    const char *blank = memrchr(text, ' ', n);
+
+    if (!blank)
+        return false;
+    return log_in(session, (store_token_t){text, (size_t)(blank - text)},
+                  (store_token_t){blank + 1, (size_t)(text + n - blank - 1)});
+}
+
+static void serve_text(store_session_t *session, const char *value, uint32_t n,
+                       store_reply_t *reply)
+{
+    session->quiet = false;
+    if (memcmp(value + n, "\r\n", 2) != 0)
+        store_answer(session, reply,
+                     "CLIENT_ERROR bad command line termination");
+    else if (log_in_text(session, value, n))
+        store_answer(session, reply, "STORED");
+    else
+        store_answer(session, reply, "CLIENT_ERROR authentication failure");
+}
+
+static size_t text_input(store_session_t *session, const char *bytes, size_t n,
+                         store_reply_t *reply)
+{
+    const char *end = memchr(bytes, '\n', n);
+    size_t line = end ? (size_t)(end - bytes) + 1 : n;
+    store_tokens_t tokens;
+    uint32_t length = 0;
+
+    if (line > STORE_LINE) {
+        session->over = true;
+        return 0;
+    }
+    if (!end)
+        return 0;
+    store_token_split(&tokens, bytes,
+                      line - 1 - (line > 1 && bytes[line - 2] == '\r'));
+    session->quiet = false;
+    if (tokens.n < 5 || !store_token_is(tokens.word[0], "set") ||
+        !store_token_u32(tokens.word[4], &length) || length > BODY_MAX) {
+        store_answer(session, reply, "CLIENT_ERROR unauthenticated");
+        return line;
+    }
+    if (n < line + length + 2)
+        return 0;
+    serve_text(session, bytes + line, length, reply);
+    return line + length + 2;
+}
+
+/* ---- binary ---- */
+
+/* The message of PLAIN: another name, NUL, user, NUL, password. */
+static bool log_in_plain(store_session_t *session, store_token_t mechanism,
+                         const char *text, size_t n)
+{
+    const char *end = text + n;
+    const char *first = memchr(text, 0, n), *second;
+
+    if (!store_token_is(mechanism, PLAIN) || !first)
+        return false;
+    second = memchr(first + 1, 0, (size_t)(end - first) - 1);
+    if (!second)
+        return false;
+    return log_in(session,
+                  (store_token_t){first + 1, (size_t)(second - first) - 1},
+                  (store_token_t){second + 1, (size_t)(end - second) - 1});
+}
+
+static void refuse(store_session_t *session, store_reply_t *reply)
+{
+    store_packet_error(session, reply, STORE_STATUS_AUTH, NULL);
+}
+
+static void serve_binary(store_session_t *session, const char *body,
+                         store_reply_t *reply)
+{
+    const store_binary_head_t *head = &session->head;
+    store_token_t key = {body + head->extras_length, head->key_length};
+    size_t before = (size_t)head->extras_length + head->key_length;
+
+    switch (head->opcode) {
+    case SASL_LIST:
+        store_packet_done(session, reply, PLAIN, sizeof PLAIN - 1, 0);
+        break;
+    case SASL_AUTH:
+        if (log_in_plain(session, key, body + before,
+                         head->body_length - before))
+            store_packet_done(session, reply, "Authenticated", 13, 0);
+        else
+            refuse(session, reply);
+        break;
+    case VERSION:
+        store_packet_done(session, reply, STORE_SENT_VERSION,
+                          sizeof STORE_SENT_VERSION - 1, 0);
+        break;
+    default:
+        refuse(session, reply);
+        session->over = head->opcode != SASL_STEP;
+        break;
+    }
+}
+
+static size_t binary_input(store_session_t *session, const char *bytes,
+                           size_t n, store_reply_t *reply)
+{
+    store_binary_head_t *head = &session->head;
+
+    session->quiet = false;
+    if ((uint8_t)bytes[0] != STORE_BINARY_REQUEST) {
+        session->over = true;
+        return 0;
+    }
+    if (n < STORE_PACKET_HEAD)
+        return 0;
+    store_packet_read(head, bytes);
+    if (head->body_length > BODY_MAX ||
+        (size_t)head->extras_length + head->key_length > head->body_length) {
+        refuse(session, reply);
+        session->over = true;
+        return 0;
+    }
+    if (n < STORE_PACKET_HEAD + head->body_length)
+        return 0;
+    serve_binary(session, bytes + STORE_PACKET_HEAD, reply);
+    return STORE_PACKET_HEAD + head->body_length;
+}
+
+size_t store_login_input(store_session_t *session, const char *bytes, size_t n,
+                         store_reply_t *reply)
+{
+    switch (session->protocol) {
+    case STORE_PROTOCOL_BINARY:
+        return binary_input(session, bytes, n, reply);
+    case STORE_PROTOCOL_COUNTER: /* it has no login */
+        session->over = true;
+        return 0;
+    default:
+        return text_input(session, bytes, n, reply);
+    }
+}

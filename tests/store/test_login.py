@@ -1,0 +1,250 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""TCP clients of AppStoreListen, and their logins."""
+import hmac
+import socket
+import subprocess
+from typing import Any, Iterator
+
+import bmemcached
+import pylibmc
+import pytest
+
+from harness.client import ask, get, is_closed, put
+from harness.fronts import free_port
+from harness.servers import PATIENCE, wait_until
+from harness.store import Store, space
+
+SECRET = bytes(range(40))
+
+
+def password(name: str) -> str:
+    return hmac.new(SECRET, b"client" + name.encode(), "sha256").hexdigest()
+
+
+class TcpStore(Store):
+    """Two spaces, and a listener of the first one."""
+
+    def __init__(self, has_key: bool, **more: Any) -> None:
+        self.port = free_port()
+        super().__init__(space("a shop", key="shop", **more), space("blog"))
+        self.table["cluster"] = {
+            "ports": [11211, 11213, 11215], "peers": [], "plain": [],
+            "changes": 1 << 20, "slave_timeout": 10}
+        if has_key:
+            self.table["cluster"]["secret"] = SECRET.hex()
+        self.listen(self.port, "a shop")
+        self.write_table()
+
+    def listen(self, port: int, name: str) -> None:
+        self.table.setdefault("listens", []).append(
+            {"address": "127.0.0.1", "port": port, "space": name})
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def tcp(self) -> socket.socket:
+        return socket.create_connection(("127.0.0.1", self.port), PATIENCE)
+
+    def is_open(self, port: int) -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", port), PATIENCE).close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
+    def wait_until_open(self, port: int) -> None:
+        wait_until(lambda: self.is_open(port), f"port {port} is open")
+
+    def wait_until_closed(self, port: int) -> None:
+        wait_until(lambda: not self.is_open(port), f"port {port} is closed")
+
+
+@pytest.fixture(name="open_store")
+def make_open_store() -> Iterator[TcpStore]:
+    with TcpStore(False) as store:
+        yield store
+
+
+@pytest.fixture(name="store")
+def make_store() -> Iterator[TcpStore]:
+    with TcpStore(True) as store:
+        yield store
+
+
+def log_in(connection: socket.socket, name: str, word: str) -> bytes:
+    text = f"{name} {word}".encode()
+    return ask(connection, b"set any 0 0 %d\r\n%s\r\n" % (len(text), text))
+
+
+def test_space_of_a_listener(open_store: TcpStore) -> None:
+    """Without a key nobody is asked, and the socket has the same items."""
+    with open_store.tcp() as tcp, open_store.connect() as unix:
+        put(tcp, b"k", b"v")
+        assert get(unix, b"k") == b"v"
+        assert tcp.getsockname()[1] != open_store.port
+    with open_store.connect_to("blog") as blog:
+        assert get(blog, b"k") == b""
+
+
+def test_listeners_change(open_store: TcpStore) -> None:
+    """A graceful restart adds and removes listeners; others keep theirs."""
+    other = free_port()
+    with open_store.tcp() as kept:
+        put(kept, b"k", b"v")
+        open_store.listen(other, "blog")
+        open_store.table["listens"][0]["space"] = "blog"
+        open_store.write_table()
+        open_store.ring()
+        open_store.wait_until_open(other)
+        assert get(kept, b"k") == b"v"
+        with open_store.tcp() as tcp:
+            assert get(tcp, b"k") == b""
+    open_store.table["listens"] = open_store.table["listens"][1:]
+    open_store.write_table()
+    open_store.ring()
+    open_store.wait_until_closed(open_store.port)
+    with socket.create_connection(("127.0.0.1", other), PATIENCE) as tcp:
+        assert get(tcp, b"k") == b""
+
+
+def test_connect_while_no_store_runs(open_store: TcpStore) -> None:
+    with open_store.tcp() as tcp:
+        put(tcp, b"k", b"v")
+    open_store.kill()
+    with open_store.tcp() as tcp:
+        tcp.sendall(b"get k\r\n")
+        open_store.start()
+        assert get_reply(tcp) == b"VALUE k 0 1\r\nv\r\nEND\r\n"
+
+
+def get_reply(connection: socket.socket) -> bytes:
+    got = b""
+    while not got.endswith(b"END\r\n"):
+        part = connection.recv(4096)
+        assert part, got
+        got += part
+    return got
+
+
+def test_port_is_taken(open_store: TcpStore) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        open_store.listen(port, "blog")
+        open_store.write_table()
+        open_store.ring()
+        open_store.wait_logged(f"AppStoreListen 127.0.0.1 {port} for space "
+                               "blog: Address already in use")
+    open_store.ring()
+    open_store.wait_until_open(port)
+
+
+def test_connection_limit() -> None:
+    """Clients of TCP and of the Unix socket are counted together."""
+    with TcpStore(False, max_connections=2) as store, store.tcp() as one, \
+            store.connect() as two:
+        put(one, b"k", b"v")
+        put(two, b"k", b"v")
+        with store.tcp() as three:
+            assert three.recv(100) == \
+                b"SERVER_ERROR too many open connections\r\n"
+            assert is_closed(three)
+
+
+def test_text_login(store: TcpStore) -> None:
+    with store.tcp() as tcp:
+        for command in (b"get k\r\n", b"version\r\n", b"flush_all\r\n"):
+            assert ask(tcp, command) == b"CLIENT_ERROR unauthenticated\r\n"
+        assert log_in(tcp, "a shop", password("blog")) == \
+            b"CLIENT_ERROR authentication failure\r\n"
+        assert log_in(tcp, "other", password("other")) == \
+            b"CLIENT_ERROR authentication failure\r\n"
+        assert log_in(tcp, "a shop", password("a shop")) == b"STORED\r\n"
+        put(tcp, b"k", b"v")
+        assert get(tcp, b"any") == b""
+    with store.connect() as unix:
+        assert get(unix, b"k") == b"v"
+    assert store.output().count("a TCP client was refused") == 1
+    assert password("a shop") not in store.output()
+
+
+def connections(store: Store, key: str) -> int:
+    with store.connect_to(key) as unix:
+        got = ask(unix, b"stats\r\n", b"END\r\n")
+    line, = [line for line in got.decode().splitlines()
+             if "curr_connections" in line]
+    return int(line.split()[2]) - 1
+
+
+def test_another_space(store: TcpStore) -> None:
+    """A login moves the connection, and it counts there."""
+    with store.tcp() as tcp:
+        assert log_in(tcp, "blog", password("blog")) == b"STORED\r\n"
+        put(tcp, b"k", b"of the blog")
+        with store.connect() as shop, store.connect_to("blog") as blog:
+            assert get(shop, b"k") == b""
+            assert get(blog, b"k") == b"of the blog"
+        assert connections(store, "blog") >= 1
+
+
+def test_unix_sockets_need_no_login(store: TcpStore) -> None:
+    with store.connect() as unix:
+        put(unix, b"k", b"v")
+        assert log_in(unix, "a shop", password("a shop")) == b"STORED\r\n"
+        assert get(unix, b"any").startswith(b"a shop ")
+
+
+def test_pylibmc(store: TcpStore) -> None:
+    def client(word: str) -> pylibmc.Client:
+        return pylibmc.Client([store.address], binary=True,
+                              username="a shop", password=word)
+
+    client(password("a shop")).set("k", "v")
+    assert client(password("a shop")).get("k") == "v"
+    with pytest.raises(pylibmc.Error):
+        client(password("blog")).get("k")
+
+
+def test_bmemcached(store: TcpStore) -> None:
+    client = bmemcached.Client([store.address], "blog", password("blog"))
+    assert client.set("k", "v")
+    assert client.get("k") == "v"
+    with store.connect() as shop:
+        assert get(shop, b"k") == b""
+
+
+RUBY = """
+require "dalli"
+client = Dalli::Client.new(ARGV[0], username: ARGV[1], password: ARGV[2])
+begin
+  client.set("k", "v")
+  puts client.get("k")
+rescue Dalli::DalliError => e
+  puts "refused"
+end
+"""
+
+
+@pytest.mark.parametrize("where", ["tcp", "unix"])
+def test_dalli(store: TcpStore, where: str) -> None:
+    """It also logs in at a Unix socket, when it has a password."""
+    def run(word: str) -> str:
+        done = subprocess.run(
+            ["ruby", "-e", RUBY, store.address if where == "tcp" else
+             str(store.path), "a shop", word], text=True, timeout=120,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return done.stdout.splitlines()[-1]
+
+    assert run(password("a shop")) == "v"
+    assert run(password("blog")) == "refused"
+
+
+def test_sasl_comes_first(store: TcpStore) -> None:
+    """Any other command of the binary protocol is refused, as by memcached."""
+    with store.tcp() as tcp:
+        tcp.sendall(b"\x80\x0a" + bytes(22))
+        got = tcp.recv(100)
+        assert got[:8] == b"\x81\x0a\0\0\0\0\0\x20"
+        assert is_closed(tcp)

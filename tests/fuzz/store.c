@@ -1,7 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The bytes of a client of the store, in its four protocols: any bytes, in any
- * pieces. The replies are the same for all pieces, and nothing stays in use.
+ * pieces, as a client that need not log in and as one that has to. The replies
+ * are the same for all pieces, and nothing stays in use.
  *
  * Input: a byte (the size of the pieces), and the bytes that are sent. */
 
@@ -96,9 +97,17 @@ static void talk(store_session_t *session, const char *bytes, size_t size,
     close(sockets[1]);
 }
 
-static void converse(const char *bytes, size_t size, size_t piece,
-                     heard_t *heard)
+static bool log_in(void *ctx, const char *user, size_t n_user,
+                   const char *password, size_t n)
 {
+    (void)ctx;
+    return n_user == 1 && *user == 'u' && n == 1 && *password == 'p';
+}
+
+static void converse(const char *bytes, size_t size, size_t piece,
+                     bool is_locked, heard_t *heard)
+{
+    static const store_login_t login = {log_in};
     const store_space_options_t options = {
         .name = "fuzz", .size = PAGES * STORE_PAGE, .evict = 1};
     const store_server_t server = {
@@ -113,6 +122,8 @@ static void converse(const char *bytes, size_t size, size_t piece,
     session = store_session_make(
         space, &store_region_figures()->worker[0][space->slot], &server);
     must(session != NULL);
+    if (is_locked)
+        store_session_guard(session, &login, NULL, true);
     talk(session, bytes, size, piece, heard);
     store_session_free(session);
     store_counter_forget(space);
@@ -129,18 +140,29 @@ static int has_statistics(const heard_t *heard)
            memmem(heard->text, heard->n, ":secs_since", 11);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void compare(const char *bytes, size_t size, size_t piece,
+                    bool is_locked)
 {
     static char text[2][REPLY_MAX];
     heard_t whole = {.text = text[0]}, pieces = {.text = text[1]};
 
-    if (size < 2)
-        return 0;
-    converse((const char *)data + 1, size - 1, size - 1, &whole);
-    converse((const char *)data + 1, size - 1, data[0] ? data[0] : 1, &pieces);
+    converse(bytes, size, size, is_locked, &whole);
+    converse(bytes, size, piece, is_locked, &pieces);
     must(whole.over == pieces.over);
     if (!has_statistics(&whole))
         must(whole.n == pieces.n &&
              memcmp(whole.text, pieces.text, whole.n) == 0);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *bytes = (const char *)data + 1;
+    size_t piece;
+
+    if (size < 2)
+        return 0;
+    piece = data[0] ? data[0] : 1;
+    compare(bytes, size - 1, piece, false);
+    compare(bytes, size - 1, piece, true);
     return 0;
 }

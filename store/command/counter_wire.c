@@ -114,11 +114,12 @@ static void acquire(const request_t *r)
 {
     store_counter_status_t rv = STORE_COUNTER_INVALID;
     store_counter_name_t name;
-    uint32_t resources = 0, maximum;
+    uint32_t resources = 0;
 
     if (name_at(r, 8, &name)) {
+        uint32_t maximum = store_packet_u32(r->body + 4);
+
         resources = store_packet_u32(r->body);
-        maximum = store_packet_u32(r->body + 4);
         if (resources > 0 && resources <= maximum)
             rv = store_counter_acquire(r->session->counters,
                                        &r->session->holdings, name, resources,

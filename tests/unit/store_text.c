@@ -267,7 +267,7 @@ static void connections(void **state)
     assert_non_null(strstr(all, ":protocol none\r\n"));
     wire_leave(&b);
     wire_again(&a);
-    all = wire_ask(&c, "stats conns\r\n") + strlen(all);
+    all = wire_ask(&c, "stats conns\r\n");
     assert_null(strstr(all, ":locks 1\r\n"));
     assert_null(strstr(all, ":protocol counter\r\n"));
     assert_string_equal(all + strlen(all) - 5, "END\r\n");

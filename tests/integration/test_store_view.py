@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import socket
 from pathlib import Path
 from typing import Any, Iterator
@@ -13,7 +14,7 @@ from harness import sentences
 from harness.browser import Browser
 from harness.httpd import Httpd
 from harness.ports import reserve_port
-from harness.procs import kill9
+from harness.procs import freeze, kill9
 from harness.space import Space
 from harness.users import as_user
 from harness.wait import wait_until
@@ -183,6 +184,12 @@ def test_master_without_slaves(httpd: Httpd) -> None:
     page = httpd.get("/apppool-status").text
     assert "This host is the <b>master</b> of <b>127.0.0.1</b>" in page
     assert "There is no slave." in page
+    children = httpd.children()
+    for child in children:
+        freeze(child)
+    assert httpd.ctl("store", "ready").returncode == 0, "no child is asked"
+    for child in children:
+        os.kill(child, signal.SIGCONT)
 
 
 def test_keys(httpd: Httpd, shop: Space) -> None:

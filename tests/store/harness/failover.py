@@ -9,7 +9,7 @@ import time
 from typing import Callable
 
 from harness.checker import NO_GAP, Checker, Gap, State, Writer
-from harness.servers import Server
+from harness.servers import PATIENCE, Server
 
 
 class Patient(Writer):
@@ -49,6 +49,16 @@ class Failover(Checker):
         finally:
             self.settle()
         self.read(self.gap)
+
+    def values(self, keys: list[str]) -> dict[str, tuple[bytes, int]]:
+        """A client that finds no master in time connects again."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return super().values(keys)
+            except (OSError, AssertionError):
+                if time.monotonic() > end:
+                    raise
 
     def note(self, states: list[State], number: int) -> None:
         """A change that was acknowledged before the gap ended is lost."""

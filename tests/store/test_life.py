@@ -145,6 +145,26 @@ def test_a_load_that_was_killed_goes_on(tmp_path: Path) -> None:
                 assert get(connection, b"key%d" % n) == (b"%d." % n * 500)[:500]
 
 
+def test_a_save_that_was_killed(tmp_path: Path) -> None:
+    """What was written until then is loaded, and nothing else."""
+    save, data = save_file(tmp_path), os.urandom(1000) * 200
+    with Store(save=save) as store:
+        with store.connect() as connection:
+            for n in range(250):
+                put(connection, b"key%d" % n, b"%d." % n + data)
+        assert store.process
+        store.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: save.stat().st_size > 1_000_000, "it saves")
+        store.kill()
+        store.forget()
+        store.start()
+        with store.connect() as connection:
+            there = [n for n in range(250) if get(connection, b"key%d" % n)]
+            assert len(there) >= 4
+            for n in there:
+                assert get(connection, b"key%d" % n) == b"%d." % n + data
+
+
 def test_the_user_of_the_store_names_no_file_of_root(tmp_path: Path) -> None:
     """It can write the table, which the next store reads when it starts as
     root."""

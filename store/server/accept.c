@@ -116,6 +116,18 @@ void store_accept_admit(store_served_t *s, int fd, uid_t uid, int64_t now)
         take(s, fd, uid, store_password_is_set() ? STORE_MAY_LOG_IN : 0);
 }
 
+void store_accept_locked(int fd, int64_t now)
+{
+    store_served_t *s = store_served_list();
+
+    while (s && s->gone)
+        s = s->next;
+    if (s)
+        admit(s, fd, 0, STORE_HAS_TO_LOG_IN, now);
+    else
+        close(fd);
+}
+
 int store_accept(store_served_t *s, int64_t now)
 {
     uid_t uid = 0;

@@ -33,4 +33,8 @@ int store_accept_tcp(const store_tcp_served_t *, int64_t now);
  * @param uid of the client; 0: it is never refused */
 void store_accept_admit(store_served_t *, int fd, uid_t uid, int64_t now);
 
+/** The same for a client that has no space before it logs in. It counts for the
+ * first space until then. */
+void store_accept_locked(int fd, int64_t now);
+
 #endif

@@ -14,6 +14,7 @@
 #include "store/cluster/role.h"
 #include "store/cluster/vip.h"
 #include "store/note.h"
+#include "store/server/accept.h"
 #include "store/server/loop.h"
 #include "store/server/vip_relay.h"
 
@@ -45,11 +46,17 @@ static void serve(store_space_t *space, int fd)
         close(fd);
 }
 
+/* Without an open space a client has to log in, if there is a secret. */
 static void serve_open(int fd)
 {
     const char *name = hooks->config->open_space;
 
-    serve(name[0] ? hooks->find(name) : NULL, fd);
+    if (name[0])
+        serve(hooks->find(name), fd);
+    else if (hooks->config->n_secret > 0)
+        store_accept_locked(fd, clock_ms());
+    else
+        close(fd);
 }
 
 /* ---- a connection of a peer ---- */

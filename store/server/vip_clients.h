@@ -4,7 +4,8 @@
  * @file vip_clients.h
  * @brief Clients at the ports `memcache` and `counter` of the virtual address.
  *
- * They get the open space (AppStoreOpenSpace), as with yrmcds. A connection of
+ * They get the open space (AppStoreOpenSpace), as with yrmcds. Without one, they
+ * have to log in, if there is a secret. A connection of
  * one of AppStorePeers may be a relay (store/cluster/relay.h): its first packet
  * names a space. Only the master serves; a slave closes such connections.
  *

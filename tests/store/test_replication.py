@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Stores on two hosts. The address is moved by hand: `ip address add` and
 `del`."""
+import hmac
 import os
 import socket
 import time
@@ -13,6 +14,7 @@ from harness.client import ask, get, is_closed, put
 from harness.figures import MASTER, SLAVE
 from harness.members import COUNTER, REPL, StoreMember, store
 from harness.servers import wait_until
+from harness.store import space
 from hosts.network import VIP, Network
 
 pytestmark = pytest.mark.usefixtures("namespaces")
@@ -394,3 +396,30 @@ def test_with_a_key() -> None:
         joined(first, second)
         move(first, second)
         assert read(second, b"a") == b"1"
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_login_at_the_address(is_open: bool) -> None:
+    """With a key a client may log in as any space, and has to if there is no
+    open space."""
+    cluster = {"secret": "ab" * 32} | ({"open_space": "shop"} if is_open else {})
+    with Network(2) as network:
+        network.nodes[0].take_vip()
+        with StoreMember(network.nodes[0], space("shop"), space("blog", 8 << 20),
+                         cluster=cluster) as member:
+            with member.over_tcp() as tcp:
+                assert ask(tcp, b"version\r\n").startswith(
+                    b"VERSION" if is_open else b"CLIENT_ERROR unauthenticated")
+            with member.over_tcp() as tcp:
+                word = hmac.new(b"\xab" * 32, b"clientblog", "sha256")
+                message = b"\0blog\0" + word.hexdigest().encode()
+                tcp.sendall(b"\x80\x21\0\5\0\0\0\0" +
+                            (5 + len(message)).to_bytes(4, "big") + bytes(12) +
+                            b"PLAIN" + message)
+                assert tcp.recv(100)[:8] == b"\x81\x21\0\0\0\0\0\0"
+                tcp.sendall(b"\x80\1\0\1\x08\0\0\0\0\0\0\x0a" +
+                            bytes(20) + b"kv")
+                assert tcp.recv(100)[:8] == b"\x81\1\0\0\0\0\0\0"
+            with local(member, "blog") as unix:
+                assert get(unix, b"k") == b"v"
+            assert read(member, b"k") == b""

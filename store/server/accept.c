@@ -102,18 +102,19 @@ static int is_out_of_descriptors(void)
            errno == ENOBUFS;
 }
 
-static int is_full(const store_served_t *s)
+static void admit(store_served_t *s, int fd, uid_t uid, uint8_t login,
+                  int64_t now)
 {
-    return __atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
-           s->options.max_connections;
+    if (__atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
+        s->options.max_connections)
+        refuse_one_more(s, fd, now);
+    else
+        take(s, fd, uid, login);
 }
 
 void store_accept_admit(store_served_t *s, int fd, uid_t uid, int64_t now)
 {
-    if (is_full(s))
-        refuse_one_more(s, fd, now);
-    else
-        take(s, fd, uid, store_password_is_set() ? STORE_MAY_LOG_IN : 0);
+    admit(s, fd, uid, store_password_is_set() ? STORE_MAY_LOG_IN : 0, now);
 }
 
 void store_accept_locked(int fd, int64_t now)
@@ -156,10 +157,8 @@ static void take_tcp(store_served_t *s, int fd, int64_t now)
         close(fd);
     else if (store_role() == STORE_SLAVE)
         store_relay_take(s->space, fd);
-    else if (is_full(s))
-        refuse_one_more(s, fd, now);
     else
-        take(s, fd, 0, has_to_log_in ? STORE_HAS_TO_LOG_IN : 0);
+        admit(s, fd, 0, has_to_log_in ? STORE_HAS_TO_LOG_IN : 0, now);
 }
 
 int store_accept_tcp(const store_tcp_served_t *l, int64_t now)

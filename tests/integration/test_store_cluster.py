@@ -8,7 +8,6 @@ import pytest
 
 from harness.cluster import Balancer, Hosted
 from harness.members import Club, site
-from harness.places import TOP
 from harness.visitor import visits
 from harness.wait import wait_until
 from hosts.network import Network, why_none
@@ -17,8 +16,6 @@ from hosts.network import Network, why_none
 @pytest.fixture
 def hosts(request: pytest.FixtureRequest) -> Iterator[list[Hosted]]:
     why = why_none()
-    if not (TOP / "ctl" / "store_handover.c").exists():
-        pytest.skip("this apppoolctl has no handover")
     if why:
         pytest.skip(f"no network namespaces here: {why}")
     with Network(2) as network:

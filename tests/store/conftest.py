@@ -8,7 +8,6 @@ from typing import Any, Iterator
 import pytest
 
 from harness.kinds import COMPARED, KINDS, TESTED
-from harness.places import TOP
 from harness.servers import Memcached, Server
 from hosts.network import why_none
 
@@ -67,13 +66,6 @@ def namespaces(why_no_namespaces: str) -> None:
     """For tests that need hosts of their own."""
     if why_no_namespaces:
         pytest.skip(f"no network namespaces here: {why_no_namespaces}")
-
-
-@pytest.fixture
-def replication(namespaces: None) -> None:
-    """For tests of a store with hosts of its own."""
-    if not (TOP / "store" / "server" / "vip_clients.c").exists():
-        pytest.skip("this store has no clients at the virtual address")
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -15,7 +15,7 @@ from harness.members import MEMCACHE, REPL, YrmcdsMember, store
 from harness.servers import wait_until
 from hosts.network import VIP
 
-pytestmark = pytest.mark.usefixtures("replication")
+pytestmark = pytest.mark.usefixtures("namespaces")
 MEGABYTE = b"0123456789abcdef" * (1 << 16)
 LONG = bool(os.environ.get("APPPOOL_LONG"))
 LAG = 0.2  # s; yrmcds does not show it

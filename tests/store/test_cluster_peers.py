@@ -15,7 +15,7 @@ from harness.members import COUNTER, MEMCACHE, REPL, StoreMember, store
 from harness.servers import wait_until
 from hosts.network import VIP, Host
 
-pytestmark = pytest.mark.usefixtures("replication")
+pytestmark = pytest.mark.usefixtures("namespaces")
 SECRET = "5e" * 32
 HELLO, SPACE = 0xe0, 0xe1
 

@@ -13,7 +13,7 @@ from harness.members import MEMCACHE, REPL, StoreMember, store
 from harness.servers import wait_until
 from hosts.network import VIP
 
-pytestmark = pytest.mark.usefixtures("replication")
+pytestmark = pytest.mark.usefixtures("namespaces")
 SLAVES = 5  # STORE_SLAVES
 HOLD = 4.5  # s; a client is held for 5 s
 

@@ -14,7 +14,7 @@ from harness.figures import MASTER, SLAVE
 from harness.members import StoreMember, store
 from harness.servers import wait_until
 
-pytestmark = pytest.mark.usefixtures("replication")
+pytestmark = pytest.mark.usefixtures("namespaces")
 LONG = bool(os.environ.get("APPPOOL_LONG"))
 ROUNDS = 10 if LONG else 1
 # s: a change is sent so soon on a machine that has other work, although the

@@ -15,7 +15,7 @@ from harness.pace import Pace, measured
 from harness.servers import wait_until
 from hosts.network import Host
 
-pytestmark = pytest.mark.usefixtures("replication")
+pytestmark = pytest.mark.usefixtures("namespaces")
 LENGTH = 10_000  # bytes of a value
 CHANGES = 64 << 10  # bytes of the ring: some thousand keys
 SECONDS = 1.0  # of a measure

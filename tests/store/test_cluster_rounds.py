@@ -3,6 +3,7 @@
 clients are applications on all hosts; those of the slaves reach the master
 through the relay. harness/failover.py says what may be lost."""
 import os
+import subprocess
 from typing import Callable, Iterator
 
 import pytest
@@ -13,6 +14,7 @@ from harness.failover import Failover, sudden
 from harness.figures import MASTER, SLAVE
 from harness.members import StoreMember, store
 from harness.servers import wait_until
+from harness.store import BUILD
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 LONG = bool(os.environ.get("APPPOOL_LONG"))
@@ -64,16 +66,45 @@ def address_is_moved(cluster: Cluster, old: Node) -> Gap:
     return Gap(gap.begin, max(gap.end, old.member.watch.ended[-1][0]))
 
 
+def handed_over(cluster: Cluster, old: Node) -> Gap:
+    """Before the address is moved, the master sends all that it has."""
+    done = subprocess.run(
+        [BUILD / "apppoolctl", "--dir", old.member.dir, "store", "handover"],
+        text=True, capture_output=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    old.give_away()
+    cluster.another(old)
+    return NO_GAP
+
+
+def network_is_split(cluster: Cluster, old: Node) -> Gap:
+    """The others have another master. What the applications of the old one
+    have written there is lost when the network is whole again."""
+    gap = sudden(old.host.part, of(old).lag() + SOON)
+    old.runs = False
+    wait_until(lambda: len(cluster.owners()) == 2, "two have the address")
+    new, = [node for node in cluster.owners() if node is not old]
+    wait_until(lambda: of(new).figures().role == MASTER, "it is the master")
+    old.keepalived.end()  # so it is known who loses the address
+    wait_until(lambda: of(old).AGAIN in old.member.statuses(),
+               "the old master has ended")
+    end = old.member.watch.ended[-1][0]
+    old.host.heal()
+    old.keepalived.start()
+    return Gap(gap.begin, max(gap.end, end))
+
+
 def after(happened: Callable[[Cluster, Node], Gap], old: Node) -> None:
     if happened is host_dies:
         old.boot()
     elif happened is link_is_pulled:
         old.host.plug()
-        old.runs = True
+    old.runs = True
 
 
 @pytest.mark.parametrize("happens", [
-    killed, host_dies, link_is_pulled, address_is_moved])
+    killed, host_dies, link_is_pulled, address_is_moved, handed_over,
+    network_is_split])
 def test_the_master_changes(cluster: Cluster, seed: int,
                             happens: Callable[[Cluster, Node], Gap]) -> None:
     """The host that has the address is the master, and has the

@@ -2,97 +2,21 @@
 """Stores on two hosts. The address is moved by hand: `ip address add` and
 `del`."""
 import hmac
-import os
-import socket
 import time
-from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 import pytest
 
 from harness.client import ask, get, is_closed, put
 from harness.figures import MASTER, SLAVE
 from harness.members import COUNTER, REPL, StoreMember, store
+from harness.pairs import (
+    cas_of, joined, local, move, pair, read, sent_all, write)
 from harness.servers import wait_until
 from harness.store import space
 from hosts.network import VIP, Network
 
 pytestmark = pytest.mark.usefixtures("namespaces")
-
-
-@contextmanager
-def pair(first: dict[str, Any] = {}, second: dict[str, Any] = {}) \
-        -> Iterator[tuple[StoreMember, StoreMember]]:
-    """A master and its slave, which has the whole copy."""
-    with Network(2) as network:
-        hosts = network.nodes
-        members = [store(hosts[0], **first), store(hosts[1], **second)]
-        try:
-            hosts[0].take_vip()
-            members[0].start()
-            members[1].start()
-            joined(*members)
-            yield members[0], members[1]
-        except BaseException:
-            for member in members:
-                print(f"---- {member.host.number}\n{member.output()}")
-            raise
-        finally:
-            for member in members:
-                member.destroy()
-
-
-def joined(master: StoreMember, slave: StoreMember) -> None:
-    wait_until(lambda: master.slaves() == 1 and slave.figures().role == SLAVE
-               and slave.figures().of["complete"], "the copy is complete")
-
-
-def move(old: StoreMember, new: StoreMember) -> None:
-    """The address."""
-    old.host.drop_vip()
-    new.host.take_vip()
-    wait_until(lambda: new.figures().role == MASTER, "there is a new master")
-
-
-def local(member: StoreMember, key: str = "shop") -> socket.socket:
-    """A client at the socket of its host."""
-    return member.connect_to(key)
-
-
-def read(member: StoreMember, key: bytes) -> bytes:
-    with local(member) as connection:
-        return get(connection, key)
-
-
-def write(member: StoreMember, key: bytes, value: bytes) -> None:
-    with local(member) as connection:
-        put(connection, key, value)
-
-
-def holds(member: StoreMember, value: bytes) -> bool:
-    """Is it in the memory of the items?"""
-    fd, at = member.fds["ITEMS"], 0
-    while True:
-        try:
-            begin = os.lseek(fd, at, os.SEEK_DATA)
-        except OSError:
-            return False
-        at = os.lseek(fd, begin, os.SEEK_HOLE)
-        if value in os.pread(fd, at - begin, begin):
-            return True
-
-
-def sent_all(master: StoreMember, *slaves: StoreMember) -> None:
-    """A slave gets changes in their order, so it has all before the last."""
-    last = b"the last one is %d" % time.monotonic_ns()
-    write(master, b"last", last)
-    for slave in slaves:
-        wait_until(lambda: holds(slave, last), "it has the last change")
-
-
-def cas_of(connection: socket.socket, key: bytes) -> int:
-    head = ask(connection, b"gets %s\r\n" % key, b"END\r\n").split(b"\r\n")[0]
-    return int(head.split()[4])
 
 
 def test_owner_is_the_master() -> None:

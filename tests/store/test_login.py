@@ -248,3 +248,25 @@ def test_sasl_comes_first(store: TcpStore) -> None:
         got = tcp.recv(100)
         assert got[:8] == b"\x81\x0a\0\0\0\0\0\x20"
         assert is_closed(tcp)
+
+
+# struct tcp_info of linux/tcp.h: tcpi_data_segs_in
+SEGMENTS = 152
+
+
+def segments(connection: socket.socket) -> int:
+    """How many packets with data have arrived."""
+    info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
+    return int.from_bytes(info[SEGMENTS:SEGMENTS + 4], "little")
+
+
+def test_replies_to_many_commands_are_few_packets(open_store: TcpStore) -> None:
+    """Y35: The replies of a turn are one write."""
+    with open_store.tcp() as connection:
+        put(connection, b"k", b"x" * 10)
+        before = segments(connection)
+        connection.sendall(b"get k\r\n" * 50)
+        got = b""
+        while got.count(b"END\r\n") < 50:
+            got += connection.recv(65536)
+        assert segments(connection) - before <= 2

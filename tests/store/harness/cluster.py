@@ -162,7 +162,7 @@ class AtTheAddress(Server):
     """The cluster, for a client on another host: whoever has the address."""
 
     def __init__(self, cluster: Cluster, port: int) -> None:
-        super().__init__()
+        """It has no directory and no process."""
         self.cluster, self.port = cluster, port
         self.seconds = 5.0  # a host that is gone refuses nothing
 
@@ -179,7 +179,7 @@ class ByTurns(Server):
     the socket of the next host that runs."""
 
     def __init__(self, cluster: Cluster) -> None:
-        super().__init__()
+        """It has no directory and no process."""
         self.turns: Iterator[Node] = self._turns(cluster)
 
     @staticmethod

@@ -17,8 +17,9 @@
 
 #define SCHEME   "apppool"
 
-/* Each has some 40 KB. */
-#define IDLE_MAX 16
+/* Each has some 40 KB. With more threads there may be one for each thread, as in
+ * mod_proxy. */
+#define IDLE_MIN 16
 
 /* Per child. */
 static struct {
@@ -29,6 +30,7 @@ static struct {
     apr_thread_cond_t *filled; /* one was put into it */
     const apl_pool_t *shm;
     int has_threads;  /* the MPM has */
+    int idle_max;     /* in the list: then one is used again */
     int is_watched;   /* watch_idle() runs */
     int is_unwatched; /* the thread cannot run; all threads read this */
 } connections;
@@ -52,8 +54,11 @@ void apppool_connection_idle_init(apr_pool_t *pconf, const apl_pool_t *shm)
     connections.idle = NULL;
     connections.shm = shm;
     connections.is_watched = connections.is_unwatched = 0;
-    connections.has_threads = 0;
+    connections.has_threads = connections.idle_max = 0;
     ap_mpm_query(AP_MPMQ_IS_THREADED, &connections.has_threads);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &connections.idle_max);
+    if (connections.idle_max < IDLE_MIN)
+        connections.idle_max = IDLE_MIN;
 }
 
 /* Make a worker for one connection. No list of mod_proxy has it. The caller
@@ -91,7 +96,15 @@ static apppool_connection_t **find_idle(uint64_t id)
         last = at;
         n++;
     }
-    return pick || n < IDLE_MAX ? pick : last;
+    return pick || n < connections.idle_max ? pick : last;
+}
+
+/* The caller holds the mutex. */
+static void count(apppool_connection_t *c, int is_idle)
+{
+    if (c->is_counted != is_idle)
+        apl_connection_room_count(connections.shm, c->id, is_idle ? 1 : -1);
+    c->is_counted = is_idle;
 }
 
 apppool_connection_t *apppool_connection_idle_take(server_rec *s, uint64_t id)
@@ -103,6 +116,7 @@ apppool_connection_t *apppool_connection_idle_take(server_rec *s, uint64_t id)
     if (pick) {
         c = *pick;
         *pick = c->next;
+        count(c, 0);
     }
     else
         c = make_connection(s);
@@ -157,6 +171,7 @@ static int64_t end_expired(int64_t now)
         if (until <= 0 ||
             !apl_connection_room_is_there(connections.shm, c->id, now)) {
             shutdown(c->descriptor, SHUT_RDWR);
+            count(c, 0);
             c->id = 0;
         }
         else if (least < 0 || until < least)
@@ -240,8 +255,10 @@ void apppool_connection_idle_put(apppool_connection_t *c)
         apppool_connection_idle_close(c);
     c->next = connections.idle;
     connections.idle = c;
-    if (is_own(c))
+    if (is_own(c)) {
+        count(c, 1);
         apr_thread_cond_signal(connections.filled);
+    }
     apr_thread_mutex_unlock(connections.mutex);
 }
 

@@ -33,6 +33,7 @@ typedef struct apppool_connection_t {
     uint64_t named;     /**< the process after which the worker is named */
     uint32_t serial;    /**< of a shared connection; else 0 */
     int64_t used;       /**< us: when its connection became idle */
+    int is_counted;     /**< by apl_connection_room_count(), as it is idle */
     int descriptor;     /**< of an idle one */
     apr_socket_t *sock; /**< of that connection; NULL: mod_proxy is done */
     apppool_shared_connection_t *shared; /**< of the request; NULL: settled */

@@ -33,8 +33,10 @@ typedef struct {
     int64_t kill_at;             /**< AppKillAfter, us of apl_now(); 0: never */
     apr_interval_time_t timeout; /**< us that the app may be silent; or < 0 */
     int socket;                  /**< descriptor of the connection */
-    int needs_room; /**< the connection is new, over a Unix socket, and the
+    int needs_room;   /**< the connection is new, over a Unix socket, and the
                          process may have others that are idle */
+    int is_unlimited; /**< the process takes any number of requests, so it may
+                           read late because it has many */
 } apppool_first_byte_t;
 
 /**

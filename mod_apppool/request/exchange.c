@@ -94,6 +94,7 @@ static apppool_first_byte_t first_byte_of(const apppool_session_t *s)
         .needs_room = s->ref.wire.protocol == APL_HTTP &&
                       s->ref.wire.listen != APL_LISTEN_TCP &&
                       concurrency_of(s) != 1,
+        .is_unlimited = concurrency_of(s) == 0,
     };
 
     return first_byte;

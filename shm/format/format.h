@@ -242,8 +242,9 @@ typedef struct {
     uint64_t connection;   /**< [O] shared: slots/connection_state.h */
     int64_t connection_at; /**< [O] when it became idle */
     apl_identity_t connection_child; /**< [O] the last child that has used it */
-    int64_t connection_asked; /**< [O] for room: slots/connection_room.h */
-    char padding2[24];
+    int64_t connection_asked;  /**< [O] for room: slots/connection_room.h */
+    uint32_t connections_idle; /**< [O] the same: how many are idle */
+    char padding2[20];
 } apl_process_t;
 
 /** A request that waits for a process or has one. */

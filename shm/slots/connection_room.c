@@ -42,6 +42,32 @@ void apl_connection_room_ask(const apl_pool_t *pool, uint64_t id, int64_t now)
     apl_wake_up(&pool->header->connection_room);
 }
 
+APL_UNLOCKED uint64_t apl_connection_room_ended(const apl_pool_t *pool,
+                                                uint64_t id)
+{
+    const apl_process_t *p = find(pool, id);
+
+    return p ? __atomic_load_n(&p->processed, __ATOMIC_RELAXED) : 0;
+}
+
+/* The process may have ended, and its slot may have a new one. */
+APL_UNLOCKED void apl_connection_room_count(const apl_pool_t *pool, uint64_t id,
+                                            int change)
+{
+    apl_process_t *p = find(pool, id);
+
+    if (p && __atomic_load_n(&p->id, __ATOMIC_RELAXED) == id)
+        __atomic_fetch_add(&p->connections_idle, (uint32_t)change,
+                           __ATOMIC_RELAXED);
+}
+
+int apl_connection_room_is_used(const apl_pool_t *pool, uint64_t id)
+{
+    const apl_process_t *p = find(pool, id);
+
+    return p && __atomic_load_n(&p->connections_idle, __ATOMIC_RELAXED) != 0;
+}
+
 uint32_t apl_connection_room_read(const apl_pool_t *pool)
 {
     return apl_wake_read(&pool->header->connection_room);

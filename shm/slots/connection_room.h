@@ -37,6 +37,18 @@ int apl_connection_room_is_there(const apl_pool_t *pool, uint64_t id,
  * child has said so within the last ten seconds. */
 void apl_connection_room_ask(const apl_pool_t *pool, uint64_t id, int64_t now);
 
+/** How many requests of this process have ended; 0: there is no such process.
+ */
+uint64_t apl_connection_room_ended(const apl_pool_t *pool, uint64_t id);
+
+/** A connection to this process is idle from now on (1), or not idle any more
+ * (-1). */
+void apl_connection_room_count(const apl_pool_t *pool, uint64_t id, int change);
+
+/** Is a connection to this process idle? A child that was killed with idle ones
+ * makes this 1 for ever. */
+int apl_connection_room_is_used(const apl_pool_t *pool, uint64_t id);
+
 /** The word that apl_connection_room_ask() changes. */
 uint32_t apl_connection_room_read(const apl_pool_t *pool);
 

@@ -220,6 +220,16 @@ int apl_connection_room_is_there(const apl_pool_t *pool, uint64_t id,
     return 1;
 }
 
+/* One that is idle is counted once, and only then. */
+void apl_connection_room_count(const apl_pool_t *pool, uint64_t id, int change)
+{
+    static int idle[PIDS + 1];
+
+    (void)pool;
+    if (__atomic_add_fetch(&idle[id], change, __ATOMIC_RELAXED) < 0)
+        abort();
+}
+
 uint32_t apl_connection_room_read(const apl_pool_t *pool)
 {
     (void)pool;

@@ -341,6 +341,28 @@ static void who_ends_has_no_room(void **state)
     scene_end(s);
 }
 
+static void a_busy_process_is_seen(void **state)
+{
+    apl_session_ref_t h;
+    uint64_t id;
+
+    (void)state;
+    begin();
+    assert_int_equal(scene_get(s, &h, app), APR_SUCCESS);
+    id = h.id;
+    assert_int_equal(apl_connection_room_ended(&s->pool, id), 0);
+    assert_false(apl_connection_room_is_used(&s->pool, id));
+    apl_connection_room_count(&s->pool, id, 1);
+    apl_connection_room_count(&s->pool, id ^ 0x10000, -1); /* of another one */
+    apl_connection_room_count(&s->pool, 0, 1);
+    assert_true(apl_connection_room_is_used(&s->pool, id));
+    apl_connection_room_count(&s->pool, id, -1);
+    assert_false(apl_connection_room_is_used(&s->pool, id));
+    scene_close(s, &h);
+    assert_int_equal(apl_connection_room_ended(&s->pool, id), 1);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +379,7 @@ int main(void)
         cmocka_unit_test(no_serial_is_0),
         cmocka_unit_test(who_has_no_room_keeps_none_for_a_while),
         cmocka_unit_test(who_ends_has_no_room),
+        cmocka_unit_test(a_busy_process_is_seen),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

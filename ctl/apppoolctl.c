@@ -188,7 +188,8 @@ static int store(const asked_t *q)
 {
     int is_top = q->n > 1 && strcmp(q->words[1], "top") == 0;
 
-    return is_top && q->n == 2 ? top_of(q, &store_top) : store_command(q);
+    return is_top && q->n == 2 && !store_once_option(q) ? top_of(q, &store_top)
+                                                        : store_command(q);
 }
 
 #define APP     "the name of an app"
@@ -235,10 +236,8 @@ static const char *surplus(const asked_t *q, int words, int may)
            : q->times && !(may & TOP)     ? "--times"
            : q->timeout && !(may & WAIT)  ? "--timeout"
            : q->wait && !(may & WAIT)     ? "--wait"
-           : q->space && !(may & TOP)     ? "--space"
-           : q->every && !(may & TOP)     ? "--every"
-           : q->kill && !(may & TOP)      ? "--kill"
-                                          : NULL;
+           : may & WORDS                  ? NULL
+                                          : store_once_option(q);
 }
 
 /* Send the command to the server. @param n number of words */

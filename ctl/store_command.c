@@ -53,6 +53,15 @@ static const struct {
     {"flush", 3, 3, "the name of a space", flush},
 };
 
+const char *store_once_option(const asked_t *q)
+{
+    return q->space      ? "--space"
+           : q->every    ? "--every"
+           : q->conflict ? "--conflict-exit-code"
+           : q->kill     ? "--kill"
+                         : NULL;
+}
+
 int store_command(const asked_t *q)
 {
     const char *word = q->n > 1 ? q->words[1] : "status", *dir = q->dir;
@@ -71,13 +80,9 @@ int store_command(const asked_t *q)
     if (q->seconds || q->times)
         return ask_complain(EXIT_USAGE, "store %s does not take %s", word,
                             q->seconds ? "--seconds" : "--times");
-    if (all[i].act != store_once &&
-        (q->space || q->every || q->conflict || q->kill))
+    if (all[i].act != store_once && store_once_option(q))
         return ask_complain(EXIT_USAGE, "store %s does not take %s", word,
-                            q->space      ? "--space"
-                            : q->every    ? "--every"
-                            : q->conflict ? "--conflict-exit-code"
-                                          : "--kill");
+                            store_once_option(q));
     rv = ask_directory(&dir);
     return rv != 0 ? rv : all[i].act(dir, q);
 }

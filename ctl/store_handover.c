@@ -26,6 +26,7 @@ static int connect_to(const char *dir, int *fd)
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd >= 0 &&
         setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
+        setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
         connect(*fd, (struct sockaddr *)&at, sizeof at) == 0)
         return EXIT_OK;
     if (errno == ENOENT)

@@ -97,6 +97,8 @@ static int start(const char *const *words)
 {
     sigset_t own, before;
 
+    /* Where it is ignored, no end of a process is reported. */
+    signal(SIGCHLD, SIG_DFL);
     sigemptyset(&own);
     sigaddset(&own, SIGCHLD);
     sigaddset(&own, SIGTERM);
@@ -144,7 +146,8 @@ static void look_at_store(void)
     char byte;
     ssize_t n = recv(fileno(once.stream), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
-    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+    /* No bytes are due, so any mean that the connection is of no use. */
+    if (n >= 0 || (errno != EAGAIN && errno != EINTR))
         lose();
 }
 
@@ -167,7 +170,7 @@ static void lock_again(void)
 /* @return the exit status of the command */
 static int await(void)
 {
-    int status;
+    int status = 0;
 
     while (waitpid(once.pid, &status, WNOHANG) == 0) {
         struct pollfd fds[2] = {

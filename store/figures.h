@@ -117,7 +117,8 @@ typedef struct {
     uint64_t dropped; /**< slaves that were dropped */
     uint64_t pausing; /**< 1: it serves nothing, because of a handover */
     /** @name of both */
-    uint64_t ready; /**< 1: it is the master, or may become the master */
+    uint64_t ready; /**< it is the master, or may become the master: s of
+                         CLOCK_MONOTONIC when that was last seen; 0: no */
     uint64_t reserved[7];
     store_slave_figures_t slave[STORE_FIGURES_SLAVES];
 } store_cluster_figures_t;

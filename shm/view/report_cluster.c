@@ -4,8 +4,11 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <time.h>
 
 #include "shm/view/report_value.h"
+
+#define READY   10 /* s: the store says each second that it is ready */
 
 #define ADDRESS sizeof((store_cluster_figures_t *)0)->vip
 
@@ -86,6 +89,16 @@ static void set_slave(json_t *o, const store_cluster_figures_t *f)
     json_object_set_new(o, "relayed", apl_report_figure(&f->relayed));
 }
 
+/* A store that has died or hangs does not say so itself. */
+static int is_ready(const store_cluster_figures_t *f)
+{
+    uint64_t seen = load(&f->ready);
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return seen != 0 && (uint64_t)t.tv_sec < seen + READY && !load(&f->pausing);
+}
+
 json_t *apl_report_cluster(const store_cluster_figures_t *f)
 {
     uint64_t role = load(&f->role);
@@ -99,8 +112,7 @@ json_t *apl_report_cluster(const store_cluster_figures_t *f)
     apl_report_set_known(o, "since", apl_report_epoch(load(&f->since)));
     apl_report_set_known(o, "virtual_ip", address(f->vip));
     json_object_set_new(o, "complete", yes(&f->complete));
-    json_object_set_new(o, "ready",
-                        json_boolean(load(&f->ready) && !load(&f->pausing)));
+    json_object_set_new(o, "ready", json_boolean(is_ready(f)));
     if (role == STORE_MASTER)
         set_master(o, f);
     else

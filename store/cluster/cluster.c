@@ -3,6 +3,7 @@
 #include "store/cluster/cluster.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <string.h>
 
 int store_address_parse(const char *text, store_address_t *a)
@@ -77,4 +78,16 @@ socklen_t store_address_socket(const store_address_t *a, uint16_t port,
     v6.sin6_addr = a->u.v6;
     memcpy(to, &v6, sizeof v6);
     return sizeof v6;
+}
+
+void store_cluster_set_options(int fd)
+{
+    static const int on = 1, idle = 5, interval = 1, count = 5, unsent = 10000;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent, sizeof unsent);
 }

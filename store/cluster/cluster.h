@@ -75,6 +75,10 @@ typedef struct {
     void (*pause)(int on);
 } store_cluster_hooks_t;
 
+/** A TCP connection to another host: no delay, and it ends at most some ten
+ * seconds after the other host is gone. */
+void store_cluster_set_options(int fd);
+
 /** "10.0.0.9" or "fe80::1" to an address. @return 0, or -1: it is none */
 int store_address_parse(const char *text, store_address_t *);
 

@@ -157,8 +157,9 @@ static store_relay_turn_t turn_joined(store_relay_client_t *c, char *buffer,
         return STORE_RELAY_OVER;
     pass_end(c, now);
     if (store_relay_pipe_is_over(&c->down))
-        return store_relay_client_is_new(c) ? hold_again(c, now)
-                                            : STORE_RELAY_OVER;
+        return store_relay_client_is_new(c) && c->down.passed == 0
+                   ? hold_again(c, now)
+                   : STORE_RELAY_OVER;
     return up || down ? STORE_RELAY_MORE : STORE_RELAY_IDLE;
 }
 

@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -104,18 +103,6 @@ static store_relay_stage_t fail(store_relay_master_t *m, int64_t now)
 
 /* The master may die without a word, and its address moves: the new owner
  * rejects what belongs to no connection of its own. */
-static void set_options(int fd)
-{
-    static const int on = 1, idle = 5, interval = 1, count = 5, unsent = 10000;
-
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent, sizeof unsent);
-}
-
 static int begin(store_relay_master_t *m, void *mark, int64_t now)
 {
     struct epoll_event event = {EVENTS, {.ptr = mark}};
@@ -129,7 +116,7 @@ static int begin(store_relay_master_t *m, void *mark, int64_t now)
     m->stage = STORE_RELAY_CONNECTING;
     m->began = now;
     master.attempts++;
-    set_options(m->fd);
+    store_cluster_set_options(m->fd);
     if (connect(m->fd, (const struct sockaddr *)&at, n) != 0 &&
         errno != EINPROGRESS)
         return -1;
@@ -156,6 +143,7 @@ static int start_stream(store_relay_master_t *m)
     int may_be_plain = master.is_known ? master.is_yrmcds : c->n_plain > 0;
     int is_secret = c->n_secret > 0 && !may_be_plain;
 
+    m->is_plain = c->n_secret > 0 && !is_secret;
     m->stream = store_stream_make(m->fd, 0, is_secret ? c->secret : NULL,
                                   is_secret ? c->n_secret : 0);
     leave_connecting(m);
@@ -285,6 +273,9 @@ static int name_space(store_relay_master_t *m)
     }
     if (m->packet[6] != 0 || m->packet[7] != 0)
         return -2;
+    /* A master of ours is never plain then, and a yrmcds knows no name. */
+    if (m->is_plain)
+        return -1;
     return receive(m, body, m->n_body);
 }
 

@@ -45,6 +45,7 @@ typedef struct {
     size_t got;            /**< bytes of the reply: of its head, or its body */
     size_t n_body;
     int has_head;
+    int is_plain; /**< without TLS, although there is a secret */
 } store_relay_master_t;
 
 /** @param epoll watches the connections */

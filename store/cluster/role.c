@@ -231,7 +231,8 @@ void store_role_tick(int64_t now)
         tick_master(now);
     else
         STORE_SET(role.figures->relayed, store_relay_count());
-    STORE_SET(role.figures->ready, (uint64_t)store_role_is_ready());
+    STORE_SET(role.figures->ready,
+              store_role_is_ready() ? (uint64_t)now / 1000 + 1 : 0);
 }
 
 int store_role_is_hurried(void)

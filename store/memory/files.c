@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-/* Each mapping counts against vm.max_map_count, which is 65,530. */
-#define FILES_MAX 65536
+/* Of a space. Each mapping counts against vm.max_map_count, which is 65,530 for
+ * the process. */
+#define FILES_MAX 16384
 #define BLOCK     UINT64_C(4096)
 
 struct store_files *store_files_make(void)

@@ -9,7 +9,10 @@
 #include "store/memory/table.h"
 
 /* A slave has these bits, too. They may change while an item is LIVE. */
-#define SENT_BITS (STORE_STALE | STORE_TOKEN_SENT | STORE_KEY_BINARY)
+#define SENT_BITS    (STORE_STALE | STORE_TOKEN_SENT | STORE_KEY_BINARY)
+
+/* s: of lag, and of the difference between the clocks of two hosts */
+#define EXPIRES_SOON 60
 
 void store_index_lock(store_bucket_t *b, store_space_t *space, const void *key,
                       uint8_t klen)
@@ -81,10 +84,15 @@ static void note(const store_bucket_t *b, const store_item_t *item,
 
 void store_index_touch(store_bucket_t *b, store_item_t *item, uint32_t exptime)
 {
-    if (STORE_GET(item->exptime) == exptime)
+    uint32_t old = STORE_GET(item->exptime);
+
+    if (old == exptime)
         return;
     STORE_SET(item->exptime, exptime);
-    note(b, item, STORE_CHANGE_TOUCH);
+    /* A slave may have let it expire by then, so it needs the value. */
+    note(b, item,
+         old != 0 && old < store_clock() + EXPIRES_SOON ? STORE_CHANGE_PUT
+                                                        : STORE_CHANGE_TOUCH);
 }
 
 void store_index_bits(store_bucket_t *b, store_item_t *item, unsigned set,

@@ -93,6 +93,6 @@ int store_tcp_listener_accept(int fd, store_address_t *peer)
     if (client < 0)
         return -1;
     store_address_of((const struct sockaddr *)&address, peer);
-    set(client, IPPROTO_TCP, TCP_NODELAY);
+    store_cluster_set_options(client);
     return client;
 }

@@ -3,7 +3,6 @@
 #include "store/server/vip_clients.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -195,9 +194,6 @@ static int is_peer(const struct sockaddr_storage *from)
 
 static void take(int fd, const struct sockaddr_storage *from)
 {
-    int on = 1;
-
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     if (store_role() != STORE_MASTER)
         close(fd);
     else if (is_peer(from))
@@ -226,6 +222,7 @@ static void on_listener(void *ctx)
         }
         if (fd < 0)
             return;
+        store_cluster_set_options(fd);
         take(fd, &from);
     }
 }

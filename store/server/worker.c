@@ -231,7 +231,10 @@ static int park(store_worker_t *w)
 static void round_of(store_worker_t *w)
 {
     struct epoll_event events[EVENTS];
-    int i, n = epoll_wait(w->bench.epoll, events, EVENTS, w->first ? 0 : -1);
+    /* read_bell() may have taken the ring of a pause or of a close. */
+    int now = w->first || __atomic_load_n(&w->close, __ATOMIC_ACQUIRE) ||
+              __atomic_load_n(&rest.on, __ATOMIC_ACQUIRE);
+    int i, n = epoll_wait(w->bench.epoll, events, EVENTS, now ? 0 : -1);
 
     if (__atomic_load_n(&rest.on, __ATOMIC_ACQUIRE) && park(w))
         return;

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
+#include <time.h>
 /* Its own order matters. */
 #include <cmocka.h>
 
@@ -80,6 +81,27 @@ static void a_slave_has_a_master(void **state)
     json_decref(doc);
 }
 
+static uint64_t seconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec;
+}
+
+/* It has died, or it hangs. */
+static void a_store_that_is_silent_is_not_ready(void **state)
+{
+    json_t *doc;
+
+    (void)state;
+    figures.role = STORE_MASTER;
+    figures.ready = seconds() - 10;
+    doc = apl_report_cluster(&figures);
+    assert_false(is(doc, "ready"));
+    json_decref(doc);
+}
+
 static void a_master_has_slaves(void **state)
 {
     store_slave_figures_t *s = &figures.slave[3];
@@ -87,7 +109,8 @@ static void a_master_has_slaves(void **state)
 
     (void)state;
     figures.role = STORE_MASTER;
-    figures.complete = figures.ready = 1;
+    figures.complete = 1;
+    figures.ready = seconds();
     figures.unsent = 7;
     figures.dropped = 2;
     strcpy(s->address, "[fe80::1%eth0]:40000");
@@ -122,7 +145,8 @@ static void a_master_in_a_handover_is_not_ready(void **state)
 
     (void)state;
     figures.role = STORE_MASTER;
-    figures.ready = figures.pausing = 1;
+    figures.ready = seconds();
+    figures.pausing = 1;
     doc = apl_report_cluster(&figures);
     assert_true(is(doc, "handover"));
     assert_false(is(doc, "ready"));
@@ -177,6 +201,7 @@ int main(void)
         cmocka_unit_test_setup(a_store_may_be_alone, begin),
         cmocka_unit_test_setup(a_slave_has_a_master, begin),
         cmocka_unit_test_setup(a_master_has_slaves, begin),
+        cmocka_unit_test_setup(a_store_that_is_silent_is_not_ready, begin),
         cmocka_unit_test_setup(a_master_in_a_handover_is_not_ready, begin),
         cmocka_unit_test_setup(a_wrong_address_is_null, begin),
         cmocka_unit_test_setup(numbers_may_be_nonsense, begin),

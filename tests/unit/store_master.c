@@ -117,6 +117,32 @@ static void y11_a_yrmcds_gets_the_open_space(void **state)
 }
 
 /* It knows no others: opcodes of ours would end the connection. */
+/* The slave's copy may have expired when the touch arrives. */
+static void a_touch_shortly_before_the_end_sends_the_value(void **state)
+{
+    slave_t *s = slave_join("127.0.0.1", 1);
+    uint32_t now = store_clock();
+    unsigned sets, touches;
+
+    (void)state;
+    master_wait_log("has the whole copy");
+    assert_true(shelf_set(&shelf, "soon", 5, 3, now + 30) > 0);
+    assert_true(shelf_set(&shelf, "late", 5, 3, now + 5000) > 0);
+    slave_catch_up(s);
+    sets = s->packets[STORE_WIRE_SET];
+    touches = s->packets[STORE_WIRE_TOUCH];
+    change_bits("soon", 0, now + 6000);
+    slave_catch_up(s); /* one set more */
+    assert_int_equal(s->packets[STORE_WIRE_SET], sets + 2);
+    assert_int_equal(s->packets[STORE_WIRE_TOUCH], touches);
+    change_bits("late", 0, now + 6000);
+    slave_catch_up(s);
+    assert_int_equal(s->packets[STORE_WIRE_SET], sets + 3);
+    assert_int_equal(s->packets[STORE_WIRE_TOUCH], touches + 1);
+    slave_is_same(s, shelf.space);
+    slave_close(s);
+}
+
 static void y10_a_yrmcds_gets_set_delete_and_touch_only(void **state)
 {
     slave_t *s = slave_join("127.0.0.1", 0);
@@ -337,6 +363,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(y11_a_yrmcds_gets_the_open_space, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(
+            a_touch_shortly_before_the_end_sends_the_value, setup, teardown),
         cmocka_unit_test_setup_teardown(
             y10_a_yrmcds_gets_set_delete_and_touch_only, setup, teardown),
         cmocka_unit_test_setup_teardown(y27_removals_reach_a_slave, setup,

@@ -54,6 +54,9 @@ static apppool_store_cluster_t *cluster_of(cmd_parms *cmd, void *dir,
 
 /* ---- addresses and ports ---- */
 
+/* The store is not root. */
+#define PORT_MIN 1024
+
 /* As inet_ntop() writes it, so that equal addresses are equal texts.
  * @return NULL: it is no address */
 static const char *parse_address(apr_pool_t *p, const char *arg)
@@ -118,10 +121,10 @@ const char *apppool_store_cluster_set_ports(cmd_parms *cmd, void *dir,
         if (!c)
             return wrong;
         c->port[i] = parse_port(args[i]);
-        if (c->port[i] == 0)
+        if (c->port[i] < PORT_MIN)
             return apr_psprintf(cmd->pool,
-                                "%s: \"%s\" is not a port from 1 to 65535",
-                                cmd->cmd->name, args[i]);
+                                "%s: \"%s\" is not a port from %d to 65535",
+                                cmd->cmd->name, args[i], PORT_MIN);
     }
     if (c->port[0] == c->port[1] || c->port[1] == c->port[2] ||
         c->port[2] == c->port[0])

@@ -205,6 +205,18 @@ static int open_directory(apr_pool_t *p, const char *runtime, user_t *user,
     return fd;
 }
 
+/* json_dumps() would leave copies in memory.
+ * @return malloc; NULL: no memory */
+static char *text_of(const json_t *document)
+{
+    size_t n = json_dumpb(document, NULL, 0, JSON_INDENT(1));
+    char *data = n ? calloc(1, n + 1) : NULL;
+
+    if (data)
+        json_dumpb(document, data, n, JSON_INDENT(1));
+    return data;
+}
+
 /* Nothing of it stays in memory: it may have a secret. */
 static int write_document(int dir, const user_t *user,
                           const apppool_server_t *server, const char *build,
@@ -215,7 +227,7 @@ static int write_document(int dir, const user_t *user,
     int error = EINVAL;
 
     if (apppool_store_table_cluster(document, server, p) == 0) {
-        data = json_dumps(document, JSON_INDENT(1));
+        data = text_of(document);
         error = replace_table(dir, user, data);
     }
     if (data)

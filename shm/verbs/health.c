@@ -29,7 +29,7 @@ static apr_status_t health_of(const apl_lock_token_t *token,
 /* The slots that a request takes. */
 static apr_status_t slots(apl_pool_t *pool, const apl_group_t *g)
 {
-    if (pool->self == 0)
+    if (pool->self == 0 && apl_slot_none(pool, apl_slots_children(pool)))
         return APL_ECHILDREN;
     if (apl_slot_none(pool, apl_slots_sessions(pool)) ||
         (!g && apl_slot_none(pool, apl_slots_groups(pool))))

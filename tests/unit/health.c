@@ -162,8 +162,12 @@ static void no_slot_for_a_child_a_session_or_a_group(void **state)
     uint32_t self = s->pool.self;
 
     (void)state;
+    /* The next request of this child takes a slot, if there is one. */
     s->pool.self = 0;
+    is(s, a, APR_SUCCESS);
+    h->top_child = s->pool.n.children - 1;
     assert_int_equal(apl_health_app(&s->pool, a, s->now), APL_ECHILDREN);
+    h->top_child = 1;
     s->pool.self = self;
     h->top_session = s->pool.n.sessions - 1;
     assert_int_equal(apl_health_app(&s->pool, a, s->now), APL_EFULL);

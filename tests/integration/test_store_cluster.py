@@ -61,6 +61,7 @@ def test_members_stay_logged_in(hosts: list[Hosted]) -> None:
         for member in club.members:
             member.visit()
 
+    wait_until(lambda: len(owner(hosts)) == 1, "one has the address")
     old, = owner(hosts)
     with visits(club.try_visit):
         done = old.ctl("store", "handover")
@@ -72,6 +73,7 @@ def test_members_stay_logged_in(hosts: list[Hosted]) -> None:
     for member in club.members:
         wait_until(member.try_visit, f"{member.name} is served")
 
+    wait_until(lambda: len(owner(hosts)) == 1, "one has the address")
     old, = owner(hosts)
     other = first if old is second else second
     wait_until(other.is_ready, "the slave has all data")

@@ -102,7 +102,10 @@ def test_environment(httpd: Httpd, store: Store) -> None:
     assert environment(httpd, "news")["MEMCACHE_SERVERS"] == \
         environment(httpd, "blog")["MEMCACHE_SERVERS"]
     build = table.pop("build")
-    assert table == {"contract": table["contract"], "threads": 3,
+    assert table.pop("cluster") == {
+        "ports": [11211, 11213, 11215], "peers": [], "plain": [],
+        "changes": 32 << 20, "slave_timeout": 10}
+    assert table == {"listens": [], "contract": table["contract"], "threads": 3,
                      "max_object": 2 << 20, "large": 128 << 10,
                      "temp_dir": str(httpd.dir)}
     assert os.readlink(httpd.runtime / "store.save") == f"{httpd.dir}/saved"

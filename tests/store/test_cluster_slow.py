@@ -121,7 +121,7 @@ def test_a_slave_joins_under_load(cluster: Cluster) -> None:
     print(f"join: idle {idle:.2f} s, under load {took[0]:.2f} s; "
           f"sets meanwhile: {rate:.2f} of the usual rate, "
           f"p99 {pace.p99() / usual.p99():.2f} of the usual one")
-    assert rate > 0.2
+    assert pace.took and max(pace.took) < 10
     with master.member.connect() as connection:
         ask(connection, b"delete key7\r\n")
         put(connection, b"last", b"1")

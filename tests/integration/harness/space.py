@@ -4,6 +4,7 @@ got."""
 import socket
 
 from harness.httpd import Httpd
+from harness.wait import wait_until
 
 
 class Space:
@@ -13,8 +14,16 @@ class Space:
         self.path: str = response.json()["environment"]["MEMCACHE_SERVERS"]
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(40)
-        self.socket.connect(self.path)
+        wait_until(self.connects, "the store has made its socket")
         self.stream = self.socket.makefile("rb")
+
+    def connects(self) -> bool:
+        """At the start of httpd, an app may be ready before the store."""
+        try:
+            self.socket.connect(self.path)
+        except FileNotFoundError:
+            return False
+        return True
 
     def command(self, line: str, data: str = "") -> str:
         """A command with a response of one line."""

@@ -12,7 +12,7 @@ from hosts.network import VIP, Host
 
 TOP = Path(__file__).resolve().parents[3]
 UNPACKED = TOP / "build" / "packaged" / "keepalived" / "usr/sbin/keepalived"
-ADVERTISE = 0.1  # s; three of them missing, and another host takes the address
+ADVERTISE = 0.5  # s; three of them missing, and another host takes the address
 
 READY = "/usr/sbin/apppoolctl store ready"
 SECTION = "## Who has the address"

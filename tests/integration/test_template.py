@@ -129,6 +129,9 @@ def test_restart(httpd: Httpd, mode: str) -> None:
                 p for p in httpd.group(app)["processes"]
                 if p["state"] == "leaving"] and
                 httpd.group(app)["outdated"] == 0, "all of it", 60)
+            seen = len(clients.responses[0])
+            wait_until(lambda n=seen: len(clients.responses[0]) > n,
+                       "the client has no response of before in hand")
             new = len(clients.responses[0])
             clients.more()
             assert set(clients.responses[0][new:]) <= {version}

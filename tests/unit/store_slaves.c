@@ -174,6 +174,7 @@ static void y34_a_slave_that_is_too_slow_is_dropped(void **state)
 
     (void)state;
     config.changes = 16 * 1024;
+    config.slave_timeout = 600; /* it is not dropped for its silence */
     slow = slave_join("127.0.0.1", 1);
     fast = slave_join("127.0.0.2", 1);
     assert_true(slave_read(slow, STORE_WIRE_COMPLETE, 1));

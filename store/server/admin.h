@@ -11,7 +11,7 @@
  *
  * Lock:  none; the main thread.
  * Trust: the kernel names the user of a client. Root may ask, and the owner of
- *        the runtime directory, who is another user if httpd is not root.
+ *        the runtime directory, which is another user if httpd is not root.
  */
 #ifndef APPPOOL_STORE_SERVER_ADMIN_H
 #define APPPOOL_STORE_SERVER_ADMIN_H

@@ -15,7 +15,7 @@
 int store_loop_begin(void);
 
 /** Call `on_event` when the descriptor is readable, or has ended. It stays the
- * caller's, who calls store_loop_unwatch() before it is closed. */
+ * caller's, which calls store_loop_unwatch() before the close. */
 int store_loop_watch(int fd, void (*on_event)(void *ctx), void *ctx);
 
 /** No more calls for this descriptor, also not for an event that epoll has

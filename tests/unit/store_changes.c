@@ -1,6 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* The list of changed keys: what is in it, who is overtaken, who is woken. */
+/* The list of changed keys: what is in it, and which readers are overtaken or
+ * woken. */
 
 #include "store/memory/changes.h"
 

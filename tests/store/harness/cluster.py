@@ -109,11 +109,6 @@ class Cluster:
         others = len(self.running) - 1
         wait_until(lambda: master.member.slaves() >= others,
                    f"{others} slaves of {master} are complete", each=0.05)
-        # A yrmcds counts a slave that has no copy yet.
-        wait_until(lambda: all(other.member.figures().of["complete"]
-                               for other in self.others(master)
-                               if other.member.OURS),
-                   "our slaves have the copy", each=0.05)
         return master
 
     def others(self, node: Node) -> list[Node]:

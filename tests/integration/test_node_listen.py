@@ -117,12 +117,18 @@ CASES = {
         "server.listen(3000);",
         'AppSetEnv NODE_OPTIONS "--max-http-header-size=12345 --no-warnings"'),
 }
+# These open a TCP port before they have the socket. If a second passes until
+# they have it, the log names that port.
+EARLY = (r"apppool: (internal|thread|knows|named)\[\d+\] listens on TCP port "
+         r"\d+, where httpd does not connect \(.*\), and did not accept "
+         r"connections on descriptor 3 yet$")
 
 
 @pytest.mark.mpms("event")
 def test_as_they_are(httpd: Httpd) -> None:
     """One httpd, as it depends on nothing of httpd"""
     httpd.directives.append("MaxPoolSize 20")
+    httpd.log.expect(EARLY)
     ports, claims = zip(*(reserve_port() for _ in range(2)))
     first = "require('http').createServer().listen(%d, '127.0.0.1');"
     cases = {**CASES, "knows": app_js(SERVE + KNOWS % ports[0], says="null"),

@@ -25,6 +25,11 @@
 #define BATCHES 64   /* of changes, before the copy goes on */
 #define PAUSE   1000 /* ms from one look at the slave to the next */
 
+/* From one packet of changes to the next, ns. Changes that come in between go
+ * with it: a wake-up and a call to send cost more than a change. */
+#define GATHER  300000
+#define SECOND  1000000000
+
 struct store_feeder {
     store_slave_t slave;
     const store_cluster_hooks_t *hooks;
@@ -43,6 +48,7 @@ struct store_feeder {
     store_present_t present;
     store_copier_t copier;
     int64_t began;
+    struct timespec pushed;
 };
 
 #define GET(field)        __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
@@ -153,7 +159,21 @@ static int push(store_feeder_t *f)
         return -1;
     store_changes_sent(&f->present.cursor);
     store_changes_ring();
+    clock_gettime(CLOCK_MONOTONIC, &f->pushed);
     return 0;
+}
+
+/* A change that comes alone does not wait. */
+static void gather(const store_feeder_t *f)
+{
+    struct timespec until = f->pushed;
+
+    until.tv_nsec += GATHER;
+    if (until.tv_nsec >= SECOND) {
+        until.tv_nsec -= SECOND;
+        until.tv_sec++;
+    }
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 }
 
 static int wait_for_changes(store_feeder_t *f)
@@ -171,6 +191,7 @@ static int wait_for_changes(store_feeder_t *f)
         /* EAGAIN: nobody has rung. */
     }
     SET(f->idle, 0);
+    gather(f);
     return rv;
 }
 

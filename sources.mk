@@ -707,8 +707,8 @@ unit_tests = \
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.
 threaded_tests = \
+	tests/unit/store_changes \
 	tests/unit/store_follower \
-	tests/unit/store_relay_end \
 	tests/unit/store_relay \
 	tests/unit/store_relay_end \
 	tests/unit/store_lock_threads \

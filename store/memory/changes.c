@@ -28,16 +28,21 @@ typedef struct {
 enum { IGNORED, COUNTED, LISTED };
 
 typedef struct {
-    int bell;      /* -1: this reader does not wait; atomic */
+    pthread_mutex_t guard; /* of the changes of `bell` */
+    int bell;              /* -1: this reader does not wait; atomic */
     uint64_t seen; /* the end of the list when it began to wait; atomic */
 } waiter_t;
+
+#define AWAKE                                                                  \
+    {                                                                          \
+        PTHREAD_MUTEX_INITIALIZER, -1, 0                                       \
+    }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int mode;     /* atomic; changes under the lock */
 static uint64_t end; /* bytes since the list was made; atomic, changes under
                         the lock */
-static waiter_t waiters[READERS] = {
-    {-1, 0}, {-1, 0}, {-1, 0}, {-1, 0}, {-1, 0}};
+static waiter_t waiters[READERS] = {AWAKE, AWAKE, AWAKE, AWAKE, AWAKE};
 
 /* Under the lock. */
 static char *ring;
@@ -238,29 +243,37 @@ uint64_t store_changes_unsent(void)
  * sees a change, or the writer of the change sees that it waits. */
 void store_changes_wait(unsigned reader, int bell)
 {
-    STORE(waiters[reader].seen, LOAD(end));
-    STORE(waiters[reader].bell, bell);
+    waiter_t *w = &waiters[reader];
+
+    pthread_mutex_lock(&w->guard);
+    STORE(w->seen, LOAD(end));
+    STORE(w->bell, bell);
+    pthread_mutex_unlock(&w->guard);
+}
+
+/* The reader may close its bell after store_changes_wait(-1), so that waits for
+ * the write. */
+static void ring_bell(waiter_t *w)
+{
+    const uint64_t one = 1;
+
+    pthread_mutex_lock(&w->guard);
+    if (w->bell >= 0 && write(w->bell, &one, sizeof one) < 0) {
+        /* EAGAIN: it was rung before, and the reader wakes up. */
+    }
+    STORE(w->bell, -1);
+    pthread_mutex_unlock(&w->guard);
 }
 
 void store_changes_ring(void)
 {
-    const uint64_t one = 1;
     uint64_t here;
     unsigned i;
 
     if (LOAD(mode) != LISTED)
         return;
     here = LOAD(end);
-    for (i = 0; i < READERS; i++) {
-        waiter_t *w = &waiters[i];
-        int bell = LOAD(w->bell);
-
-        if (bell < 0 || LOAD(w->seen) == here ||
-            !__atomic_compare_exchange_n(&w->bell, &bell, -1, 0,
-                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            continue;
-        if (write(bell, &one, sizeof one) < 0) {
-            /* EAGAIN: it was rung before, and the reader wakes up. */
-        }
-    }
+    for (i = 0; i < READERS; i++)
+        if (LOAD(waiters[i].bell) >= 0 && LOAD(waiters[i].seen) != here)
+            ring_bell(&waiters[i]);
 }

@@ -99,8 +99,9 @@ uint64_t store_changes_unsent(void);
 /**
  * A reader waits for changes. It looks at the list once more after this call,
  * and before it sleeps.
- * @param bell an eventfd, which store_changes_ring() makes readable; -1: it
- *             waits no longer. At most one bell a reader, 5 in all
+ * @param bell a nonblocking eventfd, which store_changes_ring() makes readable;
+ *             -1: it waits no longer, and nobody uses its bell after this call.
+ *             At most one bell a reader, 5 in all
  */
 void store_changes_wait(unsigned reader, int bell);
 

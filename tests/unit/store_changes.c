@@ -6,9 +6,12 @@
 #include "store/memory/changes.h"
 
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/clock.h"
@@ -272,6 +275,55 @@ static void only_a_change_wakes_a_reader(void **state)
     close(bell);
 }
 
+/* ---- the end of a bell ---- */
+
+static int watched_bell = -1; /* atomic, as the other two */
+static int is_writing, has_written;
+
+ssize_t __real_write(int fd, const void *from, size_t n);
+ssize_t __wrap_write(int fd, const void *from, size_t n);
+
+ssize_t __wrap_write(int fd, const void *from, size_t n)
+{
+    const struct timespec while_the_reader_ends = {0, 50000000};
+    ssize_t rv;
+
+    if (fd != __atomic_load_n(&watched_bell, __ATOMIC_ACQUIRE))
+        return __real_write(fd, from, n);
+    __atomic_store_n(&is_writing, 1, __ATOMIC_RELEASE);
+    nanosleep(&while_the_reader_ends, NULL);
+    rv = __real_write(fd, from, n);
+    __atomic_store_n(&has_written, 1, __ATOMIC_RELEASE);
+    return rv;
+}
+
+static void *ring(void *ctx)
+{
+    (void)ctx;
+    store_changes_ring();
+    return NULL;
+}
+
+/* Its descriptor may be that of a client right after it is closed. */
+static void nobody_rings_a_bell_that_is_closed(void **state)
+{
+    int bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    pthread_t thread;
+
+    (void)state;
+    store_changes_wait(4, bell);
+    shelf_set(&shelf, "a", 1, 10, 0);
+    __atomic_store_n(&watched_bell, bell, __ATOMIC_RELEASE);
+    assert_int_equal(pthread_create(&thread, NULL, ring, NULL), 0);
+    while (!__atomic_load_n(&is_writing, __ATOMIC_ACQUIRE))
+        sched_yield();
+    store_changes_wait(4, -1);
+    assert_true(__atomic_load_n(&has_written, __ATOMIC_ACQUIRE));
+    pthread_join(thread, NULL);
+    __atomic_store_n(&watched_bell, -1, __ATOMIC_RELEASE);
+    close(bell);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +342,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(only_a_change_wakes_a_reader, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(nobody_rings_a_bell_that_is_closed,
+                                        setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,14 +3,12 @@
 #include "store/cluster/greeting.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "store/cluster/hello.h"
 
 #define SILENCE 2000 /* ms: then it is a yrmcds */
 
@@ -129,27 +127,15 @@ uint64_t store_greeting_size(const store_greeting_t *g, const char *name)
 int store_greeting_send(store_outbox_t *out, store_space_t *const *spaces,
                         unsigned n)
 {
-    unsigned char head[STORE_WIRE_SMALL_MAX];
-    store_packet_t p = {.opcode = STORE_WIRE_HELLO,
-                        .version = STORE_WIRE_VERSION,
-                        .number = (uint64_t)time(NULL)};
-    char *list = malloc(STORE_WIRE_HELLO_MAX + 1);
-    size_t used = 0;
-    unsigned i;
+    size_t size;
+    unsigned char *hello = store_hello_of(spaces, n, &size);
     int rv;
 
-    if (!list) {
+    if (!hello) {
         out->why = "no memory";
         return -1;
     }
-    for (i = 0; i < n; i++)
-        used += (size_t)snprintf(list + used, STORE_WIRE_HELLO_MAX + 1 - used,
-                                 "%s %" PRIu64 "\n", spaces[i]->name,
-                                 STORE_GET(spaces[i]->figures->size));
-    p.value = (uint32_t)used;
-    rv = store_outbox_put(out, head, store_wire_put(&p, "", head));
-    if (rv == 0)
-        rv = store_outbox_put(out, list, used);
-    free(list);
+    rv = store_outbox_put(out, hello, size);
+    free(hello);
     return rv;
 }

@@ -11,27 +11,37 @@
 
 #define CLOCKS 2 /* s that they may be apart */
 
-unsigned char *store_hello_make(const store_cluster_hooks_t *hooks, size_t *n)
+unsigned char *store_hello_of(store_space_t *const *spaces, unsigned n,
+                              size_t *size)
 {
     store_packet_t p = {.opcode = STORE_WIRE_HELLO,
                         .version = STORE_WIRE_VERSION,
                         .number = (uint64_t)time(NULL)};
     char list[STORE_WIRE_HELLO_MAX + 1];
     unsigned char *hello = malloc(STORE_WIRE_SMALL_MAX + sizeof list);
-    const store_space_t *space;
     unsigned i;
 
     if (!hello)
         return NULL;
-    for (i = 0; i < STORE_SPACES && (space = hooks->nth(i)); i++)
+    for (i = 0; i < n; i++)
         p.value += (uint32_t)snprintf(
             list + p.value, sizeof list - p.value, "%.*s %llu\n",
-            STORE_NAME - 1, space->name,
-            (unsigned long long)STORE_GET(space->figures->size));
-    *n = store_wire_put(&p, "", hello);
-    memcpy(hello + *n, list, p.value);
-    *n += p.value;
+            STORE_NAME - 1, spaces[i]->name,
+            (unsigned long long)STORE_GET(spaces[i]->figures->size));
+    *size = store_wire_put(&p, "", hello);
+    memcpy(hello + *size, list, p.value);
+    *size += p.value;
     return hello;
+}
+
+unsigned char *store_hello_make(const store_cluster_hooks_t *hooks, size_t *n)
+{
+    store_space_t *spaces[STORE_SPACES];
+    unsigned i = 0;
+
+    while (i < STORE_SPACES && (spaces[i] = hooks->nth(i)))
+        i++;
+    return store_hello_of(spaces, i, n);
 }
 
 /* ---- a line of the list ---- */

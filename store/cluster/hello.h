@@ -15,8 +15,12 @@
 #include "store/cluster/cluster.h"
 #include "store/cluster/wire.h"
 
-/** The packet of this store. @return it, which the caller frees; NULL: no
- * memory */
+/** The packet with these spaces. @param n how many, at most STORE_SPACES
+ * @return it, which the caller frees; NULL: no memory */
+unsigned char *store_hello_of(store_space_t *const *spaces, unsigned n,
+                              size_t *size);
+
+/** The same with all spaces of this store. @param n gets the size */
 unsigned char *store_hello_make(const store_cluster_hooks_t *, size_t *n);
 
 /** Log what differs between this slave and its master: clocks that are apart,

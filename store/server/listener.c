@@ -33,22 +33,6 @@ static int bind_and_listen(int fd, const struct sockaddr_un *address)
     return -1;
 }
 
-int store_listener_make(const char *path)
-{
-    struct sockaddr_un address;
-    int fd, error;
-
-    if (set_path(&address, path) != 0)
-        return -1;
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0 || bind_and_listen(fd, &address) == 0)
-        return fd;
-    error = errno;
-    close(fd);
-    errno = error;
-    return -1;
-}
-
 static int option(int fd, int name)
 {
     int value = -1;
@@ -57,14 +41,41 @@ static int option(int fd, int name)
     return getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
 }
 
+int store_listener_is_of(int fd, int family)
+{
+    return option(fd, SO_ACCEPTCONN) == 1 && option(fd, SO_DOMAIN) == family &&
+           option(fd, SO_TYPE) == SOCK_STREAM;
+}
+
+int store_listener_fail(int fd)
+{
+    int error = errno;
+
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+int store_listener_make(const char *path)
+{
+    struct sockaddr_un address;
+    int fd;
+
+    if (set_path(&address, path) != 0)
+        return -1;
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0 || bind_and_listen(fd, &address) == 0)
+        return fd;
+    return store_listener_fail(fd);
+}
+
 int store_listener_is(int fd, const char *path)
 {
     struct sockaddr_un address = {0};
     socklen_t size = sizeof address;
     struct stat st;
 
-    return option(fd, SO_ACCEPTCONN) == 1 && option(fd, SO_DOMAIN) == AF_UNIX &&
-           option(fd, SO_TYPE) == SOCK_STREAM &&
+    return store_listener_is_of(fd, AF_UNIX) &&
            getsockname(fd, (struct sockaddr *)&address, &size) == 0 &&
            size <= sizeof address &&
            strncmp(address.sun_path, path, sizeof address.sun_path) == 0 &&

@@ -14,6 +14,12 @@
 
 #include <sys/types.h>
 
+/** Does this stream socket listen, and is it of that family (AF_UNIX ...)? */
+int store_listener_is_of(int fd, int family);
+
+/** Close it; errno stays. @return -1 */
+int store_listener_fail(int fd);
+
 /** Make the socket of this path. One that is there is replaced. */
 int store_listener_make(const char *path);
 

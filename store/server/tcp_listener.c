@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "store/server/listener.h"
+
 static int set(int fd, int level, int option)
 {
     int on = 1;
@@ -17,45 +19,27 @@ static int set(int fd, int level, int option)
 }
 
 /* A restart may bind at once, and IPv6 does not take the address of IPv4. */
-static int prepare(int fd, sa_family_t family, int free_bind)
+static int prepare(int fd, sa_family_t family)
 {
     if (set(fd, SOL_SOCKET, SO_REUSEADDR) != 0)
         return -1;
-    if (family == AF_INET6 && set(fd, IPPROTO_IPV6, IPV6_V6ONLY) != 0)
-        return -1;
-    if (!free_bind)
-        return 0;
-    return family == AF_INET6 ? set(fd, IPPROTO_IPV6, IPV6_FREEBIND)
-                              : set(fd, IPPROTO_IP, IP_FREEBIND);
+    return family == AF_INET6 ? set(fd, IPPROTO_IPV6, IPV6_V6ONLY) : 0;
 }
 
-int store_tcp_listener_make(const store_address_t *a, uint16_t port,
-                            int free_bind)
+int store_tcp_listener_make(const store_address_t *a, uint16_t port)
 {
     struct sockaddr_storage address;
     socklen_t n = store_address_socket(a, port, &address);
-    int error,
-        fd = socket(a->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+    int fd = socket(a->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
                     IPPROTO_TCP);
 
     if (fd < 0)
         return -1;
-    if (prepare(fd, a->family, free_bind) == 0 &&
+    if (prepare(fd, a->family) == 0 &&
         bind(fd, (const struct sockaddr *)&address, n) == 0 &&
         listen(fd, SOMAXCONN) == 0)
         return fd;
-    error = errno;
-    close(fd);
-    errno = error;
-    return -1;
-}
-
-static int option(int fd, int name)
-{
-    int value = -1;
-    socklen_t size = sizeof value;
-
-    return getsockopt(fd, SOL_SOCKET, name, &value, &size) == 0 ? value : -1;
+    return store_listener_fail(fd);
 }
 
 static uint16_t port_of(const struct sockaddr_storage *address)
@@ -75,8 +59,7 @@ int store_tcp_listener_is(int fd, const store_address_t *a, uint16_t port)
     store_address_t bound;
 
     memset(&address, 0, sizeof address);
-    if (option(fd, SO_ACCEPTCONN) != 1 || option(fd, SO_TYPE) != SOCK_STREAM ||
-        option(fd, SO_DOMAIN) != a->family ||
+    if (!store_listener_is_of(fd, a->family) ||
         getsockname(fd, (struct sockaddr *)&address, &size) != 0)
         return 0;
     store_address_of((const struct sockaddr *)&address, &bound);

@@ -13,9 +13,8 @@
 
 #include "store/cluster/cluster.h"
 
-/** @param free_bind 1: this host need not have the address yet */
-int store_tcp_listener_make(const store_address_t *, uint16_t port,
-                            int free_bind);
+/** Listen at an address of this host. */
+int store_tcp_listener_make(const store_address_t *, uint16_t port);
 
 /** Is this a listener at that address and port? */
 int store_tcp_listener_is(int fd, const store_address_t *, uint16_t port);

@@ -130,7 +130,7 @@ static void open_one(store_tcp_served_t *l)
 {
     char name[STORE_NAME];
 
-    l->fd = store_tcp_listener_make(&l->config.address, l->config.port, 0);
+    l->fd = store_tcp_listener_make(&l->config.address, l->config.port);
     if (l->fd < 0 || watch(l) != 0) {
         store_note(STORE_ERROR, "AppStoreListen %s for space %s: %s",
                    name_of(&l->config, name) + 1, l->config.space,

@@ -70,10 +70,34 @@ static void touch(const command_t *c)
         store_item_release(c->session->caller.space, item);
 }
 
+/* The command was not done. */
+static void answer_failure(const command_t *c, store_result_t why)
+{
+    switch (why) {
+    case STORE_NOT_FOUND:
+        answer(c, "NOT_FOUND");
+        break;
+    case STORE_LOCKED_OUT:
+        answer(c, "LOCKED");
+        break;
+    case STORE_NOT_NUMERIC:
+        answer(c,
+               "CLIENT_ERROR cannot increment or decrement non-numeric value");
+        break;
+    case STORE_TOO_MANY_LOCKS:
+        answer(c, "SERVER_ERROR " STORE_LOCKS_TEXT);
+        break;
+    default:
+        answer(c, "SERVER_ERROR out of memory");
+        break;
+    }
+}
+
 static void delta(const command_t *c, bool decrement)
 {
     store_token_t key = word(c, 1);
     store_delta_t d = {.decrement = decrement};
+    store_result_t result;
 
     look_for_noreply(c);
     if (!key_is_good(c))
@@ -82,26 +106,11 @@ static void delta(const command_t *c, bool decrement)
         answer(c, "CLIENT_ERROR invalid numeric delta argument");
         return;
     }
-    switch (
-        store_delta_apply(&c->session->caller, key.at, (uint8_t)key.n, &d)) {
-    case STORE_DONE:
-        if (!c->session->quiet)
-            store_reply_format(c->reply, "%" PRIu64 "\r\n", d.value);
-        break;
-    case STORE_NOT_NUMERIC:
-        answer(c,
-               "CLIENT_ERROR cannot increment or decrement non-numeric value");
-        break;
-    case STORE_NOT_FOUND:
-        answer(c, "NOT_FOUND");
-        break;
-    case STORE_LOCKED_OUT:
-        answer(c, "LOCKED");
-        break;
-    default:
-        answer(c, "SERVER_ERROR out of memory");
-        break;
-    }
+    result = store_delta_apply(&c->session->caller, key.at, (uint8_t)key.n, &d);
+    if (result != STORE_DONE)
+        answer_failure(c, result);
+    else if (!c->session->quiet)
+        store_reply_format(c->reply, "%" PRIu64 "\r\n", d.value);
 }
 
 static void incr(const command_t *c)
@@ -130,6 +139,7 @@ static void delete_key(const command_t *c)
 {
     store_token_t key = word(c, 1);
     store_delete_t how = {0};
+    store_result_t result;
 
     if (!delete_is_good(c)) {
         answer(c, "CLIENT_ERROR bad command line format.  "
@@ -138,43 +148,26 @@ static void delete_key(const command_t *c)
     }
     if (!key_is_good(c))
         return;
-    switch (
-        store_verbs_delete(&c->session->caller, key.at, (uint8_t)key.n, &how)) {
-    case STORE_DONE:
+    result =
+        store_verbs_delete(&c->session->caller, key.at, (uint8_t)key.n, &how);
+    if (result == STORE_DONE)
         answer(c, "DELETED");
-        break;
-    case STORE_LOCKED_OUT:
-        answer(c, "LOCKED");
-        break;
-    default:
-        answer(c, "NOT_FOUND");
-        break;
-    }
+    else
+        answer_failure(c, result);
 }
 
 static void lock(const command_t *c)
 {
     store_token_t key = word(c, 1);
+    store_result_t result;
 
     if (!key_is_good(c))
         return;
-    switch (store_key_lock(&c->session->caller, key.at, (uint8_t)key.n)) {
-    case STORE_DONE:
+    result = store_key_lock(&c->session->caller, key.at, (uint8_t)key.n);
+    if (result == STORE_DONE)
         answer(c, "OK");
-        break;
-    case STORE_NOT_FOUND:
-        answer(c, "NOT_FOUND");
-        break;
-    case STORE_LOCKED_OUT:
-        answer(c, "LOCKED");
-        break;
-    case STORE_TOO_MANY_LOCKS:
-        answer(c, "SERVER_ERROR " STORE_LOCKS_TEXT);
-        break;
-    default:
-        answer(c, "SERVER_ERROR out of memory");
-        break;
-    }
+    else
+        answer_failure(c, result);
 }
 
 static void unlock(const command_t *c)

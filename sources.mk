@@ -161,6 +161,7 @@ store_server_sources = \
 	store/server/record.c \
 	store/server/served.c \
 	store/server/server.c \
+	store/server/shortage.c \
 	store/server/snapshot.c \
 	store/server/startup.c \
 	store/server/sweep.c \

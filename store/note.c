@@ -10,6 +10,8 @@
 
 #include "spawner/shared/contract.h"
 
+#define AGAIN INT64_C(60000) /* ms */
+
 static int out = CONTRACT_LOG_FD; /* atomic */
 
 /* Also open for reading: so the store is not ended by SIGPIPE, and lines stay
@@ -26,6 +28,14 @@ void store_note_open(int dirfd)
 void store_note_directly(void)
 {
     __atomic_store_n(&out, CONTRACT_LOG_FD, __ATOMIC_RELAXED);
+}
+
+int store_note_is_due(int64_t *at, int64_t now)
+{
+    if (*at != 0 && now - *at < AGAIN)
+        return 0;
+    *at = now;
+    return 1;
 }
 
 void store_note(int level, const char *format, ...)

@@ -15,6 +15,8 @@
 #ifndef APPPOOL_STORE_NOTE_H
 #define APPPOOL_STORE_NOTE_H
 
+#include <stdint.h>
+
 /** Levels, as httpd numbers them. */
 enum { STORE_ERROR = 3, STORE_WARN, STORE_NOTICE, STORE_INFO };
 
@@ -24,6 +26,11 @@ void store_note_open(int dirfd);
 
 /** From now on lines go to CONTRACT_LOG_FD: at a stop the spawner has ended. */
 void store_note_directly(void);
+
+/** May a line of a kind be written that repeats? One a minute may.
+ * @param at ms: when the last one was; 0: never. The call sets it
+ * @param now ms */
+int store_note_is_due(int64_t *at, int64_t now);
 
 /** Write one line. What is longer than a page is cut off. */
 void store_note(int level, const char *format, ...)

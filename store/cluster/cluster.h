@@ -65,6 +65,9 @@ typedef struct {
      * readable. @return 0, or -1: errno */
     int (*watch)(int fd, void (*on_event)(void *ctx), void *ctx);
     void (*unwatch)(int fd);
+    /** accept() at this listener has failed; errno says why. Without
+     * descriptors the listener rests for a moment. */
+    void (*shortage)(int listener);
     /** Close all connections of clients at once. */
     void (*close_clients)(void);
     /** A client of this space, which was relayed or held, is served here from

@@ -15,8 +15,9 @@
 #include "store/memory/region.h"
 #include "store/note.h"
 
-#define AGAIN INT64_C(60000) /* ms from one line about a stranger to the next */
-#define LOOK  5              /* ms from one look at a drain to the next */
+#define AT_ONCE 64             /* then other events have a turn */
+#define AGAIN   INT64_C(60000) /* ms from one line about a stranger to the next */
+#define LOOK    5              /* ms from one look at a drain to the next */
 
 static const store_cluster_hooks_t *hooks;
 static int listener = -1;
@@ -134,20 +135,25 @@ static void admit(const store_address_t *address, int fd)
 static void take_slaves(void *ctx)
 {
     struct sockaddr_storage from;
-    socklen_t size = sizeof from;
     store_address_t address;
-    int fd;
+    socklen_t size;
+    int i, fd;
 
     (void)ctx;
     reap();
-    while ((fd = accept4(listener, (struct sockaddr *)&from, &size,
-                         SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+    for (i = 0; i < AT_ONCE; i++) {
+        size = sizeof from;
+        fd = accept4(listener, (struct sockaddr *)&from, &size,
+                     SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (fd < 0) {
+            hooks->shortage(listener);
+            return;
+        }
         store_address_of((struct sockaddr *)&from, &address);
         if (is_welcome(&address))
             admit(&address, fd);
         else
             close(fd);
-        size = sizeof from;
     }
 }
 

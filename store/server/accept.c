@@ -2,7 +2,6 @@
 
 #include "store/server/accept.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,10 +11,10 @@
 #include "store/memory/region.h"
 #include "store/server/listener.h"
 #include "store/server/password.h"
+#include "store/server/shortage.h"
 #include "store/server/tcp_listener.h"
 
-#define AT_ONCE   64             /* then other events have a turn */
-#define LOG_AGAIN INT64_C(60000) /* ms */
+#define AT_ONCE 64 /* then other events have a turn */
 
 static store_worker_t *workers;
 static unsigned n_workers;
@@ -49,19 +48,11 @@ static void count_refusal(const store_served_t *s)
                 STORE_CONNECTIONS_REFUSED, 1);
 }
 
-static int is_due(int64_t *logged_at, int64_t now)
-{
-    if (*logged_at != 0 && now - *logged_at < LOG_AGAIN)
-        return 0;
-    *logged_at = now;
-    return 1;
-}
-
 static void refuse_user(store_served_t *s, int fd, uid_t uid, int64_t now)
 {
     count_refusal(s);
     close(fd);
-    if (is_due(&s->refused_at, now))
+    if (store_note_is_due(&s->refused_at, now))
         store_note(STORE_WARN,
                    "space %s: a connection of user %lu is refused, because no "
                    "app with this space runs as that user",
@@ -78,7 +69,7 @@ static void refuse_one_more(store_served_t *s, int fd, int64_t now)
         /* The client sees only the end of the connection. */
     }
     close(fd);
-    if (is_due(&s->full_at, now))
+    if (store_note_is_due(&s->full_at, now))
         store_note(STORE_WARN,
                    "space %s: a connection is refused, because there are %u "
                    "already (AppStoreMaxConnections)",
@@ -94,12 +85,6 @@ static void take(store_served_t *s, int fd, uid_t uid, uint8_t login)
     c->login = login;
     store_served_count(s, 1);
     store_worker_give(idlest(), c);
-}
-
-static int is_out_of_descriptors(void)
-{
-    return errno == EMFILE || errno == ENFILE || errno == ENOMEM ||
-           errno == ENOBUFS;
 }
 
 static void admit(store_served_t *s, int fd, uid_t uid, uint8_t login,
@@ -129,15 +114,17 @@ void store_accept_locked(int fd, int64_t now)
         close(fd);
 }
 
-int store_accept(store_served_t *s, int64_t now)
+void store_accept(store_served_t *s, int64_t now)
 {
     uid_t uid = 0;
     int i, fd;
 
     for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
         fd = store_listener_accept(s->listener, &uid);
-        if (fd < 0)
-            return is_out_of_descriptors() ? -1 : 0;
+        if (fd < 0) {
+            store_shortage(s->listener);
+            return;
+        }
         if (!store_config_admits(&s->options, uid))
             refuse_user(s, fd, uid, now);
         else if (store_role() == STORE_SLAVE)
@@ -145,7 +132,6 @@ int store_accept(store_served_t *s, int64_t now)
         else
             store_accept_admit(s, fd, uid, now);
     }
-    return 0;
 }
 
 /* A slave relays what needs no login, and serves nothing itself. */
@@ -161,7 +147,7 @@ static void take_tcp(store_served_t *s, int fd, int64_t now)
         admit(s, fd, 0, has_to_log_in ? STORE_HAS_TO_LOG_IN : 0, now);
 }
 
-int store_accept_tcp(const store_tcp_served_t *l, int64_t now)
+void store_accept_tcp(const store_tcp_served_t *l, int64_t now)
 {
     store_served_t *s = store_served_find(l->config.space);
     store_address_t peer;
@@ -169,9 +155,10 @@ int store_accept_tcp(const store_tcp_served_t *l, int64_t now)
 
     for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
         fd = store_tcp_listener_accept(l->fd, &peer);
-        if (fd < 0)
-            return is_out_of_descriptors() ? -1 : 0;
+        if (fd < 0) {
+            store_shortage(l->fd);
+            return;
+        }
         take_tcp(s, fd, now);
     }
-    return 0;
 }

@@ -18,15 +18,12 @@
 /** The workers that get the connections. */
 void store_accept_begin(store_worker_t *workers, unsigned n);
 
-/**
- * Accept what waits at the listener, up to a limit.
- * @return 0, or -1: there are no more descriptors; try again in a second
- */
-int store_accept(store_served_t *, int64_t now);
+/** Accept what waits at the listener, up to a limit. */
+void store_accept(store_served_t *, int64_t now);
 
 /** The same at a listener of AppStoreListen. Where there is a secret, its
  * clients have to log in. */
-int store_accept_tcp(const store_tcp_served_t *, int64_t now);
+void store_accept_tcp(const store_tcp_served_t *, int64_t now);
 
 /** Have a worker serve this client, unless there are too many of its space.
  * Takes the descriptor.

@@ -10,16 +10,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "spawner/shared/clock_ms.h"
 #include "spawner/shared/contract.h"
 #include "store/note.h"
 #include "store/server/listener.h"
 #include "store/server/loop.h"
+#include "store/server/shortage.h"
 
 #define REQUEST "handover\n"
 
 static struct {
     int listener;
     uid_t owner;
+    int64_t refused_at; /* ms: when that was logged; 0: never */
     char path[CONTRACT_RUNTIME_MAX + 32];
     const char *(*handover)(void);
 } admin = {.listener = -1};
@@ -55,17 +58,25 @@ static void on_request(void *ctx)
     close(fd);
 }
 
+static void note_refusal(uid_t uid)
+{
+    if (store_note_is_due(&admin.refused_at, clock_ms()))
+        store_note(STORE_WARN, "user %lu may not administer the store",
+                   (unsigned long)uid);
+}
+
 static void on_listener(void *ctx)
 {
     uid_t uid = 0;
     int fd = store_listener_accept(admin.listener, &uid);
 
     (void)ctx;
-    if (fd < 0)
+    if (fd < 0) {
+        store_shortage(admin.listener);
         return;
+    }
     if (uid != 0 && uid != admin.owner)
-        store_note(STORE_WARN, "user %lu may not administer the store",
-                   (unsigned long)uid);
+        note_refusal(uid);
     else if (store_loop_watch(fd, on_request, (void *)(intptr_t)fd) == 0)
         return;
     close(fd);

@@ -10,6 +10,7 @@
 #include "store/server/accept.h"
 #include "store/server/listener.h"
 #include "store/server/loop.h"
+#include "store/server/shortage.h"
 #include "store/server/vip_clients.h"
 
 static store_cluster_t config;
@@ -99,6 +100,7 @@ int store_cluster_host_begin(const store_cluster_t *c, store_worker_t *w,
                                                 .nth = nth,
                                                 .watch = store_loop_watch,
                                                 .unwatch = store_loop_unwatch,
+                                                .shortage = store_shortage,
                                                 .close_clients = close_clients,
                                                 .serve = serve,
                                                 .pause = pause_workers};

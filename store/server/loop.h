@@ -22,6 +22,9 @@ int store_loop_watch(int fd, void (*on_event)(void *ctx), void *ctx);
  * reported already. A descriptor that is not watched: nothing. */
 void store_loop_unwatch(int fd);
 
+/** No calls for this descriptor for 100 ms, though it may be readable. */
+void store_loop_rest(int fd);
+
 /** Wait for events, and make their calls. @param ms at most */
 void store_loop_turn(int ms);
 

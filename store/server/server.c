@@ -52,7 +52,6 @@ static struct {
     char temp_dir[STORE_CONFIG_PATH];
     int stopping;
     int hangs; /* a worker has had no round since the last tick */
-    int full;  /* there were no more descriptors: accept in a second again */
     int64_t now;
     int64_t tick_at;
 } server;
@@ -149,17 +148,9 @@ static void tick(void)
     if (server.now < server.tick_at)
         return;
     server.tick_at = server.now + TURN;
-    server.full = 0;
     look_at_workers();
     store_upkeep_tick(server.now);
     look_for_httpd();
-}
-
-static void out_of_descriptors(void)
-{
-    server.full = 1;
-    store_note(STORE_ERROR, "the store cannot accept a connection: %s",
-               strerror(errno));
 }
 
 static void on_listener(void *ctx)
@@ -167,8 +158,8 @@ static void on_listener(void *ctx)
     store_served_t *s = ctx;
 
     server.now = clock_ms();
-    if (!server.full && s->listener >= 0 && store_accept(s, server.now) != 0)
-        out_of_descriptors();
+    if (s->listener >= 0)
+        store_accept(s, server.now);
 }
 
 static void on_tcp_listener(void *ctx)
@@ -176,8 +167,8 @@ static void on_tcp_listener(void *ctx)
     const store_tcp_served_t *l = ctx;
 
     server.now = clock_ms();
-    if (!server.full && l->fd >= 0 && store_accept_tcp(l, server.now) != 0)
-        out_of_descriptors();
+    if (l->fd >= 0)
+        store_accept_tcp(l, server.now);
 }
 
 static int watch_listener(store_served_t *s)
@@ -194,9 +185,6 @@ static void turn(void)
 {
     int64_t left, limit = store_role_is_hurried() ? HURRIED : TURN;
 
-    /* Without descriptors each listener would be ready all the time. */
-    if (server.full)
-        poll(NULL, 0, 100);
     server.now = clock_ms();
     left = server.tick_at - server.now;
     store_loop_turn(left < 0 ? 0 : (int)(left < limit ? left : limit));

@@ -15,6 +15,7 @@
 #include "store/note.h"
 #include "store/server/accept.h"
 #include "store/server/loop.h"
+#include "store/server/shortage.h"
 #include "store/server/vip_relay.h"
 
 #define AT_ONCE 64   /* then other events have a turn */
@@ -216,12 +217,10 @@ static void on_listener(void *ctx)
         size = sizeof from;
         fd = accept4(*listener, (struct sockaddr *)&from, &size,
                      SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0 && (errno == EMFILE || errno == ENFILE)) {
-            store_loop_unwatch(*listener);
-            watched[listener - listeners] = 0;
-        }
-        if (fd < 0)
+        if (fd < 0) {
+            store_shortage(*listener);
             return;
+        }
         store_cluster_set_options(fd);
         take(fd, &from);
     }

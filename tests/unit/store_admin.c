@@ -2,6 +2,7 @@
 
 /* Root asks the store for a handover, by a socket of the store itself. */
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,6 +17,7 @@
 /* Its own order matters. */
 #include <cmocka.h>
 
+#include "spawner/shared/clock_ms.h"
 #include "store/server/admin.h"
 #include "store/server/loop.h"
 
@@ -28,6 +30,32 @@ static const char *handover(void)
 {
     asked++;
     return why;
+}
+
+/* ---- what the kernel and the log are asked ---- */
+
+static int shortage; /* errno of accept(); 0: none */
+static int tries;
+static int notes;
+
+int __real_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags);
+int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags);
+void __wrap_store_note(int level, const char *format, ...);
+
+int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags)
+{
+    tries++;
+    if (shortage == 0)
+        return __real_accept4(fd, from, size, flags);
+    errno = shortage;
+    return -1;
+}
+
+void __wrap_store_note(int level, const char *format, ...)
+{
+    (void)level;
+    (void)format;
+    notes++;
 }
 
 static int begin(void **state)
@@ -47,13 +75,20 @@ static int end(void **state)
     return rmdir(directory) != 0 || rmdir(runtime) != 0;
 }
 
-static int connect_to_store(void)
+static int connect_only(void)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     snprintf(at.sun_path, sizeof at.sun_path, "%.60s/admin", directory);
     assert_int_equal(connect(fd, (struct sockaddr *)&at, sizeof at), 0);
+    return fd;
+}
+
+static int connect_to_store(void)
+{
+    int fd = connect_only();
+
     store_loop_turn(1000); /* it accepts */
     return fd;
 }
@@ -110,6 +145,59 @@ static void a_client_may_leave(void **state)
     assert_int_equal(asked, 0);
 }
 
+/* The connection waits, and the listener is readable all the time. */
+static void without_descriptors_it_rests(void **state)
+{
+    static const int errors[] = {EMFILE, ENFILE, ENOMEM, ENOBUFS};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof errors / sizeof *errors; i++) {
+        int fd = connect_only(), turns;
+        int64_t began = clock_ms();
+
+        shortage = errors[i];
+        tries = 0;
+        for (turns = 0; turns < 100; turns++)
+            store_loop_turn(1);
+        assert_true(tries >= 1);
+        assert_true(tries <= 2 + (clock_ms() - began) / 100);
+        shortage = 0;
+        for (tries = 0; tries == 0;)
+            store_loop_turn(1000);
+        close(fd);
+        store_loop_turn(1000);
+    }
+    assert_int_equal(notes, 1);
+}
+
+static void connect_as(uid_t uid)
+{
+    int fd;
+
+    assert_int_equal(seteuid(uid), 0);
+    fd = connect_only();
+    assert_int_equal(seteuid(0), 0);
+    store_loop_turn(1000);
+    close(fd);
+}
+
+/* Whoever may connect could fill the log. */
+static void refusals_are_one_line_a_minute(void **state)
+{
+    int i;
+
+    (void)state;
+    if (getuid() != 0)
+        skip();
+    assert_int_equal(chmod(runtime, 0711) | chmod(directory, 0711), 0);
+    notes = tries = 0;
+    for (i = 0; i < 5; i++)
+        connect_as(65534);
+    assert_int_equal(tries, 5);
+    assert_int_equal(notes, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +205,8 @@ int main(void)
         cmocka_unit_test(a_refusal_has_a_reason),
         cmocka_unit_test(other_requests_do_nothing),
         cmocka_unit_test(a_client_may_leave),
+        cmocka_unit_test(without_descriptors_it_rests),
+        cmocka_unit_test(refusals_are_one_line_a_minute),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

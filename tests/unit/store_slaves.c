@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/master.h"
@@ -40,6 +42,52 @@ static void a_stranger_gets_nothing(void **state)
     slave_close(s);
     slave_close(slave_connect("127.0.0.9"));
     assert_int_equal(master_logged("may not have a copy"), 1);
+}
+
+static int is_closed(int fd)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+
+    return poll(&p, 1, 0) == 1;
+}
+
+/* The main thread has other work as well. */
+static void a_crowd_is_accepted_in_turns(void **state)
+{
+    int fd[100];
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < 100; i++)
+        fd[i] = slave_socket("127.0.0.9");
+    master_pump();
+    assert_true(is_closed(fd[0]));
+    assert_false(is_closed(fd[99]));
+    master_pump();
+    assert_true(is_closed(fd[99]));
+    for (i = 0; i < 100; i++)
+        close(fd[i]);
+}
+
+static void without_descriptors_a_slave_waits(void **state)
+{
+    int fd = slave_socket("127.0.0.9"), next = dup(fd);
+    struct rlimit old, none;
+
+    (void)state;
+    close(next);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    none = old;
+    none.rlim_cur = (rlim_t)next;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    master_shortages = 0;
+    master_pump();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(master_shortages, 1);
+    assert_false(is_closed(fd));
+    master_pump();
+    assert_true(is_closed(fd));
+    close(fd);
 }
 
 /* As yrmcds does. */
@@ -306,6 +354,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_stranger_gets_nothing, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_crowd_is_accepted_in_turns, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(without_descriptors_a_slave_waits,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(the_sixth_slave_is_closed, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(

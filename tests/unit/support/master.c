@@ -2,6 +2,7 @@
 
 #include "store/cluster/master.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 shelf_t shelf;
 store_space_t *blog;
 store_cluster_t config;
+unsigned master_shortages;
 
 static int listener;
 static void (*on_event)(void *);
@@ -107,11 +109,19 @@ static void unwatch(int fd)
     on_event = NULL;
 }
 
+static void shortage(int fd)
+{
+    assert_int_equal(fd, listener);
+    if (errno == EMFILE)
+        master_shortages++;
+}
+
 static const store_cluster_hooks_t hooks = {.config = &config,
                                             .find = find,
                                             .nth = nth,
                                             .watch = watch,
-                                            .unwatch = unwatch};
+                                            .unwatch = unwatch,
+                                            .shortage = shortage};
 
 static int listen_at(void)
 {
@@ -121,7 +131,7 @@ static int listen_at(void)
     socklen_t size = sizeof at;
 
     assert_int_equal(bind(fd, (struct sockaddr *)&at, size), 0);
-    assert_int_equal(listen(fd, 16), 0);
+    assert_int_equal(listen(fd, 128), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &size), 0);
     config.port_repl = ntohs(at.sin_port);
     store_address_of((struct sockaddr *)&at, &config.vip);

@@ -18,7 +18,7 @@ static store_packet_t hello = {.opcode = STORE_WIRE_HELLO,
 
 /* ---- the connection ---- */
 
-static int connect_from(const char *from)
+int slave_socket(const char *from)
 {
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), small = 256 * 1024;
     struct sockaddr_storage to;
@@ -39,7 +39,7 @@ slave_t *slave_connect(const char *from)
 {
     slave_t *s = calloc(1, sizeof *s);
 
-    s->fd = connect_from(from);
+    s->fd = slave_socket(from);
     s->stream = store_stream_make(s->fd, 0, NULL, 0);
     assert_non_null(s->stream);
     master_pump();

@@ -24,6 +24,8 @@ extern shelf_t shelf; /* "shop" */
 extern store_space_t *blog;
 extern store_cluster_t config; /* may be changed after master_open() */
 
+extern unsigned master_shortages; /* how often there was no descriptor */
+
 void master_open(void);
 void master_close(void);
 
@@ -61,6 +63,9 @@ typedef struct {
     char bytes_left[2 << 20]; /* that were read, and are no whole packet */
     size_t n_left;
 } slave_t;
+
+/** A socket from this address that the master may accept. */
+int slave_socket(const char *from);
 
 /** Connect, and say nothing. */
 slave_t *slave_connect(const char *from);

@@ -411,6 +411,7 @@ ctl_sources = \
 	ctl/detect.c \
 	ctl/events.c \
 	ctl/logs.c \
+	ctl/plain_text.c \
 	ctl/show.c \
 	ctl/status_table.c \
 	ctl/store.c \
@@ -418,6 +419,7 @@ ctl_sources = \
 	ctl/store_handover.c \
 	ctl/store_lock.c \
 	ctl/store_once.c \
+	ctl/store_socket.c \
 	ctl/store_space.c \
 	ctl/terminal.c \
 	ctl/top.c

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ctl/plain_text.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/no_descriptors.h"
 
@@ -29,16 +30,26 @@ static int quiet;
 
 int ask_complain(int status, const char *format, ...)
 {
+    char *text;
     va_list args;
+    int n;
 
     if (quiet)
         return status;
-    fputs("apppoolctl: ", stderr);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    n = vasprintf(&text, format, args);
     va_end(args);
+    fputs("apppoolctl: ", stderr);
+    plain_text_put(stderr, n < 0 ? format : text);
     fputc('\n', stderr);
+    if (n >= 0)
+        free(text);
     return status;
+}
+
+void ask_be_quiet(int be_quiet)
+{
+    quiet = be_quiet;
 }
 
 /* ---- which httpd ---- */
@@ -233,9 +244,9 @@ int ask_silently(const char *dir, const char *const *words, int n,
 {
     int status;
 
-    quiet = 1;
+    ask_be_quiet(1);
     status = ask_server(dir, words, n, response);
-    quiet = 0;
+    ask_be_quiet(0);
     return status;
 }
 

@@ -21,9 +21,14 @@ enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING };
 /** Where runtime directories are searched. */
 #define ASK_WHERE APPPOOL_RUNTIME_DIR "/" CONTRACT_PREFIX "*"
 
-/** Print a sentence to standard error. @return status */
+/** Print a sentence to standard error, without control characters. @return
+ * status */
 int ask_complain(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** Print no sentence from now on, or print them again, for a caller that tries
+ * again and again. */
+void ask_be_quiet(int be_quiet);
 
 /** Find the httpd that is meant. If *dir is NULL, it is filled in from the
  * environment, or else with the only directory of ASK_WHERE. *dir is never

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "ctl/plain_text.h"
+
 static json_int_t number(const json_t *o, const char *key)
 {
     return json_integer_value(json_object_get(o, key));
@@ -34,14 +36,7 @@ const char *table_text(const json_t *o, const char *key)
 
 void table_line(const char *line)
 {
-    for (; *line; line++) {
-        unsigned char c = (unsigned char)line[0], d = (unsigned char)line[1];
-
-        int wide = c == 0xc2 && d >= 0x80 && d < 0xa0; /* U+0080 to U+009F */
-
-        putchar(wide || (c < 0x20 && c != '\t') || c == 0x7f ? '?' : line[0]);
-        line += wide;
-    }
+    plain_text_put(stdout, line);
     putchar('\n');
 }
 

@@ -84,5 +84,9 @@ int store_command(const asked_t *q)
         return ask_complain(EXIT_USAGE, "store %s does not take %s", word,
                             store_once_option(q));
     rv = ask_directory(&dir);
-    return rv != 0 ? rv : all[i].act(dir, q);
+    if (rv == EXIT_OK)
+        return all[i].act(dir, q);
+    return rv == EXIT_NOT_RUNNING && all[i].act == store_once
+               ? STORE_ONCE_UNAVAILABLE
+               : rv;
 }

@@ -2,42 +2,16 @@
 
 #include "ctl/store_handover.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "ctl/ask.h"
+#include "ctl/store_socket.h"
 #include "spawner/shared/contract.h"
 
 #define LIMIT 30 /* s: the slaves take what they were not sent yet */
-
-/* @return an exit status */
-static int connect_to(const char *dir, int *fd)
-{
-    static const struct timeval limit = {LIMIT, 0};
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-
-    if (!ask_path(dir, CONTRACT_STORE_ADMIN, at.sun_path, sizeof at.sun_path))
-        return ask_complain(EXIT_NO, "%s: the path is too long", dir);
-    *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (*fd >= 0 &&
-        setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
-        setsockopt(*fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
-        connect(*fd, (struct sockaddr *)&at, sizeof at) == 0)
-        return EXIT_OK;
-    if (errno == ENOENT)
-        ask_complain(EXIT_NO, "there is no store that has other hosts");
-    else
-        ask_complain(EXIT_NO, "cannot connect to the store: %s",
-                     strerror(errno));
-    if (*fd >= 0)
-        close(*fd);
-    return EXIT_NOT_RUNNING;
-}
 
 /* @return bytes; 0: the store does not respond. It closes the connection of
  * other users than root. */
@@ -56,7 +30,10 @@ static size_t ask_store(int fd, char *response, size_t size)
 int store_handover(const char *dir, int raw)
 {
     char response[256];
-    int fd = -1, status = connect_to(dir, &fd);
+    int fd,
+        status =
+            store_socket_connect(dir, strrchr(CONTRACT_STORE_ADMIN, '/') + 1,
+                                 "store that has other hosts", LIMIT, &fd);
 
     if (status != EXIT_OK)
         return status;

@@ -3,7 +3,9 @@
 #include "ctl/store_lock.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,19 +24,45 @@ int store_lock_is_name(const char *name)
     return n > 0 && n <= STORE_LOCK_NAME && !name[n];
 }
 
-/* Send a command. @param line gets the reply; "": there is none */
-__attribute__((format(printf, 3, 4))) static const char *
-say(FILE *stream, char line[LINE], const char *format, ...)
+/* A connection, and how to wait for its replies. */
+typedef struct {
+    int fd;
+    store_lock_wait_t *wait;
+    char line[LINE]; /* the last reply; "": there is none */
+} talk_t;
+
+/* Read the line that the store sends, which sends no other one unasked. */
+static void read_reply(talk_t *t)
 {
+    size_t used = 0;
+    ssize_t n = 1;
+
+    t->line[0] = 0;
+    while (!strchr(t->line, '\n') && used < LINE - 1 && n > 0) {
+        n = t->wait(t->fd) ? recv(t->fd, t->line + used, LINE - 1 - used, 0)
+                           : 0;
+        used += n > 0 ? (size_t)n : 0;
+        t->line[used] = 0;
+    }
+    if (n <= 0)
+        t->line[0] = 0;
+    t->line[strcspn(t->line, "\r\n")] = 0;
+}
+
+/* Send a command. @return the reply */
+__attribute__((format(printf, 2, 3))) static const char *
+say(talk_t *t, const char *format, ...)
+{
+    char line[LINE];
     va_list args;
 
     va_start(args, format);
     vsnprintf(line, LINE, format, args);
     va_end(args);
-    if (!store_space_send(stream, line) || !fgets(line, LINE, stream))
-        line[0] = 0;
-    line[strcspn(line, "\r\n")] = 0;
-    return line;
+    t->line[0] = 0;
+    if (store_space_send(t->fd, line))
+        read_reply(t);
+    return t->line;
 }
 
 static int is(const char *reply, const char *word)
@@ -49,19 +77,18 @@ static store_lock_t fail(const char *reply)
     return STORE_LOCK_FAILED;
 }
 
-static store_lock_t lock(FILE *stream, const char *name)
+static store_lock_t lock(talk_t *t, const char *name)
 {
-    char line[LINE];
     const char *reply = "";
     int i;
 
     for (i = 0; i < TRIES; i++) {
-        reply = say(stream, line, "add " KEY " 0 0 0\r\n\r\n", name);
+        reply = say(t, "add " KEY " 0 0 0\r\n\r\n", name);
         if (is(reply, "LOCKED"))
             return STORE_LOCK_TAKEN;
         if (!is(reply, "STORED") && !is(reply, "NOT_STORED"))
             return fail(reply);
-        reply = say(stream, line, "lock " KEY "\r\n", name);
+        reply = say(t, "lock " KEY "\r\n", name);
         if (is(reply, "OK"))
             return STORE_LOCK_HELD;
         if (is(reply, "LOCKED"))
@@ -73,45 +100,44 @@ static store_lock_t lock(FILE *stream, const char *name)
 }
 
 /* The value tells people who it was. */
-static store_lock_t begin(FILE *stream, const char *name, unsigned every)
+static store_lock_t begin(talk_t *t, const char *name, unsigned every)
 {
-    char line[LINE], value[LINE / 2] = "";
+    char value[LINE / 2] = "";
     const char *reply;
 
     gethostname(value, sizeof value - 32);
     snprintf(value + strlen(value), 32, " %d %lld", (int)getpid(),
              (long long)time(NULL));
-    reply = say(stream, line, "add " KEY ":begun 0 %u %zu\r\n%s\r\n", name,
-                every, strlen(value), value);
+    reply = say(t, "add " KEY ":begun 0 %u %zu\r\n%s\r\n", name, every,
+                strlen(value), value);
     return is(reply, "STORED")       ? STORE_LOCK_HELD
            : is(reply, "NOT_STORED") ? STORE_LOCK_RECENT
                                      : fail(reply);
 }
 
 store_lock_t store_lock_take(const char *dir, const char *space,
-                             const char *name, unsigned every, FILE **stream)
+                             const char *name, unsigned every, int limit,
+                             store_lock_wait_t *wait, int *fd)
 {
+    talk_t t = {.wait = wait};
     store_lock_t rv;
 
-    if (store_space_connect(dir, space, stream) != EXIT_OK)
+    if (store_space_connect(dir, space, limit, &t.fd) != EXIT_OK)
         return STORE_LOCK_FAILED;
-    rv = lock(*stream, name);
+    rv = lock(&t, name);
     if (rv == STORE_LOCK_HELD && every > 0)
-        rv = begin(*stream, name, every);
+        rv = begin(&t, name, every);
     if (rv == STORE_LOCK_HELD)
-        return rv;
-    fclose(*stream); /* which unlocks it */
-    *stream = NULL;
+        *fd = t.fd;
+    else
+        close(t.fd); /* which unlocks it */
     return rv;
 }
 
-/* The reply is awaited, so the lock is free when this process has ended. */
-void store_lock_release(FILE *stream, const char *name)
+void store_lock_release(int fd, const char *name, store_lock_wait_t *wait)
 {
-    char line[LINE];
+    talk_t t = {.fd = fd, .wait = wait};
 
-    if (!stream)
-        return;
-    say(stream, line, "unlock " KEY "\r\n", name);
-    fclose(stream);
+    say(&t, "unlock " KEY "\r\n", name);
+    close(fd);
 }

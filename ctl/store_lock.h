@@ -7,12 +7,11 @@
  * Two items belong to the lock NAME: apppool:once:NAME, which is locked, and
  * apppool:once:NAME:begun, which is there for some time after a run began.
  *
- * Errors: an exit status; the reason was printed.
+ * Errors: the reason was printed.
+ * Trust:  the store may send any bytes, or a part of a line, or nothing.
  */
 #ifndef APPPOOL_CTL_STORE_LOCK_H
 #define APPPOOL_CTL_STORE_LOCK_H
-
-#include <stdio.h>
 
 #define STORE_LOCK_NAME 64 /* bytes of a name at most */
 
@@ -26,16 +25,23 @@ typedef enum {
 /** May a lock have this name? */
 int store_lock_is_name(const char *name);
 
+/** Wait until the store has sent something. @return 0: give up */
+typedef int store_lock_wait_t(int fd);
+
 /**
  * Take the lock.
- * @param every  s; a run that began later than that prevents this one; 0: it
- *               does not matter
- * @param stream HELD: the connection, to be closed by store_lock_release()
+ * @param every s; a run that began later than that prevents this one; 0: it
+ *              does not matter
+ * @param limit s for which a store that hangs may delay connect()
+ * @param wait  for each reply
+ * @param fd    HELD: the connection, to be closed by store_lock_release()
  */
 store_lock_t store_lock_take(const char *dir, const char *space,
-                             const char *name, unsigned every, FILE **stream);
+                             const char *name, unsigned every, int limit,
+                             store_lock_wait_t *wait, int *fd);
 
-/** Give it back. NULL: nothing. */
-void store_lock_release(FILE *stream, const char *name);
+/** Give it back. The reply is awaited, so the lock is free afterwards. Without
+ * a reply, the end of the connection frees it. */
+void store_lock_release(int fd, const char *name, store_lock_wait_t *wait);
 
 #endif

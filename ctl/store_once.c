@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -14,49 +15,69 @@
 #include <unistd.h>
 
 #include "ctl/ask.h"
+#include "ctl/status_table.h"
 #include "ctl/store_lock.h"
 
 #define EVERY     30      /* s: the default */
 #define EVERY_MAX 2592000 /* s: what is longer is a date, says memcached */
+#define REPLY     60000   /* ms: the longest wait for a reply */
+#define LAST      5000    /* ms: the same, for the unlock */
 #define AGAIN     1000    /* ms: until the lost lock is tried again */
 
 static struct {
     const char *dir, *space, *name;
-    int kill; /* --kill */
-    FILE *stream;
+    int kill;    /* --kill */
+    int lock;    /* the connection that holds it; -1: none */
     int is_lost; /* the lock, and it is tried again */
     pid_t pid;
     int signals;
-} once;
+} once = {.lock = -1};
 
 /* ---- what is asked for ---- */
 
-/* The only space there is. @return an exit status; `space` is to be freed */
-static int find_space(const char *dir, char **space)
+static int complain_several(const json_t *spaces)
 {
-    const json_t *spaces;
-    json_t *o;
-    size_t i, n;
-    int status = ask_status(dir, 0, &o);
+    size_t i;
 
-    if (status != 0)
-        return status;
-    spaces = json_object_get(json_object_get(o, "store"), "spaces");
-    n = json_array_size(spaces);
-    if (n == 1)
-        *space = strdup(json_string_value(
-            json_object_get(json_array_get(spaces, 0), "name")));
-    else if (n == 0)
-        status = ask_complain(EXIT_NO, "the store has no space");
-    else {
-        status = ask_complain(EXIT_USAGE, "there are several spaces; name one "
-                                          "with --space:");
-        for (i = 0; i < n; i++)
-            fprintf(stderr, "  %s\n",
-                    json_string_value(
-                        json_object_get(json_array_get(spaces, i), "name")));
-    }
-    json_decref(o);
+    ask_complain(EXIT_USAGE, "there are several spaces; name one with "
+                             "--space:");
+    for (i = 0; i < json_array_size(spaces); i++)
+        fprintf(stderr, "  %s\n",
+                table_text(json_array_get(spaces, i), "name"));
+    return EXIT_USAGE;
+}
+
+/* The only space there is. Only root sees them all.
+ * @return an exit status; `space` is to be freed */
+static int find_space(const json_t *report, char **space)
+{
+    const json_t *spaces =
+        json_object_get(json_object_get(report, "store"), "spaces");
+    const char *name =
+        json_string_value(json_object_get(json_array_get(spaces, 0), "name"));
+
+    if (!json_object_get(report, "groups"))
+        return ask_complain_report(report);
+    if (!json_object_get(report, "store"))
+        return ask_complain(EXIT_USAGE,
+                            "name the space with --space: only root and the "
+                            "user of httpd may see which spaces there are");
+    if (json_array_size(spaces) > 1)
+        return complain_several(spaces);
+    if (!name)
+        return ask_complain(EXIT_NO, "the store has no space");
+    *space = strdup(name);
+    return *space ? EXIT_OK : ask_complain(EXIT_NO, "%s", strerror(errno));
+}
+
+static int ask_space(const char *dir, char **space)
+{
+    json_t *report;
+    int status = ask_status(dir, 0, &report);
+
+    if (status == EXIT_OK)
+        status = find_space(report, space);
+    json_decref(report);
     return status;
 }
 
@@ -78,14 +99,18 @@ static int read_whole(const char *text, unsigned most, unsigned *value)
 
 /* ---- the command ---- */
 
-static void start_child(const char *const *words, const sigset_t *before)
+/* Without this process nobody holds the lock. It may be dead already. */
+static void end_with(pid_t parent)
 {
-    signal(SIGINT, SIG_DFL);
-    signal(SIGQUIT, SIG_DFL);
-    sigprocmask(SIG_SETMASK, before, NULL);
-    /* Without this process nobody holds the lock. */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        raise(SIGTERM);
+}
+
+static void start_child(const char *const *words, pid_t parent)
+{
     if (once.kill)
-        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        end_with(parent);
     execvp(words[0], (char *const *)(uintptr_t)words);
     ask_complain(EXIT_NO, "%s cannot be run: %s", words[0], strerror(errno));
     _exit(errno == ENOENT ? 127 : 126);
@@ -95,6 +120,8 @@ static void start_child(const char *const *words, const sigset_t *before)
  * are passed on: the lock is held until the command has ended. */
 static int start(const char *const *words)
 {
+    struct sigaction ignore = {.sa_handler = SIG_IGN}, interrupt, quit;
+    pid_t self = getpid();
     sigset_t own, before;
 
     /* Where it is ignored, no end of a process is reported. */
@@ -104,12 +131,16 @@ static int start(const char *const *words)
     sigaddset(&own, SIGTERM);
     sigaddset(&own, SIGHUP);
     sigprocmask(SIG_BLOCK, &own, &before);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
+    sigaction(SIGINT, &ignore, &interrupt);
+    sigaction(SIGQUIT, &ignore, &quit);
     once.signals = signalfd(-1, &own, SFD_CLOEXEC | SFD_NONBLOCK);
     once.pid = once.signals >= 0 ? fork() : -1;
-    if (once.pid == 0)
-        start_child(words, &before);
+    if (once.pid == 0) {
+        sigaction(SIGINT, &interrupt, NULL);
+        sigaction(SIGQUIT, &quit, NULL);
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        start_child(words, self);
+    }
     return once.pid > 0 ? 0 : -1;
 }
 
@@ -122,13 +153,51 @@ static void pass_signals(void)
             kill(once.pid, (int)got.ssi_signo);
 }
 
-/* ---- the lock, while the command runs ---- */
+/* ---- the lock ---- */
+
+/* Before the command runs, any signal ends this process. */
+static int wait_first(int fd)
+{
+    struct pollfd one = {fd, POLLIN, 0};
+
+    return poll(&one, 1, REPLY) > 0;
+}
+
+/* After it. The end of the connection frees the lock as well. */
+static int wait_last(int fd)
+{
+    struct pollfd one = {fd, POLLIN, 0};
+
+    return poll(&one, 1, LAST) > 0;
+}
+
+static int has_ended(void)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)once.pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
+           info.si_pid != 0;
+}
+
+/* While it runs: its signals and its end do not wait for the store. */
+static int wait_beside(int fd)
+{
+    struct pollfd fds[2] = {{fd, POLLIN, 0}, {once.signals, POLLIN, 0}};
+
+    while (!has_ended()) {
+        if (poll(fds, 2, REPLY) == 0 || fds[0].revents)
+            return fds[0].revents;
+        pass_signals();
+    }
+    return 0;
+}
 
 /* What was started cannot be undone. */
 static void lose(void)
 {
-    fclose(once.stream);
-    once.stream = NULL;
+    close(once.lock);
+    once.lock = -1;
     once.is_lost = !once.kill;
     ask_complain(EXIT_NO,
                  "the lock %s is lost, because the connection to the store has "
@@ -144,7 +213,7 @@ static void lose(void)
 static void look_at_store(void)
 {
     char byte;
-    ssize_t n = recv(fileno(once.stream), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    ssize_t n = recv(once.lock, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
 
     /* No bytes are due, so any mean that the connection is of no use. */
     if (n >= 0 || (errno != EAGAIN && errno != EINTR))
@@ -154,17 +223,19 @@ static void look_at_store(void)
 /* After a change of the master the lock is free, and this one may have it. */
 static void lock_again(void)
 {
-    switch (store_lock_take(once.dir, once.space, once.name, 0, &once.stream)) {
-    case STORE_LOCK_HELD:
-        once.is_lost = 0;
-        ask_complain(EXIT_OK, "the lock %s is held again", once.name);
-        break;
-    case STORE_LOCK_FAILED:
-        break;
-    default:
-        once.is_lost = 0;
-        ask_complain(EXIT_NO, "another one holds the lock %s now", once.name);
-    }
+    store_lock_t rv;
+
+    ask_be_quiet(1);
+    rv = store_lock_take(once.dir, once.space, once.name, 0, 1, wait_beside,
+                         &once.lock);
+    ask_be_quiet(0);
+    if (rv == STORE_LOCK_FAILED)
+        return;
+    once.is_lost = 0;
+    ask_complain(EXIT_NO,
+                 rv == STORE_LOCK_HELD ? "the lock %s is held again"
+                                       : "another one holds the lock %s now",
+                 once.name);
 }
 
 /* @return the exit status of the command */
@@ -173,9 +244,8 @@ static int await(void)
     int status = 0;
 
     while (waitpid(once.pid, &status, WNOHANG) == 0) {
-        struct pollfd fds[2] = {
-            {once.signals, POLLIN, 0},
-            {once.stream ? fileno(once.stream) : -1, POLLIN, 0}};
+        struct pollfd fds[2] = {{once.signals, POLLIN, 0},
+                                {once.lock, POLLIN, 0}};
 
         if (poll(fds, 2, once.is_lost ? AGAIN : -1) == 0)
             lock_again();
@@ -199,15 +269,16 @@ static int run(const char *const *words)
         status =
             ask_complain(STORE_ONCE_UNAVAILABLE,
                          "a process cannot be started: %s", strerror(errno));
-    store_lock_release(once.stream, once.name);
+    if (once.lock >= 0)
+        store_lock_release(once.lock, once.name, wait_last);
     return status;
 }
 
 static int run_if_first(const asked_t *q, unsigned every, unsigned conflict)
 {
     once.kill = q->kill;
-    switch (
-        store_lock_take(once.dir, once.space, once.name, every, &once.stream)) {
+    switch (store_lock_take(once.dir, once.space, once.name, every,
+                            REPLY / 1000, wait_first, &once.lock)) {
     case STORE_LOCK_HELD:
         return run(q->words + 3);
     case STORE_LOCK_FAILED:
@@ -239,7 +310,7 @@ int store_once(const char *dir, const asked_t *q)
                             "0 to 255",
                             q->conflict);
     if (!q->space)
-        status = find_space(dir, &found);
+        status = ask_space(dir, &found);
     if (status != 0)
         return status == EXIT_USAGE ? status : STORE_ONCE_UNAVAILABLE;
     once.dir = dir;

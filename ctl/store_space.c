@@ -3,21 +3,17 @@
 #include "ctl/store_space.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "ctl/ask.h"
 #include "ctl/status_table.h"
+#include "ctl/store_socket.h"
 #include "shm/slots/group.h"
 #include "shm/view/report_value.h"
 
@@ -26,83 +22,40 @@
 
 /* ---- the socket ---- */
 
-/* The store may have been compromised, and can put a link there to a socket of
- * another program. So no link is followed, and a socket that the user of the
- * store has not made is not used.
- * @return a descriptor that stands for the socket; -1: errno */
-static int find(const char *stores, const char *space)
+int store_space_connect(const char *dir, const char *space, int limit, int *fd)
 {
-    int dir = open(stores, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), fd,
-        error;
-    struct stat owner, st;
-    char name[32];
+    char name[32], what[512];
 
-    if (dir < 0)
-        return -1;
     snprintf(name, sizeof name, CONTRACT_ID_FMT, apl_group_key(space));
-    fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    error = fd < 0 ? errno : 0;
-    if (!error && (fstat(dir, &owner) != 0 || fstat(fd, &st) != 0 ||
-                   !S_ISSOCK(st.st_mode) || st.st_uid != owner.st_uid))
-        error = EPERM;
-    close(dir);
-    if (!error)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    errno = error;
-    return -1;
+    snprintf(what, sizeof what, "space %s", space);
+    return store_socket_connect(dir, name, what, limit, fd);
 }
 
-/* Connect to the very socket that was looked at.
- * @return a descriptor; -1: errno */
-static int join(int fd)
-{
-    static const struct timeval limit = {LIMIT, 0};
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
-
-    if (s < 0)
-        return -1;
-    snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d", fd);
-    if (setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
-        connect(s, (struct sockaddr *)&at, sizeof at) == 0)
-        return s;
-    error = errno;
-    close(s);
-    errno = error;
-    return -1;
-}
-
-int store_space_connect(const char *dir, const char *space, FILE **stream)
-{
-    char stores[PATH_MAX];
-    int at, fd;
-
-    *stream = NULL;
-    if (!ask_path(dir, CONTRACT_STORES, stores, sizeof stores))
-        return ask_complain(EXIT_NO, "%s: the path is too long", dir);
-    at = find(stores, space);
-    if (at < 0)
-        return ask_complain(EXIT_NO, "there is no space %s: %s", space,
-                            strerror(errno));
-    fd = join(at);
-    close(at);
-    if (fd >= 0)
-        *stream = fdopen(fd, "r");
-    if (*stream)
-        return 0;
-    if (fd >= 0)
-        close(fd);
-    return ask_complain(EXIT_NOT_RUNNING, "cannot connect to the store: %s",
-                        strerror(errno));
-}
-
-int store_space_send(FILE *stream, const char *line)
+int store_space_send(int fd, const char *line)
 {
     size_t n = strlen(line);
 
-    return send(fileno(stream), line, n, MSG_NOSIGNAL) == (ssize_t)n;
+    return send(fd, line, n, MSG_NOSIGNAL) == (ssize_t)n;
+}
+
+/* The same for a response of many lines. @param stream to be closed */
+static int open_space(const char *dir, const char *space, FILE **stream)
+{
+    int fd, status = store_space_connect(dir, space, LIMIT, &fd);
+
+    if (status != EXIT_OK)
+        return status;
+    *stream = fdopen(fd, "r");
+    if (*stream)
+        return EXIT_OK;
+    close(fd);
+    return ask_complain(EXIT_NO, "%s", strerror(errno));
+}
+
+/* Send a command. */
+static int say(FILE *stream, const char *line)
+{
+    return store_space_send(fileno(stream), line);
 }
 
 static int no_response(void)
@@ -192,11 +145,11 @@ int store_space_keys(const char *dir, const char *space, const char *prefix,
 {
     char line[RESPONSE_LINE];
     FILE *stream;
-    int status = store_space_connect(dir, space, &stream), ended = 0;
+    int status = open_space(dir, space, &stream), ended = 0;
 
     if (status != 0)
         return status;
-    if (store_space_send(stream, "lru_crawler metadump all\r\n"))
+    if (say(stream, "lru_crawler metadump all\r\n"))
         while (!ended && fgets(line, sizeof line, stream)) {
             line[strcspn(line, "\r\n")] = 0;
             ended = strncmp(line, "key=", 4) != 0;
@@ -216,11 +169,11 @@ int store_space_flush(const char *dir, const char *space, int raw)
 {
     char line[RESPONSE_LINE];
     FILE *stream;
-    int status = store_space_connect(dir, space, &stream), responded;
+    int status = open_space(dir, space, &stream), responded;
 
     if (status != 0)
         return status;
-    responded = store_space_send(stream, "flush_all\r\n") &&
+    responded = say(stream, "flush_all\r\n") &&
                 fgets(line, sizeof line, stream) != NULL;
     fclose(stream);
     if (!responded)

@@ -13,8 +13,6 @@
 #ifndef APPPOOL_CTL_STORE_SPACE_H
 #define APPPOOL_CTL_STORE_SPACE_H
 
-#include <stdio.h>
-
 /**
  * Print the keys of a space, one a line, with bytes and seconds to live.
  * @param dir    the runtime directory
@@ -27,11 +25,15 @@ int store_space_keys(const char *dir, const char *space, const char *prefix,
 /** Remove all items of a space. */
 int store_space_flush(const char *dir, const char *space, int raw);
 
-/** Connect to a space. @param stream to be closed */
-int store_space_connect(const char *dir, const char *space, FILE **stream);
+/**
+ * Connect to a space.
+ * @param limit s without a byte of the store
+ * @param fd    filled in; to be closed
+ */
+int store_space_connect(const char *dir, const char *space, int limit, int *fd);
 
 /** Send a command. @return 0: the store does not respond. It closes the
  * connection of a user that it does not serve. */
-int store_space_send(FILE *stream, const char *line);
+int store_space_send(int fd, const char *line);
 
 #endif

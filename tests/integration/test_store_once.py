@@ -1,17 +1,23 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """apppoolctl store once: a command of cron runs on one host of the cluster."""
+import glob
+import os
+import re
 import signal
 import subprocess
+import time
 from pathlib import Path
-from typing import Iterator
+from typing import Iterator, Optional
 
 import pytest
 
 from harness import sentences
+from harness.false_store import FalseStore
 from harness.httpd import Httpd
-from harness.places import BUILD
+from harness.places import BUILD, CTL
 from harness.procs import kill9
 from harness.space import Space
+from harness.users import as_user
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("httpd's children do not use the store")
@@ -131,6 +137,146 @@ def test_which_space(httpd: Httpd) -> None:
     Space(httpd, "blog").close()
     assert httpd.ctl("store", "once", "a", "--space", "blog", "--", "echo",
                      "x").stdout == "x\n"
+
+
+def test_no_httpd(httpd: Httpd) -> None:
+    """The status says that the command has not run, as with any store that gives
+    no lock."""
+    httpd.app("shop", "AppStore 8M")
+    httpd.start()
+    httpd.stop()
+    once = ("store", "once", "a", "--", "echo", "x")
+    done = httpd.ctl(*once)
+    assert (done.returncode, done.stdout) == (69, "")
+    assert "no pool is running" in done.stderr
+    help_text = httpd.ctl("--help").stdout
+    where = re.search(r"the only one of\s+(\S+)", help_text)
+    assert where
+    if glob.glob(where[1]):
+        pytest.skip(f"another httpd runs: {glob.glob(where[1])}")
+    environment = {name: value for name, value in os.environ.items()
+                   if name != "APPPOOL_RUNTIME_DIR"}
+    none = subprocess.run([CTL, *once], env=environment, text=True,
+                          capture_output=True)
+    assert (none.returncode, none.stdout) == (69, "")
+    assert "no runtime directory is found" in none.stderr
+
+
+def test_another_user(httpd: Httpd) -> None:
+    """The user of an app may use the lock, but has to name the space."""
+    httpd.directives.append("AppStoreSave Off")
+    httpd.app("shop", "AppGroupName shop", "AppUser games", "AppStore 8M")
+    httpd.start()
+    Space(httpd, "shop").close()
+    done = as_user(httpd, "games", "store", "once", "a", "--", "echo", "x")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "name the space with --space: only root" in done.stderr
+    done = as_user(httpd, "games", "store", "once", "a", "--space", "shop",
+                   "--", "echo", "x")
+    assert (done.returncode, done.stdout) == (0, "x\n"), done.stderr
+
+
+# ---- a store that hangs
+
+class Hangs:
+    """A store that gives the lock. Then it is as a test wants."""
+    says: Optional[bytes] = b""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, data: bytes) -> Optional[bytes]:
+        self.asked += 1
+        return b"OK\r\n" if data.startswith(b"lock") else \
+            b"STORED\r\n" if self.asked < 4 else self.says
+
+
+def begin_at(false: FalseStore, *command: str) -> subprocess.Popen[str]:
+    one = subprocess.Popen(
+        false.words("store", "once", "a", "--space", "shop", "--", *command),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True)
+    assert one.stdout and one.stdout.readline() == "begun\n"
+    return one
+
+
+@pytest.mark.parametrize("how", ["ends", "signal"])
+def test_store_hangs(shop: Httpd, how: str) -> None:
+    """The lock is lost, and the store says nothing to the one who asks for it
+    again. The command ends, and gets signals, as if there were no store."""
+    hangs = Hangs()
+    with FalseStore(Path(Space(shop, "shop").path).name, hangs) as false:
+        one = begin_at(false, "sh", "-c",
+                       "trap 'exit 5' TERM; echo begun; read line; exit 7")
+        assert one.stdin
+        hangs.says = None
+        false.cut()
+        assert false.silent.wait(60), "the lock is asked for again"
+        began = time.monotonic()
+        if how == "ends":
+            one.stdin.write("\n")
+            one.stdin.close()
+        else:
+            one.send_signal(signal.SIGTERM)
+        assert one.wait(60) == (7 if how == "ends" else 5)
+        assert time.monotonic() - began < 30, "it has waited for the store"
+
+
+def test_the_loss_is_said_once(shop: Httpd) -> None:
+    """A store that closes each connection does not fill the mail of cron."""
+    hangs = Hangs()
+    with FalseStore(Path(Space(shop, "shop").path).name, hangs) as false:
+        one = begin_at(false, "sh", "-c", "echo begun; read line")
+        false.cut()
+        before = hangs.asked
+        wait_until(lambda: hangs.asked >= before + 3, "it is asked again")
+        errors = one.communicate("\n", 60)[1]
+        assert "the lock a is lost" in errors.splitlines()[0]
+        assert len(errors.splitlines()) == 1, errors
+
+
+# ---- the command
+
+KILLS_ITS_PARENT = """
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int prctl(int what, ...)
+{
+    pid_t parent = getppid();
+
+    kill(parent, SIGKILL);
+    while (getppid() == parent)
+        usleep(1000);
+    return (int)syscall(SYS_prctl, what, SIGTERM, 0, 0, 0);
+}
+"""
+
+
+def test_killed_before_the_command_begins(shop: Httpd) -> None:
+    """With --kill nothing runs without the lock: also if apppoolctl dies before
+    the kernel knows that the command is to die with it."""
+    library = shop.dir / "kills_its_parent.so"
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-x", "c",
+                    "-o", library, "-"], input=KILLS_ITS_PARENT, text=True,
+                   check=True)
+    one = subprocess.run(
+        [CTL, "--dir", shop.runtime, "store", "once", "a", "--kill", "--",
+         "echo", "x"], env={**os.environ, "LD_PRELOAD": str(library)},
+        capture_output=True, text=True, timeout=60)
+    assert (one.returncode, one.stdout) == (-signal.SIGKILL, "")
+
+
+def test_signals_that_the_caller_ignores(shop: Httpd) -> None:
+    """The command ignores them, too, as after nohup or in a script."""
+    def ignore() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    done = subprocess.run(
+        [CTL, "--dir", shop.runtime, "store", "once", "a", "--", "sh", "-c",
+         "kill -INT $$; echo alive"], preexec_fn=ignore, text=True,
+        capture_output=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "alive\n")
 
 
 def test_usage(shop: Httpd) -> None:

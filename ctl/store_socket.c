@@ -1,0 +1,81 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "ctl/store_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "ctl/ask.h"
+
+/* @return a descriptor that stands for the socket; -1: errno */
+static int find(const char *stores, const char *name)
+{
+    int dir = open(stores, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), fd,
+        error;
+    struct stat owner, st;
+
+    if (dir < 0)
+        return -1;
+    fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    error = fd < 0 ? errno : 0;
+    if (!error && (fstat(dir, &owner) != 0 || fstat(fd, &st) != 0 ||
+                   !S_ISSOCK(st.st_mode) || st.st_uid != owner.st_uid))
+        error = EPERM;
+    close(dir);
+    if (!error)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Connect to the very socket that was looked at. A store that hangs accepts
+ * nothing, so connect() has a limit, too.
+ * @return a descriptor; -1: errno */
+static int join(int fd, int seconds)
+{
+    struct timeval limit = {seconds, 0};
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
+
+    if (s < 0)
+        return -1;
+    snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d", fd);
+    if (setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
+        setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&
+        connect(s, (struct sockaddr *)&at, sizeof at) == 0)
+        return s;
+    error = errno;
+    close(s);
+    errno = error;
+    return -1;
+}
+
+int store_socket_connect(const char *dir, const char *name, const char *what,
+                         int limit, int *fd)
+{
+    char stores[PATH_MAX];
+    int at;
+
+    if (!ask_path(dir, CONTRACT_STORES, stores, sizeof stores))
+        return ask_complain(EXIT_NO, "%s: the path is too long", dir);
+    at = find(stores, name);
+    if (at < 0)
+        return ask_complain(EXIT_NO, "there is no %s: %s", what,
+                            strerror(errno));
+    *fd = join(at, limit);
+    if (*fd < 0)
+        ask_complain(EXIT_NO, "cannot connect to the store: %s",
+                     strerror(errno));
+    close(at);
+    return *fd < 0 ? EXIT_NOT_RUNNING : EXIT_OK;
+}

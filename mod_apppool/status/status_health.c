@@ -17,6 +17,9 @@ APLOG_USE_MODULE(apppool);
 #define HANDLER "apppool-health"
 #define OUT     "out"
 #define UNKNOWN "unknown"
+#define BROKEN  "broken"
+#define MANY    "too many"
+#define APPS    64 /* that one request may name */
 
 /* ---- the word; NULL: all is well ---- */
 
@@ -35,11 +38,18 @@ static const char *app_word(apl_pool_t *pool, const apppool_app_t *app)
     case APL_EUNKILLABLE:
         return "unkillable";
     default:
-        return "broken";
+        return BROKEN;
     }
 }
 
-/* The host is well while one of its apps is: a broken app must not take a host
+/* A pool that cannot be used is so for all apps. Each of them would wait for
+ * the lock again. */
+static int is_final(const char *word)
+{
+    return !word || !strcmp(word, BROKEN);
+}
+
+/* The host is well while one of its apps is: a failing app must not take a host
  * from the others. @return the word of the first app if none is */
 static const char *host_word(apl_pool_t *pool)
 {
@@ -51,8 +61,8 @@ static const char *host_word(apl_pool_t *pool)
         const char *word =
             app_word(pool, APR_ARRAY_IDX(apps, i, apppool_app_t *));
 
-        if (!word)
-            return NULL;
+        if (is_final(word))
+            return word;
         first = first ? first : word;
     }
     return first;
@@ -75,16 +85,20 @@ static const apppool_app_t *find(const char *name)
 }
 
 /* The word of the first app that is not well. All of them must exist: a
- * mistake in the balancer's configuration is then seen at once. */
+ * mistake in the balancer's configuration is then seen at once. Anybody may ask,
+ * so there is a limit. */
 static const char *named_word(request_rec *r, apl_pool_t *pool)
 {
     char *args = apr_pstrdup(r->pool, r->args), *last, *one;
     const char *first = NULL;
+    int n = 0;
 
     for (one = apr_strtok(args, "&", &last); one;
          one = apr_strtok(NULL, "&", &last)) {
         const apppool_app_t *app;
 
+        if (++n > APPS)
+            return MANY;
         if (strncmp(one, "app=", 4) || ap_unescape_urlencoded(one + 4) != OK)
             return UNKNOWN;
         app = find(one + 4);
@@ -95,6 +109,21 @@ static const char *named_word(request_rec *r, apl_pool_t *pool)
     return first;
 }
 
+static int status_of(const char *word)
+{
+    return !word                    ? HTTP_OK
+           : !strcmp(word, UNKNOWN) ? HTTP_NOT_FOUND
+           : !strcmp(word, MANY)    ? HTTP_BAD_REQUEST
+                                    : HTTP_SERVICE_UNAVAILABLE;
+}
+
+/* Is the request itself wrong? Then its word says that, also on a host that is
+ * out. */
+static int is_wrong(const char *word)
+{
+    return status_of(word) / 100 == 4;
+}
+
 static const char *word_of(request_rec *r)
 {
     apl_pool_t *pool = apppool_lifecycle_pool();
@@ -102,9 +131,9 @@ static const char *word_of(request_rec *r)
     const char *word;
 
     if (!pool)
-        return any ? UNKNOWN : apppool_app_all()->nelts > 0 ? "broken" : NULL;
+        return any ? UNKNOWN : apppool_app_all()->nelts > 0 ? BROKEN : NULL;
     word = any ? named_word(r, pool) : host_word(pool);
-    if (apl_health_is_out(pool) && !(word && !strcmp(word, UNKNOWN)))
+    if (apl_health_is_out(pool) && !is_wrong(word))
         word = OUT;
     return word;
 }
@@ -123,9 +152,7 @@ int apppool_status_health(request_rec *r)
     if (r->method_number != M_GET && r->method_number != M_OPTIONS)
         return HTTP_METHOD_NOT_ALLOWED;
     word = word_of(r);
-    r->status = !word                    ? HTTP_OK
-                : !strcmp(word, UNKNOWN) ? HTTP_NOT_FOUND
-                                         : HTTP_SERVICE_UNAVAILABLE;
+    r->status = status_of(word);
     ap_set_content_type(r, "text/plain");
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
     ap_rvputs(r, word ? word : "ok", "\n", NULL);

@@ -6,12 +6,13 @@
  *
  * It responds with one word: 200 and "ok" if the next request would get a
  * process or a place in the queue, else 503 and the reason. Without a query it
- * speaks for the host; with ?app=NAME, also several times, for these apps.
+ * speaks for the host; with ?app=NAME, up to 64 times, for these apps.
  * doc/balancer.md has the list of words. Anybody may ask: a response shows no
  * more than that an app of this name exists.
  *
  * Lock:  for each app, the pool lock for less than a microsecond
- *        (shm/verbs/health.h).
+ *        (shm/verbs/health.h). If one wait for it is in vain, there is no other
+ *        one.
  * Crash: nothing is held.
  * Trust: no byte of the segment and none of the request is in a response.
  */

@@ -1,13 +1,16 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """SetHandler apppool-health: what a load balancer asks."""
 import json
+import os
+import signal
 
 import pytest
 
 from harness import sentences
 from harness.client import Response
 from harness.httpd import Httpd
-from harness.procs import kill9
+from harness.procs import freeze, kill9
+from harness.segment import LOCK, Segment
 from harness.users import as_user
 from harness.wait import wait_until
 
@@ -25,7 +28,8 @@ def word(httpd: Httpd, query: str = "", host: str = "status") -> str:
     response = httpd.get(PATH + query, host)
     assert response.text.endswith("\n")
     found = response.text[:-1]
-    assert response.status == {"ok": 200, "unknown": 404}.get(found, 503)
+    assert response.status == {"ok": 200, "unknown": 404,
+                               "too many": 400}.get(found, 503)
     return found
 
 
@@ -75,6 +79,36 @@ def test_names(httpd: Httpd) -> None:
     for name in ("blog", "news"):
         assert httpd.ctl("drain", str(httpd.dir / name)).returncode == 0
     assert word(httpd) == "drained"
+
+
+@pytest.mark.mpms("event")
+def test_many_names(httpd: Httpd) -> None:
+    """Anybody may ask, so the work of one request has a limit."""
+    httpd.app("shop")
+    httpd.start()
+    assert word(httpd, "?" + "&".join(["app=shop"] * 64)) == "ok"
+    assert word(httpd, "?" + "&".join(["app=shop"] * 65)) == "too many"
+    assert word(httpd, "?" + "&".join(["app=none"] * 65)) == "unknown"
+    assert httpd.ctl("out").returncode == 0
+    assert word(httpd, "?" + "&".join(["app=shop"] * 65)) == "too many"
+
+
+@pytest.mark.mpms("event")
+def test_stuck_lock(httpd: Httpd) -> None:
+    """With many apps the response comes as soon as with one: a balancer waits
+    only some seconds for it."""
+    for n in range(100):
+        httpd.app(f"app{n}")
+    httpd.start()
+    spawner = httpd.helper("spawner")
+    freeze(spawner)  # it would free the lock
+    with Segment(httpd) as segment:
+        segment.write_word(LOCK, httpd.pid)
+        response = httpd.get(PATH, "status", timeout=25)
+        segment.write_word(LOCK, 0)
+    assert (response.status, response.text) == (503, "broken\n")
+    os.kill(spawner, signal.SIGCONT)
+    wait_until(lambda: word(httpd) == "ok", "the lock is free")
 
 
 @pytest.mark.mpms("event")

@@ -664,6 +664,7 @@ unit_tests = \
 	tests/unit/store_chunk \
 	tests/unit/store_follower \
 	tests/unit/store_vip \
+	tests/unit/store_role \
 	tests/unit/store_config \
 	tests/unit/store_config_cluster \
 	tests/unit/store_counter \

@@ -16,6 +16,7 @@
 struct store_apply {
     const store_cluster_hooks_t *hooks;
     int is_plain, is_quiet;
+    void (*progress)(void);
     int has_space;        /* a space was named */
     store_space_t *space; /* the present one; NULL: it is not here */
     /* the set whose value arrives */
@@ -26,7 +27,8 @@ struct store_apply {
 };
 
 store_apply_t *store_apply_make(const store_cluster_hooks_t *hooks,
-                                int is_plain, int is_quiet)
+                                int is_plain, int is_quiet,
+                                void (*progress)(void))
 {
     store_apply_t *a = calloc(1, sizeof *a);
 
@@ -35,6 +37,7 @@ store_apply_t *store_apply_make(const store_cluster_hooks_t *hooks,
     a->hooks = hooks;
     a->is_plain = is_plain;
     a->is_quiet = is_quiet;
+    a->progress = progress;
     return a;
 }
 
@@ -193,7 +196,7 @@ static void empty_all(store_apply_t *a)
 
     a->result.has_begun = 1;
     for (i = 0; (space = a->hooks->nth(i)); i++)
-        store_space_empty(space, NULL);
+        store_space_empty(space, a->progress);
 }
 
 static int take_hello(store_apply_t *a, const store_packet_t *p,

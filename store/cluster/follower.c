@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "spawner/shared/heartbeat.h"
 #include "store/cluster/apply.h"
 #include "store/cluster/dial.h"
 #include "store/cluster/vip.h"
@@ -60,6 +61,13 @@ typedef struct {
 static int is_stopping(void)
 {
     return __atomic_load_n(&follower.stop, __ATOMIC_ACQUIRE);
+}
+
+/* The main thread waits for this one then, and has no heartbeat of its own. */
+static void progress(void)
+{
+    if (is_stopping())
+        heartbeat();
 }
 
 /* ---- what others see ---- */
@@ -219,6 +227,7 @@ static void receive(link_t *l)
     l->to_read = -1;
     while ((got = take(l)) >= 0 && !is_done(l, got)) {
         now = clock_ms();
+        progress();
         if (got > 0) {
             l->last_at = now;
             l->beat_at = now + BEAT;
@@ -263,7 +272,8 @@ static void lost(const link_t *l)
 /* @return 1: a copy had begun */
 static int follow(link_t *l)
 {
-    l->apply = store_apply_make(follower.hooks, l->is_plain, is_quiet());
+    l->apply =
+        store_apply_make(follower.hooks, l->is_plain, is_quiet(), progress);
     if (!l->apply) {
         log_refused(strerror(ENOMEM));
         return 0;

@@ -20,6 +20,7 @@
 #define DRAIN      5000  /* ms: a handover waits that long for the slaves */
 #define LAST_DRAIN 2000  /* ms: the same, of a stop */
 #define HANDOVER   30000 /* ms: the address has to move in that time */
+#define SURE       50    /* ms from the first look without it to the second */
 
 static struct {
     const store_cluster_hooks_t *hooks;
@@ -28,8 +29,9 @@ static struct {
     char vip[STORE_ADDRESS_TEXT];
     int netlink, listener; /* -1: none */
     int is_over;
-    int64_t began; /* ms */
-    int64_t until; /* ms: the end of a handover; 0: there is none */
+    int64_t began;  /* ms */
+    int64_t until;  /* ms: the end of a handover; 0: there is none */
+    int64_t missed; /* ms: the first look of a master without it; 0: none */
 } role = {.netlink = -1, .listener = -1};
 
 store_role_t store_role(void)
@@ -111,15 +113,28 @@ static void lose(void)
                role.vip, (unsigned long long)unsent);
 }
 
-static void look(void)
+/* One look may miss an address: see store_vip_is_here(). */
+static int is_lost(int is_reported)
+{
+    int64_t now = clock_ms();
+
+    if (role.missed == 0)
+        role.missed = now;
+    return is_reported || now - role.missed >= SURE;
+}
+
+/* @param is_reported the kernel says that the address has gone */
+static void look(int is_reported)
 {
     int is_here = store_vip_is_here(&role.hooks->config->vip);
 
     if (is_here < 0 || role.is_over)
         return;
+    if (is_here)
+        role.missed = 0;
     if (is_here && role.role == STORE_SLAVE)
         promote();
-    else if (!is_here && role.role == STORE_MASTER)
+    else if (!is_here && role.role == STORE_MASTER && is_lost(is_reported))
         lose();
 }
 
@@ -128,8 +143,7 @@ static void look(void)
 static void on_netlink(void *ctx)
 {
     (void)ctx;
-    store_vip_read(role.netlink);
-    look();
+    look(store_vip_read(role.netlink, &role.hooks->config->vip));
 }
 
 static int begin_slave(void)
@@ -183,6 +197,8 @@ int store_role_begin(const store_cluster_hooks_t *hooks)
 
     role.hooks = hooks;
     role.figures = &store_region_figures()->cluster;
+    role.is_over = 0;
+    role.missed = role.until = 0;
     set_role(STORE_ALONE);
     if (config->vip.family == AF_UNSPEC)
         return 0;
@@ -224,7 +240,7 @@ void store_role_tick(int64_t now)
 {
     if (store_role() == STORE_ALONE)
         return;
-    look();
+    look(0);
     if (role.is_over)
         return;
     if (store_role() == STORE_MASTER)
@@ -240,7 +256,7 @@ int store_role_is_hurried(void)
     store_follower_state_t s;
 
     if (store_role() != STORE_SLAVE)
-        return 0;
+        return role.missed != 0;
     store_follower_state(&s);
     return s.since != 0 && clock_ms() - s.since < STORE_FOLLOWER_LOOKS;
 }

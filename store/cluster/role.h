@@ -12,7 +12,9 @@
  *                                          a slave after the start
  *
  * Nobody is elected: the address is moved by keepalived or by hand. The kernel
- * reports it by netlink; the role also looks once a second.
+ * reports it by netlink; the role also looks once a second. A master ends if the
+ * address is not in the list of addresses, and the kernel has reported that it
+ * has gone. Without such a report, a second look has to find the same.
  *
  * A slave whose connection to the master has ended looks for the address for
  * 5 s, each 100 ms. A promotion joins the follower, raises the cas counter of

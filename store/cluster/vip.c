@@ -33,16 +33,60 @@ int store_vip_open(void)
     return fail(fd);
 }
 
+/* ---- reports ---- */
+
+/* As getifaddrs() does: IFA_ADDRESS may be the other end of the line. */
+static const void *address_in(struct nlmsghdr *report, size_t size)
+{
+    struct ifaddrmsg *about = NLMSG_DATA(report);
+    unsigned n = (unsigned)IFA_PAYLOAD(report);
+    const void *found = NULL;
+    struct rtattr *at;
+
+    for (at = IFA_RTA(about); RTA_OK(at, n); at = RTA_NEXT(at, n))
+        if (RTA_PAYLOAD(at) == size &&
+            (at->rta_type == IFA_LOCAL ||
+             (at->rta_type == IFA_ADDRESS && !found)))
+            found = RTA_DATA(at);
+    return found;
+}
+
+static int is_about(struct nlmsghdr *report, const store_address_t *vip)
+{
+    size_t size = vip->family == AF_INET ? sizeof vip->u.v4 : sizeof vip->u.v6;
+    const struct ifaddrmsg *about = NLMSG_DATA(report);
+    const void *address;
+
+    if ((report->nlmsg_type != RTM_NEWADDR &&
+         report->nlmsg_type != RTM_DELADDR) ||
+        report->nlmsg_len < NLMSG_LENGTH(sizeof *about) ||
+        about->ifa_family != vip->family)
+        return 0;
+    address = address_in(report, size);
+    return address && memcmp(address, &vip->u, size) == 0;
+}
+
 /* ENOBUFS: there were more reports than the socket had room for. It is cleared
  * by reading it. */
-void store_vip_read(int netlink)
+int store_vip_read(int netlink, const store_address_t *vip)
 {
-    char report[4096];
+    char reports[8192] __attribute__((aligned(NLMSG_ALIGNTO)));
+    int has_gone = 0;
+    ssize_t n;
 
-    while (recv(netlink, report, sizeof report, MSG_DONTWAIT) >= 0 ||
-           errno == ENOBUFS || errno == EINTR)
-        continue;
+    while ((n = recv(netlink, reports, sizeof reports, MSG_DONTWAIT)) >= 0 ||
+           errno == ENOBUFS || errno == EINTR) {
+        unsigned left = n > 0 ? (unsigned)n : 0;
+        struct nlmsghdr *at = (struct nlmsghdr *)reports;
+
+        for (; NLMSG_OK(at, left); at = NLMSG_NEXT(at, left))
+            if (is_about(at, vip))
+                has_gone = at->nlmsg_type == RTM_DELADDR;
+    }
+    return has_gone;
 }
+
+/* ---- addresses ---- */
 
 int store_vip_is_here(const store_address_t *vip)
 {

@@ -143,6 +143,48 @@ static void y42_what_has_arrived_is_applied_before_the_end(void **state)
     close(listener);
 }
 
+/* ---- millions of items are emptied ---- */
+
+static int is_long, is_emptying; /* atomic */
+
+void __real_store_space_empty(store_space_t *, void (*progress)(void));
+void __wrap_store_space_empty(store_space_t *, void (*progress)(void));
+void __wrap_store_space_empty(store_space_t *space, void (*progress)(void))
+{
+    int i;
+
+    __atomic_store_n(&is_emptying, 1, __ATOMIC_RELEASE);
+    for (i = 0; is_long && i < LIMIT &&
+                __atomic_load_n(&fake_beats, __ATOMIC_RELAXED) == 0;
+         i += 5) {
+        poll(NULL, 0, 5);
+        if (progress)
+            progress();
+    }
+    __real_store_space_empty(space, progress);
+}
+
+/* A promotion waits for that in the main thread. */
+static void the_end_has_a_heartbeat(void **state)
+{
+    int listener = listen_as_master(), fd;
+
+    (void)state;
+    is_long = 1;
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    fd = accept_slave(listener);
+    fake_put_begin();
+    send_wire(fd);
+    while (!__atomic_load_n(&is_emptying, __ATOMIC_ACQUIRE))
+        poll(NULL, 0, 1);
+    assert_int_equal(__atomic_load_n(&fake_beats, __ATOMIC_RELAXED), 0);
+    store_follower_end();
+    assert_true(fake_beats > 0);
+    is_long = 0;
+    close(fd);
+    close(listener);
+}
+
 static void it_ends_while_there_is_no_master(void **state)
 {
     int listener = listen_as_master(), i;
@@ -165,6 +207,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             y42_what_has_arrived_is_applied_before_the_end, fake_setup,
             fake_teardown),
+        cmocka_unit_test_setup_teardown(the_end_has_a_heartbeat, fake_setup,
+                                        fake_teardown),
         cmocka_unit_test_setup_teardown(it_ends_while_there_is_no_master,
                                         fake_setup, fake_teardown),
     };

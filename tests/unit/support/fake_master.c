@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "spawner/shared/heartbeat.h"
 #include "store/cluster/vip.h"
 #include "store/note.h"
 
@@ -43,6 +44,13 @@ int fake_logged(const char *text)
     return found;
 }
 
+unsigned fake_beats;
+
+void heartbeat(void)
+{
+    __atomic_add_fetch(&fake_beats, 1, __ATOMIC_RELAXED);
+}
+
 /* The master of these tests is at this host. */
 int __wrap_store_vip_is_here(const store_address_t *);
 int __wrap_store_vip_is_here(const store_address_t *address)
@@ -69,6 +77,7 @@ int fake_setup(void **state)
     (void)state;
     memset(&fake_config, 0, sizeof fake_config);
     notes[0] = 0;
+    fake_beats = 0;
     store_item_max = 1 << 20;
     shelf_open(&fake_shelf, 64, 1);
     return 0;

@@ -1,0 +1,205 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* When a master ends: its address is gone for sure. */
+
+#include "store/cluster/role.h"
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "spawner/shared/heartbeat.h"
+#include "tests/unit/support/shelf.h"
+
+static shelf_t shelf;
+static store_cluster_t config;
+static int here;      /* what a look at the addresses finds */
+static int kernel;    /* its end of the netlink socket */
+static int listeners; /* that are watched */
+static int closed;    /* how often the clients were */
+static void (*on_report)(void *);
+
+/* ---- what the role calls ---- */
+
+int __wrap_store_vip_is_here(const store_address_t *);
+int __wrap_store_vip_is_here(const store_address_t *address)
+{
+    assert_ptr_equal(address, &config.vip);
+    return here;
+}
+
+void __wrap_store_note(int level, const char *format, ...);
+void __wrap_store_note(int level, const char *format, ...)
+{
+    (void)level;
+    (void)format;
+}
+
+void heartbeat(void)
+{
+}
+
+static store_space_t *find(const char *name)
+{
+    (void)name;
+    return shelf.space;
+}
+
+static store_space_t *nth(unsigned n)
+{
+    return n == 0 ? shelf.space : NULL;
+}
+
+/* The first one is the netlink socket. */
+static int watch(int fd, void (*call)(void *), void *ctx)
+{
+    int ends[2];
+
+    assert_null(ctx);
+    if (listeners++ > 0)
+        return 0;
+    on_report = call;
+    assert_int_equal(
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, ends), 0);
+    kernel = ends[0];
+    assert_int_equal(dup2(ends[1], fd), fd);
+    close(ends[1]);
+    return 0;
+}
+
+static void unwatch(int fd)
+{
+    (void)fd;
+    listeners--;
+}
+
+static void close_clients(void)
+{
+    closed++;
+}
+
+static void pause_clients(int on)
+{
+    (void)on;
+}
+
+static const store_cluster_hooks_t hooks = {.config = &config,
+                                            .find = find,
+                                            .nth = nth,
+                                            .watch = watch,
+                                            .unwatch = unwatch,
+                                            .close_clients = close_clients,
+                                            .pause = pause_clients};
+
+/* The kernel says that the address has come or gone. */
+static void report(uint16_t type)
+{
+    struct {
+        struct nlmsghdr head;
+        struct ifaddrmsg about;
+        struct rtattr attribute;
+        struct in_addr address;
+    } r = {.head = {.nlmsg_len = sizeof r, .nlmsg_type = type},
+           .about = {.ifa_family = AF_INET, .ifa_prefixlen = 24},
+           .attribute = {sizeof r.attribute + sizeof r.address, IFA_LOCAL},
+           .address = config.vip.u.v4};
+
+    assert_int_equal(send(kernel, &r, sizeof r, 0), sizeof r);
+    on_report(NULL);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    shelf_open(&shelf, 16, 1);
+    memset(&config, 0, sizeof config);
+    assert_int_equal(store_address_parse("127.0.0.77", &config.vip), 0);
+    here = 1;
+    closed = listeners = 0;
+    assert_int_equal(store_role_begin(&hooks), 0);
+    assert_int_equal(store_role(), STORE_MASTER);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    store_role_end();
+    assert_int_equal(listeners, 0);
+    close(kernel);
+    shelf_close(&shelf);
+    return 0;
+}
+
+/* Addresses of other programs come and go: the list is read in parts. */
+static void one_look_does_not_end_a_master(void **state)
+{
+    int i;
+
+    (void)state;
+    for (i = 0; i < 100; i++) {
+        here = 0;
+        store_role_tick(clock_ms());
+        assert_true(store_role_is_hurried());
+        here = i % 2 ? 1 : -1;
+        store_role_tick(clock_ms());
+        here = 1;
+        report(RTM_NEWADDR);
+        assert_false(store_role_is_hurried());
+    }
+    assert_false(store_role_is_over());
+    assert_int_equal(closed, 0);
+}
+
+static void a_report_alone_does_not_end_a_master(void **state)
+{
+    (void)state;
+    report(RTM_DELADDR);
+    assert_false(store_role_is_over());
+}
+
+static void a_report_and_a_look_end_a_master(void **state)
+{
+    (void)state;
+    here = 0;
+    report(RTM_NEWADDR);
+    assert_false(store_role_is_over());
+    report(RTM_DELADDR);
+    assert_true(store_role_is_over());
+    assert_int_equal(closed, 1);
+}
+
+/* The report was lost. */
+static void a_second_look_ends_a_master(void **state)
+{
+    (void)state;
+    here = 0;
+    store_role_tick(clock_ms());
+    assert_false(store_role_is_over());
+    while (!store_role_is_over()) {
+        poll(NULL, 0, 5);
+        store_role_tick(clock_ms());
+    }
+    assert_int_equal(closed, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(one_look_does_not_end_a_master, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_report_alone_does_not_end_a_master,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_report_and_a_look_end_a_master, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_second_look_ends_a_master, setup,
+                                        teardown),
+    };
+
+    alarm(120);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -693,6 +693,7 @@ unit_tests = \
 	tests/unit/store_join \
 	tests/unit/store_master \
 	tests/unit/store_slaves \
+	tests/unit/store_slow_slaves \
 	tests/unit/store_wire \
 	tests/unit/storm \
 	tests/unit/app_table \
@@ -730,4 +731,5 @@ threaded_tests = \
 	tests/unit/store_join \
 	tests/unit/store_master \
 	tests/unit/store_slaves \
+	tests/unit/store_slow_slaves \
 	tests/unit/checkout_wait

@@ -125,6 +125,7 @@ static int begin(store_feeder_t *f)
         f->present.only = f->hooks->config->open_space;
     f->began = clock_ms();
     store_changes_end(&f->present.cursor);
+    f->sender.out.cursor = &f->present.cursor;
     choose_spaces(f);
     note_joined(f);
     if (!f->sender.ours)
@@ -320,7 +321,7 @@ int store_feeder_is_over(const store_feeder_t *f)
 
 int store_feeder_is_overtaken(const store_feeder_t *f)
 {
-    return GET(f->present.overtaken);
+    return GET(f->sender.out.overtaken);
 }
 
 int store_feeder_is_complete(const store_feeder_t *f)

@@ -39,6 +39,13 @@ static int has_slaves(void)
     return 0;
 }
 
+/* Without a reader the list is memory that nobody needs. */
+static void close_unread(void)
+{
+    if (!has_slaves())
+        store_changes_close();
+}
+
 /* The threads are joined at once, as they have ended. */
 static void reap(void)
 {
@@ -55,8 +62,8 @@ static void reap(void)
         n++;
     }
     STORE_ADD(store_region_figures()->cluster.dropped, n);
-    if (n > 0 && !has_slaves())
-        store_changes_close();
+    if (n > 0)
+        close_unread();
 }
 
 /* ---- slaves that come ---- */
@@ -127,9 +134,11 @@ static void admit(const store_address_t *address, int fd)
     }
     else
         feeder[slave.slot] = store_feeder_start(hooks, &slave, fd);
-    if (!feeder[slave.slot])
-        store_note(STORE_ERROR, "slave %s cannot be fed: %s",
-                   store_address_text(address, text), strerror(errno));
+    if (feeder[slave.slot])
+        return;
+    store_note(STORE_ERROR, "slave %s cannot be fed: %s",
+               store_address_text(address, text), strerror(errno));
+    close_unread();
 }
 
 static void take_slaves(void *ctx)

@@ -44,6 +44,12 @@ static int over_by_error(store_outbox_t *o)
     return over(o, o->why_text);
 }
 
+int store_outbox_overtaken(store_outbox_t *o)
+{
+    __atomic_store_n(&o->overtaken, 1, __ATOMIC_RELEASE);
+    return over(o, "it is slower than the changes (AppStoreChanges)");
+}
+
 static int only_nuls(const char *bytes, ssize_t n)
 {
     while (n > 0 && bytes[n - 1] == '\0')
@@ -86,6 +92,16 @@ static int check_alive(store_outbox_t *o)
     return over(o, o->why_text);
 }
 
+/* While this thread waits, it reads no changes. */
+static int check_place(store_outbox_t *o)
+{
+    size_t none = 0;
+
+    return o->cursor && store_changes_read(o->cursor, NULL, &none) != 0
+               ? store_outbox_overtaken(o)
+               : 0;
+}
+
 static int wait_for(store_outbox_t *o, short events, int bell, int ms)
 {
     struct pollfd p[2] = {{store_stream_fd(o->stream), events, 0},
@@ -95,7 +111,7 @@ static int wait_for(store_outbox_t *o, short events, int bell, int ms)
         return over_by_error(o);
     if (p[0].revents & ~POLLOUT && hear(o) != 0)
         return -1;
-    return check_alive(o);
+    return check_alive(o) != 0 ? -1 : check_place(o);
 }
 
 int store_outbox_flush(store_outbox_t *o)

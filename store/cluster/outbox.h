@@ -15,13 +15,17 @@
 #define APPPOOL_STORE_CLUSTER_OUTBOX_H
 
 #include "store/cluster/stream.h"
+#include "store/memory/changes.h"
 
 typedef struct {
     store_stream_t *stream; /**< the caller's */
     char *bytes;
     size_t n;
-    uint64_t sent;    /**< bytes that were written; atomic */
-    int64_t alive;    /**< ms: the last heartbeat, or progress of the socket */
+    uint64_t sent; /**< bytes that were written; atomic */
+    int64_t alive; /**< ms: the last heartbeat, or progress of the socket */
+    store_cursor_t *cursor; /**< the slave's place in the list of changes, which
+                               is looked at while it takes nothing; NULL: none */
+    int overtaken;          /**< the slave is too slow; atomic */
     int queued;       /**< bytes that the slave's kernel had not acknowledged */
     unsigned timeout; /**< s */
     const char *why;  /**< it is over; NULL: it is not */
@@ -34,6 +38,9 @@ int store_outbox_open(store_outbox_t *, store_stream_t *, unsigned timeout);
 
 /** Add bytes. Writes, and waits, when there are many. */
 int store_outbox_put(store_outbox_t *, const void *, size_t n);
+
+/** The list has overtaken the slave: that ends the connection. @return -1 */
+int store_outbox_overtaken(store_outbox_t *);
 
 /** Write all. */
 int store_outbox_flush(store_outbox_t *);

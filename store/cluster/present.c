@@ -75,11 +75,8 @@ int store_present_run(store_present_t *p, store_sender_t *to)
 {
     size_t n = STORE_PRESENT_BATCH, i;
 
-    if (store_changes_read(&p->cursor, p->changes, &n) != 0) {
-        __atomic_store_n(&p->overtaken, 1, __ATOMIC_RELEASE);
-        to->out.why = "it is slower than the changes (AppStoreChanges)";
-        return -1;
-    }
+    if (store_changes_read(&p->cursor, p->changes, &n) != 0)
+        return store_outbox_overtaken(&to->out);
     for (i = 0; i < n; i++)
         if (send_change(p, to, &p->changes[i]) != 0)
             return -1;

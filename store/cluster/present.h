@@ -22,7 +22,6 @@
 typedef struct {
     const char *only;      /**< the space that the slave gets; NULL: all */
     store_cursor_t cursor; /**< its place in the list */
-    int overtaken;         /**< the slave is too slow; atomic */
 
     store_change_t changes[STORE_PRESENT_BATCH];
     store_space_t *clearing; /**< its flushed items become changes */

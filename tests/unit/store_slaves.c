@@ -12,7 +12,6 @@
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/master.h"
-#include "store/cluster/penalty.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/slave.h"
@@ -213,63 +212,35 @@ static void a_silent_slave_is_dropped(void **state)
     slave_close(alive);
 }
 
-/* Its kernel takes no more bytes, and the ring is small. */
-static void y34_a_slave_that_is_too_slow_is_dropped(void **state)
+/* The number of the second descriptor that will be opened. */
+static int second_free(void)
 {
-    slave_t *slow, *fast;
-    char key[16];
-    unsigned i;
+    int first = dup(0), second = dup(0);
 
-    (void)state;
-    config.changes = 16 * 1024;
-    config.slave_timeout = 600; /* it is not dropped for its silence */
-    slow = slave_join("127.0.0.1", 1);
-    fast = slave_join("127.0.0.2", 1);
-    assert_true(slave_read(slow, STORE_WIRE_COMPLETE, 1));
-    assert_true(slave_read(fast, STORE_WIRE_COMPLETE, 1));
-    for (i = 0; i < 3000; i++) {
-        snprintf(key, sizeof key, "k%u", i % 200);
-        assert_true(shelf_set(&shelf, key, i, 30000, 0) > 0);
-        if (i % 100 == 0)
-            slave_catch_up(fast);
-    }
-    slave_read_to_end(slow);
-    master_wait_log("slave 127.0.0.1 dropped: it is slower than the changes");
-    master_wait_gone(0);
-    slave_catch_up(fast);
-    slave_is_same(fast, shelf.space);
-    slave_close(slow);
-    /* Not at once again. */
-    slow = slave_connect("127.0.0.1");
-    slave_read_to_end(slow);
-    assert_int_equal(slow->bytes, 0);
-    slave_close(slow);
-    slave_close(fast);
+    close(first);
+    close(second);
+    return second;
 }
 
-static void it_waits_longer_each_time(void **state)
+/* There is a descriptor for the connection, and none for its thread. */
+static void a_slave_that_cannot_be_fed_leaves_no_list(void **state)
 {
-    static const int64_t waits[] = {1, 2, 4, 8, 16, 32, 60, 60};
-    store_penalty_t penalty;
-    store_address_t a, b;
-    int64_t now = 1000000;
-    unsigned i;
+    int fd = slave_socket("127.0.0.1");
+    struct rlimit limit, before;
+    store_cursor_t end;
 
     (void)state;
-    memset(&penalty, 0, sizeof penalty);
-    assert_int_equal(store_address_parse("10.0.0.1", &a), 0);
-    assert_int_equal(store_address_parse("10.0.0.2", &b), 0);
-    for (i = 0; i < sizeof waits / sizeof *waits; i++) {
-        assert_true(store_penalty_is_over(&penalty, &a, now));
-        store_penalty_add(&penalty, &a, now);
-        now += waits[i] * 1000 - 1;
-        assert_false(store_penalty_is_over(&penalty, &a, now));
-        assert_true(store_penalty_is_over(&penalty, &b, now));
-        now++;
-    }
-    now += 3600000;
-    store_penalty_add(&penalty, &a, now);
-    assert_true(store_penalty_is_over(&penalty, &a, now + 1000));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    limit = before;
+    limit.rlim_cur = (rlim_t)second_free();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    master_pump();
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+    assert_int_equal(master_logged("slave 127.0.0.1 cannot be fed"), 1);
+    shelf_set(&shelf, "a", 1, 10, 0);
+    store_changes_end(&end);
+    assert_int_equal(end.n, 0);
+    close(fd);
 }
 
 static void what_a_slave_cannot_keep_is_told(void **state)
@@ -368,9 +339,8 @@ int main(void)
             what_is_no_heartbeat_ends_the_connection, setup, teardown),
         cmocka_unit_test_setup_teardown(a_silent_slave_is_dropped, setup,
                                         teardown),
-        cmocka_unit_test_setup_teardown(y34_a_slave_that_is_too_slow_is_dropped,
-                                        setup, teardown),
-        cmocka_unit_test(it_waits_longer_each_time),
+        cmocka_unit_test_setup_teardown(
+            a_slave_that_cannot_be_fed_leaves_no_list, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_slave_cannot_keep_is_told, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_drain_waits_for_the_slaves, setup,

@@ -157,6 +157,7 @@ store_server_sources = \
 	store/server/listener.c \
 	store/server/loop.c \
 	store/server/mailbox.c \
+	store/server/older_socket.c \
 	store/server/password.c \
 	store/server/record.c \
 	store/server/served.c \
@@ -165,12 +166,14 @@ store_server_sources = \
 	store/server/snapshot.c \
 	store/server/startup.c \
 	store/server/sweep.c \
+	store/server/takeover.c \
 	store/server/tcp_listener.c \
 	store/server/tcp_served.c \
 	store/server/upkeep.c \
 	store/server/vip_clients.c \
 	store/server/vip_relay.c \
 	store/server/worker.c \
+	spawner/common/procfs.c \
 	spawner/shared/heartbeat.c \
 	spawner/shared/privilege.c \
 	spawner/shared/userdb.c
@@ -255,6 +258,7 @@ module_sources = \
 	mod_apppool/parent/app_table_write.c \
 	mod_apppool/parent/instance_store.c \
 	mod_apppool/parent/store_parts.c \
+	mod_apppool/parent/store_takeover.c \
 	mod_apppool/parent/store_table_cluster.c \
 	mod_apppool/parent/store_table_write.c \
 	mod_apppool/backend/connection_filter.c \
@@ -599,6 +603,7 @@ unit_tests = \
 	tests/unit/process_find \
 	tests/unit/connection_state \
 	tests/unit/connection_cut \
+	tests/unit/parent_takeover \
 	tests/unit/parking \
 	tests/unit/shared_connection \
 	tests/unit/session_peek \

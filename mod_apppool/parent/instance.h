@@ -31,8 +31,10 @@ typedef struct {
     apr_uint64_t name;
     apl_capacity_t capacity;
     char libexec[1024];
-    int has_store;   /**< a table for the store was written */
-    int store_error; /**< errno: its memory could not be made */
+    apppool_retained_t *store_from; /**< its store has to end when ours has a
+                                       table; NULL: none */
+    int has_store;                  /**< a table for the store was written */
+    int store_error;                /**< errno: its memory could not be made */
 } apppool_instance_t;
 
 /** A descriptor that the watchdog of the instance gets as

@@ -9,6 +9,7 @@
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/parent/store_parts.h"
 #include "mod_apppool/parent/store_table_write.h"
+#include "mod_apppool/parent/store_takeover.h"
 #include "shm/lock/wake.h"
 #include "spawner/shared/contract.h"
 
@@ -25,6 +26,8 @@ void apppool_instance_store_open(apppool_instance_t *i)
     apppool_store_parts_t parts;
 
     i->store_error = apppool_store_parts_make(&parts);
+    if (!i->store_error && apppool_store_spaces()->nelts > 0)
+        i->store_from = apppool_store_takeover(&i->kept, &parts);
     FD(i, ITEMS) = parts.items;
     FD(i, FIGURES) = parts.figures;
     FD(i, MAILBOX) = parts.mailbox;
@@ -51,6 +54,16 @@ static int can_have_store(const apppool_instance_t *i)
     return 0;
 }
 
+/* Another build may take it over from now on. */
+static void publish(apppool_instance_t *i)
+{
+    i->kept.store_format = CONTRACT_STORE_FORMAT;
+    i->kept.store_items = FD(i, ITEMS);
+    i->kept.store_mailbox = FD(i, MAILBOX);
+    i->kept.store_mailbox_end = FD(i, MAILBOX_END);
+    i->kept.store_bell = FD(i, BELL);
+}
+
 int apppool_instance_store_write_table(apppool_instance_t *i, server_rec *s,
                                        apr_pool_t *ptemp)
 {
@@ -64,5 +77,8 @@ int apppool_instance_store_write_table(apppool_instance_t *i, server_rec *s,
     if (i->has_store)
         apl_wake_ring(FD(i, BELL));
     i->has_store = 1;
+    publish(i);
+    if (i->store_from && apppool_store_takeover_tell(i->store_from) == 0)
+        i->store_from = NULL;
     return 1;
 }

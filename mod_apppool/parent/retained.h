@@ -21,10 +21,15 @@
  *     everything of the instance, and then itself;
  *   - starts its watchdog again if that dies otherwise: `program`, with
  *     `name` and `runtime` as arguments, and fds[i] as descriptor 3 + i;
+ *   - may take its store over, if it knows `store_format`: a store of its own
+ *     gets copies of store_items and of the mailbox. It removes m/table in
+ *     `runtime`, rings store_bell, and sets store_format to 0. The old store
+ *     ends then. The new one waits for the lock (fcntl) of the memory's first
+ *     byte, which each store holds while it lives;
  *   - ends it with httpd: SIGTERM, and SIGKILL long after `grace`;
  *   - forgets it after its end (exit code 0 or 78): unmaps `memory` and
- *     `figures`, closes the descriptors, removes `runtime`. With the last instance of `base` it also
- *     removes the lock in there.
+ *     `figures`, closes the descriptors, removes `runtime`. With the last
+ *     instance of `base` it also removes the lock in there.
  *
  * Lock:  none. Only httpd's parent writes it. Its children read it.
  * Crash: it is gone with the parent; the watchdogs see that.
@@ -58,6 +63,14 @@ typedef struct apppool_retained_t {
     apr_int32_t fds[APPPOOL_RETAINED_FDS]; /**< for the watchdog; -1: none */
     void *figures; /**< of the store, mapped read-only; NULL: none */
     apr_uint64_t figures_length;
+    apr_int32_t store_format;  /**< of the store's memory, as
+                                      CONTRACT_STORE_FORMAT; 0: there is no
+                                      store, or it was taken over */
+    apr_int32_t store_items;   /**< its memory; a number in `fds`, as the
+                                      next three */
+    apr_int32_t store_mailbox; /**< the pair with copies of its sockets */
+    apr_int32_t store_mailbox_end;
+    apr_int32_t store_bell;
 } apppool_retained_t;
 
 #endif

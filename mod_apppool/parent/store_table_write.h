@@ -5,7 +5,7 @@
  * @brief Writes the store's table, which httpd's parent makes for the store. It
  *        is one JSON document in RUNTIME/m/table.
  *
- *     {"contract": 15, "build": "...", "threads": 4, "max_object": 1048576,
+ *     {"contract": 16, "build": "...", "threads": 4, "max_object": 1048576,
  *      "large": 262144, "temp_dir": "/var/tmp",
  *      "spaces": [{"name": "shop", "key": "<16 hex digits>", "size": 67108864,
  *                  "evict": true, "max_connections": 1024, "disk": 67108864,

@@ -30,7 +30,7 @@
  * instance of its own. The format of the store's memory, of its figures and of
  * its table are parts of the contract, too.
  */
-#define CONTRACT_VERSION          15
+#define CONTRACT_VERSION          16
 
 #define CONTRACT_TEXT_(x)         #x
 #define CONTRACT_TEXT(x)          CONTRACT_TEXT_(x)
@@ -130,9 +130,14 @@ enum {
  * the applications have ended. */
 #define CONTRACT_STORE_STOP         20
 
+/** Of the memfd of items (store/format.h). An instance of another build goes on
+ * with it if it knows this format. */
+#define CONTRACT_STORE_FORMAT       1
+
 /* Exit codes. Any other, or a signal, means: start me again. */
 #define CONTRACT_EXIT_DONE          0  /* everything is cleaned up */
 #define CONTRACT_EXIT_AGAIN         75 /* start me at once: another role */
+#define CONTRACT_EXIT_REPLACED      76 /* another store goes on: start none */
 #define CONTRACT_EXIT_CONFIG        78 /* it makes no sense to start me again */
 
 /* Names in the runtime directory. */

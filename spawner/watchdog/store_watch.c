@@ -32,12 +32,14 @@ static void start(store_watch_t *s, int64_t now)
         s->start_at = now + RETRY;
 }
 
-/* A store that makes no sense to start again is started with the next table. */
+/* A store that makes no sense to start again is started with the next table. So
+ * is one whose instance has no table, because another instance has its store. */
 static void ended(store_watch_t *s, int64_t now)
 {
     int code = ward_log_end(&s->ward, s->stopping);
 
-    if (!s->stopping && code != CONTRACT_EXIT_CONFIG)
+    if (!s->stopping && code != CONTRACT_EXIT_CONFIG &&
+        code != CONTRACT_EXIT_REPLACED)
         s->start_at = now + ward_pause(&s->ward, code, now);
 }
 

@@ -287,7 +287,8 @@ int ward_log_end(ward_t *w, int asked)
         waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG);
     drop_pidfd(w);
     code = info.si_pid != 0 && info.si_code == CLD_EXITED ? info.si_status : -1;
-    if (code != CONTRACT_EXIT_AGAIN && (!asked || code != CONTRACT_EXIT_DONE))
+    if (code != CONTRACT_EXIT_AGAIN && code != CONTRACT_EXIT_REPLACED &&
+        (!asked || code != CONTRACT_EXIT_DONE))
         log_line(asked && !w->child ? LOG_NOTICE : LOG_ERROR,
                  "%s %d ended: %s%s", w->kind->name, (int)w->pid,
                  exit_cause_text(&info, cause),

@@ -99,8 +99,8 @@ int ward_check(ward_t *w, int64_t now);
 int64_t ward_abandon(ward_t *w, int64_t now);
 
 /**
- * It has ended: log how, unless it has stopped because it was asked to, or
- * wants to be started again.
+ * It has ended: log how, unless it has stopped because it was asked to, wants to
+ * be started again, or was replaced.
  * @param asked 1: it was asked to stop
  * @return its exit code; -1: a signal, or not known
  */

@@ -28,7 +28,7 @@ int store_large_error(void)
 
 /* ---- the file ---- */
 
-static int open_unlinked(void)
+int store_large_file(void)
 {
     char path[4096];
     int fd = open(store_large_directory,
@@ -50,7 +50,7 @@ static int open_unlinked(void)
 /* The mapping keeps the file. @return NULL: errno */
 static char *map_file(uint32_t length)
 {
-    int fd = open_unlinked(), error = fd < 0 ? errno : 0;
+    int fd = store_large_file(), error = fd < 0 ? errno : 0;
     void *bytes = MAP_FAILED;
 
     if (!error)

@@ -30,6 +30,9 @@ extern uint32_t store_large_over;
 /** Must stay. */
 extern const char *store_large_directory;
 
+/** An unlinked file in the directory. @return descriptor; -1: errno */
+int store_large_file(void);
+
 /**
  * A file for a value, with all its blocks. Evicts values in files when the
  * limit of the space is reached.

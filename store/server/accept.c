@@ -114,15 +114,15 @@ void store_accept_locked(int fd, int64_t now)
         close(fd);
 }
 
-void store_accept(store_served_t *s, int64_t now)
+void store_accept(store_served_t *s, int listener, int64_t now)
 {
     uid_t uid = 0;
     int i, fd;
 
     for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
-        fd = store_listener_accept(s->listener, &uid);
+        fd = store_listener_accept(listener, &uid);
         if (fd < 0) {
-            store_shortage(s->listener);
+            store_shortage(listener);
             return;
         }
         if (!store_config_admits(&s->options, uid))

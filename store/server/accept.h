@@ -18,8 +18,8 @@
 /** The workers that get the connections. */
 void store_accept_begin(store_worker_t *workers, unsigned n);
 
-/** Accept what waits at the listener, up to a limit. */
-void store_accept(store_served_t *, int64_t now);
+/** Accept what waits at a listener of the space, up to a limit. */
+void store_accept(store_served_t *, int listener, int64_t now);
 
 /** The same at a listener of AppStoreListen. Where there is a secret, its
  * clients have to log in. */

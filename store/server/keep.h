@@ -20,4 +20,9 @@ void store_keep_load(int fd);
 /** Save all spaces that are served. @param fd -1: nothing is done */
 void store_keep_save(int fd);
 
+/** Another store takes over the memory (takeover.h): leave the values that are in
+ * files in the mailbox, and load what was left there. Errors are logged. */
+void store_keep_leave_large(void);
+void store_keep_load_large(void);
+
 #endif

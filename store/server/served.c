@@ -17,8 +17,10 @@
 #include "store/command/counter.h"
 #include "store/server/listener.h"
 #include "store/server/mailbox.h"
+#include "store/server/older_socket.h"
 #include "store/note.h"
 #include "store/server/sweep.h"
+#include "store/server/takeover.h"
 #include "store/server/tcp_served.h"
 
 static store_served_t *first; /* atomic, because other threads read it */
@@ -73,7 +75,7 @@ static int stays(void *ctx, const char *name, int fd)
     const store_served_t *s = store_served_find(name);
 
     (void)ctx;
-    if (store_tcp_served_stays(name, fd))
+    if (store_tcp_served_stays(name, fd) || store_older_socket_stays(fd))
         return 1;
     return s && s->listener >= 0 && store_listener_is_same(s->listener, fd);
 }
@@ -116,11 +118,17 @@ static void take_listener(void *ctx, const char *name, int fd)
     store_served_t *s = store_served_find(name);
 
     (void)ctx;
+    if (store_takeover_take(fd))
+        return;
     if (*name == '@') {
         store_tcp_served_take(name, fd);
         return;
     }
-    if (s && s->listener < 0 && store_listener_is(fd, s->path)) {
+    if (s && !store_listener_is(fd, s->path)) {
+        store_older_socket_take(name, fd);
+        return;
+    }
+    if (s && s->listener < 0) {
         s->listener = fd;
         if (hooks->watch(s) == 0)
             return;
@@ -263,6 +271,7 @@ static void lose(store_served_t *s)
     store_note(STORE_NOTICE, "space %s is gone: its items are kept for an hour",
                s->options.name);
     close_listener(s);
+    store_older_socket_close(s->options.name);
     s->space->entry->gone_at = store_clock();
     __atomic_store_n(&s->gone, 1, __ATOMIC_RELAXED);
 }
@@ -303,6 +312,12 @@ int store_served_apply(store_config_t *t)
     return lost || loses;
 }
 
+void store_served_tick(void)
+{
+    if (store_older_socket_close(NULL))
+        store_mailbox_keep(stays, NULL);
+}
+
 /* ---- end ---- */
 
 void store_served_forget(store_served_t *s)
@@ -332,8 +347,10 @@ void store_served_stop(void)
 {
     store_served_t *s;
 
-    for (s = first; s; s = s->next)
+    for (s = first; s; s = s->next) {
         close_listener(s);
+        store_older_socket_close(s->options.name);
+    }
     store_tcp_served_stop();
     store_mailbox_keep(none_stays, NULL);
 }

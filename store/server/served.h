@@ -55,6 +55,9 @@ void store_served_begin(const store_served_hooks_t *);
  */
 int store_served_apply(store_config_t *t);
 
+/** Once a second: sockets of older instances that have ended are closed. */
+void store_served_tick(void);
+
 /** The one of this name, which may be gone; NULL: none. */
 store_served_t *store_served_find(const char *name);
 

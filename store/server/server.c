@@ -33,9 +33,11 @@
 #include "store/server/loop.h"
 #include "store/server/mailbox.h"
 #include "store/note.h"
+#include "store/server/older_socket.h"
 #include "store/server/password.h"
 #include "store/server/startup.h"
 #include "store/server/sweep.h"
+#include "store/server/takeover.h"
 #include "store/server/upkeep.h"
 
 #define TURN       1000 /* ms: a turn of the loop is not longer */
@@ -51,7 +53,8 @@ static struct {
     unsigned threads; /* that the configuration wants */
     char temp_dir[STORE_CONFIG_PATH];
     int stopping;
-    int hangs; /* a worker has had no round since the last tick */
+    int replaced; /* the store of another build takes over */
+    int hangs;    /* a worker has had no round since the last tick */
     int64_t now;
     int64_t tick_at;
 } server;
@@ -80,6 +83,11 @@ static void apply(store_config_t *config)
         store_worker_look(&server.worker[i]);
 }
 
+static int has_table(void)
+{
+    return store_startup_has_table(&server.startup);
+}
+
 static int is_for_next_start(const store_config_t *config)
 {
     return config->threads != server.threads ||
@@ -96,7 +104,8 @@ static void on_bell(void *ctx)
     (void)ctx;
     if (read(CONTRACT_BELL_FD, &rings, sizeof rings) < 0 && errno == EAGAIN)
         return;
-    config = store_startup_config(&server.startup);
+    server.replaced = !has_table();
+    config = server.replaced ? NULL : store_startup_config(&server.startup);
     if (!config)
         return;
     apply(config);
@@ -149,6 +158,7 @@ static void tick(void)
         return;
     server.tick_at = server.now + TURN;
     look_at_workers();
+    store_served_tick();
     store_upkeep_tick(server.now);
     look_for_httpd();
 }
@@ -159,7 +169,16 @@ static void on_listener(void *ctx)
 
     server.now = clock_ms();
     if (s->listener >= 0)
-        store_accept(s, server.now);
+        store_accept(s, s->listener, server.now);
+}
+
+static void on_older_socket(const char *space, int fd)
+{
+    store_served_t *s = store_served_find(space);
+
+    server.now = clock_ms();
+    if (s)
+        store_accept(s, fd, server.now);
 }
 
 static void on_tcp_listener(void *ctx)
@@ -239,9 +258,15 @@ static void log_start(int64_t began)
         (long long)(clock_ms() - began));
 }
 
+/* @return 0, or an exit code */
 static int open_region(void)
 {
-    if (store_region_open(CONTRACT_ITEMS_FD, CONTRACT_FIGURES_FD) == 0)
+    int is_mine = store_takeover_wait(CONTRACT_ITEMS_FD, has_table);
+
+    if (is_mine == 0)
+        return CONTRACT_EXIT_REPLACED;
+    if (is_mine > 0 &&
+        store_region_open(CONTRACT_ITEMS_FD, CONTRACT_FIGURES_FD) == 0)
         return 0;
     store_note(STORE_ERROR, "the memory of the store cannot be used: %s",
                errno == EINVAL ? "it has another format" : strerror(errno));
@@ -279,10 +304,12 @@ static int begin(const char *runtime)
     hooks.directory = server.startup.sockets;
     store_served_begin(&hooks);
     store_tcp_served_begin(on_tcp_listener);
+    store_older_socket_begin(on_older_socket);
     store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);
     /* Clients wait in the backlog of the listeners until all is loaded. */
     apply(config);
     store_keep_load(server.startup.save);
+    store_keep_load_large();
     if (store_loop_watch(server.startup.signals, on_signals, NULL) != 0 ||
         store_loop_watch(CONTRACT_BELL_FD, on_bell, NULL) != 0 ||
         start_threads() != 0)
@@ -326,6 +353,15 @@ static int end_for_another_role(void)
     return CONTRACT_EXIT_AGAIN;
 }
 
+/* The same, but the next process is of another instance. */
+static int end_for_another_build(void)
+{
+    store_note(STORE_NOTICE, "the store of another build takes over");
+    stop_threads();
+    store_keep_leave_large();
+    return CONTRACT_EXIT_REPLACED;
+}
+
 int store_server_main(int argc, char **argv)
 {
     int rv;
@@ -337,7 +373,10 @@ int store_server_main(int argc, char **argv)
         rv = begin(argv[1]);
     if (rv != 0)
         return rv;
-    while (!server.stopping && !store_role_is_over())
+    while (!server.stopping && !server.replaced && !store_role_is_over())
         turn();
+    /* Also if SIGTERM came before the bell was read. */
+    if (server.replaced || !has_table())
+        return end_for_another_build();
     return server.stopping ? end() : end_for_another_role();
 }

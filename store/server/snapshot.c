@@ -28,6 +28,7 @@ typedef struct {
     store_snapshot_t *result;
     int64_t until, host;
     uint32_t now;
+    unsigned bits;
     int late;
 } writer_t;
 
@@ -97,7 +98,7 @@ static void put_item(void *ctx, const store_item_t *item)
         item->flags,        item->length,      0,          0};
 
     w->late |= clock_ms() > w->until;
-    if (w->error || w->late)
+    if (w->error || w->late || (item->bits & w->bits) != w->bits)
         return;
     if (item->exptime != 0)
         head.exptime = w->host + ((int64_t)item->exptime - w->now);
@@ -129,12 +130,13 @@ int store_snapshot_begin(int fd, store_snapshot_t *result)
     return 0;
 }
 
-int store_snapshot_save(int fd, store_space_t *space, int64_t until,
-                        store_snapshot_t *result)
+int store_snapshot_save(int fd, store_space_t *space, unsigned bits,
+                        int64_t until, store_snapshot_t *result)
 {
     writer_t w = {.fd = fd,
                   .space = space,
                   .result = result,
+                  .bits = bits,
                   .until = until,
                   .host = time(NULL),
                   .now = store_clock()};

@@ -42,9 +42,10 @@ typedef struct {
 int store_snapshot_begin(int fd, store_snapshot_t *);
 
 /** Append a space with its items.
+ * @param bits  only items that have all these bits; 0: all
  * @param until ms, of clock_ms(): do not begin an item later than that
  * @return 1: it was too late */
-int store_snapshot_save(int fd, store_space_t *, int64_t until,
+int store_snapshot_save(int fd, store_space_t *, unsigned bits, int64_t until,
                         store_snapshot_t *);
 
 /** Append the end, and have all on disk. */

@@ -20,6 +20,7 @@
 
 /* More connections than that need more than one store. */
 #define DESCRIPTORS (1 << 20)
+#define TABLE       (&CONTRACT_STORE_TABLE[sizeof CONTRACT_STORES])
 
 static int usage(const char *what)
 {
@@ -157,13 +158,18 @@ static void open_save(store_startup_t *s, int dirfd)
 store_config_t *store_startup_config(const store_startup_t *s)
 {
     char error[STORE_CONFIG_ERROR];
-    const char *slash = strrchr(CONTRACT_STORE_TABLE, '/');
-    store_config_t *config = store_config_read(s->socketsfd, slash + 1, error);
+    store_config_t *config = store_config_read(s->socketsfd, TABLE, error);
 
     if (!config)
         store_note(STORE_ERROR, "the store cannot read %s/%s: %s", s->sockets,
-                   slash + 1, error);
+                   TABLE, error);
     return config;
+}
+
+int store_startup_has_table(const store_startup_t *s)
+{
+    return faccessat(s->socketsfd, TABLE, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+           errno != ENOENT;
 }
 
 int store_startup(store_startup_t *s, const char *runtime,
@@ -192,6 +198,8 @@ int store_startup(store_startup_t *s, const char *runtime,
     rv = become(&owner);
     if (rv != 0)
         return rv;
+    if (!store_startup_has_table(s))
+        return CONTRACT_EXIT_REPLACED;
     *config = store_startup_config(s);
     return *config ? 0 : CONTRACT_EXIT_CONFIG;
 }

@@ -31,6 +31,10 @@ int store_startup_check(int argc, char **argv);
 int store_startup(store_startup_t *, const char *runtime,
                   store_config_t **config);
 
+/** 0: httpd has removed the table, because the store of another build takes
+ * over. */
+int store_startup_has_table(const store_startup_t *);
+
 /** Read the configuration. @return NULL: that was logged */
 store_config_t *store_startup_config(const store_startup_t *);
 

@@ -60,8 +60,8 @@ static int teardown(void **state)
 static void save(void)
 {
     assert_int_equal(store_snapshot_begin(file, &result), 0);
-    assert_int_equal(store_snapshot_save(file, shelf.space, INT64_MAX, &result),
-                     0);
+    assert_int_equal(
+        store_snapshot_save(file, shelf.space, 0, INT64_MAX, &result), 0);
     assert_int_equal(store_snapshot_end(file, &result), 0);
     assert_int_equal(result.bytes, lseek(file, 0, SEEK_END));
 }
@@ -260,7 +260,7 @@ static void a_save_that_takes_too_long_ends(void **state)
     (void)state;
     assert_int_equal(store_snapshot_begin(file, &result), 0);
     assert_int_equal(
-        store_snapshot_save(file, shelf.space, clock_ms() - 1, &result), 1);
+        store_snapshot_save(file, shelf.space, 0, clock_ms() - 1, &result), 1);
     assert_int_equal(result.items, 0);
     assert_false(result.complete);
 }
@@ -278,8 +278,8 @@ static void a_save_on_a_full_disk(void **state)
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(store_snapshot_begin(file, &result), 0);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
-    assert_int_equal(store_snapshot_save(file, shelf.space, INT64_MAX, &result),
-                     -1);
+    assert_int_equal(
+        store_snapshot_save(file, shelf.space, 0, INT64_MAX, &result), -1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     told = result.items;
     assert_in_range(load(), told, ITEMS - 1);

@@ -75,7 +75,7 @@ static void without_a_table_there_is_no_store(void **state)
 }
 
 /* It ends, and the next one begins: after a death and after exit code 75, but
- * not after exit code 78 or when it was stopped. */
+ * not after exit code 78 or 76, or when it was stopped. */
 static void the_store_is_started_again(void **state)
 {
     store_watch_t s;
@@ -105,6 +105,14 @@ static void the_store_is_started_again(void **state)
     store_watch_tick(&s, 1000000);
     assert_false(store_watch_runs(&s));
     assert_int_equal(scratch_lines("store "), 2);
+    put_file("code", "76\n");
+    store_watch_look(&s, 4);
+    store_watch_tick(&s, 1000000);
+    await_store(&s);
+    store_watch_tick(&s, 1000001);
+    store_watch_tick(&s, 2000000);
+    assert_false(store_watch_runs(&s));
+    assert_int_equal(scratch_lines("store "), 2); /* it is no error */
     store_watch_look(&s, 5);
     store_watch_tick(&s, 5);
     assert_true(store_watch_runs(&s));

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from harness.places import BUILD, MODULE, TOP, alone
 
-FILES = ("mod_apppool.so", "apppool-watchdog", "apppool-spawner")
+FILES = ("mod_apppool.so", "apppool-watchdog", "apppool-spawner",
+         "apppool-store")
 
 
 def mirror(source: Path, target: Path,

@@ -1,0 +1,44 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file takeover.h
+ * @brief How the store of a new build can take over what the store of the old
+ *        build has, after a graceful restart with another build of the module.
+ *
+ * Both instances have the same memfd of items and the same mailbox
+ * (mod_apppool/parent/store_takeover.h). At most one store uses them:
+ *
+ *     httpd      writes the table of the new instance, removes the table of
+ *                the old one, and rings the old bell
+ *     old store  sees that it has no table: it leaves its large values in the
+ *                mailbox, and ends with CONTRACT_EXIT_REPLACED
+ *     new store  waits for the end of the old one, and then starts as after a
+ *                crash
+ *
+ * Lock:  a lock of the kernel on the memfd. It belongs to the process that has
+ *        taken it, and ends with that process, however it ends.
+ * Crash: an old store that is killed has left what any killed store leaves.
+ *        The next one of its instance finds no table, and ends.
+ * Trust: only stores write to the memfd and to the mailbox.
+ */
+#ifndef APPPOOL_STORE_SERVER_TAKEOVER_H
+#define APPPOOL_STORE_SERVER_TAKEOVER_H
+
+/**
+ * Wait until no other store uses the memfd, and keep others from it until this
+ * process ends. That takes as long as the other store lives. A store that was
+ * killed and waits in the kernel does not count: it never runs again.
+ * @param is_wanted has this store still a table?
+ * @return 1: the memfd is this store's; 0: it is not wanted any more; -1:
+ * errno
+ */
+int store_takeover_wait(int items, int (*is_wanted)(void));
+
+/** Is this descriptor of the mailbox a file of large values (keep.h)? Then it is
+ * taken. */
+int store_takeover_take(int fd);
+
+/** That file. The caller closes it. @return -1: there is none */
+int store_takeover_left(void);
+
+#endif

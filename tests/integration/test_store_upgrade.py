@@ -1,0 +1,368 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""AppStore, and a graceful restart with another build of the module: the new
+store takes over what the old one has, and serves the old applications, too."""
+import os
+import pwd
+import random
+import re
+import signal
+import socket
+import threading
+from pathlib import Path
+from typing import Any, Iterator
+
+import pytest
+
+from harness import procs
+from harness.httpd import Held, Httpd
+from harness.ports import reserve_port
+from harness.procs import alive
+from harness.upgrade import install, other_build, this_build
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.one_mpm("httpd's children do not use the store")
+
+LARGE = 300_000  # bytes; AppStoreLarge is 256K
+
+
+class Client:
+    """One connection after the other. An answer that is lost raises OSError."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.socket: socket.socket | None = None
+
+    def ask(self, command: bytes, end: bytes) -> bytes:
+        try:
+            if self.socket is None:
+                self.socket = socket.socket(socket.AF_UNIX)
+                self.socket.settimeout(60)
+                self.socket.connect(self.path)
+            self.socket.sendall(command)
+            response = b""
+            while not response.endswith(end):
+                more = self.socket.recv(1 << 16)
+                if not more:
+                    raise ConnectionResetError(response)
+                response += more
+            return response
+        except OSError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self.socket is not None:
+            self.socket.close()
+        self.socket = None
+
+    def set(self, key: str, value: bytes) -> None:
+        response = self.ask(b"set %s 0 0 %d\r\n%s\r\n" % (
+            key.encode(), len(value), value), b"\r\n")
+        assert response == b"STORED\r\n"
+
+    def get(self, key: str) -> bytes | None:
+        response = self.ask(f"get {key}\r\n".encode(), b"END\r\n")
+        found = re.match(rb"VALUE \S+ 0 (\d+)\r\n", response)
+        return response[found.end():-7] if found else None
+
+
+class Sessions(threading.Thread):
+    """Writes rising values of one key, at any of the sockets, and reads them at
+    any of them."""
+
+    def __init__(self, paths: list[str], name: str) -> None:
+        super().__init__(daemon=True)
+        self.paths, self.key = paths, name
+        self.clients: dict[str, Client] = {}
+        self.tried = self.acknowledged = self.lost = 0
+        self.wrong: list[tuple[int, bytes | None, int]] = []
+        self.ends = threading.Event()
+        self.dice = random.Random(name)
+
+    def client(self) -> Client:
+        path = self.dice.choice(self.paths)
+        return self.clients.setdefault(path, Client(path))
+
+    def turn(self) -> None:
+        self.tried += 1
+        self.client().set(self.key, b"%d" % self.tried)
+        self.acknowledged = self.tried
+        value = self.client().get(self.key)
+        if value is None or int(value) != self.acknowledged:
+            self.wrong.append((self.acknowledged, value, self.tried))
+
+    def read(self) -> None:
+        """What was tried last may have been written or not."""
+        value = self.client().get(self.key)
+        if value is None and self.acknowledged == 0:
+            return
+        if value is None or not self.acknowledged <= int(value) <= self.tried:
+            self.wrong.append((self.acknowledged, value, self.tried))
+
+    def run(self) -> None:
+        is_lost = False
+        while not self.ends.is_set():
+            try:
+                if is_lost:
+                    self.read()
+                is_lost = False
+                self.turn()
+            except OSError:
+                self.lost += 1
+                is_lost = True
+                self.ends.wait(0.002)
+
+    def more(self, n: int) -> None:
+        wanted = self.acknowledged + n
+        wait_until(lambda: self.acknowledged >= wanted, "sessions are written")
+
+    def finish(self) -> None:
+        self.ends.set()
+        self.join(60)
+        assert not self.is_alive() and self.wrong == []
+
+
+class Site:
+    """An application with a store, which is upgraded again and again."""
+
+    def __init__(self, httpd: Httpd) -> None:
+        other_build()  # takes long
+        self.httpd = httpd
+        self.number = 0
+        self.held: list[Held] = []
+        self.paths: list[str] = []
+        httpd.libexec = httpd.dir / "lib"
+        httpd.module = httpd.libexec / "mod_apppool.so"
+        install(httpd.libexec, this_build())
+        httpd.directives.append("AppStoreSave Off")
+        httpd.app("shop", "MaxInstances 2", "AppStore 16M")
+
+    def path(self) -> str:
+        """The socket of the newest applications, which is there."""
+        response = self.httpd.get("/process", "shop")
+        assert response.status == 200, response.body
+        path: str = response.json()["environment"]["MEMCACHE_SERVERS"]
+        wait_until(lambda: os.path.exists(path), "the store makes the socket")
+        return path
+
+    def start(self) -> None:
+        self.httpd.start()
+        self.paths.append(self.path())
+
+    def hold(self) -> None:
+        """Keep this instance: one of its requests does not end."""
+        self.held.append(self.httpd.hold("shop", str(len(self.held))))
+
+    def release(self) -> None:
+        """Let these requests end."""
+        while self.held:
+            assert self.held.pop().release().status == 200
+
+    def upgrade(self) -> None:
+        self.number += 1
+        files = {name: other_build() / name for name in this_build()} \
+            if self.number % 2 else this_build()
+        install(self.httpd.libexec, files)
+        self.httpd.graceful()
+
+    def stores(self) -> list[int]:
+        return self.httpd.helpers("store")
+
+    def instances(self) -> list[Path]:
+        places = [self.httpd.runtime, *self.httpd.runtime.glob("[0-9]*")]
+        return sorted(place for place in places
+                      if (place / "spawner.pid").exists())
+
+
+@pytest.fixture(name="site")
+def make_site(httpd: Httpd) -> Iterator[Site]:
+    site = Site(httpd)
+    yield site
+    site.release()
+
+
+def running(site: Site, n: int = 4) -> list[Sessions]:
+    threads = [Sessions(site.paths, f"session{i}") for i in range(n)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.more(20)
+    return threads
+
+
+def check_all(threads: list[Sessions]) -> None:
+    for one in threads:
+        one.more(20)
+    for one in threads:
+        one.finish()
+
+
+def listeners() -> set[str]:
+    """The paths at which sockets listen, also those that were removed."""
+    lines = Path("/proc/net/unix").read_text().splitlines()
+    return {words[7] for words in map(str.split, lines)
+            if len(words) == 8 and words[3] == "00010000"}
+
+
+def test_nothing_is_lost(site: Site) -> None:
+    """Applications of both builds see the same values at each moment: small
+    ones, and those in files. One store runs, of the new build. The old
+    instance ends."""
+    site.start()
+    old_path = site.paths[0]
+    Client(old_path).set("kept", b"x" * 10_000)
+    Client(old_path).set("large", b"y" * LARGE)
+    site.hold()
+    old_store, = site.stores()
+    threads = running(site)
+    site.upgrade()
+    site.paths.append(site.path())
+    new_path = site.paths[1]
+    assert new_path != old_path
+    check_all(threads)
+    for path in site.paths:
+        assert Client(path).get("kept") == b"x" * 10_000
+        assert Client(path).get("large") == b"y" * LARGE
+    Client(old_path).set("a", b"by an old application")
+    assert Client(new_path).get("a") == b"by an old application"
+    wait_until(lambda: not alive(old_store), "the old store ends")
+    assert len(site.stores()) == 1
+    site.release()
+    wait_until(lambda: len(site.instances()) == 1, "the old instance ends")
+    assert Client(new_path).get("a") == b"by an old application"
+    wait_until(lambda: old_path not in listeners(), "the old socket is closed")
+    site.httpd.check()
+
+
+def test_several_builds(site: Site) -> None:
+    """Applications of four builds share one store. A space that the new
+    configuration does not name is gone, as after any graceful restart. A new
+    size holds."""
+    site.httpd.app("blog", "AppStore 8M")
+    site.start()
+    threads = running(site)
+    response = site.httpd.get("/process", "blog")
+    blog: Any = response.json()["environment"]["MEMCACHE_SERVERS"]
+    wait_until(lambda: os.path.exists(blog))
+    Client(blog).set("post", b"text")
+    site.hold()
+    site.httpd.apps.pop()
+    site.httpd.apps[0].directives.remove("AppStore 16M")
+    site.httpd.apps[0].directives.append("AppStore 24M")
+    for _ in range(3):
+        site.upgrade()
+        site.paths.append(site.path())
+        site.hold()
+    assert len(set(site.paths)) == 4
+    check_all(threads)
+    with pytest.raises(OSError):
+        Client(blog).get("post")
+    assert b"limit_maxbytes %d\r\n" % (24 << 20) in Client(
+        site.paths[0]).ask(b"stats\r\n", b"END\r\n")
+    wait_until(lambda: len(site.stores()) == 1, "the old stores end")
+    site.release()
+    wait_until(lambda: len(site.instances()) == 1, "one instance is left")
+
+
+def test_another_user(site: Site) -> None:
+    """The new store may run as another user. It serves the old sockets, too."""
+    site.start()
+    Client(site.paths[0]).set("a", b"1")
+    Client(site.paths[0]).set("large", b"y" * LARGE)
+    site.hold()
+    site.httpd.directives.append("AppStoreUser games")
+    site.upgrade()
+    site.paths.append(site.path())
+    for path in site.paths:
+        assert Client(path).get("a") == b"1"
+        assert Client(path).get("large") == b"y" * LARGE
+    wait_until(lambda: len(site.stores()) == 1, "the old store ends")
+    uid = pwd.getpwnam("games").pw_uid
+    assert os.stat(f"/proc/{site.stores()[0]}").st_uid in (uid, 0)
+    assert f"Uid:\t{uid}\t{uid}" in procs.read(
+        site.stores()[0], "status").decode()
+
+
+def test_master(site: Site) -> None:
+    """The ports of a cluster have one owner: the store that serves."""
+    taken = [reserve_port() for _ in range(3)]
+    ports = [port for port, _ in taken]
+    site.httpd.log.expect("no slave is there to get the changes")
+    site.httpd.directives += [
+        "AppStoreVirtualIP 127.0.0.1", "AppStorePeers 127.0.0.1",
+        "AppStorePorts " + " ".join(map(str, ports)),
+        "AppStoreOpenSpace shop"]
+    site.httpd.apps[0].directives.append("AppStoreSpace shop")
+    site.start()
+    Client(site.paths[0]).set("a", b"1")
+
+    def over_tcp() -> bytes:
+        with socket.create_connection(("127.0.0.1", ports[0]), 20) as client:
+            client.sendall(b"get a\r\n")
+            return client.recv(100)
+
+    assert over_tcp() == b"VALUE a 0 1\r\n1\r\nEND\r\n"
+    site.hold()
+    site.upgrade()
+    site.paths.append(site.path())
+    for path in site.paths:
+        assert Client(path).get("a") == b"1"
+    assert over_tcp() == b"VALUE a 0 1\r\n1\r\nEND\r\n"
+    site.httpd.log.wait_for(r"is at this host: the store is the master", 2)
+    for _, claim in taken:
+        claim.close()
+
+
+def test_without_a_store_before(site: Site) -> None:
+    """The new configuration has the first space: there is nothing to take
+    over. Then it has none: the old store serves the old applications on."""
+    site.httpd.apps[0].directives.remove("AppStore 16M")
+    site.httpd.start()
+    site.hold()
+    site.httpd.apps[0].directives.append("AppStore 16M")
+    site.upgrade()
+    site.paths.append(site.path())
+    Client(site.paths[0]).set("a", b"1")
+    site.hold()
+    site.httpd.apps[0].directives.remove("AppStore 16M")
+    site.upgrade()
+    assert "MEMCACHE_SERVERS" not in site.httpd.get(
+        "/process", "shop").json()["environment"]
+    assert Client(site.paths[0]).get("a") == b"1"
+
+
+@pytest.mark.parametrize("which", ["old", "old stopped", "new", "watchdogs"])
+def test_kills(site: Site, which: str) -> None:
+    """Who is killed meanwhile makes no difference."""
+    site.httpd.log.expect(r"store \d+ ended: signal 9",
+                          r"store \d+ has had no heartbeat",
+                          r"watchdog \d+ died of SIGKILL")
+    site.start()
+    site.hold()
+    threads = running(site)
+    old, = site.stores()
+    watchdog = site.httpd.watchdog_now()
+    if which == "old":
+        procs.kill9(old)
+    if which == "old stopped":
+        procs.send(old, signal.SIGSTOP)
+    site.upgrade()
+    if which == "old stopped":
+        site.httpd.log.wait_for(rf"the store waits for the end of store {old}")
+        procs.kill9(old)
+    if which == "watchdogs":
+        procs.kill9(watchdog)
+    site.paths.append(site.path())
+    if which == "new":
+        wait_until(lambda: old not in site.stores() and site.stores())
+        procs.kill9(site.stores()[0])
+    check_all(threads)
+    wait_until(lambda: len(site.stores()) == 1, "one store runs")
+    if which == "watchdogs":
+        wait_until(lambda: len(site.httpd.helpers("watchdog")) == 2)
+        procs.kill9(site.stores()[0])
+    assert int(Client(site.paths[0]).get(threads[0].key) or 0) \
+        >= threads[0].acknowledged
+    site.release()
+    wait_until(lambda: len(site.instances()) == 1, "the old instance ends")
+    assert len(site.stores()) == 1

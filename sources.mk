@@ -123,6 +123,7 @@ store_cluster_sources = \
 	store/cluster/dial.c \
 	store/cluster/follower.c \
 	store/cluster/hello.c \
+	store/cluster/limit.c \
 	store/cluster/pump.c \
 	store/cluster/role.c \
 	store/cluster/vip.c \
@@ -155,6 +156,7 @@ store_server_sources = \
 	store/server/connection.c \
 	store/server/keep.c \
 	store/server/listener.c \
+	store/server/lobby.c \
 	store/server/loop.c \
 	store/server/mailbox.c \
 	store/server/older_socket.c \

@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "store/cluster/limit.h"
 #include "store/cluster/relay_client.h"
 #include "store/note.h"
 
-#define EVENTS     128
-#define TICK       INT64_C(100)   /* ms: a look at the clients that wait */
-#define NOTE_AGAIN INT64_C(60000) /* ms */
+#define EVENTS 128
+#define TICK   INT64_C(100) /* ms: a look at the clients that wait */
 
 static struct {
     const store_cluster_hooks_t *hooks;
@@ -242,36 +242,13 @@ int store_relay_begin(const store_cluster_hooks_t *hooks)
     return -1;
 }
 
-/* @return 1: that was one client too many */
-static int is_refused(const store_space_t *space, int fd)
-{
-    static const char refusal[] = "SERVER_ERROR too many open connections\r\n";
-    static int64_t noted_at;
-    uint64_t most = STORE_GET(space->figures->max_connections);
-    int64_t now = clock_ms();
-
-    if (STORE_GET(relay.count_of[space->slot]) < most)
-        return 0;
-    if (send(fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL) <
-        0) {
-        /* The client sees only the end of the connection. */
-    }
-    close(fd);
-    if (noted_at == 0 || now - noted_at >= NOTE_AGAIN) {
-        noted_at = now;
-        store_note(STORE_WARN,
-                   "space %s: a connection is refused, because there are %llu "
-                   "already (AppStoreMaxConnections)",
-                   space->name, (unsigned long long)most);
-    }
-    return 1;
-}
-
 void store_relay_take(store_space_t *space, int fd)
 {
+    static int64_t refused_at;
+    uint64_t n = STORE_GET(relay.count_of[space->slot]);
     store_relay_client_t *c, *newest;
 
-    if (is_refused(space, fd))
+    if (store_limit_refuses(space, n, fd, &refused_at))
         return;
     c = store_relay_client_make(space, fd, clock_ms());
     if (!c)

@@ -2,14 +2,15 @@
 
 #include "store/server/accept.h"
 
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "store/note.h"
+#include "store/cluster/limit.h"
 #include "store/cluster/relay.h"
 #include "store/cluster/role.h"
 #include "store/memory/region.h"
 #include "store/server/listener.h"
+#include "store/server/lobby.h"
 #include "store/server/password.h"
 #include "store/server/shortage.h"
 #include "store/server/tcp_listener.h"
@@ -59,47 +60,44 @@ static void refuse_user(store_served_t *s, int fd, uid_t uid, int64_t now)
                    s->options.name, (unsigned long)uid);
 }
 
-static void refuse_one_more(store_served_t *s, int fd, int64_t now)
+static void give(store_served_t *s, int fd, uid_t uid, uint8_t login)
 {
-    static const char refusal[] = "SERVER_ERROR too many open connections\r\n";
+    store_connection_t *c = store_connection_make(s, fd, uid, login);
 
-    count_refusal(s);
-    if (send(fd, refusal, sizeof refusal - 1, MSG_DONTWAIT | MSG_NOSIGNAL) <
-        0) {
-        /* The client sees only the end of the connection. */
-    }
-    close(fd);
-    if (store_note_is_due(&s->full_at, now))
-        store_note(STORE_WARN,
-                   "space %s: a connection is refused, because there are %u "
-                   "already (AppStoreMaxConnections)",
-                   s->options.name, s->options.max_connections);
+    if (c)
+        store_worker_give(idlest(), c);
 }
 
-static void take(store_served_t *s, int fd, uid_t uid, uint8_t login)
+static void admit(store_served_t *s, int fd, uid_t uid, uint8_t login)
 {
-    store_connection_t *c = store_connection_make(s, fd, uid);
+    uint32_t n = __atomic_load_n(&s->connections, __ATOMIC_RELAXED);
 
-    if (!c)
-        return;
-    c->login = login;
-    store_served_count(s, 1);
-    store_worker_give(idlest(), c);
-}
-
-static void admit(store_served_t *s, int fd, uid_t uid, uint8_t login,
-                  int64_t now)
-{
-    if (__atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
-        s->options.max_connections)
-        refuse_one_more(s, fd, now);
+    if (store_limit_refuses(s->space, n, fd, &s->full_at))
+        count_refusal(s);
     else
-        take(s, fd, uid, login);
+        give(s, fd, uid, login);
 }
 
-void store_accept_admit(store_served_t *s, int fd, uid_t uid, int64_t now)
+/* It belongs to this space until it logs in, but takes no place there. */
+static void admit_locked(store_served_t *s, int fd, int64_t now)
 {
-    admit(s, fd, uid, store_password_is_set() ? STORE_MAY_LOG_IN : 0, now);
+    static int64_t full_at;
+
+    if (store_lobby_enter(s) == 0) {
+        give(s, fd, 0, STORE_HAS_TO_LOG_IN);
+        return;
+    }
+    count_refusal(s);
+    close(fd);
+    if (store_note_is_due(&full_at, now))
+        store_note(STORE_WARN,
+                   "a TCP client is refused, because %d have not logged in yet",
+                   STORE_LOBBY_MAX);
+}
+
+void store_accept_admit(store_served_t *s, int fd, uid_t uid)
+{
+    admit(s, fd, uid, store_password_is_set() ? STORE_MAY_LOG_IN : 0);
 }
 
 void store_accept_locked(int fd, int64_t now)
@@ -109,7 +107,7 @@ void store_accept_locked(int fd, int64_t now)
     while (s && s->gone)
         s = s->next;
     if (s)
-        admit(s, fd, 0, STORE_HAS_TO_LOG_IN, now);
+        admit_locked(s, fd, now);
     else
         close(fd);
 }
@@ -130,7 +128,7 @@ void store_accept(store_served_t *s, int listener, int64_t now)
         else if (store_role() == STORE_SLAVE)
             store_relay_take(s->space, fd);
         else
-            store_accept_admit(s, fd, uid, now);
+            store_accept_admit(s, fd, uid);
     }
 }
 
@@ -143,8 +141,10 @@ static void take_tcp(store_served_t *s, int fd, int64_t now)
         close(fd);
     else if (store_role() == STORE_SLAVE)
         store_relay_take(s->space, fd);
+    else if (has_to_log_in)
+        admit_locked(s, fd, now);
     else
-        admit(s, fd, 0, has_to_log_in ? STORE_HAS_TO_LOG_IN : 0, now);
+        admit(s, fd, 0, 0);
 }
 
 void store_accept_tcp(const store_tcp_served_t *l, int64_t now)

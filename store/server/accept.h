@@ -28,10 +28,9 @@ void store_accept_tcp(const store_tcp_served_t *, int64_t now);
 /** Have a worker serve this client, unless there are too many of its space.
  * Takes the descriptor.
  * @param uid of the client; 0: it is never refused */
-void store_accept_admit(store_served_t *, int fd, uid_t uid, int64_t now);
+void store_accept_admit(store_served_t *, int fd, uid_t uid);
 
-/** The same for a client that has no space before it logs in. It counts for the
- * first space until then. */
+/** The same for a client that has no space before it logs in (lobby.h). */
 void store_accept_locked(int fd, int64_t now);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
 #include "store/cluster/role.h"
 #include "store/server/accept.h"
 #include "store/server/listener.h"
@@ -80,7 +79,7 @@ static void serve(store_space_t *space, int fd)
     store_served_t *s = served_of(space);
 
     if (s && is_served(s) && store_role() == STORE_MASTER)
-        store_accept_admit(s, fd, user_of(fd), clock_ms());
+        store_accept_admit(s, fd, user_of(fd));
     else
         close(fd);
 }

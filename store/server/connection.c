@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "spawner/shared/clock_ms.h"
+#include "store/server/lobby.h"
 #include "store/server/password.h"
 
 #define EVENTS ((uint32_t)(EPOLLIN | EPOLLPRI | EPOLLRDHUP) | (uint32_t)EPOLLET)
@@ -24,18 +26,33 @@ typedef struct {
     unsigned commands;
 } turn_t;
 
+/* It has left its space, or the lobby. The space may be freed then. */
+static void leave(store_served_t *served, int was_in_lobby)
+{
+    if (was_in_lobby)
+        store_lobby_leave(served);
+    else
+        store_served_count(served, -1);
+}
+
 store_connection_t *store_connection_make(store_served_t *served, int fd,
-                                          uid_t uid)
+                                          uid_t uid, uint8_t login)
 {
     store_connection_t *c = calloc(1, sizeof *c);
 
+    if (login != STORE_HAS_TO_LOG_IN)
+        store_served_count(served, 1);
     if (!c) {
         close(fd);
+        leave(served, login == STORE_HAS_TO_LOG_IN);
         return NULL;
     }
     c->fd = fd;
     c->served = served;
     c->uid = uid;
+    c->login = login;
+    if (login == STORE_HAS_TO_LOG_IN)
+        c->login_until = clock_ms() + STORE_LOBBY_TIME;
     return c;
 }
 
@@ -43,13 +60,15 @@ store_connection_t *store_connection_make(store_served_t *served, int fd,
 static bool move(store_connection_t *c, store_served_t *to)
 {
     store_served_t *from = c->served;
+    int was_in_lobby = c->login_until != 0;
 
     if (!to)
         return false;
     c->served = to;
     c->uid = 0; /* the password admits, also one that is no user of the space */
+    c->login_until = 0;
     store_session_move(c->session, to->space, &c->counters[to->space->slot]);
-    store_served_count(from, -1);
+    leave(from, was_in_lobby);
     return true;
 }
 
@@ -103,6 +122,7 @@ void store_connection_free(store_connection_t *c)
         store_reply_free(c->reply);
     free(c->rest);
     close(c->fd);
+    leave(c->served, c->login_until != 0);
     free(c);
 }
 

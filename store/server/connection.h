@@ -46,6 +46,7 @@ typedef struct store_connection {
     char *rest;           /**< bytes that were read and not used */
     uint32_t n_rest;
     store_counters_t *counters; /**< of the worker, for all spaces */
+    int64_t login_until;        /**< ms: it is in the lobby; 0: it is not */
     int fd;
     uid_t uid;           /**< of the client */
     uint8_t login;       /**< STORE_MAY_LOG_IN ...; 0: no login */
@@ -68,9 +69,12 @@ typedef struct {
     store_counters_t *counters; /**< of the worker, for all spaces */
 } store_bench_t;
 
-/** Called by the main thread. Takes the descriptor. @return NULL: no memory;
- * the descriptor is closed */
-store_connection_t *store_connection_make(store_served_t *, int fd, uid_t);
+/** Called by the main thread. Takes the descriptor. The connection counts for
+ * its space, or in the lobby if it has to log in and has entered that.
+ * @param login STORE_MAY_LOG_IN ...; 0: no login
+ * @return NULL: no memory; the descriptor is closed */
+store_connection_t *store_connection_make(store_served_t *, int fd, uid_t,
+                                          uint8_t login);
 
 /** The users of the spaces have changed: may this one still use its space? */
 void store_connection_check(store_connection_t *);
@@ -85,7 +89,7 @@ void store_connection_event(store_connection_t *, uint32_t events);
 
 store_turn_t store_connection_turn(store_connection_t *, store_bench_t *);
 
-/** Close it, and free all that it has. */
+/** Close it, free all that it has, and count it no more. */
 void store_connection_free(store_connection_t *);
 
 #endif

@@ -28,6 +28,7 @@ typedef struct store_served {
     char path[STORE_SERVED_PATH];
     int listener;         /**< -1: none */
     uint32_t connections; /**< atomic */
+    uint32_t locked;      /**< atomic: clients without login (lobby.h) */
     int gone;             /**< atomic: its connections are to be closed */
     int64_t refused_at;   /**< ms: when a refusal was logged; 0: never */
     int64_t full_at;      /**< ms: the same, of too many connections */

@@ -57,6 +57,12 @@ static void empty_gone(uint32_t now)
             store_space_empty(s->space, heartbeat);
 }
 
+static int is_used(const store_served_t *s)
+{
+    return __atomic_load_n(&s->connections, __ATOMIC_ACQUIRE) != 0 ||
+           __atomic_load_n(&s->locked, __ATOMIC_ACQUIRE) != 0;
+}
+
 static void close_gone(uint32_t now)
 {
     store_served_t *s, *next;
@@ -65,8 +71,7 @@ static void close_gone(uint32_t now)
         unsigned slot = s->space->slot;
 
         next = s->next;
-        if (!s->gone || !is_due(s->space->entry, now) ||
-            __atomic_load_n(&s->connections, __ATOMIC_ACQUIRE) != 0)
+        if (!s->gone || !is_due(s->space->entry, now) || is_used(s))
             continue;
         store_served_forget(s);
         forget(slot);

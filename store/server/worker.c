@@ -10,10 +10,14 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "spawner/shared/clock_ms.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
+#include "store/note.h"
+#include "store/server/lobby.h"
 
-#define EVENTS 128
+#define EVENTS      128
+#define LOBBY_AGAIN 500 /* ms from one look at clients without login */
 
 /* A worker waits here while nothing is to be served. */
 static struct {
@@ -129,8 +133,6 @@ static void adopt(store_worker_t *w, store_connection_t *c)
 /* It must not be in the ready list. */
 static void end(store_worker_t *w, store_connection_t *c)
 {
-    store_served_t *served = c->served;
-
     if (c->previous)
         c->previous->next = c->next;
     else
@@ -139,7 +141,6 @@ static void end(store_worker_t *w, store_connection_t *c)
         c->next->previous = c->previous;
     store_connection_free(c);
     __atomic_fetch_sub(&w->connections, 1, __ATOMIC_RELAXED);
-    store_served_count(served, -1);
 }
 
 static void take_arrived(store_worker_t *w)
@@ -170,6 +171,32 @@ static void end_all(store_worker_t *w)
         end(w, w->all);
 }
 
+static void note_late(store_worker_t *w, int64_t now)
+{
+    if (store_note_is_due(&w->late_at, now))
+        store_note(STORE_WARN,
+                   "a TCP client is closed, because it has not logged in for "
+                   "%d s",
+                   STORE_LOBBY_TIME / 1000);
+}
+
+/* The bell rings at least once a second: store_worker_runs(). */
+static void end_late(store_worker_t *w)
+{
+    int64_t now = clock_ms();
+    store_connection_t *c;
+
+    if (store_lobby_is_empty() || now < w->lobby_at)
+        return;
+    w->lobby_at = now + LOBBY_AGAIN;
+    for (c = w->all; c; c = c->next)
+        if (c->login_until != 0 && now >= c->login_until && !c->must_end) {
+            c->must_end = 1;
+            make_ready(w, c);
+            note_late(w, now);
+        }
+}
+
 static void read_bell(store_worker_t *w)
 {
     store_connection_t *c;
@@ -179,6 +206,7 @@ static void read_bell(store_worker_t *w)
         /* Another round has read the bell. */
     }
     take_arrived(w);
+    end_late(w);
     if (__atomic_exchange_n(&w->look, 0, __ATOMIC_ACQUIRE))
         for (c = w->all; c; c = c->next) {
             store_connection_check(c);

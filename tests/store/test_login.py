@@ -1,8 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """TCP clients of AppStoreListen, and their logins."""
 import hmac
+import resource
 import socket
 import subprocess
+from contextlib import ExitStack, contextmanager
 from typing import Any, Iterator
 
 import bmemcached
@@ -70,6 +72,15 @@ def make_open_store() -> Iterator[TcpStore]:
 def make_store() -> Iterator[TcpStore]:
     with TcpStore(True) as store:
         yield store
+
+
+@contextmanager
+def descriptors(n: int) -> Iterator[None]:
+    """This process may have that many."""
+    old = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(n, old[0]), old[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, old)
 
 
 def log_in(connection: socket.socket, name: str, word: str) -> bytes:
@@ -168,6 +179,63 @@ def test_text_login(store: TcpStore) -> None:
         assert get(unix, b"k") == b"v"
     assert store.output().count("a TCP client was refused") == 1
     assert password("a shop") not in store.output()
+
+
+def test_clients_without_a_login_take_no_place() -> None:
+    with TcpStore(True, max_connections=2) as store, ExitStack() as stack:
+        for _ in range(5):
+            tcp = stack.enter_context(store.tcp())
+            assert ask(tcp, b"get k\r\n") == \
+                b"CLIENT_ERROR unauthenticated\r\n"
+        with store.connect() as unix, store.tcp() as tcp:
+            put(unix, b"k", b"v")
+            assert log_in(tcp, "a shop", password("a shop")) == b"STORED\r\n"
+            assert get(tcp, b"k") == b"v"
+            # These two are the two that the space may have.
+            assert log_in(stack.enter_context(store.tcp()), "a shop",
+                          password("a shop")) == \
+                b"CLIENT_ERROR authentication failure\r\n"
+            with store.connect() as three:
+                assert three.recv(100) == \
+                    b"SERVER_ERROR too many open connections\r\n"
+
+
+def test_login_has_a_time_limit(store: TcpStore) -> None:
+    with store.tcp() as silent, store.tcp() as busy, store.tcp() as member:
+        assert log_in(member, "a shop", password("a shop")) == b"STORED\r\n"
+        busy.sendall(b"set any 0 0 100\r\n")
+        assert is_closed(silent)
+        assert is_closed(busy)
+        put(member, b"k", b"v")
+    assert store.output().count("it has not logged in for 10 s") in range(1, 5)
+
+
+def test_too_many_clients_without_a_login(store: TcpStore) -> None:
+    """They have a limit of their own. It is not that of a space."""
+    with ExitStack() as stack:
+        stack.enter_context(descriptors(8000))
+
+        def is_full() -> bool:
+            for _ in range(1030):
+                stack.enter_context(store.tcp())
+            return "refused, because 1024 have not logged in" in store.output()
+
+        wait_until(is_full, "one is refused")
+        with store.connect() as unix:
+            put(unix, b"k", b"v")
+
+
+def test_a_space_that_is_gone_has_clients_without_a_login() -> None:
+    """They are closed, and do not keep it."""
+    with TcpStore(True) as store, store.tcp() as tcp:
+        ask(tcp, b"get k\r\n")
+        store.table["spaces"] = store.table["spaces"][1:]
+        store.table["listens"] = []
+        store.write_table()
+        store.ring()
+        assert is_closed(tcp)
+        wait_until(lambda: store.lost_long_ago("a shop"), "it is lost")
+        store.wait_logged("space a shop was gone for an hour")
 
 
 def connections(store: Store, key: str) -> int:

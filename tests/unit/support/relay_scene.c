@@ -44,7 +44,10 @@ void store_follower_state(store_follower_state_t *state)
     state->is_yrmcds = __atomic_load_n(&is_yrmcds, __ATOMIC_RELAXED);
 }
 
-void store_note(int level, const char *format, ...)
+void __wrap_store_note(int level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+void __wrap_store_note(int level, const char *format, ...)
 {
     va_list args;
     size_t n;

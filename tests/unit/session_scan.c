@@ -232,7 +232,6 @@ static void a_leader_that_lives(void **state)
     look();
     assert_int_equal(p->session.found, -1);
     family_wait(&session);
-    assert_true(family_is_alive(session.leader));
     family_end_leader(&session);
 }
 

@@ -55,11 +55,14 @@ void family_begin(family_t *f, size_t memory)
 
 void family_end_leader(const family_t *f)
 {
+    int status;
+
     close(f->ends[1]);
-    assert_int_equal(waitpid(f->leader, NULL, 0), f->leader);
+    assert_int_equal(waitpid(f->leader, &status, 0), f->leader);
+    assert_int_equal(status, 0);
 }
 
-int family_is_alive(pid_t pid)
+static int is_alive(pid_t pid)
 {
     procfs_t info;
 
@@ -72,7 +75,7 @@ int family_alive(const family_t *f)
     int i, n = 0;
 
     for (i = 0; i < FAMILY_MEMBERS; i++)
-        n += family_is_alive(f->member[i]);
+        n += is_alive(f->member[i]);
     return n;
 }
 

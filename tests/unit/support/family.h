@@ -24,11 +24,11 @@ typedef struct {
 /** Start them. @param memory bytes that each of the members uses */
 void family_begin(family_t *f, size_t memory);
 
-/** The leader ends, and is reaped. A family that began later has a copy of
- * the descriptor that this leader waits for, so end that family first. */
+/** The leader ends, and is reaped. No signal may have been sent to it: that
+ * signal would end it before it reads the end of the pipe. A family that began
+ * later has a copy of the descriptor that this leader waits for, so end that
+ * family first. */
 void family_end_leader(const family_t *f);
-
-int family_is_alive(pid_t pid);
 
 /** How many of the members live? */
 int family_alive(const family_t *f);

@@ -93,11 +93,16 @@ def test_both_sides_of_a_split_serve() -> None:
 
 
 def test_what_a_gap_allows() -> None:
-    def states(*pairs: tuple[int, float]) -> list[State]:
-        return [State(number, when or None) for number, when in pairs]
+    def states(*given: tuple[int, float, float]) -> list[State]:
+        return [State(number, sent, when or None)
+                for number, sent, when in given]
 
-    some = states((GONE, 1), (5, 2), (6, 3), (7, 0))
+    some = states((GONE, 1, 1), (5, 2, 2), (6, 3, 3), (7, 4, 0))
     assert allowed(some, Gap(0, 0)) == [6, 7]
     assert allowed(some, Gap(2.5, 4)) == [5, 6, 7]
     assert allowed(some, Gap(1.5, 4)) == [GONE, 5, 6, 7]
     assert allowed(some, Gap(1.5, 2.5)) == [6, 7]
+    late = states((GONE, 1, 1), (5, 2, 3), (6, 3, 3))
+    assert allowed(late, Gap(2.5, 2.7)) == [6]
+    assert allowed(late[:2], Gap(2.5, 2.7)) == [GONE, 5]
+    assert allowed(late[:2], Gap(1.5, 1.7)) == [5]

@@ -30,20 +30,25 @@ class Wrong(NamedTuple):
 
 class State:
     """Of a key, after a change that was sent."""
-    __slots__ = ("number", "when")
+    __slots__ = ("number", "sent", "when")
 
-    def __init__(self, number: int, when: Optional[float] = None) -> None:
+    def __init__(self, number: int, sent: float,
+                 when: Optional[float] = None) -> None:
         self.number = number
+        self.sent = sent
         self.when = when  # acknowledged; None: not yet
 
 
 class Gap(NamedTuple):
-    """What was acknowledged between these times may be lost."""
+    """What was acknowledged between these times may be lost. A writer may read
+    a reply some time after it has come, but it was not there before the command
+    was sent."""
     begin: float
     end: float
 
     def spares(self, state: State) -> bool:
-        return state.when is not None and not self.begin < state.when < self.end
+        return state.when is not None and not (
+            self.begin < state.when and state.sent < self.end)
 
 
 NO_GAP = Gap(0, 0)
@@ -97,7 +102,7 @@ class Writer(threading.Thread):
         sent, after = b"", []
         for key in keys:
             command, number = self.change(key)
-            state = State(number)
+            state = State(number, time.monotonic())
             self.states[key].append(state)
             sent += command
             after.append(state)
@@ -136,7 +141,7 @@ class Checker:
         """@param has_cas no two items have the same one"""
         self.server, self.random = server, Random(seed)
         self.has_cas = has_cas
-        self.states = [{f"{n}-{k}": [State(GONE, 0)] for k in range(KEYS)}
+        self.states = [{f"{n}-{k}": [State(GONE, 0, 0)] for k in range(KEYS)}
                        for n in range(WRITERS)]
         self.counts = [[0, 0] for _ in range(WRITERS)]
         self.cas: dict[int, tuple[str, int]] = {}
@@ -210,7 +215,8 @@ class Checker:
             if number is not None:
                 self.note(states[key], number)
                 # From now on this is the truth.
-                states[key][:] = [State(number, time.monotonic())]
+                now = time.monotonic()
+                states[key][:] = [State(number, now, now)]
 
     def note(self, states: list[State], number: int) -> None:
         """The states that a key may have had, and the one that it has."""

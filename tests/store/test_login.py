@@ -12,7 +12,6 @@ import pylibmc
 import pytest
 
 from harness.client import ask, get, is_closed, put
-from harness.fronts import free_port
 from harness.servers import PATIENCE, wait_until
 from harness.store import Store, space
 
@@ -27,8 +26,8 @@ class TcpStore(Store):
     """Two spaces, and a listener of the first one."""
 
     def __init__(self, has_key: bool, **more: Any) -> None:
-        self.port = free_port()
         super().__init__(space("a shop", key="shop", **more), space("blog"))
+        self.port = self.free_port()
         self.table["cluster"] = {
             "ports": [11211, 11213, 11215], "peers": [], "plain": [],
             "changes": 1 << 20, "slave_timeout": 10}
@@ -100,7 +99,7 @@ def test_space_of_a_listener(open_store: TcpStore) -> None:
 
 def test_listeners_change(open_store: TcpStore) -> None:
     """A graceful restart adds and removes listeners; others keep theirs."""
-    other = free_port()
+    other = open_store.free_port()
     with open_store.tcp() as kept:
         put(kept, b"k", b"v")
         open_store.listen(other, "blog")
@@ -267,7 +266,8 @@ def test_unix_sockets_need_no_login(store: TcpStore) -> None:
 def test_pylibmc(store: TcpStore) -> None:
     def client(word: str) -> pylibmc.Client:
         return pylibmc.Client([store.address], binary=True,
-                              username="a shop", password=word)
+                              username="a shop", password=word,
+                              behaviors={"_poll_timeout": 60_000})
 
     client(password("a shop")).set("k", "v")
     assert client(password("a shop")).get("k") == "v"
@@ -276,7 +276,8 @@ def test_pylibmc(store: TcpStore) -> None:
 
 
 def test_bmemcached(store: TcpStore) -> None:
-    client = bmemcached.Client([store.address], "blog", password("blog"))
+    client = bmemcached.Client([store.address], "blog", password("blog"),
+                               socket_timeout=60)
     assert client.set("k", "v")
     assert client.get("k") == "v"
     with store.connect() as shop:
@@ -285,7 +286,8 @@ def test_bmemcached(store: TcpStore) -> None:
 
 RUBY = """
 require "dalli"
-client = Dalli::Client.new(ARGV[0], username: ARGV[1], password: ARGV[2])
+client = Dalli::Client.new(ARGV[0], username: ARGV[1], password: ARGV[2],
+                           socket_timeout: 60)
 begin
   client.set("k", "v")
   puts client.get("k")

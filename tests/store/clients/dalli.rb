@@ -2,7 +2,8 @@
 # dalli.rb SOCKET: dalli's verbs, and a session of Rack.
 require "dalli"
 
-client = Dalli::Client.new(ARGV[0], namespace: "dalli", compress: true)
+client = Dalli::Client.new(ARGV[0], namespace: "dalli", compress: true,
+                           socket_timeout: 60)
 
 def same(wanted, found)
   raise "#{found.inspect}, not #{wanted.inspect}" unless wanted == found

@@ -5,7 +5,8 @@ use warnings;
 use Cache::Memcached::Fast;
 
 my $client = Cache::Memcached::Fast->new(
-    {servers => [$ARGV[0]], namespace => "perl:", max_size => 1 << 20});
+    {servers => [$ARGV[0]], namespace => "perl:", max_size => 1 << 20,
+     connect_timeout => 60, io_timeout => 60});
 
 sub same {
     my ($wanted, $found, $what) = @_;

@@ -13,6 +13,7 @@ function same($wanted, $found): void
 $client = new Memcached();
 $client->setOption(Memcached::OPT_BINARY_PROTOCOL, $argv[2] === "binary");
 $client->setOption(Memcached::OPT_COMPRESSION, false);
+$client->setOption(Memcached::OPT_POLL_TIMEOUT, 60000);
 $client->addServer($argv[1], 0);
 
 same(true, $client->set("name", ["user" => 7, "tags" => ["a", "b"]]));

@@ -73,7 +73,8 @@ def pymemcache(path: str) -> None:
 
 def pylibmc(path: str, binary: bool = False) -> None:
     import pylibmc as library
-    client = library.Client([path], binary=binary, behaviors={"cas": True})
+    client = library.Client([path], binary=binary, behaviors={
+        "cas": True, "_poll_timeout": 60_000})
     usual(client)
     client.set("object", {"user": 7})
     same({"user": 7}, client.get("object"))
@@ -100,7 +101,7 @@ def pylibmc_binary(path: str) -> None:
 
 def bmemcached(path: str) -> None:
     import bmemcached as library
-    client = library.Client((path,))
+    client = library.Client((path,), socket_timeout=60)
     usual(client)
     same(True, client.set("object", {"user": 7}))
     same({"user": 7}, client.get("object"))

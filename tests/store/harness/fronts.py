@@ -10,17 +10,12 @@ import urllib.request
 from pathlib import Path
 
 from harness.places import NUTCRACKER
+from harness.ports import reserve_port
 from harness.servers import Server, wait_until
 
 MODULES = Path("/usr/lib/apache2/modules")
 NAMES = ["mpm_event", "authn_core", "authn_file", "authn_socache",
          "authz_core", "authz_user", "auth_basic", "socache_memcache"]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Nutcracker(Server):
@@ -37,7 +32,7 @@ class Nutcracker(Server):
                           "  hash: fnv1a_64\n  distribution: ketama\n"
                           f"  servers:\n   - {self.behind.path}:1 behind\n")
         return [str(NUTCRACKER), "-c", str(config), "-o", str(self.words),
-                "-s", str(free_port()), "-a", "127.0.0.1",
+                "-s", str(self.free_port()), "-a", "127.0.0.1",
                 "-p", str(self.dir / "pid")]
 
 
@@ -46,7 +41,7 @@ class Guarded:
     for an hour."""
 
     def __init__(self, place: Path, port: int) -> None:
-        self.port = free_port()
+        self.port, self.claim = reserve_port()
         self.passwords = place / "passwords"
         self.words = place / "error_log"
         (place / "page").write_text("a page")
@@ -78,6 +73,7 @@ class Guarded:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()
+        self.claim.close()
 
     def answers(self) -> bool:
         assert self.process.poll() is None, self.words.read_text()

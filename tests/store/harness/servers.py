@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from harness.places import MEMCACHED, TEMPORARY
+from harness.ports import reserve_port
 
 PATIENCE = 60.0  # seconds until a server that does not answer is hung
 
@@ -34,6 +35,7 @@ class Server:
         self.dir.chmod(0o755)
         self.words = self.dir / "stderr"
         self.process: Optional[subprocess.Popen[bytes]] = None
+        self.claims: list[socket.socket] = []  # of its ports
 
     @property
     def path(self) -> Path:
@@ -55,6 +57,12 @@ class Server:
     def options(self) -> dict[str, Any]:
         """More arguments of Popen."""
         return {}
+
+    def free_port(self) -> int:
+        """A port that no other test gets before this server is destroyed."""
+        port, claim = reserve_port()
+        self.claims.append(claim)
+        return port
 
     def start(self) -> None:
         with self.words.open("ab") as words:
@@ -109,6 +117,8 @@ class Server:
         if self.process is not None:
             self.end(signal.SIGKILL)
         self.forget()
+        for claim in self.claims:
+            claim.close()
         shutil.rmtree(self.dir)
 
     def __enter__(self) -> "Server":

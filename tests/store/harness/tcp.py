@@ -3,7 +3,6 @@
 import os
 import socket
 
-from harness.fronts import free_port
 from harness.places import MEMCACHED, YRMCDS
 from harness.servers import PATIENCE, Server
 
@@ -33,7 +32,7 @@ class MemcachedOverTcp(OverTcp):
     name = "memcached"
 
     def command(self) -> list[str]:
-        self.port = free_port()
+        self.port = self.free_port()
         user = ["-u", "root"] if os.getuid() == 0 else []
         return [str(MEMCACHED), "-l", "127.0.0.1", "-p", str(self.port),
                 "-m", "64", "-t", "4", *user]
@@ -49,11 +48,11 @@ class Yrmcds(OverTcp):
         self.size = size
 
     def command(self) -> list[str]:
-        self.port = free_port()
+        self.port = self.free_port()
         config = self.dir / "yrmcds.conf"
         config.write_text("\n".join([
             "virtual_ip = 127.0.0.1", f"port = {self.port}",
-            f"repl_port = {free_port()}", f'temp_dir = "{self.dir}"',
+            f"repl_port = {self.free_port()}", f'temp_dir = "{self.dir}"',
             f'log.file = "{self.words}"', "workers = 4",
             f"memory_limit = {self.size}M", *self.more(), ""]))
         return [str(YRMCDS), "-f", str(config)]
@@ -67,7 +66,7 @@ class YrmcdsWithCounters(Yrmcds):
     counter_port = 0
 
     def more(self) -> list[str]:
-        self.counter_port = free_port()
+        self.counter_port = self.free_port()
         return ["counter.enable = true", "counter.buckets = 10000",
                 f"counter.port = {self.counter_port}", "buckets = 10000"]
 

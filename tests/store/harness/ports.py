@@ -1,0 +1,1 @@
+../../integration/harness/ports.py

@@ -106,7 +106,7 @@ def test_a_plain_peer_gets_the_open_space_only(cluster: Cluster) -> None:
               for first in (b"\0", hello())]
     unharmed(cluster, guests)
     for guest in guests:
-        assert b"in-shop" in guest.items
+        wait_until(lambda: b"in-shop" in guest.items, "it gets the copy")
         assert b"in-blog" not in guest.items
         guest.end()
     assert not may_enter(host, b"blog")

@@ -145,7 +145,7 @@ def test_new_master_closes_the_old_connection() -> None:
         second.host.take_vip()  # now both have it
         wait_until(lambda: second.figures().role == MASTER, "two masters")
         wait_until(lambda: first.slaves() == 0, "the old one has no slave")
-        assert not second.figures().of["connected"]
+        wait_until(lambda: not second.figures().of["connected"], "it says so")
 
 
 def test_split_brain_is_logged() -> None:

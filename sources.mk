@@ -327,6 +327,7 @@ spawner_sources = \
 	spawner/common/cgroup.c \
 	spawner/life/httpd_children.c \
 	spawner/control/control.c \
+	spawner/shared/app_word.c \
 	spawner/shared/detect.c \
 	spawner/shared/detect_file.c \
 	spawner/shared/detect_nvm.c \
@@ -424,6 +425,7 @@ ctl_sources = \
 	ctl/store_command.c \
 	ctl/store_handover.c \
 	ctl/store_lock.c \
+	ctl/store_name.c \
 	ctl/store_once.c \
 	ctl/store_socket.c \
 	ctl/store_space.c \
@@ -432,6 +434,7 @@ ctl_sources = \
 
 # What apppoolctl shares with the spawner.
 detect_sources = \
+	spawner/shared/app_word.c \
 	spawner/shared/detect.c \
 	spawner/shared/detect_file.c \
 	spawner/shared/detect_nvm.c \

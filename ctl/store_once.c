@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
 #include "ctl/store_lock.h"
+#include "ctl/store_name.h"
 
 #define EVERY     30      /* s: the default */
 #define EVERY_MAX 2592000 /* s: what is longer is a date, says memcached */
@@ -34,52 +34,6 @@ static struct {
 } once = {.lock = -1};
 
 /* ---- what is asked for ---- */
-
-static int complain_several(const json_t *spaces)
-{
-    size_t i;
-
-    ask_complain(EXIT_USAGE, "there are several spaces; name one with "
-                             "--space:");
-    for (i = 0; i < json_array_size(spaces); i++)
-        fprintf(stderr, "  %s\n",
-                table_text(json_array_get(spaces, i), "name"));
-    return EXIT_USAGE;
-}
-
-/* The only space there is. Only root sees them all.
- * @return an exit status; `space` is to be freed */
-static int find_space(const json_t *report, char **space)
-{
-    const json_t *spaces =
-        json_object_get(json_object_get(report, "store"), "spaces");
-    const char *name =
-        json_string_value(json_object_get(json_array_get(spaces, 0), "name"));
-
-    if (!json_object_get(report, "groups"))
-        return ask_complain_report(report);
-    if (!json_object_get(report, "store"))
-        return ask_complain(EXIT_USAGE,
-                            "name the space with --space: only root and the "
-                            "user of httpd may see which spaces there are");
-    if (json_array_size(spaces) > 1)
-        return complain_several(spaces);
-    if (!name)
-        return ask_complain(EXIT_NO, "the store has no space");
-    *space = strdup(name);
-    return *space ? EXIT_OK : ask_complain(EXIT_NO, "%s", strerror(errno));
-}
-
-static int ask_space(const char *dir, char **space)
-{
-    json_t *report;
-    int status = ask_status(dir, 0, &report);
-
-    if (status == EXIT_OK)
-        status = find_space(report, space);
-    json_decref(report);
-    return status;
-}
 
 /* @return 0: it is not a whole number up to `most` */
 static int read_whole(const char *text, unsigned most, unsigned *value)
@@ -291,8 +245,8 @@ static int run_if_first(const asked_t *q, unsigned every, unsigned conflict)
 int store_once(const char *dir, const asked_t *q)
 {
     unsigned every = EVERY, conflict = 0;
-    char *found = NULL;
-    int status = 0;
+    char *space;
+    int status;
 
     if (!store_lock_is_name(q->words[2]))
         return ask_complain(EXIT_USAGE,
@@ -309,14 +263,13 @@ int store_once(const char *dir, const asked_t *q)
                             "--conflict-exit-code: \"%s\" is not a number from "
                             "0 to 255",
                             q->conflict);
-    if (!q->space)
-        status = ask_space(dir, &found);
-    if (status != 0)
+    status = store_name_find(dir, q->space, &space);
+    if (status != EXIT_OK)
         return status == EXIT_USAGE ? status : STORE_ONCE_UNAVAILABLE;
     once.dir = dir;
     once.name = q->words[2];
-    once.space = q->space ? q->space : found;
+    once.space = space;
     status = run_if_first(q, every, conflict);
-    free(found);
+    free(space);
     return status;
 }

@@ -13,6 +13,7 @@
 
 #include "ctl/ask.h"
 #include "ctl/status_table.h"
+#include "ctl/store_name.h"
 #include "ctl/store_socket.h"
 #include "shm/slots/group.h"
 #include "shm/view/report_value.h"
@@ -39,10 +40,15 @@ int store_space_send(int fd, const char *line)
 }
 
 /* The same for a response of many lines. @param stream to be closed */
-static int open_space(const char *dir, const char *space, FILE **stream)
+static int open_space(const char *dir, const char *word, FILE **stream)
 {
-    int fd, status = store_space_connect(dir, space, LIMIT, &fd);
+    char *space;
+    int fd, status = store_name_find(dir, word, &space);
 
+    if (status != EXIT_OK)
+        return status;
+    status = store_space_connect(dir, space, LIMIT, &fd);
+    free(space);
     if (status != EXIT_OK)
         return status;
     *stream = fdopen(fd, "r");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "spawner/shared/privilege.h"
+#include "spawner/shared/app_word.h"
 #include "spawner/state/process.h"
 
 #define ID_MIN    4 /* digits of an id */
@@ -67,17 +68,6 @@ static const char *list_apps(const command_t *q)
     return apr_pstrcat(q->p, "there is ", text, NULL);
 }
 
-/* "shop" of "alice/shop", "alice/shop (staging)" or "shop (staging)" */
-static int ends_with(const char *label, const char *word)
-{
-    const char *more = strstr(label, " (");
-    size_t length = more ? (size_t)(more - label) : strlen(label);
-    size_t n = strlen(word);
-
-    return n > 0 && n <= length && memcmp(label + length - n, word, n) == 0 &&
-           (n == length || label[length - n - 1] == '/');
-}
-
 /* Find an app by its name, its AppRoot, its label or the end of its label.
  * @return NULL: there is none, or more than one */
 static const app_entry_t *find_app(const command_t *q, const char *word,
@@ -99,7 +89,7 @@ static const app_entry_t *find_app(const command_t *q, const char *word,
             *several = 0;
             return a;
         }
-        if (strcmp(a->app.root, word) != 0 && !ends_with(a->label, word))
+        if (strcmp(a->app.root, word) != 0 && !app_word_is_end(word, a->label))
             continue;
         *several |= found != NULL;
         found = a;

@@ -214,8 +214,34 @@ def test_flush(httpd: Httpd, shop: Space) -> None:
     assert shop.get("a%b") == "" and blog.get("a") == "b"
     missing = httpd.ctl("store", "flush", "shed")
     assert missing.returncode == 1
-    assert "there is no space shed" in missing.stderr
+    assert "there is no space shed; the spaces are:" in missing.stderr
+    assert sorted(missing.stderr.split()[-2:]) == ["blog", "shop"]
     blog.close()
+
+
+def test_short_names(httpd: Httpd) -> None:
+    """The end of a name is enough if it is that of one space. The whole name
+    always is."""
+    httpd.directives.append("AppStoreSave Off")
+    for group in "/srv/shop (production)", "/srv/old/shop", "/srv/blog":
+        httpd.app(group.replace("/", "-").split()[0],
+                  f'AppGroupName "{group}"', "AppStore 8M")
+    httpd.start()
+    wait_until(lambda: httpd.ctl("store").stdout.count("MB,") == 3,
+               "there are three spaces")
+
+    def keys(name: str) -> tuple[int, str]:
+        done = httpd.ctl("store", "keys", name)
+        return done.returncode, done.stderr.partition(":")[2]
+
+    for name in "blog", "/srv/shop", "old/shop", "/srv/shop (production)":
+        assert keys(name) == (0, "")
+    several = " there is more than one space shop:\n"
+    status, text = keys("shop")
+    assert status == 1 and text.startswith(several)
+    assert sorted(text[len(several):].splitlines()) == [
+        "  /srv/blog", "  /srv/old/shop", "  /srv/shop (production)"]
+    assert keys("hop")[1].startswith(" there is no space hop; ")
 
 
 def test_a_link_in_place_of_a_socket(httpd: Httpd, shop: Space) -> None:

@@ -1,0 +1,102 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "ctl/store_name.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ctl/ask.h"
+#include "ctl/status_table.h"
+#include "spawner/shared/app_word.h"
+
+static const char *name_of(const json_t *spaces, size_t i)
+{
+    return table_text(json_array_get(spaces, i), "name");
+}
+
+static int give(const char *name, char **space)
+{
+    *space = strdup(name);
+    return *space ? EXIT_OK : ask_complain(EXIT_NO, "%s", strerror(errno));
+}
+
+/* After a sentence that ends with a colon. @return status */
+static int list(int status, const json_t *spaces)
+{
+    size_t i;
+
+    for (i = 0; i < json_array_size(spaces); i++)
+        fprintf(stderr, "  %s\n", name_of(spaces, i));
+    return status;
+}
+
+static int find_only(const json_t *spaces, char **space)
+{
+    switch (json_array_size(spaces)) {
+    case 0:
+        return ask_complain(EXIT_NO, "the store has no space");
+    case 1:
+        return give(name_of(spaces, 0), space);
+    default:
+        ask_complain(EXIT_USAGE,
+                     "there are several spaces; name one with --space:");
+        return list(EXIT_USAGE, spaces);
+    }
+}
+
+static int find_by_word(const json_t *spaces, const char *word, char **space)
+{
+    const char *found = NULL;
+    size_t i, n = 0;
+
+    for (i = 0; i < json_array_size(spaces); i++) {
+        const char *name = name_of(spaces, i);
+
+        if (strcmp(name, word) == 0)
+            return give(name, space);
+        if (app_word_is_end(word, name)) {
+            found = name;
+            n++;
+        }
+    }
+    if (n == 1)
+        return give(found, space);
+    if (json_array_size(spaces) == 0)
+        return ask_complain(
+            EXIT_NO, "there is no space %s: the store has no space", word);
+    ask_complain(EXIT_NO,
+                 n > 1 ? "there is more than one space %s:"
+                       : "there is no space %s; the spaces are:",
+                 word);
+    return list(EXIT_NO, spaces);
+}
+
+/* @param report of everything, or of what this user may see */
+static int find(const json_t *report, const char *word, char **space)
+{
+    const json_t *store = json_object_get(report, "store");
+    const json_t *spaces = json_object_get(store, "spaces");
+
+    if (word)
+        return store ? find_by_word(spaces, word, space) : give(word, space);
+    if (!json_object_get(report, "groups"))
+        return ask_complain_report(report);
+    if (!store)
+        return ask_complain(EXIT_USAGE,
+                            "name the space with --space: only root and the "
+                            "user of httpd may see which spaces there are");
+    return find_only(spaces, space);
+}
+
+int store_name_find(const char *dir, const char *word, char **space)
+{
+    json_t *report;
+    int status = ask_status(dir, word != NULL, &report);
+
+    if (status == EXIT_OK || word)
+        status = find(report, word, space);
+    json_decref(report);
+    return status;
+}

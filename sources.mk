@@ -704,6 +704,8 @@ unit_tests = \
 	tests/unit/store_master \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
+	tests/unit/store_served \
+	tests/unit/store_spaces \
 	tests/unit/store_wire \
 	tests/unit/storm \
 	tests/unit/app_table \
@@ -742,4 +744,6 @@ threaded_tests = \
 	tests/unit/store_master \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
+	tests/unit/store_served \
+	tests/unit/store_spaces \
 	tests/unit/checkout_wait

@@ -17,6 +17,7 @@ struct store_apply {
     const store_cluster_hooks_t *hooks;
     int is_plain, is_quiet;
     void (*progress)(void);
+    unsigned generation;  /* of the spaces, when the copy began */
     int has_space;        /* a space was named */
     store_space_t *space; /* the present one; NULL: it is not here */
     /* the set whose value arrives */
@@ -51,6 +52,11 @@ void store_apply_free(store_apply_t *a)
 const store_applied_t *store_apply_result(const store_apply_t *a)
 {
     return &a->result;
+}
+
+int store_apply_is_short(const store_apply_t *a)
+{
+    return a->result.has_begun && a->generation != a->hooks->generation();
 }
 
 void store_apply_complete(store_apply_t *a)
@@ -195,6 +201,7 @@ static void empty_all(store_apply_t *a)
     unsigned i;
 
     a->result.has_begun = 1;
+    a->generation = a->hooks->generation();
     for (i = 0; (space = a->hooks->nth(i)); i++)
         store_space_empty(space, a->progress);
 }

@@ -56,6 +56,10 @@ char *store_apply_room(store_apply_t *, size_t *n);
 /** That many bytes were put there. */
 void store_apply_filled(store_apply_t *, size_t n);
 
+/** Has a space come to this store since the copy began? Then the copy lacks
+ * what the space had before. */
+int store_apply_is_short(const store_apply_t *);
+
 /** A yrmcds does not say that its copy is complete. The caller guesses it. */
 void store_apply_complete(store_apply_t *);
 

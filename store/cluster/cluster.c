@@ -80,6 +80,18 @@ socklen_t store_address_socket(const store_address_t *a, uint16_t port,
     return sizeof v6;
 }
 
+unsigned store_cluster_spaces(const store_cluster_hooks_t *hooks,
+                              store_space_t *to[STORE_SPACES])
+{
+    store_space_t *space;
+    unsigned i, n = 0;
+
+    for (i = 0; n < STORE_SPACES && (space = hooks->nth(i)); i++)
+        if (hooks->find(space->name) == space)
+            to[n++] = space;
+    return n;
+}
+
 void store_cluster_set_options(int fd)
 {
     static const int on = 1, idle = 5, interval = 1, count = 5, unsent = 10000;

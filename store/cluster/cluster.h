@@ -59,8 +59,12 @@ typedef struct {
     /** The space of this name that is served now; NULL: there is none. Any
      * thread. Spaces are not closed while there is a cluster. */
     store_space_t *(*find)(const char *name);
-    /** The spaces that are served, by number; NULL: no more. Any thread. */
+    /** The spaces that are served, and those that were, by number; NULL: no
+     * more. A space keeps its number. Any thread. */
     store_space_t *(*nth)(unsigned n);
+    /** Another number each time after a space has come, or has come back. Any
+     * thread. */
+    unsigned (*generation)(void);
     /** Have `on_event` called by the main thread when the descriptor is
      * readable. @return 0, or -1: errno */
     int (*watch)(int fd, void (*on_event)(void *ctx), void *ctx);
@@ -77,6 +81,10 @@ typedef struct {
      * worker is in a turn. */
     void (*pause)(int on);
 } store_cluster_hooks_t;
+
+/** The spaces that are served now. Any thread. @return how many */
+unsigned store_cluster_spaces(const store_cluster_hooks_t *,
+                              store_space_t *to[STORE_SPACES]);
 
 /** A TCP connection to another host: no delay, and it ends at most some ten
  * seconds after the other host is gone. */

@@ -22,6 +22,19 @@ int store_copier_open(store_copier_t *c)
     return c->taken ? 0 : -1;
 }
 
+unsigned store_copier_add(store_copier_t *c, store_space_t *space)
+{
+    unsigned i;
+
+    for (i = 0; i < c->n_spaces; i++)
+        if (c->space[i] == space)
+            return 0;
+    if (i == STORE_SPACES)
+        return 0;
+    c->space[c->n_spaces++] = space;
+    return 1;
+}
+
 void store_copier_close(store_copier_t *c)
 {
     free(c->taken);
@@ -104,6 +117,8 @@ int store_copier_run(store_copier_t *c, store_sender_t *to)
 
     if (store_copier_is_done(c))
         return 0;
+    if (c->bucket == 0 && store_sender_space(to, c->space[c->at]) != 0)
+        return -1;
     for (buckets = 0;
          more > 0 && buckets < BUCKETS && c->n < ROOM && c->bytes < BYTES;
          buckets++)

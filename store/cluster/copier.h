@@ -33,6 +33,9 @@ typedef struct {
 /** Begin with no space. @return 0, or -1: no memory */
 int store_copier_open(store_copier_t *);
 
+/** Go over this space, too. @return 1; 0: it is in the copy already */
+unsigned store_copier_add(store_copier_t *, store_space_t *);
+
 /** Send the items of some buckets. */
 int store_copier_run(store_copier_t *, store_sender_t *);
 

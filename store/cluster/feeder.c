@@ -20,6 +20,7 @@
 #include "store/cluster/greeting.h"
 #include "store/cluster/present.h"
 #include "store/memory/region.h"
+#include "store/memory/space.h"
 #include "store/note.h"
 
 #define BATCHES 64   /* of changes, before the copy goes on */
@@ -40,6 +41,7 @@ struct store_feeder {
     pthread_t thread;
 
     int stop, over, complete; /* atomic */
+    unsigned generation;      /* of the spaces that it knows; atomic */
     int idle;                 /* all that it has read is written; atomic */
 
     /* The thread's. */
@@ -56,16 +58,18 @@ struct store_feeder {
 
 /* ---- the join ---- */
 
-/* Spaces that come later are in the list from their first item on. */
-static void choose_spaces(store_feeder_t *f)
+/* A space that comes later may have items: it was gone, or the last store knew
+ * it. @return how many were added to the copy */
+static unsigned choose_spaces(store_feeder_t *f)
 {
-    store_copier_t *c = &f->copier;
-    store_space_t *space;
-    unsigned i;
+    store_space_t *now[STORE_SPACES];
+    unsigned i, n, added = 0;
 
-    for (i = 0; c->n_spaces < STORE_SPACES && (space = f->hooks->nth(i)); i++)
-        if (store_present_is_for(&f->present, space))
-            c->space[c->n_spaces++] = space;
+    n = store_cluster_spaces(f->hooks, now);
+    for (i = 0; i < n; i++)
+        if (store_present_is_for(&f->present, now[i]))
+            added += store_copier_add(&f->copier, now[i]);
+    return added;
 }
 
 /* What of it the slave cannot keep. */
@@ -117,7 +121,8 @@ static void note_joined(store_feeder_t *f)
 }
 
 /* The place in the list comes first: each change is either before it, and so
- * the copy has it, or in the list. */
+ * the copy has it, or in the list. A flush that was noted before it is not in
+ * the list, so its items have to be dead. */
 static int begin(store_feeder_t *f)
 {
     f->sender.ours = f->greeting.ours;
@@ -125,7 +130,9 @@ static int begin(store_feeder_t *f)
         f->present.only = f->hooks->config->open_space;
     f->began = clock_ms();
     store_changes_end(&f->present.cursor);
+    store_space_await_flushes();
     f->sender.out.cursor = &f->present.cursor;
+    f->generation = f->hooks->generation();
     choose_spaces(f);
     note_joined(f);
     if (!f->sender.ours)
@@ -196,11 +203,27 @@ static int wait_for_changes(store_feeder_t *f)
     return rv;
 }
 
+/* What a slave has is not the whole copy any more. */
+static void look_for_spaces(store_feeder_t *f)
+{
+    unsigned generation = f->hooks->generation();
+
+    if (f->generation == generation)
+        return;
+    if (choose_spaces(f) > 0) {
+        f->began = clock_ms();
+        SET(f->complete, 0);
+        STORE_SET(f->figures->complete, 0);
+    }
+    SET(f->generation, generation);
+}
+
 /* The list first, but a list that never ends does not stop the copy. */
 static int feed_once(store_feeder_t *f)
 {
     int i, n = 1;
 
+    look_for_spaces(f);
     for (i = 0; i < BATCHES && n > 0; i++)
         n = store_present_run(&f->present, &f->sender);
     if (n < 0)
@@ -326,7 +349,7 @@ int store_feeder_is_overtaken(const store_feeder_t *f)
 
 int store_feeder_is_complete(const store_feeder_t *f)
 {
-    return GET(f->complete);
+    return GET(f->complete) && GET(f->generation) == f->hooks->generation();
 }
 
 /* It is busy from before it reads a change until after that is written. */

@@ -23,7 +23,6 @@
 #define CONNECT       3000 /* for a connection, and again for its handshake */
 #define BEAT          1000 /* without a byte: one NUL */
 #define RETRY         1000 /* after an attempt without a master */
-#define LOG_AGAIN     60000
 #define DIFFER        600000 /* from one report of how the spaces differ to the next */
 /* yrmcds does not say when its copy is complete. It begins it within a second,
  * and sends it without a pause. */
@@ -50,6 +49,7 @@ typedef struct {
     size_t n; /* bytes in it */
     int is_plain;
     int has_begun, is_complete; /* that was logged */
+    int is_short;               /* the copy lacks a space that has come */
     int64_t begun_at;           /* ms: the copy has begun */
     int64_t last_at;            /* ms: of the last bytes */
     int64_t beat_at;            /* ms: the next NUL */
@@ -225,7 +225,8 @@ static void receive(link_t *l)
     l->last_at = now;
     l->beat_at = now + BEAT;
     l->to_read = -1;
-    while ((got = take(l)) >= 0 && !is_done(l, got)) {
+    while ((got = take(l)) >= 0 && !is_done(l, got) &&
+           (is_stopping() || !store_apply_is_short(l->apply))) {
         now = clock_ms();
         progress();
         if (got > 0) {
@@ -237,6 +238,11 @@ static void receive(link_t *l)
             rest(l, now);
     }
     look_at(l, now);
+    l->is_short = store_apply_is_short(l->apply);
+    if (l->is_short) {
+        STORE_SET(follower.state.complete, 0);
+        STORE_SET(follower.figures->complete, 0);
+    }
 }
 
 /* ---- one connection after the other ---- */
@@ -244,13 +250,10 @@ static void receive(link_t *l)
 /* One line a minute. */
 static void log_refused(const char *why)
 {
-    int64_t now = clock_ms();
     char vip[STORE_ADDRESS_TEXT];
 
-    if (is_stopping() ||
-        (follower.refused_at != 0 && now - follower.refused_at < LOG_AGAIN))
+    if (is_stopping() || !store_note_is_due(&follower.refused_at, clock_ms()))
         return;
-    follower.refused_at = now;
     store_note(STORE_WARN, "no master is at %s, port %u: %s",
                store_address_text(&follower.hooks->config->vip, vip),
                follower.hooks->config->port_repl, why);
@@ -263,6 +266,11 @@ static void lost(const link_t *l)
     STORE_SET(follower.figures->connected, 0);
     if (is_stopping())
         return;
+    if (l->is_short && !l->error) {
+        store_note(STORE_NOTICE, "a space has come to this host: the store "
+                                 "takes the copy of the master again");
+        return;
+    }
     store_note(STORE_WARN,
                "the connection to the master has ended: %s; the copy is %s",
                l->error, follower.state.complete ? "complete" : "not complete");

@@ -7,8 +7,9 @@
  *
  * It keeps what it has until the first byte of a master arrives. Then it
  * forgets all items and takes the copy. When the connection ends it says so;
- * the role decides what follows (role.h). A thread of its own applies all
- * changes, so the items of a key change in the master's order.
+ * the role decides what follows (role.h). A space that comes later is not in
+ * the copy, so the follower connects again and takes all of it. A thread of its
+ * own applies all changes, so the items of a key change in the master's order.
  *
  * Lock:  the functions: the main thread. The thread takes bucket locks.
  * Crash: a slave that is killed begins again; its items stay in the memfd.

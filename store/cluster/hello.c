@@ -37,11 +37,8 @@ unsigned char *store_hello_of(store_space_t *const *spaces, unsigned n,
 unsigned char *store_hello_make(const store_cluster_hooks_t *hooks, size_t *n)
 {
     store_space_t *spaces[STORE_SPACES];
-    unsigned i = 0;
 
-    while (i < STORE_SPACES && (spaces[i] = hooks->nth(i)))
-        i++;
-    return store_hello_of(spaces, i, n);
+    return store_hello_of(spaces, store_cluster_spaces(hooks, spaces), n);
 }
 
 /* ---- a line of the list ---- */
@@ -132,15 +129,15 @@ static void compare_sizes(const store_cluster_hooks_t *hooks, const char *list,
 void store_hello_compare(const store_cluster_hooks_t *hooks,
                          const store_packet_t *p, const char *list)
 {
-    const store_space_t *space;
-    unsigned i;
+    store_space_t *spaces[STORE_SPACES];
+    unsigned i, n = store_cluster_spaces(hooks, spaces);
 
     compare_clocks(p->number);
     compare_sizes(hooks, list, p->value);
-    for (i = 0; (space = hooks->nth(i)); i++)
-        if (!has(list, p->value, space->name))
+    for (i = 0; i < n; i++)
+        if (!has(list, p->value, spaces[i]->name))
             store_note(STORE_WARN,
                        "space %s is not at the master: it is empty while this "
                        "host is a slave",
-                       space->name);
+                       spaces[i]->name);
 }

@@ -42,6 +42,12 @@ static int name_space(store_sender_t *s, const store_space_t *space)
     return put(s, &p, space->name);
 }
 
+int store_sender_space(store_sender_t *s, const store_space_t *space)
+{
+    s->space = NULL;
+    return name_space(s, space);
+}
+
 static int put_value(store_sender_t *s, const store_space_t *space,
                      const store_item_t *item)
 {

@@ -22,6 +22,10 @@ typedef struct {
     const store_space_t *space; /**< what was sent last belongs to it */
 } store_sender_t;
 
+/** Name a space, also one without items: a slave has to know which cas were
+ * given. To a slave of ours. */
+int store_sender_space(store_sender_t *, const store_space_t *);
+
 /** An item, to which the caller has a reference. */
 int store_sender_item(store_sender_t *, const store_space_t *,
                       const store_item_t *);

@@ -67,9 +67,11 @@ void store_changes_close(void);
  * reader that then looks the key up finds this state or a newer one, and for a
  * newer one there is another change in the list.
  *
- * FLUSH is noted before the items are dead, without a lock. So a reader cannot
- * take an item that came after the flush for one before it. What it takes for
- * alive although it is dead is removed later, and that is a change of its own.
+ * FLUSH is noted before the items are dead, without a lock of a bucket. So a
+ * reader cannot take an item that came after the flush for one before it. What
+ * it takes for alive although it is dead is removed later, and that is a change
+ * of its own. A reader that joins waits for the flushes that have begun
+ * (store_space_await_flushes()).
  */
 void store_changes_add(store_space_t *, store_change_kind_t, const void *key,
                        uint8_t klen, uint64_t cas);

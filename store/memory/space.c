@@ -3,6 +3,7 @@
 #include "store/memory/space.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,9 @@
 #include "store/memory/table.h"
 
 #define BUCKETS 1024 /* that are emptied at once */
+
+/* Held from the note in the list of changes until the items are dead. */
+static pthread_mutex_t flushing = PTHREAD_MUTEX_INITIALIZER;
 
 /* @return the entry with this name, or a free one; STORE_SPACES: none */
 static unsigned find_entry(const char *name)
@@ -127,12 +131,21 @@ void store_space_configure(store_space_t *space,
 static void flush(store_space_t *space)
 {
     store_entry_t *entry = space->entry;
-    uint64_t cas = STORE_GET(entry->cas);
+    uint64_t cas;
 
+    pthread_mutex_lock(&flushing);
+    cas = STORE_GET(entry->cas);
     STORE_SET(entry->flush_at, 0);
     store_changes_add(space, STORE_CHANGE_FLUSH, "", 0, cas);
     __atomic_store_n(&entry->flushed, cas, __ATOMIC_SEQ_CST);
     STORE_ADD(entry->flushes, 1);
+    pthread_mutex_unlock(&flushing);
+}
+
+void store_space_await_flushes(void)
+{
+    pthread_mutex_lock(&flushing);
+    pthread_mutex_unlock(&flushing);
 }
 
 /* After a crash in between, all items are dead, or there is none. */

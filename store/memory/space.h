@@ -42,6 +42,10 @@ void store_space_flush(store_space_t *, int64_t delay);
  * counter stays. @param progress called again and again; NULL: no */
 void store_space_empty(store_space_t *, void (*progress)(void));
 
+/** Wait for each flush that has begun: what it flushes is dead then. Any
+ * thread, without a lock. */
+void store_space_await_flushes(void);
+
 /** @name for a slave, which gets them from its master; and for a promotion.
  * Any thread
  * @{ */

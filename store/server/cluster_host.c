@@ -18,12 +18,17 @@ static unsigned n_workers;
 
 /* ---- spaces: any thread ---- */
 
+static store_served_t *next(const store_served_t *s)
+{
+    return __atomic_load_n(&s->next, __ATOMIC_ACQUIRE);
+}
+
 static store_served_t *served_of(const store_space_t *space)
 {
     store_served_t *s = store_served_list();
 
     while (s && s->space != space)
-        s = s->next;
+        s = next(s);
     return s;
 }
 
@@ -36,18 +41,8 @@ static store_space_t *find(const char *name)
 {
     const store_served_t *s;
 
-    for (s = store_served_list(); s; s = s->next)
+    for (s = store_served_list(); s; s = next(s))
         if (is_served(s) && strcmp(s->space->name, name) == 0)
-            return s->space;
-    return NULL;
-}
-
-static store_space_t *nth(unsigned n)
-{
-    const store_served_t *s;
-
-    for (s = store_served_list(); s; s = s->next)
-        if (is_served(s) && n-- == 0)
             return s->space;
     return NULL;
 }
@@ -96,7 +91,9 @@ int store_cluster_host_begin(const store_cluster_t *c, store_worker_t *w,
 {
     static const store_cluster_hooks_t hooks = {.config = &config,
                                                 .find = find,
-                                                .nth = nth,
+                                                .nth = store_served_nth,
+                                                .generation =
+                                                    store_served_generation,
                                                 .watch = store_loop_watch,
                                                 .unwatch = store_loop_unwatch,
                                                 .shortage = store_shortage,

@@ -58,7 +58,7 @@ static int is_right(const entry_t *e, const char *password, size_t n)
 }
 
 /* Under the lock, since the main thread frees a space that is not in the list
- * and has no connections. */
+ * and has no connections. The main thread changes the options at any time. */
 static store_served_t *find(const char *name, size_t n_name,
                             const char *password, size_t n)
 {
@@ -67,12 +67,12 @@ static store_served_t *find(const char *name, size_t n_name,
     for (i = 0; i < n_entries; i++) {
         store_served_t *s = entries[i].served;
 
-        if (strlen(s->options.name) != n_name ||
-            memcmp(s->options.name, name, n_name) != 0)
+        if (strlen(s->space->name) != n_name ||
+            memcmp(s->space->name, name, n_name) != 0)
             continue;
         if (!is_right(&entries[i], password, n) ||
             __atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
-                s->options.max_connections)
+                STORE_GET(s->space->figures->max_connections))
             return NULL;
         store_served_count(s, 1);
         return s;

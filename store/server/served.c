@@ -24,6 +24,7 @@
 #include "store/server/tcp_served.h"
 
 static store_served_t *first; /* atomic, because other threads read it */
+static unsigned generation;   /* atomic */
 /* Workers read the users of a space, and the main thread changes them. */
 static pthread_mutex_t users = PTHREAD_MUTEX_INITIALIZER;
 static const store_served_hooks_t *hooks;
@@ -40,11 +41,22 @@ store_served_t *store_served_list(void)
 
 store_space_t *store_served_nth(unsigned n)
 {
-    const store_served_t *s = first;
+    const store_served_t *s = store_served_list();
 
     while (s && n-- > 0)
-        s = s->next;
+        s = __atomic_load_n(&s->next, __ATOMIC_ACQUIRE);
     return s ? s->space : NULL;
+}
+
+unsigned store_served_generation(void)
+{
+    return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+}
+
+/* What is to be seen with it was written before. */
+static void raise_generation(void)
+{
+    __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
 }
 
 void store_served_count(store_served_t *s, int change)
@@ -222,6 +234,18 @@ static int is_same_socket(const store_served_t *s,
     return strcmp(s->options.key, o->key) == 0;
 }
 
+static void append(store_served_t *s)
+{
+    store_served_t **end = &first;
+
+    while (*end)
+        end = &(*end)->next;
+    store_sweep_lock();
+    __atomic_store_n(end, s, __ATOMIC_RELEASE);
+    store_sweep_unlock();
+    raise_generation();
+}
+
 static void add(store_config_space_t *o)
 {
     store_space_options_t options = {o->name, o->size, o->disk, o->evict,
@@ -240,10 +264,15 @@ static void add(store_config_space_t *o)
     s->listener = -1;
     s->space->entry->gone_at = 0;
     take_options(s, o);
-    store_sweep_lock();
-    s->next = first;
-    __atomic_store_n(&first, s, __ATOMIC_RELEASE);
-    store_sweep_unlock();
+    append(s);
+}
+
+static void come_back(store_served_t *s)
+{
+    store_note(STORE_NOTICE, "space %s is back, with its items",
+               s->options.name);
+    __atomic_store_n(&s->gone, 0, __ATOMIC_RELAXED);
+    raise_generation();
 }
 
 static void change(store_served_t *s, store_config_space_t *o)
@@ -259,11 +288,9 @@ static void change(store_served_t *s, store_config_space_t *o)
         s->options.evict != o->evict)
         store_space_configure(s->space, &options);
     take_options(s, o);
-    if (s->gone)
-        store_note(STORE_NOTICE, "space %s is back, with its items",
-                   s->options.name);
     s->space->entry->gone_at = 0;
-    __atomic_store_n(&s->gone, 0, __ATOMIC_RELAXED);
+    if (s->gone)
+        come_back(s);
 }
 
 static void lose(store_served_t *s)

@@ -9,8 +9,9 @@
  * once. Its items stay for an hour, because a mistake in the configuration must
  * not cost all sessions.
  *
- * Lock:  none; the main thread. Other threads read `space` and `gone`, and count
- *        `connections` down. store_served_admits() takes a lock of its own.
+ * Lock:  none; the main thread. Other threads read `next`, `space` and `gone`,
+ *        and count `connections` down. store_served_admits() takes a lock of
+ *        its own.
  * Crash: the next store reads the table and the directory of the memfd again.
  */
 #ifndef APPPOOL_STORE_SERVER_SERVED_H
@@ -22,7 +23,7 @@
 #define STORE_SERVED_PATH 108 /* of a socket, NUL included */
 
 typedef struct store_served {
-    struct store_served *next;
+    struct store_served *next; /**< atomic; new ones are at the end */
     store_space_t *space;
     store_config_space_t options; /**< owns its `uids` */
     char path[STORE_SERVED_PATH];
@@ -66,8 +67,13 @@ store_served_t *store_served_find(const char *name);
  * cluster none is. */
 store_served_t *store_served_list(void);
 
-/** The memory of one of them, by its number; NULL: there are no more. */
+/** The memory of one of them, also of one that is gone, by its number; NULL:
+ * there are no more. While none is forgotten, each keeps its number. */
 store_space_t *store_served_nth(unsigned n);
+
+/** Another number each time after a space has come, or has come back. Any
+ * thread. */
+unsigned store_served_generation(void);
 
 /** Close a space that is gone and has no connections, and free it. Its items
  * stay in the memfd. */

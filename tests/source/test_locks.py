@@ -23,7 +23,7 @@ LOCKS = {
         r"store/server/(served|sweep)\.c"),
     "a mutex": (
         "pthread_mutex_lock|pthread_mutex_trylock", "pthread_mutex_unlock",
-        r"store/memory/(table|chunk|changes)\.c"
+        r"store/memory/(table|chunk|changes|space)\.c"
         r"|store/command/(attendance|counter)\.c"
         r"|store/server/(password|sweep|served|worker)\.c"),
 }

@@ -143,6 +143,57 @@ static void y42_what_has_arrived_is_applied_before_the_end(void **state)
     close(listener);
 }
 
+/* The copy has nothing of a space that comes later, though it is complete. */
+static void a_space_that_comes_begins_the_copy_again(void **state)
+{
+    int listener = listen_as_master(), fd, again;
+    store_follower_state_t s;
+
+    (void)state;
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    fd = accept_slave(listener);
+    fake_put_copy();
+    send_wire(fd);
+    await_state(is_complete);
+    shelf_set(&fake_shelf, "own", 8, 8, 0);
+    __atomic_add_fetch(&fake_generation, 1, __ATOMIC_RELEASE);
+    again = accept_slave(listener);
+    store_follower_state(&s);
+    assert_false(s.complete);
+    fake_put_begin();
+    fake_put_copy();
+    send_wire(again);
+    await_state(is_complete);
+    fake_expect_copy();
+    assert_true(fake_logged("a space has come to this host"));
+    assert_false(fake_logged("has ended"));
+    store_follower_end();
+    close(fd);
+    close(again);
+    close(listener);
+}
+
+/* It is promoted before it could connect again. */
+static void a_space_that_comes_at_the_end_is_missed(void **state)
+{
+    int listener = listen_as_master(), fd;
+    store_follower_state_t s;
+
+    (void)state;
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    fd = accept_slave(listener);
+    close(listener);
+    fake_put_copy();
+    send_wire(fd);
+    await_state(is_complete);
+    __atomic_add_fetch(&fake_generation, 1, __ATOMIC_RELEASE);
+    store_follower_end();
+    store_follower_state(&s);
+    assert_true(s.has_begun);
+    assert_false(s.complete);
+    close(fd);
+}
+
 /* ---- millions of items are emptied ---- */
 
 static int is_long, is_emptying; /* atomic */
@@ -207,6 +258,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             y42_what_has_arrived_is_applied_before_the_end, fake_setup,
             fake_teardown),
+        cmocka_unit_test_setup_teardown(
+            a_space_that_comes_begins_the_copy_again, fake_setup,
+            fake_teardown),
+        cmocka_unit_test_setup_teardown(a_space_that_comes_at_the_end_is_missed,
+                                        fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(the_end_has_a_heartbeat, fake_setup,
                                         fake_teardown),
         cmocka_unit_test_setup_teardown(it_ends_while_there_is_no_master,

@@ -69,8 +69,15 @@ static store_space_t *nth(unsigned n)
     return n == 0 ? fake_shelf.space : NULL;
 }
 
+unsigned fake_generation;
+
+static unsigned generation(void)
+{
+    return __atomic_load_n(&fake_generation, __ATOMIC_ACQUIRE);
+}
+
 const store_cluster_hooks_t fake_hooks = {
-    .config = &fake_config, .find = find, .nth = nth};
+    .config = &fake_config, .find = find, .nth = nth, .generation = generation};
 
 int fake_setup(void **state)
 {

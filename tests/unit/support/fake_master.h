@@ -22,6 +22,9 @@ extern const store_cluster_hooks_t fake_hooks;
 /** Has the log such a line? */
 int fake_logged(const char *text);
 
+/** The generation of its spaces; atomic. */
+extern unsigned fake_generation;
+
 /** How often the main thread's heartbeat was made; atomic. */
 extern unsigned fake_beats;
 

@@ -83,11 +83,32 @@ void master_wait_gone(unsigned slot)
 
 /* ---- what the server gives ---- */
 
+static int blog_is_gone;    /* atomic */
+static unsigned generation; /* atomic */
+
+void master_lose_blog(void)
+{
+    __atomic_store_n(&blog_is_gone, 1, __ATOMIC_RELEASE);
+}
+
+void master_get_blog(void)
+{
+    __atomic_store_n(&blog_is_gone, 0, __ATOMIC_RELEASE);
+    __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+}
+
+static unsigned get_generation(void)
+{
+    return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+}
+
 static store_space_t *find(const char *name)
 {
-    return strcmp(name, "shop") == 0   ? shelf.space
-           : strcmp(name, "blog") == 0 ? blog
-                                       : NULL;
+    int is_gone = __atomic_load_n(&blog_is_gone, __ATOMIC_ACQUIRE);
+
+    return strcmp(name, "shop") == 0               ? shelf.space
+           : strcmp(name, "blog") == 0 && !is_gone ? blog
+                                                   : NULL;
 }
 
 static store_space_t *nth(unsigned n)
@@ -119,6 +140,7 @@ static void shortage(int fd)
 static const store_cluster_hooks_t hooks = {.config = &config,
                                             .find = find,
                                             .nth = nth,
+                                            .generation = get_generation,
                                             .watch = watch,
                                             .unwatch = unwatch,
                                             .shortage = shortage};
@@ -156,6 +178,7 @@ void master_open(void)
     config.changes = 1 << 20;
     config.slave_timeout = SLAVE_WAIT / 1000;
     log_lines[0] = '\0';
+    blog_is_gone = 0;
     listener = listen_at();
     assert_int_equal(store_master_begin(&hooks, listener), 0);
 }

@@ -29,6 +29,10 @@ extern unsigned master_shortages; /* how often there was no descriptor */
 void master_open(void);
 void master_close(void);
 
+/** The configuration loses "blog", or gets it back with its items. */
+void master_lose_blog(void);
+void master_get_blog(void);
+
 /** Take the slaves that have connected. */
 void master_pump(void);
 

@@ -1,0 +1,184 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The spaces of the table: their numbers, and what other threads read of them
+ * while the table changes. */
+
+#include "store/server/served.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/secret.h"
+#include "store/server/password.h"
+#include "store/server/tcp_served.h"
+#include "tests/unit/support/shelf.h"
+#include "tests/unit/support/temporary.h"
+
+#define CHANGES 300
+
+static shelf_t shelf;
+static char directory[TEMPORARY_MAX];
+
+void __wrap_store_note(int level, const char *format, ...);
+void __wrap_store_note(int level, const char *format, ...)
+{
+    (void)level;
+    (void)format;
+}
+
+static int watch(store_served_t *s)
+{
+    (void)s;
+    return 0;
+}
+
+static void unwatch(store_served_t *s)
+{
+    (void)s;
+}
+
+static void on_tcp(void *ctx)
+{
+    (void)ctx;
+}
+
+/* The table has the spaces with these letters. */
+static void apply(const char *letters, uint32_t max_connections)
+{
+    store_config_space_t spaces[8];
+    store_config_t config = {.spaces = spaces};
+
+    memset(spaces, 0, sizeof spaces);
+    for (; *letters; letters++) {
+        store_config_space_t *s = &spaces[config.n_spaces++];
+
+        s->name[0] = s->key[0] = *letters;
+        s->size = 1 << 20;
+        s->max_connections = max_connections;
+        s->n_uids = 1;
+        s->uids = calloc(1, sizeof *s->uids);
+    }
+    store_served_apply(&config);
+}
+
+static int is_number(unsigned n, char letter)
+{
+    const store_space_t *space = store_served_nth(n);
+
+    return letter ? space && space->name[0] == letter : space == NULL;
+}
+
+static int setup(void **state)
+{
+    static store_served_hooks_t hooks = {
+        .directory = directory, .watch = watch, .unwatch = unwatch};
+
+    (void)state;
+    assert_non_null(temporary_dir(directory, "store-served"));
+    shelf_open(&shelf, 16, 1);
+    store_served_begin(&hooks);
+    store_tcp_served_begin(on_tcp);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    store_served_stop();
+    while (store_served_list())
+        store_served_forget(store_served_list());
+    shelf_close(&shelf);
+    return rmdir(directory);
+}
+
+/* Who goes over them by number meets each one, whatever comes or goes
+ * meanwhile. */
+static void a_space_keeps_its_number(void **state)
+{
+    (void)state;
+    apply("ab", 10);
+    assert_true(is_number(0, 'a') && is_number(1, 'b') && is_number(2, 0));
+    apply("b", 10);
+    assert_true(store_served_find("a")->gone);
+    assert_true(is_number(0, 'a') && is_number(1, 'b'));
+    apply("cb", 10);
+    assert_true(is_number(0, 'a') && is_number(1, 'b') && is_number(2, 'c') &&
+                is_number(3, 0));
+}
+
+static void a_space_that_comes_is_a_new_generation(void **state)
+{
+    unsigned first;
+
+    (void)state;
+    apply("a", 10);
+    first = store_served_generation();
+    apply("a", 20);
+    assert_int_equal(store_served_generation(), first);
+    apply("ab", 20);
+    assert_int_equal(store_served_generation(), first + 1);
+    apply("b", 20);
+    assert_int_equal(store_served_generation(), first + 1);
+    apply("ab", 20);
+    assert_int_equal(store_served_generation(), first + 2);
+}
+
+/* ---- other threads ---- */
+
+static int stop; /* atomic */
+
+static void *log_in(void *password)
+{
+    store_served_t *s;
+
+    while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+        s = store_password_check("b", 1, password, strlen(password));
+        assert_non_null(s);
+        store_served_count(s, -1);
+        assert_null(store_password_check("b", 1, "wrong", 5));
+        assert_true(store_served_admits(s, 0));
+    }
+    return NULL;
+}
+
+static void clients_log_in_while_the_table_changes(void **state)
+{
+    store_cluster_t cluster = {.n_secret = STORE_SECRET_MIN};
+    char password[STORE_PASSWORD];
+    pthread_t thread;
+    unsigned i;
+
+    (void)state;
+    if (!store_secret_is_supported())
+        skip();
+    assert_int_equal(
+        store_secret_password(cluster.secret, cluster.n_secret, "b", password),
+        0);
+    apply("abc", 10);
+    store_password_update(&cluster);
+    assert_int_equal(pthread_create(&thread, NULL, log_in, password), 0);
+    for (i = 0; i < CHANGES; i++) {
+        apply(i % 2 ? "ab" : "bc", 10 + i % 7);
+        store_password_update(&cluster);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_space_keeps_its_number, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_space_that_comes_is_a_new_generation,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(clients_log_in_while_the_table_changes,
+                                        setup, teardown),
+    };
+
+    alarm(300);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What a slave gets of spaces that come, that have no items, and that are
+ * flushed while it joins. */
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/master.h"
+#include "store/memory/changes.h"
+#include "store/memory/region.h"
+#include "tests/unit/support/slave.h"
+
+#define MANY 500
+#define SOON 300 /* ms: far longer than the copy of a few items takes */
+
+static int setup(void **state)
+{
+    (void)state;
+    master_open();
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    master_close();
+    return 0;
+}
+
+static void fill_blog(unsigned n)
+{
+    shelf_t other = shelf;
+    char key[16];
+    unsigned i;
+
+    other.space = blog;
+    for (i = 0; i < n; i++) {
+        snprintf(key, sizeof key, "b%u", i);
+        assert_true(shelf_set(&other, key, i, 100, 0) > 0);
+    }
+}
+
+/* The configuration of the master has it later, or again. */
+static void a_space_that_comes_is_copied(void **state)
+{
+    slave_t *before, *joined;
+
+    (void)state;
+    fill_blog(MANY);
+    before = slave_join("127.0.0.1", 1);
+    assert_true(slave_read(before, STORE_WIRE_COMPLETE, 1));
+    slave_is_same(before, blog);
+    master_lose_blog();
+    joined = slave_join("127.0.0.2", 1);
+    assert_true(slave_read(joined, STORE_WIRE_COMPLETE, 1));
+    assert_null(slave_find(joined, "blog", "b0"));
+    assert_int_equal(store_master_drain(SLAVE_WAIT), 1);
+    master_get_blog();
+    assert_int_equal(store_master_drain(0), 0);
+    assert_true(slave_read(joined, STORE_WIRE_COMPLETE, 2));
+    slave_is_same(joined, blog);
+    slave_catch_up(joined);
+    assert_int_equal(store_master_drain(SLAVE_WAIT), 1);
+    /* Who had it has it still, and gets it no second time. */
+    slave_catch_up(before);
+    slave_is_same(before, blog);
+    assert_true(before->packets[STORE_WIRE_SET] < 2 * MANY);
+    slave_close(before);
+    slave_close(joined);
+}
+
+static void a_yrmcds_gets_the_open_space_when_it_comes(void **state)
+{
+    slave_t *s;
+
+    (void)state;
+    strcpy(config.open_space, "blog");
+    fill_blog(MANY);
+    master_lose_blog();
+    s = slave_join("127.0.0.1", 0);
+    master_wait_log("slave 127.0.0.1 has the whole copy: 0 items");
+    master_get_blog();
+    assert_true(slave_read(s, STORE_WIRE_SET, MANY));
+    slave_is_same(s, blog);
+    slave_close(s);
+}
+
+/* Or a slave that is promoted would give a cas again. */
+static void a_space_without_items_has_its_counter(void **state)
+{
+    const uint64_t given = UINT64_C(5) << 32;
+    slave_t *s;
+
+    (void)state;
+    store_space_raise_cas(blog, given);
+    s = slave_join("127.0.0.1", 1);
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    assert_int_equal(s->packets[STORE_WIRE_SPACE], 2);
+    assert_string_equal(s->space, "blog");
+    assert_true(s->last[STORE_WIRE_SPACE].number >= given);
+    slave_close(s);
+}
+
+/* ---- a flush ---- */
+
+static int is_joining; /* a slave joins within the flush; atomic */
+static pthread_barrier_t noted;
+
+void __real_store_changes_add(store_space_t *, store_change_kind_t,
+                              const void *, uint8_t, uint64_t);
+void __wrap_store_changes_add(store_space_t *, store_change_kind_t,
+                              const void *, uint8_t, uint64_t);
+void __wrap_store_changes_add(store_space_t *space, store_change_kind_t kind,
+                              const void *key, uint8_t klen, uint64_t cas)
+{
+    int64_t until;
+
+    __real_store_changes_add(space, kind, key, klen, cas);
+    if (kind != STORE_CHANGE_FLUSH ||
+        !__atomic_load_n(&is_joining, __ATOMIC_ACQUIRE))
+        return;
+    pthread_barrier_wait(&noted);
+    /* A slave that need not wait for the flush has its copy by then. */
+    until = clock_ms() + SOON;
+    while (!master_logged("slave 127.0.0.1 has the whole copy") &&
+           clock_ms() < until)
+        poll(NULL, 0, 1);
+}
+
+static void *flush(void *space)
+{
+    store_space_flush(space, 0);
+    return NULL;
+}
+
+/* The note of the flush is before its place in the list, and the items are not
+ * dead yet. */
+static void a_flush_at_the_very_instant_of_a_join(void **state)
+{
+    pthread_t thread;
+    slave_t *first, *s;
+
+    (void)state;
+    shelf_set(&shelf, "a", 1, 10, 0);
+    first = slave_join("127.0.0.2", 1); /* so that there is a list */
+    assert_true(slave_read(first, STORE_WIRE_COMPLETE, 1));
+    pthread_barrier_init(&noted, NULL, 2);
+    __atomic_store_n(&is_joining, 1, __ATOMIC_RELEASE);
+    assert_int_equal(pthread_create(&thread, NULL, flush, shelf.space), 0);
+    pthread_barrier_wait(&noted);
+    s = slave_join("127.0.0.1", 1);
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    pthread_join(thread, NULL);
+    __atomic_store_n(&is_joining, 0, __ATOMIC_RELEASE);
+    assert_null(slave_find(s, "shop", "a"));
+    slave_close(s);
+    slave_close(first);
+    pthread_barrier_destroy(&noted);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_space_that_comes_is_copied, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(
+            a_yrmcds_gets_the_open_space_when_it_comes, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_space_without_items_has_its_counter,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(a_flush_at_the_very_instant_of_a_join,
+                                        setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

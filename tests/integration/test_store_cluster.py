@@ -1,16 +1,21 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A site on two hosts, with one store for both: a whole httpd, keepalived and
-Django on each. Whatever happens to a host, its members stay logged in."""
+Django on each. Whatever happens to a host, its members stay logged in. Each host
+shows what it is for the other."""
+import re
 import shutil
-from typing import Iterator
+from typing import Any, Callable, Iterator
 
 import pytest
 
 from harness.cluster import Balancer, Hosted
+from harness.httpd import Httpd
 from harness.members import Club, site
+from harness.space import Space
 from harness.visitor import visits
 from harness.wait import wait_until
-from hosts.network import Network, why_none
+from hosts.network import VIP, Network, why_none
+from test_metrics import metrics, value
 
 
 @pytest.fixture
@@ -88,3 +93,116 @@ def test_members_stay_logged_in(hosts: list[Hosted]) -> None:
         for _ in range(3):
             wait_until(member.try_visit, f"{member.name} is served")
     balancer.close()
+
+
+# ---- what people see
+
+def at(httpd: Hosted, ask: Callable[[Httpd], Any]) -> Any:
+    """By a client on this host."""
+    with httpd.host.entered():
+        return ask(httpd)
+
+
+def cluster(httpd: Hosted) -> dict[str, Any]:
+    shown: dict[str, Any] = at(httpd, Httpd.status)["store"]["cluster"]
+    return shown
+
+
+def page(httpd: Hosted) -> str:
+    text: str = at(httpd, lambda one: one.get("/apppool-status").text)
+    return text
+
+
+def fact(text: str, what: str) -> tuple[str, str]:
+    """The class and the value of a fact on the page."""
+    found = re.findall(rf'<dt>{what}</dt><dd class="(\w*)">([^<]*)</dd>', text)
+    assert len(found) == 1, (what, found)
+    return found[0]
+
+
+def see_slave(slave: Hosted) -> None:
+    """A slave that has the copy, and one local client."""
+    shown = cluster(slave)
+    assert (shown["role"], shown["virtual_ip"]) == ("slave", VIP)
+    assert shown["connected"] and shown["complete"] and shown["ready"]
+    assert not shown["yrmcds"] and shown["since"].startswith("20")
+    assert not {"slaves", "handover", "unsent_changes"} & shown.keys()
+    text = page(slave)
+    assert f"This host is the <b>slave</b> of <b>{VIP}</b>, for " in text
+    assert fact(text, "Master") == ("", "connected")
+    assert fact(text, "Copy") == ("", "complete")
+    assert fact(text, "Connections relayed") == ("", "1")
+    assert int(fact(text, "Changes received")[1]) > 0
+    assert "There is no slave" not in text and "<th>Slave</th>" not in text
+    now = at(slave, metrics)
+    assert [value(now, f"apppool_store_{name}") for name in
+            ("ready", "complete", "connected", "relayed")] == [1] * 4
+    assert "apppool_store_unsent_changes" not in now
+    assert "apppool_store_slave_lag" not in now
+    printed = slave.ctl("store").stdout
+    assert f"slave of {VIP} since 20" in printed
+    assert "connected to the master, 1 connection relayed" in printed
+    assert "not complete" not in printed
+
+
+def see_master(master: Hosted, slave: Hosted) -> None:
+    """Its slave has the copy, and is not behind."""
+    shown = cluster(master)
+    assert (shown["role"], shown["complete"]) == ("master", True)
+    assert not {"connected", "relayed", "changes_received"} & shown.keys()
+    one, = shown["slaves"]
+    assert one["address"].split(":")[0] == slave.host.address
+    assert one["complete"] and not one["yrmcds"]
+    assert (one["lag"], one["lag_seconds"]) == (0, 0)
+    assert one["bytes_sent"] > 0
+    text = page(master)
+    assert f"This host is the <b>master</b> of <b>{VIP}</b>, for " in text
+    assert re.search(
+        rf"<tr><td>{one['address']}</td><td>apppool</td><td>[^<]+</td>"
+        r"<td>complete</td><td>0 behind \([^<]+\)</td><td>[^<]+</td></tr>", text)
+    now = at(master, metrics)
+    assert value(now, "apppool_store_unsent_changes") == 0
+    assert value(now, "apppool_store_slave_complete",
+                 slave=one["address"]) == 1
+    assert value(now, "apppool_store_slave_lag", slave=one["address"]) == 0
+    assert value(now, "apppool_store_slave_lag_seconds",
+                 slave=one["address"]) == 0
+    assert "apppool_store_connected" not in now
+    assert f"slave {one['address']}, copy complete, 0 changes behind" in \
+        master.ctl("store").stdout
+
+
+def see_no_master(slave: Hosted) -> None:
+    """Nobody has the address. The slave has all items, so it may get it."""
+    wait_until(lambda: not cluster(slave)["connected"], "the master is gone")
+    assert cluster(slave)["role"] == "slave" and cluster(slave)["ready"]
+    text = page(slave)
+    assert fact(text, "Master") == ("bad", "not connected")
+    assert fact(text, "Copy") == ("", "complete")
+    assert value(at(slave, metrics), "apppool_store_connected") == 0
+    assert "no master is connected" in slave.ctl("store").stdout
+
+
+def test_what_a_slave_and_its_master_show(hosts: list[Hosted]) -> None:
+    """In the page, the JSON, the metrics and apppoolctl."""
+    for httpd in hosts:
+        httpd.app("shop", "AppGroupName shop", "AppStore 8M")
+        httpd.boot()
+    wait_until(lambda: len(owner(hosts)) == 1 and all(
+        cluster(httpd)["ready"] for httpd in hosts), "both have the data")
+    master, = owner(hosts)
+    slave = hosts[1] if master is hosts[0] else hosts[0]
+    wait_until(lambda: cluster(slave)["complete"], "the copy is complete")
+    space: Space = at(slave, lambda one: Space(one, "shop"))
+    space.set("a", "b")
+    wait_until(lambda: cluster(slave)["relayed"] == 1
+               and cluster(slave)["changes_received"] > 0
+               and [one["lag"] for one in cluster(master)["slaves"]] == [0],
+               "the slave has the change")
+    see_slave(slave)
+    see_master(master, slave)
+    for httpd in (slave, master):
+        httpd.keepalived.end()
+    wait_until(lambda: not owner(hosts), "nobody has the address")
+    see_no_master(slave)
+    space.close()

@@ -1,9 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Three hosts with a keepalived and a server each, and what can happen to
 them."""
+import itertools
 import signal
 import socket
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Optional
 
 from harness.members import Member
 from harness.servers import PATIENCE, Server, wait_until
@@ -180,15 +181,14 @@ class ByTurns(Server):
 
     def __init__(self, cluster: Cluster) -> None:
         """It has no directory and no process."""
-        self.turns: Iterator[Node] = self._turns(cluster)
-
-    @staticmethod
-    def _turns(cluster: Cluster) -> Iterator[Node]:
-        while True:
-            yield from cluster.running
+        self.cluster = cluster
+        self.turn = itertools.count()  # of all threads
 
     def start(self) -> None:
         pass
 
     def connect(self) -> socket.socket:
-        return next(self.turns).member.connect()
+        running = self.cluster.running
+        if not running:
+            raise ConnectionRefusedError("no host runs")
+        return running[next(self.turn) % len(running)].member.connect()

@@ -1,0 +1,102 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""All hosts are stopped and started again, as for work on the electricity. Each
+store has a file (AppStoreSave). The file of the host that gets the address first
+is what all have then."""
+from typing import Iterator
+
+import pytest
+
+from harness.checker import NO_GAP, Gap
+from harness.cluster import ByHand, ByTurns, Cluster, Node
+from harness.failover import Failover
+from harness.figures import MASTER
+from harness.members import StoreMember, store
+from harness.pairs import holds, read, write
+from harness.servers import wait_until
+from hosts.network import Host
+
+pytestmark = pytest.mark.usefixtures("namespaces")
+
+
+def saves(host: Host) -> StoreMember:
+    member = store(host)
+    (member.dir / "store.save").symlink_to(member.dir / "items")
+    return member
+
+
+def of(node: Node) -> StoreMember:
+    assert isinstance(node.member, StoreMember)
+    return node.member
+
+
+def stop(node: Node) -> None:
+    """httpd stops, and nothing of the store is left but its file."""
+    assert node.member.end() == 0
+    node.runs = False
+    of(node).forget()
+    assert of(node).logged("saved ")
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with Cluster(*[saves] * 3) as one:
+        yield one
+
+
+def down(cluster: Cluster, nodes: list[Node]) -> None:
+    """One after the other. If the master is among the first, another host gets
+    the address, and the rest have its changes, before the next one is
+    stopped."""
+    for node in nodes:
+        stop(node)
+        if cluster.running:
+            cluster.another(node)
+            cluster.settled()
+        node.keepalived.end()
+    wait_until(lambda: not cluster.owners(), "nobody has the address")
+
+
+@pytest.mark.parametrize("first", ["the master", "a slave"])
+def test_stop_and_start_of_all(cluster: Cluster, seed: int,
+                               first: str) -> None:
+    """Under load. The host that is stopped last is started first, and is the
+    master when the others are started: nothing that was acknowledged is lost,
+    and no cas is given twice."""
+    checker = Failover(ByTurns(cluster), seed)
+    for _ in range(2):
+        master = cluster.settled()
+        others = cluster.others(master)
+        nodes = [master, *others] if first == "the master" else \
+            [*others, master]
+
+        def happens() -> Gap:
+            down(cluster, nodes)
+            for node in reversed(nodes):
+                node.boot()
+                cluster.settled()
+            return NO_GAP
+        checker.during(happens)
+        assert checker.wrong == []
+        assert of(nodes[-1]).logged(" from the file of the last stop; ")
+    print(f"{checker.acknowledged} changes")
+
+
+def test_the_first_master_wins() -> None:
+    """A host that was stopped earlier gets the address first. The later changes
+    are in the file of the other one, which forgets them when it joins."""
+    with ByHand(saves, saves) as pair:
+        late, early = pair.nodes
+        write(of(late), b"a", b"kept by both")
+        wait_until(lambda: holds(of(early), b"kept by both"), "it has it")
+        stop(early)
+        write(of(late), b"a", b"kept by one")
+        stop(late)
+        late.drop()
+        early.take()
+        for node in (early, late):
+            node.member.start()
+            node.runs = True
+        pair.settled()
+        assert of(early).figures().role == MASTER
+        assert read(of(early), b"a") == read(of(late), b"a") == b"kept by both"
+        assert of(late).logged("has forgotten its items")

@@ -331,7 +331,7 @@ def test_without_a_store_before(site: Site) -> None:
     assert Client(site.paths[0]).get("a") == b"1"
 
 
-@pytest.mark.parametrize("which", ["old", "old stopped", "new", "watchdogs"])
+@pytest.mark.parametrize("which", ["old", "stopped", "new", "watchdogs"])
 def test_kills(site: Site, which: str) -> None:
     """Who is killed meanwhile makes no difference."""
     site.httpd.log.expect(r"store \d+ ended: signal 9",
@@ -344,10 +344,10 @@ def test_kills(site: Site, which: str) -> None:
     watchdog = site.httpd.watchdog_now()
     if which == "old":
         procs.kill9(old)
-    if which == "old stopped":
+    if which == "stopped":
         procs.send(old, signal.SIGSTOP)
     site.upgrade()
-    if which == "old stopped":
+    if which == "stopped":
         site.httpd.log.wait_for(rf"the store waits for the end of store {old}")
         procs.kill9(old)
     if which == "watchdogs":

@@ -352,6 +352,7 @@ spawner_sources = \
 	spawner/life/template_note.c \
 	spawner/life/life.c \
 	spawner/child/rlimits.c \
+	spawner/child/store_wait.c \
 	spawner/state/leftover_dirs.c \
 	spawner/common/log.c \
 	spawner/diagnose/own_ports.c \

@@ -18,6 +18,7 @@
 #include "spawner/child/env_file.h"
 #include "spawner/child/environment.h"
 #include "spawner/child/start_step.h"
+#include "spawner/child/store_wait.h"
 #include "spawner/common/child_reset.h"
 #include "spawner/child/rlimits.h"
 #include "spawner/shared/privilege.h"
@@ -316,5 +317,6 @@ _Noreturn void boot_app(const boot_t *b)
     read_variables(b, &account);
     drop_rights(b, &account);
     enter_root(b, &account);
+    store_wait(b->app);
     execute(b, &account);
 }

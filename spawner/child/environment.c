@@ -130,8 +130,7 @@ static void put_all(environment_t *e, const char *const *list)
         put(e, (char *)(uintptr_t)*list);
 }
 
-/* The last one counts. */
-static const char *find(const char *const *list, const char *name)
+const char *environment_find(const char *const *list, const char *name)
 {
     size_t length = strlen(name);
     const char *value = NULL;
@@ -145,16 +144,18 @@ static const char *find(const char *const *list, const char *name)
 const char *environment_value(const boot_t *boot, char *const *variables,
                               const char *name)
 {
-    const char *value = find(boot->app->env, name);
+    const char *value = environment_find(boot->app->env, name);
 
-    return value ? value : find((const char *const *)variables, name);
+    return value ? value
+                 : environment_find((const char *const *)variables, name);
 }
 
 /* node does not start if it cannot read the file. In quotes, these characters
  * are special to node. */
 static void add_node_helper(environment_t *e, const char *helpers)
 {
-    const char *own = find((const char *const *)e->list, "NODE_OPTIONS");
+    const char *own =
+        environment_find((const char *const *)e->list, "NODE_OPTIONS");
     char path[PATH_MAX];
 
     if (snprintf(path, sizeof path, "%s/node/listen.cjs", helpers) <

@@ -18,6 +18,10 @@
 char **environment_of_user(const char *instance, uint64_t id,
                            const privilege_t *account);
 
+/** The value of a variable in a list of NAME=value, NULL at the end; NULL: no
+ * list. The last one counts. @return NULL: it is not there */
+const char *environment_find(const char *const *list, const char *name);
+
 /** The value of a variable of AppSetEnv or AppEnvFile. @param variables of
  * AppEnvFile, as environment_make() gets them. @return NULL: it is not set */
 const char *environment_value(const boot_t *boot, char *const *variables,

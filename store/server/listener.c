@@ -21,13 +21,14 @@ static int set_path(struct sockaddr_un *address, const char *path)
     return 0;
 }
 
-/* No client can connect before listen(), so none meets another mode. */
+/* The mode comes last: an app that starts takes it as the sign that the socket
+ * listens (spawner/child/store_wait.c). */
 static int bind_and_listen(int fd, const struct sockaddr_un *address)
 {
     unlink(address->sun_path);
     if (bind(fd, (const struct sockaddr *)address, sizeof *address) != 0)
         return -1;
-    if (chmod(address->sun_path, 0666) == 0 && listen(fd, SOMAXCONN) == 0)
+    if (listen(fd, SOMAXCONN) == 0 && chmod(address->sun_path, 0666) == 0)
         return 0;
     unlink(address->sun_path);
     return -1;

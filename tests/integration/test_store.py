@@ -11,6 +11,8 @@ import pytest
 
 from harness import procs
 from harness.httpd import Httpd
+from harness.places import BUILD
+from harness.upgrade import install, this_build
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("httpd's children do not use the store")
@@ -94,3 +96,38 @@ def test_only_for_its_users(httpd: Httpd) -> None:
     assert "hello" not in refused
     assert re.search(r"^b''|Broken|reset|denied", refused, re.M), refused
     httpd.log.wait_for(line)
+
+
+GATE = """#!/bin/sh
+test "$1" = --version || while ! test -e {gate}; do sleep 0.01; done
+exec {store} "$@"
+"""
+AT_ONCE = """/usr/bin/python3 -IS -c 'import os, socket
+with socket.socket(socket.AF_UNIX) as client:
+    client.connect(os.environ["MEMCACHE_SERVERS"])' && exec {command}
+"""
+
+
+def test_app_begins_with_a_socket(httpd: Httpd) -> None:
+    """An application that starts at once finds its socket, although the store
+    begins later."""
+    httpd.directives.append("AppStoreSave Off")
+    httpd.libexec = httpd.dir / "lib"
+    install(httpd.libexec, this_build())
+    gate = httpd.dir / "gate"
+    program = httpd.libexec / "apppool-store"
+    program.unlink()
+    program.write_text(GATE.format(gate=gate, store=BUILD / "apppool-store"))
+    program.chmod(0o755)
+    app = httpd.app("shop", "AppStore 8M", "MinInstances 1", "AppPreStart On")
+    script = app.root / "start.sh"
+    script.write_text(AT_ONCE.format(command=app.command))
+    app.command = f"/bin/sh {script}"
+    httpd.start()
+    spawner = httpd.helper("spawner")
+    wait_until(lambda: [
+        pid for pid in procs.children(spawner) if not procs.executed(pid)
+        and any("poll" in place for place in procs.waits(pid))],
+        "the application waits for the store")
+    gate.touch()
+    assert httpd.get("/pid", "shop").status == 200

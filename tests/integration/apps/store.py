@@ -62,6 +62,18 @@ def listener() -> str:
     return "new"
 
 
+def sockets() -> object:
+    """The applications wait for their sockets, and begin then."""
+    read = table()
+    for space in read["spaces"]:
+        path = f"{runtime}/m/{space['key']}"
+        if not os.path.exists(path):
+            with socket.socket(socket.AF_UNIX) as new:
+                new.bind(path)
+            os.chmod(path, 0o666)
+    return read
+
+
 owner = os.stat(f"{runtime}/m")
 if os.getuid() == 0:
     os.setgroups([])
@@ -73,7 +85,7 @@ signal.set_wakeup_fd(tell)
 signal.signal(signal.SIGTERM, lambda *_: None)
 signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 note("start", uid=os.getuid(), counters=counters(), listener=listener(),
-     table=table(), descriptors=sorted(map(int, os.listdir("/proc/self/fd"))),
+     table=sockets(), descriptors=sorted(map(int, os.listdir("/proc/self/fd"))),
      size=os.fstat(ITEMS).st_size, blocks=os.fstat(ITEMS).st_blocks)
 os.write(log, b"started\n<6>with \x1b a control\n")
 while True:
@@ -81,5 +93,5 @@ while True:
     if wake in ready:
         break
     os.read(BELL, 8)
-    note("table", table=table())
+    note("table", table=sockets())
 note("stop", spawner=os.path.exists(f"{runtime}/spawner.pid"))

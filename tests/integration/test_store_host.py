@@ -192,6 +192,30 @@ def test_graceful(httpd: Httpd, store: Store) -> None:
                "the processes of the shop are replaced again")
 
 
+def test_another_user(httpd: Httpd, store: Store) -> None:
+    """A graceful restart does not change AppStoreUser, and says so. The store
+    goes on as its user, which can read the new table."""
+    httpd.app("shop", "AppStore 8M")
+    httpd.directives.append("AppStoreUser games")
+    httpd.start()
+    started = store.wait_for("start")
+    games = pwd.getpwnam("games").pw_uid
+    assert started["uid"] == games
+    httpd.directives[-1] = "AppStoreUser mail"
+    httpd.app("blog", "AppStore 8M")
+    httpd.log.expect("AppStoreUser cannot be changed by a graceful restart")
+    httpd.graceful()
+    httpd.log.wait_for("AppStoreUser cannot be changed by a graceful restart; "
+                       f"the store runs as user {games} until")
+    assert len(names(store.wait_for("table"))) == 2
+    assert os.stat(httpd.runtime / "m" / "table").st_uid == games
+    procs.kill9(started["pid"])
+    httpd.log.expect(rf"apppool: store {started['pid']} ended: signal 9")
+    assert store.wait_for("start", 2)["uid"] == games
+    httpd.restart()
+    assert store.wait_for("start", 3)["uid"] == pwd.getpwnam("mail").pw_uid
+
+
 def test_stopped_last(httpd: Httpd, store: Store) -> None:
     """The store gets SIGTERM when the applications and the spawner have
     ended, and nothing is left."""

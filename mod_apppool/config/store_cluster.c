@@ -240,19 +240,69 @@ static int is_loopback(const char *address)
     return !strncmp(address, "127.", 4) || !strcmp(address, "::1");
 }
 
-static int check_listen(const apppool_server_t *server,
+static const char *text_of(apr_pool_t *p, const apppool_store_listen_t *l)
+{
+    return apr_psprintf(p, strchr(l->address, ':') ? "[%s]:%d" : "%s:%d",
+                        l->address, l->port);
+}
+
+/* The wildcard of a family has each of its addresses. */
+static int has_address(const char *a, const char *b)
+{
+    return !strcmp(a, b) ||
+           (is_wildcard(a) && !strchr(a, ':') == !strchr(b, ':'));
+}
+
+/* The kernel gives a port of an address to one socket. */
+static int check_vip_ports(apr_pool_t *p, const apppool_store_cluster_t *c,
+                           const apppool_store_listen_t *l)
+{
+    int i;
+
+    for (i = 0; i < 3; i++)
+        if (c->vip && l->port == c->port[i] &&
+            has_address(l->address, c->vip)) {
+            SAY("AppStoreListen %s: AppStoreVirtualIP %s has this port "
+                "(AppStorePorts): one of both needs another port",
+                text_of(p, l), c->vip);
+            return 0;
+        }
+    return 1;
+}
+
+/* The same place twice is refused when it is read. */
+static int check_wildcard(apr_pool_t *p, const apppool_store_cluster_t *c,
+                          const apppool_store_listen_t *l)
+{
+    int i;
+
+    for (i = 0; i < c->listens->nelts; i++) {
+        const apppool_store_listen_t *other =
+            &APR_ARRAY_IDX(c->listens, i, apppool_store_listen_t);
+
+        if (other != l && other->port == l->port &&
+            has_address(l->address, other->address)) {
+            SAY("AppStoreListen %s has the port of AppStoreListen %s, too: "
+                "one of both needs another port",
+                text_of(p, l), text_of(p, other));
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static int check_listen(apr_pool_t *p, const apppool_server_t *server,
                         const apppool_store_listen_t *l)
 {
-    char value[INET6_ADDRSTRLEN + APPPOOL_SPACE_NAME + 16];
-    int is_v6 = strchr(l->address, ':') != NULL;
+    const char *where = text_of(p, l);
 
-    apr_snprintf(value, sizeof value, "%s%s%s:%d %s", is_v6 ? "[" : "",
-                 l->address, is_v6 ? "]" : "", l->port, l->space);
     if (server->store_key || is_loopback(l->address))
-        return check_space("AppStoreListen", value, l->space);
-    SAY("AppStoreListen %s: other hosts reach this address, so it needs "
+        return check_space("AppStoreListen",
+                           apr_pstrcat(p, where, " ", l->space, NULL),
+                           l->space);
+    SAY("AppStoreListen %s %s: other hosts reach this address, so it needs "
         "AppStoreKey; without it, 127.0.0.0/8 and ::1 are allowed",
-        value);
+        where, l->space);
     return 0;
 }
 
@@ -272,8 +322,12 @@ int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server)
     if (server->store_open_space)
         good &= check_space("AppStoreOpenSpace", server->store_open_space,
                             server->store_open_space);
-    for (i = 0; i < c->listens->nelts; i++)
-        good &= check_listen(
-            server, &APR_ARRAY_IDX(c->listens, i, apppool_store_listen_t));
+    for (i = 0; i < c->listens->nelts; i++) {
+        const apppool_store_listen_t *l =
+            &APR_ARRAY_IDX(c->listens, i, apppool_store_listen_t);
+
+        good &= check_listen(p, server, l) & check_vip_ports(p, c, l) &
+                check_wildcard(p, c, l);
+    }
     return good;
 }

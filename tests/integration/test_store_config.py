@@ -175,6 +175,22 @@ TOGETHER = [
      "shop: other hosts reach this address, so it needs AppStoreKey"),
     ("AppStoreListen [::]:11211 shop", "AppStoreListen [::]:11211 shop: other "
      "hosts reach this address, so it needs AppStoreKey"),
+    ("AppStoreVirtualIP 127.0.0.1\nAppStorePeers 10.0.0.2\n"
+     "AppStoreListen 127.0.0.1:11213 shop", "AppStoreListen 127.0.0.1:11213: "
+     "AppStoreVirtualIP 127.0.0.1 has this port (AppStorePorts)"),
+    ("AppStoreVirtualIP 10.0.0.9\nAppStorePeers 10.0.0.2\n"
+     "AppStoreListen 0.0.0.0:11215 shop", "AppStoreListen 0.0.0.0:11215: "
+     "AppStoreVirtualIP 10.0.0.9 has this port (AppStorePorts)"),
+    ("AppStoreListen [::1]:11311 shop\nAppStoreListen [::]:11311 shop",
+     "AppStoreListen [::]:11311 has the port of AppStoreListen [::1]:11311"),
+]
+
+# The same port, but no conflict.
+DISTINCT = [
+    "AppStoreVirtualIP 127.0.0.9\nAppStorePeers 10.0.0.2\n"
+    "AppStoreListen 127.0.0.1:11211 shop",
+    "AppStoreVirtualIP 127.0.0.1\nAppStorePeers 10.0.0.2\n"
+    "AppStoreListen [::1]:11211 shop\nAppStoreListen 127.0.0.2:11211 shop",
 ]
 
 
@@ -187,6 +203,15 @@ def test_what_does_not_go_together(httpd: Httpd, line: str,
     done = httpd.test()
     assert done.returncode != 0
     assert sentence in done.stdout
+
+
+@pytest.mark.usefixtures("store")
+@pytest.mark.parametrize("lines", DISTINCT)
+def test_what_goes_together(httpd: Httpd, lines: str) -> None:
+    httpd.app("shop", "AppStore 8M", "AppStoreSpace shop")
+    httpd.directives.append(lines)
+    done = httpd.test()
+    assert done.returncode == 0, done.stdout
 
 
 # Bytes and mode of a key file, and what the sentence says.

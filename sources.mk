@@ -154,6 +154,7 @@ store_server_sources = \
 	store/server/config_cluster.c \
 	store/server/config_value.c \
 	store/server/connection.c \
+	store/server/guests.c \
 	store/server/keep.c \
 	store/server/listener.c \
 	store/server/lobby.c \

@@ -29,9 +29,10 @@ static struct {
     char vip[STORE_ADDRESS_TEXT];
     int netlink, listener; /* -1: none */
     int is_over;
-    int64_t began;  /* ms */
-    int64_t until;  /* ms: the end of a handover; 0: there is none */
-    int64_t missed; /* ms: the first look of a master without it; 0: none */
+    int64_t began;     /* ms */
+    int64_t until;     /* ms: the end of a handover; 0: there is none */
+    int64_t missed;    /* ms: the first look of a master without it; 0: none */
+    int64_t failed_at; /* ms: a line about the listener; 0: it has not failed */
 } role = {.netlink = -1, .listener = -1};
 
 store_role_t store_role(void)
@@ -48,10 +49,37 @@ static void set_role(store_role_t now)
 
 /* ---- changes of the role ---- */
 
+/* Without a listener this is done when there is one. */
 static void take_slaves(void)
 {
-    if (store_master_begin(role.hooks, role.listener) != 0)
+    if (role.listener >= 0 &&
+        store_master_begin(role.hooks, role.listener) != 0)
         store_note(STORE_ERROR, "no slave can join: %s", strerror(errno));
+}
+
+/* Another program may have the port. Clients are served meanwhile. */
+static void listen_for_slaves(void)
+{
+    const store_cluster_t *config = role.hooks->config;
+
+    if (role.listener >= 0)
+        return;
+    role.listener = store_vip_listen(&config->vip, config->port_repl);
+    if (role.listener < 0) {
+        int error = errno;
+
+        if (store_note_is_due(&role.failed_at, clock_ms()))
+            store_note(STORE_ERROR,
+                       "the store cannot listen at %s, port %u, for slaves: "
+                       "%s; it tries again each second",
+                       role.vip, config->port_repl, strerror(error));
+        return;
+    }
+    if (role.failed_at != 0)
+        store_note(STORE_NOTICE, "the store listens at %s, port %u now",
+                   role.vip, config->port_repl);
+    if (store_role() == STORE_MASTER)
+        take_slaves();
 }
 
 /* The master may have given more than this slave has heard of. */
@@ -173,8 +201,6 @@ static int begin_master(void)
 /* The netlink socket is open before the first look, so no change is missed. */
 static int open_sockets(void)
 {
-    const store_cluster_t *config = role.hooks->config;
-
     role.netlink = store_vip_open();
     if (role.netlink < 0 ||
         role.hooks->watch(role.netlink, on_netlink, NULL) != 0) {
@@ -182,12 +208,8 @@ static int open_sockets(void)
                    strerror(errno));
         return -1;
     }
-    role.listener = store_vip_listen(&config->vip, config->port_repl);
-    if (role.listener >= 0)
-        return 0;
-    store_note(STORE_ERROR, "the store cannot listen at %s, port %u: %s",
-               role.vip, config->port_repl, strerror(errno));
-    return -1;
+    listen_for_slaves();
+    return 0;
 }
 
 int store_role_begin(const store_cluster_hooks_t *hooks)
@@ -198,7 +220,7 @@ int store_role_begin(const store_cluster_hooks_t *hooks)
     role.hooks = hooks;
     role.figures = &store_region_figures()->cluster;
     role.is_over = 0;
-    role.missed = role.until = 0;
+    role.missed = role.until = role.failed_at = 0;
     set_role(STORE_ALONE);
     if (config->vip.family == AF_UNSPEC)
         return 0;
@@ -243,6 +265,7 @@ void store_role_tick(int64_t now)
     look(0);
     if (role.is_over)
         return;
+    listen_for_slaves();
     if (store_role() == STORE_MASTER)
         tick_master(now);
     else

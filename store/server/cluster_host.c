@@ -104,15 +104,14 @@ int store_cluster_host_begin(const store_cluster_t *c, store_worker_t *w,
     config = *c;
     workers = w;
     n_workers = n;
-    if (store_vip_clients_begin(&hooks) != 0)
-        return -1;
+    store_vip_clients_begin(&hooks);
     return store_role_begin(&hooks);
 }
 
 void store_cluster_host_tick(int64_t now)
 {
     store_role_tick(now);
-    store_vip_clients_tick();
+    store_vip_clients_tick(now);
 }
 
 void store_cluster_host_end(void)

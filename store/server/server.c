@@ -39,6 +39,7 @@
 #include "store/server/sweep.h"
 #include "store/server/takeover.h"
 #include "store/server/upkeep.h"
+#include "store/server/vip_clients.h"
 
 #define TURN       1000 /* ms: a turn of the loop is not longer */
 #define HURRIED    100  /* ms: nor than that while the role may change */
@@ -160,6 +161,7 @@ static void tick(void)
     look_at_workers();
     store_served_tick();
     store_upkeep_tick(server.now);
+    store_tcp_served_open();
     look_for_httpd();
 }
 
@@ -186,7 +188,9 @@ static void on_tcp_listener(void *ctx)
     const store_tcp_served_t *l = ctx;
 
     server.now = clock_ms();
-    if (l->fd >= 0)
+    if (l->fd >= 0 && store_tcp_served_is_vip(l))
+        store_vip_clients_accept(l->fd);
+    else if (l->fd >= 0)
         store_accept_tcp(l, server.now);
 }
 
@@ -303,7 +307,7 @@ static int begin(const char *runtime)
     store_large_directory = server.temp_dir;
     hooks.directory = server.startup.sockets;
     store_served_begin(&hooks);
-    store_tcp_served_begin(on_tcp_listener);
+    store_tcp_served_begin(&config->cluster, on_tcp_listener);
     store_older_socket_begin(on_older_socket);
     store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);
     /* Clients wait in the backlog of the listeners until all is loaded. */

@@ -7,19 +7,38 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/vip.h"
 #include "store/note.h"
 #include "store/server/listener.h"
 #include "store/server/loop.h"
 #include "store/server/mailbox.h"
 #include "store/server/tcp_listener.h"
 
-static store_tcp_served_t list[STORE_CONFIG_LISTENS];
+#define VIPS    2 /* ports for clients at the virtual address */
+#define LISTENS (STORE_CONFIG_LISTENS + VIPS)
+
+static store_config_listen_t vip[VIPS];
+static unsigned n_vips;
+static store_tcp_served_t list[LISTENS];
 static unsigned n_list;
 static void (*on_connection)(void *listener);
 
-void store_tcp_served_begin(void (*on_event)(void *listener))
+void store_tcp_served_begin(const store_cluster_t *c,
+                            void (*on_event)(void *listener))
 {
     on_connection = on_event;
+    if (c->vip.family == AF_UNSPEC)
+        return;
+    n_vips = VIPS;
+    vip[0].address = vip[1].address = c->vip;
+    vip[0].port = c->port_memcache;
+    vip[1].port = c->port_counter;
+}
+
+int store_tcp_served_is_vip(const store_tcp_served_t *l)
+{
+    return l->config.space[0] == 0;
 }
 
 /* Its name in the mailbox. No space has it, because a copy is checked. */
@@ -69,25 +88,34 @@ static int watch(store_tcp_served_t *l)
 {
     if (store_loop_watch(l->fd, on_connection, l) == 0)
         return 0;
-    close(l->fd);
-    l->fd = -1;
+    l->fd = store_listener_fail(l->fd);
     return -1;
+}
+
+static void add(const store_config_listen_t *config, store_tcp_served_t *old,
+                unsigned n_old)
+{
+    store_tcp_served_t *l = &list[n_list++];
+
+    memset(l, 0, sizeof *l);
+    l->config = *config;
+    l->fd = take_old(old, n_old, config);
+    if (l->fd >= 0)
+        watch(l);
 }
 
 int store_tcp_served_apply(const store_config_t *t)
 {
-    static store_tcp_served_t old[STORE_CONFIG_LISTENS];
+    static store_tcp_served_t old[LISTENS];
     unsigned i, n = n_list;
     int lost = 0;
 
     memcpy(old, list, sizeof old);
-    n_list = t->n_listens;
-    for (i = 0; i < n_list; i++) {
-        list[i].config = t->listen[i];
-        list[i].fd = take_old(old, n, &t->listen[i]);
-        if (list[i].fd >= 0)
-            watch(&list[i]);
-    }
+    n_list = 0;
+    for (i = 0; i < n_vips; i++)
+        add(&vip[i], old, n);
+    for (i = 0; i < t->n_listens; i++)
+        add(&t->listen[i], old, n);
     for (i = 0; i < n; i++) {
         lost |= old[i].fd >= 0;
         close_one(&old[i]);
@@ -126,21 +154,56 @@ int store_tcp_served_stays(const char *name, int fd)
     return l && l->fd >= 0 && store_listener_is_same(l->fd, fd);
 }
 
+/* Why it listens there, for the log. */
+static const char *reason(const store_tcp_served_t *l, char to[STORE_NAME + 32])
+{
+    if (store_tcp_served_is_vip(l))
+        return "AppStoreVirtualIP";
+    snprintf(to, STORE_NAME + 32, "AppStoreListen for space %s",
+             l->config.space);
+    return to;
+}
+
+static void note_failure(store_tcp_served_t *l)
+{
+    char why[STORE_NAME + 32], address[STORE_ADDRESS_TEXT];
+    const char *error = strerror(errno);
+
+    if (store_note_is_due(&l->failed_at, clock_ms()))
+        store_note(STORE_ERROR,
+                   "the store cannot listen at %s, port %u (%s): %s; it tries "
+                   "again each second",
+                   store_address_text(&l->config.address, address),
+                   l->config.port, reason(l, why), error);
+}
+
+static void note_success(store_tcp_served_t *l)
+{
+    char address[STORE_ADDRESS_TEXT];
+
+    if (l->failed_at != 0)
+        store_note(STORE_NOTICE, "the store listens at %s, port %u now",
+                   store_address_text(&l->config.address, address),
+                   l->config.port);
+    l->failed_at = 0;
+}
+
 static void open_one(store_tcp_served_t *l)
 {
+    const store_config_listen_t *c = &l->config;
     char name[STORE_NAME];
 
-    l->fd = store_tcp_listener_make(&l->config.address, l->config.port);
+    l->fd = store_tcp_served_is_vip(l)
+                ? store_vip_listen(&c->address, c->port)
+                : store_tcp_listener_make(&c->address, c->port);
     if (l->fd < 0 || watch(l) != 0) {
-        store_note(STORE_ERROR, "AppStoreListen %s for space %s: %s",
-                   name_of(&l->config, name) + 1, l->config.space,
-                   strerror(errno));
+        note_failure(l);
         return;
     }
-    if (store_mailbox_put(name_of(&l->config, name), l->fd) != 0)
+    note_success(l);
+    if (store_mailbox_put(name_of(c, name), l->fd) != 0)
         store_note(STORE_WARN,
-                   "the socket of AppStoreListen %s cannot be kept while no "
-                   "store runs: %s",
+                   "the listener at %s cannot be kept while no store runs: %s",
                    name + 1, strerror(errno));
 }
 

@@ -2,7 +2,6 @@
 
 #include "store/server/vip_clients.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -11,30 +10,25 @@
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/relay.h"
 #include "store/cluster/role.h"
-#include "store/cluster/vip.h"
-#include "store/note.h"
 #include "store/server/accept.h"
+#include "store/server/guests.h"
 #include "store/server/loop.h"
 #include "store/server/shortage.h"
 #include "store/server/vip_relay.h"
 
 #define AT_ONCE 64   /* then other events have a turn */
-#define GUESTS  1024 /* connections of peers that have sent nothing yet */
 #define KIND    2    /* bytes that show whether it is a relay */
 #define TLS     0x16 /* first byte of its handshake */
 
 /* A connection of a peer. It is read by no worker yet. */
-typedef struct guest {
-    struct guest *next, *previous;
+typedef struct {
+    store_guest_t in_list;
     int fd;
     int need; /* bytes of its first packet that have to be there */
 } guest_t;
 
 static const store_cluster_hooks_t *hooks;
-static int listeners[2] = {-1, -1};
-static int watched[2];
-static guest_t *guests;
-static unsigned n_guests;
+static store_guests_t guests;
 
 /* ---- to a worker ---- */
 
@@ -64,13 +58,7 @@ static void serve_open(int fd)
 static void remove_guest(guest_t *g)
 {
     store_loop_unwatch(g->fd);
-    if (g->previous)
-        g->previous->next = g->next;
-    else
-        guests = g->next;
-    if (g->next)
-        g->next->previous = g->previous;
-    n_guests--;
+    store_guests_remove(&guests, &g->in_list);
     free(g);
 }
 
@@ -162,20 +150,27 @@ static void on_guest(void *ctx)
 
 static void add_guest(int fd)
 {
-    guest_t *g = n_guests < GUESTS ? calloc(1, sizeof *g) : NULL;
+    guest_t *g = calloc(1, sizeof *g);
 
-    if (!g || store_loop_watch(fd, on_guest, g) != 0) {
+    if (!g || store_loop_watch(fd, on_guest, g) != 0 ||
+        store_guests_add(&guests, &g->in_list, clock_ms()) != 0) {
+        store_loop_unwatch(fd);
         free(g);
         close(fd);
         return;
     }
     g->fd = fd;
-    g->next = guests;
-    if (guests)
-        guests->previous = g;
-    guests = g;
-    n_guests++;
     ask_for(g, KIND);
+}
+
+/* A relay names its space at once. So this is a client, or the rest of a packet
+ * does not come. */
+static void end_wait(guest_t *g)
+{
+    if (g->need == KIND)
+        begin_open(g);
+    else
+        end_guest(g);
 }
 
 /* ---- listeners ---- */
@@ -204,9 +199,8 @@ static void take(int fd, const struct sockaddr_storage *from)
 }
 
 /* Somebody has reached the address, so it is here. Netlink may say it later. */
-static void on_listener(void *ctx)
+void store_vip_clients_accept(int listener)
 {
-    int *listener = ctx;
     struct sockaddr_storage from;
     socklen_t size;
     int i, fd;
@@ -215,10 +209,10 @@ static void on_listener(void *ctx)
         store_role_tick(clock_ms());
     for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
         size = sizeof from;
-        fd = accept4(*listener, (struct sockaddr *)&from, &size,
+        fd = accept4(listener, (struct sockaddr *)&from, &size,
                      SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
-            store_shortage(*listener);
+            store_shortage(listener);
             return;
         }
         store_cluster_set_options(fd);
@@ -226,53 +220,23 @@ static void on_listener(void *ctx)
     }
 }
 
-void store_vip_clients_tick(void)
+void store_vip_clients_tick(int64_t now)
 {
-    int i;
+    store_guest_t *late;
 
-    for (i = 0; i < 2; i++)
-        if (listeners[i] >= 0 && !watched[i])
-            watched[i] =
-                store_loop_watch(listeners[i], on_listener, &listeners[i]) == 0;
-    store_vip_relay_tick();
+    while ((late = store_guests_late(&guests, now)))
+        end_wait((guest_t *)late);
+    store_vip_relay_tick(now);
 }
 
-int store_vip_clients_begin(const store_cluster_hooks_t *h)
+void store_vip_clients_begin(const store_cluster_hooks_t *h)
 {
-    const uint16_t ports[] = {h->config->port_memcache,
-                              h->config->port_counter};
-    char vip[STORE_ADDRESS_TEXT];
-    int i;
-
     hooks = h;
-    if (h->config->vip.family == AF_UNSPEC)
-        return 0;
-    for (i = 0; i < 2; i++) {
-        listeners[i] = store_vip_listen(&h->config->vip, ports[i]);
-        if (listeners[i] < 0) {
-            store_note(STORE_ERROR,
-                       "the store cannot listen at %s, port %u: %s",
-                       store_address_text(&h->config->vip, vip), ports[i],
-                       strerror(errno));
-            return -1;
-        }
-    }
-    store_vip_clients_tick();
-    return 0;
 }
 
 void store_vip_clients_end(void)
 {
-    int i;
-
-    for (i = 0; i < 2; i++)
-        if (listeners[i] >= 0) {
-            if (watched[i])
-                store_loop_unwatch(listeners[i]);
-            close(listeners[i]);
-            listeners[i] = -1;
-        }
-    while (guests)
-        end_guest(guests);
+    while (guests.first)
+        end_guest((guest_t *)guests.first);
     store_vip_relay_end();
 }

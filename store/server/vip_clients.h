@@ -18,14 +18,17 @@
 
 #include "store/cluster/cluster.h"
 
-/** Listen at both ports. Without a virtual address: nothing. What fails is
- * logged. @return 0, or -1 */
-int store_vip_clients_begin(const store_cluster_hooks_t *);
+/** Before the first connection. The hooks must stay. */
+void store_vip_clients_begin(const store_cluster_hooks_t *);
 
-/** Once a second: accept again after a lack of descriptors. */
-void store_vip_clients_tick(void);
+/** Accept what waits at this listener of the virtual address, up to a limit. */
+void store_vip_clients_accept(int listener);
 
-/** Close listeners, and connections that no worker has. */
+/** Once a second: decide what becomes of connections that have been silent for
+ * too long. */
+void store_vip_clients_tick(int64_t now);
+
+/** Close connections that no worker has. */
 void store_vip_clients_end(void);
 
 #endif

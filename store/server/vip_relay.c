@@ -11,22 +11,21 @@
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/pump.h"
 #include "store/cluster/relay.h"
+#include "store/server/guests.h"
 #include "store/server/loop.h"
 
-#define LIMIT     10000 /* ms until the space is named */
-#define NOT_FOUND 1     /* status of a reply */
+#define NOT_FOUND 1 /* status of a reply */
 
-typedef struct guest {
-    struct guest *next, *previous;
+typedef struct {
+    store_guest_t in_list;
     const store_cluster_hooks_t *hooks;
     store_stream_t *stream;
     int is_secure;
-    int64_t until;
     size_t n;
     unsigned char packet[STORE_VIP_PACKET];
 } guest_t;
 
-static guest_t *guests;
+static store_guests_t guests;
 
 /* ---- the packet ---- */
 
@@ -67,12 +66,7 @@ static store_stream_t *remove_guest(guest_t *g)
     store_stream_t *stream = g->stream;
 
     store_loop_unwatch(store_stream_fd(stream));
-    if (g->previous)
-        g->previous->next = g->next;
-    else
-        guests = g->next;
-    if (g->next)
-        g->next->previous = g->previous;
+    store_guests_remove(&guests, &g->in_list);
     free(g);
     return stream;
 }
@@ -164,35 +158,28 @@ void store_vip_relay_take(const store_cluster_hooks_t *hooks, int fd)
         store_stream_make(fd, 1, config->secret, config->n_secret);
     guest_t *g = stream ? calloc(1, sizeof *g) : NULL;
 
-    if (!g || store_loop_watch(fd, on_guest, g) != 0) {
+    if (!g || store_loop_watch(fd, on_guest, g) != 0 ||
+        store_guests_add(&guests, &g->in_list, clock_ms()) != 0) {
+        store_loop_unwatch(fd);
         store_stream_close(stream);
         free(g);
         return;
     }
     g->hooks = hooks;
     g->stream = stream;
-    g->until = clock_ms() + LIMIT;
-    g->next = guests;
-    if (guests)
-        guests->previous = g;
-    guests = g;
 }
 
-void store_vip_relay_tick(void)
+void store_vip_relay_tick(int64_t now)
 {
-    int64_t now = clock_ms();
-    guest_t *g, *next;
+    store_guest_t *late;
 
-    for (g = guests; g; g = next) {
-        next = g->next;
-        if (now >= g->until)
-            end_guest(g);
-    }
+    while ((late = store_guests_late(&guests, now)))
+        end_guest((guest_t *)late);
 }
 
 void store_vip_relay_end(void)
 {
-    while (guests)
-        end_guest(guests);
+    while (guests.first)
+        end_guest((guest_t *)guests.first);
     store_pump_end();
 }

@@ -32,7 +32,7 @@ void store_vip_relay_name(const unsigned char *packet, size_t size,
 void store_vip_relay_take(const store_cluster_hooks_t *, int fd);
 
 /** Once a second: close those that are too slow. */
-void store_vip_relay_tick(void);
+void store_vip_relay_tick(int64_t now);
 
 void store_vip_relay_end(void);
 

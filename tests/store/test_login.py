@@ -145,10 +145,11 @@ def test_port_is_taken(open_store: TcpStore) -> None:
         open_store.listen(port, "blog")
         open_store.write_table()
         open_store.ring()
-        open_store.wait_logged(f"AppStoreListen 127.0.0.1 {port} for space "
-                               "blog: Address already in use")
-    open_store.ring()
+        open_store.wait_logged(
+            f"the store cannot listen at 127.0.0.1, port {port} (AppStoreListen "
+            "for space blog): Address already in use")
     open_store.wait_until_open(port)
+    open_store.wait_logged(f"the store listens at 127.0.0.1, port {port} now")
 
 
 def test_connection_limit() -> None:

@@ -80,7 +80,7 @@ static int setup(void **state)
     assert_non_null(temporary_dir(directory, "store-served"));
     shelf_open(&shelf, 16, 1);
     store_served_begin(&hooks);
-    store_tcp_served_begin(on_tcp);
+    store_tcp_served_begin(&(store_cluster_t){.n_peers = 0}, on_tcp);
     return 0;
 }
 

@@ -1,0 +1,39 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/guests.h"
+
+#include <stddef.h>
+
+int store_guests_add(store_guests_t *list, store_guest_t *g, int64_t now)
+{
+    if (list->n >= STORE_GUESTS_MAX)
+        return -1;
+    g->until = now + STORE_GUESTS_TIME;
+    g->next = NULL;
+    g->previous = list->last;
+    if (list->last)
+        list->last->next = g;
+    else
+        list->first = g;
+    list->last = g;
+    list->n++;
+    return 0;
+}
+
+void store_guests_remove(store_guests_t *list, store_guest_t *g)
+{
+    if (g->previous)
+        g->previous->next = g->next;
+    else
+        list->first = g->next;
+    if (g->next)
+        g->next->previous = g->previous;
+    else
+        list->last = g->previous;
+    list->n--;
+}
+
+store_guest_t *store_guests_late(const store_guests_t *list, int64_t now)
+{
+    return list->first && now >= list->first->until ? list->first : NULL;
+}

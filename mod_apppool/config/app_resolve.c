@@ -15,6 +15,7 @@
 #include "mod_apppool/config/max_workers.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
+#include "mod_apppool/config/store_user.h"
 #include "shm/slots/group.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/userdb.h"
@@ -236,6 +237,7 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
     apppool_app_label_all(p, apppool_app_all());
     warn_misplaced();
     good &= check_pool(main_server) & apppool_store_check() &
-            apppool_store_cluster_check(p, main_server);
+            apppool_store_cluster_check(p, main_server) &
+            apppool_store_user_check(main_server);
     return good ? OK : !OK;
 }

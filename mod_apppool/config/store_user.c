@@ -5,6 +5,7 @@
 #include <apr_strings.h>
 #include <errno.h>
 #include <grp.h>
+#include <http_log.h>
 #include <pwd.h>
 #include <stdint.h>
 #include <string.h>
@@ -14,6 +15,8 @@
 #include "mod_apppool/config/config.h"
 #include "mod_apppool/config/value.h"
 #include "spawner/shared/userdb.h"
+
+APLOG_USE_MODULE(apppool);
 
 #define OWN_USER "apppool-store"
 
@@ -119,4 +122,24 @@ void apppool_store_user(const server_rec *main_server, uid_t *uid, gid_t *gid)
     }
     *uid = ap_unixd_config.user_id;
     *gid = ap_unixd_config.group_id;
+}
+
+int apppool_store_user_check(const server_rec *main_server)
+{
+    const apppool_server_t *server =
+        ap_get_module_config(main_server->module_config, &apppool_module);
+    uid_t uid;
+    gid_t gid;
+
+    apppool_store_user(main_server, &uid, &gid);
+    if (!server->store_key || geteuid() != 0 || uid != ap_unixd_config.user_id)
+        return 1;
+    ap_log_error(
+        APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, NULL,
+        "apppool: AppStoreKey %s: the store runs as the user of httpd, "
+        "so each program that httpd runs could read the secret. Name "
+        "another user with AppStoreUser, or make one: useradd "
+        "--system " OWN_USER,
+        server->store_key);
+    return 0;
 }

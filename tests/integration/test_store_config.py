@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from harness.httpd import Httpd
+from harness.httpd import USER, Httpd
 from harness.store import Store
 from test_config import refused
 from test_store_host import environment
@@ -247,6 +247,26 @@ def test_key_file_of_another(httpd: Httpd) -> None:
 SECRET = bytes(range(1, 41))
 
 
+def own_user() -> list[str]:
+    """For a store that has a secret."""
+    return ["AppStoreUser games"] if os.getuid() == 0 else []
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root has other users")
+def test_key_and_the_user_of_httpd(httpd: Httpd) -> None:
+    """PHP and CGI programs of httpd could read the table."""
+    key = httpd.dir / "store.key"
+    key.write_bytes(SECRET)
+    key.chmod(0o600)
+    httpd.directives += [f"AppStoreKey {key}", f"AppStoreUser {USER}"]
+    done = httpd.test()
+    assert done.returncode != 0
+    assert f"AppStoreKey {key}: the store runs as the user of httpd" in \
+        done.stdout
+    httpd.directives[-1] = "AppStoreUser games"
+    assert httpd.test().returncode == 0
+
+
 @pytest.mark.parametrize("has_key", [False, True])
 def test_table_and_environment(httpd: Httpd, store: Store,
                                has_key: bool) -> None:
@@ -262,7 +282,7 @@ def test_table_and_environment(httpd: Httpd, store: Store,
         key = httpd.dir / "store.key"
         key.write_bytes(SECRET + b"\n")
         key.chmod(0o600)
-        httpd.directives.append(f"AppStoreKey {key}")
+        httpd.directives += [f"AppStoreKey {key}", *own_user()]
     httpd.start()
     store.wait_for("start")
     table = httpd.runtime / "m" / "table"

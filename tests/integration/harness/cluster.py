@@ -28,7 +28,8 @@ class Hosted(Httpd):
         key.write_text(KEY)
         peers = " ".join(other.address for other in host.network.nodes)
         self.directives += [f"AppStoreVirtualIP {VIP}",
-                            f"AppStorePeers {peers}", f"AppStoreKey {key}"]
+                            f"AppStorePeers {peers}", f"AppStoreKey {key}",
+                            "AppStoreUser games"]
         place = self.dir / "keepalived"
         place.mkdir()
         self.keepalived = Keepalived(

@@ -11,9 +11,13 @@
 #include "ctl/status_table.h"
 #include "spawner/shared/app_word.h"
 
+/* Not table_text(): it is compared with others, and goes back to the store. */
 static const char *name_of(const json_t *spaces, size_t i)
 {
-    return table_text(json_array_get(spaces, i), "name");
+    const char *name =
+        json_string_value(json_object_get(json_array_get(spaces, i), "name"));
+
+    return name ? name : "";
 }
 
 static int give(const char *name, char **space)
@@ -28,7 +32,8 @@ static int list(int status, const json_t *spaces)
     size_t i;
 
     for (i = 0; i < json_array_size(spaces); i++)
-        fprintf(stderr, "  %s\n", name_of(spaces, i));
+        fprintf(stderr, "  %s\n",
+                table_text(json_array_get(spaces, i), "name"));
     return status;
 }
 

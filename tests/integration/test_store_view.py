@@ -288,3 +288,23 @@ def test_usage(httpd: Httpd, shop: Space) -> None:
         assert done.stderr.startswith("apppoolctl: "), words
     assert complete(httpd, "store", "fl") == ["flush"]
     assert complete(httpd, "store", "keys", "") == ["blog", "shop"]
+
+
+def test_the_end_of_a_name_among_many(httpd: Httpd) -> None:
+    """No other space is taken for it, above all not by flush."""
+    httpd.directives.append("AppStoreSave Off")
+    names = [f"app{n}" for n in range(7)]
+    for name in names:
+        httpd.app(name, "AppStore 8M")
+    httpd.start()
+    for name in names:
+        space = Space(httpd, name)
+        space.set(f"of-{name}", "1")
+        space.close()
+    for name in names:
+        assert httpd.ctl("store", "keys", name).stdout.split()[-1] == \
+            f"of-{name}"
+    assert httpd.ctl("store", "flush", names[0]).returncode == 0
+    assert httpd.ctl("store", "keys", names[0]).stdout == ""
+    for name in names[1:]:
+        assert f"of-{name}" in httpd.ctl("store", "keys", name).stdout

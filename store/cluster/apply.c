@@ -230,8 +230,10 @@ static int choose_space(store_apply_t *a, const char *key,
     memcpy(name, key, p->klen);
     a->has_space = 1;
     a->space = a->hooks->find(name);
-    if (a->space)
-        store_space_raise_cas(a->space, p->number);
+    if (!a->space)
+        return 0;
+    store_space_raise_cas(a->space, p->number);
+    store_space_flush_at(a->space, exptime_here(p->exptime));
     return 0;
 }
 

@@ -63,6 +63,8 @@ static int send_change(store_present_t *p, store_sender_t *to,
         return 0;
     if (c->kind == STORE_CHANGE_FLUSH)
         return send_flush(p, to, c);
+    if (c->kind == STORE_CHANGE_FLUSH_LATER)
+        return store_sender_space(to, c->space);
     item = look_up(c, &absent);
     if (item)
         return send_item(to, c, item);

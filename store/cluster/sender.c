@@ -34,7 +34,8 @@ static int name_space(store_sender_t *s, const store_space_t *space)
 {
     store_packet_t p = {.opcode = STORE_WIRE_SPACE,
                         .klen = (uint8_t)strlen(space->name),
-                        .number = STORE_GET(space->entry->cas)};
+                        .number = STORE_GET(space->entry->cas),
+                        .exptime = on_host(STORE_GET(space->entry->flush_at))};
 
     if (!s->ours || s->space == space)
         return 0;

@@ -23,7 +23,7 @@ typedef struct {
 } store_sender_t;
 
 /** Name a space, also one without items: a slave has to know which cas were
- * given. To a slave of ours. */
+ * given, and when a flush is due. To a slave of ours. */
 int store_sender_space(store_sender_t *, const store_space_t *);
 
 /** An item, to which the caller has a reference. */

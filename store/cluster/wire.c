@@ -37,7 +37,7 @@ static const form_t *form_of(uint8_t opcode)
                         delete = {0, 1, STORE_KEY_MAX, 0},
                         touch = {4, 1, STORE_KEY_MAX, 0},
                         hello = {12, 0, 0, STORE_WIRE_HELLO_MAX},
-                        space = {8, 1, STORE_NAME - 1, 0},
+                        space = {12, 1, STORE_NAME - 1, 0},
                         complete = {0, 0, 0, 0}, flushed = {8, 0, 0, 0};
 
     switch (opcode) {
@@ -75,6 +75,9 @@ static void put_extras(const store_packet_t *p, unsigned char *to)
         put(to + 4, p->number, 8);
         break;
     case STORE_WIRE_SPACE:
+        put(to, p->number, 8);
+        put(to + 8, p->exptime, 4);
+        break;
     case STORE_WIRE_FLUSHED:
         put(to, p->number, 8);
         break;
@@ -98,6 +101,9 @@ static void get_extras(store_packet_t *p, const unsigned char *from)
         p->number = get(from + 4, 8);
         break;
     case STORE_WIRE_SPACE:
+        p->number = get(from, 8);
+        p->exptime = (uint32_t)get(from + 8, 4);
+        break;
     case STORE_WIRE_FLUSHED:
         p->number = get(from, 8);
         break;

@@ -10,14 +10,16 @@
  *       touch (Touch)            1c    exptime 4           key
  *     only between two of ours
  *       hello (both directions)  e0    version 4, clock 8         "NAME SIZE\n"...
- *       space                    e1    cas counter 8       name
+ *       space                    e1    cas counter 8,      name
+ *                                      flush time 4
  *       complete                 e2
  *       flushed                  e3    cas 8
  *
  * Each packet is a request (magic 0x80). The cas field has the cas of the item;
  * yrmcds ignores it. The opaque field of a set has the bits of the item
  * (STORE_STALE, STORE_TOKEN_SENT, STORE_CAS_CHOSEN, STORE_KEY_BINARY); yrmcds
- * ignores it. exptime is absolute, in seconds since 1970 on the sender's host.
+ * ignores it. exptime and flush time are absolute, in seconds since 1970 on the
+ * sender's host. A flush time of 0: no flush is to come.
  * A slave sends one NUL byte a second while nothing arrives. A slave of ours
  * sends hello first.
  *
@@ -33,7 +35,7 @@
 
 #include "store/format.h"
 
-#define STORE_WIRE_VERSION    1
+#define STORE_WIRE_VERSION    2
 #define STORE_WIRE_HEAD       24
 #define STORE_WIRE_EXTRAS_MAX 12
 #define STORE_WIRE_VALUE_MAX  (UINT32_C(30) << 20) /* as yrmcds */
@@ -59,7 +61,8 @@ typedef struct {
     uint32_t bits;  /**< opaque */
     uint64_t cas;
     uint32_t flags;   /**< set */
-    uint32_t exptime; /**< set, touch: s since 1970; 0: never */
+    uint32_t exptime; /**< set, touch; space: flush time. s since 1970; 0:
+                         never */
     uint64_t number;  /**< space: cas counter; flushed: cas; hello: clock, s */
     uint32_t version; /**< hello */
 } store_packet_t;

@@ -32,7 +32,8 @@ typedef enum {
     STORE_CHANGE_PUT = 1, /**< a new item was published, or its bits changed */
     STORE_CHANGE_REMOVE,  /**< deleted, evicted, expired or flushed */
     STORE_CHANGE_TOUCH,   /**< only its expiry time has changed */
-    STORE_CHANGE_FLUSH    /**< all items up to this cas are dead; no key */
+    STORE_CHANGE_FLUSH,   /**< all items up to this cas are dead; no key */
+    STORE_CHANGE_FLUSH_LATER /**< a flush has a time now; no key */
 } store_change_kind_t;
 
 /** One change, as a reader gets it. */

@@ -19,7 +19,8 @@
 
 #define BUCKETS 1024 /* that are emptied at once */
 
-/* Held from the note in the list of changes until the items are dead. */
+/* Held from the note in the list of changes until the items are dead. So the
+ * notes are in the order of the flushes. */
 static pthread_mutex_t flushing = PTHREAD_MUTEX_INITIALIZER;
 
 /* @return the entry with this name, or a free one; STORE_SPACES: none */
@@ -177,8 +178,18 @@ void store_space_raise_cas(store_space_t *space, uint64_t cas)
 
 void store_space_flushed(store_space_t *space, uint64_t cas)
 {
+    STORE_SET(space->entry->flush_at, 0);
     raise_to(&space->entry->flushed, cas);
     STORE_ADD(space->entry->flushes, 1);
+}
+
+/* A slave may join between both: it learns the time twice. */
+void store_space_flush_at(store_space_t *space, uint32_t at)
+{
+    pthread_mutex_lock(&flushing);
+    STORE_SET(space->entry->flush_at, at);
+    store_changes_add(space, STORE_CHANGE_FLUSH_LATER, "", 0, 0);
+    pthread_mutex_unlock(&flushing);
 }
 
 void store_space_flush(store_space_t *space, int64_t delay)
@@ -188,9 +199,9 @@ void store_space_flush(store_space_t *space, int64_t delay)
     if (delay <= 0)
         flush(space);
     else
-        STORE_SET(space->entry->flush_at, at < UINT32_MAX && delay < UINT32_MAX
-                                              ? (uint32_t)at
-                                              : UINT32_MAX);
+        store_space_flush_at(space, at < UINT32_MAX && delay < UINT32_MAX
+                                        ? (uint32_t)at
+                                        : UINT32_MAX);
 }
 
 void store_space_tick(store_space_t *space)

@@ -51,14 +51,17 @@ void store_space_await_flushes(void);
  * @{ */
 /** The counter of cas becomes at least that. */
 void store_space_raise_cas(store_space_t *, uint64_t cas);
-/** The items with this cas or a lower one are dead. */
+/** The items with this cas or a lower one are dead. No flush is to come. */
 void store_space_flushed(store_space_t *, uint64_t cas);
+/** A flush is due then. @param at s on the store's clock; 0: no flush */
+void store_space_flush_at(store_space_t *, uint32_t at);
 /** @} */
 
 /** Forget the space, at the end. Its items stay in the memfd. NULL: nothing. */
 void store_space_close(store_space_t *);
 
-/** What is due: a flush with a delay. Once a second, by the main thread. */
+/** What is due: a flush with a delay. Once a second, by the main thread. Not on
+ * a slave: its master flushes. */
 void store_space_tick(store_space_t *);
 
 #endif

@@ -175,7 +175,8 @@ void store_upkeep_tick(int64_t now)
     store_served_t *s;
 
     for (s = store_served_list(); s; s = s->next) {
-        store_space_tick(s->space);
+        if (store_role() != STORE_SLAVE)
+            store_space_tick(s->space);
         log_limits(s, has_disk, now);
     }
     forget_gone(store_clock());

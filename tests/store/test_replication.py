@@ -121,6 +121,20 @@ def test_promotion_keeps_the_data() -> None:
         assert "with the complete copy" in second.output()
 
 
+def test_promotion_keeps_the_time_of_a_flush() -> None:
+    """flush_all with a delay: the master is killed before."""
+    with pair() as (first, second):
+        write(first, b"a", b"1")
+        with local(first) as connection:
+            assert ask(connection, b"flush_all 2\r\n") == b"OK\r\n"
+        sent_all(first, second)
+        first.end(9)
+        first.host.drop_vip()
+        second.host.take_vip()
+        wait_until(lambda: second.figures().role == MASTER, "it is the master")
+        wait_until(lambda: not read(second, b"a"), "it is flushed")
+
+
 def test_slave_forgets_for_a_new_master() -> None:
     """Y7: What only the old master had is gone with it."""
     with pair() as (first, second):

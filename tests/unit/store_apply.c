@@ -213,6 +213,30 @@ static void a_flush_kills_what_is_older(void **state)
     store_apply_free(a);
 }
 
+/* This store flushes if it is the master by then, and has heard of no flush. */
+static void a_flush_may_be_due_later(void **state)
+{
+    uint32_t *flush_at = &fake_shelf.space->entry->flush_at;
+    store_apply_t *a = apply_begin(0);
+
+    (void)state;
+    fake_put_begin();
+    fake_put_flush("shop", FAKE_HOUR);
+    fake_put_other(STORE_WIRE_FLUSHED, 25);
+    assert_true(feed(a, SIZE_MAX) >= 0);
+    assert_int_equal(*flush_at, 0);
+    fake_wire.n = 0;
+    fake_put_set("a", 1, 10, 0, 26);
+    fake_put_flush("shop", FAKE_HOUR);
+    assert_true(feed(a, SIZE_MAX) >= 0);
+    store_space_tick(fake_shelf.space);
+    assert_true(shelf_get(&fake_shelf, "a", 1, 10));
+    shelf_later(&fake_shelf, FAKE_HOUR + 2);
+    store_space_tick(fake_shelf.space);
+    assert_false(shelf_get(&fake_shelf, "a", 1, 10));
+    store_apply_free(a);
+}
+
 /* ---- what is wrong ---- */
 
 static void what_no_master_sends_ends_the_connection(void **state)
@@ -348,6 +372,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(an_item_expires_when_its_time_is_over,
                                         fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(a_flush_kills_what_is_older, fake_setup,
+                                        fake_teardown),
+        cmocka_unit_test_setup_teardown(a_flush_may_be_due_later, fake_setup,
                                         fake_teardown),
         cmocka_unit_test_setup_teardown(
             what_no_master_sends_ends_the_connection, fake_setup,

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/master.h"
@@ -15,6 +16,7 @@
 #include "tests/unit/support/slave.h"
 
 #define MANY 500
+#define HOUR 3600
 #define SOON 300 /* ms: far longer than the copy of a few items takes */
 
 static int setup(void **state)
@@ -162,6 +164,49 @@ static void a_flush_at_the_very_instant_of_a_join(void **state)
     pthread_barrier_destroy(&noted);
 }
 
+/* A slave that is promoted flushes then. */
+static void a_flush_that_is_due_later(void **state)
+{
+    slave_t *before, *after;
+    const store_packet_t *named;
+    unsigned n;
+
+    (void)state;
+    before = slave_join("127.0.0.1", 1);
+    assert_true(slave_read(before, STORE_WIRE_COMPLETE, 1));
+    named = &before->last[STORE_WIRE_SPACE];
+    assert_int_equal(named->exptime, 0);
+    n = before->packets[STORE_WIRE_SPACE];
+    store_space_flush(blog, HOUR);
+    store_changes_ring();
+    assert_true(slave_read(before, STORE_WIRE_SPACE, n + 1));
+    assert_string_equal(before->space, "blog");
+    assert_in_range(named->exptime, time(NULL) + HOUR - SLAVE_WAIT / 1000,
+                    time(NULL) + HOUR + 1);
+    after = slave_join("127.0.0.2", 1);
+    assert_true(slave_read(after, STORE_WIRE_COMPLETE, 1));
+    assert_in_range(after->last[STORE_WIRE_SPACE].exptime, named->exptime - 1,
+                    named->exptime + 1);
+    store_space_flush(blog, 0);
+    store_changes_ring();
+    assert_true(slave_read(before, STORE_WIRE_FLUSHED, 1));
+    slave_close(before);
+    slave_close(after);
+}
+
+static void a_yrmcds_hears_of_no_later_flush(void **state)
+{
+    slave_t *s = slave_join("127.0.0.1", 0);
+
+    (void)state;
+    master_wait_log("has the whole copy");
+    store_space_flush(shelf.space, HOUR);
+    slave_catch_up(s);
+    assert_int_equal(s->packets[STORE_WIRE_SPACE], 0);
+    slave_is_same(s, shelf.space);
+    slave_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +218,10 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_flush_at_the_very_instant_of_a_join,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(a_flush_that_is_due_later, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_yrmcds_hears_of_no_later_flush, setup,
+                                        teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,10 @@ static void what_is_written_is_read(void **state)
         {.opcode = STORE_WIRE_TOUCH, .klen = 9, .exptime = 1700000000},
         {.opcode = STORE_WIRE_HELLO, .version = 1, .number = 1700000000},
         {.opcode = STORE_WIRE_HELLO, .value = STORE_WIRE_HELLO_MAX},
-        {.opcode = STORE_WIRE_SPACE, .klen = 63, .number = UINT64_MAX - 1},
+        {.opcode = STORE_WIRE_SPACE,
+         .klen = 63,
+         .number = UINT64_MAX - 1,
+         .exptime = 123456},
         {.opcode = STORE_WIRE_COMPLETE},
         {.opcode = STORE_WIRE_FLUSHED, .number = 77},
     };

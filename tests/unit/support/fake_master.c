@@ -126,6 +126,14 @@ void fake_put_space(const char *name, uint64_t cas)
              "");
 }
 
+void fake_put_flush(const char *name, int64_t delay)
+{
+    fake_put((store_packet_t){.opcode = STORE_WIRE_SPACE,
+                              .number = 1000,
+                              .exptime = (uint32_t)(time(NULL) + delay)},
+             name, "");
+}
+
 void fake_put_set(const char *key, uint32_t seed, uint32_t length,
                   int64_t lives, uint64_t cas)
 {

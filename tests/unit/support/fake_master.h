@@ -45,6 +45,7 @@ int fake_teardown(void **state);
 void fake_put(store_packet_t, const char *key, const char *value);
 void fake_put_hello(const char *list);
 void fake_put_space(const char *name, uint64_t cas);
+void fake_put_flush(const char *name, int64_t delay);
 void fake_put_set(const char *key, uint32_t seed, uint32_t length,
                   int64_t lives, uint64_t cas);
 void fake_put_delete(const char *key);

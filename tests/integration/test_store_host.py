@@ -236,6 +236,8 @@ def test_killed_httpd(httpd: Httpd, store: Store) -> None:
     for pid in (httpd.pid, httpd.watchdog_now(), httpd.spawner_now(),
                 *httpd.children()):
         procs.kill9(pid)
+    assert httpd.process is not None
+    httpd.process.wait(40)  # until then, its pid counts as a running httpd
     httpd.log.expect(sentences.PARENT_GONE, sentences.PID_FILE)
     httpd.start()
     assert store.wait_for("stop")["pid"] == first["pid"]

@@ -16,6 +16,7 @@
 #include "shm/lock/lock.h"
 #include "shm/view/snapshot.h"
 #include "tests/unit/support/memory.h"
+#include "tests/unit/support/repeats.h"
 #include "tests/unit/support/scene.h"
 
 static void a_snapshot_waits_for_the_lock_holder(void **state)
@@ -87,12 +88,12 @@ static void what_changes_meanwhile_is_copied_again(void **state)
     pthread_t thread;
     apr_pool_t *mine;
     apl_pool_t *copy;
-    int i, n = 0;
+    unsigned i, n = 0;
 
     (void)state;
     s->pool.header->counters.gone = s->pool.children[1].config;
     pthread_create(&thread, NULL, write_both, &w);
-    for (i = 0; i < 3000; i++) {
+    for (i = 0; i < repeats(3000); i++) {
         apr_pool_create(&mine, memory);
         if (apl_snapshot_take(&copy, &s->pool, mine) == APR_SUCCESS) {
             assert_int_equal(copy->header->counters.gone,

@@ -13,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "tests/unit/support/repeats.h"
 #include "tests/unit/support/shelf.h"
 
 static shelf_t shelf;
@@ -29,7 +30,7 @@ static void *write_keys(void *arg)
     unsigned seed = (unsigned)(uintptr_t)arg, i;
     char key[8];
 
-    for (i = 0; i < STEPS; i++) {
+    for (i = 0; i < repeats(STEPS); i++) {
         seed = seed * 1103515245 + 12345;
         snprintf(key, sizeof key, "%u", (seed >> 8) % KEYS);
         if (seed % 7 == 0)
@@ -118,7 +119,7 @@ static void y32_a_reader_that_joins_loses_nothing(void **state)
     }
     for (i = 0; i < WRITERS; i++)
         pthread_join(threads[i], NULL);
-    assert_true(cursor.n > STEPS);
+    assert_true(cursor.n > repeats(STEPS));
     for (i = 0; i < KEYS; i++) {
         char key[8];
         uint64_t had = copy[i];

@@ -105,12 +105,19 @@ class Cluster:
         return found[0]
 
     def settled(self) -> Node:
-        """Wait until there is a master, and all others have the whole copy."""
-        master = self.master()
+        """Wait until there is a master, and all others have the whole copy. On
+        a busy machine the address may move meanwhile."""
         others = len(self.running) - 1
-        wait_until(lambda: master.member.slaves() >= others,
-                   f"{others} slaves of {master} are complete", each=0.05)
-        return master
+        found: list[Node] = []
+
+        def complete() -> bool:
+            found[:] = [self.master()]
+            try:
+                return found[0].member.slaves() >= others
+            except OSError:
+                return False
+        wait_until(complete, f"{others} slaves are complete", each=0.05)
+        return found[0]
 
     def others(self, node: Node) -> list[Node]:
         return [other for other in self.running if other is not node]

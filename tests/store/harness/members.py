@@ -121,7 +121,7 @@ class YrmcdsMember(Member):
     def slaves(self) -> int:
         """The second collection of garbage after a slave has come ends after
         the copy."""
-        with self.over_tcp() as connection:
+        with self.over_tcp(seconds=5) as connection:
             stats = ask(connection, b"stats\r\n", b"END\r\n").decode()
         pid, collections, slaves = (int(re.findall(
             rf"STAT {name} (\d+)", stats)[0])

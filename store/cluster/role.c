@@ -82,7 +82,8 @@ static void listen_for_slaves(void)
         take_slaves();
 }
 
-/* The master may have given more than this slave has heard of. */
+/* The master may have given more than this host has heard of, as a slave, or
+ * before a stop of all hosts. */
 static void raise_cas(void)
 {
     store_space_t *space;
@@ -190,6 +191,7 @@ static int begin_slave(void)
 
 static int begin_master(void)
 {
+    raise_cas();
     set_role(STORE_MASTER);
     STORE_SET(role.figures->complete, 1);
     store_note(STORE_NOTICE, "%s is at this host: the store is the master",

@@ -17,9 +17,10 @@
  * has gone. Without such a report, a second look has to find the same.
  *
  * A slave whose connection to the master has ended looks for the address for
- * 5 s, each 100 ms. A promotion joins the follower, raises the cas counter of
- * each space by STORE_CAS_GAP, so that no cas is given twice, takes slaves, and
- * serves the clients that waited.
+ * 5 s, each 100 ms. A promotion joins the follower, takes slaves, and serves the
+ * clients that waited. A host that becomes the master, also one that begins as
+ * the master, raises the cas counter of each space by STORE_CAS_GAP first. So no
+ * cas is given twice, although another host was the master in the meantime.
  *
  * Lock:  the main thread; store_role() any thread.
  */

@@ -11,7 +11,7 @@ from harness.cluster import ByHand, ByTurns, Cluster, Node
 from harness.failover import Failover
 from harness.figures import MASTER
 from harness.members import StoreMember, store
-from harness.pairs import holds, read, write
+from harness.pairs import cas_of, holds, local, read, write
 from harness.servers import wait_until
 from hosts.network import Host
 
@@ -81,15 +81,27 @@ def test_stop_and_start_of_all(cluster: Cluster, seed: int,
     print(f"{checker.acknowledged} changes")
 
 
+def given(member: StoreMember) -> list[int]:
+    """The cas values of some changes."""
+    found = []
+    for _ in range(5):
+        write(member, b"b", b"1")
+        with local(member) as connection:
+            found.append(cas_of(connection, b"b"))
+    return found
+
+
 def test_the_first_master_wins() -> None:
     """A host that was stopped earlier gets the address first. The later changes
-    are in the file of the other one, which forgets them when it joins."""
+    are in the file of the other one, which forgets them when it joins. Whoever
+    remembers their cas changes nothing by it."""
     with ByHand(saves, saves) as pair:
         late, early = pair.nodes
         write(of(late), b"a", b"kept by both")
         wait_until(lambda: holds(of(early), b"kept by both"), "it has it")
         stop(early)
         write(of(late), b"a", b"kept by one")
+        lost = given(of(late))
         stop(late)
         late.drop()
         early.take()
@@ -100,3 +112,4 @@ def test_the_first_master_wins() -> None:
         assert of(early).figures().role == MASTER
         assert read(of(early), b"a") == read(of(late), b"a") == b"kept by both"
         assert of(late).logged("has forgotten its items")
+        assert not set(lost) & set(given(of(early)))

@@ -499,6 +499,10 @@ relay_scene_sources = \
 	tests/unit/support/relay_echo.c \
 	tests/unit/support/relay_scene.c
 
+# The virtual address, and peers.
+vip_scene_sources = \
+	tests/unit/support/vip_scene.c
+
 # A master of that store, and slaves.
 slave_sources = \
 	tests/unit/support/master.c \
@@ -676,6 +680,7 @@ unit_tests = \
 	tests/unit/store_chunk \
 	tests/unit/store_follower \
 	tests/unit/store_vip \
+	tests/unit/store_vip_relay \
 	tests/unit/store_role \
 	tests/unit/store_config \
 	tests/unit/store_config_cluster \
@@ -732,6 +737,7 @@ threaded_tests = \
 	tests/unit/store_relay_end \
 	tests/unit/store_lock_threads \
 	tests/unit/store_verbs \
+	tests/unit/store_vip_relay \
 	tests/unit/wake \
 	tests/unit/connection \
 	tests/unit/document_root \

@@ -201,6 +201,7 @@ static int start(void)
     sigset_t all, before;
     int error = prepare() == 0 ? 0 : errno;
 
+    pump.stop = 0;
     if (error == 0) {
         /* Signals are for the main thread. */
         sigfillset(&all);

@@ -1,0 +1,323 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Clients and relays at the virtual address, until a worker has them, and the
+ * pump between a relay that speaks TLS and its worker. */
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/server/guests.h"
+#include "store/server/loop.h"
+#include "store/server/vip_clients.h"
+#include "tests/unit/support/vip_scene.h"
+
+#define LARGE (1 << 20)
+
+static const unsigned char other[STORE_SECRET_MIN] = "another secret";
+
+/* ---- relays with TLS ---- */
+
+static void bytes_go_both_ways(void **state)
+{
+    store_stream_t *s = vip_join();
+    char got[8];
+
+    (void)state;
+    vip_say(s, "get a\r\n", 7);
+    assert_int_equal(recv(vip_served[0], got, 7, MSG_WAITALL), 7);
+    assert_memory_equal(got, "get a\r\n", 7);
+    assert_int_equal(send(vip_served[0], "END\r\n", 5, 0), 5);
+    assert_int_equal(vip_hear(s, got, 5), 5);
+    assert_memory_equal(got, "END\r\n", 5);
+    store_stream_close(s);
+    assert_int_equal(vip_read_to_end(vip_served[0]), 0);
+}
+
+static void *echo(void *ctx)
+{
+    char *bytes = malloc(LARGE);
+    int fd = *(int *)ctx;
+    ssize_t n = recv(fd, bytes, LARGE, MSG_WAITALL);
+
+    if (n > 0 && send(fd, bytes, (size_t)n, MSG_NOSIGNAL) != n)
+        n = 0;
+    shutdown(fd, SHUT_RDWR);
+    free(bytes);
+    return NULL;
+}
+
+/* More than all buffers. The worker ends first, and nothing is lost. */
+static void large_values_arrive_before_the_end(void **state)
+{
+    store_stream_t *s = vip_join();
+    unsigned char *sent = malloc(LARGE), *got = malloc(LARGE), more;
+    pthread_t worker;
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < LARGE; i++)
+        sent[i] = (unsigned char)(i * 7 + i / 256);
+    assert_int_equal(pthread_create(&worker, NULL, echo, &vip_served[0]), 0);
+    vip_say(s, sent, LARGE);
+    assert_int_equal(vip_hear(s, got, LARGE), LARGE);
+    assert_memory_equal(got, sent, LARGE);
+    assert_int_equal(vip_hear(s, &more, 1), 0);
+    pthread_join(worker, NULL);
+    store_stream_close(s);
+    free(sent);
+    free(got);
+}
+
+static void many_relays_end_with_the_store(void **state)
+{
+    store_stream_t *s[VIP_SERVED / 2];
+    char got[8];
+    int i;
+
+    (void)state;
+    for (i = 0; i < VIP_SERVED / 2; i++)
+        s[i] = vip_join();
+    for (i = 0; i < VIP_SERVED / 2; i++)
+        vip_say(s[i], &"0123456789"[i], 1);
+    for (i = 0; i < VIP_SERVED / 2; i++) {
+        assert_int_equal(recv(vip_served[i], got, 1, 0), 1);
+        assert_int_equal(got[0], '0' + i);
+    }
+    store_vip_clients_end();
+    for (i = 0; i < VIP_SERVED / 2; i++) {
+        assert_int_equal(recv(vip_served[i], got, 1, 0), 0);
+        assert_int_equal(vip_hear(s[i], got, 1), 0);
+        store_stream_close(s[i]);
+    }
+}
+
+static void a_packet_may_come_byte_by_byte(void **state)
+{
+    store_stream_t *s = vip_call(vip_secret);
+    unsigned char packet[64], reply[24];
+    size_t i, n = vip_packet("shop", packet);
+
+    (void)state;
+    assert_int_equal(vip_shake_hands(s), 0);
+    for (i = 0; i < n; i++) {
+        vip_say(s, packet + i, 1);
+        store_loop_turn(5);
+    }
+    assert_int_equal(vip_hear(s, reply, 24), 24);
+    vip_wait_served(1);
+    store_stream_close(s);
+}
+
+static void an_unknown_space_is_refused(void **state)
+{
+    store_stream_t *s = vip_call(vip_secret);
+    unsigned char packet[64], reply[25];
+    size_t n = vip_packet("blog", packet);
+
+    (void)state;
+    assert_int_equal(vip_shake_hands(s), 0);
+    vip_say(s, packet, n);
+    assert_int_equal(vip_hear(s, reply, 25), 24);
+    assert_int_equal(reply[7], 1);
+    assert_int_equal(vip_n_served, 0);
+    store_stream_close(s);
+}
+
+static void what_names_no_space_is_closed(void **state)
+{
+    unsigned char packet[64], wrong[][2] = {{0, 0x81}, {1, 0}, {2, 1}, {3, 0},
+                                            {4, 1},    {8, 1}, {11, 9}};
+    size_t i, n;
+
+    (void)state;
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        store_stream_t *s = vip_call(vip_secret);
+
+        n = vip_packet("shop", packet);
+        packet[wrong[i][0]] = wrong[i][1];
+        assert_int_equal(vip_shake_hands(s), 0);
+        vip_say(s, packet, n);
+        assert_int_equal(vip_hear(s, packet, 1), 0);
+        store_stream_close(s);
+    }
+    assert_int_equal(vip_n_served, 0);
+}
+
+static void another_secret_is_refused(void **state)
+{
+    store_stream_t *s = vip_call(other);
+    unsigned char packet[64];
+
+    (void)state;
+    if (vip_shake_hands(s) == 0)
+        assert_int_equal(vip_hear(s, packet, 1), 0);
+    assert_int_equal(vip_n_served, 0);
+    store_stream_close(s);
+}
+
+static void without_tls_a_secret_refuses_relays(void **state)
+{
+    int fd = vip_connect("127.0.0.1");
+    unsigned char packet[64];
+    size_t n = vip_packet("shop", packet);
+
+    (void)state;
+    assert_int_equal(send(fd, packet, n, 0), n);
+    assert_int_equal(vip_read_to_end(fd), 0);
+    assert_int_equal(vip_n_served, 0);
+    close(fd);
+}
+
+/* ---- others ---- */
+
+static void without_a_secret_a_packet_names_the_space(void **state)
+{
+    int fd = vip_connect("127.0.0.1");
+    unsigned char packet[64];
+    size_t n = vip_packet("shop", packet);
+    char got[24];
+
+    (void)state;
+    vip_config.n_secret = 0;
+    assert_int_equal(send(fd, packet, n, 0), n);
+    assert_int_equal(send(fd, "get a\r\n", 7, 0), 7);
+    vip_wait_served(1);
+    assert_ptr_equal(vip_served_space, &vip_shop);
+    assert_int_equal(recv(fd, got, 24, MSG_WAITALL), 24);
+    assert_int_equal(recv(vip_served[0], got, 7, MSG_WAITALL), 7);
+    assert_memory_equal(got, "get a\r\n", 7);
+    close(fd);
+}
+
+/* Whoever it is: what it has sent is for the worker. */
+static void clients_get_the_open_space(void **state)
+{
+    static const char *const from[] = {"127.0.0.1", "127.0.0.2"};
+    char got[8];
+    int i;
+
+    (void)state;
+    memcpy(vip_config.open_space, "open", 5);
+    for (i = 0; i < 2; i++) {
+        int fd = vip_connect(from[i]);
+
+        assert_int_equal(send(fd, "get a\r\n", 7, 0), 7);
+        vip_wait_served(i + 1);
+        assert_ptr_equal(vip_served_space, &vip_open);
+        assert_int_equal(recv(vip_served[i], got, 7, MSG_WAITALL), 7);
+        assert_memory_equal(got, "get a\r\n", 7);
+        close(fd);
+    }
+}
+
+static void without_an_open_space_they_log_in(void **state)
+{
+    int fd = vip_connect("127.0.0.2");
+    int64_t until = clock_ms() + VIP_PATIENCE;
+
+    (void)state;
+    while (vip_n_locked == 0)
+        vip_turn(until);
+    close(fd);
+    fd = vip_connect("127.0.0.2");
+    vip_config.n_secret = 0;
+    vip_read_to_end(fd);
+    assert_int_equal(vip_n_locked, 1);
+    close(fd);
+}
+
+static void a_slave_serves_nobody(void **state)
+{
+    int fd = vip_connect("127.0.0.2");
+
+    (void)state;
+    vip_role = STORE_SLAVE;
+    memcpy(vip_config.open_space, "open", 5);
+    vip_read_to_end(fd);
+    assert_int_equal(vip_n_served, 0);
+    close(fd);
+}
+
+/* Turn until the main thread has it. */
+static void wait_accepted(int n)
+{
+    int64_t until = clock_ms() + VIP_PATIENCE;
+
+    while (vip_tries < n)
+        vip_turn(until);
+}
+
+/* Three peers: one says nothing, one begins with TLS, one with a packet. */
+static void the_time_of_a_peer_ends(void **state)
+{
+    int silent = vip_connect("127.0.0.1"), tls, packet;
+
+    (void)state;
+    wait_accepted(1);
+    tls = vip_connect("127.0.0.1");
+    assert_int_equal(send(tls, "\x16\x03", 2, 0), 2);
+    packet = vip_connect("127.0.0.1");
+    assert_int_equal(send(packet, "\x80\xe1", 2, 0), 2);
+    wait_accepted(3);
+    store_loop_turn(5);
+    store_vip_clients_tick(clock_ms());
+    assert_int_equal(vip_n_locked, 0);
+    store_vip_clients_tick(clock_ms() + STORE_GUESTS_TIME);
+    assert_int_equal(vip_n_locked, 1);
+    vip_read_to_end(tls);
+    vip_read_to_end(packet);
+    close(silent);
+    close(tls);
+    close(packet);
+}
+
+static void without_descriptors_the_listener_rests(void **state)
+{
+    int fd = vip_connect("127.0.0.2"), turns;
+    int64_t began = clock_ms(), until = began + VIP_PATIENCE;
+
+    (void)state;
+    vip_shortage = ENOMEM;
+    for (turns = 0; turns < 100; turns++)
+        store_loop_turn(1);
+    assert_true(vip_tries >= 1);
+    assert_true(vip_tries <= 2 + (clock_ms() - began) / 100);
+    vip_shortage = 0;
+    while (vip_n_locked == 0)
+        vip_turn(until);
+    close(fd);
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, vip_setup, vip_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(bytes_go_both_ways),
+        TEST(large_values_arrive_before_the_end),
+        TEST(many_relays_end_with_the_store),
+        TEST(a_packet_may_come_byte_by_byte),
+        TEST(an_unknown_space_is_refused),
+        TEST(what_names_no_space_is_closed),
+        TEST(another_secret_is_refused),
+        TEST(without_tls_a_secret_refuses_relays),
+        TEST(without_a_secret_a_packet_names_the_space),
+        TEST(clients_get_the_open_space),
+        TEST(without_an_open_space_they_log_in),
+        TEST(a_slave_serves_nobody),
+        TEST(the_time_of_a_peer_ends),
+        TEST(without_descriptors_the_listener_rests),
+    };
+
+    alarm(VIP_PATIENCE / 1000 * 4);
+    signal(SIGPIPE, SIG_IGN);
+    if (store_loop_begin() != 0)
+        return 1;
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -577,7 +577,9 @@ fuzz_programs = \
 	tests/fuzz/pool \
 	tests/fuzz/segment \
 	tests/fuzz/store \
+	tests/fuzz/store_apply \
 	tests/fuzz/store_memory \
+	tests/fuzz/store_peer \
 	tests/fuzz/store_wire \
 	tests/fuzz/table
 

@@ -168,6 +168,9 @@ static const char *why_not_ready(const json_t *store)
                ? "the store has no AppStoreVirtualIP, so it is alone"
            : is(c, "ready")    ? NULL
            : is(c, "handover") ? "a handover: the address has to move"
+           : is(c, "complete")
+               ? "the store does not say that it is: it has just got the "
+                 "copy, or it hangs"
            : is(c, "connected")
                ? "the copy of the master's items is not complete"
                : "the master was lost before the copy was complete, or no "

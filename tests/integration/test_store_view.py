@@ -190,6 +190,15 @@ def test_master_without_slaves(httpd: Httpd) -> None:
     assert httpd.ctl("store", "ready").returncode == 0, "no child is asked"
     for child in children:
         os.kill(child, signal.SIGCONT)
+    store = httpd.helper("store")
+    freeze(store)
+    wait_until(lambda: httpd.ctl("store", "ready").returncode == 1,
+               "a store that hangs is not ready")
+    assert "not ready: the store does not say that it is: " in \
+        httpd.ctl("store", "ready").stderr
+    os.kill(store, signal.SIGCONT)
+    wait_until(lambda: httpd.ctl("store", "ready").returncode == 0,
+               "it is ready again")
 
 
 def test_keys(httpd: Httpd, shop: Space) -> None:
@@ -288,6 +297,8 @@ def test_usage(httpd: Httpd, shop: Space) -> None:
         assert done.stderr.startswith("apppoolctl: "), words
     assert complete(httpd, "store", "fl") == ["flush"]
     assert complete(httpd, "store", "keys", "") == ["blog", "shop"]
+    assert complete(httpd, "store", "once", "a", "--space", "") == \
+        ["blog", "shop"]
 
 
 def test_the_end_of_a_name_among_many(httpd: Httpd) -> None:

@@ -330,13 +330,8 @@ size_t store_binary_input(store_session_t *session, const char *bytes, size_t n,
     store_request_t r = {.session = session, .reply = reply};
     size_t before;
 
-    if ((uint8_t)bytes[0] != STORE_BINARY_REQUEST) {
-        session->over = true;
+    if (!store_packet_read(session, bytes, n))
         return 0;
-    }
-    if (n < STORE_PACKET_HEAD)
-        return 0;
-    store_packet_read(head, bytes);
     r.opcode = loud(session, head->opcode);
     before = (size_t)head->key_length + head->extras_length;
     if (before > head->body_length) {

@@ -160,13 +160,8 @@ static size_t binary_input(store_session_t *session, const char *bytes,
     store_binary_head_t *head = &session->head;
 
     session->quiet = false;
-    if ((uint8_t)bytes[0] != STORE_BINARY_REQUEST) {
-        session->over = true;
+    if (!store_packet_read(session, bytes, n))
         return 0;
-    }
-    if (n < STORE_PACKET_HEAD)
-        return 0;
-    store_packet_read(head, bytes);
     if (head->body_length > BODY_MAX ||
         (size_t)head->extras_length + head->key_length > head->body_length) {
         refuse(session, reply);

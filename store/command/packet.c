@@ -42,14 +42,23 @@ void store_packet_put_u64(char *at, uint64_t n)
     memcpy(at, &n, sizeof n);
 }
 
-void store_packet_read(store_binary_head_t *head, const char *bytes)
+bool store_packet_read(store_session_t *session, const char *bytes, size_t n)
 {
+    store_binary_head_t *head = &session->head;
+
+    if ((uint8_t)bytes[0] != STORE_BINARY_REQUEST) {
+        session->over = true;
+        return false;
+    }
+    if (n < STORE_PACKET_HEAD)
+        return false;
     head->opcode = (uint8_t)bytes[1];
     head->key_length = store_packet_u16(bytes + 2);
     head->extras_length = (uint8_t)bytes[4];
     head->body_length = store_packet_u32(bytes + 8);
     memcpy(&head->opaque, bytes + 12, sizeof head->opaque);
     head->cas = store_packet_u64(bytes + 16);
+    return true;
 }
 
 void store_packet_fill(const store_session_t *session, char *head,

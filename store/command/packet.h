@@ -38,8 +38,10 @@ uint64_t store_packet_u64(const char *);
 void store_packet_put_u32(char *, uint32_t);
 void store_packet_put_u64(char *, uint64_t);
 
-/** Read the head of a request. */
-void store_packet_read(store_binary_head_t *, const char *bytes);
+/** Read the head of a request to session->head. What is no request ends the
+ * session. @param n bytes that are there, at least 1
+ * @return false: there is no head yet, or the session is over */
+bool store_packet_read(store_session_t *, const char *bytes, size_t n);
 
 /** Write the head of a response to session->head: STORE_PACKET_HEAD bytes. */
 void store_packet_fill(const store_session_t *, char *head, unsigned status,

@@ -144,7 +144,8 @@ store_cluster_sources = \
 	store/cluster/tls.c \
 	store/cluster/wire.c \
 	store/note.c \
-	store/secret.c
+	store/secret.c \
+	store/thread.c
 
 store_server_sources = \
 	store/server/accept.c \

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "store/cluster/relay_pipe.h"
+#include "store/thread.h"
 
 #define EVENTS 128
 
@@ -198,22 +198,14 @@ static void release(void)
 
 static int start(void)
 {
-    sigset_t all, before;
-    int error = prepare() == 0 ? 0 : errno;
+    int error;
 
     pump.stop = 0;
-    if (error == 0) {
-        /* Signals are for the main thread. */
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        error = pthread_create(&pump.thread, NULL, run, NULL);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
-    }
-    pump.is_running = error == 0;
-    if (error == 0) {
-        pthread_setname_np(pump.thread, "pump");
+    pump.is_running = prepare() == 0 &&
+                      store_thread_start(&pump.thread, "pump", run, NULL) == 0;
+    if (pump.is_running)
         return 0;
-    }
+    error = errno;
     release();
     errno = error;
     return -1;

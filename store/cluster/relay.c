@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -17,6 +16,7 @@
 #include "store/cluster/limit.h"
 #include "store/cluster/relay_client.h"
 #include "store/note.h"
+#include "store/thread.h"
 
 #define EVENTS 128
 #define TICK   INT64_C(100) /* ms: a look at the clients that wait */
@@ -219,24 +219,16 @@ static void release(void)
 
 int store_relay_begin(const store_cluster_hooks_t *hooks)
 {
-    sigset_t all, before;
     int error;
 
     memset(&relay, 0, sizeof relay);
     relay.hooks = hooks;
-    error = prepare() == 0 ? 0 : errno;
-    if (error == 0) {
+    if (prepare() == 0) {
         store_relay_master_begin(hooks->config, relay.epoll);
-        /* Signals are for the main thread. */
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        error = pthread_create(&relay.thread, NULL, run, NULL);
-        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        if (store_thread_start(&relay.thread, "relay", run, NULL) == 0)
+            return 0;
     }
-    if (error == 0) {
-        pthread_setname_np(relay.thread, "relay");
-        return 0;
-    }
+    error = errno;
     release();
     errno = error;
     return -1;

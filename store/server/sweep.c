@@ -4,12 +4,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <time.h>
 
 #include "store/memory/changes.h"
 #include "store/memory/sweeper.h"
+#include "store/thread.h"
 
 #define SECOND INT64_C(1000000000) /* ns */
 /* A slice is followed by a pause of that many times its length: 5 % of a
@@ -105,32 +105,17 @@ static void *run(void *ctx)
     return NULL;
 }
 
-static int start(void)
+int store_sweep_start(store_space_t *(*nth)(unsigned n))
 {
     pthread_condattr_t attributes;
-    sigset_t all, before;
-    int error;
 
+    space_of = nth;
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&changed, &attributes);
     pthread_condattr_destroy(&attributes);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&thread, NULL, run, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
-int store_sweep_start(store_space_t *(*nth)(unsigned n))
-{
-    space_of = nth;
-    errno = start();
-    if (errno)
-        return -1;
-    pthread_setname_np(thread, "sweeper");
-    is_running = 1;
-    return 0;
+    is_running = store_thread_start(&thread, "sweeper", run, NULL) == 0;
+    return is_running ? 0 : -1;
 }
 
 void store_sweep_stop(void)

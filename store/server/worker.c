@@ -3,7 +3,6 @@
 #include "store/server/worker.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -15,6 +14,7 @@
 #include "store/memory/region.h"
 #include "store/note.h"
 #include "store/server/lobby.h"
+#include "store/thread.h"
 
 #define EVENTS      128
 #define LOBBY_AGAIN 500 /* ms from one look at clients without login */
@@ -313,23 +313,9 @@ int store_worker_start(store_worker_t *w, unsigned number,
                        const store_server_t *server)
 {
     char name[16];
-    sigset_t all, before;
-    int error;
 
     w->number = number;
     w->server = server;
-    if (prepare(w) != 0)
-        return -1;
-    /* Signals are for the main thread. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&w->thread, NULL, run, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error) {
-        errno = error;
-        return -1;
-    }
     snprintf(name, sizeof name, "worker %u", number);
-    pthread_setname_np(w->thread, name);
-    return 0;
+    return prepare(w) == 0 ? store_thread_start(&w->thread, name, run, w) : -1;
 }

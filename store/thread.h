@@ -1,0 +1,19 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file thread.h
+ * @brief Starts a thread that gets no signals: they are for the main thread.
+ *
+ * Lock:  none; any thread.
+ */
+#ifndef APPPOOL_STORE_THREAD_H
+#define APPPOOL_STORE_THREAD_H
+
+#include <pthread.h>
+
+/** @param name at most 15 bytes, for ps and gdb
+ * @return 0, or -1: errno */
+int store_thread_start(pthread_t *, const char *name, void *(*run)(void *),
+                       void *ctx);
+
+#endif

@@ -14,14 +14,19 @@ from harness.servers import PATIENCE, Server
 
 class Patient(Writer):
     """It connects again, whenever its connection ends. It leaves keys alone
-    whose last change may be still on its way."""
+    whose last change may be still on its way. So it changes nothing before it
+    knows that it is served: a host that has just got the address may close many
+    connections."""
     failures = 0
 
     def run(self) -> None:
         while not self.stop.is_set():
             try:
                 with self.server.connect() as connection:
-                    while not self.stop.is_set() and len(self.certain()) > 50:
+                    connection.sendall(b"version\r\n")
+                    served = connection.recv(100).startswith(b"VERSION")
+                    while served and not self.stop.is_set() and \
+                            len(self.certain()) > 50:
                         self.batch(connection)
             except OSError:
                 self.failures += 1

@@ -96,7 +96,7 @@ def test_promotion_both_ways(makes: tuple[Make, Make]) -> None:
             master = cluster.settled()
             slave, = cluster.others(master)
             if turn == 1:
-                slave.kill()
+                cluster.lose(slave)
             name = b"turn%d" % turn
             fill(front, name)
             names.append(name)

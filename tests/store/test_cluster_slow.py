@@ -106,7 +106,7 @@ def test_a_slow_slave(cluster: Cluster, harm: Harm) -> None:
 
 
 def join_time(cluster: Cluster, slave: Node) -> float:
-    slave.kill()
+    cluster.lose(slave)
     began = time.monotonic()
     slave.member.start()
     slave.runs = True

@@ -119,6 +119,13 @@ class Cluster:
         wait_until(complete, f"{others} slaves are complete", each=0.05)
         return found[0]
 
+    def lose(self, slave: Node) -> None:
+        """It is killed, and the master knows that."""
+        master = self.settled()
+        slaves = master.member.slaves()
+        slave.kill()
+        wait_until(lambda: master.member.slaves() < slaves, "a slave is gone")
+
     def others(self, node: Node) -> list[Node]:
         return [other for other in self.running if other is not node]
 

@@ -7,7 +7,8 @@
  * They get the open space (AppStoreOpenSpace), as with yrmcds. Without one, they
  * have to log in, if there is a secret. A connection of
  * one of AppStorePeers may be a relay (store/cluster/relay.h): its first packet
- * names a space. Only the master serves; a slave closes such connections.
+ * names a space. One that says nothing for 10 s is no relay. Only the master
+ * serves; a slave closes such connections.
  *
  * Lock:  none; the main thread.
  * Trust: whoever reaches the address may connect. A relay without TLS has been

@@ -264,6 +264,7 @@ static void *run(void *ctx)
     }
     note_end(f, why);
     store_changes_wait(f->slave.slot, -1);
+    STORE_SET(f->figures->complete, 0);
     /* The descriptor is closed by the main thread. */
     shutdown(store_stream_fd(f->stream), SHUT_RDWR);
     SET(f->over, 1);

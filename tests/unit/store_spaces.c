@@ -207,6 +207,24 @@ static void a_yrmcds_hears_of_no_later_flush(void **state)
     slave_close(s);
 }
 
+/* The main thread looks at its slaves once a second. */
+static void a_slave_that_is_gone_counts_no_longer(void **state)
+{
+    const uint64_t *complete =
+        &store_region_figures()->cluster.slave[0].complete;
+    int64_t until = clock_ms() + SLAVE_WAIT;
+    slave_t *s = slave_join("127.0.0.1", 1);
+
+    (void)state;
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    slave_catch_up(s);
+    assert_int_equal(STORE_GET(*complete), 1);
+    slave_close(s);
+    while (STORE_GET(*complete) && clock_ms() < until)
+        poll(NULL, 0, 1);
+    assert_int_equal(STORE_GET(*complete), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +238,8 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_flush_that_is_due_later, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_slave_that_is_gone_counts_no_longer,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(a_yrmcds_hears_of_no_later_flush, setup,
                                         teardown),
     };

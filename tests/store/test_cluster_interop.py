@@ -80,7 +80,10 @@ def move(cluster: Cluster) -> Node:
     wait_until(lambda: all(node.member.figures().of["complete"]
                            for node in cluster.others(old)
                            if node.member.OURS), "our slave has the copy")
-    old.give_away()
+    if old.member.OURS:
+        old.hand_over()
+    else:
+        old.give_away()
     return cluster.another(old)
 
 

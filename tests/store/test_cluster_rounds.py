@@ -3,7 +3,6 @@
 clients are applications on all hosts; those of the slaves reach the master
 through the relay. harness/failover.py says what may be lost."""
 import os
-import subprocess
 from typing import Callable, Iterator
 
 import pytest
@@ -14,7 +13,6 @@ from harness.failover import Failover, sudden
 from harness.figures import MASTER, SLAVE
 from harness.members import StoreMember, store
 from harness.servers import wait_until
-from harness.store import BUILD
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 LONG = bool(os.environ.get("APPPOOL_LONG"))
@@ -68,11 +66,7 @@ def address_is_moved(cluster: Cluster, old: Node) -> Gap:
 
 def handed_over(cluster: Cluster, old: Node) -> Gap:
     """Before the address is moved, the master sends all that it has."""
-    done = subprocess.run(
-        [BUILD / "apppoolctl", "--dir", old.member.dir, "store", "handover"],
-        text=True, capture_output=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    old.give_away()
+    old.hand_over()
     cluster.another(old)
     return NO_GAP
 

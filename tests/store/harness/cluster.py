@@ -4,10 +4,12 @@ them."""
 import itertools
 import signal
 import socket
+import subprocess
 from typing import Any, Callable, Optional
 
 from harness.members import Member
 from harness.servers import PATIENCE, Server, wait_until
+from harness.store import BUILD
 from hosts.keepalived import Keepalived
 from hosts.network import VIP, Host, Network
 
@@ -58,6 +60,16 @@ class Node:
         """keepalived is stopped, as before maintenance, and started again."""
         self.keepalived.end()
         self.keepalived.start()
+
+    def hand_over(self) -> None:
+        """The same, and before it the master, of ours, sends all that it
+        has."""
+        done = subprocess.run(
+            [BUILD / "apppoolctl", "--dir", self.member.dir,
+             "store", "handover"],
+            text=True, capture_output=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        self.give_away()
 
     def destroy(self) -> None:
         self.keepalived.end(signal.SIGKILL)

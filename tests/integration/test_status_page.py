@@ -37,7 +37,9 @@ def picture(browser: Browser, name: str) -> None:
 @pytest.fixture
 def busy(httpd: Httpd) -> Httpd:
     """A server whose status shows something."""
-    httpd.directives.append("MaxPoolSize 4")
+    # A browser may take longer than the usual limits to show a page.
+    httpd.directives += ["MaxPoolSize 4", "AppHungAfter 5min",
+                         "AppQueueTimeout 5min"]
     httpd.app("shop", "MaxInstances 3", "AppGroupName shop")
     httpd.app("blog", "MaxInstances 1", "AppGroupName blog")
     httpd.app("broken", "AppGroupName broken", command="/bin/false")

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <linux/sockios.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "store/memory/region.h"
 #include "store/memory/space.h"
 #include "store/note.h"
+#include "store/thread.h"
 
 #define BATCHES 64   /* of changes, before the copy goes on */
 #define PAUSE   1000 /* ms from one look at the slave to the next */
@@ -301,24 +301,12 @@ static int prepare(store_feeder_t *f, int fd)
     return store_outbox_open(&f->sender.out, f->stream, config->slave_timeout);
 }
 
-/* Signals are for the main thread. */
 static int start_thread(store_feeder_t *f)
 {
-    sigset_t all, before;
     char name[16];
-    int error;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&f->thread, NULL, run, f);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error) {
-        errno = error;
-        return -1;
-    }
     snprintf(name, sizeof name, "feeder %u", f->slave.slot);
-    pthread_setname_np(f->thread, name);
-    return 0;
+    return store_thread_start(&f->thread, name, run, f);
 }
 
 store_feeder_t *store_feeder_start(const store_cluster_hooks_t *hooks,

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -18,6 +17,7 @@
 #include "store/cluster/vip.h"
 #include "store/memory/region.h"
 #include "store/note.h"
+#include "store/thread.h"
 
 /* ms */
 #define CONNECT       3000 /* for a connection, and again for its handshake */
@@ -78,17 +78,24 @@ static int is_quiet(void)
            clock_ms() - follower.different_at < DIFFER;
 }
 
+/* The next process on this memory may be the master. */
+static void set_complete(int complete)
+{
+    STORE_SET(store_region_directory()->lacks, !complete);
+    STORE_SET(follower.state.complete, complete);
+    STORE_SET(follower.figures->complete, (uint64_t)complete);
+}
+
 static void has_begun(link_t *l)
 {
     char vip[STORE_ADDRESS_TEXT];
 
     l->has_begun = 1;
     l->begun_at = clock_ms();
-    STORE_SET(follower.state.complete, 0);
+    set_complete(0);
     STORE_SET(follower.state.has_begun, 1);
     STORE_SET(follower.state.since, 0);
     STORE_SET(follower.state.connected, 1);
-    STORE_SET(follower.figures->complete, 0);
     STORE_SET(follower.figures->connected, 1);
     follower.refused_at = 0;
     if (!is_quiet())
@@ -104,8 +111,7 @@ static void is_complete(link_t *l)
     const store_applied_t *r = store_apply_result(l->apply);
 
     l->is_complete = 1;
-    STORE_SET(follower.state.complete, 1);
-    STORE_SET(follower.figures->complete, 1);
+    set_complete(1);
     store_note(r->no_room ? STORE_WARN : STORE_NOTICE,
                "the copy of the master is complete: %llu items and changes in "
                "%lld ms; %llu had no room",
@@ -239,10 +245,8 @@ static void receive(link_t *l)
     }
     look_at(l, now);
     l->is_short = store_apply_is_short(l->apply);
-    if (l->is_short) {
-        STORE_SET(follower.state.complete, 0);
-        STORE_SET(follower.figures->complete, 0);
-    }
+    if (l->is_short)
+        set_complete(0);
 }
 
 /* ---- one connection after the other ---- */
@@ -337,18 +341,11 @@ static void *run(void *ctx)
 static int start(void)
 {
     link_t *l = malloc(sizeof *l);
-    sigset_t all, before;
-    int error;
 
-    if (!l)
-        return ENOMEM;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    error = pthread_create(&follower.thread, NULL, run, l);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (error)
-        free(l);
-    return error;
+    if (l && store_thread_start(&follower.thread, "follower", run, l) == 0)
+        return 0;
+    free(l);
+    return -1;
 }
 
 int store_follower_begin(const store_cluster_hooks_t *hooks)
@@ -359,11 +356,8 @@ int store_follower_begin(const store_cluster_hooks_t *hooks)
     follower.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (follower.bell < 0)
         return -1;
-    errno = start();
-    if (errno == 0) {
-        pthread_setname_np(follower.thread, "follower");
+    if (start() == 0)
         return 0;
-    }
     close(follower.bell);
     follower.bell = -1;
     return -1;

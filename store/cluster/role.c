@@ -82,21 +82,36 @@ static void listen_for_slaves(void)
         take_slaves();
 }
 
-/* The master may have given more than this host has heard of, as a slave, or
- * before a stop of all hosts. */
+/* @return ms */
+static uint64_t time_of_day(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* The master before may have given more than this host has heard of, as a slave,
+ * or before a stop of all hosts. Other hosts may have been the master since. Time
+ * is above all that they gave, if the clocks agree. */
 static void raise_cas(void)
 {
+    uint64_t by_time = time_of_day() * STORE_CAS_MS;
     store_space_t *space;
     unsigned i;
 
-    for (i = 0; (space = role.hooks->nth(i)); i++)
-        store_space_raise_cas(space,
-                              STORE_GET(space->entry->cas) + STORE_CAS_GAP);
+    for (i = 0; (space = role.hooks->nth(i)); i++) {
+        uint64_t cas = STORE_GET(space->entry->cas);
+
+        store_space_raise_cas(space, by_time > cas + STORE_CAS_UNHEARD
+                                         ? by_time
+                                         : cas + STORE_CAS_GAP);
+    }
 }
 
 static void log_promotion(const store_follower_state_t *s)
 {
-    if (s->has_begun && !s->complete)
+    if (store_region_directory()->lacks)
         store_note(STORE_WARN,
                    "%s has come to this host: the store is the master now, but "
                    "its copy is not complete: items are missing",
@@ -110,6 +125,14 @@ static void log_promotion(const store_follower_state_t *s)
                                 : "its own items, because it met no master");
 }
 
+static void become_master(void)
+{
+    raise_cas();
+    STORE_SET(role.figures->complete, !store_region_directory()->lacks);
+    set_role(STORE_MASTER);
+    take_slaves();
+}
+
 /* It has applied what had arrived before it serves anybody. */
 static void promote(void)
 {
@@ -117,11 +140,7 @@ static void promote(void)
 
     store_follower_end();
     store_follower_state(&state);
-    raise_cas();
-    STORE_SET(role.figures->complete,
-              (uint64_t)(state.complete || !state.has_begun));
-    set_role(STORE_MASTER);
-    take_slaves();
+    become_master();
     store_relay_end();
     STORE_SET(role.figures->relayed, 0);
     log_promotion(&state);
@@ -191,12 +210,15 @@ static int begin_slave(void)
 
 static int begin_master(void)
 {
-    raise_cas();
-    set_role(STORE_MASTER);
-    STORE_SET(role.figures->complete, 1);
-    store_note(STORE_NOTICE, "%s is at this host: the store is the master",
-               role.vip);
-    take_slaves();
+    if (store_region_directory()->lacks)
+        store_note(STORE_WARN,
+                   "%s is at this host: the store is the master, but its copy "
+                   "is not complete: items are missing",
+                   role.vip);
+    else
+        store_note(STORE_NOTICE, "%s is at this host: the store is the master",
+                   role.vip);
+    become_master();
     return 0;
 }
 

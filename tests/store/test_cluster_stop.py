@@ -113,3 +113,24 @@ def test_the_first_master_wins() -> None:
         assert read(of(early), b"a") == read(of(late), b"a") == b"kept by both"
         assert of(late).logged("has forgotten its items")
         assert not set(lost) & set(given(of(early)))
+
+
+def test_the_old_master_first() -> None:
+    """The host that was the master at first is stopped, and another one is the
+    master. Then the first one is started alone: both have been promoted once
+    since they had the same items."""
+    with ByHand(saves, saves) as pair:
+        old, new = pair.nodes
+        write(of(old), b"a", b"of both")
+        wait_until(lambda: holds(of(new), b"of both"), "it has it")
+        stop(old)
+        old.drop()
+        new.take()
+        wait_until(lambda: of(new).figures().role == MASTER, "it is promoted")
+        lost = given(of(new))
+        stop(new)
+        new.drop()
+        old.take()
+        old.member.start()
+        old.runs = True
+        assert not set(lost) & set(given(of(old)))

@@ -214,6 +214,32 @@ def test_incomplete_copy_is_logged() -> None:
             second.destroy()
 
 
+def test_incomplete_copy_after_a_kill() -> None:
+    """The slave is killed inside of its copy, and the address comes before its
+    next start."""
+    with Network(2) as network:
+        hosts = network.nodes
+        first, second = store(hosts[0]), store(hosts[1])
+        try:
+            hosts[0].take_vip()
+            first.start()
+            with local(first) as connection:
+                for n in range(20):
+                    put(connection, b"k%d" % n, b"x" * 900000)
+            hosts[1].slow("8mbit")
+            second.start()
+            wait_until(lambda: second.figures().of["connected"], "it copies")
+            second.end(9)
+            second.host.take_vip()
+            second.start()
+            second.wait_logged("its copy is not complete")
+            assert second.figures().role == MASTER
+            assert not second.figures().of["complete"]
+        finally:
+            first.destroy()
+            second.destroy()
+
+
 def test_cas_never_repeats() -> None:
     """What a new master gives is above all that the old one can have given."""
     with pair() as (first, second):

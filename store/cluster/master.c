@@ -220,7 +220,7 @@ int store_master_drain(int ms)
         store_note(STORE_WARN, "%d slaves have not got all changes in %d ms",
                    behind, ms);
     if (behind < 0)
-        store_note(STORE_WARN, "no slave is there to get the changes");
+        store_note(STORE_NOTICE, "no slave is there to get the changes");
     return behind == 0;
 }
 

@@ -87,7 +87,7 @@ static void y4_a_slave_gets_all_data(void **state)
     master_wait_log("slave 127.0.0.1 has the whole copy: 240 items");
     assert_int_equal(master_logged("slave 127.0.0.1 joined"), 1);
     assert_string_equal(figures()->address, "127.0.0.1");
-    assert_true(figures()->joined && figures()->complete);
+    assert_true(figures()->joined && STORE_GET(figures()->complete));
     assert_false(figures()->yrmcds);
     store_master_tick(0);
     assert_true(figures()->sent == s->bytes);

@@ -78,6 +78,12 @@ static int find_by_word(const json_t *spaces, const char *word, char **space)
     return list(EXIT_NO, spaces);
 }
 
+/* A store that begins shows one space after the other. */
+static int is_ready(const json_t *store)
+{
+    return json_real_value(json_object_get(store, "recovery")) > 0;
+}
+
 /* @param report of everything, or of what this user may see */
 static int find(const json_t *report, const char *word, char **space)
 {
@@ -85,13 +91,16 @@ static int find(const json_t *report, const char *word, char **space)
     const json_t *spaces = json_object_get(store, "spaces");
 
     if (word)
-        return store ? find_by_word(spaces, word, space) : give(word, space);
+        return is_ready(store) ? find_by_word(spaces, word, space)
+                               : give(word, space);
     if (!json_object_get(report, "groups"))
         return ask_complain_report(report);
     if (!store)
         return ask_complain(EXIT_USAGE,
                             "name the space with --space: only root and the "
                             "user of httpd may see which spaces there are");
+    if (!is_ready(store) && json_array_size(spaces) > 0)
+        return ask_complain(EXIT_NO, "the store is about to begin");
     return find_only(spaces, space);
 }
 

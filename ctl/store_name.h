@@ -10,7 +10,7 @@
 /**
  * Find the name of a space in the status. Only root and the user of httpd see
  * there which spaces there are. Other users, and whoever asks while the spawner
- * does not respond, have to give the whole name.
+ * does not respond or the store begins, have to give the whole name.
  * @param word  the name, or its end, as in app_word.h; NULL: the only space
  * @param space filled in; to be freed
  * @return an exit status; the reason was printed

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ctl/ask.h"
+#include "spawner/shared/no_descriptors.h"
 
 /* @return a descriptor that stands for the socket; -1: errno */
 static int find(const char *stores, const char *name)
@@ -49,6 +50,7 @@ static int join(int fd, int seconds)
 
     if (s < 0)
         return -1;
+    no_descriptors_refuse(s);
     snprintf(at.sun_path, sizeof at.sun_path, "/proc/self/fd/%d", fd);
     if (setsockopt(s, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0 &&
         setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) == 0 &&

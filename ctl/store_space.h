@@ -8,7 +8,7 @@
  *
  * Errors: an exit status; the reason was printed.
  * Trust:  the store may answer anything. Texts are printed without control
- *         characters. A response without an end has a time limit.
+ *         characters. A store that sends nothing for some time is given up.
  */
 #ifndef APPPOOL_CTL_STORE_SPACE_H
 #define APPPOOL_CTL_STORE_SPACE_H

@@ -57,7 +57,8 @@ static apppool_store_cluster_t *cluster_of(cmd_parms *cmd, void *dir,
 /* The store is not root. */
 #define PORT_MIN 1024
 
-/* As inet_ntop() writes it, so that equal addresses are equal texts.
+/* As inet_ntop() writes it, so that equal addresses are equal texts. An IPv4
+ * address in the form of IPv6 has another text, and is refused.
  * @return NULL: it is no address */
 static const char *parse_address(apr_pool_t *p, const char *arg)
 {
@@ -66,6 +67,7 @@ static const char *parse_address(apr_pool_t *p, const char *arg)
     int family = strchr(arg, ':') ? AF_INET6 : AF_INET;
 
     if (inet_pton(family, arg, &a) != 1 ||
+        (family == AF_INET6 && IN6_IS_ADDR_V4MAPPED(&a)) ||
         !inet_ntop(family, &a, text, sizeof text))
         return NULL;
     return apr_pstrdup(p, text);
@@ -170,7 +172,8 @@ static int parse_listen(apr_pool_t *p, const char *arg,
         p, apr_pstrmemdup(p, arg + is_v6,
                           (apr_size_t)(colon - arg) - 2 * (apr_size_t)is_v6));
     l->port = parse_port(colon + 1);
-    return l->address && l->port && is_v6 == (strchr(l->address, ':') != NULL);
+    return l->address && l->port >= PORT_MIN &&
+           is_v6 == (strchr(l->address, ':') != NULL);
 }
 
 const char *apppool_store_cluster_add_listen(cmd_parms *cmd, void *dir,
@@ -190,8 +193,9 @@ const char *apppool_store_cluster_add_listen(cmd_parms *cmd, void *dir,
     if (!parse_listen(cmd->pool, where, &l))
         return apr_psprintf(cmd->pool,
                             "%s: \"%s\" is not ADDRESS:PORT, such as "
-                            "127.0.0.1:11211 or [::1]:11211",
-                            cmd->cmd->name, where);
+                            "127.0.0.1:11211 or [::1]:11211, with a port from "
+                            "%d to 65535",
+                            cmd->cmd->name, where, PORT_MIN);
     for (i = 0; i < c->listens->nelts; i++) {
         const apppool_store_listen_t *other =
             &APR_ARRAY_IDX(c->listens, i, apppool_store_listen_t);

@@ -13,6 +13,7 @@
 #include <unixd.h>
 
 #include "mod_apppool/config/config.h"
+#include "mod_apppool/config/store.h"
 #include "mod_apppool/config/value.h"
 #include "spawner/shared/userdb.h"
 
@@ -132,7 +133,8 @@ int apppool_store_user_check(const server_rec *main_server)
     gid_t gid;
 
     apppool_store_user(main_server, &uid, &gid);
-    if (!server->store_key || geteuid() != 0 || uid != ap_unixd_config.user_id)
+    if (!server->store_key || apppool_store_spaces()->nelts == 0 ||
+        geteuid() != 0 || uid != ap_unixd_config.user_id)
         return 1;
     ap_log_error(
         APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, NULL,

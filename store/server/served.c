@@ -272,6 +272,8 @@ static void come_back(store_served_t *s)
     store_note(STORE_NOTICE, "space %s is back, with its items",
                s->options.name);
     __atomic_store_n(&s->gone, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->space->figures->name[0], s->options.name[0],
+                     __ATOMIC_RELAXED);
     raise_generation();
 }
 
@@ -301,6 +303,7 @@ static void lose(store_served_t *s)
     store_older_socket_close(s->options.name);
     s->space->entry->gone_at = store_clock();
     __atomic_store_n(&s->gone, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->space->figures->name[0], '\0', __ATOMIC_RELAXED);
 }
 
 static int is_in(const store_config_t *t, const char *name)

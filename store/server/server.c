@@ -252,7 +252,7 @@ static void log_start(int64_t began)
         dropped += s->space->figures->dropped;
     }
     f->threads = server.server.threads;
-    f->recovery_us = (uint64_t)(clock_ms() - began) * 1000;
+    f->recovery_us = (uint64_t)(clock_ms() - began) * 1000 + 1;
     store_note(
         STORE_NOTICE,
         "process %d has started: %u space%s, recovered %llu item%s, dropped "

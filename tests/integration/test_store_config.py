@@ -32,12 +32,14 @@ SERVER = [
     ("AppStoreVirtualIP 10.0.0", "10.0.0"),
     ("AppStoreVirtualIP host", "host"),
     ("AppStoreVirtualIP 0.0.0.0", "0.0.0.0"),
+    ("AppStoreVirtualIP ::ffff:10.0.0.9", "::ffff:10.0.0.9"),
     ("AppStorePorts 11211 11213 0", "0"),
     ("AppStorePorts 11211 11213 65536", "65536"),
     ("AppStorePorts 11211 11213 x", "x"),
     ("AppStorePorts 11211 11213 11211", "11211 11213 11211"),
     ("AppStorePeers 10.0.0.1 10.0.0.256", "10.0.0.256"),
     ("AppStorePlainPeers fd00::g", "fd00::g"),
+    ("AppStorePeers ::ffff:a00:9", "::ffff:a00:9"),
     ("AppStorePeers " + " ".join(f"10.0.0.{n}" for n in range(1, 34)),
      "10.0.0.33"),
     ("AppStoreOpenSpace ''", ""),
@@ -46,6 +48,7 @@ SERVER = [
     ("AppStoreListen localhost:11211 shop", "localhost:11211"),
     ("AppStoreListen 127.0.0.1: shop", "127.0.0.1:"),
     ("AppStoreListen 127.0.0.1:65536 shop", "127.0.0.1:65536"),
+    ("AppStoreListen 127.0.0.1:1023 shop", "127.0.0.1:1023"),
     ("AppStoreListen ::1:11211 shop", "::1:11211"),
     ("AppStoreListen [127.0.0.1]:11211 shop", "[127.0.0.1]:11211"),
     ("AppStoreListen 127.0.0.1:11211 shop\n"
@@ -253,12 +256,16 @@ def own_user() -> list[str]:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root has other users")
+@pytest.mark.usefixtures("store")
 def test_key_and_the_user_of_httpd(httpd: Httpd) -> None:
-    """PHP and CGI programs of httpd could read the table."""
+    """PHP and CGI programs of httpd could read the table. Without a space there
+    is none."""
     key = httpd.dir / "store.key"
     key.write_bytes(SECRET)
     key.chmod(0o600)
     httpd.directives += [f"AppStoreKey {key}", f"AppStoreUser {USER}"]
+    assert httpd.test().returncode == 0
+    httpd.app("shop", "AppStore 8M")
     done = httpd.test()
     assert done.returncode != 0
     assert f"AppStoreKey {key}: the store runs as the user of httpd" in \

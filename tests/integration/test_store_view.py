@@ -253,6 +253,26 @@ def test_short_names(httpd: Httpd) -> None:
     assert keys("hop")[1].startswith(" there is no space hop; ")
 
 
+def test_a_space_that_is_gone(httpd: Httpd) -> None:
+    """Nobody means it any more, and the status does not show it."""
+    httpd.directives.append("AppStoreSave Off")
+    for group in "/srv/shop", "/old/shop":
+        httpd.app(group.replace("/", "-"), f"AppGroupName {group}",
+                  "AppStore 8M")
+    httpd.start()
+    wait_until(lambda: httpd.ctl("store").stdout.count("MB,") == 2,
+               "there are two spaces")
+    assert httpd.ctl("store", "keys", "shop").returncode == 1
+    app = httpd.apps.pop()
+    httpd.graceful()
+    wait_until(lambda: httpd.ctl("store", "keys", "shop").returncode == 0,
+               "the other space is gone")
+    httpd.apps.append(app)
+    httpd.graceful()
+    wait_until(lambda: httpd.ctl("store").stdout.count("MB,") == 2,
+               "it is back")
+
+
 def test_a_link_in_place_of_a_socket(httpd: Httpd, shop: Space) -> None:
     """A store that was compromised leads apppoolctl, which runs as root, to no
     other program."""

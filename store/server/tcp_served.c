@@ -92,16 +92,16 @@ static int watch(store_tcp_served_t *l)
     return -1;
 }
 
-static void add(const store_config_listen_t *config, store_tcp_served_t *old,
-                unsigned n_old)
+/* @return 1: its listener is lost, and the mailbox still has a copy */
+static int add(const store_config_listen_t *config, store_tcp_served_t *old,
+               unsigned n_old)
 {
     store_tcp_served_t *l = &list[n_list++];
 
     memset(l, 0, sizeof *l);
     l->config = *config;
     l->fd = take_old(old, n_old, config);
-    if (l->fd >= 0)
-        watch(l);
+    return l->fd >= 0 && watch(l) != 0;
 }
 
 int store_tcp_served_apply(const store_config_t *t)
@@ -113,9 +113,9 @@ int store_tcp_served_apply(const store_config_t *t)
     memcpy(old, list, sizeof old);
     n_list = 0;
     for (i = 0; i < n_vips; i++)
-        add(&vip[i], old, n);
+        lost |= add(&vip[i], old, n);
     for (i = 0; i < t->n_listens; i++)
-        add(&t->listen[i], old, n);
+        lost |= add(&t->listen[i], old, n);
     for (i = 0; i < n; i++) {
         lost |= old[i].fd >= 0;
         close_one(&old[i]);

@@ -5,13 +5,19 @@
 
 #include "store/server/served.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "store/secret.h"
+#include "store/server/loop.h"
+#include "store/server/mailbox.h"
 #include "store/server/password.h"
 #include "store/server/tcp_served.h"
 #include "tests/unit/support/shelf.h"
@@ -126,6 +132,66 @@ static void a_space_that_comes_is_a_new_generation(void **state)
     assert_int_equal(store_served_generation(), first + 2);
 }
 
+/* ---- a listener that cannot be watched ---- */
+
+static int fails_to_watch; /* the next one */
+
+int __real_epoll_ctl(int epoll, int what, int fd, struct epoll_event *e);
+int __wrap_epoll_ctl(int epoll, int what, int fd, struct epoll_event *e);
+int __wrap_epoll_ctl(int epoll, int what, int fd, struct epoll_event *e)
+{
+    if (what != EPOLL_CTL_ADD || !fails_to_watch)
+        return __real_epoll_ctl(epoll, what, fd, e);
+    fails_to_watch = 0;
+    errno = ENOSPC;
+    return -1;
+}
+
+static uint16_t free_port(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    socklen_t n = sizeof at;
+
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &n), 0);
+    close(fd);
+    return ntohs(at.sin_port);
+}
+
+/* @param ctx counts those that the store has itself */
+static void count_ours(void *ctx, const char *name, int fd)
+{
+    *(int *)ctx += store_tcp_served_stays(name, fd);
+    close(fd);
+}
+
+/* A copy that nobody reads keeps the port. */
+static void a_listener_that_is_not_watched_is_made_again(void **state)
+{
+    store_config_t config = {.n_listens = 1};
+    store_config_listen_t *l = &config.listen[0];
+    int ends[2], ours = 0;
+
+    (void)state;
+    assert_int_equal(store_loop_begin(), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+    store_mailbox_open(ends[0], ends[1]);
+    assert_int_equal(store_address_parse("127.0.0.1", &l->address), 0);
+    l->port = free_port();
+    store_served_apply(&config);
+    fails_to_watch = 1;
+    store_served_apply(&config);
+    assert_false(fails_to_watch);
+    assert_int_equal(store_mailbox_peek(count_ours, &ours), 1);
+    assert_int_equal(ours, 1);
+    store_served_stop();
+    store_mailbox_open(-1, -1);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 /* ---- other threads ---- */
 
 static int stop; /* atomic */
@@ -175,6 +241,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_space_that_comes_is_a_new_generation,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            a_listener_that_is_not_watched_is_made_again, setup, teardown),
         cmocka_unit_test_setup_teardown(clients_log_in_while_the_table_changes,
                                         setup, teardown),
     };

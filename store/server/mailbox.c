@@ -19,14 +19,10 @@ typedef union {
 
 void store_mailbox_open(int into, int from)
 {
-    int size = 1 << 20, zero = 0;
+    int zero = 0;
 
     in = into;
     out = from;
-    /* The kernel allows less to others than root. A message takes less than
-     * 1 KB of it. */
-    setsockopt(in, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-    setsockopt(in, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size);
     setsockopt(out, SOL_SOCKET, SO_PEEK_OFF, &zero, sizeof zero);
 }
 

@@ -22,7 +22,8 @@
 
 #include "store/format.h"
 
-/** Use this pair: what is sent to `in` is read from `out`. */
+/** Use this pair: what is sent to `in` is read from `out`. Its maker has given
+ * `in` room for all messages, which the store may not be allowed to do. */
 void store_mailbox_open(int in, int out);
 
 /** Put a copy of the listener into it. */

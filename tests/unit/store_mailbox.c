@@ -28,6 +28,15 @@ static int ends[2];
 static char dir[] = "/tmp/apst-XXXXXX";
 static char path[64];
 
+/* As httpd's parent does it. */
+static void make_room(int fd)
+{
+    int size = 1 << 20;
+
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) != 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+}
+
 static int setup(void **state)
 {
     (void)state;
@@ -36,6 +45,7 @@ static int setup(void **state)
     store_mailbox_open(-1, -1);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
+    make_room(ends[0]);
     store_mailbox_open(ends[0], ends[1]);
     return 0;
 }
@@ -173,6 +183,28 @@ static void the_others_stay(void **state)
     close(null);
 }
 
+static int room(void)
+{
+    int size = 0;
+    socklen_t n = sizeof size;
+
+    assert_int_equal(getsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, &n), 0);
+    return size;
+}
+
+/* The store may not be allowed to have that much. */
+static void it_has_the_room_of_its_maker(void **state)
+{
+    int size = 1 << 16, before;
+
+    (void)state;
+    assert_int_equal(
+        setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size), 0);
+    before = room();
+    store_mailbox_open(ends[0], ends[1]);
+    assert_int_equal(room(), before);
+}
+
 /* What was taken out refuses a connect again. */
 static int none(void *ctx, const char *name, int fd)
 {
@@ -241,6 +273,8 @@ int main(void)
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(a_peek_leaves_all, setup, teardown),
         cmocka_unit_test_setup_teardown(the_others_stay, setup, teardown),
+        cmocka_unit_test_setup_teardown(it_has_the_room_of_its_maker, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(what_was_taken_out_refuses, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(other_messages_are_no_listeners, setup,

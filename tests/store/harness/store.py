@@ -82,6 +82,10 @@ class Store(Server):
     def make_descriptors(self) -> None:
         life, ours = os.pipe()
         pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        # As httpd's parent does it. Only root may use SO_SNDBUFFORCE (32).
+        pair[0].setsockopt(socket.SOL_SOCKET,
+                           32 if os.getuid() == 0 else socket.SO_SNDBUF,
+                           1 << 20)
         self.fds = {
             "LIFE": life, "PARENT": os.pidfd_open(os.getpid()),
             "ITEMS": os.memfd_create("items"),

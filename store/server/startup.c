@@ -168,8 +168,14 @@ store_config_t *store_startup_config(const store_startup_t *s)
 
 int store_startup_has_table(const store_startup_t *s)
 {
-    return faccessat(s->socketsfd, TABLE, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
-           errno != ENOENT;
+    struct stat st;
+
+    if (faccessat(s->socketsfd, TABLE, F_OK, AT_SYMLINK_NOFOLLOW) == 0 ||
+        errno != ENOENT)
+        return 1;
+    /* A takeover removes the table alone. If httpd is dead, the spawner has
+     * removed the directory, too. */
+    return fstat(s->socketsfd, &st) == 0 && st.st_nlink == 0;
 }
 
 int store_startup(store_startup_t *s, const char *runtime,

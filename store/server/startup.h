@@ -32,7 +32,7 @@ int store_startup(store_startup_t *, const char *runtime,
                   store_config_t **config);
 
 /** 0: httpd has removed the table, because the store of another build takes
- * over. */
+ * over. 1: it is there, or its directory is gone: then httpd is dead. */
 int store_startup_has_table(const store_startup_t *);
 
 /** Read the configuration. @return NULL: that was logged */

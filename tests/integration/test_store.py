@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.httpd import Httpd
 from harness.places import BUILD
 from harness.upgrade import install, this_build
@@ -69,6 +69,27 @@ def test_survives(httpd: Httpd) -> None:
     assert ask(socket_of(httpd, "blog"), GET) == b"END\r\n"
     httpd.stop()
     assert not httpd.remains()
+    httpd.start()
+    assert ask(socket_of(httpd, "shop"), GET) == HELLO
+
+
+def test_survives_the_death_of_httpd(httpd: Httpd) -> None:
+    """The parent alone is killed. The watchdog stops the store, which saves."""
+    httpd.log.expect("AH00098", sentences.PARENT_GONE,
+                     sentences.NO_TERM)
+    httpd.directives.append(f"AppStoreSave {httpd.dir}/saved")
+    httpd.app("shop", "AppStore 8M")
+    httpd.start()
+    path = socket_of(httpd, "shop")
+    assert ask(path, b"set a 0 0 5\r\nhello\r\n") == b"STORED\r\n"
+    pid, children = store_pid(httpd), httpd.children()
+    procs.kill9(httpd.pid)
+    for child in children:
+        if procs.alive(child):
+            procs.kill9(child)
+    assert httpd.process is not None
+    httpd.process.wait(40)
+    wait_until(lambda: not procs.alive(pid), "the store ends")
     httpd.start()
     assert ask(socket_of(httpd, "shop"), GET) == HELLO
 

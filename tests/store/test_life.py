@@ -2,6 +2,7 @@
 """The life of a store: killed, stopped, saved, and with another
 configuration."""
 import os
+import shutil
 import signal
 import threading
 from pathlib import Path
@@ -95,6 +96,18 @@ def test_stop_saves_and_start_loads(tmp_path: Path) -> None:
             assert got[2] == b"77" and int(got[4]) > cas
             assert 900 < int(ask(shop, b"mg f t\r\n").split()[1][1:]) <= 1000
             assert ask(shop, b"mg empty v\r\n", b"\r\n\r\n") == b"VA 0\r\n\r\n"
+
+
+def test_stop_without_its_directory(tmp_path: Path) -> None:
+    """The spawner of an httpd that was killed removes it first."""
+    save = save_file(tmp_path)
+    with Store(save=save) as store:
+        with store.connect() as connection:
+            put(connection, b"a", b"1")
+        shutil.rmtree(store.dir / "m")
+        assert store.end() == 0
+        assert "saved 1 item " in store.output()
+        assert save.stat().st_size > 0
 
 
 def kill_while_it_loads(store: Store) -> bool:

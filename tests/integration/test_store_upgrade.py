@@ -3,11 +3,9 @@
 store takes over what the old one has, and serves the old applications, too."""
 import os
 import pwd
-import random
 import re
 import signal
 import socket
-import threading
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -17,109 +15,13 @@ from harness import procs
 from harness.httpd import Held, Httpd
 from harness.ports import reserve_port
 from harness.procs import alive
+from harness.sessions import Client, Sessions
 from harness.upgrade import install, other_build, this_build
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("httpd's children do not use the store")
 
 LARGE = 300_000  # bytes; AppStoreLarge is 256K
-
-
-class Client:
-    """One connection after the other. An answer that is lost raises OSError."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.socket: socket.socket | None = None
-
-    def ask(self, command: bytes, end: bytes) -> bytes:
-        try:
-            if self.socket is None:
-                self.socket = socket.socket(socket.AF_UNIX)
-                self.socket.settimeout(60)
-                self.socket.connect(self.path)
-            self.socket.sendall(command)
-            response = b""
-            while not response.endswith(end):
-                more = self.socket.recv(1 << 16)
-                if not more:
-                    raise ConnectionResetError(response)
-                response += more
-            return response
-        except OSError:
-            self.close()
-            raise
-
-    def close(self) -> None:
-        if self.socket is not None:
-            self.socket.close()
-        self.socket = None
-
-    def set(self, key: str, value: bytes) -> None:
-        response = self.ask(b"set %s 0 0 %d\r\n%s\r\n" % (
-            key.encode(), len(value), value), b"\r\n")
-        assert response == b"STORED\r\n"
-
-    def get(self, key: str) -> bytes | None:
-        response = self.ask(f"get {key}\r\n".encode(), b"END\r\n")
-        found = re.match(rb"VALUE \S+ 0 (\d+)\r\n", response)
-        return response[found.end():-7] if found else None
-
-
-class Sessions(threading.Thread):
-    """Writes rising values of one key, at any of the sockets, and reads them at
-    any of them."""
-
-    def __init__(self, paths: list[str], name: str) -> None:
-        super().__init__(daemon=True)
-        self.paths, self.key = paths, name
-        self.clients: dict[str, Client] = {}
-        self.tried = self.acknowledged = self.lost = 0
-        self.wrong: list[tuple[int, bytes | None, int]] = []
-        self.ends = threading.Event()
-        self.dice = random.Random(name)
-
-    def client(self) -> Client:
-        path = self.dice.choice(self.paths)
-        return self.clients.setdefault(path, Client(path))
-
-    def turn(self) -> None:
-        self.tried += 1
-        self.client().set(self.key, b"%d" % self.tried)
-        self.acknowledged = self.tried
-        value = self.client().get(self.key)
-        if value is None or int(value) != self.acknowledged:
-            self.wrong.append((self.acknowledged, value, self.tried))
-
-    def read(self) -> None:
-        """What was tried last may have been written or not."""
-        value = self.client().get(self.key)
-        if value is None and self.acknowledged == 0:
-            return
-        if value is None or not self.acknowledged <= int(value) <= self.tried:
-            self.wrong.append((self.acknowledged, value, self.tried))
-
-    def run(self) -> None:
-        is_lost = False
-        while not self.ends.is_set():
-            try:
-                if is_lost:
-                    self.read()
-                is_lost = False
-                self.turn()
-            except OSError:
-                self.lost += 1
-                is_lost = True
-                self.ends.wait(0.002)
-
-    def more(self, n: int) -> None:
-        wanted = self.acknowledged + n
-        wait_until(lambda: self.acknowledged >= wanted, "sessions are written")
-
-    def finish(self) -> None:
-        self.ends.set()
-        self.join(60)
-        assert not self.is_alive() and self.wrong == []
 
 
 class Site:

@@ -78,7 +78,11 @@ int apppool_instance_store_write_table(apppool_instance_t *i, server_rec *s,
         apl_wake_ring(FD(i, BELL));
     i->has_store = 1;
     publish(i);
+    return 1;
+}
+
+void apppool_instance_store_replace(apppool_instance_t *i)
+{
     if (i->store_from && apppool_store_takeover_tell(i->store_from) == 0)
         i->store_from = NULL;
-    return 1;
 }

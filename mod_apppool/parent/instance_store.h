@@ -23,4 +23,8 @@ void apppool_instance_store_open(apppool_instance_t *i);
 int apppool_instance_store_write_table(apppool_instance_t *i, server_rec *s,
                                        apr_pool_t *ptemp);
 
+/** Have the store end that this instance takes over, if there is one. The tables
+ * of store and apps have to be there: an instance without them is forgotten. */
+void apppool_instance_store_replace(apppool_instance_t *i);
+
 #endif

@@ -100,8 +100,10 @@ static int start_or_continue(apr_pool_t *pconf, apr_pool_t *ptemp,
     apppool_watchdog_watch_all(pconf);
     if (rv == OK) {
         apl_wake_ring(instance->pool.doorbell);
-        if (has_store)
+        if (has_store) {
             apppool_watchdog_watch_tell(&instance->kept);
+            apppool_instance_store_replace(instance);
+        }
     }
     return rv;
 }

@@ -22,10 +22,11 @@
  *   - starts its watchdog again if that dies otherwise: `program`, with
  *     `name` and `runtime` as arguments, and fds[i] as descriptor 3 + i;
  *   - may take its store over, if it knows `store_format`: a store of its own
- *     gets copies of store_items and of the mailbox. It removes m/table in
- *     `runtime`, rings store_bell, and sets store_format to 0. The old store
- *     ends then. The new one waits for the lock (fcntl) of the memory's first
- *     byte, which each store holds while it lives;
+ *     gets copies of store_items and of the mailbox. When it has written all
+ *     its tables, it removes m/table in `runtime`, and rings store_bell. The
+ *     old store ends then. The new one waits for the lock (fcntl) of the
+ *     memory's first byte, which each store holds while it lives. If the new
+ *     instance fails, the next one finds the old one again;
  *   - ends it with httpd: SIGTERM, and SIGKILL long after `grace`;
  *   - forgets it after its end (exit code 0 or 78): unmaps `memory` and
  *     `figures`, closes the descriptors, removes `runtime`. With the last
@@ -65,7 +66,7 @@ typedef struct apppool_retained_t {
     apr_uint64_t figures_length;
     apr_int32_t store_format;  /**< of the store's memory, as
                                       CONTRACT_STORE_FORMAT; 0: there is no
-                                      store, or it was taken over */
+                                      store */
     apr_int32_t store_items;   /**< its memory; a number in `fds`, as the
                                       next three */
     apr_int32_t store_mailbox; /**< the pair with copies of its sockets */

@@ -140,7 +140,6 @@ int apppool_store_takeover_tell(apppool_retained_t *from)
         return -1;
     }
     apl_wake_ring(from->store_bell);
-    from->store_format = 0;
     SAY(APLOG_NOTICE, 0,
         "the store of the new build takes over what the store in %s has",
         from->runtime);

@@ -5,8 +5,8 @@
  * @brief An instance takes over the store of the instance before it, which is
  *        of another build (retained.h). So an upgrade loses no session.
  *
- * The new store gets the memory and the mailbox of the old one. As soon as it
- * has a table, the old store is told to end. How the stores do that is in
+ * The new store gets the memory and the mailbox of the old one. As soon as the
+ * new instance has its tables, the old store is told to end. How the stores do that is in
  * store/server/takeover.h.
  *
  * Lock:  none; only the parent.
@@ -29,7 +29,7 @@
 apppool_retained_t *apppool_store_takeover(const apppool_retained_t *,
                                            apppool_store_parts_t *);
 
-/** Have its store end. @return 0, or -1: that was logged */
+/** Have its store end. To tell it again changes nothing. @return 0, or -1: that was logged */
 int apppool_store_takeover_tell(apppool_retained_t *from);
 
 #endif

@@ -11,8 +11,9 @@ from typing import Any, Iterator
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.httpd import Held, Httpd
+from harness.places import can_mount, mounted
 from harness.ports import reserve_port
 from harness.procs import alive
 from harness.sessions import Client, Sessions
@@ -33,6 +34,7 @@ class Site:
         self.number = 0
         self.held: list[Held] = []
         self.paths: list[str] = []
+        self.root = ""  # of httpd's mount namespace
         httpd.libexec = httpd.dir / "lib"
         httpd.module = httpd.libexec / "mod_apppool.so"
         install(httpd.libexec, this_build())
@@ -43,7 +45,8 @@ class Site:
         """The socket of the newest applications, which is there."""
         response = self.httpd.get("/process", "shop")
         assert response.status == 200, response.body
-        path: str = response.json()["environment"]["MEMCACHE_SERVERS"]
+        path: str = self.root + \
+            response.json()["environment"]["MEMCACHE_SERVERS"]
         wait_until(lambda: os.path.exists(path), "the store makes the socket")
         return path
 
@@ -230,6 +233,39 @@ def test_without_a_store_before(site: Site) -> None:
     assert "MEMCACHE_SERVERS" not in site.httpd.get(
         "/process", "shop").json()["environment"]
     assert Client(site.paths[0]).get("a") == b"1"
+
+
+@pytest.mark.skipif(not can_mount(), reason="mount is denied")
+def test_no_room_for_the_apps(site: Site) -> None:
+    """The new instance gets the table of its store, but not that of its apps,
+    so it is forgotten. The old store serves on. The next instance takes it
+    over."""
+    disk = site.httpd.dir / "disk"
+    disk.mkdir()
+    site.httpd.runtime = disk / "p"
+    site.httpd.directives[0] = f'AppPoolRuntimeDir "{disk}/p"'
+    site.httpd.wrapper = mounted(
+        f"mount -t tmpfs -o size=1m,mode=755 none {disk}")
+    site.httpd.log.expect(sentences.NO_TABLE)
+    site.httpd.start()
+    site.root = f"/proc/{site.httpd.pid}/root"
+    site.paths.append(site.path())
+    Client(site.paths[0]).set("a", b"1")
+    site.hold()
+    full = Path(f"{site.root}{disk}/full")
+    room = os.statvfs(full.parent)
+    full.write_bytes(bytes(room.f_bavail * room.f_bsize - (64 << 10)))
+    long = [f"AppSetEnv LONG{i} {'x' * 1000}" for i in range(200)]
+    site.httpd.apps[0].directives += long
+    site.upgrade()
+    site.httpd.log.wait_for(r"No space left on device.*cannot write .*/table")
+    assert Client(site.paths[0]).get("a") == b"1"
+    full.unlink()
+    del site.httpd.apps[0].directives[-len(long):]
+    site.httpd.graceful()
+    site.paths.append(site.path())
+    for path in site.paths:
+        assert Client(path).get("a") == b"1"
 
 
 @pytest.mark.parametrize("which", ["old", "stopped", "new", "watchdogs"])

@@ -170,6 +170,7 @@ static void *run(void *ctx)
         serve_ready();
     }
     take_arrived();
+    pump.ready = NULL;
     while (pump.all)
         end(pump.all);
     return NULL;

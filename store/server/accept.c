@@ -82,17 +82,18 @@ static void admit(store_served_t *s, int fd, uid_t uid, uint8_t login)
 static void admit_locked(store_served_t *s, int fd, int64_t now)
 {
     static int64_t full_at;
+    int rv = store_lobby_make_room();
 
-    if (store_lobby_enter(s) == 0) {
-        give(s, fd, 0, STORE_HAS_TO_LOG_IN);
-        return;
-    }
-    count_refusal(s);
-    close(fd);
-    if (store_note_is_due(&full_at, now))
+    if (rv != 0)
+        count_refusal(s);
+    if (rv != 0 && store_note_is_due(&full_at, now))
         store_note(STORE_WARN,
-                   "a TCP client is refused, because %d have not logged in yet",
+                   "a TCP client is closed, because %d have not logged in yet",
                    STORE_LOBBY_MAX);
+    if (rv < 0)
+        close(fd);
+    else
+        give(s, fd, 0, STORE_HAS_TO_LOG_IN);
 }
 
 void store_accept_admit(store_served_t *s, int fd, uid_t uid)

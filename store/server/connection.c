@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
-#include "store/server/lobby.h"
 #include "store/server/password.h"
 
 #define EVENTS ((uint32_t)(EPOLLIN | EPOLLPRI | EPOLLRDHUP) | (uint32_t)EPOLLET)
@@ -26,13 +25,13 @@ typedef struct {
     unsigned commands;
 } turn_t;
 
-/* It has left its space, or the lobby. The space may be freed then. */
-static void leave(store_served_t *served, int was_in_lobby)
+/* It leaves its space, or the lobby. The space may be freed then. */
+static void leave(store_connection_t *c, store_served_t *from)
 {
-    if (was_in_lobby)
-        store_lobby_leave(served);
+    if (c->login_until != 0)
+        store_lobby_leave(&c->place, from);
     else
-        store_served_count(served, -1);
+        store_served_count(from, -1);
 }
 
 store_connection_t *store_connection_make(store_served_t *served, int fd,
@@ -40,19 +39,21 @@ store_connection_t *store_connection_make(store_served_t *served, int fd,
 {
     store_connection_t *c = calloc(1, sizeof *c);
 
-    if (login != STORE_HAS_TO_LOG_IN)
-        store_served_count(served, 1);
     if (!c) {
         close(fd);
-        leave(served, login == STORE_HAS_TO_LOG_IN);
         return NULL;
     }
     c->fd = fd;
     c->served = served;
     c->uid = uid;
     c->login = login;
-    if (login == STORE_HAS_TO_LOG_IN)
+    if (login == STORE_HAS_TO_LOG_IN) {
         c->login_until = clock_ms() + STORE_LOBBY_TIME;
+        store_lobby_enter(&c->place, served, fd);
+    }
+    else {
+        store_served_count(served, 1);
+    }
     return c;
 }
 
@@ -60,15 +61,14 @@ store_connection_t *store_connection_make(store_served_t *served, int fd,
 static bool move(store_connection_t *c, store_served_t *to)
 {
     store_served_t *from = c->served;
-    int was_in_lobby = c->login_until != 0;
 
     if (!to)
         return false;
     c->served = to;
     c->uid = 0; /* the password admits, also one that is no user of the space */
-    c->login_until = 0;
     store_session_move(c->session, to->space, &c->counters[to->space->slot]);
-    leave(from, was_in_lobby);
+    leave(c, from);
+    c->login_until = 0;
     return true;
 }
 
@@ -121,8 +121,8 @@ void store_connection_free(store_connection_t *c)
     if (c->reply)
         store_reply_free(c->reply);
     free(c->rest);
+    leave(c, c->served);
     close(c->fd);
-    leave(c->served, c->login_until != 0);
     free(c);
 }
 

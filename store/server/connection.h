@@ -20,7 +20,7 @@
 #define APPPOOL_STORE_SERVER_CONNECTION_H
 
 #include "store/command/session.h"
-#include "store/server/served.h"
+#include "store/server/lobby.h"
 
 #define STORE_TURN_BYTES    (256 * 1024)
 #define STORE_TURN_COMMANDS 64
@@ -46,7 +46,8 @@ typedef struct store_connection {
     char *rest;           /**< bytes that were read and not used */
     uint32_t n_rest;
     store_counters_t *counters; /**< of the worker, for all spaces */
-    int64_t login_until;        /**< ms: it is in the lobby; 0: it is not */
+    store_lobby_place_t place;
+    int64_t login_until; /**< ms: it is in the lobby; 0: it is not */
     int fd;
     uid_t uid;           /**< of the client */
     uint8_t login;       /**< STORE_MAY_LOG_IN ...; 0: no login */
@@ -70,7 +71,7 @@ typedef struct {
 } store_bench_t;
 
 /** Called by the main thread. Takes the descriptor. The connection counts for
- * its space, or in the lobby if it has to log in and has entered that.
+ * its space, or in the lobby if it has to log in.
  * @param login STORE_MAY_LOG_IN ...; 0: no login
  * @return NULL: no memory; the descriptor is closed */
 store_connection_t *store_connection_make(store_served_t *, int fd, uid_t,

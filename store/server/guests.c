@@ -4,10 +4,8 @@
 
 #include <stddef.h>
 
-int store_guests_add(store_guests_t *list, store_guest_t *g, int64_t now)
+void store_guests_add(store_guests_t *list, store_guest_t *g, int64_t now)
 {
-    if (list->n >= STORE_GUESTS_MAX)
-        return -1;
     g->until = now + STORE_GUESTS_TIME;
     g->next = NULL;
     g->previous = list->last;
@@ -17,7 +15,6 @@ int store_guests_add(store_guests_t *list, store_guest_t *g, int64_t now)
         list->first = g;
     list->last = g;
     list->n++;
-    return 0;
 }
 
 void store_guests_remove(store_guests_t *list, store_guest_t *g)
@@ -33,7 +30,10 @@ void store_guests_remove(store_guests_t *list, store_guest_t *g)
     list->n--;
 }
 
-store_guest_t *store_guests_late(const store_guests_t *list, int64_t now)
+store_guest_t *store_guests_due(const store_guests_t *list, int64_t now)
 {
-    return list->first && now >= list->first->until ? list->first : NULL;
+    int is_full = list->n >= STORE_GUESTS_MAX;
+
+    return list->first && (is_full || now >= list->first->until) ? list->first
+                                                                 : NULL;
 }

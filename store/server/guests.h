@@ -3,7 +3,9 @@
 /**
  * @file guests.h
  * @brief Connections of peers that have not said yet what they want. They are in
- *        the order of their arrival, and each has the same time.
+ *        the order of their arrival, and each has the same time. A list that
+ *        is full loses its oldest for the next one: who has something to say
+ *        does it at once, so the silent ones keep nobody out.
  *
  * Lock:  none; the main thread.
  */
@@ -27,12 +29,13 @@ typedef struct {
     unsigned n;
 } store_guests_t;
 
-/** Its time begins. @return 0, or -1: the list is full */
-int store_guests_add(store_guests_t *, store_guest_t *, int64_t now);
+/** Its time begins. First end those that store_guests_due() names. */
+void store_guests_add(store_guests_t *, store_guest_t *, int64_t now);
 
 void store_guests_remove(store_guests_t *, store_guest_t *);
 
-/** One whose time is over; NULL: there is none. */
-store_guest_t *store_guests_late(const store_guests_t *, int64_t now);
+/** The oldest, if its time is over or the list is full; NULL: nobody has to
+ * go. */
+store_guest_t *store_guests_due(const store_guests_t *, int64_t now);
 
 #endif

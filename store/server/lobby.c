@@ -2,26 +2,80 @@
 
 #include "store/server/lobby.h"
 
-static uint32_t n; /* atomic */
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/socket.h>
 
-/* Only the main thread lets clients in, so there are never too many. */
-int store_lobby_enter(store_served_t *s)
+static struct {
+    pthread_mutex_t guard; /* of the list */
+    store_lobby_place_t *first, *last;
+    uint32_t n; /* atomic: those that are cut, too */
+} lobby = {.guard = PTHREAD_MUTEX_INITIALIZER};
+
+static void take_out(store_lobby_place_t *p)
 {
-    if (__atomic_load_n(&n, __ATOMIC_RELAXED) >= STORE_LOBBY_MAX)
-        return -1;
-    __atomic_add_fetch(&n, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&s->locked, 1, __ATOMIC_RELAXED);
-    return 0;
+    if (p->previous)
+        p->previous->next = p->next;
+    else
+        lobby.first = p->next;
+    if (p->next)
+        p->next->previous = p->previous;
+    else
+        lobby.last = p->previous;
 }
 
-void store_lobby_leave(store_served_t *s)
+/* Its worker gets the end of the stream. */
+static void cut(store_lobby_place_t *p)
 {
-    __atomic_sub_fetch(&n, 1, __ATOMIC_RELAXED);
+    take_out(p);
+    p->is_cut = 1;
+    shutdown(p->fd, SHUT_RDWR);
+}
+
+/* Only the main thread lets clients in, so there are never too many. */
+int store_lobby_make_room(void)
+{
+    uint32_t n = __atomic_load_n(&lobby.n, __ATOMIC_RELAXED);
+
+    if (n < STORE_LOBBY_MAX)
+        return 0;
+    if (n >= 2 * STORE_LOBBY_MAX)
+        return -1;
+    pthread_mutex_lock(&lobby.guard);
+    if (lobby.first)
+        cut(lobby.first);
+    pthread_mutex_unlock(&lobby.guard);
+    return 1;
+}
+
+void store_lobby_enter(store_lobby_place_t *p, store_served_t *s, int fd)
+{
+    __atomic_add_fetch(&lobby.n, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&s->locked, 1, __ATOMIC_RELAXED);
+    p->fd = fd;
+    p->next = NULL;
+    pthread_mutex_lock(&lobby.guard);
+    p->previous = lobby.last;
+    if (lobby.last)
+        lobby.last->next = p;
+    else
+        lobby.first = p;
+    lobby.last = p;
+    pthread_mutex_unlock(&lobby.guard);
+}
+
+void store_lobby_leave(store_lobby_place_t *p, store_served_t *s)
+{
+    pthread_mutex_lock(&lobby.guard);
+    if (!p->is_cut)
+        take_out(p);
+    pthread_mutex_unlock(&lobby.guard);
+    __atomic_sub_fetch(&lobby.n, 1, __ATOMIC_RELAXED);
     /* The main thread may free the space now. */
     __atomic_sub_fetch(&s->locked, 1, __ATOMIC_ACQ_REL);
 }
 
 int store_lobby_is_empty(void)
 {
-    return __atomic_load_n(&n, __ATOMIC_RELAXED) == 0;
+    return __atomic_load_n(&lobby.n, __ATOMIC_RELAXED) == 0;
 }

@@ -7,9 +7,11 @@
  * Whoever reaches the port can connect, so these clients take no place of a
  * space (AppStoreMaxConnections). They have a limit of their own, and a time
  * limit. A worker serves them. Until they log in, they belong to some space
- * without being counted there.
+ * without being counted there. When there are too many, the oldest is cut: a
+ * client with a password logs in at once, so the silent ones keep nobody out.
  *
- * Lock:  any thread. The counts are atomic.
+ * Lock:  any thread. A mutex guards the list, and nothing is locked under it.
+ *        The counts are atomic.
  * Trust: the clients may do anything.
  */
 #ifndef APPPOOL_STORE_SERVER_LOBBY_H
@@ -17,15 +19,28 @@
 
 #include "store/server/served.h"
 
-#define STORE_LOBBY_MAX  1024  /* clients */
+#define STORE_LOBBY_MAX                                                        \
+    1024                       /* clients; at most as many more are cut, and
+                                  their workers have not closed them yet */
 #define STORE_LOBBY_TIME 10000 /* ms until a client has logged in */
 
-/** One more client. The space is not freed before it has left.
- * @return 0, or -1: there are too many */
-int store_lobby_enter(store_served_t *);
+/** A client in it, in the order of arrival. It begins as zeros. */
+typedef struct store_lobby_place {
+    struct store_lobby_place *next, *previous;
+    int fd;
+    int is_cut; /**< it is not in the list any more */
+} store_lobby_place_t;
 
-/** The client has ended, or has logged in. */
-void store_lobby_leave(store_served_t *);
+/** Before a client enters. The main thread.
+ * @return 0; 1: the oldest was cut; -1: the workers have not closed enough of
+ *         those that were cut, so nobody may enter */
+int store_lobby_make_room(void);
+
+/** One more client. The space is not freed before it has left. */
+void store_lobby_enter(store_lobby_place_t *, store_served_t *, int fd);
+
+/** The client ends, or has logged in. Its descriptor is still open. */
+void store_lobby_leave(store_lobby_place_t *, store_served_t *);
 
 int store_lobby_is_empty(void);
 

@@ -148,21 +148,6 @@ static void on_guest(void *ctx)
         begin_open(g);
 }
 
-static void add_guest(int fd)
-{
-    guest_t *g = calloc(1, sizeof *g);
-
-    if (!g || store_loop_watch(fd, on_guest, g) != 0 ||
-        store_guests_add(&guests, &g->in_list, clock_ms()) != 0) {
-        store_loop_unwatch(fd);
-        free(g);
-        close(fd);
-        return;
-    }
-    g->fd = fd;
-    ask_for(g, KIND);
-}
-
 /* A relay names its space at once. So this is a client, or the rest of a packet
  * does not come. */
 static void end_wait(guest_t *g)
@@ -171,6 +156,30 @@ static void end_wait(guest_t *g)
         begin_open(g);
     else
         end_guest(g);
+}
+
+static void end_due(int64_t now)
+{
+    store_guest_t *due;
+
+    while ((due = store_guests_due(&guests, now)))
+        end_wait((guest_t *)due);
+}
+
+static void add_guest(int fd)
+{
+    guest_t *g = calloc(1, sizeof *g);
+    int64_t now = clock_ms();
+
+    if (!g || store_loop_watch(fd, on_guest, g) != 0) {
+        free(g);
+        close(fd);
+        return;
+    }
+    end_due(now);
+    store_guests_add(&guests, &g->in_list, now);
+    g->fd = fd;
+    ask_for(g, KIND);
 }
 
 /* ---- listeners ---- */
@@ -222,10 +231,7 @@ void store_vip_clients_accept(int listener)
 
 void store_vip_clients_tick(int64_t now)
 {
-    store_guest_t *late;
-
-    while ((late = store_guests_late(&guests, now)))
-        end_wait((guest_t *)late);
+    end_due(now);
     store_vip_relay_tick(now);
 }
 

@@ -157,24 +157,25 @@ void store_vip_relay_take(const store_cluster_hooks_t *hooks, int fd)
     store_stream_t *stream =
         store_stream_make(fd, 1, config->secret, config->n_secret);
     guest_t *g = stream ? calloc(1, sizeof *g) : NULL;
+    int64_t now = clock_ms();
 
-    if (!g || store_loop_watch(fd, on_guest, g) != 0 ||
-        store_guests_add(&guests, &g->in_list, clock_ms()) != 0) {
-        store_loop_unwatch(fd);
+    if (!g || store_loop_watch(fd, on_guest, g) != 0) {
         store_stream_close(stream);
         free(g);
         return;
     }
+    store_vip_relay_tick(now);
+    store_guests_add(&guests, &g->in_list, now);
     g->hooks = hooks;
     g->stream = stream;
 }
 
 void store_vip_relay_tick(int64_t now)
 {
-    store_guest_t *late;
+    store_guest_t *due;
 
-    while ((late = store_guests_late(&guests, now)))
-        end_guest((guest_t *)late);
+    while ((due = store_guests_due(&guests, now)))
+        end_guest((guest_t *)due);
 }
 
 void store_vip_relay_end(void)

@@ -25,7 +25,7 @@ LOCKS = {
         "pthread_mutex_lock|pthread_mutex_trylock", "pthread_mutex_unlock",
         r"store/memory/(table|chunk|changes|space)\.c"
         r"|store/command/(attendance|counter)\.c"
-        r"|store/server/(password|sweep|served|worker)\.c"),
+        r"|store/server/(lobby|password|sweep|served|worker)\.c"),
 }
 # Under the lock of a bucket or of the chunks: nothing that may wait, and nothing
 # that needs a lock which another thread may have meanwhile.

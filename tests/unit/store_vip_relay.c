@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
@@ -276,6 +277,50 @@ static void the_time_of_a_peer_ends(void **state)
     close(packet);
 }
 
+/* Each begins like this, and then says no more. The last peer is a relay. */
+static void fill(int *silent, const char *begin, size_t n)
+{
+    struct rlimit files;
+    int i;
+
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
+    files.rlim_cur = files.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
+    if (files.rlim_max < 3 * STORE_GUESTS_MAX)
+        skip();
+    for (i = 0; i < STORE_GUESTS_MAX; i++) {
+        silent[i] = vip_connect("127.0.0.1");
+        assert_int_equal(send(silent[i], begin, n, 0), n);
+        store_loop_turn(1);
+        store_loop_turn(1);
+    }
+    store_stream_close(vip_join());
+}
+
+static void silent_peers_keep_no_relay_out(void **state)
+{
+    int silent[STORE_GUESTS_MAX], i;
+
+    (void)state;
+    fill(silent, "", 0);
+    assert_int_equal(vip_n_locked, 1);
+    vip_read_to_end(silent[0]);
+    for (i = 0; i < STORE_GUESTS_MAX; i++)
+        close(silent[i]);
+}
+
+static void silent_handshakes_keep_no_relay_out(void **state)
+{
+    int silent[STORE_GUESTS_MAX], i;
+
+    (void)state;
+    fill(silent, "\x16\x03", 2);
+    assert_int_equal(vip_n_locked, 0);
+    vip_read_to_end(silent[0]);
+    for (i = 0; i < STORE_GUESTS_MAX; i++)
+        close(silent[i]);
+}
+
 static void without_descriptors_the_listener_rests(void **state)
 {
     int fd = vip_connect("127.0.0.2"), turns;
@@ -312,6 +357,8 @@ int main(void)
         TEST(without_an_open_space_they_log_in),
         TEST(a_slave_serves_nobody),
         TEST(the_time_of_a_peer_ends),
+        TEST(silent_peers_keep_no_relay_out),
+        TEST(silent_handshakes_keep_no_relay_out),
         TEST(without_descriptors_the_listener_rests),
     };
 

@@ -122,9 +122,11 @@ store_cluster_sources = \
 	store/cluster/apply.c \
 	store/cluster/dial.c \
 	store/cluster/follower.c \
+	store/cluster/follower_state.c \
 	store/cluster/hello.c \
 	store/cluster/limit.c \
 	store/cluster/pump.c \
+	store/cluster/new_cas.c \
 	store/cluster/role.c \
 	store/cluster/vip.c \
 	store/cluster/cluster.c \

@@ -16,6 +16,7 @@
 struct store_apply {
     const store_cluster_hooks_t *hooks;
     int is_plain, is_quiet;
+    void (*begins)(void);
     void (*progress)(void);
     unsigned generation;  /* of the spaces, when the copy began */
     int has_space;        /* a space was named */
@@ -29,7 +30,7 @@ struct store_apply {
 
 store_apply_t *store_apply_make(const store_cluster_hooks_t *hooks,
                                 int is_plain, int is_quiet,
-                                void (*progress)(void))
+                                void (*begins)(void), void (*progress)(void))
 {
     store_apply_t *a = calloc(1, sizeof *a);
 
@@ -38,6 +39,7 @@ store_apply_t *store_apply_make(const store_cluster_hooks_t *hooks,
     a->hooks = hooks;
     a->is_plain = is_plain;
     a->is_quiet = is_quiet;
+    a->begins = begins;
     a->progress = progress;
     return a;
 }
@@ -200,6 +202,8 @@ static void empty_all(store_apply_t *a)
     store_space_t *space;
     unsigned i;
 
+    if (a->begins)
+        a->begins();
     a->result.has_begun = 1;
     a->generation = a->hooks->generation();
     for (i = 0; (space = a->hooks->nth(i)); i++)

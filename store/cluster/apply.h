@@ -38,11 +38,13 @@ typedef struct {
  * @param is_plain 1: the master has not proven that it knows the secret, though
  *                 there is one. So it has to be yrmcds
  * @param is_quiet 1: do not log how the spaces differ
+ * @param begins   called before the first item is forgotten; NULL: no
  * @param progress called again and again while the spaces are emptied; NULL: no
  * @return NULL: no memory
  */
 store_apply_t *store_apply_make(const store_cluster_hooks_t *, int is_plain,
-                                int is_quiet, void (*progress)(void));
+                                int is_quiet, void (*begins)(void),
+                                void (*progress)(void));
 void store_apply_free(store_apply_t *);
 
 /** Apply bytes. @return how many were used, the caller keeps the rest; -1:

@@ -99,13 +99,14 @@ static int say_hello(const store_cluster_hooks_t *hooks, store_stream_t *s)
 }
 
 store_stream_t *store_dial(const store_cluster_hooks_t *hooks, int is_plain,
-                           int bell)
+                           int bell, int *answered)
 {
     const store_cluster_t *config = hooks->config;
     int error, fd = connect_to(config, bell),
                has_secret = config->n_secret > 0 && !is_plain;
     store_stream_t *s;
 
+    *answered = fd >= 0;
     if (fd < 0)
         return NULL;
     s = store_stream_make(fd, 0, has_secret ? config->secret : NULL,

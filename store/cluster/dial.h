@@ -17,10 +17,12 @@
  * Connect to the port `repl` of the virtual address, and say hello.
  * @param is_plain 1: without TLS, although there is a secret
  * @param bell     an eventfd; it is not read
+ * @param answered gets 1 if a host has taken the connection, also when the rest
+ *                 fails; 0 if not
  * @return the caller closes it
  */
 store_stream_t *store_dial(const store_cluster_hooks_t *, int is_plain,
-                           int bell);
+                           int bell, int *answered);
 
 /** Wait for a descriptor. @param fd -1: for the bell only
  * @return 1: it is ready; 0: the time is over; -1 */

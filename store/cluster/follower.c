@@ -14,13 +14,13 @@
 #include "spawner/shared/heartbeat.h"
 #include "store/cluster/apply.h"
 #include "store/cluster/dial.h"
+#include "store/cluster/follower_state.h"
 #include "store/cluster/vip.h"
 #include "store/memory/region.h"
 #include "store/note.h"
 #include "store/thread.h"
 
 /* ms */
-#define CONNECT       3000 /* for a connection, and again for its handshake */
 #define BEAT          1000 /* without a byte: one NUL */
 #define RETRY         1000 /* after an attempt without a master */
 #define DIFFER        600000 /* from one report of how the spaces differ to the next */
@@ -33,9 +33,8 @@ static struct {
     const store_cluster_hooks_t *hooks;
     store_cluster_figures_t *figures;
     pthread_t thread;
-    int bell;                     /* eventfd: it has to end */
-    int stop;                     /* atomic */
-    store_follower_state_t state; /* each field is atomic */
+    int bell;             /* eventfd: it has to end */
+    int stop;             /* atomic */
     int is_plain;         /* the next attempt is without TLS, for a yrmcds */
     int64_t refused_at;   /* ms: when a failure was logged; 0: never */
     int64_t different_at; /* ms: the same, of how the spaces differ */
@@ -78,25 +77,13 @@ static int is_quiet(void)
            clock_ms() - follower.different_at < DIFFER;
 }
 
-/* The next process on this memory may be the master. */
-static void set_complete(int complete)
-{
-    STORE_SET(store_region_directory()->lacks, !complete);
-    STORE_SET(follower.state.complete, complete);
-    STORE_SET(follower.figures->complete, (uint64_t)complete);
-}
-
 static void has_begun(link_t *l)
 {
     char vip[STORE_ADDRESS_TEXT];
 
     l->has_begun = 1;
     l->begun_at = clock_ms();
-    set_complete(0);
-    STORE_SET(follower.state.has_begun, 1);
-    STORE_SET(follower.state.since, 0);
-    STORE_SET(follower.state.connected, 1);
-    STORE_SET(follower.figures->connected, 1);
+    store_follower_state_connected();
     follower.refused_at = 0;
     if (!is_quiet())
         follower.different_at = l->begun_at;
@@ -111,7 +98,7 @@ static void is_complete(link_t *l)
     const store_applied_t *r = store_apply_result(l->apply);
 
     l->is_complete = 1;
-    set_complete(1);
+    store_follower_state_complete(1);
     store_note(r->no_room ? STORE_WARN : STORE_NOTICE,
                "the copy of the master is complete: %llu items and changes in "
                "%lld ms; %llu had no room",
@@ -135,13 +122,12 @@ static void look_at(link_t *l, int64_t now)
     const store_applied_t *r = store_apply_result(l->apply);
 
     /* Before `connected`: the relay asks what the master is. */
-    STORE_SET(follower.state.is_yrmcds, r->is_yrmcds);
+    store_follower_state_yrmcds(r->is_yrmcds);
     if (r->has_begun && !l->has_begun)
         has_begun(l);
     guess(l, now);
     if (r->is_complete && !l->is_complete)
         is_complete(l);
-    STORE_SET(follower.figures->yrmcds, (uint64_t)r->is_yrmcds);
     STORE_SET(follower.figures->received, r->received);
 }
 
@@ -223,6 +209,12 @@ static void rest(link_t *l, int64_t now)
                          l->beat_at - now);
 }
 
+/* A copy that begins now would cost the items, and would not end. */
+static int is_too_late(const link_t *l)
+{
+    return is_stopping() && !store_apply_result(l->apply)->has_begun;
+}
+
 static void receive(link_t *l)
 {
     int64_t now = clock_ms();
@@ -231,7 +223,7 @@ static void receive(link_t *l)
     l->last_at = now;
     l->beat_at = now + BEAT;
     l->to_read = -1;
-    while ((got = take(l)) >= 0 && !is_done(l, got) &&
+    while (!is_too_late(l) && (got = take(l)) >= 0 && !is_done(l, got) &&
            (is_stopping() || !store_apply_is_short(l->apply))) {
         now = clock_ms();
         progress();
@@ -246,7 +238,7 @@ static void receive(link_t *l)
     look_at(l, now);
     l->is_short = store_apply_is_short(l->apply);
     if (l->is_short)
-        set_complete(0);
+        store_follower_state_complete(0);
 }
 
 /* ---- one connection after the other ---- */
@@ -265,9 +257,9 @@ static void log_refused(const char *why)
 
 static void lost(const link_t *l)
 {
-    STORE_SET(follower.state.since, clock_ms());
-    STORE_SET(follower.state.connected, 0);
-    STORE_SET(follower.figures->connected, 0);
+    store_follower_state_t s;
+
+    store_follower_state_lost();
     if (is_stopping())
         return;
     if (l->is_short && !l->error) {
@@ -275,17 +267,18 @@ static void lost(const link_t *l)
                                  "takes the copy of the master again");
         return;
     }
+    store_follower_state(&s);
     store_note(STORE_WARN,
                "the connection to the master has ended: %s; the copy is %s",
-               l->error, follower.state.complete ? "complete" : "not complete");
+               l->error, s.complete ? "complete" : "not complete");
     store_dial_await(-1, 0, follower.bell, STORE_FOLLOWER_LOOKS);
 }
 
 /* @return 1: a copy had begun */
 static int follow(link_t *l)
 {
-    l->apply =
-        store_apply_make(follower.hooks, l->is_plain, is_quiet(), progress);
+    l->apply = store_apply_make(follower.hooks, l->is_plain, is_quiet(),
+                                store_follower_state_begins, progress);
     if (!l->apply) {
         log_refused(strerror(ENOMEM));
         return 0;
@@ -305,14 +298,16 @@ static int follow(link_t *l)
 static int attempt(link_t *l)
 {
     const store_cluster_t *config = follower.hooks->config;
-    int had_begun = 0;
+    int had_begun = 0, answered;
 
     memset(l, 0, sizeof *l);
     l->is_plain = follower.is_plain;
     /* The address may have come, and the role does not know it yet. */
     if (store_vip_is_here(&config->vip) == 1)
         return 0;
-    l->stream = store_dial(follower.hooks, l->is_plain, follower.bell);
+    l->stream =
+        store_dial(follower.hooks, l->is_plain, follower.bell, &answered);
+    store_follower_state_answered(answered);
     if (l->stream)
         had_begun = follow(l);
     else
@@ -321,7 +316,7 @@ static int attempt(link_t *l)
     if (!had_begun)
         follower.is_plain =
             config->n_secret > 0 && config->n_plain > 0 && !l->is_plain;
-    STORE_SET(follower.state.has_tried, 1);
+    store_follower_state_tried();
     return had_begun;
 }
 
@@ -351,6 +346,7 @@ static int start(void)
 int store_follower_begin(const store_cluster_hooks_t *hooks)
 {
     memset(&follower, 0, sizeof follower);
+    store_follower_state_clear();
     follower.hooks = hooks;
     follower.figures = &store_region_figures()->cluster;
     follower.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -361,18 +357,6 @@ int store_follower_begin(const store_cluster_hooks_t *hooks)
     close(follower.bell);
     follower.bell = -1;
     return -1;
-}
-
-void store_follower_state(store_follower_state_t *to)
-{
-    const store_follower_state_t *s = &follower.state;
-
-    to->connected = STORE_GET(s->connected);
-    to->complete = STORE_GET(s->complete);
-    to->is_yrmcds = STORE_GET(s->is_yrmcds);
-    to->has_begun = STORE_GET(s->has_begun);
-    to->has_tried = STORE_GET(s->has_tried);
-    to->since = STORE_GET(s->since);
 }
 
 void store_follower_end(void)

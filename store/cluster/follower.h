@@ -21,27 +21,15 @@
 #define APPPOOL_STORE_CLUSTER_FOLLOWER_H
 
 #include "store/cluster/cluster.h"
+#include "store/cluster/follower_state.h"
 
 /** ms from the end of a connection to the next attempt: meanwhile the role looks
  * for the address, because this host may become the master. */
 #define STORE_FOLLOWER_LOOKS 5000
 
-/** What the follower knows of its master. Any thread may read it. */
-typedef struct {
-    int connected; /**< bytes have arrived */
-    int has_tried; /**< a connection has ended, or could not be made */
-    int has_begun; /**< a copy has begun: the store's own items are forgotten */
-    int complete;  /**< it has the whole copy */
-    int is_yrmcds; /**< only the open space is exchanged */
-    int64_t since; /**< ms, of clock_ms(): when the connection ended; 0: it has
-                      not */
-} store_follower_state_t;
-
 /** Start the thread: it connects, and connects again, until it is ended.
  * @return 0, or -1: errno */
 int store_follower_begin(const store_cluster_hooks_t *);
-
-void store_follower_state(store_follower_state_t *);
 
 /** End the thread, after it has applied what had arrived completely. */
 void store_follower_end(void);

@@ -191,37 +191,49 @@ void store_master_tick(int64_t now)
     STORE_SET(store_region_figures()->cluster.unsent, store_changes_unsent());
 }
 
-/* @return how many slaves have not got all; -1: there is no slave */
-static int count_behind(void)
+typedef struct {
+    int slaves, copying, behind;
+} count_t;
+
+/* @return 1: all slaves have all changes, or there is none */
+static int is_drained(count_t *n)
 {
-    int behind = 0, all = 0;
     unsigned i;
 
+    memset(n, 0, sizeof *n);
     for (i = 0; i < STORE_SLAVES; i++) {
         if (!feeder[i] || store_feeder_is_over(feeder[i]))
             continue;
-        all++;
-        behind += !store_feeder_is_complete(feeder[i]) ||
-                  !store_feeder_is_drained(feeder[i]);
+        n->slaves++;
+        if (!store_feeder_is_complete(feeder[i]))
+            n->copying++;
+        else if (!store_feeder_is_drained(feeder[i]))
+            n->behind++;
     }
-    return all == 0 ? -1 : behind;
+    return n->copying + n->behind == 0;
 }
 
-int store_master_drain(int ms)
+const char *store_master_drain(int ms)
 {
     const struct timespec look = {0, LOOK * 1000000L};
     int64_t until = clock_ms() + ms;
-    int behind;
+    count_t n;
 
     store_changes_ring();
-    while ((behind = count_behind()) > 0 && clock_ms() < until)
+    while (!is_drained(&n) && clock_ms() < until)
         nanosleep(&look, NULL);
-    if (behind > 0)
-        store_note(STORE_WARN, "%d slaves have not got all changes in %d ms",
-                   behind, ms);
-    if (behind < 0)
+    if (n.slaves == 0) {
         store_note(STORE_NOTICE, "no slave is there to get the changes");
-    return behind == 0;
+        return "no slave is there to get the changes";
+    }
+    if (n.copying + n.behind == 0)
+        return NULL;
+    store_note(STORE_WARN,
+               "slaves that have not got all changes in %d ms: %d; slaves that "
+               "still take their copy: %d",
+               ms, n.behind, n.copying);
+    return n.behind > 0 ? "a slave has not taken all changes in time"
+                        : "a slave still takes its copy";
 }
 
 void store_master_end(void)

@@ -35,8 +35,8 @@ void store_master_tick(int64_t now);
 /** Have all slaves got all changes, and has their kernel acknowledged them?
  * No command is served meanwhile (`pause`).
  * @param ms how long to wait
- * @return 1, or 0: not all, which was logged */
-int store_master_drain(int ms);
+ * @return NULL: they have; why not, which was logged */
+const char *store_master_drain(int ms);
 
 /** Close all slaves, end their threads. */
 void store_master_end(void);

@@ -10,11 +10,11 @@
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/follower.h"
 #include "store/cluster/master.h"
+#include "store/cluster/new_cas.h"
 #include "store/cluster/relay.h"
 #include "store/cluster/vip.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
-#include "store/memory/space.h"
 #include "store/note.h"
 
 #define DRAIN      5000  /* ms: a handover waits that long for the slaves */
@@ -82,36 +82,9 @@ static void listen_for_slaves(void)
         take_slaves();
 }
 
-/* @return ms */
-static uint64_t time_of_day(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-/* The master before may have given more than this host has heard of, as a slave,
- * or before a stop of all hosts. Other hosts may have been the master since. Time
- * is above all that they gave, if the clocks agree. */
-static void raise_cas(void)
-{
-    uint64_t by_time = time_of_day() * STORE_CAS_MS;
-    store_space_t *space;
-    unsigned i;
-
-    for (i = 0; (space = role.hooks->nth(i)); i++) {
-        uint64_t cas = STORE_GET(space->entry->cas);
-
-        store_space_raise_cas(space, by_time > cas + STORE_CAS_UNHEARD
-                                         ? by_time
-                                         : cas + STORE_CAS_GAP);
-    }
-}
-
 static void log_promotion(const store_follower_state_t *s)
 {
-    if (store_region_directory()->lacks)
+    if (!STORE_GET(role.figures->complete))
         store_note(STORE_WARN,
                    "%s has come to this host: the store is the master now, but "
                    "its copy is not complete: items are missing",
@@ -125,10 +98,14 @@ static void log_promotion(const store_follower_state_t *s)
                                 : "its own items, because it met no master");
 }
 
+/* What it has is the whole from now on: the slaves copy it. */
 static void become_master(void)
 {
-    raise_cas();
-    STORE_SET(role.figures->complete, !store_region_directory()->lacks);
+    store_directory_t *d = store_region_directory();
+
+    store_new_cas(role.hooks);
+    STORE_SET(role.figures->complete, !STORE_GET(d->lacks));
+    STORE_SET(d->lacks, 0);
     set_role(STORE_MASTER);
     take_slaves();
 }
@@ -201,6 +178,10 @@ static int begin_slave(void)
                "%s is not at this host: the store is a slave of the master "
                "there",
                role.vip);
+    if (store_region_directory()->lacks)
+        store_note(STORE_WARN,
+                   "the items are a part of a copy: this host is ready to be "
+                   "the master when it has the whole copy");
     if (store_relay_begin(role.hooks) == 0 &&
         store_follower_begin(role.hooks) == 0)
         return 0;
@@ -314,7 +295,15 @@ int store_role_is_over(void)
 }
 
 /* After the start of all hosts there is no master yet. One that has met none may
- * become it, or nobody could. */
+ * become it, or nobody could. But not with a part of a copy: another host has
+ * more, and an administrator knows which. */
+static int may_be_first(const store_follower_state_t *s)
+{
+    return !s->has_begun && s->has_tried && !s->was_answered &&
+           !STORE_GET(store_region_directory()->lacks) &&
+           clock_ms() - role.began >= STORE_FOLLOWER_LOOKS;
+}
+
 int store_role_is_ready(void)
 {
     store_follower_state_t s;
@@ -322,8 +311,7 @@ int store_role_is_ready(void)
     if (store_role() != STORE_SLAVE)
         return !role.is_over;
     store_follower_state(&s);
-    return s.complete || (!s.has_begun && s.has_tried &&
-                          clock_ms() - role.began >= STORE_FOLLOWER_LOOKS);
+    return s.complete || may_be_first(&s);
 }
 
 /* ---- handover ---- */
@@ -342,6 +330,8 @@ static int has_complete_slave(void)
 
 const char *store_role_handover(void)
 {
+    const char *why;
+
     if (store_role() != STORE_MASTER || role.is_over)
         return "this store is not the master of a cluster";
     if (role.until != 0)
@@ -350,9 +340,10 @@ const char *store_role_handover(void)
         return "no slave has the whole copy";
     role.hooks->pause(1);
     STORE_SET(role.figures->pausing, 1);
-    if (!store_master_drain(DRAIN)) {
+    why = store_master_drain(DRAIN);
+    if (why) {
         end_handover();
-        return "a slave has not taken all changes in 5 s";
+        return why;
     }
     role.until = clock_ms() + HANDOVER;
     store_note(STORE_NOTICE,
@@ -376,7 +367,7 @@ static void end_master(void)
 {
     if (!role.is_over) {
         role.hooks->pause(1);
-        if (!store_master_drain(LAST_DRAIN)) {
+        if (store_master_drain(LAST_DRAIN)) {
             /* That was logged. */
         }
     }

@@ -19,9 +19,7 @@
  * A slave whose connection to the master has ended looks for the address for
  * 5 s, each 100 ms. A promotion joins the follower, takes slaves, and serves the
  * clients that waited. A host that becomes the master, also one that begins as
- * the master, raises the cas counter of each space first, to a number that grows
- * with the time of day. So no cas is given twice, although other hosts were the
- * master in the meantime, if their clocks agree.
+ * the master, raises the cas counter of each space first (new_cas.h).
  *
  * Lock:  the main thread; store_role() any thread.
  */
@@ -30,17 +28,6 @@
 
 #include "store/cluster/cluster.h"
 #include "store/figures.h"
-
-/** What is added to a cas counter that is not behind the time: the clock has
- * gone back. */
-#define STORE_CAS_GAP     (UINT64_C(1) << 32)
-
-/** A space has fewer changes in a millisecond, so its counter stays below the
- * time of day. That number fits into 63 bits for more than 10,000 years. */
-#define STORE_CAS_MS      (UINT64_C(1) << 14)
-
-/** A slave is behind by fewer changes: the list has no room for as many. */
-#define STORE_CAS_UNHEARD (UINT64_C(1) << 20)
 
 /** Open netlink, look for the address, and begin as what this host is. Each
  * change of the role is one line of the log.
@@ -56,8 +43,8 @@ int store_role_is_hurried(void);
 /** Has this process to end with CONTRACT_EXIT_AGAIN? */
 int store_role_is_over(void);
 
-/** May this host become the master? A slave whose copy is not complete may not.
- */
+/** May this host become the master? A slave may if its copy is complete, or if it
+ * has met no master, and its items are no part of a copy. */
 int store_role_is_ready(void);
 
 /**

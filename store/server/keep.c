@@ -32,7 +32,8 @@ static store_space_t *find(const char *name)
     return NULL;
 }
 
-/* @param what the file, in the log */
+/* A part is not the whole: this host is not ready to be the master of a cluster
+ * then. @param what the file, in the log */
 static void load(int fd, const char *what)
 {
     int64_t began = clock_ms();
@@ -49,6 +50,8 @@ static void load(int fd, const char *what)
                (unsigned long long)got.expired, (unsigned long long)got.dropped,
                (unsigned long long)got.damaged,
                got.complete ? "" : "; the file is not complete");
+    if (!got.complete)
+        store_region_directory()->lacks = 1;
 }
 
 void store_keep_load(int fd)
@@ -66,7 +69,8 @@ void store_keep_load(int fd)
                    strerror(errno));
 }
 
-/* @return 0; 1: it was too late; -1: errno */
+/* A part of a copy gets no end, so it is no whole file at the next start.
+ * @return 0; 1: it was too late; -1: errno */
 static int save(int fd, unsigned bits, store_snapshot_t *done)
 {
     int64_t until = clock_ms() + SAVE_LIMIT;
@@ -76,7 +80,9 @@ static int save(int fd, unsigned bits, store_snapshot_t *done)
     for (s = store_served_list(); s && rv == 0; s = s->next)
         if (!s->gone)
             rv = store_snapshot_save(fd, s->space, bits, until, done);
-    return rv == 0 ? store_snapshot_end(fd, done) : rv;
+    return rv == 0 && !store_region_directory()->lacks
+               ? store_snapshot_end(fd, done)
+               : rv;
 }
 
 /* @return 0, or -1: errno */
@@ -129,5 +135,7 @@ void store_keep_save(int fd)
                "saved %llu item%s (%llu bytes) in %lld ms%s",
                (unsigned long long)done.items, done.items == 1 ? "" : "s",
                (unsigned long long)done.bytes, (long long)(clock_ms() - began),
-               rv > 0 ? "; no time was left for the other items" : "");
+               rv > 0          ? "; no time was left for the other items"
+               : done.complete ? ""
+                               : "; they are a part of a copy");
 }

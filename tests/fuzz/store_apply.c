@@ -255,7 +255,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     store_apply_t *a;
 
     begin(&d);
-    a = store_apply_make(&hooks, dice(&d, 4) == 0, dice(&d, 2) == 0, NULL);
+    a = store_apply_make(&hooks, dice(&d, 4) == 0, dice(&d, 2) == 0, NULL,
+                         NULL);
     if (!a)
         abort();
     make_stream(&d, &stream);

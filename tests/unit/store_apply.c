@@ -18,7 +18,7 @@
 
 static store_apply_t *apply_begin(int is_plain)
 {
-    store_apply_t *a = store_apply_make(&fake_hooks, is_plain, 0, NULL);
+    store_apply_t *a = store_apply_make(&fake_hooks, is_plain, 0, NULL, NULL);
 
     assert_non_null(a);
     return a;

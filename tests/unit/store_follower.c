@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "store/memory/region.h"
 #include "tests/unit/support/fake_master.h"
 
 #define LIMIT 40000 /* ms */
@@ -77,6 +78,11 @@ static void await_state(int (*is)(const store_follower_state_t *))
     fail_msg("the state is not reached");
 }
 
+static int is_connected(const store_follower_state_t *s)
+{
+    return s->connected;
+}
+
 static int is_complete(const store_follower_state_t *s)
 {
     return s->connected && s->complete;
@@ -113,7 +119,7 @@ static void y6_it_keeps_its_items_when_the_master_is_gone(void **state)
     close(listener);
 }
 
-/* The address came here: all that the old master had sent counts. */
+/* The address came here: all that the old master had sent of a copy counts. */
 static void y42_what_has_arrived_is_applied_before_the_end(void **state)
 {
     int listener = listen_as_master(), fd, round;
@@ -126,6 +132,9 @@ static void y42_what_has_arrived_is_applied_before_the_end(void **state)
         assert_int_equal(store_follower_begin(&fake_hooks), 0);
         fd = accept_slave(listener);
         fake_put_begin();
+        send_wire(fd);
+        await_state(is_connected);
+        fake_wire.n = 0;
         for (i = 0; i < 50; i++) {
             snprintf(key, sizeof key, "%d", i);
             fake_put_set(key, (uint32_t)(round + i), 500, 0,
@@ -141,6 +150,62 @@ static void y42_what_has_arrived_is_applied_before_the_end(void **state)
         close(fd);
     }
     close(listener);
+}
+
+/* ---- a copy that comes when the follower ends ---- */
+
+static int sender;
+
+static void send_late(void)
+{
+    send_wire(sender);
+    fake_on_beat = NULL;
+}
+
+/* A promotion or a stop does not throw away what this host has. */
+static void no_copy_begins_at_the_end(void **state)
+{
+    int listener = listen_as_master();
+    store_follower_state_t s;
+
+    (void)state;
+    shelf_set(&fake_shelf, "own", 8, 8, 0);
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    sender = accept_slave(listener);
+    fake_put_copy();
+    fake_on_beat = send_late;
+    store_follower_end();
+    fake_on_beat = NULL;
+    store_follower_state(&s);
+    assert_false(s.has_begun);
+    assert_true(shelf_get(&fake_shelf, "own", 8, 8));
+    close(sender);
+    close(listener);
+}
+
+/* ---- a host that answers and refuses is a master ---- */
+
+static int was_refused(const store_follower_state_t *s)
+{
+    return s->has_tried && s->was_answered;
+}
+
+static int met_nobody(const store_follower_state_t *s)
+{
+    return s->has_tried && !s->was_answered;
+}
+
+static void a_refusal_is_an_answer(void **state)
+{
+    int listener = listen_as_master();
+
+    (void)state;
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    close(accept_slave(listener));
+    await_state(was_refused);
+    close(listener);
+    await_state(met_nobody);
+    store_follower_end();
 }
 
 /* The copy has nothing of a space that comes later, though it is complete. */
@@ -197,6 +262,7 @@ static void a_space_that_comes_at_the_end_is_missed(void **state)
 /* ---- millions of items are emptied ---- */
 
 static int is_long, is_emptying; /* atomic */
+static int lacked;               /* the items were known to be no whole copy */
 
 void __real_store_space_empty(store_space_t *, void (*progress)(void));
 void __wrap_store_space_empty(store_space_t *, void (*progress)(void));
@@ -204,6 +270,7 @@ void __wrap_store_space_empty(store_space_t *space, void (*progress)(void))
 {
     int i;
 
+    lacked = (int)store_region_directory()->lacks;
     __atomic_store_n(&is_emptying, 1, __ATOMIC_RELEASE);
     for (i = 0; is_long && i < LIMIT &&
                 __atomic_load_n(&fake_beats, __ATOMIC_RELAXED) == 0;
@@ -222,6 +289,7 @@ static void the_end_has_a_heartbeat(void **state)
 
     (void)state;
     is_long = 1;
+    __atomic_store_n(&is_emptying, 0, __ATOMIC_RELAXED);
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
     fd = accept_slave(listener);
     fake_put_begin();
@@ -232,6 +300,25 @@ static void the_end_has_a_heartbeat(void **state)
     store_follower_end();
     assert_true(fake_beats > 0);
     is_long = 0;
+    close(fd);
+    close(listener);
+}
+
+/* A store that is killed while it is emptied has a part of its items. */
+static void a_copy_is_not_complete_before_items_go(void **state)
+{
+    int listener = listen_as_master(), fd;
+
+    (void)state;
+    lacked = 0;
+    assert_false(store_region_directory()->lacks);
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    fd = accept_slave(listener);
+    fake_put_begin();
+    send_wire(fd);
+    await_state(is_connected);
+    assert_true(lacked);
+    store_follower_end();
     close(fd);
     close(listener);
 }
@@ -265,6 +352,12 @@ int main(void)
                                         fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(the_end_has_a_heartbeat, fake_setup,
                                         fake_teardown),
+        cmocka_unit_test_setup_teardown(no_copy_begins_at_the_end, fake_setup,
+                                        fake_teardown),
+        cmocka_unit_test_setup_teardown(a_refusal_is_an_answer, fake_setup,
+                                        fake_teardown),
+        cmocka_unit_test_setup_teardown(a_copy_is_not_complete_before_items_go,
+                                        fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(it_ends_while_there_is_no_master,
                                         fake_setup, fake_teardown),
     };

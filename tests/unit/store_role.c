@@ -9,10 +9,14 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
 #include "spawner/shared/heartbeat.h"
+#include "store/cluster/follower.h"
+#include "store/cluster/new_cas.h"
+#include "store/memory/region.h"
 #include "tests/unit/support/shelf.h"
 
 static shelf_t shelf;
@@ -41,6 +45,37 @@ void __wrap_store_note(int level, const char *format, ...)
 
 void heartbeat(void)
 {
+}
+
+/* The follower, without its thread. */
+static int answers; /* a host takes its connection */
+
+int __wrap_store_follower_begin(const store_cluster_hooks_t *);
+int __wrap_store_follower_begin(const store_cluster_hooks_t *of)
+{
+    (void)of;
+    return 0;
+}
+
+void __wrap_store_follower_state(store_follower_state_t *);
+void __wrap_store_follower_state(store_follower_state_t *s)
+{
+    memset(s, 0, sizeof *s);
+    s->has_tried = 1;
+    s->was_answered = answers;
+}
+
+static int is_old; /* the role has begun long ago */
+
+int __real_clock_gettime(clockid_t, struct timespec *);
+int __wrap_clock_gettime(clockid_t, struct timespec *);
+int __wrap_clock_gettime(clockid_t id, struct timespec *to)
+{
+    int rv = __real_clock_gettime(id, to);
+
+    if (is_old && id == CLOCK_MONOTONIC)
+        to->tv_sec += STORE_FOLLOWER_LOOKS / 1000;
+    return rv;
 }
 
 static store_space_t *find(const char *name)
@@ -187,6 +222,71 @@ static void a_second_look_ends_a_master(void **state)
     assert_int_equal(closed, 1);
 }
 
+/* Many clients keep a cas in a double. */
+static void a_cas_fits_into_a_double(void **state)
+{
+    uint64_t cas = STORE_GET(shelf.space->entry->cas);
+
+    (void)state;
+    assert_true(cas >=
+                (uint64_t)time(NULL) * 1000 * STORE_CAS_MS - STORE_CAS_UNHEARD);
+    assert_true(cas < UINT64_C(1) << 53);
+}
+
+/* ---- a slave that has met no master ---- */
+
+static int setup_slave(void **state)
+{
+    (void)state;
+    shelf_open(&shelf, 16, 1);
+    memset(&config, 0, sizeof config);
+    assert_int_equal(store_address_parse("127.0.0.77", &config.vip), 0);
+    here = closed = listeners = 0;
+    answers = is_old = 0;
+    return 0;
+}
+
+static void begin_slave(void)
+{
+    assert_int_equal(store_role_begin(&hooks), 0);
+    assert_int_equal(store_role(), STORE_SLAVE);
+    is_old = 1;
+}
+
+static void one_that_met_no_master_is_ready(void **state)
+{
+    (void)state;
+    begin_slave();
+    assert_true(store_role_is_ready());
+    is_old = 0;
+    assert_false(store_role_is_ready());
+}
+
+static void one_that_was_refused_is_not(void **state)
+{
+    (void)state;
+    answers = 1;
+    begin_slave();
+    assert_false(store_role_is_ready());
+    answers = 0;
+    assert_true(store_role_is_ready());
+}
+
+/* Another host has more. An administrator may give it the address. */
+static void one_with_a_part_of_a_copy_is_not(void **state)
+{
+    (void)state;
+    store_region_directory()->lacks = 1;
+    begin_slave();
+    assert_false(store_role_is_ready());
+    here = 1;
+    store_role_tick(clock_ms());
+    assert_int_equal(store_role(), STORE_MASTER);
+    assert_true(store_role_is_ready());
+    assert_false(STORE_GET(store_region_figures()->cluster.complete));
+    assert_false(store_region_directory()->lacks);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +298,14 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(a_second_look_ends_a_master, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_cas_fits_into_a_double, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(one_that_met_no_master_is_ready,
+                                        setup_slave, teardown),
+        cmocka_unit_test_setup_teardown(one_that_was_refused_is_not,
+                                        setup_slave, teardown),
+        cmocka_unit_test_setup_teardown(one_with_a_part_of_a_copy_is_not,
+                                        setup_slave, teardown),
     };
 
     alarm(120);

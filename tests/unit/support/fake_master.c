@@ -45,10 +45,13 @@ int fake_logged(const char *text)
 }
 
 unsigned fake_beats;
+void (*fake_on_beat)(void);
 
 void heartbeat(void)
 {
     __atomic_add_fetch(&fake_beats, 1, __ATOMIC_RELAXED);
+    if (fake_on_beat)
+        fake_on_beat();
 }
 
 /* The master of these tests is at this host. */

@@ -28,6 +28,9 @@ extern unsigned fake_generation;
 /** How often the main thread's heartbeat was made; atomic. */
 extern unsigned fake_beats;
 
+/** Called at each of them; NULL: nothing. */
+extern void (*fake_on_beat)(void);
+
 /** What the master sends. */
 typedef struct {
     char bytes[4 << 20];

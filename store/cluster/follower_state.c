@@ -1,0 +1,76 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/follower_state.h"
+
+#include <string.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/memory/extent.h"
+#include "store/memory/region.h"
+
+static store_follower_state_t state; /* each field is atomic */
+
+static store_cluster_figures_t *figures(void)
+{
+    return &store_region_figures()->cluster;
+}
+
+void store_follower_state_clear(void)
+{
+    memset(&state, 0, sizeof state);
+}
+
+void store_follower_state_tried(void)
+{
+    STORE_SET(state.has_tried, 1);
+}
+
+void store_follower_state_answered(int answered)
+{
+    STORE_SET(state.was_answered, answered);
+}
+
+void store_follower_state_yrmcds(int is_yrmcds)
+{
+    STORE_SET(state.is_yrmcds, is_yrmcds);
+    STORE_SET(figures()->yrmcds, (uint64_t)is_yrmcds);
+}
+
+void store_follower_state_begins(void)
+{
+    STORE_SET(state.has_begun, 1);
+    store_follower_state_complete(0);
+}
+
+/* The next process on this memory may be the master. */
+void store_follower_state_complete(int complete)
+{
+    STORE_SET(store_region_directory()->lacks, !complete);
+    STORE_SET(state.complete, complete);
+    STORE_SET(figures()->complete, (uint64_t)complete);
+}
+
+void store_follower_state_connected(void)
+{
+    STORE_SET(state.since, 0);
+    STORE_SET(state.connected, 1);
+    STORE_SET(figures()->connected, 1);
+}
+
+void store_follower_state_lost(void)
+{
+    STORE_SET(state.since, clock_ms());
+    STORE_SET(state.connected, 0);
+    STORE_SET(figures()->connected, 0);
+}
+
+void store_follower_state(store_follower_state_t *to)
+{
+    to->connected = STORE_GET(state.connected);
+    to->complete = STORE_GET(state.complete);
+    to->is_yrmcds = STORE_GET(state.is_yrmcds);
+    to->has_begun = STORE_GET(state.has_begun);
+    to->has_tried = STORE_GET(state.has_tried);
+    to->was_answered = STORE_GET(state.was_answered);
+    to->since = STORE_GET(state.since);
+}

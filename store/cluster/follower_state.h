@@ -1,0 +1,55 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file follower_state.h
+ * @brief What the follower's thread tells the other threads, the figures and
+ *        the next process about its copy.
+ *
+ * Lock:  the follower's thread writes. Any thread reads.
+ * Crash: `lacks` of the directory stays. It is set before the first item is
+ *        forgotten, so a part of a copy never counts as complete.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_FOLLOWER_STATE_H
+#define APPPOOL_STORE_CLUSTER_FOLLOWER_STATE_H
+
+#include <stdint.h>
+
+/** What the follower knows of its master. Any thread may read it. */
+typedef struct {
+    int connected;    /**< bytes have arrived */
+    int has_tried;    /**< a connection has ended, or could not be made */
+    int was_answered; /**< a host took the connection of the last attempt. So
+                         there is a master, also if it refuses this slave */
+    int has_begun; /**< a copy has begun: the store's own items are forgotten */
+    int complete;  /**< it has the whole copy */
+    int is_yrmcds; /**< only the open space is exchanged */
+    int64_t since; /**< ms, of clock_ms(): when the connection ended; 0: it has
+                      not */
+} store_follower_state_t;
+
+void store_follower_state(store_follower_state_t *);
+
+/** Nothing is known. Before the thread begins. */
+void store_follower_state_clear(void);
+
+/** An attempt to connect has ended. */
+void store_follower_state_tried(void);
+
+/** Has a host taken the connection of the last attempt? */
+void store_follower_state_answered(int answered);
+
+/** Only the open space is exchanged. */
+void store_follower_state_yrmcds(int is_yrmcds);
+
+/** The store forgets its items now. */
+void store_follower_state_begins(void);
+
+/** Has the store the whole copy? */
+void store_follower_state_complete(int complete);
+
+void store_follower_state_connected(void);
+
+/** The connection has ended. */
+void store_follower_state_lost(void);
+
+#endif

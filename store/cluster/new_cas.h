@@ -1,0 +1,36 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file new_cas.h
+ * @brief A new master gives no cas that a master before it has given.
+ *
+ * The one before may have given more than this host has heard of, as a slave,
+ * or before a stop of all hosts. So the counter of each space begins at a number
+ * that grows with the time of day. That is above all that they gave, if the
+ * clocks agree.
+ *
+ * Lock:  any thread.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_NEW_CAS_H
+#define APPPOOL_STORE_CLUSTER_NEW_CAS_H
+
+#include "store/cluster/cluster.h"
+
+/** A space has fewer changes in a millisecond, so its counter stays below the
+ * time of day. That number is below 2^53 until the year 2039: many clients keep
+ * a cas in a double (JavaScript, Lua, PHP), which has no more bits. */
+#define STORE_CAS_MS      (UINT64_C(1) << 12)
+
+/** A slave that is connected is behind by fewer changes: the largest list, 4 GiB
+ * (AppStoreChanges), has no room for as many. */
+#define STORE_CAS_UNHEARD (UINT64_C(1) << 28)
+
+/** What is added to a counter that is not behind the time by
+ * STORE_CAS_UNHEARD: the clock of a master was ahead, or the time has not gone
+ * on since the last move of the address. */
+#define STORE_CAS_GAP     (UINT64_C(1) << 32)
+
+/** Raise the counter of each space. */
+void store_new_cas(const store_cluster_hooks_t *);
+
+#endif

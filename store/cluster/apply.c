@@ -18,9 +18,10 @@ struct store_apply {
     int is_plain, is_quiet;
     void (*begins)(void);
     void (*progress)(void);
-    unsigned generation;  /* of the spaces, when the copy began */
-    int has_space;        /* a space was named */
-    store_space_t *space; /* the present one; NULL: it is not here */
+    unsigned generation;      /* of the spaces, when the copy began */
+    int has_space;            /* a space was named */
+    char named[STORE_SPACES]; /* by slot: this one was */
+    store_space_t *space;     /* the present one; NULL: it is not here */
     /* the set whose value arrives */
     store_packet_t set;
     store_item_t *item; /* NULL: its value is skipped */
@@ -224,6 +225,17 @@ static int take_hello(store_apply_t *a, const store_packet_t *p,
     return 0;
 }
 
+/* It has come to the master after the copy was complete: its own copy follows,
+ * and another COMPLETE. */
+static void name_space(store_apply_t *a)
+{
+    char *is_named = &a->named[a->space->slot];
+
+    if (!*is_named)
+        a->result.is_complete = 0;
+    *is_named = 1;
+}
+
 static int choose_space(store_apply_t *a, const char *key,
                         const store_packet_t *p)
 {
@@ -236,6 +248,7 @@ static int choose_space(store_apply_t *a, const char *key,
     a->space = a->hooks->find(name);
     if (!a->space)
         return 0;
+    name_space(a);
     store_space_raise_cas(a->space, p->number);
     store_space_flush_at(a->space, exptime_here(p->exptime));
     return 0;

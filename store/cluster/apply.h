@@ -26,7 +26,8 @@ typedef struct store_apply store_apply_t;
 /** What has been applied. */
 typedef struct {
     int has_begun;     /**< the spaces were emptied */
-    int is_complete;   /**< the copy is: a master of ours has said so */
+    int is_complete;   /**< the copy is: a master of ours has said so. It is not
+                          while a space is copied that came later */
     int is_yrmcds;     /**< only the open space is exchanged */
     uint64_t items;    /**< of the copy, and changes before its end */
     uint64_t received; /**< changes since then */

@@ -67,8 +67,10 @@ static unsigned choose_spaces(store_feeder_t *f)
 
     n = store_cluster_spaces(f->hooks, now);
     for (i = 0; i < n; i++)
-        if (store_present_is_for(&f->present, now[i]))
+        if (store_present_is_for(&f->present, now[i])) {
             added += store_copier_add(&f->copier, now[i]);
+            f->present.has[now[i]->slot] = 1;
+        }
     return added;
 }
 
@@ -211,6 +213,8 @@ static void look_for_spaces(store_feeder_t *f)
     if (f->generation == generation)
         return;
     if (choose_spaces(f) > 0) {
+        /* One that has begun was perhaps read before, and not sent. */
+        store_space_await_flushes();
         f->began = clock_ms();
         SET(f->complete, 0);
         STORE_SET(f->figures->complete, 0);

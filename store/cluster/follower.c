@@ -107,6 +107,16 @@ static void is_complete(link_t *l)
                (unsigned long long)r->no_room);
 }
 
+/* The master has one space more, and copies it. */
+static void is_incomplete(link_t *l, int64_t now)
+{
+    l->is_complete = 0;
+    l->begun_at = now;
+    store_follower_state_complete(0);
+    store_note(STORE_NOTICE, "a space has come to the master: the store takes "
+                             "the copy of this space");
+}
+
 /* yrmcds does not say when its copy is complete. */
 static void guess(const link_t *l, int64_t now)
 {
@@ -128,6 +138,8 @@ static void look_at(link_t *l, int64_t now)
     guess(l, now);
     if (r->is_complete && !l->is_complete)
         is_complete(l);
+    if (!r->is_complete && l->is_complete)
+        is_incomplete(l, now);
     STORE_SET(follower.figures->received, r->received);
 }
 

@@ -59,7 +59,7 @@ static int send_change(store_present_t *p, store_sender_t *to,
     store_item_t *item;
     int absent;
 
-    if (!store_present_is_for(p, c->space))
+    if (!p->has[c->space->slot])
         return 0;
     if (c->kind == STORE_CHANGE_FLUSH)
         return send_flush(p, to, c);

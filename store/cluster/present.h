@@ -20,8 +20,11 @@
 #define STORE_PRESENT_BATCH 64 /* changes that are read at once */
 
 typedef struct {
-    const char *only;      /**< the space that the slave gets; NULL: all */
-    store_cursor_t cursor; /**< its place in the list */
+    const char *only;       /**< the space that the slave gets; NULL: all */
+    store_cursor_t cursor;  /**< its place in the list */
+    char has[STORE_SPACES]; /**< by slot: the slave has a copy of the space, or
+                               gets it. Changes of others are not sent: the
+                               copy will have them */
 
     store_change_t changes[STORE_PRESENT_BATCH];
     store_space_t *clearing; /**< its flushed items become changes */

@@ -238,6 +238,36 @@ static void a_space_that_comes_begins_the_copy_again(void **state)
     close(listener);
 }
 
+static int is_copying(const store_follower_state_t *s)
+{
+    return s->connected && !s->complete;
+}
+
+static void a_space_that_comes_to_the_master_is_waited_for(void **state)
+{
+    int listener = listen_as_master(), fd;
+
+    (void)state;
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    fd = accept_slave(listener);
+    fake_wire.n = 0;
+    fake_put_hello("");
+    fake_put_other(STORE_WIRE_COMPLETE, 0);
+    send_wire(fd);
+    await_state(is_complete);
+    fake_wire.n = 0;
+    fake_put_space("shop", 1000);
+    send_wire(fd);
+    await_state(is_copying);
+    fake_wire.n = 0;
+    fake_put_other(STORE_WIRE_COMPLETE, 0);
+    send_wire(fd);
+    await_state(is_complete);
+    store_follower_end();
+    close(fd);
+    close(listener);
+}
+
 /* It is promoted before it could connect again. */
 static void a_space_that_comes_at_the_end_is_missed(void **state)
 {
@@ -347,6 +377,9 @@ int main(void)
             fake_teardown),
         cmocka_unit_test_setup_teardown(
             a_space_that_comes_begins_the_copy_again, fake_setup,
+            fake_teardown),
+        cmocka_unit_test_setup_teardown(
+            a_space_that_comes_to_the_master_is_waited_for, fake_setup,
             fake_teardown),
         cmocka_unit_test_setup_teardown(a_space_that_comes_at_the_end_is_missed,
                                         fake_setup, fake_teardown),

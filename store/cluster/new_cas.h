@@ -21,9 +21,12 @@
  * a cas in a double (JavaScript, Lua, PHP), which has no more bits. */
 #define STORE_CAS_MS      (UINT64_C(1) << 12)
 
-/** A slave that is connected is behind by fewer changes: the largest list, 4 GiB
- * (AppStoreChanges), has no room for as many. */
-#define STORE_CAS_UNHEARD (UINT64_C(1) << 28)
+/** A counter that is behind the time by no more than this, 64 ms, gets a gap
+ * instead of the time. A slave that is behind by more changes has not heard of
+ * all; the time is above them, unless the clock of its master was ahead. A larger
+ * number would be worse: two hosts that become the master with the same counter,
+ * one soon after the other, would both add the gap. */
+#define STORE_CAS_UNHEARD (UINT64_C(1) << 18)
 
 /** What is added to a counter that is not behind the time by
  * STORE_CAS_UNHEARD: the clock of a master was ahead, or the time has not gone

@@ -92,13 +92,20 @@ static int stays(void *ctx, const char *name, int fd)
     return s && s->listener >= 0 && store_listener_is_same(s->listener, fd);
 }
 
-static void close_listener(store_served_t *s)
+static void leave_listener(store_served_t *s)
 {
     if (s->listener < 0)
         return;
     hooks->unwatch(s);
     close(s->listener);
     s->listener = -1;
+}
+
+static void close_listener(store_served_t *s)
+{
+    if (s->listener < 0)
+        return;
+    leave_listener(s);
     unlink(s->path);
 }
 
@@ -124,7 +131,8 @@ static int open_listener(store_served_t *s)
     return -1;
 }
 
-/* A listener of the last store. Clients may wait at it already. */
+/* A listener of the last store. Clients may wait at it already. The mailbox
+ * begins with the oldest one. The path leads to the newest one. */
 static void take_listener(void *ctx, const char *name, int fd)
 {
     store_served_t *s = store_served_find(name);
@@ -140,7 +148,8 @@ static void take_listener(void *ctx, const char *name, int fd)
         store_older_socket_take(name, fd);
         return;
     }
-    if (s && s->listener < 0) {
+    if (s) {
+        leave_listener(s);
         s->listener = fd;
         if (hooks->watch(s) == 0)
             return;

@@ -4,6 +4,7 @@ configuration."""
 import os
 import shutil
 import signal
+import socket
 import threading
 from pathlib import Path
 from typing import Iterator
@@ -52,6 +53,25 @@ def test_killed_again_and_again(store: Store) -> None:
         with store.connect() as connection:
             assert get(connection, b"n") == b"%d" % i
     assert store.path.stat().st_ino == inode
+
+
+def test_newest_listener_of_a_path() -> None:
+    """The mailbox may have an older one, whose socket was removed. No connect
+    reaches it."""
+    store = Store()
+    try:
+        with socket.socket(fileno=os.dup(store.fds["MAILBOX"])) as mailbox:
+            for _ in range(2):
+                store.path.unlink(missing_ok=True)
+                with socket.socket(socket.AF_UNIX) as listener:
+                    listener.bind(str(store.path))
+                    listener.listen()
+                    socket.send_fds(mailbox, [b"shop"], [listener.fileno()])
+        store.start()
+        with store.connect() as connection:
+            put(connection, b"a", b"1")
+    finally:
+        store.destroy()
 
 
 def test_stop_with_unread_replies(store: Store) -> None:

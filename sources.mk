@@ -717,6 +717,7 @@ unit_tests = \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
 	tests/unit/store_served \
+	tests/unit/store_takeover \
 	tests/unit/store_spaces \
 	tests/unit/store_wire \
 	tests/unit/storm \

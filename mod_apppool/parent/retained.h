@@ -24,9 +24,10 @@
  *   - may take its store over, if it knows `store_format`: a store of its own
  *     gets copies of store_items and of the mailbox. When it has written all
  *     its tables, it removes m/table in `runtime`, and rings store_bell. The
- *     old store ends then. The new one waits for the lock (fcntl) of the
- *     memory's first byte, which each store holds while it lives. If the new
- *     instance fails, the next one finds the old one again;
+ *     old store ends then. The new one waits for a lock (fcntl): each store
+ *     holds that of one of the memory's first 64 bytes while it lives
+ *     (store/server/takeover.h). If the new instance fails, the next one finds
+ *     the old one again;
  *   - ends it with httpd: SIGTERM, and SIGKILL long after `grace`;
  *   - forgets it after its end (exit code 0 or 78): unmaps `memory` and
  *     `figures`, closes the descriptors, removes `runtime`. With the last

@@ -18,17 +18,23 @@
 _Static_assert(CONTRACT_STORE_FORMAT == STORE_VERSION,
                "httpd compares it before it shares the memfd");
 
-#define LOOK 5    /* ms from one try to the next */
-#define LATE 1000 /* ms: then the log says that it waits */
+#define LOOK  5    /* ms from one try to the next */
+#define LATE  1000 /* ms: then the log says that it waits */
+
+/* of the memory, for locks: one for this store, the others for stores that were
+ * killed and have not ended yet */
+#define BYTES 64
 
 static int left = -1; /* the file that the mailbox had */
 
 /* ---- one store at a time ---- */
 
-/* @return 1: this process has the lock; 0: `*owner` has it; -1: errno */
-static int try_lock(int fd, pid_t *owner)
+/* @return 1: this process has the lock of that byte; 0: `*owner` has it, or had
+ * it (0); -1: errno */
+static int lock_byte(int fd, off_t at, pid_t *owner)
 {
-    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_len = 1};
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
 
     if (fcntl(fd, F_SETLK, &lock) == 0)
         return 1;
@@ -40,10 +46,49 @@ static int try_lock(int fd, pid_t *owner)
     return 0;
 }
 
-/* Its owner holds the lock as long as the kernel keeps it. */
-static int never_runs_again(pid_t owner)
+static void unlock(int fd, off_t at)
 {
-    return owner > 0 && procfs_is_killed(owner);
+    struct flock lock = {
+        .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+
+    fcntl(fd, F_SETLK, &lock);
+}
+
+/* Has a process that runs the lock of this byte? Then it is `*owner`. */
+static int is_taken(int fd, off_t at, pid_t *owner)
+{
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+
+    if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK ||
+        procfs_is_killed(lock.l_pid))
+        return 0;
+    *owner = lock.l_pid;
+    return 1;
+}
+
+/* A store that was killed may keep its lock for ever. The next one takes the
+ * lock of the next byte. A byte before may become free later, so who has a lock
+ * looks at all other bytes. If two stores meet, the one with the higher byte
+ * gives it up.
+ * @return 1: this process has the memory; 0: `*owner` has it; -1: errno */
+static int try_lock(int fd, pid_t *owner)
+{
+    off_t own, at;
+    int rv = 0;
+
+    for (own = 0; own < BYTES; own++) {
+        rv = lock_byte(fd, own, owner);
+        if (rv != 0 || *owner <= 0 || !procfs_is_killed(*owner))
+            break;
+    }
+    for (at = 0; rv > 0 && at < BYTES; at++)
+        if (at != own && is_taken(fd, at, owner)) {
+            if (at < own)
+                unlock(fd, own);
+            rv = 0;
+        }
+    return rv;
 }
 
 int store_takeover_wait(int items, int (*is_wanted)(void))
@@ -52,7 +97,7 @@ int store_takeover_wait(int items, int (*is_wanted)(void))
     int rv, is_late = 0;
     pid_t owner = 0;
 
-    while ((rv = try_lock(items, &owner)) == 0 && !never_runs_again(owner)) {
+    while ((rv = try_lock(items, &owner)) == 0) {
         if (!is_wanted())
             return 0;
         if (!is_late && clock_ms() - began >= LATE) {

@@ -15,8 +15,11 @@
  *     new store  waits for the end of the old one, and then starts as after a
  *                crash
  *
- * Lock:  a lock of the kernel on the memfd. It belongs to the process that has
- *        taken it, and ends with that process, however it ends.
+ * Lock:  a lock of the kernel on one of the first 64 bytes of the memfd. It
+ *        belongs to the process that has taken it, and ends with that process,
+ *        however it ends. A store has the memory if it has one of these locks,
+ *        and each other one is free, or its owner was killed and waits in the
+ *        kernel.
  * Crash: an old store that is killed has left what any killed store leaves.
  *        The next one of its instance finds no table, and ends.
  * Trust: only stores write to the memfd and to the mailbox.

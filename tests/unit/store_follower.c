@@ -292,7 +292,7 @@ static void a_space_that_comes_at_the_end_is_missed(void **state)
 /* ---- millions of items are emptied ---- */
 
 static int is_long, is_emptying; /* atomic */
-static int lacked;               /* the items were known to be no whole copy */
+static uint32_t lacked; /* the items were known to be no whole copy; atomic */
 
 void __real_store_space_empty(store_space_t *, void (*progress)(void));
 void __wrap_store_space_empty(store_space_t *, void (*progress)(void));
@@ -300,7 +300,7 @@ void __wrap_store_space_empty(store_space_t *space, void (*progress)(void))
 {
     int i;
 
-    lacked = (int)store_region_directory()->lacks;
+    STORE_SET(lacked, store_region_directory()->lacks);
     __atomic_store_n(&is_emptying, 1, __ATOMIC_RELEASE);
     for (i = 0; is_long && i < LIMIT &&
                 __atomic_load_n(&fake_beats, __ATOMIC_RELAXED) == 0;
@@ -340,14 +340,14 @@ static void a_copy_is_not_complete_before_items_go(void **state)
     int listener = listen_as_master(), fd;
 
     (void)state;
-    lacked = 0;
+    STORE_SET(lacked, 0);
     assert_false(store_region_directory()->lacks);
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
     fd = accept_slave(listener);
     fake_put_begin();
     send_wire(fd);
     await_state(is_connected);
-    assert_true(lacked);
+    assert_true(STORE_GET(lacked));
     store_follower_end();
     close(fd);
     close(listener);

@@ -3,7 +3,8 @@
 `del`."""
 import hmac
 import time
-from typing import Any
+from contextlib import contextmanager
+from typing import Any, Iterator
 
 import pytest
 
@@ -188,8 +189,9 @@ def test_slaves_connect_through_the_address() -> None:
                    for peer in peers(first))
 
 
-def test_incomplete_copy_is_logged() -> None:
-    """A slave that is promoted inside of its copy says so."""
+@contextmanager
+def inside_of_a_copy() -> Iterator[StoreMember]:
+    """A slave to which the items of its master come slowly."""
     with Network(2) as network:
         hosts = network.nodes
         first, second = store(hosts[0]), store(hosts[1])
@@ -202,42 +204,34 @@ def test_incomplete_copy_is_logged() -> None:
             hosts[1].slow("8mbit")
             second.start()
             wait_until(lambda: second.figures().of["connected"], "it copies")
-            second.host.take_vip()
-            second.wait_logged("its copy is not complete")
-            assert second.figures().role == MASTER
-            assert not second.figures().of["complete"]
-            with local(second) as connection:
-                assert ask(connection, b"set a 0 0 1\r\n1\r\n") == \
-                    b"STORED\r\n"
+            yield second
         finally:
             first.destroy()
             second.destroy()
+
+
+def knows_that_items_are_missing(master: StoreMember) -> None:
+    master.wait_logged("its copy is not complete")
+    assert master.figures().role == MASTER
+    assert not master.figures().of["complete"]
+
+
+def test_incomplete_copy_is_logged() -> None:
+    """A slave that is promoted inside of its copy says so."""
+    with inside_of_a_copy() as slave:
+        slave.host.take_vip()
+        knows_that_items_are_missing(slave)
+        with local(slave) as connection:
+            assert ask(connection, b"set a 0 0 1\r\n1\r\n") == b"STORED\r\n"
 
 
 def test_incomplete_copy_after_a_kill() -> None:
-    """The slave is killed inside of its copy, and the address comes before its
-    next start."""
-    with Network(2) as network:
-        hosts = network.nodes
-        first, second = store(hosts[0]), store(hosts[1])
-        try:
-            hosts[0].take_vip()
-            first.start()
-            with local(first) as connection:
-                for n in range(20):
-                    put(connection, b"k%d" % n, b"x" * 900000)
-            hosts[1].slow("8mbit")
-            second.start()
-            wait_until(lambda: second.figures().of["connected"], "it copies")
-            second.end(9)
-            second.host.take_vip()
-            second.start()
-            second.wait_logged("its copy is not complete")
-            assert second.figures().role == MASTER
-            assert not second.figures().of["complete"]
-        finally:
-            first.destroy()
-            second.destroy()
+    """The slave is killed, and the address comes before its next start."""
+    with inside_of_a_copy() as slave:
+        slave.end(9)
+        slave.host.take_vip()
+        slave.start()
+        knows_that_items_are_missing(slave)
 
 
 def test_cas_never_repeats() -> None:

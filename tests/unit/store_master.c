@@ -16,20 +16,6 @@
 #include "store/memory/sweeper.h"
 #include "tests/unit/support/slave.h"
 
-static int setup(void **state)
-{
-    (void)state;
-    master_open();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    master_close();
-    return 0;
-}
-
 static void fill(unsigned n)
 {
     static const uint32_t lengths[] = {0, 1, 100, 4000, 9000, 70000};
@@ -359,26 +345,31 @@ static void y29_clients_do_not_wait_for_a_slave(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(y4_a_slave_gets_all_data, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(y11_a_yrmcds_gets_the_open_space, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(y4_a_slave_gets_all_data, master_open,
+                                        master_close),
+        cmocka_unit_test_setup_teardown(y11_a_yrmcds_gets_the_open_space,
+                                        master_open, master_close),
         cmocka_unit_test_setup_teardown(
-            a_touch_shortly_before_the_end_sends_the_value, setup, teardown),
+            a_touch_shortly_before_the_end_sends_the_value, master_open,
+            master_close),
         cmocka_unit_test_setup_teardown(
-            y10_a_yrmcds_gets_set_delete_and_touch_only, setup, teardown),
-        cmocka_unit_test_setup_teardown(y27_removals_reach_a_slave, setup,
-                                        teardown),
+            y10_a_yrmcds_gets_set_delete_and_touch_only, master_open,
+            master_close),
+        cmocka_unit_test_setup_teardown(y27_removals_reach_a_slave, master_open,
+                                        master_close),
         cmocka_unit_test_setup_teardown(
-            y28_the_copy_does_not_wait_for_the_sweeper, setup, teardown),
+            y28_the_copy_does_not_wait_for_the_sweeper, master_open,
+            master_close),
         cmocka_unit_test_setup_teardown(y33_a_slave_that_lags_gets_a_key_once,
-                                        setup, teardown),
+                                        master_open, master_close),
         cmocka_unit_test_setup_teardown(
-            y30_a_key_changes_in_the_order_of_the_master, setup, teardown),
+            y30_a_key_changes_in_the_order_of_the_master, master_open,
+            master_close),
         cmocka_unit_test_setup_teardown(
-            y31_slaves_come_and_go_while_workers_write, setup, teardown),
+            y31_slaves_come_and_go_while_workers_write, master_open,
+            master_close),
         cmocka_unit_test_setup_teardown(y29_clients_do_not_wait_for_a_slave,
-                                        setup, teardown),
+                                        master_open, master_close),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,20 +16,6 @@
 #include "store/memory/region.h"
 #include "tests/unit/support/slave.h"
 
-static int setup(void **state)
-{
-    (void)state;
-    master_open();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    master_close();
-    return 0;
-}
-
 static void a_stranger_gets_nothing(void **state)
 {
     slave_t *s = slave_connect("127.0.0.9");
@@ -325,30 +311,33 @@ static void y44_the_end_wakes_each_thread(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_stranger_gets_nothing, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_crowd_is_accepted_in_turns, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(a_stranger_gets_nothing, master_open,
+                                        master_close),
+        cmocka_unit_test_setup_teardown(a_crowd_is_accepted_in_turns,
+                                        master_open, master_close),
         cmocka_unit_test_setup_teardown(without_descriptors_a_slave_waits,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(the_sixth_slave_is_closed, setup,
-                                        teardown),
+                                        master_open, master_close),
+        cmocka_unit_test_setup_teardown(the_sixth_slave_is_closed, master_open,
+                                        master_close),
         cmocka_unit_test_setup_teardown(
-            with_a_key_a_plain_peer_gets_the_open_space, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_says_no_hello_is_dropped, setup,
-                                        teardown),
+            with_a_key_a_plain_peer_gets_the_open_space, master_open,
+            master_close),
+        cmocka_unit_test_setup_teardown(what_says_no_hello_is_dropped,
+                                        master_open, master_close),
         cmocka_unit_test_setup_teardown(
-            what_is_no_heartbeat_ends_the_connection, setup, teardown),
-        cmocka_unit_test_setup_teardown(a_silent_slave_is_dropped, setup,
-                                        teardown),
+            what_is_no_heartbeat_ends_the_connection, master_open,
+            master_close),
+        cmocka_unit_test_setup_teardown(a_silent_slave_is_dropped, master_open,
+                                        master_close),
         cmocka_unit_test_setup_teardown(
-            a_slave_that_cannot_be_fed_leaves_no_list, setup, teardown),
-        cmocka_unit_test_setup_teardown(what_a_slave_cannot_keep_is_told, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(a_drain_waits_for_the_slaves, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(y44_the_end_wakes_each_thread, setup,
-                                        teardown),
+            a_slave_that_cannot_be_fed_leaves_no_list, master_open,
+            master_close),
+        cmocka_unit_test_setup_teardown(what_a_slave_cannot_keep_is_told,
+                                        master_open, master_close),
+        cmocka_unit_test_setup_teardown(a_drain_waits_for_the_slaves,
+                                        master_open, master_close),
+        cmocka_unit_test_setup_teardown(y44_the_end_wakes_each_thread,
+                                        master_open, master_close),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

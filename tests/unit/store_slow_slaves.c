@@ -13,20 +13,6 @@
 #include "store/memory/region.h"
 #include "tests/unit/support/slave.h"
 
-static int setup(void **state)
-{
-    (void)state;
-    master_open();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    master_close();
-    return 0;
-}
-
 /* Its kernel takes no more bytes, and the ring is small. */
 static void y34_a_slave_that_is_too_slow_is_dropped(void **state)
 {
@@ -121,9 +107,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(y34_a_slave_that_is_too_slow_is_dropped,
-                                        setup, teardown),
+                                        master_open, master_close),
         cmocka_unit_test_setup_teardown(
-            a_slave_that_takes_nothing_gives_its_place_free, setup, teardown),
+            a_slave_that_takes_nothing_gives_its_place_free, master_open,
+            master_close),
         cmocka_unit_test(it_waits_longer_each_time),
     };
 

@@ -19,20 +19,6 @@
 #define HOUR 3600
 #define SOON 300 /* ms: far longer than the copy of a few items takes */
 
-static int setup(void **state)
-{
-    (void)state;
-    master_open();
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    master_close();
-    return 0;
-}
-
 static void fill_blog(unsigned n)
 {
     shelf_t other = shelf;
@@ -231,20 +217,21 @@ static void a_slave_that_is_gone_counts_no_longer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_space_that_comes_is_copied, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(a_space_that_comes_is_copied,
+                                        master_open, master_close),
         cmocka_unit_test_setup_teardown(
-            a_yrmcds_gets_the_open_space_when_it_comes, setup, teardown),
+            a_yrmcds_gets_the_open_space_when_it_comes, master_open,
+            master_close),
         cmocka_unit_test_setup_teardown(a_space_without_items_has_its_counter,
-                                        setup, teardown),
+                                        master_open, master_close),
         cmocka_unit_test_setup_teardown(a_flush_at_the_very_instant_of_a_join,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_flush_that_is_due_later, setup,
-                                        teardown),
+                                        master_open, master_close),
+        cmocka_unit_test_setup_teardown(a_flush_that_is_due_later, master_open,
+                                        master_close),
         cmocka_unit_test_setup_teardown(a_slave_that_is_gone_counts_no_longer,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_yrmcds_hears_of_no_later_flush, setup,
-                                        teardown),
+                                        master_open, master_close),
+        cmocka_unit_test_setup_teardown(a_yrmcds_hears_of_no_later_flush,
+                                        master_open, master_close),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,10 +160,11 @@ static int listen_at(void)
     return fd;
 }
 
-void master_open(void)
+int master_open(void **state)
 {
     store_space_options_t options;
 
+    (void)state;
     shelf_open(&shelf, 256, 1);
     options = shelf.options;
     options.name = "blog";
@@ -181,15 +182,18 @@ void master_open(void)
     blog_is_gone = 0;
     listener = listen_at();
     assert_int_equal(store_master_begin(&hooks, listener), 0);
+    return 0;
 }
 
-void master_close(void)
+int master_close(void **state)
 {
+    (void)state;
     store_master_end();
     assert_null(on_event);
     close(listener);
     store_space_close(blog);
     shelf_close(&shelf);
+    return 0;
 }
 
 void master_pump(void)

@@ -26,8 +26,9 @@ extern store_cluster_t config; /* may be changed after master_open() */
 
 extern unsigned master_shortages; /* how often there was no descriptor */
 
-void master_open(void);
-void master_close(void);
+/** For each test. */
+int master_open(void **state);
+int master_close(void **state);
 
 /** The configuration loses "blog", or gets it back with its items. */
 void master_lose_blog(void);

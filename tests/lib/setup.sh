@@ -32,8 +32,8 @@ packages_daemons_need="libevent-2.1-7 libsasl2-2 libtcmalloc-minimal4 libyaml-0-
     libglib2.0-0 libmnl0 libnftnl11 libnl-3-200 libnl-genl-3-200 libpcre2-8-0
     libsnmp40 libsystemd0"
 # Clients of them, 1 MB in all.
-packages_clients="libmemcached-tools python3-pymemcache python3-pylibmc
-    python3-binary-memcached ruby-dalli php8.2-memcached
+packages_clients="libmemcached-tools libsasl2-modules python3-pymemcache
+    python3-pylibmc python3-binary-memcached ruby-dalli php8.2-memcached
     libcache-memcached-fast-perl"
 # What the recipes of doc/store.md need besides them.
 packages_recipes="python3-flask-session ruby-connection-pool"

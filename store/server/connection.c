@@ -48,8 +48,10 @@ store_connection_t *store_connection_make(store_served_t *served, int fd,
     c->uid = uid;
     c->login = login;
     if (login == STORE_HAS_TO_LOG_IN) {
-        c->login_until = clock_ms() + STORE_LOBBY_TIME;
-        store_lobby_enter(&c->place, served, fd);
+        int64_t now = clock_ms();
+
+        c->login_until = now + STORE_LOBBY_TIME;
+        store_lobby_enter(&c->place, served, fd, now);
     }
     else {
         store_served_count(served, 1);

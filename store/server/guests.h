@@ -7,7 +7,7 @@
  *        is full loses its oldest for the next one: who has something to say
  *        does it at once, so the silent ones keep nobody out.
  *
- * Lock:  none; the main thread.
+ * Lock:  the caller's.
  */
 #ifndef APPPOOL_STORE_SERVER_GUESTS_H
 #define APPPOOL_STORE_SERVER_GUESTS_H

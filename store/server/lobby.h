@@ -17,6 +17,7 @@
 #ifndef APPPOOL_STORE_SERVER_LOBBY_H
 #define APPPOOL_STORE_SERVER_LOBBY_H
 
+#include "store/server/guests.h"
 #include "store/server/served.h"
 
 #define STORE_LOBBY_MAX                                                        \
@@ -25,8 +26,8 @@
 #define STORE_LOBBY_TIME 10000 /* ms until a client has logged in */
 
 /** A client in it, in the order of arrival. It begins as zeros. */
-typedef struct store_lobby_place {
-    struct store_lobby_place *next, *previous;
+typedef struct {
+    store_guest_t guest; /**< first */
     int fd;
     int is_cut; /**< it is not in the list any more */
 } store_lobby_place_t;
@@ -37,7 +38,8 @@ typedef struct store_lobby_place {
 int store_lobby_make_room(void);
 
 /** One more client. The space is not freed before it has left. */
-void store_lobby_enter(store_lobby_place_t *, store_served_t *, int fd);
+void store_lobby_enter(store_lobby_place_t *, store_served_t *, int fd,
+                       int64_t now);
 
 /** The client ends, or has logged in. Its descriptor is still open. */
 void store_lobby_leave(store_lobby_place_t *, store_served_t *);

@@ -7,14 +7,14 @@ from typing import Iterator
 import pytest
 
 from harness.checker import NO_GAP, Gap
-from harness.client import put
 from harness.cluster import ByHand, ByTurns, Cluster, Node
 from harness.failover import Failover
 from harness.figures import MASTER
 from harness.members import StoreMember, store
-from harness.pairs import cas_of, holds, local, read, write
+from harness.pairs import (
+    cas_of, holds, inside_of_a_copy, local, read, write)
 from harness.servers import wait_until
-from hosts.network import Host, Network
+from hosts.network import Host
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 
@@ -139,25 +139,11 @@ def test_the_old_master_first() -> None:
 
 def test_a_stop_inside_of_a_copy() -> None:
     """The file has a part of the copy, and the next start knows it."""
-    with Network(2) as network:
-        hosts = network.nodes
-        first, second = saves(hosts[0]), saves(hosts[1])
-        try:
-            hosts[0].take_vip()
-            first.start()
-            with first.connect_to("shop") as connection:
-                for n in range(20):
-                    put(connection, b"k%d" % n, b"x" * 900000)
-            hosts[1].slow("8mbit")
-            second.start()
-            wait_until(lambda: second.figures().of["connected"], "it copies")
-            assert second.end() == 0
-            assert second.logged("they are a part of a copy")
-            second.forget()
-            first.end(9)
-            hosts[0].drop_vip()
-            second.start()
-            second.wait_logged("the items are a part of a copy")
-        finally:
-            first.destroy()
-            second.destroy()
+    with inside_of_a_copy(saves) as (first, second):
+        assert second.end() == 0
+        assert second.logged("they are a part of a copy")
+        second.forget()
+        first.end(9)
+        first.host.drop_vip()
+        second.start()
+        second.wait_logged("the items are a part of a copy")

@@ -3,8 +3,7 @@
 `del`."""
 import hmac
 import time
-from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any
 
 import pytest
 
@@ -12,7 +11,7 @@ from harness.client import ask, get, is_closed, put
 from harness.figures import MASTER, SLAVE
 from harness.members import COUNTER, REPL, StoreMember, store
 from harness.pairs import (
-    cas_of, joined, local, move, pair, read, sent_all, write)
+    cas_of, inside_of_a_copy, joined, local, move, pair, read, sent_all, write)
 from harness.servers import wait_until
 from harness.store import space
 from hosts.network import VIP, Network
@@ -189,27 +188,6 @@ def test_slaves_connect_through_the_address() -> None:
                    for peer in peers(first))
 
 
-@contextmanager
-def inside_of_a_copy() -> Iterator[StoreMember]:
-    """A slave to which the items of its master come slowly."""
-    with Network(2) as network:
-        hosts = network.nodes
-        first, second = store(hosts[0]), store(hosts[1])
-        try:
-            hosts[0].take_vip()
-            first.start()
-            with local(first) as connection:
-                for n in range(20):
-                    put(connection, b"k%d" % n, b"x" * 900000)
-            hosts[1].slow("8mbit")
-            second.start()
-            wait_until(lambda: second.figures().of["connected"], "it copies")
-            yield second
-        finally:
-            first.destroy()
-            second.destroy()
-
-
 def knows_that_items_are_missing(master: StoreMember) -> None:
     master.wait_logged("its copy is not complete")
     assert master.figures().role == MASTER
@@ -218,7 +196,7 @@ def knows_that_items_are_missing(master: StoreMember) -> None:
 
 def test_incomplete_copy_is_logged() -> None:
     """A slave that is promoted inside of its copy says so."""
-    with inside_of_a_copy() as slave:
+    with inside_of_a_copy() as (_, slave):
         slave.host.take_vip()
         knows_that_items_are_missing(slave)
         with local(slave) as connection:
@@ -227,7 +205,7 @@ def test_incomplete_copy_is_logged() -> None:
 
 def test_incomplete_copy_after_a_kill() -> None:
     """The slave is killed, and the address comes before its next start."""
-    with inside_of_a_copy() as slave:
+    with inside_of_a_copy() as (_, slave):
         slave.end(9)
         slave.host.take_vip()
         slave.start()

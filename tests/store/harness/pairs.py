@@ -4,13 +4,13 @@ import os
 import socket
 import time
 from contextlib import contextmanager
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 from harness.client import ask, get, put
 from harness.figures import MASTER, SLAVE
 from harness.members import StoreMember, store
 from harness.servers import wait_until
-from hosts.network import Network
+from hosts.network import Host, Network
 
 
 @contextmanager
@@ -33,6 +33,28 @@ def pair(first: dict[str, Any] = {}, second: dict[str, Any] = {}) \
         finally:
             for member in members:
                 member.destroy()
+
+
+@contextmanager
+def inside_of_a_copy(make: Callable[[Host], StoreMember] = store) \
+        -> Iterator[tuple[StoreMember, StoreMember]]:
+    """A master and its slave, to which the items come slowly."""
+    with Network(2) as network:
+        hosts = network.nodes
+        first, second = make(hosts[0]), make(hosts[1])
+        try:
+            hosts[0].take_vip()
+            first.start()
+            with local(first) as connection:
+                for n in range(20):
+                    put(connection, b"k%d" % n, b"x" * 900000)
+            hosts[1].slow("8mbit")
+            second.start()
+            wait_until(lambda: second.figures().of["connected"], "it copies")
+            yield first, second
+        finally:
+            first.destroy()
+            second.destroy()
 
 
 def joined(master: StoreMember, slave: StoreMember) -> None:

@@ -496,14 +496,20 @@ scene_sources = \
 shelf_sources = \
 	tests/unit/support/shelf.c
 
+# Clocks that a slow machine does not disturb.
+test_clock_sources = \
+	tests/unit/support/test_clock.c
+
 # A relay, its clients and a master.
 relay_scene_sources = \
+	$(test_clock_sources) \
 	tests/unit/support/relay_bytes.c \
 	tests/unit/support/relay_echo.c \
 	tests/unit/support/relay_scene.c
 
 # The virtual address, and peers.
 vip_scene_sources = \
+	$(test_clock_sources) \
 	tests/unit/support/vip_scene.c
 
 # A master of that store, and slaves.

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/test_clock.h"
 
 static void drain(scene_t *s, const apl_app_t *a)
 {
@@ -388,5 +389,6 @@ int main(void)
         cmocka_unit_test(i20_a_drained_group_needs_no_turn),
     };
 
+    test_clock_slow(100); /* a verb waits for 1 s at most */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * requests. */
 
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/test_clock.h"
 
 static void remove_app(scene_t *s, const apl_app_t *a)
 {
@@ -155,5 +156,6 @@ int main(void)
         cmocka_unit_test(a_removed_app_may_come_back),
     };
 
+    test_clock_slow(100); /* a verb waits for 1 s at most */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "shm/verbs/child.h"
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/test_clock.h"
 
 static apl_child_watch_t watch_of(scene_t *s, uint32_t index)
 {
@@ -342,5 +343,6 @@ int main(void)
         cmocka_unit_test(a_leaving_process_is_drained_or_not),
     };
 
+    test_clock_slow(100); /* a verb waits for 1 s at most */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,7 @@
 #include "shm/lock/lock.h"
 #include "shm/slots/queue.h"
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/test_clock.h"
 
 static void damage_is_repaired_before_the_lock_is_given_back(void **state)
 {
@@ -137,5 +138,6 @@ int main(void)
         cmocka_unit_test(the_owner_of_a_broken_lock_repairs),
     };
 
+    test_clock_slow(100); /* a verb waits for 1 s at most */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,7 @@
 #include "shm/verbs/enter.h"
 #include "shm/format/list.h"
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/test_clock.h"
 
 /* Enter as the next process after a dead owner. */
 static void repair(scene_t *s)
@@ -321,5 +322,6 @@ int main(void)
         cmocka_unit_test(any_bytes_end_in_a_pool_that_works),
     };
 
+    test_clock_slow(100); /* a verb waits for 1 s at most */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

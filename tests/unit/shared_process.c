@@ -4,6 +4,7 @@
  * their own. */
 
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/test_clock.h"
 
 static void b37_requests_share_a_process_up_to_its_concurrency(void **state)
 {
@@ -301,5 +302,6 @@ int main(void)
         cmocka_unit_test(a_dead_childs_many_sessions_are_all_given_away),
     };
 
+    test_clock_slow(100); /* a verb waits for 1 s at most */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "store/server/guests.h"
 #include "store/server/loop.h"
 #include "store/server/vip_clients.h"
+#include "tests/unit/support/test_clock.h"
 #include "tests/unit/support/vip_scene.h"
 
 #define LARGE (1 << 20)
@@ -362,6 +363,7 @@ int main(void)
         TEST(without_descriptors_the_listener_rests),
     };
 
+    test_clock_slow(10); /* a peer has 10 s, and a test may be stopped */
     alarm(VIP_PATIENCE / 1000 * 4);
     signal(SIGPIPE, SIG_IGN);
     if (store_loop_begin() != 0)

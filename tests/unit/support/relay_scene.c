@@ -17,8 +17,10 @@
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/follower.h"
 #include "store/note.h"
+#include "tests/unit/support/test_clock.h"
 
 #define LIMIT  40000 /* ms */
+#define SLOWER 10    /* the relay's limits are in s, and a test may be stopped */
 #define SERVED 8
 
 static store_cluster_t config;
@@ -59,6 +61,25 @@ void __wrap_store_note(int level, const char *format, ...)
     vsnprintf(notes + n, sizeof notes - n, format, args);
     va_end(args);
     pthread_mutex_unlock(&notes_lock);
+}
+
+static int is_noted(const char *text)
+{
+    int is;
+
+    pthread_mutex_lock(&notes_lock);
+    is = strstr(notes, text) != NULL;
+    pthread_mutex_unlock(&notes_lock);
+    return is;
+}
+
+void scene_wait_note(const char *text)
+{
+    int i;
+
+    for (i = 0; i < LIMIT && !is_noted(text); i++)
+        poll(NULL, 0, 1);
+    scene_expect_note(text);
 }
 
 void scene_expect_note(const char *text)
@@ -131,6 +152,7 @@ static void raise_limit(void)
 int scene_begin(void **state)
 {
     (void)state;
+    test_clock_slow(SLOWER);
     raise_limit();
     space[0].figures = &figures[0];
     space[1].figures = &figures[1];
@@ -250,6 +272,20 @@ int64_t scene_ms(void)
     return clock_ms();
 }
 
+void scene_later(int64_t ms)
+{
+    test_clock_later(ms);
+}
+
+void scene_later_until_end(int fd)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+
+    while (poll(&p, 1, 1) == 0)
+        scene_later(10);
+    scene_expect_end(fd);
+}
+
 /* The next test must not accept what this one has left. */
 static void forget_connections(void)
 {
@@ -261,10 +297,10 @@ static void forget_connections(void)
 
 void scene_wait_count(unsigned n)
 {
-    int64_t until = clock_ms() + LIMIT;
+    int i;
 
-    while (store_relay_count() != n) {
-        if (clock_ms() > until)
+    for (i = 0; store_relay_count() != n; i++) {
+        if (i == LIMIT)
             fail_msg("%u are relayed, not %u", store_relay_count(), n);
         poll(NULL, 0, 1);
     }

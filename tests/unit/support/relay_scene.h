@@ -75,8 +75,10 @@ void scene_exchange(int fd, size_t n); /**< send and read that many */
  * has not accepted are forgotten. */
 void scene_wait_count(unsigned n);
 
-/** The log has a line with this text. */
+/** The log has a line with this text, or will have it soon. Then all lines are
+ * forgotten. */
 void scene_expect_note(const char *text);
+void scene_wait_note(const char *text);
 
 /** How many clients a promotion has handed over, since the last call of
  * scene_served_with(). */
@@ -85,6 +87,11 @@ unsigned scene_served(void);
 /** How many of them have sent one of these. They are closed. */
 int scene_served_with(const char *one, const char *other);
 
+/** @name the relay's clock, which goes on by 1 s in 10 s
+ * @{ */
 int64_t scene_ms(void);
+void scene_later(int64_t ms);
+void scene_later_until_end(int fd); /**< until the relay has closed it */
+/** @} */
 
 #endif

@@ -20,7 +20,7 @@
 #include "tests/unit/support/test_clock.h"
 
 #define LIMIT  40000 /* ms */
-#define SLOWER 10    /* the relay's limits are in s, and a test may be stopped */
+#define SLOWER 10 /* the relay's limits are in s, and a test may be stopped */
 #define SERVED 8
 
 static store_cluster_t config;

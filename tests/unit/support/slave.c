@@ -35,13 +35,30 @@ int slave_socket(const char *from)
     return fd;
 }
 
-slave_t *slave_connect(const char *from)
+static slave_t *make(const char *from)
 {
     slave_t *s = calloc(1, sizeof *s);
 
     s->fd = slave_socket(from);
     s->stream = store_stream_make(s->fd, 0, NULL, 0);
     assert_non_null(s->stream);
+    return s;
+}
+
+slave_t *slave_connect(const char *from)
+{
+    slave_t *s = make(from);
+
+    master_pump();
+    return s;
+}
+
+/* The master waits for the first byte for 2 s only. */
+slave_t *slave_begin(const char *from, const void *bytes, size_t n)
+{
+    slave_t *s = make(from);
+
+    slave_say(s, bytes, n);
     master_pump();
     return s;
 }
@@ -55,18 +72,16 @@ void slave_say(slave_t *s, const void *bytes, size_t n)
 slave_t *slave_join(const char *from, int ours)
 {
     static const char spaces[] = "shop 16777216\nblog 16777216\n";
-    unsigned char head[STORE_WIRE_SMALL_MAX];
-    slave_t *s = slave_connect(from);
+    unsigned char bytes[STORE_WIRE_SMALL_MAX + sizeof spaces];
+    size_t n;
 
+    if (!ours)
+        return slave_begin(from, "", 1);
     hello.number = (uint64_t)time(NULL);
     hello.value = sizeof spaces - 1;
-    if (ours) {
-        slave_say(s, head, store_wire_put(&hello, "", head));
-        slave_say(s, spaces, sizeof spaces - 1);
-    }
-    else
-        slave_say(s, "", 1);
-    return s;
+    n = store_wire_put(&hello, "", bytes);
+    memcpy(bytes + n, spaces, sizeof spaces - 1);
+    return slave_begin(from, bytes, n + sizeof spaces - 1);
 }
 
 void slave_close(slave_t *s)

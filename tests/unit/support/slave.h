@@ -75,6 +75,9 @@ int slave_socket(const char *from);
 /** Connect, and say nothing. */
 slave_t *slave_connect(const char *from);
 
+/** Connect and say this, however slow the machine is. */
+slave_t *slave_begin(const char *from, const void *, size_t);
+
 /** And begin as one of ours, or as a yrmcds. The master has taken it then. */
 slave_t *slave_join(const char *from, int ours);
 

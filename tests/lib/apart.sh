@@ -1,18 +1,26 @@
 # shellcheck shell=bash
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# apart COMMAND...: run it with a process namespace of its own. It does not see
-# other processes. Some of them block each process that reads them, and
-# alone_crowd.py has thousands. To be sourced.
+# apart COMMAND...: run it with namespaces of its own. It does not see other
+# processes: some of them block each process that reads them, and alone_crowd.py
+# has thousands. It does not share TCP ports with others: a port that was free
+# when an application was told to listen there is free when it does. To be
+# sourced.
 
-# can_be_apart: may we make such a namespace?
+# can_be_apart: may we make such namespaces?
 can_be_apart() {
-    unshare --pid --fork --mount-proc true 2>/dev/null
+    unshare --pid --net --fork --mount-proc ip link set lo up 2>/dev/null
 }
 
+# With --online as its first argument, it has our network, for downloads.
 # The shell is process 1 there, and reaps orphans. The exit status does not show
 # which signal has ended the command. Functions must be exported.
 apart() {
-    unshare --pid --fork --mount-proc --kill-child \
-        bash -c 'exec 3>&2 2>/dev/null; "$@" 2>&3 3>&-; exit' _ "$@"
+    local net=--net lo='ip link set lo up;'
+    if [ "$1" = --online ]; then
+        net='' lo=''
+        shift
+    fi
+    unshare --pid ${net:+"$net"} --fork --mount-proc --kill-child \
+        bash -c "$lo"' exec 3>&2 2>/dev/null; "$@" 2>&3 3>&-; exit' _ "$@"
 }

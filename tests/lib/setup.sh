@@ -42,8 +42,8 @@ packages_peers="passenger libapache2-mod-passenger libapache2-mod-fcgid
     libapache2-mod-wsgi-py3 php8.2-fpm"
 packages_peers_need="libapparmor1 libargon2-1 libev4 libpython3.11 libuv1
     ruby-rack"
-# What the first build of tests/run needs.
-packages_first="$packages_build libcmocka-dev"
+# What the first build of tests/run needs, and lib/apart.sh.
+packages_first="$packages_build libcmocka-dev iproute2"
 # For tests/cross alone.
 packages_cross="gcc-aarch64-linux-gnu qemu-user"
 packages_test="$packages_demo $packages_servers $packages_libraries

@@ -100,6 +100,7 @@ def test_stuck_lock(httpd: Httpd) -> None:
     for n in range(100):
         httpd.app(f"app{n}")
     httpd.start()
+    assert word(httpd) == "ok", "a child has joined the pool"
     spawner = httpd.helper("spawner")
     freeze(spawner)  # it would free the lock
     with Segment(httpd) as segment:

@@ -171,6 +171,7 @@ store_server_sources = \
 	store/server/shortage.c \
 	store/server/snapshot.c \
 	store/server/startup.c \
+	store/server/stop_signal.c \
 	store/server/sweep.c \
 	store/server/takeover.c \
 	store/server/tcp_listener.c \
@@ -697,6 +698,7 @@ unit_tests = \
 	tests/unit/store_config_cluster \
 	tests/unit/store_counter \
 	tests/unit/store_item \
+	tests/unit/store_keep \
 	tests/unit/store_large_value \
 	tests/unit/store_lock \
 	tests/unit/store_lock_binary \

@@ -15,12 +15,49 @@
 #include "store/server/mailbox.h"
 #include "store/server/served.h"
 #include "store/server/snapshot.h"
+#include "store/server/stop_signal.h"
 #include "store/server/takeover.h"
 
-/* ms: the watchdog waits CONTRACT_STORE_STOP for the end of the store. The rest
+/* ms. The watchdog waits CONTRACT_STORE_STOP for the end of the store. The rest
  * is for the disk. */
-#define SAVE_LIMIT 12000
+#define SAVE_LIMIT 12000 /* from the beginning */
+#define SAVE_LAST  16000 /* from SIGTERM */
+#define HURRIED    3000  /* to leave values or to load them, when httpd stops */
+#define LOOK       50    /* from one look for a reason to hurry to the next */
 #define NAME_LEFT  "=large values" /* in the mailbox */
+
+/* The time of one load or save. */
+static struct {
+    int64_t until, look_at; /* ms */
+    int (*is_hurried)(void);
+    int64_t hurried; /* ms that are left from then on */
+} limit;
+
+static void begin(int64_t most, int (*is_hurried)(void), int64_t hurried)
+{
+    limit.until = most < INT64_MAX ? clock_ms() + most : INT64_MAX;
+    limit.look_at = 0;
+    limit.is_hurried = is_hurried;
+    limit.hurried = hurried;
+}
+
+/* Each item asks this. */
+static int go_on(void)
+{
+    int64_t now;
+
+    heartbeat();
+    now = clock_ms();
+    if (limit.is_hurried && now >= limit.look_at) {
+        limit.look_at = now + LOOK;
+        if (limit.is_hurried()) {
+            limit.is_hurried = NULL;
+            if (now + limit.hurried < limit.until)
+                limit.until = now + limit.hurried;
+        }
+    }
+    return now < limit.until;
+}
 
 static store_space_t *find(const char *name)
 {
@@ -33,65 +70,83 @@ static store_space_t *find(const char *name)
 }
 
 /* A part is not the whole: this host is not ready to be the master of a cluster
- * then. @param what the file, in the log */
-static void load(int fd, const char *what)
+ * then.
+ * @param what    the file, in the log
+ * @param hurried ms that are left when SIGTERM comes
+ * @return 0: SIGTERM has come, and something was not loaded */
+static int load(int fd, const char *what, int64_t hurried)
 {
     int64_t began = clock_ms();
     store_snapshot_t got;
-    int rv = store_snapshot_load(fd, find, heartbeat, &got);
+    int rv;
+
+    begin(INT64_MAX, store_stop_signal_came, hurried);
+    rv = store_snapshot_load(fd, find, go_on, &got);
 
     if (rv != 0)
         store_note(STORE_ERROR, "%s cannot be read: %s", what, strerror(errno));
-    store_note(rv == 0 && got.complete ? STORE_NOTICE : STORE_WARN,
-               "loaded %llu item%s in %lld ms from %s; %llu had expired, %llu "
-               "had no room, damaged places: %llu%s",
-               (unsigned long long)got.items, got.items == 1 ? "" : "s",
-               (long long)(clock_ms() - began), what,
-               (unsigned long long)got.expired, (unsigned long long)got.dropped,
-               (unsigned long long)got.damaged,
-               got.complete ? "" : "; the file is not complete");
+    store_note(
+        rv == 0 && got.complete ? STORE_NOTICE : STORE_WARN,
+        "loaded %llu item%s in %lld ms from %s; %llu had expired, %llu "
+        "had no room, damaged places: %llu%s%s",
+        (unsigned long long)got.items, got.items == 1 ? "" : "s",
+        (long long)(clock_ms() - began), what, (unsigned long long)got.expired,
+        (unsigned long long)got.dropped, (unsigned long long)got.damaged,
+        got.complete || got.late ? "" : "; the file is not complete",
+        got.late ? "; the store has to stop, so the rest is not loaded" : "");
     if (!got.complete)
         store_region_directory()->lacks = 1;
+    return !got.late;
 }
 
-void store_keep_load(int fd)
+int store_keep_load(int fd)
 {
     store_directory_t *d = store_region_directory();
     struct stat st;
     int has_file = fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
 
-    if (has_file && !d->loaded)
-        load(fd, "the file of the last stop");
+    if (has_file && !d->loaded && !load(fd, "the file of the last stop", 0)) {
+        d->lacks = 0; /* whoever comes next loads all of it */
+        return 0;
+    }
     d->loaded = 1;
     if (has_file && ftruncate(fd, 0) != 0)
         store_note(STORE_ERROR,
                    "the file of the last stop cannot be emptied: %s",
                    strerror(errno));
+    return 1;
 }
 
 /* A part of a copy gets no end, so it is no whole file at the next start.
- * @return 0; 1: it was too late; -1: errno */
+ * @return 0; 1: there was no time for some items; -1: errno */
 static int save(int fd, unsigned bits, store_snapshot_t *done)
 {
-    int64_t until = clock_ms() + SAVE_LIMIT;
     const store_served_t *s;
     int rv = store_snapshot_begin(fd, done);
 
-    for (s = store_served_list(); s && rv == 0; s = s->next)
+    for (s = store_served_list(); s && rv >= 0; s = s->next)
         if (!s->gone)
-            rv = store_snapshot_save(fd, s->space, bits, until, done);
+            rv = store_snapshot_save(fd, s->space, bits, go_on, done);
     return rv == 0 && !store_region_directory()->lacks
                ? store_snapshot_end(fd, done)
                : rv;
 }
 
-/* @return 0, or -1: errno */
+/* The next store reads it from memory, so nothing waits for the disk.
+ * @return 0, or -1: errno */
 static int leave(int fd)
 {
     store_snapshot_t done;
 
+    begin(SAVE_LIMIT, store_takeover_is_hurried, HURRIED);
     if (save(fd, STORE_IN_FILE, &done) < 0)
         return -1;
+    if (done.left > 0)
+        store_note(STORE_WARN,
+                   "values over AppStoreLarge are lost: %llu of %llu, because "
+                   "there was no time to leave them to the next store",
+                   (unsigned long long)done.left,
+                   (unsigned long long)(done.left + done.items));
     return done.items > 0 ? store_mailbox_put(NAME_LEFT, fd) : 0;
 }
 
@@ -115,8 +170,18 @@ void store_keep_load_large(void)
 
     if (fd < 0)
         return;
-    load(fd, "the store of the old build (values over AppStoreLarge)");
+    load(fd, "the store of the old build (values over AppStoreLarge)", HURRIED);
     close(fd);
+}
+
+/* ms. SIGTERM may have come long before: the start was not complete, or the
+ * memory had another owner. */
+static int64_t save_limit(void)
+{
+    int64_t told_at = store_stop_signal_at(),
+            left = told_at + SAVE_LAST - clock_ms();
+
+    return told_at != 0 && left < SAVE_LIMIT ? left : SAVE_LIMIT;
 }
 
 void store_keep_save(int fd)
@@ -127,7 +192,11 @@ void store_keep_save(int fd)
 
     if (fd < 0)
         return;
+    begin(save_limit(), NULL, 0);
     rv = save(fd, 0, &done);
+    if (rv == 0 && fdatasync(fd) != 0)
+        rv = -1;
+    done.complete &= rv == 0;
     if (rv < 0)
         store_note(STORE_ERROR, "the items of the store cannot be saved: %s",
                    strerror(errno));

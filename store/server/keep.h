@@ -14,14 +14,18 @@
  * the end of that has left the file, and the next one goes on. What is in any
  * other memfd is newer than the file, which is emptied then.
  * @param fd -1: nothing is done
+ * @return 0: SIGTERM has come before the end. The file stays as it is, so
+ *         nothing may be saved
  */
-void store_keep_load(int fd);
+int store_keep_load(int fd);
 
 /** Save all spaces that are served. @param fd -1: nothing is done */
 void store_keep_save(int fd);
 
 /** Another store takes over the memory (takeover.h): leave the values that are in
- * files in the mailbox, and load what was left there. Errors are logged. */
+ * files in the mailbox, and load what was left there. When httpd stops, each of
+ * the two gives up after some seconds: the time is needed to save the items.
+ * Errors, and what is lost, are logged. */
 void store_keep_leave_large(void);
 void store_keep_load_large(void);
 

@@ -14,11 +14,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
@@ -36,6 +34,7 @@
 #include "store/server/older_socket.h"
 #include "store/server/password.h"
 #include "store/server/startup.h"
+#include "store/server/stop_signal.h"
 #include "store/server/sweep.h"
 #include "store/server/takeover.h"
 #include "store/server/upkeep.h"
@@ -46,6 +45,7 @@
 /* ms: httpd is gone. The watchdog acts first, or else the spawner: the apps may
  * use the store until they end. */
 #define LIFE_LIMIT ((CONTRACT_ORPHANS + 30) * 1000)
+#define STOPPED    (-1) /* it has to end before it has served anybody */
 
 static struct {
     store_startup_t startup;
@@ -64,12 +64,8 @@ static struct {
 
 static void on_signals(void *ctx)
 {
-    struct signalfd_siginfo got;
-
     (void)ctx;
-    while (read(server.startup.signals, &got, sizeof got) == sizeof got)
-        if (got.ssi_signo == SIGTERM)
-            server.stopping = 1;
+    server.stopping |= store_stop_signal_came();
 }
 
 static void apply(store_config_t *config)
@@ -265,7 +261,8 @@ static void log_start(int64_t began)
 /* @return 0, or an exit code */
 static int open_region(void)
 {
-    int is_mine = store_takeover_wait(CONTRACT_ITEMS_FD, has_table);
+    int is_mine = store_takeover_wait(CONTRACT_ITEMS_FD, has_table,
+                                      store_stop_signal_came);
 
     if (is_mine == 0)
         return CONTRACT_EXIT_REPLACED;
@@ -283,6 +280,7 @@ static int fail(void)
     return 1;
 }
 
+/* @return 0, an exit code, or STOPPED */
 static int begin(const char *runtime)
 {
     static store_served_hooks_t hooks = {.watch = watch_listener,
@@ -291,6 +289,7 @@ static int begin(const char *runtime)
     store_config_t *config;
     int rv = store_startup(&server.startup, runtime, &config);
 
+    store_stop_signal_begin(server.startup.signals);
     if (rv == 0)
         rv = open_region();
     if (rv != 0)
@@ -312,8 +311,12 @@ static int begin(const char *runtime)
     store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);
     /* Clients wait in the backlog of the listeners until all is loaded. */
     apply(config);
-    store_keep_load(server.startup.save);
+    if (!store_keep_load(server.startup.save)) {
+        store_config_free(config);
+        return STOPPED;
+    }
     store_keep_load_large();
+    server.stopping = store_stop_signal_came();
     if (store_loop_watch(server.startup.signals, on_signals, NULL) != 0 ||
         store_loop_watch(CONTRACT_BELL_FD, on_bell, NULL) != 0 ||
         start_threads() != 0)
@@ -349,6 +352,14 @@ static int end(void)
     return CONTRACT_EXIT_DONE;
 }
 
+/* What it would have served is still in the file of the last stop. */
+static int end_before_it_served(void)
+{
+    store_note_directly();
+    store_served_stop();
+    return CONTRACT_EXIT_DONE;
+}
+
 /* The next process finds all items in memory, and the listeners in the
  * mailbox. */
 static int end_for_another_role(void)
@@ -375,6 +386,8 @@ int store_server_main(int argc, char **argv)
     rv = store_startup_check(argc, argv);
     if (rv == 0)
         rv = begin(argv[1]);
+    if (rv == STOPPED)
+        return end_before_it_served();
     if (rv != 0)
         return rv;
     while (!server.stopping && !server.replaced && !store_role_is_over())

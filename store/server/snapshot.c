@@ -9,7 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
 #include "store/clock.h"
 #include "store/memory/index.h"
 #include "store/server/record.h"
@@ -26,10 +25,10 @@ typedef struct {
     uint64_t items; /* in these bytes */
     store_space_t *space;
     store_snapshot_t *result;
-    int64_t until, host;
+    int (*go_on)(void);
+    int64_t host;
     uint32_t now;
     unsigned bits;
-    int late;
 } writer_t;
 
 static void flush_out(writer_t *w)
@@ -97,9 +96,12 @@ static void put_item(void *ctx, const store_item_t *item)
         STORE_RECORD_MAGIC, STORE_RECORD_ITEM, item->klen, {0},
         item->flags,        item->length,      0,          0};
 
-    w->late |= clock_ms() > w->until;
-    if (w->error || w->late || (item->bits & w->bits) != w->bits)
+    if (w->error || (item->bits & w->bits) != w->bits)
         return;
+    if (w->result->left > 0 || !w->go_on()) {
+        w->result->left++;
+        return;
+    }
     if (item->exptime != 0)
         head.exptime = w->host + ((int64_t)item->exptime - w->now);
     put(w, &head, store_item_key(item), item);
@@ -131,13 +133,13 @@ int store_snapshot_begin(int fd, store_snapshot_t *result)
 }
 
 int store_snapshot_save(int fd, store_space_t *space, unsigned bits,
-                        int64_t until, store_snapshot_t *result)
+                        int (*go_on)(void), store_snapshot_t *result)
 {
     writer_t w = {.fd = fd,
                   .space = space,
                   .result = result,
                   .bits = bits,
-                  .until = until,
+                  .go_on = go_on,
                   .host = time(NULL),
                   .now = store_clock()};
     store_record_t head = {STORE_RECORD_MAGIC,
@@ -153,7 +155,7 @@ int store_snapshot_save(int fd, store_space_t *space, unsigned bits,
     put(&w, &head, space->name, NULL);
     while (store_index_walk(space, &cursor, BUCKETS, put_item, &w) && !w.error)
         continue;
-    return done(&w) != 0 ? -1 : w.late;
+    return done(&w) != 0 ? -1 : result->left > 0;
 }
 
 int store_snapshot_end(int fd, store_snapshot_t *result)
@@ -169,7 +171,7 @@ int store_snapshot_end(int fd, store_snapshot_t *result)
                            0};
 
     put(&w, &head, "", NULL);
-    if (done(&w) != 0 || fdatasync(fd) != 0)
+    if (done(&w) != 0)
         return -1;
     result->complete = 1;
     return 0;
@@ -332,7 +334,7 @@ static int load_head(reader_t *r)
 }
 
 int store_snapshot_load(int fd, store_space_t *(*find)(const char *name),
-                        void (*turn)(void), store_snapshot_t *result)
+                        int (*go_on)(void), store_snapshot_t *result)
 {
     reader_t r = {.fd = fd, .result = result};
     int rv;
@@ -341,12 +343,12 @@ int store_snapshot_load(int fd, store_space_t *(*find)(const char *name),
     if (lseek(fd, 0, SEEK_SET) != 0)
         return -1;
     rv = load_head(&r);
-    while (rv > 0) {
+    while (rv > 0 && !result->late) {
         rv = have(&r, sizeof(store_record_t));
-        if (rv > 0)
+        if (rv > 0 && !go_on())
+            result->late = 1;
+        else if (rv > 0)
             rv = load_one(&r, find);
-        if (turn)
-            turn();
     }
     free(r.bytes);
     return rv < 0 ? -1 : 0;

@@ -34,6 +34,8 @@ typedef struct {
     uint64_t expired; /**< that had no more time */
     uint64_t dropped; /**< that have no space, or no room in it */
     uint64_t damaged; /**< places where bytes had to be skipped */
+    uint64_t left;    /**< items that there was no time to save */
+    int late;         /**< 1: the load was given up */
     int complete;     /**< all was saved; the end was found */
     unsigned char key[STORE_RECORD_KEY];
 } store_snapshot_t;
@@ -43,20 +45,20 @@ int store_snapshot_begin(int fd, store_snapshot_t *);
 
 /** Append a space with its items.
  * @param bits  only items that have all these bits; 0: all
- * @param until ms, of clock_ms(): do not begin an item later than that
- * @return 1: it was too late */
-int store_snapshot_save(int fd, store_space_t *, unsigned bits, int64_t until,
-                        store_snapshot_t *);
+ * @param go_on is asked before each item. 0: save no more
+ * @return 1: some items are left */
+int store_snapshot_save(int fd, store_space_t *, unsigned bits,
+                        int (*go_on)(void), store_snapshot_t *);
 
-/** Append the end, and have all on disk. */
+/** Append the end. */
 int store_snapshot_end(int fd, store_snapshot_t *);
 
 /**
  * Load what is there.
- * @param find the space of a name; NULL: there is no such space now
- * @param turn is called again and again, for the heartbeat
+ * @param find  the space of a name; NULL: there is no such space now
+ * @param go_on is asked before each record. 0: load no more
  */
 int store_snapshot_load(int fd, store_space_t *(*find)(const char *name),
-                        void (*turn)(void), store_snapshot_t *);
+                        int (*go_on)(void), store_snapshot_t *);
 
 #endif

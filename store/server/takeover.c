@@ -24,8 +24,10 @@ _Static_assert(CONTRACT_STORE_FORMAT == STORE_VERSION,
 /* of the memory, for locks: one for this store, the others for stores that were
  * killed and have not ended yet */
 #define BYTES 64
+#define HURRY BYTES /* the byte for "hurry" */
 
-static int left = -1; /* the file that the mailbox had */
+static int memory = -1; /* the memfd that this store waits for, or has */
+static int left = -1;   /* the file that the mailbox had */
 
 /* ---- one store at a time ---- */
 
@@ -91,15 +93,26 @@ static int try_lock(int fd, pid_t *owner)
     return rv;
 }
 
-int store_takeover_wait(int items, int (*is_wanted)(void))
+int store_takeover_is_hurried(void)
+{
+    pid_t owner;
+
+    return memory >= 0 && is_taken(memory, HURRY, &owner);
+}
+
+int store_takeover_wait(int items, int (*is_wanted)(void),
+                        int (*is_hurried)(void))
 {
     int64_t began = clock_ms();
     int rv, is_late = 0;
-    pid_t owner = 0;
+    pid_t owner = 0, other;
 
+    memory = items;
     while ((rv = try_lock(items, &owner)) == 0) {
         if (!is_wanted())
             return 0;
+        if (is_hurried())
+            lock_byte(items, HURRY, &other);
         if (!is_late && clock_ms() - began >= LATE) {
             is_late = 1;
             store_note(STORE_NOTICE, "the store waits for the end of store %d",

@@ -15,11 +15,15 @@
  *     new store  waits for the end of the old one, and then starts as after a
  *                crash
  *
+ * If the new store is told to stop while it waits, httpd stops. The old one
+ * cannot know that: it is told to stop in any case, as its instance ends. So the
+ * new one tells it to hurry. Both have to end within CONTRACT_STORE_STOP.
+ *
  * Lock:  a lock of the kernel on one of the first 64 bytes of the memfd. It
  *        belongs to the process that has taken it, and ends with that process,
  *        however it ends. A store has the memory if it has one of these locks,
  *        and each other one is free, or its owner was killed and waits in the
- *        kernel.
+ *        kernel. The lock of the byte behind these says: hurry.
  * Crash: an old store that is killed has left what any killed store leaves.
  *        The next one of its instance finds no table, and ends.
  * Trust: only stores write to the memfd and to the mailbox.
@@ -31,11 +35,16 @@
  * Wait until no other store uses the memfd, and keep others from it until this
  * process ends. That takes as long as the other store lives. A store that was
  * killed and waits in the kernel does not count: it never runs again.
- * @param is_wanted has this store still a table?
+ * @param is_wanted  has this store still a table?
+ * @param is_hurried is it told to stop? Then the other one is to hurry
  * @return 1: the memfd is this store's; 0: it is not wanted any more; -1:
  * errno
  */
-int store_takeover_wait(int items, int (*is_wanted)(void));
+int store_takeover_wait(int items, int (*is_wanted)(void),
+                        int (*is_hurried)(void));
+
+/** Does a store that waits for the memory of this one want it to hurry? */
+int store_takeover_is_hurried(void);
 
 /** Is this descriptor of the mailbox a file of large values (keep.h)? Then it is
  * taken. */

@@ -268,6 +268,27 @@ def test_no_room_for_the_apps(site: Site) -> None:
         assert Client(path).get("a") == b"1"
 
 
+def test_a_stop_meanwhile(site: Site) -> None:
+    """httpd stops while the new store waits for the old one. What both have is
+    saved. The old store is stopped, so it hands over when it is to end."""
+    site.httpd.directives.remove("AppStoreSave Off")
+    site.httpd.directives.append(f"AppStoreSave {site.httpd.dir}/saved")
+    site.start()
+    Client(site.paths[0]).set("a", b"1")
+    Client(site.paths[0]).set("large", b"y" * LARGE)
+    site.hold()
+    old, = site.stores()
+    procs.send(old, signal.SIGSTOP)
+    site.upgrade()
+    site.httpd.log.wait_for(rf"the store waits for the end of store {old}")
+    site.httpd.stop()
+    site.held.clear()
+    assert not site.httpd.remains()
+    site.httpd.start()
+    assert Client(site.path()).get("a") == b"1"
+    assert Client(site.path()).get("large") == b"y" * LARGE
+
+
 @pytest.mark.parametrize("which", ["old", "stopped", "new", "watchdogs"])
 def test_kills(site: Site, which: str) -> None:
     """Who is killed meanwhile makes no difference."""

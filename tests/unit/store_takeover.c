@@ -17,6 +17,7 @@
 #define LOOKS 20 /* of a store that gets no lock */
 
 static int items;
+static int hurries; /* the next store() */
 static pid_t killed[2];
 static int looks; /* that are left */
 
@@ -38,6 +39,11 @@ static int is_wanted(void)
     return looks-- > 0;
 }
 
+static int is_hurried(void)
+{
+    return hurries;
+}
+
 /* @param has the answer of store_takeover_wait()
  * @return the process, which keeps what it has */
 static pid_t store(int *has)
@@ -52,7 +58,7 @@ static pid_t store(int *has)
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
         looks = LOOKS;
-        answer = (char)store_takeover_wait(items, is_wanted);
+        answer = (char)store_takeover_wait(items, is_wanted, is_hurried);
         if (write(ends[1], &answer, 1) == 1)
             poll(NULL, 0, -1);
         _exit(1);
@@ -74,6 +80,7 @@ static int setup(void **state)
 {
     (void)state;
     killed[0] = killed[1] = 0;
+    hurries = 0;
     items = memfd_create("items", MFD_CLOEXEC);
     return items < 0;
 }
@@ -130,6 +137,31 @@ static void one_that_never_runs_again_does_not_count(void **state)
     end(killed[1]);
 }
 
+static int yes(void)
+{
+    return 1;
+}
+
+/* httpd stops while one store waits for the other. */
+static void one_that_is_to_stop_has_the_other_hurry(void **state)
+{
+    int has;
+    pid_t next;
+
+    (void)state;
+    assert_int_equal(store_takeover_wait(items, yes, is_hurried), 1);
+    next = store(&has);
+    assert_int_equal(has, 0);
+    assert_false(store_takeover_is_hurried());
+    end(next);
+    hurries = 1;
+    next = store(&has);
+    assert_int_equal(has, 0);
+    assert_true(store_takeover_is_hurried());
+    end(next);
+    assert_false(store_takeover_is_hurried());
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -137,6 +169,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(
             one_that_never_runs_again_does_not_count, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_that_is_to_stop_has_the_other_hurry,
+                                        setup, teardown),
     };
 
     alarm(300);

@@ -1,0 +1,26 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file stop_signal.h
+ * @brief Has SIGTERM come, and when? From then on the store has
+ *        CONTRACT_STORE_STOP seconds to end. What takes long outside of the loop
+ *        asks for that, too.
+ *
+ * Lock:  none; the main thread.
+ */
+#ifndef APPPOOL_STORE_SERVER_STOP_SIGNAL_H
+#define APPPOOL_STORE_SERVER_STOP_SIGNAL_H
+
+#include <stdint.h>
+
+/** @param fd a signalfd that never blocks */
+void store_stop_signal_begin(int fd);
+
+/** @return ms, of clock_ms(): when this was first asked after it came; 0: it
+ *         has not come. Each call is a system call */
+int64_t store_stop_signal_at(void);
+
+/** The same, as yes or no. */
+int store_stop_signal_came(void);
+
+#endif

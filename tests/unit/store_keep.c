@@ -1,0 +1,278 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What a store hands over, loads and saves when there is little time. Each item
+ * takes 100 ms here: the clock goes on with each heartbeat. */
+
+#include "store/server/keep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/memory/large_value.h"
+#include "store/memory/region.h"
+#include "store/server/mailbox.h"
+#include "store/server/served.h"
+#include "store/server/takeover.h"
+#include "tests/unit/support/shelf.h"
+#include "tests/unit/support/temporary.h"
+
+#define STEP   100 /* ms that an item takes */
+#define VALUES 60
+#define LENGTH 5000
+#define OVER   1000 /* bytes: longer values are in files */
+#define HURRY  3000 /* ms that a step has left when httpd stops */
+#define LAST   16000
+
+static shelf_t shelf, own; /* the memory; a space in it */
+static char directory[TEMPORARY_MAX], said[4096];
+static int mailbox[2], file, hurries;
+static int64_t late, told_at;
+
+void __wrap_store_note(int level, const char *format, ...);
+__attribute__((format(printf, 2, 3))) void
+__wrap_store_note(int level, const char *format, ...)
+{
+    size_t n = strlen(said);
+    va_list args;
+
+    (void)level;
+    va_start(args, format);
+    vsnprintf(said + n, sizeof said - n, format, args);
+    va_end(args);
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    (void)clock;
+    t->tv_sec = 1000 + late / 1000;
+    t->tv_nsec = late % 1000 * 1000000;
+    return 0;
+}
+
+void __wrap_heartbeat(void);
+void __wrap_heartbeat(void)
+{
+    late += STEP;
+}
+
+int64_t __wrap_store_stop_signal_at(void);
+int64_t __wrap_store_stop_signal_at(void)
+{
+    return told_at;
+}
+
+int __wrap_store_stop_signal_came(void);
+int __wrap_store_stop_signal_came(void)
+{
+    return told_at != 0;
+}
+
+int __wrap_store_takeover_is_hurried(void);
+int __wrap_store_takeover_is_hurried(void)
+{
+    return hurries;
+}
+
+static int watch(store_served_t *s)
+{
+    (void)s;
+    return 0;
+}
+
+static void unwatch(store_served_t *s)
+{
+    (void)s;
+}
+
+static void serve(void)
+{
+    store_config_space_t space = {.name = "shop", .key = "shop"};
+    store_config_t config = {.spaces = &space, .n_spaces = 1};
+
+    space.size = 1 << 20;
+    space.disk = 1 << 24;
+    space.n_uids = 1;
+    space.uids = calloc(1, sizeof *space.uids);
+    store_served_apply(&config);
+}
+
+static const char *key_of(unsigned i)
+{
+    static char key[16];
+
+    snprintf(key, sizeof key, "key%u", i);
+    return key;
+}
+
+static int setup(void **state)
+{
+    static store_served_hooks_t hooks = {
+        .directory = directory, .watch = watch, .unwatch = unwatch};
+    unsigned i;
+
+    (void)state;
+    assert_non_null(temporary_dir(directory, "store-keep"));
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, mailbox), 0);
+    file = memfd_create("save", MFD_CLOEXEC);
+    store_mailbox_open(mailbox[0], mailbox[1]);
+    store_large_directory = directory;
+    store_large_over = OVER;
+    shelf_open(&shelf, 16, 1);
+    store_served_begin(&hooks);
+    serve();
+    own.space = store_served_find("shop")->space;
+    for (i = 0; i < VALUES; i++)
+        assert_true(shelf_set(&own, key_of(i), i, LENGTH, 0));
+    said[0] = 0;
+    late = told_at = hurries = 0;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    store_served_stop();
+    while (store_served_list())
+        store_served_forget(store_served_list());
+    shelf_close(&shelf);
+    close(mailbox[0]);
+    close(mailbox[1]);
+    close(file);
+    return rmdir(directory);
+}
+
+/* The values of the files are gone, as after the end of their store. */
+static void forget(void)
+{
+    unsigned i;
+
+    for (i = 0; i < VALUES; i++)
+        shelf_delete(&own, key_of(i));
+}
+
+static unsigned count(void)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < VALUES; i++)
+        n += (unsigned)shelf_get(&own, key_of(i), i, LENGTH);
+    return n;
+}
+
+static void take(void *ctx, const char *name, int fd)
+{
+    (void)ctx;
+    if (strcmp(name, "=large values") != 0 || !store_takeover_take(fd))
+        close(fd);
+}
+
+/* As the next store. @return how many values it has */
+static unsigned load_left(void)
+{
+    forget();
+    assert_true(store_mailbox_peek(take, NULL) > 0);
+    store_keep_load_large();
+    return count();
+}
+
+static void values_in_files_are_handed_over(void **state)
+{
+    (void)state;
+    store_keep_leave_large();
+    assert_string_equal(said, "");
+    assert_int_equal(load_left(), VALUES);
+    assert_non_null(strstr(said, "loaded 60 items"));
+}
+
+static void who_leaves_them_hurries_when_httpd_stops(void **state)
+{
+    unsigned lost, all, n;
+
+    (void)state;
+    hurries = 1;
+    store_keep_leave_large();
+    assert_in_range(late, HURRY, HURRY + 2 * STEP);
+    assert_int_equal(sscanf(said,
+                            "values over AppStoreLarge are lost: %u of "
+                            "%u",
+                            &lost, &all),
+                     2);
+    assert_int_equal(all, VALUES);
+    assert_in_range(lost, 1, VALUES - 1);
+    n = load_left();
+    assert_int_equal(n, VALUES - lost);
+}
+
+static void who_loads_them_hurries_when_httpd_stops(void **state)
+{
+    unsigned n;
+
+    (void)state;
+    store_keep_leave_large();
+    late = 0;
+    told_at = clock_ms();
+    n = load_left();
+    assert_in_range(n, 1, VALUES - 1);
+    assert_in_range(late, HURRY, HURRY + 2 * STEP);
+    assert_non_null(strstr(said, "has to stop, so the rest is not loaded"));
+    assert_true(store_region_directory()->lacks);
+}
+
+static void a_load_that_is_given_up_leaves_the_file(void **state)
+{
+    struct stat before, after;
+
+    (void)state;
+    store_keep_save(file);
+    assert_int_equal(fstat(file, &before), 0);
+    forget();
+    told_at = clock_ms();
+    assert_false(store_keep_load(file));
+    assert_int_equal(fstat(file, &after), 0);
+    assert_int_equal(after.st_size, before.st_size);
+    told_at = 0;
+    assert_true(store_keep_load(file));
+    assert_int_equal(count(), VALUES);
+    assert_false(store_region_directory()->lacks);
+    assert_int_equal(fstat(file, &after), 0);
+    assert_int_equal(after.st_size, 0);
+}
+
+/* The start has taken the rest of the time. */
+static void a_save_has_what_is_left_since_sigterm(void **state)
+{
+    (void)state;
+    told_at = clock_ms();
+    late = LAST - HURRY;
+    store_keep_save(file);
+    assert_in_range(late, LAST, LAST + 2 * STEP);
+    assert_non_null(strstr(said, "no time was left"));
+    said[0] = 0;
+    told_at = clock_ms();
+    store_keep_save(file);
+    assert_non_null(strstr(said, "saved 60 items"));
+    assert_null(strstr(said, "no time was left"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(values_in_files_are_handed_over),
+        TEST(who_leaves_them_hurries_when_httpd_stops),
+        TEST(who_loads_them_hurries_when_httpd_stops),
+        TEST(a_load_that_is_given_up_leaves_the_file),
+        TEST(a_save_has_what_is_left_since_sigterm),
+    };
+
+    alarm(300);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -9,10 +9,11 @@ from typing import Optional
 
 import pytest
 
-from harness.config import App
+from harness.config import App, SLOW_START
 from harness.httpd import USER, Httpd
 from harness.places import TOP
 from harness.tls import TlsHost
+from harness.visitor import PATIENCE
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -184,7 +185,7 @@ def make(httpd: Httpd, name: str, host: str, location: Optional[str]) -> App:
                                  .replace("MORE", more))
     if name in MORE:
         MORE[name](app)
-    app.directives += ["AppSetEnv NODE_PATH /usr/share/nodejs",
+    app.directives += [*SLOW_START, "AppSetEnv NODE_PATH /usr/share/nodejs",
                        "AppSetEnv SECRET_KEY_BASE " + 64 * "x"]
     subprocess.run(["chown", "-R", USER, app.root], check=True)
     return app
@@ -192,6 +193,7 @@ def make(httpd: Httpd, name: str, host: str, location: Optional[str]) -> App:
 
 def fetch(host: TlsHost, path: str) -> str:
     with host.connect() as client:
+        client.sock.settimeout(PATIENCE)
         client.send(f"GET {path} HTTP/1.1\r\nHost: shop.example\r\n"
                     "X-Forwarded-For: 1.2.3.4\r\nX-Forwarded-Proto: http\r\n"
                     "X-Forwarded-Host: evil.example\r\n\r\n".encode())

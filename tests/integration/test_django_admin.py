@@ -11,7 +11,7 @@ from typing import Callable
 import pytest
 
 from harness import packaged
-from harness.config import App
+from harness.config import App, SLOW_START
 from harness.deploy import restart_under_load
 from harness.httpd import Httpd, USER
 from harness.tls import TlsHost
@@ -114,7 +114,7 @@ def a_day_in_the_office(httpd: Httpd, app: App, enter: Callable[[], Visitor]
 @pytest.mark.one_mpm("it is about the application")
 def test_site(httpd: Httpd) -> None:
     """Over TLS"""
-    app = httpd.app("shop", command=None)
+    app = httpd.app("shop", *SLOW_START, command=None)
     make_project(app.root)
     host = TlsHost(httpd, app, f'DocumentRoot "{app.public}"')
     httpd.start()
@@ -126,7 +126,7 @@ def test_site(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_below_a_path(httpd: Httpd) -> None:
     httpd.modules.append("alias")
-    app = httpd.app("shop", command=None, location="/office")
+    app = httpd.app("shop", *SLOW_START, command=None, location="/office")
     httpd.directives += [f'Alias "/office" "{app.public}"']
     make_project(app.root)
     httpd.start()

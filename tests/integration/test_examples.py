@@ -7,9 +7,10 @@ import textwrap
 
 import pytest
 
-from harness.config import App
+from harness.config import App, SLOW_START
 from harness.httpd import Httpd, USER
 from harness.places import TOP
+from harness.visitor import PATIENCE
 
 # The examples whose packages Debian has, and the expected text of the page.
 EXAMPLES = {
@@ -60,8 +61,9 @@ def test_example(httpd: Httpd, name: str) -> None:
     if name == "Express":
         app.directives.append("AppSetEnv NODE_PATH /usr/share/nodejs")
     put(app, section)
+    httpd.directives += SLOW_START
     httpd.start()
-    response = httpd.get("/", "localhost", timeout=60)
+    response = httpd.get("/", "localhost", timeout=PATIENCE)
     assert response.status == 200
     assert EXAMPLES[name] in response.text
 
@@ -106,8 +108,9 @@ def test_after_a_move(httpd: Httpd, page: str) -> None:
         "*:80", f"*:{httpd.port}").splitlines()
     done = httpd.test()
     assert (done.returncode, done.stdout) == (0, "Syntax OK\n")
+    httpd.directives += SLOW_START
     httpd.start()
-    response = httpd.get("/", "shop.example", timeout=60)
+    response = httpd.get("/", "shop.example", timeout=PATIENCE)
     assert (response.status, response.text) == (200, "Hello")
     assert httpd.get("/style.css", "shop.example").text == "public style"
     if "/static" in text:

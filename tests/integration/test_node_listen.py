@@ -154,7 +154,7 @@ def node(text: str, place: Path) -> \
         Iterator[tuple[subprocess.Popen[str], socket.socket]]:
     """A program in node, with a socket as descriptor 3, and a client of it"""
     client = socket.socket(socket.AF_UNIX)
-    client.settimeout(20)
+    client.settimeout(40)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(place))
         listener.listen()
@@ -203,7 +203,7 @@ def test_one_port_on_two_addresses(tmp_path: Path) -> None:
 def test_ends(tmp_path: Path, text: str) -> None:
     """The socket that no server has any more does not keep the process"""
     with node(text, tmp_path / "s") as (program, _):
-        assert program.wait(20) == 0
+        assert program.wait(40) == 0
 
 
 def test_arguments() -> None:

@@ -9,7 +9,7 @@ from typing import Optional
 import pytest
 
 from harness import packaged, template
-from harness.config import App
+from harness.config import App, SLOW_START
 from harness.deploy import restart_under_load
 from harness.httpd import Httpd, USER
 from harness.tls import TlsHost
@@ -21,9 +21,6 @@ production:
   database: instances/default/db/redmine.sqlite3
   timeout: 40000
 """
-
-# It loads for seconds of CPU time, which other tests may take from it.
-PATIENT = "AppStartTimeout 5min", "AppQueueTimeout 5min"
 
 
 def make_redmine(place: Path) -> None:
@@ -54,7 +51,7 @@ def redmine(httpd: Httpd, location: Optional[str] = None,
     packaged.kept("redmine", make_redmine, place)
     packaged.run(place, "chown", "-R", USER, "var/lib/redmine")
     app = App("redmine", place / "usr/share/redmine",
-              [f"AppUser {USER}", "MaxInstances 2", *PATIENT], None, location)
+              [f"AppUser {USER}", "MaxInstances 2", *SLOW_START], None, location)
     httpd.apps.append(app)
     return app
 

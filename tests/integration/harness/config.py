@@ -9,6 +9,9 @@ from harness.places import apxs
 MODULES = ("authz_core", "authz_host", "dir", "proxy", "proxy_http")
 
 CHECK_INTERVAL = 0.01  # default of AppRestartCheckInterval
+# For an application that loads for seconds of CPU time, which other tests may
+# take from it. Its client waits as long (harness/visitor.py).
+SLOW_START = ("AppStartTimeout 5min", "AppQueueTimeout 5min")
 
 LIMITS = {
     "prefork": ("StartServers 4", "MinSpareServers 4", "MaxSpareServers 40",

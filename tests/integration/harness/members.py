@@ -6,7 +6,7 @@ import re
 import subprocess
 import textwrap
 
-from harness.config import App
+from harness.config import App, SLOW_START
 from harness.httpd import Httpd, USER
 from harness.places import TOP
 from harness.visitor import Visitor
@@ -40,7 +40,7 @@ def site(httpd: Httpd, name: str, *directives: str) -> App:
     httpd.directives.append(f"AppStoreSave {httpd.dir}/saved")
     # Django responds to no other name.
     app = httpd.app("localhost", "AppGroupName shop", "MinInstances 2",
-                    *directives, command=None)
+                    *SLOW_START, *directives, command=None)
     if name == "Express":
         app.directives.append("AppSetEnv NODE_PATH /usr/share/nodejs")
     if name == "Django":

@@ -497,6 +497,10 @@ scene_sources = \
 shelf_sources = \
 	tests/unit/support/shelf.c
 
+# The lines that a store notes.
+notes_sources = \
+	tests/unit/support/notes.c
+
 # Clocks that a slow machine does not disturb.
 test_clock_sources = \
 	tests/unit/support/test_clock.c

@@ -20,6 +20,7 @@
 #include "spawner/shared/clock_ms.h"
 #include "store/server/admin.h"
 #include "store/server/loop.h"
+#include "tests/unit/support/notes.h"
 
 static char runtime[] = "/tmp/store-admin-XXXXXX";
 static char directory[64];
@@ -32,15 +33,13 @@ static const char *handover(void)
     return why;
 }
 
-/* ---- what the kernel and the log are asked ---- */
+/* ---- what the kernel is asked ---- */
 
 static int shortage; /* errno of accept(); 0: none */
 static int tries;
-static int notes;
 
 int __real_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags);
 int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags);
-void __wrap_store_note(int level, const char *format, ...);
 
 int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags)
 {
@@ -49,13 +48,6 @@ int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags)
         return __real_accept4(fd, from, size, flags);
     errno = shortage;
     return -1;
-}
-
-void __wrap_store_note(int level, const char *format, ...)
-{
-    (void)level;
-    (void)format;
-    notes++;
 }
 
 static int begin(void **state)
@@ -168,7 +160,7 @@ static void without_descriptors_it_rests(void **state)
         close(fd);
         store_loop_turn(1000);
     }
-    assert_int_equal(notes, 1);
+    assert_int_equal(notes_count(""), 1);
 }
 
 static void connect_as(uid_t uid)
@@ -191,11 +183,12 @@ static void refusals_are_one_line_a_minute(void **state)
     if (getuid() != 0)
         skip();
     assert_int_equal(chmod(runtime, 0711) | chmod(directory, 0711), 0);
-    notes = tries = 0;
+    notes_clear();
+    tries = 0;
     for (i = 0; i < 5; i++)
         connect_as(65534);
     assert_int_equal(tries, 5);
-    assert_int_equal(notes, 1);
+    assert_int_equal(notes_count(""), 1);
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 
 #include "store/cluster/hello.h"
 #include "tests/unit/support/fake_master.h"
+#include "tests/unit/support/notes.h"
 
 #define LARGE 300000
 
@@ -329,7 +330,7 @@ static void without_an_open_space_nothing_of_a_yrmcds_is_kept(void **state)
     fake_put_set("a", 1, 10, 0, 0);
     assert_true(feed(a, SIZE_MAX) >= 0);
     assert_null(shelf_take(&fake_shelf, "a"));
-    assert_true(fake_logged("AppStoreOpenSpace"));
+    assert_true(notes_count("AppStoreOpenSpace"));
     store_apply_free(a);
 }
 
@@ -343,12 +344,12 @@ static void differences_are_logged(void **state)
     (void)state;
     p.value = (uint32_t)strlen(list);
     store_hello_compare(&fake_hooks, &p, list);
-    assert_true(fake_logged("60 s apart"));
-    assert_true(fake_logged("space shop has 4194304 bytes here"));
-    assert_true(fake_logged("has 2 spaces that are not here (blog)"));
+    assert_true(notes_count("60 s apart"));
+    assert_true(notes_count("space shop has 4194304 bytes here"));
+    assert_true(notes_count("has 2 spaces that are not here (blog)"));
     p.value = (uint32_t)strlen("blog \n");
     store_hello_compare(&fake_hooks, &p, "blog \n 99\n x");
-    assert_true(fake_logged("space shop is not at the master"));
+    assert_true(notes_count("space shop is not at the master"));
 }
 
 int main(void)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/unit/support/notes.h"
 #include "tests/unit/support/relay_scene.h"
 
 /* ---- bytes ---- */
@@ -117,8 +118,8 @@ static void yrmcds_gets_the_open_space_without_a_name(void **state)
     master = scene_accept_with("get a\r\n");
     scene_send(master, "END\r\n", 5);
     scene_expect(client, "END\r\n", 5);
-    scene_expect_note("space blog: its clients on this host are closed, "
-                      "because the master is a yrmcds");
+    notes_expect("space blog: its clients on this host are closed, "
+                 "because the master is a yrmcds");
     close(master);
     close(client);
     close(other);
@@ -158,8 +159,8 @@ static void refusal_of_the_master_closes_the_client(void **state)
     scene_expect_name(master, "blog");
     scene_answer_name(master, 1);
     scene_expect_end(client);
-    scene_expect_note("space blog: its clients on this host are closed, "
-                      "because the master does not serve this space");
+    notes_expect("space blog: its clients on this host are closed, "
+                 "because the master does not serve this space");
     close(master);
     close(client);
     scene_wait_count(0);
@@ -255,7 +256,7 @@ static void master_with_another_key_is_no_master(void **state)
     scene_key("a key of the stores that is long enough");
     client = scene_client("shop");
     scene_echo_begin("another key of stores that is long enough", "shop");
-    scene_wait_note("the master has another key");
+    notes_wait("the master has another key");
     scene_later_until_end(client);
     scene_echo_end();
     close(client);

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "tests/unit/support/notes.h"
 #include "tests/unit/support/relay_scene.h"
 
 /* ---- the end of a client ---- */
@@ -131,7 +132,7 @@ static void client_is_closed_without_a_master(void **state)
     assert_true(scene_ms() - began >= 5000);
     close(client);
     scene_wait_count(0);
-    scene_expect_note("no master was reached for 5 s");
+    notes_expect("no master was reached for 5 s");
     scene_master_returns();
 }
 

@@ -35,13 +35,6 @@ int __wrap_store_vip_is_here(const store_address_t *address)
     return here;
 }
 
-void __wrap_store_note(int level, const char *format, ...);
-void __wrap_store_note(int level, const char *format, ...)
-{
-    (void)level;
-    (void)format;
-}
-
 void heartbeat(void)
 {
 }

@@ -28,13 +28,6 @@
 static shelf_t shelf;
 static char directory[TEMPORARY_MAX];
 
-void __wrap_store_note(int level, const char *format, ...);
-void __wrap_store_note(int level, const char *format, ...)
-{
-    (void)level;
-    (void)format;
-}
-
 static int watch(store_served_t *s)
 {
     (void)s;

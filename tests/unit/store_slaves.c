@@ -14,6 +14,7 @@
 #include "store/cluster/master.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
+#include "tests/unit/support/notes.h"
 #include "tests/unit/support/slave.h"
 
 static void a_stranger_gets_nothing(void **state)
@@ -23,10 +24,10 @@ static void a_stranger_gets_nothing(void **state)
     (void)state;
     slave_read_to_end(s);
     assert_int_equal(s->bytes, 0);
-    assert_int_equal(master_logged("127.0.0.9 may not have a copy"), 1);
+    assert_int_equal(notes_count("127.0.0.9 may not have a copy"), 1);
     slave_close(s);
     slave_close(slave_connect("127.0.0.9"));
-    assert_int_equal(master_logged("may not have a copy"), 1);
+    assert_int_equal(notes_count("may not have a copy"), 1);
 }
 
 static int is_closed(int fd)
@@ -140,7 +141,7 @@ static void what_says_no_hello_is_dropped(void **state)
         assert_int_equal(s->bytes, 0);
         slave_close(s);
     }
-    assert_int_equal(master_logged("joined"), 0);
+    assert_int_equal(notes_count("joined"), 0);
 }
 
 static void what_is_no_heartbeat_ends_the_connection(void **state)
@@ -201,7 +202,7 @@ static void a_silent_slave_is_dropped(void **state)
         master_wait_log(
             "slave 127.0.0.1 dropped: nothing was heard of it for 2 s");
     }
-    dropped = master_logged("slave 127.0.0.2 dropped");
+    dropped = notes_count("slave 127.0.0.2 dropped");
     beat();
     if (alive.longest < 1000)
         assert_int_equal(dropped, 0);
@@ -232,7 +233,7 @@ static void a_slave_that_cannot_be_fed_leaves_no_list(void **state)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     master_pump();
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
-    assert_int_equal(master_logged("slave 127.0.0.1 cannot be fed"), 1);
+    assert_int_equal(notes_count("slave 127.0.0.1 cannot be fed"), 1);
     shelf_set(&shelf, "a", 1, 10, 0);
     store_changes_end(&end);
     assert_int_equal(end.n, 0);
@@ -253,10 +254,10 @@ static void what_a_slave_cannot_keep_is_told(void **state)
     memcpy(bytes + n, "shop 1000\n", 10);
     s = slave_begin("127.0.0.1", bytes, n + 10);
     assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
-    assert_int_equal(master_logged("2 of 2 spaces are smaller there or not "
-                                   "there, the first is shop (AppStore)"),
+    assert_int_equal(notes_count("2 of 2 spaces are smaller there or not "
+                                 "there, the first is shop (AppStore)"),
                      1);
-    assert_int_equal(master_logged("the clock of slave 127.0.0.1 is -"), 1);
+    assert_int_equal(notes_count("the clock of slave 127.0.0.1 is -"), 1);
     slave_close(s);
 }
 
@@ -279,7 +280,7 @@ static void a_drain_waits_for_the_slaves(void **state)
     (void)state;
     assert_string_equal(store_master_drain(0),
                         "no slave is there to get the changes");
-    assert_int_equal(master_logged("no slave is there"), 1);
+    assert_int_equal(notes_count("no slave is there"), 1);
     s = slave_join("127.0.0.1", 1);
     assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
     shelf_set(&shelf, "a", 1, 10, 0);
@@ -289,7 +290,7 @@ static void a_drain_waits_for_the_slaves(void **state)
     store_large_values();
     assert_string_equal(store_master_drain(20),
                         "a slave has not taken all changes in time");
-    assert_int_equal(master_logged("have not got all changes in 20 ms: 1"), 1);
+    assert_int_equal(notes_count("have not got all changes in 20 ms: 1"), 1);
     slave_close(s);
 }
 
@@ -311,7 +312,7 @@ static void y44_the_end_wakes_each_thread(void **state)
     slave_read_to_end(mute);
     slave_read_to_end(full);
     slave_read_to_end(idle);
-    assert_int_equal(master_logged("dropped"), 0);
+    assert_int_equal(notes_count("dropped"), 0);
     assert_int_equal(store_region_figures()->cluster.slave[2].joined, 0);
     slave_close(mute);
     slave_close(full);

@@ -13,6 +13,7 @@
 #include "store/cluster/master.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
+#include "tests/unit/support/notes.h"
 #include "tests/unit/support/slave.h"
 
 #define MANY 500
@@ -127,7 +128,7 @@ void __wrap_store_changes_add(store_space_t *space, store_change_kind_t kind,
     pthread_barrier_wait(&noted);
     /* A slave that need not wait for the flush has its copy by then. */
     until = clock_ms() + SOON;
-    while (!master_logged("slave 127.0.0.1 has the whole copy") &&
+    while (!notes_count("slave 127.0.0.1 has the whole copy") &&
            clock_ms() < until)
         poll(NULL, 0, 1);
 }

@@ -27,13 +27,6 @@ int __wrap_procfs_is_killed(pid_t pid)
     return pid == killed[0] || pid == killed[1];
 }
 
-void __wrap_store_note(int level, const char *format, ...);
-void __wrap_store_note(int level, const char *format, ...)
-{
-    (void)level;
-    (void)format;
-}
-
 static int is_wanted(void)
 {
     return looks-- > 0;

@@ -2,47 +2,18 @@
 
 #include "tests/unit/support/fake_master.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "spawner/shared/heartbeat.h"
 #include "store/cluster/vip.h"
-#include "store/note.h"
+#include "tests/unit/support/notes.h"
 
 shelf_t fake_shelf;
 store_cluster_t fake_config;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static char notes[1 << 16];
-
 /* ---- what the slave calls ---- */
-
-void __wrap_store_note(int level, const char *format, ...);
-void __wrap_store_note(int level, const char *format, ...)
-{
-    va_list args;
-    size_t n;
-
-    (void)level;
-    pthread_mutex_lock(&lock);
-    n = strlen(notes);
-    va_start(args, format);
-    vsnprintf(notes + n, sizeof notes - n, format, args);
-    va_end(args);
-    pthread_mutex_unlock(&lock);
-}
-
-int fake_logged(const char *text)
-{
-    int found;
-
-    pthread_mutex_lock(&lock);
-    found = strstr(notes, text) != NULL;
-    pthread_mutex_unlock(&lock);
-    return found;
-}
 
 unsigned fake_beats;
 void (*fake_on_beat)(void);
@@ -86,7 +57,7 @@ int fake_setup(void **state)
 {
     (void)state;
     memset(&fake_config, 0, sizeof fake_config);
-    notes[0] = 0;
+    notes_clear();
     fake_beats = 0;
     store_item_max = 1 << 20;
     shelf_open(&fake_shelf, 64, 1);

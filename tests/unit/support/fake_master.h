@@ -19,9 +19,6 @@ extern shelf_t fake_shelf;
 extern store_cluster_t fake_config;
 extern const store_cluster_hooks_t fake_hooks;
 
-/** Has the log such a line? */
-int fake_logged(const char *text);
-
 /** The generation of its spaces; atomic. */
 extern unsigned fake_generation;
 

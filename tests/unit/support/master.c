@@ -11,6 +11,7 @@
 
 #include "spawner/shared/clock_ms.h"
 #include "store/memory/region.h"
+#include "tests/unit/support/notes.h"
 #include "tests/unit/support/slave.h"
 
 shelf_t shelf;
@@ -20,49 +21,14 @@ unsigned master_shortages;
 
 static int listener;
 static void (*on_event)(void *);
-static char log_lines[64 * 1024];
-static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* ---- the log ---- */
-
-void __wrap_store_note(int level, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-void __wrap_store_note(int level, const char *format, ...)
-{
-    size_t used;
-    va_list args;
-
-    (void)level;
-    pthread_mutex_lock(&log_lock);
-    used = strlen(log_lines);
-    va_start(args, format);
-    vsnprintf(log_lines + used, sizeof log_lines - used, format, args);
-    va_end(args);
-    used = strlen(log_lines);
-    snprintf(log_lines + used, sizeof log_lines - used, "\n");
-    pthread_mutex_unlock(&log_lock);
-}
-
-unsigned master_logged(const char *words)
-{
-    const char *at = log_lines;
-    unsigned n = 0;
-
-    pthread_mutex_lock(&log_lock);
-    while ((at = strstr(at, words))) {
-        at = strchr(at, '\n');
-        n++;
-    }
-    pthread_mutex_unlock(&log_lock);
-    return n;
-}
+/* ---- waits ---- */
 
 void master_wait_log(const char *words)
 {
     int64_t until = clock_ms() + SLAVE_WAIT;
 
-    while (!master_logged(words)) {
+    while (!notes_count(words)) {
         assert_true(clock_ms() < until);
         poll(NULL, 0, 5);
         store_master_tick(clock_ms());
@@ -178,7 +144,7 @@ int master_open(void **state)
     snprintf(config.open_space, sizeof config.open_space, "shop");
     config.changes = 1 << 20;
     config.slave_timeout = SLAVE_WAIT / 1000;
-    log_lines[0] = '\0';
+    notes_clear();
     blog_is_gone = 0;
     listener = listen_at();
     assert_int_equal(store_master_begin(&hooks, listener), 0);

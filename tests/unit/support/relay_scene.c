@@ -16,7 +16,6 @@
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/follower.h"
-#include "store/note.h"
 #include "tests/unit/support/test_clock.h"
 
 #define LIMIT  40000 /* ms */
@@ -34,9 +33,6 @@ static int is_unknown; /* atomic */
 static int served[SERVED];
 static unsigned n_served;
 
-static pthread_mutex_t notes_lock = PTHREAD_MUTEX_INITIALIZER;
-static char notes[1 << 16];
-
 /* ---- what the relay calls ---- */
 
 void store_follower_state(store_follower_state_t *state)
@@ -44,54 +40,6 @@ void store_follower_state(store_follower_state_t *state)
     memset(state, 0, sizeof *state);
     state->connected = !__atomic_load_n(&is_unknown, __ATOMIC_RELAXED);
     state->is_yrmcds = __atomic_load_n(&is_yrmcds, __ATOMIC_RELAXED);
-}
-
-void __wrap_store_note(int level, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-void __wrap_store_note(int level, const char *format, ...)
-{
-    va_list args;
-    size_t n;
-
-    (void)level;
-    pthread_mutex_lock(&notes_lock);
-    n = strlen(notes);
-    va_start(args, format);
-    vsnprintf(notes + n, sizeof notes - n, format, args);
-    va_end(args);
-    pthread_mutex_unlock(&notes_lock);
-}
-
-static int is_noted(const char *text)
-{
-    int is;
-
-    pthread_mutex_lock(&notes_lock);
-    is = strstr(notes, text) != NULL;
-    pthread_mutex_unlock(&notes_lock);
-    return is;
-}
-
-void scene_wait_note(const char *text)
-{
-    int i;
-
-    for (i = 0; i < LIMIT && !is_noted(text); i++)
-        poll(NULL, 0, 1);
-    scene_expect_note(text);
-}
-
-void scene_expect_note(const char *text)
-{
-    static char all[sizeof notes];
-
-    pthread_mutex_lock(&notes_lock);
-    memcpy(all, notes, sizeof notes);
-    notes[0] = 0;
-    pthread_mutex_unlock(&notes_lock);
-    if (!strstr(all, text))
-        fail_msg("no line \"%s\" in: %s", text, all);
 }
 
 static void serve(store_space_t *of, int fd)

@@ -75,11 +75,6 @@ void scene_exchange(int fd, size_t n); /**< send and read that many */
  * has not accepted are forgotten. */
 void scene_wait_count(unsigned n);
 
-/** The log has a line with this text, or will have it soon. Then all lines are
- * forgotten. */
-void scene_expect_note(const char *text);
-void scene_wait_note(const char *text);
-
 /** How many clients a promotion has handed over, since the last call of
  * scene_served_with(). */
 unsigned scene_served(void);

@@ -44,9 +44,6 @@ void master_wait_log(const char *words);
 /** Wait until the slave with these figures is gone. */
 void master_wait_gone(unsigned slot);
 
-/** How many lines have these words. */
-unsigned master_logged(const char *words);
-
 /* ---- a slave ---- */
 
 typedef struct {

@@ -30,7 +30,6 @@ store_role_t __wrap_store_role(void);
 void __wrap_store_role_tick(int64_t now);
 int __wrap_store_role_is_over(void);
 void __wrap_store_accept_locked(int fd, int64_t now);
-void __wrap_store_note(int level, const char *format, ...);
 int __real_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags);
 int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags);
 
@@ -54,12 +53,6 @@ void __wrap_store_accept_locked(int fd, int64_t now)
     (void)now;
     vip_n_locked++;
     close(fd);
-}
-
-void __wrap_store_note(int level, const char *format, ...)
-{
-    (void)level;
-    (void)format;
 }
 
 int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags)

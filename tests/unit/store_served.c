@@ -140,17 +140,20 @@ int __wrap_epoll_ctl(int epoll, int what, int fd, struct epoll_event *e)
     return -1;
 }
 
-static uint16_t free_port(void)
+/* A port that no other process gets before this socket is closed. A listener
+ * may share it. */
+static int claim_port(uint16_t *port)
 {
     struct sockaddr_in at = {.sin_family = AF_INET,
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
     socklen_t n = sizeof at;
 
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &n), 0);
-    close(fd);
-    return ntohs(at.sin_port);
+    *port = ntohs(at.sin_port);
+    return fd;
 }
 
 /* @param ctx counts those that the store has itself */
@@ -165,14 +168,13 @@ static void a_listener_that_is_not_watched_is_made_again(void **state)
 {
     store_config_t config = {.n_listens = 1};
     store_config_listen_t *l = &config.listen[0];
-    int ends[2], ours = 0;
+    int ends[2], ours = 0, claim = claim_port(&l->port);
 
     (void)state;
     assert_int_equal(store_loop_begin(), 0);
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     store_mailbox_open(ends[0], ends[1]);
     assert_int_equal(store_address_parse("127.0.0.1", &l->address), 0);
-    l->port = free_port();
     store_served_apply(&config);
     fails_to_watch = 1;
     store_served_apply(&config);
@@ -181,6 +183,7 @@ static void a_listener_that_is_not_watched_is_made_again(void **state)
     assert_int_equal(ours, 1);
     store_served_stop();
     store_mailbox_open(-1, -1);
+    close(claim);
     close(ends[0]);
     close(ends[1]);
 }

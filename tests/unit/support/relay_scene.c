@@ -69,12 +69,13 @@ static void open_listener(void)
 
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(any, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     assert_int_equal(bind(any, (struct sockaddr *)&address, n), 0);
     assert_int_equal(getsockname(any, (struct sockaddr *)&address, &n), 0);
-    close(any);
     listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     assert_int_equal(bind(listener, (struct sockaddr *)&address, n), 0);
+    close(any); /* until now no other process could get the port */
     assert_int_equal(listen(listener, 1024), 0);
 }
 

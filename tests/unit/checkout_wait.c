@@ -246,6 +246,7 @@ static void b20_closing_what_is_being_detached(void **state)
 
     (void)state;
     s->now = apl_now();
+    s->pool.patience = APL_FOREVER; /* a worker may stop inside */
     scene_app(s, "a");
     for (i = 0; i < 3; i++) {
         workers[i] = (worker_t){.s = s};

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "shm/slots/group.h"
+#include "shm/verbs/enter.h"
 
 #define PROCESSES 4
 #define PATIENCE  60000 /* ms */
@@ -227,6 +228,7 @@ callers_t *callers_begin(scene_t *s, int forked)
 
     c->s = s;
     c->forked = forked;
+    s->pool.patience = APL_FOREVER; /* one of them may stop inside */
     for (i = 0; i < PROCESSES && forked; i++)
         fork_process(c, i);
     return c;

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import procs
+from harness import errorlog, procs
 from harness.errorlog import ErrorLog
 
 PID = 2 ** 22 + 1  # the kernel gives no such number
@@ -53,3 +53,16 @@ def test_it_broke_before(log: ErrorLog) -> None:
     procs.SENT[(PID, 9)] = WHEN
     lines = write(log, (WHEN - 0.001, BROKE), (WHEN + 0.1, DIED))
     assert log.unexpected() == lines[:1]
+
+
+@pytest.mark.parametrize("late", [True, False])
+def test_slow(log: ErrorLog, monkeypatch: pytest.MonkeyPatch,
+              late: bool) -> None:
+    """An app needs a second for its end, if the machine is late"""
+    asked = []
+    monkeypatch.setattr(errorlog, "machine_was_late",
+                        lambda *when: asked.append(when) or late)
+    lines = write(log, (WHEN, "[apppool:warn] [pid 2] apppool: shop[12] did not "
+                        "end in time: SIGKILL"))
+    assert log.unexpected() == ([] if late else lines)
+    assert asked == [(WHEN, errorlog.PATIENCE)]

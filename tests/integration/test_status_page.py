@@ -119,7 +119,7 @@ def test_refresh(busy: Httpd) -> None:
         loads = browser.loads
         browser.run("document.getElementById('counts').open = true;"
                     "scrollTo(0, 150)")
-        assert "1 idle" in browser.text()
+        wait_until(lambda: "1 idle" in browser.text(), "one is free")
         held = load(busy)
         wait_until(lambda: re.search("4 busy.*3 waiting",
                                      browser.text(), re.S), "it is shown")

@@ -192,6 +192,7 @@ module_sources = \
 	mod_apppool/config/app_check.c \
 	mod_apppool/config/app_resolve.c \
 	mod_apppool/config/config_report.c \
+	mod_apppool/backend/cgi_environment.c \
 	mod_apppool/backend/fcgi.c \
 	mod_apppool/backend/fcgi_body.c \
 	mod_apppool/backend/fcgi_connection.c \

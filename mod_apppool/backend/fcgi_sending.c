@@ -2,8 +2,7 @@
 
 #include "mod_apppool/backend/fcgi_sending.h"
 
-#include <util_script.h>
-
+#include "mod_apppool/backend/cgi_environment.h"
 #include "mod_apppool/backend/fcgi_request.h"
 #include "shm/lock/lock_token.h"
 
@@ -24,8 +23,7 @@ void apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
         apppool_fcgi_output_put(&sending->out, 0, packet->bytes, packet->size);
         return;
     }
-    ap_add_common_vars(r);
-    ap_add_cgi_vars(r);
+    apppool_cgi_environment_add(r);
     bytes = apppool_fcgi_request_make(r->pool, r->subprocess_env, &begin, &n);
     apppool_fcgi_output_put(&sending->out, 0, bytes, n);
 }

@@ -3,8 +3,8 @@
 #include "mod_apppool/request/packet.h"
 
 #include <http_log.h>
-#include <util_script.h>
 
+#include "mod_apppool/backend/cgi_environment.h"
 #include "mod_apppool/backend/connect.h"
 
 APLOG_USE_MODULE(apppool);
@@ -16,8 +16,7 @@ int apppool_packet_make(apppool_session_t *s)
     apppool_cgi_variables_t own;
 
     apppool_cgi_variables_set(r, s->mount, &any, s->filename, &own);
-    ap_add_common_vars(r);
-    ap_add_cgi_vars(r);
+    apppool_cgi_environment_add(r);
     apppool_cgi_variables_restore(r, &own);
     s->packet.bytes =
         apppool_uwsgi_request_make(r->pool, r->subprocess_env, &s->packet.size);

@@ -220,6 +220,27 @@ def test_same_variables_as_mod_proxy_fcgi(httpd: Httpd) -> None:
                             for name, value in theirs.items()}, path
 
 
+@pytest.mark.parametrize("twice", [False, True])
+def test_variables_of_the_configuration(httpd: Httpd, twice: bool) -> None:
+    """httpd's own come first, except two of them. Each is sent once. Of a header
+    that comes twice, it is the last one"""
+    httpd.modules += ["env", "headers"]
+    httpd.directives += [
+        "SetEnv OWN 1", "SetEnv SERVER_NAME own", "SetEnv HTTP_X_ONE own",
+        "SetEnv REQUEST_METHOD OWN", "SetEnv PATH /own",
+        "SetEnv LD_LIBRARY_PATH /own",
+        *(["RequestHeader add X-One ours"] if twice else [])]
+    with stock(httpd):
+        app_of(httpd, "fcgi")
+        ours, theirs = [parameters(httpd, host, "GET", "/?names",
+                                   headers={"X-One": "client's"})
+                        for host in ("shop", "stok")]
+    assert ours == {name: value.replace("stok", "shop")
+                    for name, value in theirs.items()}
+    assert ours["OWN"] == "1:1" and ours["PATH"] == "/own:4"
+    assert ours["HTTP_X_ONE"] == ("ours:4" if twice else "client's:8")
+
+
 def test_large_parameters(httpd: Httpd) -> None:
     """They do not fit into one record. No variable is lost."""
     httpd.directives += ["LimitRequestFieldSize 100000",

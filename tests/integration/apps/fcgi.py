@@ -65,7 +65,8 @@ def serve(connection):
     read(connection)  # the beginning
     while (content := read(connection)[1]):
         data += content
-    given = dict(pairs(data))
+    sent = list(pairs(data))
+    given = dict(sent)
     what = given["QUERY_STRING"]
     with open(os.environ["SEEN"], "a") as seen:
         print(given["REQUEST_METHOD"], what, file=seen, flush=True)
@@ -106,7 +107,7 @@ def serve(connection):
         return
     if what == "names":
         say("\n".join(f"{name}={value[:80]}:{len(value)}"
-                      for name, value in given.items()).encode())
+                      for name, value in sent).encode())
     for content in body(connection):
         if what == "echo":
             say(content)

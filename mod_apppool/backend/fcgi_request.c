@@ -79,33 +79,31 @@ static void put_bytes(writer_t *w, const void *bytes, apr_size_t n)
     }
 }
 
-static apr_size_t bytes_of_length(apr_size_t n)
+/* @return what follows it */
+static unsigned char *put_length(unsigned char *at, apr_size_t n)
 {
-    return n < 0x80 ? 1 : 4;
-}
-
-static void put_length(writer_t *w, apr_size_t n)
-{
-    const unsigned char is[] = {(unsigned char)(n >> 24 | 0x80),
-                                (unsigned char)(n >> 16),
-                                (unsigned char)(n >> 8), (unsigned char)n};
-    apr_size_t bytes = bytes_of_length(n);
-
-    put_bytes(w, is + sizeof is - bytes, bytes);
+    if (n >= 0x80) {
+        *at++ = (unsigned char)(n >> 24 | 0x80);
+        *at++ = (unsigned char)(n >> 16);
+        *at++ = (unsigned char)(n >> 8);
+    }
+    *at++ = (unsigned char)n;
+    return at;
 }
 
 static void put_pair(writer_t *w, const char *name, const char *value)
 {
     apr_size_t names = strlen(name), values = strlen(value);
-    apr_size_t n =
-        bytes_of_length(names) + bytes_of_length(values) + names + values;
+    unsigned char lengths[LENGTHS];
+    apr_size_t both =
+        (apr_size_t)(put_length(put_length(lengths, names), values) - lengths);
+    apr_size_t n = both + names + values;
 
     if (length_of(w) > 0 && length_of(w) + n > FULL) {
         end_record(w);
         begin_record(w, w->at);
     }
-    put_length(w, names);
-    put_length(w, values);
+    put_bytes(w, lengths, both);
     put_bytes(w, name, names);
     put_bytes(w, value, values);
 }

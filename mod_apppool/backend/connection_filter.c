@@ -120,11 +120,13 @@ static int is_http(apr_bucket_brigade *bb)
 static int is_websocket(const apppool_connection_filter_t *filter,
                         ap_input_mode_t mode)
 {
-    const char *value = apr_table_get(filter->r->headers_in, "Upgrade");
+    const char *value;
 
-    return mode == AP_MODE_READBYTES &&
-           filter->r->status == HTTP_SWITCHING_PROTOCOLS && value &&
-           !ap_cstr_casecmp(value, "websocket");
+    if (mode != AP_MODE_READBYTES ||
+        filter->r->status != HTTP_SWITCHING_PROTOCOLS)
+        return 0;
+    value = apr_table_get(filter->r->headers_in, "Upgrade");
+    return value && !ap_cstr_casecmp(value, "websocket");
 }
 
 static void follow_frames(apppool_connection_filter_t *filter,

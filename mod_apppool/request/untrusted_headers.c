@@ -30,12 +30,19 @@ static const char *const proxys[] = {
 
 #define LENGTH(names) (sizeof names / sizeof *names)
 
+/* Most names differ in the first letter. To see that here is cheaper than a call
+ * for each pair of names. */
+static int may_be(const char *name, const char *other)
+{
+    return ((*name ^ *other) & ~('a' ^ 'A')) == 0;
+}
+
 static int is_among(const char *name, const char *const *names, size_t n)
 {
     size_t i;
 
     for (i = 0; i < n; i++)
-        if (!ap_cstr_casecmp(name, names[i]))
+        if (may_be(name, names[i]) && !ap_cstr_casecmp(name, names[i]))
             return 1;
     return 0;
 }

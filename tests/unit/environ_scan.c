@@ -129,7 +129,7 @@ static void too_many_are_stuck(void **state)
     t = read_marks();
     assert_int_equal(t.bear, 0);
     assert_true(t.unknown >= MANY);
-    assert_true(seconds_since(&begun) < 60);
+    assert_true(seconds_since(&begun) < 300);
     marked_end();
 }
 
@@ -149,7 +149,7 @@ static void a_sweep_ends(void **state)
     marked_read(0);
     clock_gettime(CLOCK_BOOTTIME, &begun);
     assert_int_equal(kill_instance(marked_instance()), 0);
-    assert_true(seconds_since(&begun) < 60);
+    assert_true(seconds_since(&begun) < 300);
     assert_true(marked_is_alive(marked[0]));
     for (n_stuck = 1; n_stuck < 4; n_stuck++)
         assert_false(marked_is_alive(marked[n_stuck]));
@@ -167,6 +167,6 @@ int main(void)
         cmocka_unit_test(a_sweep_ends),
     };
 
-    alarm(300 / MARKED_SLOWER); /* if it waits nevertheless */
+    alarm(900 / MARKED_SLOWER); /* if it waits nevertheless */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

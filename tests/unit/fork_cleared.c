@@ -229,6 +229,6 @@ int main(void)
         TEST(without_a_pid_there_is_no_record),
     };
 
-    alarm(60);
+    alarm(300);
     return cmocka_run_group_tests(tests, begin, scratch_end);
 }

@@ -149,6 +149,6 @@ int main(void)
         TEST(a_line_about_an_app_whose_user_changed),
     };
 
-    alarm(60);
+    alarm(300);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -341,6 +341,6 @@ int main(void)
         cmocka_unit_test_teardown(the_log_cannot_be_opened, forget),
     };
 
-    alarm(300 / MARKED_SLOWER); /* if it waits nevertheless */
+    alarm(900 / MARKED_SLOWER); /* if it waits nevertheless */
     return cmocka_run_group_tests(tests, begin_all, scratch_end);
 }

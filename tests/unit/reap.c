@@ -92,6 +92,6 @@ int main(void)
         cmocka_unit_test(one_is_left),
     };
 
-    alarm(60); /* if a turn has no end */
+    alarm(300); /* if a turn has no end */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,7 +57,7 @@ static pid_t other(int tell[2])
     assert_int_equal(pipe(tell) | pipe(ready), 0);
     pid = fork();
     if (pid == 0) {
-        alarm(60);
+        alarm(300);
         close(tell[1]);
         if (registry_open(place) != 0)
             _exit(1);

@@ -215,7 +215,7 @@ static void y20_a_locked_bucket_holds_up_few_others(void **state)
     char key[8];
 
     (void)state;
-    alarm(60);
+    alarm(300);
     shelf_open(&shelf, 16, 1);
     table = shelf.space->table;
     store_index_lock(&bucket, shelf.space, "a", 1);

@@ -302,6 +302,6 @@ int main(void)
                                         setup_slave, teardown),
     };
 
-    alarm(120);
+    alarm(300);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

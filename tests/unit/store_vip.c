@@ -132,6 +132,6 @@ int main(void)
         cmocka_unit_test(a_report_says_that_an_address_has_gone),
     };
 
-    alarm(60);
+    alarm(300);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -364,7 +364,7 @@ int main(void)
     };
 
     test_clock_slow(10); /* a peer has 10 s, and a test may be stopped */
-    alarm(VIP_PATIENCE / 1000 * 4);
+    alarm(300);
     signal(SIGPIPE, SIG_IGN);
     if (store_loop_begin() != 0)
         return 1;

@@ -153,6 +153,6 @@ int main(void)
         TEST(a_dead_store_is_started_to_stop),
     };
 
-    alarm(60);
+    alarm(300);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

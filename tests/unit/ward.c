@@ -360,6 +360,6 @@ int main(void)
         TEST(each_has_its_descriptors_only),
     };
 
-    alarm(60);
+    alarm(300);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

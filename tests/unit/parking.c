@@ -253,16 +253,23 @@ static void must_work(int option, int value)
     close(ends[1]);
 }
 
+/* Has this kernel such an option? */
+static int is_known(int option, int value)
+{
+    return setsockopt(sockets[0], SOL_SOCKET, option, &value, sizeof value) ==
+           0;
+}
+
 static void options_of_a_child_are_set_back(void **state)
 {
-    int lot = open_lot(1), before = next_descriptor(), off = 0;
+    int lot = open_lot(1), before = next_descriptor();
 
     (void)state;
     must_work(SO_PASSCRED, 1);
-    must_work(SO_PASSPIDFD, 1);
     must_work(SO_PEEK_OFF, 1);
-    if (setsockopt(sockets[0], SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof off) ==
-        0)
+    if (is_known(SO_PASSPIDFD, 1))
+        must_work(SO_PASSPIDFD, 1);
+    if (is_known(SO_PASSRIGHTS, 0))
         must_work(SO_PASSRIGHTS, 0);
     assert_int_equal(next_descriptor(), before);
     close_lot(lot, 1);
@@ -290,6 +297,10 @@ static void no_descriptor_stays_open(void **state)
     int lot = open_lot(1), before = next_descriptor(), i;
 
     (void)state;
+    if (!is_known(SO_PASSPIDFD, 1)) {
+        close_lot(lot, 1);
+        skip();
+    }
     for (i = 0; i < 4; i++) {
         set(sockets[0], SO_PASSPIDFD, 1);
         assert_int_equal(send(sockets[0], "x", 1, MSG_DONTWAIT), 1);

@@ -5,9 +5,11 @@
 #include "spawner/diagnose/wrong_port.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "spawner/common/procfs.h"
@@ -121,24 +123,51 @@ static int has(const own_ports_t *found, uint16_t port)
     return 0;
 }
 
-/* This process is the app. */
+/* An app with a session of its own: other tests listen in this one.
+ * @param port of its sockets; 0: no IPv6 on this machine */
+static pid_t start_app(uint16_t port[2])
+{
+    int ends[2], fd;
+    pid_t pid;
+
+    assert_int_equal(pipe(ends), 0);
+    pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
+        setsid();
+        (void)!socket(AF_INET, SOCK_STREAM, 0); /* it does not listen */
+        port[0] = listen_on(AF_INET, &fd);
+        port[1] = listen_on(AF_INET6, &fd);
+        if (write(ends[1], port, 2 * sizeof *port) > 0)
+            for (;;)
+                pause();
+        _exit(1);
+    }
+    close(ends[1]);
+    assert_int_equal(read(ends[0], port, 2 * sizeof *port), 2 * sizeof *port);
+    close(ends[0]);
+    return pid;
+}
+
 static void sockets_of_the_app_are_found(void **state)
 {
-    int fd4, fd6, bound = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    uint16_t port4 = listen_on(AF_INET, &fd4),
-             port6 = listen_on(AF_INET6, &fd6);
+    uint16_t port[2];
+    pid_t app = start_app(port);
     own_ports_t found;
-    procfs_t self;
+    procfs_t is;
     process_t p = {0};
 
     (void)state;
-    assert_int_equal(procfs_read(getpid(), &self), 0);
-    p.is.pid = self.session; /* the leader; it may be this process itself */
-    p.is.start = self.session == self.pid ? self.start : 0;
+    assert_int_equal(procfs_read(app, &is), 0);
+    assert_int_equal(is.session, app);
+    p.is.pid = app;
+    p.is.start = is.start;
     p.is.uid = getuid();
     own_ports_find(&p, &found);
-    assert_true(port4 != 0 && has(&found, port4));
-    assert_true(port6 == 0 || has(&found, port6)); /* no IPv6 on this machine */
+    assert_true(port[0] != 0 && has(&found, port[0]));
+    assert_true(port[1] == 0 || has(&found, port[1]));
+    assert_int_equal(found.n, port[1] == 0 || port[1] == port[0] ? 1 : 2);
     p.is.uid++;
     own_ports_find(&p, &found);
     assert_int_equal(found.n, 0);
@@ -146,9 +175,8 @@ static void sockets_of_the_app_are_found(void **state)
     p.is.pid = 1 << 30; /* no process is of this session */
     own_ports_find(&p, &found);
     assert_int_equal(found.n, 0);
-    close(fd4);
-    close(fd6);
-    close(bound);
+    kill(app, SIGKILL);
+    assert_int_equal(waitpid(app, NULL, 0), app);
 }
 
 int main(void)

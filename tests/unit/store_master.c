@@ -133,7 +133,7 @@ static void a_touch_shortly_before_the_end_sends_the_value(void **state)
 static void y10_a_yrmcds_gets_set_delete_and_touch_only(void **state)
 {
     slave_t *s = slave_join("127.0.0.1", 0);
-    uint32_t later = store_clock() + 500;
+    uint32_t later = store_clock() + 500, empty;
     unsigned i, others = 0;
 
     (void)state;
@@ -147,8 +147,9 @@ static void y10_a_yrmcds_gets_set_delete_and_touch_only(void **state)
     slave_is_same(s, shelf.space);
     /* yrmcds loses the expiry time of a set that has no value. */
     assert_true(s->packets[STORE_WIRE_TOUCH] >= 2);
-    assert_int_equal(slave_find(s, "", "empty")->p.exptime,
-                     slave_find(s, "", "k2")->p.exptime);
+    /* On the host's clock, which goes on at another moment of a second. */
+    empty = slave_find(s, "", "empty")->p.exptime;
+    assert_in_range(slave_find(s, "", "k2")->p.exptime, empty - 1, empty + 1);
     for (i = 0; i < 256; i++)
         if (i != STORE_WIRE_SET && i != STORE_WIRE_DELETE &&
             i != STORE_WIRE_TOUCH)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/test_clock.h"
 
 static int n_reaped;
 
@@ -74,6 +75,26 @@ static void all_are_reaped_in_some_turns(void **state)
     assert_int_equal(errno, ECHILD);
 }
 
+static int reap_slowly(const siginfo_t *info, void *ctx)
+{
+    test_clock_later(1000);
+    return reap(info, ctx);
+}
+
+static void a_turn_that_takes_long_is_over(void **state)
+{
+    int i;
+
+    (void)state;
+    for (i = 0; i < 3; i++)
+        make_dead();
+    n_reaped = 0;
+    assert_int_equal(reap_children(reap_slowly, NULL), 1);
+    assert_int_equal(n_reaped, 1);
+    assert_int_equal(reap_children(reap, NULL), 0);
+    assert_int_equal(n_reaped, 3);
+}
+
 static void one_is_left(void **state)
 {
     pid_t left = 0;
@@ -89,9 +110,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_storm_has_no_end_but_a_turn_has),
         cmocka_unit_test(all_are_reaped_in_some_turns),
+        cmocka_unit_test(a_turn_that_takes_long_is_over),
         cmocka_unit_test(one_is_left),
     };
 
-    alarm(300); /* if a turn has no end */
+    test_clock_slow(1000); /* a turn takes 50 ms at most */
+    alarm(300);            /* if a turn has no end */
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,9 +62,10 @@ def test_pauses_grow(httpd: Httpd) -> None:
                                 "POST 503"}
     assert len([one for one in load.failed if "502" in one]) \
         <= 4 * len(when)
-    response = httpd.get("/pid", "shop")
-    assert response.status == 503
-    assert 1 <= int(response.headers["Retry-After"]) <= 2 ** (len(when) - 1)
+    # If the pause is over by now, this is one more try.
+    wait_until(lambda: (last := httpd.get("/pid", "shop")).status == 503
+               and 1 <= int(last.headers["Retry-After"])
+               <= 2 ** (len(tries(httpd)) - 1), "it says when to come again")
 
 
 class FourClients(Threads):
@@ -129,7 +130,7 @@ def test_a_restart_forgets_the_pause(httpd: Httpd, way: str) -> None:
         else:
             assert httpd.ctl("restart", "shop").returncode == 0
         assert httpd.get("/pid", "shop").status == 200
-    assert late.took < 2 + late.seconds, "the pause was eight seconds"
+    assert late.took < 5 + late.seconds, "the pause was eight seconds"
 
 
 def test_evicts_no_process(httpd: Httpd) -> None:

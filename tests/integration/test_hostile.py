@@ -130,7 +130,8 @@ def test_hostile_child(httpd: Httpd, what: str) -> None:
     httpd.app("blog", "AppConcurrency 3", "AppSetEnv APP_THREADS 1")
     httpd.start()
     for host in ("shop", "blog"):
-        assert httpd.get("/who", host).status == 200
+        # The start of a process may take longer than the queue waits.
+        wait_until(lambda: httpd.get("/who", host).status == 200, "it runs")
     root = [httpd.pid, httpd.helper("watchdog"), httpd.helper("spawner")]
     with Innocent(httpd.dir) as innocent, Segment(httpd) as segment:
         writer = Writer(segment, innocent.pid)

@@ -98,7 +98,7 @@ def test_replacement_starts_before_the_end(httpd: Httpd) -> None:
     assert alive(pid), "the old one is not gone yet"
     assert httpd.pids(app, "dying") == [pid]
     assert httpd.pids(app) == [int(response.text)]
-    assert httpd.counts() == (0, 1, 0)
+    httpd.settles(active=0, count=1)
     kill9(pid)
     assert bad.result().status == 504
 

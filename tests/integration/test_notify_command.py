@@ -116,7 +116,7 @@ def test_limits(httpd: Httpd) -> None:
     (httpd.dir / "broken").touch()
     app.touch()
     assert httpd.get("/pid", "shop").status == 200
-    note, = notifications(httpd, bound=20)
+    note, = notifications(httpd, bound=40)
     assert note["limits"] == limits
     for part in ("1000 2000", "800000000 900000000", "3000 4000", "512 2048"):
         assert part in " ".join(limits.split())
@@ -170,7 +170,7 @@ def test_it_is_in_a_cgroup_of_its_own(httpd: Httpd) -> None:
     (httpd.dir / "broken").touch()
     app.touch()
     httpd.get("/pid", "shop")
-    note, = notifications(httpd, bound=20)
+    note, = notifications(httpd, bound=40)
     own = note["environment"]["APPPOOL_ID"].rpartition("-")[2]
     assert own not in {one["id"] for one in httpd.group(app)["processes"]}
     place = cgroups.of_instance((httpd.runtime / "instance").read_text())

@@ -53,7 +53,7 @@ def test_failing_start(httpd: Httpd, way: str) -> None:
     assert began and httpd.log.matching("shop")
     if way == "prints and exits":
         httpd.log.wait_for("shop.*last words")
-    assert httpd.counts() == (0, 1, 0)
+    httpd.settles(active=0, count=1)
     assert httpd.group(app)["last_error"]
     wait_until(lambda: httpd.pool("spawning") == 0, "nothing is starting")
     httpd.check()

@@ -39,7 +39,7 @@ def files_written(httpd: Httpd) -> list[Path]:
     return sorted(place(httpd).glob("*.done"), key=lambda file: int(file.stem))
 
 
-def notifications(httpd: Httpd, n: int = 1, bound: float = 20.0
+def notifications(httpd: Httpd, n: int = 1, bound: float = 40.0
                   ) -> list[dict[str, Any]]:
     """The records of n commands, and the objects in them."""
     files = wait_until(lambda: files_written(httpd)[n - 1:]

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Who is master and who is slave, when a test moves the address itself."""
+import itertools
 import time
 from typing import Iterator
 
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.usefixtures("namespaces")
 SLAVES = 5  # STORE_SLAVES
 VALUE = b"nothing else in the memory of a store is like this"
 HOLD = 4.5  # s; a client is held for 5 s
+MOVES = 10  # of the address, until one is quick
 
 
 @pytest.fixture
@@ -73,8 +75,14 @@ def test_the_owner_of_the_address_is_the_master(cluster: ByHand) -> None:
 def test_the_address_moves(cluster: ByHand) -> None:
     """The clients of the old master are closed at once, and it is
     a slave then. A slave becomes the master, and keeps its data."""
-    lost, gained = [], []
-    for old, new in zip(cluster.nodes, cluster.nodes[1:]):
+    lost: list[float] = []
+    gained: list[float] = []
+    moves = zip(itertools.cycle(cluster.nodes),
+                itertools.cycle(cluster.nodes[1:] + cluster.nodes[:1]))
+    # Other work may come in the middle of some.
+    while len(lost) < 2 or (max(min(lost), min(gained)) >= 1 and
+                            len(lost) < MOVES):
+        old, new = next(moves)
         wait_until(lambda: of(old).slaves() == 2, "both are its slaves")
         ends, pid = len(old.member.watch.ended), new.member.pid
         with AtTheAddress(cluster, MEMCACHE).connect() as remote, \

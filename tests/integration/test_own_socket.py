@@ -70,8 +70,8 @@ def test_not_its_own_socket(httpd: Httpd, victim: Victim,
                             what: str) -> None:
     """httpd does not connect, and the error says what is wrong."""
     httpd.log.expect("shop.*(could|did) not (be started|start)")
-    # Time for the link of this test.
-    seconds = 10 if what == "hard link" else 2
+    # Time for the start of the app, and for the link of this test.
+    seconds = 10
     start(httpd, victim, "nothing" if what == "hard link" else what,
           f"AppStartTimeout {seconds}")
     request = httpd.get_async("/", "shop")

@@ -34,10 +34,10 @@ def test_the_spawner_goes_on(httpd: Httpd, where: str, ready: str,
               program="lingerer.py")
     httpd.app("shop")
     run_on(httpd, kernel)
-    assert httpd.get("/", "bad", timeout=20).text == "ok"
+    assert httpd.get("/", "bad").text == "ok"
     httpd.log.wait_for(rf"bad\[\d+\].* {SAYS[kernel]}")
     spawner = httpd.helper("spawner")
-    assert httpd.get("/who", "shop", timeout=20).status == 200
+    assert httpd.get("/who", "shop").status == 200
     assert httpd.ctl("status").returncode == 0
     assert httpd.ctl("check").returncode == 0
     assert httpd.helper("spawner") == spawner
@@ -47,7 +47,7 @@ def test_a_thread_of_httpd_goes_on(httpd: Httpd) -> None:
     """Only the kernel can ensure this."""
     httpd.app("bad", "AppSetEnv WHERE request", program="lingerer.py")
     httpd.start()
-    assert httpd.get("/", "bad", timeout=20).text == "ok"
+    assert httpd.get("/", "bad").text == "ok"
     httpd.log.wait_for(rf"bad\[\d+\].* {SAYS['new']}")
 
 
@@ -69,5 +69,5 @@ def test_the_control_socket_responds(httpd: Httpd, question: str,
         assert caller.stdout and caller.stdout.readline() \
             == SAYS[kernel] + "\n"
         assert httpd.ctl("status").returncode == 0
-        assert httpd.get("/who", "shop", timeout=20).status == 200
+        assert httpd.get("/who", "shop").status == 200
     assert httpd.helper("spawner") == spawner

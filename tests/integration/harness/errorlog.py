@@ -73,14 +73,15 @@ AT_ONCE = 2  # seconds
 BACKEND = re.compile(sentences.NO_BACKEND)
 
 # A process has taken more than a second for something that takes no time: a
-# child of httpd or of the spawner, or an app that got SIGTERM. This is expected
-# only if the machine was so loaded. A child of httpd that does not end at all
+# child of httpd or of the spawner, an app that starts and has opened another port
+# first, or one that got SIGTERM. This is expected only if the machine was so
+# loaded. A child of httpd that does not end at all
 # gets SIGKILL later.
 LATE = re.compile("|".join((
     "AH0004[56]: child process .* still did not exit, sending a SIG",
     "the search for processes (that apps have left behind|of apps) failed",
     sentences.REPORT_LATE, sentences.NO_TERM, sentences.CHILDREN_LEFT,
-    sentences.APPLOG_SLOW)))
+    sentences.APPLOG_SLOW, sentences.WRONG_PORT + " .* yet$")))
 PATIENCE = 3  # seconds
 
 # Lines about a process of a test that runs at the same time (harness/disk.py).

@@ -74,17 +74,18 @@ static int hear(store_outbox_t *o)
 }
 
 /* A slave that is busy with a large copy may send no heartbeat, but its kernel
- * takes bytes. */
-static int check_alive(store_outbox_t *o)
+ * takes bytes.
+ * @param looked_at before the last look for heartbeats. This thread may have
+ *        been stopped since then, and heartbeats wait in the socket. */
+static int check_alive(store_outbox_t *o, int64_t looked_at)
 {
-    int64_t now = clock_ms();
     int queued = 0;
 
     if (ioctl(store_stream_fd(o->stream), SIOCOUTQ, &queued) == 0 &&
         queued < o->queued)
-        o->alive = now;
+        o->alive = clock_ms();
     o->queued = queued;
-    if (now - o->alive <= (int64_t)o->timeout * 1000)
+    if (looked_at - o->alive <= (int64_t)o->timeout * 1000)
         return 0;
     snprintf(o->why_text, sizeof o->why_text,
              "nothing was heard of it for %u s (AppStoreSlaveTimeout)",
@@ -106,12 +107,13 @@ static int wait_for(store_outbox_t *o, short events, int bell, int ms)
 {
     struct pollfd p[2] = {{store_stream_fd(o->stream), events, 0},
                           {bell, POLLIN, 0}};
+    int64_t looked_at = clock_ms();
 
-    if (poll(p, 2, ms) < 0 && errno != EINTR)
-        return over_by_error(o);
+    if (poll(p, 2, ms) < 0)
+        return errno == EINTR ? 0 : over_by_error(o);
     if (p[0].revents & ~POLLOUT && hear(o) != 0)
         return -1;
-    return check_alive(o) != 0 ? -1 : check_place(o);
+    return check_alive(o, looked_at) != 0 ? -1 : check_place(o);
 }
 
 int store_outbox_flush(store_outbox_t *o)

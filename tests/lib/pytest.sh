@@ -4,7 +4,11 @@
 # pytest_suite DIR [ARGUMENT...]: run pytest in DIR, end with the names of
 # skipped tests and `N passed, N failed, N skipped`. It fails if no test was run;
 # with may_skip=1, if none was skipped either.
-# To be sourced. Debian's python3 is the one that has Debian's pytest.
+# pytest_workers N: set the array `workers` to the arguments of pytest for N
+# processes that run tests, with namespaces of their own where that is possible.
+# Tests read all processes and sockets again and again, and so do the programs
+# under test. To be sourced, after apart.sh.
+# Debian's python3 is the one that has Debian's pytest.
 
 PYTHON=${PYTHON:-/usr/bin/python3}
 
@@ -51,4 +55,13 @@ SUM
     status=$?
     rm -rf "$scratch"
     return "$status"
+}
+
+pytest_workers() {
+    local lib
+    lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+    # shellcheck disable=SC2034 # read by the caller
+    workers=(-n "$1")
+    ! can_be_apart ||
+        workers=(--tx "$1*popen//python=$(printf %q "$lib/apart_python")")
 }

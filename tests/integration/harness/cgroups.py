@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """cgroup v2, if it exists."""
-import os
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Iterator, Optional
@@ -41,9 +41,8 @@ def usable() -> bool:
     place = own()
     if place is None:
         return False
-    probe = place / f"apppool-probe-{os.getpid()}"
     try:
-        probe.mkdir()
+        probe = Path(tempfile.mkdtemp(prefix="apppool-probe-", dir=place))
     except OSError:
         return False
     can_kill = (probe / "cgroup.kill").exists()
@@ -86,8 +85,7 @@ def nested() -> Iterator[Path]:
     """A cgroup below ours."""
     parent = own()
     assert parent is not None
-    place = parent / f"apppool-nest-{os.getpid()}"
-    place.mkdir()
+    place = Path(tempfile.mkdtemp(prefix="apppool-nest-", dir=parent))
     try:
         yield place
     finally:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not can_mount(), reason="mount is denied")
 def stock(request: pytest.FixtureRequest) -> Iterator[Stock]:
     package = debian_package() if request.param == "debian" else None
     if request.param == "debian" and not package:
-        pytest.skip("Debian's apache2 cannot be downloaded")
+        pytest.skip("tests/run has not unpacked apache2")
     server = Debian(package) if package else Rhel()
     try:
         yield server

@@ -6,11 +6,11 @@ import shutil
 import subprocess
 import tempfile
 import textwrap
-from functools import lru_cache
 from pathlib import Path
 from typing import Optional
 
-from harness.places import BUILD, MODULE, TOP, alone, apxs, httpd_program
+from harness.packaged import UNPACKED
+from harness.places import BUILD, MODULE, TOP, apxs, httpd_program
 from harness.wait import wait_until
 
 STOCK = TOP / "tests" / "integration" / "stock"
@@ -32,22 +32,11 @@ mount --bind {dir}/srv /srv && mount --bind {dir}/var /var
 """
 
 
-@lru_cache(maxsize=None)
 def debian_package() -> Optional[Path]:
-    """The files of Debian's package apache2, or None if it is not
-    available."""
-    place = BUILD / "debian-apache2"
-    with alone():
-        if not (place / "etc").exists():
-            shutil.rmtree(place, ignore_errors=True)
-            place.mkdir()
-            done = subprocess.run(
-                "apt-get -q download apache2 && dpkg-deb -x apache2_*.deb new "
-                "&& mv new/* . && rm -r new apache2_*.deb", shell=True,
-                cwd=place, capture_output=True)
-            if done.returncode != 0:
-                return None
-    return place
+    """The files of Debian's package apache2, or None if tests/run has not
+    unpacked it."""
+    place = UNPACKED / "apache2"
+    return place if place.exists() else None
 
 
 def readme() -> str:

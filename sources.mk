@@ -431,6 +431,7 @@ ctl_sources = \
 	ctl/store.c \
 	ctl/store_command.c \
 	ctl/store_handover.c \
+	ctl/store_lines.c \
 	ctl/store_lock.c \
 	ctl/store_name.c \
 	ctl/store_once.c \
@@ -699,6 +700,7 @@ unit_tests = \
 	tests/unit/store_vip \
 	tests/unit/store_vip_relay \
 	tests/unit/store_role \
+	tests/unit/ctl_store \
 	tests/unit/store_config \
 	tests/unit/store_config_cluster \
 	tests/unit/store_counter \

@@ -8,36 +8,41 @@
 #include <unistd.h>
 
 #include "ctl/ask.h"
+#include "ctl/store_lines.h"
 #include "ctl/store_socket.h"
 #include "spawner/shared/contract.h"
 
 #define LIMIT 30 /* s: the slaves take what they were not sent yet */
 
-/* @return bytes; 0: the store does not respond. It closes the connection of
- * other users than root. */
-static size_t ask_store(int fd, char *response, size_t size)
+/* @return as store_lines_next(); 0: the store closes the connection of other
+ * users than root */
+static int ask_store(int fd, char *response, size_t size)
 {
     static const char request[] = "handover\n";
-    ssize_t n = send(fd, request, sizeof request - 1, MSG_NOSIGNAL);
+    store_lines_t lines;
 
-    if (n > 0)
-        n = recv(fd, response, size - 1, MSG_WAITALL);
-    response[n > 0 ? n : 0] = 0;
-    response[strcspn(response, "\n")] = 0;
-    return strlen(response);
+    if (send(fd, request, sizeof request - 1, MSG_NOSIGNAL) < 0)
+        return 0;
+    store_lines_begin(&lines, fd, LIMIT, 0);
+    return store_lines_next(&lines, response, size);
 }
 
 int store_handover(const char *dir, int raw)
 {
     char response[256];
-    int fd,
+    int fd, got,
         status =
             store_socket_connect(dir, strrchr(CONTRACT_STORE_ADMIN, '/') + 1,
                                  "store that has other hosts", LIMIT, &fd);
 
     if (status != EXIT_OK)
         return status;
-    if (ask_store(fd, response, sizeof response) == 0)
+    got = ask_store(fd, response, sizeof response);
+    if (got < 0)
+        status = ask_complain(
+            EXIT_NO, "the store is too slow: it has not responded in %d s",
+            LIMIT);
+    else if (got == 0)
         status = ask_complain(EXIT_NO, "the store gives no response; only root "
                                        "may ask for a handover");
     else if (strcmp(response, "OK") == 0)

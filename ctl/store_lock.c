@@ -11,10 +11,13 @@
 
 #include "ctl/ask.h"
 #include "ctl/store_space.h"
+#include "spawner/shared/clock_ms.h"
 
-#define LINE  256
-#define KEY   "apppool:once:%s"
-#define TRIES 3 /* an item may be evicted before it is locked */
+#define LINE    256
+#define KEY     "apppool:once:%s"
+#define REPLIES 60000 /* ms: the longest wait for all replies, */
+#define LAST    5000  /* and for that to the unlock */
+#define TRIES   3     /* an item may be evicted before it is locked */
 
 int store_lock_is_name(const char *name)
 {
@@ -28,6 +31,7 @@ int store_lock_is_name(const char *name)
 typedef struct {
     int fd;
     store_lock_wait_t *wait;
+    int64_t until;   /* ms: for all replies */
     char line[LINE]; /* the last reply; "": there is none */
 } talk_t;
 
@@ -39,8 +43,9 @@ static void read_reply(talk_t *t)
 
     t->line[0] = 0;
     while (!strchr(t->line, '\n') && used < LINE - 1 && n > 0) {
-        n = t->wait(t->fd) ? recv(t->fd, t->line + used, LINE - 1 - used, 0)
-                           : 0;
+        n = clock_ms() < t->until && t->wait(t->fd, t->until)
+                ? recv(t->fd, t->line + used, LINE - 1 - used, 0)
+                : 0;
         used += n > 0 ? (size_t)n : 0;
         t->line[used] = 0;
     }
@@ -70,16 +75,18 @@ static int is(const char *reply, const char *word)
     return strcmp(reply, word) == 0;
 }
 
-static store_lock_t fail(const char *reply)
+static store_lock_t fail(const talk_t *t)
 {
     ask_complain(EXIT_NO, "the store gives no lock: %s",
-                 *reply ? reply : "the connection has ended");
+                 *t->line                 ? t->line
+                 : clock_ms() >= t->until ? "it is too slow"
+                                          : "the connection has ended");
     return STORE_LOCK_FAILED;
 }
 
 static store_lock_t lock(talk_t *t, const char *name)
 {
-    const char *reply = "";
+    const char *reply;
     int i;
 
     for (i = 0; i < TRIES; i++) {
@@ -87,16 +94,16 @@ static store_lock_t lock(talk_t *t, const char *name)
         if (is(reply, "LOCKED"))
             return STORE_LOCK_TAKEN;
         if (!is(reply, "STORED") && !is(reply, "NOT_STORED"))
-            return fail(reply);
+            return fail(t);
         reply = say(t, "lock " KEY "\r\n", name);
         if (is(reply, "OK"))
             return STORE_LOCK_HELD;
         if (is(reply, "LOCKED"))
             return STORE_LOCK_TAKEN;
         if (!is(reply, "NOT_FOUND"))
-            return fail(reply);
+            return fail(t);
     }
-    return fail(reply);
+    return fail(t);
 }
 
 /* The value tells people who it was. */
@@ -112,7 +119,7 @@ static store_lock_t begin(talk_t *t, const char *name, unsigned every)
                 strlen(value), value);
     return is(reply, "STORED")       ? STORE_LOCK_HELD
            : is(reply, "NOT_STORED") ? STORE_LOCK_RECENT
-                                     : fail(reply);
+                                     : fail(t);
 }
 
 store_lock_t store_lock_take(const char *dir, const char *space,
@@ -124,6 +131,7 @@ store_lock_t store_lock_take(const char *dir, const char *space,
 
     if (store_space_connect(dir, space, limit, &t.fd) != EXIT_OK)
         return STORE_LOCK_FAILED;
+    t.until = clock_ms() + REPLIES;
     rv = lock(&t, name);
     if (rv == STORE_LOCK_HELD && every > 0)
         rv = begin(&t, name, every);
@@ -136,7 +144,7 @@ store_lock_t store_lock_take(const char *dir, const char *space,
 
 void store_lock_release(int fd, const char *name, store_lock_wait_t *wait)
 {
-    talk_t t = {.fd = fd, .wait = wait};
+    talk_t t = {.fd = fd, .wait = wait, .until = clock_ms() + LAST};
 
     say(&t, "unlock " KEY "\r\n", name);
     close(fd);

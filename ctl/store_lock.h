@@ -8,10 +8,13 @@
  * apppool:once:NAME:begun, which is there for some time after a run began.
  *
  * Errors: the reason was printed.
- * Trust:  the store may send any bytes, or a part of a line, or nothing.
+ * Trust:  the store may send any bytes, or a part of a line, or nothing. All
+ *         its replies together have a time limit.
  */
 #ifndef APPPOOL_CTL_STORE_LOCK_H
 #define APPPOOL_CTL_STORE_LOCK_H
+
+#include <stdint.h>
 
 #define STORE_LOCK_NAME 64 /* bytes of a name at most */
 
@@ -25,8 +28,10 @@ typedef enum {
 /** May a lock have this name? */
 int store_lock_is_name(const char *name);
 
-/** Wait until the store has sent something. @return 0: give up */
-typedef int store_lock_wait_t(int fd);
+/** Wait until the store has sent something.
+ * @param until ms, of clock_ms(): not longer
+ * @return 0: give up */
+typedef int store_lock_wait_t(int fd, int64_t until);
 
 /**
  * Take the lock.

@@ -17,11 +17,11 @@
 #include "ctl/ask.h"
 #include "ctl/store_lock.h"
 #include "ctl/store_name.h"
+#include "spawner/shared/clock_ms.h"
 
 #define EVERY     30      /* s: the default */
 #define EVERY_MAX 2592000 /* s: what is longer is a date, says memcached */
-#define REPLY     60000   /* ms: the longest wait for a reply */
-#define LAST      5000    /* ms: the same, for the unlock */
+#define CONNECT   60      /* s: the longest wait for a connection */
 #define AGAIN     1000    /* ms: until the lost lock is tried again */
 
 static struct {
@@ -109,20 +109,21 @@ static void pass_signals(void)
 
 /* ---- the lock ---- */
 
-/* Before the command runs, any signal ends this process. */
-static int wait_first(int fd)
+/* @return ms */
+static int left(int64_t until)
 {
-    struct pollfd one = {fd, POLLIN, 0};
+    int64_t ms = until - clock_ms();
 
-    return poll(&one, 1, REPLY) > 0;
+    return ms > 0 ? (int)ms : 0;
 }
 
-/* After it. The end of the connection frees the lock as well. */
-static int wait_last(int fd)
+/* Before the command runs, any signal ends this process. After it, the end of
+ * the connection frees the lock as well. */
+static int wait_alone(int fd, int64_t until)
 {
     struct pollfd one = {fd, POLLIN, 0};
 
-    return poll(&one, 1, LAST) > 0;
+    return poll(&one, 1, left(until)) > 0;
 }
 
 static int has_ended(void)
@@ -135,12 +136,12 @@ static int has_ended(void)
 }
 
 /* While it runs: its signals and its end do not wait for the store. */
-static int wait_beside(int fd)
+static int wait_beside(int fd, int64_t until)
 {
     struct pollfd fds[2] = {{fd, POLLIN, 0}, {once.signals, POLLIN, 0}};
 
     while (!has_ended()) {
-        if (poll(fds, 2, REPLY) == 0 || fds[0].revents)
+        if (poll(fds, 2, left(until)) == 0 || fds[0].revents)
             return fds[0].revents;
         pass_signals();
     }
@@ -224,15 +225,15 @@ static int run(const char *const *words)
             ask_complain(STORE_ONCE_UNAVAILABLE,
                          "a process cannot be started: %s", strerror(errno));
     if (once.lock >= 0)
-        store_lock_release(once.lock, once.name, wait_last);
+        store_lock_release(once.lock, once.name, wait_alone);
     return status;
 }
 
 static int run_if_first(const asked_t *q, unsigned every, unsigned conflict)
 {
     once.kill = q->kill;
-    switch (store_lock_take(once.dir, once.space, once.name, every,
-                            REPLY / 1000, wait_first, &once.lock)) {
+    switch (store_lock_take(once.dir, once.space, once.name, every, CONNECT,
+                            wait_alone, &once.lock)) {
     case STORE_LOCK_HELD:
         return run(q->words + 3);
     case STORE_LOCK_FAILED:

@@ -2,7 +2,6 @@
 
 #include "ctl/store_space.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,13 +12,15 @@
 
 #include "ctl/ask.h"
 #include "ctl/status_table.h"
+#include "ctl/store_lines.h"
 #include "ctl/store_name.h"
 #include "ctl/store_socket.h"
 #include "shm/slots/group.h"
 #include "shm/view/report_value.h"
 
-#define LIMIT         60   /* s without a byte of the response */
-#define RESPONSE_LINE 2048 /* bytes of a line: a key and some numbers */
+#define LIMIT         60    /* s to wait for a response, */
+#define EACH          65536 /* or for that many bytes of a long one */
+#define RESPONSE_LINE 2048  /* bytes of a line: a key and some numbers */
 
 /* ---- the socket ---- */
 
@@ -39,8 +40,11 @@ int store_space_send(int fd, const char *line)
     return send(fd, line, n, MSG_NOSIGNAL) == (ssize_t)n;
 }
 
-/* The same for a response of many lines. @param stream to be closed */
-static int open_space(const char *dir, const char *word, FILE **stream)
+/* Connect to a space, and send a command.
+ * @param each as of store_lines_begin()
+ * @param out  the response; its descriptor is to be closed */
+static int ask_space(const char *dir, const char *word, const char *command,
+                     size_t each, store_lines_t *out)
 {
     char *space;
     int fd, status = store_name_find(dir, word, &space);
@@ -51,21 +55,20 @@ static int open_space(const char *dir, const char *word, FILE **stream)
     free(space);
     if (status != EXIT_OK)
         return status;
-    *stream = fdopen(fd, "r");
-    if (*stream)
-        return EXIT_OK;
-    close(fd);
-    return ask_complain(EXIT_NO, "%s", strerror(errno));
+    store_lines_begin(out, fd, LIMIT, each);
+    /* Otherwise the connection has ended, as the next line will say. */
+    store_space_send(fd, command);
+    return EXIT_OK;
 }
 
-/* Send a command. */
-static int say(FILE *stream, const char *line)
+/* @param got what store_lines_next() has returned */
+static int no_response(int got)
 {
-    return store_space_send(fileno(stream), line);
-}
-
-static int no_response(void)
-{
+    if (got < 0)
+        return ask_complain(EXIT_NO,
+                            "the store is too slow: its response is not "
+                            "complete after %d s",
+                            LIMIT);
     return ask_complain(EXIT_NO,
                         "the store gives no response: it may be down, and it "
                         "serves only root and the users of the applications "
@@ -150,21 +153,18 @@ int store_space_keys(const char *dir, const char *space, const char *prefix,
                      int raw)
 {
     char line[RESPONSE_LINE];
-    FILE *stream;
-    int status = open_space(dir, space, &stream), ended = 0;
+    store_lines_t lines;
+    int got, status = ask_space(dir, space, "lru_crawler metadump all\r\n",
+                                EACH, &lines);
 
     if (status != 0)
         return status;
-    if (say(stream, "lru_crawler metadump all\r\n"))
-        while (!ended && fgets(line, sizeof line, stream)) {
-            line[strcspn(line, "\r\n")] = 0;
-            ended = strncmp(line, "key=", 4) != 0;
-            if (!ended)
-                key_line(line, prefix, raw);
-        }
-    fclose(stream);
-    if (!ended)
-        return no_response();
+    while ((got = store_lines_next(&lines, line, sizeof line)) > 0 &&
+           strncmp(line, "key=", 4) == 0)
+        key_line(line, prefix, raw);
+    close(lines.fd);
+    if (got <= 0)
+        return no_response(got);
     return strcmp(line, "END") == 0 ? EXIT_OK
                                     : ask_complain(EXIT_NO, "%s", line);
 }
@@ -174,17 +174,15 @@ int store_space_keys(const char *dir, const char *space, const char *prefix,
 int store_space_flush(const char *dir, const char *space, int raw)
 {
     char line[RESPONSE_LINE];
-    FILE *stream;
-    int status = open_space(dir, space, &stream), responded;
+    store_lines_t lines;
+    int got, status = ask_space(dir, space, "flush_all\r\n", 0, &lines);
 
     if (status != 0)
         return status;
-    responded = say(stream, "flush_all\r\n") &&
-                fgets(line, sizeof line, stream) != NULL;
-    fclose(stream);
-    if (!responded)
-        return no_response();
-    line[strcspn(line, "\r\n")] = 0;
+    got = store_lines_next(&lines, line, sizeof line);
+    close(lines.fd);
+    if (got <= 0)
+        return no_response(got);
     if (strcmp(line, "OK") != 0)
         return ask_complain(EXIT_NO, "the store refuses: %s", line);
     puts(raw ? "{\"ok\":true}" : "all items are removed");

@@ -8,7 +8,7 @@
  *
  * Errors: an exit status; the reason was printed.
  * Trust:  the store may answer anything. Texts are printed without control
- *         characters. A store that sends nothing for some time is given up.
+ *         characters. A store that is too slow is given up (store_lines.h).
  */
 #ifndef APPPOOL_CTL_STORE_SPACE_H
 #define APPPOOL_CTL_STORE_SPACE_H

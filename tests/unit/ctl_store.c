@@ -1,0 +1,211 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* How long apppoolctl waits for a store that was compromised, and for one that
+ * has much to say. The clock goes on while it waits, and only then. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+/* The order of these matters. */
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "ctl/ask.h"
+#include "ctl/status_table.h"
+#include "ctl/store_handover.h"
+#include "ctl/store_lock.h"
+#include "ctl/store_name.h"
+#include "ctl/store_socket.h"
+#include "ctl/store_space.h"
+
+#define KEY "key=session%3A1 exp=-1 la=1 cas=1 fetch=no cls=1 size=72\n"
+
+static char said[1024];
+static const char *text;  /* what the store sends, again and again, */
+static size_t sent, most; /* and how many bytes of it */
+static const char *last;  /* what comes then; NULL: the end */
+static size_t piece;      /* bytes that come at once, */
+static int64_t pause_ms;  /* after that time */
+static int64_t now;       /* ms */
+
+int ask_complain(int status, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(said, sizeof said, format, args);
+    va_end(args);
+    return status;
+}
+
+void table_line(const char *line)
+{
+    (void)line;
+}
+
+int store_name_find(const char *dir, const char *word, char **space)
+{
+    (void)dir;
+    *space = strdup(word);
+    return EXIT_OK;
+}
+
+int store_socket_connect(const char *dir, const char *name, const char *what,
+                         int limit, int *fd)
+{
+    (void)dir;
+    (void)name;
+    (void)what;
+    (void)limit;
+    *fd = open("/dev/null", O_RDWR);
+    return EXIT_OK;
+}
+
+ssize_t __wrap_send(int fd, const void *data, size_t n, int flags);
+ssize_t __wrap_send(int fd, const void *data, size_t n, int flags)
+{
+    (void)fd;
+    (void)data;
+    (void)flags;
+    return (ssize_t)n;
+}
+
+int __wrap_poll(struct pollfd *fds, nfds_t n, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t n, int ms)
+{
+    (void)n;
+    fds->revents = POLLIN;
+    now += ms < pause_ms ? ms : pause_ms;
+    return ms >= pause_ms;
+}
+
+ssize_t __wrap_recv(int fd, void *data, size_t room, int flags);
+ssize_t __wrap_recv(int fd, void *data, size_t room, int flags)
+{
+    size_t i, n = room < piece ? room : piece;
+
+    (void)fd;
+    (void)flags;
+    if (sent >= most) {
+        n = last ? strlen(last) : 0;
+        assert_true(n <= room);
+        memcpy(data, last ? last : "", n);
+        last = NULL;
+        return (ssize_t)n;
+    }
+    for (i = 0; i < n; i++)
+        ((char *)data)[i] = text[sent++ % strlen(text)];
+    return (ssize_t)n;
+}
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
+{
+    (void)clock;
+    t->tv_sec = now / 1000;
+    t->tv_nsec = now % 1000 * 1000000;
+    return 0;
+}
+
+static void begin(const char *what, size_t n, size_t at_once)
+{
+    text = what;
+    sent = 0;
+    most = n;
+    piece = at_once;
+    last = NULL;
+    pause_ms = 1000;
+    now = 1;
+    said[0] = 0;
+}
+
+static int wait_first(int fd, int64_t until)
+{
+    struct pollfd one = {fd, POLLIN, 0};
+
+    return poll(&one, 1, (int)(until - now)) > 0;
+}
+
+static int is_too_slow(int64_t limit)
+{
+    return strstr(said, "too slow") && now <= limit + pause_ms;
+}
+
+/* It sends a byte each second, without end. */
+static void a_trickle_ends_each_exchange(void **state)
+{
+    int fd = -1;
+
+    (void)state;
+    begin("x", SIZE_MAX, 1);
+    assert_int_equal(store_space_flush("/run", "shop", 0), EXIT_NO);
+    assert_true(is_too_slow(60000));
+    begin(KEY, SIZE_MAX, 1);
+    assert_int_equal(store_space_keys("/run", "shop", "none", 0), EXIT_NO);
+    assert_true(is_too_slow(60000));
+    begin("x", SIZE_MAX, 1);
+    assert_int_equal(store_handover("/run", 0), EXIT_NO);
+    assert_true(is_too_slow(30000));
+    begin("x", SIZE_MAX, 1);
+    assert_int_equal(
+        store_lock_take("/run", "shop", "a", 30, 60, wait_first, &fd),
+        STORE_LOCK_FAILED);
+    assert_true(is_too_slow(60000));
+}
+
+/* Replies that come just in time have no limit of their own each. */
+static void all_replies_to_a_lock_have_one_limit(void **state)
+{
+    int fd = -1;
+
+    (void)state;
+    begin("STORED\r\nNOT_FOUND\r\n", SIZE_MAX, 1);
+    pause_ms = 2500;
+    assert_int_equal(
+        store_lock_take("/run", "shop", "a", 30, 60, wait_first, &fd),
+        STORE_LOCK_FAILED);
+    assert_true(is_too_slow(60000));
+}
+
+/* Two megabytes take minutes, but some come each second. */
+static void a_long_list_may_take_long(void **state)
+{
+    (void)state;
+    begin(KEY, 2 << 20, 4096);
+    last = "\nEND\r\n"; /* behind a part of a key */
+    assert_int_equal(store_space_keys("/run", "shop", "none", 0), EXIT_OK);
+    assert_true(now > 500 * 1000);
+    assert_string_equal(said, "");
+}
+
+static void the_end_of_the_connection_is_no_slowness(void **state)
+{
+    (void)state;
+    begin(KEY, 0, 1);
+    assert_int_equal(store_space_keys("/run", "shop", NULL, 0), EXIT_NO);
+    assert_non_null(strstr(said, "no response"));
+    assert_int_equal(store_space_flush("/run", "shop", 0), EXIT_NO);
+    assert_non_null(strstr(said, "no response"));
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_trickle_ends_each_exchange),
+        cmocka_unit_test(all_replies_to_a_lock_have_one_limit),
+        cmocka_unit_test(a_long_list_may_take_long),
+        cmocka_unit_test(the_end_of_the_connection_is_no_slowness),
+    };
+
+    alarm(300);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

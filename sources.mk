@@ -705,6 +705,7 @@ unit_tests = \
 	tests/unit/store_config_cluster \
 	tests/unit/store_counter \
 	tests/unit/store_item \
+	tests/unit/store_guests \
 	tests/unit/store_keep \
 	tests/unit/store_large_value \
 	tests/unit/store_lock \

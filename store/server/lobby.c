@@ -23,14 +23,16 @@ static void cut(store_lobby_place_t *p)
 int store_lobby_make_room(void)
 {
     uint32_t n = __atomic_load_n(&lobby.n, __ATOMIC_RELAXED);
+    store_guest_t *crowding;
 
     if (n < STORE_LOBBY_MAX)
         return 0;
     if (n >= 2 * STORE_LOBBY_MAX)
         return -1;
     pthread_mutex_lock(&lobby.guard);
-    if (lobby.list.first)
-        cut((store_lobby_place_t *)lobby.list.first);
+    crowding = store_guests_crowding(&lobby.list);
+    if (crowding)
+        cut((store_lobby_place_t *)crowding);
     pthread_mutex_unlock(&lobby.guard);
     return 1;
 }
@@ -38,11 +40,13 @@ int store_lobby_make_room(void)
 void store_lobby_enter(store_lobby_place_t *p, store_served_t *s, int fd,
                        int64_t now)
 {
+    uint64_t host = store_guests_host(fd);
+
     __atomic_add_fetch(&lobby.n, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&s->locked, 1, __ATOMIC_RELAXED);
     p->fd = fd;
     pthread_mutex_lock(&lobby.guard);
-    store_guests_add(&lobby.list, &p->guest, now);
+    store_guests_add(&lobby.list, &p->guest, host, now);
     pthread_mutex_unlock(&lobby.guard);
 }
 

@@ -7,8 +7,8 @@
  * Whoever reaches the port can connect, so these clients take no place of a
  * space (AppStoreMaxConnections). They have a limit of their own, and a time
  * limit. A worker serves them. Until they log in, they belong to some space
- * without being counted there. When there are too many, the oldest is cut: a
- * client with a password logs in at once, so the silent ones keep nobody out.
+ * without being counted there. When there are too many, one of the host with the
+ * most is cut (guests.h).
  *
  * Lock:  any thread. A mutex guards the list, and nothing is locked under it.
  *        The counts are atomic.
@@ -33,7 +33,7 @@ typedef struct {
 } store_lobby_place_t;
 
 /** Before a client enters. The main thread.
- * @return 0; 1: the oldest was cut; -1: the workers have not closed enough of
+ * @return 0; 1: one was cut; -1: the workers have not closed enough of
  *         those that were cut, so nobody may enter */
 int store_lobby_make_room(void);
 

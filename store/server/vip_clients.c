@@ -177,7 +177,7 @@ static void add_guest(int fd)
         return;
     }
     end_due(now);
-    store_guests_add(&guests, &g->in_list, now);
+    store_guests_add(&guests, &g->in_list, store_guests_host(fd), now);
     g->fd = fd;
     ask_for(g, KIND);
 }

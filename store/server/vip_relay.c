@@ -165,7 +165,7 @@ void store_vip_relay_take(const store_cluster_hooks_t *hooks, int fd)
         return;
     }
     store_vip_relay_tick(now);
-    store_guests_add(&guests, &g->in_list, now);
+    store_guests_add(&guests, &g->in_list, store_guests_host(fd), now);
     g->hooks = hooks;
     g->stream = stream;
 }

@@ -230,6 +230,28 @@ def test_too_many_clients_without_a_login(store: TcpStore) -> None:
             put(unix, b"k", b"v")
 
 
+def test_another_host_without_a_login(store: TcpStore) -> None:
+    """A host that fills all places keeps out only itself: who came before from
+    another host can still log in, if that is in time."""
+    def logs_in() -> bool:
+        with ExitStack() as stack:
+            stack.enter_context(descriptors(8000))
+            other = stack.enter_context(socket.create_connection(
+                ("127.0.0.1", store.port), PATIENCE, ("127.0.0.2", 0)))
+            first = stack.enter_context(store.tcp())
+            for _ in range(1030):
+                stack.enter_context(store.tcp())
+            assert is_closed(first)
+            try:
+                return log_in(other, "a shop", password("a shop")) == \
+                    b"STORED\r\n"
+            except (AssertionError, OSError):
+                return False  # it was too late
+
+    wait_until(logs_in, "it logs in in time")
+    assert "closed, because 1024 have not logged in" in store.output()
+
+
 def test_a_space_that_is_gone_has_clients_without_a_login() -> None:
     """They are closed, and do not keep it."""
     with TcpStore(True) as store, store.tcp() as tcp:

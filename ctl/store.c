@@ -128,6 +128,10 @@ static int print_store(const json_t *store)
     printf("process %lld, started %s, ready in %.0f ms\n",
            (long long)number(store, "pid"), table_text(store, "started"),
            json_number_value(json_object_get(store, "recovery")) * 1000);
+    if (number(store, "missing_listeners") > 0)
+        printf("it cannot listen at %lld address%s: see the error log\n",
+               (long long)number(store, "missing_listeners"),
+               number(store, "missing_listeners") == 1 ? "" : "es");
     print_cluster(json_object_get(store, "cluster"));
     for (i = 0; (s = json_array_get(spaces, i)) != NULL; i++)
         print_space(s);

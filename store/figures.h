@@ -119,7 +119,8 @@ typedef struct {
     /** @name of both */
     uint64_t ready; /**< it is the master, or may become the master: s of
                          CLOCK_MONOTONIC when that was last seen; 0: no */
-    uint64_t reserved[7];
+    uint64_t missing_listener; /**< 1: it cannot listen for slaves */
+    uint64_t reserved[6];
     store_slave_figures_t slave[STORE_FIGURES_SLAVES];
 } store_cluster_figures_t;
 
@@ -128,9 +129,11 @@ typedef struct {
     uint32_t version;
     uint32_t threads;
     uint64_t pid;
-    uint64_t began;       /**< s since 1970 */
-    uint64_t recovery_us; /**< from the start to the first accept */
-    uint64_t reserved[27];
+    uint64_t began;             /**< s since 1970 */
+    uint64_t recovery_us;       /**< from the start to the first accept */
+    uint64_t missing_listeners; /**< addresses where it cannot listen for
+                                    clients; atomic */
+    uint64_t reserved[26];
     store_cluster_figures_t cluster;
     store_space_figures_t space[STORE_SPACES];
     store_counters_t worker[STORE_THREADS][STORE_SPACES];

@@ -326,6 +326,10 @@ static void store_families(request_rec *r, const json_t *store)
            "How long the store took to start.");
     labelled(r, "store_recovery_seconds", "", "",
              number(r, json_object_get(store, "recovery")));
+    family(r, "store_missing_listeners", "gauge", NULL,
+           "Addresses where the store cannot listen.");
+    labelled(r, "store_missing_listeners", "", "",
+             figure(r, json_object_get(store, "missing_listeners")));
     store_cluster(r, json_object_get(store, "cluster"));
     store_spaces(r, json_object_get(store, "spaces"));
 }

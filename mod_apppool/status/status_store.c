@@ -139,6 +139,7 @@ static void process(request_rec *r, const json_t *store)
     const json_t *spaces = json_object_get(store, "spaces");
     apr_int64_t found = sum(spaces, "recovered");
     apr_int64_t dropped = sum(spaces, "dropped");
+    apr_int64_t missing = apppool_status_number(store, "missing_listeners");
 
     ap_rvputs(r, "<section id=\"store\"><h2>Store</h2>\n<p>Process ",
               MEMBER(store, "pid"), ", started ",
@@ -158,6 +159,11 @@ static void process(request_rec *r, const json_t *store)
         ap_rprintf(r,
                    ", and <b class=\"warn\">dropped %" APR_INT64_T_FMT "</b>",
                    dropped);
+    if (missing > 0)
+        ap_rprintf(r,
+                   "; <b class=\"bad\">it cannot listen at %" APR_INT64_T_FMT
+                   " %s</b>: see the error log",
+                   missing, missing == 1 ? "address" : "addresses");
     ap_rputs("</p></section>\n", r);
 }
 

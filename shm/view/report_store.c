@@ -163,6 +163,9 @@ json_t *apl_report_store(const store_figures_t *f)
                         json_real((double)(load(&f->recovery_us)) / 1e6));
     json_object_set_new(o, "threads",
                         number(__atomic_load_n(&f->threads, __ATOMIC_RELAXED)));
+    json_object_set_new(o, "missing_listeners",
+                        number(load(&f->missing_listeners) +
+                               load(&f->cluster.missing_listener)));
     json_object_set_new(o, "cluster", apl_report_cluster(&f->cluster));
     json_object_set_new(o, "spaces", report_spaces(f));
     return o;

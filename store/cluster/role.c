@@ -65,6 +65,7 @@ static void listen_for_slaves(void)
     if (role.listener >= 0)
         return;
     role.listener = store_vip_listen(&config->vip, config->port_repl);
+    STORE_SET(role.figures->missing_listener, (uint64_t)(role.listener < 0));
     if (role.listener < 0) {
         int error = errno;
 

@@ -9,6 +9,7 @@
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/vip.h"
+#include "store/memory/region.h"
 #include "store/note.h"
 #include "store/server/listener.h"
 #include "store/server/loop.h"
@@ -209,11 +210,14 @@ static void open_one(store_tcp_served_t *l)
 
 void store_tcp_served_open(void)
 {
-    unsigned i;
+    unsigned i, missing = 0;
 
-    for (i = 0; i < n_list; i++)
+    for (i = 0; i < n_list; i++) {
         if (list[i].fd < 0)
             open_one(&list[i]);
+        missing += list[i].fd < 0;
+    }
+    STORE_SET(store_region_figures()->missing_listeners, (uint64_t)missing);
 }
 
 void store_tcp_served_stop(void)

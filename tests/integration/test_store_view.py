@@ -161,6 +161,33 @@ def test_alone(httpd: Httpd, shop: Space) -> None:
     assert "apppool_store_ready" not in metrics(httpd)
 
 
+def test_a_missing_listener(httpd: Httpd, shop: Space) -> None:
+    """Another program has the port. It is shown while that is so."""
+    def missing() -> int:
+        n: int = httpd.status()["store"]["missing_listeners"]
+        return n
+
+    def shown() -> set[bool]:
+        """In all places, or in none."""
+        return {"cannot listen at 1 address" in httpd.ctl("store").stdout,
+                "cannot listen at 1 address" in
+                httpd.get("/apppool-status").text,
+                value(metrics(httpd), "apppool_store_missing_listeners") == 1}
+
+    assert (missing(), shown()) == (0, {False})
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        httpd.log.expect(rf"the store cannot listen at 127.0.0.1, port {port}")
+        httpd.directives.append(f"AppStoreListen 127.0.0.1:{port} shop")
+        httpd.graceful()
+        wait_until(missing, "it is missing")
+        assert shown() == {True}
+    wait_until(lambda: not missing(), "the store listens")
+    assert shown() == {False}
+
+
 def test_master_without_slaves(httpd: Httpd) -> None:
     """This host has the virtual address, and there is no other host."""
     ports = [reserve_port() for _ in range(3)]

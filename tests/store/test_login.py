@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """TCP clients of AppStoreListen, and their logins."""
 import hmac
+import os
 import resource
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import pylibmc
 import pytest
 
 from harness.client import ask, get, is_closed, put
+from harness.figures import Figures
 from harness.servers import PATIENCE, wait_until
 from harness.store import Store, space
 
@@ -137,6 +139,11 @@ def get_reply(connection: socket.socket) -> bytes:
     return got
 
 
+def missing(store: Store) -> int:
+    """How many listeners it lacks, as the status shows it."""
+    return Figures(os.pread(store.fds["FIGURES"], 4096, 0)).missing
+
+
 def test_port_is_taken(open_store: TcpStore) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -148,7 +155,9 @@ def test_port_is_taken(open_store: TcpStore) -> None:
         open_store.wait_logged(
             f"the store cannot listen at 127.0.0.1, port {port} (AppStoreListen "
             "for space blog): Address already in use")
+        wait_until(lambda: missing(open_store) == 1, "the figures have it")
     open_store.wait_until_open(port)
+    wait_until(lambda: missing(open_store) == 0, "none is missing")
     open_store.wait_logged(f"the store listens at 127.0.0.1, port {port} now")
 
 

@@ -25,6 +25,8 @@ static int begin(void **state)
     figures->pid = 4711;
     figures->began = 86400;
     figures->recovery_us = 1500;
+    figures->missing_listeners = 2;
+    figures->cluster.missing_listener = 1;
     return 0;
 }
 
@@ -72,6 +74,7 @@ static void there_may_be_no_store(void **state)
     doc = apl_report_store(figures);
     assert_int_equal(number(doc, "pid"), 4711);
     assert_int_equal(number(doc, "threads"), 2);
+    assert_int_equal(number(doc, "missing_listeners"), 3);
     assert_string_equal(json_string_value(json_object_get(doc, "started")),
                         "1970-01-02T00:00:00.000Z");
     assert_true(json_real_value(json_object_get(doc, "recovery")) == 0.0015);

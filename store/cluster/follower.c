@@ -325,6 +325,8 @@ static int attempt(link_t *l)
     else
         log_refused(strerror(errno));
     store_stream_close(l->stream);
+    if (answered && !had_begun && !is_stopping())
+        store_follower_state_refused();
     if (!had_begun)
         follower.is_plain =
             config->n_secret > 0 && config->n_plain > 0 && !l->is_plain;

@@ -8,6 +8,8 @@
 #include "store/memory/extent.h"
 #include "store/memory/region.h"
 
+#define REFUSED 10000 /* ms */
+
 static store_follower_state_t state; /* each field is atomic */
 
 static store_cluster_figures_t *figures(void)
@@ -28,6 +30,11 @@ void store_follower_state_tried(void)
 void store_follower_state_answered(int answered)
 {
     STORE_SET(state.was_answered, answered);
+}
+
+void store_follower_state_refused(void)
+{
+    STORE_SET(state.refused_at, clock_ms());
 }
 
 void store_follower_state_yrmcds(int is_yrmcds)
@@ -53,6 +60,7 @@ void store_follower_state_complete(int complete)
 void store_follower_state_connected(void)
 {
     STORE_SET(state.since, 0);
+    STORE_SET(state.refused_at, 0);
     STORE_SET(state.connected, 1);
     STORE_SET(figures()->connected, 1);
 }
@@ -72,5 +80,11 @@ void store_follower_state(store_follower_state_t *to)
     to->has_begun = STORE_GET(state.has_begun);
     to->has_tried = STORE_GET(state.has_tried);
     to->was_answered = STORE_GET(state.was_answered);
+    to->refused_at = STORE_GET(state.refused_at);
     to->since = STORE_GET(state.since);
+}
+
+int store_follower_state_is_refused(const store_follower_state_t *s)
+{
+    return s->refused_at != 0 && clock_ms() - s->refused_at < REFUSED;
 }

@@ -23,11 +23,20 @@ typedef struct {
     int has_begun; /**< a copy has begun: the store's own items are forgotten */
     int complete;  /**< it has the whole copy */
     int is_yrmcds; /**< only the open space is exchanged */
+    int64_t refused_at; /**< ms: when a host last took a connection and closed
+                           it: the master does not want this slave. 0: no
+                           master has, since the last one was connected */
     int64_t since; /**< ms, of clock_ms(): when the connection ended; 0: it has
                       not */
 } store_follower_state_t;
 
 void store_follower_state(store_follower_state_t *);
+
+/** Has a master refused this slave in the last 10 s? It has dropped the slave,
+ * which was too slow: what the slave has is whole, but old. If no master answers
+ * any more, another slave gets the address before these 10 s are over. If there
+ * is none, an old copy is better than nothing. */
+int store_follower_state_is_refused(const store_follower_state_t *);
 
 /** Nothing is known. Before the thread begins. */
 void store_follower_state_clear(void);
@@ -37,6 +46,9 @@ void store_follower_state_tried(void);
 
 /** Has a host taken the connection of the last attempt? */
 void store_follower_state_answered(int answered);
+
+/** It has closed the connection, and no copy had begun. */
+void store_follower_state_refused(void);
 
 /** Only the open space is exchanged. */
 void store_follower_state_yrmcds(int is_yrmcds);

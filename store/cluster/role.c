@@ -85,11 +85,18 @@ static void listen_for_slaves(void)
 
 static void log_promotion(const store_follower_state_t *s)
 {
+    int64_t age = s->since != 0 ? (clock_ms() - s->since) / 1000 : 0;
+
     if (!STORE_GET(role.figures->complete))
         store_note(STORE_WARN,
                    "%s has come to this host: the store is the master now, but "
                    "its copy is not complete: items are missing",
                    role.vip);
+    else if (s->refused_at != 0)
+        store_note(STORE_WARN,
+                   "%s has come to this host: the store is the master now, but "
+                   "its copy is %lld s old, because the last master refused it",
+                   role.vip, (long long)age);
     else
         store_note(STORE_NOTICE,
                    "%s has come to this host: the store is the master now, "
@@ -312,7 +319,8 @@ int store_role_is_ready(void)
     if (store_role() != STORE_SLAVE)
         return !role.is_over;
     store_follower_state(&s);
-    return s.complete || may_be_first(&s);
+    return (s.complete && !store_follower_state_is_refused(&s)) ||
+           may_be_first(&s);
 }
 
 /* ---- handover ---- */

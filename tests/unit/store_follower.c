@@ -188,7 +188,7 @@ static void no_copy_begins_at_the_end(void **state)
 
 static int was_refused(const store_follower_state_t *s)
 {
-    return s->has_tried && s->was_answered;
+    return s->has_tried && s->was_answered && s->refused_at != 0;
 }
 
 static int met_nobody(const store_follower_state_t *s)

@@ -16,6 +16,7 @@
 #include "store/cluster/follower.h"
 #include "store/cluster/new_cas.h"
 #include "store/memory/region.h"
+#include "tests/unit/support/notes.h"
 #include "tests/unit/support/shelf.h"
 
 static shelf_t shelf;
@@ -40,7 +41,9 @@ void heartbeat(void)
 }
 
 /* The follower, without its thread. */
-static int answers; /* a host takes its connection */
+static int answers;        /* a host takes its connection */
+static int complete;       /* its copy is */
+static int64_t refused_at; /* by a master */
 
 int __wrap_store_follower_begin(const store_cluster_hooks_t *);
 int __wrap_store_follower_begin(const store_cluster_hooks_t *of)
@@ -55,6 +58,9 @@ void __wrap_store_follower_state(store_follower_state_t *s)
     memset(s, 0, sizeof *s);
     s->has_tried = 1;
     s->was_answered = answers;
+    s->complete = s->has_begun = complete;
+    s->refused_at = refused_at;
+    s->since = refused_at != 0 ? refused_at - 5000 : 0;
 }
 
 static int64_t now = 1000000; /* ms: only a test moves the role's clock */
@@ -239,7 +245,8 @@ static int setup_slave(void **state)
     memset(&config, 0, sizeof config);
     assert_int_equal(store_address_parse("127.0.0.77", &config.vip), 0);
     here = closed = listeners = 0;
-    answers = 0;
+    answers = complete = 0;
+    refused_at = 0;
     return 0;
 }
 
@@ -267,6 +274,27 @@ static void one_that_was_refused_is_not(void **state)
     assert_false(store_role_is_ready());
     answers = 0;
     assert_true(store_role_is_ready());
+}
+
+/* It was too slow, so the master has dropped it, and lets it wait. */
+static void one_that_was_dropped_is_not(void **state)
+{
+    (void)state;
+    complete = answers = 1;
+    begin_slave();
+    assert_true(store_role_is_ready());
+    refused_at = now;
+    assert_false(store_role_is_ready());
+    now += 9999;
+    assert_false(store_role_is_ready());
+    /* No master has answered for some time: an old copy is better than none. */
+    now++;
+    assert_true(store_role_is_ready());
+    notes_clear();
+    here = 1;
+    store_role_tick(clock_ms());
+    assert_int_equal(store_role(), STORE_MASTER);
+    notes_expect("but its copy is 15 s old");
 }
 
 /* Another host has more. An administrator may give it the address. */
@@ -300,6 +328,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_met_no_master_is_ready,
                                         setup_slave, teardown),
         cmocka_unit_test_setup_teardown(one_that_was_refused_is_not,
+                                        setup_slave, teardown),
+        cmocka_unit_test_setup_teardown(one_that_was_dropped_is_not,
                                         setup_slave, teardown),
         cmocka_unit_test_setup_teardown(one_with_a_part_of_a_copy_is_not,
                                         setup_slave, teardown),

@@ -29,6 +29,8 @@ static int has_twins(const apr_table_t *headers)
     return 0;
 }
 
+/* mod_env adds its variables without a look at those of mod_setenvif. The last
+ * one of a name counts, as in httpd. */
 static void add_own(apr_table_t *to, const apr_table_t *own)
 {
     int i, n;
@@ -41,7 +43,7 @@ static void add_own(apr_table_t *to, const apr_table_t *own)
         if (value)
             apr_table_setn(to, first[at], value);
     }
-    for (i = 0; i < n; i++)
+    for (i = n; i-- > 0;)
         if (!apr_table_get(to, pairs[i].key))
             apr_table_addn(to, pairs[i].key, pairs[i].val);
 }

@@ -14,10 +14,11 @@
  * Lock:  none.
  * Crash: not concerned.
  * Trust: the values are the client's. No name occurs twice, because libraries
- *        differ in which of two values they use: of a header that a client and
- *        RequestHeader have sent, only the last one is passed on. A variable of
- *        httpd replaces one of the same name that another module has set,
- *        except PATH and LD_LIBRARY_PATH.
+ *        differ in which of two values they use. The last value of a name is
+ *        sent: that of "RequestHeader add" after the client's, and that of
+ *        SetEnv after that of SetEnvIf. A variable of httpd replaces one of the
+ *        same name that another module has set, except PATH and
+ *        LD_LIBRARY_PATH.
  */
 #ifndef MOD_APPPOOL_BACKEND_CGI_ENVIRONMENT_H
 #define MOD_APPPOOL_BACKEND_CGI_ENVIRONMENT_H

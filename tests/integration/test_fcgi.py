@@ -224,9 +224,10 @@ def test_same_variables_as_mod_proxy_fcgi(httpd: Httpd) -> None:
 def test_variables_of_the_configuration(httpd: Httpd, twice: bool) -> None:
     """httpd's own come first, except two of them. Each is sent once. Of a header
     that comes twice, it is the last one"""
-    httpd.modules += ["env", "headers"]
+    httpd.modules += ["env", "headers", "setenvif"]
     httpd.directives += [
-        "SetEnv OWN 1", "SetEnv SERVER_NAME own", "SetEnv HTTP_X_ONE own",
+        "SetEnvIf Host . BOTH=if", "SetEnv BOTH env", "SetEnv OWN 1",
+        "SetEnv SERVER_NAME own", "SetEnv HTTP_X_ONE own",
         "SetEnv REQUEST_METHOD OWN", "SetEnv PATH /own",
         "SetEnv LD_LIBRARY_PATH /own",
         *(["RequestHeader add X-One ours"] if twice else [])]
@@ -237,6 +238,7 @@ def test_variables_of_the_configuration(httpd: Httpd, twice: bool) -> None:
                         for host in ("shop", "stok")]
     assert ours == {name: value.replace("stok", "shop")
                     for name, value in theirs.items()}
+    assert ours["BOTH"] == "env:3"
     assert ours["OWN"] == "1:1" and ours["PATH"] == "/own:4"
     assert ours["HTTP_X_ONE"] == ("ours:4" if twice else "client's:8")
 

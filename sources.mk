@@ -655,6 +655,7 @@ unit_tests = \
 	tests/unit/lock \
 	tests/unit/log \
 	tests/unit/process_report \
+	tests/unit/procfs_dead \
 	tests/unit/wrong_port \
 	tests/unit/abandoned_check \
 	tests/unit/concurrency_auto \

@@ -93,10 +93,12 @@ int procfs_dead(pid_t pid, uint64_t start)
 {
     procfs_t info;
 
-    if (pid <= 0 || (kill(pid, 0) != 0 && errno == ESRCH))
+    if (pid <= 0)
         return 1;
-    return procfs_read(pid, &info) == 0 &&
-           (info.start != start || info.state == 'Z' || info.state == 'X');
+    if (procfs_read(pid, &info) == 0)
+        return info.start != start || info.state == 'Z' || info.state == 'X';
+    /* This comes last: its parent may reap it at any moment. */
+    return kill(pid, 0) != 0 && errno == ESRCH;
 }
 
 int procfs_is_killed(pid_t pid)

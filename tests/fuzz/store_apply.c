@@ -8,7 +8,6 @@
 
 #include "store/cluster/apply.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,19 +28,6 @@ static store_cluster_t config;
 static unsigned generation;
 
 /* ---- what a slave calls ---- */
-
-/* Names in it are of the master. */
-void __wrap_store_note(int level, const char *format, ...);
-void __wrap_store_note(int level, const char *format, ...)
-{
-    char line[4096];
-    va_list args;
-
-    (void)level;
-    va_start(args, format);
-    vsnprintf(line, sizeof line, format, args);
-    va_end(args);
-}
 
 static store_space_t *find(const char *name)
 {

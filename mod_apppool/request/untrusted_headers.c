@@ -30,8 +30,8 @@ static const char *const proxys[] = {
 
 #define LENGTH(names) (sizeof names / sizeof *names)
 
-/* Most names differ in the first letter. To see that here is cheaper than a call
- * for each pair of names. */
+/* Most names differ in the first letter. To see that here is cheaper than a
+ * call for each pair of names. */
 static int may_be(const char *name, const char *other)
 {
     return ((*name ^ *other) & ~('a' ^ 'A')) == 0;

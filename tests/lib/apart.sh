@@ -12,15 +12,21 @@ can_be_apart() {
     unshare --pid --net --fork --mount-proc ip link set lo up 2>/dev/null
 }
 
-# With --online as its first argument, it has our network, for downloads.
-# The shell is process 1 there, and reaps orphans. The exit status does not show
+# apart_exec COMMAND...: the same in place of this shell. Whoever ends this
+# process ends all of them.
+# With --online as the first argument, they have our network, for downloads. A
+# shell is process 1 there, and reaps orphans. The exit status does not show
 # which signal has ended the command. Functions must be exported.
-apart() {
+apart_exec() {
     local net=--net lo='ip link set lo up;'
     if [ "$1" = --online ]; then
         net='' lo=''
         shift
     fi
-    unshare --pid ${net:+"$net"} --fork --mount-proc --kill-child \
+    exec unshare --pid ${net:+"$net"} --fork --mount-proc --kill-child \
         bash -c "$lo"' exec 3>&2 2>/dev/null; "$@" 2>&3 3>&-; exit' _ "$@"
+}
+
+apart() {
+    (apart_exec "$@")
 }

@@ -386,8 +386,9 @@ int store_server_main(int argc, char **argv)
     rv = store_startup_check(argc, argv);
     if (rv == 0)
         rv = begin(argv[1]);
+    /* Without a table, the listeners are those of the next store, too. */
     if (rv == STOPPED)
-        return end_before_it_served();
+        return has_table() ? end_before_it_served() : CONTRACT_EXIT_REPLACED;
     if (rv != 0)
         return rv;
     while (!server.stopping && !server.replaced && !store_role_is_over())

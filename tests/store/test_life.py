@@ -7,13 +7,13 @@ import signal
 import socket
 import threading
 from pathlib import Path
-from typing import Iterator
+from typing import Callable, Iterator
 
 import pytest
 
 from harness.client import ask, get, is_closed, is_served, put
-from harness.servers import wait_until
-from harness.store import Store, space
+from harness.servers import PATIENCE, wait_until
+from harness.store import Store, contract, space
 
 
 @pytest.fixture
@@ -130,36 +130,52 @@ def test_stop_without_its_directory(tmp_path: Path) -> None:
         assert save.stat().st_size > 0
 
 
-def kill_while_it_loads(store: Store) -> bool:
-    """@return False: it was faster, and has started"""
+ITEMS = 60_000
+
+
+def fill(store: Store) -> None:
+    with store.connect() as connection:
+        for first in range(0, ITEMS, 1000):
+            connection.sendall(b"".join(
+                b"set key%d 0 0 500 noreply\r\n%s\r\n" % (
+                    n, (b"%d." % n * 500)[:500])
+                for n in range(first, first + 1000)))
+            ask(connection, b"version\r\n")
+
+
+def check_all(connection: socket.socket) -> None:
+    for n in range(ITEMS):
+        assert get(connection, b"key%d" % n) == (b"%d." % n * 500)[:500]
+
+
+def start_and(store: Store, act: Callable[[], None]) -> None:
+    """Start it, and do that while it loads."""
     before = os.fstat(store.fds["ITEMS"]).st_blocks
 
-    def kill() -> None:
+    def wait() -> None:
         wait_until(lambda: store.process and os.fstat(
             store.fds["ITEMS"]).st_blocks > before + 4000, "it loads")
-        assert store.process
-        store.process.kill()
+        act()
 
-    printed = store.output().count("loaded ")
-    thread = threading.Thread(target=kill)
+    thread = threading.Thread(target=wait)
     thread.start()
     store.start()
     thread.join()
+
+
+def kill_while_it_loads(store: Store) -> bool:
+    """@return False: it was faster, and has started"""
+    printed = store.output().count("loaded ")
+    start_and(store, lambda: os.kill(store.pid, signal.SIGKILL))
     store.kill()
     return store.output().count("loaded ") == printed
 
 
 def test_a_load_that_was_killed_goes_on(tmp_path: Path) -> None:
     """No item is lost, and the file is empty only after that."""
-    save, items = save_file(tmp_path), 60_000
+    save = save_file(tmp_path)
     with Store(save=save) as store:
-        with store.connect() as connection:
-            for first in range(0, items, 1000):
-                connection.sendall(b"".join(
-                    b"set key%d 0 0 500 noreply\r\n%s\r\n" % (
-                        n, (b"%d." % n * 500)[:500])
-                    for n in range(first, first + 1000)))
-                ask(connection, b"version\r\n")
+        fill(store)
         hit = False
         for _ in range(20):
             assert store.end() == 0
@@ -174,8 +190,49 @@ def test_a_load_that_was_killed_goes_on(tmp_path: Path) -> None:
         assert hit, "the store always was faster"
         assert save.stat().st_size == 0
         with store.connect() as connection:
-            for n in range(items):
-                assert get(connection, b"key%d" % n) == (b"%d." % n * 500)[:500]
+            check_all(connection)
+
+
+@pytest.mark.parametrize("takeover", [False, True])
+def test_a_stop_while_it_loads(tmp_path: Path, takeover: bool) -> None:
+    """The file stays as it is. If another store takes over, those that wait at
+    the listeners wait for that one."""
+    save = save_file(tmp_path)
+    waiting: list[socket.socket] = []
+
+    def stop() -> None:
+        waiting.append(store.connect())
+        if takeover:
+            (store.dir / "m" / "table").unlink()
+        assert store.process
+        store.process.terminate()
+
+    with Store(save=save) as store:
+        fill(store)
+        for _ in range(20):
+            assert store.end() == 0
+            size = save.stat().st_size
+            store.forget()
+            start_and(store, stop)
+            assert store.process
+            code = store.process.wait(PATIENCE)
+            if "so the rest is not loaded" in store.output():
+                break
+            waiting.pop().close()
+            store.write_table()
+            store.start()
+        else:
+            assert False, "the store always was faster"
+        assert code == (contract("EXIT_REPLACED") if takeover else 0)
+        assert save.stat().st_size == size
+        store.write_table()
+        store.start()
+        with waiting.pop() as early, store.connect() as connection:
+            check_all(connection)
+            if takeover:
+                assert get(early, b"key0")
+            else:
+                assert is_closed(early)
 
 
 def test_a_save_that_was_killed(tmp_path: Path) -> None:

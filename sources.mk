@@ -718,6 +718,7 @@ unit_tests = \
 	tests/unit/store_outbox \
 	tests/unit/store_recover \
 	tests/unit/store_snapshot \
+	tests/unit/store_stop_signal \
 	tests/unit/store_threads \
 	tests/unit/store_binary \
 	tests/unit/store_meta \

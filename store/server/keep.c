@@ -22,6 +22,7 @@
  * is for the disk. */
 #define SAVE_LIMIT 12000 /* from the beginning */
 #define SAVE_LAST  16000 /* from SIGTERM */
+#define SAVE_LEAST 1000  /* also if the start took all of that */
 #define HURRIED    3000  /* to leave values or to load them, when httpd stops */
 #define LOOK       50    /* from one look for a reason to hurry to the next */
 #define NAME_LEFT  "=large values" /* in the mailbox */
@@ -41,7 +42,7 @@ static void begin(int64_t most, int (*is_hurried)(void), int64_t hurried)
     limit.hurried = hurried;
 }
 
-/* Each item asks this. */
+/* Is there time for more? */
 static int go_on(void)
 {
     int64_t now;
@@ -118,13 +119,13 @@ int store_keep_load(int fd)
 }
 
 /* A part of a copy gets no end, so it is no whole file at the next start.
- * @return 0; 1: there was no time for some items; -1: errno */
+ * @return 0; 1: there was no time for all items; -1: errno */
 static int save(int fd, unsigned bits, store_snapshot_t *done)
 {
     const store_served_t *s;
     int rv = store_snapshot_begin(fd, done);
 
-    for (s = store_served_list(); s && rv >= 0; s = s->next)
+    for (s = store_served_list(); s && rv == 0; s = s->next)
         if (!s->gone)
             rv = store_snapshot_save(fd, s->space, bits, go_on, done);
     return rv == 0 && !store_region_directory()->lacks
@@ -141,12 +142,11 @@ static int leave(int fd)
     begin(SAVE_LIMIT, store_takeover_is_hurried, HURRIED);
     if (save(fd, STORE_IN_FILE, &done) < 0)
         return -1;
-    if (done.left > 0)
+    if (done.late)
         store_note(STORE_WARN,
-                   "values over AppStoreLarge are lost: %llu of %llu, because "
-                   "there was no time to leave them to the next store",
-                   (unsigned long long)done.left,
-                   (unsigned long long)(done.left + done.items));
+                   "values over AppStoreLarge are lost: there was time to "
+                   "leave only %llu to the next store",
+                   (unsigned long long)done.items);
     return done.items > 0 ? store_mailbox_put(NAME_LEFT, fd) : 0;
 }
 
@@ -181,7 +181,9 @@ static int64_t save_limit(void)
     int64_t told_at = store_stop_signal_at(),
             left = told_at + SAVE_LAST - clock_ms();
 
-    return told_at != 0 && left < SAVE_LIMIT ? left : SAVE_LIMIT;
+    if (told_at == 0 || left > SAVE_LIMIT)
+        return SAVE_LIMIT;
+    return left > SAVE_LEAST ? left : SAVE_LEAST;
 }
 
 void store_keep_save(int fd)

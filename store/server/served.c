@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/shared/heartbeat.h"
 #include "store/clock.h"
 #include "store/command/counter.h"
 #include "store/server/listener.h"
@@ -21,6 +20,7 @@
 #include "store/note.h"
 #include "store/server/sweep.h"
 #include "store/server/takeover.h"
+#include "store/server/stop_signal.h"
 #include "store/server/tcp_served.h"
 
 static store_served_t *first; /* atomic, because other threads read it */
@@ -258,10 +258,10 @@ static void append(store_served_t *s)
 static void add(store_config_space_t *o)
 {
     store_space_options_t options = {o->name, o->size, o->disk, o->evict,
-                                     heartbeat};
+                                     store_stop_signal_progress};
     store_served_t *s = calloc(1, sizeof *s);
 
-    heartbeat();
+    store_stop_signal_progress();
     if (s)
         s->space = store_space_open(&options);
     if (!s || !s->space) {

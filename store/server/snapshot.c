@@ -88,6 +88,13 @@ static void put(writer_t *w, const store_record_t *head, const void *key,
     w->n += size;
 }
 
+static int has_time(writer_t *w)
+{
+    if (!w->result->late && !w->go_on())
+        w->result->late = 1;
+    return !w->result->late;
+}
+
 /* No other thread runs, so no thread waits for the lock of the bucket. */
 static void put_item(void *ctx, const store_item_t *item)
 {
@@ -98,10 +105,8 @@ static void put_item(void *ctx, const store_item_t *item)
 
     if (w->error || (item->bits & w->bits) != w->bits)
         return;
-    if (w->result->left > 0 || !w->go_on()) {
-        w->result->left++;
+    if (!has_time(w))
         return;
-    }
     if (item->exptime != 0)
         head.exptime = w->host + ((int64_t)item->exptime - w->now);
     put(w, &head, store_item_key(item), item);
@@ -153,9 +158,11 @@ int store_snapshot_save(int fd, store_space_t *space, unsigned bits,
     uint32_t cursor = 0;
 
     put(&w, &head, space->name, NULL);
-    while (store_index_walk(space, &cursor, BUCKETS, put_item, &w) && !w.error)
+    /* Many buckets may have no item with these bits. */
+    while (!w.error && has_time(&w) &&
+           store_index_walk(space, &cursor, BUCKETS, put_item, &w))
         continue;
-    return done(&w) != 0 ? -1 : result->left > 0;
+    return done(&w) != 0 ? -1 : result->late;
 }
 
 int store_snapshot_end(int fd, store_snapshot_t *result)

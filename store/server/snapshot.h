@@ -34,8 +34,7 @@ typedef struct {
     uint64_t expired; /**< that had no more time */
     uint64_t dropped; /**< that have no space, or no room in it */
     uint64_t damaged; /**< places where bytes had to be skipped */
-    uint64_t left;    /**< items that there was no time to save */
-    int late;         /**< 1: the load was given up */
+    int late;         /**< 1: the load or the save was given up */
     int complete;     /**< all was saved; the end was found */
     unsigned char key[STORE_RECORD_KEY];
 } store_snapshot_t;
@@ -45,8 +44,9 @@ int store_snapshot_begin(int fd, store_snapshot_t *);
 
 /** Append a space with its items.
  * @param bits  only items that have all these bits; 0: all
- * @param go_on is asked before each item. 0: save no more
- * @return 1: some items are left */
+ * @param go_on is asked before some buckets, and before each item that is saved.
+ *              0: save no more, and look at no more items
+ * @return 0; 1: it was given up, so items may be left; -1: errno */
 int store_snapshot_save(int fd, store_space_t *, unsigned bits,
                         int (*go_on)(void), store_snapshot_t *);
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "spawner/shared/heartbeat.h"
 
 static int signals = -1;
 static int64_t at;
@@ -15,6 +16,7 @@ void store_stop_signal_begin(int fd)
 {
     signals = fd;
     at = 0;
+    store_stop_signal_at();
 }
 
 int64_t store_stop_signal_at(void)
@@ -30,4 +32,10 @@ int64_t store_stop_signal_at(void)
 int store_stop_signal_came(void)
 {
     return store_stop_signal_at() != 0;
+}
+
+void store_stop_signal_progress(void)
+{
+    heartbeat();
+    store_stop_signal_at();
 }

@@ -4,7 +4,7 @@
  * @file stop_signal.h
  * @brief Has SIGTERM come, and when? From then on the store has
  *        CONTRACT_STORE_STOP seconds to end. What takes long outside of the loop
- *        asks for that, too.
+ *        asks for that again and again, so that the time of the answer is right.
  *
  * Lock:  none; the main thread.
  */
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/** @param fd a signalfd that never blocks */
+/** Ask for the first time. @param fd a signalfd that never blocks */
 void store_stop_signal_begin(int fd);
 
 /** @return ms, of clock_ms(): when this was first asked after it came; 0: it
@@ -22,5 +22,8 @@ int64_t store_stop_signal_at(void);
 
 /** The same, as yes or no. */
 int store_stop_signal_came(void);
+
+/** For what takes long and ends later in any case: a heartbeat, and a look. */
+void store_stop_signal_progress(void);
 
 #endif

@@ -270,8 +270,39 @@ static void a_save_that_takes_too_long_ends(void **state)
     assert_int_equal(store_snapshot_begin(file, &result), 0);
     assert_int_equal(store_snapshot_save(file, shelf.space, 0, no, &result), 1);
     assert_int_equal(result.items, 0);
-    assert_int_equal(result.left, ITEMS);
+    assert_true(result.late);
     assert_false(result.complete);
+}
+
+static unsigned asked, granted;
+
+static int some_times(void)
+{
+    return asked++ < granted;
+}
+
+/* A large index with no item of this kind takes time, too. */
+static void a_save_of_few_items_has_a_limit(void **state)
+{
+    unsigned all;
+
+    (void)state;
+    asked = 0;
+    granted = UINT32_MAX;
+    assert_int_equal(store_snapshot_begin(file, &result), 0);
+    assert_int_equal(store_snapshot_save(file, shelf.space, STORE_IN_FILE,
+                                         some_times, &result),
+                     0);
+    assert_int_equal(result.items, 0);
+    all = asked;
+    assert_true(all > 2);
+    asked = 0;
+    granted = 2;
+    assert_int_equal(store_snapshot_save(file, shelf.space, STORE_IN_FILE,
+                                         some_times, &result),
+                     1);
+    assert_int_equal(asked, granted + 1);
+    assert_true(result.late);
 }
 
 /* What could not be written is not told as saved. */
@@ -308,6 +339,7 @@ int main(void)
         TEST(a_value_is_no_record),
         TEST(items_of_unknown_spaces_are_dropped),
         TEST(a_save_that_takes_too_long_ends),
+        TEST(a_save_of_few_items_has_a_limit),
         TEST(a_save_on_a_full_disk),
     };
 

@@ -1,0 +1,230 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The file to which a store saves its items when it stops, and which it loads
+at the next start."""
+import os
+import shutil
+import signal
+import socket
+import threading
+from pathlib import Path
+from typing import Callable
+
+import pytest
+
+from harness.client import ask, get, is_closed, put
+from harness.servers import PATIENCE, wait_until
+from harness.store import Store, contract, space
+
+
+def save_file(where: Path) -> Path:
+    where.chmod(0o755)
+    return where / "save"
+
+
+def test_stop_saves_and_start_loads(tmp_path: Path) -> None:
+    save = save_file(tmp_path)
+    large = os.urandom(1000) * 700
+    with Store(space("shop"), space("blog"), save=save) as store:
+        with store.connect() as shop, store.connect_to("blog") as blog:
+            put(shop, b"large", large)
+            put(blog, b"a", b"of the blog")
+            assert ask(shop, b"set f 77 1000 1\r\nx\r\n") == b"STORED\r\n"
+            assert ask(shop, b"set brief 0 1 1\r\nx\r\n") == b"STORED\r\n"
+            put(shop, b"empty", b"")
+            cas = int(ask(shop, b"gets f\r\n", b"END\r\n").split()[4])
+        assert store.end() == 0
+        assert save.stat().st_mode & 0o777 == 0o600
+        store.forget()
+        store.start()
+        assert save.stat().st_size == 0
+        with store.connect() as shop, store.connect_to("blog") as blog:
+            assert get(shop, b"large") == large
+            assert get(shop, b"a") == b""
+            assert get(blog, b"a") == b"of the blog"
+            got = ask(shop, b"gets f\r\n", b"END\r\n").split()
+            assert got[2] == b"77" and int(got[4]) > cas
+            assert 900 < int(ask(shop, b"mg f t\r\n").split()[1][1:]) <= 1000
+            assert ask(shop, b"mg empty v\r\n", b"\r\n\r\n") == b"VA 0\r\n\r\n"
+
+
+def test_stop_without_its_directory(tmp_path: Path) -> None:
+    """The spawner of an httpd that was killed removes it first."""
+    save = save_file(tmp_path)
+    with Store(save=save) as store:
+        with store.connect() as connection:
+            put(connection, b"a", b"1")
+        shutil.rmtree(store.dir / "m")
+        assert store.end() == 0
+        assert "saved 1 item " in store.output()
+        assert save.stat().st_size > 0
+
+
+ITEMS = 60_000
+
+
+def fill(store: Store) -> None:
+    with store.connect() as connection:
+        for first in range(0, ITEMS, 1000):
+            connection.sendall(b"".join(
+                b"set key%d 0 0 500 noreply\r\n%s\r\n" % (
+                    n, (b"%d." % n * 500)[:500])
+                for n in range(first, first + 1000)))
+            ask(connection, b"version\r\n")
+
+
+def check_all(connection: socket.socket) -> None:
+    for n in range(ITEMS):
+        assert get(connection, b"key%d" % n) == (b"%d." % n * 500)[:500]
+
+
+def start_and(store: Store, act: Callable[[], None]) -> None:
+    """Start it, and do that while it loads."""
+    before = os.fstat(store.fds["ITEMS"]).st_blocks
+
+    def wait() -> None:
+        wait_until(lambda: store.process and os.fstat(
+            store.fds["ITEMS"]).st_blocks > before + 4000, "it loads")
+        act()
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    store.start()
+    thread.join()
+
+
+def kill_while_it_loads(store: Store) -> bool:
+    """@return False: it was faster, and has started"""
+    printed = store.output().count("loaded ")
+    start_and(store, lambda: os.kill(store.pid, signal.SIGKILL))
+    store.kill()
+    return store.output().count("loaded ") == printed
+
+
+def test_a_load_that_was_killed_goes_on(tmp_path: Path) -> None:
+    """No item is lost, and the file is empty only after that."""
+    save = save_file(tmp_path)
+    with Store(save=save) as store:
+        fill(store)
+        hit = False
+        for _ in range(20):
+            assert store.end() == 0
+            store.forget()
+            hit = kill_while_it_loads(store)
+            if not hit:
+                store.start()
+                continue
+            assert save.stat().st_size > 0
+            store.start()
+            break
+        assert hit, "the store always was faster"
+        assert save.stat().st_size == 0
+        with store.connect() as connection:
+            check_all(connection)
+
+
+@pytest.mark.parametrize("takeover", [False, True])
+def test_a_stop_while_it_loads(tmp_path: Path, takeover: bool) -> None:
+    """The file stays as it is. If another store takes over, those that wait at
+    the listeners wait for that one."""
+    save = save_file(tmp_path)
+    waiting: list[socket.socket] = []
+
+    def stop() -> None:
+        waiting.append(store.connect())
+        if takeover:
+            (store.dir / "m" / "table").unlink()
+        assert store.process
+        store.process.terminate()
+
+    with Store(save=save) as store:
+        fill(store)
+        for _ in range(20):
+            assert store.end() == 0
+            size = save.stat().st_size
+            store.forget()
+            start_and(store, stop)
+            assert store.process
+            code = store.process.wait(PATIENCE)
+            if "so the rest is not loaded" in store.output():
+                break
+            waiting.pop().close()
+            store.write_table()
+            store.start()
+        else:
+            assert False, "the store always was faster"
+        assert code == (contract("EXIT_REPLACED") if takeover else 0)
+        assert save.stat().st_size == size
+        store.write_table()
+        store.start()
+        with waiting.pop() as early, store.connect() as connection:
+            check_all(connection)
+            if takeover:
+                assert get(early, b"key0")
+            else:
+                assert is_closed(early)
+
+
+def test_a_save_that_was_killed(tmp_path: Path) -> None:
+    """What was written until then is loaded, and nothing else."""
+    save, data = save_file(tmp_path), os.urandom(1000) * 200
+    with Store(save=save) as store:
+        with store.connect() as connection:
+            for n in range(250):
+                put(connection, b"key%d" % n, b"%d." % n + data)
+        assert store.process
+        store.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: save.stat().st_size > 1_000_000, "it saves")
+        store.kill()
+        store.forget()
+        store.start()
+        with store.connect() as connection:
+            there = [n for n in range(250) if get(connection, b"key%d" % n)]
+            assert len(there) >= 4
+            for n in there:
+                assert get(connection, b"key%d" % n) == b"%d." % n + data
+
+
+def test_the_user_of_the_store_names_no_file_of_root(tmp_path: Path) -> None:
+    """It can write the table, which the next store reads when it starts as
+    root."""
+    victim = tmp_path / "secret"
+    victim.write_text("of root")
+    victim.chmod(0o600)
+    tmp_path.chmod(0o755)
+    store = Store()
+    store.table["save"] = str(victim)
+    store.write_table()
+    with store:
+        with store.connect() as connection:
+            put(connection, b"a", b"1")
+        assert store.end() == 0
+    assert victim.read_text() == "of root"
+
+
+@pytest.mark.parametrize("damage", ["cut", "zero", "other"])
+def test_damaged_save_yields_what_is_sound(tmp_path: Path,
+                                           damage: str) -> None:
+    save = save_file(tmp_path)
+    with Store(save=save) as store:
+        with store.connect() as connection:
+            for i in range(100):
+                put(connection, b"key%d" % i, b"%d" % i * 500)
+        assert store.end() == 0
+        data = bytearray(save.read_bytes())
+        middle = len(data) // 2
+        if damage == "cut":
+            del data[middle:]
+        elif damage == "zero":
+            data[middle:middle + 3000] = bytes(3000)
+        else:
+            data[middle] ^= 1
+        save.write_bytes(data)
+        store.forget()
+        store.start()
+        with store.connect() as connection:
+            found = [i for i in range(100)
+                     if get(connection, b"key%d" % i) == b"%d" % i * 500]
+            held = sum(bool(get(connection, b"key%d" % i)) for i in range(100))
+        lost = {"cut": (40, 60), "zero": (1, 5), "other": (1, 1)}[damage]
+        assert lost[0] <= 100 - len(found) <= lost[1]
+        assert held == len(found)

@@ -2,10 +2,11 @@
 """The check of the error log finds lines that a test did not expect."""
 from datetime import datetime
 from pathlib import Path
+from typing import Callable
 
 import pytest
 
-from harness import errorlog, procs
+from harness import late, procs
 from harness.errorlog import ErrorLog
 
 PID = 2 ** 22 + 1  # the kernel gives no such number
@@ -55,14 +56,97 @@ def test_it_broke_before(log: ErrorLog) -> None:
     assert log.unexpected() == lines[:1]
 
 
-@pytest.mark.parametrize("late", [True, False])
-def test_slow(log: ErrorLog, monkeypatch: pytest.MonkeyPatch,
-              late: bool) -> None:
-    """An app needs a second for its end, if the machine is late"""
-    asked = []
-    monkeypatch.setattr(errorlog, "machine_was_late",
-                        lambda *when: asked.append(when) or late)
-    lines = write(log, (WHEN, "[apppool:warn] [pid 2] apppool: shop[12] did not "
-                        "end in time: SIGKILL"))
-    assert log.unexpected() == ([] if late else lines)
-    assert asked == [(WHEN, errorlog.PATIENCE)]
+# Seconds before WHEN, of which the machine was late for the first number, and
+# some thread waited for a CPU in the second.
+Second = tuple[float, float]
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    heart = late.Heart.__new__(late.Heart)  # it does not beat
+    heart.beats = []
+    monkeypatch.setattr(late, "HEART", heart)
+
+    def was(*seconds: Second) -> None:
+        heart.beats = [(WHEN - len(seconds), 0.0, 0.0)]
+        for one in seconds:
+            heart.beats.append(tuple(  # type: ignore[arg-type]
+                a + b for a, b in zip(heart.beats[-1], (1.0, *one))))
+
+    return was
+
+
+HUNG = "[core:error] AH00046: child process 12 still did not exit, sending a " \
+    "SIGKILL"
+KILLED = "[core:notice] AH00052: child pid 12 exit signal Killed (9)"
+TERM = "[core:warn] AH00045: child process 12 still did not exit, sending a " \
+    "SIGTERM"
+NO_TERM = "[apppool:warn] [pid 2] apppool: shop[12] did not end in time: SIGKILL"
+LEFT = "[apppool:warn] [pid 2] apppool: shop[12] left processes behind: SIGKILL"
+REPORT = "[apppool:warn] [pid 2] apppool: shop[12] report: it took too long " \
+    "and was stopped"
+
+IDLE, BUSY, STILL = (0.0, 0.0), (0.0, 1.0), (1.0, 1.0)
+
+
+@pytest.mark.parametrize("line", [TERM, REPORT])
+@pytest.mark.parametrize("seconds,expected", [
+    ([STILL, IDLE, IDLE], True),
+    ([(0.4, 0.0), (0.0, 0.0), (0.7, 0.0)], True),
+    ([(0.3, 0.7), (0.3, 0.7), (0.3, 0.7)], False),
+    ([BUSY, BUSY, (0.0, 0.5)], True),
+    ([BUSY, BUSY, (0.0, 0.3)], False),
+    ([STILL, IDLE, IDLE, IDLE], False),
+])
+def test_slow(log: ErrorLog, machine: Callable[..., None], line: str,
+              seconds: list[Second], expected: bool) -> None:
+    """A machine explains it that was late for a second, or had work for all of
+    the time. What was before that time explains nothing."""
+    machine(*seconds)
+    lines = write(log, (WHEN, line))
+    assert log.unexpected() == ([] if expected else lines)
+
+
+@pytest.mark.parametrize("line", [NO_TERM, LEFT])
+@pytest.mark.parametrize("seconds,expected", [
+    ([IDLE, STILL, IDLE], True),
+    ([(0.4, 0.0), (0.0, 0.0), (0.7, 0.0)], True),
+    ([(0.3, 1.0), (0.3, 1.0), (0.3, 1.0)], False),
+    ([BUSY, BUSY, BUSY], False),
+    ([STILL, IDLE, IDLE, IDLE], False),
+])
+def test_no_end(log: ErrorLog, machine: Callable[..., None], line: str,
+                seconds: list[Second], expected: bool) -> None:
+    """An app needs a second for its end only if the machine was still."""
+    machine(*seconds)
+    lines = write(log, (WHEN, line))
+    assert log.unexpected() == ([] if expected else lines)
+
+
+def test_many_do_not_end(log: ErrorLog, machine: Callable[..., None]) -> None:
+    """The machine explains two such lines. A defect would log more."""
+    machine(STILL, STILL, STILL)
+    write(log, (WHEN, NO_TERM), (WHEN, LEFT))
+    assert log.unexpected() == []
+    lines = write(log, (WHEN, NO_TERM), (WHEN, LEFT), (WHEN - 1, NO_TERM))
+    assert log.unexpected() == lines
+    log.expect("left processes behind: SIGKILL")
+    assert log.unexpected() == [], "an expected one is not counted"
+
+
+def test_a_child_of_httpd_hangs(log: ErrorLog, machine: Callable[..., None]
+                                ) -> None:
+    """No machine explains that."""
+    machine(*[STILL] * 9)
+    lines = write(log, (WHEN - 1, TERM), (WHEN, HUNG), (WHEN, KILLED))
+    assert log.unexpected() == lines[1:2]
+
+
+def test_between_two_beats(machine: Callable[..., None]) -> None:
+    """A machine that stands still has no beats in that time. Only the time
+    that was asked for counts."""
+    machine(IDLE, STILL, IDLE)
+    assert late.HEART.between(WHEN - 1.7, WHEN - 1.2) == pytest.approx((.5, .5))
+    assert late.HEART.between(WHEN - 1.2, WHEN - 0.5) == pytest.approx((.2, .2))
+    assert late.HEART.between(WHEN - 0.9, WHEN) == (0, 0)
+    assert late.HEART.between(WHEN - 0.5, WHEN + 2) == (2, 0), "no beat yet"

@@ -11,6 +11,7 @@ were stopped, or ready and did not run.
 import os
 import threading
 import time
+from bisect import bisect_left
 from types import TracebackType
 from typing import Optional, Type
 
@@ -58,21 +59,34 @@ class Heart:
 
     def between(self, since: float, until: float) -> tuple[float, float]:
         """Between these times of day: for how many seconds the machine was
-        late, and for how many some thread waited for a CPU."""
-        seen = [beat for beat in self.beats if since - BEAT <= beat[0] <= until]
-        if not seen:
-            return until - since, 0.0  # there was no beat at all
-        return seen[-1][1] - seen[0][1], seen[-1][2] - seen[0][2]
+        late, and for how many some thread waited for a CPU. The heart may not
+        have beaten in that time: the beats before and after it know."""
+        seen = self.beats[max(bisect_left(self.beats, (since,)) - 1, 0):]
+        seen = seen[:bisect_left(seen, (until,)) + 1]
+        shared = [min(after[0], until) - max(before[0], since)
+                  for before, after in zip(seen, seen[1:])]
+        late, contended = (
+            sum(min(after[n] - before[n], most)
+                for before, after, most in zip(seen, seen[1:], shared))
+            for n in (1, 2))
+        silent = until - max(seen[-1][0] if seen else until, since)
+        return late + (silent if silent > 2 * BEAT else 0.0), contended
 
 
 HEART = Heart()
 
 
+def machine_was_still(until: float, seconds: float) -> bool:
+    """In the seconds before that time of day, did a thread that only sleeps not
+    run for a second?"""
+    return HEART.between(until - seconds, until)[0] >= 1
+
+
 def machine_was_late(until: float, seconds: float) -> bool:
     """Was the load in the seconds before that time of day so high that a
     process may not have run?"""
-    late, contended = HEART.between(until - seconds, until)
-    return late >= 1 or contended >= 0.8 * seconds
+    return machine_was_still(until, seconds) or \
+        HEART.between(until - seconds, until)[1] >= 0.8 * seconds
 
 
 def waited(pid: int) -> dict[str, int]:

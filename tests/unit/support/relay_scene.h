@@ -5,8 +5,8 @@
  * @brief A relay with local clients, and a master at the loopback address that
  *        the test plays.
  *
- * Each call that waits fails after 40 s. Descriptors block, and are the
- * caller's.
+ * Each call that waits fails after 40 s, and the group of tests ends after five
+ * minutes. Descriptors block, and are the caller's.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_RELAY_SCENE_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_RELAY_SCENE_H
@@ -86,7 +86,9 @@ int scene_served_with(const char *one, const char *other);
  * @{ */
 int64_t scene_ms(void);
 void scene_later(int64_t ms);
-void scene_later_until_end(int fd); /**< until the relay has closed it */
+/** Until the relay has closed it, which it must do within 10 s of that clock, or
+ * 40 s of the host later. */
+void scene_later_until_end(int fd);
 /** @} */
 
 #endif

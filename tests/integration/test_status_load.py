@@ -94,6 +94,7 @@ def test_sums(httpd: Httpd) -> None:
     finally:
         load.kill()
     say(f"{httpd.mpm}: {good} of {taken} looks at {RATE} requests a second")
+    assert good >= BATCH, "no sum was checked under load"
     assert len(seen) > 5, "nothing changed meanwhile"
     httpd.check()
 

@@ -35,6 +35,8 @@ with open("/proc/self/status") as file:
     status = dict(line.rstrip("\n").split(":\t", 1) for line in file)
 with open("/proc/self/limits") as file:
     limits = file.read()
+with open("/proc/self/stat") as file:
+    forked = int(file.read().rpartition(")")[2].split()[19])
 name = f"{directory}/{time.monotonic_ns()}"
 with open(f"{name}.new", "w") as file:
     json.dump({"input": text, "pid": os.getpid(), "uid": os.getresuid(),
@@ -43,6 +45,7 @@ with open(f"{name}.new", "w") as file:
                "environment": dict(os.environ),
                "fds": sorted(os.listdir("/proc/self/fd"), key=int),
                "left": left, "limits": limits,
+               "forked": forked / os.sysconf("SC_CLK_TCK"),
                "no_new_privs": status["NoNewPrivs"],
                "mask": status["SigBlk"], "ignored": status["SigIgn"]}, file)
 os.rename(f"{name}.new", f"{name}.done")

@@ -85,8 +85,8 @@ typedef struct {
     uint32_t spaces;      /**< STORE_SPACES */
     int64_t clock_offset; /**< s: the store's clock minus CLOCK_MONOTONIC */
     uint32_t loaded;      /**< 1: the file of the last stop is not needed */
-    uint32_t lacks;       /**< 1: the copy of a master was begun, and not
-                             completed; atomic */
+    uint32_t lacks;       /**< 1: a copy of a master, or a file, had not all
+                             items; atomic */
     uint8_t reserved[224];
     store_entry_t entry[STORE_SPACES];
 } store_directory_t;

@@ -85,25 +85,26 @@ static void listen_for_slaves(void)
 
 static void log_promotion(const store_follower_state_t *s)
 {
-    int64_t age = s->since != 0 ? (clock_ms() - s->since) / 1000 : 0;
-
     if (!STORE_GET(role.figures->complete))
         store_note(STORE_WARN,
                    "%s has come to this host: the store is the master now, but "
                    "its copy is not complete: items are missing",
                    role.vip);
-    else if (s->refused_at != 0)
+    else if (s->refused_at != 0 && s->since != 0)
         store_note(STORE_WARN,
                    "%s has come to this host: the store is the master now, but "
                    "its copy is %lld s old, because the last master refused it",
-                   role.vip, (long long)age);
+                   role.vip, (long long)(clock_ms() - s->since) / 1000);
     else
-        store_note(STORE_NOTICE,
+        store_note(s->refused_at != 0 ? STORE_WARN : STORE_NOTICE,
                    "%s has come to this host: the store is the master now, "
                    "with %s",
                    role.vip,
                    s->has_begun ? "the complete copy"
-                                : "its own items, because it met no master");
+                   : s->refused_at == 0
+                       ? "its own items, because it met no master"
+                       : "its own items: the last master refused it, so they "
+                         "may be old");
 }
 
 /* What it has is the whole from now on: the slaves copy it. */
@@ -232,11 +233,12 @@ int store_role_begin(const store_cluster_hooks_t *hooks)
 
     role.hooks = hooks;
     role.figures = &store_region_figures()->cluster;
-    role.is_over = 0;
-    role.missed = role.until = role.failed_at = 0;
+    role.missed = role.until = role.failed_at = role.is_over = 0;
     set_role(STORE_ALONE);
-    if (config->vip.family == AF_UNSPEC)
+    if (config->vip.family == AF_UNSPEC) { /* no other host has more */
+        STORE_SET(store_region_directory()->lacks, 0);
         return 0;
+    }
     role.began = clock_ms();
     store_address_text(&config->vip, role.vip);
     memcpy(role.figures->vip, role.vip, sizeof role.figures->vip - 1);

@@ -70,8 +70,8 @@ static store_space_t *find(const char *name)
     return NULL;
 }
 
-/* A part is not the whole: this host is not ready to be the master of a cluster
- * then.
+/* What is not complete is not the whole: this host is not ready to be the master
+ * of a cluster then.
  * @param what    the file, in the log
  * @param hurried ms that are left when SIGTERM comes
  * @return 0: SIGTERM has come, and something was not loaded */
@@ -95,7 +95,7 @@ static int load(int fd, const char *what, int64_t hurried)
         (unsigned long long)got.dropped, (unsigned long long)got.damaged,
         got.complete || got.late ? "" : "; the file is not complete",
         got.late ? "; the store has to stop, so the rest is not loaded" : "");
-    if (!got.complete)
+    if (!got.complete && !got.late)
         store_region_directory()->lacks = 1;
     return !got.late;
 }
@@ -106,10 +106,8 @@ int store_keep_load(int fd)
     struct stat st;
     int has_file = fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
 
-    if (has_file && !d->loaded && !load(fd, "the file of the last stop", 0)) {
-        d->lacks = 0; /* whoever comes next loads all of it */
+    if (has_file && !d->loaded && !load(fd, "the file of the last stop", 0))
         return 0;
-    }
     d->loaded = 1;
     if (has_file && ftruncate(fd, 0) != 0)
         store_note(STORE_ERROR,
@@ -170,7 +168,9 @@ void store_keep_load_large(void)
 
     if (fd < 0)
         return;
-    load(fd, "the store of the old build (values over AppStoreLarge)", HURRIED);
+    if (!load(fd, "the store of the old build (values over AppStoreLarge)",
+              HURRIED))
+        store_region_directory()->lacks = 1;
     close(fd);
 }
 
@@ -207,6 +207,7 @@ void store_keep_save(int fd)
                (unsigned long long)done.items, done.items == 1 ? "" : "s",
                (unsigned long long)done.bytes, (long long)(clock_ms() - began),
                rv > 0          ? "; no time was left for the other items"
+               : rv < 0        ? "; the file is not complete"
                : done.complete ? ""
                                : "; they are a part of a copy");
 }

@@ -228,3 +228,10 @@ def test_damaged_save_yields_what_is_sound(tmp_path: Path,
         lost = {"cut": (40, 60), "zero": (1, 5), "other": (1, 1)}[damage]
         assert lost[0] <= 100 - len(found) <= lost[1]
         assert held == len(found)
+        # What is left is the whole from now on.
+        assert store.end() == 0
+        assert "part of a copy" not in store.output()
+        store.forget()
+        store.start()
+        assert "the file is not complete" not in \
+            store.output().split("saved ")[-1]

@@ -231,7 +231,10 @@ static void a_load_that_is_given_up_leaves_the_file(void **state)
     assert_int_equal(fstat(file, &before), 0);
     forget();
     told_at = clock_ms();
+    store_region_directory()->lacks = 1;
     assert_false(store_keep_load(file));
+    assert_true(store_region_directory()->lacks);
+    store_region_directory()->lacks = 0;
     assert_int_equal(fstat(file, &after), 0);
     assert_int_equal(after.st_size, before.st_size);
     told_at = 0;
@@ -256,6 +259,23 @@ static void a_save_has_what_is_left_since_sigterm(void **state)
     store_keep_save(file);
     assert_int_equal(notes_count("saved 60 items"), 1);
     assert_int_equal(notes_count("no time was left"), 0);
+}
+
+static void a_save_that_fails_is_no_part_of_a_copy(void **state)
+{
+    int pipes[2];
+
+    (void)state;
+    assert_int_equal(pipe(pipes), 0);
+    store_keep_save(pipes[1]);
+    assert_int_equal(notes_count("cannot be saved"), 1);
+    assert_int_equal(notes_count("the file is not complete"), 1);
+    close(pipes[0]);
+    close(pipes[1]);
+    notes_clear();
+    store_region_directory()->lacks = 1;
+    store_keep_save(file);
+    assert_int_equal(notes_count("they are a part of a copy"), 1);
 }
 
 /* Something is better than nothing: the watchdog may wait longer. */
@@ -292,6 +312,7 @@ int main(void)
         TEST(who_loads_them_hurries_when_httpd_stops),
         TEST(a_load_that_is_given_up_leaves_the_file),
         TEST(a_save_has_what_is_left_since_sigterm),
+        TEST(a_save_that_fails_is_no_part_of_a_copy),
         TEST(a_save_that_begins_too_late_saves_something),
         TEST(the_start_looks_for_sigterm),
     };

@@ -60,7 +60,7 @@ void __wrap_store_follower_state(store_follower_state_t *s)
     s->was_answered = answers;
     s->complete = s->has_begun = complete;
     s->refused_at = refused_at;
-    s->since = refused_at != 0 ? refused_at - 5000 : 0;
+    s->since = complete && refused_at != 0 ? refused_at - 5000 : 0;
 }
 
 static int64_t now = 1000000; /* ms: only a test moves the role's clock */
@@ -297,6 +297,32 @@ static void one_that_was_dropped_is_not(void **state)
     notes_expect("but its copy is 15 s old");
 }
 
+/* It never was connected: the age of what it has is not known. */
+static void one_that_no_master_took_has_its_own(void **state)
+{
+    (void)state;
+    begin_slave();
+    refused_at = now;
+    notes_clear();
+    here = 1;
+    store_role_tick(clock_ms());
+    assert_int_equal(store_role(), STORE_MASTER);
+    notes_expect("with its own items: the last master refused it, so they may "
+                 "be old");
+}
+
+/* Without other hosts, what it has is the whole. */
+static void one_that_is_alone_lacks_nothing(void **state)
+{
+    (void)state;
+    store_region_directory()->lacks = 1;
+    config.vip.family = AF_UNSPEC;
+    assert_int_equal(store_role_begin(&hooks), 0);
+    assert_int_equal(store_role(), STORE_ALONE);
+    assert_false(store_region_directory()->lacks);
+    kernel = -1;
+}
+
 /* Another host has more. An administrator may give it the address. */
 static void one_with_a_part_of_a_copy_is_not(void **state)
 {
@@ -330,6 +356,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_was_refused_is_not,
                                         setup_slave, teardown),
         cmocka_unit_test_setup_teardown(one_that_was_dropped_is_not,
+                                        setup_slave, teardown),
+        cmocka_unit_test_setup_teardown(one_that_no_master_took_has_its_own,
+                                        setup_slave, teardown),
+        cmocka_unit_test_setup_teardown(one_that_is_alone_lacks_nothing,
                                         setup_slave, teardown),
         cmocka_unit_test_setup_teardown(one_with_a_part_of_a_copy_is_not,
                                         setup_slave, teardown),

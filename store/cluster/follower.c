@@ -49,6 +49,7 @@ typedef struct {
     int is_plain;
     int has_begun, is_complete; /* that was logged */
     int is_short;               /* the copy lacks a space that has come */
+    int is_closed;              /* by the other end */
     int64_t begun_at;           /* ms: the copy has begun */
     int64_t last_at;            /* ms: of the last bytes */
     int64_t beat_at;            /* ms: the next NUL */
@@ -159,6 +160,11 @@ static int use(link_t *l)
     return 0;
 }
 
+static int is_by_other_end(int error)
+{
+    return error == ECONNRESET || error == EPIPE;
+}
+
 /* @return bytes; 0: nothing is there now; -1: the connection has to end */
 static ssize_t take(link_t *l)
 {
@@ -172,6 +178,7 @@ static ssize_t take(link_t *l)
     if (got < 0 && errno == EAGAIN)
         return 0;
     if (got <= 0) {
+        l->is_closed = got == 0 || is_by_other_end(errno);
         l->error = got < 0 ? strerror(errno) : "it has closed the connection";
         return -1;
     }
@@ -322,10 +329,12 @@ static int attempt(link_t *l)
     store_follower_state_answered(answered);
     if (l->stream)
         had_begun = follow(l);
-    else
+    else {
+        l->is_closed = is_by_other_end(errno);
         log_refused(strerror(errno));
+    }
     store_stream_close(l->stream);
-    if (answered && !had_begun && !is_stopping())
+    if (answered && l->is_closed && !had_begun && !is_stopping())
         store_follower_state_refused();
     if (!had_begun)
         follower.is_plain =

@@ -24,8 +24,9 @@ typedef struct {
     int complete;  /**< it has the whole copy */
     int is_yrmcds; /**< only the open space is exchanged */
     int64_t refused_at; /**< ms: when a host last took a connection and closed
-                           it: the master does not want this slave. 0: no
-                           master has, since the last one was connected */
+                           it before a copy had begun: the master does not want
+                           this slave. 0: no host has, since the last copy
+                           began */
     int64_t since; /**< ms, of clock_ms(): when the connection ended; 0: it has
                       not */
 } store_follower_state_t;
@@ -47,7 +48,8 @@ void store_follower_state_tried(void);
 /** Has a host taken the connection of the last attempt? */
 void store_follower_state_answered(int answered);
 
-/** It has closed the connection, and no copy had begun. */
+/** It has closed the connection, and no copy had begun. Not if this end has
+ * closed it, or it was lost. */
 void store_follower_state_refused(void);
 
 /** Only the open space is exchanged. */

@@ -4,7 +4,6 @@
 
 #include "store/cluster/follower.h"
 
-#include <arpa/inet.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,48 +15,6 @@
 #include "tests/unit/support/notes.h"
 
 #define LIMIT 40000 /* ms */
-
-static int listen_as_master(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    socklen_t size = sizeof address;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(fd, 5), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
-    fake_config.vip.family = AF_INET;
-    fake_config.vip.u.v4 = address.sin_addr;
-    fake_config.port_repl = ntohs(address.sin_port);
-    fake_config.slave_timeout = 10;
-    return fd;
-}
-
-static void await_readable(int fd)
-{
-    struct pollfd p = {fd, POLLIN, 0};
-
-    assert_int_equal(poll(&p, 1, LIMIT), 1);
-}
-
-/* A slave connects and says hello. */
-static int accept_slave(int listener)
-{
-    char hello[STORE_WIRE_SMALL_MAX + STORE_WIRE_HELLO_MAX];
-    store_packet_t p;
-    const char *key;
-    int fd;
-
-    await_readable(listener);
-    fd = accept(listener, NULL, NULL);
-    await_readable(fd);
-    assert_true(recv(fd, hello, sizeof hello, 0) > 0);
-    assert_true(store_wire_head(hello, sizeof hello, &p, &key) > 0);
-    assert_int_equal(p.opcode, STORE_WIRE_HELLO);
-    assert_memory_equal(key, "shop 4194304\n", p.value);
-    return fd;
-}
 
 static void send_wire(int fd)
 {
@@ -96,18 +53,18 @@ static int is_lost(const store_follower_state_t *s)
 
 static void y6_it_keeps_its_items_when_the_master_is_gone(void **state)
 {
-    int listener = listen_as_master(), fd;
+    int listener = fake_listen(), fd;
     store_follower_state_t s;
     char beat = 1;
 
     (void)state;
     shelf_set(&fake_shelf, "own", 8, 8, 0);
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = accept_slave(listener);
+    fd = fake_accept(listener);
     fake_put_copy();
     send_wire(fd);
     await_state(is_complete);
-    await_readable(fd);
+    fake_await(fd);
     assert_int_equal(recv(fd, &beat, 1, 0), 1);
     assert_int_equal(beat, 0);
     close(fd);
@@ -123,7 +80,7 @@ static void y6_it_keeps_its_items_when_the_master_is_gone(void **state)
 /* The address came here: all that the old master had sent of a copy counts. */
 static void y42_what_has_arrived_is_applied_before_the_end(void **state)
 {
-    int listener = listen_as_master(), fd, round;
+    int listener = fake_listen(), fd, round;
 
     (void)state;
     for (round = 0; round < 20; round++) {
@@ -131,7 +88,7 @@ static void y42_what_has_arrived_is_applied_before_the_end(void **state)
         int i;
 
         assert_int_equal(store_follower_begin(&fake_hooks), 0);
-        fd = accept_slave(listener);
+        fd = fake_accept(listener);
         fake_put_begin();
         send_wire(fd);
         await_state(is_connected);
@@ -166,13 +123,13 @@ static void send_late(void)
 /* A promotion or a stop does not throw away what this host has. */
 static void no_copy_begins_at_the_end(void **state)
 {
-    int listener = listen_as_master();
+    int listener = fake_listen();
     store_follower_state_t s;
 
     (void)state;
     shelf_set(&fake_shelf, "own", 8, 8, 0);
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    sender = accept_slave(listener);
+    sender = fake_accept(listener);
     fake_put_copy();
     fake_on_beat = send_late;
     store_follower_end();
@@ -198,32 +155,58 @@ static int met_nobody(const store_follower_state_t *s)
 
 static void a_refusal_is_an_answer(void **state)
 {
-    int listener = listen_as_master();
+    int listener = fake_listen();
 
     (void)state;
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    close(accept_slave(listener));
+    close(fake_accept(listener));
     await_state(was_refused);
     close(listener);
     await_state(met_nobody);
     store_follower_end();
 }
 
-/* The copy has nothing of a space that comes later, though it is complete. */
-static void a_space_that_comes_begins_the_copy_again(void **state)
+static int has_tried(const store_follower_state_t *s)
 {
-    int listener = listen_as_master(), fd, again;
+    return s->has_tried;
+}
+
+/* The slave has ended the connection by itself. */
+static void an_answer_that_is_wrong_is_no_refusal(void **state)
+{
+    int listener = fake_listen(), fd;
     store_follower_state_t s;
 
     (void)state;
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = accept_slave(listener);
+    fd = fake_accept(listener);
+    memset(fake_wire.bytes, 'x', 100);
+    fake_wire.n = 100;
+    send_wire(fd);
+    await_state(has_tried);
+    store_follower_end();
+    store_follower_state(&s);
+    assert_true(s.was_answered);
+    assert_int_equal(s.refused_at, 0);
+    close(fd);
+    close(listener);
+}
+
+/* The copy has nothing of a space that comes later, though it is complete. */
+static void a_space_that_comes_begins_the_copy_again(void **state)
+{
+    int listener = fake_listen(), fd, again;
+    store_follower_state_t s;
+
+    (void)state;
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    fd = fake_accept(listener);
     fake_put_copy();
     send_wire(fd);
     await_state(is_complete);
     shelf_set(&fake_shelf, "own", 8, 8, 0);
     __atomic_add_fetch(&fake_generation, 1, __ATOMIC_RELEASE);
-    again = accept_slave(listener);
+    again = fake_accept(listener);
     store_follower_state(&s);
     assert_false(s.complete);
     fake_put_begin();
@@ -246,11 +229,11 @@ static int is_copying(const store_follower_state_t *s)
 
 static void a_space_that_comes_to_the_master_is_waited_for(void **state)
 {
-    int listener = listen_as_master(), fd;
+    int listener = fake_listen(), fd;
 
     (void)state;
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = accept_slave(listener);
+    fd = fake_accept(listener);
     fake_wire.n = 0;
     fake_put_hello("");
     fake_put_other(STORE_WIRE_COMPLETE, 0);
@@ -272,12 +255,12 @@ static void a_space_that_comes_to_the_master_is_waited_for(void **state)
 /* It is promoted before it could connect again. */
 static void a_space_that_comes_at_the_end_is_missed(void **state)
 {
-    int listener = listen_as_master(), fd;
+    int listener = fake_listen(), fd;
     store_follower_state_t s;
 
     (void)state;
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = accept_slave(listener);
+    fd = fake_accept(listener);
     close(listener);
     fake_put_copy();
     send_wire(fd);
@@ -316,13 +299,13 @@ void __wrap_store_space_empty(store_space_t *space, void (*progress)(void))
 /* A promotion waits for that in the main thread. */
 static void the_end_has_a_heartbeat(void **state)
 {
-    int listener = listen_as_master(), fd;
+    int listener = fake_listen(), fd;
 
     (void)state;
     is_long = 1;
     __atomic_store_n(&is_emptying, 0, __ATOMIC_RELAXED);
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = accept_slave(listener);
+    fd = fake_accept(listener);
     fake_put_begin();
     send_wire(fd);
     while (!__atomic_load_n(&is_emptying, __ATOMIC_ACQUIRE))
@@ -338,13 +321,13 @@ static void the_end_has_a_heartbeat(void **state)
 /* A store that is killed while it is emptied has a part of its items. */
 static void a_copy_is_not_complete_before_items_go(void **state)
 {
-    int listener = listen_as_master(), fd;
+    int listener = fake_listen(), fd;
 
     (void)state;
     STORE_SET(lacked, 0);
     assert_false(store_region_directory()->lacks);
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = accept_slave(listener);
+    fd = fake_accept(listener);
     fake_put_begin();
     send_wire(fd);
     await_state(is_connected);
@@ -356,7 +339,7 @@ static void a_copy_is_not_complete_before_items_go(void **state)
 
 static void it_ends_while_there_is_no_master(void **state)
 {
-    int listener = listen_as_master();
+    int listener = fake_listen();
 
     (void)state;
     close(listener);
@@ -388,6 +371,8 @@ int main(void)
                                         fake_teardown),
         cmocka_unit_test_setup_teardown(a_refusal_is_an_answer, fake_setup,
                                         fake_teardown),
+        cmocka_unit_test_setup_teardown(an_answer_that_is_wrong_is_no_refusal,
+                                        fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(a_copy_is_not_complete_before_items_go,
                                         fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(it_ends_while_there_is_no_master,

@@ -2,13 +2,18 @@
 
 #include "tests/unit/support/fake_master.h"
 
+#include <arpa/inet.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "spawner/shared/heartbeat.h"
 #include "store/cluster/vip.h"
 #include "tests/unit/support/notes.h"
+
+#define LIMIT 40000 /* ms */
 
 shelf_t fake_shelf;
 store_cluster_t fake_config;
@@ -180,4 +185,47 @@ void fake_expect_copy(void)
     assert_true(cas_of("a", 15));
     assert_true(cas_of("empty", 12));
     assert_true(fake_shelf.space->entry->cas >= 1001);
+}
+
+/* ---- its socket ---- */
+
+int fake_listen(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(fd, 5), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    fake_config.vip.family = AF_INET;
+    fake_config.vip.u.v4 = address.sin_addr;
+    fake_config.port_repl = ntohs(address.sin_port);
+    fake_config.slave_timeout = 10;
+    return fd;
+}
+
+void fake_await(int fd)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+
+    assert_int_equal(poll(&p, 1, LIMIT), 1);
+}
+
+int fake_accept(int listener)
+{
+    char hello[STORE_WIRE_SMALL_MAX + STORE_WIRE_HELLO_MAX];
+    store_packet_t p;
+    const char *key;
+    int fd;
+
+    fake_await(listener);
+    fd = accept(listener, NULL, NULL);
+    fake_await(fd);
+    assert_true(recv(fd, hello, sizeof hello, 0) > 0);
+    assert_true(store_wire_head(hello, sizeof hello, &p, &key) > 0);
+    assert_int_equal(p.opcode, STORE_WIRE_HELLO);
+    assert_memory_equal(key, "shop 4194304\n", p.value);
+    return fd;
 }

@@ -56,6 +56,15 @@ void fake_put_other(uint8_t opcode, uint64_t number);
 /** The wire begins again, with hello and space. */
 void fake_put_begin(void);
 
+/** Be the master of fake_config. @return the listener */
+int fake_listen(void);
+
+/** A slave connects and says hello. @return the connection */
+int fake_accept(int listener);
+
+/** Wait for bytes or for a connection. */
+void fake_await(int fd);
+
 /** A whole copy and some changes, and what a slave has of them then. */
 void fake_put_copy(void);
 void fake_expect_copy(void);

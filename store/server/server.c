@@ -12,7 +12,6 @@
 #include "store/server/server.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,12 +39,9 @@
 #include "store/server/upkeep.h"
 #include "store/server/vip_clients.h"
 
-#define TURN       1000 /* ms: a turn of the loop is not longer */
-#define HURRIED    100  /* ms: nor than that while the role may change */
-/* ms: httpd is gone. The watchdog acts first, or else the spawner: the apps may
- * use the store until they end. */
-#define LIFE_LIMIT ((CONTRACT_ORPHANS + 30) * 1000)
-#define STOPPED    (-1) /* it has to end before it has served anybody */
+#define TURN    1000 /* ms: a turn of the loop is not longer */
+#define HURRIED 100  /* ms: nor than that while the role may change */
+#define STOPPED (-1) /* it has to end before it has served anybody */
 
 static struct {
     store_startup_t startup;
@@ -53,6 +49,8 @@ static struct {
     store_worker_t worker[STORE_THREADS];
     unsigned threads; /* that the configuration wants */
     char temp_dir[STORE_CONFIG_PATH];
+    unsigned started; /* workers */
+    int has_begun;    /* to serve */
     int stopping;
     int replaced; /* the store of another build takes over */
     int hangs;    /* a worker has had no round since the last tick */
@@ -117,26 +115,6 @@ static void on_bell(void *ctx)
     store_config_free(config);
 }
 
-/* Usually the watchdog sends SIGTERM. It may have been killed with httpd. */
-static void look_for_httpd(void)
-{
-    static int64_t until;
-    struct pollfd fds[2] = {{CONTRACT_PARENT_FD, POLLIN, 0},
-                            {CONTRACT_LIFE_FD, 0, 0}};
-
-    poll(fds, 2, 0);
-    if (!fds[0].revents || !fds[1].revents) {
-        until = 0;
-        return;
-    }
-    if (until == 0)
-        until = server.now + LIFE_LIMIT;
-    if (server.now < until)
-        return;
-    store_note(STORE_NOTICE, "httpd is gone, so the store stops");
-    server.stopping = 1;
-}
-
 /* The heartbeat is that of all threads that serve connections. */
 static void look_at_workers(void)
 {
@@ -158,7 +136,7 @@ static void tick(void)
     store_served_tick();
     store_upkeep_tick(server.now);
     store_tcp_served_open();
-    look_for_httpd();
+    server.stopping |= store_stop_signal_is_orphan(server.now);
 }
 
 static void on_listener(void *ctx)
@@ -229,7 +207,7 @@ static int start_threads(void)
 {
     unsigned i, n = server.server.threads;
 
-    for (i = 0; i < n; i++)
+    for (i = 0; i < n; i++, server.started++)
         if (store_worker_start(&server.worker[i], i, &server.server) != 0)
             return -1;
     store_accept_begin(server.worker, n);
@@ -280,6 +258,25 @@ static int fail(void)
     return 1;
 }
 
+/* @return 0, or an exit code */
+static int serve(const store_config_t *config, int64_t began)
+{
+    if (store_loop_watch(server.startup.signals, on_signals, NULL) != 0 ||
+        store_loop_watch(CONTRACT_BELL_FD, on_bell, NULL) != 0 ||
+        start_threads() != 0)
+        return fail();
+    log_start(began);
+    if (store_cluster_host_begin(&config->cluster, server.worker,
+                                 server.server.threads) != 0)
+        return 1;
+    server.has_begun = 1;
+    if (store_role() != STORE_ALONE &&
+        store_admin_begin(server.startup.sockets, store_role_handover) != 0)
+        store_note(STORE_WARN, "no handover is possible: %s/admin: %s",
+                   server.startup.sockets, strerror(errno));
+    return 0;
+}
+
 /* @return 0, an exit code, or STOPPED */
 static int begin(const char *runtime)
 {
@@ -316,29 +313,23 @@ static int begin(const char *runtime)
         return STOPPED;
     }
     store_keep_load_large();
-    server.stopping = store_stop_signal_came();
-    if (store_loop_watch(server.startup.signals, on_signals, NULL) != 0 ||
-        store_loop_watch(CONTRACT_BELL_FD, on_bell, NULL) != 0 ||
-        start_threads() != 0)
-        return fail();
-    log_start(began);
-    rv = store_cluster_host_begin(&config->cluster, server.worker,
-                                  server.server.threads);
+    /* One that has to stop saves what it has, and joins no cluster before. */
+    if (!store_stop_signal_came())
+        rv = serve(config, began);
     store_config_free(config);
-    if (rv == 0 && store_role() != STORE_ALONE &&
-        store_admin_begin(server.startup.sockets, store_role_handover) != 0)
-        store_note(STORE_WARN, "no handover is possible: %s/admin: %s",
-                   server.startup.sockets, strerror(errno));
-    return rv != 0;
+    server.stopping = store_stop_signal_came();
+    return server.stopping ? 0 : rv;
 }
 
 static void stop_threads(void)
 {
     unsigned i;
 
-    store_admin_end();
-    store_cluster_host_end();
-    for (i = 0; i < server.server.threads; i++)
+    if (server.has_begun) {
+        store_admin_end();
+        store_cluster_host_end();
+    }
+    for (i = 0; i < server.started; i++)
         store_worker_stop(&server.worker[i]);
     store_sweep_stop();
 }

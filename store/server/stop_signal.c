@@ -2,12 +2,19 @@
 
 #include "store/server/stop_signal.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "spawner/shared/contract.h"
 #include "spawner/shared/heartbeat.h"
+#include "store/note.h"
+
+/* ms: httpd is gone. The watchdog acts first, or else the spawner: the apps may
+ * use the store until they end. */
+#define LIFE_LIMIT ((CONTRACT_ORPHANS + 30) * 1000)
 
 static int signals = -1;
 static int64_t at;
@@ -38,4 +45,23 @@ void store_stop_signal_progress(void)
 {
     heartbeat();
     store_stop_signal_at();
+}
+
+int store_stop_signal_is_orphan(int64_t now)
+{
+    static int64_t until;
+    struct pollfd fds[2] = {{CONTRACT_PARENT_FD, POLLIN, 0},
+                            {CONTRACT_LIFE_FD, 0, 0}};
+
+    poll(fds, 2, 0);
+    if (!fds[0].revents || !fds[1].revents) {
+        until = 0;
+        return 0;
+    }
+    if (until == 0)
+        until = now + LIFE_LIMIT;
+    if (now < until)
+        return 0;
+    store_note(STORE_NOTICE, "httpd is gone, so the store stops");
+    return 1;
 }

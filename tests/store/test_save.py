@@ -7,13 +7,14 @@ import signal
 import socket
 import threading
 from pathlib import Path
-from typing import Callable
+from typing import Any, Callable
 
 import pytest
 
 from harness.client import ask, get, is_closed, put
 from harness.servers import PATIENCE, wait_until
 from harness.store import Store, contract, space
+from harness.vip_store import VipStore
 
 
 def save_file(where: Path) -> Path:
@@ -162,6 +163,44 @@ def test_a_stop_while_it_loads(tmp_path: Path, takeover: bool) -> None:
                 assert get(early, b"key0")
             else:
                 assert is_closed(early)
+
+
+def test_a_stop_before_it_serves(tmp_path: Path) -> None:
+    """It saves what is in memory, and joins no cluster before."""
+    save = save_file(tmp_path)
+
+    class Told(VipStore):
+        """SIGTERM has come before it begins."""
+        def options(self) -> dict[str, Any]:
+            before = super().options()
+            place = before["preexec_fn"]
+
+            def tell() -> None:
+                place()
+                signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+                if self.is_told:
+                    os.kill(os.getpid(), signal.SIGTERM)
+            return before | {"preexec_fn": tell}
+
+        is_told = False
+
+    with Told(save=save) as store:
+        with store.connect() as connection:
+            put(connection, b"a", b"1")
+        store.kill()
+        joined = store.output().count("the store is the master")
+        store.is_told = True
+        store.start()
+        assert store.process
+        assert store.process.wait(PATIENCE) == 0
+        assert store.output().count("the store is the master") == joined == 1
+        assert "saved 1 item " in store.output()
+        assert "part of a copy" not in store.output()
+        store.is_told = False
+        store.forget()
+        store.start()
+        with store.connect() as connection:
+            assert get(connection, b"a") == b"1"
 
 
 def test_a_save_that_was_killed(tmp_path: Path) -> None:

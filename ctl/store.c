@@ -173,8 +173,8 @@ static const char *why_not_ready(const json_t *store)
            : is(c, "ready")    ? NULL
            : is(c, "handover") ? "a handover: the address has to move"
            : is(c, "complete") && json_is_false(json_object_get(c, "connected"))
-               ? "the master has closed the connection and refuses this host, "
-                 "so its copy is old"
+               ? "the master has refused this host in the last 10 s, or this "
+                 "store hangs"
            : is(c, "complete")
                ? "the store does not say that it is: it has just got the "
                  "copy, or it hangs"

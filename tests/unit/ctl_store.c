@@ -1,7 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* How long apppoolctl waits for a store that was compromised, and for one that
- * has much to say. The clock goes on while it waits, and only then. */
+ * has much to say. The clock goes on while it waits, and only then. And why a
+ * store is not ready. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,11 +22,13 @@
 
 #include "ctl/ask.h"
 #include "ctl/status_table.h"
+#include "ctl/store.h"
 #include "ctl/store_handover.h"
 #include "ctl/store_lock.h"
 #include "ctl/store_name.h"
 #include "ctl/store_socket.h"
 #include "ctl/store_space.h"
+#include "ctl/top.h"
 
 #define KEY "key=session%3A1 exp=-1 la=1 cas=1 fetch=no cls=1 size=72\n"
 
@@ -197,6 +200,61 @@ static void the_end_of_the_connection_is_no_slowness(void **state)
     assert_non_null(strstr(said, "no response"));
 }
 
+/* ---- ready ---- */
+
+static json_t *report; /* of httpd */
+
+int ask_status(const char *dir, int silently, json_t **to)
+{
+    (void)dir;
+    (void)silently;
+    *to = json_incref(report);
+    return 0;
+}
+
+int ask_complain_report(const json_t *response)
+{
+    (void)response;
+    return EXIT_NO;
+}
+
+const char *table_text(const json_t *o, const char *key)
+{
+    return json_string_value(json_object_get(o, key));
+}
+
+void top_put_clock(FILE *out)
+{
+    (void)out;
+}
+
+const char *top_rate(const top_reports_t *l, const json_t *one,
+                     const json_t *before, const char *key, char out[24])
+{
+    (void)l, (void)one, (void)before, (void)key;
+    return strcpy(out, "-");
+}
+
+static void expect_why(int complete, int connected, const char *why)
+{
+    report = json_pack("{s:{s:{s:b,s:b,s:b}}}", "store", "cluster", "ready", 0,
+                       "complete", complete, "connected", connected);
+    assert_int_equal(store_ready("/run", 0), EXIT_NO);
+    assert_non_null(strstr(said, why));
+    json_decref(report);
+}
+
+static void why_a_slave_is_not_ready(void **state)
+{
+    (void)state;
+    expect_why(1, 0,
+               "the master has refused this host in the last 10 s, or this "
+               "store hangs");
+    expect_why(1, 1, "or it hangs");
+    expect_why(0, 1, "is not complete");
+    expect_why(0, 0, "the master was lost");
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -204,6 +262,7 @@ int main(void)
         cmocka_unit_test(all_replies_to_a_lock_have_one_limit),
         cmocka_unit_test(a_long_list_may_take_long),
         cmocka_unit_test(the_end_of_the_connection_is_no_slowness),
+        cmocka_unit_test(why_a_slave_is_not_ready),
     };
 
     alarm(300);

@@ -9,7 +9,8 @@
  *        nobody out, and a host with many connections keeps out only itself.
  *
  * A host is an IPv4 address, or the first 64 bits of an IPv6 address: whoever has
- * one address there has all of them.
+ * one address there can take all of them. So all IPv6 clients of one LAN are one
+ * host.
  *
  * Lock:  the caller's.
  */

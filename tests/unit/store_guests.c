@@ -146,6 +146,54 @@ static void a_host_is_its_address(void **state)
     assert_int_equal(store_guests_host(-1), 0);
 }
 
+/* No connection from such an address can be made here, so the test says what it
+ * is. */
+static struct sockaddr_in6 peer;
+
+int __wrap_getpeername(int, struct sockaddr *, socklen_t *);
+int __real_getpeername(int, struct sockaddr *, socklen_t *);
+int __wrap_getpeername(int fd, struct sockaddr *to, socklen_t *size)
+{
+    if (peer.sin6_family != AF_INET6)
+        return __real_getpeername(fd, to, size);
+    assert_true(*size >= sizeof peer);
+    memcpy(to, &peer, sizeof peer);
+    *size = sizeof peer;
+    return 0;
+}
+
+static uint64_t host_at(const char *address)
+{
+    uint64_t host;
+
+    peer.sin6_family = AF_INET6;
+    assert_int_equal(inet_pton(AF_INET6, address, &peer.sin6_addr), 1);
+    host = store_guests_host(-1);
+    peer.sin6_family = AF_UNSPEC;
+    return host;
+}
+
+static void a_network_of_ipv6_is_a_host(void **state)
+{
+    (void)state;
+    assert_int_equal(host_at("2001:db8:1:2::1"), host_at("2001:db8:1:2:9::8"));
+    assert_int_not_equal(host_at("2001:db8:1:2::1"),
+                         host_at("2001:db8:1:3::1"));
+}
+
+/* A socket of both protocols shows IPv4 as such addresses. */
+static void ipv4_in_ipv6_is_its_ipv4_address(void **state)
+{
+    struct sockaddr_in v4 = {.sin_family = AF_INET};
+
+    (void)state;
+    v4.sin_addr.s_addr = htonl(0x7f000001);
+    assert_int_equal(host_at("::ffff:127.0.0.1"),
+                     host_of((struct sockaddr *)&v4, sizeof v4));
+    assert_int_not_equal(host_at("::ffff:127.0.0.1"),
+                         host_at("::ffff:127.0.0.2"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup(name, setup)
@@ -155,6 +203,8 @@ int main(void)
         TEST(hosts_come_and_go),
         TEST(the_time_of_all_is_limited),
         TEST(a_host_is_its_address),
+        TEST(a_network_of_ipv6_is_a_host),
+        TEST(ipv4_in_ipv6_is_its_ipv4_address),
     };
 
     alarm(300);

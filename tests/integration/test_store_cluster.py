@@ -296,8 +296,9 @@ def test_what_a_slave_and_its_master_show(hosts: list[Hosted]) -> None:
     space.set("a", "b")
     wait_until(lambda: cluster(slave)["relayed"] == 1
                and cluster(slave)["changes_received"] > 0
-               and [one["lag"] for one in cluster(master)["slaves"]] == [0],
-               "the slave has the change")
+               and [one["lag"] for one in cluster(master)["slaves"]] == [0]
+               and cluster(master)["slaves"][0]["bytes_sent"] > 0,
+               "the slave has the change, and the master has counted it")
     see_slave(slave)
     see_master(master, slave)
     for httpd in (slave, master):

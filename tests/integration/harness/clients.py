@@ -215,7 +215,7 @@ class Crew:
 
 def main():
     port, record, crowds = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    with open(record, "w", buffering=1 << 16) as file:
+    with open(record, "w", buffering=1) as file:  # it is read meanwhile
         crew = Crew(port, file)
         clients = []
         for crowd in crowds:

@@ -50,8 +50,9 @@ class Death:
 
 
 def read_attempts(record: Path) -> list[Attempt]:
+    """All that have ended. A client may be writing the next line."""
     attempts = []
-    for line in record.read_text().splitlines():
+    for line in record.read_text().rpartition("\n")[0].splitlines():
         words = line.split(" ", 7)
         attempts.append(Attempt(
             words[0], words[1], int(words[2]), words[3] == "1",

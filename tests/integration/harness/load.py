@@ -52,13 +52,16 @@ class Load:
     def running(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
+    def so_far(self) -> list[Attempt]:
+        return history.read_attempts(self.record)
+
     def end(self) -> list[Attempt]:
         """Finish open requests. @return the attempts of all clients"""
         assert self.process is not None and self.process.stdin is not None
         self.process.stdin.close()
         assert self.process.wait(clients.PATIENCE + 10) == 0
         self.process = None
-        return history.read_attempts(self.record)
+        return self.so_far()
 
     def kill(self) -> None:
         """For a test that ends without end()."""

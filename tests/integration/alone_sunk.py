@@ -153,6 +153,7 @@ def test_app_log(httpd: Httpd, disk: Disk) -> None:
     httpd.stop(20)
     assert not alive(pid)
     disk.release()
+    wait_until(lambda: not httpd.remains(), "what waited for it has ended")
 
 
 def test_client_of_an_unkillable_process(httpd: Httpd, disk: Disk) -> None:

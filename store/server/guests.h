@@ -5,7 +5,7 @@
  * @brief Connections of peers that have not said yet what they want. They are in
  *        the order of their arrival, and each has the same time. A list that
  *        is full loses one for the next: the oldest of the host that has most.
- *        Who has something to say does it at once, so the silent ones keep
+ *        A peer that has something to say does it at once. So silent peers keep
  *        nobody out, and a host with many connections keeps out only itself.
  *
  * A host is an IPv4 address, or the first 64 bits of an IPv6 address: whoever has

@@ -61,9 +61,10 @@ static void disturb(fighter_t *f)
     f->refused += rv == STORE_LOCKED_OUT;
 }
 
-/* How often the lock was given back. Who was refused sleeps until then: it would
- * take the processor from the holder, for minutes if there is only one. It is no
- * order for ThreadSanitizer, which has to see the lock's only. */
+/* How often the lock was given back. A thread that was refused sleeps until it
+ * changes. If it looked all the time, it would take the processor from the
+ * holder, for minutes if there is only one. For ThreadSanitizer, a change gives
+ * the threads no order: only the lock itself may do that. */
 static uint32_t given_back;
 
 static void futex(int what, uint32_t value)

@@ -43,7 +43,9 @@ def test_names(httpd: Httpd) -> None:
     for name in ("watchdog", "spawner"):
         pid = httpd.helper(name)
         program = f"apppool-{name}"
-        assert procs.read(pid, "comm").decode() == f"{program[:15]}\n"
+        # The program sets it, a moment after it is executed.
+        wait_until(lambda: procs.read(pid, "comm").decode()
+                   == f"{program[:15]}\n", "it has its name")
         assert os.readlink(f"/proc/{pid}/exe") == str(BUILD / program)
         assert procs.command(pid) == f"{BUILD}/{program} {httpd.runtime}"
 

@@ -160,9 +160,10 @@ static int use(link_t *l)
     return 0;
 }
 
+/* EPROTO: the other end does not have the secret that this end has. */
 static int is_by_other_end(int error)
 {
-    return error == ECONNRESET || error == EPIPE;
+    return error == ECONNRESET || error == EPIPE || error == EPROTO;
 }
 
 /* @return bytes; 0: nothing is there now; -1: the connection has to end */

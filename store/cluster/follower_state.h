@@ -48,8 +48,8 @@ void store_follower_state_tried(void);
 /** Has a host taken the connection of the last attempt? */
 void store_follower_state_answered(int answered);
 
-/** It has closed the connection, and no copy had begun. Not if this end has
- * closed it, or it was lost. */
+/** It has closed the connection, or does not know the secret, and no copy had
+ * begun. Not if this end has closed the connection, or it was lost. */
 void store_follower_state_refused(void);
 
 /** Only the open space is exchanged. */

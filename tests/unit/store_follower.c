@@ -51,6 +51,13 @@ static int is_lost(const store_follower_state_t *s)
     return !s->connected && s->since != 0;
 }
 
+/* @return the connection of the slave, which has said hello */
+static int begin(int listener)
+{
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    return fake_accept(listener);
+}
+
 static void y6_it_keeps_its_items_when_the_master_is_gone(void **state)
 {
     int listener = fake_listen(), fd;
@@ -59,8 +66,7 @@ static void y6_it_keeps_its_items_when_the_master_is_gone(void **state)
 
     (void)state;
     shelf_set(&fake_shelf, "own", 8, 8, 0);
-    assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = fake_accept(listener);
+    fd = begin(listener);
     fake_put_copy();
     send_wire(fd);
     await_state(is_complete);
@@ -87,8 +93,7 @@ static void y42_what_has_arrived_is_applied_before_the_end(void **state)
         char key[16];
         int i;
 
-        assert_int_equal(store_follower_begin(&fake_hooks), 0);
-        fd = fake_accept(listener);
+        fd = begin(listener);
         fake_put_begin();
         send_wire(fd);
         await_state(is_connected);
@@ -128,8 +133,7 @@ static void no_copy_begins_at_the_end(void **state)
 
     (void)state;
     shelf_set(&fake_shelf, "own", 8, 8, 0);
-    assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    sender = fake_accept(listener);
+    sender = begin(listener);
     fake_put_copy();
     fake_on_beat = send_late;
     store_follower_end();
@@ -166,6 +170,22 @@ static void a_refusal_is_an_answer(void **state)
     store_follower_end();
 }
 
+/* The master has another secret. */
+static void a_failed_handshake_is_a_refusal(void **state)
+{
+    int listener = fake_listen(), fd;
+
+    (void)state;
+    fake_config.n_secret = 32;
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    fd = accept(listener, NULL, NULL);
+    assert_int_equal(send(fd, "no TLS", 6, MSG_NOSIGNAL), 6);
+    await_state(was_refused);
+    store_follower_end();
+    close(fd);
+    close(listener);
+}
+
 static int has_tried(const store_follower_state_t *s)
 {
     return s->has_tried;
@@ -178,8 +198,7 @@ static void an_answer_that_is_wrong_is_no_refusal(void **state)
     store_follower_state_t s;
 
     (void)state;
-    assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = fake_accept(listener);
+    fd = begin(listener);
     memset(fake_wire.bytes, 'x', 100);
     fake_wire.n = 100;
     send_wire(fd);
@@ -199,8 +218,7 @@ static void a_space_that_comes_begins_the_copy_again(void **state)
     store_follower_state_t s;
 
     (void)state;
-    assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = fake_accept(listener);
+    fd = begin(listener);
     fake_put_copy();
     send_wire(fd);
     await_state(is_complete);
@@ -232,8 +250,7 @@ static void a_space_that_comes_to_the_master_is_waited_for(void **state)
     int listener = fake_listen(), fd;
 
     (void)state;
-    assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = fake_accept(listener);
+    fd = begin(listener);
     fake_wire.n = 0;
     fake_put_hello("");
     fake_put_other(STORE_WIRE_COMPLETE, 0);
@@ -259,8 +276,7 @@ static void a_space_that_comes_at_the_end_is_missed(void **state)
     store_follower_state_t s;
 
     (void)state;
-    assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = fake_accept(listener);
+    fd = begin(listener);
     close(listener);
     fake_put_copy();
     send_wire(fd);
@@ -304,8 +320,7 @@ static void the_end_has_a_heartbeat(void **state)
     (void)state;
     is_long = 1;
     __atomic_store_n(&is_emptying, 0, __ATOMIC_RELAXED);
-    assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = fake_accept(listener);
+    fd = begin(listener);
     fake_put_begin();
     send_wire(fd);
     while (!__atomic_load_n(&is_emptying, __ATOMIC_ACQUIRE))
@@ -326,8 +341,7 @@ static void a_copy_is_not_complete_before_items_go(void **state)
     (void)state;
     STORE_SET(lacked, 0);
     assert_false(store_region_directory()->lacks);
-    assert_int_equal(store_follower_begin(&fake_hooks), 0);
-    fd = fake_accept(listener);
+    fd = begin(listener);
     fake_put_begin();
     send_wire(fd);
     await_state(is_connected);
@@ -371,6 +385,8 @@ int main(void)
                                         fake_teardown),
         cmocka_unit_test_setup_teardown(a_refusal_is_an_answer, fake_setup,
                                         fake_teardown),
+        cmocka_unit_test_setup_teardown(a_failed_handshake_is_a_refusal,
+                                        fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(an_answer_that_is_wrong_is_no_refusal,
                                         fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(a_copy_is_not_complete_before_items_go,

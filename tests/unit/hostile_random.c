@@ -19,12 +19,13 @@
 #include "shm/slots/group.h"
 #include "shm/view/report.h"
 #include "shm/view/snapshot.h"
+#include "tests/unit/support/repeats.h"
 #include "tests/unit/support/scene.h"
 #include "shm/format/segment.h"
 
 #define SPACE ((size_t)4 << 40) /* an index of 32 bits times a record */
 #define US    1000000           /* us of each kind of writes */
-#define TURNS 100               /* and at least this many turns */
+#define TURNS repeats(100)      /* and at least this many turns */
 #define LIMIT 300               /* s: a verb that takes longer hangs */
 
 static apl_pool_t pool;

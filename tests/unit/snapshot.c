@@ -61,12 +61,14 @@ typedef struct {
     int done;
 } writer_t;
 
-/* Change the first and the last word of the segment together. */
+/* Change the first and the last word of the segment together. Between two
+ * changes there is time for a copy, or for a part of it. */
 static void *write_both(void *arg)
 {
     writer_t *w = arg;
     apl_pool_t *pool = &w->s->pool;
     uint32_t n = 0;
+    volatile uint32_t pause;
 
     while (!__atomic_load_n(&w->done, __ATOMIC_RELAXED)) {
         apl_lock_token_t token;
@@ -77,6 +79,8 @@ static void *write_both(void *arg)
         APL_CRASH_POINT("test_first");
         pool->children[1].config = n;
         apl_leave(&token);
+        for (pause = n * 2654435761u >> 18; pause > 0;)
+            pause--;
     }
     return NULL;
 }

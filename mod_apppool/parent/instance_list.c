@@ -6,6 +6,7 @@
 
 #include <apr_strings.h>
 #include <http_config.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -67,15 +68,37 @@ int apppool_instance_list_winds_down(const apppool_retained_t *r)
     return apppool_instance_list_is_open(r) && r->life < 0;
 }
 
-void apppool_instance_list_give_up(const char *build)
+/* ---- the instances of other builds ---- */
+
+static char own[sizeof((apppool_retained_t *)0)->build];
+
+static int is_of_another_build(const apppool_retained_t *r)
+{
+    return apppool_instance_list_is_open(r) && r->life >= 0 &&
+           strcmp(r->build, own) != 0;
+}
+
+void apppool_instance_list_give_up(void)
 {
     apppool_retained_t *r;
 
+    for (r = apppool_instance_list_newest(); r; r = r->older)
+        if (is_of_another_build(r))
+            close_fd(&r->life);
+}
+
+void apppool_instance_list_withhold(const char *build)
+{
+    static int is_registered;
+    apppool_retained_t *r;
+
+    apr_cpystrn(own, build, sizeof own);
+    if (!is_registered)
+        is_registered =
+            pthread_atfork(NULL, NULL, apppool_instance_list_give_up) == 0;
     for (r = apppool_instance_list_newest(); r; r = r->older) {
-        if (!apppool_instance_list_is_open(r) || r->life < 0 ||
-            strcmp(r->build, build) == 0)
+        if (!is_of_another_build(r))
             continue;
-        close_fd(&r->life);
         if (r->memory)
             madvise(r->memory, r->length, MADV_DONTFORK);
         if (has_figures(r))

@@ -29,9 +29,13 @@ int apppool_instance_list_is_open(const apppool_retained_t *r);
 /** Was it given up? Then it ends together with the last child that uses it. */
 int apppool_instance_list_winds_down(const apppool_retained_t *r);
 
-/** Give up all instances of other builds. Children of httpd that are forked
- * from now on do not have them. */
-void apppool_instance_list_give_up(const char *build);
+/** A configuration is read: processes that are forked from now on, also by
+ * other modules, do not have the instances of builds other than this one. */
+void apppool_instance_list_withhold(const char *build);
+
+/** Give up those instances. Each ends when the last child that uses it is gone:
+ * only after this build has taken its store over. */
+void apppool_instance_list_give_up(void);
 
 /** Another open instance in the same AppPoolRuntimeDir. @return NULL: none */
 apppool_retained_t *apppool_instance_list_in(const char *base,

@@ -105,6 +105,9 @@ static int start_or_continue(apr_pool_t *pconf, apr_pool_t *ptemp,
             apppool_instance_store_replace(instance);
         }
     }
+    /* Otherwise the next instance finds the old store. */
+    if (rv == OK)
+        apppool_instance_list_give_up();
     return rv;
 }
 
@@ -119,8 +122,8 @@ int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
     user = geteuid();
     apppool_config_begin(pconf);
     /* This comes before another module forks a process that would inherit
-     * it. */
-    apppool_instance_list_give_up(apppool_instance_build(ptemp));
+     * them. */
+    apppool_instance_list_withhold(apppool_instance_build(ptemp));
     instance = apppool_instance_find(ptemp);
     /* This also happens if this configuration turns out to be unusable. It
      * happens before httpd forgets which kind of restart it is. */
@@ -175,6 +178,7 @@ int apppool_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
         return OK;
     if (apppool_app_all()->nelts == 0 && !apppool_lifecycle_pool()) {
+        apppool_instance_list_give_up();
         apppool_watchdog_watch_collect();
         apppool_watchdog_watch_all(pconf);
         return OK;

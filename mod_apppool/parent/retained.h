@@ -16,7 +16,8 @@
  *
  * A build continues with the newest instance if `build` is its own. Else it
  *
- *   - gives it up: closes `life`, keeps `memory` from new children of httpd.
+ *   - gives it up, after it has told the old store to end: closes `life`.
+ *     Before, it keeps `life` and `memory` from processes that are forked.
  *     When the last child that has both is gone, the watchdog ends
  *     everything of the instance, and then itself;
  *   - starts its watchdog again if that dies otherwise: `program`, with

@@ -6,6 +6,8 @@ import pwd
 import re
 import signal
 import socket
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -138,6 +140,42 @@ def test_nothing_is_lost(site: Site) -> None:
     assert Client(new_path).get("a") == b"by an old application"
     wait_until(lambda: old_path not in listeners(), "the old socket is closed")
     site.httpd.check()
+
+
+def empty(fifo: Path) -> bool:
+    """Whoever opens it now reads its end."""
+    with suppress(OSError):  # nobody opens it
+        os.close(os.open(fifo, os.O_WRONLY | os.O_NONBLOCK))
+    return True
+
+
+def test_no_child_of_httpd_is_left(site: Site) -> None:
+    """All old children end while the new configuration is read. The old
+    instance waits until the new one has taken its store over."""
+    site.start()
+    Client(site.paths[0]).set("kept", b"x" * 10_000)
+    Client(site.paths[0]).set("large", b"y" * LARGE)
+    children, (store,) = site.httpd.children(), site.stores()
+    beats = [site.httpd.runtime / "watchdog.beat"] * 2
+    magic = site.httpd.dir / "magic"
+    os.mkfifo(magic)  # httpd reads it, after its configuration
+    site.httpd.modules.append("mime_magic")
+    site.httpd.directives.append(f"MimeMagicFile {magic}")
+    restart = threading.Thread(target=site.upgrade)
+    restart.start()
+    wait_until(lambda: not any(map(alive, children)), "the children end")
+    for beat in beats:  # the watchdog has looked for them
+        before = beat.stat().st_mtime_ns
+        wait_until(lambda: not alive(store)
+                   or beat.stat().st_mtime_ns != before, "it looks again")
+    assert alive(store)
+    wait_until(lambda: empty(magic) and not restart.is_alive(),
+               "each virtual host has read it, and httpd serves")
+    magic.unlink()
+    client = Client(site.path())
+    assert client.get("kept") == b"x" * 10_000
+    assert client.get("large") == b"y" * LARGE
+    site.drains()
 
 
 def test_several_builds(site: Site) -> None:

@@ -77,6 +77,21 @@ def test_under_load(httpd: Httpd) -> None:
     assert httpd.ctl("status").returncode == 0
 
 
+@pytest.mark.mpms("event")
+def test_a_module_that_forks(httpd: Httpd) -> None:
+    """mod_cgid forks its daemon before the new instance begins. The daemon
+    executes no program, so it has all files that its parent has then, but
+    nothing that keeps the old instance."""
+    httpd.modules.append("cgid")
+    httpd.directives.append(f"ScriptSock {httpd.dir}/cgi")
+    httpd.app("shop", "MinInstances 1")
+    start(httpd)
+    upgrade(httpd)
+    httpd.log.wait_for("the old instance in .* has ended")
+    assert httpd.get("/pid", "shop").status == 200
+    httpd.check()
+
+
 def both_of(httpd: Httpd, n: int) -> list[int]:
     """The helpers of n instances. For a moment there may be more: a forked
     process counts as its parent's program, until it executes its own."""

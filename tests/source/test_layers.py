@@ -30,7 +30,8 @@ MAY = table()
 # Each header with the files that may include it, as prefixes.
 ONLY = {
     "sys/pidfd.h": ("nothing: glibc 2.34 has none",),
-    "pthread.h": ("shm/lock/lock.c", "store/"),
+    "pthread.h": ("shm/lock/lock.c", "store/",
+                  "mod_apppool/parent/instance_list.c"),
     "sys/mman.h": ("shm/format/segment.c", "shm/view/snapshot.c",
                    "spawner/common/environ_scan.c",
                    "spawner/state/session_scan.c",

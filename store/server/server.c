@@ -351,11 +351,16 @@ static int end_before_it_served(void)
     return CONTRACT_EXIT_DONE;
 }
 
-/* The next process finds all items in memory, and the listeners in the
- * mailbox. */
+/* The next process finds all items in memory, and the listeners in the mailbox.
+ * The address may come back, so it also needs the large values, unless another
+ * host can be the master: this one gets everything from there. */
 static int end_for_another_role(void)
 {
+    int is_elsewhere = store_role_has_complete_slave();
+
     stop_threads();
+    if (!is_elsewhere)
+        store_keep_leave_large();
     return CONTRACT_EXIT_AGAIN;
 }
 

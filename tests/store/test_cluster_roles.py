@@ -109,6 +109,21 @@ def test_the_address_moves(cluster: ByHand) -> None:
     assert min(lost) < 1 and min(gained) < 1
 
 
+def test_the_address_comes_back() -> None:
+    """A host that has no slave keeps its items meanwhile, also those in
+    files."""
+    with ByHand(store) as alone:
+        node, = alone.nodes
+        set_by(node, b"small", b"1")
+        set_by(node, b"large", b"x" * 300_000)
+        node.drop()
+        wait_until(lambda: of(node).figures().role == SLAVE, "it is a slave")
+        node.take()
+        wait_until(of(node).is_master, "it is the master again")
+        assert held(node, b"small") == b"1"
+        assert held(node, b"large") == b"x" * 300_000
+
+
 def test_a_split_is_healed(cluster: ByHand) -> None:
     """Two hosts have the address. The one that loses it forgets what
     was written there, and takes the other's data. It says how much."""

@@ -26,6 +26,7 @@ def hosts(request: pytest.FixtureRequest) -> Iterator[list[Hosted]]:
     why = why_none()
     if why:
         pytest.skip(f"no network namespaces here: {why}")
+    passed = False
     with Network(2) as network:
         pair: list[Hosted] = []
         try:
@@ -37,13 +38,12 @@ def hosts(request: pytest.FixtureRequest) -> Iterator[list[Hosted]]:
                 httpd.stop()
                 assert httpd.remains() == []
                 assert httpd.damage() == []
-        except BaseException:
-            for n, httpd in enumerate(pair):
-                httpd.keep_logs(f"{request.node.name}-{n}")
-                print(httpd.keepalived.output())
-            raise
+            passed = request.node.report_call.passed
         finally:
-            for httpd in pair:
+            for n, httpd in enumerate(pair):
+                if not passed:
+                    httpd.keep_logs(f"{request.node.name}-{n}")
+                    print(httpd.keepalived.output())
                 httpd.end()
 
 

@@ -309,7 +309,8 @@ class Soak:
     def shown(self) -> list[int]:
         return sorted(process["pid"]
                       for group in self.httpd.status()["groups"]
-                      for process in group["processes"])
+                      for process in group["processes"]
+                      if process["pid"] is not None)  # it is not forked yet
 
     def running(self) -> list[int]:
         """Processes of apps, without templates"""

@@ -68,14 +68,15 @@ int apppool_instance_list_winds_down(const apppool_retained_t *r)
     return apppool_instance_list_is_open(r) && r->life < 0;
 }
 
-/* ---- the instances of other builds ---- */
+/* ---- instances that are left behind ---- */
 
 static char own[sizeof((apppool_retained_t *)0)->build];
 
-static int is_of_another_build(const apppool_retained_t *r)
+/* This build continues with the newest instance, or with none. */
+static int is_left_behind(const apppool_retained_t *r)
 {
     return apppool_instance_list_is_open(r) && r->life >= 0 &&
-           strcmp(r->build, own) != 0;
+           (r != apppool_instance_list_newest() || strcmp(r->build, own) != 0);
 }
 
 void apppool_instance_list_give_up(void)
@@ -83,7 +84,7 @@ void apppool_instance_list_give_up(void)
     apppool_retained_t *r;
 
     for (r = apppool_instance_list_newest(); r; r = r->older)
-        if (is_of_another_build(r))
+        if (is_left_behind(r))
             close_fd(&r->life);
 }
 
@@ -97,7 +98,7 @@ void apppool_instance_list_withhold(const char *build)
         is_registered =
             pthread_atfork(NULL, NULL, apppool_instance_list_give_up) == 0;
     for (r = apppool_instance_list_newest(); r; r = r->older) {
-        if (!is_of_another_build(r))
+        if (!is_left_behind(r))
             continue;
         if (r->memory)
             madvise(r->memory, r->length, MADV_DONTFORK);

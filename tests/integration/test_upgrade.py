@@ -126,6 +126,26 @@ def test_again_and_again(httpd: Httpd) -> None:
     httpd.check()
 
 
+def test_back_after_a_failure(httpd: Httpd) -> None:
+    """The new build cannot begin, so the old instance waits for the next
+    build. That is the old one, which begins a new instance."""
+    httpd.log.expect(sentences.OTHER_BUILD, sentences.NO_POOL)
+    httpd.app("shop", "MinInstances 1")
+    start(httpd)
+    pid = int(httpd.get("/pid", "shop").text)
+    install(httpd.libexec, {"mod_apppool.so": other_build() /
+                            "mod_apppool.so"})
+    httpd.graceful()
+    assert httpd.get("/pid", "shop").status == 503
+    assert alive(pid)
+    install(httpd.libexec, this_build())
+    httpd.graceful()
+    assert int(httpd.get("/pid", "shop").text) != pid
+    httpd.log.wait_for("the old instance in .* has ended")
+    assert not alive(pid)
+    httpd.check()
+
+
 @pytest.mark.mpms("prefork")  # its children leave an open request at once
 @pytest.mark.parametrize("sign", [signal.SIGTERM, signal.SIGHUP,
                                   signal.SIGKILL])

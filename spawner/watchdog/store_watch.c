@@ -38,6 +38,13 @@ static void ended(store_watch_t *s, int64_t now)
 {
     int code = ward_log_end(&s->ward, s->stopping);
 
+    /* It was told to stop when it already ended, to begin again in another
+     * role: nothing is saved yet. Once: a store may be hostile. */
+    if (s->stopping == 1 && code == CONTRACT_EXIT_AGAIN &&
+        ward_start(&s->ward, now, 0) == 0) {
+        s->stopping = 2;
+        ward_stop(&s->ward, now);
+    }
     if (!s->stopping && code != CONTRACT_EXIT_CONFIG &&
         code != CONTRACT_EXIT_REPLACED)
         s->start_at = now + ward_pause(&s->ward, code, now);

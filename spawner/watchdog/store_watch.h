@@ -18,7 +18,7 @@
 typedef struct {
     ward_t ward;
     int64_t start_at; /**< ms: when to start it; STORE_WATCH_NEVER */
-    int stopping;     /**< it is not started again */
+    int stopping;     /**< it is not started again. 2: it was, to stop */
 } store_watch_t;
 
 #define STORE_WATCH_NEVER INT64_MAX

@@ -143,6 +143,32 @@ static void a_dead_store_is_started_to_stop(void **state)
     assert_false(store_watch_runs(&s));
 }
 
+/* SIGTERM came when it had nothing left to do but to exit. */
+static void a_store_that_ends_for_another_role_is_started_to_stop(void **state)
+{
+    store_watch_t s;
+    pid_t first;
+
+    (void)state;
+    scratch_program(CONTRACT_STORE_PROGRAM_FD, "#!/bin/sh\nread code <code\n"
+                                               "exit $code\n");
+    assert_int_equal(fchdir(scratch->rt.fd), 0);
+    put_table();
+    put_file("code", "75\n");
+    begin_store(&s);
+    store_watch_look(&s, 1);
+    store_watch_tick(&s, 1);
+    first = s.ward.pid;
+    await_store(&s);
+    store_watch_stop(&s, 2);
+    store_watch_tick(&s, 3);
+    assert_true(store_watch_runs(&s));
+    assert_int_not_equal(s.ward.pid, first);
+    await_store(&s); /* it says so again */
+    store_watch_tick(&s, 4);
+    assert_false(store_watch_runs(&s));
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, scratch_end)
 
 int main(void)
@@ -151,6 +177,7 @@ int main(void)
         TEST(without_a_table_there_is_no_store),
         TEST(the_store_is_started_again),
         TEST(a_dead_store_is_started_to_stop),
+        TEST(a_store_that_ends_for_another_role_is_started_to_stop),
     };
 
     alarm(300);

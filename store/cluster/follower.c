@@ -160,7 +160,7 @@ static int use(link_t *l)
     return 0;
 }
 
-/* EPROTO: the other end does not have the secret that this end has. */
+/* EPROTO: usually the other end does not have the secret of this end. */
 static int is_by_other_end(int error)
 {
     return error == ECONNRESET || error == EPIPE || error == EPROTO;

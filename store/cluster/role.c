@@ -327,7 +327,7 @@ int store_role_is_ready(void)
 
 /* ---- handover ---- */
 
-int store_role_has_complete_slave(void)
+static int has_complete_slave(void)
 {
     const store_slave_figures_t *s = role.figures->slave;
     unsigned i;
@@ -347,7 +347,7 @@ const char *store_role_handover(void)
         return "this store is not the master of a cluster";
     if (role.until != 0)
         return "a handover is going on";
-    if (!store_role_has_complete_slave())
+    if (!has_complete_slave())
         return "no slave has the whole copy";
     role.hooks->pause(1);
     STORE_SET(role.figures->pausing, 1);

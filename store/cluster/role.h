@@ -48,9 +48,6 @@ int store_role_is_over(void);
  * its items are no part of a copy. */
 int store_role_is_ready(void);
 
-/** Of a master: has one of its slaves the whole copy? */
-int store_role_has_complete_slave(void);
-
 /**
  * Before a planned move of the address: serve nothing, and send all changes.
  * The store serves again after 30 s if it still has the address.

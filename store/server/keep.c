@@ -116,6 +116,12 @@ int store_keep_load(int fd)
     return 1;
 }
 
+/* A space without files is not searched for items in files. */
+static int has_any(const store_space_t *space, unsigned bits)
+{
+    return bits != STORE_IN_FILE || STORE_GET(space->figures->files) > 0;
+}
+
 /* A part of a copy gets no end, so it is no whole file at the next start.
  * @return 0; 1: there was no time for all items; -1: errno */
 static int save(int fd, unsigned bits, store_snapshot_t *done)
@@ -124,7 +130,7 @@ static int save(int fd, unsigned bits, store_snapshot_t *done)
     int rv = store_snapshot_begin(fd, done);
 
     for (s = store_served_list(); s && rv == 0; s = s->next)
-        if (!s->gone)
+        if (!s->gone && has_any(s->space, bits))
             rv = store_snapshot_save(fd, s->space, bits, go_on, done);
     return rv == 0 && !store_region_directory()->lacks
                ? store_snapshot_end(fd, done)
@@ -133,11 +139,14 @@ static int save(int fd, unsigned bits, store_snapshot_t *done)
 
 /* The next store reads it from memory, so nothing waits for the disk.
  * @return 0, or -1: errno */
-static int leave(int fd)
+static int leave(int fd, int is_takeover)
 {
     store_snapshot_t done;
 
-    begin(SAVE_LIMIT, store_takeover_is_hurried, HURRIED);
+    if (is_takeover)
+        begin(SAVE_LIMIT, store_takeover_is_hurried, HURRIED);
+    else
+        begin(INT64_MAX, store_stop_signal_came, HURRIED);
     if (save(fd, STORE_IN_FILE, &done) < 0)
         return -1;
     if (done.late)
@@ -148,11 +157,11 @@ static int leave(int fd)
     return done.items > 0 ? store_mailbox_put(NAME_LEFT, fd) : 0;
 }
 
-void store_keep_leave_large(void)
+void store_keep_leave_large(int is_takeover)
 {
     int fd = store_large_file();
 
-    if (fd < 0 || leave(fd) != 0)
+    if (fd < 0 || leave(fd, is_takeover) != 0)
         store_note(
             STORE_WARN,
             "values over AppStoreLarge, if there are any, are lost: they "
@@ -168,8 +177,7 @@ void store_keep_load_large(void)
 
     if (fd < 0)
         return;
-    if (!load(fd, "the store of the old build (values over AppStoreLarge)",
-              HURRIED))
+    if (!load(fd, "the last store (values over AppStoreLarge)", HURRIED))
         store_region_directory()->lacks = 1;
     close(fd);
 }

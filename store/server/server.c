@@ -332,6 +332,8 @@ static void stop_threads(void)
     for (i = 0; i < server.started; i++)
         store_worker_stop(&server.worker[i]);
     store_sweep_stop();
+    server.has_begun = 0;
+    server.started = 0;
 }
 
 static int end(void)
@@ -352,16 +354,13 @@ static int end_before_it_served(void)
 }
 
 /* The next process finds all items in memory, and the listeners in the mailbox.
- * The address may come back, so it also needs the large values, unless another
- * host can be the master: this one gets everything from there. */
+ * It gets the large values as well, because the address may come back before
+ * there is another master. */
 static int end_for_another_role(void)
 {
-    int is_elsewhere = store_role_has_complete_slave();
-
     stop_threads();
-    if (!is_elsewhere)
-        store_keep_leave_large();
-    return CONTRACT_EXIT_AGAIN;
+    store_keep_leave_large(0);
+    return store_stop_signal_came() ? end() : CONTRACT_EXIT_AGAIN;
 }
 
 /* The same, but the next process is of another instance. */
@@ -369,7 +368,7 @@ static int end_for_another_build(void)
 {
     store_note(STORE_NOTICE, "the store of another build takes over");
     stop_threads();
-    store_keep_leave_large();
+    store_keep_leave_large(1);
     return CONTRACT_EXIT_REPLACED;
 }
 

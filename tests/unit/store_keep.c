@@ -183,7 +183,7 @@ static unsigned load_left(void)
 static void values_in_files_are_handed_over(void **state)
 {
     (void)state;
-    store_keep_leave_large();
+    store_keep_leave_large(1);
     assert_int_equal(notes_count(""), 0);
     assert_int_equal(load_left(), VALUES);
     assert_int_equal(notes_count("loaded 60 items"), 1);
@@ -196,7 +196,7 @@ static void who_leaves_them_hurries_when_httpd_stops(void **state)
 
     (void)state;
     hurries = 1;
-    store_keep_leave_large();
+    store_keep_leave_large(1);
     assert_in_range(late, HURRY, HURRY + 2 * STEP);
     n = load_left();
     assert_in_range(n, 1, VALUES - 1);
@@ -212,7 +212,7 @@ static void who_loads_them_hurries_when_httpd_stops(void **state)
     unsigned n;
 
     (void)state;
-    store_keep_leave_large();
+    store_keep_leave_large(1);
     late = 0;
     told_at = clock_ms();
     n = load_left();

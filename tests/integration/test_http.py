@@ -282,19 +282,23 @@ def test_connection_is_closed_when_concurrency_changes(httpd: Httpd) -> None:
     assert seen == [(True, pid, 8), (False, pid, 1), (False, pid, 1)]
 
 
-def test_kept_connections_of_two_apps(httpd: Httpd) -> None:
-    """A connection to another app is not used, although it is idle."""
-    for name in ("shop", "blog"):
+@pytest.mark.mpms("event")  # it keeps connections to such apps
+def test_kept_connections_of_many_apps(httpd: Httpd) -> None:
+    """A child keeps as many connections as it has threads: 16. Then it uses
+    the record of one for another app, but not its connection."""
+    names = [f"app{n}" for n in range(18)]
+    httpd.directives.append(f"MaxPoolSize {len(names)}")
+    for name in names:
         httpd.app(name, "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
                   "MaxInstances 1")
     httpd.start()
     client = Connection(httpd.port)
     for _ in range(5):
-        for name in ("shop", "blog"):
+        for name in names:
             response = client.request("GET", "/who", name)
             assert response.text.split()[0] == name
     client.close()
-    assert len(httpd.requests_seen()) == 10
+    assert len(httpd.requests_seen()) == 5 * len(names)
 
 
 def test_body_gets_a_new_connection(httpd: Httpd) -> None:

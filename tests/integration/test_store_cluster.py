@@ -124,6 +124,16 @@ def is_slave(httpd: Hosted) -> bool:
         and shown["complete"] and shown["ready"] is True
 
 
+def settled(hosts: list[Hosted]) -> tuple[Hosted, Hosted]:
+    """The master, and its slave, which has the whole copy"""
+    wait_until(lambda: len(owner(hosts)) == 1 and all(
+        cluster(httpd)["ready"] for httpd in hosts), "both have the data")
+    master, = owner(hosts)
+    slave = hosts[1] if master is hosts[0] else hosts[0]
+    wait_until(lambda: is_slave(slave), "the copy is complete")
+    return master, slave
+
+
 # ---- an administrator moves the address
 
 SECTION = "### Without keepalived"
@@ -287,11 +297,7 @@ def test_what_a_slave_and_its_master_show(hosts: list[Hosted]) -> None:
     for httpd in hosts:
         httpd.app("shop", "AppGroupName shop", "AppStore 8M")
         httpd.boot()
-    wait_until(lambda: len(owner(hosts)) == 1 and all(
-        cluster(httpd)["ready"] for httpd in hosts), "both have the data")
-    master, = owner(hosts)
-    slave = hosts[1] if master is hosts[0] else hosts[0]
-    wait_until(lambda: is_slave(slave), "the copy is complete")
+    master, slave = settled(hosts)
     space: Space = at(slave, lambda one: Space(one, "shop"))
     space.set("a", "b")
     wait_until(lambda: cluster(slave)["relayed"] == 1

@@ -8,7 +8,8 @@ from harness.sessions import Client, Sessions
 from harness.space import Space
 from harness.upgrade import install, other_build, this_build
 from harness.wait import wait_until
-from test_store_cluster import at, cluster, hosts, is_slave, owner
+from test_store_cluster import (
+    at, cluster, hosts, is_slave, owner, settled)
 
 __all__ = ["hosts"]
 LARGE = 300_000  # bytes; AppStoreLarge is 256K
@@ -40,11 +41,7 @@ def test_the_slave_and_then_the_master(hosts: list[Hosted]) -> None:
     for httpd in hosts:
         prepare(httpd)
         httpd.boot()
-    wait_until(lambda: len(owner(hosts)) == 1 and all(
-        cluster(httpd)["ready"] for httpd in hosts), "both have the data")
-    master, = owner(hosts)
-    slave = hosts[1] if master is hosts[0] else hosts[0]
-    wait_until(lambda: is_slave(slave), "the copy is complete")
+    master, slave = settled(hosts)
     paths = [path(httpd) for httpd in hosts]
     Client(paths[0]).set("kept", b"x" * 10_000)
     Client(paths[0]).set("large", b"y" * LARGE)

@@ -74,6 +74,21 @@ static void without_a_table_there_is_no_store(void **state)
     waitpid(s.ward.pid, NULL, 0);
 }
 
+/* A store whose exit code is in a file: it has ended with 75. @return its pid */
+static pid_t run_for_another_role(store_watch_t *s)
+{
+    scratch_program(CONTRACT_STORE_PROGRAM_FD, "#!/bin/sh\nread code <code\n"
+                                               "exit $code\n");
+    assert_int_equal(fchdir(scratch->rt.fd), 0);
+    put_table();
+    put_file("code", "75\n");
+    begin_store(s);
+    store_watch_look(s, 1);
+    store_watch_tick(s, 1);
+    await_store(s);
+    return s->ward.pid;
+}
+
 /* It ends, and the next one begins: after a death and after exit code 75, but
  * not after exit code 78 or 76, or when it was stopped. */
 static void the_store_is_started_again(void **state)
@@ -82,16 +97,7 @@ static void the_store_is_started_again(void **state)
     pid_t first;
 
     (void)state;
-    scratch_program(CONTRACT_STORE_PROGRAM_FD, "#!/bin/sh\nread code <code\n"
-                                               "exit $code\n");
-    assert_int_equal(fchdir(scratch->rt.fd), 0);
-    put_table();
-    begin_store(&s);
-    put_file("code", "75\n");
-    store_watch_look(&s, 1);
-    store_watch_tick(&s, 1);
-    first = s.ward.pid;
-    await_store(&s);
+    first = run_for_another_role(&s);
     put_file("code", "1\n");
     store_watch_tick(&s, 2);
     assert_true(store_watch_runs(&s));
@@ -150,16 +156,7 @@ static void a_store_that_ends_for_another_role_is_started_to_stop(void **state)
     pid_t first;
 
     (void)state;
-    scratch_program(CONTRACT_STORE_PROGRAM_FD, "#!/bin/sh\nread code <code\n"
-                                               "exit $code\n");
-    assert_int_equal(fchdir(scratch->rt.fd), 0);
-    put_table();
-    put_file("code", "75\n");
-    begin_store(&s);
-    store_watch_look(&s, 1);
-    store_watch_tick(&s, 1);
-    first = s.ward.pid;
-    await_store(&s);
+    first = run_for_another_role(&s);
     store_watch_stop(&s, 2);
     store_watch_tick(&s, 3);
     assert_true(store_watch_runs(&s));

@@ -93,7 +93,7 @@ def test_who_is_no_peer_gets_nothing(cluster: Cluster) -> None:
             except OSError:
                 pass
     assert not may_enter(stranger, b"blog")
-    assert of(master).logged(stranger.address)
+    of(master).wait_logged(stranger.address)
     unharmed(cluster, [])
 
 

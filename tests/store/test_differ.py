@@ -46,6 +46,24 @@ def test_finds(fault: str) -> None:
     assert int(found.split()[0]) <= commands, found
 
 
+def test_no_time_ends_during_a_case() -> None:
+    """It would end at one of the servers first."""
+    place = {b"gat": 1, b"gats": 1, b"touch": 2, b"set": 3, b"add": 3,
+             b"replace": 3, b"append": 3, b"prepend": 3, b"cas": 3}
+    times = set()
+    for number in range(200):
+        for step in case("text", number, 400):
+            data = b"".join(part for part in step.command
+                            if isinstance(part, bytes))
+            for words in map(bytes.split, data.split(b"\n")):
+                if words and len(words) > place.get(words[0], len(words)):
+                    times.add(words[place[words[0]]])
+    assert len(times) > 20
+    soon = [time for time in times
+            if time.lstrip(b"+").isdigit() and 0 < int(time) < 90]
+    assert soon == []
+
+
 def test_finds_a_crash() -> None:
     """A server that ends is a difference as well."""
     with Memcached() as tested, Memcached() as reference:

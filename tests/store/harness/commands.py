@@ -35,9 +35,13 @@ NUMBERS = [b"0", b"1", b"2", b"9", b"10", b"99", b"100", b"120",
 BAD_NUMBERS = [b"-1", b"abc", b"12abc", b"1.5", b"0x10", b"+5", b"00012",
                b"18446744073709551616", b"4294967296", b"-", b"2147483648",
                b"99999999999999999999999999", b"1e3", b"-2147483649"]
-# As times, some of these would be seconds from now.
+# As times, these would be seconds from now. One server could reach that second
+# before the other one.
+SOON = [b"1", b"2", b"9", b"10", b"+5", b"00012"]
+ANY_NUMBERS = [number for number in NUMBERS + BAD_NUMBERS
+               if number not in SOON]
 BAD_TIMES = [number for number in BAD_NUMBERS
-             if number not in (b"+5", b"00012")] + [b"+86400", b"00086400"]
+             if number not in SOON] + [b"+86400", b"00086400"]
 # Cas values that no server gives.
 STRANGE_CAS = [b"0", b"18446744073709551615", b"18446744073709551616", b"abc",
                b"12abc", b"-1", b"-", b"99999999999999999999999999"]

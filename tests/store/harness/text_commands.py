@@ -2,7 +2,7 @@
 """Random commands of the text protocol, with right and wrong ones."""
 from random import Random
 
-from harness.commands import (BAD_NUMBERS, NUMBERS, PADDING, STRANGE_CAS,
+from harness.commands import (ANY_NUMBERS, BAD_NUMBERS, PADDING, STRANGE_CAS,
                               Command, cas_of, counter, key, number, one,
                               time, too_large, value)
 from harness.keys import COUNTERS, KEYS, ODD_KEYS
@@ -112,7 +112,7 @@ def other(random: Random) -> Command:
     elif kind < 0.6:
         line = random.choice(REFUSED)
     elif kind < 0.95:
-        words = VERBS + COUNTERS + NUMBERS + BAD_NUMBERS + [
+        words = VERBS + COUNTERS + ANY_NUMBERS + [
             b"noreply", b"cas", b"get", b"incr", b"touch", b"delete", b"gat"]
         line = b" ".join(random.choices(words, k=random.randrange(1, 9)))
         return [line + b"\r\n" + PADDING]

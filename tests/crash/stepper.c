@@ -2,6 +2,7 @@
 
 #include "tests/crash/stepper.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,21 @@ static void die(const char *what)
 {
     perror(what);
     exit(1);
+}
+
+/* Each step wakes both processes in turn. On one processor that takes a third
+ * less time than on two, which have to wake each other. */
+static cpu_set_t processors; /* before */
+
+static void stay_here(void)
+{
+    cpu_set_t here;
+
+    CPU_ZERO(&here);
+    CPU_SET((size_t)sched_getcpu(), &here);
+    if (sched_getaffinity(0, sizeof processors, &processors) != 0 ||
+        sched_setaffinity(0, sizeof here, &here) != 0)
+        die("affinity");
 }
 
 static void be_stepped(stepper_work_t *work, void *arg, volatile int *done)
@@ -37,6 +53,8 @@ void stepper_kill(pid_t pid)
         if (waitpid(pid, &status, 0) < 0)
             die("waitpid");
     } while (!WIFSIGNALED(status) && !WIFEXITED(status));
+    if (sched_setaffinity(0, sizeof processors, &processors) != 0)
+        die("affinity");
 }
 
 void stepper_free(stepper_path_t *path)
@@ -50,8 +68,10 @@ void stepper_free(stepper_path_t *path)
 static pid_t start(stepper_work_t *work, void *arg, volatile int *done)
 {
     int status = 0;
-    pid_t pid = fork();
+    pid_t pid;
 
+    stay_here();
+    pid = fork();
     if (pid == 0)
         be_stepped(work, arg, done);
     if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))

@@ -648,6 +648,7 @@ unit_tests = \
 	tests/unit/no_system_calls \
 	tests/unit/invariants \
 	tests/unit/ledger \
+	tests/unit/kill_instance \
 	tests/unit/killed \
 	tests/unit/limits \
 	tests/unit/list \

@@ -2,10 +2,13 @@
 
 #include "mod_apppool/parent/helper_programs.h"
 
+#include <httpd.h>
+
 #include <apr_strings.h>
 #include <apr_time.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <http_config.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -87,51 +90,123 @@ static int run_version(int program, const char *path,
     return error;
 }
 
+/* ---- what was checked before ---- */
+
+/* httpd reads its configuration twice when it starts, and loads the module again
+ * in between. A file that has not changed since its check is not executed
+ * again. */
+typedef struct {
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec changed;
+    char version[LINE_MAX_LENGTH]; /* that it printed */
+} checked_t;
+
+enum { WATCHDOG, SPAWNER, STORE, PROGRAMS };
+
+/* Another build may find what this one has remembered. */
+#define CHECKED "mod_apppool: checked helper programs, 1"
+
+static checked_t *checked(int program)
+{
+    checked_t *all = ap_retained_data_get(CHECKED);
+
+    if (!all)
+        all = ap_retained_data_create(CHECKED, PROGRAMS * sizeof *all);
+    return &all[program];
+}
+
+static int is_checked(const checked_t *c, const struct stat *st,
+                      const char *version)
+{
+    return c->device == st->st_dev && c->inode == st->st_ino &&
+           c->size == st->st_size && c->changed.tv_sec == st->st_ctim.tv_sec &&
+           c->changed.tv_nsec == st->st_ctim.tv_nsec &&
+           strcmp(c->version, version) == 0;
+}
+
+static void remember(checked_t *c, const struct stat *st, const char *version)
+{
+    c->device = st->st_dev;
+    c->inode = st->st_ino;
+    c->size = st->st_size;
+    c->changed = st->st_ctim;
+    apr_cpystrn(c->version, version, sizeof c->version);
+}
+
 /* ---- one program ---- */
 
-static const char *open_one(int *fd, apr_pool_t *p, const char *libexec,
-                            const char *name, const char *version)
+static const char *path_of(apr_pool_t *p, const char *libexec, int program)
 {
-    const char *path = apr_pstrcat(p, libexec, "/", name, NULL);
+    static const char *const names[PROGRAMS] = {CONTRACT_WATCHDOG_PROGRAM,
+                                                CONTRACT_SPAWNER_PROGRAM,
+                                                CONTRACT_STORE_PROGRAM};
+
+    return apr_pstrcat(p, libexec, "/", names[program], NULL);
+}
+
+static const char *cannot(apr_pool_t *p, const char *path, int error)
+{
+    return apr_psprintf(p, "cannot execute %s: %s" REMEDY, path,
+                        strerror(error));
+}
+
+static const char *check(int fd, apr_pool_t *p, const char *path, int program,
+                         const char *version)
+{
     char line[LINE_MAX_LENGTH] = "";
     struct stat st;
-    int error = 0;
+    int error;
 
-    *fd = open(path, O_PATH | O_CLOEXEC);
-    if (*fd < 0 || fstat(*fd, &st) != 0)
-        error = errno;
-    else if (S_ISDIR(st.st_mode))
-        error = EISDIR;
-    else
-        error = run_version(*fd, path, line);
+    if (fstat(fd, &st) != 0)
+        return cannot(p, path, errno);
+    if (S_ISDIR(st.st_mode))
+        return cannot(p, path, EISDIR);
+    if (is_checked(checked(program), &st, version))
+        return NULL;
+    error = run_version(fd, path, line);
     if (error == ETIMEDOUT)
         return apr_psprintf(p, "%s --version did not end within %d s" REMEDY,
                             path, (int)apr_time_sec(PATIENCE));
     if (error)
-        return apr_psprintf(p, "cannot execute %s: %s" REMEDY, path,
-                            strerror(error));
+        return cannot(p, path, error);
     if (strcmp(line, version) != 0)
         return apr_psprintf(p,
                             "%s is not of the module's build: asked for "
                             "--version it says \"%s\" and not \"%s\"" REMEDY,
                             path, line, version);
+    remember(checked(program), &st, version);
     return NULL;
+}
+
+static const char *open_one(int *fd, apr_pool_t *p, const char *libexec,
+                            int program, const char *version)
+{
+    const char *path = path_of(p, libexec, program);
+
+    *fd = open(path, O_PATH | O_CLOEXEC);
+    return *fd < 0 ? cannot(p, path, errno)
+                   : check(*fd, p, path, program, version);
 }
 
 /* ---- all ---- */
 
-/* Without AppStore it may be missing. */
+const char *apppool_helper_programs_check_store(int fd, apr_pool_t *p,
+                                                const char *libexec)
+{
+    return check(fd, p, path_of(p, libexec, STORE), STORE,
+                 CONTRACT_STORE_VERSION);
+}
+
+/* Without AppStore it may be missing, or wrong. */
 static const char *open_store(int *fd, apr_pool_t *p, const char *libexec,
                               int needed)
 {
-    const char *path =
-        apr_pstrcat(p, libexec, "/" CONTRACT_STORE_PROGRAM, NULL);
-
-    *fd = -1;
-    if (!needed && access(path, F_OK) != 0)
-        return NULL;
-    return open_one(fd, p, libexec, CONTRACT_STORE_PROGRAM,
-                    CONTRACT_STORE_VERSION);
+    if (needed)
+        return open_one(fd, p, libexec, STORE, CONTRACT_STORE_VERSION);
+    *fd = open(path_of(p, libexec, STORE), O_PATH | O_CLOEXEC);
+    return NULL;
 }
 
 const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
@@ -141,11 +216,11 @@ const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
     const char *wrong;
 
     programs->spawner = programs->store = -1;
-    wrong = open_one(&programs->watchdog, p, libexec, CONTRACT_WATCHDOG_PROGRAM,
+    wrong = open_one(&programs->watchdog, p, libexec, WATCHDOG,
                      CONTRACT_WATCHDOG_VERSION);
     if (!wrong)
         wrong =
-            open_one(&programs->spawner, p, libexec, CONTRACT_SPAWNER_PROGRAM,
+            open_one(&programs->spawner, p, libexec, SPAWNER,
                      apr_psprintf(p, CONTRACT_SPAWNER_VERSION, APL_LAYOUT));
     if (!wrong)
         wrong = open_store(&programs->store, p, libexec, store);

@@ -8,6 +8,8 @@
  * They are opened when an instance starts, and executed by descriptor from then
  * on, so that an upgrade on disk never mixes builds. Their output for --version
  * is compared with that of this build's programs (spawner/shared/contract.h).
+ * httpd remembers which files were right, so each is executed only once for
+ * this.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -27,12 +29,18 @@ typedef struct {
 
 /**
  * Open and check the programs of a directory.
- * @param store 1: apppool-store has to be there
+ * @param store 1: apppool-store is needed; 0: it may be missing, and is not
+ *              checked
  * @return NULL; or the sentence that says what is wrong: nothing is open then
  */
 const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
                                          apr_pool_t *p, const char *libexec,
                                          int store);
+
+/** Check apppool-store, which was opened when it was not needed.
+ * @return NULL, or the sentence that says what is wrong */
+const char *apppool_helper_programs_check_store(int fd, apr_pool_t *p,
+                                                const char *libexec);
 
 void apppool_helper_programs_close(apppool_helper_programs_t *programs);
 

@@ -7,6 +7,7 @@
 #include <http_main.h>
 
 #include "mod_apppool/config/store.h"
+#include "mod_apppool/parent/helper_programs.h"
 #include "mod_apppool/parent/store_parts.h"
 #include "mod_apppool/parent/store_table_write.h"
 #include "mod_apppool/parent/store_takeover.h"
@@ -38,13 +39,20 @@ void apppool_instance_store_open(apppool_instance_t *i)
 }
 
 /* Is everything there that the store was to get when the instance began? */
-static int can_have_store(const apppool_instance_t *i)
+static int can_have_store(const apppool_instance_t *i, apr_pool_t *ptemp)
 {
-    if (FD(i, STORE_PROGRAM) < 0)
+    int program = FD(i, STORE_PROGRAM);
+    const char *wrong = program < 0 ? NULL
+                                    : apppool_helper_programs_check_store(
+                                          program, ptemp, i->libexec);
+
+    if (program < 0)
         SAY(0,
             "AppStore needs " CONTRACT_STORE_PROGRAM
             ", which was not in %s when httpd started: restart httpd",
             i->libexec);
+    else if (wrong)
+        SAY(0, "AppStore: %s, and restart httpd", wrong);
     else if (i->store_error)
         SAY(i->store_error,
             "AppStore: cannot make the memory of the store; if httpd has a "
@@ -69,7 +77,7 @@ int apppool_instance_store_write_table(apppool_instance_t *i, server_rec *s,
 {
     if (apppool_store_spaces()->nelts == 0 && !i->has_store)
         return 0;
-    if (!can_have_store(i) ||
+    if (!can_have_store(i, ptemp) ||
         apppool_store_table_write(i->kept.runtime, i->kept.base, i->kept.build,
                                   s, ptemp) != 0)
         return 0;

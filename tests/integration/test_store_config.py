@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from harness import sentences
 from harness.httpd import USER, Httpd
 from harness.store import Store
 from test_config import refused
@@ -164,6 +165,41 @@ def test_program_is_missing(httpd: Httpd, store: Store) -> None:
     httpd.graceful()
     httpd.log.wait_for("apppool: AppStore needs apppool-store, which was not")
     assert store.pid() == 0
+
+
+def wrong_program(httpd: Httpd, words: str) -> None:
+    program = httpd.libexec / "apppool-store"
+    program.unlink()
+    program.write_text(f"#!/bin/sh\n{words}\n")
+    program.chmod(0o755)
+
+
+def test_program_of_another_build(httpd: Httpd, store: Store) -> None:
+    """Without a space it is not looked at."""
+    wrong_program(httpd, "echo other")
+    app = httpd.app("shop")
+    httpd.start()
+    app.directives.append("AppStore 8M")
+    httpd.log.expect(sentences.OTHER_BUILD)
+    httpd.graceful()
+    httpd.log.wait_for(sentences.OTHER_BUILD)
+    assert httpd.get("/", "shop").status == 200
+    assert store.pid() == 0
+
+
+def test_a_program_is_checked_once(httpd: Httpd, store: Store) -> None:
+    """Not each time that httpd reads its configuration, if its file is the
+    same."""
+    program, seen = httpd.libexec / "apppool-store", httpd.dir / "seen"
+    program.rename(httpd.dir / "real")
+    program.write_text(f"#!/bin/sh\n[ $1 = --version ] && echo $1 >> {seen}\n"
+                       f"exec {httpd.dir}/real \"$@\"\n")
+    program.chmod(0o755)
+    httpd.app("shop", "AppStore 8M")
+    httpd.start()
+    assert seen.read_text() == "--version\n"
+    httpd.graceful()
+    assert seen.read_text() == "--version\n"
 
 
 # What is set, and what the sentence says beside the directive and its value.

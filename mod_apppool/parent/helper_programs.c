@@ -219,9 +219,8 @@ const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
     wrong = open_one(&programs->watchdog, p, libexec, WATCHDOG,
                      CONTRACT_WATCHDOG_VERSION);
     if (!wrong)
-        wrong =
-            open_one(&programs->spawner, p, libexec, SPAWNER,
-                     apr_psprintf(p, CONTRACT_SPAWNER_VERSION, APL_LAYOUT));
+        wrong = open_one(&programs->spawner, p, libexec, SPAWNER,
+                         apr_psprintf(p, CONTRACT_SPAWNER_VERSION, APL_LAYOUT));
     if (!wrong)
         wrong = open_store(&programs->store, p, libexec, store);
     if (wrong)

@@ -42,10 +42,10 @@ void apppool_instance_store_open(apppool_instance_t *i)
 static int can_have_store(const apppool_instance_t *i, apr_pool_t *ptemp)
 {
     int program = FD(i, STORE_PROGRAM);
-    const char *wrong = program < 0 ? NULL
-                                    : apppool_helper_programs_check_store(
-                                          program, ptemp, i->libexec);
+    const char *wrong = NULL;
 
+    if (program >= 0)
+        wrong = apppool_helper_programs_check_store(program, ptemp, i->libexec);
     if (program < 0)
         SAY(0,
             "AppStore needs " CONTRACT_STORE_PROGRAM

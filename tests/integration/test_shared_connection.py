@@ -105,6 +105,8 @@ def test_not_after_a_second(httpd: Httpd, protocol: str) -> None:
     """The server still reads from the old connection, so that one is cut."""
     start(httpd, protocol=protocol)
     before = shared(httpd)
+    # The connection is put back a moment after the client has the response.
+    wait_until(lambda: httpd.pool("active") == 0, "it is put back")
     time.sleep(1.1)
     assert good(fetch(httpd)) > before
 

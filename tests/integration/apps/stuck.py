@@ -73,11 +73,11 @@ def do_threads(request, out):
 
 
 def do_fork(request, out):
-    """Leaves the connection to a process that stays."""
+    """Leaves the connection to a process that stays. httpd closes its end."""
     if os.fork() == 0:
         time.sleep(600)
         os._exit(0)
-    app.respond(out, "forked")
+    app.respond(out, "forked", headers=[("Connection", "close")])
 
 
 def do_worker(request, out):

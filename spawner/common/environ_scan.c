@@ -20,7 +20,8 @@
 #define STALLED  100  /* ms without a mark: start one more worker */
 #define PATIENCE 1000 /* ms without a mark: give up */
 #define LIMIT    3000 /* ms for the whole scan */
-#define DEATH    100  /* ms for all workers to die */
+#define DEATH    100  /* ms for a worker to die that waits in the kernel */
+#define DYING    2000 /* ms for the others, which a busy machine may not run */
 #define TURN     50   /* ms: a turn of the loop counts as at most that */
 
 typedef struct {
@@ -111,6 +112,13 @@ static _Noreturn void work(list_t *l)
     _exit(0);
 }
 
+static int waits_in_kernel(pid_t worker)
+{
+    procfs_t info;
+
+    return procfs_read(worker, &info) == 0 && info.state == 'D';
+}
+
 /* A worker that waits in the kernel may not die yet. It is left alone. */
 static void end(pid_t *workers, int n)
 {
@@ -118,12 +126,13 @@ static void end(pid_t *workers, int n)
 
     for (i = 0; i < n; i++)
         kill(workers[i], SIGKILL);
-    for (looks = 0; n > 0 && looks < DEATH / 2; looks++) {
+    for (looks = 0; n > 0 && looks < DYING / 2; looks++) {
         if (looks > 0)
             poll(NULL, 0, 2);
         heartbeat();
         for (i = n; i-- > 0;)
-            if (waitpid(workers[i], NULL, WNOHANG) != 0)
+            if (waitpid(workers[i], NULL, WNOHANG) != 0 ||
+                (looks >= DEATH / 2 && waits_in_kernel(workers[i])))
                 workers[i] = workers[--n];
     }
 }

@@ -97,6 +97,36 @@ static void a_stopped_scan_skips_no_process(void **state)
     marked_end();
 }
 
+/* ---- a worker that dies late, because other processes run ---- */
+
+static unsigned late; /* how often its end is not there yet */
+
+pid_t __real_waitpid(pid_t pid, int *status, int options);
+pid_t __wrap_waitpid(pid_t pid, int *status, int options);
+
+pid_t __wrap_waitpid(pid_t pid, int *status, int options)
+{
+    if (late > 0 && options == WNOHANG) {
+        late--;
+        return 0;
+    }
+    return __real_waitpid(pid, status, options);
+}
+
+static void a_slow_death_is_waited_for(void **state)
+{
+    tally_t t = {0, 0, 0};
+
+    (void)state;
+    start(5, 0);
+    late = 200; /* looks, of 2 ms each */
+    environ_scan_read(is_app, judge, &t);
+    assert_int_equal(late, 0);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
+    marked_end();
+}
+
 static void others_are_read(void **state)
 {
     tally_t t;
@@ -154,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_read),
         cmocka_unit_test(a_stopped_scan_skips_no_process),
+        cmocka_unit_test(a_slow_death_is_waited_for),
         cmocka_unit_test(others_are_read),
         cmocka_unit_test(too_many_are_stuck),
         cmocka_unit_test(a_sweep_ends),

@@ -93,7 +93,7 @@ static int run_version(int program, const char *path,
 /* ---- what was checked before ---- */
 
 /* httpd reads its configuration twice when it starts, and loads the module again
- * in between. A file that has not changed since its check is not executed
+ * in between. A file that has not changed since its check is not checked
  * again. */
 typedef struct {
     dev_t device;
@@ -105,7 +105,8 @@ typedef struct {
 
 enum { WATCHDOG, SPAWNER, STORE, PROGRAMS };
 
-/* Another build may find what this one has remembered. */
+/* Another build may find what this one has remembered: change the number with
+ * checked_t or the order of the programs. */
 #define CHECKED "mod_apppool: checked helper programs, 1"
 
 static checked_t *checked(int program)

@@ -44,7 +44,7 @@ static int can_have_store(const apppool_instance_t *i, apr_pool_t *ptemp)
     int program = FD(i, STORE_PROGRAM);
     const char *wrong = NULL;
 
-    if (program >= 0)
+    if (program >= 0 && !i->has_store)
         wrong = apppool_helper_programs_check_store(program, ptemp, i->libexec);
     if (program < 0)
         SAY(0,

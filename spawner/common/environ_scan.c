@@ -20,8 +20,8 @@
 #define STALLED  100  /* ms without a mark: start one more worker */
 #define PATIENCE 1000 /* ms without a mark: give up */
 #define LIMIT    3000 /* ms for the whole scan */
-#define DEATH    100  /* ms for a worker to die that waits in the kernel */
-#define DYING    2000 /* ms for the others, which a busy machine may not run */
+#define DEATH    100 /* ms that a worker has to die if it waits in the kernel */
+#define DYING    1000 /* ms for any other: a busy machine may not run it */
 #define TURN     50   /* ms: a turn of the loop counts as at most that */
 
 typedef struct {
@@ -122,17 +122,18 @@ static int waits_in_kernel(pid_t worker)
 /* A worker that waits in the kernel may not die yet. It is left alone. */
 static void end(pid_t *workers, int n)
 {
-    int i, looks;
+    int64_t begun = clock_ms(), took;
+    int i, looks = 0;
 
     for (i = 0; i < n; i++)
         kill(workers[i], SIGKILL);
-    for (looks = 0; n > 0 && looks < DYING / 2; looks++) {
-        if (looks > 0)
+    for (took = 0; n > 0 && took < DYING; took = clock_ms() - begun) {
+        if (looks++ > 0)
             poll(NULL, 0, 2);
         heartbeat();
         for (i = n; i-- > 0;)
             if (waitpid(workers[i], NULL, WNOHANG) != 0 ||
-                (looks >= DEATH / 2 && waits_in_kernel(workers[i])))
+                (took >= DEATH && waits_in_kernel(workers[i])))
                 workers[i] = workers[--n];
     }
 }

@@ -19,12 +19,16 @@
 #define PAUSE_ASKED (SECOND / 10) /* while requests wait for a process */
 #define PAUSE_ALL   PAUSE_MIN     /* between two checks of any */
 
+/* us: as long may the connection of a request that ends as it should be open
+ * after httpd has closed it. */
+#define SETTLES     (SECOND / 10)
+
 void abandoned_note(process_t *p, uint32_t n, uint32_t waiting)
 {
-    if (n > p->abandoned.requests || n == 0)
+    if (n > p->abandoned.requests) {
         p->abandoned.pause = PAUSE_MIN;
-    if (n == 0)
-        p->abandoned.connections = 0;
+        p->abandoned.settles_at = 0;
+    }
     p->abandoned.requests = n;
     p->abandoned.waiting = waiting;
 }
@@ -102,16 +106,32 @@ static int count_left(spawner_t *s, kind_t kinds[2])
 
 /* ---- what follows ---- */
 
-static uint32_t ended(const process_t *p)
+static uint32_t excess(uint32_t a, uint32_t b)
 {
-    uint32_t gone = p->abandoned.connections > p->abandoned.counted
-                        ? p->abandoned.connections - p->abandoned.counted
-                        : 0;
-    uint32_t more = p->abandoned.requests > p->abandoned.counted
-                        ? p->abandoned.requests - p->abandoned.counted
-                        : 0;
+    return a > b ? a - b : 0;
+}
 
+/* The number of requests that have ended. */
+static uint32_t ended(const process_t *p, int64_t now)
+{
+    uint32_t more = excess(p->abandoned.requests, p->abandoned.counted);
+    uint32_t gone = 0;
+
+    if (p->abandoned.settles_at != 0 && now >= p->abandoned.settles_at)
+        gone = excess(p->abandoned.connections, p->abandoned.counted);
     return gone > more ? gone : more;
+}
+
+static void note_count(process_t *p, int64_t now)
+{
+    process_abandoned_t *a = &p->abandoned;
+
+    if (a->settles_at == 0) {
+        a->settles_at = now + SETTLES;
+        a->connections = a->counted;
+    }
+    else if (a->counted < a->connections)
+        a->connections = a->counted;
 }
 
 static void look_less_often(process_t *p)
@@ -122,7 +142,7 @@ static void look_less_often(process_t *p)
 
 static void conclude(spawner_t *s, process_t *p)
 {
-    uint32_t n = ended(p);
+    uint32_t n = ended(p, s->now);
     apr_status_t rv = APL_EIDLE;
 
     if (n > 0)
@@ -130,7 +150,7 @@ static void conclude(spawner_t *s, process_t *p)
     p->abandoned.counted_at = s->now;
     if (rv == APL_ELOCK)
         return;
-    p->abandoned.connections = p->abandoned.counted;
+    note_count(p, s->now);
     if (rv == APR_SUCCESS)
         app_log(p, LOG_INFO, "is done with an abandoned request");
     else

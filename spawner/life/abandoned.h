@@ -13,11 +13,16 @@
  *
  * An app may keep a connection open for another reason, such as in a process
  * that it forked. So each connection that goes counts as the end of one
- * request, however many are left. There is one case in which this is wrong: an
- * app keeps a connection, and ends another request before the first check.
- * Then the connection that it keeps is taken for that request, until one of
- * the two is closed, or until AppKillAfter is over. The same holds if a process
- * that the app has forked has the shared connection of that very request.
+ * request, however many are left. But when a request ends as it should, its
+ * connection is also open for a moment after httpd has closed it. So what
+ * counts is the smallest number of connections since the last request was
+ * abandoned, and only once that was a tenth of a second ago.
+ *
+ * There is one case in which this is wrong: an app keeps a connection, and ends
+ * another request during that tenth of a second. Then the connection that it
+ * keeps is taken for that request, until one of the two is closed, or until
+ * AppKillAfter is over. The same holds if a process that the app has forked has
+ * the shared connection of that very request.
  *
  * If this kernel cannot list connections, or the app has bound its socket under
  * another name, the requests count as ended at once. Then the process gets

@@ -104,8 +104,11 @@ typedef struct {
 typedef struct {
     uint32_t requests;    /**< how many */
     uint32_t waiting;     /**< other requests, for a process of its app */
-    uint32_t connections; /**< at the last check */
+    uint32_t connections; /**< the smallest number of any check since
+                               `requests` rose */
     uint32_t counted;     /**< connections found during a check */
+    int64_t settles_at;   /**< us: from then on `connections` counts; 0: no
+                               check since `requests` rose */
     int64_t counted_at;   /**< us: when that was */
     int64_t pause;        /**< us: from then to the next check */
 } process_abandoned_t;

@@ -1,7 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* How often the spawner checks whether abandoned requests have ended. The test
- * plays the kernel and the segment: the linker wraps their functions. */
+/* How often the spawner checks whether abandoned requests have ended, and what
+ * it concludes. The test plays the kernel and the segment: the linker wraps
+ * their functions. */
 
 #include <errno.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "shm/verbs/timeouts.h"
 #include "spawner/life/abandoned.h"
 #include "spawner/state/sock_diag.h"
+#include "spawner/state/socket_owner.h"
 #include "tests/unit/support/scratch.h"
 #include "tests/unit/support/slow.h"
 
@@ -20,19 +22,33 @@
 static spawner_t *spawner;
 static process_t p[APPS];
 static int looks, ended, reason;
+static uint32_t left, at_once; /* connections; requests that ended together */
 
+process_t *__wrap_socket_owner_find(const spawner_t *s,
+                                    const sock_diag_socket_t *at);
 int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx);
 apr_status_t __real_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
                                                uint32_t n, int64_t now);
 apr_status_t __wrap_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
                                                uint32_t n, int64_t now);
 
-/* No connection is left, or the dump fails for this reason. */
+process_t *__wrap_socket_owner_find(const spawner_t *s,
+                                    const sock_diag_socket_t *at)
+{
+    (void)s;
+    (void)at;
+    return &p[0];
+}
+
+/* These are left to the first process, or the dump fails for this reason. */
 int __wrap_sock_diag_unix_left(sock_diag_unix_t *tell, void *ctx)
 {
-    (void)tell;
-    (void)ctx;
+    sock_diag_socket_t at = {0};
+    uint32_t i;
+
     looks++;
+    for (i = 0; reason == 0 && i < left; i++)
+        tell(&at, 1, ctx);
     errno = reason;
     return reason == 0 ? 0 : -1;
 }
@@ -42,9 +58,10 @@ apr_status_t __wrap_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
 {
     (void)pool;
     (void)id;
-    (void)n;
     (void)now;
     ended++;
+    if (n > at_once)
+        at_once = n;
     return APL_EIDLE;
 }
 
@@ -61,6 +78,7 @@ static int begin(void **state)
         spawner->processes = &p[i];
     }
     looks = ended = reason = 0;
+    left = at_once = 0;
     return 0;
 }
 
@@ -135,6 +153,48 @@ static void a_kernel_without_dumps_ends_all(void **state)
     abandoned_note(&p[0], 1, 1);
     pass(SECOND);
     assert_true(ended > 0);
+}
+
+/* httpd closes its end of a connection first, also after a request that ends
+ * as it should. So for a moment there is one more connection. */
+static void a_request_that_just_ends_is_not_abandoned(void **state)
+{
+    (void)state;
+    abandoned_note(&p[0], 2, 0);
+    left = 3;
+    while (looks == 0)
+        pass(MS);
+    left = 1;
+    pass(SECOND);
+    assert_true(ended > 0);
+    assert_int_equal(at_once, 1);
+}
+
+static void nor_is_one_that_ends_later(void **state)
+{
+    (void)state;
+    abandoned_note(&p[0], 1, 0);
+    left = 1;
+    pass(SECOND);
+    left = 2;
+    pass(2 * SECOND);
+    left = 1;
+    pass(2 * SECOND);
+    assert_int_equal(ended, 0);
+}
+
+/* A process that the app has forked may keep one. */
+static void one_of_those_that_lasted_has_ended(void **state)
+{
+    (void)state;
+    abandoned_note(&p[0], 1, 0);
+    left = 2;
+    pass(SECOND);
+    assert_int_equal(ended, 0);
+    left = 1;
+    pass(2 * SECOND);
+    assert_int_equal(ended, 1);
+    assert_int_equal(at_once, 1);
 }
 
 /* ---- when they are checked at once ---- */
@@ -237,6 +297,9 @@ int main(void)
         TEST(all_have_one_budget),
         TEST(a_failed_dump_ends_nothing),
         TEST(a_kernel_without_dumps_ends_all),
+        TEST(a_request_that_just_ends_is_not_abandoned),
+        TEST(nor_is_one_that_ends_later),
+        TEST(one_of_those_that_lasted_has_ended),
         cmocka_unit_test(the_first_waiter_rings),
         cmocka_unit_test(an_abandoned_request_rings_if_others_wait),
         cmocka_unit_test(a_waiter_of_another_app_does_not_ring),

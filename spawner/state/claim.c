@@ -45,6 +45,30 @@ static int replace_registry(const spawner_t *s)
     return 0;
 }
 
+/* Was the watchdog killed since it started us? Then another watchdog has
+ * started another spawner. */
+static int is_orphan(void)
+{
+    procfs_t parent;
+
+    return procfs_read(getppid(), &parent) != 0 ||
+           strncmp(parent.name, CONTRACT_WATCHDOG_PROGRAM,
+                   sizeof parent.name - 1) != 0;
+}
+
+/* An orphan is not needed, so it is no error that it cannot begin. */
+static void log_taken(const spawner_t *s)
+{
+    if (is_orphan())
+        log_line(LOG_INFO,
+                 "spawner %d ends: its watchdog is gone, and another spawner "
+                 "uses %s/%s",
+                 (int)getpid(), s->rt.dir, CONTRACT_REGISTRY);
+    else
+        log_line(LOG_ERROR, "%s/%s cannot be used: another spawner uses it",
+                 s->rt.dir, CONTRACT_REGISTRY);
+}
+
 /* Only one spawner at a time writes the registry. */
 static int open_registry(const spawner_t *s)
 {
@@ -60,9 +84,11 @@ static int open_registry(const spawner_t *s)
             poll(NULL, 0, 10);
             continue;
         }
-        log_line(LOG_ERROR, "%s/%s cannot be used: %s", s->rt.dir,
-                 CONTRACT_REGISTRY,
-                 taken ? "another spawner uses it" : strerror(why));
+        if (taken)
+            log_taken(s);
+        else
+            log_line(LOG_ERROR, "%s/%s cannot be used: %s", s->rt.dir,
+                     CONTRACT_REGISTRY, strerror(why));
         return -1;
     }
     return 0;

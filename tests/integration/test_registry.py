@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """What a new spawner takes from the registry of the last one. A pid does not
 identify a process, and damaged records are not used."""
+import fcntl
 import random
 import time
 from pathlib import Path
@@ -161,3 +162,23 @@ def test_it_cannot_be_opened(httpd: Httpd, app: App) -> None:
     kept.rename(file)  # in one step: a spawner may start at any time
     wait_until(lambda: httpd.ctl("status").returncode == 0, "it runs")
     assert httpd.pids(app) == pids
+
+
+def test_no_error_of_an_orphan(httpd: Httpd, app: App) -> None:
+    """Its watchdog is killed while it waits for the registry. Another watchdog
+    has started another spawner by then."""
+    httpd.log.expect("registry cannot be used: another spawner uses it")
+    with between_spawners(httpd) as file:
+        watchdog = httpd.watchdog_now()
+        taken = open(file, "r+b")
+        fcntl.lockf(taken, fcntl.LOCK_EX)
+    orphan = httpd.helper("spawner")
+    kill9(watchdog)
+    line, = httpd.log.wait_for(f"spawner {orphan} ends: its watchdog is gone")
+    assert ":info]" in line
+    taken.close()
+    wait_until(lambda: httpd.spawner_now() not in (0, orphan), "another works")
+    assert httpd.get("/pid", "shop").status == 200
+    assert [line for line in httpd.log.matching("another spawner uses it")
+            if f"[pid {orphan}]" in line] == []
+    httpd.check()

@@ -50,7 +50,7 @@ packages_test="$packages_demo $packages_servers $packages_libraries
     $packages_balancer_need $packages_daemons_need $packages_clients
     $packages_recipes
     libcmocka-dev python3-pytest python3-pytest-xdist clang libclang-rt-dev
-    clang-format cppcheck wrk nghttp2-client iproute2
+    clang-format cppcheck wrk nghttp2-client iproute2 elfutils
     strace spin chromium python3-prometheus-client"
 
 say() { printf '%s\n' "$*"; }

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Optional
 
-from harness import cgroups, config, leftovers, procs, sanitizer
+from harness import cgroups, config, leftovers, procs, sanitizer, stacks
 from harness.client import Connection, Pending, Response, fetch
 from harness.config import App
 from harness.errorlog import ErrorLog
@@ -183,7 +183,7 @@ class Httpd:
         if self.process.poll() is None:
             self.note_segments()
             os.kill(self.pid, sign)
-            self.process.wait(bound)
+            stacks.wait_for_end(self.process, bound)
         code = self.process.returncode
         assert code >= 0 or (self.pid, -code) in procs.SENT, \
             f"httpd ended by signal {-code}"

@@ -201,11 +201,18 @@ def has_closed_window(port: int, peer: int) -> bool:
 
 def listening(port: int) -> set[str]:
     """The sockets that listen on this TCP port, with their names in
-    /proc/PID/fd."""
-    lines = [line.split() for line in
-             (PROC / "net/tcp").read_text().splitlines()[1:]]
-    return {f"socket:[{words[9]}]" for words in lines
-            if words[3] == "0A" and words[1].endswith(f":{port:04X}")}
+    /proc/PID/fd. The kernel lists them before all others, of which there may
+    be thousands."""
+    found = set()
+    with open(PROC / "net/tcp") as lines:
+        next(lines)
+        for line in lines:
+            words = line.split()
+            if words[3] != "0A":
+                break
+            if words[1].endswith(f":{port:04X}"):
+                found.add(f"socket:[{words[9]}]")
+    return found
 
 
 def file_sizes(pid: int, part: str) -> list[int]:

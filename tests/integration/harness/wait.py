@@ -7,7 +7,7 @@ T = TypeVar("T")
 BOUND = 40.0  # seconds; any process may not run for some of them
 # Seconds between two checks, at first, and when it takes long. Many checks
 # would cost as much as what they check.
-SOON, LATER = 0.01, 0.05
+SOON, LATER = 0.01, 0.1
 
 
 def wait_until(happened: Callable[[], T], what: str = "",

@@ -3,6 +3,7 @@
 #include "spawner/life/abandoned.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "shm/verbs/timeouts.h"
 #include "spawner/life/connection_cut.h"
@@ -19,16 +20,12 @@
 #define PAUSE_ASKED (SECOND / 10) /* while requests wait for a process */
 #define PAUSE_ALL   PAUSE_MIN     /* between two checks of any */
 
-/* us: as long may the connection of a request that ends as it should be open
- * after httpd has closed it. */
-#define SETTLES     (SECOND / 10)
-
 void abandoned_note(process_t *p, uint32_t n, uint32_t waiting)
 {
-    if (n > p->abandoned.requests) {
+    if (n > p->abandoned.requests)
         p->abandoned.pause = PAUSE_MIN;
-        p->abandoned.settles_at = 0;
-    }
+    if (p->abandoned.requests == 0)
+        memset(p->abandoned.last, 0, sizeof p->abandoned.last);
     p->abandoned.requests = n;
     p->abandoned.waiting = waiting;
 }
@@ -111,27 +108,31 @@ static uint32_t excess(uint32_t a, uint32_t b)
     return a > b ? a - b : 0;
 }
 
-/* The number of requests that have ended. */
-static uint32_t ended(const process_t *p, int64_t now)
+/* Connections that were there at each of the last checks. */
+static uint32_t lasting(const process_abandoned_t *a)
 {
-    uint32_t more = excess(p->abandoned.requests, p->abandoned.counted);
-    uint32_t gone = 0;
+    uint32_t least = a->last[0];
+    int i;
 
-    if (p->abandoned.settles_at != 0 && now >= p->abandoned.settles_at)
-        gone = excess(p->abandoned.connections, p->abandoned.counted);
+    for (i = 1; i < ABANDONED_CHECKS; i++)
+        if (a->last[i] < least)
+            least = a->last[i];
+    return least;
+}
+
+/* The number of requests that have ended. */
+static uint32_t ended(const process_abandoned_t *a)
+{
+    uint32_t gone = excess(lasting(a), a->counted);
+    uint32_t more = excess(a->requests, a->counted);
+
     return gone > more ? gone : more;
 }
 
-static void note_count(process_t *p, int64_t now)
+static void note_count(process_abandoned_t *a)
 {
-    process_abandoned_t *a = &p->abandoned;
-
-    if (a->settles_at == 0) {
-        a->settles_at = now + SETTLES;
-        a->connections = a->counted;
-    }
-    else if (a->counted < a->connections)
-        a->connections = a->counted;
+    memmove(&a->last[1], &a->last[0], sizeof a->last - sizeof a->last[0]);
+    a->last[0] = a->counted;
 }
 
 static void look_less_often(process_t *p)
@@ -142,7 +143,7 @@ static void look_less_often(process_t *p)
 
 static void conclude(spawner_t *s, process_t *p)
 {
-    uint32_t n = ended(p, s->now);
+    uint32_t n = ended(&p->abandoned);
     apr_status_t rv = APL_EIDLE;
 
     if (n > 0)
@@ -150,11 +151,14 @@ static void conclude(spawner_t *s, process_t *p)
     p->abandoned.counted_at = s->now;
     if (rv == APL_ELOCK)
         return;
-    note_count(p, s->now);
-    if (rv == APR_SUCCESS)
-        app_log(p, LOG_INFO, "is done with an abandoned request");
-    else
+    note_count(&p->abandoned);
+    if (rv != APR_SUCCESS) {
         look_less_often(p);
+        return;
+    }
+    /* If the segment has more at the next abandoned_note(), that is a rise. */
+    p->abandoned.requests = excess(p->abandoned.requests, n);
+    app_log(p, LOG_INFO, "is done with an abandoned request");
 }
 
 /* Otherwise a connection that was missed in an incomplete count would look

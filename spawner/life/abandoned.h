@@ -14,15 +14,16 @@
  * An app may keep a connection open for another reason, such as in a process
  * that it forked. So each connection that goes counts as the end of one
  * request, however many are left. But when a request ends as it should, its
- * connection is also open for a moment after httpd has closed it. So what
- * counts is the smallest number of connections since the last request was
- * abandoned, and only once that was a tenth of a second ago.
+ * connection is also open for a moment after httpd has closed it. So a
+ * connection counts only if it was there at each of the last few checks, which
+ * take more than a tenth of a second.
  *
- * There is one case in which this is wrong: an app keeps a connection, and ends
- * another request during that tenth of a second. Then the connection that it
- * keeps is taken for that request, until one of the two is closed, or until
- * AppKillAfter is over. The same holds if a process that the app has forked has
- * the shared connection of that very request.
+ * This is wrong if an app keeps a connection, and ends another request before
+ * these checks. Then the connection that it keeps is taken for that request,
+ * until one of the two is closed, or until AppKillAfter is over. The same holds
+ * if a process that the app has forked has the shared connection of that very
+ * request. It is also wrong if other requests just end at each of these checks.
+ * Then the first check at which none does so counts as the end of one.
  *
  * If this kernel cannot list connections, or the app has bound its socket under
  * another name, the requests count as ended at once. Then the process gets

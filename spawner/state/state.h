@@ -100,17 +100,18 @@ typedef struct {
                                it has got its signal */
 } process_slot_t;
 
+/** Checks at which a connection has to be there, to count when it goes. */
+#define ABANDONED_CHECKS 4
+
 /** Of abandoned.c: requests for which no client waits. */
 typedef struct {
-    uint32_t requests;    /**< how many */
-    uint32_t waiting;     /**< other requests, for a process of its app */
-    uint32_t connections; /**< the smallest number of any check since
-                               `requests` rose */
-    uint32_t counted;     /**< connections found during a check */
-    int64_t settles_at;   /**< us: from then on `connections` counts; 0: no
-                               check since `requests` rose */
-    int64_t counted_at;   /**< us: when that was */
-    int64_t pause;        /**< us: from then to the next check */
+    uint32_t requests; /**< how many */
+    uint32_t waiting;  /**< other requests, for a process of its app */
+    uint32_t counted;  /**< connections found during a check */
+    uint32_t last[ABANDONED_CHECKS]; /**< what the last checks found; 0: no
+                                           check since `requests` was 0 */
+    int64_t counted_at;              /**< us: when that was */
+    int64_t pause;                   /**< us: from then to the next check */
 } process_abandoned_t;
 
 /** Of connection_cut.c. */

@@ -22,6 +22,7 @@
 static spawner_t *spawner;
 static process_t p[APPS];
 static int looks, ended, reason;
+static apr_status_t told = APL_EIDLE; /* of what has ended */
 static uint32_t left, at_once; /* connections; requests that ended together */
 
 process_t *__wrap_socket_owner_find(const spawner_t *s,
@@ -62,7 +63,7 @@ apr_status_t __wrap_apl_timeouts_end_abandoned(apl_pool_t *pool, uint64_t id,
     ended++;
     if (n > at_once)
         at_once = n;
-    return APL_EIDLE;
+    return told;
 }
 
 static int begin(void **state)
@@ -79,6 +80,7 @@ static int begin(void **state)
     }
     looks = ended = reason = 0;
     left = at_once = 0;
+    told = APL_EIDLE;
     return 0;
 }
 
@@ -155,6 +157,13 @@ static void a_kernel_without_dumps_ends_all(void **state)
     assert_true(ended > 0);
 }
 
+/* Checks of the next second find this many connections. */
+static void find(uint32_t n)
+{
+    left = n;
+    pass(SECOND);
+}
+
 /* httpd closes its end of a connection first, also after a request that ends
  * as it should. So for a moment there is one more connection. */
 static void a_request_that_just_ends_is_not_abandoned(void **state)
@@ -162,10 +171,11 @@ static void a_request_that_just_ends_is_not_abandoned(void **state)
     (void)state;
     abandoned_note(&p[0], 2, 0);
     left = 3;
-    while (looks == 0)
-        pass(MS);
-    left = 1;
-    pass(SECOND);
+    pass(61 * MS);
+    assert_int_equal(looks, 3);
+    find(2);
+    assert_int_equal(ended, 0);
+    find(1);
     assert_true(ended > 0);
     assert_int_equal(at_once, 1);
 }
@@ -174,27 +184,66 @@ static void nor_is_one_that_ends_later(void **state)
 {
     (void)state;
     abandoned_note(&p[0], 1, 0);
-    left = 1;
-    pass(SECOND);
-    left = 2;
-    pass(2 * SECOND);
-    left = 1;
-    pass(2 * SECOND);
+    find(1);
+    find(1);
+    find(2);
+    find(1);
+    find(1);
     assert_int_equal(ended, 0);
 }
 
-/* A process that the app has forked may keep one. */
+/* A process that the app has forked may keep one, from the beginning or since
+ * then. */
 static void one_of_those_that_lasted_has_ended(void **state)
 {
     (void)state;
     abandoned_note(&p[0], 1, 0);
-    left = 2;
-    pass(SECOND);
+    find(2);
     assert_int_equal(ended, 0);
-    left = 1;
-    pass(2 * SECOND);
+    find(1);
     assert_int_equal(ended, 1);
+    abandoned_note(&p[0], 1, 0);
+    find(1);
+    for (looks = 0; looks < ABANDONED_CHECKS;)
+        find(2);
+    assert_int_equal(ended, 1);
+    find(1);
+    find(1);
+    assert_int_equal(ended, 2);
     assert_int_equal(at_once, 1);
+}
+
+/* What was counted before does not count for the next one. */
+static void the_first_one_after_a_while(void **state)
+{
+    (void)state;
+    abandoned_note(&p[0], 1, 0);
+    find(3);
+    abandoned_note(&p[0], 0, 0);
+    abandoned_note(&p[0], 1, 0);
+    find(1);
+    assert_int_equal(ended, 0);
+}
+
+/* One has ended, and another one is abandoned before the segment was read
+ * again. It still has one. */
+static void one_follows_another(void **state)
+{
+    (void)state;
+    told = APR_SUCCESS;
+    abandoned_note(&p[0], 1, 0);
+    find(2);
+    find(1);
+    find(1);
+    assert_int_equal(ended, 1);
+    abandoned_note(&p[0], 1, 0);
+    left = 3;
+    pass(20 * MS);
+    find(2);
+    find(2);
+    assert_int_equal(ended, 1);
+    find(1);
+    assert_int_equal(ended, 2);
 }
 
 /* ---- when they are checked at once ---- */
@@ -300,6 +349,8 @@ int main(void)
         TEST(a_request_that_just_ends_is_not_abandoned),
         TEST(nor_is_one_that_ends_later),
         TEST(one_of_those_that_lasted_has_ended),
+        TEST(the_first_one_after_a_while),
+        TEST(one_follows_another),
         cmocka_unit_test(the_first_waiter_rings),
         cmocka_unit_test(an_abandoned_request_rings_if_others_wait),
         cmocka_unit_test(a_waiter_of_another_app_does_not_ring),

@@ -45,13 +45,14 @@ static int replace_registry(const spawner_t *s)
     return 0;
 }
 
-/* Was the watchdog killed since it started us? Then another watchdog has
- * started another spawner. */
+/* Was the watchdog killed since it started us, while httpd lives? Then another
+ * watchdog starts another spawner. */
 static int is_orphan(void)
 {
+    struct pollfd httpd = {CONTRACT_PARENT_FD, POLLIN, 0};
     procfs_t parent;
 
-    return procfs_read(getppid(), &parent) != 0 ||
+    return poll(&httpd, 1, 0) == 0 && procfs_read(getppid(), &parent) == 0 &&
            strncmp(parent.name, CONTRACT_WATCHDOG_PROGRAM,
                    sizeof parent.name - 1) != 0;
 }

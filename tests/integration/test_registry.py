@@ -174,7 +174,8 @@ def test_no_error_of_an_orphan(httpd: Httpd, app: App) -> None:
         fcntl.lockf(taken, fcntl.LOCK_EX)
     orphan = httpd.helper("spawner")
     kill9(watchdog)
-    line, = httpd.log.wait_for(f"spawner {orphan} ends: its watchdog is gone")
+    wait_until(lambda: not alive(orphan), "it has ended")
+    line, = httpd.log.matching(f"spawner {orphan} ends: its watchdog is gone")
     assert ":info]" in line
     taken.close()
     wait_until(lambda: httpd.spawner_now() not in (0, orphan), "another works")

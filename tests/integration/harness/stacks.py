@@ -18,18 +18,20 @@ def wait_for_end(process: "subprocess.Popen[bytes]", bound: float) -> None:
         process.wait(min(bound, LATE))
     except subprocess.TimeoutExpired:
         for pid in (process.pid, *procs.children_at_once(process.pid)):
-            print(f"---- {pid}: {procs.command(pid)}\n{stacks(pid)}")
+            command = procs.command(pid)
+            if "apppool-" not in command:
+                print(f"---- {pid}: {command}\n{stacks(pid)}")
         process.wait(max(0.0, bound - LATE))
 
 
 def stacks(pid: int) -> str:
     """The stack of each thread, or at least where in the kernel it waits."""
     program = shutil.which("eu-stack")
-    if program is None or procs.is_sunk(pid):
+    if program is None or "D" in procs.threads(pid):
         return ", ".join(procs.waits(pid))
     try:
         return subprocess.run(
-            [program, "-p", str(pid)], text=True, errors="replace", timeout=20,
+            [program, "-p", str(pid)], text=True, errors="replace", timeout=5,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
     except subprocess.TimeoutExpired:
         return "eu-stack did not end"

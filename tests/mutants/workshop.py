@@ -17,7 +17,7 @@ from typing import Iterator
 TOP = Path(__file__).resolve().parents[2]
 BUILD = TOP / "build"
 BOUND = 300  # s: a test that runs for longer is hung
-SLOWER = 10  # or this multiple of its time without a mutant
+SLOWER = 4  # or this multiple of its time without a mutant
 HASTE = 15  # s; but at least this long
 CRASH = "tests/crash/images"
 INTEGRATION = "tests/integration/"

@@ -44,7 +44,8 @@ def test_stop_and_start(httpd: Httpd) -> None:
 
 def all_serve(httpd: Httpd, app: App) -> None:
     """Wait until each process has served a visit that began now. A client of
-    memcached leaves alone for a while what has failed twice in a row."""
+    memcached leaves alone for a while what has failed twice in a row. There
+    are no more processes than visitors, so none is idle for long."""
     def served() -> dict[int, int]:
         return {one["pid"]: one["processed"]
                 for one in httpd.group(app)["processes"]}
@@ -63,7 +64,7 @@ def test_recipe(httpd: Httpd, name: str) -> None:
     httpd.log.expect(sentences.SPAWNER_KILLED, sentences.WATCHDOG_KILLED,
                      sentences.STORE_KILLED,
                      r"shop\[\d+\]> PHP Warning:  session_\w+\(\): ")
-    app = site(httpd, name, "AppStore 64M")
+    app = site(httpd, name, "AppStore 64M", "MaxInstances 2")
     httpd.start()
     club = Club(httpd)
     restart_under_load(httpd, app, club.visit)

@@ -406,6 +406,7 @@ spawner_sources = \
 	spawner/output/to_syslog.c \
 	spawner/shared/parking.c \
 	spawner/shared/userdb.c \
+	spawner/control/listener.c \
 	spawner/control/user_sockets.c \
 	spawner/common/clear_runtime_dir.c \
 	spawner/shared/env_name.c \

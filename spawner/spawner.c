@@ -286,9 +286,8 @@ static int begin(spawner_t *s)
     rv = attach(s);
     if (rv != 0)
         return rv;
-    if (!s->stopping && control_open(s) != 0)
-        log_line(LOG_ERROR, "%s/%s cannot be made: %s", s->rt.dir,
-                 CONTRACT_CONTROL, strerror(errno));
+    if (!s->stopping)
+        control_begin(s);
     s->figures = store_figures_map(CONTRACT_FIGURES_FD);
     watch_descriptors(s);
     store_log_open(s);

@@ -8,14 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "shm/view/report.h"
 #include "spawner/control/status_job.h"
 #include "spawner/shared/privilege.h"
 #include "spawner/state/guarded_socket.h"
+#include "spawner/control/listener.h"
 #include "spawner/control/user_sockets.h"
 #include "spawner/control/command_list.h"
 
@@ -36,7 +35,8 @@ typedef struct {
     size_t size, sent;
 } client_t;
 
-static loop_source_t listener = {-1, NULL, NULL};
+static listener_t listener = LISTENER_NONE;
+static int64_t open_at = INT64_MAX; /* us: a socket is missing; try then */
 static client_t clients[CLIENTS];
 
 static void drop(client_t *c)
@@ -198,8 +198,8 @@ static client_t *find_place(const command_client_t *user)
 static int is_welcome(const loop_source_t *from, const command_client_t *user)
 {
     return user->is_root ||
-           (from == &listener ? user->is_httpd
-                              : user_sockets_owner(from) == user->uid);
+           (from == &listener.source ? user->is_httpd
+                                     : user_sockets_owner(from) == user->uid);
 }
 
 static void accept_client(void *owner, uint32_t events)
@@ -270,6 +270,35 @@ static void begin_next(spawner_t *s)
         give(s, NULL, 0);
 }
 
+/* ---- the sockets ---- */
+
+void control_configure(spawner_t *s)
+{
+    char path[LISTENER_PATH];
+    int missing;
+
+    snprintf(path, sizeof path, "%s/%s", s->rt.dir, CONTRACT_CONTROL);
+    missing =
+        listener_open(&listener, path, (uid_t)-1, CLIENTS, accept_client) != 0;
+    if (geteuid() == 0 && lchown(path, s->rt.uid, s->rt.gid) != 0) {
+        /* The socket stays root's. */
+    }
+    missing |= user_sockets_configure(s, accept_client) != 0;
+    open_at = missing ? s->now + SECOND : INT64_MAX;
+}
+
+void control_begin(spawner_t *s)
+{
+    int i;
+
+    for (i = 0; i < CLIENTS; i++)
+        clients[i].source.fd = -1;
+    user_sockets_begin(s);
+    control_configure(s);
+}
+
+/* ---- the loop ---- */
+
 void control_tick(spawner_t *s)
 {
     client_t *c;
@@ -281,41 +310,7 @@ void control_tick(spawner_t *s)
             state_wake(s, c->until);
     }
     begin_next(s);
-}
-
-/* ---- the socket ---- */
-
-void control_configure(spawner_t *s)
-{
-    struct sockaddr_un at;
-
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", s->rt.dir,
-             CONTRACT_CONTROL);
-    if (geteuid() == 0 && lchown(at.sun_path, s->rt.uid, s->rt.gid) != 0) {
-        /* The socket stays root's. */
-    }
-    user_sockets_configure(s, accept_client);
-}
-
-int control_open(spawner_t *s)
-{
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-    int i, fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    for (i = 0; i < CLIENTS; i++)
-        clients[i].source.fd = -1;
-    if (fd < 0)
-        return -1;
-    guarded_socket_begin(fd);
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/%s", s->rt.dir,
-             CONTRACT_CONTROL);
-    unlink(at.sun_path);
-    if (bind(fd, (struct sockaddr *)&at, sizeof at) != 0 ||
-        chmod(at.sun_path, 0600) != 0 || listen(fd, CLIENTS) != 0) {
-        close(fd);
-        return -1;
-    }
-    user_sockets_begin(s);
-    control_configure(s);
-    return loop_add(&listener, fd, EPOLLIN, accept_client, &listener);
+    if (!s->stopping && s->now >= open_at)
+        control_configure(s);
+    state_wake(s, open_at);
 }

@@ -13,6 +13,7 @@
  * control.sock is for root and httpd's user. Each user of apps has a socket
  * (user_sockets.h).
  *
+ * Errors: a socket that cannot be made is tried again each second (listener.h).
  * Trust: SO_PEERCRED says which user the client is. The connection of a
  *        client that is neither root nor the user of the socket is closed,
  *        whatever the mode of the socket is.
@@ -22,14 +23,15 @@
 
 #include "spawner/state/state.h"
 
-/** Bind and listen. @return 0, or -1 with errno */
-int control_open(spawner_t *s);
+/** A new spawner: make its sockets, and remove those of the last one. */
+void control_begin(spawner_t *s);
 
 /** Give the socket to httpd's user. The app table names that user. Make the
  * sockets of the users of apps. */
 void control_configure(spawner_t *s);
 
-/** Drop clients that are too slow, and begin the next response. */
+/** Drop clients that are too slow, and begin the next response. Try again to
+ * make the sockets that are missing. */
 void control_tick(spawner_t *s);
 
 #endif

@@ -5,63 +5,49 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include "spawner/common/log.h"
-#include "spawner/shared/privilege.h"
 #include "spawner/common/remove_tree.h"
+#include "spawner/control/listener.h"
+#include "spawner/shared/privilege.h"
 #include "spawner/state/guarded_socket.h"
 
 #define BACKLOG 4
 
 typedef struct usersock {
     struct usersock *next;
-    loop_source_t source;
+    listener_t listener;
     uid_t uid;
     int wanted; /* the new table has this user */
 } usersock_t;
+
+typedef struct {
+    char at[LISTENER_PATH];
+} path_t;
 
 static usersock_t *all;
 
 void user_sockets_begin(const spawner_t *s)
 {
     remove_tree(s->rt.fd, CONTRACT_USERS);
-    if (mkdirat(s->rt.fd, CONTRACT_USERS, 0711) != 0 ||
-        fchmodat(s->rt.fd, CONTRACT_USERS, 0711, 0) != 0)
-        log_line(LOG_WARN, "%s/%s cannot be made: %s", s->rt.dir,
-                 CONTRACT_USERS, strerror(errno));
 }
 
-static struct sockaddr_un address(const spawner_t *s, uid_t uid)
+/* @return 0, or -1 with errno */
+static int make_directory(const spawner_t *s)
 {
-    struct sockaddr_un at = {.sun_family = AF_UNIX};
-
-    snprintf(at.sun_path, sizeof at.sun_path, "%s/" CONTRACT_USERS "/%u",
-             s->rt.dir, (unsigned)uid);
-    return at;
-}
-
-/* The mode is set before it listens, so no client can connect too early.
- * @return descriptor, or -1 */
-static int make_socket(const spawner_t *s, uid_t uid)
-{
-    struct sockaddr_un at = address(s, uid);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-    if (fd < 0)
+    if (mkdirat(s->rt.fd, CONTRACT_USERS, 0711) != 0 && errno != EEXIST)
         return -1;
-    guarded_socket_begin(fd);
-    unlink(at.sun_path);
-    if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
-        chmod(at.sun_path, 0600) == 0 &&
-        lchown(at.sun_path, uid, (gid_t)-1) == 0 && listen(fd, BACKLOG) == 0)
-        return fd;
-    close(fd);
-    return -1;
+    return fchmodat(s->rt.fd, CONTRACT_USERS, 0711, 0);
+}
+
+static path_t path_of(const spawner_t *s, uid_t uid)
+{
+    path_t path;
+
+    snprintf(path.at, sizeof path.at, "%s/" CONTRACT_USERS "/%u", s->rt.dir,
+             (unsigned)uid);
+    return path;
 }
 
 static usersock_t *find(uid_t uid)
@@ -77,30 +63,37 @@ uid_t user_sockets_owner(const loop_source_t *source)
 {
     const usersock_t *u;
 
-    for (u = all; u && &u->source != source; u = u->next)
+    for (u = all; u && &u->listener.source != source; u = u->next)
         ;
     return u ? u->uid : USERDB_NOBODY;
 }
 
-static void want(spawner_t *s, uid_t uid, loop_ready_t *accept)
+/* @return NULL: there is no memory */
+static usersock_t *add(uid_t uid)
 {
-    usersock_t *u = find(uid);
-    int fd;
+    usersock_t *u = calloc(1, sizeof *u);
 
-    if (!u) {
-        u = calloc(1, sizeof *u);
-        fd = u ? make_socket(s, uid) : -1;
-        if (fd < 0 || loop_add(&u->source, fd, EPOLLIN, accept, &u->source)) {
-            log_line(LOG_WARN, "%s/" CONTRACT_USERS "/%u cannot be made: %s",
-                     s->rt.dir, (unsigned)uid, strerror(errno));
-            free(u);
-            return;
-        }
-        u->uid = uid;
-        u->next = all;
-        all = u;
-    }
+    if (!u)
+        return NULL;
+    u->listener = (listener_t)LISTENER_NONE;
+    u->uid = uid;
+    u->next = all;
+    all = u;
+    return u;
+}
+
+/* @return 0; -1: the socket is missing */
+static int want(const spawner_t *s, uid_t uid, loop_ready_t *accept)
+{
+    path_t path = path_of(s, uid);
+    usersock_t *u = find(uid);
+
+    if (!u && (u = add(uid)) == NULL)
+        return -1;
     u->wanted = 1;
+    if (u->listener.source.fd < 0 && make_directory(s) != 0)
+        return listener_failed(&u->listener, path.at, errno);
+    return listener_open(&u->listener, path.at, uid, BACKLOG, accept);
 }
 
 static void drop_unwanted(const spawner_t *s)
@@ -114,21 +107,23 @@ static void drop_unwanted(const spawner_t *s)
             continue;
         }
         *at = u->next;
-        unlink(address(s, u->uid).sun_path);
-        guarded_socket_drop(&u->source);
+        unlink(path_of(s, u->uid).at);
+        guarded_socket_drop(&u->listener.source);
         free(u);
     }
 }
 
-void user_sockets_configure(spawner_t *s, loop_ready_t *accept)
+int user_sockets_configure(const spawner_t *s, loop_ready_t *accept)
 {
+    int missing = 0;
     uint32_t i;
 
     for (i = 0; geteuid() == 0 && i < s->table->n; i++) {
         uid_t uid = s->table->apps[i].uid;
 
         if (uid != 0 && uid != USERDB_NOBODY && uid != s->rt.uid)
-            want(s, uid, accept);
+            missing |= want(s, uid, accept);
     }
     drop_unwanted(s);
+    return missing;
 }

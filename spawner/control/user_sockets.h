@@ -9,7 +9,8 @@
  * may change its mode, so the spawner also checks which user connects
  * (user_sockets_owner()).
  *
- * Errors: a socket that cannot be made is missing, and the log says so.
+ * Errors: a socket that cannot be made is missing, and the log says so
+ *         (listener.h).
  * Crash:  the next spawner removes them all and makes its own.
  * Trust:  the directory is root's. A socket belongs to its user. This user may
  *         connect to it and cannot remove it.
@@ -23,8 +24,9 @@
  * Make a socket for each user of the app table, except root and httpd's user.
  * Remove all other sockets.
  * @param accept called with the socket's loop_source_t as its owner
+ * @return 0; -1: one is missing. Call this again later
  */
-void user_sockets_configure(spawner_t *s, loop_ready_t *accept);
+int user_sockets_configure(const spawner_t *s, loop_ready_t *accept);
 
 /** The user of a socket. @param source the owner that `accept` was called with
  * @return USERDB_NOBODY: it is none of these sockets */

@@ -210,7 +210,8 @@ static void call(spawner_t *s, const uint8_t *data, size_t size, size_t chunk)
     json_t *o;
 
     if (!at.sun_path[0]) {
-        must(loop_open() == 0 && control_open(s) == 0);
+        must(loop_open() == 0);
+        control_begin(s);
         strcpy(at.sun_path, s->rt.dir);
         strcat(at.sun_path, "/" CONTRACT_CONTROL);
     }

@@ -1,8 +1,11 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Full disks."""
 import errno
+import os
 import re
+from contextlib import ExitStack
 from pathlib import Path
+from pwd import getpwnam
 
 import pytest
 
@@ -12,6 +15,8 @@ from harness.places import can_mount, mounted
 from harness.procs import kill9
 from harness.wait import wait_until
 
+OWNER = "games"  # every Debian has this user, and no person uses it
+USER = f"c/{getpwnam(OWNER).pw_uid}"  # its control socket
 pytestmark = pytest.mark.skipif(not can_mount(), reason="mount is denied")
 
 
@@ -159,3 +164,33 @@ def test_no_more_files(httpd: Httpd) -> None:
     wait_until(lambda: httpd.get("/pid", "blog").status == 200, "recovers")
     assert httpd.pids(app) == [pid]
     wait_until(lambda: httpd.ctl("check").returncode == 0, "ctl works")
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("missing", [["control.sock", "c", USER], ["c", USER]])
+def test_no_control_sockets(httpd: Httpd, missing: list[str]) -> None:
+    """A spawner that begins has no room for its sockets. It makes them as soon
+    as there is room, and the log has one line about each."""
+    httpd.log.expect(r"spawner \d+ (ended|died)", "cannot be made")
+    disk = Disk(httpd)
+    httpd.app("shop", f"AppUser {OWNER}")
+    httpd.start()
+    wait_until(lambda: httpd.ctl("check").returncode == 0, "it is up")
+    before = httpd.helper("spawner")
+    with ExitStack() as kept:
+        # An old file uses an inode as long as somebody has it open.
+        for name in missing:
+            path = disk.see(disk.runtime / name)
+            kept.callback(os.close, os.open(path, os.O_PATH))
+        disk.fill_inodes()
+        kill9(before)
+        httpd.log.wait_for(rf"/{USER} cannot be made: No space.*each second")
+        works = "control.sock" not in missing
+        assert (httpd.ctl("check").returncode == 0) == works
+    disk.free()
+    sockets = [name for name in missing if name != "c"]
+    for name in sockets:
+        httpd.log.wait_for(f"control socket .*/{name} is made")
+    assert httpd.ctl("check").returncode == 0
+    assert disk.see(disk.runtime / USER).stat().st_uid == getpwnam(OWNER).pw_uid
+    assert len(httpd.log.matching("socket .* cannot be made")) == len(sockets)

@@ -26,7 +26,8 @@ static const char *const directories[] = {".nvm",
                                           VERSIONS "v20.9.0",
                                           VERSIONS "v20.20.2",
                                           VERSIONS "v20.20", /* none of nvm's */
-                                          VERSIONS "v22.1.0-rc1"};
+                                          VERSIONS "v22.1.0-rc1",
+                                          VERSIONS "v23.1"};
 #define N (sizeof directories / sizeof *directories)
 
 static char home[TEMPORARY_MAX];
@@ -107,6 +108,7 @@ static void a_file_names_the_version(void **state)
         {"lts/iron", "v20.9.0"},
         {"default", "v20.9.0"},
         {"22", NULL},
+        {"23", NULL},
         {"2", NULL},
         {"20.9.1", NULL},
         {"20.x", NULL},

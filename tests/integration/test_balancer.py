@@ -12,6 +12,10 @@ from harness.wait import wait_until
 
 Balancer = Union[Haproxy, HttpdBalancer]
 
+# s between two requests of a client. Most of the time, a test waits for the
+# checks of the balancer, and two httpds and an app work on each request.
+PAUSE = 0.1
+
 
 @pytest.fixture(params=["haproxy", "httpd"])
 def balancer(request: pytest.FixtureRequest, hosts: list[Httpd]
@@ -57,7 +61,7 @@ def test_upgrade_one_host_after_the_other(hosts: list[Httpd],
                                           balancer: Balancer) -> None:
     """Each host is taken out, stopped, configured anew and started, under load.
     No request fails."""
-    with Threads(balancer, HOST, 8, kept=4) as clients:
+    with Threads(balancer, HOST, 8, kept=4, pause=PAUSE) as clients:
         for host in hosts:
             for one in hosts:
                 serves(one)
@@ -81,7 +85,7 @@ def test_out_and_in(hosts: list[Httpd], balancer: Balancer) -> None:
     """A host that is out keeps its processes, through a graceful restart, too,
     and is back without a start."""
     host = hosts[0]
-    with Threads(balancer, HOST, 4, kept=2) as clients:
+    with Threads(balancer, HOST, 4, kept=2, pause=PAUSE) as clients:
         serves(host)
         assert host.ctl("out").returncode == 0
         leaves(host, balancer, clients)

@@ -59,13 +59,14 @@ die() { printf '%s: %s\n' "$0" "$*" >&2; exit 1; }
 updated= # the lists of packages, by this shell
 # install_packages PACKAGE...: install those that are missing.
 install_packages() {
-    local package state missing=()
+    local package installed missing=()
     local patient="-o Acquire::Retries=3 -o DPkg::Lock::Timeout=600"
     command -v dpkg-query >/dev/null ||
         die "this is no Debian: install by hand what ./configure asks for"
+    installed=" $(dpkg-query -W -f '${Package}=${db:Status-Status} ' "$@" \
+        2>/dev/null)"
     for package; do
-        state=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)
-        [ "$state" = installed ] || missing+=("$package")
+        [[ $installed == *" $package=installed "* ]] || missing+=("$package")
     done
     [ ${#missing[@]} -eq 0 ] && return 0
     [ "$(id -u)" = 0 ] || die "not root, so install first: ${missing[*]}"

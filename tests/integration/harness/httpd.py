@@ -12,6 +12,7 @@ from typing import Any, Optional
 
 from harness import cgroups, config, leftovers, procs, sanitizer, stacks
 from harness.client import Connection, Pending, Response, fetch
+from harness.compiled import put_compiled
 from harness.config import App
 from harness.errorlog import ErrorLog
 from harness.places import APPS, BUILD, CTL, LOGS, MODULE, httpd_program
@@ -63,17 +64,16 @@ class Httpd:
         return self.command_of("app.py")
 
     def program(self, name: str) -> Path:
-        """A copy of a file or directory of apps/ that users of apps may read,
-        with the modules that it may import beside it."""
+        """A copy of a file or directory of apps/ that users of apps may read.
+        A Python program is compiled."""
         place = self.dir / "apps"
         place.mkdir(exist_ok=True)
-        if (APPS / name).is_dir():
-            if not (place / name).exists():
-                shutil.copytree(APPS / name, place / name)
-            return place / name
-        for one in [name] if name == "app.py" else os.listdir(APPS):
-            if (APPS / one).is_file() and not (place / one).exists():
-                shutil.copy(APPS / one, place / one)
+        if name.endswith(".py"):
+            return put_compiled(name, place)
+        if (APPS / name).is_file():
+            shutil.copy(APPS / name, place / name)
+        elif not (place / name).exists():
+            shutil.copytree(APPS / name, place / name)
         return place / name
 
     def command_of(self, program: str) -> str:

@@ -605,6 +605,7 @@ unit_tests = \
 	tests/unit/place_above_limit \
 	tests/unit/alert \
 	tests/unit/alive \
+	tests/unit/control_sockets \
 	tests/unit/status_job \
 	tests/unit/approot_owner \
 	tests/unit/audit \

@@ -280,9 +280,7 @@ void control_configure(spawner_t *s)
     snprintf(path, sizeof path, "%s/%s", s->rt.dir, CONTRACT_CONTROL);
     missing =
         listener_open(&listener, path, (uid_t)-1, CLIENTS, accept_client) != 0;
-    if (geteuid() == 0 && lchown(path, s->rt.uid, s->rt.gid) != 0) {
-        /* The socket stays root's. */
-    }
+    missing |= geteuid() == 0 && lchown(path, s->rt.uid, s->rt.gid) != 0;
     missing |= user_sockets_configure(s, accept_client) != 0;
     open_at = missing ? s->now + SECOND : INT64_MAX;
 }
@@ -310,7 +308,9 @@ void control_tick(spawner_t *s)
             state_wake(s, c->until);
     }
     begin_next(s);
-    if (!s->stopping && s->now >= open_at)
+    if (s->stopping)
+        return;
+    if (s->now >= open_at)
         control_configure(s);
     state_wake(s, open_at);
 }

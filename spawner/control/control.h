@@ -26,8 +26,8 @@
 /** A new spawner: make its sockets, and remove those of the last one. */
 void control_begin(spawner_t *s);
 
-/** Give the socket to httpd's user. The app table names that user. Make the
- * sockets of the users of apps. */
+/** Make the sockets that are missing: control.sock, which httpd's user gets, and
+ * those of the users of apps. The app table names all of them. */
 void control_configure(spawner_t *s);
 
 /** Drop clients that are too slow, and begin the next response. Try again to

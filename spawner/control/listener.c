@@ -59,7 +59,7 @@ int listener_open(listener_t *l, const char *path, uid_t user, int backlog,
     if (fd < 0 || loop_add(&l->source, fd, EPOLLIN, accept, &l->source) != 0)
         return listener_failed(l, path, errno);
     if (l->failed)
-        log_line(LOG_INFO, "the control socket %s is made", path);
+        log_line(LOG_NOTICE, "the control socket %s is made", path);
     l->failed = 0;
     return 0;
 }

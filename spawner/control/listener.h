@@ -7,8 +7,8 @@
  * Errors: a socket that cannot be made, on a full disk for example, is logged
  *         once. Its owner calls listener_open() again each second, and the log
  *         says when it is there.
- * Crash:  the path stays. listener_open() of the next spawner removes it.
- * Trust:  the directory is root's.
+ * Crash:  the path stays. The next spawner removes it.
+ * Trust:  the directory belongs to the spawner's user.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_LISTENER_H
 #define APPPOOL_SPAWNER_CONTROL_LISTENER_H

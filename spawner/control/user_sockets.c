@@ -90,6 +90,8 @@ static int want(const spawner_t *s, uid_t uid, loop_ready_t *accept)
 
     if (!u && (u = add(uid)) == NULL)
         return -1;
+    if (u->wanted) /* by another app, too */
+        return u->listener.source.fd >= 0 ? 0 : -1;
     u->wanted = 1;
     if (u->listener.source.fd < 0 && make_directory(s) != 0)
         return listener_failed(&u->listener, path.at, errno);

@@ -10,7 +10,7 @@
  * (user_sockets_owner()).
  *
  * Errors: a socket that cannot be made is missing, and the log says so
- *         (listener.h).
+ *         (listener.h), unless there is no memory.
  * Crash:  the next spawner removes them all and makes its own.
  * Trust:  the directory is root's. A socket belongs to its user. This user may
  *         connect to it and cannot remove it.

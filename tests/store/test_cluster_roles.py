@@ -158,7 +158,7 @@ def test_no_client_of_a_slave_over_tcp(cluster: ByHand) -> None:
             with two.host.connect(address, MEMCACHE, 40) as connection:
                 connection.sendall(b"version\r\n")
                 assert is_closed(connection)
-        except ConnectionRefusedError:
+        except ConnectionError:
             pass
     with of(two).connect() as connection:
         assert ask(connection, b"version\r\n").startswith(b"VERSION")

@@ -54,7 +54,7 @@ class TcpStore(Store):
     def is_open(self, port: int) -> bool:
         try:
             socket.create_connection(("127.0.0.1", port), PATIENCE).close()
-        except ConnectionRefusedError:
+        except ConnectionError:  # refused; or reset, while it is closed
             return False
         return True
 

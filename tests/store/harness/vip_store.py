@@ -28,6 +28,6 @@ class VipStore(Store):
     def is_open(self, port: int) -> bool:
         try:
             self.tcp(port).close()
-        except ConnectionRefusedError:
+        except ConnectionError:
             return False
         return True

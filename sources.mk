@@ -201,6 +201,7 @@ module_sources = \
 	mod_apppool/backend/fcgi_parser.c \
 	mod_apppool/backend/fcgi_request.c \
 	mod_apppool/backend/fcgi_response.c \
+	mod_apppool/backend/response_parts.c \
 	mod_apppool/backend/fcgi_sending.c \
 	mod_apppool/backend/fcgi_stderr.c \
 	mod_apppool/backend/uwsgi_head.c \

@@ -119,7 +119,7 @@ static int send_all(apppool_fcgi_t *fcgi)
     ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, fcgi->r,
                   "apppool: %s: the request body was not received",
                   fcgi->label);
-    return fcgi->response.passed
+    return fcgi->response.parts.passed
                ? AP_FILTER_ERROR
                : ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
 }
@@ -129,7 +129,7 @@ static int send_all(apppool_fcgi_t *fcgi)
 /* @return GO_ON, or what the handler is to return */
 static int pass_on(apppool_fcgi_t *fcgi)
 {
-    int status = apppool_fcgi_response_pass(&fcgi->response, fcgi->r);
+    int status = apppool_response_parts_pass(&fcgi->response.parts, fcgi->r);
 
     return status == OK ? GO_ON : status;
 }
@@ -281,7 +281,7 @@ static int may_flush(const apppool_fcgi_t *fcgi)
 {
     return fcgi->sending.kind != APPPOOL_FCGI_STREAMED ||
            fcgi->sending.body.ended || fcgi->sending.out.hung_up ||
-           fcgi->response.size <= FLUSHED;
+           fcgi->response.parts.size <= FLUSHED;
 }
 
 /* How long may it take until the next part or the end of the response comes?

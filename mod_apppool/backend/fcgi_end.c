@@ -52,14 +52,14 @@ int apppool_fcgi_end_early(apppool_fcgi_t *fcgi, int status)
 {
     if (fcgi->parser.stdout_ended)
         return apppool_fcgi_end_response(fcgi);
-    return fcgi->response.passed ? AP_FILTER_ERROR : status;
+    return fcgi->response.parts.passed ? AP_FILTER_ERROR : status;
 }
 
 int apppool_fcgi_end_wrong(const apppool_fcgi_t *fcgi)
 {
     SAY(fcgi, 0, "%s sends wrong FastCGI: %s %u", fcgi->label,
         fcgi->parser.wrong, fcgi->parser.wrong_number);
-    return fcgi->response.passed ? AP_FILTER_ERROR : HTTP_BAD_GATEWAY;
+    return fcgi->response.parts.passed ? AP_FILTER_ERROR : HTTP_BAD_GATEWAY;
 }
 
 int apppool_fcgi_end_stray(apppool_fcgi_t *fcgi)
@@ -79,7 +79,7 @@ static int end_refused(const apppool_fcgi_t *fcgi)
 
     SAY(fcgi, 0, "%s refuses the request: %s (FastCGI's status %u)",
         fcgi->label, apppool_fcgi_parser_refusal(&fcgi->parser), status);
-    if (fcgi->response.passed)
+    if (fcgi->response.parts.passed)
         return AP_FILTER_ERROR;
     return status == FCGI_OVERLOADED ? HTTP_SERVICE_UNAVAILABLE
                                      : HTTP_BAD_GATEWAY;
@@ -121,7 +121,7 @@ int apppool_fcgi_end_connection(apppool_fcgi_t *fcgi, int error)
 
 int apppool_fcgi_end_silent(apppool_fcgi_t *fcgi, int status)
 {
-    if (fcgi->response.passed && !fcgi->parser.stdout_ended)
+    if (fcgi->response.parts.passed && !fcgi->parser.stdout_ended)
         SAY(fcgi, 0, "%s was silent for too long within its response",
             fcgi->label);
     return apppool_fcgi_end_early(fcgi, status);

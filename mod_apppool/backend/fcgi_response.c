@@ -5,11 +5,8 @@
 #include <http_config.h>
 #include <http_log.h>
 #include <http_protocol.h>
-#include <http_request.h>
-#include <util_filter.h>
 #include <util_script.h>
 
-#include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/backend/uwsgi_head.h"
 
 APLOG_USE_MODULE(apppool);
@@ -35,16 +32,6 @@ static apr_size_t find_end(apppool_fcgi_response_t *response, const char *bytes,
             response->is_in_line = bytes[i] != '\n';
     }
     return 0;
-}
-
-/* httpd's page in place of the app's error. */
-static int is_overridden(request_rec *r)
-{
-    proxy_dir_conf *conf =
-        ap_get_module_config(r->per_dir_config, apppool_proxy.proxy_module);
-
-    return ap_is_initial_req(r) &&
-           apppool_proxy.ap_proxy_should_override(conf, r->status);
 }
 
 /* httpd has found that the client already has this response, or does not want
@@ -81,17 +68,12 @@ static int read_header(apppool_fcgi_response_t *response, request_rec *r)
         if (status == HTTP_PRECONDITION_FAILED)
             apr_table_unset(r->headers_out, "Content-Length");
         r->status = status;
-        response->drops = 1;
+        response->parts.drops = 1;
         return OK;
     }
     if (status != OK)
         return HTTP_BAD_GATEWAY;
-    if (is_overridden(r)) {
-        apr_table_setn(r->notes, "proxy-error-override", "1");
-        response->overridden = r->status;
-        response->drops = 1;
-        r->status = HTTP_OK;
-    }
+    apppool_response_parts_override(&response->parts, r);
     return OK;
 }
 
@@ -117,15 +99,6 @@ static int add_header(apppool_fcgi_response_t *response, request_rec *r,
 
 /* ---- the body ---- */
 
-static apr_bucket_brigade *body_of(apppool_fcgi_response_t *response,
-                                   request_rec *r)
-{
-    if (!response->body)
-        response->body =
-            apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    return response->body;
-}
-
 int apppool_fcgi_response_add(apppool_fcgi_response_t *response, request_rec *r,
                               const char *bytes, apr_size_t n)
 {
@@ -134,59 +107,24 @@ int apppool_fcgi_response_add(apppool_fcgi_response_t *response, request_rec *r,
 
     if (!response->has_header)
         status = add_header(response, r, bytes, n, &used);
-    response->size += (apr_off_t)(n - used);
-    if (status == OK && n > used && !response->drops)
-        APR_BRIGADE_INSERT_TAIL(
-            body_of(response, r),
-            apr_bucket_transient_create(bytes + used, n - used,
-                                        r->connection->bucket_alloc));
+    if (status == OK)
+        apppool_response_parts_add(&response->parts, r, bytes + used, n - used);
     return status;
-}
-
-/* ---- to the client ---- */
-
-static int pass(apppool_fcgi_response_t *response, request_rec *r)
-{
-    apr_status_t rv;
-
-    response->passed = 1;
-    rv = ap_pass_brigade(r->output_filters, response->body);
-    apr_brigade_cleanup(response->body);
-    return rv == APR_SUCCESS ? OK : AP_FILTER_ERROR;
-}
-
-int apppool_fcgi_response_pass(apppool_fcgi_response_t *response,
-                               request_rec *r)
-{
-    if (!response->body || APR_BRIGADE_EMPTY(response->body))
-        return OK;
-    response->unflushed = 1;
-    return pass(response, r);
 }
 
 int apppool_fcgi_response_flush(apppool_fcgi_response_t *response,
                                 request_rec *r)
 {
-    if (!response->has_header || response->drops ||
-        (response->passed && !response->unflushed))
-        return OK;
-    response->unflushed = 0;
-    APR_BRIGADE_INSERT_TAIL(
-        body_of(response, r),
-        apr_bucket_flush_create(r->connection->bucket_alloc));
-    return pass(response, r);
+    return response->has_header
+               ? apppool_response_parts_flush(&response->parts, r)
+               : OK;
 }
 
 int apppool_fcgi_response_end(apppool_fcgi_response_t *response, request_rec *r)
 {
-    if (!response->has_header) {
-        SAY(r, "%s has ended the request without a header of a response",
-            response->label);
-        return HTTP_BAD_GATEWAY;
-    }
-    if (response->overridden)
-        return response->overridden;
-    APR_BRIGADE_INSERT_TAIL(body_of(response, r),
-                            apr_bucket_eos_create(r->connection->bucket_alloc));
-    return pass(response, r);
+    if (response->has_header)
+        return apppool_response_parts_end(&response->parts, r);
+    SAY(r, "%s has ended the request without a header of a response",
+        response->label);
+    return HTTP_BAD_GATEWAY;
 }

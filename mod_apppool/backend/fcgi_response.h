@@ -20,6 +20,8 @@
 
 #include <httpd.h>
 
+#include "mod_apppool/backend/response_parts.h"
+
 #define APPPOOL_FCGI_RESPONSE_HEADER (128 * 1024) /**< bytes, at most */
 
 /** The caller sets the first two; the rest is zeroed. */
@@ -27,28 +29,19 @@ typedef struct {
     const char *label; /**< of the app, with the pid in brackets */
     int is_uwsgi;
     apr_bucket_brigade *head; /**< the header, so far */
-    apr_bucket_brigade *body; /**< what was not passed on yet */
     apr_size_t head_size;
     int is_in_line; /**< of the header; at its beginning: 0 */
     int has_header;
-    int drops;      /**< the body is not passed on */
-    int overridden; /**< ProxyErrorOverride: the status of the app; or 0 */
-    apr_off_t size; /**< of the body so far */
-    int passed;     /**< something was passed on */
-    int unflushed;  /**< since the last flush */
+    apppool_response_parts_t parts; /**< the body */
 } apppool_fcgi_response_t;
 
 /**
  * The next bytes.
- * @param bytes stay where they are until apppool_fcgi_response_pass()
+ * @param bytes stay where they are until apppool_response_parts_pass()
  * @return OK; HTTP_BAD_GATEWAY: this is no header, and the log says so
  */
 int apppool_fcgi_response_add(apppool_fcgi_response_t *response, request_rec *r,
                               const char *bytes, apr_size_t n);
-
-/** Pass on what there is. @return OK, or AP_FILTER_ERROR */
-int apppool_fcgi_response_pass(apppool_fcgi_response_t *response,
-                               request_rec *r);
 
 /** The app pauses. Send the client everything that has come so far.
  * @return OK, or AP_FILTER_ERROR */

@@ -195,9 +195,9 @@ module_sources = \
 	mod_apppool/backend/cgi_environment.c \
 	mod_apppool/backend/fcgi.c \
 	mod_apppool/backend/fcgi_body.c \
-	mod_apppool/backend/fcgi_connection.c \
+	mod_apppool/backend/direct_connection.c \
 	mod_apppool/backend/fcgi_end.c \
-	mod_apppool/backend/fcgi_output.c \
+	mod_apppool/backend/app_output.c \
 	mod_apppool/backend/fcgi_parser.c \
 	mod_apppool/backend/fcgi_request.c \
 	mod_apppool/backend/fcgi_response.c \

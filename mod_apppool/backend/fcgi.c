@@ -53,7 +53,7 @@ apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
                                apppool_shared_connection_t *shared,
                                int64_t deadline)
 {
-    apr_status_t rv = apppool_fcgi_connection_open(
+    apr_status_t rv = apppool_direct_connection_open(
         &fcgi->connection, endpoint, shared, deadline, fcgi->r->pool);
 
     fcgi->local = endpoint->wire.listen != APL_LISTEN_TCP;
@@ -330,7 +330,7 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
     int64_t limit = limit_of(fcgi);
     int slice = SLICE;
 
-    if (!apppool_fcgi_output_is_empty(&fcgi->sending.out))
+    if (!apppool_app_output_is_empty(&fcgi->sending.out))
         fds[0].events |= POLLOUT;
     if (fcgi->sending.waits)
         fds[1].fd = apppool_fcgi_body_descriptor(fcgi->r);

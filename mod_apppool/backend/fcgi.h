@@ -18,7 +18,7 @@
  * request. If an app ends its output and then dies or is silent, the response
  * is complete nevertheless.
  *
- * A connection may carry another request (fcgi_connection.h) if this one had no
+ * A connection may carry another request (direct_connection.h) if this one had no
  * body, all of it was sent, and END_REQUEST was the last record that came.
  *
  * Over uwsgi there are no records: a packet with the parameters, and then the

@@ -33,11 +33,11 @@ static int is_clean(const apppool_fcgi_t *fcgi)
 
 void apppool_fcgi_end_use(apppool_fcgi_t *fcgi)
 {
-    apppool_fcgi_connection_end(&fcgi->connection,
-                                is_clean(fcgi) ? APPPOOL_FCGI_CLEAN
-                                : apppool_fcgi_end_is_lost(fcgi)
-                                    ? APPPOOL_FCGI_FAILED
-                                    : APPPOOL_FCGI_CUT);
+    apppool_direct_connection_end(&fcgi->connection,
+                                  is_clean(fcgi) ? APPPOOL_CONNECTION_CLEAN
+                                  : apppool_fcgi_end_is_lost(fcgi)
+                                      ? APPPOOL_CONNECTION_FAILED
+                                      : APPPOOL_CONNECTION_CUT);
 }
 
 int apppool_fcgi_end_response(apppool_fcgi_t *fcgi)

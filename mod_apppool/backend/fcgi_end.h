@@ -15,7 +15,7 @@
 #ifndef MOD_APPPOOL_BACKEND_FCGI_END_H
 #define MOD_APPPOOL_BACKEND_FCGI_END_H
 
-#include "mod_apppool/backend/fcgi_connection.h"
+#include "mod_apppool/backend/direct_connection.h"
 #include "mod_apppool/backend/fcgi_parser.h"
 #include "mod_apppool/backend/fcgi_response.h"
 #include "mod_apppool/backend/fcgi_sending.h"
@@ -27,7 +27,7 @@ typedef struct apppool_fcgi_t {
     const char *label;
     int is_uwsgi;
     int local; /* over a Unix socket */
-    apppool_fcgi_connection_t connection;
+    apppool_direct_connection_t connection;
     apppool_first_byte_t first_byte;
     int64_t began; /* us of apl_now() */
     /* To the app. */

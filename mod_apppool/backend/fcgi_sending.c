@@ -20,12 +20,12 @@ void apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
     sending->body.request = request;
     sending->body.is_bare = packet != NULL;
     if (packet) {
-        apppool_fcgi_output_put(&sending->out, 0, packet->bytes, packet->size);
+        apppool_app_output_put(&sending->out, 0, packet->bytes, packet->size);
         return;
     }
     apppool_cgi_environment_add(r);
     bytes = apppool_fcgi_request_make(r->pool, r->subprocess_env, &begin, &n);
-    apppool_fcgi_output_put(&sending->out, 0, bytes, n);
+    apppool_app_output_put(&sending->out, 0, bytes, n);
 }
 
 /* Is there more of the body to be sent? A body that cannot be read twice is not
@@ -52,8 +52,8 @@ static apr_status_t read_body(apppool_fcgi_sending_t *sending, request_rec *r)
                    : APR_TIMEUP;
     }
     if (rv == APR_SUCCESS)
-        apppool_fcgi_output_put(&sending->out, 1, sending->body.record,
-                                sending->body.size);
+        apppool_app_output_put(&sending->out, 1, sending->body.record,
+                               sending->body.size);
     return rv;
 }
 
@@ -65,7 +65,7 @@ apr_status_t apppool_fcgi_sending_go_on(apppool_fcgi_sending_t *sending,
     do {
         if (wants_body(sending))
             rv = read_body(sending, r);
-    } while (rv == APR_SUCCESS && apppool_fcgi_output_send(&sending->out, fd));
+    } while (rv == APR_SUCCESS && apppool_app_output_send(&sending->out, fd));
     if (sending->out.hung_up)
         sending->waits = 0;
     return rv;
@@ -74,5 +74,5 @@ apr_status_t apppool_fcgi_sending_go_on(apppool_fcgi_sending_t *sending,
 int apppool_fcgi_sending_is_done(const apppool_fcgi_sending_t *sending)
 {
     return (sending->kind == APPPOOL_FCGI_NO_BODY || sending->body.ended) &&
-           apppool_fcgi_output_is_empty(&sending->out) && !sending->out.hung_up;
+           apppool_app_output_is_empty(&sending->out) && !sending->out.hung_up;
 }

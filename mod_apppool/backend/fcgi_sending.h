@@ -7,7 +7,7 @@
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
- * Trust: the bytes are the client's. See fcgi_output.h for what the app may do.
+ * Trust: the bytes are the client's. See app_output.h for what the app may do.
  */
 #ifndef MOD_APPPOOL_BACKEND_FCGI_SENDING_H
 #define MOD_APPPOOL_BACKEND_FCGI_SENDING_H
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "mod_apppool/backend/fcgi_body.h"
-#include "mod_apppool/backend/fcgi_output.h"
+#include "mod_apppool/backend/app_output.h"
 #include "mod_apppool/backend/uwsgi_request.h"
 
 /** Does the request have a body, and of what kind? */
@@ -29,7 +29,7 @@ typedef enum {
 typedef struct {
     apppool_fcgi_kind_t kind;
     const apppool_uwsgi_packet_t *packet; /**< NULL: over FastCGI */
-    apppool_fcgi_output_t out; /**< the parameters, and a part of the body */
+    apppool_app_output_t out; /**< the parameters, and a part of the body */
     apppool_fcgi_body_t body;
     int waits;          /**< the client has to send more of the body */
     int64_t waits_from; /**< since when, us of apl_now() */

@@ -15,7 +15,7 @@
 #include "mod_apppool/config/app_resolve.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/backend/connection_idle.h"
-#include "mod_apppool/backend/fcgi_connection.h"
+#include "mod_apppool/backend/direct_connection.h"
 #include "mod_apppool/backend/shared_connection.h"
 #include "mod_apppool/parent/instance.h"
 #include "mod_apppool/parent/instance_list.h"
@@ -236,7 +236,7 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
                      apl_error_text(rv, why, sizeof why));
     apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
     apppool_connection_idle_init(s->process->pconf, &instance->pool);
-    apppool_fcgi_connection_init(s->process->pconf);
+    apppool_direct_connection_init(s->process->pconf);
     apppool_spool_file_init(pchild);
 }
 

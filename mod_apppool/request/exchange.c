@@ -6,7 +6,7 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
-#include "mod_apppool/backend/fcgi_connection.h"
+#include "mod_apppool/backend/direct_connection.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/client.h"
@@ -26,7 +26,7 @@ static int keeps(const apppool_session_t *s)
     if (s->ref.wire.listen == APL_LISTEN_TCP)
         return 0;
     return s->ref.wire.protocol == APL_FCGI
-               ? apppool_fcgi_connection_is_kept(s->ref.id)
+               ? apppool_direct_connection_is_kept(s->ref.id)
                : s->ref.wire.protocol == APL_HTTP;
 }
 

@@ -1,13 +1,13 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file fcgi_connection.h
+ * @file direct_connection.h
  * @brief The connection of a FastCGI request: a new one, or a copy of the one
  *        that all children of httpd share (shared_connection.h).
  *
- *     rv = apppool_fcgi_connection_open(&c, endpoint, shared, deadline, pool);
+ *     rv = apppool_direct_connection_open(&c, endpoint, shared, deadline, pool);
  *     ... send and read over c.fd, with c.keeps and c.request
- *     apppool_fcgi_connection_end(&c, how);
+ *     apppool_direct_connection_end(&c, how);
  *
  * Only a connection that can be shared is kept: most FastCGI apps accept no
  * other connection before that one is closed.
@@ -27,18 +27,18 @@
  * Trust: see shared_connection.h. The app may close a connection, or send
  *        something, at any time: a copy is looked at before it is used.
  */
-#ifndef MOD_APPPOOL_BACKEND_FCGI_CONNECTION_H
-#define MOD_APPPOOL_BACKEND_FCGI_CONNECTION_H
+#ifndef MOD_APPPOOL_BACKEND_DIRECT_CONNECTION_H
+#define MOD_APPPOOL_BACKEND_DIRECT_CONNECTION_H
 
 #include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/shared_connection.h"
 
 /** How a request has left its connection. */
 typedef enum {
-    APPPOOL_FCGI_CUT,   /**< it is closed */
-    APPPOOL_FCGI_CLEAN, /**< the next request may use it */
-    APPPOOL_FCGI_FAILED /**< the app has not taken a second request over it */
-} apppool_fcgi_how_t;
+    APPPOOL_CONNECTION_CUT,   /**< it is closed */
+    APPPOOL_CONNECTION_CLEAN, /**< the next request may use it */
+    APPPOOL_CONNECTION_FAILED /**< the app has not taken a second request over it */
+} apppool_connection_how_t;
 
 /** Zeroed at first, but `sock` may be a socket that was prepared. */
 typedef struct {
@@ -50,17 +50,17 @@ typedef struct {
     uint64_t id;                         /**< of the process */
     apr_socket_t *sock;                  /**< of a new one; or NULL */
     apppool_shared_connection_t *shared; /**< NULL: it is not, or is settled */
-} apppool_fcgi_connection_t;
+} apppool_direct_connection_t;
 
 /** us that recv() waits, if the connection can wait: over FastCGI and a Unix
  * socket. */
-#define APPPOOL_FCGI_RECEIVE 250000
+#define APPPOOL_CONNECTION_RECEIVE 250000
 
 /** To be called in each httpd child. */
-void apppool_fcgi_connection_init(apr_pool_t *pchild);
+void apppool_direct_connection_init(apr_pool_t *pchild);
 
 /** Does this process keep connections, as far as this child knows? */
-int apppool_fcgi_connection_is_kept(uint64_t id);
+int apppool_direct_connection_is_kept(uint64_t id);
 
 /**
  * Take a copy of the shared connection, or connect.
@@ -68,14 +68,14 @@ int apppool_fcgi_connection_is_kept(uint64_t id);
  * @param p      a new socket is closed with it at the latest
  * @return as apppool_connect()
  */
-apr_status_t apppool_fcgi_connection_open(apppool_fcgi_connection_t *c,
-                                          const apppool_endpoint_t *endpoint,
-                                          apppool_shared_connection_t *shared,
-                                          int64_t deadline, apr_pool_t *p);
+apr_status_t apppool_direct_connection_open(apppool_direct_connection_t *c,
+                                            const apppool_endpoint_t *endpoint,
+                                            apppool_shared_connection_t *shared,
+                                            int64_t deadline, apr_pool_t *p);
 
 /** It is not used any more: park it, or close it. To be called before the
  * session ends. Later calls do nothing. */
-void apppool_fcgi_connection_end(apppool_fcgi_connection_t *c,
-                                 apppool_fcgi_how_t how);
+void apppool_direct_connection_end(apppool_direct_connection_t *c,
+                                   apppool_connection_how_t how);
 
 #endif

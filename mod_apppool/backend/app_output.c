@@ -1,23 +1,23 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/fcgi_output.h"
+#include "mod_apppool/backend/app_output.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 
-void apppool_fcgi_output_put(apppool_fcgi_output_t *out, int which, void *bytes,
-                             size_t n)
+void apppool_app_output_put(apppool_app_output_t *out, int which, void *bytes,
+                            size_t n)
 {
     out->parts[which].iov_base = bytes;
     out->parts[which].iov_len = n;
 }
 
-int apppool_fcgi_output_is_empty(const apppool_fcgi_output_t *out)
+int apppool_app_output_is_empty(const apppool_app_output_t *out)
 {
     return out->parts[0].iov_len + out->parts[1].iov_len == 0;
 }
 
-static void advance(apppool_fcgi_output_t *out, size_t n)
+static void advance(apppool_app_output_t *out, size_t n)
 {
     struct iovec *part;
     size_t some;
@@ -30,14 +30,14 @@ static void advance(apppool_fcgi_output_t *out, size_t n)
     }
 }
 
-int apppool_fcgi_output_send(apppool_fcgi_output_t *out, int fd)
+int apppool_app_output_send(apppool_app_output_t *out, int fd)
 {
     int first = out->parts[0].iov_len == 0;
     struct msghdr message = {.msg_iov = out->parts + first,
                              .msg_iovlen = first ? 1 : 2};
     ssize_t n;
 
-    if (apppool_fcgi_output_is_empty(out))
+    if (apppool_app_output_is_empty(out))
         return 0;
     do
         n = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/fcgi_connection.h"
+#include "mod_apppool/backend/direct_connection.h"
 
 #include <apr_portable.h>
 #include <apr_thread_mutex.h>
@@ -29,7 +29,7 @@ static struct {
     copy_t copies[COPIES];
 } kept;
 
-void apppool_fcgi_connection_init(apr_pool_t *pchild)
+void apppool_direct_connection_init(apr_pool_t *pchild)
 {
     int i;
 
@@ -113,7 +113,7 @@ static int count_failures(uint64_t id, int failures)
     return n;
 }
 
-int apppool_fcgi_connection_is_kept(uint64_t id)
+int apppool_direct_connection_is_kept(uint64_t id)
 {
     const copy_t *copy = &kept.copies[(id & 0xffff) % COPIES];
     int is_kept;
@@ -130,13 +130,13 @@ int apppool_fcgi_connection_is_kept(uint64_t id)
  * have parked it. */
 static int let_wait(int fd)
 {
-    struct timeval limit = {.tv_usec = APPPOOL_FCGI_RECEIVE};
+    struct timeval limit = {.tv_usec = APPPOOL_CONNECTION_RECEIVE};
 
     return setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) == 0;
 }
 
 /* @return 1: it has the shared connection, and the request can be sent */
-static int reuse(apppool_fcgi_connection_t *c)
+static int reuse(apppool_direct_connection_t *c)
 {
     int fd = take_copy(c->id, c->shared->state.serial);
 
@@ -157,10 +157,10 @@ static int reuse(apppool_fcgi_connection_t *c)
     return 1;
 }
 
-apr_status_t apppool_fcgi_connection_open(apppool_fcgi_connection_t *c,
-                                          const apppool_endpoint_t *endpoint,
-                                          apppool_shared_connection_t *shared,
-                                          int64_t deadline, apr_pool_t *p)
+apr_status_t apppool_direct_connection_open(apppool_direct_connection_t *c,
+                                            const apppool_endpoint_t *endpoint,
+                                            apppool_shared_connection_t *shared,
+                                            int64_t deadline, apr_pool_t *p)
 {
     apr_status_t rv;
 
@@ -174,7 +174,7 @@ apr_status_t apppool_fcgi_connection_open(apppool_fcgi_connection_t *c,
     apppool_shared_connection_cut(shared);
     rv = apppool_connect(&c->sock, endpoint, deadline, p);
     if (rv != APR_SUCCESS) {
-        apppool_fcgi_connection_end(c, APPPOOL_FCGI_CUT);
+        apppool_direct_connection_end(c, APPPOOL_CONNECTION_CUT);
         return rv;
     }
     apr_os_sock_get(&c->fd, c->sock);
@@ -185,7 +185,7 @@ apr_status_t apppool_fcgi_connection_open(apppool_fcgi_connection_t *c,
 /* Park the connection. An app that does not keep connections may have closed it
  * already.
  * @return 0: it was cut */
-static int park(const apppool_fcgi_connection_t *c,
+static int park(const apppool_direct_connection_t *c,
                 apppool_shared_connection_t *shared, int is_clean)
 {
     int may_park = is_clean && c->fd >= 0 &&
@@ -194,17 +194,17 @@ static int park(const apppool_fcgi_connection_t *c,
     return apppool_shared_connection_end(shared, c->fd, may_park);
 }
 
-void apppool_fcgi_connection_end(apppool_fcgi_connection_t *c,
-                                 apppool_fcgi_how_t how)
+void apppool_direct_connection_end(apppool_direct_connection_t *c,
+                                   apppool_connection_how_t how)
 {
     apppool_shared_connection_t *shared = c->shared;
     int fd = c->sock ? -1 : c->fd; /* not closed with its socket */
 
     c->shared = NULL;
-    if (c->reused && c->fd >= 0 && how != APPPOOL_FCGI_CUT)
-        count_failures(c->id, how == APPPOOL_FCGI_FAILED);
+    if (c->reused && c->fd >= 0 && how != APPPOOL_CONNECTION_CUT)
+        count_failures(c->id, how == APPPOOL_CONNECTION_FAILED);
     if (shared && shared->is_held &&
-        park(c, shared, how == APPPOOL_FCGI_CLEAN)) {
+        park(c, shared, how == APPPOOL_CONNECTION_CLEAN)) {
         if (c->sock)
             fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
         if (fd >= 0)

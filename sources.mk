@@ -202,6 +202,12 @@ module_sources = \
 	mod_apppool/backend/fcgi_request.c \
 	mod_apppool/backend/fcgi_response.c \
 	mod_apppool/backend/response_parts.c \
+	mod_apppool/backend/http.c \
+	mod_apppool/backend/http_chunk.c \
+	mod_apppool/backend/http_fields.c \
+	mod_apppool/backend/http_parser.c \
+	mod_apppool/backend/http_request.c \
+	mod_apppool/backend/http_response.c \
 	mod_apppool/backend/fcgi_sending.c \
 	mod_apppool/backend/fcgi_stderr.c \
 	mod_apppool/backend/uwsgi_head.c \
@@ -531,6 +537,13 @@ wire_sources = \
 	tests/unit/support/conversations.c \
 	tests/unit/support/wire.c
 
+# The parser of HTTP, and what comes out of it.
+http_reader_sources = \
+	mod_apppool/backend/http_parser.c \
+	mod_apppool/backend/http_chunk.c \
+	mod_apppool/backend/http_fields.c \
+	tests/unit/support/http_reader.c
+
 # What a master sends, by hand.
 fake_master_sources = \
 	tests/unit/support/fake_master.c
@@ -592,6 +605,7 @@ fuzz_programs = \
 	tests/fuzz/control \
 	tests/fuzz/fcgi \
 	tests/fuzz/fork_order \
+	tests/fuzz/http \
 	tests/fuzz/pool \
 	tests/fuzz/segment \
 	tests/fuzz/store \
@@ -613,7 +627,10 @@ unit_tests = \
 	tests/unit/wake \
 	tests/unit/session_scan \
 	tests/unit/connection \
+	tests/unit/connection_idle \
 	tests/unit/document_root \
+	tests/unit/http_parser \
+	tests/unit/http_sizes \
 	tests/unit/checkout \
 	tests/unit/hung_credit \
 	tests/unit/hostile_random \
@@ -769,6 +786,7 @@ threaded_tests = \
 	tests/unit/store_vip_relay \
 	tests/unit/wake \
 	tests/unit/connection \
+	tests/unit/connection_idle \
 	tests/unit/document_root \
 	tests/unit/session_peek \
 	tests/unit/lock \

@@ -9,21 +9,16 @@
  * cause. Then mod_proxy's scheme handler gets the connected socket. A filter on
  * the connection says how the request went.
  *
- *     c = apppool_connection_take(r->server, endpoint.id);
- *     rv = apppool_connection_open(c, r, &endpoint, &shared, deadline);
+ *     c = apppool_connection_take(r->server);
+ *     rv = apppool_connection_open(c, r, &endpoint, deadline);
  *     if (rv == APR_SUCCESS)
  *         status = apppool_connection_run(c, r, &first_byte, url);
- *     apppool_connection_give(c);
+ *     apppool_connection_give(c, r->server);
  *
- * A connection is closed with its request, with one exception: the endpoint
- * says that its app keeps connections, and the response ended where it said.
- * Then the connection stays open for a second (connection_idle.h). The next
- * request to the same process uses it, if that request may be sent again in
- * case the app closes the connection at that moment. A process that takes one
- * request at a time has a connection that all children share
- * (shared_connection.h).
+ * Each connection is new, and is closed with its request. Requests that may use
+ * a connection again do not need mod_proxy (http.h).
  *
- * Lock:  the list of idle connections has a mutex of its own; a connection that
+ * Lock:  the list of unused workers has a mutex of its own; a connection that
  *        was taken belongs to its taker alone.
  * Crash: all is private memory of the httpd child.
  * Trust: mod_proxy parses the response. The path of a socket is made from the
@@ -37,22 +32,29 @@
 
 #include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/connection_filter.h"
-#include "mod_apppool/backend/connection_idle.h"
-#include "mod_apppool/backend/shared_connection.h"
+
+typedef struct apppool_connection_t apppool_connection_t;
 
 /**
- * Take one that is idle, if possible one that is connected to this process.
- * @return NULL: mod_proxy could not make one; it logged why
+ * Call it in each httpd child.
+ * @param p has to outlive all requests: what mod_proxy has read is in memory of
+ *        the connection, and brigades of the request point to it. pchild is not
+ *        enough. It destroys the pools that were made last first, so it would
+ *        destroy the connections before the requests; and a child of prefork is
+ *        destroyed in the middle of a request
  */
-apppool_connection_t *apppool_connection_take(server_rec *s, uint64_t id);
+void apppool_connection_init(apr_pool_t *p);
 
-void apppool_connection_give(apppool_connection_t *c);
+/** Take one that no request uses. @return NULL: mod_proxy could not make one; it
+ * logged why */
+apppool_connection_t *apppool_connection_take(server_rec *s);
+
+/** Close it. */
+void apppool_connection_give(apppool_connection_t *c, server_rec *s);
 
 /**
  * Connect to the endpoint. Nothing is read from the client, and nothing is sent
  * to the app.
- * @param shared   of the session, after apppool_shared_connection_begin(); it
- *        stays until the connection is settled or given back
  * @param deadline us of apl_now(); a full backlog is waited for until then
  * @return APR_SUCCESS; ECONNREFUSED, ENOENT, ECONNRESET: no process listens
  *         there; EAGAIN, over TCP APR_TIMEUP: the backlog stayed full; all
@@ -60,13 +62,7 @@ void apppool_connection_give(apppool_connection_t *c);
  */
 apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
                                      const apppool_endpoint_t *endpoint,
-                                     apppool_shared_connection_t *shared,
                                      int64_t deadline);
-
-/** Park or cut a shared connection: the response has been read to its end, or
- * will not be. Call this before the session ends, if shared->is_held.
- * apppool_connection_give() calls it at the latest. */
-void apppool_connection_settle(apppool_connection_t *c);
 
 /** The descriptor of its socket. */
 int apppool_connection_descriptor(const apppool_connection_t *c);
@@ -91,7 +87,7 @@ int apppool_connection_run(apppool_connection_t *c, request_rec *r,
 void apppool_connection_header_is_made(const apppool_connection_t *c);
 
 /** The first byte has come: from here on the app may pause for the endpoint's
- * timeout again. This does nothing for http and uwsgi: mod_proxy_http may have
+ * timeout again. This does nothing for http: mod_proxy_http may have
  * closed and freed the socket before it passes on a short response. */
 void apppool_connection_response_began(const apppool_connection_t *c);
 

@@ -3,20 +3,13 @@
 #include "mod_apppool/backend/connection_filter.h"
 
 #include <http_config.h>
-#include <http_core.h>
 #include <http_log.h>
-#include <linux/sockios.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <util_filter.h>
 
 #include "mod_apppool/backend/proxy_api.h"
 
 APLOG_USE_MODULE(apppool);
-
-/* Filters that pass on bytes and keep none, such as those of mod_logio. */
-#define KEEPS_NONE (AP_FTYPE_NETWORK - 1)
 
 static ap_filter_rec_t *input, *output;
 
@@ -78,33 +71,6 @@ static int may_have_hung_up(const apppool_connection_filter_t *filter)
     return filter->hung_up || filter->has_body;
 }
 
-/* The first line of a response, or a line that looks like one. */
-static void note_head(apppool_connection_filter_t *filter,
-                      apr_bucket_brigade *bb, ap_input_mode_t mode)
-{
-    char line[sizeof "HTTP/1.1 200"];
-    apr_size_t n = sizeof line - 1;
-
-    if (mode != AP_MODE_GETLINE ||
-        apr_brigade_flatten(bb, line, &n) != APR_SUCCESS)
-        return;
-    line[n] = 0;
-    /* An empty line in its place also counts. */
-    if (strncmp(line, "HTTP/", 5) != 0 && filter->responded)
-        return;
-    filter->heads++;
-    filter->status = n == sizeof line - 1 ? atoi(line + 9) : 0;
-}
-
-/* Is there a part of the request that the app has not read? Then the bytes that
- * it sends belong to an earlier request. */
-static int is_unread(const apppool_connection_filter_t *filter)
-{
-    int bytes = 0;
-
-    return ioctl(filter->first_byte.socket, SIOCOUTQ, &bytes) == 0 && bytes > 0;
-}
-
 /* mod_proxy_http takes any other beginning for HTTP/0.9, and sends it to the
  * client as a page. An empty line may come first. */
 static int is_http(apr_bucket_brigade *bb)
@@ -164,33 +130,6 @@ static int is_end(apr_status_t rv, const apr_bucket_brigade *bb)
                              : !APR_STATUS_IS_EAGAIN(rv);
 }
 
-/* Has another session taken the connection away, after damage? Then that
- * session may have cut it. Its end does not say that the app has ended the
- * response or the request. But a reset comes from the app alone, and a process
- * that was killed may have got a successor before this thread looks. */
-static int is_lost(const apppool_connection_filter_t *filter, apr_status_t rv)
-{
-    if (!filter->shared || apl_connection_is_held(filter->shared))
-        return 0;
-    return filter->responded || !APR_STATUS_IS_ECONNRESET(rv) ||
-           !apl_connection_is_gone(filter->shared);
-}
-
-/* Were all bytes from the socket passed on? Bytes that are left come before the
- * socket itself. After the end there is no socket. */
-static int holds_nothing(const apppool_connection_filter_t *filter)
-{
-    const apr_bucket *b;
-
-    if (!filter->held)
-        return 1;
-    b = APR_BRIGADE_FIRST(filter->held);
-    while (b != APR_BRIGADE_SENTINEL(filter->held) && b->length == 0 &&
-           !APR_BUCKET_IS_METADATA(b))
-        b = APR_BUCKET_NEXT(b);
-    return b != APR_BRIGADE_SENTINEL(filter->held) && APR_BUCKET_IS_SOCKET(b);
-}
-
 /* Read. The wait for the first byte also ends when that byte cannot come any
  * more. */
 static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
@@ -201,16 +140,10 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
     apr_status_t rv = APR_SUCCESS;
 
     if (filter->r && !filter->responded && block == APR_BLOCK_READ &&
-        !filter->is_early && holds_nothing(filter))
+        !filter->is_early)
         rv = apppool_first_byte_wait(&filter->first_byte);
     if (APR_STATUS_IS_ECONNABORTED(rv))
         silence(filter->r);
-    if (rv == APR_SUCCESS && filter->r && !filter->responded &&
-        filter->reused && mode != AP_MODE_SPECULATIVE) {
-        if (is_unread(filter))
-            return APR_ECONNRESET;
-        filter->was_read = 1;
-    }
     return rv == APR_SUCCESS ? ap_get_brigade(f->next, bb, mode, block, bytes)
                              : rv;
 }
@@ -222,10 +155,6 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
     apppool_connection_filter_t *filter = f->ctx;
     apr_status_t rv;
 
-    /* mod_proxy asks whether it is open: we have looked at this moment. */
-    if (mode == AP_MODE_SPECULATIVE && filter->r && filter->reused &&
-        !filter->responded)
-        return APR_EAGAIN;
     rv = read_some(f, bb, mode, block, bytes);
     if (!filter->r)
         return rv;
@@ -234,10 +163,6 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
             give_up(filter);
         filter->is_early |= rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb);
         return rv;
-    }
-    if (is_end(rv, bb) && is_lost(filter, rv)) {
-        apr_brigade_cleanup(bb);
-        return filter->error = APR_ECONNABORTED;
     }
     if (filter->responded && is_hang_up(rv) && may_have_hung_up(filter)) {
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
@@ -251,7 +176,6 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
         if (!filter->responded && filter->http && !is_http(bb))
             rv = APR_EGENERAL;
-        note_head(filter, bb, mode);
         filter->responded = 1;
         filter->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
     }
@@ -286,18 +210,6 @@ static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
     return APR_SUCCESS;
 }
 
-int apppool_connection_filter_is_clean(
-    const apppool_connection_filter_t *filter)
-{
-    return filter->r && filter->responded && !filter->unwritten &&
-           !filter->hung_up && !filter->ended && filter->error == APR_SUCCESS &&
-           filter->heads == 1 && filter->status >= HTTP_OK &&
-           !filter->r->header_only &&
-           !AP_STATUS_IS_HEADER_ONLY(filter->status) && filter->is_plain &&
-           filter->held && holds_nothing(filter) &&
-           (filter->was_read || !is_unread(filter));
-}
-
 int apppool_connection_filter_has_ended(
     const apppool_connection_filter_t *filter)
 {
@@ -319,40 +231,18 @@ apppool_connection_filter_outcome(const apppool_connection_filter_t *filter)
                : APPPOOL_HEARD;
 }
 
-/* httpd's own filter is about to read for the first time. It keeps what it reads
- * in this brigade. */
-static apr_status_t note_brigade(conn_rec *c, apr_bucket_brigade *bb,
-                                 apr_socket_t *sock)
-{
-    apppool_connection_filter_t *filter =
-        ap_get_module_config(c->conn_config, &apppool_module);
-
-    (void)sock;
-    if (filter)
-        filter->held = bb;
-    return AP_DECLINED;
-}
-
 void apppool_connection_filter_register(void)
 {
     input = ap_register_input_filter("APPPOOL_TAP", filter_input, NULL,
                                      AP_FTYPE_CONNECTION);
     output = ap_register_output_filter("APPPOOL_TAP", filter_output, NULL,
                                        AP_FTYPE_CONNECTION);
-    ap_hook_insert_network_bucket(note_brigade, NULL, NULL, APR_HOOK_FIRST);
 }
 
 void apppool_connection_filter_add(apppool_connection_filter_t *filter,
                                    conn_rec *c)
 {
-    const ap_filter_t *f;
-
     filter->c = c;
-    filter->held = NULL;
-    filter->is_plain = 1;
-    for (f = c->input_filters; f; f = f->next)
-        filter->is_plain &= f->frec->ftype >= KEEPS_NONE;
-    ap_set_module_config(c->conn_config, &apppool_module, filter);
     ap_add_input_filter_handle(input, filter, NULL, c);
     ap_add_output_filter_handle(output, filter, NULL, c);
 }
@@ -365,8 +255,7 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
     filter->first_byte = *first_byte;
     filter->log = r->log;
     filter->unwritten = filter->responded = filter->hung_up = filter->ended = 0;
-    filter->was_read = filter->is_early = 0;
-    filter->heads = filter->status = 0;
+    filter->is_early = 0;
     filter->error = APR_SUCCESS;
     memset(&filter->websocket, 0, sizeof filter->websocket);
     filter->sent = filter->worker->s->transferred;

@@ -9,14 +9,8 @@
  * They also do this: They pass on the response of an app that closes the
  * connection before it has read the body. They stop waiting for a response when
  * none can come. They end a WebSocket in order when its process is stopped.
- * They know whether a part of a response is left unread. They refuse a response
- * that begins before the app has read the request. They do not trust the end of
- * a connection that another session may have cut. They keep mod_proxy from
- * connecting by itself to a process that we have not chosen. They keep
- * mod_proxy from taking any bytes for HTTP/0.9.
- *
- * If a filter of another module may keep bytes of the connection (mod_dumpio),
- * nobody knows whether anything is left. Then one request uses it.
+ * They keep mod_proxy from connecting by itself to a process that we have not
+ * chosen. They keep mod_proxy from taking any bytes for HTTP/0.9.
  *
  * Lock:  none; a filter belongs to its connection, which one request has at a
  *        time.
@@ -31,33 +25,21 @@
 
 #include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/websocket_close.h"
-#include "shm/slots/connection_state.h"
 
-/** connection.c sets the first five, and `shared`. */
+/** connection.c sets the first four. */
 typedef struct {
-    proxy_worker *worker;     /**< mod_proxy's, whose connection it is */
-    int local;                /**< over a Unix socket */
-    int http;                 /**< the app speaks HTTP */
-    int has_body;             /**< the request has */
-    int reused;               /**< another request has used the connection */
-    conn_rec *c;              /**< the connection */
-    apr_bucket_brigade *held; /**< what httpd's own filter has read and keeps,
-                                   and the socket behind it; NULL: nothing was
-                                   read yet */
-    int is_plain;             /**< only httpd's own filter keeps bytes */
-    /** The shared connection that the request uses, if others have copies of
-     * it; else NULL. */
-    const apl_connection_state_t *shared;
+    proxy_worker *worker;            /**< mod_proxy's, whose connection it is */
+    int local;                       /**< over a Unix socket */
+    int http;                        /**< the app speaks HTTP */
+    int has_body;                    /**< the request has */
+    conn_rec *c;                     /**< the connection */
     request_rec *r;                  /**< the request it carries, or NULL */
     apppool_first_byte_t first_byte; /**< of that request */
     const struct ap_logconf *log;    /**< its own, not replaced */
     apr_off_t sent, read;            /**< bytes, before this request */
     /* What was seen of this request. */
     int unwritten, responded;
-    int was_read; /**< the app has read all of the request */
     int is_early; /**< something came before the request was sent */
-    int heads;    /**< lines that begin like the first line of a response */
-    int status;   /**< of the last one */
     int hung_up;  /**< the app has closed, maybe after a response */
     int ended;
     apppool_websocket_close_t websocket; /**< of a WebSocket */
@@ -87,14 +69,6 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
 /** mod_proxy is done with the request. The request's notes say if the app was
  * silent. */
 void apppool_connection_filter_end(apppool_connection_filter_t *filter);
-
-/** Has the response ended where it said, and has the app read the request? A
- * response without a body does not count: an app may still send a body, and
- * later. Bytes behind the response that were read from the socket do not count
- * either. For bytes that are still in the socket, see
- * apppool_shared_connection_is_quiet(). */
-int apppool_connection_filter_is_clean(
-    const apppool_connection_filter_t *filter);
 
 /** How the request went. */
 typedef enum {

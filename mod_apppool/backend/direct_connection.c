@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "mod_apppool/backend/fcgi_format.h"
+#include "mod_apppool/backend/connection_idle.h"
 #include "shm/lock/lock_token.h"
 
 #define COPIES       64 /* descriptors that a child keeps, at most */
@@ -136,7 +136,7 @@ static int let_wait(int fd)
 }
 
 /* @return 1: it has the shared connection, and the request can be sent */
-static int reuse(apppool_direct_connection_t *c)
+static int reuse_shared(apppool_direct_connection_t *c)
 {
     int fd = take_copy(c->id, c->shared->state.serial);
 
@@ -148,13 +148,37 @@ static int reuse(apppool_direct_connection_t *c)
     c->waits = c->waits || let_wait(fd);
     if (!apppool_shared_connection_is_quiet(fd)) {
         close(fd);
-        count_failures(c->id, 1);
+        if (c->may_fail)
+            count_failures(c->id, 1);
         return 0;
     }
     c->fd = fd;
-    c->reused = 1;
-    c->request = FCGI_ID_NEXT + (unsigned)(apl_now() % FCGI_IDS);
     return 1;
+}
+
+/* @return 1: it has a connection that this child has kept, and the request can
+ * be sent */
+static int reuse_idle(apppool_direct_connection_t *c)
+{
+    int fd;
+
+    while ((fd = apppool_connection_idle_take(c->id)) >= 0) {
+        if (apppool_shared_connection_is_quiet(fd)) {
+            c->fd = fd;
+            c->waits = 1;
+            return 1;
+        }
+        close(fd);
+    }
+    return 0;
+}
+
+static int reuse(apppool_direct_connection_t *c,
+                 const apppool_endpoint_t *endpoint)
+{
+    if (c->shared)
+        return c->shared->is_taken && reuse_shared(c);
+    return c->may_idle && endpoint->may_reuse && reuse_idle(c);
 }
 
 apr_status_t apppool_direct_connection_open(apppool_direct_connection_t *c,
@@ -166,10 +190,12 @@ apr_status_t apppool_direct_connection_open(apppool_direct_connection_t *c,
 
     c->fd = -1;
     c->id = endpoint->id;
-    c->request = FCGI_ID;
     c->shared = shared->is_held ? shared : NULL;
-    c->keeps = shared->is_held;
-    if (c->shared && shared->is_taken && reuse(c))
+    c->may_idle = !c->shared && endpoint->keep;
+    c->may_fail = endpoint->wire.protocol == APL_FCGI;
+    c->keeps = c->shared || c->may_idle;
+    c->reused = reuse(c, endpoint);
+    if (c->reused)
         return APR_SUCCESS;
     apppool_shared_connection_cut(shared);
     rv = apppool_connect(&c->sock, endpoint, deadline, p);
@@ -194,26 +220,44 @@ static int park(const apppool_direct_connection_t *c,
     return apppool_shared_connection_end(shared, c->fd, may_park);
 }
 
+/* Take the descriptor from the socket that was made for this request. */
+static int keep_descriptor(apppool_direct_connection_t *c)
+{
+    int fd = c->sock ? fcntl(c->fd, F_DUPFD_CLOEXEC, 0) : c->fd;
+
+    if (!c->sock)
+        c->fd = -1;
+    return fd;
+}
+
+static void end_shared(apppool_direct_connection_t *c, int is_clean)
+{
+    apppool_shared_connection_t *shared = c->shared;
+    int fd;
+
+    c->shared = NULL;
+    if (!shared->is_held || !park(c, shared, is_clean))
+        return;
+    fd = keep_descriptor(c);
+    if (fd >= 0)
+        put_copy(c->id, shared->state.serial, fd);
+}
+
 void apppool_direct_connection_end(apppool_direct_connection_t *c,
                                    apppool_connection_how_t how)
 {
-    apppool_shared_connection_t *shared = c->shared;
-    int fd = c->sock ? -1 : c->fd; /* not closed with its socket */
+    int is_clean = how == APPPOOL_CONNECTION_CLEAN;
 
-    c->shared = NULL;
-    if (c->reused && c->fd >= 0 && how != APPPOOL_CONNECTION_CUT)
+    if (c->may_fail && c->reused && c->fd >= 0 && how != APPPOOL_CONNECTION_CUT)
         count_failures(c->id, how == APPPOOL_CONNECTION_FAILED);
-    if (shared && shared->is_held &&
-        park(c, shared, how == APPPOOL_CONNECTION_CLEAN)) {
-        if (c->sock)
-            fd = fcntl(c->fd, F_DUPFD_CLOEXEC, 0);
-        if (fd >= 0)
-            put_copy(c->id, shared->state.serial, fd);
-        fd = -1;
-    }
-    close_copy(fd);
+    if (c->shared)
+        end_shared(c, is_clean);
+    else if (c->may_idle && c->fd >= 0 && is_clean)
+        apppool_connection_idle_put(c->id, keep_descriptor(c));
     if (c->sock)
         apr_socket_close(c->sock);
+    else
+        close_copy(c->fd);
     c->sock = NULL;
     c->fd = -1;
 }

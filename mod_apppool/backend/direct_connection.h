@@ -2,30 +2,26 @@
 
 /**
  * @file direct_connection.h
- * @brief The connection of a FastCGI request: a new one, or a copy of the one
- *        that all children of httpd share (shared_connection.h).
+ * @brief A connection to an app process that the module uses without mod_proxy:
+ *        a new one, one that this child of httpd has kept (connection_idle.h),
+ *        or a copy of the one that all children share (shared_connection.h).
  *
  *     rv = apppool_direct_connection_open(&c, endpoint, shared, deadline, pool);
- *     ... send and read over c.fd, with c.keeps and c.request
+ *     ... send and read over c.fd
  *     apppool_direct_connection_end(&c, how);
  *
- * Only a connection that can be shared is kept: most FastCGI apps accept no
- * other connection before that one is closed.
- *
- * On a connection, the id of each request differs from the id of the one
- * before. So a record that an app sends too late belongs to another request,
- * and not to the next response. The first request has the id 1: some apps know
- * no other.
- *
- * An app may nevertheless close its connections, or serve only the first
- * request of each. After some such failures in a row, this child of httpd
- * shares no connection of that process.
+ * Over FastCGI only a connection that can be shared is kept: most FastCGI apps
+ * accept no other connection before that one is closed. Such an app may close
+ * its connections nevertheless, or serve only the first request of each. After
+ * some such failures in a row, this child of httpd shares no connection of that
+ * process.
  *
  * Lock:  the copies that no request uses have a mutex of their own; all else
  *        belongs to one request.
  * Crash: all is private memory of the httpd child.
  * Trust: see shared_connection.h. The app may close a connection, or send
- *        something, at any time: a copy is looked at before it is used.
+ *        something, at any time: a connection is looked at before it is used
+ *        again.
  */
 #ifndef MOD_APPPOOL_BACKEND_DIRECT_CONNECTION_H
 #define MOD_APPPOOL_BACKEND_DIRECT_CONNECTION_H
@@ -42,18 +38,19 @@ typedef enum {
 
 /** Zeroed at first, but `sock` may be a socket that was prepared. */
 typedef struct {
-    int fd;                              /**< -1: it is closed */
-    int keeps;                           /**< the app is to keep it */
-    int reused;                          /**< it has carried a request before */
-    int waits;                           /**< recv() waits for some time */
-    unsigned request;                    /**< id of the request */
-    uint64_t id;                         /**< of the process */
-    apr_socket_t *sock;                  /**< of a new one; or NULL */
+    int fd;             /**< -1: it is closed */
+    int keeps;          /**< the app is to keep it */
+    int reused;         /**< it has carried a request before */
+    int waits;          /**< recv() waits for some time */
+    int may_idle;       /**< this child may keep it */
+    int may_fail;       /**< the app may not keep it, although it is asked to */
+    uint64_t id;        /**< of the process */
+    apr_socket_t *sock; /**< of a new one; or NULL */
     apppool_shared_connection_t *shared; /**< NULL: it is not, or is settled */
 } apppool_direct_connection_t;
 
-/** us that recv() waits, if the connection can wait: over FastCGI and a Unix
- * socket. */
+/** us that recv() waits, if the connection can wait: a connection that is kept,
+ * over a Unix socket. */
 #define APPPOOL_CONNECTION_RECEIVE 250000
 
 /** To be called in each httpd child. */
@@ -63,7 +60,7 @@ void apppool_direct_connection_init(apr_pool_t *pchild);
 int apppool_direct_connection_is_kept(uint64_t id);
 
 /**
- * Take a copy of the shared connection, or connect.
+ * Take a connection that was used before, or connect.
  * @param shared of the session, after apppool_shared_connection_begin()
  * @param p      a new socket is closed with it at the latest
  * @return as apppool_connect()

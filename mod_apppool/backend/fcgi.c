@@ -57,7 +57,9 @@ apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
         &fcgi->connection, endpoint, shared, deadline, fcgi->r->pool);
 
     fcgi->local = endpoint->wire.listen != APL_LISTEN_TCP;
-    fcgi->parser.request = fcgi->connection.request;
+    fcgi->parser.request = fcgi->connection.reused
+                               ? FCGI_ID_NEXT + (unsigned)(apl_now() % FCGI_IDS)
+                               : FCGI_ID;
     return rv;
 }
 
@@ -368,8 +370,7 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
     fcgi->first_byte = *first_byte;
     fcgi->began = apl_now();
     fcgi->buffer = apr_palloc(fcgi->r->pool, BUFFER);
-    apppool_fcgi_sending_begin(&fcgi->sending, fcgi->r,
-                               fcgi->connection.request,
+    apppool_fcgi_sending_begin(&fcgi->sending, fcgi->r, fcgi->parser.request,
                                fcgi->connection.keeps);
     for (;;) {
         status = send_all(fcgi);

@@ -19,7 +19,10 @@
  * is complete nevertheless.
  *
  * A connection may carry another request (direct_connection.h) if this one had no
- * body, all of it was sent, and END_REQUEST was the last record that came.
+ * body, all of it was sent, and END_REQUEST was the last record that came. Each
+ * request on a connection has another id than the one before. So a record that
+ * an app sends too late belongs to another request, and not to the next
+ * response. The first request has the id 1: some apps know no other.
  *
  * Over uwsgi there are no records: a packet with the parameters, and then the
  * body as it is. A connection carries one request. The end of the connection is

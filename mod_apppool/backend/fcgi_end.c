@@ -52,7 +52,7 @@ int apppool_fcgi_end_early(apppool_fcgi_t *fcgi, int status)
 {
     if (fcgi->parser.stdout_ended)
         return apppool_fcgi_end_response(fcgi);
-    return fcgi->response.parts.passed ? AP_FILTER_ERROR : status;
+    return apppool_response_parts_break(&fcgi->response.parts, fcgi->r, status);
 }
 
 int apppool_fcgi_end_wrong(const apppool_fcgi_t *fcgi)

@@ -5,6 +5,7 @@
 #include <http_config.h>
 #include <http_log.h>
 #include <http_protocol.h>
+#include <http_request.h>
 #include <util_script.h>
 
 #include "mod_apppool/backend/uwsgi_head.h"
@@ -73,7 +74,9 @@ static int read_header(apppool_fcgi_response_t *response, request_rec *r)
     }
     if (status != OK)
         return HTTP_BAD_GATEWAY;
-    apppool_response_parts_override(&response->parts, r);
+    /* The page for an error may have the status of an error. */
+    if (ap_is_initial_req(r))
+        apppool_response_parts_override(&response->parts, r);
     return OK;
 }
 

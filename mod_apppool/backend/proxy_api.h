@@ -26,6 +26,9 @@
     X(ap_proxy_release_connection)                                             \
     X(ap_proxy_connection_create_ex)                                           \
     X(ap_proxy_backend_broke)                                                  \
+    X(ap_proxy_create_hdrbrgd)                                                 \
+    X(ap_proxy_location_reverse_map)                                           \
+    X(ap_proxy_cookie_reverse_map)                                             \
     X(ap_proxy_should_override)                                                \
     X(proxy_run_request_status)                                                \
     X(proxy_run_canon_handler)                                                 \

@@ -13,13 +13,22 @@ void apppool_response_parts_override(apppool_response_parts_t *parts,
     proxy_dir_conf *conf =
         ap_get_module_config(r->per_dir_config, apppool_proxy.proxy_module);
 
-    if (!ap_is_initial_req(r) ||
-        !apppool_proxy.ap_proxy_should_override(conf, r->status))
+    if (!apppool_proxy.ap_proxy_should_override(conf, r->status))
         return;
     apr_table_setn(r->notes, "proxy-error-override", "1");
     parts->overridden = r->status;
     parts->drops = 1;
     r->status = HTTP_OK;
+}
+
+int apppool_response_parts_break(apppool_response_parts_t *parts,
+                                 request_rec *r, int status)
+{
+    if (parts->passed)
+        return AP_FILTER_ERROR;
+    if (parts->overridden)
+        apr_table_unset(r->notes, "proxy-error-override");
+    return status;
 }
 
 static apr_bucket_brigade *body_of(apppool_response_parts_t *parts,

@@ -37,6 +37,14 @@ typedef struct {
 void apppool_response_parts_override(apppool_response_parts_t *parts,
                                      request_rec *r);
 
+/**
+ * The response is not complete.
+ * @param status if nothing was passed on. It is not the app's
+ * @return what the handler is to return: that status, or AP_FILTER_ERROR
+ */
+int apppool_response_parts_break(apppool_response_parts_t *parts,
+                                 request_rec *r, int status);
+
 /** The next bytes of the body.
  * @param bytes stay where they are until apppool_response_parts_pass() */
 void apppool_response_parts_add(apppool_response_parts_t *parts, request_rec *r,

@@ -14,8 +14,10 @@
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/app_resolve.h"
 #include "mod_apppool/config/store.h"
+#include "mod_apppool/backend/connection.h"
 #include "mod_apppool/backend/connection_idle.h"
 #include "mod_apppool/backend/direct_connection.h"
+#include "mod_apppool/backend/http_request.h"
 #include "mod_apppool/backend/shared_connection.h"
 #include "mod_apppool/parent/instance.h"
 #include "mod_apppool/parent/instance_list.h"
@@ -235,8 +237,10 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
                      "apppool: this httpd child cannot join the pool: %s",
                      apl_error_text(rv, why, sizeof why));
     apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
+    apppool_connection_init(s->process->pconf);
     apppool_connection_idle_init(s->process->pconf, &instance->pool);
     apppool_direct_connection_init(s->process->pconf);
+    apppool_http_request_init(s->process->pconf);
     apppool_spool_file_init(pchild);
 }
 

@@ -157,12 +157,19 @@ void apppool_app_headers_set_trace(request_rec *r)
 
 void apppool_app_headers_set_start(request_rec *r)
 {
+    static const char form[] = "t=1234567890.123456";
     apr_time_t now = apr_time_now();
+    char *text = apr_pstrmemdup(r->pool, form, sizeof form - 1);
+    char *at = text + sizeof form - 1;
 
     if (apr_table_get(r->headers_in, "X-Request-Start") ||
         apr_table_get(r->headers_in, "X-Queue-Start"))
         return;
-    apr_table_setn(r->headers_in, "X-Request-Start",
-                   apr_psprintf(r->pool, "t=%" APR_TIME_T_FMT ".%06d",
-                                apr_time_sec(now), (int)apr_time_usec(now)));
+    /* Each request needs it, and apr_psprintf() costs ten times as much. */
+    for (; *--at != '='; now /= 10) {
+        if (*at == '.')
+            at--;
+        *at = (char)('0' + now % 10);
+    }
+    apr_table_setn(r->headers_in, "X-Request-Start", text);
 }

@@ -6,11 +6,13 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
+#include "mod_apppool/backend/connection_idle.h"
 #include "mod_apppool/backend/direct_connection.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/client.h"
 #include "mod_apppool/request/error_response.h"
+#include "mod_apppool/request/packet.h"
 #include "mod_apppool/request/response_filter.h"
 #include "shm/lock/alive.h"
 #include "shm/slots/group.h"
@@ -30,16 +32,13 @@ static int keeps(const apppool_session_t *s)
                : s->ref.wire.protocol == APL_HTTP;
 }
 
-/* May the connection be used again after this request? It may not if mod_proxy
- * would close it. It may not if it has carried a body either: a server that has
- * not read the body may take it for the next request, and the next client would
- * get the response to it. */
+/* May the connection be used again after this request? It may not if it has
+ * carried a body: a server that has not read the body may take it for the next
+ * request, and the next client would get the response to it. */
 static int may_keep(const apppool_session_t *s)
 {
-    const request_rec *r = s->r;
-
-    return keeps(s) && !r->main && !apppool_request_body_is_there(s->body) &&
-           !apr_table_get(r->headers_in, "Upgrade");
+    return keeps(s) && !apppool_request_body_is_there(s->body) &&
+           !apr_table_get(s->r->headers_in, "Upgrade");
 }
 
 /* The app may close the connection at this moment. So only a request that can
@@ -65,7 +64,7 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
         .id = s->ref.id,
         .wire = s->ref.wire,
         .runtime = apppool_lifecycle_runtime(),
-        .keep = may_keep(s) &&
+        .keep = s->ref.wire.protocol == APL_HTTP && may_keep(s) &&
                 apppool_connection_idle_are_kept(s->ref.id, concurrency_of(s)),
         /* httpd negotiates some upgrades itself. An upgrade to h2c with an app
          * would bypass everything that is configured here. */
@@ -126,10 +125,9 @@ static int tells_if_unread(const apppool_endpoint_t *endpoint)
     return endpoint->wire.protocol != APL_SCGI;
 }
 
-/* Send the request, which is prepared, over an open connection: c, or else
- * s->fcgi.
+/* Send the request, which is prepared, over the connection that is open.
  * @return what the handler is to return, if the app has responded */
-static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
+static int run(apppool_session_t *s)
 {
     apppool_first_byte_t first_byte = first_byte_of(s);
     int status;
@@ -138,8 +136,12 @@ static int run(apppool_session_t *s, apppool_connection_t *c, const char *url)
      * body. */
     apppool_client_send_continue(s->r);
     apppool_request_body_rewind(s->body);
-    status = c ? apppool_connection_run(c, s->r, &first_byte, url)
-               : apppool_fcgi_run(s->fcgi, &first_byte);
+    if (s->connection)
+        status =
+            apppool_connection_run(s->connection, s->r, &first_byte, s->url);
+    else
+        status = s->http ? apppool_http_run(s->http, &first_byte)
+                         : apppool_fcgi_run(s->fcgi, &first_byte);
     apppool_session_restore(s);
     status = apppool_response_check_status(&s->check, s->r, status, s->started);
     if (status == AP_FILTER_ERROR && s->started)
@@ -157,11 +159,17 @@ static int may_repeat(apppool_session_t *s, int reused)
     return !s->repeated++ && (reused || apl_alive_ending(s->ref.pid));
 }
 
+/* For the log. */
+static const char *label_of(const apppool_session_t *s)
+{
+    return apr_pstrcat(s->r->pool, s->app->label, "[",
+                       apr_itoa(s->r->pool, s->ref.pid), "]", NULL);
+}
+
 static apppool_fcgi_t *make_fcgi(apppool_session_t *s)
 {
     return apppool_fcgi_make(
-        s->r,
-        apr_psprintf(s->r->pool, "%s[%d]", s->app->label, (int)s->ref.pid),
+        s->r, label_of(s),
         !apppool_request_body_is_there(s->body)   ? APPPOOL_FCGI_NO_BODY
         : apppool_request_body_is_stored(s->body) ? APPPOOL_FCGI_STORED
                                                   : APPPOOL_FCGI_STREAMED,
@@ -186,10 +194,6 @@ static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     int is_uwsgi = endpoint->wire.protocol == APL_UWSGI;
     apppool_outcome_t outcome;
 
-    if (!is_uwsgi)
-        apppool_shared_connection_begin(&s->shared, s->pool, &s->ref,
-                                        endpoint->may_share,
-                                        endpoint->may_reuse);
     apppool_session_prepare(s);
     *rv = apppool_fcgi_open(fcgi, endpoint, &s->shared, s->deadline);
     if (*rv != APR_SUCCESS) {
@@ -199,7 +203,7 @@ static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     s->fcgi = fcgi;
     s->socket = apppool_fcgi_descriptor(fcgi);
     s->timeout = endpoint->timeout;
-    *status = run(s, NULL, NULL);
+    *status = run(s);
     outcome = apppool_fcgi_outcome(fcgi);
     s->closed = apppool_fcgi_has_ended(fcgi);
     s->overloaded = apppool_fcgi_is_overloaded(fcgi);
@@ -212,54 +216,87 @@ static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
            *status != HTTP_BAD_GATEWAY;
 }
 
-/* Try one connection. @return 1: *status is the result; 0: *rv says why the
- * request should be sent to this process again, or to another one */
-static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
-                    const char *url, int *status, apr_status_t *rv)
+/* As try_once(), over HTTP without mod_proxy. */
+static int try_http(apppool_session_t *s, const apppool_endpoint_t *endpoint,
+                    int *status, apr_status_t *rv)
 {
-    apppool_connection_t *c;
+    apppool_http_t *http =
+        apppool_http_make(s->r, label_of(s), &s->http_request);
     apppool_outcome_t outcome;
 
-    if (endpoint->wire.protocol == APL_FCGI ||
-        endpoint->wire.protocol == APL_UWSGI)
-        return try_fcgi(s, endpoint, status, rv);
-    c = apppool_connection_take(s->r->server, endpoint->id);
+    *rv = apppool_http_open(http, endpoint, &s->shared, s->deadline);
+    if (*rv != APR_SUCCESS)
+        return 0;
+    s->http = http;
+    s->socket = apppool_http_descriptor(http);
+    s->timeout = endpoint->timeout;
+    apppool_session_prepare(s);
+    *status = run(s);
+    outcome = apppool_http_outcome(http);
+    s->closed = apppool_http_has_ended(http);
+    s->http = NULL;
+    apppool_http_close(http);
+    return s->started || outcome == APPPOOL_HEARD ||
+           *status != HTTP_BAD_GATEWAY;
+}
+
+/* As try_once(), by mod_proxy. */
+static int try_proxy(apppool_session_t *s, const apppool_endpoint_t *endpoint,
+                     int *status, apr_status_t *rv)
+{
+    apppool_connection_t *c = apppool_connection_take(s->r->server);
+    apppool_outcome_t outcome;
+
     if (!c) {
         *status = HTTP_INTERNAL_SERVER_ERROR;
         return 1;
     }
-    /* Without a timeout the socket would block, in all children. */
-    apppool_shared_connection_begin(
-        &s->shared, s->pool, &s->ref,
-        endpoint->may_share && endpoint->timeout >= 0, endpoint->may_reuse);
-    *rv = apppool_connection_open(c, s->r, endpoint, &s->shared, s->deadline);
+    *rv = apppool_connection_open(c, s->r, endpoint, s->deadline);
     if (*rv != APR_SUCCESS ||
         (!tells_if_unread(endpoint) && apl_alive_ending(s->ref.pid))) {
-        apppool_connection_give(c);
+        apppool_connection_give(c, s->r->server);
         return 0;
     }
     s->connection = c;
     s->socket = apppool_connection_descriptor(c);
     s->timeout = endpoint->timeout;
     apppool_session_prepare(s);
-    *status = run(s, c, url);
+    *status = run(s);
     outcome = apppool_connection_filter_outcome(apppool_connection_filter(c));
     s->closed =
         apppool_connection_filter_has_ended(apppool_connection_filter(c));
     s->connection = NULL; /* another request may have it at once */
-    apppool_connection_give(c);
+    apppool_connection_give(c, s->r->server);
     return s->started || outcome == APPPOOL_HEARD ||
            (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);
 }
 
-int apppool_exchange(apppool_session_t *s, const char *url, int *status)
+/* Try one connection. @return 1: *status is the result; 0: *rv says why the
+ * request should be sent to this process again, or to another one */
+static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
+                    int *status, apr_status_t *rv)
+{
+    uint32_t protocol = endpoint->wire.protocol;
+
+    if (protocol != APL_UWSGI)
+        apppool_shared_connection_begin(&s->shared, s->pool, &s->ref,
+                                        endpoint->may_share,
+                                        endpoint->may_reuse);
+    if (protocol == APL_FCGI || protocol == APL_UWSGI)
+        return try_fcgi(s, endpoint, status, rv);
+    return protocol == APL_HTTP && !apppool_packet_needs_proxy(s)
+               ? try_http(s, endpoint, status, rv)
+               : try_proxy(s, endpoint, status, rv);
+}
+
+int apppool_exchange(apppool_session_t *s, int *status)
 {
     apppool_endpoint_t endpoint = endpoint_of(s);
     apr_status_t rv = APR_SUCCESS;
     int i, done;
 
     for (i = 0; i < RESETS; i++) {
-        done = try_once(s, &endpoint, url, status, &rv);
+        done = try_once(s, &endpoint, status, &rv);
         if (rv == APR_SUCCESS && !s->started && apppool_session_is_killed(s)) {
             *status = apppool_error_response_killed(s->r, s->app, &s->ref);
             return 1;

@@ -12,8 +12,8 @@
  *
  * Lock:  only in functions that are called.
  * Crash: see session.h.
- * Trust: the client's request was checked by httpd; mod_proxy checks the app's
- *        response.
+ * Trust: httpd has checked the client's request. What the app sends is checked by
+ *        the client that speaks its protocol.
  */
 #ifndef MOD_APPPOOL_REQUEST_EXCHANGE_H
 #define MOD_APPPOOL_REQUEST_EXCHANGE_H
@@ -22,12 +22,11 @@
 
 /**
  * Send the request to the process.
- * @param url    for mod_proxy, without "proxy:"
  * @param status what the handler is to return, if the result is 1; else OK
  * @return 1: the request is done; 0: the process refused the connection, or is
  *         ending: it was detached, and the request can be sent to another one
  */
-int apppool_exchange(apppool_session_t *s, const char *url, int *status);
+int apppool_exchange(apppool_session_t *s, int *status);
 
 /** For mod_proxy's hook fixups, which it runs when it has made the header of any
  * request. */

@@ -12,7 +12,6 @@
 #include "mod_apppool/request/app_headers.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/backend/proxy_api.h"
-#include "mod_apppool/config/protocol.h"
 #include "mod_apppool/request/packet.h"
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/body/sendfile.h"
@@ -23,51 +22,15 @@ APLOG_USE_MODULE(apppool);
 
 #define ATTEMPTS 10 /* processes that may refuse */
 
-/* scgi and uwsgi take a body only if its length is known. */
-static int takes_body(apppool_session_t *s, uint32_t protocol)
-{
-    return (protocol != APL_SCGI && protocol != APL_UWSGI) ||
-           !apr_table_get(s->r->headers_in, "Transfer-Encoding");
-}
-
-/* Make it a request of this protocol. @return OK, or HTTP_* */
-static int fit_request(apppool_session_t *s, uint32_t protocol,
-                       const char **url)
-{
-    request_rec *r = s->r;
-    int status;
-
-    if (!takes_body(s, protocol))
-        return HTTP_LENGTH_REQUIRED;
-    apppool_app_headers_set_origin(r, s->mount->base_uri, protocol);
-    r->proxyreq = PROXYREQ_REVERSE;
-    if (protocol == APL_FCGI || protocol == APL_UWSGI) {
-        status = apppool_request_body_find_length(s->body);
-        return status == OK && protocol == APL_UWSGI ? apppool_packet_make(s)
-                                                     : status;
-    }
-    status = apppool_proxy.proxy_run_canon_handler(
-        r, apppool_app_headers_url(r, apppool_protocol_name(protocol),
-                                   s->mount->base_uri));
-    if (status == OK)
-        *url = r->filename + strlen("proxy:");
-    if (status != DECLINED)
-        return status;
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: %s: %s", s->app->label,
-                  apppool_protocol_missing(r->pool, protocol));
-    return HTTP_INTERNAL_SERVER_ERROR;
-}
-
 static int serve(apppool_session_t *s)
 {
     uint32_t protocol = (uint32_t)s->app->protocol;
-    const char *url = NULL;
     apr_status_t rv;
     int i, status;
 
     apppool_sendfile_offer(s->r);
     apppool_app_headers_set_start(s->r);
-    status = protocol == APL_AUTO ? OK : fit_request(s, protocol, &url);
+    status = protocol == APL_AUTO ? OK : apppool_packet_make(s, protocol);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_session_checkout(s);
         if (rv != APR_SUCCESS)
@@ -76,11 +39,11 @@ static int serve(apppool_session_t *s)
          * AppProtocol: build the request for its protocol. */
         if (s->ref.wire.protocol != protocol) {
             protocol = s->ref.wire.protocol;
-            status = fit_request(s, protocol, &url);
+            status = apppool_packet_make(s, protocol);
             if (status != OK)
                 break;
         }
-        if (apppool_exchange(s, url, &status))
+        if (apppool_exchange(s, &status))
             return status;
     }
     return status == OK ? apppool_error_response_refused(s->r, s->app) : status;
@@ -118,7 +81,7 @@ int apppool_handler(request_rec *r)
     apppool_request_body_end(body);
     /* This is for internal redirects of scgi apps. The process is free
      * again. */
-    if (status == OK)
+    if (status == OK && s->ref.wire.protocol == APL_SCGI)
         apppool_proxy.proxy_run_request_status(&status, r);
     r->filename = filename;
     if (ap_is_HTTP_ERROR(status)) {

@@ -2,26 +2,34 @@
 
 /**
  * @file packet.h
- * @brief What a request over uwsgi begins with, and a socket for it, made
- *        before the request waits for a process. So a process that becomes free
- *        gets the request sooner.
+ * @brief What is sent to an app, made before the request waits for a process. So
+ *        a process that becomes free gets the request sooner.
  *
- * The packet does not depend on the process. It can be sent to another one
- * after a failure, over a new socket.
+ *     over HTTP    the request line and the header, or a URL for mod_proxy
+ *     over uwsgi   the packet of variables, and a socket
+ *     over scgi    a URL for mod_proxy
+ *     over fcgi    nothing: the variables name the process
+ *
+ * It does not depend on the process. It can be sent to another one after a
+ * failure, over a new socket.
  *
  * Lock:  none.
  * Crash: all is private memory of the httpd child.
- * Trust: the values are the client's; see uwsgi_request.h.
+ * Trust: the values are the client's; see http_request.h and uwsgi_request.h.
  */
 #ifndef MOD_APPPOOL_REQUEST_PACKET_H
 #define MOD_APPPOOL_REQUEST_PACKET_H
 
 #include "mod_apppool/request/session.h"
 
+/** Does mod_proxy send the request over HTTP? It does if the request has a body
+ * or asks for an upgrade. */
+int apppool_packet_needs_proxy(const apppool_session_t *s);
+
 /**
- * Make s->packet. The request's headers are those that the app is to get.
- * @return OK; or HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE, and the log says so
+ * Make it a request of this protocol.
+ * @return OK; or the HTTP_* that the client is to get
  */
-int apppool_packet_make(apppool_session_t *s);
+int apppool_packet_make(apppool_session_t *s, uint32_t protocol);
 
 #endif

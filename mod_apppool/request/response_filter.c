@@ -107,6 +107,8 @@ static int has_closed(const apppool_session_t *s)
         return 1;
     if (s->fcgi)
         return apppool_fcgi_has_ended(s->fcgi);
+    if (s->http)
+        return apppool_http_has_closed(s->http);
     return s->connection ? apppool_connection_filter_has_ended(
                                apppool_connection_filter(s->connection))
                          : s->closed;

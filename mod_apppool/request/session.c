@@ -168,8 +168,6 @@ void apppool_session_checkin(apppool_session_t *s)
     if (s->ref.session == 0)
         return;
     note_end(s);
-    if (s->shared.is_held && s->connection)
-        apppool_connection_settle(s->connection);
     apl_checkin(s->pool, &s->ref, apl_now());
 }
 

@@ -24,6 +24,7 @@
 #include "mod_apppool/body/request_body.h"
 #include "mod_apppool/backend/connection.h"
 #include "mod_apppool/backend/fcgi.h"
+#include "mod_apppool/backend/http.h"
 #include "mod_apppool/body/response_buffer.h"
 #include "mod_apppool/body/streaming.h"
 #include "mod_apppool/request/cgi_variables.h"
@@ -42,10 +43,15 @@ typedef struct {
     int64_t process_since; /**< when it got its process, the same */
     const char *file;      /**< that the app has named (X-Sendfile), or NULL */
     int socket;            /**< descriptor of the connection to the process */
-    apppool_connection_t *connection;   /**< to the process, or NULL */
-    apppool_shared_connection_t shared; /**< is it shared? */
-    apppool_fcgi_t *fcgi;               /**< to it, over FastCGI; or NULL */
-    apppool_uwsgi_packet_t packet;      /**< over uwsgi (packet.h) */
+    apppool_shared_connection_t shared; /**< is the connection shared? */
+    /* The client of the process that is in use; the others are NULL. */
+    apppool_connection_t *connection; /**< mod_proxy */
+    apppool_http_t *http;
+    apppool_fcgi_t *fcgi; /**< also over uwsgi */
+    /* What is sent to any process, made once for its protocol (packet.h). */
+    apppool_uwsgi_packet_t packet;       /**< over uwsgi */
+    apppool_http_request_t http_request; /**< over HTTP, without mod_proxy */
+    const char *url;                     /**< by mod_proxy */
     apr_interval_time_t timeout; /**< us that the process may be silent */
     int keepalives;              /**< the real number, while prepared; or -1 */
     apppool_cgi_variables_t

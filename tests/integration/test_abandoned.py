@@ -23,7 +23,7 @@ SILENT = ("AppTimeout 8",)
 
 @pytest.fixture(autouse=True)
 def expected_lines(httpd: Httpd) -> None:
-    httpd.log.expect("AH01102|AH00898|AH01110",
+    httpd.log.expect("AH01102|AH00898|AH01110", sentences.STUCK,
                      "Script timed out before returning headers",
                      *BROKEN, sentences.SILENT, sentences.NO_BACKEND,
                      sentences.SLOW)

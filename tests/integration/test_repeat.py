@@ -2,8 +2,11 @@
 """Which requests may be sent again: a request without a body that no process
 has read, as the kernel says. Over TCP the kernel says less, so only GET is
 sent again."""
+from typing import Optional
+
 import pytest
 
+from harness import sentences
 from harness.client import Connection
 from harness.httpd import Httpd
 
@@ -20,14 +23,26 @@ AGAIN = 4  # connections that one process may reset
     ("tcp", "POST", "/unread", 1), ("tcp", "GET", "/read", 1)])
 def test_number_of_tries(httpd: Httpd, listen: str, method: str, path: str,
                          times: int) -> None:
+    check(httpd, listen, method, path, times)
+
+
+@pytest.mark.parametrize("path,times", [("/unread", AGAIN), ("/read", 1)])
+def test_number_of_tries_of_an_upgrade(httpd: Httpd, path: str,
+                                       times: int) -> None:
+    """mod_proxy sends it."""
+    check(httpd, "fd", "GET", path, times,
+          {"Connection": "Upgrade", "Upgrade": "chatter/1"})
+
+
+def check(httpd: Httpd, listen: str, method: str, path: str, times: int,
+          headers: Optional[dict[str, str]] = None) -> None:
     httpd.log.expect(rf"shop\[\d+\] gave no response: {method} {path}$",
-                     "AH01102: error reading status line from remote server",
-                     f"AH00898: Error reading .* returned by {path}$")
+                     sentences.NO_BACKEND)
     httpd.app("shop", f"AppListen {listen}", program="rude.py")
     httpd.start()
     client = Connection(httpd.port)
     body = b"a body" if method in ("POST", "HEAD") else None
-    assert client.request(method, path, "shop", body).status == 502
+    assert client.request(method, path, "shop", body, headers).status == 502
     seen = httpd.requests_seen()
     client.close()
     assert httpd.get("/", "shop").text == "ok"

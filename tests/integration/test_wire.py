@@ -120,7 +120,7 @@ def curl(place: Place, *words: str,
 @pytest.mark.mpms("worker", "event")  # mod_http2 does not work with prefork
 @pytest.mark.parametrize("name", ["node", "php", "uwsgi"])
 def test_http2(httpd: Httpd, name: str) -> None:
-    httpd.log.expect(*KILLED, sentences.FCGI_CUT_OFF)
+    httpd.log.expect(*KILLED, sentences.CUT_OFF)
     httpd.modules.append("http2")
     httpd.directives.append("Protocols h2c http/1.1")
     places = list(mount(httpd, SERVERS[name]))

@@ -50,7 +50,7 @@ NEVER_LOGGED = (
 
 # The log lines when an app is killed, possibly with an open request.
 KILLED = (r"\[\d+\] died: signal 9 \(SIGKILL\)", r"\[\d+\] gave no response",
-          "AH01102|AH01110|AH01114|AH00898|AH02454|AH10098")
+          sentences.CUT_OFF, "AH01102|AH01110|AH01114|AH00898|AH02454|AH10098")
 
 # An app's process that was ended. Until the pool knows of it, a request may
 # get that process, and mod_proxy then says so: chance decides whether one

@@ -36,7 +36,7 @@ SAID = (sentences.PRINTS_TOO_MUCH, sentences.DESCRIPTOR_SENT,
         sentences.NO_TERM, sentences.CHILDREN_LEFT, sentences.UNREACHABLE,
         sentences.REFUSED_ALL, sentences.LEFT_THERE, sentences.DIED,
         r"AH00898: .* returned by /\w*$", "AH01102: .* server bad",
-        "AH01110|AH01114|AH02454")
+        sentences.CUT_OFF, "AH01110|AH01114|AH02454")
 
 
 class Phase(NamedTuple):

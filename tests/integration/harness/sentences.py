@@ -92,17 +92,21 @@ ROOT_UNUSABLE = r"apppool: AppRoot \S+ \(.*\) (cannot be used: |is not a " \
 CONFIGURATION_FAILED = "AH000(16|20): Configuration Failed, exiting"
 PID_FILE = "AH00098: pid file .* overwritten"
 
-# ---- lines of httpd about a process that is gone, silent or sends nonsense
+# ---- a process that is gone, silent or sends nonsense, also as mod_proxy says it
 
-NO_BACKEND = "AH01102: error reading status line from remote server|" \
+CUT_OFF = P + "has closed the connection before the end of the response"
+STUCK = P + "was silent for too long within its response"
+HTTP_WRONG = P + "sends wrong HTTP: "
+
+NO_BACKEND = CUT_OFF + "|AH01102: error reading status line from remote server|" \
     "AH00898: Error reading from remote server|" \
     "AH01114: HTTP: failed to make connection to backend|" \
     "AH02454: .* attempt to connect to Unix domain socket|" \
     "AH01110: Network error reading response|" \
     "AH10098: |AH01084: pass request body failed|AH01097: "
-TIMED_OUT = "AH01075: Error dispatching request to|" \
+TIMED_OUT = STUCK + "|AH01075: Error dispatching request to|" \
     "Script timed out before returning headers|AH01106: error reading response"
-ODD_RESPONSE = "AH01106: .*rror reading|AH01110: .*rror reading|" \
+ODD_RESPONSE = HTTP_WRONG + "|AH01106: .*rror reading|AH01110: .*rror reading|" \
     "bad HTTP/1.1 header returned by|Error reading headers from backend|" \
     "error reading response headers from |" \
     "End of script output before headers: |Premature end of script headers: |" \
@@ -111,14 +115,13 @@ ODD_RESPONSE = "AH01106: .*rror reading|AH01110: .*rror reading|" \
 # ---- FastCGI
 
 FCGI_WRONG = P + "sends wrong FastCGI: "
-FCGI_CUT_OFF = P + "has closed the connection before the end of the response"
 FCGI_NO_HEADER = P + "has ended the request without a header|" + P[:-1] + \
     ": the response has no header"
 FCGI_LONG_HEADER = P[:-1] + ": the header of the response has more than "
 FCGI_REFUSED = P + "refuses the request: "
 FCGI_OVERLOADED = P + "is overloaded: "
 FCGI_PRINTED = P[:-1] + "> it is broken"
-FCGI = "|".join((FCGI_WRONG, FCGI_CUT_OFF, FCGI_NO_HEADER))
+FCGI = "|".join((FCGI_WRONG, CUT_OFF, FCGI_NO_HEADER))
 
 # ---- uwsgi
 

@@ -58,7 +58,7 @@ SERVERS = {
 
 # The log lines when an app is killed during a request.
 BROKEN = ("End of script output before headers", "AH00860",
-          sentences.FCGI_CUT_OFF)
+          sentences.CUT_OFF)
 
 
 @dataclass

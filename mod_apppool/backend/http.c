@@ -1,0 +1,380 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/backend/http.h"
+
+#include <errno.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+
+#include "mod_apppool/backend/app_output.h"
+#include "mod_apppool/backend/direct_connection.h"
+#include "mod_apppool/backend/first_byte.h"
+#include "mod_apppool/backend/http_parser.h"
+#include "mod_apppool/backend/http_response.h"
+#include "mod_apppool/backend/response_parts.h"
+#include "shm/lock/lock_token.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SLICE   250  /* ms between two checks of the pool */
+#define AT_ONCE 5000 /* us after the header, in which more comes at once */
+#define INTERIM 10   /* interim responses, at most */
+
+/* There is more to do. This value is neither OK nor a status of HTTP. */
+#define GO_ON   (-1000)
+
+#define SAY(http, rv, ...)                                                     \
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, (http)->r, "apppool: " __VA_ARGS__)
+
+struct apppool_http_t {
+    request_rec *r;
+    const char *label;
+    const apppool_http_request_t *request;
+    int local; /* over a Unix socket */
+    apppool_direct_connection_t connection;
+    apppool_app_output_t out; /* the request */
+    apppool_first_byte_t first_byte;
+    apppool_http_parser_t parser;
+    apppool_response_parts_t parts;
+    int has_header;
+    int is_full;      /* so more may be there */
+    int64_t at_once;  /* us of apl_now(): until then the rest may come */
+    int heard;        /* at least one byte of the response */
+    int was_read;     /* the app has read the request */
+    int reset;        /* the connection was reset, or the app has not read */
+    int closes;       /* the app says that it closes the connection */
+    int closed;       /* by the app */
+    int has_response; /* all of it */
+};
+
+/* ---- begin and end ---- */
+
+apppool_http_t *apppool_http_make(request_rec *r, const char *label,
+                                  const apppool_http_request_t *request)
+{
+    apppool_http_t *http = apr_pcalloc(r->pool, sizeof *http);
+
+    http->r = r;
+    http->label = label;
+    http->request = request;
+    http->connection.fd = -1;
+    /* r->header_only also holds for the GET of an ErrorDocument after HEAD. */
+    apppool_http_parser_begin(&http->parser, r->pool,
+                              !strcmp(r->method, "HEAD"));
+    return http;
+}
+
+apr_status_t apppool_http_open(apppool_http_t *http,
+                               const apppool_endpoint_t *endpoint,
+                               apppool_shared_connection_t *shared,
+                               int64_t deadline)
+{
+    http->local = endpoint->wire.listen != APL_LISTEN_TCP;
+    return apppool_direct_connection_open(&http->connection, endpoint, shared,
+                                          deadline, http->r->pool);
+}
+
+int apppool_http_descriptor(const apppool_http_t *http)
+{
+    return http->connection.fd;
+}
+
+/* Is there a part of the request that the app has not read? Then the bytes that
+ * it sends belong to an earlier request. */
+static int is_unread(const apppool_http_t *http)
+{
+    int bytes = 0;
+
+    return ioctl(http->connection.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
+}
+
+static int is_clean(const apppool_http_t *http)
+{
+    return http->connection.fd >= 0 && http->has_response &&
+           !http->out.hung_up && !http->closes && !http->closed &&
+           !http->request->closes &&
+           apppool_http_parser_is_clean(&http->parser) &&
+           (http->was_read || !is_unread(http));
+}
+
+void apppool_http_close(apppool_http_t *http)
+{
+    apppool_direct_connection_end(&http->connection,
+                                  http->connection.keeps && is_clean(http)
+                                      ? APPPOOL_CONNECTION_CLEAN
+                                      : APPPOOL_CONNECTION_CUT);
+}
+
+int apppool_http_has_closed(const apppool_http_t *http)
+{
+    return http->closed;
+}
+
+int apppool_http_has_ended(const apppool_http_t *http)
+{
+    return http->closed || http->has_response;
+}
+
+apppool_outcome_t apppool_http_outcome(const apppool_http_t *http)
+{
+    if (!http->out.sent && !http->heard)
+        return APPPOOL_UNSENT;
+    return !http->heard && (http->out.hung_up || http->reset) &&
+                   apppool_connection_filter_may_repeat(http->r, 0, http->local)
+               ? APPPOOL_UNREAD
+               : APPPOOL_HEARD;
+}
+
+/* @param status what the handler is to return, if nothing was passed on */
+static int end_early(apppool_http_t *http, int status)
+{
+    return apppool_response_parts_break(&http->parts, http->r, status);
+}
+
+static int end_wrong(apppool_http_t *http, const char *what)
+{
+    SAY(http, 0, "%s sends wrong HTTP: %s", http->label, what);
+    return end_early(http, HTTP_BAD_GATEWAY);
+}
+
+static int end_silent(apppool_http_t *http, int status)
+{
+    if (http->heard)
+        SAY(http, 0, "%s was silent for too long within its response",
+            http->label);
+    return end_early(http, status);
+}
+
+/* The process is free before the client has the response. */
+static int end_response(apppool_http_t *http)
+{
+    http->has_response = 1;
+    apppool_http_response_trailer(http->r, &http->parser);
+    apppool_http_close(http);
+    return apppool_response_parts_end(&http->parts, http->r);
+}
+
+/* Has another session taken the connection away, after damage? Then that
+ * session may have cut it. Its end does not say that the app has ended the
+ * response or the request. But a reset comes from the app alone, and a process
+ * that was killed may have got a successor before this thread looks. */
+static int is_lost(const apppool_http_t *http, int error)
+{
+    const apppool_shared_connection_t *shared = http->connection.shared;
+
+    if (!http->connection.reused || !shared ||
+        apl_connection_is_held(&shared->state))
+        return 0;
+    return http->heard || error != ECONNRESET ||
+           !apl_connection_is_gone(&shared->state);
+}
+
+/* @param error 0: the app has closed the connection */
+static int end_connection(apppool_http_t *http, int error)
+{
+    if (is_lost(http, error))
+        return end_early(http, HTTP_BAD_GATEWAY);
+    http->closed = 1;
+    http->reset |= error == ECONNRESET;
+    if (error == 0 && apppool_http_parser_end(&http->parser))
+        return end_response(http);
+    if (http->heard && !apppool_first_byte_is_cut_off(&http->first_byte))
+        SAY(http, error,
+            "%s has closed the connection before the end of the response",
+            http->label);
+    return end_early(http, HTTP_BAD_GATEWAY);
+}
+
+/* ---- to the app ---- */
+
+/* The app does not read. It has time until the request is silent for too long.
+ * @return 0: it has had its time */
+static int wait_to_send(const apppool_http_t *http)
+{
+    struct pollfd app = {http->connection.fd, POLLOUT, 0};
+    int64_t limit = apl_now() + http->first_byte.timeout;
+
+    apppool_first_byte_wait_to_write(&http->first_byte);
+    while (poll(&app, 1, SLICE) <= 0)
+        if (apppool_first_byte_is_hopeless(&http->first_byte) ||
+            (http->first_byte.timeout >= 0 && apl_now() >= limit))
+            return 0;
+    return 1;
+}
+
+/* An app may respond before it has read everything. So it is no error of the
+ * request if it reads no more. @return GO_ON, or what the handler is to
+ * return */
+static int send_request(apppool_http_t *http)
+{
+    static char keep[] = "Connection: Keep-Alive\r\n\r\n",
+                close[] = "Connection: close\r\n\r\n";
+    int keeps = http->connection.keeps && !http->request->closes;
+
+    apppool_app_output_put(&http->out, 0, http->request->bytes,
+                           http->request->size);
+    apppool_app_output_put(&http->out, 1, keeps ? keep : close,
+                           keeps ? sizeof keep - 1 : sizeof close - 1);
+    while (!apppool_app_output_is_empty(&http->out))
+        if (!apppool_app_output_send(&http->out, http->connection.fd) &&
+            !http->out.hung_up && !wait_to_send(http))
+            return end_silent(http, HTTP_GATEWAY_TIME_OUT);
+    return GO_ON;
+}
+
+/* ---- from the app ---- */
+
+static void take_header(apppool_http_t *http)
+{
+    request_rec *r = http->r;
+    const char *asks;
+
+    apppool_http_response_take(r, &http->parser, &http->closes);
+    http->has_header = 1;
+    http->at_once = apl_now() + AT_ONCE;
+    apppool_response_parts_override(&http->parts, r);
+    asks = http->parts.overridden == HTTP_UNAUTHORIZED
+               ? apr_table_get(r->headers_out, "WWW-Authenticate")
+               : NULL;
+    if (asks)
+        apr_table_setn(r->err_headers_out, "WWW-Authenticate", asks);
+}
+
+/* Use everything that has come. @return GO_ON, or what the handler is to
+ * return */
+static int take(apppool_http_t *http)
+{
+    apppool_http_parser_t *parser = &http->parser;
+    int status;
+
+    for (;;)
+        switch (apppool_http_parser_next(parser)) {
+        case APPPOOL_HTTP_INTERIM:
+            if (parser->heads > INTERIM)
+                return end_wrong(http, "there are too many interim responses");
+            apppool_http_response_interim(http->r, parser);
+            break;
+        case APPPOOL_HTTP_HEAD:
+            take_header(http);
+            break;
+        case APPPOOL_HTTP_BODY:
+            apppool_response_parts_add(&http->parts, http->r, parser->piece,
+                                       parser->size);
+            break;
+        case APPPOOL_HTTP_END:
+            return end_response(http);
+        case APPPOOL_HTTP_WRONG:
+            return end_wrong(http, parser->wrong);
+        default:
+            status = apppool_response_parts_pass(&http->parts, http->r);
+            return status == OK ? GO_ON : status;
+        }
+}
+
+/* Read what is there.
+ * @param flags MSG_DONTWAIT, or 0: wait, if the connection waits
+ * @param found 0: nothing was there
+ * @return GO_ON, or what the handler is to return */
+static int receive(apppool_http_t *http, int flags, int *found)
+{
+    apr_size_t room;
+    char *at = apppool_http_parser_room(&http->parser, &room);
+    ssize_t n = recv(http->connection.fd, at, room, flags);
+
+    *found = n >= 0 || (errno != EAGAIN && errno != EINTR);
+    if (!*found)
+        return GO_ON;
+    if (n <= 0)
+        return end_connection(http, n == 0 ? 0 : errno);
+    if (!http->heard && http->connection.reused && is_unread(http)) {
+        http->reset = 1;
+        return HTTP_BAD_GATEWAY;
+    }
+    http->heard = 1;
+    http->was_read |= http->connection.reused;
+    http->is_full = (apr_size_t)n == room;
+    apppool_http_parser_fill(&http->parser, (apr_size_t)n);
+    return take(http);
+}
+
+/* Wait until the app does something. @return 0: it has not */
+static int poll_app(const apppool_http_t *http, int ms)
+{
+    struct pollfd app = {http->connection.fd, POLLIN, 0};
+
+    return poll(&app, 1, ms) > 0;
+}
+
+/* Most apps send the header and the rest one after the other. So the client gets
+ * them together, if the rest comes at once.
+ * @return GO_ON, or what the handler is to return */
+static int flush(apppool_http_t *http)
+{
+    int64_t left = http->at_once - apl_now();
+    int status;
+
+    if (!http->has_header ||
+        (left > 0 && poll_app(http, (int)(left / 1000) + 1)))
+        return GO_ON;
+    status = apppool_response_parts_flush(&http->parts, http->r);
+    return status == OK ? GO_ON : status;
+}
+
+/* The app pauses: wait, and read what comes.
+ * @return GO_ON, or what the handler is to return */
+static int wait_and_receive(apppool_http_t *http)
+{
+    int64_t limit = apl_now() + http->first_byte.timeout;
+    int found = 0, status = GO_ON;
+
+    for (;;) {
+        if (http->connection.waits)
+            status = receive(http, 0, &found);
+        else if (poll_app(http, SLICE))
+            status = receive(http, MSG_DONTWAIT, &found);
+        if (found)
+            return status;
+        if (!http->heard && apppool_first_byte_is_hopeless(&http->first_byte))
+            return end_silent(http, HTTP_BAD_GATEWAY);
+        if (http->first_byte.timeout >= 0 && apl_now() >= limit)
+            return end_silent(http, HTTP_GATEWAY_TIME_OUT);
+    }
+}
+
+/* The process may not even begin to read, because it reads from idle connections.
+ * @return GO_ON, or what the handler is to return */
+static int wait_for_room(apppool_http_t *http)
+{
+    apr_status_t rv = apppool_first_byte_wait(&http->first_byte);
+
+    if (rv == APR_SUCCESS)
+        return GO_ON;
+    return end_silent(http, APR_STATUS_IS_TIMEUP(rv) ? HTTP_GATEWAY_TIME_OUT
+                                                     : HTTP_BAD_GATEWAY);
+}
+
+int apppool_http_run(apppool_http_t *http,
+                     const apppool_first_byte_t *first_byte)
+{
+    int status, found = 0;
+
+    http->first_byte = *first_byte;
+    http->first_byte.needs_room &= !http->connection.reused;
+    status = send_request(http);
+    if (status == GO_ON && http->first_byte.needs_room)
+        status = wait_for_room(http);
+    while (status == GO_ON) {
+        found = 0;
+        if (http->is_full)
+            status = receive(http, MSG_DONTWAIT, &found);
+        if (status == GO_ON && !found)
+            status = flush(http);
+        if (status == GO_ON && !found)
+            status = wait_and_receive(http);
+    }
+    return status;
+}

@@ -1,0 +1,35 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file http_request.h
+ * @brief Build what is sent to an app over HTTP: the request line and the
+ *        header. mod_proxy makes the header, so ProxyAddHeaders, ProxyVia,
+ *        ProxyPreserveHost and its hook `fixups' count as they always do.
+ *
+ * Lock:  none; constant once a child has begun.
+ * Crash: not concerned.
+ * Trust: httpd has checked the lines of the client.
+ */
+#ifndef MOD_APPPOOL_BACKEND_HTTP_REQUEST_H
+#define MOD_APPPOOL_BACKEND_HTTP_REQUEST_H
+
+#include <httpd.h>
+
+/** What can be made of a request before it is known which process gets it. */
+typedef struct {
+    char *bytes; /**< all but the header Connection and the empty line */
+    apr_size_t size;
+    int closes; /**< the connection is not to be used again */
+} apppool_http_request_t;
+
+/** To be called in each httpd child. @param p has to outlive all requests */
+void apppool_http_request_init(apr_pool_t *p);
+
+/**
+ * @param url as proxy_run_canon_handler() left it, without "proxy:"
+ * @return OK, or a status to return to the client
+ */
+int apppool_http_request_make(apppool_http_request_t *request, request_rec *r,
+                              const char *url);
+
+#endif

@@ -172,11 +172,14 @@ def test_function_begins_with_the_name_of_its_file() -> None:
 
 
 def test_headers_have_no_cycle() -> None:
+    good: set[str] = set()  # no way from these leads back
+
     def walk(header: str, trail: tuple[str, ...]) -> None:
         assert header not in trail, " -> ".join(trail + (header,))
-        if (TOP / header).exists():
+        if header not in good and (TOP / header).exists():
             for include in own_includes(TOP / header):
                 walk(include, trail + (header,))
+        good.add(header)
 
     for path in c_files():
         if path.suffix == ".h":

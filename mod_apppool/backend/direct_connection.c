@@ -252,7 +252,8 @@ void apppool_direct_connection_end(apppool_direct_connection_t *c,
         count_failures(c->id, how == APPPOOL_CONNECTION_FAILED);
     if (c->shared)
         end_shared(c, is_clean);
-    else if (c->may_idle && c->fd >= 0 && is_clean)
+    /* One that cannot wait would block its next request for ever. */
+    else if (c->may_idle && c->waits && c->fd >= 0 && is_clean)
         apppool_connection_idle_put(c->id, keep_descriptor(c));
     if (c->sock)
         apr_socket_close(c->sock);

@@ -202,6 +202,7 @@ module_sources = \
 	mod_apppool/backend/fcgi_request.c \
 	mod_apppool/backend/fcgi_response.c \
 	mod_apppool/backend/response_parts.c \
+	mod_apppool/backend/field_name.c \
 	mod_apppool/backend/http.c \
 	mod_apppool/backend/http_chunk.c \
 	mod_apppool/backend/http_fields.c \

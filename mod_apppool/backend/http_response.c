@@ -9,6 +9,7 @@
 #include <http_protocol.h>
 #include <string.h>
 
+#include "mod_apppool/backend/field_name.h"
 #include "mod_apppool/backend/proxy_api.h"
 
 APLOG_USE_MODULE(apppool);
@@ -28,19 +29,6 @@ static const char *const dates[] = {"Date", "Expires", "Last-Modified"};
 /* ProxyPassReverse changes them. */
 static const char *const urls[] = {"Location", "Content-Location", "URI",
                                    "Destination"};
-
-/* Most names differ in the first letter. To see that here is cheaper than a
- * call for each pair of names. */
-static int is_among(const char *name, const char *const *names, size_t n)
-{
-    size_t i;
-
-    for (i = 0; i < n; i++)
-        if (((*name ^ *names[i]) & ~('a' ^ 'A')) == 0 &&
-            !ap_cstr_casecmp(name, names[i]))
-            return 1;
-    return 0;
-}
 
 /* ---- fields ---- */
 
@@ -63,9 +51,9 @@ static const char *value_of(request_rec *r, const char *name, const char *value)
     proxy_dir_conf *conf =
         ap_get_module_config(r->per_dir_config, apppool_proxy.proxy_module);
 
-    if (is_among(name, dates, LENGTH(dates)))
+    if (apppool_field_name_is_among(name, dates, LENGTH(dates)))
         return date_of(r->pool, value);
-    if (is_among(name, urls, LENGTH(urls)))
+    if (apppool_field_name_is_among(name, urls, LENGTH(urls)))
         return apppool_proxy.ap_proxy_location_reverse_map(r, conf, value);
     if (!ap_cstr_casecmp(name, "Set-Cookie"))
         return apppool_proxy.ap_proxy_cookie_reverse_map(r, conf, value);
@@ -76,7 +64,7 @@ static int take_field(void *r_, const char *name, const char *value)
 {
     request_rec *r = r_;
 
-    if (!is_among(name, hops, LENGTH(hops)))
+    if (!apppool_field_name_is_among(name, hops, LENGTH(hops)))
         apr_table_addn(r->headers_out, name, value_of(r, name, value));
     return 1;
 }

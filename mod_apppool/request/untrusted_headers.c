@@ -7,6 +7,8 @@
 #include <http_config.h>
 #include <http_log.h>
 
+#include "mod_apppool/backend/field_name.h"
+
 APLOG_USE_MODULE(apppool);
 
 /* In the request's pool: a table of the headers that were removed. */
@@ -29,23 +31,6 @@ static const char *const proxys[] = {
 #define FAMILY        "X-Forwarded-"
 
 #define LENGTH(names) (sizeof names / sizeof *names)
-
-/* Most names differ in the first letter. To see that here is cheaper than a
- * call for each pair of names. */
-static int may_be(const char *name, const char *other)
-{
-    return ((*name ^ *other) & ~('a' ^ 'A')) == 0;
-}
-
-static int is_among(const char *name, const char *const *names, size_t n)
-{
-    size_t i;
-
-    for (i = 0; i < n; i++)
-        if (may_be(name, names[i]) && !ap_cstr_casecmp(name, names[i]))
-            return 1;
-    return 0;
-}
 
 static int is_odd(const char *name)
 {
@@ -79,9 +64,10 @@ static int note_if_false(void *search_, const char *name, const char *value)
 {
     const search_t *search = search_;
 
-    if (is_odd(name) || is_among(name, ours, LENGTH(ours)) ||
-        (!search->trusted && (!ap_cstr_casecmpn(name, FAMILY, strlen(FAMILY)) ||
-                              is_among(name, proxys, LENGTH(proxys)))))
+    if (is_odd(name) || apppool_field_name_is_among(name, ours, LENGTH(ours)) ||
+        (!search->trusted &&
+         (!ap_cstr_casecmpn(name, FAMILY, strlen(FAMILY)) ||
+          apppool_field_name_is_among(name, proxys, LENGTH(proxys)))))
         apr_table_addn(search->taken, name, value);
     return 1;
 }
@@ -102,7 +88,7 @@ static void fit_connection(request_rec *r, apr_table_t *taken)
     apr_table_unset(r->headers_in, "Connection");
     for (word = apr_strtok((char *)connection, ",; \t", &state); word;
          word = apr_strtok(NULL, ",; \t", &state))
-        if (is_among(word, known, LENGTH(known)))
+        if (apppool_field_name_is_among(word, known, LENGTH(known)))
             apr_table_mergen(r->headers_in, "Connection", word);
 }
 

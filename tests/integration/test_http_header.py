@@ -175,3 +175,15 @@ def test_silence_within_an_error(httpd: Httpd) -> None:
           "AppTimeout 1", "AppSetEnv HANG 1", "MaxInstances 1")
     assert httpd.get("/", "shop").status == 504
     httpd.settles(active=1, count=1)
+
+
+def test_error_after_a_redirect(httpd: Httpd) -> None:
+    """ProxyErrorOverride also counts after an internal redirect."""
+    httpd.modules.append("rewrite")
+    start(httpd, f"HTTP/1.1 500 Oops\r\n{LENGTH}\r\nok",
+          "ProxyErrorOverride On", "<Location /old>", "RewriteEngine On",
+          "RewriteRule . /new [L]", "</Location>")
+    for path in ("/new", "/old"):
+        response = httpd.get(path, "shop")
+        assert response.status == 500
+        assert "server error log" in response.text

@@ -55,11 +55,12 @@ int apppool_fcgi_end_early(apppool_fcgi_t *fcgi, int status)
     return apppool_response_parts_break(&fcgi->response.parts, fcgi->r, status);
 }
 
-int apppool_fcgi_end_wrong(const apppool_fcgi_t *fcgi)
+int apppool_fcgi_end_wrong(apppool_fcgi_t *fcgi)
 {
     SAY(fcgi, 0, "%s sends wrong FastCGI: %s %u", fcgi->label,
         fcgi->parser.wrong, fcgi->parser.wrong_number);
-    return fcgi->response.parts.passed ? AP_FILTER_ERROR : HTTP_BAD_GATEWAY;
+    return apppool_response_parts_break(&fcgi->response.parts, fcgi->r,
+                                        HTTP_BAD_GATEWAY);
 }
 
 int apppool_fcgi_end_stray(apppool_fcgi_t *fcgi)
@@ -73,16 +74,16 @@ int apppool_fcgi_end_stray(apppool_fcgi_t *fcgi)
 }
 
 /* The app has not served the request. @return what the handler is to return */
-static int end_refused(const apppool_fcgi_t *fcgi)
+static int end_refused(apppool_fcgi_t *fcgi)
 {
     unsigned status = fcgi->parser.status;
 
     SAY(fcgi, 0, "%s refuses the request: %s (FastCGI's status %u)",
         fcgi->label, apppool_fcgi_parser_refusal(&fcgi->parser), status);
-    if (fcgi->response.parts.passed)
-        return AP_FILTER_ERROR;
-    return status == FCGI_OVERLOADED ? HTTP_SERVICE_UNAVAILABLE
-                                     : HTTP_BAD_GATEWAY;
+    return apppool_response_parts_break(&fcgi->response.parts, fcgi->r,
+                                        status == FCGI_OVERLOADED
+                                            ? HTTP_SERVICE_UNAVAILABLE
+                                            : HTTP_BAD_GATEWAY);
 }
 
 int apppool_fcgi_end_request(apppool_fcgi_t *fcgi)

@@ -76,7 +76,7 @@ int apppool_fcgi_end_connection(apppool_fcgi_t *fcgi, int error);
 int apppool_fcgi_end_request(apppool_fcgi_t *fcgi);
 
 /** What comes is not FastCGI. */
-int apppool_fcgi_end_wrong(const apppool_fcgi_t *fcgi);
+int apppool_fcgi_end_wrong(apppool_fcgi_t *fcgi);
 
 /** The same, before anything of this response. */
 int apppool_fcgi_end_stray(apppool_fcgi_t *fcgi);

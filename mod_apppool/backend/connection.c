@@ -157,8 +157,6 @@ apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
     rv = apppool_connect(&conn->sock, endpoint, deadline, conn->scpool);
     if (rv == APR_SUCCESS)
         rv = wrap(c, conn, r, endpoint);
-    else
-        conn->sock = NULL;
     /* The scheme handler takes exactly this one. */
     c->filter.worker->cp->conn = conn;
     c->sock = conn->sock;

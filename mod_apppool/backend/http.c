@@ -21,7 +21,7 @@
 APLOG_USE_MODULE(apppool);
 
 #define SLICE   250  /* ms between two checks of the pool */
-#define AT_ONCE 5000 /* us after the header, in which more comes at once */
+#define AT_ONCE 5000 /* us after the first pause, in which more comes at once */
 #define INTERIM 10   /* interim responses, at most */
 
 /* There is more to do. This value is neither OK nor a status of HTTP. */
@@ -42,7 +42,7 @@ struct apppool_http_t {
     apppool_response_parts_t parts;
     int has_header;
     int is_full;      /* so more may be there */
-    int64_t at_once;  /* us of apl_now(): until then the rest may come */
+    int64_t at_once;  /* us of apl_now(): until then more may come; or 0 */
     int heard;        /* at least one byte of the response */
     int was_read;     /* the app has read the request */
     int reset;        /* the connection was reset, or the app has not read */
@@ -235,7 +235,6 @@ static void take_header(apppool_http_t *http)
 
     apppool_http_response_take(r, &http->parser, &http->closes);
     http->has_header = 1;
-    http->at_once = apl_now() + AT_ONCE;
     apppool_response_parts_override(&http->parts, r);
     asks = http->parts.overridden == HTTP_UNAUTHORIZED
                ? apr_table_get(r->headers_out, "WWW-Authenticate")
@@ -314,11 +313,16 @@ static int poll_app(const apppool_http_t *http, int ms)
  * @return GO_ON, or what the handler is to return */
 static int flush(apppool_http_t *http)
 {
-    int64_t left = http->at_once - apl_now();
+    int64_t now, left;
     int status;
 
-    if (!http->has_header ||
-        (left > 0 && poll_app(http, (int)(left / 1000) + 1)))
+    if (!http->has_header)
+        return GO_ON;
+    now = apl_now();
+    if (http->at_once == 0)
+        http->at_once = now + AT_ONCE;
+    left = http->at_once - now;
+    if (left > 0 && poll_app(http, (int)(left / 1000) + 1))
         return GO_ON;
     status = apppool_response_parts_flush(&http->parts, http->r);
     return status == OK ? GO_ON : status;

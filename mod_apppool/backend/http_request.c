@@ -24,8 +24,7 @@ void apppool_http_request_init(apr_pool_t *p)
                                          "http://localhost", 0);
 }
 
-/* For Via. */
-static char *port_of(request_rec *r)
+char *apppool_http_request_port(request_rec *r)
 {
     apr_port_t port = ap_get_server_port(r);
 
@@ -56,7 +55,8 @@ int apppool_http_request_make(apppool_http_request_t *request, request_rec *r,
     r->expecting_100 = 0;
     status = apppool_proxy.ap_proxy_create_hdrbrgd(
         r->pool, bb, r, conn, worker, conf, &uri,
-        apr_pstrdup(r->pool, path ? path : "/"), port_of(r), &length, &coding);
+        apr_pstrdup(r->pool, path ? path : "/"), apppool_http_request_port(r),
+        &length, &coding);
     r->expecting_100 = expects != 0;
     if (status != OK)
         return status;

@@ -25,6 +25,9 @@ typedef struct {
 /** To be called in each httpd child. @param p has to outlive all requests */
 void apppool_http_request_init(apr_pool_t *p);
 
+/** The port of this server as Via shows it: ":8080", or "" for the usual one. */
+char *apppool_http_request_port(request_rec *r);
+
 /**
  * @param url as proxy_run_canon_handler() left it, without "proxy:"
  * @return OK, or a status to return to the client

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mod_apppool/backend/field_name.h"
+#include "mod_apppool/backend/http_request.h"
 #include "mod_apppool/backend/proxy_api.h"
 
 APLOG_USE_MODULE(apppool);
@@ -114,24 +115,20 @@ static void add_via(request_rec *r)
 {
     const proxy_server_conf *conf = apppool_proxy_api_conf(r->server);
     const char *host;
-    apr_port_t port;
 
     if (conf->viaopt == via_off || conf->viaopt == via_block)
         return;
     host = ap_get_server_name(r);
-    port = ap_get_server_port(r);
     if (host == r->hostname) /* it is the client's */
         host = r->server->server_hostname;
-    if (!ap_is_default_port(port, r))
-        host = apr_psprintf(r->pool, "%s:%d", host, port);
     apr_table_addn(
         r->headers_out, "Via",
-        apr_psprintf(r->pool, "%d.%d %s%s%s%s",
-                     HTTP_VERSION_MAJOR(r->proto_num),
-                     HTTP_VERSION_MINOR(r->proto_num), host,
-                     conf->viaopt == via_full ? " (" : "",
-                     conf->viaopt == via_full ? AP_SERVER_BASEVERSION : "",
-                     conf->viaopt == via_full ? ")" : ""));
+        apr_psprintf(
+            r->pool, "%d.%d %s%s%s%s%s", HTTP_VERSION_MAJOR(r->proto_num),
+            HTTP_VERSION_MINOR(r->proto_num), host,
+            apppool_http_request_port(r), conf->viaopt == via_full ? " (" : "",
+            conf->viaopt == via_full ? AP_SERVER_BASEVERSION : "",
+            conf->viaopt == via_full ? ")" : ""));
 }
 
 /* ---- a header ---- */
@@ -216,7 +213,6 @@ void apppool_http_response_interim(request_rec *r,
 void apppool_http_response_trailer(request_rec *r,
                                    const apppool_http_parser_t *parser)
 {
-    r->trailers_out = apr_table_make(r->pool, 5);
     if (parser->trailers)
-        apr_table_do(copy_field, r->trailers_out, parser->trailers, NULL);
+        r->trailers_out = parser->trailers;
 }

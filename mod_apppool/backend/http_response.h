@@ -33,7 +33,7 @@ void apppool_http_response_take(request_rec *r,
 void apppool_http_response_interim(request_rec *r,
                                    const apppool_http_parser_t *parser);
 
-/** The parser has read a trailer. */
+/** The response has ended: take over the trailer, if there is one. */
 void apppool_http_response_trailer(request_rec *r,
                                    const apppool_http_parser_t *parser);
 

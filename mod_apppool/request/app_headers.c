@@ -159,13 +159,14 @@ void apppool_app_headers_set_start(request_rec *r)
 {
     static const char form[] = "t=1234567890.123456";
     apr_time_t now = apr_time_now();
-    char *text = apr_pstrmemdup(r->pool, form, sizeof form - 1);
-    char *at = text + sizeof form - 1;
+    char *text, *at;
 
     if (apr_table_get(r->headers_in, "X-Request-Start") ||
         apr_table_get(r->headers_in, "X-Queue-Start"))
         return;
     /* Each request needs it, and apr_psprintf() costs ten times as much. */
+    text = apr_pstrmemdup(r->pool, form, sizeof form - 1);
+    at = text + sizeof form - 1;
     for (; *--at != '='; now /= 10) {
         if (*at == '.')
             at--;

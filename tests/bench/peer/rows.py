@@ -100,6 +100,12 @@ class OursPhp(Ours):
         (self.root / "public" / "index.php").write_text(PHP)
         self.app(1, f"AppConcurrency {self.processes}")
 
+    def apps(self) -> list[int]:
+        """Children of php-cgi serve the requests."""
+        parents = super().apps()
+        return [child for pid in parents
+                for child in procs.children(pid)] + parents
+
 
 class PhpFpm(Server):
     name, kind = "php-fpm", Plain

@@ -233,10 +233,17 @@ class ModWsgi(Server):
 
 
 class OursUwsgi(Ours):
+    directives: tuple[str, ...] = ()
+
     def configure(self) -> None:
         self.add(TOP / "demo" / "python" / "wsgi.py")
-        self.app(2, "AppProtocol uwsgi",
+        self.app(2, "AppProtocol uwsgi", *self.directives,
                  command=f"{UWSGI} --protocol uwsgi")
+
+
+class OursUwsgiMany(OursUwsgi):
+    """Requests wait in the socket of a process, as those of the peer do."""
+    many, directives = True, ("AppConcurrency 0",)
 
 
 class ProxyUwsgi(Proxied):
@@ -283,6 +290,8 @@ MANAGERS = [
     Row("Ruby (Rack)", [OursRack, PassengerRack]),
     Row("Python (WSGI)", [OursWsgi, ModWsgi, PassengerWsgi, Gunicorn]),
     Row("Python (uwsgi)", [OursUwsgi, ProxyUwsgi]),
+    Row("Python (uwsgi), any number of requests at once",
+        [OursUwsgiMany, ProxyUwsgi]),
     Row("Node", [OursNode, PassengerNode]),
 ]
 

@@ -278,6 +278,7 @@ module_sources = \
 	mod_apppool/parent/store_table_cluster.c \
 	mod_apppool/parent/store_table_write.c \
 	mod_apppool/backend/connection_filter.c \
+	mod_apppool/backend/outcome.c \
 	mod_apppool/config/config_defaults.c \
 	mod_apppool/config/value.c \
 	mod_apppool/request/session.c \

@@ -13,19 +13,10 @@ APLOG_USE_MODULE(apppool);
 
 static ap_filter_rec_t *input, *output;
 
-/* The app may have acted on a part of a body. A reset of a TCP connection says
- * less than a reset of a Unix socket: the app may have caused it on purpose. */
-int apppool_connection_filter_may_repeat(const request_rec *r, int has_body,
-                                         int local)
-{
-    return !has_body && (local || r->method_number == M_GET ||
-                         r->method_number == M_OPTIONS);
-}
-
 static int is_repeatable(const apppool_connection_filter_t *filter)
 {
-    return apppool_connection_filter_may_repeat(filter->r, filter->has_body,
-                                                filter->local);
+    return apppool_outcome_may_repeat(filter->r, filter->has_body,
+                                      filter->local);
 }
 
 /* mod_proxy is about to log an error of a request that will be tried again. */

@@ -24,6 +24,7 @@
 #include <mod_proxy.h>
 
 #include "mod_apppool/backend/first_byte.h"
+#include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/websocket_close.h"
 
 /** connection.c sets the first four. */
@@ -53,13 +54,6 @@ void apppool_connection_filter_register(void);
 void apppool_connection_filter_add(apppool_connection_filter_t *filter,
                                    conn_rec *c);
 
-/** May the request be sent again if no process has read it?
- * @param has_body 1 also for a HEAD request with a body, although httpd says
- *        that HEAD has none
- * @param local    over a Unix socket */
-int apppool_connection_filter_may_repeat(const request_rec *r, int has_body,
-                                         int local);
-
 /** A request is about to be sent.
  * @param first_byte copied; what it points to lives as long as the request */
 void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
@@ -71,12 +65,6 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
 void apppool_connection_filter_end(apppool_connection_filter_t *filter);
 
 /** How the request went. */
-typedef enum {
-    APPPOOL_HEARD,  /**< the app responded, or may have read the request */
-    APPPOOL_UNSENT, /**< not a byte was sent */
-    APPPOOL_UNREAD, /**< sent, but the app closed without having read it */
-} apppool_outcome_t;
-
 apppool_outcome_t
 apppool_connection_filter_outcome(const apppool_connection_filter_t *filter);
 

@@ -95,7 +95,7 @@ apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi)
         (r->method_number == M_GET || r->method_number == M_OPTIONS) &&
         (fcgi->stray || apl_now() - fcgi->began < DYING);
     int may_repeat =
-        apppool_connection_filter_may_repeat(
+        apppool_outcome_may_repeat(
             r, fcgi->sending.kind != APPPOOL_FCGI_NO_BODY, fcgi->local) &&
         (fcgi->is_uwsgi || was_killed);
     int was_reset = (fcgi->reset || fcgi->sending.out.hung_up) && !fcgi->heard;

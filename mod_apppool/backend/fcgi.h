@@ -43,9 +43,9 @@
 #define MOD_APPPOOL_BACKEND_FCGI_H
 
 #include "mod_apppool/backend/connect.h"
-#include "mod_apppool/backend/connection_filter.h"
 #include "mod_apppool/backend/fcgi_sending.h"
 #include "mod_apppool/backend/first_byte.h"
+#include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/shared_connection.h"
 
 typedef struct apppool_fcgi_t apppool_fcgi_t;
@@ -79,12 +79,11 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
                      const apppool_first_byte_t *first_byte);
 
 /**
- * How the request went. APPPOOL_UNREAD over uwsgi: as over HTTP
- * (connection_filter.h). APPPOOL_UNREAD over FastCGI: there was no response,
- * because the connection was reset; or the connection had carried another
- * request, and it was closed, or what came does not belong to this request. The
- * request has no body and may be sent twice (GET, HEAD, OPTIONS), but the app
- * may have read it.
+ * How the request went. APPPOOL_UNREAD over uwsgi: as over HTTP. APPPOOL_UNREAD
+ * over FastCGI: there was no response, because the connection was reset; or the
+ * connection had carried another request, and it was closed, or what came does
+ * not belong to this request. The request has no body and may be sent twice
+ * (GET, HEAD, OPTIONS), but the app may have read it.
  */
 apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi);
 

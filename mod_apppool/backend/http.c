@@ -124,7 +124,7 @@ apppool_outcome_t apppool_http_outcome(const apppool_http_t *http)
     if (!http->out.sent && !http->heard)
         return APPPOOL_UNSENT;
     return !http->heard && (http->out.hung_up || http->reset) &&
-                   apppool_connection_filter_may_repeat(http->r, 0, http->local)
+                   apppool_outcome_may_repeat(http->r, 0, http->local)
                ? APPPOOL_UNREAD
                : APPPOOL_HEARD;
 }

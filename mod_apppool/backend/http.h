@@ -30,8 +30,9 @@
 #define MOD_APPPOOL_BACKEND_HTTP_H
 
 #include "mod_apppool/backend/connect.h"
-#include "mod_apppool/backend/connection_filter.h"
+#include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/http_request.h"
+#include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/shared_connection.h"
 
 typedef struct apppool_http_t apppool_http_t;

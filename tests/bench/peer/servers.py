@@ -4,6 +4,7 @@ Each is a private httpd, and runs one application in one way."""
 import os
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Optional
 
@@ -104,10 +105,13 @@ class Server:
             return False
 
     def destroy(self) -> None:
-        """A part of it may have been killed, so nothing is expected."""
+        """A part of it may have been killed, so nothing is expected. But the
+        modules of a killed httpd leave their shared memory."""
         if self.beside is not None:
             self.beside.terminate()
             self.beside.wait(30)
+        with suppress(AssertionError, subprocess.TimeoutExpired):
+            self.httpd.stop()
         self.httpd.destroy()
 
     # ---- its processes

@@ -241,9 +241,9 @@ class OursUwsgi(Ours):
                  command=f"{UWSGI} --protocol uwsgi")
 
 
-class OursUwsgiMany(OursUwsgi):
-    """Requests wait in the socket of a process, as those of the peer do."""
-    many, directives = True, ("AppConcurrency 0",)
+class OursUwsgiOff(OursUwsgi):
+    """Requests wait in the sockets of processes, as those of the peer do."""
+    directives = ("AppGlobalQueue Off",)
 
 
 class ProxyUwsgi(Proxied):
@@ -290,8 +290,7 @@ MANAGERS = [
     Row("Ruby (Rack)", [OursRack, PassengerRack]),
     Row("Python (WSGI)", [OursWsgi, ModWsgi, PassengerWsgi, Gunicorn]),
     Row("Python (uwsgi)", [OursUwsgi, ProxyUwsgi]),
-    Row("Python (uwsgi), any number of requests at once",
-        [OursUwsgiMany, ProxyUwsgi]),
+    Row("Python (uwsgi), AppGlobalQueue Off", [OursUwsgiOff, ProxyUwsgi]),
     Row("Node", [OursNode, PassengerNode]),
 ]
 

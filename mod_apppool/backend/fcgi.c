@@ -91,9 +91,8 @@ void apppool_fcgi_close(apppool_fcgi_t *fcgi)
 apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi)
 {
     const request_rec *r = fcgi->r;
-    int was_killed =
-        (r->method_number == M_GET || r->method_number == M_OPTIONS) &&
-        (fcgi->stray || apl_now() - fcgi->began < DYING);
+    int was_killed = apppool_outcome_is_safe(r) &&
+                     (fcgi->stray || apl_now() - fcgi->began < DYING);
     int may_repeat =
         apppool_outcome_may_repeat(
             r, fcgi->sending.kind != APPPOOL_FCGI_NO_BODY, fcgi->local) &&

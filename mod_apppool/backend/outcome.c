@@ -6,6 +6,5 @@
  * less than a reset of a Unix socket: the app may have caused it on purpose. */
 int apppool_outcome_may_repeat(const request_rec *r, int has_body, int local)
 {
-    return !has_body && (local || r->method_number == M_GET ||
-                         r->method_number == M_OPTIONS);
+    return !has_body && (local || apppool_outcome_is_safe(r));
 }

@@ -22,6 +22,13 @@ typedef enum {
     APPPOOL_UNREAD, /**< sent, but the app closed without having read it */
 } apppool_outcome_t;
 
+/** Does the method of the request only read (GET, HEAD, OPTIONS), so that the
+ * app may get the request twice? httpd has one number for GET and HEAD. */
+static inline int apppool_outcome_is_safe(const request_rec *r)
+{
+    return r->method_number == M_GET || r->method_number == M_OPTIONS;
+}
+
 /** May the request be sent again if no process has read it?
  * @param has_body 1 also for a HEAD request with a body, although httpd says
  *        that HEAD has none

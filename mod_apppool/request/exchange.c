@@ -8,6 +8,7 @@
 
 #include "mod_apppool/backend/connection_idle.h"
 #include "mod_apppool/backend/direct_connection.h"
+#include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/client.h"
@@ -45,9 +46,7 @@ static int may_keep(const apppool_session_t *s)
  * be sent again may use it. */
 static int may_reuse(const apppool_session_t *s)
 {
-    int method = s->r->method_number;
-
-    return (method == M_GET || method == M_OPTIONS) &&
+    return apppool_outcome_is_safe(s->r) &&
            !apppool_request_body_is_there(s->body);
 }
 

@@ -26,7 +26,7 @@ def without_blog(member: StoreMember) -> Iterator[None]:
     member.table["spaces"] = spaces
     member.write_table()
     member.ring()
-    wait_until(member.socket_of("blog").exists, "it has blog")
+    wait_until(lambda: member.listens_at("blog"), "it has blog")
 
 
 def write_blog(member: StoreMember, value: bytes) -> None:

@@ -106,7 +106,7 @@ def test_spaces_come_and_go() -> None:
         store.table["spaces"].append(space("blog"))
         store.write_table()
         store.ring()
-        wait_until(lambda: store.socket_of("blog").exists(), "blog is back")
+        wait_until(lambda: store.listens_at("blog"), "blog is back")
         with store.connect_to("blog") as again:
             assert get(again, b"a") == b"2"
 
@@ -138,8 +138,8 @@ def test_space_that_is_gone_for_an_hour() -> None:
         store.table["spaces"] += [space("blog"), space("wiki")]
         store.write_table()
         store.ring()
-        wait_until(lambda: store.socket_of("wiki").exists(), "both are back")
         for key in ("blog", "wiki"):
+            wait_until(lambda: store.listens_at(key), "both are back")
             with store.connect_to(key) as connection:
                 assert get(connection, b"key1") == b""
 

@@ -68,6 +68,15 @@ class Store(Server):
     def socket_of(self, key: str) -> Path:
         return self.dir / "m" / key
 
+    def listens_at(self, key: str) -> bool:
+        """Is the space served? The store sets the mode when its socket
+        listens."""
+        try:
+            mode = self.socket_of(key).stat().st_mode
+        except FileNotFoundError:
+            return False
+        return mode & 0o666 == 0o666
+
     def write_table(self, text: Optional[str] = None) -> None:
         new = self.dir / "m" / "new"
         new.write_text(text or json.dumps(self.table))

@@ -22,6 +22,7 @@ from harness.wait import wait_until
 
 ROUNDS = 30
 WRITES = 40  # in a round
+PAUSE = 0.01  # seconds from a response to the next request of a client
 
 
 class Writer:
@@ -80,7 +81,7 @@ class Clients:
             thread.start()
 
     def run(self, host: str) -> None:
-        while not self.ended.is_set():
+        while not self.ended.wait(PAUSE):
             try:
                 self.httpd.get("/pid", host, timeout=1)
             except (OSError, HTTPException):

@@ -16,6 +16,9 @@ from typing import Any, Callable, Iterator, Optional, Union
 Value = Union[str, tuple[str, bytes]]
 Fields = list[tuple[str, Value]]
 PATIENCE = 300.0  # seconds for a response; it may include a first start
+# Seconds from a response to the next visit. Without a pause, the visitors and
+# what they visit would use the processors that a new version needs to start.
+PAUSE = 0.05
 
 
 class Form:
@@ -203,7 +206,7 @@ class Visits:
                         for _ in range(count)]
 
     def run(self) -> None:
-        while not self.leave.is_set():
+        while not self.leave.wait(PAUSE):
             try:
                 self.visit()
                 self.done += 1

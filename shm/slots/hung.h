@@ -36,7 +36,8 @@ static inline int apl_hung_is_overdue(int64_t age, int64_t limit)
 }
 
 /** The age of the request at that time, us. */
-static inline int64_t apl_hung_age(const apl_session_t *session, int64_t now)
+APL_UNLOCKED static inline int64_t apl_hung_age(const apl_session_t *session,
+                                                int64_t now)
 {
     return apl_since(now, session->since);
 }

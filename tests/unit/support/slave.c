@@ -162,7 +162,8 @@ static void apply(slave_t *s, const store_packet_t *p, const char *bytes)
     s->last[p->opcode] = *p;
     switch (p->opcode) {
     case STORE_WIRE_SPACE:
-        snprintf(s->space, sizeof s->space, "%s", key);
+        assert_true((size_t)snprintf(s->space, sizeof s->space, "%s", key) <
+                    sizeof s->space);
         break;
     case STORE_WIRE_SET:
         apply_set(s, p, key, bytes + p->klen);

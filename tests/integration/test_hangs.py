@@ -124,10 +124,11 @@ def stubborn(httpd: Httpd) -> Httpd:
 
 @pytest.mark.parametrize("hang", HANGS, ids=names)
 def test_stop_of_stopped(stubborn: Httpd, hang: list[str]) -> None:
-    """Processes stopped by SIGSTOP are continued."""
+    """Processes stopped by SIGSTOP are continued. Otherwise four checks, one a
+    second, would find no heartbeat first."""
     for name in hang:
         freeze(stubborn.helper(name))
-    stop_in_time(stubborn, hang, 4)
+    stop_in_time(stubborn, hang, 2)
 
 
 @pytest.mark.parametrize("hang", HANGS, ids=names)

@@ -194,6 +194,8 @@ def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:
         assert pending.result().text == "php"
         for pid in httpd.pids(app):
             kill9(pid)
+        # Its children would serve the next request until it is forgotten.
+        wait_until(lambda: not httpd.pids(app), "no process is left")
 
 
 # Where apl_group_t has options.concurrency, and apl_process_t

@@ -117,10 +117,12 @@ static void stop(spawner_t *s, process_t *p, const char *why, int sign,
     p->phase = PHASE_ENDING;
     p->is.deadline = p->deadline = s->now + limit;
     process_record(p, REGISTRY_ENDING);
-    process_end_probe(p);
-    connection_cut_ask(s, p);
     process_signal(s, p, SIGCONT); /* or it handles no other */
     process_signal(s, p, sign);
+    /* Then the connections end. A server that looks for the signal when one has
+     * ended could otherwise wait for the next one, which never comes. */
+    process_end_probe(p);
+    connection_cut_ask(s, p);
     state_wake(s, s->now);
 }
 

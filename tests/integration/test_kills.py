@@ -12,7 +12,7 @@ from harness.client import Connection, Pending
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.late import Late
-from harness.procs import alive, kill9
+from harness.procs import alive, kill9, kill9_if_alive
 from harness.wait import wait_until
 
 
@@ -262,8 +262,7 @@ def test_httpd_itself_dies(httpd: Httpd) -> None:
                    "apps and helpers are gone", 60)
     assert late.took < ORPHANS + 5 + late.seconds
     for orphan in orphans:
-        if alive(orphan):
-            kill9(orphan)
+        kill9_if_alive(orphan)
     wait_until(lambda: not any(alive(p) for p in orphans), "children ended")
     assert not list(procs.marked(str(httpd.dir)))
     # A new httpd finds no process.

@@ -10,7 +10,7 @@ import pytest
 
 from harness import procs, sentences
 from harness.httpd import Httpd
-from harness.procs import alive, freeze, kill9
+from harness.procs import alive, freeze, kill9, kill9_if_alive
 from harness.upgrade import install, other_build, this_build
 from harness.wait import wait_until
 
@@ -173,8 +173,7 @@ def test_watchdog_outlives_httpd(httpd: Httpd) -> None:
         freeze(helper)
     kill9(httpd.pid)
     for child in children:
-        if alive(child):
-            kill9(child)
+        kill9_if_alive(child)
     assert httpd.process is not None
     httpd.process.wait(40)
     httpd.launch()

@@ -85,8 +85,7 @@ def test_survives_the_death_of_httpd(httpd: Httpd) -> None:
     pid, children = store_pid(httpd), httpd.children()
     procs.kill9(httpd.pid)
     for child in children:
-        if procs.alive(child):
-            procs.kill9(child)
+        procs.kill9_if_alive(child)
     assert httpd.process is not None
     httpd.process.wait(40)
     wait_until(lambda: not procs.alive(pid), "the store ends")

@@ -13,7 +13,7 @@ import pytest
 
 from harness import cgroups, procs, registry, sentences, template
 from harness.httpd import Httpd
-from harness.procs import alive, kill9
+from harness.procs import alive, kill9, kill9_if_alive
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
@@ -131,8 +131,7 @@ def killed_at(pid: int, call: str) -> Iterator[None]:
                    "it is traced, or has made the call already")
         yield
     finally:
-        if alive(pid):
-            kill9(pid)
+        kill9_if_alive(pid)
         tracer.wait(40)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from harness import procs, sentences
 from harness.httpd import Held, Httpd
-from harness.procs import alive, kill9
+from harness.procs import alive, kill9, kill9_if_alive
 from harness.threads import Threads
 from harness.upgrade import install, other_build, this_build
 from harness.wait import wait_until
@@ -174,8 +174,7 @@ def test_httpd_ends_meanwhile(httpd: Httpd, sign: signal.Signals) -> None:
     httpd.process.wait(40)
     if sign == signal.SIGKILL:
         for orphan in orphans:
-            if alive(orphan):
-                kill9(orphan)
+            kill9_if_alive(orphan)
         wait_until(lambda: not any(map(alive, everything)), "all end")
     assert not [pid for pid in everything if alive(pid)]
     assert httpd.remains() == []

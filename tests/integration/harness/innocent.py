@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Optional, Type
 
 from harness import procs
-from harness.procs import alive, kill9
+from harness.procs import alive, kill9_if_alive
 from harness.wait import wait_until
 
 PROGRAM = """
@@ -61,6 +61,5 @@ class Innocent:
                  error: Optional[BaseException],
                  trace: Optional[TracebackType]) -> None:
         for pid in (self.child, self.pid):
-            if alive(pid):
-                kill9(pid)
+            kill9_if_alive(pid)
         self.process.wait()

@@ -287,6 +287,12 @@ def kill9(pid: int) -> None:
     wait_until(lambda: not alive(pid), f"{pid} is dead")
 
 
+def kill9_if_alive(pid: int) -> None:
+    """The same for a process that may end by itself at this moment."""
+    with suppress(ProcessLookupError):
+        kill9(pid)
+
+
 def private_memory(pid: int) -> int:
     """Bytes that it shares with no other process."""
     return 1024 * sum(int(line.split()[1]) for line

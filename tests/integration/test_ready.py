@@ -189,6 +189,7 @@ def test_stop_while_it_starts(httpd: Httpd) -> None:
     httpd.stop()
     ended, = httpd.log.wait_for("ended: ")
     assert "exit code 0" in ended
+    assert not httpd.log.matching("did not end in time")
 
 
 def test_notify(httpd: Httpd) -> None:

@@ -61,8 +61,7 @@ class Hosted(Httpd):
         self.keepalived.end(9)
         while left := list(procs.marked(str(self.dir), self.born)):
             for pid in left:
-                with suppress(ProcessLookupError):
-                    procs.kill9(pid)
+                procs.kill9_if_alive(pid)
         assert self.process
         self.process.wait(60)
         self.process = None

@@ -3,6 +3,7 @@
 #include "mod_apppool/parent/watchdog_watch.h"
 
 #include <ap_mpm.h>
+#include <apr_strings.h>
 #include <http_config.h>
 #include <http_log.h>
 #include <http_main.h>
@@ -77,6 +78,17 @@ static int running(void)
            now == AP_MPMQ_RUNNING;
 }
 
+/* Log the end when nothing of the instance is left: an administrator may wait
+ * for the line. */
+static void forget_old(apppool_retained_t *r)
+{
+    char runtime[sizeof r->runtime];
+
+    apr_cpystrn(runtime, r->runtime, sizeof runtime);
+    apppool_instance_list_forget(r);
+    SAY(APLOG_NOTICE, 0, "the old instance in %s has ended", runtime);
+}
+
 /* Log the end of the watchdog, and note what is needed later.
  * @param status exit code or signal as httpd reports it: by one number, or as
  *        of waitpid(); our programs have no exit code as small as a signal
@@ -93,8 +105,7 @@ static int note_end(apppool_retained_t *r, int status)
     r->watchdog = 0;
     if (apppool_instance_list_winds_down(r) &&
         (code == CONTRACT_EXIT_DONE || code == CONTRACT_EXIT_CONFIG)) {
-        SAY(APLOG_NOTICE, 0, "the old instance in %s has ended", r->runtime);
-        apppool_instance_list_forget(r);
+        forget_old(r);
         return 0;
     }
     if (sign)

@@ -4,7 +4,6 @@ the order to "go". Every request is served, no process is left, and no process
 serves without a record."""
 import os
 import signal
-import subprocess
 import threading
 from contextlib import contextmanager, suppress
 from typing import Iterator
@@ -14,6 +13,7 @@ import pytest
 from harness import cgroups, procs, registry, sentences, template
 from harness.httpd import Httpd
 from harness.procs import alive, kill9, kill9_if_alive
+from harness.tracer import injected
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
@@ -121,18 +121,11 @@ def killed_at(pid: int, call: str) -> Iterator[None]:
     """The next time that this process makes this call, it is killed instead.
     It may not make it; then it is killed in the end."""
     name, _, number = call.partition(":")
-    tracer = subprocess.Popen(
-        ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={name}", "-e",
-         f"inject={name}:signal=KILL:when={number or 1}", "-p", str(pid)],
-        stderr=subprocess.DEVNULL)
-    try:
-        wait_until(lambda: f"TracerPid:\t{tracer.pid}\n".encode()
-                   in procs.read(pid, "status") or not alive(pid),
-                   "it is traced, or has made the call already")
-        yield
-    finally:
-        kill9_if_alive(pid)
-        tracer.wait(40)
+    with injected(pid, name, f"signal=KILL:when={number or 1}"):
+        try:
+            yield
+        finally:
+            kill9_if_alive(pid)
 
 
 @pytest.mark.parametrize("calls", [CALLS[:5], CALLS[5:]], ids=["order", "go"])

@@ -11,6 +11,7 @@ from harness import procs, sentences
 from harness.httpd import Held, Httpd
 from harness.procs import alive, kill9, kill9_if_alive
 from harness.threads import Threads
+from harness.tracer import injected
 from harness.upgrade import install, other_build, this_build
 from harness.wait import wait_until
 
@@ -66,7 +67,7 @@ def test_under_load(httpd: Httpd) -> None:
     assert response.status == 200 and response.text == str(held.pid)
     wait_until(lambda: not any(map(alive, [*old, watchdog, spawner])),
                "the old instance is gone")
-    wait_until(lambda: httpd.log.matching("old instance in .* has ended"))
+    httpd.log.wait_for("old instance in .* has ended")
     assert instances(httpd) == [httpd.runtime / "1"]
     left = {path.name for path in httpd.runtime.iterdir()}
     assert left == {"lock", "current", "1"}
@@ -75,6 +76,26 @@ def test_under_load(httpd: Httpd) -> None:
     assert httpd.pids(app) == new
     httpd.check()
     assert httpd.ctl("status").returncode == 0
+
+
+@pytest.mark.mpms("event")
+def test_its_end_is_logged_last(httpd: Httpd) -> None:
+    """When the log says that it has ended, nothing of it is left: no file, no
+    memory. The parent waits after each line here."""
+    httpd.app("shop", "MinInstances 1")
+    start(httpd)
+    held = httpd.hold("shop", "a")
+    httpd.note_segments()
+    before = set(httpd.segments)
+    upgrade(httpd)
+    httpd.log.wait_for("another build of the module")
+    with injected(httpd.pid, "write", "delay_exit=500000"):
+        held.release()
+        httpd.log.wait_for("the old instance in .* has ended")
+        assert procs.segments(httpd.pid) and instances(httpd) == \
+            [httpd.runtime / "1"]
+        assert not procs.segments(httpd.pid) & before
+    httpd.check()
 
 
 @pytest.mark.mpms("event")

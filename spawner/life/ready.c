@@ -11,6 +11,7 @@
 #include "spawner/diagnose/wrong_port.h"
 #include "spawner/state/sock_diag.h"
 #include "spawner/life/phase.h"
+#include "spawner/life/start_reports.h"
 #include "spawner/state/process.h"
 #include "spawner/state/guarded_socket.h"
 #include "spawner/state/socket_owner.h"
@@ -153,7 +154,10 @@ static int is_ready(spawner_t *s, process_t *p, int known)
         return 0;
     }
     wrong_port_forget(p);
-    if (owes_word(s, p, a))
+    /* The wire protocol that was found may have come after the loop waited. The
+     * app accepts nothing before that. */
+    start_reports_read(s, p);
+    if (p->phase != PHASE_BOOTING || owes_word(s, p, a))
         return 0;
     return warmup_check(s, p, a);
 }

@@ -11,6 +11,7 @@ from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import kill9
 from harness.segment import RECORDS, Segment
+from harness.tracer import injected
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.mpms("event")
@@ -196,6 +197,20 @@ def test_the_spawner_dies_while_one_boots(httpd: Httpd) -> None:
             kill9(pid)
         # Its children would serve the next request until it is forgotten.
         wait_until(lambda: not httpd.pids(app), "no process is left")
+
+
+def test_the_spawner_is_slow(httpd: Httpd) -> None:
+    """The process starts and accepts connections after the spawner has looked
+    for events, and before it checks whether the process is ready. Its first
+    request gets the protocol that was found."""
+    bare(httpd, {"index.php": "<?php echo 'php';"})
+    httpd.start()
+    with injected(httpd.helper("spawner"), "epoll_wait", "delay_exit=500000"):
+        assert httpd.get("/", "shop").text == "php"
+    starts, ready = (httpd.log.lines().index(*httpd.log.matching(line))
+                     for line in (r"shop\[\d+\] starts", r"shop\[\d+\] ready"))
+    assert starts < ready
+    httpd.check()
 
 
 # Where apl_group_t has options.concurrency, and apl_process_t

@@ -763,6 +763,7 @@ unit_tests = \
 	tests/unit/store_spaces \
 	tests/unit/store_wire \
 	tests/unit/storm \
+	tests/unit/stuck_report \
 	tests/unit/ready \
 	tests/unit/app_table \
 	tests/unit/template \

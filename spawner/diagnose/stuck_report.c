@@ -43,6 +43,7 @@ static void send_dump(const spawner_t *s, process_t *p)
     const app_entry_t *a = app_table_find(s->table, p->is.name);
     const char *name = a ? sigabbrev_np(a->dump_signal) : NULL;
 
+    p->stuck.dumped = 1;
     p->stuck.may_end_at = s->now;
     if (!a || a->dump_signal == 0 ||
         procfs_signal(p->is.pid, p->is.start, a->dump_signal) != 0)
@@ -62,7 +63,7 @@ static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
         return;
     if (!cause)
         app_log(p, LOG_WARN, "report: it took too long and was stopped");
-    if (r->is_last && p->phase <= PHASE_LIVE)
+    if (r->is_last && !p->stuck.dumped && p->phase <= PHASE_LIVE)
         send_dump(s, p);
     state_wake(s, s->now);
 }
@@ -128,6 +129,8 @@ int stuck_report_is_done(spawner_t *s, process_t *p)
             send_dump(s, p);
         }
     }
+    if (s->now >= p->stuck.may_end_at && !p->stuck.dumped)
+        send_dump(s, p); /* the writer of the report may survive SIGKILL */
     if (s->now >= p->stuck.may_end_at)
         return 1;
     state_wake(s, p->stuck.may_end_at);

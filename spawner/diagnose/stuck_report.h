@@ -38,7 +38,8 @@ int stuck_report_begin(spawner_t *s, process_t *p);
 
 /**
  * May the process be ended? The first call begins a report. When the report is
- * written, the process gets AppDumpSignal, and has a second to print.
+ * written, or after three seconds, the process gets AppDumpSignal, and has a
+ * second to print.
  * @return 1: yes; 0: not yet, and the loop wakes up for the next try
  */
 int stuck_report_is_done(spawner_t *s, process_t *p);

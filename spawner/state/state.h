@@ -134,6 +134,8 @@ typedef struct {
 /** Of stuck_report.c. */
 typedef struct {
     int reported;       /**< the report before its end was begun */
+    int dumped;         /**< that report has ended, or is not waited for: the
+                             process got AppDumpSignal, if there is one */
     int64_t may_end_at; /**< us: it may be ended from then on */
 } process_stuck_t;
 

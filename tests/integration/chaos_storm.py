@@ -14,6 +14,7 @@ from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.long import lasts
 from harness.procs import alive, kill9
+from harness.wait import wait_until
 
 SECONDS = int(os.environ.get("APPPOOL_STORM", lasts(5, 60)))
 CLIENTS = 32
@@ -86,6 +87,8 @@ def test_storm_of_kills(httpd: Httpd) -> None:
     assert len(failed) <= kills, f"{len(failed)} failed of {kills} kills"
     assert kills >= SECONDS  # fewer, where the machine is slow
     # Afterwards everything is as before.
+    wait_until(lambda: all(alive(pid) for app in apps
+                           for pid in httpd.pids(app)), "no dead one is listed")
     httpd.settles(active=0, count=8)
     httpd.check()
     for app in apps:

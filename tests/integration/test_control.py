@@ -322,6 +322,7 @@ def test_many_clients(httpd: Httpd) -> None:
     response, and clients of httpd's user are closed first."""
     httpd.app("shop")
     httpd.start()
+    wait_until(lambda: httpd.ctl("check").returncode == 0, "it responds")
     spawner = httpd.helper("spawner")
     flood = subprocess.Popen(
         ["setpriv", "--reuid=www-data", "--regid=nogroup", "--clear-groups",

@@ -182,6 +182,7 @@ def test_spawner_is_killed_meanwhile(httpd: Httpd) -> None:
     gate.unlink()
     ctl = Ctl(httpd, "restart", "shop", "--wait")
     wait_until(lambda: httpd.pids(app, "starting"), "new code starts")
+    httpd.check()  # The spawner has responded to the command before it.
     kill9(httpd.helper("spawner"))
     assert ctl.waits()
     gate.touch()

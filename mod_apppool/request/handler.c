@@ -37,7 +37,7 @@ static int serve(apppool_session_t *s)
             return apppool_error_response_pool(s->r, s->app, &s->ref, rv);
         /* AppProtocol is auto, or this process was started under another
          * AppProtocol: build the request for its protocol. */
-        if (s->ref.wire.protocol != protocol) {
+        if (s->ref.wire.protocol != protocol || protocol == APL_AUTO) {
             protocol = s->ref.wire.protocol;
             status = apppool_packet_make(s, protocol);
             if (status != OK)

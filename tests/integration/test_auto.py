@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from harness import config, sentences
+from harness import config, procs, sentences
 from harness.config import App
 from harness.httpd import Httpd
 from harness.procs import kill9
@@ -213,10 +213,11 @@ def test_the_spawner_is_slow(httpd: Httpd) -> None:
     httpd.check()
 
 
-# Where apl_group_t has options.concurrency, and apl_process_t
-# wire.concurrency (shm/format/format.h).
+# Where apl_group_t has options.concurrency, and apl_process_t its wire
+# (shm/format/format.h): the first word is listen and, above it, protocol.
 CONCURRENCY = 16 + 5 * 4
-MADE_FOR = 116 + 8
+WIRE = 116
+MADE_FOR = WIRE + 8
 AUTO = 0xffffffff
 
 
@@ -244,6 +245,26 @@ def test_a_hostile_child_changes_what_was_found(httpd: Httpd) -> None:
     httpd.log.wait_for("had lost its place in the pool")
     wait_until(lambda: made_for(httpd, app) == [1], "the number of before")
     assert httpd.get("/", "shop").text == "python"
+    httpd.check()
+
+
+@pytest.mark.parametrize("protocol", [4, 5, 0xffff])
+def test_a_hostile_child_removes_the_protocol(httpd: Httpd,
+                                              protocol: int) -> None:
+    """4: auto, as for a process that starts. The request fails, and not the
+    child of httpd that serves it. The spawner puts the protocol right."""
+    httpd.log.expect(sentences.NO_PROTOCOL, "had lost its place in the pool")
+    bare(httpd, {"wsgi.py": PYTHON})
+    httpd.start()
+    assert httpd.get("/", "shop").text == "python"
+    children = httpd.children()
+    with Segment(httpd) as segment:
+        wire = segment.tables["processes"] + RECORDS["processes"][0] + WIRE
+        with procs.traced(httpd.helper("spawner")):
+            segment.write_word(wire, segment.word(wire) | protocol << 16)
+            assert httpd.get("/", "shop").status == 500
+    wait_until(lambda: httpd.get("/", "shop").status == 200, "it is put right")
+    assert httpd.children() == children
     httpd.check()
 
 

@@ -143,6 +143,16 @@ static int owes_word(const spawner_t *s, const process_t *p,
            (p->adopted_at == 0 || s->now - p->adopted_at < SILENCE);
 }
 
+/* Has it said what it executes, and thus which protocol that speaks? The report
+ * may have come after the loop waited. Until it comes, it is another process
+ * that accepts connections at the port or at the path. An adopted or forked
+ * process has no pipe. */
+static int has_command(spawner_t *s, process_t *p)
+{
+    start_reports_read(s, p);
+    return p->phase == PHASE_BOOTING && (p->start.command || p->reports.fd < 0);
+}
+
 static int is_ready(spawner_t *s, process_t *p, int known)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
@@ -154,10 +164,7 @@ static int is_ready(spawner_t *s, process_t *p, int known)
         return 0;
     }
     wrong_port_forget(p);
-    /* The wire protocol that was found may have come after the loop waited. The
-     * app accepts nothing before that. */
-    start_reports_read(s, p);
-    if (p->phase != PHASE_BOOTING || owes_word(s, p, a))
+    if (!has_command(s, p) || owes_word(s, p, a))
         return 0;
     return warmup_check(s, p, a);
 }

@@ -76,12 +76,14 @@ static int finish(void **state)
     return scratch_end(state);
 }
 
-/* It reports this, accepts connections, and then the loop looks. */
+/* It reports this, or nothing (NULL), and its port accepts connections. Then
+ * the loop looks. */
 static void accepts_after(const boot_report_t *report)
 {
     int ends[2];
 
-    assert_int_equal(write(child, report, sizeof *report), sizeof *report);
+    if (report)
+        assert_int_equal(write(child, report, sizeof *report), sizeof *report);
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends),
                      0);
     p->ready.probe = ends[0];
@@ -105,7 +107,20 @@ static void its_protocol_is_known_before(void **state)
     assert_int_equal(h.wire.concurrency, 5);
 }
 
-/* Another process of its user may listen on its port. */
+/* Another process of its user, or of root, listens on its port. */
+static void not_before_it_is_executed(void **state)
+{
+    static const boot_report_t user = {.kind = BOOT_USER, .text = "shop"};
+
+    (void)state;
+    accepts_after(NULL);
+    assert_int_equal(p->phase, PHASE_BOOTING);
+    process_end_probe(p);
+    accepts_after(&user);
+    assert_int_equal(p->phase, PHASE_BOOTING);
+    assert_int_equal(scene_poll(scene, &h), APL_EWAIT);
+}
+
 static void a_failed_start_is_not_ready(void **state)
 {
     static const boot_report_t report = {.kind = BOOT_FAILED, .text = "no"};
@@ -121,6 +136,7 @@ static void a_failed_start_is_not_ready(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(its_protocol_is_known_before),
+                                       TEST(not_before_it_is_executed),
                                        TEST(a_failed_start_is_not_ready)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,9 +35,15 @@ static int serve(apppool_session_t *s)
         rv = apppool_session_checkout(s);
         if (rv != APR_SUCCESS)
             return apppool_error_response_pool(s->r, s->app, &s->ref, rv);
+        /* There is no such process: its slot has another one by now, which
+         * starts, or the slot is damaged. */
+        if (s->ref.wire.protocol >= APL_AUTO) {
+            apppool_session_detach_refusing(s);
+            continue;
+        }
         /* AppProtocol is auto, or this process was started under another
          * AppProtocol: build the request for its protocol. */
-        if (s->ref.wire.protocol != protocol || protocol == APL_AUTO) {
+        if (s->ref.wire.protocol != protocol) {
             protocol = s->ref.wire.protocol;
             status = apppool_packet_make(s, protocol);
             if (status != OK)

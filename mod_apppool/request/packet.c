@@ -75,19 +75,9 @@ static int takes_body(const apppool_session_t *s, uint32_t protocol)
            !apr_table_get(s->r->headers_in, "Transfer-Encoding");
 }
 
-/* The pool is damaged: the spawner notices it, and repairs it. */
-static int no_protocol(const apppool_session_t *s)
-{
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, s->r,
-                  "apppool: %s: the pool does not say which protocol the "
-                  "process speaks",
-                  s->app->label);
-    return HTTP_INTERNAL_SERVER_ERROR;
-}
-
 int apppool_packet_make(apppool_session_t *s, uint32_t protocol)
 {
-    int status;
+    int status = OK;
 
     if (!takes_body(s, protocol))
         return HTTP_LENGTH_REQUIRED;
@@ -98,11 +88,8 @@ int apppool_packet_make(apppool_session_t *s, uint32_t protocol)
         return make_http(s);
     case APL_SCGI:
         return make_url(s, protocol);
-    case APL_FCGI:
-    case APL_UWSGI:
+    default:
         status = apppool_request_body_find_length(s->body);
         return status == OK && protocol == APL_UWSGI ? make_uwsgi(s) : status;
-    default:
-        return no_protocol(s);
     }
 }

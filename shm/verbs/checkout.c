@@ -75,7 +75,7 @@ static void describe(apl_session_t *s, const apl_request_t *request)
 
 /* This runs without the lock. The process may be gone, and its slot may have
  * another process, which perhaps still boots. Then the id is still that of the
- * first process, and leads to no socket. */
+ * first process, and the protocol says that there is no process. */
 APL_UNLOCKED static void
 fill_ref(apl_session_ref_t *ref, const apl_session_t *s, const apl_process_t *p)
 {
@@ -86,6 +86,7 @@ fill_ref(apl_session_ref_t *ref, const apl_session_t *s, const apl_process_t *p)
     if (p->generation != s->process_generation) {
         ref->pid = 0;
         ref->wire.listen = APL_LISTEN_FD;
+        ref->wire.protocol = APL_AUTO;
     }
     /* Each of the two times was read before the lock was taken. */
     ref->queued = s->since > s->queued ? s->since - s->queued : 0;

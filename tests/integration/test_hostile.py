@@ -113,7 +113,7 @@ WHAT_BYTES_MAY_SAY = (
     sentences.NOT_STARTED, sentences.NO_RESPONSE, sentences.KILLED_NO_RESPONSE,
     sentences.SLOW, sentences.REPAIRED, sentences.NO_RECORD, sentences.NO_TERM,
     sentences.CHILDREN_LEFT, sentences.DIED, sentences.UNCONFIGURED,
-    sentences.NO_BACKEND, sentences.NO_PROTOCOL)
+    sentences.NO_BACKEND)
 
 
 @pytest.mark.parametrize("what", ["random_bytes", "plausible", "states",

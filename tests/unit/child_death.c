@@ -144,6 +144,7 @@ static void b21_a_hand_off_by_a_process_that_died_names_no_other(void **state)
     assert_int_equal(scene_poll(s, &w), APR_SUCCESS);
     assert_true(w.id == id);
     assert_int_equal(w.pid, 0);
+    assert_int_equal(w.wire.protocol, APL_AUTO);
     scene_refused(s, &w);
     scene_ready(s, next);
     assert_int_equal(scene_poll(s, &x), APR_SUCCESS);

@@ -48,7 +48,6 @@ QUEUE_LATE = A + ": no process was free; the request has left the queue"
 DRAINED = A + " is drained: " + R + " is refused"
 LONG_LIVED_FULL = A + ": " + R + r" is refused: \d+ upgraded connections and"
 NO_ROOM = A + ": no place in the pool: "
-NO_PROTOCOL = A + ": the pool does not say which protocol the process speaks"
 TOO_LONG = A + ": (Content-Length of the response is not a number|the response " \
     "is longer than its Content-Length)"
 

@@ -99,7 +99,7 @@ static _Noreturn void work(const spawner_t *s, const process_t *p)
     _exit(0);
 }
 
-int stuck_report_begin(spawner_t *s, process_t *p)
+static int begin(spawner_t *s, process_t *p, int is_last)
 {
     report_t *r = find_free();
 
@@ -112,8 +112,13 @@ int stuck_report_begin(spawner_t *s, process_t *p)
         return -1;
     }
     r->id = p->is.id;
-    r->is_last = p->stuck.reported;
+    r->is_last = is_last;
     return 0;
+}
+
+int stuck_report_begin(spawner_t *s, process_t *p)
+{
+    return begin(s, p, 0);
 }
 
 int stuck_report_is_done(spawner_t *s, process_t *p)
@@ -122,7 +127,7 @@ int stuck_report_is_done(spawner_t *s, process_t *p)
         p->stuck.reported = 1;
         p->stuck.may_end_at =
             s->now + LIMIT + SECOND; /* ended() makes this time earlier */
-        if (stuck_report_begin(s, p) != 0) {
+        if (begin(s, p, 1) != 0) {
             app_log(p, LOG_WARN,
                     "report: not written, because too many reports are being "
                     "written");

@@ -64,6 +64,8 @@ static int start_one(void **state)
     if (!p)
         return -1;
     p->phase = PHASE_LIVE;
+    p->is.pid = 4712;
+    p->is.start = 17;
     n_signals = 0;
     job = NULL;
     return 0;
@@ -99,6 +101,22 @@ static void a_second_after_the_signal(void **state)
     assert_int_equal(n_signals, 1);
 }
 
+/* Another report of the process ends first. */
+static void not_after_another_report(void **state)
+{
+    helper_job_t *last;
+
+    (void)state;
+    assert_int_equal(stuck_report_is_done(s, p), 0);
+    last = job;
+    assert_int_equal(stuck_report_begin(s, p), 0);
+    writer_ends();
+    assert_int_equal(n_signals, 0);
+    job = last;
+    writer_ends();
+    assert_int_equal(n_signals, 1);
+}
+
 /* It waits in the kernel, or the loop is late. */
 static void the_writer_does_not_end(void **state)
 {
@@ -127,9 +145,9 @@ static void it_is_ended_meanwhile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {TEST(a_second_after_the_signal),
-                                       TEST(the_writer_does_not_end),
-                                       TEST(it_is_ended_meanwhile)};
+    const struct CMUnitTest tests[] = {
+        TEST(a_second_after_the_signal), TEST(not_after_another_report),
+        TEST(the_writer_does_not_end), TEST(it_is_ended_meanwhile)};
 
     return cmocka_run_group_tests(tests, begin, scratch_end);
 }

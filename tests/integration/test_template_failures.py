@@ -342,8 +342,8 @@ def test_turned_off(httpd: Httpd) -> None:
     pid = int(str(template.ready(httpd, app)["pid"]))
     app.directives = ["AppPreload Off"]
     httpd.graceful()
-    wait_until(lambda: template.of(httpd, app) is None, "it ends")
-    assert not alive(pid)
+    wait_until(lambda: template.of(httpd, app) is None and not alive(pid),
+               "it ends")
 
 
 # ---- the configuration

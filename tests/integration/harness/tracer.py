@@ -15,8 +15,7 @@ def injected(pid: int, call: str, what: str) -> Iterator[None]:
     strace(1). What it does there may end the process."""
     tracer = subprocess.Popen(
         ["strace", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e",
-         f"inject={call}:{what}", "-p", str(pid)],
-        stderr=subprocess.DEVNULL)
+         f"inject={call}:{what}", "-p", str(pid)])
     try:
         wait_until(lambda: f"TracerPid:\t{tracer.pid}\n".encode()
                    in procs.read(pid, "status") or not alive(pid),

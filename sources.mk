@@ -315,6 +315,7 @@ watchdog_sources = \
 	spawner/common/reap.c \
 	spawner/common/remove_tree.c \
 	spawner/common/daemonize.c \
+	spawner/common/kill_children.c \
 	spawner/common/kill_instance.c \
 	spawner/common/clear_runtime_dir.c \
 	spawner/watchdog/store_watch.c \
@@ -406,6 +407,7 @@ spawner_sources = \
 	spawner/spawner.c \
 	spawner/state/stray_cgroups.c \
 	spawner/diagnose/stuck_report.c \
+	spawner/common/kill_children.c \
 	spawner/common/kill_instance.c \
 	spawner/diagnose/syscalls.c \
 	spawner/state/app_entry.c \

@@ -9,19 +9,17 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "spawner/shared/heartbeat.h"
 #include "spawner/common/child_reset.h"
+#include "spawner/common/kill_children.h"
 #include "spawner/shared/clock_ms.h"
 
 #define WORKERS  32   /* maximum number of processes that block one */
 #define STALLED  100  /* ms without a mark: start one more worker */
 #define PATIENCE 1000 /* ms without a mark: give up */
 #define LIMIT    3000 /* ms for the whole scan */
-#define DEATH    100 /* ms that a worker has to die if it waits in the kernel */
-#define DYING    1000 /* ms for any other: a busy machine may not run it */
 #define TURN     50   /* ms: a turn of the loop counts as at most that */
 
 typedef struct {
@@ -112,32 +110,6 @@ static _Noreturn void work(list_t *l)
     _exit(0);
 }
 
-static int waits_in_kernel(pid_t worker)
-{
-    procfs_t info;
-
-    return procfs_read(worker, &info) == 0 && info.state == 'D';
-}
-
-/* A worker that waits in the kernel may not die yet. It is left alone. */
-static void end(pid_t *workers, int n)
-{
-    int64_t begun = clock_ms(), took;
-    int i, looks = 0;
-
-    for (i = 0; i < n; i++)
-        kill(workers[i], SIGKILL);
-    for (took = 0; n > 0 && took < DYING; took = clock_ms() - begun) {
-        if (looks++ > 0)
-            poll(NULL, 0, 2);
-        heartbeat();
-        for (i = n; i-- > 0;)
-            if (waitpid(workers[i], NULL, WNOHANG) != 0 ||
-                (took >= DEATH && waits_in_kernel(workers[i])))
-                workers[i] = workers[--n];
-    }
-}
-
 /* If the machine has suspended this process, that time says nothing about the
  * processes that the workers read: as a rule, they were suspended with it. So a
  * turn counts as at most TURN. @return ms */
@@ -174,7 +146,7 @@ static void read_all(list_t *l)
         }
         known = is;
     }
-    end(workers, n);
+    kill_children(workers, n);
 }
 
 /* ---- all of it ---- */

@@ -10,9 +10,12 @@
 #include "spawner/shared/panic.h"
 #include "spawner/common/cgroup.h"
 #include "spawner/common/child_reset.h"
+#include "spawner/common/kill_children.h"
 
 /* In the child: standard input, because the other two may be the log. */
 #define REPORT_FD STDIN_FILENO
+
+#define STOP_MOST 64 /* jobs whose end a stop waits for */
 
 static helper_job_t *jobs;
 
@@ -146,6 +149,13 @@ void helper_job_tick(spawner_t *s)
 
 void helper_job_stop(void)
 {
-    for (; jobs; jobs = jobs->next)
+    pid_t killed[STOP_MOST];
+    int n = 0;
+
+    for (; jobs; jobs = jobs->next) {
         end(jobs);
+        if (n < STOP_MOST)
+            killed[n++] = jobs->pid;
+    }
+    kill_children(killed, n);
 }

@@ -76,7 +76,7 @@ void helper_job_reap(spawner_t *s, const siginfo_t *cause);
 /** End the jobs that take too long. */
 void helper_job_tick(spawner_t *s);
 
-/** The spawner ends: end all jobs at once. */
+/** The spawner ends: end all jobs at once, and reap them (kill_children.h). */
 void helper_job_stop(void);
 
 #endif

@@ -173,6 +173,24 @@ static void alone(void **state)
     assert_int_equal(n_ended, 1);
 }
 
+/* Otherwise one that has not run since its SIGKILL outlives the spawner. */
+static void a_stop_reaps_all(void **state)
+{
+    static helper_job_t many[70];
+    size_t i, n = sizeof many / sizeof *many;
+    int left;
+
+    (void)state;
+    for (i = 0; i < n; i++)
+        if (helper_job_fork(&spawner, &many[i], LIMIT, ended) == 0)
+            _exit(pause());
+    helper_job_stop();
+    for (left = 0; waitpid(-1, NULL, 0) > 0; left++)
+        ;
+    assert_int_equal(left, 70 - 64);
+    assert_int_equal(n_ended, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -181,6 +199,7 @@ int main(void)
         cmocka_unit_test_setup(no_response, setup),
         cmocka_unit_test_setup(its_time_is_up, setup),
         cmocka_unit_test_setup(nothing_is_left, setup),
+        cmocka_unit_test_setup(a_stop_reaps_all, setup),
         cmocka_unit_test_setup(alone, setup),
     };
 

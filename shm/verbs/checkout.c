@@ -85,7 +85,6 @@ fill_ref(apl_session_ref_t *ref, const apl_session_t *s, const apl_process_t *p)
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (p->generation != s->process_generation) {
         ref->pid = 0;
-        ref->wire.listen = APL_LISTEN_FD;
         ref->wire.protocol = APL_AUTO;
     }
     /* Each of the two times was read before the lock was taken. */

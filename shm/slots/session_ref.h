@@ -20,7 +20,7 @@ typedef struct {
     /* Valid once a verb has returned APR_SUCCESS: */
     uint64_t id;     /**< of the process: names its socket */
     int32_t pid;     /**< for the log */
-    apl_wire_t wire; /**< how to reach it */
+    apl_wire_t wire; /**< how to reach it; protocol AUTO: it is gone */
     int64_t queued;  /**< us of waiting */
     /* Valid once a verb has returned APL_ESTART, APL_EREFUSED, APL_EBACKOFF: */
     uint64_t error_id;   /**< of the failed start; also in the log */

@@ -123,7 +123,6 @@ static void set_up_worker(apppool_connection_t *c,
                      "apppool-" CONTRACT_ID_FMT, endpoint->id);
     c->named = endpoint->id;
     c->filter.http = endpoint->wire.protocol == APL_HTTP;
-    c->filter.local = endpoint->wire.listen != APL_LISTEN_TCP;
     c->filter.has_body = endpoint->has_body;
     s->timeout = endpoint->timeout;
     apr_cpystrn(s->upgrade, endpoint->refuses_upgrade ? "" : "*",

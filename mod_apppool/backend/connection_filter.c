@@ -15,8 +15,7 @@ static ap_filter_rec_t *input, *output;
 
 static int is_repeatable(const apppool_connection_filter_t *filter)
 {
-    return apppool_outcome_may_repeat(filter->r, filter->has_body,
-                                      filter->local);
+    return apppool_outcome_may_repeat(filter->r, filter->has_body);
 }
 
 /* mod_proxy is about to log an error of a request that will be tried again. */
@@ -218,7 +217,7 @@ apppool_connection_filter_outcome(const apppool_connection_filter_t *filter)
     if (responded || !is_repeatable(filter))
         return APPPOOL_HEARD;
     return filter->unwritten || APR_STATUS_IS_ECONNRESET(filter->error)
-               ? APPPOOL_UNREAD
+               ? APPPOOL_BROKEN
                : APPPOOL_HEARD;
 }
 

@@ -27,10 +27,9 @@
 #include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/websocket_close.h"
 
-/** connection.c sets the first four. */
+/** connection.c sets the first three. */
 typedef struct {
     proxy_worker *worker;            /**< mod_proxy's, whose connection it is */
-    int local;                       /**< over a Unix socket */
     int http;                        /**< the app speaks HTTP */
     int has_body;                    /**< the request has */
     conn_rec *c;                     /**< the connection */

@@ -90,19 +90,16 @@ void apppool_fcgi_close(apppool_fcgi_t *fcgi)
 
 apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi)
 {
-    const request_rec *r = fcgi->r;
-    int was_killed = apppool_outcome_is_safe(r) &&
-                     (fcgi->stray || apl_now() - fcgi->began < DYING);
+    int has_body = fcgi->sending.kind != APPPOOL_FCGI_NO_BODY;
     int may_repeat =
-        apppool_outcome_may_repeat(
-            r, fcgi->sending.kind != APPPOOL_FCGI_NO_BODY, fcgi->local) &&
-        (fcgi->is_uwsgi || was_killed);
+        apppool_outcome_may_repeat(fcgi->r, has_body) &&
+        (fcgi->is_uwsgi || fcgi->stray || apl_now() - fcgi->began < DYING);
     int was_reset = (fcgi->reset || fcgi->sending.out.hung_up) && !fcgi->heard;
 
     if (!fcgi->sending.out.sent && !fcgi->heard)
         return APPPOOL_UNSENT;
     return (was_reset || apppool_fcgi_end_is_lost(fcgi)) && may_repeat
-               ? APPPOOL_UNREAD
+               ? APPPOOL_BROKEN
                : APPPOOL_HEARD;
 }
 

@@ -26,13 +26,11 @@
  *
  * Over uwsgi there are no records: a packet with the parameters, and then the
  * body as it is. A connection carries one request. The end of the connection is
- * the end of the response. If the connection is reset, the app has not read the
- * request.
+ * the end of the response.
  *
  * Over FastCGI an app does not have to read the end of the request, and php-cgi
- * does not read it. So it is not known if the app has read the request in two
- * cases: the connection is reset, or a connection that has carried another
- * request is closed (apppool_fcgi_outcome()).
+ * does not read it. So a reset may also come after the app has served the
+ * request (apppool_fcgi_outcome()).
  *
  * Lock:  none; it belongs to one request.
  * Crash: all is private memory of the httpd child.
@@ -79,11 +77,10 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
                      const apppool_first_byte_t *first_byte);
 
 /**
- * How the request went. APPPOOL_UNREAD over uwsgi: as over HTTP. APPPOOL_UNREAD
- * over FastCGI: there was no response, because the connection was reset; or the
- * connection had carried another request, and it was closed, or what came does
- * not belong to this request. The request has no body and may be sent twice
- * (GET, HEAD, OPTIONS), but the app may have read it.
+ * How the request went. APPPOOL_BROKEN over uwsgi: as over HTTP. APPPOOL_BROKEN
+ * over FastCGI: there was no response, because the connection was reset soon; or
+ * the connection had carried another request, and it was closed, or what came
+ * does not belong to this request.
  */
 apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi);
 

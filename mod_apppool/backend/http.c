@@ -34,7 +34,6 @@ struct apppool_http_t {
     request_rec *r;
     const char *label;
     const apppool_http_request_t *request;
-    int local; /* over a Unix socket */
     apppool_direct_connection_t connection;
     apppool_app_output_t out; /* the request */
     apppool_first_byte_t first_byte;
@@ -73,7 +72,6 @@ apr_status_t apppool_http_open(apppool_http_t *http,
                                apppool_shared_connection_t *shared,
                                int64_t deadline)
 {
-    http->local = endpoint->wire.listen != APL_LISTEN_TCP;
     return apppool_direct_connection_open(&http->connection, endpoint, shared,
                                           deadline, http->r->pool);
 }
@@ -124,8 +122,8 @@ apppool_outcome_t apppool_http_outcome(const apppool_http_t *http)
     if (!http->out.sent && !http->heard)
         return APPPOOL_UNSENT;
     return !http->heard && (http->out.hung_up || http->reset) &&
-                   apppool_outcome_may_repeat(http->r, 0, http->local)
-               ? APPPOOL_UNREAD
+                   apppool_outcome_may_repeat(http->r, 0)
+               ? APPPOOL_BROKEN
                : APPPOOL_HEARD;
 }
 

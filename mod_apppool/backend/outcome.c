@@ -2,9 +2,14 @@
 
 #include "mod_apppool/backend/outcome.h"
 
-/* The app may have acted on a part of a body. A reset of a TCP connection says
- * less than a reset of a Unix socket: the app may have caused it on purpose. */
-int apppool_outcome_may_repeat(const request_rec *r, int has_body, int local)
+/* Does the method only read? httpd has one number for GET and HEAD. */
+static int is_safe(const request_rec *r)
 {
-    return !has_body && (local || apppool_outcome_is_safe(r));
+    return r->method_number == M_GET || r->method_number == M_OPTIONS;
+}
+
+/* The app may have acted on a part of a body. */
+int apppool_outcome_may_repeat(const request_rec *r, int has_body)
+{
+    return !has_body && is_safe(r);
 }

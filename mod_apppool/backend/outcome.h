@@ -17,22 +17,20 @@
 #include <httpd.h>
 
 typedef enum {
-    APPPOOL_HEARD,  /**< the app responded, or may have read the request */
+    APPPOOL_HEARD,  /**< the app responded, or the request is not repeated */
     APPPOOL_UNSENT, /**< not a byte was sent */
-    APPPOOL_UNREAD, /**< sent, but the app closed without having read it */
+    APPPOOL_BROKEN, /**< the connection broke before a response, and the app may
+                       get the request twice */
 } apppool_outcome_t;
 
-/** Does the method of the request only read (GET, HEAD, OPTIONS), so that the
- * app may get the request twice? httpd has one number for GET and HEAD. */
-static inline int apppool_outcome_is_safe(const request_rec *r)
-{
-    return r->method_number == M_GET || r->method_number == M_OPTIONS;
-}
-
-/** May the request be sent again if no process has read it?
+/**
+ * May the app get the request twice? It may if the request has no body and its
+ * method only reads: GET, HEAD or OPTIONS. When a connection breaks, it is not
+ * known what the app has read. A reset says that the app has not read
+ * everything. It does not say that the app has read nothing.
  * @param has_body 1 also for a HEAD request with a body, although httpd says
  *        that HEAD has none
- * @param local    over a Unix socket */
-int apppool_outcome_may_repeat(const request_rec *r, int has_body, int local);
+ */
+int apppool_outcome_may_repeat(const request_rec *r, int has_body);
 
 #endif

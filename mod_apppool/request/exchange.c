@@ -18,7 +18,7 @@
 #include "shm/lock/alive.h"
 #include "shm/slots/group.h"
 
-#define RESETS 4 /* connections that one process may reset */
+#define BREAKS 4 /* connections of one process that may break unused */
 
 /* Does the process keep connections? Over TCP it is not known whether the
  * process has read what was sent. So we could not know that a new connection
@@ -42,12 +42,12 @@ static int may_keep(const apppool_session_t *s)
            !apr_table_get(s->r->headers_in, "Upgrade");
 }
 
-/* The app may close the connection at this moment. So only a request that can
- * be sent again may use it. */
-static int may_reuse(const apppool_session_t *s)
+/* May the request be sent once more if the connection breaks? */
+static int may_repeat(const apppool_session_t *s)
 {
-    return apppool_outcome_is_safe(s->r) &&
-           !apppool_request_body_is_there(s->body);
+    int has_body = apppool_request_body_is_there(s->body);
+
+    return !s->repeated && apppool_outcome_may_repeat(s->r, has_body);
 }
 
 static uint32_t concurrency_of(const apppool_session_t *s)
@@ -70,7 +70,8 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
         .refuses_upgrade = apr_table_get(s->r->headers_in, "Upgrade") &&
                            !apppool_streaming_wants_upgrade(s->r),
         .may_share = may_keep(s),
-        .may_reuse = may_reuse(s),
+        /* The app may close a kept connection at this moment. */
+        .may_reuse = may_repeat(s),
         .has_body = apppool_request_body_is_there(s->body),
         .timeout = timeout != APPPOOL_UNSET ? timeout
                    : conf->timeout_set      ? conf->timeout
@@ -116,12 +117,13 @@ static int break_off(request_rec *r)
     return DONE;
 }
 
-/* mod_proxy's scgi does not say whether the app has read the request. So the
- * process has to be alive before the request is sent: a process that is being
- * killed still accepts connections for a moment. */
-static int tells_if_unread(const apppool_endpoint_t *endpoint)
+/* A process that is being killed still accepts connections for a moment. A
+ * request that cannot be repeated must not be sent there. mod_proxy's scgi does
+ * not say how a connection broke, so nothing is repeated over it. */
+static int is_too_late(const apppool_session_t *s)
 {
-    return endpoint->wire.protocol != APL_SCGI;
+    return (s->ref.wire.protocol == APL_SCGI || !may_repeat(s)) &&
+           apl_alive_ending(s->ref.pid);
 }
 
 /* Send the request, which is prepared, over the connection that is open.
@@ -148,14 +150,6 @@ static int run(apppool_session_t *s)
     if (status == OK)
         apppool_response_filter_finish(s);
     return status;
-}
-
-/* An app may have read a request whose connection was reset. It is sent again
- * if the process was killed, or if the connection had carried another request.
- * But it is sent again only once, because it may be the cause of the death. */
-static int may_repeat(apppool_session_t *s, int reused)
-{
-    return !s->repeated++ && (reused || apl_alive_ending(s->ref.pid));
 }
 
 /* For the log. */
@@ -185,19 +179,30 @@ int apppool_exchange_fixups(request_rec *r)
     return DECLINED;
 }
 
+/* An app that speaks FastCGI may reset the connection after it has read the
+ * request, for example to refuse it. So the request is repeated only if the
+ * process was killed, or if the connection had carried another request. */
+static int is_reset_by_app(const apppool_session_t *s,
+                           const apppool_fcgi_t *fcgi)
+{
+    return s->ref.wire.protocol == APL_FCGI && !apppool_fcgi_has_reused(fcgi) &&
+           !apl_alive_ending(s->ref.pid);
+}
+
 /* As try_once(), over FastCGI or uwsgi. */
-static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
-                    int *status, apr_status_t *rv)
+static apppool_outcome_t try_fcgi(apppool_session_t *s,
+                                  const apppool_endpoint_t *endpoint,
+                                  int *status, apr_status_t *rv)
 {
     apppool_fcgi_t *fcgi = make_fcgi(s);
-    int is_uwsgi = endpoint->wire.protocol == APL_UWSGI;
     apppool_outcome_t outcome;
 
     apppool_session_prepare(s);
     *rv = apppool_fcgi_open(fcgi, endpoint, &s->shared, s->deadline);
-    if (*rv != APR_SUCCESS) {
+    if (*rv != APR_SUCCESS || is_too_late(s)) {
         apppool_session_restore(s);
-        return 0;
+        apppool_fcgi_close(fcgi);
+        return APPPOOL_UNSENT;
     }
     s->fcgi = fcgi;
     s->socket = apppool_fcgi_descriptor(fcgi);
@@ -207,25 +212,26 @@ static int try_fcgi(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     s->closed = apppool_fcgi_has_ended(fcgi);
     s->overloaded = apppool_fcgi_is_overloaded(fcgi);
     s->fcgi = NULL;
-    apppool_fcgi_close(fcgi);
-    if (outcome == APPPOOL_UNREAD && !is_uwsgi &&
-        !may_repeat(s, apppool_fcgi_has_reused(fcgi)))
+    if (outcome == APPPOOL_BROKEN && is_reset_by_app(s, fcgi))
         outcome = APPPOOL_HEARD;
-    return s->started || outcome == APPPOOL_HEARD ||
-           *status != HTTP_BAD_GATEWAY;
+    apppool_fcgi_close(fcgi);
+    return *status == HTTP_BAD_GATEWAY ? outcome : APPPOOL_HEARD;
 }
 
 /* As try_once(), over HTTP without mod_proxy. */
-static int try_http(apppool_session_t *s, const apppool_endpoint_t *endpoint,
-                    int *status, apr_status_t *rv)
+static apppool_outcome_t try_http(apppool_session_t *s,
+                                  const apppool_endpoint_t *endpoint,
+                                  int *status, apr_status_t *rv)
 {
     apppool_http_t *http =
         apppool_http_make(s->r, label_of(s), &s->http_request);
     apppool_outcome_t outcome;
 
     *rv = apppool_http_open(http, endpoint, &s->shared, s->deadline);
-    if (*rv != APR_SUCCESS)
-        return 0;
+    if (*rv != APR_SUCCESS || is_too_late(s)) {
+        apppool_http_close(http);
+        return APPPOOL_UNSENT;
+    }
     s->http = http;
     s->socket = apppool_http_descriptor(http);
     s->timeout = endpoint->timeout;
@@ -235,26 +241,25 @@ static int try_http(apppool_session_t *s, const apppool_endpoint_t *endpoint,
     s->closed = apppool_http_has_ended(http);
     s->http = NULL;
     apppool_http_close(http);
-    return s->started || outcome == APPPOOL_HEARD ||
-           *status != HTTP_BAD_GATEWAY;
+    return *status == HTTP_BAD_GATEWAY ? outcome : APPPOOL_HEARD;
 }
 
 /* As try_once(), by mod_proxy. */
-static int try_proxy(apppool_session_t *s, const apppool_endpoint_t *endpoint,
-                     int *status, apr_status_t *rv)
+static apppool_outcome_t try_proxy(apppool_session_t *s,
+                                   const apppool_endpoint_t *endpoint,
+                                   int *status, apr_status_t *rv)
 {
     apppool_connection_t *c = apppool_connection_take(s->r->server);
     apppool_outcome_t outcome;
 
     if (!c) {
         *status = HTTP_INTERNAL_SERVER_ERROR;
-        return 1;
+        return APPPOOL_HEARD;
     }
     *rv = apppool_connection_open(c, s->r, endpoint, s->deadline);
-    if (*rv != APR_SUCCESS ||
-        (!tells_if_unread(endpoint) && apl_alive_ending(s->ref.pid))) {
+    if (*rv != APR_SUCCESS || is_too_late(s)) {
         apppool_connection_give(c, s->r->server);
-        return 0;
+        return APPPOOL_UNSENT;
     }
     s->connection = c;
     s->socket = apppool_connection_descriptor(c);
@@ -266,37 +271,50 @@ static int try_proxy(apppool_session_t *s, const apppool_endpoint_t *endpoint,
         apppool_connection_filter_has_ended(apppool_connection_filter(c));
     s->connection = NULL; /* another request may have it at once */
     apppool_connection_give(c, s->r->server);
-    return s->started || outcome == APPPOOL_HEARD ||
-           (*status != HTTP_BAD_GATEWAY && *status != HTTP_SERVICE_UNAVAILABLE);
+    return *status == HTTP_BAD_GATEWAY || *status == HTTP_SERVICE_UNAVAILABLE
+               ? outcome
+               : APPPOOL_HEARD;
 }
 
-/* Try one connection. @return 1: *status is the result; 0: *rv says why the
- * request should be sent to this process again, or to another one */
-static int try_once(apppool_session_t *s, const apppool_endpoint_t *endpoint,
-                    int *status, apr_status_t *rv)
+/* Try one connection.
+ * @param rv APR_SUCCESS, or why there is no connection
+ * @return APPPOOL_HEARD: *status is the result. Otherwise the request may be
+ *         sent to this process again, or to another one */
+static apppool_outcome_t try_once(apppool_session_t *s,
+                                  const apppool_endpoint_t *endpoint,
+                                  int *status, apr_status_t *rv)
 {
     uint32_t protocol = endpoint->wire.protocol;
+    apppool_outcome_t outcome;
 
     if (protocol != APL_UWSGI)
         apppool_shared_connection_begin(&s->shared, s->pool, &s->ref,
                                         endpoint->may_share,
                                         endpoint->may_reuse);
     if (protocol == APL_FCGI || protocol == APL_UWSGI)
-        return try_fcgi(s, endpoint, status, rv);
-    return protocol == APL_HTTP && !apppool_packet_needs_proxy(s)
-               ? try_http(s, endpoint, status, rv)
-               : try_proxy(s, endpoint, status, rv);
+        outcome = try_fcgi(s, endpoint, status, rv);
+    else
+        outcome = protocol == APL_HTTP && !apppool_packet_needs_proxy(s)
+                      ? try_http(s, endpoint, status, rv)
+                      : try_proxy(s, endpoint, status, rv);
+    /* The request may be the cause of the break. */
+    if (s->started || (outcome == APPPOOL_BROKEN && s->repeated++))
+        outcome = APPPOOL_HEARD;
+    return outcome;
 }
 
 int apppool_exchange(apppool_session_t *s, int *status)
 {
     apppool_endpoint_t endpoint = endpoint_of(s);
     apr_status_t rv = APR_SUCCESS;
+    apppool_outcome_t outcome;
     int i, done;
 
-    for (i = 0; i < RESETS; i++) {
-        done = try_once(s, &endpoint, status, &rv);
-        if (rv == APR_SUCCESS && !s->started && apppool_session_is_killed(s)) {
+    for (i = 0; i < BREAKS; i++) {
+        outcome = try_once(s, &endpoint, status, &rv);
+        done = outcome == APPPOOL_HEARD;
+        if (outcome != APPPOOL_UNSENT && !s->started &&
+            apppool_session_is_killed(s)) {
             *status = apppool_error_response_killed(s->r, s->app, &s->ref);
             return 1;
         }
@@ -325,7 +343,8 @@ int apppool_exchange(apppool_session_t *s, int *status)
             *status = OK;
             return 0;
         }
-        apr_sleep(1000 << i); /* the process lives, but resets connections */
+        endpoint.may_reuse = 0; /* others may be closed, too */
+        apr_sleep(1000 << i);   /* the process lives, but ends connections */
     }
     *status = apppool_error_response_app(s->r, s->app, &s->ref, *status);
     return 1;

@@ -5,10 +5,12 @@
  * @brief Send a request to the process of its session, and pass on the
  *        response.
  *
- * If a byte of a request was sent, the request is not repeated. There is one
- * exception: it has no body, and the app has certainly not read it, because the
- * connection was reset with the request still in it. This happens to a
- * connection in the backlog of a process that is being killed.
+ * A request goes to the next process while not a byte of it was sent. When a
+ * connection breaks after that, it is not known what the app has read, and the
+ * request may be the cause of the death of its process. So it is sent once more
+ * at most, over a new connection, and only if the app may get it twice
+ * (apppool_outcome_may_repeat()). Any other request does not go to a process
+ * that is being killed, although such a process still accepts connections.
  *
  * Lock:  only in functions that are called.
  * Crash: see session.h.

@@ -62,7 +62,7 @@ typedef struct {
     int ended;                      /**< its end has come */
     int silent;                     /**< the app was silent for too long */
     int closed;                     /**< the app has closed the connection */
-    int repeated;   /**< it was sent twice, as a process was killed */
+    int repeated;   /**< it was sent, and its connection broke */
     int overloaded; /**< the app has too many requests, and says so */
     int responded;  /**< a filter has responded, not the app */
     int error;      /**< of an ErrorDocument: the status of the response */

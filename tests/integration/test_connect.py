@@ -15,6 +15,7 @@ from harness import procs, sentences
 from harness.client import Connection
 from harness.config import App
 from harness.httpd import Httpd
+from harness.preloaded import preload
 from harness.wait import wait_until
 
 LIMIT = 100  # descriptors
@@ -34,10 +35,42 @@ time.sleep(1000)
 """
 
 
+# httpd connects only when the app has closed its socket. Otherwise the app might
+# close it while a request is in its backlog.
+CLOSED_FIRST = r"""
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int is_open(const struct sockaddr *address, socklen_t n)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+    int rv = syscall(SYS_connect, fd, address, n);
+    int is = rv == 0 || errno == EAGAIN;
+
+    close(fd);
+    return is;
+}
+
+int connect(int fd, const struct sockaddr *address, socklen_t n)
+{
+    const struct sockaddr_un *to = (const struct sockaddr_un *)address;
+
+    while (to->sun_family == AF_UNIX && strstr(to->sun_path, "/p/s/") &&
+           is_open(address, n))
+        usleep(1000);
+    return syscall(SYS_connect, fd, address, n);
+}
+"""
+
+
 def deaf(httpd: Httpd, boot: float, *directives: str) -> App:
-    # It may close its socket while a request is in its backlog.
+    preload(httpd, CLOSED_FIRST)
     httpd.log.expect(sentences.REFUSED_ALL, sentences.QUEUE_LATE,
-                     sentences.UNREACHABLE, sentences.NO_BACKEND)
+                     sentences.UNREACHABLE)
     app = httpd.app("shop", "AppListen unix", *directives,
                     command=f"/usr/bin/python3 -IS deaf.py {boot}")
     (app.root / "deaf.py").write_text(DEAF)

@@ -1,13 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """httpd looks at a kept connection before it sends a request on it."""
 import os
-import subprocess
 from contextlib import closing
 
 import pytest
 
 from harness.client import Connection
 from harness.httpd import Httpd
+from harness.preloaded import preload
 from harness.wait import wait_until
 from test_shared_connection import LOGGED, good, number
 
@@ -40,12 +40,7 @@ int ioctl(int fd, unsigned long what, ...)
 def test_byte_before_a_request_that_is_read(httpd: Httpd,
                                             concurrency: int) -> None:
     """Only a look before the request is sent finds it for sure"""
-    library = httpd.dir / "reads_first.so"
-    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-x", "c",
-                    "-o", library, "-"], input=READS_FIRST.encode(),
-                   check=True)
-    httpd.wrapper = ["sh", "-c", 'LD_PRELOAD="$LD_PRELOAD $0" exec "$@"',
-                     str(library)]
+    preload(httpd, READS_FIRST)
     httpd.log.expect(*LOGGED)
     httpd.app("shop", f"AppConcurrency {concurrency}", "MaxInstances 1",
               program="keeper.py")

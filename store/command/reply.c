@@ -164,20 +164,6 @@ void store_reply_copy(store_reply_t *reply, const void *bytes, size_t n)
     }
 }
 
-void store_reply_static(store_reply_t *reply, const char *bytes, size_t n)
-{
-    part_t *part;
-
-    if (n <= SMALL) {
-        store_reply_copy(reply, bytes, n);
-    }
-    else {
-        part = part_add(reply, n);
-        if (part)
-            part->bytes = bytes;
-    }
-}
-
 void store_reply_value(store_reply_t *reply, store_space_t *space,
                        store_item_t *item)
 {

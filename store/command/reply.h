@@ -29,9 +29,6 @@ void store_reply_free(store_reply_t *);
 /** Copy these bytes. */
 void store_reply_copy(store_reply_t *, const void *bytes, size_t n);
 
-/** These bytes stay where they are: literals. */
-void store_reply_static(store_reply_t *, const char *bytes, size_t n);
-
 /** The whole value. Takes a reference of its own. */
 void store_reply_value(store_reply_t *, store_space_t *, store_item_t *);
 

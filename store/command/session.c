@@ -147,7 +147,7 @@ static const char *newline(store_session_t *session, const char *line, size_t n,
     if (session->phase == STORE_PHASE_COMMAND && length > STORE_LINE &&
         length > line_limit(line, length)) {
         if (length > STORE_GET_LINE)
-            store_reply_static(reply, "CLIENT_ERROR line too long\r\n", 28);
+            store_reply_copy(reply, "CLIENT_ERROR line too long\r\n", 28);
         session->over = true;
         return NULL;
     }

@@ -541,6 +541,10 @@ wire_sources = \
 	tests/unit/support/conversations.c \
 	tests/unit/support/wire.c
 
+# A client that stops reading.
+reader_sources = \
+	tests/unit/support/reader.c
+
 # The parser of HTTP, and what comes out of it.
 http_reader_sources = \
 	mod_apppool/backend/http_parser.c \

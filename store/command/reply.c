@@ -1,7 +1,12 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The reply is a list of blocks. A block has parts and the bytes that were
- * copied into it. The last block stays when all is sent, for the next reply. */
+ * copied into it. The last block stays when all is sent, for the next reply.
+ *
+ * A block is freed when its own parts are sent. So a part may name copied bytes
+ * of its own block only. It has no pointer to them, but their place in this
+ * block. room() chooses the block, once for each thing that is added. The part
+ * and the bytes are taken from that block. */
 
 #include "store/command/reply.h"
 
@@ -16,7 +21,6 @@
 
 #define SMALL       1024 /* bytes of a value that are copied */
 #define BLOCK_PARTS 96
-#define BLOCK_BYTES 13800
 #define SEND_PARTS  128
 
 /* Bytes, and at most one sendmsg() more, of one call of store_reply_send(). */
@@ -26,23 +30,23 @@
 #define PENDING_MAX (1u << 20) /* bytes */
 #define BLOCKS_MAX  8
 
-/* Bytes in memory, or the value of an item from `offset` on. */
+/* Copied bytes of its block, or the value of an item. */
 typedef struct {
-    const char *bytes; /* NULL: of the item */
     store_space_t *space;
-    store_item_t *item;
-    size_t offset;
+    store_item_t *item; /* NULL: copied bytes */
+    size_t at;          /* of the copied bytes in the block */
     size_t n;
-    store_place_t place; /* of `offset`, or before it */
+    size_t offset;       /* bytes that are sent */
+    store_place_t place; /* in the value: of `offset`, or before it */
 } part_t;
 
 typedef struct block {
     struct block *next;
     unsigned first; /* parts before it are sent */
     unsigned n;     /* parts */
-    size_t used;    /* bytes */
+    size_t used;    /* copied bytes */
     part_t part[BLOCK_PARTS];
-    char bytes[BLOCK_BYTES];
+    char bytes[STORE_REPLY_BLOCK];
 } block_t;
 
 struct store_reply {
@@ -83,14 +87,15 @@ void store_reply_free(store_reply_t *reply)
     free(reply);
 }
 
-/* The block that has room for a part. @return NULL: failed */
+/* The last block, which has room for a part and for a byte.
+ * @return NULL: failed */
 static block_t *room(store_reply_t *reply)
 {
     block_t *block = reply->tail;
 
     if (reply->failed)
         return NULL;
-    if (block && block->n < BLOCK_PARTS && block->used < BLOCK_BYTES)
+    if (block && block->n < BLOCK_PARTS && block->used < STORE_REPLY_BLOCK)
         return block;
     block = malloc(sizeof *block);
     if (block == NULL) {
@@ -109,18 +114,27 @@ static block_t *room(store_reply_t *reply)
     return block;
 }
 
-static part_t *part_add(store_reply_t *reply, size_t n)
+/* The block has room for it. */
+static part_t *part_add(block_t *block, size_t n)
 {
-    block_t *block = room(reply);
-    part_t *part;
+    part_t *part = &block->part[block->n++];
 
-    if (block == NULL)
-        return NULL;
-    part = &block->part[block->n++];
     memset(part, 0, sizeof *part);
     part->n = n;
-    reply->added += n;
     return part;
+}
+
+/* The last part, if its bytes end at this place of the block. Else a new one
+ * that begins there. */
+static part_t *part_at(block_t *block, size_t at)
+{
+    part_t *last = block->n > block->first ? &block->part[block->n - 1] : NULL;
+
+    if (last && !last->item && last->at + last->n == at)
+        return last;
+    last = part_add(block, 0);
+    last->at = at;
+    return last;
 }
 
 /* Room for up to n bytes, behind those that were copied before. They are part
@@ -128,24 +142,17 @@ static part_t *part_add(store_reply_t *reply, size_t n)
 static char *take(store_reply_t *reply, size_t *n)
 {
     block_t *block = room(reply);
-    part_t *last;
-    char *at;
+    size_t at;
 
     if (block == NULL)
         return NULL;
-    at = block->bytes + block->used;
-    if (*n > BLOCK_BYTES - block->used)
-        *n = BLOCK_BYTES - block->used;
-    last = block->n > block->first ? &block->part[block->n - 1] : NULL;
+    at = block->used;
+    if (*n > STORE_REPLY_BLOCK - at)
+        *n = STORE_REPLY_BLOCK - at;
+    part_at(block, at)->n += *n;
     block->used += *n;
-    if (last && last->bytes && last->bytes + last->n == at) {
-        last->n += *n;
-        reply->added += *n;
-        return at;
-    }
-    last = part_add(reply, *n);
-    last->bytes = at;
-    return at;
+    reply->added += *n;
+    return block->bytes + at;
 }
 
 void store_reply_copy(store_reply_t *reply, const void *bytes, size_t n)
@@ -164,30 +171,38 @@ void store_reply_copy(store_reply_t *reply, const void *bytes, size_t n)
     }
 }
 
+static void copy_value(store_reply_t *reply, const store_space_t *space,
+                       const store_item_t *item)
+{
+    for (size_t at = 0, now; at < item->length; at += now) {
+        char *to;
+
+        now = item->length - at;
+        to = take(reply, &now);
+        if (to == NULL)
+            return;
+        store_item_read(space, item, (uint32_t)at, to, (uint32_t)now);
+    }
+}
+
 void store_reply_value(store_reply_t *reply, store_space_t *space,
                        store_item_t *item)
 {
+    block_t *block;
     part_t *part;
 
     if (item->length <= SMALL) {
-        for (size_t at = 0, now; at < item->length; at += now) {
-            char *to;
-
-            now = item->length - at;
-            to = take(reply, &now);
-            if (to == NULL)
-                return;
-            store_item_read(space, item, (uint32_t)at, to, (uint32_t)now);
-        }
+        copy_value(reply, space, item);
+        return;
     }
-    else {
-        part = part_add(reply, item->length);
-        if (part) {
-            store_item_keep(item);
-            part->space = space;
-            part->item = item;
-        }
-    }
+    block = room(reply);
+    if (block == NULL)
+        return;
+    part = part_add(block, item->length);
+    part->space = space;
+    part->item = item;
+    store_item_keep(item);
+    reply->added += item->length;
 }
 
 void store_reply_format(store_reply_t *reply, const char *format, ...)
@@ -228,6 +243,7 @@ static int gather(const store_reply_t *reply, struct iovec *iov)
     for (block_t *block = reply->head; block; block = block->next) {
         for (unsigned i = block->first; i < block->n; i++) {
             part_t *part = &block->part[i];
+            const char *copied = block->bytes + part->at;
             store_place_t place = part->place;
 
             for (size_t at = part->offset; at < part->n;) {
@@ -239,7 +255,7 @@ static int gather(const store_reply_t *reply, struct iovec *iov)
                 bytes = part->item
                             ? store_item_next_bytes(part->space, part->item,
                                                     (uint32_t)at, &run, &place)
-                            : part->bytes + at;
+                            : copied + at;
                 if (at == part->offset)
                     part->place = place;
                 iov[n].iov_base = (void *)(uintptr_t)bytes;
@@ -281,23 +297,21 @@ static void advance(store_reply_t *reply, size_t n)
 
 /* The socket takes no more. The rest of a value that is small now is copied, so
  * that a slow client does not keep the memory of the item. */
-static void settle(store_reply_t *reply)
+static void settle(block_t *block)
 {
-    part_t *part = &reply->head->part[reply->head->first];
+    part_t *part = &block->part[block->first];
     size_t rest = part->n - part->offset;
-    char *copy;
 
     if (part->item == NULL || rest > SMALL ||
-        rest > BLOCK_BYTES - reply->head->used)
+        rest > STORE_REPLY_BLOCK - block->used)
         return;
-    copy = reply->head->bytes + reply->head->used;
-    reply->head->used += rest;
-    store_item_read(part->space, part->item, (uint32_t)part->offset, copy,
-                    (uint32_t)rest);
+    store_item_read(part->space, part->item, (uint32_t)part->offset,
+                    block->bytes + block->used, (uint32_t)rest);
     part_end(part);
-    part->bytes = copy;
+    part->at = block->used;
     part->offset = 0;
     part->n = rest;
+    block->used += rest;
 }
 
 int store_reply_send(store_reply_t *reply, int fd, size_t *sent)
@@ -315,7 +329,7 @@ int store_reply_send(store_reply_t *reply, int fd, size_t *sent)
         if (n < 0 && errno != EAGAIN)
             return errno;
         if (n < 0) {
-            settle(reply);
+            settle(reply->head);
             return EAGAIN;
         }
         *sent += (size_t)n;

@@ -4,8 +4,9 @@
  * @file reply.h
  * @brief What a connection has to send: gathered, and sent by one sendmsg().
  *
- * Parts are bytes of its own buffer, or values of items, which are not copied:
- * the reply holds a reference to the item until its bytes are sent.
+ * Parts are copied bytes, which the reply owns, or values of items, which are
+ * not copied: the reply holds a reference to the item until its bytes are sent.
+ * There is no third kind.
  *
  * Lock:  none; one worker.
  * Errors: without memory, store_reply_failed() is true and the connection has
@@ -17,6 +18,9 @@
 #include <stddef.h>
 
 #include "store/memory/item.h"
+
+/** Bytes that are copied to one place in memory. Then the next place begins. */
+#define STORE_REPLY_BLOCK 13800
 
 typedef struct store_reply store_reply_t;
 

@@ -1,15 +1,33 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* What is added to a reply is sent, in this order, however little the client
- * takes. No item stays in use for longer than its bytes wait. */
+ * takes. No item stays in use for longer than its bytes wait. No byte of
+ * another reply is sent. */
 
 #include "tests/unit/support/wire.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "tests/unit/support/reader.h"
+
+#define LARGE 1025 /* bytes of the shortest value that is not copied */
+
+/* Is there no memory for a block? */
+static bool is_scarce;
+
+void *__real_malloc(size_t n);
+void *__wrap_malloc(size_t n);
+void *__wrap_malloc(size_t n)
+{
+    return is_scarce && n > STORE_REPLY_BLOCK ? NULL : __real_malloc(n);
+}
 
 static void add_value(wire_t *wire, const char *key)
 {
@@ -189,6 +207,161 @@ static void a_closed_socket_is_an_error(void **state)
     wire_close(&wire);
 }
 
+/* ---- a block that is full ---- */
+
+/* A reply, and what has to be sent. */
+typedef struct {
+    wire_t wire;
+    char want[4 * STORE_REPLY_BLOCK];
+    size_t n;
+} full_t;
+
+static full_t *full_open(void)
+{
+    full_t *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    wire_open(&f->wire, 16);
+    assert_true(shelf_set(&f->wire.shelf, "v", 1, LARGE, 0) > 0);
+    return f;
+}
+
+static void full_close(full_t *f)
+{
+    reader_takes(SIZE_MAX);
+    wire_close(&f->wire);
+    free(f);
+}
+
+static void full_again(full_t *f)
+{
+    reader_takes(SIZE_MAX);
+    wire_again(&f->wire);
+    f->n = 0;
+}
+
+static void full_copy(full_t *f, size_t n)
+{
+    char *at = f->want + f->n;
+
+    for (size_t i = 0; i < n; i++)
+        at[i] = (char)('a' + (f->n + i) % 23);
+    store_reply_copy(f->wire.reply, at, n);
+    f->n += n;
+}
+
+static void full_value(full_t *f)
+{
+    store_item_t *item = shelf_take(&f->wire.shelf, "v");
+
+    store_item_read(f->wire.shelf.space, item, 0, f->want + f->n, LARGE);
+    store_item_release(f->wire.shelf.space, item);
+    add_value(&f->wire, "v");
+    f->n += LARGE;
+}
+
+static void full_send(full_t *f, size_t n)
+{
+    size_t sent;
+
+    reader_takes(n);
+    assert_int_equal(store_reply_send(f->wire.reply, f->wire.sockets[0], &sent),
+                     EAGAIN);
+    assert_int_equal(sent, n);
+}
+
+/* The replies to others are in memory that was given back. */
+static store_reply_t *others(void)
+{
+    static char bytes[4 * STORE_REPLY_BLOCK];
+    store_reply_t *reply = store_reply_make();
+
+    memset(bytes, '!', sizeof bytes);
+    store_reply_copy(reply, bytes, sizeof bytes);
+    return reply;
+}
+
+/* The client takes so many bytes, and the rest when others have been served. */
+static void full_stop_at(full_t *f, size_t n)
+{
+    static char got[sizeof f->want];
+    store_reply_t *other;
+    size_t sent;
+
+    full_send(f, n);
+    other = others();
+    reader_takes(SIZE_MAX);
+    assert_int_equal(store_reply_send(f->wire.reply, f->wire.sockets[0], &sent),
+                     0);
+    assert_int_equal(take(&f->wire, got, sizeof got), f->n);
+    assert_memory_equal(got, f->want, f->n);
+    store_reply_free(other);
+    full_again(f);
+}
+
+/* Bytes behind a value fill the block, or more than that. The client stops in
+ * front of them, or between them. */
+static void y36_bytes_behind_a_value_may_fill_a_block(void **state)
+{
+    full_t *f = full_open();
+
+    (void)state;
+    for (size_t rest = 1; rest <= 32; rest++)
+        for (size_t n = rest - 1; n <= rest + 1; n++)
+            for (size_t cut = 0; cut < 3; cut++) {
+                full_copy(f, STORE_REPLY_BLOCK - rest);
+                full_value(f);
+                full_copy(f, n);
+                full_value(f);
+                full_copy(f, 100);
+                full_stop_at(f, STORE_REPLY_BLOCK - rest + LARGE + cut);
+            }
+    full_close(f);
+}
+
+/* The rest of a value that waits is copied to its block, if there is room. What
+ * is added then is behind it. */
+static void y36_the_rest_of_a_value_may_fill_a_block(void **state)
+{
+    full_t *f = full_open();
+
+    (void)state;
+    for (size_t rest = 1; rest <= 32; rest++)
+        for (size_t room = rest - 1; room <= rest + 1; room++) {
+            full_value(f);
+            full_copy(f, STORE_REPLY_BLOCK - room);
+            full_send(f, LARGE - rest);
+            assert_int_equal(refs(&f->wire, "v"), room < rest);
+            full_copy(f, 40);
+            full_stop_at(f, rest - 1);
+        }
+    full_close(f);
+}
+
+/* What fits is in it, and nothing is added later. */
+static void without_memory_a_reply_has_failed(void **state)
+{
+    full_t *f = full_open();
+
+    (void)state;
+    for (size_t rest = 1; rest <= 32; rest++) {
+        full_copy(f, STORE_REPLY_BLOCK - rest);
+        full_value(f);
+        is_scarce = true;
+        full_copy(f, rest);
+        assert_false(store_reply_failed(f->wire.reply));
+        full_value(f);
+        assert_true(store_reply_failed(f->wire.reply));
+        is_scarce = false;
+        full_copy(f, 1);
+        assert_int_equal(store_reply_pending(f->wire.reply),
+                         STORE_REPLY_BLOCK + LARGE);
+        full_again(f);
+        assert_int_equal(refs(&f->wire, "v"), 0);
+    }
+    full_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +371,9 @@ int main(void)
         cmocka_unit_test(y39_a_deleted_value_is_still_sent),
         cmocka_unit_test(y39_what_is_not_sent_is_dropped),
         cmocka_unit_test(a_closed_socket_is_an_error),
+        cmocka_unit_test(y36_bytes_behind_a_value_may_fill_a_block),
+        cmocka_unit_test(y36_the_rest_of_a_value_may_fill_a_block),
+        cmocka_unit_test(without_memory_a_reply_has_failed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -732,6 +732,7 @@ unit_tests = \
 	tests/unit/store_role \
 	tests/unit/ctl_store \
 	tests/unit/store_config \
+	tests/unit/store_connection \
 	tests/unit/store_config_cluster \
 	tests/unit/store_counter \
 	tests/unit/store_item \

@@ -1,0 +1,232 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The connections of a worker borrow its buffer and its reply in turns. Each
+ * client gets the replies to its own commands, however it sends and reads, and
+ * whoever else leaves meanwhile. */
+
+#include "tests/unit/support/shelf.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "store/memory/region.h"
+#include "store/server/connection.h"
+#include "tests/unit/support/reader.h"
+
+#define SPACES   2
+#define CLIENTS  8
+#define COMMANDS 40
+#define ROOM     (1 << 20) /* bytes of the commands of a client */
+
+static const uint32_t lengths[] = {1, 300, 1024, 1025, 9000, 30000};
+#define KEYS (sizeof lengths / sizeof *lengths)
+
+typedef struct {
+    store_connection_t *c;
+    int fd;
+    unsigned space;
+    char *commands, *want, *got;
+    size_t n_commands, n_sent, n_want, n_got;
+} client_t;
+
+static struct {
+    shelf_t shelf;
+    store_served_t served[SPACES];
+    store_server_t server;
+    store_bench_t bench;
+    client_t client[CLIENTS];
+} scene;
+
+static unsigned below(unsigned n)
+{
+    return (unsigned)rand() % n;
+}
+
+/* ---- spaces whose values show where they are from ---- */
+
+static char letter(unsigned space, unsigned key)
+{
+    return (char)((space == 0 ? 'A' : 'a') + (int)key);
+}
+
+static void put(unsigned space, unsigned key)
+{
+    store_space_t *in = scene.served[space].space;
+    char name[2] = {(char)('0' + (int)key), '\0'};
+    store_item_t *item = store_item_make(in, name, 1, 0, 0, lengths[key]);
+    store_bucket_t bucket;
+
+    assert_non_null(item);
+    for (uint32_t at = 0, n; at < lengths[key]; at += n) {
+        char *bytes = store_item_bytes(in, item, at, &n);
+
+        memset(bytes, letter(space, key), n);
+    }
+    store_index_lock(&bucket, in, name, 1);
+    store_index_put(&bucket, item, NULL, 0);
+    store_index_unlock(&bucket);
+    store_item_release(in, item);
+}
+
+static void open_scene(void)
+{
+    static const store_space_options_t other = {
+        .name = "bank", .size = 16 * STORE_PAGE, .evict = 1};
+
+    memset(&scene, 0, sizeof scene);
+    shelf_open(&scene.shelf, 16, 1);
+    scene.served[0].space = scene.shelf.space;
+    scene.served[1].space = store_space_open(&other);
+    assert_non_null(scene.served[1].space);
+    for (unsigned space = 0; space < SPACES; space++)
+        for (unsigned key = 0; key < KEYS; key++)
+            put(space, key);
+    scene.server = (store_server_t){
+        .max_object = 1 << 20, .threads = 1, .max_connections = CLIENTS};
+    scene.bench.epoll = epoll_create1(EPOLL_CLOEXEC);
+    scene.bench.buffer = malloc(STORE_TURN_BYTES);
+    scene.bench.counters = store_region_figures()->worker[0];
+    assert_true(scene.bench.epoll >= 0 && scene.bench.buffer);
+}
+
+static void close_scene(void)
+{
+    reader_takes(SIZE_MAX);
+    if (scene.bench.reply)
+        store_reply_free(scene.bench.reply);
+    free(scene.bench.buffer);
+    close(scene.bench.epoll);
+    store_space_close(scene.served[1].space);
+    shelf_close(&scene.shelf);
+}
+
+/* ---- clients ---- */
+
+/* One more command, and its reply. */
+static void add_command(client_t *c)
+{
+    unsigned key = below(KEYS);
+    char *want = c->want + c->n_want;
+
+    c->n_commands +=
+        (size_t)sprintf(c->commands + c->n_commands, "get %u x\r\n", key);
+    want += sprintf(want, "VALUE %u 0 %u\r\n", key, lengths[key]);
+    memset(want, letter(c->space, key), lengths[key]);
+    want += lengths[key];
+    want += sprintf(want, "\r\nEND\r\n");
+    c->n_want = (size_t)(want - c->want);
+}
+
+static void come(client_t *c, unsigned space)
+{
+    int ends[2];
+
+    *c = (client_t){.space = space,
+                    .commands = malloc(ROOM),
+                    .want = malloc(2 * ROOM),
+                    .got = malloc(2 * ROOM)};
+    assert_true(c->commands && c->want && c->got);
+    for (unsigned i = 0; i < COMMANDS; i++)
+        add_command(c);
+    assert_int_equal(socketpair(AF_UNIX,
+                                SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
+                                ends),
+                     0);
+    c->fd = ends[1];
+    c->c = store_connection_make(&scene.served[space], ends[0], 0, 0);
+    assert_non_null(c->c);
+    assert_int_equal(store_connection_begin(c->c, &scene.bench, &scene.server),
+                     0);
+}
+
+static void leave(client_t *c)
+{
+    close(c->fd);
+    store_connection_free(c->c);
+    free(c->commands);
+    free(c->want);
+    free(c->got);
+}
+
+static bool has_all(const client_t *c)
+{
+    return c->n_got == c->n_want;
+}
+
+static void say(client_t *c)
+{
+    size_t n = 1 + below(100), left = c->n_commands - c->n_sent;
+    ssize_t sent =
+        send(c->fd, c->commands + c->n_sent, n < left ? n : left, MSG_NOSIGNAL);
+
+    if (sent > 0)
+        c->n_sent += (size_t)sent;
+}
+
+static void hear(client_t *c)
+{
+    ssize_t n = recv(c->fd, c->got + c->n_got, 2 * ROOM - c->n_got, 0);
+
+    if (n > 0)
+        c->n_got += (size_t)n;
+    assert_true(c->n_got <= c->n_want);
+    assert_memory_equal(c->got, c->want, c->n_got);
+}
+
+/* One turn. The client sends something, and reads something. */
+static void turn(client_t *c)
+{
+    say(c);
+    store_connection_event(c->c, EPOLLIN);
+    reader_takes(below(3) ? below(20000) : SIZE_MAX);
+    assert_int_not_equal(store_connection_turn(c->c, &scene.bench),
+                         STORE_TURN_OVER);
+    if (below(2))
+        hear(c);
+}
+
+static bool is_over(void)
+{
+    for (unsigned i = 0; i < CLIENTS; i++)
+        if (!has_all(&scene.client[i]))
+            return false;
+    return true;
+}
+
+static void each_client_gets_its_own_replies(void **state)
+{
+    unsigned leavers = 20;
+
+    (void)state;
+    srand(1);
+    open_scene();
+    for (unsigned i = 0; i < CLIENTS; i++)
+        come(&scene.client[i], i % SPACES);
+    while (!is_over()) {
+        client_t *c = &scene.client[below(CLIENTS)];
+
+        if (leavers > 0 && below(50) == 0) {
+            leavers--;
+            leave(c);
+            come(c, below(SPACES));
+        }
+        turn(c);
+    }
+    for (unsigned i = 0; i < CLIENTS; i++)
+        leave(&scene.client[i]);
+    close_scene();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_client_gets_its_own_replies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

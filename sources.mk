@@ -620,6 +620,7 @@ fuzz_programs = \
 	tests/fuzz/store_apply \
 	tests/fuzz/store_memory \
 	tests/fuzz/store_peer \
+	tests/fuzz/store_reply \
 	tests/fuzz/store_wire \
 	tests/fuzz/table
 

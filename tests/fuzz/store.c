@@ -2,9 +2,14 @@
 
 /* The bytes of a client of the store, in its four protocols: any bytes, in any
  * pieces, as a client that need not log in and as one that has to. The replies
- * are the same for all pieces, and nothing stays in use.
+ * are the same for all pieces, also if the client stops in the middle of them,
+ * and nothing stays in use.
  *
- * Input: a byte (the size of the pieces), and the bytes that are sent. */
+ * Three items are there. So a short line asks for much, and the replies may
+ * fill their memory in any way.
+ *
+ * Input: a byte (the size of the pieces), another one (how many bytes the
+ * client reads in a turn), and the bytes that are sent. */
 
 #include "store/command/session.h"
 
@@ -17,11 +22,14 @@
 
 #include "store/command/counter.h"
 #include "store/memory/region.h"
+#include "store/memory/index.h"
 #include "store/memory/space.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/support/reader.h"
 
-#define PAGES     8
-#define REPLY_MAX (8 << 20) /* bytes of a reply that are compared */
+#define PAGES      8
+#define REPLY_MAX  (8 << 20) /* bytes of a reply that are compared */
+#define SLOW_TURNS 16384
 
 /* What came out. */
 typedef struct {
@@ -56,23 +64,37 @@ static void take(heard_t *heard, int fd)
     must(heard->n < REPLY_MAX);
 }
 
-static void send_all(store_reply_t *reply, const int *sockets, heard_t *heard)
+/* How a client behaves. */
+typedef struct {
+    size_t piece; /* bytes that it sends at once */
+    size_t reads; /* bytes, in each of its first turns; 0: all */
+    bool is_locked;
+} manner_t;
+
+/* Its first turns are enough for the end of the first memory of a reply. */
+static size_t reads_in_turn(const manner_t *manner, unsigned turn)
+{
+    return manner->reads && turn < SLOW_TURNS ? manner->reads : SIZE_MAX;
+}
+
+static void send_some(store_reply_t *reply, const int *sockets, heard_t *heard,
+                      size_t n)
 {
     size_t sent;
 
-    while (store_reply_pending(reply) > 0) {
+    reader_takes(n);
+    if (store_reply_pending(reply) > 0)
         (void)store_reply_send(reply, sockets[0], &sent);
-        take(heard, sockets[1]);
-    }
+    take(heard, sockets[1]);
 }
 
-/* All bytes, in such pieces. */
+/* All bytes, in such pieces. What the client does not take has to wait. */
 static void talk(store_session_t *session, const char *bytes, size_t size,
-                 size_t piece, heard_t *heard)
+                 const manner_t *manner, heard_t *heard)
 {
     store_reply_t *reply = store_reply_make();
-    size_t at = 0, end = 0;
-    unsigned budget;
+    size_t at = 0, end = 0, piece = manner->piece;
+    unsigned budget, turn = 0;
     int sockets[2];
 
     must(reply && socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0);
@@ -86,10 +108,12 @@ static void talk(store_session_t *session, const char *bytes, size_t size,
                                        &budget);
             must(used <= end - at);
             at += used;
-            send_all(reply, sockets, heard);
+            send_some(reply, sockets, heard, reads_in_turn(manner, turn++));
         } while (budget == 0);
         must(end - at <= store_session_line_max());
     } while (end < size);
+    while (store_reply_pending(reply) > 0)
+        send_some(reply, sockets, heard, reads_in_turn(manner, turn++));
     must(!store_reply_failed(reply));
     heard->over = store_session_is_over(session);
     store_reply_free(reply);
@@ -104,8 +128,22 @@ static bool log_in(void *ctx, const char *user, size_t n_user,
     return n_user == 1 && *user == 'u' && n == 1 && *password == 'p';
 }
 
-static void converse(const char *bytes, size_t size, size_t piece,
-                     bool is_locked, heard_t *heard)
+static void put(store_space_t *space, const char *key, uint32_t length)
+{
+    store_item_t *item = store_item_make(space, key, 1, 0, 0, length);
+    store_bucket_t bucket;
+
+    must(item != NULL);
+    for (uint32_t i = 0; i < length; i++)
+        store_item_write(space, item, i, &(char){(char)('0' + i % 73)}, 1);
+    store_index_lock(&bucket, space, key, 1);
+    store_index_put(&bucket, item, NULL, 0);
+    store_index_unlock(&bucket);
+    store_item_release(space, item);
+}
+
+static void converse(const char *bytes, size_t size, const manner_t *manner,
+                     heard_t *heard)
 {
     static const store_login_t login = {log_in};
     const store_space_options_t options = {
@@ -119,12 +157,15 @@ static void converse(const char *bytes, size_t size, size_t piece,
     must(store_region_open(items, figures) == 0);
     space = store_space_open(&options);
     must(space != NULL);
+    put(space, "t", 1);
+    put(space, "s", 1024); /* it is copied into a reply */
+    put(space, "l", 1025); /* it is not */
     session = store_session_make(
         space, &store_region_figures()->worker[0][space->slot], &server);
     must(session != NULL);
-    if (is_locked)
+    if (manner->is_locked)
         store_session_guard(session, &login, NULL, true);
-    talk(session, bytes, size, piece, heard);
+    talk(session, bytes, size, manner, heard);
     store_session_free(session);
     store_counter_forget(space);
     store_space_close(space);
@@ -140,14 +181,13 @@ static int has_statistics(const heard_t *heard)
            memmem(heard->text, heard->n, ":secs_since", 11);
 }
 
-static void compare(const char *bytes, size_t size, size_t piece,
-                    bool is_locked)
+static void compare(const char *bytes, size_t size, const manner_t *manner)
 {
     static char text[2][REPLY_MAX];
     heard_t whole = {.text = text[0]}, pieces = {.text = text[1]};
 
-    converse(bytes, size, size, is_locked, &whole);
-    converse(bytes, size, piece, is_locked, &pieces);
+    converse(bytes, size, &(manner_t){size, 0, manner->is_locked}, &whole);
+    converse(bytes, size, manner, &pieces);
     must(whole.over == pieces.over);
     if (!has_statistics(&whole))
         must(whole.n == pieces.n &&
@@ -156,13 +196,14 @@ static void compare(const char *bytes, size_t size, size_t piece,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const char *bytes = (const char *)data + 1;
-    size_t piece;
+    const char *bytes = (const char *)data + 2;
+    manner_t manner;
 
-    if (size < 2)
+    if (size < 3)
         return 0;
-    piece = data[0] ? data[0] : 1;
-    compare(bytes, size - 1, piece, false);
-    compare(bytes, size - 1, piece, true);
+    manner = (manner_t){data[0] ? data[0] : 1, data[1], false};
+    compare(bytes, size - 2, &manner);
+    manner.is_locked = true;
+    compare(bytes, size - 2, &manner);
     return 0;
 }

@@ -29,3 +29,13 @@ void store_stat_counters_reset(const store_space_t *space)
     for (unsigned i = 0; i < STORE_COUNTERS; i++)
         STORE_SET(remembered[space->slot].n[i], sum(space, i));
 }
+
+void store_stat_counters_forget(const store_space_t *space)
+{
+    store_figures_t *figures = store_region_figures();
+
+    for (unsigned i = 0; i < STORE_THREADS; i++)
+        for (unsigned what = 0; what < STORE_COUNTERS; what++)
+            STORE_SET(figures->worker[i][space->slot].n[what], 0);
+    remembered[space->slot] = (store_counters_t){0};
+}

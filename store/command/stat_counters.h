@@ -20,4 +20,8 @@ void store_stat_counters_sum(const store_space_t *, store_counters_t *);
 
 void store_stat_counters_reset(const store_space_t *);
 
+/** The space is forgotten, and has no connections. So the space that gets its
+ * slot begins with zeros. */
+void store_stat_counters_forget(const store_space_t *);
+
 #endif

@@ -14,6 +14,7 @@
 
 #include "store/clock.h"
 #include "store/command/counter.h"
+#include "store/command/stat_counters.h"
 #include "store/server/listener.h"
 #include "store/server/mailbox.h"
 #include "store/server/older_socket.h"
@@ -369,6 +370,7 @@ void store_served_forget(store_served_t *s)
     *link = s->next;
     store_sweep_unlock();
     store_counter_forget(s->space);
+    store_stat_counters_forget(s->space);
     store_space_close(s->space);
     free(s->options.uids);
     free(s);

@@ -112,8 +112,9 @@ def test_spaces_come_and_go() -> None:
 
 
 def test_space_that_is_gone_for_an_hour() -> None:
-    """Its memory is free, whether a store has it open or not. The test moves
-    the time at which it was lost (store/format.h)."""
+    """Its memory is free, whether a store has it open or not. The space that
+    comes then has none of its counters. The test moves the time at which it was
+    lost (store/format.h)."""
     with Store(space("shop"), space("blog"), space("wiki")) as store:
         for key in ("blog", "wiki"):
             with store.connect_to(key) as connection:
@@ -127,6 +128,13 @@ def test_space_that_is_gone_for_an_hour() -> None:
         store.lost_long_ago("blog")
         store.wait_logged("space blog was gone for an hour")
         assert before - os.fstat(store.fds["ITEMS"]).st_blocks > 9_000_000 / 512
+        store.table["spaces"].append(space("news"))
+        store.write_table()
+        store.ring()
+        wait_until(lambda: store.listens_at("news"), "news has come")
+        with store.connect_to("news") as connection:
+            assert b" cmd_set 0\r\n" in ask(connection, b"stats\r\n",
+                                            b"END\r\n")
         store.kill()
         store.table["spaces"] = [space("shop")]
         store.write_table()

@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "store/command/stat_counters.h"
+#include "store/memory/region.h"
 #include "store/secret.h"
 #include "store/server/loop.h"
 #include "store/server/mailbox.h"
@@ -123,6 +125,31 @@ static void a_space_that_comes_is_a_new_generation(void **state)
     assert_int_equal(store_served_generation(), first + 1);
     apply("ab", 20);
     assert_int_equal(store_served_generation(), first + 2);
+}
+
+/* The slot of a space that is forgotten is that of the next space. */
+static void a_space_that_comes_has_counted_nothing(void **state)
+{
+    store_counters_t *counters, seen;
+    store_served_t *s;
+    unsigned slot;
+
+    (void)state;
+    apply("a", 10);
+    s = store_served_find("a");
+    slot = s->space->slot;
+    counters = &store_region_figures()->worker[3][slot];
+    store_count(counters, STORE_GETS, 5);
+    store_stat_counters_reset(s->space);
+    store_count(counters, STORE_GETS, 2);
+    apply("", 10);
+    store_served_forget(s);
+    memset(&store_region_directory()->entry[slot], 0, sizeof(store_entry_t));
+    apply("b", 10);
+    s = store_served_find("b");
+    assert_int_equal(s->space->slot, slot);
+    store_stat_counters_sum(s->space, &seen);
+    assert_int_equal(seen.n[STORE_GETS], 0);
 }
 
 /* ---- a listener that cannot be watched ---- */
@@ -235,6 +262,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_space_keeps_its_number, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_space_that_comes_has_counted_nothing,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(a_space_that_comes_is_a_new_generation,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(

@@ -289,6 +289,7 @@ module_sources = \
 	mod_apppool/config/store.c \
 	mod_apppool/config/store_cluster.c \
 	mod_apppool/config/store_key.c \
+	mod_apppool/config/store_peers.c \
 	mod_apppool/config/store_user.c \
 	mod_apppool/config/text_check.c \
 	mod_apppool/config/max_workers.c \

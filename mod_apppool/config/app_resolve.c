@@ -15,6 +15,7 @@
 #include "mod_apppool/config/max_workers.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
+#include "mod_apppool/config/store_peers.h"
 #include "mod_apppool/config/store_user.h"
 #include "shm/slots/group.h"
 #include "spawner/shared/contract.h"
@@ -238,6 +239,7 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
     warn_misplaced();
     good &= check_pool(main_server) & apppool_store_check() &
             apppool_store_cluster_check(p, main_server) &
+            apppool_store_peers_check(p, main_server) &
             apppool_store_user_check(main_server);
     return good ? OK : !OK;
 }

@@ -317,12 +317,6 @@ int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server)
     const apppool_store_cluster_t *c = apppool_store_cluster_of(p, server);
     int i, good = 1;
 
-    if (c->vip && c->peers->nelts == 0) {
-        SAY("AppStoreVirtualIP %s: it needs AppStorePeers, with the addresses "
-            "of the other hosts that may have it",
-            c->vip);
-        good = 0;
-    }
     if (server->store_open_space)
         good &= check_space("AppStoreOpenSpace", server->store_open_space,
                             server->store_open_space);

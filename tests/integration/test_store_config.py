@@ -202,6 +202,24 @@ def test_a_program_is_checked_once(httpd: Httpd, store: Store) -> None:
     assert seen.read_text() == "--version\n"
 
 
+SECRET = bytes(range(1, 41))
+
+
+def own_user() -> list[str]:
+    """For a store that has a secret."""
+    return ["AppStoreUser games"] if os.getuid() == 0 else []
+
+
+def key_of(httpd: Httpd) -> list[str]:
+    """A secret, and the user that it needs."""
+    key = httpd.dir / "store.key"
+    key.write_bytes(SECRET + b"\n")
+    key.chmod(0o600)
+    return [f"AppStoreKey {key}", *own_user()]
+
+
+PLAIN = "AppStorePeers 10.0.0.2\nAppStorePlainPeers 10.0.0.2"
+
 # What is set, and what the sentence says beside the directive and its value.
 TOGETHER = [
     ("AppStoreVirtualIP 10.0.0.9", "AppStoreVirtualIP 10.0.0.9: it needs "
@@ -214,10 +232,10 @@ TOGETHER = [
      "shop: other hosts reach this address, so it needs AppStoreKey"),
     ("AppStoreListen [::]:11211 shop", "AppStoreListen [::]:11211 shop: other "
      "hosts reach this address, so it needs AppStoreKey"),
-    ("AppStoreVirtualIP 127.0.0.1\nAppStorePeers 10.0.0.2\n"
+    (f"AppStoreVirtualIP 127.0.0.1\n{PLAIN}\n"
      "AppStoreListen 127.0.0.1:11213 shop", "AppStoreListen 127.0.0.1:11213: "
      "AppStoreVirtualIP 127.0.0.1 has this port (AppStorePorts)"),
-    ("AppStoreVirtualIP 10.0.0.9\nAppStorePeers 10.0.0.2\n"
+    (f"AppStoreVirtualIP 10.0.0.9\n{PLAIN}\n"
      "AppStoreListen 0.0.0.0:11215 shop", "AppStoreListen 0.0.0.0:11215: "
      "AppStoreVirtualIP 10.0.0.9 has this port (AppStorePorts)"),
     ("AppStoreListen [::1]:11311 shop\nAppStoreListen [::]:11311 shop",
@@ -226,9 +244,9 @@ TOGETHER = [
 
 # The same port, but no conflict.
 DISTINCT = [
-    "AppStoreVirtualIP 127.0.0.9\nAppStorePeers 10.0.0.2\n"
+    f"AppStoreVirtualIP 127.0.0.9\n{PLAIN}\n"
     "AppStoreListen 127.0.0.1:11211 shop",
-    "AppStoreVirtualIP 127.0.0.1\nAppStorePeers 10.0.0.2\n"
+    f"AppStoreVirtualIP 127.0.0.1\n{PLAIN}\n"
     "AppStoreListen [::1]:11211 shop\nAppStoreListen 127.0.0.2:11211 shop",
 ]
 
@@ -283,14 +301,6 @@ def test_key_file_of_another(httpd: Httpd) -> None:
     assert "belongs to user 65534, and has to be root's" in httpd.test().stdout
 
 
-SECRET = bytes(range(1, 41))
-
-
-def own_user() -> list[str]:
-    """For a store that has a secret."""
-    return ["AppStoreUser games"] if os.getuid() == 0 else []
-
-
 @pytest.mark.skipif(os.getuid() != 0, reason="only root has other users")
 @pytest.mark.usefixtures("store")
 def test_key_and_the_user_of_httpd(httpd: Httpd) -> None:
@@ -314,18 +324,16 @@ def test_key_and_the_user_of_httpd(httpd: Httpd) -> None:
 def test_table_and_environment(httpd: Httpd, store: Store,
                                has_key: bool) -> None:
     """The store gets all in its table, and an application its password."""
+    plain = "10.0.0.4" + ("" if has_key else " 10.0.0.1 10.0.0.2 fd00::3")
     httpd.app("shop", "AppStore 8M", "AppStoreSpace shop")
     httpd.directives += [
         "AppStoreVirtualIP 10.0.0.9", "AppStorePorts 1211 1213 1215",
         "AppStorePeers 10.0.0.1 10.0.0.2", "AppStorePeers FD00::0:3",
-        "AppStorePlainPeers 10.0.0.4", "AppStoreOpenSpace shop",
+        f"AppStorePlainPeers {plain}", "AppStoreOpenSpace shop",
         "AppStoreListen [::1]:11311 shop", "AppStoreListen 127.0.0.1:11312 shop",
         "AppStoreChanges 1M", "AppStoreSlaveTimeout 2500ms"]
     if has_key:
-        key = httpd.dir / "store.key"
-        key.write_bytes(SECRET + b"\n")
-        key.chmod(0o600)
-        httpd.directives += [f"AppStoreKey {key}", *own_user()]
+        httpd.directives += key_of(httpd)
     httpd.start()
     store.wait_for("start")
     table = httpd.runtime / "m" / "table"
@@ -333,7 +341,7 @@ def test_table_and_environment(httpd: Httpd, store: Store,
     assert table.stat().st_mode & 0o777 == 0o400
     assert read["cluster"] == {
         "vip": "10.0.0.9", "ports": [1211, 1213, 1215],
-        "peers": ["10.0.0.1", "10.0.0.2", "fd00::3"], "plain": ["10.0.0.4"],
+        "peers": ["10.0.0.1", "10.0.0.2", "fd00::3"], "plain": plain.split(),
         "open_space": "shop", "changes": 1 << 20, "slave_timeout": 3,
     } | ({"secret": SECRET.hex()} if has_key else {})
     assert read["listens"] == [

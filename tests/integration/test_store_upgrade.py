@@ -232,6 +232,7 @@ def test_master(site: Site) -> None:
     ports = [port for port, _ in taken]
     site.httpd.directives += [
         "AppStoreVirtualIP 127.0.0.1", "AppStorePeers 127.0.0.1",
+        "AppStorePlainPeers 127.0.0.1",
         "AppStorePorts " + " ".join(map(str, ports)),
         "AppStoreOpenSpace shop"]
     site.httpd.apps[0].directives.append("AppStoreSpace shop")

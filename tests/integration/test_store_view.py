@@ -193,7 +193,8 @@ def test_master_without_slaves(httpd: Httpd) -> None:
     ports = [reserve_port() for _ in range(3)]
     httpd.directives += [
         "AppStoreSave Off", "AppStoreVirtualIP 127.0.0.1",
-        "AppStorePeers 127.0.0.1",
+        "AppStorePeers 127.0.0.1", "AppStorePlainPeers 127.0.0.1",
+        "AppStoreOpenSpace shop",
         "AppStorePorts " + " ".join(str(port) for port, _ in ports)]
     httpd.app("shop", "AppGroupName shop", "AppStore 8M")
     httpd.start()

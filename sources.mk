@@ -765,6 +765,8 @@ unit_tests = \
 	tests/unit/store_changes \
 	tests/unit/store_join \
 	tests/unit/store_master \
+	tests/unit/store_peers \
+	tests/unit/store_plain \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
 	tests/unit/store_served \
@@ -810,6 +812,8 @@ threaded_tests = \
 	tests/unit/store_threads \
 	tests/unit/store_join \
 	tests/unit/store_master \
+	tests/unit/store_peers \
+	tests/unit/store_plain \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
 	tests/unit/store_served \

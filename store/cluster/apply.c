@@ -198,6 +198,19 @@ static size_t fill(store_apply_t *a, const char *bytes, size_t n)
 
 /* ---- what concerns a space, or all ---- */
 
+/* May the master have this space? */
+static int is_shared(const store_apply_t *a, const store_space_t *space)
+{
+    return !a->is_plain || store_cluster_is_open(a->hooks->config, space->name);
+}
+
+static store_space_t *find(const store_apply_t *a, const char *name)
+{
+    store_space_t *space = a->hooks->find(name);
+
+    return space && is_shared(a, space) ? space : NULL;
+}
+
 static void empty_all(store_apply_t *a)
 {
     store_space_t *space;
@@ -208,7 +221,8 @@ static void empty_all(store_apply_t *a)
     a->result.has_begun = 1;
     a->generation = a->hooks->generation();
     for (i = 0; (space = a->hooks->nth(i)); i++)
-        store_space_empty(space, a->progress);
+        if (is_shared(a, space))
+            store_space_empty(space, a->progress);
 }
 
 static int take_hello(store_apply_t *a, const store_packet_t *p,
@@ -216,12 +230,12 @@ static int take_hello(store_apply_t *a, const store_packet_t *p,
 {
     if (a->result.has_begun)
         return fail(a, "it sends a second hello");
-    if (a->is_plain)
+    if (a->is_plain && a->hooks->config->n_secret > 0)
         return fail(a, "it is no yrmcds, and it speaks without AppStoreKey");
     if (p->version != STORE_WIRE_VERSION)
         return fail(a, "it is of another version");
     if (!a->is_quiet)
-        store_hello_compare(a->hooks, p, list);
+        store_hello_compare(a->hooks, a->is_plain, p, list);
     return 0;
 }
 
@@ -245,7 +259,7 @@ static int choose_space(store_apply_t *a, const char *key,
         return fail(a, "its cas is out of range");
     memcpy(name, key, p->klen);
     a->has_space = 1;
-    a->space = a->hooks->find(name);
+    a->space = find(a, name);
     if (!a->space)
         return 0;
     name_space(a);
@@ -274,7 +288,7 @@ static int begin(store_apply_t *a, const store_packet_t *p, const char *list)
     if (p->opcode == STORE_WIRE_HELLO)
         return 0;
     a->result.is_yrmcds = a->has_space = 1;
-    a->space = open[0] ? a->hooks->find(open) : NULL;
+    a->space = find(a, open);
     if (!a->space && !a->is_quiet)
         store_note(STORE_WARN,
                    "the master is a yrmcds: without AppStoreOpenSpace nothing "

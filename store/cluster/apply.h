@@ -4,13 +4,14 @@
  * @file apply.h
  * @brief What a master sends, applied to the spaces of this store. No socket.
  *
- * The first byte empties all spaces. A value is read straight into its item, so
- * one of 30 MiB needs no buffer. An item that has no room here is not kept, and
- * neither is an older one of the same key.
+ * The first byte empties all spaces that the master may have. A value is read
+ * straight into its item, so one of 30 MiB needs no buffer. An item that has no
+ * room here is not kept, and neither is an older one of the same key.
  *
  * Lock:  one thread. It takes bucket locks.
  * Crash: an item that is not complete is free after the recovery.
- * Trust: the bytes may be anything. Names are printed after a check.
+ * Trust: the bytes may be anything. Names are printed after a check. A master
+ *        that has proven nothing reaches no space but the open one.
  */
 #ifndef APPPOOL_STORE_CLUSTER_APPLY_H
 #define APPPOOL_STORE_CLUSTER_APPLY_H
@@ -25,7 +26,7 @@ typedef struct store_apply store_apply_t;
 
 /** What has been applied. */
 typedef struct {
-    int has_begun;     /**< the spaces were emptied */
+    int has_begun;     /**< the spaces that the master may have were emptied */
     int is_complete;   /**< the copy is: a master of ours has said so. It is not
                           while a space is copied that came later */
     int is_yrmcds;     /**< only the open space is exchanged */
@@ -36,8 +37,8 @@ typedef struct {
 } store_applied_t;
 
 /**
- * @param is_plain 1: the master has not proven that it knows the secret, though
- *                 there is one. So it has to be yrmcds
+ * @param is_plain 1: the master has not proven that it knows the secret. If
+ *                 there is one, the master has to be yrmcds
  * @param is_quiet 1: do not log how the spaces differ
  * @param begins   called before the first item is forgotten; NULL: no
  * @param progress called again and again while the spaces are emptied; NULL: no

@@ -50,6 +50,16 @@ int store_address_equal(const store_address_t *a, const store_address_t *b)
            memcmp(&a->u.v6, &b->u.v6, sizeof a->u.v6) == 0;
 }
 
+int store_address_is_in(const store_address_t *list, unsigned n,
+                        const store_address_t *address)
+{
+    unsigned i;
+
+    for (i = 0; i < n && !store_address_equal(&list[i], address); i++)
+        ;
+    return i < n;
+}
+
 const char *store_address_text(const store_address_t *a,
                                char to[STORE_ADDRESS_TEXT])
 {
@@ -90,6 +100,11 @@ unsigned store_cluster_spaces(const store_cluster_hooks_t *hooks,
         if (hooks->find(space->name) == space)
             to[n++] = space;
     return n;
+}
+
+int store_cluster_is_open(const store_cluster_t *config, const char *space)
+{
+    return strcmp(config->open_space, space) == 0;
 }
 
 void store_cluster_set_options(int fd)

@@ -10,7 +10,9 @@
  *
  * Lock:  none; constant after the start.
  * Trust: the configuration is root's. The key is secret: it is never logged,
- *        and never in a figure.
+ *        and never in a figure. An address proves nothing: each user of a host
+ *        connects from the addresses of the host. So a connection without TLS
+ *        has the open space only, whoever made it.
  */
 #ifndef APPPOOL_STORE_CLUSTER_CLUSTER_H
 #define APPPOOL_STORE_CLUSTER_CLUSTER_H
@@ -42,9 +44,8 @@ typedef struct {
     unsigned n_peers, n_plain;
     store_address_t peer[STORE_PEERS];  /**< may connect for replication and
                                            relay */
-    store_address_t plain[STORE_PEERS]; /**< may do so without TLS although
-                                           there is a key: they get the open
-                                           space only */
+    store_address_t plain[STORE_PEERS]; /**< may do so without TLS: they get
+                                           the open space only */
     unsigned n_secret;                  /**< 0: no AppStoreKey */
     unsigned char secret[STORE_SECRET_MAX];
     char open_space[STORE_NAME]; /**< AppStoreOpenSpace; "": none */
@@ -86,6 +87,9 @@ typedef struct {
 unsigned store_cluster_spaces(const store_cluster_hooks_t *,
                               store_space_t *to[STORE_SPACES]);
 
+/** Is this the open space, which another host may have without TLS? */
+int store_cluster_is_open(const store_cluster_t *, const char *space);
+
 /** A TCP connection to another host: no delay, and it ends at most some ten
  * seconds after the other host is gone. */
 void store_cluster_set_options(int fd);
@@ -98,6 +102,9 @@ int store_address_parse(const char *text, store_address_t *);
 void store_address_of(const struct sockaddr *, store_address_t *);
 
 int store_address_equal(const store_address_t *, const store_address_t *);
+
+int store_address_is_in(const store_address_t *list, unsigned n,
+                        const store_address_t *);
 
 /** As text, without a port. @return `to` */
 const char *store_address_text(const store_address_t *,

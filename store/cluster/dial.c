@@ -88,10 +88,11 @@ static int shake_hands(store_stream_t *s, int bell)
     return 0;
 }
 
-static int say_hello(const store_cluster_hooks_t *hooks, store_stream_t *s)
+static int say_hello(const store_cluster_hooks_t *hooks, int is_plain,
+                     store_stream_t *s)
 {
     size_t n;
-    unsigned char *hello = store_hello_make(hooks, &n);
+    unsigned char *hello = store_hello_make(hooks, is_plain, &n);
     int rv = hello ? store_stream_write_all(s, hello, n, LIMIT) : -1;
 
     free(hello);
@@ -102,20 +103,19 @@ store_stream_t *store_dial(const store_cluster_hooks_t *hooks, int is_plain,
                            int bell, int *answered)
 {
     const store_cluster_t *config = hooks->config;
-    int error, fd = connect_to(config, bell),
-               has_secret = config->n_secret > 0 && !is_plain;
+    int error, fd = connect_to(config, bell);
     store_stream_t *s;
 
     *answered = fd >= 0;
     if (fd < 0)
         return NULL;
-    s = store_stream_make(fd, 0, has_secret ? config->secret : NULL,
+    s = store_stream_make(fd, 0, is_plain ? NULL : config->secret,
                           config->n_secret);
     if (!s) {
         errno = ENOMEM;
         return NULL;
     }
-    if (shake_hands(s, bell) == 0 && say_hello(hooks, s) == 0)
+    if (shake_hands(s, bell) == 0 && say_hello(hooks, is_plain, s) == 0)
         return s;
     error = errno;
     store_stream_close(s);

@@ -15,7 +15,7 @@
 
 /**
  * Connect to the port `repl` of the virtual address, and say hello.
- * @param is_plain 1: without TLS, although there is a secret
+ * @param is_plain 1: without TLS; 0: there is a secret
  * @param bell     an eventfd; it is not read
  * @param answered gets 1 if a host has taken the connection, also when the rest
  *                 fails; 0 if not

@@ -128,7 +128,7 @@ static void note_joined(store_feeder_t *f)
 static int begin(store_feeder_t *f)
 {
     f->sender.ours = f->greeting.ours;
-    if (f->slave.open_only || !f->sender.ours)
+    if (!f->slave.has_secret)
         f->present.only = f->hooks->config->open_space;
     f->began = clock_ms();
     store_changes_end(&f->present.cursor);

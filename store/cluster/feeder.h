@@ -28,8 +28,8 @@ typedef struct store_feeder store_feeder_t;
 typedef struct {
     unsigned slot; /**< of the list's readers, and of the figures */
     store_address_t address;
-    int open_only;  /**< it gets the open space only, whatever it speaks */
-    int has_secret; /**< it has to know the secret */
+    int has_secret; /**< it has to know the secret. If not, it gets the open
+                         space only, whatever it speaks */
 } store_slave_t;
 
 /** Start the thread. Takes the descriptor. The list of changes is open.

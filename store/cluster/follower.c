@@ -35,7 +35,7 @@ static struct {
     pthread_t thread;
     int bell;             /* eventfd: it has to end */
     int stop;             /* atomic */
-    int is_plain;         /* the next attempt is without TLS, for a yrmcds */
+    int is_plain;         /* the next attempt is without TLS */
     int64_t refused_at;   /* ms: when a failure was logged; 0: never */
     int64_t different_at; /* ms: the same, of how the spaces differ */
 } follower = {.bell = -1};
@@ -90,8 +90,9 @@ static void has_begun(link_t *l)
         follower.different_at = l->begun_at;
     store_note(STORE_NOTICE,
                "connected to the master at %s: this store has forgotten its "
-               "items, and takes a copy",
-               store_address_text(&follower.hooks->config->vip, vip));
+               "items%s, and takes a copy",
+               store_address_text(&follower.hooks->config->vip, vip),
+               l->is_plain ? " of AppStoreOpenSpace" : "");
 }
 
 static void is_complete(link_t *l)
@@ -312,8 +313,9 @@ static int follow(link_t *l)
     return l->has_begun;
 }
 
-/* A yrmcds does not know the secret. If AppStorePlainPeers allow one, each
- * second attempt is without, until one succeeds.
+/* Without a secret nothing is proven. A yrmcds does not know it: if
+ * AppStorePlainPeers allow one, each second attempt is plain, until one
+ * succeeds.
  * @return 1: a copy had begun */
 static int attempt(link_t *l)
 {
@@ -321,7 +323,7 @@ static int attempt(link_t *l)
     int had_begun = 0, answered;
 
     memset(l, 0, sizeof *l);
-    l->is_plain = follower.is_plain;
+    l->is_plain = config->n_secret == 0 || follower.is_plain;
     /* The address may have come, and the role does not know it yet. */
     if (store_vip_is_here(&config->vip) == 1)
         return 0;
@@ -338,8 +340,7 @@ static int attempt(link_t *l)
     if (answered && l->is_closed && !had_begun && !is_stopping())
         store_follower_state_refused();
     if (!had_begun)
-        follower.is_plain =
-            config->n_secret > 0 && config->n_plain > 0 && !l->is_plain;
+        follower.is_plain = config->n_plain > 0 && !l->is_plain;
     store_follower_state_tried();
     return had_begun;
 }

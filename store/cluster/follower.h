@@ -6,16 +6,19 @@
  *        virtual address, and applies what the master sends.
  *
  * It keeps what it has until the first byte of a master arrives. Then it
- * forgets all items and takes the copy. When the connection ends it says so;
- * the role decides what follows (role.h). A space that comes later is not in
- * the copy, so the follower connects again and takes all of it. A thread of its
- * own applies all changes, so the items of a key change in the master's order.
+ * forgets all items and takes the copy. If the master speaks without TLS, this
+ * is about the open space only, and the other spaces stay as they are. When the
+ * connection ends it says so; the role decides what follows (role.h). A space
+ * that comes later is not in the copy, so the follower connects again and takes
+ * all of it. A thread of its own applies all changes, so the items of a key
+ * change in the master's order.
  *
  * Lock:  the functions: the main thread. The thread takes bucket locks.
  * Crash: a slave that is killed begins again; its items stay in the memfd.
- * Trust: with AppStoreKey the master has proven that it knows the secret. All
- *        that arrives is checked all the same (wire.h): a packet that is none
- *        ends the connection.
+ * Trust: a master with TLS has proven that it knows the secret. Without TLS it
+ *        may be anybody, so it reaches the open space only. All that arrives is
+ *        checked all the same (wire.h): a packet that is none ends the
+ *        connection.
  */
 #ifndef APPPOOL_STORE_CLUSTER_FOLLOWER_H
 #define APPPOOL_STORE_CLUSTER_FOLLOWER_H

@@ -34,11 +34,24 @@ unsigned char *store_hello_of(store_space_t *const *spaces, unsigned n,
     return hello;
 }
 
-unsigned char *store_hello_make(const store_cluster_hooks_t *hooks, size_t *n)
+/* Those that a master may have. @return how many */
+static unsigned shared(const store_cluster_hooks_t *hooks, int is_plain,
+                       store_space_t *to[STORE_SPACES])
+{
+    unsigned i, n = store_cluster_spaces(hooks, to), kept = 0;
+
+    for (i = 0; i < n; i++)
+        if (!is_plain || store_cluster_is_open(hooks->config, to[i]->name))
+            to[kept++] = to[i];
+    return kept;
+}
+
+unsigned char *store_hello_make(const store_cluster_hooks_t *hooks,
+                                int is_plain, size_t *n)
 {
     store_space_t *spaces[STORE_SPACES];
 
-    return store_hello_of(spaces, store_cluster_spaces(hooks, spaces), n);
+    return store_hello_of(spaces, shared(hooks, is_plain, spaces), n);
 }
 
 /* ---- a line of the list ---- */
@@ -126,11 +139,11 @@ static void compare_sizes(const store_cluster_hooks_t *hooks, const char *list,
                    first, absent == 1 ? "its" : "their");
 }
 
-void store_hello_compare(const store_cluster_hooks_t *hooks,
+void store_hello_compare(const store_cluster_hooks_t *hooks, int is_plain,
                          const store_packet_t *p, const char *list)
 {
     store_space_t *spaces[STORE_SPACES];
-    unsigned i, n = store_cluster_spaces(hooks, spaces);
+    unsigned i, n = shared(hooks, is_plain, spaces);
 
     compare_clocks(p->number);
     compare_sizes(hooks, list, p->value);

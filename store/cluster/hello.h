@@ -20,13 +20,18 @@
 unsigned char *store_hello_of(store_space_t *const *spaces, unsigned n,
                               size_t *size);
 
-/** The same with all spaces of this store. @param n gets the size */
-unsigned char *store_hello_make(const store_cluster_hooks_t *, size_t *n);
+/** The same with the spaces of this store that a master may have.
+ * @param is_plain 1: it has not proven that it knows the secret, so it gets the
+ *                 name of the open space only
+ * @param n        gets the size */
+unsigned char *store_hello_make(const store_cluster_hooks_t *, int is_plain,
+                                size_t *n);
 
 /** Log what differs between this slave and its master: clocks that are apart,
  * spaces that only one of both has, spaces that are smaller here.
+ * @param is_plain as of store_hello_make()
  * @param list p->value bytes, "NAME SIZE\n"... */
-void store_hello_compare(const store_cluster_hooks_t *, const store_packet_t *p,
-                         const char *list);
+void store_hello_compare(const store_cluster_hooks_t *, int is_plain,
+                         const store_packet_t *p, const char *list);
 
 #endif

@@ -68,16 +68,6 @@ static void reap(void)
 
 /* ---- slaves that come ---- */
 
-static int is_in(const store_address_t *list, unsigned n,
-                 const store_address_t *address)
-{
-    unsigned i;
-
-    for (i = 0; i < n && !store_address_equal(&list[i], address); i++)
-        ;
-    return i < n;
-}
-
 static void refuse_stranger(const store_address_t *address)
 {
     char text[STORE_ADDRESS_TEXT];
@@ -101,13 +91,26 @@ static unsigned free_slot(void)
     return i;
 }
 
-/* May this one be fed? */
-static int is_welcome(const store_address_t *address)
+static int is_plain(const store_address_t *address)
 {
     const store_cluster_t *config = hooks->config;
 
-    if (!is_in(config->peer, config->n_peers, address) &&
-        !is_in(config->plain, config->n_plain, address)) {
+    return store_address_is_in(config->plain, config->n_plain, address);
+}
+
+/* It will have to know the secret. */
+static int is_peer(const store_address_t *address)
+{
+    const store_cluster_t *config = hooks->config;
+
+    return config->n_secret > 0 &&
+           store_address_is_in(config->peer, config->n_peers, address);
+}
+
+/* May this one be fed? */
+static int is_welcome(const store_address_t *address)
+{
+    if (!is_plain(address) && !is_peer(address)) {
         refuse_stranger(address);
         return 0;
     }
@@ -118,17 +121,14 @@ static int is_welcome(const store_address_t *address)
 /* Small packets are not held back for larger ones. */
 static void admit(const store_address_t *address, int fd)
 {
-    const store_cluster_t *config = hooks->config;
-    int is_plain = is_in(config->plain, config->n_plain, address);
     store_slave_t slave = {.slot = free_slot(),
                            .address = *address,
-                           .open_only = is_plain,
-                           .has_secret = config->n_secret > 0 && !is_plain};
+                           .has_secret = !is_plain(address)};
     char text[STORE_ADDRESS_TEXT];
     int one = 1;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    if (store_changes_open(config->changes) != 0) {
+    if (store_changes_open(hooks->config->changes) != 0) {
         close(fd);
         errno = ENOMEM;
     }

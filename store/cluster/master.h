@@ -10,11 +10,12 @@
  * join again.
  *
  * Two dialects are known by the first byte of the slave: 0x80 is ours, NUL or
- * nothing for 2 s is yrmcds, which gets the open space only.
+ * nothing for 2 s is yrmcds.
  *
  * Lock:  all functions: the main thread.
- * Trust: only AppStorePeers are accepted. With AppStoreKey they speak TLS,
- *        except AppStorePlainPeers, which get the open space only.
+ * Trust: AppStorePeers have to know the secret, and speak TLS.
+ *        AppStorePlainPeers prove nothing: whatever they speak, they get the
+ *        open space only. Others are closed.
  */
 #ifndef APPPOOL_STORE_CLUSTER_MASTER_H
 #define APPPOOL_STORE_CLUSTER_MASTER_H

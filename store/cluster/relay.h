@@ -13,7 +13,8 @@
  *
  * Lock:  the functions: the main thread.
  * Trust: the client is one of the space's users. A master of ours serves the
- *        space to a peer that knows the secret, or that AppStorePeers names.
+ *        space to a peer that knows the secret, and the open space to others. A
+ *        client of another space is closed if nothing proves who the master is.
  */
 #ifndef APPPOOL_STORE_CLUSTER_RELAY_H
 #define APPPOOL_STORE_CLUSTER_RELAY_H

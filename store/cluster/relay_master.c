@@ -22,7 +22,7 @@
 #define NOTE_AGAIN      INT64_C(60000)
 #define EVENTS          (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 
-enum { IS_YRMCDS, DOES_NOT_SERVE, HAS_ANOTHER_KEY, REASONS };
+enum { IS_YRMCDS, DOES_NOT_SERVE, HAS_ANOTHER_KEY, HAS_NO_KEY, REASONS };
 
 static struct {
     const store_cluster_t *config;
@@ -159,19 +159,21 @@ static int start_stream(store_relay_master_t *m)
 
 /* ---- the name of the space ---- */
 
-/* @return 1: this master has the space, so to say: it has no other */
+/* A master that may be anybody is told no other name than that of the open
+ * space. @return 1: this master has the space, so to say: it has no other */
 static int prepare_name(store_relay_master_t *m, const store_space_t *space)
 {
-    size_t n = strlen(space->name);
+    const char *name = m->is_plain ? master.config->open_space : space->name;
+    size_t n = strlen(name);
     uint32_t body = htonl((uint32_t)n);
 
     if (master.is_yrmcds)
-        return strcmp(space->name, master.config->open_space) == 0;
+        return store_cluster_is_open(master.config, space->name);
     m->packet[0] = (char)0x80;
     m->packet[1] = (char)STORE_RELAY_SPACE;
     m->packet[3] = (char)n;
     memcpy(m->packet + 8, &body, sizeof body);
-    memcpy(m->packet + HEAD, space->name, n);
+    memcpy(m->packet + HEAD, name, n);
     m->n_packet = HEAD + n;
     return 1;
 }
@@ -238,7 +240,9 @@ static void note(unsigned why, const store_space_t *space, int64_t now)
         "its clients on this host are closed, because the master does not "
         "serve this space to this host",
         "its clients on this host wait, because the master has another key "
-        "(AppStoreKey)"};
+        "(AppStoreKey)",
+        "its clients on this host are closed, because without AppStoreKey only "
+        "the space of AppStoreOpenSpace is shared with the master"};
 
     if (master.noted_at[why] != 0 && now - master.noted_at[why] < NOTE_AGAIN)
         return;
@@ -250,6 +254,13 @@ static store_relay_stage_t refused(const store_space_t *space, int64_t now)
 {
     note(master.is_yrmcds ? IS_YRMCDS : DOES_NOT_SERVE, space, now);
     return STORE_RELAY_REFUSED;
+}
+
+/* Without a secret the master may be anybody. */
+static int is_private(const store_space_t *space)
+{
+    return master.config->n_secret == 0 &&
+           !store_cluster_is_open(master.config, space->name);
 }
 
 /* @return 1: the space is named; 0: EAGAIN; -1: the connection has ended; -2:
@@ -304,6 +315,10 @@ store_relay_stage_t store_relay_master_turn(store_relay_master_t *m,
 {
     int rv;
 
+    if (is_private(space)) {
+        note(HAS_NO_KEY, space, now);
+        return STORE_RELAY_REFUSED;
+    }
     if (m->stage == STORE_RELAY_NONE && begin(m, mark, now) != 0)
         return fail(m, now);
     if (m->stage == STORE_RELAY_CONNECTING) {

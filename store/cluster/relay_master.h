@@ -9,8 +9,9 @@
  * 100 ms: a thousand clients that wait cost one packet, not a thousand.
  *
  * Lock:  none; the thread of the relay.
- * Trust: with AppStoreKey the master has proven that it knows the secret. Its
- *        reply is checked all the same.
+ * Trust: a master with TLS has proven that it knows the secret. Without TLS it
+ *        may be anybody, so it gets clients of the open space only, and no other
+ *        name. Its reply is checked all the same.
  */
 #ifndef APPPOOL_STORE_CLUSTER_RELAY_MASTER_H
 #define APPPOOL_STORE_CLUSTER_RELAY_MASTER_H

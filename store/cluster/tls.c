@@ -13,6 +13,7 @@
 #include <openssl/ssl.h>
 #include <pthread.h>
 
+#include "store/cluster/cluster.h"
 #include "store/secret.h"
 
 /* Both ends send this name of the key: it tells nothing. */
@@ -96,8 +97,13 @@ store_tls_t *store_tls_make(int fd, int is_server, const unsigned char *secret,
                             unsigned n_secret)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    store_tls_t *t = calloc(1, sizeof *t);
+    store_tls_t *t;
 
+    if (n_secret < STORE_SECRET_MIN) { /* anybody could guess it */
+        errno = EINVAL;
+        return NULL;
+    }
+    t = calloc(1, sizeof *t);
     pthread_once(&once, make_context);
     if (t && context && store_secret_peer(secret, n_secret, t->key) == 0)
         t->ssl = SSL_new(context);

@@ -20,7 +20,8 @@
 
 typedef struct store_tls store_tls_t;
 
-/** On a non-blocking socket, which stays the caller's. @return NULL: errno */
+/** On a non-blocking socket, which stays the caller's. @return NULL: errno;
+ * EINVAL: the secret is shorter than STORE_SECRET_MIN */
 store_tls_t *store_tls_make(int fd, int is_server, const unsigned char *secret,
                             unsigned n_secret);
 

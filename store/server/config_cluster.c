@@ -102,6 +102,17 @@ static void read_name(store_config_value_t *r, const json_t *o, const char *key,
         store_config_value_refuse(r, "\"%s\" is no space of the table", key);
 }
 
+/* Nothing proves who connects from the address of such a peer. */
+static int has_unknown_peer(const store_cluster_t *c)
+{
+    unsigned i;
+
+    for (i = 0; i < c->n_peers; i++)
+        if (!store_address_is_in(c->plain, c->n_plain, &c->peer[i]))
+            return c->n_secret == 0;
+    return 0;
+}
+
 static void read_cluster(store_config_value_t *r, const json_t *o,
                          const json_t *document, store_cluster_t *c)
 {
@@ -125,6 +136,9 @@ static void read_cluster(store_config_value_t *r, const json_t *o,
     if (c->n_peers == 0)
         store_config_value_refuse(r,
                                   "there is a \"vip\", but \"peers\" is empty");
+    if (has_unknown_peer(c))
+        store_config_value_refuse(r, "there is a \"vip\" and no \"secret\", so "
+                                     "all \"peers\" have to be in \"plain\"");
 }
 
 void store_config_cluster_read(store_config_value_t *r, const json_t *document,

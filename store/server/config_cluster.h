@@ -10,7 +10,8 @@
  *                 "slave_timeout": 10},
  *     "listens": [{"address": "127.0.0.1", "port": 11211, "space": "shop"}]
  *
- * `vip`, `secret` and `open_space` may be missing. A table without `cluster` is
+ * `vip`, `secret` and `open_space` may be missing. With a `vip` and without a
+ * `secret`, each of `peers` is in `plain`, too. A table without `cluster` is
  * that of a store that is alone and has no secret; `listens` may be missing.
  *
  * Trust: as of config.h. httpd has checked the same.

@@ -69,7 +69,7 @@ static void ask_for(guest_t *g, int need)
     setsockopt(g->fd, SOL_SOCKET, SO_RCVLOWAT, &need, sizeof need);
 }
 
-/* The packet is complete. */
+/* The packet is complete. Its sender has proven nothing. */
 static void begin_relay(guest_t *g)
 {
     unsigned char packet[STORE_VIP_PACKET], reply[STORE_VIP_HEAD];
@@ -81,7 +81,8 @@ static void begin_relay(guest_t *g)
     remove_guest(g);
     if (recv(fd, packet, (size_t)size, MSG_DONTWAIT) == size) {
         store_vip_relay_name(packet, (size_t)size, name);
-        space = hooks->find(name);
+        if (store_cluster_is_open(hooks->config, name))
+            space = hooks->find(name);
         store_vip_relay_reply(packet, space != NULL, reply);
         if (send(fd, reply, sizeof reply, MSG_DONTWAIT | MSG_NOSIGNAL) !=
             (ssize_t)sizeof reply)
@@ -188,13 +189,9 @@ static int is_peer(const struct sockaddr_storage *from)
 {
     const store_cluster_t *config = hooks->config;
     store_address_t address;
-    unsigned i;
 
     store_address_of((const struct sockaddr *)from, &address);
-    for (i = 0; i < config->n_peers; i++)
-        if (store_address_equal(&config->peer[i], &address))
-            return 1;
-    return 0;
+    return store_address_is_in(config->peer, config->n_peers, &address);
 }
 
 static void take(int fd, const struct sockaddr_storage *from)

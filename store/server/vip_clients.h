@@ -11,8 +11,8 @@
  * serves; a slave closes such connections.
  *
  * Lock:  none; the main thread.
- * Trust: whoever reaches the address may connect. A relay without TLS has been
- *        checked by its address only, so with AppStoreKey it is refused.
+ * Trust: whoever reaches the address may connect. A relay without TLS has proven
+ *        nothing. So it gets the open space only, and with AppStoreKey nothing.
  */
 #ifndef APPPOOL_STORE_SERVER_VIP_CLIENTS_H
 #define APPPOOL_STORE_SERVER_VIP_CLIENTS_H

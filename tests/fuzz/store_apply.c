@@ -239,10 +239,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static stream_t stream;
     dice_t d = {data, data + size};
     store_apply_t *a;
+    int is_plain;
 
     begin(&d);
-    a = store_apply_make(&hooks, dice(&d, 4) == 0, dice(&d, 2) == 0, NULL,
-                         NULL);
+    is_plain = dice(&d, 4) == 0;
+    a = store_apply_make(&hooks, is_plain, dice(&d, 2) == 0, NULL, NULL);
     if (!a)
         abort();
     make_stream(&d, &stream);
@@ -252,5 +253,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     store_apply_free(a);
     shelf_check(&shelf);
+    /* A master that may be anybody has no space here. */
+    if (is_plain && !config.open_space[0] && !shelf_get(&shelf, "a", 1, 10))
+        abort();
     return 0;
 }

@@ -11,9 +11,10 @@ from harness.client import ask, get, put
 from harness.cluster import AtTheAddress, Cluster, Make, Node
 from harness.failover import Failover, sudden
 from harness.follower import DELETE, SET, TOUCH, Follower
-from harness.members import MEMCACHE, REPL, YrmcdsMember, store
+from harness.members import (
+    MEMCACHE, REPL, StoreMember, YrmcdsMember, plain, store)
 from harness.servers import wait_until
-from hosts.network import VIP
+from hosts.network import VIP, Host
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 MEGABYTE = b"0123456789abcdef" * (1 << 16)
@@ -87,8 +88,15 @@ def move(cluster: Cluster) -> Node:
     return cluster.another(old)
 
 
-@pytest.mark.parametrize("makes", [(YrmcdsMember, store), (store, YrmcdsMember)],
-                         ids=["their master", "our master"])
+def with_secret(host: Host) -> StoreMember:
+    """Its other peers are yrmcds, which know no secret."""
+    others = [node.address for node in host.network.nodes if node is not host]
+    return store(host, cluster={"plain": others})
+
+
+@pytest.mark.parametrize("makes", [(YrmcdsMember, plain),
+                                   (with_secret, YrmcdsMember)],
+                         ids=["their master", "our master with a secret"])
 def test_promotion_both_ways(makes: tuple[Make, Make]) -> None:
     """Y11: one is the slave of the other and then its master, and again.
     Half of the values come with the copy, the others as changes."""
@@ -121,7 +129,7 @@ def test_promotion_both_ways(makes: tuple[Make, Make]) -> None:
 @pytest.fixture
 def mixed() -> Iterator[Cluster]:
     """One of ours between two of theirs."""
-    with Cluster(store, YrmcdsMember, YrmcdsMember) as one:
+    with Cluster(plain, YrmcdsMember, YrmcdsMember) as one:
         yield one
 
 
@@ -138,7 +146,7 @@ def test_failover_under_load(mixed: Cluster, seed: int) -> None:
 def test_any_program_is_a_slave() -> None:
     """Y11: it gets the copy and then each change, in its order,
     as SetQ, DeleteQ and Touch."""
-    with Cluster(store, store) as cluster:
+    with Cluster(plain, plain) as cluster:
         master = cluster.settled()
         guest = cluster.others(master)[0]
         guest.kill()

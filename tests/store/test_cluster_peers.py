@@ -1,8 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Who may be a peer, and what a peer may do. Each refused connection is closed,
 and no other one suffers."""
+import hmac
 import os
 import socket
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
 from random import Random
 from typing import Iterator
 
@@ -11,13 +16,15 @@ import pytest
 from harness.client import get, is_closed, put
 from harness.cluster import AtTheAddress, Cluster, Node
 from harness.follower import HEAD, Follower
-from harness.members import COUNTER, MEMCACHE, REPL, StoreMember, store
+from harness.members import (
+    COUNTER, MEMCACHE, REPL, SECRET, StoreMember, store)
 from harness.servers import wait_until
 from hosts.network import VIP, Host
 
 pytestmark = pytest.mark.usefixtures("namespaces")
-SECRET = "5e" * 32
 HELLO, SPACE = 0xe0, 0xe1
+NOBODY = 4242  # a user that has no space
+INTRUDER = Path(__file__).parent / "harness" / "intruder.py"
 
 
 def with_secret(host: Host, secret: str = SECRET) -> StoreMember:
@@ -135,6 +142,78 @@ def test_a_peer_with_another_secret() -> None:
             except ConnectionError:
                 pass
         wrong.member.end(9)
+
+
+def intrude(host: Host, source: str) -> bytes:
+    """What a user of this host without rights gets, who poses as the store of
+    an address of this host, and asks for the space blog."""
+    def drop_rights() -> None:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+
+    process = host.popen(
+        [sys.executable, "-c", INTRUDER.read_text(), source, VIP, str(MEMCACHE),
+         str(REPL), "blog", "shop"], drop_rights,
+        stdout=subprocess.PIPE, cwd="/")
+    got = process.communicate(timeout=120)[0]
+    assert process.returncode == 0
+    assert b"TLS" not in got
+    return got
+
+
+def test_no_user_is_a_peer(cluster: Cluster) -> None:
+    """On the master, at each of its addresses, on its slave, and on a host that
+    may be plain, which gets a copy of the open space."""
+    master = cluster.settled()
+    fill(master)
+    slave, = cluster.others(master)
+    plain = cluster.network.nodes[2]
+    for host, source in (
+            (master.host, VIP), (master.host, master.host.address),
+            (slave.host, slave.host.address)):
+        assert b"in-" not in intrude(host, source), source
+    got = intrude(plain, plain.address)
+    assert b"in-shop" in got and b"in-blog" not in got
+    with of(master).connect_to("blog") as connection:
+        assert get(connection, b"forged") == b""
+    unharmed(cluster, [])
+
+
+def with_key(host: Host, key: bytes) -> bytes:
+    """The copy that a program gets whose TLS has this key."""
+    process = host.popen(
+        ["openssl", "s_client", "-connect", f"{VIP}:{REPL}", "-tls1_3",
+         "-ciphersuites", "TLS_AES_128_GCM_SHA256", "-quiet",
+         "-psk_identity", "apppool-store", "-psk", key.hex()],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, bufsize=0)
+    assert process.stdin and process.stdout
+    got = part = b""
+    with process:
+        with suppress(BrokenPipeError):
+            process.stdin.write(hello())
+        while b"in-blog" not in got and (part := process.stdout.read(1 << 16)):
+            got += part
+        process.kill()
+    return got
+
+
+def test_keys_that_are_wrong(cluster: Cluster) -> None:
+    """The right one shows that the others could have got a copy."""
+    master = cluster.settled()
+    fill(master)
+    slave, = cluster.others(master)
+
+    def derived(secret: bytes) -> bytes:
+        return hmac.new(secret, b"peer", "sha256").digest()
+
+    secret = bytes.fromhex(SECRET)
+    for wrong in (secret, derived(b""), derived(bytes(32)), derived(secret[:-1]),
+                  bytes(32), b"\0"):
+        assert with_key(slave.host, wrong) == b"", wrong
+    assert b"in-blog" in with_key(slave.host, derived(secret))
+    unharmed(cluster, [])
 
 
 def hostile(random: Random) -> bytes:

@@ -101,6 +101,21 @@ static void a_store_may_be_alone(void **state)
     store_config_free(t);
 }
 
+static void plain_peers_need_no_secret(void **state)
+{
+    store_config_t *t =
+        parse(TEXT(VIP, PORTS, PEERS,
+                   "\"plain\": [\"FD00::0:1\", \"10.0.0.3\", \"10.0.0.1\"], ",
+                   "", OPEN, RING) "}");
+
+    (void)state;
+    if (!t)
+        fail_msg("%s", error);
+    assert_int_equal(t->cluster.n_secret, 0);
+    assert_int_equal(t->cluster.n_plain, 3);
+    store_config_free(t);
+}
+
 /* Each document has one mistake, which the sentence names. */
 static void a_mistake_refuses_all(void **state)
 {
@@ -132,6 +147,18 @@ static void a_mistake_refuses_all(void **state)
         {TEXT(VIP, PORTS, PEERS, "\"plain\": \"10.0.0.3\", ", SECRET, OPEN,
               RING) "}",
          "\"plain\" is no list"},
+        {TEXT(VIP, PORTS, PEERS, PLAIN, "", OPEN, RING) "}",
+         "no \"secret\", so all \"peers\" have to be in \"plain\""},
+        {TEXT(VIP, PORTS, PEERS, "\"plain\": [], ", "", OPEN, RING) "}",
+         "no \"secret\""},
+        {TEXT(VIP, PORTS, PEERS, "\"plain\": [\"fd00::1\"], ", "", OPEN,
+              RING) "}",
+         "no \"secret\""},
+        {TEXT(VIP, PORTS, PEERS, "\"plain\": [\"10.0.0.1\"], ", "", OPEN,
+              RING) "}",
+         "no \"secret\""},
+        {TEXT(VIP, PORTS, PEERS, PLAIN, "\"secret\": \"\", ", OPEN, RING) "}",
+         "\"secret\""},
         {TEXT(VIP, PORTS, PEERS, PLAIN, "\"secret\": \"00\", ", OPEN, RING) "}",
          "\"secret\" is no hexadecimal number of 32 to 256 bytes"},
         {TEXT(VIP, PORTS, PEERS, PLAIN, "\"secret\": \"" HEX32 "0\", ", OPEN,
@@ -203,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_read),
         cmocka_unit_test(a_store_may_be_alone),
+        cmocka_unit_test(plain_peers_need_no_secret),
         cmocka_unit_test(a_mistake_refuses_all),
         cmocka_unit_test(a_secret_is_private),
     };

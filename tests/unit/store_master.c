@@ -89,15 +89,15 @@ static void y11_a_yrmcds_gets_the_open_space(void **state)
 
     (void)state;
     fill(100);
-    s = slave_join("127.0.0.1", 0);
-    silent = slave_connect("127.0.0.2");
-    master_wait_log("slave 127.0.0.1 has the whole copy: 100 items");
+    s = slave_join("127.0.0.3", 0);
+    silent = slave_connect("127.0.0.4");
+    master_wait_log("slave 127.0.0.3 has the whole copy: 100 items");
     slave_catch_up(s);
     slave_is_same(s, shelf.space);
     assert_null(slave_find(s, "", "b0"));
-    master_wait_log("slave 127.0.0.1 joined, as a yrmcds");
+    master_wait_log("slave 127.0.0.3 joined, as a yrmcds");
     assert_true(figures()->yrmcds);
-    master_wait_log("slave 127.0.0.2 joined, as a yrmcds");
+    master_wait_log("slave 127.0.0.4 joined, as a yrmcds");
     slave_catch_up(silent);
     slave_close(silent);
     slave_close(s);
@@ -132,7 +132,7 @@ static void a_touch_shortly_before_the_end_sends_the_value(void **state)
 
 static void y10_a_yrmcds_gets_set_delete_and_touch_only(void **state)
 {
-    slave_t *s = slave_join("127.0.0.1", 0);
+    slave_t *s = slave_join("127.0.0.3", 0);
     uint32_t later = store_clock() + 500, empty;
     unsigned i, others = 0;
 
@@ -170,11 +170,11 @@ static void remove_in_each_way(void)
 static void y27_removals_reach_a_slave(void **state)
 {
     slave_t *ours = slave_join("127.0.0.1", 1);
-    slave_t *yrmcds = slave_join("127.0.0.2", 0);
+    slave_t *yrmcds = slave_join("127.0.0.3", 0);
 
     (void)state;
     master_wait_log("slave 127.0.0.1 has the whole copy");
-    master_wait_log("slave 127.0.0.2 has the whole copy");
+    master_wait_log("slave 127.0.0.3 has the whole copy");
     remove_in_each_way();
     slave_catch_up(ours);
     slave_is_same(ours, shelf.space);
@@ -310,7 +310,7 @@ static void y31_slaves_come_and_go_while_workers_write(void **state)
     config.changes = 64 << 20;
     start_writers(threads);
     for (i = 0; i < 20; i++) {
-        s = slave_join(i % 2 ? "127.0.0.1" : "127.0.0.2", i % 3 != 0);
+        s = slave_join(i % 3 ? "127.0.0.1" : "127.0.0.3", i % 3 != 0);
         assert_true(slave_read(s, STORE_WIRE_SET, 3));
         slave_close(s);
         store_master_tick(0);

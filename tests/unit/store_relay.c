@@ -11,6 +11,8 @@
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/relay_scene.h"
 
+#define KEY "a key of the stores that is long enough"
+
 /* ---- bytes ---- */
 
 static void joins_a_client_to_the_master(void **state)
@@ -109,6 +111,7 @@ static void yrmcds_gets_the_open_space_without_a_name(void **state)
     int client, other, master;
 
     (void)state;
+    scene_key(KEY); /* which a yrmcds is not asked for */
     scene_is_yrmcds(1);
     client = scene_client("shop");
     other = scene_client("blog");
@@ -125,6 +128,7 @@ static void yrmcds_gets_the_open_space_without_a_name(void **state)
     close(other);
     scene_wait_count(0);
     scene_is_yrmcds(0);
+    scene_key("");
 }
 
 /* It has no items, so the follower has heard nothing of it. */
@@ -151,18 +155,63 @@ static void yrmcds_that_says_nothing_is_asked(void **state)
     scene_is_unknown(0);
 }
 
-static void refusal_of_the_master_closes_the_client(void **state)
+/* With a secret, and perhaps with a yrmcds as its master. */
+static void who_may_be_anybody_hears_no_other_name(void **state)
 {
-    int client = scene_client("blog"), master = scene_accept();
+    int client, master;
 
     (void)state;
-    scene_expect_name(master, "blog");
+    scene_key(KEY);
+    scene_plain_peers(1);
+    scene_is_unknown(1);
+    client = scene_client("blog");
+    scene_send(client, "get a\r\n", 7);
+    scene_later(2500);
+    master = scene_accept();
+    scene_expect_name(master, "shop");
+    scene_answer_name(master, 0x81);
+    scene_expect_end(master);
+    scene_expect_end(client);
+    close(master);
+    close(client);
+    scene_wait_count(0);
+    scene_plain_peers(0);
+    scene_is_unknown(0);
+    scene_key("");
+}
+
+static void refusal_of_the_master_closes_the_client(void **state)
+{
+    int client = scene_client("shop"), master = scene_accept();
+
+    (void)state;
+    scene_expect_name(master, "shop");
     scene_answer_name(master, 1);
     scene_expect_end(client);
-    notes_expect("space blog: its clients on this host are closed, "
+    notes_expect("space shop: its clients on this host are closed, "
                  "because the master does not serve this space");
     close(master);
     close(client);
+    scene_wait_count(0);
+}
+
+/* It connects nowhere, so nobody hears its name. */
+static void without_a_key_another_space_is_not_relayed(void **state)
+{
+    int client, other, master;
+
+    (void)state;
+    client = scene_client("blog");
+    scene_expect_end(client);
+    notes_expect("space blog: its clients on this host are closed, because "
+                 "without AppStoreKey only the space of AppStoreOpenSpace");
+    other = scene_client("shop");
+    scene_send(other, "get b\r\n", 7);
+    master = scene_accept_named("shop"); /* the first connection */
+    scene_expect(master, "get b\r\n", 7);
+    close(master);
+    close(client);
+    close(other);
     scene_wait_count(0);
 }
 
@@ -236,9 +285,9 @@ static void bytes_pass_through_tls(void **state)
     int client;
 
     (void)state;
-    scene_key("a key of the stores that is long enough");
+    scene_key(KEY);
     client = scene_client("shop");
-    scene_echo_begin("a key of the stores that is long enough", "shop");
+    scene_echo_begin(KEY, "shop");
     scene_exchange(client, 8 << 20);
     assert_int_equal(shutdown(client, SHUT_WR), 0);
     scene_expect_end(client);
@@ -253,7 +302,7 @@ static void master_with_another_key_is_no_master(void **state)
     int client;
 
     (void)state;
-    scene_key("a key of the stores that is long enough");
+    scene_key(KEY);
     client = scene_client("shop");
     scene_echo_begin("another key of stores that is long enough", "shop");
     notes_wait("the master has another key");
@@ -276,7 +325,9 @@ int main(void)
         cmocka_unit_test(slow_master_stops_the_client),
         cmocka_unit_test(yrmcds_gets_the_open_space_without_a_name),
         cmocka_unit_test(yrmcds_that_says_nothing_is_asked),
+        cmocka_unit_test(who_may_be_anybody_hears_no_other_name),
         cmocka_unit_test(refusal_of_the_master_closes_the_client),
+        cmocka_unit_test(without_a_key_another_space_is_not_relayed),
         cmocka_unit_test(limit_of_the_space_holds),
         cmocka_unit_test(relays_a_thousand_clients),
 #ifdef APPPOOL_OPENSSL

@@ -102,29 +102,6 @@ static void the_sixth_slave_is_closed(void **state)
         slave_close(s[i]);
 }
 
-static void with_a_key_a_plain_peer_gets_the_open_space(void **state)
-{
-    static const char secret[] = "0123456789abcdef0123456789abcdef";
-    slave_t *s;
-
-    (void)state;
-    config.n_secret = STORE_SECRET_MIN;
-    memcpy(config.secret, secret, STORE_SECRET_MIN);
-    config.plain[config.n_plain++] = config.peer[1];
-    shelf_set(&shelf, "a", 1, 10, 0);
-    s = slave_join("127.0.0.2", 1);
-    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
-    slave_is_same(s, shelf.space);
-    assert_string_equal(s->space, "shop");
-    slave_close(s);
-    /* Any other one has to know the key. */
-    s = slave_join("127.0.0.1", 1);
-    slave_read_to_end(s);
-    assert_int_equal(s->n, 0);
-    master_wait_log("slave 127.0.0.1 dropped before it had the whole copy");
-    slave_close(s);
-}
-
 static void what_says_no_hello_is_dropped(void **state)
 {
     static const char *const said[] = {
@@ -330,9 +307,6 @@ int main(void)
                                         master_open, master_close),
         cmocka_unit_test_setup_teardown(the_sixth_slave_is_closed, master_open,
                                         master_close),
-        cmocka_unit_test_setup_teardown(
-            with_a_key_a_plain_peer_gets_the_open_space, master_open,
-            master_close),
         cmocka_unit_test_setup_teardown(what_says_no_hello_is_dropped,
                                         master_open, master_close),
         cmocka_unit_test_setup_teardown(

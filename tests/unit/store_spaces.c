@@ -82,8 +82,8 @@ static void a_yrmcds_gets_the_open_space_when_it_comes(void **state)
     strcpy(config.open_space, "blog");
     fill_blog(MANY);
     master_lose_blog();
-    s = slave_join("127.0.0.1", 0);
-    master_wait_log("slave 127.0.0.1 has the whole copy: 0 items");
+    s = slave_join("127.0.0.3", 0);
+    master_wait_log("slave 127.0.0.3 has the whole copy: 0 items");
     master_get_blog();
     assert_true(slave_read(s, STORE_WIRE_SET, MANY));
     slave_is_same(s, blog);
@@ -202,7 +202,7 @@ static void a_flush_that_is_due_later(void **state)
 
 static void a_yrmcds_hears_of_no_later_flush(void **state)
 {
-    slave_t *s = slave_join("127.0.0.1", 0);
+    slave_t *s = slave_join("127.0.0.3", 0);
 
     (void)state;
     master_wait_log("has the whole copy");

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -177,7 +178,7 @@ static void without_tls_a_secret_refuses_relays(void **state)
 
 /* ---- others ---- */
 
-static void without_a_secret_a_packet_names_the_space(void **state)
+static void without_a_secret_a_packet_names_the_open_space(void **state)
 {
     int fd = vip_connect("127.0.0.1");
     unsigned char packet[64];
@@ -186,6 +187,7 @@ static void without_a_secret_a_packet_names_the_space(void **state)
 
     (void)state;
     vip_config.n_secret = 0;
+    memcpy(vip_config.open_space, "shop", 5);
     assert_int_equal(send(fd, packet, n, 0), n);
     assert_int_equal(send(fd, "get a\r\n", 7, 0), 7);
     vip_wait_served(1);
@@ -194,6 +196,31 @@ static void without_a_secret_a_packet_names_the_space(void **state)
     assert_int_equal(recv(vip_served[0], got, 7, MSG_WAITALL), 7);
     assert_memory_equal(got, "get a\r\n", 7);
     close(fd);
+}
+
+/* Each user of the peer's host can send it. */
+static void without_a_secret_no_packet_names_another_space(void **state)
+{
+    static const char *const open[] = {"open", "", "sho", "shop2"};
+    unsigned char packet[64], reply[24];
+    size_t n = vip_packet("shop", packet);
+    unsigned i;
+
+    (void)state;
+    vip_config.n_secret = 0;
+    for (i = 0; i < sizeof open / sizeof *open; i++) {
+        store_stream_t *s =
+            store_stream_make(vip_connect("127.0.0.1"), 0, NULL, 0);
+
+        snprintf(vip_config.open_space, STORE_NAME, "%s", open[i]);
+        vip_say(s, packet, n);
+        vip_say(s, "get a\r\n", 7);
+        assert_int_equal(vip_hear(s, reply, 24), 24);
+        assert_int_equal(reply[7], 1);
+        assert_int_equal(vip_hear(s, reply, 1), 0);
+        store_stream_close(s);
+    }
+    assert_int_equal(vip_n_served, 0);
 }
 
 /* Whoever it is: what it has sent is for the worker. */
@@ -353,7 +380,8 @@ int main(void)
         TEST(what_names_no_space_is_closed),
         TEST(another_secret_is_refused),
         TEST(without_tls_a_secret_refuses_relays),
-        TEST(without_a_secret_a_packet_names_the_space),
+        TEST(without_a_secret_a_packet_names_the_open_space),
+        TEST(without_a_secret_no_packet_names_another_space),
         TEST(clients_get_the_open_space),
         TEST(without_an_open_space_they_log_in),
         TEST(a_slave_serves_nobody),

@@ -16,6 +16,7 @@ from harness.watch import Watch
 from hosts.network import VIP, Host
 
 MEMCACHE, REPL, COUNTER = 11211, 11213, 11215
+SECRET = "5e" * 32  # of all hosts
 
 
 class Member(Server):
@@ -146,7 +147,8 @@ class StoreMember(Member, Store):
         self.table["cluster"] = {
             "vip": VIP, "ports": [MEMCACHE, REPL, COUNTER],
             "peers": [node.address for node in host.network.nodes],
-            "plain": [], "changes": 32 << 20, "slave_timeout": 10,
+            "plain": [], "secret": SECRET,
+            "changes": 32 << 20, "slave_timeout": 10,
         } | (cluster or {})
         self.write_table()
 
@@ -200,3 +202,14 @@ def store(host: Host, **more: Any) -> StoreMember:
     cluster = {"open_space": "shop"} | more.pop("cluster", {})
     return StoreMember(host, space("shop"), space("blog", 8 << 20),
                        cluster=cluster, **more)
+
+
+def plain(host: Host, **more: Any) -> StoreMember:
+    """The same without a secret, as beside yrmcds: shop is all that it shares
+    with other hosts."""
+    member = store(host, **more)
+    cluster = member.table["cluster"]
+    del cluster["secret"]
+    cluster["plain"] = cluster["peers"]
+    member.write_table()
+    return member

@@ -14,12 +14,13 @@ from hosts.network import Host, Network
 
 
 @contextmanager
-def pair(first: dict[str, Any] = {}, second: dict[str, Any] = {}) \
+def pair(first: dict[str, Any] = {}, second: dict[str, Any] = {},
+         make: Callable[..., StoreMember] = store) \
         -> Iterator[tuple[StoreMember, StoreMember]]:
     """A master and its slave, which has the whole copy."""
     with Network(2) as network:
         hosts = network.nodes
-        members = [store(hosts[0], **first), store(hosts[1], **second)]
+        members = [make(hosts[0], **first), make(hosts[1], **second)]
         try:
             hosts[0].take_vip()
             members[0].start()

@@ -10,13 +10,14 @@ MEMCACHE, REPL, COUNTER = range(3)
 
 
 class VipStore(Store):
-    """The address is one of loopback, so this store is the master."""
+    """The address is one of loopback, so this store is the master. It has no
+    secret."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(space("shop"), **more)
         self.ports = [self.free_port() for _ in range(3)]
         self.table["cluster"] = {
-            "vip": "127.0.0.1", "ports": self.ports, "plain": [],
+            "vip": "127.0.0.1", "ports": self.ports, "plain": ["127.0.0.1"],
             "peers": ["127.0.0.1"], "open_space": "shop",
             "changes": 1 << 20, "slave_timeout": 10}
         self.write_table()

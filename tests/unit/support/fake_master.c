@@ -62,6 +62,7 @@ int fake_setup(void **state)
 {
     (void)state;
     memset(&fake_config, 0, sizeof fake_config);
+    memcpy(fake_config.open_space, "shop", 5);
     notes_clear();
     fake_beats = 0;
     store_item_max = 1 << 20;

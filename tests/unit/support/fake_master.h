@@ -4,7 +4,8 @@
  * @file fake_master.h
  * @brief A slave with one space, and what its master sends: packets, by hand.
  *
- * The space is "shop" with 64 pages. Lines of the log are kept.
+ * The space is "shop" with 64 pages. It is the open one, because there is no
+ * secret. Lines of the log are kept.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_FAKE_MASTER_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_FAKE_MASTER_H

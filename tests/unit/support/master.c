@@ -18,6 +18,7 @@ shelf_t shelf;
 store_space_t *blog;
 store_cluster_t config;
 unsigned master_shortages;
+int master_has_tls;
 
 static int listener;
 static void (*on_event)(void *);
@@ -47,7 +48,21 @@ void master_wait_gone(unsigned slot)
     }
 }
 
-/* ---- what the server gives ---- */
+/* ---- what others give ---- */
+
+store_stream_t *__real_store_stream_make(int, int, const unsigned char *,
+                                         unsigned);
+store_stream_t *__wrap_store_stream_make(int, int, const unsigned char *,
+                                         unsigned);
+
+/* So these tests are the same in a build without OpenSSL. */
+store_stream_t *__wrap_store_stream_make(int fd, int is_server,
+                                         const unsigned char *secret,
+                                         unsigned n_secret)
+{
+    return __real_store_stream_make(fd, is_server,
+                                    master_has_tls ? secret : NULL, n_secret);
+}
 
 static int blog_is_gone;    /* atomic */
 static unsigned generation; /* atomic */
@@ -126,6 +141,19 @@ static int listen_at(void)
     return fd;
 }
 
+static void allow(void)
+{
+    store_address_t *to[] = {&config.peer[0], &config.peer[1], &config.plain[0],
+                             &config.plain[1]};
+    static const char *const from[] = {"127.0.0.1", "127.0.0.2", "127.0.0.3",
+                                       "127.0.0.4"};
+    unsigned i;
+
+    for (i = 0; i < 4; i++)
+        assert_int_equal(store_address_parse(from[i], to[i]), 0);
+    config.n_peers = config.n_plain = 2;
+}
+
 int master_open(void **state)
 {
     store_space_options_t options;
@@ -136,11 +164,10 @@ int master_open(void **state)
     options.name = "blog";
     blog = store_space_open(&options);
     assert_non_null(blog);
-    config.n_peers = config.n_plain = config.n_secret = 0;
-    assert_int_equal(
-        store_address_parse("127.0.0.1", &config.peer[config.n_peers++]), 0);
-    assert_int_equal(
-        store_address_parse("127.0.0.2", &config.peer[config.n_peers++]), 0);
+    config.n_secret = STORE_SECRET_MIN;
+    memset(config.secret, 's', STORE_SECRET_MIN);
+    master_has_tls = 0;
+    allow();
     snprintf(config.open_space, sizeof config.open_space, "shop");
     config.changes = 1 << 20;
     config.slave_timeout = SLAVE_WAIT / 1000;

@@ -154,6 +154,11 @@ void scene_key(const char *key)
     scene_relay_again();
 }
 
+void scene_plain_peers(unsigned n)
+{
+    config.n_plain = n;
+}
+
 int scene_listener(void)
 {
     return listener;

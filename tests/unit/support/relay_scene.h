@@ -36,8 +36,9 @@ void scene_relay_again(void);
  * @{ */
 void scene_limit(const char *space, uint64_t connections);
 void scene_is_yrmcds(int yes);
-void scene_is_unknown(int yes);  /**< nothing has come from the master */
-void scene_key(const char *key); /**< "": none */
+void scene_is_unknown(int yes);     /**< nothing has come from the master */
+void scene_key(const char *key);    /**< "": none */
+void scene_plain_peers(unsigned n); /**< then is_unknown() or key() */
 /** @} */
 
 /** A new client of the space. */

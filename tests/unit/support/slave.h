@@ -5,8 +5,9 @@
  * @brief A master with two spaces, and slaves of it that note what they get.
  *
  * The spaces are "shop", which is the open one, and "blog". A slave connects to
- * the master from an address in 127.0.0.0/8. It speaks the dialect of this
- * store, or the one of yrmcds.
+ * the master from an address in 127.0.0.0/8: those at 127.0.0.1 and 127.0.0.2
+ * have to know the secret, those at 127.0.0.3 and 127.0.0.4 are plain peers. It
+ * speaks the dialect of this store, or the one of yrmcds.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_SLAVE_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_SLAVE_H
@@ -25,6 +26,10 @@ extern store_space_t *blog;
 extern store_cluster_t config; /* may be changed after master_open() */
 
 extern unsigned master_shortages; /* how often there was no descriptor */
+
+/** 0, as in the beginning: who has to know the secret is taken as if it did,
+ * without a handshake. */
+extern int master_has_tls;
 
 /** For each test. */
 int master_open(void **state);

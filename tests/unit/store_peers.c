@@ -1,0 +1,130 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What a master gives to a peer that knows the secret, and to one that may be any
+ * user of its host. */
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "store/secret.h"
+#include "tests/unit/support/notes.h"
+#include "tests/unit/support/slave.h"
+
+static void set_in_both(const char *key)
+{
+    shelf_t other = shelf;
+
+    other.space = blog;
+    shelf_set(&shelf, key, 1, 10, 0);
+    shelf_set(&other, key, 2, 20, 0);
+}
+
+/* Whatever it speaks, and whether others have a secret. */
+static void a_plain_peer_gets_the_open_space(void **state)
+{
+    unsigned turn;
+
+    (void)state;
+    for (turn = 0; turn < 4; turn++) {
+        slave_t *s;
+
+        notes_clear();
+        config.n_secret = turn < 2 ? STORE_SECRET_MIN : 0;
+        set_in_both("before");
+        s = slave_join("127.0.0.3", turn % 2);
+        assert_true(slave_read(s, STORE_WIRE_COMPLETE, turn % 2));
+        master_wait_log("slave 127.0.0.3 has the whole copy");
+        set_in_both("after");
+        slave_catch_up(s);
+        slave_is_same(s, shelf.space);
+        assert_int_equal(s->packets[STORE_WIRE_SPACE], turn % 2);
+        assert_null(slave_find(s, "blog", "before"));
+        assert_null(slave_find(s, "blog", "after"));
+        if (turn % 2) /* of the hello: no other name is told */
+            assert_in_range(s->last[STORE_WIRE_HELLO].value, 6,
+                            sizeof "shop 16777216\n" - 1);
+        slave_close(s);
+    }
+}
+
+static void without_an_open_space_a_plain_peer_gets_nothing(void **state)
+{
+    slave_t *s;
+
+    (void)state;
+    config.open_space[0] = '\0';
+    set_in_both("before");
+    s = slave_join("127.0.0.3", 1);
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    assert_int_equal(s->n, 0);
+    assert_int_equal(s->packets[STORE_WIRE_SPACE], 0);
+    master_wait_log("slave 127.0.0.3 gets nothing");
+    slave_close(s);
+}
+
+/* Each user of its host has its address. */
+static void without_a_key_no_other_peer_is_taken(void **state)
+{
+    unsigned turn;
+
+    (void)state;
+    config.n_secret = 0;
+    set_in_both("a");
+    for (turn = 0; turn < 2; turn++) {
+        slave_t *s = slave_connect("127.0.0.1");
+
+        assert_int_equal(notes_count("127.0.0.1 may not have a copy"), 1);
+        slave_read_to_end(s);
+        assert_int_equal(s->bytes, 0);
+        slave_close(s);
+    }
+}
+
+static void another_peer_has_to_know_the_key(void **state)
+{
+    slave_t *s;
+
+    (void)state;
+    master_has_tls = 1;
+    set_in_both("a");
+    s = slave_join("127.0.0.1", 1);
+    assert_false(slave_read(s, STORE_WIRE_SET, 1));
+    if (store_secret_is_supported())
+        master_wait_log("slave 127.0.0.1 dropped before it had the whole copy");
+    slave_close(s);
+}
+
+/* Anybody could have it. */
+static void a_short_secret_is_none(void **state)
+{
+    unsigned n[] = {0, 1, STORE_SECRET_MIN - 1}, i;
+    int ends[2];
+
+    (void)state;
+    master_has_tls = 1;
+    for (i = 0; i < 2 * sizeof n / sizeof *n; i++) {
+        assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+        assert_null(store_stream_make(ends[0], i % 2, config.secret, n[i / 2]));
+        if (store_secret_is_supported())
+            assert_int_equal(errno, EINVAL);
+        close(ends[1]);
+    }
+}
+
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, master_open, master_close)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_plain_peer_gets_the_open_space),
+        TEST(without_an_open_space_a_plain_peer_gets_nothing),
+        TEST(without_a_key_no_other_peer_is_taken),
+        TEST(another_peer_has_to_know_the_key),
+        TEST(a_short_secret_is_none),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

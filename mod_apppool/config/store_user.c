@@ -125,6 +125,37 @@ void apppool_store_user(const server_rec *main_server, uid_t *uid, gid_t *gid)
     *gid = ap_unixd_config.group_id;
 }
 
+/* @return the first application that runs as this user; NULL: none */
+static const apppool_app_t *app_of(uid_t uid)
+{
+    const apr_array_header_t *apps = apppool_app_all();
+    int i;
+
+    for (i = 0; i < apps->nelts; i++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+
+        if (app->uid == uid)
+            return app;
+    }
+    return NULL;
+}
+
+/* It could read the table, and so the secret. @return 1: no application can */
+static int check_apps(const apppool_server_t *server, uid_t uid)
+{
+    const apppool_app_t *app = app_of(uid);
+
+    if (!app)
+        return 1;
+    ap_log_error(
+        APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, NULL,
+        "apppool: AppStoreKey %s: the application of AppRoot (%s) runs as the "
+        "user of the store, so it could read the secret. Name another "
+        "user with AppStoreUser, or with AppUser",
+        server->store_key, app->place);
+    return 0;
+}
+
 int apppool_store_user_check(const server_rec *main_server)
 {
     const apppool_server_t *server =
@@ -134,8 +165,10 @@ int apppool_store_user_check(const server_rec *main_server)
 
     apppool_store_user(main_server, &uid, &gid);
     if (!server->store_key || apppool_store_spaces()->nelts == 0 ||
-        geteuid() != 0 || uid != ap_unixd_config.user_id)
+        geteuid() != 0)
         return 1;
+    if (uid != ap_unixd_config.user_id)
+        return check_apps(server, uid);
     ap_log_error(
         APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, NULL,
         "apppool: AppStoreKey %s: the store runs as the user of httpd, "

@@ -23,8 +23,9 @@ const char *apppool_store_user_set(cmd_parms *cmd, void *dir, const char *user,
 /** The user, once the configuration was read. */
 void apppool_store_user(const server_rec *main_server, uid_t *uid, gid_t *gid);
 
-/** May this user have the secret of AppStoreKey? httpd's own may not, unless
- * httpd was not started as root. @return 0: that was logged */
+/** May this user have the secret of AppStoreKey? That of httpd or of an
+ * application may not, unless httpd was not started as root.
+ * @return 0: that was logged */
 int apppool_store_user_check(const server_rec *main_server);
 
 #endif

@@ -320,6 +320,26 @@ def test_key_and_the_user_of_httpd(httpd: Httpd) -> None:
     assert httpd.test().returncode == 0
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root has other users")
+@pytest.mark.usefixtures("store")
+def test_key_and_the_user_of_an_application(httpd: Httpd) -> None:
+    """It could read the table, also if it has no space. Without a key there is
+    no secret in it."""
+    httpd.app("shop", "AppStore 8M")
+    httpd.app("blog", "AppUser games")
+    httpd.directives += key_of(httpd)
+    done = httpd.test()
+    assert done.returncode != 0
+    assert re.search(r"AppStoreKey \S+: the application of AppRoot \(.*\) runs "
+                     "as the user of the store, so it could read the secret",
+                     done.stdout)
+    httpd.directives[-1] = "AppStoreUser nobody"
+    assert httpd.test().returncode == 0
+    del httpd.directives[-2:]
+    httpd.directives.append("AppStoreUser games")
+    assert httpd.test().returncode == 0
+
+
 @pytest.mark.parametrize("has_key", [False, True])
 def test_table_and_environment(httpd: Httpd, store: Store,
                                has_key: bool) -> None:

@@ -31,7 +31,7 @@ def hosts(request: pytest.FixtureRequest) -> Iterator[list[Hosted]]:
         pair: list[Hosted] = []
         try:
             for host in network.nodes:
-                pair.append(Hosted(host))
+                pair.append(Hosted(host, *pair[:1]))
             yield pair
             for httpd in pair:
                 httpd.keepalived.end()

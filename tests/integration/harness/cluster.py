@@ -1,40 +1,69 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A whole httpd with its store on each of two hosts, keepalived, and what sends
 requests to both."""
+import re
+import shutil
 import socket
 import subprocess
+import textwrap
 import threading
 from contextlib import suppress
 from typing import Any, Callable, Optional
 
 from harness import procs
 from harness.httpd import Httpd
-from harness.places import CTL
+from harness.places import CTL, TOP
 from harness.ports import reserve_port
 from hosts.keepalived import Keepalived
 from hosts.network import VIP, Host
 
-KEY = "a secret that all hosts have, and nobody else\n"
+SECTION = "## Two and more hosts"
+KEY = "/etc/apache2/store.key"
+# The user of the recipe is not on this machine.
+USER = "games"
+
+
+def recipe() -> tuple[str, str, str]:
+    """That of doc/store.md: the commands that make the secret, those for each
+    host, and the directives."""
+    section = (TOP / "doc" / "store.md").read_text().split(f"\n{SECTION}\n")[1]
+    secret, user, directives = [
+        textwrap.dedent(block) for block in
+        re.findall(r"\n\n((?:    .*\n)+)", section)[:3]]
+    assert user == "useradd --system apppool-store\n", user
+    return secret, user, directives
 
 
 class Hosted(Httpd):
     """An httpd on a host of its own."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, first: "Optional[Hosted]" = None) -> None:
+        """@param first the host on which the secret was made"""
         super().__init__("event")
         self.host = host
-        key = self.dir / "store.key"
-        key.touch(0o600)
-        key.write_text(KEY)
-        peers = " ".join(other.address for other in host.network.nodes)
-        self.directives += [f"AppStoreVirtualIP {VIP}",
-                            f"AppStorePeers {peers}", f"AppStoreKey {key}",
-                            "AppStoreUser games"]
+        self.key = self.dir / "store.key"
+        secret, _, directives = recipe()
+        if first:
+            shutil.copy2(first.key, self.key)
+        else:
+            subprocess.run(["sh", "-e", "-c", self.here(secret)], check=True)
+        self.directives += self.here(directives).splitlines()
+        assert len(self.directives) >= 4
         place = self.dir / "keepalived"
         place.mkdir()
         self.keepalived = Keepalived(
             host, place, f"exec {CTL} --dir {self.runtime} store ready", 2)
         self.runs = False
+
+    def here(self, text: str) -> str:
+        """The same with the addresses, the file and the user of this test."""
+        peers = " ".join(other.address for other in self.host.network.nodes)
+        for old, new in {
+                KEY: str(self.key), "10.0.0.9": VIP, "apppool-store": USER,
+                "10.0.0.1 10.0.0.2 10.0.0.3": peers}.items():
+            text = text.replace(old, new)
+        assert "10.0.0." not in text and "/etc/" not in text, text
+        return text
 
     def launch(self, *words: str) -> None:
         with self.host.entered():

@@ -330,6 +330,11 @@ store_feeder_t *store_feeder_start(const store_cluster_hooks_t *hooks,
     return NULL;
 }
 
+int store_feeder_has_joined(const store_feeder_t *f)
+{
+    return __atomic_load_n(&f->figures->joined, __ATOMIC_ACQUIRE) != 0;
+}
+
 int store_feeder_is_over(const store_feeder_t *f)
 {
     return GET(f->over);
@@ -366,7 +371,7 @@ void store_feeder_count(const store_feeder_t *f)
     int64_t ms;
     uint64_t lag = store_changes_lag(&f->present.cursor, &ms);
 
-    if (!__atomic_load_n(&f->figures->joined, __ATOMIC_ACQUIRE))
+    if (!store_feeder_has_joined(f))
         return;
     STORE_SET(f->figures->lag, lag);
     STORE_SET(f->figures->lag_ms, (uint64_t)ms);

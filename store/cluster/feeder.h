@@ -28,7 +28,8 @@ typedef struct store_feeder store_feeder_t;
 typedef struct {
     unsigned slot; /**< of the list's readers, and of the figures */
     store_address_t address;
-    int has_secret; /**< it has to know the secret. If not, it gets the open
+    uint64_t number; /**< it has come after those with a lower one */
+    int has_secret;  /**< it has to know the secret. If not, it gets the open
                          space only, whatever it speaks */
 } store_slave_t;
 
@@ -36,6 +37,9 @@ typedef struct {
  * @return NULL: errno */
 store_feeder_t *store_feeder_start(const store_cluster_hooks_t *,
                                    const store_slave_t *, int fd);
+
+/** Has it said who it is? With a secret it has also proven that it is a store. */
+int store_feeder_has_joined(const store_feeder_t *);
 
 /** Has the thread ended? */
 int store_feeder_is_over(const store_feeder_t *);

@@ -22,6 +22,7 @@
 static const store_cluster_hooks_t *hooks;
 static int listener = -1;
 static store_feeder_t *feeder[STORE_SLAVES];
+static uint64_t arrivals;
 static store_penalty_t penalty;
 static int64_t stranger_at; /* ms: the last line about one; 0: none */
 
@@ -107,6 +108,38 @@ static int is_peer(const store_address_t *address)
            store_address_is_in(config->peer, config->n_peers, address);
 }
 
+/* @return the place of the oldest that has not joined; STORE_SLAVES: there is
+ * none */
+static unsigned oldest_guest(void)
+{
+    unsigned i, oldest = STORE_SLAVES;
+    uint64_t number = UINT64_MAX;
+
+    for (i = 0; i < STORE_SLAVES; i++)
+        if (!store_feeder_has_joined(feeder[i]) &&
+            store_feeder_slave(feeder[i])->number < number) {
+            number = store_feeder_slave(feeder[i])->number;
+            oldest = i;
+        }
+    return oldest;
+}
+
+/* Each user of a peer's host can connect and say nothing. So who has not joined
+ * has no right to its place. @return 0: all have joined */
+static int make_room(void)
+{
+    unsigned i;
+
+    if (free_slot() < STORE_SLAVES)
+        return 1;
+    i = oldest_guest();
+    if (i == STORE_SLAVES)
+        return 0;
+    store_feeder_end(feeder[i]);
+    feeder[i] = NULL;
+    return 1;
+}
+
 /* May this one be fed? */
 static int is_welcome(const store_address_t *address)
 {
@@ -114,8 +147,7 @@ static int is_welcome(const store_address_t *address)
         refuse_stranger(address);
         return 0;
     }
-    return free_slot() < STORE_SLAVES &&
-           store_penalty_is_over(&penalty, address, clock_ms());
+    return store_penalty_is_over(&penalty, address, clock_ms()) && make_room();
 }
 
 /* Small packets are not held back for larger ones. */
@@ -123,6 +155,7 @@ static void admit(const store_address_t *address, int fd)
 {
     store_slave_t slave = {.slot = free_slot(),
                            .address = *address,
+                           .number = ++arrivals,
                            .has_secret = !is_plain(address)};
     char text[STORE_ADDRESS_TEXT];
     int one = 1;

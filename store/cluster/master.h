@@ -12,6 +12,9 @@
  * Two dialects are known by the first byte of the slave: 0x80 is ours, NUL or
  * nothing for 2 s is yrmcds.
  *
+ * There are places for STORE_SLAVES. Who has not joined yet gives its place to
+ * the next one that comes.
+ *
  * Lock:  all functions: the main thread.
  * Trust: AppStorePeers have to know the secret, and speak TLS.
  *        AppStorePlainPeers prove nothing: whatever they speak, they get the

@@ -96,6 +96,31 @@ static void another_peer_has_to_know_the_key(void **state)
     slave_close(s);
 }
 
+/* The oldest gives its place, but one that has joined keeps it. */
+static void silent_peers_keep_no_slave_out(void **state)
+{
+    slave_t *silent[2 * STORE_SLAVES], *s;
+    unsigned i, n = 0;
+
+    (void)state;
+    while (n < STORE_SLAVES)
+        silent[n++] = slave_connect("127.0.0.1");
+    s = slave_join("127.0.0.2", 1);
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    slave_read_to_end(silent[0]);
+    while (n < 2 * STORE_SLAVES) {
+        silent[n++] = slave_connect("127.0.0.1");
+        slave_read_to_end(silent[n - STORE_SLAVES]);
+    }
+    slave_catch_up(s);
+    slave_is_same(s, shelf.space);
+    for (i = 0; i < n; i++) {
+        assert_int_equal(silent[i]->bytes, 0);
+        slave_close(silent[i]);
+    }
+    slave_close(s);
+}
+
 /* Anybody could have it. */
 static void a_short_secret_is_none(void **state)
 {
@@ -123,6 +148,7 @@ int main(void)
         TEST(without_an_open_space_a_plain_peer_gets_nothing),
         TEST(without_a_key_no_other_peer_is_taken),
         TEST(another_peer_has_to_know_the_key),
+        TEST(silent_peers_keep_no_slave_out),
         TEST(a_short_secret_is_none),
     };
 

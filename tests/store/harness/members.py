@@ -204,12 +204,14 @@ def store(host: Host, **more: Any) -> StoreMember:
                        cluster=cluster, **more)
 
 
-def plain(host: Host, **more: Any) -> StoreMember:
-    """The same without a secret, as beside yrmcds: shop is all that it shares
-    with other hosts."""
-    member = store(host, **more)
+def without_secret(member: StoreMember) -> StoreMember:
+    """As beside yrmcds: the open space is all that it shares with others."""
     cluster = member.table["cluster"]
     del cluster["secret"]
     cluster["plain"] = cluster["peers"]
     member.write_table()
     return member
+
+
+def plain(host: Host, **more: Any) -> StoreMember:
+    return without_secret(store(host, **more))

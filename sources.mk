@@ -478,6 +478,7 @@ language_helpers = \
 	helpers/python/apppool_wsgi/servers.py \
 	helpers/python/apppool_wsgi/template.py \
 	helpers/ruby/preload.rb \
+	helpers/ruby/stop.rb \
 	helpers/ruby/apppool/prepare.rb \
 	helpers/ruby/apppool/server.rb \
 	helpers/ruby/apppool/template.rb

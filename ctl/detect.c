@@ -126,8 +126,8 @@ static int find(detect_found_t *found, detect_found_t *template)
     return 1;
 }
 
-/* Which variables belong to the command? With what the spawner adds for node,
- * where AppListen is fd. */
+/* Which variables belong to the command? With what the spawner adds for ruby, and
+ * for node, where AppListen is fd. */
 static void find_variables(const char *home, const detect_found_t *found,
                            detect_path_t *path)
 {
@@ -138,6 +138,8 @@ static void find_variables(const char *home, const detect_found_t *found,
         detect_path_set(
             path,
             "NODE_OPTIONS=--require \"$APPPOOL_HELPERS/node/listen.cjs\"");
+    if (found->runs_ruby)
+        detect_path_set(path, "RUBYOPT=-r$APPPOOL_HELPERS/ruby/stop.rb");
     calm(path->path);
     for (i = 0; path->variables[i]; i++)
         calm(path->variables[i]);

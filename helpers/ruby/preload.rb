@@ -9,6 +9,7 @@
 # are those of puma.
 
 require "optparse"
+require_relative "stop"
 require_relative "apppool/template"
 
 template = AppPool::Template.new if ENV.key?("APPPOOL_FORK")

@@ -287,7 +287,7 @@ static _Noreturn void execute(const boot_t *b, const privilege_t *account)
         0)
         fail("out of memory");
     execle("/bin/sh", "sh", "-c", line, NULL,
-           environment_make(b, account, &path, list, found.runs_node));
+           environment_make(b, account, &path, list, &found));
     fail("/bin/sh cannot be executed: %s", strerror(errno));
 }
 

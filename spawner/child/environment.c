@@ -150,24 +150,35 @@ const char *environment_value(const boot_t *boot, char *const *variables,
                  : environment_find((const char *const *)variables, name);
 }
 
-/* node does not start if it cannot read the file. In quotes, these characters
- * are special to node. */
-static void add_node_helper(environment_t *e, const char *helpers)
+/* A file of ours that the programs of a language read first. */
+typedef struct {
+    const char *variable, *file, *before, *after;
+    const char *special; /* characters that the variable cannot have there */
+} helper_t;
+
+static const helper_t node_helper = {"NODE_OPTIONS", "node/listen.cjs",
+                                     "--require \"", "\"", "\"\\"};
+static const helper_t ruby_helper = {"RUBYOPT", "ruby/stop.rb", "-r", "",
+                                     " \t\n\v\f\r"};
+
+/* The programs do not start if they cannot read the file. */
+static void add_helper(environment_t *e, const char *helpers,
+                       const helper_t *helper)
 {
     const char *own =
-        environment_find((const char *const *)e->list, "NODE_OPTIONS");
+        environment_find((const char *const *)e->list, helper->variable);
     char path[PATH_MAX];
 
-    if (snprintf(path, sizeof path, "%s/node/listen.cjs", helpers) <
+    if (snprintf(path, sizeof path, "%s/%s", helpers, helper->file) <
             (int)sizeof path &&
-        !strpbrk(path, "\"\\") && access(path, R_OK) == 0)
-        set(e, "NODE_OPTIONS=%s%s--require \"%s\"", own ? own : "",
-            own ? " " : "", path);
+        !strpbrk(path, helper->special) && access(path, R_OK) == 0)
+        set(e, "%s=%s%s%s%s%s", helper->variable, own ? own : "",
+            own ? " " : "", helper->before, path, helper->after);
 }
 
 char **environment_make(const boot_t *boot, const privilege_t *account,
                         const detect_path_t *path, char *const *variables,
-                        int runs_node)
+                        const detect_found_t *found)
 {
     static const char *const modes[] = {"APPPOOL_ENV", "RAILS_ENV", "RACK_ENV",
                                         "NODE_ENV"};
@@ -194,7 +205,9 @@ char **environment_make(const boot_t *boot, const privilege_t *account,
     put_all(&e, app->store_env);
     put_all(&e, of_file);
     put_all(&e, app->env);
-    if (runs_node && boot->helpers && app->listen == APL_LISTEN_FD)
-        add_node_helper(&e, boot->helpers);
+    if (boot->helpers && found->runs_node && app->listen == APL_LISTEN_FD)
+        add_helper(&e, boot->helpers, &node_helper);
+    if (boot->helpers && found->runs_ruby)
+        add_helper(&e, boot->helpers, &ruby_helper);
     return e.list;
 }

@@ -8,6 +8,7 @@
 #define APPPOOL_SPAWNER_CHILD_ENVIRONMENT_H
 
 #include "spawner/child/boot_order.h"
+#include "spawner/shared/detect_found.h"
 #include "spawner/shared/detect_path.h"
 #include "spawner/shared/privilege.h"
 
@@ -32,11 +33,12 @@ const char *environment_value(const boot_t *boot, char *const *variables,
  * @param path what the files of the app say of PATH
  * @param variables of AppEnvFile, as NAME=value, NULL at the end; or NULL.
  *                  Variables of AppSetEnv replace them
- * @param runs_node the app is one of node: with AppListen fd, what it asks of
- *                  node (NODE_OPTIONS) ends with our helper for listen()
+ * @param found if the app is one of node, what it asks of node (NODE_OPTIONS)
+ *              ends with our helper for listen(), with AppListen fd. What one of
+ *              ruby asks of ruby (RUBYOPT) ends with our helper for its stop
  */
 char **environment_make(const boot_t *boot, const privilege_t *account,
                         const detect_path_t *path, char *const *variables,
-                        int runs_node);
+                        const detect_found_t *found);
 
 #endif

@@ -46,6 +46,9 @@ static const struct {
 static const char *const evented[] = {"node", "npm",    "npx",       "uvicorn",
                                       "deno", "nodejs", "hypercorn", "daphne",
                                       "bun",  NULL};
+static const char *const nodes[] = {"node", "nodejs", NULL};
+static const char *const rubies[] = {"ruby",  "puma",   "bundle",
+                                     "rails", "rackup", NULL};
 
 static int fits(size_t rule, const detect_config_t *config)
 {
@@ -64,7 +67,7 @@ static int program(detect_found_t *found, const detect_config_t *config)
 }
 
 /* The program of a command: the first word that is no option, variable or
- * `env`, without its directory. */
+ * `env`, without its directory. `-u` of env has a word of its own. */
 static void find_program(const char *command, char name[DETECT_MAX])
 {
     char text[DETECT_MAX], *word, *rest = NULL;
@@ -77,31 +80,25 @@ static void find_program(const char *command, char name[DETECT_MAX])
         last = strrchr(word, '/');
         last = last ? last + 1 : word;
         if (*word == '-' || strchr(word, '=') || strcmp(last, "env") == 0 ||
-            strcmp(word, "exec") == 0)
+            strcmp(word, "exec") == 0) {
+            if (strcmp(word, "-u") == 0)
+                strtok_r(NULL, " \t", &rest);
             continue;
+        }
         snprintf(name, DETECT_MAX, "%s", last);
         return;
     }
 }
 
-static int is_evented(const char *command)
-{
-    char name[DETECT_MAX];
-    size_t i;
-
-    find_program(command, name);
-    for (i = 0; evented[i]; i++)
-        if (strcmp(name, evented[i]) == 0)
-            return 1;
-    return 0;
-}
-
-static int is_node(const char *command)
+/* Is its program one of these? */
+static int runs(const char *command, const char *const *programs)
 {
     char name[DETECT_MAX];
 
     find_program(command, name);
-    return strcmp(name, "node") == 0 || strcmp(name, "nodejs") == 0;
+    while (*programs && strcmp(name, *programs) != 0)
+        programs++;
+    return *programs != NULL;
 }
 
 /* @param suitable number for this kind of app */
@@ -118,8 +115,9 @@ void detect_given(const detect_config_t *config, const char *command,
     snprintf(found->why, sizeof found->why, "there is an AppCommand");
     found->protocol =
         config->protocol == APL_AUTO ? APL_HTTP : config->protocol;
-    found->concurrency = is_evented(command) ? ANY : 1;
-    found->runs_node = is_node(command);
+    found->concurrency = runs(command, evented) ? ANY : 1;
+    found->runs_node = runs(command, nodes);
+    found->runs_ruby = runs(command, rubies);
 }
 
 static int apply(size_t rule, detect_found_t *found,
@@ -206,9 +204,10 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
                                                              : APL_HTTP;
             /* A Procfile may name any program. */
             if (rules[i].protocol == APL_AUTO &&
-                (found->runs_node || is_evented(found->command)))
+                (found->runs_node || runs(found->command, evented)))
                 found->concurrency = concurrency_of(config, ANY);
-            found->runs_node |= is_node(found->command);
+            found->runs_node |= runs(found->command, nodes);
+            found->runs_ruby = runs(found->command, rubies);
             if (found->has_template < config->is_template)
                 return refuse(found, "there is no template for the server that "
                                      "runs it");

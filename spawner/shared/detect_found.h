@@ -38,6 +38,7 @@ typedef struct {
                                    most this CONTRACT_PRELOAD_*; or 0 */
     int is_silent;            /**< it does not say READY=1, and has to */
     int runs_node;            /**< the command is node, or a script of npm */
+    int runs_ruby;            /**< the command is ruby, or puma by any name */
     char file[256];           /**< the file that decided */
     char command[DETECT_MAX]; /**< runs the app; see boot.c for % */
     char why[DETECT_MAX];     /**< a clause: why this command, or why none */

@@ -21,8 +21,8 @@ SLOWER = 4  # or this multiple of its time without a mutant
 HASTE = 15  # s; but at least this long
 CRASH = "tests/crash/images"
 INTEGRATION = "tests/integration/"
-COPIED = ("shm", "store", "spawner", "mod_apppool", "ctl", "doc", "demo", "tests",
-          "m4", "build-aux", "configure", "configure.ac", "aclocal.m4",
+COPIED = ("shm", "store", "spawner", "mod_apppool", "ctl", "helpers", "doc",
+          "demo", "tests", "m4", "build-aux", "configure", "configure.ac", "aclocal.m4",
           "sources.mk", "Makefile.am", "Makefile.in")
 # Files that automake looks for, and files that tests of httpd need.
 PROGRAMS = ("all", "check-programs", CRASH, "tests/crash/store_images",
@@ -87,6 +87,7 @@ class Workshop:
                      if path.name not in ("packaged", "test-logs")]
             copy([TOP / name for name in COPIED], pattern)
             copy(parts, pattern / "build")
+            (pattern / "build" / "packaged").symlink_to(BUILD / "packaged")
 
     def __init__(self, pattern: Path, where: Path) -> None:
         self.src, self.build = where, where / "build"
@@ -96,6 +97,8 @@ class Workshop:
         for path in [self.build / "Makefile", self.build / "config.status",
                      self.build / "libtool", *self.build.rglob(".deps/*")]:
             self.relocate(path)
+        (self.build / "helpers").unlink()
+        (self.build / "helpers").symlink_to(where / "helpers")
         self.stamp = self.time_stamps()
         Workshop.every.append(self)
 

@@ -276,19 +276,20 @@ static void nothing_is_configured(void **state)
         const char *file, *text;
         uint32_t protocol, concurrency;
         const char *command;
-        int runs_node;
+        int runs_node, runs_ruby;
     } cases[] = {
-        {"public/index.php", "", APL_FCGI, 5, "PHP_FCGI_CHILDREN=5 php-cgi", 0},
-        {"app.js", "", APL_HTTP, 0, "node app.js", 1},
-        {"server.js", "", APL_HTTP, 0, "node server.js", 1},
+        {"public/index.php", "", APL_FCGI, 5, "PHP_FCGI_CHILDREN=5 php-cgi", 0,
+         0},
+        {"app.js", "", APL_HTTP, 0, "node app.js", 1, 0},
+        {"server.js", "", APL_HTTP, 0, "node server.js", 1, 0},
         {"package.json", "{\"scripts\": {\"start\": \"next\"}}", APL_HTTP, 0,
-         "next", 1},
-        {"asgi.py", "", APL_HTTP, 0, "uvicorn", 0},
-        {"wsgi.py", "", APL_HTTP, 1, "python3 ", 0},
-        {"config.ru", "", APL_HTTP, 1, "-t 1:1 ", 0},
-        {"Procfile", "web: rackup", APL_HTTP, 1, "rackup", 0},
+         "next", 1, 0},
+        {"asgi.py", "", APL_HTTP, 0, "uvicorn", 0, 0},
+        {"wsgi.py", "", APL_HTTP, 1, "python3 ", 0, 0},
+        {"config.ru", "", APL_HTTP, 1, "-t 1:1 ", 0, 1},
+        {"Procfile", "web: bundle exec puma", APL_HTTP, 1, "bundle", 0, 1},
         {"Procfile", "web: env A=b exec /usr/bin/node x.js", APL_HTTP, 0,
-         "x.js", 1},
+         "x.js", 1, 0},
     };
     const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
                                     APL_CONCURRENCY_AUTO, 0, 0};
@@ -305,6 +306,7 @@ static void nothing_is_configured(void **state)
         assert_int_equal(found.concurrency, cases[i].concurrency);
         assert_non_null(strstr(found.command, cases[i].command));
         assert_int_equal(found.runs_node, cases[i].runs_node);
+        assert_int_equal(found.runs_ruby, cases[i].runs_ruby);
         assert_int_equal(detect_protocol(".", &file), cases[i].protocol);
         assert_string_equal(file, cases[i].file);
     }
@@ -315,15 +317,20 @@ static void a_command_is_given(void **state)
     static const struct {
         const char *command;
         uint32_t concurrency;
-        int runs_node;
-    } cases[] = {{"node app.js", 0, 1},
-                 {"/opt/venv/bin/uvicorn --fd 3 a:b", 0, 0},
-                 {"env -i PATH=/bin npm start", 0, 0},
-                 {"NODE_ENV=test  node x", 0, 1},
-                 {"exec /usr/bin/nodejs", 0, 1},
-                 {"./nodes", 1, 0},
-                 {"gunicorn node", 1, 0},
-                 {"", 1, 0}};
+        int runs_node, runs_ruby;
+    } cases[] = {{"node app.js", 0, 1, 0},
+                 {"/opt/venv/bin/uvicorn --fd 3 a:b", 0, 0, 0},
+                 {"env -i PATH=/bin npm start", 0, 0, 0},
+                 {"env -u node uvicorn a:b", 0, 0, 0},
+                 {"NODE_ENV=test  node x", 0, 1, 0},
+                 {"exec /usr/bin/nodejs", 0, 1, 0},
+                 {"./nodes", 1, 0, 0},
+                 {"gunicorn node", 1, 0, 0},
+                 {"bin/rails server", 1, 0, 1},
+                 {"A=b ruby preload.rb", 1, 0, 1},
+                 {"rackup", 1, 0, 1},
+                 {"puma -w 2", 1, 0, 1},
+                 {"", 1, 0, 0}};
     detect_config_t config = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO, 0,
                               0};
     size_t i;
@@ -334,6 +341,7 @@ static void a_command_is_given(void **state)
         assert_int_equal(found.protocol, APL_HTTP);
         assert_int_equal(found.concurrency, cases[i].concurrency);
         assert_int_equal(found.runs_node, cases[i].runs_node);
+        assert_int_equal(found.runs_ruby, cases[i].runs_ruby);
     }
     config = (detect_config_t){APL_LISTEN_FD, APL_SCGI, 7, 0, 0};
     detect_given(&config, "node app.js", &found);

@@ -1,0 +1,52 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+#
+# With this file, puma ends when it is told to, with Ruby 3.3 and later, too. The
+# module adds it to RUBYOPT (doc/apps.md). It changes nothing else, and nothing in
+# a program without puma. It does not define AppPool, which an application looks
+# for.
+#
+# Puma handles SIGTERM and SIGINT in a trap: it writes to a pipe there, and another thread
+# closes that pipe. Since Ruby 3.3, a thread that closes a pipe waits until no
+# other thread writes to it. A thread in a trap cannot say that it has written,
+# because it must not take a mutex. So puma may wait for ever. Here the pipe is
+# written by a thread of its own, outside of the trap.
+module AppPoolStop
+  SIGNALS = %w[TERM SIGTERM INT SIGINT].freeze
+
+  # Before Signal.trap.
+  def trap(signal, *command, &block)
+    stop = AppPoolStop.outside(block) if SIGNALS.include?(signal.to_s)
+    stop ? super(signal) { stop.call } : super
+  end
+
+  class << self
+    # What has to be called in place of a block, if it is one of puma; or nil.
+    def outside(block)
+      owner = block && block.binding.receiver
+      if defined?(::Puma::Launcher) && ::Puma::Launcher === owner
+        of_launcher(owner, block)
+      elsif defined?(::Puma::Cluster::Worker) &&
+            ::Puma::Cluster::Worker === owner
+        -> { Thread.new(&block) }
+      end
+    rescue ArgumentError, NameError
+      nil # it was not written in Ruby, or is a puma that nobody knows
+    end
+
+    private
+
+    # The block for SIGTERM waits for the end of the server, and raises. Before
+    # puma serves, there is nothing to wait for, and only that ends the start.
+    def of_launcher(launcher, block)
+      events = launcher.events
+      booted = events.respond_to?(:after_booted) ? :after_booted : :on_booted
+      return unless events.respond_to?(booted)
+
+      serves = false
+      events.public_send(booted) { serves = true }
+      -> { serves ? Thread.new { launcher.stop } : block.call }
+    end
+  end
+end
+
+Signal.singleton_class.prepend(AppPoolStop)

@@ -42,6 +42,9 @@ packages_peers="passenger libapache2-mod-passenger libapache2-mod-fcgid
     libapache2-mod-wsgi-py3 php8.2-fpm"
 packages_peers_need="libapparmor1 libargon2-1 libev4 libpython3.11 libuv1
     ruby-rack"
+# Other versions of puma: those of these Debians, with their Ruby.
+releases_of_puma="trixie testing"
+packages_puma="puma ruby-rack"
 # What the first build of tests/run needs, and lib/apart.sh.
 packages_first="$packages_build libcmocka-dev iproute2"
 # For tests/cross alone.
@@ -52,6 +55,9 @@ packages_test="$packages_demo $packages_servers $packages_libraries
     libcmocka-dev python3-pytest python3-pytest-xdist clang libclang-rt-dev
     clang-format cppcheck wrk nghttp2-client iproute2 elfutils
     strace spin chromium python3-prometheus-client"
+
+# shellcheck source=tests/lib/releases.sh
+. "$top/tests/lib/releases.sh"
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$0" "$*" >&2; exit 1; }

@@ -73,6 +73,7 @@ def test_sum_of_pytest(tmp_path: Path, source: str, last: str,
 
 SETUP = """
 packages_first= packages_test= packages_unpacked= packages_daemons=
+releases_of_puma=
 say() { printf '%s\\n' "$*"; }
 die() { printf '%s\\n' "$*" >&2; exit 1; }
 install_packages() { :; }

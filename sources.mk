@@ -479,9 +479,14 @@ language_helpers = \
 	helpers/python/apppool_wsgi/template.py \
 	helpers/ruby/preload.rb \
 	helpers/ruby/stop.rb \
+	helpers/ruby/apppool/command.rb \
 	helpers/ruby/apppool/prepare.rb \
 	helpers/ruby/apppool/server.rb \
-	helpers/ruby/apppool/template.rb
+	helpers/ruby/apppool/settings.rb \
+	helpers/ruby/apppool/template.rb \
+	helpers/ruby/apppool/title.rb \
+	helpers/ruby/apppool/trial.rb \
+	helpers/ruby/apppool/trial_config.rb
 
 # One program a file; the others are what they share.
 scene_sources = \

@@ -11,12 +11,9 @@
 require "optparse"
 require_relative "stop"
 require_relative "apppool/template"
+require_relative "apppool/command"
 
 template = AppPool::Template.new if ENV.key?("APPPOOL_FORK")
-
-require "puma/cli"
-require_relative "apppool/server"
-
 options = {}
 OptionParser.new do |parser|
   parser.banner = "usage: preload.rb [-t MIN:MAX] [-C FILE] [CONFIG.RU]"
@@ -24,7 +21,21 @@ OptionParser.new do |parser|
   parser.on("-C", "--config FILE") { |text| options[:config] = text }
 end.parse!
 options[:rackup] = ARGV.shift
-server = AppPool::Server.new(options)
+
+require "puma"
+# What fails here is not the application.
+difference = begin
+  require_relative "apppool/trial"
+  AppPool::Trial.difference
+rescue StandardError, ScriptError => e
+  AppPool.short(e)
+end
+if difference
+  AppPool::Command.explain(difference)
+  template ? template.refuse : AppPool::Command.execute(options)
+end
+
+server = AppPool::Server.new(options, is_template: !template.nil?)
 if template
   template.loading { server.load }
   template.fork(server)

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """AppPreload with the template for Rack applications (helpers/ruby)."""
+import re
 import shutil
 import subprocess
 from typing import Optional
@@ -53,7 +54,7 @@ def test_forked(httpd: Httpd) -> None:
     assert one["threads"] == "" or "cleaner" not in one["threads"]
     assert one["database"] == "0"
     assert one["mark"] == f"APPPOOL_ID={one['id']}"
-    assert one["title"].startswith("puma ")
+    assert re.match(r"puma \d\S+ \[long", one["title"])
     httpd.log.wait_for(
         rf"shop template\[{loader}\]> apppool: the thread cleaner of the "
         "template will not be in the processes")
@@ -69,6 +70,7 @@ def test_forked(httpd: Httpd) -> None:
     for who in (one, two):
         assert (who["before"], who["after"]) == (loader, who["pid"])
         assert who["puma"] == f"before/{loader},boot/{who['pid']}"
+        assert who["read"] == "1", "config/puma.rb is read once"
     httpd.check()
 
 

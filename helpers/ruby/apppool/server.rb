@@ -1,84 +1,80 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 
+require_relative "settings"
+require_relative "title"
+
 module AppPool
   # Puma, on the socket that it gets as descriptor 3. It has no workers of its
-  # own, whatever config/puma.rb says: the pool has them.
+  # own, whatever config/puma.rb says: the pool has them. Of puma, this uses what
+  # puma 5.1 to 8 document: its configuration, its launcher and its events.
   class Server
-    NAME = "puma #{Puma::Const::PUMA_VERSION}".freeze
-
     attr_reader :app
 
-    # options: threads, config and rackup, as puma has them; or nil
-    def initialize(options)
+    # options: threads, config and rackup, as puma's command has them; or nil
+    def initialize(options, is_template:)
       # Puma says READY=1 only if it has a library for that; here it is said
       # below.
       @place = ENV.delete("NOTIFY_SOCKET")
-      min, max = options[:threads]&.split(":")
-      @config = Puma::Configuration.new do |user|
-        user.threads min, max || min if min
-        user.workers 0
-        user.bind_to_activated_sockets "only"
-        user.rackup options[:rackup] if options[:rackup]
-        user.load options[:config] if options[:config]
-      end
+      @events = Puma::Events.respond_to?(:stdio) ? Puma::Events.stdio # puma 5
+                                                 : Puma::Events.new
+      @settings = Settings.new(options, @events, takes_blocks: is_template)
     end
 
     # Load config/puma.rb and the application, as puma does before it forks
-    # workers. What config/puma.rb sets is read once: two times would be two
-    # blocks of each kind.
+    # workers.
     def load
-      @config.load
-      options[:config_files] = ["-"]
-      options.file_options.delete(:config_files)
-      @config.clamp
-      Dir.chdir(options[:directory]) if options[:directory]
-      ENV["RACK_ENV"] = options[:environment]
-      @app = options[:app] || builder.parse_file(@config.rackup)
-      @app = @app.first if @app.is_a?(Array) # Rack 2: options, too
-      options[:app] = @app
+      @settings.load
+      @settings.clamp
+      enter(@settings.options[:directory])
+      ENV["RACK_ENV"] = @settings.environment
+      @app = app = @settings.app
+      @settings.configure { |user| user.app app } # its file may go
     end
 
-    # A block of config/puma.rb that fails is logged, and puma goes on.
-    def run_hooks(key)
-      @config.run_hooks(key, 0, log)
+    # kind: before_fork or after_fork
+    def run_blocks(kind)
+      @settings.run_blocks(kind)
     end
 
     # Serve until a signal ends it.
     def run
       @place = ENV.delete("NOTIFY_SOCKET") || @place
-      launcher = Puma::Launcher.new(@config)
-      launcher.events.on_booted { AppPool.notify(@place) } if @place
-      short_title(launcher)
+      place = @place
+      @events.public_send(booted) { AppPool.notify(place) } if place
       launcher.run
+    end
+
+    # Try all of that, but serve nothing: see trial.rb.
+    def try
+      load
+      blocks = Settings::BLOCKS.keys.all? { |kind| @settings.blocks?(kind) }
+      raise "its configuration has another place for blocks" unless blocks
+
+      @events.public_send(booted) {}
+      methods = %i[run stop].map { |name| launcher.method(name) }
+      return if methods.all? { |method| method.arity.between?(-1, 0) }
+
+      raise "its launcher wants arguments"
     end
 
     private
 
-    def options
-      @config.options
+    def launcher
+      Puma::Launcher.new(@settings, events: @events)
     end
 
-    def builder
-      require "rack"
-      require "rack/builder"
-      ::Rack::Builder
-    rescue LoadError
-      Puma::Rack::Builder
+    # Puma enters it again, from there.
+    def enter(directory)
+      return unless directory
+
+      directory = File.expand_path(directory)
+      Dir.chdir(directory)
+      @settings.configure { |user| user.directory directory }
     end
 
-    # Where puma 6 logs, and puma 5.
-    def log
-      (defined?(Puma::LogWriter) ? Puma::LogWriter : Puma::Events).stdio
-    end
-
-    # A title that is longer than the command line takes the place of the
-    # environment that others see, with the id of the process.
-    def short_title(launcher)
-      room = File.binread("/proc/self/cmdline").bytesize
-      title = "#{NAME} [#{File.basename(Dir.pwd)}]"
-      launcher.define_singleton_method(:set_process_title) do
-        Process.setproctitle(title.byteslice(0, room - 1))
-      end
+    # The name that puma 7 and later have, or the older one.
+    def booted
+      @events.respond_to?(:after_booted) ? :after_booted : :on_booted
     end
   end
 end

@@ -32,6 +32,11 @@ module AppPool
       STDERR.puts "apppool: #{text}"
     end
 
+    # An exception in one line
+    def short(error)
+      "#{error.message.lines.first.to_s.chomp} (#{error.class})"
+    end
+
     # By default: this process is ready.
     def notify(place, what = "READY=1")
       Socket.open(:UNIX, :DGRAM) do |sock|
@@ -56,7 +61,7 @@ module AppPool
       unless version == VERSION && Process.respond_to?(:fork)
         AppPool.say(version == VERSION ? "this Ruby cannot fork" :
                     "this version of the protocol is not known")
-        exit!(REFUSES)
+        refuse
       end
       %w[LISTEN_FDS LISTEN_PID LISTEN_FDNAMES].each { |name| ENV.delete(name) }
       @place = ENV.delete("NOTIFY_SOCKET")
@@ -67,6 +72,11 @@ module AppPool
       @orders.autoclose = false
       @orders.close_on_exec = true
       STDOUT.sync = true
+    end
+
+    # This cannot be a template: the command has to be executed.
+    def refuse
+      exit!(REFUSES)
     end
 
     # If the block fails, or ends the process, the code of the application does
@@ -89,7 +99,7 @@ module AppPool
     def fork(server)
       Prepare.warm(server.app, @path, @host) if @path
       AppPool.run_before_fork
-      server.run_hooks(:before_fork)
+      server.run_blocks(:before_fork)
       Prepare.disconnect
       Prepare.name_threads
       Prepare.collect_garbage
@@ -98,7 +108,7 @@ module AppPool
       AppPool.notify(@place)
       nil until obey
       AppPool.run_after_fork
-      server.run_hooks(:before_worker_boot)
+      server.run_blocks(:after_fork)
     end
 
     private

@@ -50,6 +50,7 @@ def facts
     "database" => descriptors_of_database,
     "mark" => mark,
     "title" => File.binread("/proc/self/cmdline").delete("\0").strip,
+    "read" => $read, "options" => ENV["RUBYOPT"],
     "id" => ENV["APPPOOL_ID"], "fork" => ENV["APPPOOL_FORK"],
     "asked" => ENV["APPPOOL_WARM"], "notify" => ENV["NOTIFY_SOCKET"],
     "listen" => ENV.values_at("LISTEN_FDS", "LISTEN_PID").join }

@@ -143,6 +143,41 @@ def test_executed_and_says_ready(httpd: Httpd, file: str, text: str,
     httpd.check()
 
 
+# A later version of a server, which stands before that of the system. A method
+# is another one.
+LATER = """
+import importlib.machinery, sys
+found = importlib.machinery.PathFinder.find_spec(__name__, sys.path[1:])
+__path__ = found.submodule_search_locations
+exec(open(found.origin).read())
+"""
+LATER_GUNICORN = LATER + """
+import gunicorn.arbiter
+class Arbiter(gunicorn.arbiter.Arbiter):
+    def __init__(self, app, wanted):
+        raise AssertionError
+gunicorn.arbiter.Arbiter = Arbiter
+"""
+LATER_UVICORN = LATER + "del Config.load"
+
+
+def test_later_version(httpd: Httpd) -> None:
+    """It is executed. That is no error of the application."""
+    httpd.directives.append("LogLevel apppool:info")
+    for server, file, app, later in (
+            ("gunicorn", "wsgi.py", WSGI_APP, LATER_GUNICORN),
+            ("uvicorn", "asgi.py", ASGI_APP, LATER_UVICORN)):
+        one = add(httpd, server, file, app, "AppPreload On", "AppConcurrency 2")
+        (one.root / f"{server}.py").write_text(later)
+    httpd.start()
+    for server in ("gunicorn", "uvicorn"):
+        assert template.who(httpd, host=server)["forked"] == "0"
+        httpd.log.wait_for(
+            f" {server}.*> apppool: {server} is not as this loader knows it")
+        httpd.log.wait_for(f" {server}: no template, .* exit code 69")
+    httpd.check()
+
+
 @pytest.mark.parametrize("python, words, said", [
     ("-B", ["gunicorn", "--worker-class", "gevent", "wsgi"],
      "gunicorn's worker class gevent has to be there before"),

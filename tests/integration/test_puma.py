@@ -117,9 +117,9 @@ def test_error_of_the_application(httpd: Httpd) -> None:
     httpd.start()
     for name in ("code", "config"):
         assert httpd.get("/", name).status == 502
+        assert not template.logged(httpd, "is not as this loader knows puma")
         httpd.log.wait_for(rf" {name}\[.*ended with exit code 70 while it loaded"
                            ".*undefined method .nonsense_of_the_shop")
-    assert not template.logged(httpd, "is not as this loader knows puma")
 
 
 # What another puma might change, and what the loader says then.

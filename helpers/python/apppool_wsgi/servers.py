@@ -1,6 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Servers of others, with the command line that they have when they are
 executed. What each forked process gets is the socket, as descriptor 3."""
+import contextlib
+import inspect
 import os
 import sys
 
@@ -8,6 +10,17 @@ from apppool_wsgi.template import REFUSES, say, say_ready
 
 # Workers of gunicorn that do not change Python before the application is loaded
 CAN_BE_FORKED = "sync", "threads", "gthread", "SyncWorker", "ThreadWorker"
+
+
+@contextlib.contextmanager
+def known(server):
+    """What fails here is not the application, of which nothing is loaded. This
+    version of the server may be another one than we know."""
+    try:
+        yield
+    except (AttributeError, TypeError) as error:
+        say(f"{server} is not as this loader knows it: {error}")
+        sys.exit(REFUSES)
 
 
 def gunicorn(template, words):
@@ -34,6 +47,8 @@ def gunicorn(template, words):
         if path:
             sys.path.insert(0, os.path.abspath(path))
     settings.set("preload_app", True)
+    with known("gunicorn"):
+        inspect.signature(Arbiter).bind(application)
     with template.loading():
         arbiter = Arbiter(application)
         wsgi = application.wsgi()
@@ -52,8 +67,10 @@ def uvicorn(template, words):
     run = module.Server.run
 
     def run_forked(server, *words, **named):
+        with known("uvicorn"):
+            load = server.config.load
         with template.loading():
-            server.config.load()
+            load()
         template.fork()
         return run(server, *words, **named)
 

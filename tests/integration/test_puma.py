@@ -42,7 +42,7 @@ def add(httpd: Httpd, name: str, *directives: str,
     return app
 
 
-@pytest.mark.parametrize("name", pumas.RELEASES)
+@pytest.mark.parametrize("name", list(pumas.RELEASES))
 def test_release(httpd: Httpd, name: str) -> None:
     """With a template and without, by puma's own command and by ours, in a
     cluster, with the gem rack and without it. Each process ends outside of a

@@ -27,6 +27,7 @@
 #include "mod_apppool/status/status_token.h"
 #include "mod_apppool/backend/connection_filter.h"
 #include "mod_apppool/request/routing.h"
+#include "mod_apppool/request/untrusted_headers.h"
 
 static int make_keys(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
                      server_rec *s)
@@ -43,16 +44,16 @@ static void register_hooks(apr_pool_t *p)
 {
     /* mod_proxy's child_init makes what our channels need. */
     static const char *const after_proxy[] = {"mod_proxy.c", NULL};
-    /* DirectoryIndex comes first. */
+    /* DirectoryIndex comes first. So do requests that other modules claim, but
+     * not what RequestHeader says. */
     static const char *const after_index[] = {"mod_dir.c", "mod_rewrite.c",
                                               "mod_proxy.c", NULL};
-
-    /* So do requests that other modules claim, but not what RequestHeader
-     * says. */
     static const char *const before_index[] = {"mod_dir.c", "mod_headers.c",
                                                NULL};
+    static const char *const before_headers[] = {"mod_headers.c", NULL};
 
     (void)p;
+    apppool_untrusted_headers_register();
     apppool_request_body_register();
     apppool_response_filter_register();
     apppool_connection_filter_register();
@@ -71,6 +72,9 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_child_stopping(apppool_lifecycle_child_stopping, NULL, NULL,
                            APR_HOOK_MIDDLE);
 
+    /* What mod_remoteip has left of a header is the client's, too. */
+    ap_hook_post_read_request(apppool_untrusted_headers_note, NULL, NULL,
+                              APR_HOOK_REALLY_LAST);
     ap_hook_pre_translate_name(apppool_raw_path_pre_translate, NULL, NULL,
                                APR_HOOK_REALLY_FIRST);
     ap_hook_translate_name(apppool_raw_path_translate, NULL, NULL,
@@ -82,13 +86,12 @@ static void register_hooks(apr_pool_t *p)
                            APR_HOOK_FIRST);
     ap_hook_map_to_storage(apppool_document_root_map_to_storage, NULL, NULL,
                            APR_HOOK_LAST);
-    ap_hook_header_parser(apppool_routing_header_parser, NULL, NULL,
-                          APR_HOOK_FIRST);
-    ap_hook_type_checker(apppool_routing_type_checker, NULL, NULL,
-                         APR_HOOK_REALLY_FIRST);
+    ap_hook_post_perdir_config(apppool_routing_post_perdir_config, NULL, NULL,
+                               APR_HOOK_FIRST);
     ap_hook_fixups(apppool_routing_before_index, NULL, before_index,
                    APR_HOOK_LAST);
-    ap_hook_fixups(apppool_routing_fixups, after_index, NULL, APR_HOOK_LAST);
+    ap_hook_fixups(apppool_routing_fixups, after_index, before_headers,
+                   APR_HOOK_LAST);
     APR_OPTIONAL_HOOK(proxy, fixups, apppool_app_headers_fixups, NULL, NULL,
                       APR_HOOK_MIDDLE);
     APR_OPTIONAL_HOOK(proxy, fixups, apppool_exchange_fixups, NULL, NULL,

@@ -235,6 +235,7 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
     for (i = 0; i < mounts->nelts; i++)
         good &=
             resolve(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), generation);
+    apppool_config_note_mounts(p, main_server);
     apppool_app_label_all(p, apppool_app_all());
     warn_misplaced();
     good &= check_pool(main_server) & apppool_store_check() &

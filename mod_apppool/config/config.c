@@ -4,6 +4,7 @@
 
 #include <http_core.h>
 #include <http_main.h>
+#include <apr_strings.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -225,6 +226,43 @@ apppool_server_t apppool_config_server(const server_rec *main_server)
     server.store_slave_timeout =
         apppool_config_or(set->store_slave_timeout, 10 * APR_USEC_PER_SEC);
     return server;
+}
+
+static int find_mount(const server_rec *s, const server_rec *main_server)
+{
+    int i;
+
+    for (i = 0; i < config.mounts->nelts; i++) {
+        const apppool_mount_t *mount =
+            APR_ARRAY_IDX(config.mounts, i, apppool_mount_t *);
+
+        if (mount->app && (mount->server == s || mount->server == main_server))
+            return 1;
+    }
+    return 0;
+}
+
+void apppool_config_note_mounts(apr_pool_t *p, server_rec *main_server)
+{
+    server_rec *s;
+
+    for (s = main_server; s; s = s->next) {
+        const apppool_server_t *set =
+            ap_get_module_config(s->module_config, &apppool_module);
+        /* A virtual host may have the struct of the main server. */
+        apppool_server_t *own = apr_pmemdup(p, set, sizeof *set);
+
+        own->has_mount = find_mount(s, main_server);
+        ap_set_module_config(s->module_config, &apppool_module, own);
+    }
+}
+
+int apppool_config_has_mount(const server_rec *s)
+{
+    const apppool_server_t *server =
+        ap_get_module_config(s->module_config, &apppool_module);
+
+    return server->has_mount;
 }
 
 /* ---- a request ---- */

@@ -109,6 +109,7 @@ typedef struct {
     const char *store_open_space;           /**< NULL: none */
     apr_int64_t store_changes;              /**< bytes */
     apr_int64_t store_slave_timeout;        /**< us */
+    int has_mount; /**< of a virtual host, or of the main server: its own */
 } apppool_server_t;
 
 /** All AppRoots, and all sections with settings, of this configuration. */
@@ -139,6 +140,13 @@ int apppool_config_mount_has_files(const apppool_mount_t *mount);
 
 /** The settings of the whole server, with defaults. */
 apppool_server_t apppool_config_server(const server_rec *main_server);
+
+/** Once apps are resolved: note which servers have an AppRoot. Those of the main
+ * server are also in all virtual hosts. */
+void apppool_config_note_mounts(apr_pool_t *p, server_rec *main_server);
+
+/** Can a request of this server belong to an app? */
+int apppool_config_has_mount(const server_rec *s);
 
 /** The app that a request belongs to. @return NULL: none */
 const apppool_mount_t *apppool_config_mount(const request_rec *r);

@@ -10,7 +10,8 @@
 #include "mod_apppool/request/app_headers.h"
 
 #define INDEX   "index.php"
-#define MISSING 64 /* processes that have none, as a child knows */
+#define RUNS    "apppool-runs" /* a note: a script that may be run */
+#define MISSING 64             /* processes that have none, as a child knows */
 
 /* What Debian's and Fedora's httpd run as PHP. */
 static const char *const suffixes[] = {".php", ".phtml", ".phar"};
@@ -69,8 +70,8 @@ static int is_below(const char *filename, const char *directory)
     return n > 0 && !strncmp(filename, directory, n) && filename[n] == '/';
 }
 
-int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
-                                  const char *filename)
+static int is_in_place(request_rec *r, const apppool_mount_t *mount,
+                       const char *filename)
 {
     const char *base_uri = mount->base_uri;
 
@@ -80,6 +81,21 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
     return strncmp(ap_context_prefix(r), "/~", 2) &&
            (is_below(filename, mount->app->pool.root) ||
             is_below(filename, ap_document_root(r)));
+}
+
+/* mod_dir and mod_negotiation look a script up by a subrequest, which the request
+ * then becomes. It keeps the prefix of its first URL, but it gets the notes. */
+int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
+                                  const char *filename)
+{
+    const char *known = apr_table_get(r->notes, RUNS);
+
+    if (known && !strcmp(known, filename))
+        return 1;
+    if (!is_in_place(r, mount, filename))
+        return 0;
+    apr_table_setn(r->notes, RUNS, apr_pstrdup(r->pool, filename));
+    return 1;
 }
 
 /* One number for a process, the place where its index would be, and the second

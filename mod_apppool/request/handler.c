@@ -68,6 +68,9 @@ int apppool_handler(request_rec *r)
     mount = apppool_config_mount(r);
     if (!mount)
         return HTTP_NOT_FOUND;
+    status = apppool_routing_admit(r, mount);
+    if (status != OK)
+        return status;
     if (!apppool_lifecycle_pool()) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
                       "apppool: %s: there is no pool; httpd logged why when it "

@@ -64,21 +64,12 @@ int apppool_routing_map_to_storage(request_rec *r)
     return OK;
 }
 
-int apppool_routing_header_parser(request_rec *r)
+/* httpd knows all sections now, and has not run a rule of access or a rewrite
+ * rule of a section. */
+int apppool_routing_post_perdir_config(request_rec *r)
 {
     if (apppool_config_mount(r) && !r->proxyreq)
-        apppool_untrusted_headers_remove(r);
-    return DECLINED;
-}
-
-/* Subrequests do not pass the hook header_parser, and share the headers of the
- * main request. */
-int apppool_routing_type_checker(request_rec *r)
-{
-    if (r->main && apppool_config_mount(r) && !r->proxyreq) {
-        r->headers_in = apr_table_copy(r->pool, r->headers_in);
-        apppool_untrusted_headers_remove(r);
-    }
+        apppool_untrusted_headers_remove_early(r);
     return DECLINED;
 }
 
@@ -98,10 +89,29 @@ static int is_file(const request_rec *r)
            (r->method_number == M_GET || !is_plain(r));
 }
 
+static int is_ours(const char *handler)
+{
+    return handler && !strcmp(handler, APPPOOL_HANDLER);
+}
+
+/* Does the configuration say that the application serves this? httpd takes a
+ * type for a handler if there is none. mod_rewrite notes the handler and the
+ * type of a rule, and sets them after RequestHeader. */
+static int is_given(const request_rec *r)
+{
+    return is_ours(r->handler ? r->handler : r->content_type) ||
+           is_ours(apr_table_get(r->notes, "rewrite-forced-handler")) ||
+           is_ours(apr_table_get(r->notes, "rewrite-forced-mimetype"));
+}
+
 /* Does the application serve this, as far as it is known now? */
 static int is_for_app(const request_rec *r, const apppool_mount_t *mount)
 {
-    if (r->proxyreq || (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE)))
+    if (r->proxyreq)
+        return 0;
+    if (is_given(r))
+        return 1;
+    if (r->handler && strcmp(r->handler, DIR_MAGIC_TYPE))
         return 0;
     return !is_file(r) ||
            apppool_cgi_variables_is_script(r, mount, r->filename);
@@ -171,25 +181,34 @@ static int refuse_script(request_rec *r, const apppool_mount_t *mount)
     return HTTP_FORBIDDEN;
 }
 
+int apppool_routing_admit(request_rec *r, const apppool_mount_t *mount)
+{
+    /* A subrequest by file name, of mod_include for example, has no URL that
+     * the application could be asked for. */
+    if (r->uri[0] != '/')
+        return HTTP_FORBIDDEN;
+    if (r->method_number == M_CONNECT)
+        return refuse_method(r);
+    if (apppool_cgi_variables_is_script(r, mount, r->filename) &&
+        !apppool_cgi_variables_may_run(r, mount, r->filename))
+        return refuse_script(r, mount);
+    apppool_untrusted_headers_remove(r);
+    return OK;
+}
+
 int apppool_routing_fixups(request_rec *r)
 {
     const apppool_mount_t *mount = apppool_config_mount(r);
 
     if (!mount || r->proxyreq)
         return DECLINED;
-    /* A subrequest by file name, of mod_include for example, has no URL that
-     * the application could be asked for. */
     if (r->uri[0] != '/')
         return apppool_cgi_variables_is_script(r, mount, r->filename)
                    ? HTTP_FORBIDDEN
                    : DECLINED;
     if (!is_for_app(r, mount))
         return DECLINED;
-    if (r->method_number == M_CONNECT)
-        return refuse_method(r);
-    if (apppool_cgi_variables_is_script(r, mount, r->filename) &&
-        !apppool_cgi_variables_may_run(r, mount, r->filename))
-        return refuse_script(r, mount);
     r->handler = APPPOOL_HANDLER;
-    return OK;
+    apppool_untrusted_headers_remove_early(r);
+    return apppool_routing_admit(r, mount);
 }

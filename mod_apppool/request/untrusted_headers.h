@@ -6,8 +6,7 @@
  *
  * An app trusts some headers, because the server in front of it sets them:
  * where the app is mounted, and the address, host and scheme of the client. So
- * a client must not be able to send them. They are removed before httpd's own
- * modules add to them. Headers that the administrator sets stay.
+ * a client must not be able to send them. These are removed:
  *
  *  - Names with characters other than letters, digits and '-'. A program that
  *    makes variables of headers, as CGI does, takes X_Forwarded_For for
@@ -17,26 +16,48 @@
  *    httpd takes for the client's. The part of it that mod_remoteip has left
  *    comes from no trusted proxy.
  *  - Headers that a proxy before this httpd may know: X-Forwarded-Proto,
- *  Forwarded
- *    and others. They stay if mod_remoteip has taken the client's address from
- *    a header, which it does if it trusts the peer. The PROXY protocol is not
- *    enough: a balancer that speaks it does not have to look at headers.
+ *    Forwarded and others. They stay if mod_remoteip has taken the client's
+ *    address from a header, which it does if it trusts the peer. The PROXY
+ *    protocol is not enough: a balancer that speaks it does not have to look at
+ *    headers.
  *  - Connection may name no header, so that mod_proxy does not drop ours.
  *
- * It is known late whether the application serves a request, so the removed
- * headers can be restored.
+ * A header that RequestHeader or another module has set stays, even if the
+ * client has sent the same name and value. So a header is the client's if its
+ * value is the string that httpd stored when it read the request: the same
+ * address, not the same text. httpd and its modules share these strings when
+ * they copy a table of headers, and store a new one when they set a header. The
+ * strings are noted when the request was read, before any section of the
+ * configuration is known.
  *
  * Lock:  none.
  * Crash: not concerned.
- * Trust: the client's request; httpd has checked its form.
+ * Trust: the client's request; httpd has checked its form. RequestHeader with
+ *        `early' is done before the strings are noted, so its headers count as
+ *        the client's.
  */
 #ifndef MOD_APPPOOL_REQUEST_UNTRUSTED_HEADERS_H
 #define MOD_APPPOOL_REQUEST_UNTRUSTED_HEADERS_H
 
 #include <httpd.h>
 
-/** Remove them. r->headers_in has to belong only to this request. */
+/** Before the hooks are run: get a place for the notes. */
+void apppool_untrusted_headers_register(void);
+
+/** A hook of httpd: note which headers come from the client. Does nothing for a
+ * server without an AppRoot. */
+int apppool_untrusted_headers_note(request_rec *r);
+
+/** The application serves this request: remove those of the client that are
+ * there, and CGI's variables of them. It may be called again. Memory and time
+ * are in proportion to the headers. */
 void apppool_untrusted_headers_remove(request_rec *r);
+
+/** The same for headers only, before RequestHeader is done for the place of this
+ * request. After an internal redirect, and in a subrequest, RequestHeader of
+ * another place may have appended to what the client has sent. Such a header is
+ * removed as a whole. */
+void apppool_untrusted_headers_remove_early(request_rec *r);
 
 /** The application does not serve this request. Put back the headers that were
  * removed, except those that were set again. */

@@ -20,8 +20,9 @@ APLOG_USE_MODULE(apppool);
 /* Clients and proxies may not send these. Some frameworks read the path from
  * X-Original-URL and X-Rewrite-URL. */
 static const char *const ours[] = {
-    "X-Forwarded-For", "X-Forwarded-Prefix", "X-Script-Name",  "Script-Name",
-    "X-Sendfile-Type", "X-Accel-Mapping",    "X-Original-URL", "X-Rewrite-URL",
+    "X-Forwarded-For", "X-Forwarded-Prefix", "X-Script-Name",
+    "Script-Name",     "X-Sendfile-Type",    "X-Accel-Mapping",
+    "X-Original-URL",  "X-Rewrite-URL",      "Proxy",
 };
 
 /* A trusted proxy may send these, and all that begin with FAMILY. */

@@ -15,6 +15,7 @@
  *    X-Forwarded-For is one of them: mod_proxy makes it from the address that
  *    httpd takes for the client's. The part of it that mod_remoteip has left
  *    comes from no trusted proxy.
+ *  - Proxy, which such a program takes for the address of a proxy.
  *  - Headers that a proxy before this httpd may know: X-Forwarded-Proto,
  *    Forwarded and others. They stay if mod_remoteip has taken the client's
  *    address from a header, which it does if it trusts the peer. The PROXY

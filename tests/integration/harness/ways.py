@@ -19,7 +19,7 @@ MODULES = ("actions", "alias", "asis", "cgid", "headers", "imagemap",
 
 # The client sends the value that the configuration sets, or a module.
 SET, BY_MODULE = "203.0.113.9", "198.51.100.7"
-SENT = {**LIES, "X-Url-Scheme": "evil.example",
+SENT = {**LIES, "X-Url-Scheme": "evil.example", "Proxy": "evil.example",
         "X-Cluster-Client-IP": SET, "X-Real-IP": BY_MODULE}
 
 # @D@ is the DocumentRoot, @P@ the port. Modules that authenticate set headers

@@ -263,6 +263,7 @@ module_sources = \
 	mod_apppool/status/status_group.c \
 	mod_apppool/status/status_health.c \
 	mod_apppool/status/status_metrics.c \
+	mod_apppool/status/status_origin.c \
 	mod_apppool/status/status_page.c \
 	mod_apppool/status/status_auto.c \
 	mod_apppool/status/status_cluster.c \

@@ -24,6 +24,7 @@
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/status/status.h"
 #include "mod_apppool/status/status_health.h"
+#include "mod_apppool/status/status_origin.h"
 #include "mod_apppool/status/status_token.h"
 #include "mod_apppool/backend/connection_filter.h"
 #include "mod_apppool/request/routing.h"
@@ -99,6 +100,8 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_health, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_open_htaccess(apppool_status_origin_open_htaccess, NULL, NULL,
+                          APR_HOOK_FIRST);
     ap_hook_log_transaction(apppool_denied_root_log, NULL, NULL,
                             APR_HOOK_MIDDLE);
     APR_OPTIONAL_HOOK(ap, status_hook, apppool_status_section, NULL, NULL,

@@ -16,6 +16,7 @@
 #include "mod_apppool/status/status_action.h"
 #include "mod_apppool/status/status_auto.h"
 #include "mod_apppool/status/status_metrics.h"
+#include "mod_apppool/status/status_origin.h"
 #include "mod_apppool/status/status_page.h"
 #include "mod_apppool/status/status_token.h"
 #include "shm/view/report.h"
@@ -134,11 +135,14 @@ static int is_view(const char *args, const char *view)
 int apppool_status_handler(request_rec *r)
 {
     json_t *doc;
-    int v = 0;
+    int v = 0, status;
 
     if (!r->handler || strcmp(r->handler, HANDLER))
         return DECLINED;
     restrain(r);
+    status = apppool_status_origin_check(r);
+    if (status != OK)
+        return status;
     ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_POST, -1);
     if (r->method_number == M_POST)
         return apppool_status_action(r, apppool_config_status_actions(r));
@@ -156,8 +160,10 @@ int apppool_status_handler(request_rec *r)
 
 int apppool_status_section(request_rec *r, int flags)
 {
-    json_t *doc = apppool_lifecycle_pool() ? report(r, 0) : NULL;
+    json_t *doc = NULL;
 
+    if (apppool_lifecycle_pool() && apppool_status_origin_check(r) == OK)
+        doc = report(r, 0);
     if (!doc)
         return OK;
     if (flags & AP_STATUS_SHORT)

@@ -10,6 +10,7 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/status/status_origin.h"
 #include "shm/verbs/health.h"
 
 APLOG_USE_MODULE(apppool);
@@ -145,9 +146,13 @@ static const char *word_of(request_rec *r)
 int apppool_status_health(request_rec *r)
 {
     const char *word;
+    int status;
 
     if (!r->handler || strcmp(r->handler, HANDLER))
         return DECLINED;
+    status = apppool_status_origin_check(r);
+    if (status != OK)
+        return status;
     ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_OPTIONS, -1);
     if (r->method_number != M_GET && r->method_number != M_OPTIONS)
         return HTTP_METHOD_NOT_ALLOWED;

@@ -40,6 +40,7 @@ shm_sources = \
 	shm/view/report_times.c \
 	shm/view/report_value.c \
 	shm/view/memory_use.c \
+	shm/policy/backoff.c \
 	shm/policy/restart.c \
 	shm/policy/refusal.c \
 	shm/policy/retire.c \
@@ -502,6 +503,7 @@ scene_sources = \
 	tests/unit/support/model_repair.c \
 	tests/unit/support/model_capacity.c \
 	tests/unit/support/model_spawner.c \
+	tests/unit/support/model_backoff.c \
 	tests/unit/support/model_starts.c \
 	tests/unit/support/model_turns.c \
 	tests/unit/support/model_victim.c \
@@ -591,6 +593,7 @@ crash_sources = \
 	tests/crash/images.c \
 	tests/crash/scenes.c \
 	tests/crash/stage.c \
+	tests/crash/stage_early.c \
 	tests/crash/stepper.c \
 	tests/crash/stranger.c
 
@@ -728,6 +731,9 @@ unit_tests = \
 	tests/unit/sock_diag \
 	tests/unit/max_requests \
 	tests/unit/app_started \
+	tests/unit/early_ends \
+	tests/unit/early_rows \
+	tests/unit/early_trials \
 	tests/unit/starting \
 	tests/unit/report_states \
 	tests/unit/report_cluster \

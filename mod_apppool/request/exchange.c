@@ -311,6 +311,7 @@ int apppool_exchange(apppool_session_t *s, int *status)
     int i, done;
 
     for (i = 0; i < BREAKS; i++) {
+        s->unanswered = 1;
         outcome = try_once(s, &endpoint, status, &rv);
         done = outcome == APPPOOL_HEARD;
         if (outcome != APPPOOL_UNSENT && !s->started &&
@@ -318,8 +319,9 @@ int apppool_exchange(apppool_session_t *s, int *status)
             *status = apppool_error_response_killed(s->r, s->app, &s->ref);
             return 1;
         }
-        if (done && !s->started &&
-            !apppool_response_check_overridden(&s->check, s->r)) {
+        if (apppool_response_check_overridden(&s->check, s->r))
+            s->unanswered = 0;
+        else if (done && !s->started) {
             *status =
                 s->overloaded
                     ? apppool_error_response_overloaded(s->r, s->app, &s->ref)

@@ -143,6 +143,18 @@ static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
     return AP_FILTER_ERROR;
 }
 
+/* The response is complete. */
+static void give_back(apppool_session_t *s)
+{
+    s->unanswered = 0;
+    if (has_lost_process(s))
+        return;
+    apppool_session_checkin(s);
+    /* It may still be open over uwsgi. The client may be slow. */
+    if (s->fcgi)
+        apppool_fcgi_close(s->fcgi);
+}
+
 static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_session_t *s = f->ctx;
@@ -172,12 +184,8 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
         return rv;
     if (has_end(bb)) {
         s->ended = 1;
-        if ((s->file || !has_error(bb)) && !has_lost_process(s)) {
-            apppool_session_checkin(s);
-            /* It may still be open over uwsgi. The client may be slow. */
-            if (s->fcgi)
-                apppool_fcgi_close(s->fcgi);
-        }
+        if (s->file || !has_error(bb))
+            give_back(s);
         ap_remove_output_filter(f);
     }
     return pass(s, ap_pass_brigade(next, bb));

@@ -75,12 +75,15 @@ apppool_session_t *apppool_session_begin(request_rec *r,
  * still work on the request, also when the client has left. */
 static void give_back(apppool_session_t *s)
 {
-    if (s->ref.session == 0 || s->closed || !(s->silent || s->started)) {
-        apppool_session_checkin(s);
+    if (s->ref.session == 0)
         return;
-    }
     note_end(s);
-    apl_checkin_abandon(s->pool, &s->ref, apl_now());
+    if (!s->closed && (s->silent || s->started))
+        apl_checkin_abandon(s->pool, &s->ref, apl_now());
+    else if (s->unanswered)
+        apl_checkin_unanswered(s->pool, &s->ref, apl_now());
+    else
+        apl_checkin(s->pool, &s->ref, apl_now());
 }
 
 void apppool_session_end(apppool_session_t *s)
@@ -189,7 +192,10 @@ int apppool_session_detach_if_ending(apppool_session_t *s)
                   "apppool: %s[%d] is ending: it gets no more requests",
                   s->app->label, (int)s->ref.pid);
     note_end(s);
-    apl_checkin_refused(s->pool, &s->ref, apl_now());
+    if (s->unanswered)
+        apl_checkin_refused(s->pool, &s->ref, apl_now());
+    else
+        apl_checkin_last(s->pool, &s->ref, apl_now());
     return 1;
 }
 

@@ -62,6 +62,7 @@ typedef struct {
     int ended;                      /**< its end has come */
     int silent;                     /**< the app was silent for too long */
     int closed;                     /**< the app has closed the connection */
+    int unanswered; /**< the process has not sent a complete response */
     int repeated;   /**< it was sent, and its connection broke */
     int overloaded; /**< the app has too many requests, and says so */
     int responded;  /**< a filter has responded, not the app */

@@ -66,8 +66,8 @@
  *  I11 count + spawning - replacing <= max + credit, and count + spawning is at
  *      most one above that. There are four exceptions: max was lowered, a hung
  *      process recovered, a process died while it replaced another, or a try
- *      above the limit became live. An exception ends when a process is idle
- *      that can leave.
+ *      above the limit became live, or its trial ended (I21). An exception ends
+ *      when a process is idle that can leave.
  *  I12 size + spawning <= max_instances + the group's credit, or one above it
  *      while a process is replaced. There are two exceptions: the limit was
  *      lowered, or a hung process recovered.
@@ -89,9 +89,10 @@
  *      there, there is no room and no idle process, unless max was lowered.
  *  I21 group.outdated == its live processes of another revision;
  *      pool.replacing == WANTED and STARTING slots that are to replace one, or
- *      are the tries of groups whose starts fail. A group in pool.above has its
- *      turn for the one place above the limit, and loses the turn if it cannot
- *      start then.
+ *      are the tries of groups whose starts fail, and LIVE ones on trial. After
+ *      an early end (policy/backoff.h), a try above the limit is on trial until
+ *      its start is a success. A group in pool.above has its turn for the one
+ *      place above the limit, and loses the turn if it cannot start then.
  *  I22 group.hung == its live processes that are marked hung, all of which have
  *      a session; pool.hung is their sum. A group's credit is the smaller one
  *      of hung and hung_extra, or 0 where spawn_if_under is 0; pool.credit is
@@ -194,7 +195,7 @@ typedef struct {
 
     uint32_t revision;   /**< [T] of its code: goes up with a rolling restart */
     uint32_t outdated;   /**< [D] live processes of another revision */
-    uint32_t young;      /**< [T] processes in a row that died at once */
+    uint32_t young;      /**< [T] early ends in a row: policy/backoff.h */
     uint32_t hung;       /**< [D] live processes that are hung */
     uint32_t unkillable; /**< [D] leaving ones that survive SIGKILL */
     uint32_t drained;    /**< [T] 1: drained: no process, no request */
@@ -206,7 +207,8 @@ typedef struct {
     apl_link_t above;           /**< [D] link in pool.above */
     int64_t failed_at;          /**< [T] the last failed start; 0: none */
     apl_template_t template;    /**< [O] written by the spawner */
-    char padding[304];          /**< an odd number of lines: cache sets */
+    int64_t young_at;           /**< [T] the last early end */
+    char padding[296];          /**< an odd number of lines: cache sets */
     char name[APL_NAME_MAX];    /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];    /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX];  /**< [T] the last failed start in a sentence */
@@ -237,7 +239,9 @@ typedef struct {
     uint32_t replaces; /**< [T] 1: when it is live, another one leaves */
     uint32_t unkillable; /**< [T] 1: it survives SIGKILL */
     uint32_t abandoned;  /**< [D] sessions that are */
-    char padding[40];
+    uint32_t responded;  /**< [T] 1: to a request */
+    uint32_t trial;      /**< [T] 1: live, and no success yet: I21 */
+    char padding[32];
     /* Written outside the lock, so in a cache line of its own. */
     uint64_t connection;   /**< [O] shared: slots/connection_state.h */
     int64_t connection_at; /**< [O] when it became idle */
@@ -333,7 +337,7 @@ typedef struct {
     uint32_t hung;      /**< [D] live processes that are hung */
     uint32_t abandoned; /**< [D] sessions that are */
     uint32_t credit;    /**< [D] sum over groups: hung ones not counted */
-    uint32_t replacing; /**< [D] wanted and starting ones that replace one */
+    uint32_t replacing; /**< [D] starts that replace one, and trials: I21 */
     uint32_t roll_call; /**< [T] counts damage; not 0: it is due */
     apl_link_t above;   /**< [D] head: groups that want the place above max */
 

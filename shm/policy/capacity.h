@@ -9,7 +9,8 @@
  * outdated process takes no place from others, but there is only one place
  * above the limit. So count + spawning <= limit + 1, and <= limit without such
  * starts. A try of a failing group that has become live may also stand above
- * the limit, until an idle process can leave.
+ * the limit, until an idle process can leave. After an early end (backoff.h) it
+ * is on trial there: no process leaves for it before its start is a success.
  *
  * A group that wants a process while there is no room takes its turn in one of
  * two lists. A group in `unserved` has no processes, or only hung ones. The

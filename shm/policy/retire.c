@@ -99,7 +99,7 @@ void apl_retire_restart(apl_lock_token_t *token, apl_group_t *group,
     group->n_restarts++;
     token->pool->header->counters.restarts++;
     /* Failures of the old code must not delay the first start of the new. */
-    group->failures = 0;
+    group->failures = group->young = 0;
     if (!rolling) {
         retire_all(token, group, APL_EVENT_RESTART);
         return;

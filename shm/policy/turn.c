@@ -34,7 +34,7 @@ int apl_turn_has_room(const apl_lock_token_t *token, const apl_group_t *group)
 int apl_turn_may_evict(const apl_lock_token_t *token, const apl_group_t *group)
 {
     (void)token;
-    return group->failures == 0 && group->spawning == 0;
+    return !apl_group_fails(group) && group->spawning == 0;
 }
 
 apl_group_t *apl_turn_next(apl_lock_token_t *token, apl_link_t *list,
@@ -53,7 +53,7 @@ apl_group_t *apl_turn_next(apl_lock_token_t *token, apl_link_t *list,
         }
         if (g->waiting == 0 || !apl_group_may_grow(token, g))
             apl_list_remove(pool, &g->turn);
-        else if (fits == apl_turn_may_evict && g->failures != 0) {
+        else if (fits == apl_turn_may_evict && apl_group_fails(g)) {
             apl_list_remove(pool, &g->turn);
             apl_turn_take_above(token, g);
         }
@@ -100,7 +100,7 @@ int apl_turn_may_replace(const apl_lock_token_t *token,
 
 static int may_try(const apl_lock_token_t *token, const apl_group_t *group)
 {
-    return group->failures > 0 && group->waiting > 0 &&
+    return apl_group_fails(group) && group->waiting > 0 &&
            apl_group_unserved(group) && apl_group_may_grow(token, group);
 }
 

@@ -181,7 +181,7 @@ static int check_waiters(apl_check_t *a, uint32_t i)
     const apl_group_t *g = &pool->groups[i];
 
     if (g->state != APL_GROUP_USED || g->waiting == 0 || g->spawning > 0 ||
-        g->failures > 0 || apl_group_closed(g) ||
+        apl_group_fails(g) || apl_group_closed(g) ||
         apl_group_too_many_unkillable(g) || apl_group_at_limit(g) ||
         !apl_group_unserved(g))
         return APL_PART_DONE;

@@ -72,7 +72,8 @@ void apl_tally_process(apl_tally_t *tally, const apl_pool_t *pool,
 
     if (p->state < APL_PROCESS_STATES)
         tally->states[p->state]++;
-    tally->replacing += starts && p->replaces != 0;
+    tally->replacing += starts ? p->replaces != 0
+                               : p->state == APL_PROCESS_LIVE && p->trial != 0;
     t->spawning += (uint32_t)starts;
     t->leaving += p->state == APL_PROCESS_LEAVING;
     t->unkillable += p->state == APL_PROCESS_LEAVING && p->unkillable != 0;

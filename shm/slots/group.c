@@ -7,6 +7,7 @@
 #include "shm/format/heap.h"
 #include "shm/slots/hung.h"
 #include "shm/format/slot.h"
+#include "shm/slots/young.h"
 
 uint64_t apl_group_key(const char *name)
 {
@@ -237,18 +238,30 @@ static int may_start_more(apl_pool_t *pool, const apl_group_t *group)
     uint64_t each;
 
     if (group->template.state != APL_TEMPLATE_READY ||
-        group->template.code != group->n_restarts || group->failures != 0 ||
+        group->template.code != group->n_restarts || apl_group_fails(group) ||
         group->spawning >= APL_GROUP_FORKS)
         return 0;
     each = next_concurrency(pool, group);
     return each != 0 && group->waiting > each * group->spawning;
 }
 
+/* After early ends, one process has to show that it does better before another
+ * one is started. */
+static int is_probing(const apl_lock_token_t *token, const apl_group_t *group)
+{
+    apl_pool_t *pool = token->pool;
+    uint32_t at = group->young > 1 ? apl_list_last(pool, &group->processes) : 0;
+    const apl_process_t *newest = at ? APL_PROCESS_OF(pool, at, member) : NULL;
+
+    return newest && apl_young_is(newest, token->now);
+}
+
 int apl_group_may_start(const apl_lock_token_t *token, const apl_group_t *group)
 {
     return (group->spawning == 0 || may_start_more(token->pool, group)) &&
            !apl_group_closed(group) && !apl_group_too_many_unkillable(group) &&
-           (group->failures == 0 || token->now >= group->retry_at);
+           (group->failures == 0 || token->now >= group->retry_at) &&
+           !is_probing(token, group);
 }
 
 int apl_group_at_limit(const apl_group_t *group)

@@ -122,6 +122,13 @@ static inline int apl_group_closed(const apl_group_t *group)
     return group->retired || apl_group_drained(group);
 }
 
+/** Did the last starts of the group fail, or did its last process end early
+ * (policy/backoff.h)? Then no process of another group leaves for a start. */
+static inline int apl_group_fails(const apl_group_t *group)
+{
+    return group->failures != 0 || group->young != 0;
+}
+
 /** Is the group unserved: does it have no process, or only hung ones? */
 static inline int apl_group_unserved(const apl_group_t *group)
 {
@@ -135,7 +142,9 @@ static inline int apl_group_unserved(const apl_group_t *group)
  * May a process be started now, apart from the limits? A group has one start at
  * a time. Where a template of its present code is ready, a start takes
  * milliseconds. There it may have as many as its waiting requests need, at most
- * APL_GROUP_FORKS. But not while its starts fail.
+ * APL_GROUP_FORKS. But not while its starts fail, or after an early end. After
+ * two early ends (policy/backoff.h), none is started while the newest process
+ * is young.
  */
 int apl_group_may_start(const apl_lock_token_t *token,
                         const apl_group_t *group);

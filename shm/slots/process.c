@@ -69,6 +69,7 @@ static void enlist_live(apl_lock_token_t *token, apl_process_t *p,
     if (apl_group_outdated(g, p))
         g->outdated++;
     h->count++;
+    h->replacing += p->trial != 0;
     if (p->sessions == 0)
         p->hung = 0; /* the closer of its last session has died */
     if (p->hung)
@@ -99,6 +100,7 @@ static void delist_live(apl_lock_token_t *token, apl_process_t *p,
         apl_hung_count(pool, g, -1);
     move_turn(pool, g, was_unserved);
     h->count--;
+    h->replacing -= p->trial != 0;
     if (p->sessions == 0) {
         apl_list_remove(pool, &p->idle);
         apl_list_remove(pool, &p->pool);
@@ -241,6 +243,14 @@ void apl_process_live(apl_lock_token_t *token, apl_process_t *process)
     apl_process_touch(token, process);
     APL_CRASH_POINT("live_times");
     change_state(token, process, APL_PROCESS_LIVE);
+}
+
+void apl_process_end_trial(apl_lock_token_t *token, apl_process_t *process)
+{
+    process->trial = 0;
+    APL_CRASH_POINT("trial_over");
+    /* seen: it is on trial no more, but header.replacing has it */
+    token->pool->header->replacing--;
 }
 
 void apl_process_leave(apl_lock_token_t *token, apl_process_t *process,

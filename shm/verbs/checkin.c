@@ -6,17 +6,20 @@
 #include "shm/format/histogram.h"
 #include "shm/slots/group.h"
 #include "shm/slots/process.h"
+#include "shm/policy/backoff.h"
 #include "shm/policy/retire.h"
 #include "shm/policy/capacity.h"
 #include "shm/slots/session.h"
 
 /* How a session ends. */
 typedef enum {
-    CLOSED,    /* its request was served */
-    ABANDONED, /* its process still works on it */
-    RECLAIMED, /* no client waits for its request any more */
-    UNUSED,    /* its process never got the request */
-    REFUSED,   /* the process did not take the connection */
+    CLOSED,     /* its request was served */
+    ABANDONED,  /* its process still works on it */
+    RECLAIMED,  /* no client waits for its request any more */
+    LAST,       /* as CLOSED, and its process ends */
+    UNANSWERED, /* its process has closed the connection */
+    UNUSED,     /* its process never got the request */
+    REFUSED,    /* the process did not take the connection */
 } ending_t;
 
 static void count_time(apl_lock_token_t *token, const apl_session_t *s,
@@ -34,7 +37,16 @@ static void count_time(apl_lock_token_t *token, const apl_session_t *s,
 static int has_taken_time(const apl_session_t *s, ending_t how)
 {
     return s->state == APL_SESSION_OPEN &&
-           (how <= ABANDONED || (how == REFUSED && s->killed));
+           (how <= ABANDONED || how == LAST || how == UNANSWERED ||
+            (how == REFUSED && s->killed));
+}
+
+/* The response is proof, even if its process has ended since. Requests that
+ * wait need not wait for the end of the pause. */
+static void end_row(apl_lock_token_t *token, apl_group_t *g)
+{
+    apl_backoff_end_row(token, g);
+    apl_capacity_share(token, g);
 }
 
 static void close_session(apl_lock_token_t *token, apl_session_t *s,
@@ -43,23 +55,26 @@ static void close_session(apl_lock_token_t *token, apl_session_t *s,
     apl_process_t *p =
         s->state == APL_SESSION_OPEN ? apl_session_process(token, s) : NULL;
     apl_group_t *g = apl_session_group(token, s);
-    int served = how <= RECLAIMED;
+    int responded = s->state == APL_SESSION_OPEN && how <= LAST;
 
     if (g && has_taken_time(s, how))
         count_time(token, s, g);
     if (p) {
         apl_process_touch(token, p);
-        p->processed += (uint64_t)served;
+        p->processed += how <= UNANSWERED;
+        if (responded)
+            p->responded = 1;
         APL_CRASH_POINT("close_counted");
     }
     apl_session_free(token, s);
+    if (g && responded && (g->young != 0 || (p && p->trial)))
+        end_row(token, g);
     if (!p || !g)
         return;
-    if (served)
-        g->young = 0;
     apl_process_close(token, p);
-    if (p->state == APL_PROCESS_LIVE && how == REFUSED) {
+    if (p->state == APL_PROCESS_LIVE && (how == REFUSED || how == LAST)) {
         token->pool->header->counters.refused++;
+        apl_backoff_note_end(token, g, p);
         apl_process_leave(token, p, APL_EVENT_REFUSED);
     }
     else
@@ -139,6 +154,17 @@ void apl_checkin_abandon(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 void apl_checkin_refused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
 {
     end_session(pool, ref, now, REFUSED);
+}
+
+void apl_checkin_last(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)
+{
+    end_session(pool, ref, now, LAST);
+}
+
+void apl_checkin_unanswered(apl_pool_t *pool, apl_session_ref_t *ref,
+                            int64_t now)
+{
+    end_session(pool, ref, now, UNANSWERED);
 }
 
 void apl_checkin_unused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now)

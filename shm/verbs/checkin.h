@@ -34,9 +34,21 @@ void apl_checkin_abandon(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);
  * The process is dead or dying: it refused the connection, or broke it and
  * apl_alive_ending() says so. Detach it. The session ends and does not count
  * as a request of the process. Its time counts if the process was killed
- * because of a request. The caller then asks again with apl_checkout().
+ * because of a request. This may be an early end (backoff.h). The caller then
+ * asks again with apl_checkout().
  */
 void apl_checkin_refused(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);
+
+/** As apl_checkin(), but the process is ending: detach it. */
+void apl_checkin_last(apl_pool_t *pool, apl_session_ref_t *ref, int64_t now);
+
+/**
+ * As apl_checkin(), but the process has closed the connection without a
+ * complete response. It may be about to end, so the request does not show that
+ * its start was a success (backoff.h).
+ */
+void apl_checkin_unanswered(apl_pool_t *pool, apl_session_ref_t *ref,
+                            int64_t now);
 
 /* ---- for the other verbs of shm/ ---- */
 

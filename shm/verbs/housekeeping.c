@@ -12,6 +12,7 @@
 #include "shm/slots/process.h"
 #include "shm/slots/queue.h"
 #include "shm/policy/retire.h"
+#include "shm/policy/backoff.h"
 #include "shm/policy/capacity.h"
 #include "shm/format/slot.h"
 #include "shm/verbs/supervise.h"
@@ -73,6 +74,7 @@ static void trim(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
 
 static void tend_group(apl_lock_token_t *token, apl_group_t *g, int64_t *next)
 {
+    apl_backoff_check(token, g);
     trim(token, g, next);
     apl_retire_closed(token, g);
     apl_capacity_keep_minimum(token, g);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "shm/format/list.h"
+#include "shm/policy/backoff.h"
 #include "shm/policy/capacity.h"
 #include "shm/slots/group.h"
 #include "shm/slots/process.h"
@@ -80,6 +81,7 @@ apr_status_t apl_reconcile_adopt(apl_pool_t *pool, uint64_t id,
     p->birth = ++pool->header->ticket;
     /* A live process may run any code that the app ever had. */
     p->revision = live ? 0 : g->revision;
+    p->responded = live != 0; /* its start was a success */
     claim_sessions(&token, p);
     APL_CRASH_POINT("adopt_filled");
     p->state = live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING;
@@ -108,8 +110,20 @@ APL_UNLOCKED apr_status_t apl_reconcile_condition(const apl_pool_t *pool,
     condition->replaces = g && g->outdated > 0 && p->replaces;
     condition->waiting = g ? g->waiting : 0;
     condition->processed = p->processed;
+    condition->responded = p->responded;
     return condition->state == APL_PROCESS_FREE || p->id != id ? APL_ESTALE
                                                                : APR_SUCCESS;
+}
+
+APL_UNLOCKED int apl_reconcile_ends_early(const apl_pool_t *pool, uint64_t id,
+                                          int64_t now)
+{
+    const apl_process_t *p = apl_process_at(pool, (uint32_t)(id & 0xffff));
+    const apl_group_t *g = p ? apl_group_at(pool, p->group) : NULL;
+
+    return g && p->id == id &&
+           (p->state == APL_PROCESS_LIVE ? apl_backoff_ends_early(g, p, now)
+                                         : apl_backoff_has_counted(g, p));
 }
 
 APL_UNLOCKED int apl_reconcile_matches(const apl_pool_t *pool, uint64_t id,

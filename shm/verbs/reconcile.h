@@ -39,6 +39,7 @@ typedef struct {
                          * and its group has outdated processes */
     uint32_t waiting;   /**< requests that wait for a process of its group */
     uint64_t processed;
+    uint32_t responded; /**< 1: to a request */
 } apl_condition_t;
 
 /**
@@ -48,6 +49,13 @@ typedef struct {
  */
 apr_status_t apl_reconcile_condition(const apl_pool_t *pool, uint64_t id,
                                      apl_condition_t *condition);
+
+/**
+ * The process has ended by itself, or is about to. Is that a failed start to
+ * the pool (shm/policy/backoff.h)? Reads without the lock: a response at this
+ * moment may make it none.
+ */
+int apl_reconcile_ends_early(const apl_pool_t *pool, uint64_t id, int64_t now);
 
 /**
  * Does the slot say the truth about this process? Reads without the lock.

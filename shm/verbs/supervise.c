@@ -77,17 +77,17 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
 
     if (rv != APR_SUCCESS)
         return rv;
-    apl_process_live(&token, p);
-    APL_CRASH_POINT("ready_live");
-    pool->header->counters.spawned++;
-    apl_event_note(&token, APL_EVENT_READY, apl_process_group(&token, p), p);
     g = apl_process_group(&token, p);
     if (!g) {
         apl_leave(&token);
         return APL_EDAMAGED;
     }
-    g->failures = 0;
-    g->error[0] = 0; /* error_id stays: failed requests still read it */
+    p->trial = p->replaces && g->young > 0 && g->outdated == 0;
+    apl_process_live(&token, p);
+    APL_CRASH_POINT("ready_live");
+    pool->header->counters.spawned++;
+    apl_event_note(&token, APL_EVENT_READY, g, p);
+    apl_backoff_note_ready(&token, g);
     g->n_spawned++;
     if (p->replaces && !apl_retire_replaced(&token, g, p))
         apl_capacity_end_excess(&token, g);
@@ -98,36 +98,28 @@ apr_status_t apl_supervise_ready(apl_pool_t *pool, uint64_t id, int64_t now)
     return APR_SUCCESS;
 }
 
-/* Where a template forks processes, several starts may fail for one reason. One
- * that began before the last failure says nothing new of the app. A child of
- * httpd may have written a time that is still to come. */
-static int is_counted(const apl_lock_token_t *token, const apl_group_t *g,
-                      const apl_process_t *p)
+/* No process of the group will come, so its waiters need not wait. Few can be
+ * woken at a time. @return 0: the lock is lost */
+static int fail_waiters(apl_lock_token_t *token, apl_group_t *g,
+                        apr_status_t why)
 {
-    return g->failures == 0 || p->started > g->failed_at ||
-           g->failed_at > token->now;
-}
+    apl_pool_t *pool = token->pool;
+    uint32_t rounds = pool->n.sessions / APL_WAKES_MAX + 1;
+    int64_t now = token->now;
 
-static void back_off(apl_lock_token_t *token, apl_group_t *g, uint64_t error_id,
-                     const char *text)
-{
-    uint32_t n = g->failures > g->young ? g->failures : g->young;
-    int64_t wait = n < 6 ? 1 << n : APL_BACKOFF_MAX;
-
-    g->failed_at = token->now;
-    g->retry_at = token->now + wait * 1000000;
-    g->error_id = error_id;
-    snprintf(g->error, sizeof g->error, "%s", text);
-    APL_CRASH_POINT("back_off_until");
-    g->failures++;
-    g->n_failed++;
+    while (g->size + g->spawning == 0 && rounds-- > 0 &&
+           apl_queue_fail(token, g, why)) {
+        apl_leave(token);
+        if (apl_enter_patiently(token, pool, now) != APR_SUCCESS)
+            return 0;
+    }
+    return 1;
 }
 
 apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
                                   uint64_t error_id, const char *text,
                                   int64_t now)
 {
-    uint32_t rounds = pool->n.sessions / APL_WAKES_MAX + 1;
     apl_process_t *p;
     apl_group_t *g;
     apl_lock_token_t token;
@@ -140,15 +132,11 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
     pool->header->counters.failed++;
     apl_event_note(&token, APL_EVENT_START_FAILED, g, p);
     apl_event_explain(&token, text, error_id);
-    if (g && is_counted(&token, g, p))
-        back_off(&token, g, error_id, text);
+    if (g)
+        apl_backoff_fail(&token, g, p, error_id, text);
     apl_process_free(&token, p);
-    while (g && g->size + g->spawning == 0 && rounds-- > 0 &&
-           apl_queue_fail(&token, g, ran ? APL_ESTART : APL_EREFUSED)) {
-        apl_leave(&token);
-        if (apl_enter_patiently(&token, pool, now) != APR_SUCCESS)
-            return APR_SUCCESS;
-    }
+    if (g && !fail_waiters(&token, g, ran ? APL_ESTART : APL_EREFUSED))
+        return APR_SUCCESS;
     apl_capacity_assign(&token);
     apl_leave(&token);
     return APR_SUCCESS;
@@ -170,31 +158,24 @@ static void refill_and_leave(apl_lock_token_t *token, apl_group_t *group)
     apl_leave(token);
 }
 
-/* Did the process die at once, without serving a request? It would be started
- * again and again, so that counts as a failed start. */
-static int died_young(const apl_process_t *p, int64_t now)
+/* A process that ends by itself is not counted twice: a child of httpd may have
+ * noticed the end first, or the process may have announced it. */
+static int note_end(apl_lock_token_t *token, apl_group_t *g,
+                    const apl_process_t *p)
 {
-    return p->processed == 0 && p->sessions == 0 &&
-           apl_since(now, p->ready_at) < APL_YOUNG;
+    return g && p->state == APL_PROCESS_LIVE &&
+           apl_backoff_note_end(token, g, p);
 }
 
-/* The process ended without being asked to. Count that, and a death at once as
- * a failed start. */
+/* The process ended without being asked to. @param fails 1: its start fails */
 static void note_death(apl_lock_token_t *token, apl_group_t *g,
-                       apl_process_t *p, const char *reason)
+                       const apl_process_t *p, const char *reason, int fails)
 {
-    uint32_t live = p->state == APL_PROCESS_LIVE;
-    int young = live && g && died_young(p, token->now);
-
     token->pool->header->counters.died++;
     apl_event_note(token, APL_EVENT_DIED, g, p);
-    apl_event_explain(token, reason, young ? p->id : 0);
+    apl_event_explain(token, reason, fails ? p->id : 0);
     if (g)
         g->n_died++;
-    if (young && is_counted(token, g, p)) {
-        back_off(token, g, p->id, "it ended as soon as it was ready");
-        g->young++;
-    }
 }
 
 apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
@@ -205,6 +186,7 @@ apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)
 apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
                                 const char *reason, int64_t now)
 {
+    int fails;
     apl_process_t *p;
     apl_group_t *g;
     apl_lock_token_t token;
@@ -214,11 +196,13 @@ apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
     if (rv != APR_SUCCESS)
         return rv;
     g = apl_process_group(&token, p);
-    /* A child of httpd may have noticed it first. */
+    fails = note_end(&token, g, p) || (g && apl_backoff_has_counted(g, p));
     if (p->state == APL_PROCESS_LIVE || p->reason == APL_EVENT_REFUSED)
-        note_death(&token, g, p, reason);
+        note_death(&token, g, p, reason, fails);
     apl_session_free_abandoned(&token, p);
     apl_process_free(&token, p);
+    if (fails && !fail_waiters(&token, g, APL_ESTART))
+        return APR_SUCCESS;
     refill_and_leave(&token, g);
     return APR_SUCCESS;
 }
@@ -235,6 +219,8 @@ apr_status_t apl_supervise_detach(apl_pool_t *pool, uint64_t id,
     if (rv != APR_SUCCESS)
         return rv;
     g = apl_process_group(&token, p);
+    if (reason == APL_EVENT_EXITED)
+        note_end(&token, g, p);
     apl_process_leave(&token, p, reason);
     refill_and_leave(&token, g);
     return APR_SUCCESS;

@@ -20,12 +20,7 @@
 #define APPPOOL_SHM_VERBS_SUPERVISE_H
 
 #include "shm/format/pool.h"
-
-#define APL_BACKOFF_MAX 60 /* s between two starts, after failed ones */
-
-/* us. A process that dies earlier and has served nothing has failed to start.
- */
-#define APL_YOUNG       1000000
+#include "shm/policy/backoff.h"
 
 /** The order to start a process. */
 typedef struct {
@@ -67,7 +62,9 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
                                   int64_t now);
 
 /** The process does not exist any more, whatever its state was. A LIVE one died
- * without being asked to; its open sessions end with their requests. */
+ * without being asked to; its open sessions end with their requests. If that is
+ * a failed start (backoff.h), and the group has no other process and no start,
+ * its waiters get APL_ESTART. */
 apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now);
 
 /** The same, when the cause is known. @param reason in a few words, for the

@@ -81,14 +81,15 @@ static void kill_late(spawner_t *s, process_t *p)
 static void log_end(spawner_t *s, const process_t *p)
 {
     char cause[EXIT_CAUSE_MAX], text[EXIT_CAUSE_MAX + 64], id[48] = "";
-    int asked =
-        p->phase != PHASE_LIVE || p->is.stops_itself || p->stuck.reported;
+    int early = phase_ended_early(s, p);
+    int asked = !early && (p->phase != PHASE_LIVE || p->is.stops_itself ||
+                           p->stuck.reported);
     int clean =
         p->end.cause.si_pid == 0 ||
         (p->end.cause.si_code == CLD_EXITED && p->end.cause.si_status == 0);
 
     exit_cause_text(&p->end.cause, cause);
-    if (phase_ended_early(s, p)) {
+    if (early) {
         snprintf(id, sizeof id, " (error id " CONTRACT_ID_FMT ")", p->is.id);
         snprintf(text, sizeof text, "it ended with %s as soon as it was ready",
                  cause);

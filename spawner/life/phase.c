@@ -65,20 +65,16 @@ void phase_ready(spawner_t *s, process_t *p)
 
 int phase_ended_early(const spawner_t *s, const process_t *p)
 {
-    apl_condition_t is;
-
-    return p->phase == PHASE_LIVE && !p->is.stops_itself &&
-           s->now - p->live_since < APL_YOUNG &&
-           apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
-           is.state == APL_PROCESS_LIVE && is.processed + is.sessions == 0;
+    return p->phase == PHASE_LIVE &&
+           apl_reconcile_ends_early(&s->shm, p->is.id, s->now);
 }
 
-static int has_served(const spawner_t *s, const process_t *p)
+static int has_responded(const spawner_t *s, const process_t *p)
 {
     apl_condition_t is;
 
     return apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
-           is.processed > 0;
+           is.responded;
 }
 
 void phase_check_start(spawner_t *s, process_t *p)
@@ -87,7 +83,7 @@ void phase_check_start(spawner_t *s, process_t *p)
 
     if (p->phase != PHASE_LIVE)
         return;
-    if (!p->has_stayed && (grown || has_served(s, p))) {
+    if (!p->has_stayed && (grown || has_responded(s, p))) {
         p->has_stayed = 1;
         start_failure_forget(s, p);
     }

@@ -6,9 +6,9 @@
  *        start failed, it is ready, its start was a success, it has to stop.
  *        life.h has the changes that come with time or with its death.
  *
- * A start is a success when the process has served a request, or has been
+ * A start is a success when the process has responded to a request, or has been
  * ready for a second. Without this rule, a process that ends as soon as it is
- * ready would be a success each time.
+ * ready would be a success each time. shm/policy/backoff.h has the whole rule.
  *
  * Crash:  phase and deadline are in the registry before a signal is sent; the
  *         next spawner continues. The start of a process that was ready before
@@ -32,8 +32,8 @@ void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
 /** It accepts connections. */
 void phase_ready(spawner_t *s, process_t *p);
 
-/** It is dead: did it end by itself as soon as it was ready? To the pool, that
- * is a failed start. */
+/** It is dead or refuses connections: is that a failed start to the pool,
+ * because it ended by itself as soon as it was ready? */
 int phase_ended_early(const spawner_t *s, const process_t *p);
 
 /** If its start is a success by now, forget the failed starts of its app, and

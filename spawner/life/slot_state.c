@@ -6,6 +6,7 @@
 #include "shm/verbs/reconcile.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/view/report_statistics.h"
+#include "spawner/alert/start_failure.h"
 #include "spawner/life/abandoned.h"
 #include "spawner/life/connection_cut.h"
 #include "spawner/upkeep/apply_table.h"
@@ -53,6 +54,19 @@ static void limit_retirement(spawner_t *s, process_t *p)
         p->slot.retire_until = s->now + CLOSE_PAUSE;
     }
     state_wake(s, p->slot.retire_until);
+}
+
+/* It refused a connection, and lives. To the pool, its start may have failed. */
+static void report_refusal(spawner_t *s, const process_t *p)
+{
+    if (!phase_ended_early(s, p))
+        return;
+    app_log(p, LOG_ERROR,
+            "refused a connection as soon as it was ready (error "
+            "id " CONTRACT_ID_FMT ")",
+            p->is.id);
+    start_failure_keep(s, p, START_STEP_STAY, p->is.id,
+                       "it refused a connection as soon as it was ready");
 }
 
 /* Note the signal for its requests, so that they do not have to wait for its
@@ -110,5 +124,7 @@ void slot_state_apply(spawner_t *s, process_t *p)
         if (s->now < p->deadline)
             return;
     }
+    if (is.reason == APL_EVENT_REFUSED)
+        report_refusal(s, p);
     phase_stop(s, p, apl_report_event(is.reason));
 }

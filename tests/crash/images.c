@@ -80,9 +80,11 @@ static char *outcome(const apl_pool_t *pool)
         const apl_process_t *p = &pool->processes[i];
 
         if (p->state != APL_PROCESS_FREE)
-            n += (size_t)snprintf(text + n, size - n, "p%u:%u,%u,%u,%u,%x ", i,
-                                  p->state, p->sessions, p->abandoned,
-                                  p->replaces, (uint32_t)p->connection);
+            n += (size_t)snprintf(text + n, size - n, "p%u:%u,%u,%u,%u,%u,%x ",
+                                  i, p->state, p->sessions, p->abandoned,
+                                  p->replaces,
+                                  p->state == APL_PROCESS_LIVE && p->trial,
+                                  (uint32_t)p->connection);
     }
     for (i = 1; i < pool->n.sessions; i++) {
         const apl_session_t *s = &pool->sessions[i];

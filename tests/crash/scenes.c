@@ -87,6 +87,26 @@ static void failed(stage_t *g)
     apl_supervise_failed(&g->pool, g->ids[0], 1, 1, "no", SCENE_NOW + 9);
 }
 
+static void last(stage_t *g)
+{
+    apl_checkin_last(&g->pool, &g->holds[0], SCENE_NOW + 9);
+}
+
+static void unanswered(stage_t *g)
+{
+    apl_checkin_unanswered(&g->pool, &g->holds[0], SCENE_NOW + 9);
+}
+
+static void gone_early(stage_t *g)
+{
+    apl_supervise_gone(&g->pool, g->ids[0], SCENE_NOW + 9);
+}
+
+static void exited(stage_t *g)
+{
+    apl_supervise_detach(&g->pool, g->ids[0], APL_EVENT_EXITED, SCENE_NOW + 9);
+}
+
 static void gone(stage_t *g)
 {
     apl_supervise_gone(&g->pool, g->ids[0], SCENE_NOW + 5000000);
@@ -268,6 +288,11 @@ const scene_t scenes[] = {
     {"checkin: of a process that leaves", stage_of_two_children, checkin, 0},
     {"checkin: a waiter gives up", stage_full_and_waiting, cancel, 0},
     {"refused", stage_full_and_waiting, refused, 1},
+    {"refused: early, once more", stage_ended_early, refused, 1},
+    {"checkin: and the process ends", stage_full_and_waiting, last, 1},
+    {"checkin: without a response", stage_full_and_waiting, unanswered, 0},
+    {"checkin: after an early end", stage_ended_early, checkin, 1},
+    {"checkin: a trial is over", stage_on_trial, checkin, 1},
     {"take an order", stage_ordered, supervise_take, 0},
     {"born", stage_booting, born, 1},
     {"ready", stage_booting, ready, 0},
@@ -275,6 +300,11 @@ const scene_t scenes[] = {
     {"start failed", stage_booting, failed, 1},
     {"gone: a live one", stage_full_and_waiting, gone, 1},
     {"gone: one that left", stage_leaving, gone, 0},
+    {"gone: early, once more", stage_ended_early, gone_early, 1},
+    {"gone: one on trial", stage_on_trial, gone_early, 1},
+    {"ready: on trial", stage_try_boots, ready, 0},
+    {"exited: early, once more", stage_ended_early, exited, 1},
+    {"tick: a trial is over", stage_on_trial, tick, 1},
     {"drained", stage_leaving, drained, 0},
     {"detach", stage_full_and_waiting, detach, 1},
     {"restart: all at once", stage_full_and_waiting, restart, 1},

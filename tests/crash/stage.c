@@ -64,8 +64,7 @@ uint64_t stage_take(stage_t *g, int i)
     return g->ids[i] = order.id;
 }
 
-/* Process i of an app, with a request that has it. */
-static void busy(stage_t *g, int i, int app)
+void stage_busy(stage_t *g, int i, int app)
 {
     if (stage_ask(g, i, app) == APL_EWAIT)
         apl_supervise_ready(&g->pool, stage_take(g, i), SCENE_NOW);
@@ -86,15 +85,15 @@ void stage_nothing(stage_t *g)
 
 void stage_one_idle(stage_t *g)
 {
-    busy(g, 0, 0);
+    stage_busy(g, 0, 0);
     idle(g, 0);
 }
 
 /* Slots that were used. One of them still has an open request. */
 void stage_two_died(stage_t *g)
 {
-    busy(g, 0, 0);
-    busy(g, 1, 0);
+    stage_busy(g, 0, 0);
+    stage_busy(g, 1, 0);
     idle(g, 0);
     apl_supervise_gone(&g->pool, g->ids[0], SCENE_NOW + 5000000);
     apl_supervise_gone(&g->pool, g->ids[1], SCENE_NOW + 5000000);
@@ -102,12 +101,12 @@ void stage_two_died(stage_t *g)
 
 void stage_one_busy(stage_t *g)
 {
-    busy(g, 0, 0);
+    stage_busy(g, 0, 0);
 }
 
 void stage_one_linked(stage_t *g)
 {
-    busy(g, 0, 0);
+    stage_busy(g, 0, 0);
     apl_checkout_set_long_lived(&g->pool, &g->holds[0],
                                 APL_LONG_LIVED_CONNECTION);
 }
@@ -117,7 +116,7 @@ void stage_full_and_waiting(stage_t *g)
     int i;
 
     for (i = 0; i < 4; i++)
-        busy(g, i, i / 2);
+        stage_busy(g, i, i / 2);
     stage_ask(g, 4, 0);
     stage_ask(g, 5, 2);
     stage_ask(g, 6, 1);
@@ -138,7 +137,7 @@ void stage_full_with_idle(stage_t *g)
     int i;
 
     for (i = 0; i < 4; i++)
-        busy(g, i, i / 2);
+        stage_busy(g, i, i / 2);
     idle(g, 1);
     idle(g, 3);
 }
@@ -146,7 +145,7 @@ void stage_full_with_idle(stage_t *g)
 void stage_due_to_retire(stage_t *g)
 {
     g->apps[0].options.max_requests = 1;
-    busy(g, 0, 0);
+    stage_busy(g, 0, 0);
     stage_ask(g, 1, 0);
     stage_ask(g, 2, 0);
 }
@@ -155,7 +154,7 @@ void stage_due_to_retire(stage_t *g)
 void stage_due_to_be_replaced(stage_t *g)
 {
     g->apps[0].options.max_requests = 10;
-    busy(g, 0, 0);
+    stage_busy(g, 0, 0);
     g->pool.processes[1].processed = 8;
 }
 
@@ -173,8 +172,8 @@ void stage_shared(stage_t *g)
 
     g->apps[0].options.concurrency = 3;
     for (i = 0; i < 3; i++)
-        busy(g, i, 0);
-    busy(g, 3, 0);
+        stage_busy(g, i, 0);
+    stage_busy(g, 3, 0);
     stage_ask(g, 4, 0);
 }
 
@@ -192,15 +191,15 @@ void stage_booting(stage_t *g)
 
 void stage_leaving(stage_t *g)
 {
-    busy(g, 0, 0);
-    busy(g, 1, 0);
+    stage_busy(g, 0, 0);
+    stage_busy(g, 1, 0);
     apl_supervise_detach(&g->pool, g->ids[0], APL_EVENT_DETACHED, SCENE_NOW);
     idle(g, 0);
 }
 
 void stage_leaving_slowly(stage_t *g)
 {
-    busy(g, 0, 0);
+    stage_busy(g, 0, 0);
     apl_supervise_detach(&g->pool, g->ids[0], APL_EVENT_DETACHED, SCENE_NOW);
 }
 
@@ -244,9 +243,9 @@ void stage_one_above(stage_t *g)
     o->spawn_if_under = 1;
     o->hung_extra = 1;
     for (i = 1; i < 5; i++)
-        busy(g, i, i / 3);
+        stage_busy(g, i, i / 3);
     apl_timeouts_find(&g->pool, SCENE_NOW + 5000000, &overdue, 1);
-    busy(g, 0, 0);
+    stage_busy(g, 0, 0);
     idle(g, 0);
 }
 
@@ -261,16 +260,16 @@ void stage_abandoned(stage_t *g)
     int i;
 
     for (i = 0; i < 4; i++)
-        busy(g, i, i / 2);
+        stage_busy(g, i, i / 2);
     stage_ask(g, 4, 0);
     apl_checkin_abandon(&g->pool, &g->holds[0], SCENE_NOW);
 }
 
 void stage_of_two_children(stage_t *g)
 {
-    busy(g, 0, 0);
+    stage_busy(g, 0, 0);
     g->pool.self = 2;
-    busy(g, 1, 0);
+    stage_busy(g, 1, 0);
     g->apps[0].options.max_instances = 2;
     g->apps[0].options.config = 2;
     stage_ask(g, 2, 0);
@@ -280,8 +279,8 @@ void stage_of_two_children(stage_t *g)
 
 void stage_about_to_restart(stage_t *g)
 {
-    busy(g, 0, 0);
-    busy(g, 1, 0);
+    stage_busy(g, 0, 0);
+    stage_busy(g, 1, 0);
     idle(g, 1);
     g->pool.groups[1].stamp_seq = 1;
     memset(&g->look, 0, sizeof g->look);
@@ -352,7 +351,7 @@ void stage_park(stage_t *g, int64_t now)
  * taken the connection yet. */
 void stage_parked(stage_t *g)
 {
-    busy(g, 0, 0);
+    stage_busy(g, 0, 0);
     stage_park(g, SCENE_NOW);
     g->pool.processes[1].connection_child.pid++;
     idle(g, 0);

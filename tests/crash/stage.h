@@ -39,6 +39,9 @@ void stage_reset(stage_t *g);
 /** Ask for a process of an app; the hold to use. */
 apr_status_t stage_ask(stage_t *g, int hold, int app);
 
+/** Process i of an app, with a request that has it. */
+void stage_busy(stage_t *g, int i, int app);
+
 /** Take an order as the spawner does. @return the process's id, which is also
  * kept in ids[i] */
 uint64_t stage_take(stage_t *g, int i);
@@ -51,6 +54,9 @@ void stage_nothing(stage_t *g);
 void stage_one_idle(stage_t *g);
 void stage_two_died(stage_t *g);
 void stage_one_busy(stage_t *g);
+void stage_ended_early(stage_t *g);
+void stage_try_boots(stage_t *g);
+void stage_on_trial(stage_t *g);
 void stage_one_linked(stage_t *g);
 void stage_full_and_waiting(stage_t *g);
 void stage_full_and_forking(stage_t *g);

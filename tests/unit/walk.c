@@ -69,15 +69,15 @@ static int shrink(step_t *steps, int n)
 /* How often a step is drawn. Each walk has a mood: it multiplies frequent
  * steps by one to three, and rare ones by none to two. */
 static const unsigned often[KINDS] = {
-    [ASK] = 40,     [LOOK] = 4,    [POLL] = 10,      [GIVE_UP] = 2,
-    [CLOSE] = 40,   [REFUSE] = 2,  [JOIN] = 2,       [LATE] = 2,
-    [TAKE] = 30,    [READY] = 40,  [FAIL] = 2,       [GONE] = 2,
-    [REAP] = 10,    [DETACH] = 2,  [OUTDATE] = 2,    [ADOPT] = 2,
-    [RESTART] = 3,  [TICK] = 10,   [LIMIT] = 2,      [CONFIGURE] = 2,
-    [REMOVE] = 1,   [TEAR] = 2,    [OWNER_DIES] = 1, [ROLL] = 2,
-    [CLOCK] = 10,   [KILL] = 3,    [UNKILLABLE] = 1, [LONG_LIVED] = 1,
-    [DRAIN] = 2,    [ABANDON] = 8, [ENDED] = 6,      [START] = 3,
-    [TEMPLATE] = 6,
+    [ASK] = 40,       [LOOK] = 4,       [POLL] = 10,    [GIVE_UP] = 2,
+    [CLOSE] = 40,     [REFUSE] = 2,     [JOIN] = 2,     [LATE] = 2,
+    [LAST] = 1,       [UNANSWERED] = 1, [TAKE] = 30,    [READY] = 40,
+    [FAIL] = 2,       [GONE] = 2,       [REAP] = 10,    [DETACH] = 2,
+    [OUTDATE] = 2,    [ADOPT] = 2,      [RESTART] = 3,  [TICK] = 10,
+    [LIMIT] = 2,      [CONFIGURE] = 2,  [REMOVE] = 1,   [TEAR] = 2,
+    [OWNER_DIES] = 1, [ROLL] = 2,       [CLOCK] = 10,   [KILL] = 3,
+    [UNKILLABLE] = 1, [LONG_LIVED] = 1, [DRAIN] = 2,    [ABANDON] = 8,
+    [ENDED] = 6,      [START] = 3,      [TEMPLATE] = 6,
 };
 
 static void draw(step_t *steps, int n, long seed)

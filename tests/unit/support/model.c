@@ -123,23 +123,31 @@ static void end(model_t *m, int session, m_end_t how)
 {
     m_session_t *s = &m->sessions[session];
     int process = model_process_of(m, s);
+    int responded = s->state == S_OPEN && how <= M_LAST;
     m_process_t *p;
 
     s->state = S_FREE;
+    if (responded && process >= 0)
+        m->processes[process].responded = 1;
+    if (responded && (m->groups[s->group].young > 0 ||
+                      (process >= 0 && m->processes[process].trial))) {
+        model_end_row(m, s->group);
+        model_share(m, s->group);
+    }
     if (process < 0)
         return;
     p = &m->processes[process];
-    p->processed += how == M_CLOSE;
-    if (how == M_CLOSE)
-        m->groups[s->group].young = 0;
+    p->processed += how != M_REFUSED;
     model_touch(m, p);
     p->sessions--;
     if (p->sessions == 0) {
         p->idle_since = ++m->clock;
         model_hang(m, process, 0);
     }
-    if (p->state == M_LIVE && how == M_REFUSED)
+    if (p->state == M_LIVE && (how == M_REFUSED || how == M_LAST)) {
+        model_early_end(m, process);
         model_move(m, process, M_LEAVING);
+    }
     else
         model_retire(m, process);
     model_share(m, s->group);

@@ -33,6 +33,7 @@ typedef struct {
     uint64_t birth, enlisted, idle_since; /* ticks of the model's own counter */
     unsigned revision;                    /* 0: outdated in any case */
     int replaces, hung, killed, unkillable;
+    int responded, trial;
     unsigned made_for; /* requests at a time; 0: no limit */
 } m_process_t;
 
@@ -62,10 +63,11 @@ typedef struct {
     int retired, drained;
     int used; /* its minimum is kept */
     unsigned failures;
-    int64_t retry_at, failed_at;
-    int forks;      /* a template of its code is ready */
-    uint64_t turn;  /* when it took its turn; 0: it has none */
-    uint64_t above; /* the same, for the place above the limit */
+    int64_t retry_at, failed_at, young_at;
+    uint64_t blamed; /* the id of the last failure */
+    int forks;       /* a template of its code is ready */
+    uint64_t turn;   /* when it took its turn; 0: it has none */
+    uint64_t above;  /* the same, for the place above the limit */
     unsigned revision, young;
     int looked; /* a child has seen this: */
     m_look_t seen;
@@ -110,7 +112,7 @@ apr_status_t model_checkout(model_t *m, int session, int group, unsigned slot,
                             const apl_options_t *options, const m_look_t *look);
 apr_status_t model_poll(model_t *m, int session);
 
-typedef enum { M_CLOSE, M_REFUSED } m_end_t;
+typedef enum { M_CLOSE, M_LAST, M_UNANSWERED, M_REFUSED } m_end_t;
 void model_end(model_t *m, int session, m_end_t how);
 /** As apl_checkin_abandon(). @return 0: it was closed */
 int model_abandon(model_t *m, int session);

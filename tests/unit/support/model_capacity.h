@@ -29,6 +29,26 @@ int model_is_short(const model_t *m, int group);
 int model_may_start(const model_t *m, int group);
 int model_may_grow(const model_t *m, int group);
 
+/** As apl_group_fails() and apl_young_is(). */
+int model_fails(const model_t *m, int group);
+int model_young(const model_t *m, int process);
+
+/** A start failed: the group waits. @param id that the error has */
+void model_back_off(model_t *m, int group, uint64_t id);
+
+/** As of backoff.h: a start is a success; a live process ends by itself. */
+void model_end_row(model_t *m, int group);
+void model_early_end(model_t *m, int process);
+
+/** The failures that are early ends. */
+unsigned model_early(const model_t *m, int group);
+
+/** Was the start of this process ordered after the last early end? */
+int model_later(const model_t *m, int process);
+
+/** Is the last failure the early end of this process? */
+int model_is_blamed(const model_t *m, int process);
+
 /** Are there too many unkillable processes? */
 int model_too_many_unkillable(const model_t *m, int group);
 

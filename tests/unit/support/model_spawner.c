@@ -65,9 +65,11 @@ void model_ready(model_t *m, int process)
 {
     m_process_t *p = &m->processes[process];
 
+    p->trial = p->replaces && m->groups[p->group].young > 0 &&
+               model_sums(m, p->group).outdated == 0;
     model_move(m, process, M_LIVE);
     p->ready_at = m->now;
-    m->groups[p->group].failures = 0;
+    m->groups[p->group].failures = model_early(m, p->group);
     if (p->replaces && !replaced(m, process))
         model_return(m, p->group);
     keep_minimum(m, p->group);
@@ -82,27 +84,23 @@ static int is_late(const m_group_t *g, const m_process_t *p)
     return g->failures > 0 && p->started <= g->failed_at;
 }
 
-static void back_off(model_t *m, m_group_t *g)
+static void fail_waiters(model_t *m, int group)
 {
-    static const int wait[] = {1, 2, 4, 8, 16, 32, 60};
+    int s;
 
-    unsigned n = g->failures > g->young ? g->failures : g->young;
-
-    g->failed_at = m->now;
-    g->retry_at = m->now + wait[n < 6 ? n : 6] * MODEL_SECOND;
-    g->failures++;
+    while (model_size(m, group) + model_spawning(m, group) == 0 &&
+           (s = model_head(m, group)) >= 0)
+        model_fail(m, s, APL_ESTART);
 }
 
 void model_failed(model_t *m, int process)
 {
-    int group = m->processes[process].group, s;
+    int group = m->processes[process].group;
 
     m->processes[process].state = M_FREE;
     if (!is_late(&m->groups[group], &m->processes[process]))
-        back_off(m, &m->groups[group]);
-    while (model_size(m, group) + model_spawning(m, group) == 0 &&
-           (s = model_head(m, group)) >= 0)
-        model_fail(m, s, APL_ESTART);
+        model_back_off(m, group, 1);
+    fail_waiters(m, group);
     model_settle(m);
 }
 
@@ -122,15 +120,15 @@ static void after_loss(model_t *m, int group)
 void model_gone(model_t *m, int process)
 {
     m_process_t *p = &m->processes[process];
+    int fails;
 
-    if (p->state == M_LIVE && p->processed == 0 && p->sessions == 0 &&
-        m->now - p->ready_at < MODEL_SECOND &&
-        !is_late(&m->groups[p->group], p)) {
-        back_off(m, &m->groups[p->group]);
-        m->groups[p->group].young++;
-    }
+    if (p->state == M_LIVE)
+        model_early_end(m, process);
+    fails = p->state >= M_LIVE && model_is_blamed(m, process);
     model_forget(m, process);
     model_move(m, process, M_FREE);
+    if (fails)
+        fail_waiters(m, p->group);
     after_loss(m, p->group);
     model_unlock(m);
 }
@@ -183,6 +181,7 @@ void model_adopt(model_t *m, int group, uint64_t id, unsigned made_for,
     if (live) {
         model_move(m, (int)(p - m->processes), M_LIVE);
         p->ready_at = m->now;
+        p->responded = 1;
     }
     model_share(m, group);
     model_unlock(m);
@@ -328,6 +327,24 @@ static int in_use(const model_t *m, int group)
     return n > 0;
 }
 
+/* Is a process old enough that was started after the last early end? */
+static void check_start(model_t *m, int group)
+{
+    const m_group_t *g = &m->groups[group];
+    int i;
+
+    for (i = 0; i < m->n_processes; i++) {
+        const m_process_t *p = &m->processes[i];
+
+        if (p->state == M_LIVE && p->group == group &&
+            m->now - p->ready_at >= MODEL_SECOND &&
+            (p->trial || (g->young > 0 && model_later(m, i)))) {
+            model_end_row(m, group);
+            return;
+        }
+    }
+}
+
 void model_tick(model_t *m)
 {
     int groups[MODEL_GROUPS], i, n = model_in_order(m, groups), spare = 0;
@@ -335,6 +352,7 @@ void model_tick(model_t *m)
     for (i = 0; i < n; i++) {
         int g = groups[i];
 
+        check_start(m, g);
         trim(m, g);
         if (m->groups[g].retired || m->groups[g].drained)
             wind_up(m, g);

@@ -33,8 +33,22 @@ static int may_start_more(const model_t *m, int group)
 {
     unsigned n = model_spawning(m, group), each = next_takes(m, group);
 
-    return m->groups[group].forks && m->groups[group].failures == 0 && n < 8 &&
+    return m->groups[group].forks && !model_fails(m, group) && n < 8 &&
            each != 0 && model_waiting(m, group) > n * each;
+}
+
+/* The last process that became live has not shown yet that it stays, after two
+ * that did not. */
+static int is_probing(const model_t *m, int group)
+{
+    int i, newest = -1;
+
+    for (i = 0; i < m->n_processes; i++)
+        if (m->processes[i].state == M_LIVE && m->processes[i].group == group &&
+            (newest < 0 ||
+             m->processes[i].enlisted > m->processes[newest].enlisted))
+            newest = i;
+    return m->groups[group].young > 1 && newest >= 0 && model_young(m, newest);
 }
 
 int model_may_start(const model_t *m, int group)
@@ -44,7 +58,7 @@ int model_may_start(const model_t *m, int group)
     return !g->retired && !g->drained &&
            (model_spawning(m, group) == 0 || may_start_more(m, group)) &&
            !model_too_many_unkillable(m, group) &&
-           (g->failures == 0 || m->now >= g->retry_at);
+           (g->failures == 0 || m->now >= g->retry_at) && !is_probing(m, group);
 }
 
 int model_may_grow(const model_t *m, int group)

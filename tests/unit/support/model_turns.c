@@ -18,8 +18,10 @@ static unsigned regular(const model_t *m)
     int i;
 
     for (i = 0; i < m->n_processes; i++)
-        n -= m->processes[i].replaces && (m->processes[i].state == M_WANTED ||
-                                          m->processes[i].state == M_STARTING);
+        n -= (m->processes[i].replaces &&
+              (m->processes[i].state == M_WANTED ||
+               m->processes[i].state == M_STARTING)) ||
+             (m->processes[i].trial && m->processes[i].state == M_LIVE);
     return n;
 }
 
@@ -92,7 +94,7 @@ typedef enum { ANY, WITH_A_PLACE, MAY_EVICT } fits_t;
 static int fits(const model_t *m, int group, fits_t how)
 {
     return how == ANY ||
-           (how == MAY_EVICT && m->groups[group].failures == 0 &&
+           (how == MAY_EVICT && !model_fails(m, group) &&
             model_spawning(m, group) == 0) ||
            (how == WITH_A_PLACE && has_place_for(m, group));
 }
@@ -118,7 +120,7 @@ static int next_turn(model_t *m, int unserved, fits_t how, int but)
         after = m->groups[first].turn;
         if (!wants_turn(m, first))
             m->groups[first].turn = 0;
-        else if (how == MAY_EVICT && m->groups[first].failures != 0) {
+        else if (how == MAY_EVICT && model_fails(m, first)) {
             m->groups[first].turn = 0;
             take_turn_above(m, first);
         }
@@ -249,7 +251,7 @@ static int may_replace(const model_t *m, int group)
 static int may_go_above(const model_t *m, int group)
 {
     return may_replace(m, group) ||
-           (m->groups[group].failures > 0 && model_unserved(m, group) &&
+           (model_fails(m, group) && model_unserved(m, group) &&
             wants_turn(m, group));
 }
 

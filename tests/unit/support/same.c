@@ -58,6 +58,12 @@ static int sums(walk_t *w)
         if (pg->drained != (uint32_t)w->m->groups[g].drained)
             return steps_differ(w, "is it drained", pg->drained,
                                 w->m->groups[g].drained);
+        if (pg->failures != w->m->groups[g].failures)
+            return steps_differ(w, "failed starts", pg->failures,
+                                w->m->groups[g].failures);
+        if (pg->young != w->m->groups[g].young)
+            return steps_differ(w, "early ends", pg->young,
+                                w->m->groups[g].young);
         for (i = 1; i <= h->top_process; i++) {
             const apl_process_t *p = &pool->processes[i];
 
@@ -107,6 +113,8 @@ static int processes(walk_t *w)
             return steps_differ(w, "its sessions", p->sessions, m->sessions);
         if (p->state == APL_PROCESS_LIVE && p->hung != (uint32_t)m->hung)
             return steps_differ(w, "is it hung", p->hung, m->hung);
+        if (p->state == APL_PROCESS_LIVE && p->trial != (uint32_t)m->trial)
+            return steps_differ(w, "is it on trial", p->trial, m->trial);
         if (p->unkillable != (uint32_t)m->unkillable)
             return steps_differ(w, "is it unkillable", p->unkillable,
                                 m->unkillable);
@@ -201,19 +209,31 @@ static unsigned swap_extra(unsigned *past, unsigned now)
     return most;
 }
 
-/* Above a limit it may only fall. An adopted process already existed. */
+static unsigned trials(const apl_pool_t *pool)
+{
+    uint32_t i;
+    unsigned n = 0;
+
+    for (i = 1; i <= pool->header->top_process; i++)
+        n += pool->processes[i].state == APL_PROCESS_LIVE &&
+             pool->processes[i].trial;
+    return n;
+}
+
+/* Above a limit it may only fall. The end of a trial is no start. An adopted process already existed. */
 static int limits(walk_t *w, kind_t kind)
 {
     const apl_header_t *h = w->s->pool.header;
     past_t *past = &w->past;
     unsigned all = h->count + h->spawning, regular = all - h->replacing;
     unsigned max = h->max + swap_extra(&past->credit, h->credit);
+    unsigned on_trial = trials(&w->s->pool);
     int g, ok = 1;
 
     if (all > max + 1 && all > past->all && kind != ADOPT)
         ok = broken(w, 11, "more than one above the limit");
-    if (regular > max && regular > past->regular && kind != ADOPT &&
-        kind != READY)
+    if (regular > max && regular + on_trial > past->regular + past->trials &&
+        kind != ADOPT && kind != READY)
         ok = broken(w, 11, "above the limit");
     for (g = 0; g < MODEL_GROUPS; g++) {
         const apl_group_t *pg = &w->s->pool.groups[steps_slot(w, g)];
@@ -228,6 +248,7 @@ static int limits(walk_t *w, kind_t kind)
     }
     past->all = all;
     past->regular = regular;
+    past->trials = on_trial;
     return ok;
 }
 

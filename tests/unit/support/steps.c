@@ -15,6 +15,8 @@ static const char *const words[KINDS] = {
     [GIVE_UP] = "give up",
     [CLOSE] = "close",
     [REFUSE] = "refuse",
+    [LAST] = "last",
+    [UNANSWERED] = "unanswered",
     [JOIN] = "join",
     [TAKE] = "take",
     [READY] = "ready",
@@ -213,18 +215,20 @@ static int step_poll(walk_t *w, unsigned n)
 
 static int step_end(walk_t *w, unsigned n, m_end_t how)
 {
+    static void (*const verbs[])(apl_pool_t *, apl_session_ref_t *, int64_t) = {
+        [M_CLOSE] = apl_checkin,
+        [M_LAST] = apl_checkin_last,
+        [M_UNANSWERED] = apl_checkin_unanswered,
+        [M_REFUSED] = apl_checkin_refused};
     int i = nth_hold(w, n);
 
     if (i < 0)
         return 1;
     /* Few leave while they wait. */
-    if (w->m->sessions[i].state != S_OPEN && (how == M_REFUSED || n / 64 % 8))
+    if (w->m->sessions[i].state != S_OPEN && (how != M_CLOSE || n / 64 % 8))
         return step_poll(w, n);
     steps_drop(w, i);
-    if (how == M_CLOSE)
-        apl_checkin(&w->s->pool, &w->holds[i].hold, w->s->now);
-    else
-        apl_checkin_refused(&w->s->pool, &w->holds[i].hold, w->s->now);
+    verbs[how](&w->s->pool, &w->holds[i].hold, w->s->now);
     model_end(w->m, i, how);
     return 1;
 }
@@ -282,6 +286,10 @@ static int do_step(walk_t *w, kind_t kind, unsigned n)
         return step_end(w, n, M_CLOSE);
     case REFUSE:
         return step_end(w, n, M_REFUSED);
+    case LAST:
+        return step_end(w, n, M_LAST);
+    case UNANSWERED:
+        return step_end(w, n, M_UNANSWERED);
     case LATE:
         return step_late(w);
     case JOIN:

@@ -25,6 +25,8 @@ typedef enum {
     GIVE_UP, /* the deadline of a wait has come */
     CLOSE,
     REFUSE,
+    LAST,
+    UNANSWERED,
     LATE, /* close a session that is closed already */
     JOIN, /* a child of httpd ends in good order, another starts */
     TAKE,
@@ -62,7 +64,7 @@ typedef struct {
 
 /** The state before the step, for invariants about the past. */
 typedef struct {
-    unsigned all, regular, credit;
+    unsigned all, regular, trials, credit;
     unsigned group_all[MODEL_GROUPS], group_credit[MODEL_GROUPS];
     struct {
         uint32_t generation;

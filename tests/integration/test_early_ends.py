@@ -1,0 +1,177 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""An app whose processes end as soon as they are ready, while requests wait:
+from the second one in a row on, that is a failed start. A URL that ends its
+process does not stop the other requests of its app."""
+from datetime import datetime
+
+import pytest
+
+from harness import procs, sentences, template
+from harness.config import App
+from harness.errorlog import KILLED
+from harness.httpd import Httpd
+from harness.procs import kill9
+from harness.threads import Threads
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.one_mpm("the pool and the spawner decide")
+
+# How it ends, and directives. Over FastCGI nobody reads what it says.
+WAYS = {"request": (), "later": (), "close": (), "stopping": (),
+        "deaf": (),
+        "fcgi": ("AppProtocol fcgi",),
+        "threads": ("AppConcurrency 0", "AppSetEnv MORTAL_THREADS 1")}
+HEALTH = "/apppool-health"
+REFUSED = "refused a connection"
+
+
+def mortal(httpd: Httpd, name: str, how: str, *directives: str) -> App:
+    """An app that ends early while the file `mortal` exists."""
+    (httpd.dir / "mortal").touch()
+    httpd.log.expect(sentences.DIED_OTHERWISE, sentences.NO_RESPONSE,
+                     sentences.START_ERROR,
+                     rf"deaf\[\d+\] {REFUSED} as soon as it was ready")
+    return httpd.app(name, f"AppSetEnv MORTAL {how}", "AppFriendlyErrors On",
+                     f"AppSetEnv MORTAL_IF {httpd.dir}/mortal", *directives,
+                     program="mortal.py")
+
+
+def early_ends(httpd: Httpd, name: str) -> list[datetime]:
+    """When an early end was logged that counts as a failed start."""
+    return [datetime.strptime(line[1:line.index("]")],
+                              "%a %b %d %H:%M:%S.%f %Y")
+            for line in httpd.log.matching(
+                rf"{name}\[\d+\] ((died|ended by itself): .*,|"
+                rf"{REFUSED}) as soon as it was ready \(error id ")]
+
+
+def state(httpd: Httpd, app: App) -> str:
+    return str(httpd.group(app)["state"])
+
+
+def word(httpd: Httpd, app: App) -> str:
+    return httpd.get(f"{HEALTH}?app={app.name}").text.strip()
+
+
+def test_backs_off(httpd: Httpd) -> None:
+    """Whatever the process does with the request that it has, and whoever
+    notices its end first. Otherwise it would be started twenty times a
+    second."""
+    httpd.directives += [f'<Location "{HEALTH}">', "SetHandler apppool-health",
+                         "</Location>", "MaxPoolSize 20"]
+    apps = [mortal(httpd, name, name if not more else "later",
+                   "MaxInstances 1", *more) for name, more in WAYS.items()]
+    httpd.start()
+
+    def ends() -> bool:
+        seen = [httpd.get_async("/pid", app.name) for app in apps * 2]
+        assert {one.result().status for one in seen} <= {502, 503}
+        return all(len(early_ends(httpd, app.name)) >= 2 for app in apps)
+
+    wait_until(ends, "each app has failed twice", 60)
+    for app in apps:
+        when = early_ends(httpd, app.name)
+        assert all((b - a).total_seconds() > 1 - 0.05
+                   for a, b in zip(when, when[1:])), app.name
+        # The first one is free, or two if the machine was slow.
+        assert len(httpd.log.matching(rf"{app.name}\[\d+\] starts as")) < 10
+        assert state(httpd, app) == "failing", app.name
+        response = httpd.get("/pid", app.name, headers={"Accept": "text/html"})
+        assert response.status in (502, 503)
+        assert b"Staying alive" in response.body
+        assert b"I am mortal" in response.body
+        wait_until(lambda: httpd.get("/pid", app.name) and
+                   word(httpd, app) == "failing", "its health says so, too")
+    (httpd.dir / "mortal").unlink()
+    apps = [app for app in apps if app.name != "fcgi"]
+    for app in apps:
+        wait_until(lambda: httpd.get("/pid", app.name).status == 200,
+                   f"{app.name} is back", 60)
+        assert state(httpd, app) == "running"
+        assert word(httpd, app) == "ok"
+
+
+def test_one_response_each(httpd: Httpd) -> None:
+    """Each process ends with its response. That is no early end."""
+    httpd.modules += ["proxy_scgi"]
+    apps = [mortal(httpd, protocol, "served", f"AppProtocol {protocol}")
+            for protocol in ("http", "scgi")]
+    httpd.start()
+    for app in apps * 4:
+        assert httpd.get("/pid", app.name).status == 200, app.name
+    for app in apps:
+        wait_until(lambda: len(httpd.log.matching(
+            rf"{app.name}\[\d+\] died: exit code 7$")) >= 4, "all have ended")
+        assert state(httpd, app) != "failing", app.name
+
+
+def test_a_forked_process(httpd: Httpd) -> None:
+    """It is killed in its first request."""
+    httpd.log.expect(*KILLED, sentences.START_ERROR)
+    app = template.add(httpd, "", "MaxInstances 1")
+    httpd.start()
+
+    def ends() -> bool:
+        lasts = httpd.get_async("/sleep/60000", "shop")
+        wait_until(lambda: httpd.counts()[0] == 1, "it has its process")
+        kill9(httpd.pids(app)[0])
+        assert lasts.result().status == 502
+        httpd.settles(active=0, count=0)
+        return state(httpd, app) == "failing"
+
+    wait_until(ends, "it backs off")
+    assert httpd.get("/pid", "shop").status == 503
+    assert len(early_ends(httpd, "shop")) == 1
+    assert template.logged(httpd, template.FORKED)
+
+
+def test_a_neighbour_keeps_its_process(httpd: Httpd) -> None:
+    """In a pool of one place: the tries stand above the limit, until one of
+    them has responded."""
+    httpd.directives.append("MaxPoolSize 1")
+    mortal(httpd, "shop", "request")
+    httpd.app("blog")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 502
+    with Threads(httpd, "blog", 1) as neighbour:
+        wait_until(lambda: httpd.get("/pid", "shop") and
+                   len(early_ends(httpd, "shop")) >= 2, "it ends early")
+        neighbour.more()
+    assert neighbour.failed == []
+    assert len(neighbour.names()) == 1
+    (httpd.dir / "mortal").unlink()
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it is back")
+    httpd.settles(active=0, count=1)
+
+
+def test_one_url_that_ends_its_process(httpd: Httpd) -> None:
+    """Again and again, and two of these requests at a time. Nobody else gets
+    an error."""
+    httpd.log.expect(*KILLED)
+    httpd.directives.append("MaxPoolSize 20")
+    apps = [httpd.app("one", "MaxInstances 1"),
+            httpd.app("two", "MaxInstances 2"), httpd.app("many")]
+    httpd.start()
+    visitors = [Threads(httpd, app.name, 2) for app in apps]
+    with visitors[0], visitors[1], visitors[2]:
+        for _ in range(5):
+            fatal = [httpd.get_async("/crash", app.name) for app in apps * 2]
+            assert {one.result().status for one in fatal} == {502}
+            for clients in visitors:
+                clients.more(2)
+    assert [clients.failed for clients in visitors] == [[], [], []]
+    assert [state(httpd, app) for app in apps] == ["running"] * 3
+    assert httpd.log.matching("as soon as it was ready") == []
+
+
+def test_a_kill_costs_no_pause(httpd: Httpd) -> None:
+    """Not even of a process that has served nothing yet."""
+    httpd.log.expect(*KILLED)
+    app = httpd.app("shop", "AppPreStart On", "MinInstances 1")
+    httpd.start()
+    first, = wait_until(lambda: httpd.pids(app), "it is there")
+    wait_until(lambda: state(httpd, app) == "running", "it is ready")
+    kill9(first)
+    assert httpd.get("/pid", "shop").status == 200
+    assert not procs.alive(first)
+    assert httpd.log.matching("as soon as it was ready") == []

@@ -1,0 +1,127 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* A group whose process has ended early (shm/policy/backoff.h) tries again
+ * above the limit, and no process of another group leaves until a start is a
+ * success. */
+
+#include "tests/unit/support/scene.h"
+
+static void refuses(scene_t *s, apl_session_ref_t *h)
+{
+    uint64_t id = h->id;
+
+    scene_refused(s, h);
+    apl_supervise_gone(&s->pool, id, s->now);
+}
+
+/* A request gets a new process. */
+static uint64_t start(scene_t *s, const apl_app_t *a, apl_session_ref_t *h)
+{
+    assert_int_equal(scene_get(s, h, a), APR_SUCCESS);
+    return h->id;
+}
+
+static void one_early_end(scene_t *s, const apl_app_t *a)
+{
+    apl_session_ref_t h;
+
+    start(s, a, &h);
+    refuses(s, &h);
+    s->now += 1000;
+}
+
+/* The pool has one place, and another app uses it. */
+static void no_process_makes_room(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_session_ref_t ha, hb;
+    uint64_t of_b, try;
+
+    (void)state;
+    one_early_end(s, a);
+    of_b = start(s, b, &hb);
+    scene_close(s, &hb);
+    /* The try stands above the limit, also when it is live. */
+    assert_int_equal(scene_ask(s, &ha, a), APL_EWAIT);
+    try = scene_take(s);
+    scene_ready(s, try);
+    assert_int_equal(scene_poll(s, &ha), APR_SUCCESS);
+    assert_int_equal(scene_process(s, try)->trial, 1);
+    assert_int_equal(s->pool.header->replacing, 1);
+    scene_tick(s, 1000);
+    assert_int_equal(scene_ask(s, &hb, b), APR_SUCCESS);
+    assert_true(hb.id == of_b);
+    scene_close(s, &hb);
+    scene_is(s, 2, 1);
+    refuses(s, &ha);
+    scene_is(s, 1, 0);
+    assert_int_equal(s->pool.header->replacing, 0);
+    /* The next one is a success. Then the other app makes room. */
+    s->now = scene_group(s, a)->retry_at;
+    assert_int_equal(scene_ask(s, &ha, a), APL_EWAIT);
+    try = scene_take(s);
+    scene_ready(s, try);
+    assert_int_equal(scene_poll(s, &ha), APR_SUCCESS);
+    scene_is(s, 2, 1);
+    scene_close(s, &ha);
+    assert_int_equal(scene_condition(s, of_b).state, APL_PROCESS_LEAVING);
+    scene_is(s, 1, 0);
+    assert_int_equal(s->pool.header->replacing, 0);
+    scene_end(s);
+}
+
+/* Its first request lasts: after a second, the try is a success, too. */
+static void a_trial_ends_after_a_second(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_session_ref_t ha, hb;
+    uint64_t of_b;
+
+    (void)state;
+    one_early_end(s, a);
+    of_b = start(s, b, &hb);
+    scene_close(s, &hb);
+    start(s, a, &ha);
+    scene_tick(s, SECOND - 1);
+    scene_is(s, 2, 1);
+    scene_tick(s, 1);
+    assert_int_equal(scene_condition(s, of_b).state, APL_PROCESS_LEAVING);
+    scene_is(s, 1, 1);
+    scene_close(s, &ha);
+    scene_end(s);
+}
+
+/* A restart ends the row, so a response finds none. It ends the trial. */
+static void a_trial_survives_a_rolling_restart(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_session_ref_t ha, hb;
+
+    (void)state;
+    one_early_end(s, a);
+    start(s, b, &hb);
+    scene_close(s, &hb);
+    start(s, a, &ha);
+    apl_admin_restart(&s->pool, "a", 1, s->now);
+    assert_int_equal(scene_group(s, a)->young, 0);
+    assert_int_equal(s->pool.header->replacing, 1);
+    scene_repair(s);
+    assert_int_equal(s->pool.header->replacing, 1);
+    scene_close(s, &ha);
+    assert_int_equal(scene_process(s, ha.id)->trial, 0);
+    scene_end(s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_process_makes_room),
+        cmocka_unit_test(a_trial_ends_after_a_second),
+        cmocka_unit_test(a_trial_survives_a_rolling_restart),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,81 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The model's starts that fail, and processes that end early. */
+
+#include "tests/unit/support/model_capacity.h"
+
+int model_fails(const model_t *m, int group)
+{
+    return m->groups[group].failures > 0 || m->groups[group].young > 0;
+}
+
+int model_young(const model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+
+    return !p->responded && m->now - p->ready_at < MODEL_SECOND;
+}
+
+unsigned model_early(const model_t *m, int group)
+{
+    unsigned young = m->groups[group].young;
+
+    return young > 0 ? young - 1 : 0;
+}
+
+void model_back_off(model_t *m, int group, uint64_t id)
+{
+    static const int wait[] = {1, 2, 4, 8, 16, 32, 60};
+    m_group_t *g = &m->groups[group];
+    unsigned n = g->failures > model_early(m, group) ? g->failures
+                                                     : model_early(m, group);
+
+    g->failed_at = m->now;
+    g->retry_at = m->now + wait[n < 6 ? n : 6] * MODEL_SECOND;
+    g->failures++;
+    g->blamed = id;
+}
+
+/* Was its start not under way at the last early end? */
+int model_later(const model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+    const m_group_t *g = &m->groups[p->group];
+
+    return p->started >= g->young_at || g->young_at > m->now;
+}
+
+void model_early_end(model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+    m_group_t *g = &m->groups[p->group];
+
+    if (!model_young(m, process) || (g->young > 0 && !model_later(m, process)))
+        return;
+    if (g->young > 0)
+        model_back_off(m, p->group, p->id);
+    g->young_at = m->now;
+    g->young++;
+}
+
+int model_is_blamed(const model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+    const m_group_t *g = &m->groups[p->group];
+
+    return g->young > 1 && g->failures > 0 && g->blamed == p->id;
+}
+
+void model_end_row(model_t *m, int group)
+{
+    m_group_t *g = &m->groups[group];
+    int i;
+
+    if (g->failures <= model_early(m, group))
+        g->failures = 0;
+    g->young = 0;
+    for (i = 0; i < m->n_processes; i++)
+        if (m->processes[i].state == M_LIVE && m->processes[i].group == group)
+            m->processes[i].trial = 0;
+    model_return(m, group);
+}

@@ -769,6 +769,7 @@ unit_tests = \
 	tests/unit/store_meta \
 	tests/unit/store_relay \
 	tests/unit/store_relay_end \
+	tests/unit/store_relay_kinds \
 	tests/unit/store_reply \
 	tests/unit/store_session \
 	tests/unit/store_stream \
@@ -809,6 +810,7 @@ threaded_tests = \
 	tests/unit/store_follower \
 	tests/unit/store_relay \
 	tests/unit/store_relay_end \
+	tests/unit/store_relay_kinds \
 	tests/unit/store_lock_threads \
 	tests/unit/store_verbs \
 	tests/unit/store_vip_relay \

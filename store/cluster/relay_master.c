@@ -137,12 +137,15 @@ static int is_connected(const store_relay_master_t *m, int64_t now)
     return 1;
 }
 
+/* What the master is may change before the connection is secured. The first
+ * bytes have to be those that belong to this connection. */
 static int start_stream(store_relay_master_t *m)
 {
     const store_cluster_t *c = master.config;
     int may_be_plain = master.is_known ? master.is_yrmcds : c->n_plain > 0;
     int is_secret = c->n_secret > 0 && !may_be_plain;
 
+    m->is_yrmcds = master.is_yrmcds;
     m->is_plain = c->n_secret > 0 && !is_secret;
     m->stream = store_stream_make(m->fd, 0, is_secret ? c->secret : NULL,
                                   is_secret ? c->n_secret : 0);
@@ -167,7 +170,7 @@ static int prepare_name(store_relay_master_t *m, const store_space_t *space)
     size_t n = strlen(name);
     uint32_t body = htonl((uint32_t)n);
 
-    if (master.is_yrmcds)
+    if (m->is_yrmcds)
         return store_cluster_is_open(master.config, space->name);
     m->packet[0] = (char)0x80;
     m->packet[1] = (char)STORE_RELAY_SPACE;

@@ -46,7 +46,9 @@ typedef struct {
     size_t got;            /**< bytes of the reply: of its head, or its body */
     size_t n_body;
     int has_head;
-    int is_plain; /**< without TLS, although there is a secret */
+    int is_plain;  /**< without TLS, although there is a secret */
+    int is_yrmcds; /**< the master was one when the connection was made. Only
+                        then no name comes first, and the connection is plain */
 } store_relay_master_t;
 
 /** @param epoll watches the connections */

@@ -6,10 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/cluster/stream.h"
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/relay_scene.h"
 
-#define KEY "a key of the stores that is long enough"
+#define KEY   "a key of the stores that is long enough"
+#define LIMIT 40000 /* ms */
 
 static void yrmcds_gets_the_open_space_without_a_name(void **state)
 {
@@ -105,6 +107,46 @@ static void without_a_key_another_space_is_not_relayed(void **state)
     scene_wait_count(0);
 }
 
+#ifdef APPPOOL_OPENSSL
+
+/* What the master is changes while the handshake goes on. A store that knows
+ * the key would take the client's first packet for that of the relay. */
+static void who_speaks_tls_is_told_the_name(void **state)
+{
+    const char answer[24] = {(char)0x81, (char)STORE_RELAY_SPACE};
+    char name[SCENE_NAME], forged[SCENE_NAME], got[SCENE_NAME];
+    size_t n = scene_put_name(name, "shop");
+    store_stream_t *master;
+    int client, other, fd;
+
+    (void)state;
+    scene_key(KEY);
+    client = scene_client("shop");
+    scene_send(client, forged, scene_put_name(forged, "blog"));
+    fd = scene_accept();
+    assert_int_equal(recv(fd, got, 1, MSG_PEEK), 1); /* it begins */
+    scene_is_yrmcds(1);
+    other = scene_client("blog");
+    scene_expect_end(other); /* so the relay knows that */
+    master =
+        store_stream_make(fd, 1, (const unsigned char *)KEY, sizeof KEY - 1);
+    assert_non_null(master);
+    assert_int_equal(store_stream_read_all(master, got, n, LIMIT), 0);
+    assert_memory_equal(got, name, n);
+    assert_int_equal(
+        store_stream_write_all(master, answer, sizeof answer, LIMIT), 0);
+    assert_int_equal(store_stream_read_all(master, got, n, LIMIT), 0);
+    assert_memory_equal(got, forged, n);
+    close(client);
+    store_stream_close(master);
+    close(other);
+    scene_wait_count(0);
+    scene_is_yrmcds(0);
+    scene_key("");
+}
+
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -112,6 +154,9 @@ int main(void)
         cmocka_unit_test(yrmcds_that_says_nothing_is_asked),
         cmocka_unit_test(who_may_be_anybody_hears_no_other_name),
         cmocka_unit_test(without_a_key_another_space_is_not_relayed),
+#ifdef APPPOOL_OPENSSL
+        cmocka_unit_test(who_speaks_tls_is_told_the_name),
+#endif
     };
 
     return cmocka_run_group_tests(tests, scene_begin, scene_end);

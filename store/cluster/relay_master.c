@@ -281,7 +281,8 @@ static int name_space(store_relay_master_t *m)
         rv = read_head(m);
     if (rv != 1)
         return rv;
-    if (!master.is_known && (unsigned char)m->packet[7] == UNKNOWN_COMMAND) {
+    if ((!master.is_known || master.is_yrmcds) &&
+        (unsigned char)m->packet[7] == UNKNOWN_COMMAND) {
         master.is_known = master.is_yrmcds = 1;
         return -1;
     }

@@ -62,6 +62,37 @@ static void yrmcds_that_says_nothing_is_asked(void **state)
     scene_is_unknown(0);
 }
 
+/* The answer to the first one says what the master is. */
+static void yrmcds_that_is_asked_twice_closes_nobody(void **state)
+{
+    int client[2], master[2], i;
+
+    (void)state;
+    scene_is_unknown(1);
+    client[0] = scene_client("shop");
+    client[1] = scene_client("shop");
+    scene_later(2500);
+    for (i = 0; i < 2; i++) {
+        master[i] = scene_accept();
+        scene_expect_name(master[i], "shop");
+    }
+    for (i = 0; i < 2; i++) {
+        scene_answer_name(master[i], 0x81);
+        scene_expect_end(master[i]);
+        close(master[i]);
+    }
+    for (i = 0; i < 2; i++)
+        scene_send(client[i], "get a\r\n", 7);
+    for (i = 0; i < 2; i++)
+        master[i] = scene_accept_with("get a\r\n");
+    for (i = 0; i < 2; i++) {
+        close(master[i]);
+        close(client[i]);
+    }
+    scene_wait_count(0);
+    scene_is_unknown(0);
+}
+
 /* With a secret, and perhaps with a yrmcds as its master. */
 static void who_may_be_anybody_hears_no_other_name(void **state)
 {
@@ -152,6 +183,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(yrmcds_gets_the_open_space_without_a_name),
         cmocka_unit_test(yrmcds_that_says_nothing_is_asked),
+        cmocka_unit_test(yrmcds_that_is_asked_twice_closes_nobody),
         cmocka_unit_test(who_may_be_anybody_hears_no_other_name),
         cmocka_unit_test(without_a_key_another_space_is_not_relayed),
 #ifdef APPPOOL_OPENSSL

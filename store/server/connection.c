@@ -18,12 +18,18 @@
 typedef struct {
     store_connection_t *c;
     store_bench_t *bench;
-    store_counters_t *counters;
     store_reply_t *reply;
     size_t at, end; /* of what is in the buffer and not used */
     size_t left;    /* bytes that may be read */
     unsigned commands;
 } turn_t;
+
+/* A login moves the connection inside of a turn. Then its old space may be freed,
+ * and another one may have the counters. */
+static void count(const turn_t *t, unsigned what, size_t n)
+{
+    store_count(&t->bench->counters[t->c->served->space->slot], what, n);
+}
 
 /* It leaves its space, or the lobby. The space may be freed then. */
 static void leave(store_connection_t *c, store_served_t *from)
@@ -153,7 +159,7 @@ static ssize_t receive(turn_t *t, char *to, size_t n)
     if (got <= 0)
         return 0;
     t->left -= (size_t)got;
-    store_count(t->counters, STORE_BYTES_READ, (uint64_t)got);
+    count(t, STORE_BYTES_READ, (size_t)got);
     return got;
 }
 
@@ -268,7 +274,7 @@ static int send_reply(turn_t *t)
 
     if (store_reply_pending(t->reply) > 0)
         rv = store_reply_send(t->reply, t->c->fd, &sent);
-    store_count(t->counters, STORE_BYTES_WRITTEN, sent);
+    count(t, STORE_BYTES_WRITTEN, sent);
     t->c->unsent = rv == EINPROGRESS;
     if (rv == EINPROGRESS)
         return 0;
@@ -324,7 +330,6 @@ store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
 {
     turn_t t = {.c = c,
                 .bench = bench,
-                .counters = &bench->counters[c->served->space->slot],
                 .left = STORE_TURN_BYTES,
                 .commands = STORE_TURN_COMMANDS};
     int rv;

@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""A client of one space gets no byte that was sent to another space. The threads
-serve all spaces, and use memory again."""
+"""A client of one space gets no byte that was sent to another space, and counts
+nothing there. The threads serve all spaces, and use memory again."""
 import array
 import fcntl
 import re
@@ -12,6 +12,7 @@ from harness.client import ask, put
 from harness.places import TOP
 from harness.servers import wait_until
 from harness.store import Store, space
+from test_login import TcpStore, log_in, password
 
 GET, KEYS = 0x00, 0x50
 KEY = 250
@@ -103,3 +104,18 @@ def test_a_slow_reader_gets_its_own_bytes() -> None:
                 client.close()
             assert not any(SECRET in reply for reply in replies)
             assert replies == replies[:1] * len(replies)
+
+
+def written(connection: socket.socket) -> int:
+    stats = ask(connection, b"stats\r\n", b"END\r\n")
+    return int(stats.split(b"STAT bytes_written ")[1].split()[0])
+
+
+def test_commands_behind_a_login_count_there() -> None:
+    """Also those that come with it, in one packet."""
+    with TcpStore(True) as store, store.connect() as shop, \
+            store.connect_to("blog") as blog, store.tcp() as tcp:
+        put(blog, b"k", bytes(9000))
+        log_in(tcp, "blog", password("blog"), b"get k\r\n", b"END\r\n")
+        wait_until(lambda: written(blog) > 9000, "the reply counts")
+        assert written(shop) < 9000

@@ -86,9 +86,11 @@ def descriptors(n: int) -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, old)
 
 
-def log_in(connection: socket.socket, name: str, word: str) -> bytes:
+def log_in(connection: socket.socket, name: str, word: str,
+           more: bytes = b"", end: bytes = b"\r\n") -> bytes:
     text = f"{name} {word}".encode()
-    return ask(connection, b"set any 0 0 %d\r\n%s\r\n" % (len(text), text))
+    return ask(connection, b"set any 0 0 %d\r\n%s\r\n%s" %
+               (len(text), text, more), end)
 
 
 def test_space_of_a_listener(open_store: TcpStore) -> None:

@@ -156,6 +156,15 @@ static int check_apps(const apppool_server_t *server, uid_t uid)
     return 0;
 }
 
+const char *apppool_store_user_other(uid_t uid)
+{
+    if (geteuid() != 0)
+        return NULL;
+    if (uid == ap_unixd_config.user_id)
+        return "httpd";
+    return app_of(uid) ? "an application" : NULL;
+}
+
 int apppool_store_user_check(const server_rec *main_server)
 {
     const apppool_server_t *server =

@@ -23,6 +23,10 @@ const char *apppool_store_user_set(cmd_parms *cmd, void *dir, const char *user,
 /** The user, once the configuration was read. */
 void apppool_store_user(const server_rec *main_server, uid_t *uid, gid_t *gid);
 
+/** What else runs as this user, and so could read what the store reads.
+ * @return NULL: nothing, or httpd was not started as root */
+const char *apppool_store_user_other(uid_t uid);
+
 /** May this user have the secret of AppStoreKey? That of httpd or of an
  * application may not, unless httpd was not started as root.
  * @return 0: that was logged */

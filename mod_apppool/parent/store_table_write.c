@@ -238,6 +238,21 @@ static int write_document(int dir, const user_t *user,
     return error;
 }
 
+/* The configured user may have the secret, but the store may still run as an
+ * earlier one. @return 1: that one may have it, too */
+static int may_know(const apppool_server_t *server, const user_t *user)
+{
+    const char *other =
+        server->store_key ? apppool_store_user_other(user->uid) : NULL;
+
+    if (other)
+        SAY(APLOG_ERR, 0,
+            "AppStoreKey %s: the store runs as user %lu until httpd is "
+            "restarted, and so does %s, which could read the secret",
+            server->store_key, (unsigned long)user->uid, other);
+    return !other;
+}
+
 static int write_all(const char *runtime, const char *base, const char *build,
                      server_rec *s, apr_pool_t *p)
 {
@@ -247,7 +262,7 @@ static int write_all(const char *runtime, const char *base, const char *build,
 
     if (dir < 0)
         return errno;
-    error = make_log(p, runtime);
+    error = may_know(&server, &user) ? make_log(p, runtime) : EPERM;
     if (!error)
         error = link_save(p, runtime, save_path(p, &server, base));
     if (!error)

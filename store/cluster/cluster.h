@@ -75,6 +75,8 @@ typedef struct {
     void (*shortage)(int listener);
     /** Close all connections of clients at once. */
     void (*close_clients)(void);
+    /** May this client of the space stay? Any thread. */
+    int (*admits)(store_space_t *, int fd);
     /** A client of this space, which was relayed or held, is served here from
      * now on. It takes the descriptor. */
     void (*serve)(store_space_t *, int fd);

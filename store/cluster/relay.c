@@ -30,6 +30,7 @@ static struct {
     unsigned count_of[STORE_SPACES];    /* atomic; by slot */
     store_relay_client_t *arrived;      /* atomic; newest first */
     int stop;                           /* atomic */
+    int look;                           /* atomic: at who may stay */
     store_relay_client_t *all;          /* the thread's */
     store_relay_client_t *first, *last; /* the ready list */
     int is_timed;                       /* a client waits for the clock */
@@ -108,6 +109,18 @@ static void take_arrived(void)
 
 /* ---- the thread ---- */
 
+static void look_at_clients(void)
+{
+    store_relay_client_t *c;
+
+    for (c = relay.all; c; c = c->next)
+        if (!relay.hooks->admits(c->space,
+                                 store_stream_fd(c->local.end.stream))) {
+            c->must_end = 1;
+            make_ready(c);
+        }
+}
+
 static void read_bell(void)
 {
     uint64_t rings;
@@ -116,6 +129,8 @@ static void read_bell(void)
         /* Another round has read the bell. */
     }
     take_arrived();
+    if (__atomic_exchange_n(&relay.look, 0, __ATOMIC_ACQUIRE))
+        look_at_clients();
 }
 
 static void look_at_timed(int64_t now)
@@ -254,6 +269,12 @@ void store_relay_take(store_space_t *space, int fd)
     /* The thread takes the whole list after it has read the bell. */
     if (!newest)
         wake();
+}
+
+void store_relay_look(void)
+{
+    __atomic_store_n(&relay.look, 1, __ATOMIC_RELEASE);
+    wake();
 }
 
 /* @return its descriptor; -1: it cannot be served here */

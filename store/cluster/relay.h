@@ -27,6 +27,10 @@ int store_relay_begin(const store_cluster_hooks_t *);
 /** Relay this client, or close it. Takes the descriptor. */
 void store_relay_take(store_space_t *, int fd);
 
+/** The users of spaces have changed: close the clients that hooks->admits() does
+ * not admit any more. */
+void store_relay_look(void);
+
 /** The address is here: hand the waiting clients to hooks->serve(), close the
  * others. End the thread. */
 void store_relay_end(void);

@@ -166,6 +166,8 @@ static store_relay_turn_t turn_joined(store_relay_client_t *c, char *buffer,
 store_relay_turn_t store_relay_client_turn(store_relay_client_t *c,
                                            char *buffer, int64_t now)
 {
+    if (c->must_end)
+        return STORE_RELAY_OVER;
     if (c->master.stage != STORE_RELAY_JOINED)
         return turn_held(c, now);
     return turn_joined(c, buffer, now);

@@ -35,6 +35,7 @@ typedef struct store_relay_client {
     struct store_relay_client *next, *previous; /**< of all */
     struct store_relay_client *next_ready;
     int is_ready;
+    int must_end; /**< it may not use its space any more */
     store_space_t *space;
     store_relay_side_t local, remote;
     store_relay_master_t master;

@@ -68,13 +68,18 @@ static uid_t user_of(int fd)
                : uid;
 }
 
+static int admits(store_space_t *space, int fd)
+{
+    const store_served_t *s = served_of(space);
+
+    return s && is_served(s) && store_served_admits(s, user_of(fd));
+}
+
 /* The relay also ends at a stop. */
 static void serve(store_space_t *space, int fd)
 {
-    store_served_t *s = served_of(space);
-
-    if (s && is_served(s) && store_role() == STORE_MASTER)
-        store_accept_admit(s, fd, user_of(fd));
+    if (store_role() == STORE_MASTER && admits(space, fd))
+        store_accept_admit(served_of(space), fd, user_of(fd));
     else
         close(fd);
 }
@@ -98,6 +103,7 @@ int store_cluster_host_begin(const store_cluster_t *c, store_worker_t *w,
                                                 .unwatch = store_loop_unwatch,
                                                 .shortage = store_shortage,
                                                 .close_clients = close_clients,
+                                                .admits = admits,
                                                 .serve = serve,
                                                 .pause = pause_workers};
 

@@ -22,6 +22,7 @@
 #include "spawner/shared/heartbeat.h"
 #include "store/memory/large_value.h"
 #include "store/memory/region.h"
+#include "store/cluster/relay.h"
 #include "store/cluster/role.h"
 #include "store/server/accept.h"
 #include "store/server/admin.h"
@@ -76,6 +77,8 @@ static void apply(store_config_t *config)
         return;
     for (i = 0; i < server.server.threads; i++)
         store_worker_look(&server.worker[i]);
+    if (store_role() == STORE_SLAVE)
+        store_relay_look();
 }
 
 static int has_table(void)

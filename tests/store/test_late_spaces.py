@@ -5,7 +5,7 @@ from typing import Any, Iterator
 
 import pytest
 
-from harness.client import get, put
+from harness.client import get, is_closed, put
 from harness.figures import MASTER
 from harness.members import StoreMember
 from harness.pairs import joined, local, pair
@@ -70,3 +70,14 @@ def test_a_space_that_comes_back_to_the_master() -> None:
                    "the slave has the space, too")
         joined(first, second)
         must_have_blog(first, second, b"1")
+
+
+def test_a_slave_that_loses_a_space_closes_its_clients() -> None:
+    """Also those that are joined to the master, which serves the space still."""
+    with pair() as (first, second), local(second, "blog") as blog, \
+            local(second) as shop:
+        put(blog, b"a", b"1")
+        put(shop, b"a", b"1")
+        with without_blog(second):
+            assert is_closed(blog)
+        assert get(shop, b"a") == b"1"

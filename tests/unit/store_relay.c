@@ -121,6 +121,33 @@ static void refusal_of_the_master_closes_the_client(void **state)
     scene_wait_count(0);
 }
 
+/* One is joined to the master, and one waits for its answer. */
+static void who_may_not_stay_is_closed(void **state)
+{
+    int joined = scene_client("shop"), waits, master, other;
+
+    (void)state;
+    master = scene_accept_named("shop");
+    scene_send(joined, "x", 1);
+    scene_expect(master, "x", 1);
+    waits = scene_client("shop");
+    other = scene_accept();
+    scene_expect_name(other, "shop");
+    store_relay_look();
+    scene_send(joined, "y", 1);
+    scene_expect(master, "y", 1);
+    scene_is_lost(1);
+    store_relay_look();
+    scene_expect_end(joined);
+    scene_expect_end(waits);
+    scene_wait_count(0);
+    close(master);
+    close(other);
+    close(joined);
+    close(waits);
+    scene_is_lost(0);
+}
+
 static void limit_of_the_space_holds(void **state)
 {
     static const char refusal[] = "SERVER_ERROR too many open connections\r\n";
@@ -230,6 +257,7 @@ int main(void)
         cmocka_unit_test(slow_client_holds_only_the_buffers),
         cmocka_unit_test(slow_master_stops_the_client),
         cmocka_unit_test(refusal_of_the_master_closes_the_client),
+        cmocka_unit_test(who_may_not_stay_is_closed),
         cmocka_unit_test(limit_of_the_space_holds),
         cmocka_unit_test(relays_a_thousand_clients),
 #ifdef APPPOOL_OPENSSL

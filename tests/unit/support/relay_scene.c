@@ -31,6 +31,7 @@ static struct sockaddr_in address;
 static int listener;
 static int is_yrmcds;  /* atomic */
 static int is_unknown; /* atomic */
+static int is_lost;    /* atomic */
 static int served[SERVED];
 static unsigned n_served;
 
@@ -41,6 +42,13 @@ void store_follower_state(store_follower_state_t *state)
     memset(state, 0, sizeof *state);
     state->connected = !__atomic_load_n(&is_unknown, __ATOMIC_RELAXED);
     state->is_yrmcds = __atomic_load_n(&is_yrmcds, __ATOMIC_RELAXED);
+}
+
+static int admits(store_space_t *of, int fd)
+{
+    assert_ptr_equal(of, &space[0]);
+    assert_true(fd >= 0);
+    return !__atomic_load_n(&is_lost, __ATOMIC_RELAXED);
 }
 
 static void serve(store_space_t *of, int fd)
@@ -54,8 +62,8 @@ static void serve(store_space_t *of, int fd)
 
 void scene_relay_again(void)
 {
-    static const store_cluster_hooks_t hooks = {.config = &config,
-                                                .serve = serve};
+    static const store_cluster_hooks_t hooks = {
+        .config = &config, .admits = admits, .serve = serve};
 
     assert_int_equal(store_relay_begin(&hooks), 0);
 }
@@ -157,6 +165,11 @@ void scene_key(const char *key)
 void scene_plain_peers(unsigned n)
 {
     config.n_plain = n;
+}
+
+void scene_is_lost(int yes)
+{
+    __atomic_store_n(&is_lost, yes, __ATOMIC_RELAXED);
 }
 
 int scene_listener(void)

@@ -39,6 +39,7 @@ void scene_is_yrmcds(int yes);
 void scene_is_unknown(int yes);     /**< nothing has come from the master */
 void scene_key(const char *key);    /**< "": none */
 void scene_plain_peers(unsigned n); /**< then is_unknown() or key() */
+void scene_is_lost(int yes);        /**< nobody may use "shop" */
 /** @} */
 
 /** A new client of the space. */

@@ -9,8 +9,8 @@
 #include "shm/slots/group.h"
 #include "shm/slots/process.h"
 
-/* Was its start ordered after that failure, or because of it? A child of httpd may have written a
- * time that is still to come. */
+/* Was its start ordered after that failure, or because of it? A child of httpd
+ * may have written a time that is still to come. */
 APL_UNLOCKED static int is_later(const apl_process_t *p, int64_t failure,
                                  int64_t now)
 {
@@ -138,7 +138,7 @@ void apl_backoff_check(apl_lock_token_t *token, apl_group_t *group)
     while ((at = apl_list_next(pool, &it)) != 0) {
         const apl_process_t *p = APL_PROCESS_OF(pool, at, member);
 
-        if (p && apl_since(token->now, p->ready_at) >= APL_YOUNG &&
+        if (p && apl_young_is_over(p, token->now) &&
             (p->trial ||
              (group->young > 0 && is_later(p, group->young_at, token->now)))) {
             apl_backoff_end_row(token, group);

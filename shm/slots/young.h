@@ -15,12 +15,26 @@
 
 #define APL_YOUNG 1000000 /* us */
 
+/**
+ * Has the live process been ready for APL_YOUNG? A child of httpd may have
+ * written a time that is still to come. Then the process counts as old, because
+ * it would be young for ever. A little later than `now` is possible: another
+ * process read its clock after this one.
+ */
+APL_UNLOCKED static inline int apl_young_is_over(const apl_process_t *process,
+                                                 int64_t now)
+{
+    int64_t age = apl_since(now, process->ready_at);
+
+    return age >= APL_YOUNG || age < -APL_YOUNG;
+}
+
 /** Has the live process responded to no request yet, and is it younger than
  * APL_YOUNG? If it ended now, its start would not have been a success. */
 APL_UNLOCKED static inline int apl_young_is(const apl_process_t *process,
                                             int64_t now)
 {
-    return !process->responded && apl_since(now, process->ready_at) < APL_YOUNG;
+    return !process->responded && !apl_young_is_over(process, now);
 }
 
 #endif

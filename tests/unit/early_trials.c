@@ -93,6 +93,33 @@ static void a_trial_ends_after_a_second(void **state)
     scene_end(s);
 }
 
+/* A child of httpd may write any time. One that is still to come would leave the
+ * process young for ever. */
+static void a_wild_time_ends_the_trial(void **state)
+{
+    static const int64_t wild[] = {INT64_MIN, -1, 0, INT64_MAX};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof wild / sizeof *wild; i++) {
+        scene_t *s = scene_new(1);
+        apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+        apl_session_ref_t ha, hb;
+
+        one_early_end(s, a);
+        start(s, b, &hb);
+        scene_close(s, &hb);
+        start(s, a, &ha);
+        assert_int_equal(s->pool.header->replacing, 1);
+        s->pool.processes[ha.id & 0xffff].ready_at = wild[i];
+        scene_tick(s, SECOND);
+        assert_int_equal(s->pool.header->replacing, 0);
+        assert_int_equal(scene_group(s, a)->young, 0);
+        scene_close(s, &ha);
+        scene_end(s);
+    }
+}
+
 /* A restart ends the row, so a response finds none. It ends the trial. */
 static void a_trial_survives_a_rolling_restart(void **state)
 {
@@ -120,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_process_makes_room),
         cmocka_unit_test(a_trial_ends_after_a_second),
+        cmocka_unit_test(a_wild_time_ends_the_trial),
         cmocka_unit_test(a_trial_survives_a_rolling_restart),
     };
 

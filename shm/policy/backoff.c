@@ -78,21 +78,6 @@ APL_UNLOCKED int apl_backoff_ends_early(const apl_group_t *group,
     return group->young > 0 && is_early(group, process, now);
 }
 
-int apl_backoff_note_end(apl_lock_token_t *token, apl_group_t *group,
-                         const apl_process_t *process)
-{
-    int fails = apl_backoff_ends_early(group, process, token->now);
-
-    if (!is_early(group, process, token->now))
-        return 0;
-    if (fails)
-        back_off(token, group, process->id, "it ended as soon as it was ready");
-    group->young_at = token->now;
-    APL_CRASH_POINT("early_at");
-    group->young++;
-    return fails;
-}
-
 APL_UNLOCKED int apl_backoff_has_counted(const apl_group_t *group,
                                          const apl_process_t *process)
 {
@@ -114,17 +99,29 @@ static void end_trials(apl_lock_token_t *token, const apl_group_t *g)
     }
 }
 
-void apl_backoff_end_row(apl_lock_token_t *token, apl_group_t *group)
+static void forget_row(apl_group_t *g)
 {
     /* Otherwise a start has failed since the last one became live. */
-    int all = group->failures <= early_failures(group);
+    int all = g->failures <= early_failures(g);
 
-    group->young = 0;
+    g->young = 0;
     APL_CRASH_POINT("row_ended"); /* seen: the pause goes on */
     if (all)
-        set_failures(group, 0);
+        set_failures(g, 0);
+}
+
+void apl_backoff_end_row(apl_lock_token_t *token, apl_group_t *group)
+{
+    forget_row(group);
     end_trials(token, group);
     apl_capacity_end_excess(token, group);
+}
+
+/* Is its start a success by its age, and does that end the row or its trial? */
+static int has_stayed(const apl_group_t *g, const apl_process_t *p, int64_t now)
+{
+    return apl_young_is_over(p, now) &&
+           (p->trial || (g->young > 0 && is_later(p, g->young_at, now)));
 }
 
 void apl_backoff_check(apl_lock_token_t *token, apl_group_t *group)
@@ -138,11 +135,26 @@ void apl_backoff_check(apl_lock_token_t *token, apl_group_t *group)
     while ((at = apl_list_next(pool, &it)) != 0) {
         const apl_process_t *p = APL_PROCESS_OF(pool, at, member);
 
-        if (p && apl_young_is_over(p, token->now) &&
-            (p->trial ||
-             (group->young > 0 && is_later(p, group->young_at, token->now)))) {
+        if (p && has_stayed(group, p, token->now)) {
             apl_backoff_end_row(token, group);
             return;
         }
     }
+}
+
+int apl_backoff_note_end(apl_lock_token_t *token, apl_group_t *group,
+                         const apl_process_t *process)
+{
+    int fails = apl_backoff_ends_early(group, process, token->now);
+
+    if (has_stayed(group, process, token->now))
+        forget_row(group); /* the tick has not seen it yet; nobody leaves */
+    if (!is_early(group, process, token->now))
+        return 0;
+    if (fails)
+        back_off(token, group, process->id, "it ended as soon as it was ready");
+    group->young_at = token->now;
+    APL_CRASH_POINT("early_at");
+    group->young++;
+    return fails;
 }

@@ -154,6 +154,24 @@ static void a_second_ends_the_row(void **state)
     scene_end(s);
 }
 
+/* Nobody has looked at the group since then. */
+static void a_second_counts_without_a_tick(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a");
+    apl_session_ref_t h;
+
+    (void)state;
+    one_early_end(s, a);
+    start(s, a, &h);
+    s->now += SECOND;
+    refuses(s, &h);
+    fails(s, a, 0, 0);
+    one_early_end(s, a);
+    fails(s, a, 1, 0);
+    scene_end(s);
+}
+
 static void a_restart_ends_the_row(void **state)
 {
     scene_t *s = scene_new(2);
@@ -174,6 +192,7 @@ int main(void)
         cmocka_unit_test(a_response_ends_the_pause),
         cmocka_unit_test(a_response_ends_no_pause_after_a_failed_start),
         cmocka_unit_test(a_second_ends_the_row),
+        cmocka_unit_test(a_second_counts_without_a_tick),
         cmocka_unit_test(a_restart_ends_the_row),
     };
 

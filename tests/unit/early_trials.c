@@ -93,6 +93,27 @@ static void a_trial_ends_after_a_second(void **state)
     scene_end(s);
 }
 
+/* It ends by itself then, before the tick: nobody leaves for it any more. */
+static void one_that_stayed_and_ends(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_session_ref_t ha, hb;
+    uint64_t of_b;
+
+    (void)state;
+    one_early_end(s, a);
+    of_b = start(s, b, &hb);
+    scene_close(s, &hb);
+    start(s, a, &ha);
+    s->now += SECOND;
+    refuses(s, &ha);
+    assert_int_equal(scene_group(s, a)->young, 0);
+    assert_int_equal(scene_condition(s, of_b).state, APL_PROCESS_LIVE);
+    scene_is(s, 1, 0);
+    scene_end(s);
+}
+
 /* A child of httpd may write any time. One that is still to come would leave the
  * process young for ever. */
 static void a_wild_time_ends_the_trial(void **state)
@@ -147,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_process_makes_room),
         cmocka_unit_test(a_trial_ends_after_a_second),
+        cmocka_unit_test(one_that_stayed_and_ends),
         cmocka_unit_test(a_wild_time_ends_the_trial),
         cmocka_unit_test(a_trial_survives_a_rolling_restart),
     };

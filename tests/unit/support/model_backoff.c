@@ -45,19 +45,6 @@ int model_later(const model_t *m, int process)
     return p->started >= g->young_at || g->young_at > m->now;
 }
 
-void model_early_end(model_t *m, int process)
-{
-    const m_process_t *p = &m->processes[process];
-    m_group_t *g = &m->groups[p->group];
-
-    if (!model_young(m, process) || (g->young > 0 && !model_later(m, process)))
-        return;
-    if (g->young > 0)
-        model_back_off(m, p->group, p->id);
-    g->young_at = m->now;
-    g->young++;
-}
-
 int model_is_blamed(const model_t *m, int process)
 {
     const m_process_t *p = &m->processes[process];
@@ -66,16 +53,57 @@ int model_is_blamed(const model_t *m, int process)
     return g->young > 1 && g->failures > 0 && g->blamed == p->id;
 }
 
+static void forget_row(model_t *m, int group)
+{
+    if (m->groups[group].failures <= model_early(m, group))
+        m->groups[group].failures = 0;
+    m->groups[group].young = 0;
+}
+
 void model_end_row(model_t *m, int group)
 {
-    m_group_t *g = &m->groups[group];
     int i;
 
-    if (g->failures <= model_early(m, group))
-        g->failures = 0;
-    g->young = 0;
+    forget_row(m, group);
     for (i = 0; i < m->n_processes; i++)
         if (m->processes[i].state == M_LIVE && m->processes[i].group == group)
             m->processes[i].trial = 0;
     model_return(m, group);
+}
+
+/* Is it old enough, and was it started after the last early end? */
+static int has_stayed(const model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+
+    return m->now - p->ready_at >= MODEL_SECOND &&
+           (p->trial ||
+            (m->groups[p->group].young > 0 && model_later(m, process)));
+}
+
+void model_check_start(model_t *m, int group)
+{
+    int i;
+
+    for (i = 0; i < m->n_processes; i++)
+        if (m->processes[i].state == M_LIVE && m->processes[i].group == group &&
+            has_stayed(m, i)) {
+            model_end_row(m, group);
+            return;
+        }
+}
+
+void model_early_end(model_t *m, int process)
+{
+    const m_process_t *p = &m->processes[process];
+    m_group_t *g = &m->groups[p->group];
+
+    if (has_stayed(m, process))
+        forget_row(m, p->group);
+    if (!model_young(m, process) || (g->young > 0 && !model_later(m, process)))
+        return;
+    if (g->young > 0)
+        model_back_off(m, p->group, p->id);
+    g->young_at = m->now;
+    g->young++;
 }

@@ -36,8 +36,10 @@ int model_young(const model_t *m, int process);
 /** A start failed: the group waits. @param id that the error has */
 void model_back_off(model_t *m, int group, uint64_t id);
 
-/** As of backoff.h: a start is a success; a live process ends by itself. */
+/** As of backoff.h: a start is a success; is one by its age? A live process ends
+ * by itself. */
 void model_end_row(model_t *m, int group);
+void model_check_start(model_t *m, int group);
 void model_early_end(model_t *m, int process);
 
 /** The failures that are early ends. */

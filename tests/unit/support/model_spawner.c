@@ -327,24 +327,6 @@ static int in_use(const model_t *m, int group)
     return n > 0;
 }
 
-/* Is a process old enough that was started after the last early end? */
-static void check_start(model_t *m, int group)
-{
-    const m_group_t *g = &m->groups[group];
-    int i;
-
-    for (i = 0; i < m->n_processes; i++) {
-        const m_process_t *p = &m->processes[i];
-
-        if (p->state == M_LIVE && p->group == group &&
-            m->now - p->ready_at >= MODEL_SECOND &&
-            (p->trial || (g->young > 0 && model_later(m, i)))) {
-            model_end_row(m, group);
-            return;
-        }
-    }
-}
-
 void model_tick(model_t *m)
 {
     int groups[MODEL_GROUPS], i, n = model_in_order(m, groups), spare = 0;
@@ -352,7 +334,7 @@ void model_tick(model_t *m)
     for (i = 0; i < n; i++) {
         int g = groups[i];
 
-        check_start(m, g);
+        model_check_start(m, g);
         trim(m, g);
         if (m->groups[g].retired || m->groups[g].drained)
             wind_up(m, g);

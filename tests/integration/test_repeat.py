@@ -112,7 +112,8 @@ def test_all_kept_connections_were_closed(httpd: Httpd) -> None:
     httpd.app("shop", "AppConcurrency 0", "MaxInstances 1",
               f"AppSetEnv PARTIES {KEPT}", program="fickle.py")
     httpd.directives += ["StartServers 1", "ServerLimit 1",
-                         "ThreadsPerChild 16", "MaxRequestWorkers 16"]
+                         "ThreadsPerChild 16", "MaxRequestWorkers 16",
+                         "MinSpareThreads 1"]
     httpd.start()
     with ThreadPoolExecutor(KEPT) as pool:
         for status in pool.map(

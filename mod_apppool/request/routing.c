@@ -200,14 +200,15 @@ int apppool_routing_fixups(request_rec *r)
 {
     const apppool_mount_t *mount = apppool_config_mount(r);
 
-    if (!mount || r->proxyreq)
-        return DECLINED;
-    if (r->uri[0] != '/')
+    if (mount && !r->proxyreq && r->uri[0] != '/')
         return apppool_cgi_variables_is_script(r, mount, r->filename)
                    ? HTTP_FORBIDDEN
                    : DECLINED;
-    if (!is_for_app(r, mount))
+    /* A directory was the app's, but mod_dir has found another index by now. */
+    if (!mount || !is_for_app(r, mount)) {
+        apppool_untrusted_headers_restore(r);
         return DECLINED;
+    }
     r->handler = APPPOOL_HANDLER;
     apppool_untrusted_headers_remove_early(r);
     return apppool_routing_admit(r, mount);

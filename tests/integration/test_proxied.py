@@ -185,6 +185,9 @@ WAYS = {
     "rewritten": 'RewriteEngine On\nRewriteRule "^/other" "{url}" [P]',
     "handler": '<Location "/other">\nSetHandler "proxy:{url}"\n</Location>',
     "htaccess": "RewriteEngine On\nRewriteRule ^other {url} [P]",
+    "index": '<Directory "{public}/other">\nDirectoryIndex index.other\n'
+             '<Files "index.other">\n'
+             'SetHandler "proxy:{url}"\n</Files>\n</Directory>',
 }
 
 
@@ -195,15 +198,19 @@ def test_another_backend_gets_all(httpd: Httpd, way: str) -> None:
     app = httpd.app("shop", "RequestHeader unset X-Real-IP",
                     "RequestHeader set X-Scheme mine")
     with backend() as (port, seen):
-        rule = WAYS[way].format(url=f"http://127.0.0.1:{port}/")
+        rule = WAYS[way].format(url=f"http://127.0.0.1:{port}/",
+                                public=app.public)
         if way == "htaccess":
             app.directives += [f'<Directory "{app.public}">',
                                "AllowOverride All", "</Directory>"]
             (app.public / ".htaccess").write_text(rule)
         else:
             app.directives += rule.splitlines()
+        if way == "index":
+            (app.public / "other").mkdir()
+            (app.public / "other/index.other").write_text("")
         httpd.start()
-        assert httpd.get("/other", "shop", headers={
+        assert httpd.get("/other/", "shop", headers={
             **LIES, "Connection": "close, X-Mine", "X-Mine": "1"}).status \
             == 204
         assert "evil" not in str(headers(httpd, LIES))

@@ -1,15 +1,15 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
 # With this file, puma ends when it is told to, with Ruby 3.3 and later, too. The
-# module adds it to RUBYOPT (doc/apps.md). It changes nothing else, and nothing in
-# a program without puma. It does not define AppPool, which an application looks
-# for.
+# module adds it to RUBYOPT (doc/apps.md). It changes nothing else, and nothing
+# in a program without puma. It does not define AppPool, which an application
+# looks for.
 #
-# Puma handles SIGTERM and SIGINT in a trap: it writes to a pipe there, and another thread
-# closes that pipe. Since Ruby 3.3, a thread that closes a pipe waits until no
-# other thread writes to it. A thread in a trap cannot say that it has written,
-# because it must not take a mutex. So puma may wait for ever. Here the pipe is
-# written by a thread of its own, outside of the trap.
+# Puma handles SIGTERM and SIGINT in a trap: it writes to a pipe there, and
+# another thread closes that pipe. Since Ruby 3.3, a thread that closes a pipe
+# waits until no other thread writes to it. A thread in a trap cannot say that it
+# has written, because it must not take a mutex. So puma may wait for ever. Here
+# the pipe is written by a thread of its own, outside of the trap.
 module AppPoolStop
   SIGNALS = %w[TERM SIGTERM INT SIGINT].freeze
 

@@ -3,7 +3,8 @@
 ("request"), some time after the request has begun ("later"), when it has closed
 the connection ("close"), or after it has said so on $NOTIFY_SOCKET
 ("stopping"). Or it lives, but listens no more ("deaf"), or ends with its
-response, over HTTP or SCGI ("served"). Otherwise it responds with its pid. With MORTAL_THREADS it takes any number of requests at a time."""
+response, over HTTP or SCGI ("served"). Otherwise it responds with its pid. With
+MORTAL_THREADS it takes any number of requests at a time."""
 import os
 import socket
 import threading

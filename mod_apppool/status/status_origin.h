@@ -8,9 +8,9 @@
  *
  * There are many ways to a handler: SetHandler, AddHandler, ForceType, a rewrite
  * rule, each of them in <Files> or <If>, and the index of a directory. So this
- * looks the URL of the request up again, as if there was no .htaccess. Only if
- * that gives the same handler, and the rules of access allow it, the request
- * gets the status.
+ * looks the URL of the request up again, as if there was no .htaccess. The
+ * request gets the status only if that gives the same handler, and if the rules
+ * of access allow it.
  *
  * Lock:  none.
  * Crash: not concerned.

@@ -1,9 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The ways of a request to an application: directly, or by any module of httpd
-that gives a request to another URL or to another handler (harness/ways.py). By
-none of them, the application gets a header that its client made up. By all of
-them, it gets the headers that the configuration or a module has set, also if
-the client has sent the same name and the same value.
+that gives a request to another URL or to another handler (harness/ways.py). On
+each of them, the application gets no header that its client made up. It gets
+the headers that the configuration or a module has set, also if the client has
+sent the same name and the same value.
 
 The application has one path of a virtual host, so the headers of the request
 are not removed before the way leads there."""

@@ -1,9 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# With this file, puma ends when it is told to, with Ruby 3.3 and later, too. The
+# With this file, puma ends when it is told to, also with Ruby 3.3 and later. The
 # module adds it to RUBYOPT (doc/apps.md). It changes nothing else, and nothing
-# in a program without puma. It does not define AppPool, which an application
-# looks for.
+# in a program without puma. It does not define AppPool, because applications
+# ask whether that is defined.
 #
 # Puma handles SIGTERM and SIGINT in a trap: it writes to a pipe there, and
 # another thread closes that pipe. Since Ruby 3.3, a thread that closes a pipe

@@ -39,8 +39,8 @@ fetch_release() {
 }
 
 # unpack_release DIR RELEASE PACKAGE...: put the packages of another Debian, with
-# all that they need, below DIR. The apt of this machine learns nothing of them. If
-# they are not to be had, say so: the tests that need them are skipped.
+# all that they need, below DIR. The apt of this machine learns nothing of them.
+# If they are not to be had, say so: the tests that need them are skipped.
 unpack_release() {
     local dir=$1 release=$2 log=$scratch/release.log
     shift 2

@@ -4,8 +4,8 @@ require "puma/cli"
 
 module AppPool
   # What puma is to do: the settings of config/puma.rb, and those of the pool,
-  # which come first. Puma asks for them again when it serves. Then it gets what it
-  # got before: config/puma.rb is read once, and config.ru as well.
+  # which come first. Puma asks for them again when it serves. Then it gets what
+  # it got before: config/puma.rb is read once, and config.ru as well.
   class Settings < Puma::Configuration
     # Blocks of config/puma.rb that puma runs in a master and its workers. Their
     # names differ with the version.

@@ -220,7 +220,8 @@ static unsigned trials(const apl_pool_t *pool)
     return n;
 }
 
-/* Above a limit it may only fall. The end of a trial is no start. An adopted process already existed. */
+/* Above a limit it may only fall. The end of a trial is no start. An adopted
+ * process already existed. */
 static int limits(walk_t *w, kind_t kind)
 {
     const apl_header_t *h = w->s->pool.header;

@@ -204,11 +204,12 @@ typedef struct {
     apl_histogram_t app_time;   /**< from there to its end */
     uint32_t sessions;          /**< [D] that name it, in any state but FREE */
     uint32_t leaving;           /**< [D] leaving processes */
+    int64_t responded_at;       /**< [T] the last response; 0: none */
     apl_link_t above;           /**< [D] link in pool.above */
     int64_t failed_at;          /**< [T] the last failed start; 0: none */
     apl_template_t template;    /**< [O] written by the spawner */
     int64_t young_at;           /**< [T] the last early end */
-    char padding[296];          /**< an odd number of lines: cache sets */
+    char padding[288];          /**< an odd number of lines: cache sets */
     char name[APL_NAME_MAX];    /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];    /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX];  /**< [T] the last failed start in a sentence */
@@ -360,7 +361,7 @@ _Static_assert(offsetof(apl_session_t, id) == APL_CACHE_LINE,
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 13
+#define APL_FORMAT_VERSION 14
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

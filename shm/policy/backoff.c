@@ -71,11 +71,21 @@ APL_UNLOCKED static int is_early(const apl_group_t *g, const apl_process_t *p,
            (g->young == 0 || is_later(p, g->young_at, now));
 }
 
+/* A time that is still to come counts as old: apl_young_is_over(). */
+APL_UNLOCKED static int has_responded_lately(const apl_group_t *g, int64_t now)
+{
+    int64_t age = apl_since(now, g->responded_at);
+
+    return g->responded_at != 0 && age < APL_RESPONDED_LATELY &&
+           age > -APL_RESPONDED_LATELY;
+}
+
 APL_UNLOCKED int apl_backoff_ends_early(const apl_group_t *group,
                                         const apl_process_t *process,
                                         int64_t now)
 {
-    return group->young > 0 && is_early(group, process, now);
+    return group->young > 0 && is_early(group, process, now) &&
+           !has_responded_lately(group, now);
 }
 
 APL_UNLOCKED int apl_backoff_has_counted(const apl_group_t *group,
@@ -117,6 +127,16 @@ void apl_backoff_end_row(apl_lock_token_t *token, apl_group_t *group)
     apl_capacity_end_excess(token, group);
 }
 
+void apl_backoff_note_response(apl_lock_token_t *token, apl_group_t *group,
+                               const apl_process_t *process)
+{
+    if (process->state != APL_PROCESS_LIVE ||
+        apl_group_outdated(group, process))
+        return;
+    group->responded_at = token->now;
+    APL_CRASH_POINT("responded_at"); /* seen: the row goes on */
+}
+
 /* Is its start a success by its age, and does that end the row or its trial? */
 static int has_stayed(const apl_group_t *g, const apl_process_t *p, int64_t now)
 {
@@ -155,6 +175,7 @@ int apl_backoff_note_end(apl_lock_token_t *token, apl_group_t *group,
         back_off(token, group, process->id, "it ended as soon as it was ready");
     group->young_at = token->now;
     APL_CRASH_POINT("early_at");
-    group->young++;
+    if (fails || group->young == 0)
+        group->young++; /* otherwise the row stays at 1 */
     return fails;
 }

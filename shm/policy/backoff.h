@@ -11,9 +11,10 @@
  * makes no difference who notices the end first: a child of httpd, which cannot
  * connect, or the spawner.
  *
- * A response ends the row, whichever process of the group gave it. So if one
- * URL ends each process that gets it, the group does not back off while other
- * requests are served in between.
+ * A response ends the row, whichever process of the group gave it. For
+ * APL_RESPONDED_LATELY after it, an early end is no failed start, and the row
+ * gets no longer than one. So if one URL ends each process that gets it, the
+ * group does not back off while other requests are served.
  *
  * A failure counts once: a process that was already being started at the last
  * failure says nothing new. A template may fork several at a time.
@@ -28,7 +29,13 @@
 
 #include "shm/slots/young.h"
 
-#define APL_BACKOFF_MAX 60 /* s between two starts, after failed ones */
+#define APL_BACKOFF_MAX      60 /* s between two starts, after failed ones */
+
+/* us: an app that responds to others is not broken as a whole. A fatal request
+ * may end two processes before another request is served, because it may be
+ * sent again. An app that breaks after it has worked starts without a pause for
+ * so long. */
+#define APL_RESPONDED_LATELY 3000000
 
 /**
  * A start has failed: the group waits before the next one. The pause is 1 s,
@@ -56,6 +63,11 @@ int apl_backoff_ends_early(const apl_group_t *group,
  */
 int apl_backoff_note_end(apl_lock_token_t *token, apl_group_t *group,
                          const apl_process_t *process);
+
+/** A live process of the group has responded to a request. If it is outdated or
+ * leaving, that says nothing about the code that is started now. */
+void apl_backoff_note_response(apl_lock_token_t *token, apl_group_t *group,
+                               const apl_process_t *process);
 
 /** Was the end of this process counted as a failed start, when a child of httpd
  * noticed it or the process announced it? */

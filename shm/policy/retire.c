@@ -100,6 +100,7 @@ void apl_retire_restart(apl_lock_token_t *token, apl_group_t *group,
     token->pool->header->counters.restarts++;
     /* Failures of the old code must not delay the first start of the new. */
     group->failures = group->young = 0;
+    group->responded_at = 0; /* nor must its responses excuse the new one */
     if (!rolling) {
         retire_all(token, group, APL_EVENT_RESTART);
         return;

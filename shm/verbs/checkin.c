@@ -67,6 +67,8 @@ static void close_session(apl_lock_token_t *token, apl_session_t *s,
         APL_CRASH_POINT("close_counted");
     }
     apl_session_free(token, s);
+    if (g && p && responded)
+        apl_backoff_note_response(token, g, p);
     if (g && responded && (g->young != 0 || (p && p->trial)))
         end_row(token, g);
     if (!p || !g)

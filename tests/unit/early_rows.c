@@ -113,6 +113,77 @@ static void a_response_ends_the_pause(void **state)
     scene_end(s);
 }
 
+/* One request may end two processes in a row, and more of them may come before
+ * another request is served. */
+static void no_failure_while_others_are_served(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a");
+    apl_session_ref_t h;
+    int64_t until;
+    int i;
+
+    (void)state;
+    start(s, a, &h);
+    scene_close(s, &h);
+    until = s->now + 3 * SECOND;
+    gone(s, h.id);
+    for (i = 0; i < 9; i++) {
+        one_early_end(s, a);
+        fails(s, a, 1, 0); /* tries stay above the limit */
+    }
+    start(s, a, &h);
+    s->now = until - 1;
+    scene_process(s, h.id)->ready_at = s->now;
+    refuses(s, &h);
+    fails(s, a, 1, 0);
+    s->now = until;
+    one_early_end(s, a);
+    fails(s, a, 2, 1);
+    scene_end(s);
+}
+
+/* A child of httpd may write any time: no pause would ever come. */
+static void a_wild_time_of_a_response(void **state)
+{
+    static const int64_t wild[] = {INT64_MIN, -1, 0, INT64_MAX};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof wild / sizeof *wild; i++) {
+        scene_t *s = scene_new(3);
+        apl_app_t *a = scene_app(s, "a");
+
+        one_early_end(s, a);
+        s->pool.groups[1].responded_at = wild[i];
+        one_early_end(s, a);
+        fails(s, a, 2, 1);
+        scene_end(s);
+    }
+}
+
+/* The old code's responses do not excuse the new code: neither those before
+ * the restart, nor those of processes that it leaves or replaces. */
+static void a_restart_ends_the_excuse(void **state)
+{
+    int rolling;
+
+    (void)state;
+    for (rolling = 0; rolling < 2; rolling++) {
+        scene_t *s = scene_new(3);
+        apl_app_t *a = scene_app(s, "a");
+        apl_session_ref_t old[2];
+
+        scene_busy(s, a, old, 2);
+        scene_close(s, &old[0]);
+        apl_admin_restart(&s->pool, "a", rolling, s->now);
+        assert_true(scene_group(s, a)->responded_at == 0);
+        scene_close(s, &old[1]);
+        assert_true(scene_group(s, a)->responded_at == 0);
+        scene_end(s);
+    }
+}
+
 /* It says nothing about the code that does not start. */
 static void a_response_ends_no_pause_after_a_failed_start(void **state)
 {
@@ -190,6 +261,9 @@ int main(void)
         cmocka_unit_test(a_response_ends_the_row),
         cmocka_unit_test(the_end_of_a_wait_is_no_response),
         cmocka_unit_test(a_response_ends_the_pause),
+        cmocka_unit_test(no_failure_while_others_are_served),
+        cmocka_unit_test(a_wild_time_of_a_response),
+        cmocka_unit_test(a_restart_ends_the_excuse),
         cmocka_unit_test(a_response_ends_no_pause_after_a_failed_start),
         cmocka_unit_test(a_second_ends_the_row),
         cmocka_unit_test(a_second_counts_without_a_tick),

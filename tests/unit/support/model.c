@@ -128,7 +128,7 @@ static void end(model_t *m, int session, m_end_t how)
 
     s->state = S_FREE;
     if (responded && process >= 0)
-        m->processes[process].responded = 1;
+        model_note_response(m, process);
     if (responded && (m->groups[s->group].young > 0 ||
                       (process >= 0 && m->processes[process].trial))) {
         model_end_row(m, s->group);

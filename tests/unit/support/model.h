@@ -63,7 +63,7 @@ typedef struct {
     int retired, drained;
     int used; /* its minimum is kept */
     unsigned failures;
-    int64_t retry_at, failed_at, young_at;
+    int64_t retry_at, failed_at, young_at, responded_at;
     uint64_t blamed; /* the id of the last failure */
     int forks;       /* a template of its code is ready */
     uint64_t turn;   /* when it took its turn; 0: it has none */

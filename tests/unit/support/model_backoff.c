@@ -93,6 +93,20 @@ void model_check_start(model_t *m, int group)
         }
 }
 
+void model_note_response(model_t *m, int process)
+{
+    m_process_t *p = &m->processes[process];
+
+    p->responded = 1;
+    if (p->state == M_LIVE && p->revision == m->groups[p->group].revision)
+        m->groups[p->group].responded_at = m->now;
+}
+
+static int has_responded_lately(const m_group_t *g, int64_t now)
+{
+    return g->responded_at != 0 && now - g->responded_at < 3 * MODEL_SECOND;
+}
+
 void model_early_end(model_t *m, int process)
 {
     const m_process_t *p = &m->processes[process];
@@ -102,8 +116,11 @@ void model_early_end(model_t *m, int process)
         forget_row(m, p->group);
     if (!model_young(m, process) || (g->young > 0 && !model_later(m, process)))
         return;
-    if (g->young > 0)
+    if (g->young == 0)
+        g->young = 1;
+    else if (!has_responded_lately(g, m->now)) {
         model_back_off(m, p->group, p->id);
+        g->young++;
+    }
     g->young_at = m->now;
-    g->young++;
 }

@@ -303,6 +303,7 @@ void model_leave(model_t *m, int group, int live, int booting)
 void model_reload(model_t *m, int group, int rolling)
 {
     m->groups[group].failures = m->groups[group].young = 0;
+    m->groups[group].responded_at = 0;
     m->groups[group].forks = 0;
     m->groups[group].revision += rolling != 0;
     model_leave(m, group, !rolling, 1);

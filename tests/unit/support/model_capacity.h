@@ -48,6 +48,9 @@ unsigned model_early(const model_t *m, int group);
 /** Was the start of this process ordered after the last early end? */
 int model_later(const model_t *m, int process);
 
+/** The live or leaving process has responded to a request. */
+void model_note_response(model_t *m, int process);
+
 /** Is the last failure the early end of this process? */
 int model_is_blamed(const model_t *m, int process);
 

@@ -32,6 +32,10 @@ def serve():
             status = b"Status:" if data[:1].isdigit() else b"HTTP/1.1"
             client.sendall(b"%s 200 OK\r\nConnection: close\r\n\r\n%d" %
                            (status, os.getpid()))
+            # A body that is not read would reset the connection.
+            client.shutdown(socket.SHUT_WR)
+            while client.recv(65536):
+                pass
         first.set()
 
 

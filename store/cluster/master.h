@@ -12,8 +12,8 @@
  * Two dialects are known by the first byte of the slave: 0x80 is ours, NUL or
  * nothing for 2 s is yrmcds.
  *
- * There are places for STORE_SLAVES. Who has not joined yet gives its place to
- * the next one that comes.
+ * There are places for STORE_SLAVES. A connection that has not joined yet gives
+ * its place to the next one that comes.
  *
  * Lock:  all functions: the main thread.
  * Trust: AppStorePeers have to know the secret, and speak TLS.

@@ -145,8 +145,8 @@ def test_a_peer_with_another_secret() -> None:
 
 
 def intrude(host: Host, source: str) -> bytes:
-    """What a user of this host without rights gets, who poses as the store of
-    an address of this host, and asks for the space blog."""
+    """A user of this host that has no rights poses as the store of an address
+    of this host, and asks for the space blog. This is what that user gets."""
     def drop_rights() -> None:
         os.setgroups([])
         os.setgid(NOBODY)

@@ -37,6 +37,7 @@ def abandon(httpd: Httpd, app: App, path: str = "/nap") -> int:
     return pid
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_process_gets_no_other_request(httpd: Httpd) -> None:
     """It is hung, does not count as capacity, and is ended. Other requests are
     served meanwhile."""
@@ -81,6 +82,7 @@ def test_app_does_not_read_the_request(httpd: Httpd, listen: str) -> None:
     httpd.check()
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_it_goes_on(httpd: Httpd) -> None:
     """When the process has finished the request, it gets other requests at
     once. No other process was started."""
@@ -103,6 +105,7 @@ def test_it_goes_on(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.one_mpm("the process of the app dies, and no MPM sees it")
 def test_response_breaks_off(httpd: Httpd) -> None:
     app = httpd.app("shop", *SILENT, f"AppSetEnv GO {httpd.dir}/go",
                     program="long_lived.py")
@@ -140,6 +143,7 @@ def test_client_leaves_during_the_response(httpd: Httpd, kind: str) -> None:
     httpd.check()
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_as_many_abandoned_as_it_serves_at_once(httpd: Httpd) -> None:
     """If an app uses threads, only the threads that hang are lost."""
     app = httpd.app("shop", *SILENT, "AppConcurrency 3", "MaxInstances 1",
@@ -159,6 +163,7 @@ def test_as_many_abandoned_as_it_serves_at_once(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_it_keeps_no_process_that_has_to_end(httpd: Httpd) -> None:
     """A process that has to end ends at once, because no client waits for
     it."""
@@ -171,6 +176,7 @@ def test_it_keeps_no_process_that_has_to_end(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_abandoned_request_gives_way_to_another_app(httpd: Httpd) -> None:
     """A pool full of abandoned requests still serves other apps."""
     httpd.directives += ["MaxPoolSize 2"]
@@ -188,6 +194,7 @@ def test_abandoned_request_gives_way_to_another_app(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.one_mpm("the spawner ends it or starts it")
 def test_the_spawner_dies(httpd: Httpd) -> None:
     """The next spawner also sees when the app has finished the request."""
     app = httpd.app("shop", *SILENT)

@@ -3,10 +3,14 @@
 import signal
 import time
 
+import pytest
+
 from harness import procs
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.wait import wait_until
+
+pytestmark = pytest.mark.one_mpm("the module measures it")
 
 FORMAT = "%U %>s %<{APPPOOL_PID}e %<{APPPOOL_QUEUE_MS}e %<{APPPOOL_APP_MS}e"
 

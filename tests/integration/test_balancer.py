@@ -57,6 +57,7 @@ def leaves(host: Httpd, balancer: Balancer, clients: Threads) -> None:
     wait_until(is_quiet, "it gets no more requests")
 
 
+@pytest.mark.one_mpm("it is about the balancer")
 def test_upgrade_one_host_after_the_other(hosts: list[Httpd],
                                           balancer: Balancer) -> None:
     """Each host is taken out, stopped, configured anew and started, under load.

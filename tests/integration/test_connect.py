@@ -24,6 +24,8 @@ SLICE = 4.5  # s: less than SLICE of connect.c
 # its socket, and says so.
 DEAF = """
 import os, socket, time
+
+pytestmark = pytest.mark.one_mpm("one function connects, sends and reads")
 server = socket.socket(socket.AF_UNIX)
 server.bind(os.environ["APPPOOL_SOCKET"])
 server.listen()

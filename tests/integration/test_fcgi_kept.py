@@ -14,6 +14,8 @@ from harness.wait import wait_until
 from test_shared_connection import fetch, good, number, shared
 from test_shared_connection import start as start_any
 
+pytestmark = pytest.mark.one_mpm("both read in the same way")
+
 
 def start(httpd: Httpd, *directives: str) -> None:
     httpd.log.expect(sentences.FCGI, sentences.FCGI_PRINTED,
@@ -36,7 +38,6 @@ def pass_gate(httpd: Httpd) -> None:
 
 # ---- it is used again
 
-@pytest.mark.one_mpm("both read in the same way")
 @pytest.mark.parametrize("method,path,status", [
     ("GET", "/padded", 200), ("GET", "/no-end-of-output", 200),
     ("GET", "/stderr", 200), ("GET", "/unread", 200), ("HEAD", "/ok", 200),
@@ -64,7 +65,6 @@ def test_asked_to_keep(httpd: Httpd) -> None:
 
 # ---- no byte of a response becomes part of another one
 
-@pytest.mark.one_mpm("both read in the same way")
 @pytest.mark.parametrize("path", ["/more", "/bytes", "/ends", "/half",
                                   "/second"])
 def test_cut_after(httpd: Httpd, path: str) -> None:
@@ -76,7 +76,6 @@ def test_cut_after(httpd: Httpd, path: str) -> None:
         assert good(fetch(httpd)) > used
 
 
-@pytest.mark.one_mpm("both read in the same way")
 @pytest.mark.parametrize("path,status", [
     ("/overloaded", 503), ("/refused", 502), ("/no-header", 502),
     ("/wrong", 502)])
@@ -87,7 +86,6 @@ def test_cut_after_an_error(httpd: Httpd, path: str, status: int) -> None:
     assert good(fetch(httpd)) > before
 
 
-@pytest.mark.one_mpm("both read in the same way")
 def test_cut_without_end(httpd: Httpd) -> None:
     """The response is complete, and the app still works on the request"""
     start(httpd, "AppTimeout 8")
@@ -97,6 +95,7 @@ def test_cut_without_end(httpd: Httpd) -> None:
     assert good(fetch(httpd)) > used
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_bytes_between_two_requests(httpd: Httpd) -> None:
     """They are found before the next request is sent, so that is sent once"""
     start(httpd)
@@ -110,7 +109,6 @@ def test_bytes_between_two_requests(httpd: Httpd) -> None:
 
 # ---- apps that do not keep it
 
-@pytest.mark.one_mpm("both read in the same way")
 def test_closes_all_the_same(httpd: Httpd) -> None:
     """It costs no request"""
     start(httpd, "AppSetEnv CLOSES 1")
@@ -147,6 +145,7 @@ def test_one_id(httpd: Httpd) -> None:
         client.close()
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_closed_after_the_request_was_read(httpd: Httpd) -> None:
     """It is unknown if the app has served it. It is sent again, because it may
     be"""
@@ -159,6 +158,7 @@ def test_closed_after_the_request_was_read(httpd: Httpd) -> None:
     wait_until(on_a_shared_one, "the request is sent again")
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_twice_at_most(httpd: Httpd) -> None:
     """It is sent once over a new connection: then the app has closed it on
     purpose"""
@@ -182,6 +182,7 @@ foreach (glob('/proc/self/fd/*') as $fd) echo @readlink($fd), "\\n";
 """
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_php(httpd: Httpd) -> None:
     """It reads from its connection, and does not notice SIGTERM meanwhile"""
     app = httpd.app("shop", "AppConcurrency 1", "MaxInstances 1",
@@ -215,6 +216,7 @@ int main(void)
 """
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_libfcgi(httpd: Httpd) -> None:
     """It reads 8 KB at once, and loses its connection if more bytes of the
     request are left"""

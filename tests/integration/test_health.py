@@ -33,6 +33,7 @@ def word(httpd: Httpd, query: str = "", host: str = "status") -> str:
     return found
 
 
+@pytest.mark.one_mpm("the spawner ends it or starts it")
 def test_response(httpd: Httpd) -> None:
     """It starts no process and needs none, also below an AppRoot. HEAD and
     OPTIONS get the same, because balancers send them."""
@@ -120,6 +121,7 @@ def test_without_an_app(httpd: Httpd) -> None:
     assert word(httpd, "?app=shop") == "unknown"
 
 
+@pytest.mark.one_mpm("the spawner ends it or starts it")
 def test_full(httpd: Httpd) -> None:
     """Until there is room in the queue again."""
     httpd.log.expect(sentences.QUEUE_FULL)

@@ -116,6 +116,7 @@ WHAT_BYTES_MAY_SAY = (
     sentences.NO_BACKEND)
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 @pytest.mark.parametrize("what", ["random_bytes", "plausible", "states",
                                   "lock"])
 def test_hostile_child(httpd: Httpd, what: str) -> None:
@@ -170,6 +171,7 @@ def test_hostile_child(httpd: Httpd, what: str) -> None:
         assert innocent.unharmed()
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_sessions_that_are_over(httpd: Httpd) -> None:
     """Slots of finished requests claim that they hold a process. It is free
     again soon, and no open request is harmed."""

@@ -21,6 +21,7 @@ def echo(httpd: Httpd, *what: object, **more: object) -> dict:
     return response.json()
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_request_arrives_as_it_was_sent(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
@@ -36,6 +37,7 @@ def test_request_arrives_as_it_was_sent(httpd: Httpd) -> None:
     assert headers["x-forwarded-host"] == "shop"
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_response_arrives_as_it_was_sent(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
@@ -49,6 +51,7 @@ def test_response_arrives_as_it_was_sent(httpd: Httpd) -> None:
     assert httpd.get("/close", "shop").text == "to the end"
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_methods(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
@@ -73,6 +76,7 @@ def test_statuses(httpd: Httpd, code: int) -> None:
     client.close()
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_head(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
@@ -84,6 +88,7 @@ def test_head(httpd: Httpd) -> None:
     client.close()
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 @pytest.mark.parametrize("size", [0, 1, 16384, 3 * MEGABYTE])
 def test_post(httpd: Httpd, size: int) -> None:
     httpd.app("shop")
@@ -94,6 +99,7 @@ def test_post(httpd: Httpd, size: int) -> None:
     assert headers["content-length"] == str(size)
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 @pytest.mark.parametrize("size", [0, 10, 3 * MEGABYTE])
 def test_post_chunked(httpd: Httpd, size: int) -> None:
     httpd.app("shop")
@@ -171,6 +177,7 @@ def test_app_sends_nonsense(httpd: Httpd, url: str) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 @pytest.mark.parametrize("url", ["nothing", "garbage", "head"])
 def test_connection_is_not_used_again(httpd: Httpd, url: str) -> None:
     """Where connections are kept, this one is not used again, but the other
@@ -189,6 +196,7 @@ def test_connection_is_not_used_again(httpd: Httpd, url: str) -> None:
     client.close()
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_static_files_first(httpd: Httpd) -> None:
     """httpd serves the files of DocumentRoot, and the app everything else."""
     app = httpd.app("shop")
@@ -206,6 +214,7 @@ def test_static_files_first(httpd: Httpd) -> None:
     assert len(httpd.requests_seen()) == 5
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_index_file_is_static(httpd: Httpd) -> None:
     app = httpd.app("shop")
     (app.public / "index.html").write_text("front page")
@@ -214,6 +223,7 @@ def test_index_file_is_static(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").status == 200
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_sub_uris(httpd: Httpd) -> None:
     """Two apps on one host. Each learns where it is mounted."""
     shop = httpd.app("shop", location="/shop")
@@ -231,6 +241,7 @@ def test_sub_uris(httpd: Httpd) -> None:
     assert len(httpd.pids(shop)) == 1 and len(httpd.pids(blog)) == 1
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_root_app_beside_a_sub_uri(httpd: Httpd) -> None:
     httpd.app("blog", location="/blog")
     httpd.app("shop")
@@ -303,6 +314,7 @@ def test_kept_connections_of_many_apps(httpd: Httpd) -> None:
     assert len(httpd.requests_seen()) == 5 * len(names)
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_body_gets_a_new_connection(httpd: Httpd) -> None:
     """The app closes the kept connection at the moment in which a request
     comes. A request with a body cannot be sent again."""

@@ -123,6 +123,7 @@ def test_body_that_is_not_read(client: Client, method: str, size: int) -> None:
         assert client.good() > used
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_byte_between_two_requests(client: Client, httpd: Httpd) -> None:
     used = number(client.ask("/late"))
     fifo = httpd.dir / "shop" / "tmp" / "late"
@@ -133,6 +134,7 @@ def test_byte_between_two_requests(client: Client, httpd: Httpd) -> None:
         assert client.good() > used
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_response_to_an_unread_request(client: Client, httpd: Httpd) -> None:
     """It belongs to the request before it"""
     def on_a_kept_one() -> bool:
@@ -142,6 +144,7 @@ def test_response_to_an_unread_request(client: Client, httpd: Httpd) -> None:
     wait_until(on_a_kept_one, "the request is sent again")
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_hangs_up_when_it_is_used(client: Client) -> None:
     """It was not read, so it is sent again"""
     for _ in range(3):
@@ -177,6 +180,7 @@ def test_variables_of_mod_proxy(httpd: Httpd, name: str) -> None:
         assert client.good("/once") > once
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_tcp(httpd: Httpd) -> None:
     """TCP does not say whether the app reads what was sent. The one thread of
     this server would read from the connection of another client. And a
@@ -256,6 +260,7 @@ def test_room_is_kept_for_a_while(client: Client, httpd: Httpd) -> None:
     wait_until(no_connection_is_kept, "the process has no room")
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_end_without_a_request(client: Client, httpd: Httpd) -> None:
     """It ends when it does not read from a connection"""
     client.kept()
@@ -265,6 +270,7 @@ def test_end_without_a_request(client: Client, httpd: Httpd) -> None:
     wait_until(lambda: not procs.alive(pid), "it has ended")
 
 
+@pytest.mark.one_mpm("the process of the app dies, and no MPM sees it")
 def test_killed_between_two_requests(client: Client, httpd: Httpd) -> None:
     httpd.log.expect("died: signal 9")
     client.kept()

@@ -21,6 +21,8 @@ from harness.procs import alive, kill9
 from harness.wait import wait_until
 from harness.web import BROKEN
 
+pytestmark = pytest.mark.one_mpm("the spawner ends it or starts it")
+
 KILL = ("AppHungAfter 1", "AppKillAfter 2", "AppHungStopTimeout 1")
 # For requests that have to get somewhere, or other requests that have to be
 # served, before they are killed.
@@ -33,11 +35,10 @@ EARLY = ("AppPreStart On", "MinInstances 1")
 def expected_lines(httpd: Httpd) -> None:
     httpd.log.expect(sentences.SLOW, sentences.KILLED_NO_RESPONSE,
                      sentences.NO_TERM, sentences.IS_UNKILLABLE,
-                     sentences.NO_BACKEND,
-                     sentences.TIMED_OUT, sentences.ODD_RESPONSE,
-                     sentences.REPORT_LATE, sentences.UNKILLABLES,
-                     sentences.TOO_MANY_UNKILLABLE, sentences.NOT_STARTED,
-                     sentences.START_ERROR)
+                     sentences.NO_BACKEND, sentences.TIMED_OUT,
+                     sentences.ODD_RESPONSE, sentences.REPORT_LATE,
+                     sentences.UNKILLABLES, sentences.TOO_MANY_UNKILLABLE,
+                     sentences.NOT_STARTED, sentences.START_ERROR)
 
 
 def pid_of(httpd: Httpd, app: App) -> int:
@@ -47,8 +48,7 @@ def pid_of(httpd: Httpd, app: App) -> int:
 def serves(httpd: Httpd) -> None:
     """Wait until even a slow machine does not cause a kill of this process,
     too."""
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200,
-               "another one serves")
+    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it serves")
 
 
 def id_of(httpd: Httpd, app: App, pid: int) -> str:

@@ -26,6 +26,7 @@ def ten(httpd: Httpd, host: str = "shop") -> set[str]:
     return {response.text for response in responses}
 
 
+@pytest.mark.one_mpm("the process of the app dies, and no MPM sees it")
 def test_app_dies_in_a_request(httpd: Httpd) -> None:
     """B7: this request gets 502. Another process serves the next one."""
     httpd.log.expect(*KILLED)
@@ -38,6 +39,7 @@ def test_app_dies_in_a_request(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.one_mpm("the process of the app dies, and no MPM sees it")
 def test_app_dies_on_a_kept_connection(httpd: Httpd) -> None:
     """B7: the client's connection gets its 502, and is kept if possible."""
     httpd.log.expect(*KILLED)
@@ -51,6 +53,7 @@ def test_app_dies_on_a_kept_connection(httpd: Httpd) -> None:
     client.close()
 
 
+@pytest.mark.one_mpm("the process of the app dies, and no MPM sees it")
 def test_app_dies_within_a_response(httpd: Httpd) -> None:
     """The client does not take half a response for a complete one."""
     httpd.log.expect(*KILLED)
@@ -62,6 +65,7 @@ def test_app_dies_within_a_response(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.one_mpm("the process of the app dies, and no MPM sees it")
 def test_waiters_of_a_killed_process(httpd: Httpd) -> None:
     """They get the process that replaces it."""
     httpd.log.expect(*KILLED)
@@ -78,6 +82,7 @@ def test_waiters_of_a_killed_process(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.one_mpm("the spawner ends it or starts it")
 def test_no_request_goes_to_a_dying_process(httpd: Httpd) -> None:
     """A request has failed because its process was killed. That process still
     listens for a moment, because the kernel closes its youngest files
@@ -99,6 +104,7 @@ def test_no_request_goes_to_a_dying_process(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.one_mpm("the spawner ends it or starts it")
 @pytest.mark.parametrize("victims", ["spawner", "watchdog", "both"])
 def test_helpers_die(httpd: Httpd, victims: str) -> None:
     """B1: no request fails, and the processes of the app stay."""
@@ -128,6 +134,7 @@ def test_helpers_die(httpd: Httpd, victims: str) -> None:
     httpd.settles(active=0, count=2)
 
 
+@pytest.mark.one_mpm("the spawner ends it or starts it")
 def test_spawner_dies_while_an_app_starts(httpd: Httpd) -> None:
     """The waiting request is served, whenever the spawner dies: before the app
     may run, while the shell runs, or while the app boots."""
@@ -148,6 +155,7 @@ def test_spawner_dies_while_an_app_starts(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.one_mpm("the spawner ends it or starts it")
 def test_leftovers_of_a_killed_spawner(httpd: Httpd) -> None:
     """It had no time to record a process. The next spawner removes the sockets
     and the FIFO of that process, and no others."""
@@ -167,6 +175,7 @@ def test_leftovers_of_a_killed_spawner(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").text == pid
 
 
+@pytest.mark.one_mpm("the spawner ends it or starts it")
 def test_output_outlives_the_spawner(httpd: Httpd) -> None:
     """There is no SIGPIPE, and the next spawner reads on."""
     httpd.app("shop")

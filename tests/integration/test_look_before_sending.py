@@ -36,6 +36,7 @@ int ioctl(int fd, unsigned long what, ...)
 """
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 @pytest.mark.parametrize("concurrency", [0, 1])
 def test_byte_before_a_request_that_is_read(httpd: Httpd,
                                             concurrency: int) -> None:

@@ -13,6 +13,8 @@ from harness.tls import TlsHost
 from harness.wait import wait_until
 from harness.web import SERVERS, mount
 
+pytestmark = pytest.mark.one_mpm("the other modules are the same in both")
+
 MEGABYTE = 1 << 20
 
 
@@ -110,7 +112,6 @@ def show_variables(httpd: Httpd, name: str) -> None:
 CGI = pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
 
 
-@pytest.mark.one_mpm("the other modules are the same in both")
 @CGI
 def test_variables_of_cgi(httpd: Httpd, name: str) -> None:
     """The variables of SetEnv, and the user who has logged in. The client
@@ -130,7 +131,6 @@ def test_variables_of_cgi(httpd: Httpd, name: str) -> None:
     assert seen["SCRIPT_NAME"].startswith("/mnt/web")
 
 
-@pytest.mark.one_mpm("the other modules are the same in both")
 @CGI
 def test_variables_of_tls(httpd: Httpd, name: str) -> None:
     place, _ = mount(httpd, SERVERS[name])
@@ -148,7 +148,6 @@ def test_variables_of_tls(httpd: Httpd, name: str) -> None:
 
 # ---- behind the app
 
-@pytest.mark.one_mpm("the other modules are the same in both")
 @pytest.mark.parametrize("size", [1000, 300000, 3 * MEGABYTE])
 def test_compression(httpd: Httpd, size: int) -> None:
     """For a client that accepts it."""

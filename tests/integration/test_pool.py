@@ -1,10 +1,14 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The pool, as seen through httpd: acceptance A1 to A5, A9, A13, A14."""
+import pytest
+
 from harness import sentences
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
+
+pytestmark = pytest.mark.one_mpm("the pool decides, whichever process asks it")
 
 
 def test_get_request_close(httpd: Httpd) -> None:

@@ -14,6 +14,7 @@ from harness.procs import kill9
 from harness.wait import wait_until
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_limit(httpd: Httpd) -> None:
     """B10: with limit 3, the fourth request gets 503 at once, and the three
     are served."""
@@ -33,6 +34,7 @@ def test_limit(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_deadline(httpd: Httpd) -> None:
     """B10: with a timeout of 2 s, the 503 comes between 2.0 and 2.5 s."""
     httpd.log.expect(sentences.QUEUE_LATE)
@@ -53,6 +55,7 @@ def test_deadline(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").status == 200
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_first_come_first_served(httpd: Httpd) -> None:
     httpd.app("shop", "MaxInstances 1")
     httpd.start()
@@ -68,6 +71,7 @@ def test_first_come_first_served(httpd: Httpd) -> None:
     assert order == [str(n) for n in range(8)]
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_client_leaves_while_it_waits(httpd: Httpd) -> None:
     """B9: its request never reaches the app"""
     httpd.app("shop", "MaxInstances 1")
@@ -85,6 +89,7 @@ def test_client_leaves_while_it_waits(httpd: Httpd) -> None:
     assert "/pid?stays" in seen and "/pid?gone" not in seen
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_client_leaves_just_before_its_turn(httpd: Httpd) -> None:
     """B9: also if the process becomes free at the same moment."""
     httpd.app("shop", "MaxInstances 1")
@@ -132,6 +137,7 @@ def test_half_closed_connection(httpd: Httpd, version: str) -> None:
         assert (response.status, response.text) == (200, pid)
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_busy_app_does_not_starve_a_new_one(httpd: Httpd) -> None:
     """The pool is full: groups take turns."""
     httpd.directives.append("MaxPoolSize 1")
@@ -194,6 +200,7 @@ def test_open_request_at_a_stop(httpd: Httpd) -> None:
                "no client hangs")
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_out_of_slots(httpd: Httpd) -> None:
     """503, and a line that names the directive. Afterwards requests are served
     again."""

@@ -117,6 +117,7 @@ def test_detection_at_the_next_start(httpd: Httpd) -> None:
                "the new command")
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_php_site(httpd: Httpd) -> None:
     """Detected by index.php. Scripts are run and never sent as files, other
     files are served, and index.php gets everything else."""
@@ -175,6 +176,7 @@ def test_php_source_is_not_included(httpd: Httpd) -> None:
     assert text.count("it ran") == 3
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_php_below_a_path(httpd: Httpd) -> None:
     """Alias leads to its files."""
     httpd.modules += ["alias"]

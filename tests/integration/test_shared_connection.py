@@ -89,6 +89,7 @@ def test_all_children_share(httpd: Httpd, protocol: str) -> None:
     httpd.check()
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 @pytest.mark.parametrize("path", ["/ok", "/chunked", "/trailer"])
 def test_clean_end(httpd: Httpd, path: str) -> None:
     start(httpd)
@@ -178,6 +179,7 @@ def test_body_that_is_not_read(httpd: Httpd, method: str, size: int,
         assert good(fetch(httpd)) > used
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 @BOTH
 def test_byte_between_two_requests(httpd: Httpd, protocol: str) -> None:
     start(httpd, protocol=protocol)
@@ -190,6 +192,7 @@ def test_byte_between_two_requests(httpd: Httpd, protocol: str) -> None:
         assert good(fetch(httpd)) > used
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 @BOTH
 def test_response_to_an_unread_request(httpd: Httpd, protocol: str) -> None:
     """It belongs to the request before it."""
@@ -202,6 +205,7 @@ def test_response_to_an_unread_request(httpd: Httpd, protocol: str) -> None:
     wait_until(on_a_shared_one, "the request is sent again")
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 @BOTH
 def test_hangs_up_when_it_is_used(httpd: Httpd, protocol: str) -> None:
     """The app has not read the request, so it is sent again."""
@@ -221,6 +225,7 @@ def test_client_leaves(httpd: Httpd, protocol: str) -> None:
     assert good(fetch(httpd)) > before
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 @BOTH
 def test_timeout(httpd: Httpd, protocol: str) -> None:
     start(httpd, "AppTimeout 8", protocol=protocol)
@@ -262,6 +267,7 @@ def unread(child: int) -> bool:
                               sys.byteorder) for sock in copies(child))
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_cut_after_damage(httpd: Httpd) -> None:
     """A response without a length is not complete if the app did not end it:
     the slot says that the connection belongs to another request"""

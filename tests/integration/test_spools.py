@@ -11,6 +11,8 @@ from harness.places import can_mount, mounted
 from harness.wait import wait_until
 from test_download import MEGABYTE, MUCH, SMALL, bulk, flood, get
 
+pytestmark = pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
+
 
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")
 def test_disk_full(httpd: Httpd) -> None:

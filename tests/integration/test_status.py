@@ -13,6 +13,8 @@ from harness.places import CTL
 from harness.procs import alive
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("it is a text about the pool")
+
 ISO = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$")
 
 

@@ -14,8 +14,9 @@ from harness.procs import alive, kill9
 from harness.threads import Threads
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 
-@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
+
 def test_idle_process_ends_on_time(httpd: Httpd) -> None:
     """A8: after six seconds, not earlier and not much later."""
     httpd.directives.append("PoolIdleTime 6")
@@ -29,7 +30,6 @@ def test_idle_process_ends_on_time(httpd: Httpd) -> None:
     httpd.settles(active=0, count=0)
 
 
-@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_idle_time_keeps_the_minimum(httpd: Httpd) -> None:
     """A8: of three processes two are active, and the minimum is two: two
     stay."""
@@ -49,7 +49,6 @@ def test_idle_time_keeps_the_minimum(httpd: Httpd) -> None:
     assert httpd.pids(app) == pids
 
 
-@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_idle_time_zero_is_never(httpd: Httpd) -> None:
     httpd.directives.append("PoolIdleTime 1")
     keep = httpd.app("keep", "PoolIdleTime 0")
@@ -61,7 +60,6 @@ def test_idle_time_zero_is_never(httpd: Httpd) -> None:
     assert httpd.pids(keep) == [pid]
 
 
-@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_max_requests(httpd: Httpd) -> None:
     """A10"""
     httpd.app("shop", "MaxRequests 4")
@@ -73,7 +71,6 @@ def test_max_requests(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
-@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_max_requests_with_jitter(httpd: Httpd) -> None:
     """Each process ends after 3 to 3 + 4 requests, and not all after the same
     number."""
@@ -94,6 +91,7 @@ def test_max_requests_with_jitter(httpd: Httpd) -> None:
                "all have retired")
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 def test_max_requests_while_others_wait(httpd: Httpd) -> None:
     """Its place goes to a process of the same app. No request fails, and no
     process gets more requests than its number."""
@@ -163,6 +161,7 @@ def test_max_requests_without_a_wait(httpd: Httpd, count: int,
     httpd.check()
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 @pytest.mark.parametrize("limit", ["AppTimeout 8", "ProxyTimeout 8",
                                    "Timeout 8"])
 def test_silent_app_times_out(httpd: Httpd, limit: str) -> None:
@@ -181,7 +180,6 @@ def test_silent_app_times_out(httpd: Httpd, limit: str) -> None:
     assert httpd.get("/pid", "shop").status == 200
 
 
-@pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 def test_killed_minimum_is_restored(httpd: Httpd) -> None:
     """After a crash, the minimum is restored without a request."""
     httpd.log.expect(*KILLED)

@@ -1,6 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Request bodies. They are read before a process is taken, or passed on as
-they come."""
+"""Request bodies, which are read before a process is taken, or passed on."""
 import http.client
 import os
 import re
@@ -18,14 +17,15 @@ from harness.places import can_mount, mounted
 from harness.wait import wait_until
 from harness.web import SERVERS, mount
 
+pytestmark = pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
+
 MEGABYTE = 1 << 20
 MEMORY = 64 * 1024  # bytes of a body that are kept in memory
-SIZES = [1, MEMORY, MEMORY + 1, 3 * MEGABYTE]
 
 
 def head(url: str, *lines: str, host: str = "shop") -> bytes:
-    return "\r\n".join((f"POST {url} HTTP/1.1", f"Host: {host}", *lines, "",
-                        "")).encode()
+    lines = (f"POST {url} HTTP/1.1", f"Host: {host}", *lines, "", "")
+    return "\r\n".join(lines).encode()
 
 
 def sized(url: str, size: int, *lines: str) -> bytes:
@@ -50,6 +50,7 @@ def bulk(httpd: Httpd, *directives: str) -> App:
 
 # ---- a slow client
 
+@pytest.mark.mpms("prefork", "event")
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
 def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
     """A pool of one process serves other requests meanwhile, and then the
@@ -72,7 +73,6 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
     wait_until(lambda: not httpd.spools(), "nothing is kept")
 
 
-@pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("name", ["php", "libfcgi", "uwsgi", "uwsgi-scgi"])
 def test_half_sent_upload_by_any_protocol(httpd: Httpd, name: str) -> None:
     """In chunks, which these protocols do not have."""
@@ -104,6 +104,7 @@ def test_client_leaves_within_its_body(httpd: Httpd, kind: str) -> None:
     assert httpd.requests_seen() == []
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
     """httpd sends 100 Continue. It takes a process only later."""
     httpd.directives.append("MaxPoolSize 1")
@@ -123,8 +124,7 @@ def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
 
 # ---- the body that arrives
 
-@pytest.mark.one_mpm("it is mod_proxy that sends it")
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", [1, MEMORY, MEMORY + 1, 3 * MEGABYTE])
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
 def test_stored_body_arrives(httpd: Httpd, kind: str, size: int) -> None:
     """All of it, and with a length."""
@@ -234,7 +234,6 @@ def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
 
 # ---- an app that does not read it
 
-@pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 @pytest.mark.parametrize("how", ["length", "close"])
@@ -255,7 +254,6 @@ def test_response_without_reading(httpd: Httpd, how: str, buffer: str,
     assert len(httpd.requests_seen()) == 4
 
 
-@pytest.mark.one_mpm("it is mod_proxy that sends it")
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
 @pytest.mark.parametrize("how", ["length", "close"])
 def test_response_without_reading_what_was_sent(httpd: Httpd, how: str,
@@ -272,6 +270,7 @@ def test_response_without_reading_what_was_sent(httpd: Httpd, how: str,
             assert response.body == b"n" * 10000
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_response_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
     """The connection is not used again."""
     bulk(httpd, "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
@@ -299,6 +298,7 @@ def test_half_a_response_without_reading(httpd: Httpd, how: str) -> None:
 
 # ---- AppBufferRequest Off
 
+@pytest.mark.mpms("prefork", "event")
 def test_streamed_body(httpd: Httpd) -> None:
     """The app reads while the client sends. This occupies a process."""
     bulk(httpd, "AppBufferRequest Off")

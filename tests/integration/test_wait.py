@@ -45,6 +45,7 @@ def two(httpd: Httpd, *directives: str) -> App:
     return app
 
 
+@pytest.mark.one_mpm("the pool decides, whichever process asks it")
 @pytest.mark.parametrize("how", ["--rolling", "--blocking"])
 def test_new_code_serves(httpd: Httpd, how: str) -> None:
     """It returns as soon as no old process gets requests, and not earlier."""

@@ -16,6 +16,8 @@ from harness.config import App
 from harness.httpd import Httpd
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("it is the same in both")
+
 SHORT = "only for files below it"
 WALK = ['<DirectoryMatch ".">', "</DirectoryMatch>"]
 USUAL = ["<Directory />", "AllowOverride None", "</Directory>"]
@@ -233,6 +235,7 @@ def by_app(outcome: Outcome) -> bool:
     return outcome[0] == 200 and outcome[2] == "NAME N"
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_files_come_and_go(httpd: Httpd) -> None:
     """The next request sees it."""
     app, _ = both(httpd)
@@ -265,7 +268,6 @@ def test_files_come_and_go(httpd: Httpd) -> None:
     assert by_app(gets("/"))
 
 
-@pytest.mark.one_mpm("it is the same in both")
 def test_document_root_goes(httpd: Httpd) -> None:
     """Its settings apply while it exists, and for one second longer."""
     short, long = both(httpd, *everywhere(DENIED),
@@ -287,6 +289,7 @@ def test_document_root_goes(httpd: Httpd) -> None:
     assert saved(httpd, short)
 
 
+@pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
 def test_document_root_comes(httpd: Httpd) -> None:
     """It did not exist when httpd started."""
     short, long = both(httpd, *everywhere(DENIED),
@@ -303,7 +306,6 @@ def test_document_root_comes(httpd: Httpd) -> None:
     assert saved(httpd, short)
 
 
-@pytest.mark.one_mpm("it is the same in both")
 def test_deployment_by_a_link(httpd: Httpd) -> None:
     """The next request sees the files of the new release."""
     app, _ = both(httpd)
@@ -318,7 +320,6 @@ def test_deployment_by_a_link(httpd: Httpd) -> None:
     assert by_app(fetch(httpd, app, "/file"))
 
 
-@pytest.mark.one_mpm("it is the same in both")
 @pytest.mark.parametrize("denied", [False, True])
 def test_location(httpd: Httpd, denied: bool) -> None:
     """An app below a path of the main server is protected as well."""

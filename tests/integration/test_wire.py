@@ -56,6 +56,7 @@ def upgrade(place: Place, *tokens: str, body: str = "") -> socket.socket:
     return client
 
 
+@pytest.mark.one_mpm("one function connects, sends and reads")
 def test_any_protocol(httpd: Httpd) -> None:
     """The app may upgrade to any protocol."""
     places = list(mount(httpd, SERVERS["node"]))
@@ -86,6 +87,7 @@ def test_not_past_httpd(httpd: Httpd, tokens: list[str]) -> None:
 
 
 # ---- trailers
+@pytest.mark.one_mpm("one function connects, sends and reads")
 
 def test_trailers(httpd: Httpd) -> None:
     """They end a body, and do not become headers."""

@@ -11,6 +11,7 @@ from harness import cgroups, procs, sentences
 from harness.config import App
 from harness.crowd import query, cpu, quiet, strangers
 from harness.httpd import Httpd
+from harness.long import lasts
 from harness.procs import alive, children
 from harness.wait import wait_until
 
@@ -20,11 +21,12 @@ QUESTIONS = 30
 # Seconds of CPU time. One pass over all of them takes 0.06 s. One pass for
 # each app, or for each question, would take more than 1 s.
 LOOP = 0.5
+WAYS = list(cgroups.WAYS)
 
 pytestmark = pytest.mark.mpms("event")
 
 
-@pytest.fixture(params=cgroups.WAYS)
+@pytest.fixture
 def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
     """Each of its processes has another process in its session."""
     httpd.wrapper = cgroups.wrapper(request.param)
@@ -44,6 +46,7 @@ def all_run(httpd: Httpd, app: App) -> list[int]:
     return httpd.pids(app, "idle")
 
 
+@pytest.mark.parametrize("server", lasts(["plain"], WAYS), indirect=True)
 def test_deaths(server: Httpd) -> None:
     """What dead processes have left is ended even then."""
     spawner, app = server.spawner_now(), server.apps[0]
@@ -60,6 +63,7 @@ def test_deaths(server: Httpd) -> None:
     assert cpu(spawner)[0] - before < LOOP
 
 
+@pytest.mark.parametrize("server", lasts(["cgroup"], WAYS), indirect=True)
 def test_status(server: Httpd) -> None:
     """The memory of all processes is read, but not by the loop."""
     spawner = server.spawner_now()

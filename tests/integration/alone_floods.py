@@ -7,6 +7,7 @@ import ctypes
 import multiprocessing
 import os
 from contextlib import contextmanager
+from itertools import product
 from typing import Iterator
 
 import pytest
@@ -14,6 +15,7 @@ import pytest
 from harness import cpu, sentences
 from harness.figures import say
 from harness.httpd import Httpd
+from harness.long import lasts
 from harness.procs import alive
 from harness.starts import another
 from harness.wait import wait_until
@@ -25,6 +27,8 @@ SHARE = 0.25  # of a core; the most that a flood may cost
 # A flood of output costs 3 %. Four of them run at once. If each took all that
 # it could get, each spawner would still have more than this.
 SHARE_OF_OUTPUT = 0.12
+OUTPUT = [*product(["newlines", "words", "lines", "bytes"],
+                   ["AppLog", "error log"])]
 GET_FD = 438  # pidfd_getfd(2)
 
 
@@ -36,8 +40,7 @@ def bounded(httpd: Httpd, what: str, bound: float = SHARE) -> None:
     another(httpd, "blog")
 
 
-@pytest.mark.parametrize("where", ["AppLog", "error log"])
-@pytest.mark.parametrize("kind", ["newlines", "words", "lines", "bytes"])
+@pytest.mark.parametrize("kind,where", OUTPUT[::lasts(3, 1)])
 def test_flood_of_output(httpd: Httpd, kind: str, where: str) -> None:
     """It costs the spawner a part of a core. The log says how much is left
     out, and does not fill the disk."""

@@ -9,7 +9,7 @@ from harness.load import Crowd, Load
 from harness.long import lasts
 from harness.wait import wait_until
 
-RESTARTS = lasts(5, 10)
+RESTARTS = lasts(3, 10)
 INTERVAL = 1.0  # seconds
 PROCESSES = 4
 CROWDS = [Crowd(100, "shop", kept=True, pause=0.1),

@@ -6,6 +6,8 @@
 import os
 import time
 
+import pytest
+
 from harness.figures import say
 from harness.hostile import ATTACKS, WORST, hostile
 from harness.httpd import Httpd
@@ -15,6 +17,7 @@ SECONDS = lasts(1, 60)  # each attack at least once
 CHOSEN = os.environ.get("APPPOOL_ATTACKS")
 
 
+@pytest.mark.one_mpm("the attacks are on the spawner and the pool")
 def test_a_hostile_app_beside_a_good_one(httpd: Httpd) -> None:
     seed = int(time.time())
     attacks = tuple(CHOSEN.split(",")) if CHOSEN else ATTACKS

@@ -7,7 +7,7 @@ from harness.httpd import Httpd
 from harness.long import lasts
 from harness.soak import soak
 
-SECONDS = lasts(8, 60)
+SECONDS = lasts(5, 60)
 
 
 def test_soak(httpd: Httpd) -> None:

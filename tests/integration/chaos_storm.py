@@ -16,7 +16,7 @@ from harness.long import lasts
 from harness.procs import alive, kill9
 from harness.wait import wait_until
 
-SECONDS = int(os.environ.get("APPPOOL_STORM", lasts(5, 60)))
+SECONDS = int(os.environ.get("APPPOOL_STORM", lasts(3, 60)))
 CLIENTS = 32
 
 # Enough workers from the start, so httpd does not close kept connections to

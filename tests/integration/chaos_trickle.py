@@ -17,7 +17,7 @@ from harness.httpd import Httpd
 from harness.long import lasts
 from harness.wait import wait_until
 
-SECONDS = int(os.environ.get("APPPOOL_TRICKLE", lasts(12, 60)))
+SECONDS = int(os.environ.get("APPPOOL_TRICKLE", lasts(8, 60)))
 HUNG, KILL = 1, 3  # seconds
 # Processes. Among those with a bad request, two are not known to be hung yet,
 # because there is one check a second, and three are. One is left for the good

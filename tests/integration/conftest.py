@@ -7,6 +7,7 @@ unexpected.
     @pytest.mark.one_mpm("why")  half of the cases in one MPM, half in the
                                  other, because the MPM does not matter; all
                                  cases with APPPOOL_LONG
+    @pytest.mark.in_long("why")  only with APPPOOL_LONG
     APPPOOL_MPM=event            only this one; worker is run in place of event
     @pytest.mark.bound(400)      seconds, for a test that does a lot"""
 import os
@@ -30,6 +31,7 @@ LONGEST = Path(__file__).with_name("longest")
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "mpms(name, ...): MPMs to test in")
     config.addinivalue_line("markers", "one_mpm(why): one of them, by turns")
+    config.addinivalue_line("markers", "in_long(why): only in the long form")
     config.addinivalue_line("markers", "bound(s): it hangs after that")
 
 
@@ -69,7 +71,8 @@ def other_turn(item: pytest.Item) -> bool:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest tests come first."""
-    items[:] = [item for item in items if not other_turn(item)]
+    items[:] = [item for item in items if not other_turn(item)
+                and (LONG or not item.get_closest_marker("in_long"))]
     names = LONGEST.read_text().splitlines()
     order = {name: n for n, name in enumerate(names)}
 

@@ -123,6 +123,7 @@ def test_site(httpd: Httpd) -> None:
     host.close()
 
 
+@pytest.mark.in_long("other applications are below a path, too")
 @pytest.mark.mpms("event")
 def test_below_a_path(httpd: Httpd) -> None:
     httpd.modules.append("alias")

@@ -9,7 +9,7 @@ import pytest
 from harness.differ import PROTOCOLS, case, compare, report
 from harness.servers import Server
 
-CASES = 4000 if os.environ.get("APPPOOL_LONG") else 100
+CASES = 4000 if os.environ.get("APPPOOL_LONG") else 50
 COMMANDS = 400
 
 

@@ -13,7 +13,7 @@ from harness.servers import wait_until
 from harness.store import Store
 from harness.tcp import YrmcdsWithCounters
 
-CASES = 80 if os.environ.get("APPPOOL_LONG") else 8
+CASES = 80 if os.environ.get("APPPOOL_LONG") else 4
 STEPS = 150
 Pair = tuple[Store, YrmcdsWithCounters]
 

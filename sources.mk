@@ -604,7 +604,22 @@ store_crash_sources = \
 holder_sources = \
 	tests/crash/holder.c
 
-# Apps of tests/integration, which compiles them as their users would.
+# The sample app of tests/integration.
+sample_sources = \
+	tests/integration/apps/sample/broken.c \
+	tests/integration/apps/sample/bulk.c \
+	tests/integration/apps/sample/http.c \
+	tests/integration/apps/sample/listen.c \
+	tests/integration/apps/sample/main.c \
+	tests/integration/apps/sample/memory.c \
+	tests/integration/apps/sample/output.c \
+	tests/integration/apps/sample/plain.c \
+	tests/integration/apps/sample/process.c \
+	tests/integration/apps/sample/serve.c \
+	tests/integration/apps/sample/stuck.c \
+	tests/integration/apps/sample/wait.c
+
+# Other apps of tests/integration, which compiles them as their users would.
 web_sources = \
 	tests/integration/apps/quiet.c \
 	tests/integration/apps/template.c \

@@ -47,12 +47,11 @@ def test_flood_of_output(httpd: Httpd, kind: str, where: str) -> None:
     httpd.log.expect(DROPPED, sentences.PRINTS_TOO_MUCH,
                      "not written fast enough")
     file = httpd.dir / "shop.log"
-    httpd.app("shop", *[f"AppLog {file}"] * (where == "AppLog"),
-              program="noisy.py")
+    httpd.app("shop", *[f"AppLog {file}"] * (where == "AppLog"))
     httpd.app("blog")
     httpd.start()
     log = file if where == "AppLog" else httpd.log.path
-    flood = int(httpd.get(f"/flood?kind={kind}", "shop").text)
+    flood = int(httpd.get(f"/gush?kind={kind}", "shop").text)
     if kind == "bytes":
         wait_until(lambda: cpu.used(flood) > 0, "it has begun")
     else:
@@ -67,10 +66,10 @@ def test_flood_of_output(httpd: Httpd, kind: str, where: str) -> None:
 @pytest.mark.xdist_group("core")
 def test_flood_of_notifications(httpd: Httpd) -> None:
     """To $NOTIFY_SOCKET."""
-    httpd.app("shop", program="noisy.py")
+    httpd.app("shop")
     httpd.app("blog")
     httpd.start()
-    flood = int(httpd.get("/ready", "shop").text)
+    flood = int(httpd.get("/nag", "shop").text)
     wait_until(lambda: cpu.used(flood) > 0.1, "it has begun")
     bounded(httpd, "notifications")
     assert alive(flood)

@@ -14,6 +14,7 @@ from harness.disk import Disk, why_not
 from harness.httpd import Httpd
 from harness.late import Late
 from harness.notify import events, notifications, witness
+from harness.places import SAMPLE
 from harness.procs import alive, kill9
 from harness.wait import wait_until
 
@@ -42,7 +43,7 @@ def stranger(httpd: Httpd, disk: Disk) -> Iterator[int]:
     """A process of another user that has nothing to do with httpd."""
     nobody = pwd.getpwnam("nobody")
     process = subprocess.Popen(
-        [*httpd.command_of("sink.py").split(), str(disk.file)],
+        [SAMPLE, "sink", disk.file],
         user=nobody.pw_uid, group=nobody.pw_gid, extra_groups=[], cwd="/")
     try:
         disk.wait_for_write()
@@ -104,8 +105,7 @@ def test_what_is_left_survives(httpd: Httpd, disk: Disk) -> None:
     """When SIGKILL had no effect for a while, the process is forgotten. Its
     cgroup is removed together with it."""
     httpd.log.expect(*STUCK)
-    app = httpd.app("shop", "AppStopTimeout 1", f"AppSetEnv SINK {disk.file}",
-                    program="stuck.py")
+    app = httpd.app("shop", "AppStopTimeout 1", f"AppSetEnv SINK {disk.file}")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
     left = int(httpd.get("/sinking", "shop").text)
@@ -161,8 +161,7 @@ def test_client_of_an_unkillable_process(httpd: Httpd, disk: Disk) -> None:
     httpd.log.expect(*STUCK)
     httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
               "AppHungStopTimeout 1", "AppTimeout 10",
-              f"AppSetEnv SINK {disk.file}",
-              program="stuck.py")
+              f"AppSetEnv SINK {disk.file}")
     httpd.start()
     bad = httpd.get_async("/sink", "shop", 60)
     disk.wait_for_write()
@@ -180,8 +179,7 @@ def test_unkillable(httpd: Httpd, disk: Disk) -> None:
     httpd.log.expect(*STUCK)
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 1", "AppMaxUnkillable 0",
-                    "AppTimeout 20", f"AppSetEnv SINK {disk.file}", witness(httpd),
-                    program="stuck.py")
+                    "AppTimeout 20", f"AppSetEnv SINK {disk.file}", witness(httpd))
     httpd.app("blog")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
@@ -327,8 +325,7 @@ def test_stop_with_a_sunk_app(httpd: Httpd, disk: Disk) -> None:
     """httpd does not wait for the app, which nothing can end. It waits for its
     own child first."""
     httpd.log.expect("was left over", "AH0004[56]: child process", *STUCK)
-    httpd.app("shop", "AppStopTimeout 1", f"AppSetEnv SINK {disk.file}",
-              program="stuck.py")
+    httpd.app("shop", "AppStopTimeout 1", f"AppSetEnv SINK {disk.file}")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
     instance = (httpd.runtime / "instance").read_text()

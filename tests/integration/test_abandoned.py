@@ -43,7 +43,7 @@ def test_process_gets_no_other_request(httpd: Httpd) -> None:
     served meanwhile."""
     app = httpd.app("shop", *SILENT, "AppHungAfter 9", "AppKillAfter 25",
                     "AppHungStopTimeout 1", "MaxInstances 1",
-                    "AppSpawnIfUnder 1", program="stuck.py")
+                    "AppSpawnIfUnder 1")
     httpd.start()
     pid = abandon(httpd, app)
     request, = httpd.group(app)["requests"]
@@ -69,8 +69,7 @@ def test_app_does_not_read_the_request(httpd: Httpd, listen: str) -> None:
     """Over TCP, an app does not see that the client has left before it has
     read the body."""
     app = httpd.app("shop", *SILENT, "AppHungAfter 9", "AppKillAfter 25",
-                    "AppHungStopTimeout 1", "AppListen " + listen,
-                    program="stuck.py")
+                    "AppHungStopTimeout 1", "AppListen " + listen)
     httpd.log.expect("AH01084|AH01097")
     httpd.start()
     assert httpd.post("/deaf", "shop", b"x" * 30000000).status == 504
@@ -125,7 +124,7 @@ def test_client_leaves_during_the_response(httpd: Httpd, kind: str) -> None:
     """The app does not know that, and still works on the request. Another
     process gets the next request. The same is true for a response that
     lasts."""
-    app = httpd.app("shop", "MaxInstances 2", program="bulk.py")
+    app = httpd.app("shop", "MaxInstances 2")
     httpd.start()
     hold = httpd.dir / "hold"
     with Raw(httpd.port, f"GET /parts?n=100000&keys=a,b&stubborn=1{kind} "
@@ -167,7 +166,7 @@ def test_as_many_abandoned_as_it_serves_at_once(httpd: Httpd) -> None:
 def test_it_keeps_no_process_that_has_to_end(httpd: Httpd) -> None:
     """A process that has to end ends at once, because no client waits for
     it."""
-    app = httpd.app("shop", *SILENT, "AppStopTimeout 1", program="stuck.py")
+    app = httpd.app("shop", *SILENT, "AppStopTimeout 1")
     httpd.start()
     pid = abandon(httpd, app)
     app.touch()
@@ -180,7 +179,7 @@ def test_it_keeps_no_process_that_has_to_end(httpd: Httpd) -> None:
 def test_abandoned_request_gives_way_to_another_app(httpd: Httpd) -> None:
     """A pool full of abandoned requests still serves other apps."""
     httpd.directives += ["MaxPoolSize 2"]
-    app = httpd.app("shop", *SILENT, "AppStopTimeout 1", program="stuck.py")
+    app = httpd.app("shop", *SILENT, "AppStopTimeout 1")
     httpd.app("blog")
     httpd.log.expect(sentences.NO_BACKEND, sentences.SILENT)
     httpd.start()
@@ -214,8 +213,7 @@ def test_the_spawner_dies(httpd: Httpd) -> None:
 def test_connections_that_others_keep(httpd: Httpd) -> None:
     """A child process of the app has inherited a connection. That is not a
     request."""
-    app = httpd.app("shop", *SILENT, "AppHungAfter 9", "MaxInstances 1",
-                    program="stuck.py")
+    app = httpd.app("shop", *SILENT, "AppHungAfter 9", "MaxInstances 1")
     httpd.start()
     assert httpd.get("/fork", "shop").status == 200
     held = httpd.hold("shop", "a")

@@ -70,7 +70,7 @@ def test_ten_attempts(httpd: Httpd) -> None:
 
 
 def full(httpd: Httpd, listen: str, *directives: str,
-         program: str = "app.py") -> tuple[App, int]:
+         program: str = "") -> tuple[App, int]:
     """A stopped process whose backlog is full."""
     app = httpd.app("shop", f"AppListen {listen}", "AppGlobalQueue Off",
                     "MaxInstances 1", "MinInstances 1", "AppPreStart On",

@@ -23,7 +23,7 @@ SMALL = 16 * 1024  # a receive buffer
 
 
 def bulk(httpd: Httpd, *directives: str) -> App:
-    return httpd.app("shop", *directives, program="bulk.py")
+    return httpd.app("shop", *directives)
 
 
 def get(url: str, host: str = "shop") -> bytes:

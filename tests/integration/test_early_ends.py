@@ -153,8 +153,9 @@ def test_one_url_that_ends_its_process(httpd: Httpd) -> None:
     error."""
     httpd.log.expect(*KILLED)
     httpd.directives.append("MaxPoolSize 20")
-    apps = [httpd.app("one", "MaxInstances 1", program="venom.py"),
-            httpd.app("many", program="venom.py")]
+    reads = ("AppSetEnv READS 512",)
+    apps = [httpd.app("one", "MaxInstances 1", *reads),
+            httpd.app("many", *reads)]
     httpd.start()
     visitors = [Threads(httpd, app.name, 2) for app in apps]
     ended = threading.Event()

@@ -319,7 +319,7 @@ def test_body_gets_a_new_connection(httpd: Httpd) -> None:
     """The app closes the kept connection at the moment in which a request
     comes. A request with a body cannot be sent again."""
     httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
-              "MaxInstances 1", program="bulk.py")
+              "MaxInstances 1")
     httpd.start()
     client = Connection(httpd.port)
     for _ in range(3):

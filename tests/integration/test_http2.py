@@ -19,7 +19,7 @@ ALL = 1 << 30
 def shop(httpd: Httpd) -> App:
     httpd.modules.append("http2")
     httpd.directives.append("Protocols h2c http/1.1")
-    return httpd.app("shop", program="bulk.py")
+    return httpd.app("shop")
 
 
 def test_slow_client_holds_no_process(httpd: Httpd, shop: App) -> None:

@@ -61,8 +61,7 @@ def id_of(httpd: Httpd, app: App, pid: int) -> str:
 @pytest.mark.parametrize("how", ["nap", "loop", "stop"])
 def test_the_client_gets_504(httpd: Httpd, how: str) -> None:
     """P14, P16: in every case, with a line that names the request."""
-    app = httpd.app("shop", *KILL, *EARLY, "AppStopTimeout 60",
-                    program="stuck.py")
+    app = httpd.app("shop", *KILL, *EARLY, "AppStopTimeout 60")
     httpd.start()
     pid = pid_of(httpd, app)
     with Late(httpd.pid, *httpd.children(), httpd.helper("watchdog"),

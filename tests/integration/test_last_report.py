@@ -23,13 +23,13 @@ LATE_KILL = ("AppHungAfter 300ms", "AppKillAfter 8s", "AppHungStopTimeout 1s")
 TRIES = 5  # an app has a second to print; a loaded machine may keep it
 
 
-def start(httpd: Httpd, *directives: str, program: str = "stuck.py",
+def start(httpd: Httpd, *directives: str,
           kill: tuple[str, ...] = KILL) -> App:
     httpd.log.expect("is hung and is killed", "did not end in time: SIGKILL",
                      "AH01102|AH01110|AH01114|AH00898", "gave no response",
                      "died: signal")
     app = httpd.app("shop", *kill, "AppPreStart On", "MinInstances 1",
-                    *directives, program=program)
+                    *directives)
     httpd.start()
     return app
 
@@ -59,10 +59,10 @@ def test_what_it_prints(httpd: Httpd) -> None:
         wait_until(lambda: not alive(pid), "it ends")
         places = place_of(
             httpd, pid, "is hung and is killed: GET /nap has lasted",
-            rf"report: process {pid} \(python3\) sleeps in \w+",
+            rf"report: process {pid} \(sample\) sleeps in \w+",
             "report: command",
             r"is sent signal 12 \(SIGUSR2\) \(AppDumpSignal\)",
-            r'File ".*/stuck.py", line \d+ in do_nap', "is stopped: ")
+            "it is in /nap", "is stopped: ")
         if -1 not in places and places == sorted(places):
             return
     raise AssertionError(places)
@@ -78,7 +78,7 @@ def test_without_a_dump_signal(httpd: Httpd) -> None:
     places = place_of(httpd, pid, "is hung and", "report: command",
                       "is stopped: ")
     assert -1 not in places and places == sorted(places), places
-    assert not httpd.log.matching("AppDumpSignal\\)|do_nap")
+    assert not httpd.log.matching("AppDumpSignal\\)|it is in ")
 
 
 def test_next_process_does_not_wait_for_the_report(httpd: Httpd) -> None:
@@ -100,8 +100,7 @@ def test_next_process_does_not_wait_for_the_report(httpd: Httpd) -> None:
 
 def test_no_handler(httpd: Httpd) -> None:
     """An app that does not handle the signal ends a second earlier."""
-    app = start(httpd, "AppDumpSignal SIGUSR1", program="app.py",
-                kill=LATE_KILL)
+    app = start(httpd, "AppDumpSignal SIGUSR1", kill=LATE_KILL)
     held = httpd.hold("shop", "a")
     assert held.pending.result().status == 504
     httpd.log.wait_for(rf"shop\[{held.pid}\] ended: signal 10")
@@ -147,9 +146,8 @@ def test_event_stream(httpd: Httpd) -> None:
     """An event stream is neither slow nor hung. The limits come when it has
     begun."""
     httpd.log.expect("is slow: GET", *KILLED)
-    app = httpd.app("shop", "AppPreStart On", "MinInstances 1",
-                    program="stuck.py")
-    httpd.app("other", "AppSlowAfter 300ms", program="stuck.py")
+    app = httpd.app("shop", "AppPreStart On", "MinInstances 1")
+    httpd.app("other", "AppSlowAfter 300ms")
     httpd.start()
     pid = idle(httpd, app)
     with Raw(httpd.port, b"GET /stream HTTP/1.1\r\nHost: shop\r\n"

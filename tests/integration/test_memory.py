@@ -13,12 +13,14 @@ from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("the spawner measures it")
 
+# The memory of a process from its start on.
+BALLAST = ("AppSetEnv BALLAST 5",)
 HEAVY = "uses .* MB of memory, more than"
 
 
 def start(httpd: Httpd, *directives: str, limit: str = "60M") -> App:
     app = httpd.app("shop", f"AppMemoryLimit {limit}", "MaxInstances 1",
-                    *directives, program="heavy.py")
+                    *directives, *BALLAST)
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
     return app
@@ -79,7 +81,7 @@ def canary(httpd: Httpd) -> None:
     """For wait_for_scan(): an app that is above its limit from its start
     on."""
     httpd.app("canary", "AppMemoryLimit 1M", "MaxInstances 1",
-              program="heavy.py")
+              *BALLAST)
 
 
 def wait_for_scan(httpd: Httpd) -> None:

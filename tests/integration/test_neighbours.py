@@ -152,7 +152,7 @@ def test_variables_of_tls(httpd: Httpd, name: str) -> None:
 def test_compression(httpd: Httpd, size: int) -> None:
     """For a client that accepts it."""
     httpd.modules += ["filter", "deflate"]
-    httpd.app("shop", "SetOutputFilter DEFLATE", program="bulk.py")
+    httpd.app("shop", "SetOutputFilter DEFLATE")
     httpd.start()
     for more in ("", "&chunked=1"):
         plain = httpd.get(f"/flood?n={size}{more}", "shop")
@@ -171,7 +171,7 @@ def test_cache(httpd: Httpd, size: int) -> None:
     shutil.chown(place, USER, USER)
     httpd.modules += ["cache", "cache_disk"]
     httpd.app("shop", 'CacheEnable disk "/"', f'CacheRoot "{place}"',
-              "CacheMaxFileSize 100000000", program="bulk.py")
+              "CacheMaxFileSize 100000000")
     httpd.start()
     for _ in range(3):
         assert httpd.get(f"/cached?n={size}", "shop").body == flood(size)

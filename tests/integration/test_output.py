@@ -41,7 +41,7 @@ def test_an_app_cannot_forge_a_line_of_ours(httpd: Httpd) -> None:
 def test_rotated_by_rename(httpd: Httpd) -> None:
     """AppLog is opened again without a signal, and no line is lost."""
     file, old = httpd.dir / "shop.log", httpd.dir / "shop.log.1"
-    httpd.app("shop", f"AppLog {file}", program="noisy.py")
+    httpd.app("shop", f"AppLog {file}")
     httpd.start()
     httpd.get("/lines?n=1000", "shop")
     wait_until(lambda: file.exists() and "line 000999" in file.read_text(),
@@ -58,7 +58,7 @@ def test_rotated_by_rename(httpd: Httpd) -> None:
 def test_an_access_log_is_not_cut(httpd: Httpd) -> None:
     """20,000 lines at once"""
     file = httpd.dir / "shop.log"
-    httpd.app("shop", f"AppLog {file}", program="noisy.py")
+    httpd.app("shop", f"AppLog {file}")
     httpd.start()
     assert httpd.get("/lines?n=20000", "shop").status == 200
     wait_until(lambda: file.exists() and "line 019999" in file.read_text(),
@@ -173,7 +173,7 @@ def test_a_log_that_is_not_read(httpd: Httpd) -> None:
     os.mkfifo(fifo)
     shutil.chown(fifo, USER, USER)
     pipe = os.open(fifo, os.O_RDWR)
-    app = httpd.app("shop", f"AppLog {fifo}", program="noisy.py")
+    app = httpd.app("shop", f"AppLog {fifo}")
     httpd.app("blog")
     httpd.start()
     try:

@@ -182,9 +182,9 @@ def test_redirect_of_an_app_under_a_path(httpd: Httpd) -> None:
     """The app knows its path. Its redirects are not changed, unless the
     configuration says so."""
     httpd.modules.append("headers")
-    httpd.app("shop", location="/shop", program="bulk.py")
+    httpd.app("shop", location="/shop")
     httpd.app("plain", 'Header edit Location "^/" "/plain/"',
-              location="/plain", program="bulk.py")
+              location="/plain")
     httpd.start()
     response = fetch(httpd, "/shop/redirect?to=/login%20here")
     assert response.status == 302

@@ -107,7 +107,7 @@ def test_command_that_does_not_read(httpd: Httpd) -> None:
     httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over")
     program = script(httpd.dir / "logger.sh",
                      "trap '' TERM; while :; do sleep 1000; done")
-    httpd.app("shop", f'AppLog "|{program}"', program="noisy.py")
+    httpd.app("shop", f'AppLog "|{program}"')
     httpd.start()
     for _ in range(4):
         assert httpd.get("/lines?n=20000", "shop").status == 200
@@ -120,7 +120,7 @@ def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
     """By a reload, although its input is full."""
     httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over")
     program = script(httpd.dir / "logger.sh", "kill -STOP $$")
-    httpd.app("shop", f'AppLog "|{program}"', program="noisy.py")
+    httpd.app("shop", f'AppLog "|{program}"')
     httpd.start()
     assert httpd.get("/lines?n=20000", "shop").status == 200
     httpd.log.wait_for(r"AppLog \|.* is not written fast enough: \d+ lines")
@@ -143,8 +143,7 @@ def test_command_that_reads_slowly_is_renewed(httpd: Httpd) -> None:
         "while text := os.read(0, 4096):\n"
         "    os.write(out, text)\n"
         "    time.sleep(0.3)\n")
-    httpd.app("shop", f'AppLog "|/usr/bin/python3 {program}"',
-              program="noisy.py")
+    httpd.app("shop", f'AppLog "|/usr/bin/python3 {program}"')
     httpd.start()
     assert httpd.get("/lines?n=20000", "shop").status == 200
     httpd.log.wait_for(r"AppLog \|.* is not written fast enough: \d+ lines")

@@ -60,7 +60,7 @@ sys.stdin.read()
 def starting(httpd: Httpd, ready: str, *directives: str) -> App:
     """An app that is warm when the file `warm` exists."""
     app = httpd.app("shop", f"AppReady {ready}", *directives,
-                    f"AppSetEnv UP_IF {httpd.dir}/warm", program="warm.py")
+                    f"AppSetEnv UP_IF {httpd.dir}/warm")
     httpd.start()
     return app
 

@@ -15,10 +15,9 @@ from harness.wait import wait_until
 pytestmark = pytest.mark.one_mpm("the pool and the spawner decide when")
 
 
-def start(httpd: Httpd, *directives: str, program: str = "app.py") -> App:
+def start(httpd: Httpd, *directives: str) -> App:
     """An app with two idle processes."""
-    app = httpd.app("shop", "MaxInstances 2", "MinInstances 2", *directives,
-                    program=program)
+    app = httpd.app("shop", "MaxInstances 2", "MinInstances 2", *directives)
     httpd.start()
     httpd.get("/pid", "shop")
     httpd.settles(active=0, count=2)
@@ -174,8 +173,7 @@ def test_spawner_dies_meanwhile(httpd: Httpd) -> None:
     """The next spawner continues the restart."""
     warm = httpd.dir / "warm"
     warm.touch()
-    app = start(httpd, f"AppSetEnv UP_IF {warm}", "AppReady /up",
-                program="warm.py")
+    app = start(httpd, f"AppSetEnv UP_IF {warm}", "AppReady /up")
     old = httpd.pids(app)
     warm.unlink()
     app.directives.append("AppSetEnv CHANGED yes")

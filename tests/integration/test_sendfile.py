@@ -21,8 +21,7 @@ REFUSED = "shop: X-Sendfile .* is not a file below AppRoot"
 
 
 def start(httpd: Httpd, *directives: str) -> App:
-    app = httpd.app("shop", *(directives or ("AppSendFile On",)),
-                    program="bulk.py")
+    app = httpd.app("shop", *(directives or ("AppSendFile On",)))
     (app.root / "storage").mkdir()
     (app.root / "storage" / "report").write_bytes(TEXT)
     httpd.start()

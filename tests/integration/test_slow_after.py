@@ -22,7 +22,7 @@ def start(httpd: Httpd, *directives: str) -> App:
     """No request is slow before limit() sets the time."""
     httpd.log.expect(SLOW, r"died: signal 9", "AH01102|AH01110|AH00898",
                      "gave no response")
-    app = httpd.app("shop", "AppSlowAfter 1h", *directives, program="stuck.py")
+    app = httpd.app("shop", "AppSlowAfter 1h", *directives)
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
     return app
@@ -85,7 +85,7 @@ def stuck(httpd: Httpd, app: App, path: str) -> tuple[int, str]:
 def test_reason_of_each_thread(httpd: Httpd, path: str, says: str) -> None:
     app = start(httpd)
     pid, line = stuck(httpd, app, path)
-    assert re.search(rf"process {pid} \(python3\) {says}", line), line
+    assert re.search(rf"process {pid} \(sample\) {says}", line), line
     if path != "/loop":
         assert re.search(r"; syscall \d+ 0x[0-9a-f]+ ", line), line
         assert re.search(r"; wchan [a-z]\w+", line), line
@@ -116,7 +116,7 @@ def test_stopped(httpd: Httpd) -> None:
     limit(httpd, app)
     line, = [line for line in report(httpd, held.pid)
              if f"process {held.pid} (" in line]
-    assert "(python3) is stopped (state T; CPU 0% now" in line
+    assert "(sample) is stopped (state T; CPU 0% now" in line
     assert httpd.pids(app) == [held.pid]
     os.kill(held.pid, signal.SIGCONT)
     assert held.release().status == 200
@@ -145,8 +145,8 @@ def test_threads(httpd: Httpd) -> None:
     limit(httpd, app)
     lines = report(httpd, pid)
     assert "1 process, 21 threads" in lines[0]
-    assert f"process {pid} (python3) runs" in lines[1]
-    assert [bool(re.search(r"thread \d+ \(python3\) sleeps in", line))
+    assert f"process {pid} (sample) runs" in lines[1]
+    assert [bool(re.search(r"thread \d+ \(sample\) sleeps in", line))
             for line in lines[2:9]] == [True] * 7
     assert "and 13 threads more" in lines[9]
     kill9(pid)
@@ -161,8 +161,8 @@ def test_worker(httpd: Httpd) -> None:
     limit(httpd, app)
     lines = report(httpd, pid)
     assert "2 processes, 2 threads" in lines[0]
-    assert f"process {pid} (python3) sleeps in wait4" in lines[1]
-    assert re.search(r"process \d+ \(python3\) runs \(state R", lines[2])
+    assert f"process {pid} (sample) sleeps in wait4" in lines[1]
+    assert re.search(r"process \d+ \(sample\) runs \(state R", lines[2])
     assert f"process {pid} " not in lines[2]
     kill9(pid)
     pending.result()
@@ -198,8 +198,8 @@ def wait_for_scans(httpd: Httpd, n: int) -> None:
 
 def test_off(httpd: Httpd) -> None:
     """The default."""
-    app = httpd.app("shop", program="stuck.py")
-    httpd.app("other", "AppSlowAfter 500ms", program="stuck.py")
+    app = httpd.app("shop")
+    httpd.app("other", "AppSlowAfter 500ms")
     httpd.log.expect(SLOW)
     httpd.start()
     held = httpd.hold("shop", "a")

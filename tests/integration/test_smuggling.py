@@ -293,7 +293,7 @@ def test_line_ends_in_the_url(httpd: Httpd) -> None:
 def test_surplus_is_not_the_next_response(httpd: Httpd) -> None:
     """An app that sends more than it announced harms no other request."""
     httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
-              "MaxInstances 1", program="bulk.py")
+              "MaxInstances 1")
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200  # a connection is kept
     for _ in range(5):

@@ -140,7 +140,7 @@ def test_slow_start_delays_no_other_app(httpd: Httpd) -> None:
     """B5: five waiters, one start. Another app responds as fast as before."""
     gate = httpd.dir / "slow" / "gate"
     slow = httpd.app("slow", f"AppSetEnv GATE {gate}", "MaxInstances 1",
-                     "AppQueueTimeout 100", program="gated.py")
+                     "AppQueueTimeout 100")
     httpd.app("quick")
     httpd.start()
     assert httpd.get("/pid", "quick").status == 200
@@ -162,7 +162,7 @@ def test_slow_start_delays_no_other_app(httpd: Httpd) -> None:
 def test_one_of_five_waits_for_one_spawn(httpd: Httpd) -> None:
     """B5, without a limit: one start at a time serves all of them."""
     gate = httpd.dir / "slow" / "gate"
-    httpd.app("slow", f"AppSetEnv GATE {gate}", program="gated.py")
+    httpd.app("slow", f"AppSetEnv GATE {gate}")
     httpd.start()
     waiting = [httpd.get_async("/pid", "slow") for _ in range(5)]
     httpd.settles(active=0, count=0, waiting=5)

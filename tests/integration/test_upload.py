@@ -45,10 +45,8 @@ def noise(size: int) -> bytes:
 
 
 def bulk(httpd: Httpd, *directives: str) -> App:
-    return httpd.app("shop", *directives, program="bulk.py")
+    return httpd.app("shop", *directives)
 
-
-# ---- a slow client
 
 @pytest.mark.mpms("prefork", "event")
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
@@ -129,21 +127,22 @@ def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
 def test_stored_body_arrives(httpd: Httpd, kind: str, size: int) -> None:
     """All of it, and with a length."""
     bulk(httpd)
-    httpd.start()
     body = noise(size)
+    httpd.start()
     with Raw(httpd.port) as client:
         for n in (1, 2):  # over one connection
             if kind == "sized":
                 client.send(sized("/sum", size) + body)
             else:
                 client.send(chunked("/sum"))
-                for at in range(0, size, 100000):
-                    client.send(chunk(body[at:at + 100000]))
+                client.send(b"".join(chunk(body[at:at + 100000])
+                                     for at in range(0, size, 100000)))
                 client.send(b"0\r\nX-Trailer: 1\r\n\r\n")
             seen = client.response("POST").json()
             assert (seen["length"], seen["crc"]) == (size, zlib.crc32(body))
-            assert seen["names"].count("content-length") == 1
-            assert "transfer-encoding" not in seen["names"]
+            names = str(seen["names"]).lower()
+            assert names.count("'content-length'") == 1
+            assert "transfer-encoding" not in names
 
 
 def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:

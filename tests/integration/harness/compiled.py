@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.places import APPS
 
-IMPORTED = {"app.py", "serial_server.py", "sink.py"}  # by the others
+IMPORTED = "serial_server.py"  # by some of the others
 
 
 @functools.cache
@@ -23,7 +23,7 @@ def compiled(name: str) -> bytes:
 
 def put_compiled(name: str, place: Path) -> Path:
     """The path of the program in this directory, beside what it imports."""
-    for one in {name} if name == "app.py" else {name, *IMPORTED}:
+    for one in {name, IMPORTED}:
         path = place / f"{one}c"
         if not path.exists():
             path.write_bytes(compiled(one))

@@ -15,7 +15,8 @@ from harness.client import Connection, Pending, Response, fetch
 from harness.compiled import put_compiled
 from harness.config import App
 from harness.errorlog import ErrorLog
-from harness.places import APPS, BUILD, CTL, LOGS, MODULE, httpd_program
+from harness.places import (APPS, BUILD, CTL, LOGS, MODULE, SAMPLE,
+                            httpd_program)
 from harness.ports import reserve_port
 from harness.wait import wait_until
 
@@ -61,7 +62,7 @@ class Httpd:
     @property
     def command(self) -> str:
         """The sample app, which does what the URL says."""
-        return self.command_of("app.py")
+        return str(SAMPLE)
 
     def program(self, name: str) -> Path:
         """A copy of a file or directory of apps/ that users of apps may read.
@@ -81,15 +82,16 @@ class Httpd:
 
     def app(self, name: str, *directives: str, command: Optional[str] = "",
             location: Optional[str] = None, root: Optional[Path] = None,
-            program: str = "app.py") -> App:
-        """Add an app. Without a command, the module detects one."""
+            program: str = "") -> App:
+        """Add an app: the sample app, another program of apps/, or any command.
+        Without a command, the module detects one."""
         root = root or self.dir / name
         for place in (root, root / "public", root / "tmp"):
             place.mkdir(exist_ok=True)
             shutil.chown(place, USER, USER)
         app = App(name, root, directives, command, location)
         if command == "":
-            app.command = self.command_of(program)
+            app.command = self.command_of(program) if program else self.command
             app.directives += [f"AppSetEnv APP_NAME {name}",
                                f"AppSetEnv HOLD_DIR {self.dir}/hold",
                                f"AppSetEnv LEDGER_DIR {self.ledgers}",

@@ -14,6 +14,7 @@ BUILD = Path(os.environ.get("APPPOOL_BUILD", TOP / "build"))
 MODULE = BUILD / ".libs" / "mod_apppool.so"
 CTL = BUILD / "apppoolctl"
 LOGS = BUILD / "test-logs"
+SAMPLE = BUILD / "tests" / "integration" / "sample"
 APPS = TOP / "tests" / "integration" / "apps"
 
 

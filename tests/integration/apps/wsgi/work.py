@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The work of apps/app.py, /ID/work?s=SECONDS&n=BYTES with its ledger, as a
+"""The work of apps/sample/, /ID/work?s=SECONDS&n=BYTES with its ledger, as a
 WSGI application for AppPreload. Other URLs tell the version of the code, which
 is in the file version. From the environment:
 

@@ -127,22 +127,19 @@ def test_hard_restart_starts_afresh(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
-def test_two_httpds_never_meet(httpd: Httpd) -> None:
+def test_two_httpds_never_meet(hosts: list[Httpd]) -> None:
     """Each has a pool of its own, also with one DefaultRuntimeDir. The end of
     one does not touch the other."""
-    other = Httpd(httpd.mpm)
-    try:
-        for one in (httpd, other):
-            one.directives = [f'DefaultRuntimeDir "{httpd.dir}/run"']
-            one.app("shop")
-            one.start()
-        first = httpd.get("/pid", "shop").text
-        second = other.get("/pid", "shop").text
-        assert first != second
-        assert len(list((httpd.dir / "run").glob("apppool-*"))) == 2
-        other.stop()
-        assert other.remains() == []
-        assert not alive(int(second))
-        assert httpd.get("/pid", "shop").text == first
-    finally:
-        other.destroy()
+    httpd, other = hosts
+    for one in hosts:
+        one.directives = [f'DefaultRuntimeDir "{httpd.dir}/run"']
+        one.app("shop")
+        one.start()
+    first = httpd.get("/pid", "shop").text
+    second = other.get("/pid", "shop").text
+    assert first != second
+    assert len(list((httpd.dir / "run").glob("apppool-*"))) == 2
+    other.stop()
+    assert other.remains() == []
+    assert not alive(int(second))
+    assert httpd.get("/pid", "shop").text == first

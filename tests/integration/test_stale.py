@@ -136,26 +136,22 @@ def test_clean_start_says_nothing(httpd: Httpd) -> None:
     assert not httpd.log.matching("was killed")
 
 
-def test_two_in_one_directory(httpd: Httpd) -> None:
+def test_two_in_one_directory(hosts: list[Httpd]) -> None:
     """The second httpd is refused, and the first one is not harmed."""
+    httpd, other = hosts
     app = httpd.app("shop")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)
     before = files(httpd.runtime)
-    other = Httpd(httpd.mpm)
-    try:
-        other.directives = [f'AppPoolRuntimeDir "{httpd.runtime}"']
-        other.app("shop")
-        other.launch()
-        assert other.process is not None
-        assert other.process.wait(40) != 0
-        line = [line for line in other.log.lines()
-                if "AppPoolRuntimeDir" in line]
-        assert len(line) == 1
-        assert re.search(rf"{httpd.runtime}/lock is held by another httpd "
-                         rf"\(pid {httpd.pid}\)", line[0])
-    finally:
-        other.destroy()
+    held = rf"{httpd.runtime}/lock is held by another httpd \(pid {httpd.pid}\)"
+    other.directives = [f'AppPoolRuntimeDir "{httpd.runtime}"']
+    other.app("shop")
+    other.log.expect(held, "AH00020: Configuration Failed")
+    other.launch()
+    assert other.process is not None
+    assert other.process.wait(40) != 0
+    line, = [line for line in other.log.lines() if "AppPoolRuntimeDir" in line]
+    assert re.search(held, line)
     assert files(httpd.runtime) == before
     assert httpd.pids(app) == [pid]
     httpd.check()

@@ -142,7 +142,7 @@ def test_busy_process_finishes_first(httpd: Httpd) -> None:
     with Late(*procs.marked(str(httpd.dir))) as late:
         assert held.release().text == str(held.pid)
         wait_until(lambda: not alive(held.pid), "it is gone")
-    assert late.took < 1 + late.seconds
+    late.within(1)
     wait_until(lambda: httpd.pool("leaving") == 0, "it is forgotten")
     httpd.settles(active=0, count=1)
 

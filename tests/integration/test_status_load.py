@@ -129,7 +129,7 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
         assert holding.stdout is not None and holding.stdout.readline()
         with Late(*procs.marked(str(httpd.dir))) as late:
             assert httpd.get(STATUS).status == status
-        assert late.took < 1.5 + late.seconds
+        late.within(1.5)
         assert bool(httpd.log.matching("the status cannot be shown: ")) == (status == 503)
         waiting = httpd.get_async("/pid", "shop", timeout=60)
     finally:

@@ -207,7 +207,7 @@ def test_closes_all(httpd: Httpd) -> None:
     httpd.start()
     with Late(*procs.marked(str(httpd.dir))) as late:
         executed(httpd, app)
-    assert late.took < 4 + late.seconds
+    late.within(4)
     assert template.ready(httpd, app)["forked"] == 0
 
 

@@ -3,6 +3,8 @@
 from contextlib import contextmanager
 from typing import Iterable, Iterator, ContextManager, TypeVar
 
+from missed import Missed, only_missed
+
 Row = TypeVar("Row")
 
 
@@ -11,18 +13,23 @@ def cases(table: Iterable[Row]) -> Iterator[tuple[Row, ContextManager[None]]]:
     kept, and the other rows are run. At the end, all failed rows are named.
     Another error ends the test at once, because httpd may be gone."""
     failed: list[str] = []
+    late: list[bool] = []  # of each of them: only a limit was missed
+
+    def failure() -> AssertionError:
+        return (Missed if all(late) else AssertionError)("\n".join(failed))
 
     @contextmanager
     def case(row: Row) -> Iterator[None]:
         try:
             yield
-        except AssertionError as error:
-            failed.append(f"{row!r}: {error}")
         except Exception as error:
-            failures = [*failed, f"{row!r}: {error!r}"]
-            raise AssertionError("\n".join(failures)) from error
+            is_assertion = isinstance(error, AssertionError)
+            failed.append(f"{row!r}: {error if is_assertion else repr(error)}")
+            late.append(only_missed(error))
+            if not is_assertion:
+                raise failure() from error
 
     for row in table:
         yield row, case(row)
     if failed:
-        raise AssertionError("\n".join(failed))
+        raise failure()

@@ -9,6 +9,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from missed import Missed
+
 
 @dataclass
 class Response:
@@ -165,7 +167,8 @@ class Pending:
 
     def result(self, bound: float = 60.0) -> Response:
         self.thread.join(bound)
-        assert not self.thread.is_alive(), f"no response within {bound} s"
+        if self.thread.is_alive():
+            raise Missed(f"no response within {bound} s")
         if self.error is not None:
             raise self.error
         assert self.response is not None

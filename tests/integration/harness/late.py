@@ -7,13 +7,15 @@ much CPU time the host took, and how long the processes that a test waits for
 were stopped, or ready and did not run.
 
     with Late(spawner) as late: ...
-    assert late.took < 1 + late.seconds"""
+    late.within(1)"""
 import os
 import threading
 import time
 from bisect import bisect_left
 from types import TracebackType
 from typing import Optional, Type
+
+from missed import Missed
 
 from harness import procs
 
@@ -143,6 +145,12 @@ class Late:
         return HEART.late - self.heart + self.stopped + sum(
             ns - self.before.get(tid, 0) for tid, ns in self.after.items()
         ) / 1e9
+
+    def within(self, limit: float, what: str = "this") -> None:
+        """Fail if the block took longer than this limit of the design."""
+        if self.took >= limit + self.seconds:
+            raise Missed(f"{what} took {self.took:.2f} s; the limit is {limit} "
+                         f"s, and the machine was {self.seconds:.2f} s late")
 
     def __enter__(self) -> "Late":
         self.before, self.heart = self.waited_now(), HEART.late

@@ -5,6 +5,8 @@ import re
 import socket
 import threading
 
+from missed import Missed, witnesses
+
 from harness.wait import wait_until
 
 
@@ -59,6 +61,7 @@ class Sessions(threading.Thread):
         self.clients: dict[str, Client] = {}
         self.tried = self.acknowledged = self.lost = 0
         self.wrong: list[tuple[int, bytes | None, int]] = []
+        witnesses.append(lambda: self.wrong)
         self.ends = threading.Event()
         self.dice = random.Random(name)
 
@@ -102,4 +105,6 @@ class Sessions(threading.Thread):
     def finish(self) -> None:
         self.ends.set()
         self.join(60)
-        assert not self.is_alive() and self.wrong == []
+        assert self.wrong == []
+        if self.is_alive():
+            raise Missed("the last session does not end")

@@ -8,6 +8,8 @@ from http.client import HTTPException
 from types import TracebackType
 from typing import Callable, Optional, Type
 
+from missed import Missed, witnesses
+
 from harness.client import Connection, Response
 from harness.httpd import Httpd
 from harness.wait import wait_until
@@ -47,6 +49,7 @@ class Threads:
         self.pause = pause
         self.good = 0
         self.failed: list[str] = []
+        witnesses.append(lambda: self.failed)
         self.responses: list[list[str]] = [[] for _ in range(count)]
         self.ended = threading.Event()
         self.threads = [threading.Thread(target=self.run, daemon=True,
@@ -111,6 +114,5 @@ class Threads:
         self.ended.set()
         for thread in self.threads:
             thread.join(60)
-        if kind is None:
-            assert not any(thread.is_alive() for thread in self.threads), \
-                "a client has got no response"
+        if kind is None and any(thread.is_alive() for thread in self.threads):
+            raise Missed("a client has got no response")

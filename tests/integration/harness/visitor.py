@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from html.parser import HTMLParser
 from typing import Any, Callable, Iterator, Optional, Union
 
+from missed import only_missed, witnesses
+
 # A field of a form: its text, or the name and the bytes of a file.
 Value = Union[str, tuple[str, bytes]]
 Fields = list[tuple[str, Value]]
@@ -201,6 +203,8 @@ class Visits:
         self.visit = visit
         self.done = 0
         self.failed: list[BaseException] = []
+        witnesses.append(lambda: [error for error in self.failed
+                                  if not only_missed(error)])
         self.leave = threading.Event()
         self.threads = [threading.Thread(target=self.run, daemon=True)
                         for _ in range(count)]

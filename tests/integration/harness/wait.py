@@ -3,6 +3,8 @@
 import time
 from typing import Callable, TypeVar
 
+from missed import Missed
+
 T = TypeVar("T")
 BOUND = 40.0  # seconds; any process may not run for some of them
 # Seconds between two checks, at first, and when it takes long. Many checks
@@ -23,7 +25,7 @@ def wait_until(happened: Callable[[], T], what: str = "",
             return value
         if late:
             name = what or getattr(happened, "__name__", "it")
-            raise AssertionError(
+            raise Missed(
                 f"after {bound} s still not: {name} (last: {value!r})")
         waited = time.monotonic() - began
         time.sleep(min(max(SOON, waited / 10), LATER))

@@ -12,6 +12,8 @@ import time
 from random import Random
 from typing import NamedTuple, Optional
 
+from missed import Missed, witnesses
+
 from harness.servers import Server
 
 WRITERS = 4
@@ -148,6 +150,8 @@ class Checker:
         self.wrong: list[Wrong] = []
         self.writers: list[Writer] = []
         self.kind = Writer
+        witnesses.append(lambda: [*self.wrong, *(
+            line for writer in self.writers for line in writer.strange)])
 
     @property
     def acknowledged(self) -> int:
@@ -173,9 +177,11 @@ class Checker:
         wanted = self.acknowledged + commands
         end = time.monotonic() + seconds
         while self.acknowledged < wanted:
-            assert time.monotonic() < end and any(
-                writer.is_alive() for writer in self.writers), \
+            assert any(writer.is_alive() for writer in self.writers), \
                 "the writers do not write"
+            if time.monotonic() > end:
+                raise Missed(f"after {seconds} s still not: {commands} are "
+                             "acknowledged")
             time.sleep(0.0005)
 
     def round(self, kill: bool = True) -> None:

@@ -9,6 +9,8 @@ import socket
 import time
 from typing import Iterable
 
+from missed import Missed
+
 from harness.servers import PATIENCE
 
 SIOCOUTQ = 0x5411
@@ -40,7 +42,7 @@ def exchange(connection: socket.socket, pieces: Iterable[bytes]) -> bytes:
         end = time.monotonic() + PATIENCE
         while not closed:
             if time.monotonic() > end:
-                raise AssertionError(
+                raise Missed(
                     f"no end of the replies after {PATIENCE} s; the last are "
                     f"{bytes(replies[-200:])!r}")
             closed = not _receive(connection, replies, 1000)
@@ -56,7 +58,7 @@ def _send(connection: socket.socket, piece: bytes, replies: bytearray) -> bool:
             rest = rest[connection.send(rest):]
         except BlockingIOError:
             if time.monotonic() > end:
-                raise AssertionError(
+                raise Missed(
                     f"nothing is read for {PATIENCE} s") from None
             ready = select.poll()
             ready.register(connection, select.POLLIN | select.POLLOUT)

@@ -62,7 +62,10 @@ class Member(Server):
     def end(self, sign: int = signal.SIGTERM) -> int:
         assert self.watch
         watch, self.watch = self.watch, None
-        return watch.end(sign)
+        try:
+            return watch.end(sign)
+        finally:
+            self.past += [status for _, status in watch.ended]
 
     def destroy(self) -> None:
         if self.watch:

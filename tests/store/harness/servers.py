@@ -10,9 +10,14 @@ import time
 from pathlib import Path
 from typing import Any, Callable, Optional
 
+from missed import Missed, witnesses
+
 from harness.places import MEMCACHED, TEMPORARY
 from harness.ports import reserve_port
 
+CRASHES = {-sign for sign in (
+    signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE,
+    signal.SIGTRAP, signal.SIGSYS)}
 PATIENCE = 60.0  # seconds until a server that does not answer is hung
 
 
@@ -21,7 +26,7 @@ def wait_until(condition: Callable[[], object], what: str,
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
-            raise AssertionError(f"after {seconds} s still not: {what}")
+            raise Missed(f"after {seconds} s still not: {what}")
         time.sleep(each)
 
 
@@ -36,6 +41,9 @@ class Server:
         self.words = self.dir / "stderr"
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.claims: list[socket.socket] = []  # of its ports
+        self.past: list[int] = []  # the statuses of its processes that ended
+        witnesses.append(lambda: [f"{self.name} ended with {status}"
+                                  for status in self.past if status in CRASHES])
 
     @property
     def path(self) -> Path:
@@ -100,6 +108,7 @@ class Server:
         assert self.process is not None
         self.process.send_signal(sign)
         status = self.process.wait(PATIENCE)
+        self.past.append(status)
         self.process = None
         return status
 

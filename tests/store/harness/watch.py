@@ -5,6 +5,8 @@ import threading
 import time
 from typing import Callable, Optional
 
+from missed import Missed
+
 from harness.servers import PATIENCE, wait_until
 
 
@@ -54,5 +56,6 @@ class Watch(threading.Thread):
         if self.process and self.is_alive():
             self.process.send_signal(sign)
         self.join(PATIENCE)
-        assert not self.is_alive(), "it has not ended"
+        if self.is_alive():
+            raise Missed("it has not ended")
         return self.ended[-1][1] if self.ended else 0

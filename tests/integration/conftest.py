@@ -20,15 +20,18 @@ from typing import Any, Iterator
 import pytest
 
 from harness import browser, figures
+from harness.damage import look
 from harness.httpd import Httpd
 from harness.long import LONG
 from harness.places import MODULE
+import second_look
 
 BOUND = 300  # seconds; a test that takes longer is hung
 LONGEST = Path(__file__).with_name("longest")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(second_look)
     config.addinivalue_line("markers", "mpms(name, ...): MPMs to test in")
     config.addinivalue_line("markers", "one_mpm(why): one of them, by turns")
     config.addinivalue_line("markers", "in_long(why): only in the long form")
@@ -123,21 +126,19 @@ def checked(mpm: str, request: pytest.FixtureRequest,
     """An httpd of which nothing may be left. The name is for its logs, if a
     test has several."""
     server = Httpd(mpm)
+    passed = False
     try:
-        yield server
-        server.stop()
-        report = getattr(request.node, "report_call", None)
+        try:
+            yield server
+        finally:
+            report = getattr(request.node, "report_call", None)
+            missed = second_look.missed_so_far(request.node)
+            look(server, report is not None and report.passed, missed)
         passed = report is not None and report.passed
-        assert server.damage() == [], "reported by a sanitizer"
-        if passed:
-            assert server.remains() == [], "left after the stop"
-            assert server.log.unexpected() == [], "not expected in the log"
-    except BaseException:
-        passed = False
-        raise
     finally:
         if not passed:
-            server.keep_logs(request.node.name + name)
+            second_look.keep(request.node, server.keep_logs(
+                request.node.name + name))
         server.destroy()
 
 

@@ -11,6 +11,7 @@ from typing import Any, Callable, Iterator
 import pytest
 
 from harness.cluster import Balancer, Hosted
+from harness.damage import look
 from harness.httpd import Httpd
 from harness.members import Club, site
 from harness.places import CTL, TOP
@@ -18,6 +19,7 @@ from harness.space import Space
 from harness.visitor import visits
 from harness.wait import wait_until
 from hosts.network import VIP, Network, why_none
+import second_look
 from test_metrics import metrics, value
 
 
@@ -35,14 +37,14 @@ def hosts(request: pytest.FixtureRequest) -> Iterator[list[Hosted]]:
             yield pair
             for httpd in pair:
                 httpd.keepalived.end()
-                httpd.stop()
+                look(httpd, False, second_look.missed_so_far(request.node))
                 assert httpd.remains() == []
-                assert httpd.damage() == []
             passed = request.node.report_call.passed
         finally:
             for n, httpd in enumerate(pair):
                 if not passed:
-                    httpd.keep_logs(f"{request.node.name}-{n}")
+                    second_look.keep(request.node, httpd.keep_logs(
+                        f"{request.node.name}-{n}"))
                     print(httpd.keepalived.output())
                 httpd.end()
 

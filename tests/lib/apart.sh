@@ -16,7 +16,8 @@ can_be_apart() {
 # process ends all of them.
 # With --online as the first argument, they have our network, for downloads. A
 # shell is process 1 there, and reaps orphans. The exit status does not show
-# which signal has ended the command. Functions must be exported.
+# which signal has ended the command. Functions must be exported. APPPOOL_APART
+# says to the command that it is apart.
 apart_exec() {
     local net=--net lo='ip link set lo up;'
     if [ "$1" = --online ]; then
@@ -24,7 +25,10 @@ apart_exec() {
         shift
     fi
     exec unshare --pid ${net:+"$net"} --fork --mount-proc --kill-child \
-        bash -c "$lo"' exec 3>&2 2>/dev/null; "$@" 2>&3 3>&-; exit' _ "$@"
+        bash -c "$lo"' export APPPOOL_APART=1
+            exec 3>&2 2>/dev/null
+            "$@" 2>&3 3>&-
+            exit' _ "$@"
 }
 
 apart() {

@@ -89,7 +89,8 @@ def run_all(top: Path, suites: dict[str, str], *words: str,
     """tests/run over suites that are one line of shell each."""
     (top / "tests/lib").mkdir(parents=True)
     (top / "tests/lib/setup.sh").write_text(setup)
-    for file in ("run", "lib/sum.sh", "lib/apart.sh"):
+    for file in ("run", "flaky", "lib/sum.sh", "lib/apart.sh", "lib/pytest.sh",
+                 "lib/second_look.sh"):
         (top / "tests" / file).write_text((TOP / "tests" / file).read_text())
     for suite in ("source", "unit", "crash", "model", "fuzz", "bench",
                   "sanitized", "mutants", "integration", "cross", "store"):

@@ -10,15 +10,17 @@ import pytest
 from harness.kinds import COMPARED, KINDS, TESTED
 from harness.servers import Memcached, Server
 from hosts.network import why_none
+import second_look
 
 BOUND = 300  # seconds
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """One seed for all processes of pytest. The short form always has the same
     one: of some thousand random cases, one still finds something in which
     memcached is not like itself (harness/replies.py)."""
     new = str(int.from_bytes(os.urandom(4), "big"))
+    config.pluginmanager.register(second_look)
     os.environ.setdefault("SEED", new if os.environ.get("APPPOOL_LONG") else "1")
 
 

@@ -211,7 +211,7 @@ class Httpd:
         self.clean = not left
         return left
 
-    def keep_logs(self, name: str) -> None:
+    def keep_logs(self, name: str) -> Path:
         """Print what helps to understand a failure, and keep it."""
         kept = LOGS / name.replace("/", "_")
         shutil.rmtree(kept, ignore_errors=True)
@@ -221,6 +221,7 @@ class Httpd:
                 shutil.copy(self.dir / file, kept / file)
         print(f"---- {kept}")
         print("\n".join(self.log.lines()[-60:]))
+        return kept
 
     def destroy(self) -> None:
         """End all processes that are left, by pid, and remove the files."""

@@ -1,0 +1,113 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Plugin of pytest: a test that failed only because it missed a limit of time
+leaves a record in $APPPOOL_SECOND_LOOK, if that is set. second_look.sh runs the
+test once more.
+
+A test leaves none if any of its phases failed otherwise. So a fixture that
+finds damage after a missed limit raises an AssertionError, as for any test. Nor
+does it leave one if a witness has seen something (missed.py)."""
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Iterator
+
+import pytest
+
+from missed import only_missed, witnesses
+
+ANSWER = "second look"  # a property of the last report: "" or why not
+ENVIRONMENT = ("APPPOOL_", "ASAN_", "UBSAN_", "SEED")  # of the second run
+
+
+@dataclass
+class Course:
+    """How a test went so far."""
+    failed: list[pytest.TestReport] = field(default_factory=list)
+    missed: bool = False
+    otherwise: str = ""  # how it failed, if not by a missed limit
+    logs: list[Path] = field(default_factory=list)
+
+
+COURSE = pytest.StashKey[Course]()
+
+
+def course(item: pytest.Item) -> Course:
+    return item.stash.setdefault(COURSE, Course())
+
+
+def missed_so_far(item: pytest.Item) -> bool:
+    """Has it failed, and only by missed limits?"""
+    now = course(item)
+    return now.missed and not now.otherwise
+
+
+def keep(item: pytest.Item, logs: Path) -> None:
+    """The second run will overwrite these logs."""
+    course(item).logs.append(logs)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
+    outcome = yield
+    report = outcome.get_result()
+    now = course(item)
+    if report.failed:
+        now.failed.append(report)
+        if call.excinfo is not None and only_missed(call.excinfo.value):
+            now.missed = True
+        else:
+            what = call.excinfo.exconly() if call.excinfo else report.outcome
+            now.otherwise = f"{report.when}: {what.splitlines()[0]}"
+    if report.when == "teardown":
+        if now.missed:
+            decide(item, report)
+        witnesses.clear()
+
+
+def decide(item: pytest.Item, last: pytest.TestReport) -> None:
+    place = os.environ.get("APPPOOL_SECOND_LOOK")
+    if not place:
+        return
+    seen = [str(what) for witness in witnesses for what in witness()]
+    why = course(item).otherwise or "; ".join(seen[:3])
+    if not why:
+        record(item, last, Path(place))
+    last.user_properties.append((ANSWER, why))
+
+
+def name(item: pytest.Item) -> str:
+    """With the folder, as in tests/flaky, and with the build."""
+    build = os.environ.get("APPPOOL_BUILD")
+    return f"{item.config.rootpath.name}/{item.nodeid}" \
+        + (f" in {Path(build).name}" if build else "")
+
+
+def record(item: pytest.Item, last: pytest.TestReport, place: Path) -> None:
+    """What the second run needs, and what it would overwrite."""
+    new = Path(tempfile.mkdtemp(prefix="new-", dir=place))
+    failed = [f"---- {report.when}\n{report.longreprtext}"
+              for report in course(item).failed]
+    printed = [f"---- {title}\n{text}" for title, text in last.sections]
+    texts = {
+        "name": name(item), "suite": str(item.config.rootpath),
+        "test": item.nodeid, "output": "\n".join(failed + printed),
+        "environment": "\n".join(f"{key}={value}" for key, value
+                                 in sorted(os.environ.items())
+                                 if key.startswith(ENVIRONMENT))}
+    for file, text in texts.items():
+        (new / file).write_text(f"{text}\n")
+    for logs in course(item).logs:
+        shutil.copytree(logs, new / "logs" / logs.name, dirs_exist_ok=True)
+    new.rename(place / new.name.replace("new-", "late-"))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Also for the reports of other processes."""
+    for report in sum(terminalreporter.stats.values(), []):
+        for key, why in getattr(report, "user_properties", ()):
+            if key == ANSWER:
+                terminalreporter.write_line(
+                    f"no second look - {report.nodeid}: {why}" if why else
+                    f"late - {report.nodeid}: it runs once more at the end")

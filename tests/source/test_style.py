@@ -14,6 +14,7 @@ LICENCE = "Licensed under the Apache License, Version 2.0; see LICENSE."
 LONGEST = 400  # lines
 
 SCRIPTS = [TOP / ".ci" / "run", TOP / "demo" / "run", TOP / "tests" / "soak",
+           TOP / "tests" / "quick" / "coverage",
            *(path for path in (TOP / "tests").rglob("run")
              if path.is_file())]
 BENCHES = [TOP / "demo" / "picture",

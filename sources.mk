@@ -218,6 +218,7 @@ module_sources = \
 	mod_apppool/body/request_body.c \
 	mod_apppool/backend/connection.c \
 	mod_apppool/backend/connection_idle.c \
+	mod_apppool/backend/connection_use.c \
 	mod_apppool/backend/shared_connection.c \
 	mod_apppool/request/untrusted_headers.c \
 	mod_apppool/request/client.c \
@@ -663,6 +664,7 @@ unit_tests = \
 	tests/unit/session_scan \
 	tests/unit/connection \
 	tests/unit/connection_idle \
+	tests/unit/connection_use \
 	tests/unit/document_root \
 	tests/unit/http_parser \
 	tests/unit/http_sizes \
@@ -832,6 +834,7 @@ threaded_tests = \
 	tests/unit/wake \
 	tests/unit/connection \
 	tests/unit/connection_idle \
+	tests/unit/connection_use \
 	tests/unit/document_root \
 	tests/unit/session_peek \
 	tests/unit/lock \

@@ -154,6 +154,11 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
         filter->is_early |= rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb);
         return rv;
     }
+    if (apppool_first_byte_is_stopped(&filter->first_byte)) {
+        silence(filter->r);
+        apr_brigade_cleanup(bb);
+        return APR_ECONNABORTED;
+    }
     if (filter->responded && is_hang_up(rv) && may_have_hung_up(filter)) {
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
         filter->hung_up = filter->ended = 1;

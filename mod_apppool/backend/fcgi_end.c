@@ -108,6 +108,8 @@ static int ends_response(const apppool_fcgi_t *fcgi, int error)
 
 int apppool_fcgi_end_connection(apppool_fcgi_t *fcgi, int error)
 {
+    if (apppool_first_byte_is_stopped(&fcgi->first_byte))
+        return apppool_fcgi_end_early(fcgi, HTTP_BAD_GATEWAY);
     fcgi->closed = 1;
     fcgi->reset |= error == ECONNRESET;
     if (ends_response(fcgi, error))

@@ -28,6 +28,11 @@ int apppool_first_byte_is_cut_off(const apppool_first_byte_t *w)
     return w->ref->session != 0 && apl_checkout_closed(w->pool, w->ref);
 }
 
+int apppool_first_byte_is_stopped(const apppool_first_byte_t *w)
+{
+    return w->pool->stopping;
+}
+
 /* The process does not read the request. Idle connections may be in its way. */
 static void ask_for_room(const apppool_first_byte_t *w)
 {

@@ -57,6 +57,11 @@ int apppool_first_byte_is_hopeless(const apppool_first_byte_t *w);
 /** Was this stream ended because its process is stopped? */
 int apppool_first_byte_is_cut_off(const apppool_first_byte_t *w);
 
+/** Is this child of httpd being stopped? Then it has cut the connection
+ * (connection_use.h), and the end of the connection is not the end of the
+ * response. */
+int apppool_first_byte_is_stopped(const apppool_first_byte_t *w);
+
 /** Does mod_proxy read the socket without our filters (scgi)? */
 int apppool_first_byte_bypasses_filters(const apppool_first_byte_t *w);
 

@@ -156,14 +156,17 @@ static int end_response(apppool_http_t *http)
     return apppool_response_parts_end(&http->parts, http->r);
 }
 
-/* Has another session taken the connection away, after damage? Then that
- * session may have cut it. Its end does not say that the app has ended the
- * response or the request. But a reset comes from the app alone, and a process
- * that was killed may have got a successor before this thread looks. */
+/* Has this child cut the connection, which is stopped? Or has another session
+ * taken it away, after damage? Then that session may have cut it. Its end does
+ * not say that the app has ended the response or the request. But a reset comes
+ * from the app alone, and a process that was killed may have got a successor
+ * before this thread looks. */
 static int is_lost(const apppool_http_t *http, int error)
 {
     const apppool_shared_connection_t *shared = http->connection.shared;
 
+    if (apppool_first_byte_is_stopped(&http->first_byte))
+        return 1;
     if (!http->connection.reused || !shared ||
         apl_connection_is_held(&shared->state))
         return 0;

@@ -16,6 +16,7 @@
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/backend/connection.h"
 #include "mod_apppool/backend/connection_idle.h"
+#include "mod_apppool/backend/connection_use.h"
 #include "mod_apppool/backend/direct_connection.h"
 #include "mod_apppool/backend/http_request.h"
 #include "mod_apppool/backend/shared_connection.h"
@@ -239,6 +240,7 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
     apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
     apppool_connection_init(s->process->pconf);
     apppool_connection_idle_init(s->process->pconf, &instance->pool);
+    apppool_connection_use_init(s->process->pconf);
     apppool_direct_connection_init(s->process->pconf);
     apppool_http_request_init(s->process->pconf);
     apppool_spool_file_init(pchild);
@@ -248,6 +250,8 @@ void apppool_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
 {
     (void)pchild;
     dying = 1;
-    if (!graceful && !prefork && apppool_lifecycle_pool())
-        apl_checkout_stop(&instance->pool);
+    if (graceful || prefork || !apppool_lifecycle_pool())
+        return;
+    apl_checkout_stop(&instance->pool);
+    apppool_connection_use_stop();
 }

@@ -7,6 +7,7 @@
 #include <http_protocol.h>
 
 #include "mod_apppool/backend/connection_idle.h"
+#include "mod_apppool/backend/connection_use.h"
 #include "mod_apppool/backend/direct_connection.h"
 #include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/proxy_api.h"
@@ -131,8 +132,11 @@ static int is_too_late(const apppool_session_t *s)
 static int run(apppool_session_t *s)
 {
     apppool_first_byte_t first_byte = first_byte_of(s);
+    apppool_connection_use_t use;
     int status;
 
+    apppool_connection_use_begin(&use, s->r, s->socket,
+                                 apppool_streaming_wants_upgrade(s->r));
     /* The app's server may not know Expect, and would then wait for the
      * body. */
     apppool_client_send_continue(s->r);
@@ -143,6 +147,7 @@ static int run(apppool_session_t *s)
     else
         status = s->http ? apppool_http_run(s->http, &first_byte)
                          : apppool_fcgi_run(s->fcgi, &first_byte);
+    apppool_connection_use_end(&use);
     apppool_session_restore(s);
     status = apppool_response_check_status(&s->check, s->r, status, s->started);
     if (status == AP_FILTER_ERROR && s->started)
@@ -303,6 +308,15 @@ static apppool_outcome_t try_once(apppool_session_t *s,
     return outcome;
 }
 
+/* Has this child been stopped before the request had its response? Then no
+ * other process is tried. */
+static int is_stopped(const apppool_session_t *s, apppool_outcome_t outcome,
+                      int status)
+{
+    return s->pool->stopping && !s->started &&
+           (outcome != APPPOOL_HEARD || ap_is_HTTP_ERROR(status));
+}
+
 int apppool_exchange(apppool_session_t *s, int *status)
 {
     apppool_endpoint_t endpoint = endpoint_of(s);
@@ -314,6 +328,11 @@ int apppool_exchange(apppool_session_t *s, int *status)
         s->unanswered = 1;
         outcome = try_once(s, &endpoint, status, &rv);
         done = outcome == APPPOOL_HEARD;
+        if (is_stopped(s, outcome, *status)) {
+            *status = apppool_error_response_pool(s->r, s->app, &s->ref,
+                                                  APL_ESTOPPING);
+            return 1;
+        }
         if (outcome != APPPOOL_UNSENT && !s->started &&
             apppool_session_is_killed(s)) {
             *status = apppool_error_response_killed(s->r, s->app, &s->ref);

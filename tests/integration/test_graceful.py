@@ -115,7 +115,6 @@ def test_changed_command(httpd: Httpd) -> None:
 
 
 def test_hard_restart_starts_afresh(httpd: Httpd) -> None:
-    httpd.log.expect("AH00045|AH00046")
     httpd.app("shop")
     httpd.start()
     pid = int(httpd.get("/pid", "shop").text)

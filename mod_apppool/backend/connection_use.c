@@ -1,0 +1,83 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/backend/connection_use.h"
+
+#include <apr_portable.h>
+#include <apr_thread_mutex.h>
+#include <fcntl.h>
+#include <http_core.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* Per child. */
+static struct {
+    apr_thread_mutex_t *mutex; /* NULL: the child has not begun */
+    apppool_connection_use_t *first;
+    int is_stopped;
+} used;
+
+void apppool_connection_use_init(apr_pool_t *p)
+{
+    apr_thread_mutex_create(&used.mutex, APR_THREAD_MUTEX_DEFAULT, p);
+    used.first = NULL;
+    used.is_stopped = 0;
+}
+
+/* A stream of HTTP/2 has no socket. @return -1: there is none */
+static int copy_client(conn_rec *c)
+{
+    apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
+    apr_os_sock_t fd = -1;
+
+    if (!sock || apr_os_sock_get(&fd, sock) != APR_SUCCESS || fd < 0)
+        return -1;
+    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* All threads that wait for the other end are woken. */
+static void cut(const apppool_connection_use_t *use)
+{
+    shutdown(use->app, SHUT_RDWR);
+    if (use->client >= 0)
+        shutdown(use->client, SHUT_RDWR);
+}
+
+void apppool_connection_use_begin(apppool_connection_use_t *use,
+                                  const request_rec *r, int app, int is_tunnel)
+{
+    use->app = app;
+    use->client = is_tunnel ? copy_client(r->connection) : -1;
+    apr_thread_mutex_lock(used.mutex);
+    use->next = used.first;
+    use->at = &used.first;
+    if (use->next)
+        use->next->at = &use->next;
+    used.first = use;
+    if (used.is_stopped)
+        cut(use);
+    apr_thread_mutex_unlock(used.mutex);
+}
+
+void apppool_connection_use_end(apppool_connection_use_t *use)
+{
+    apr_thread_mutex_lock(used.mutex);
+    *use->at = use->next;
+    if (use->next)
+        use->next->at = use->at;
+    apr_thread_mutex_unlock(used.mutex);
+    if (use->client >= 0)
+        close(use->client);
+}
+
+void apppool_connection_use_stop(void)
+{
+    const apppool_connection_use_t *use;
+
+    if (!used.mutex)
+        return;
+    apr_thread_mutex_lock(used.mutex);
+    used.is_stopped = 1;
+    for (use = used.first; use; use = use->next)
+        cut(use);
+    apr_thread_mutex_unlock(used.mutex);
+}

@@ -219,8 +219,7 @@ class Httpd:
         for file in ("httpd.conf", "error.log", "output", "trace", "record"):
             if (self.dir / file).exists():
                 shutil.copy(self.dir / file, kept / file)
-        print(f"---- {kept}")
-        print("\n".join(self.log.lines()[-60:]))
+        print("\n".join((f"---- {kept}", *self.log.lines()[-60:])))
         return kept
 
     def destroy(self) -> None:

@@ -31,7 +31,7 @@ def start(httpd: Httpd, *directives: str) -> App:
 def fetch(httpd: Httpd, name: object, query: str = "",
           headers: Optional[dict[str, str]] = None,
           method: str = "GET") -> Response:
-    return httpd.request(method, f"/file?x=1{query}", "shop",
+    return httpd.request(method, f"/sendfile?x=1{query}", "shop",
                          headers={"X-Name": str(name), **(headers or {})})
 
 
@@ -105,7 +105,7 @@ def test_large_file_for_a_slow_client(httpd: Httpd) -> None:
     size = 20 << 20
     with open(app.root / "large", "wb") as file:
         file.truncate(size)
-    with Raw(httpd.port, b"GET /file HTTP/1.1\r\nHost: shop\r\n"
+    with Raw(httpd.port, b"GET /sendfile HTTP/1.1\r\nHost: shop\r\n"
              b"X-Name: large\r\n\r\n", receive_buffer=16384) as client:
         assert client.stream.file.read(15) == b"HTTP/1.1 200 OK"
         assert httpd.get("/pid", "shop").status == 200
@@ -201,7 +201,7 @@ def test_with_the_length_of_the_file(httpd: Httpd, name: str) -> None:
 
 def test_error_document_may_be_a_file(httpd: Httpd) -> None:
     app = start(httpd, "AppSendFile On", "ProxyErrorOverride On",
-                "ErrorDocument 404 /file")
+                "ErrorDocument 404 /sendfile")
     (app.root / "sorry").write_text("sorry")
     for _ in range(2):
         response = httpd.get("/status?code=404", "shop",

@@ -48,6 +48,8 @@ def bulk(httpd: Httpd, *directives: str) -> App:
     return httpd.app("shop", *directives)
 
 
+# ---- a slow client
+
 @pytest.mark.mpms("prefork", "event")
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
 def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
@@ -140,9 +142,8 @@ def test_stored_body_arrives(httpd: Httpd, kind: str, size: int) -> None:
                 client.send(b"0\r\nX-Trailer: 1\r\n\r\n")
             seen = client.response("POST").json()
             assert (seen["length"], seen["crc"]) == (size, zlib.crc32(body))
-            names = str(seen["names"]).lower()
-            assert names.count("'content-length'") == 1
-            assert "transfer-encoding" not in names
+            assert seen["names"].count("content-length") == 1
+            assert "transfer-encoding" not in seen["names"]
 
 
 def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:

@@ -2,6 +2,7 @@
 
 /* URLs that send or read much, or in parts. */
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,8 +77,10 @@ int url_sum(request_t *r)
     to = open_memstream(&json, &n);
     fprintf(to, "{\"length\": %zu, \"crc\": %u, \"names\": [", length, crc);
     for (i = 0; i < r->n_headers; i++) {
-        char *name = r->headers[i].name;
+        char *name = r->headers[i].name, *at;
 
+        for (at = name; *at; at++)
+            *at = (char)tolower((unsigned char)*at);
         fputs(i > 0 ? ", " : "", to);
         json_string(to, name, strlen(name));
     }
@@ -196,9 +199,9 @@ int url_cached(request_t *r)
 
 /* ---- what httpd does for it */
 
-/* /file?n=N&code=CODE&etag=1: names a file that httpd should send, in the
+/* /sendfile?n=N&code=CODE&etag=1: names a file that httpd should send, in the
  * header X-Name. Its own body is N times the same. */
-int url_file(request_t *r)
+int url_sendfile(request_t *r)
 {
     size_t n = request_number(r, "n", 1), length;
     char *body, more[4096];

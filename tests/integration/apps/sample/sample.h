@@ -103,8 +103,8 @@ void process_note_start(void);
 url_t url_print, url_lines, url_gush, url_nag;
 
 /* bulk.c */
-url_t url_big, url_chunked, url_sum, url_parts, url_flood, url_cached, url_file,
-    url_redirect;
+url_t url_big, url_chunked, url_sum, url_parts, url_flood, url_cached,
+    url_sendfile, url_redirect;
 
 /* broken.c */
 url_t url_close, url_nothing, url_garbage, url_head, url_early, url_surplus,

@@ -134,7 +134,7 @@ def judge_all(mutants: list[Mutant], where: Path) -> dict[str, int]:
     sums = {kind: 0 for kind in KINDS}
     shops: queue.Queue[Workshop] = queue.Queue()
     workers = min(os.cpu_count() or 1, len(mutants))
-    Workshop.prepare(where / "pattern")
+    Workshop.prepare(where / "pattern", {t for m in mutants for t in m.tests})
     for i in range(workers):
         shops.put(Workshop(where / "pattern", where / str(i)))
 

@@ -24,9 +24,8 @@ INTEGRATION = "tests/integration/"
 COPIED = ("shm", "store", "spawner", "mod_apppool", "ctl", "helpers", "doc",
           "demo", "tests", "m4", "build-aux", "configure", "configure.ac", "aclocal.m4",
           "sources.mk", "Makefile.am", "Makefile.in")
-# Files that automake looks for, and files that tests of httpd need.
-PROGRAMS = ("all", "check-programs", CRASH, "tests/crash/store_images",
-            "tests/crash/holder")
+# What tests of httpd need.
+PROGRAMS = ("all", "tests/crash/holder")
 # A mutant may leave a variable unused. A cache does not help with mutants.
 VARIABLES = {"CCACHE_DISABLE": "1", "PYTHONDONTWRITEBYTECODE": "1",
              "CMOCKA_MESSAGE_OUTPUT": "TAP"}
@@ -75,13 +74,15 @@ class Workshop:
     knows = threading.Lock()
 
     @staticmethod
-    def prepare(pattern: Path) -> None:
-        """Make the tree that all workshops are copies of."""
+    def prepare(pattern: Path, tests: set[str]) -> None:
+        """Make the tree that all workshops are copies of, with the programs of
+        these tests."""
         if not (BUILD / "config.status").exists():
             raise SystemExit(f"{BUILD} is not there: configure it first")
         with open(BUILD / ".lock", "w") as lock:  # of tests/lib/setup.sh
             fcntl.flock(lock, fcntl.LOCK_EX)
-            run_make(BUILD, f"-j{os.cpu_count()}", *PROGRAMS)
+            run_make(BUILD, f"-j{os.cpu_count()}", *PROGRAMS, *sorted(
+                test for test in tests if not test.startswith(INTEGRATION)))
             (pattern / "build").mkdir(parents=True)
             parts = [path for path in BUILD.iterdir()
                      if path.name not in ("packaged", "test-logs")]

@@ -10,9 +10,10 @@
 #include "shm/verbs/enter.h"
 #include "shm/format/list.h"
 #include "shm/lock/lock.h"
+#include "tests/unit/support/repeats.h"
 #include "tests/unit/support/scene.h"
 
-#define DAMAGED 3000 /* pools */
+#define DAMAGED repeats(3000) /* pools */
 
 static uint32_t wild_value(const scene_t *s)
 {

@@ -10,11 +10,12 @@
 
 #include "store/memory/large_value.h"
 #include "store/memory/sweeper.h"
+#include "tests/unit/support/repeats.h"
 #include "tests/unit/support/shelf.h"
 
 #define THREADS 4
 #define KEYS    300
-#define STEPS   6000
+#define STEPS   repeats(6000)
 
 static shelf_t shelf;
 static unsigned wrong, found, over;
@@ -54,7 +55,7 @@ static void *work(void *arg)
 {
     worker_t *w = arg;
     char key[16];
-    int i;
+    unsigned i;
 
     for (i = 0; i < STEPS; i++) {
         unsigned what = any(w, 100);

@@ -16,12 +16,13 @@
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 #include "tests/unit/support/ledger.h"
+#include "tests/unit/support/repeats.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/sleeps.h"
 
 #define WORKERS LEDGER_WORKERS
-#define KILLS   400 /* of any process, anywhere */
-#define INSIDE  30  /* and this many with the lock held */
+#define KILLS   400         /* of any process, anywhere */
+#define INSIDE  repeats(30) /* and this many with the lock held, step by step */
 #define GO_ON   20000
 #define ENOUGH  120000000ll /* us, for what takes less than a second */
 
@@ -323,7 +324,7 @@ static void share_scene(void)
 
 static void strike(pid_t pids[WORKERS])
 {
-    int i;
+    unsigned i, before;
 
     for (i = 0; i < KILLS; i++) {
         usleep((useconds_t)(rand() % 2000));
@@ -331,8 +332,7 @@ static void strike(pid_t pids[WORKERS])
         check();
     }
     for (i = 0; i < INSIDE; i++) {
-        unsigned before = repairs();
-
+        before = repairs();
         kill_one(pids, catch_inside(pids), 1);
         check();
         assert_true(repairs() > before);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/unit/support/repeats.h"
 #include "tests/unit/support/steps.h"
 
 /* @return the step after which pool and model differ, or -1 */
@@ -108,7 +109,7 @@ static long wanted(const char *name, long otherwise)
 
 static void pool_and_model_do_the_same(void **state)
 {
-    long walks = wanted("WALKS", 200), n = wanted("STEPS", 500);
+    long walks = wanted("WALKS", repeats(400)), n = wanted("STEPS", 500);
     long seed = wanted("SEED", 1);
     step_t *steps = calloc((size_t)n, sizeof *steps);
     char why[300];

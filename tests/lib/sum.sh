@@ -25,6 +25,24 @@ sum_up() {
     echo "$p $f $s"
 }
 
+# close_log LOG SUITE STATUS: end the output of a suite with its sum, also where the
+# suite ran no test, or failed and did not say so. Prints the lines that it adds.
+close_log() {
+    local sum p f s
+    sum=$(sum_up "$1")
+    read -r p f s <<<"$sum"
+    {
+        if [ $((p + f)) -eq 0 ]; then
+            f=1
+            echo "not ok - $2 ran no test"
+        elif [ "$3" -ne 0 ] && [ "$f" -eq 0 ]; then
+            f=1
+            echo "not ok - $2 ended with $3"
+        fi
+        [ "$p $f $s" = "$sum" ] || echo "$p passed, $f failed, $s skipped"
+    } | tee -a "$1"
+}
+
 # sum_line PASSED FAILED SKIPPED: the last line. @return 1 if a test
 # failed, or none was run
 sum_line() {

@@ -90,7 +90,7 @@ def run_all(top: Path, suites: dict[str, str], *words: str,
     (top / "tests/lib").mkdir(parents=True)
     (top / "tests/lib/setup.sh").write_text(setup)
     for file in ("run", "flaky", "lib/sum.sh", "lib/apart.sh", "lib/pytest.sh",
-                 "lib/second_look.sh"):
+                 "lib/second_look.sh", "lib/long.sh"):
         (top / "tests" / file).write_text((TOP / "tests" / file).read_text())
     for suite in ("source", "unit", "crash", "model", "fuzz", "bench",
                   "sanitized", "mutants", "integration", "cross", "store"):
@@ -180,8 +180,40 @@ def test_a_build_that_fails(tmp_path: Path) -> None:
 
 
 def test_the_longer_form(tmp_path: Path) -> None:
-    output, _ = run_all(tmp_path, {
-        suite: f'echo "{suite} has $*"; echo 1 passed, 0 failed'
-        for suite in ("model", "fuzz", "integration", "unit")}, "long")
-    assert {"model has all", "fuzz has 600", "integration has long",
-            "unit has long"} <= set(output)
+    """Each part runs, and the sum is that of all parts."""
+    has = 'echo "$* of model$WALKS"; echo 1 passed, 0 failed'
+    output, status = run_all(tmp_path, {
+        "model": has, "unit": has, "crash": "echo 0 passed, 0 failed"}, "long")
+    assert {"lock: of model", "doorbell: of model", "stop: of model",
+            "long of model2000", "not ok - crash ran no test",
+            "== long fuzz store took 1 min"} <= set(output)
+    parts = sum(line.startswith("== long ") and line.endswith(" begins")
+                for line in output)
+    assert (output[-1], status) == (f"{parts - 1} passed, 1 failed", 1)
+
+
+@pytest.mark.parametrize("words, ran", [
+    (["model"], ["lock:", "doorbell:", "stop:"]),
+    (["model", "stop"], ["stop:"])])
+def test_some_parts(tmp_path: Path, words: list[str], ran: list[str]) -> None:
+    output, status = run_all(tmp_path, {
+        "model": 'echo "has $*"; echo 1 passed, 0 failed'}, "long", *words)
+    assert [line for line in output if line.startswith("has ")] \
+        == [f"has {word}" for word in ran]
+    assert (output[-1], status) == (f"{len(ran)} passed, 0 failed", 0)
+
+
+def test_a_part_that_is_not_there(tmp_path: Path) -> None:
+    output, status = run_all(tmp_path, {}, "long", "model", "fork")
+    assert status == 1
+    assert "there is no part 'model fork'; these are the parts:" in output
+    assert any(line.split()[:2] == ["model", "stop"] for line in output)
+
+
+def test_a_part_that_is_too_long(tmp_path: Path) -> None:
+    """The last lines say so."""
+    output, status = run_all(tmp_path, {
+        "model": "echo 1 passed, 0 failed"}, "long", "model", "stop",
+        setup=SETUP + "generate() { longest=0; }\n")
+    assert output[-2].startswith("!! long model stop took 1 min")
+    assert (output[-1], status) == ("1 passed, 0 failed", 0)

@@ -1,14 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Apps that a template forks: the program apps/template.c, and what it
 prints."""
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Callable, Optional
 
 from harness import procs
+from harness.compiled import put_built
 from harness.config import App
 from harness.httpd import USER, Httpd
 from harness.wait import wait_until
@@ -23,12 +22,9 @@ DIED = r"shop template\[\d+\] died: "
 
 
 def program(httpd: Httpd) -> Path:
-    """It is compiled where all users may execute it."""
     where = httpd.dir / "template"
     if not where.exists():
-        subprocess.run([os.environ.get("CC", "cc"), "-O1", "-o", where,
-                        httpd.program("template.c")], check=True)
-        where.chmod(0o755)
+        put_built(where, "template.c")
     return where
 
 

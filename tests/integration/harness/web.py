@@ -2,12 +2,12 @@
 """The web app of apps/web in several languages, in a virtual host of its own
 and below a path of another one."""
 import shutil
-import subprocess
 from dataclasses import dataclass
 from typing import Any, Iterator
 
 from harness import sentences
 from harness.client import Response
+from harness.compiled import put_built
 from harness.httpd import Httpd
 
 
@@ -18,10 +18,9 @@ class Server:
     command: str
     protocol: str = "http"
     listen: str = "fd"
-    build: str = ""  # makes a program of the file
+    options: tuple[str, ...] = ()  # of the compiler, for a file in C
 
 
-CC = "cc -O1 -o web"
 UWSGI = ("uwsgi --plugin python3 --wsgi-file wsgi.py --need-app "
          "--die-on-term --disable-logging")
 
@@ -43,11 +42,10 @@ SERVERS = {
     "starman": Server("app.psgi", "starman --workers 1 --listen %s app.psgi",
                       listen="unix"),
     "static": Server("static.c", "./web", listen="tcp",
-                     build=f"{CC} -static static.c"),
+                     options=("-static",)),
     "php": Server("index.php", "php-cgi", "fcgi"),
     "php-tcp": Server("index.php", "php-cgi -b %s", "fcgi", "tcp"),
-    "libfcgi": Server("fcgi.c", "./web", "fcgi",
-                      build=f"{CC} fcgi.c -lfcgi"),
+    "libfcgi": Server("fcgi.c", "./web", "fcgi", options=("-lfcgi",)),
     "uwsgi": Server("wsgi.py", f"{UWSGI} --protocol uwsgi", "uwsgi"),
     "uwsgi-unix": Server("wsgi.py", f"{UWSGI} --socket %s", "uwsgi", "unix"),
     "uwsgi-scgi": Server("wsgi.py", f"{UWSGI} --protocol scgi", "scgi"),
@@ -88,8 +86,10 @@ def mount(httpd: Httpd, server: Server, *directives: str) -> Iterator[Place]:
     for host, location in (("web", None), ("status", "/mnt/web")):
         root = httpd.dir / f"root{len(location or '')}"
         root.mkdir()
-        shutil.copy(httpd.program("web") / server.file, root)
-        subprocess.run(server.build, shell=True, cwd=root, check=True)
+        if server.file.endswith(".c"):
+            put_built(root / "web", f"web/{server.file}", *server.options)
+        else:
+            shutil.copy(httpd.program("web") / server.file, root)
         httpd.app(host, f"AppProtocol {server.protocol}",
                   f"AppListen {server.listen}", "MaxInstances 1",
                   "AppSetEnv GREETING hello",

@@ -5,12 +5,14 @@ import os
 import re
 import shutil
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import Callable
 
 import pytest
 
 from harness import procs, sentences
+from harness.cases import cases
 from harness.httpd import Httpd
 from harness.places import BUILD, can_mount, mounted
 from harness.upgrade import install, other_build, this_build
@@ -58,22 +60,24 @@ BAD: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
-@pytest.mark.parametrize("program", ["apppool-watchdog", "apppool-spawner"])
-@pytest.mark.parametrize("what", list(BAD))
-def test_bad_program(httpd: Httpd, program: str, what: str) -> None:
+def test_bad_program(httpd: Httpd) -> None:
     """httpd -t reports it."""
     httpd.app("shop")
     httpd.libexec = httpd.dir / "lib"
-    install(httpd.libexec, this_build())
-    spoil, why = BAD[what]
-    spoil(httpd.libexec / program)
-    done = httpd.test()
-    assert done.returncode != 0
-    line = sentence(done.stdout, str(httpd.libexec / program), why,
-                    "AppPoolLibexec", "install")
-    if "not" in why:
-        assert version_of(program) in line
-    assert not httpd.runtime.exists()
+    programs = "apppool-watchdog", "apppool-spawner"
+    for (what, program), case in cases(product(BAD, programs)):
+        shutil.rmtree(httpd.libexec, ignore_errors=True)
+        install(httpd.libexec, this_build())
+        spoil, why = BAD[what]
+        spoil(httpd.libexec / program)
+        done = httpd.test()
+        with case:
+            assert done.returncode != 0
+            line = sentence(done.stdout, str(httpd.libexec / program), why,
+                            "AppPoolLibexec", "install")
+            if "not" in why:
+                assert version_of(program) in line
+            assert not httpd.runtime.exists()
 
 
 def test_program_that_hangs(httpd: Httpd) -> None:

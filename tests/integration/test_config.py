@@ -8,7 +8,9 @@ from typing import Optional
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.httpd import Httpd
+from harness.refused import all_refused
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -81,49 +83,34 @@ APP = [
     ("AppCommand ''", ""),
 ]
 
-# A long value may be cut. At least this much of it must be shown.
-SHOWN = 40
 
-
-def refused(httpd: Httpd, directive: str, value: str) -> None:
-    done = httpd.test()
-    assert done.returncode != 0, "httpd -t takes it"
-    sentences = [line for line in done.stdout.splitlines()
-                 if line.startswith(directive) or f" {directive}" in line]
-    assert len(sentences) == 1, done.stdout
-    sentence = sentences[0].split(directive, 1)[1]
-    assert value[:SHOWN] in sentence, done.stdout
-    assert len(sentence.replace(value, "").split()) >= 4, \
-        f"does not say what is allowed: {done.stdout}"
-
-
-@pytest.mark.parametrize("line,value", SERVER, ids=lambda x: x[:30])
-def test_bad_server_value(httpd: Httpd, line: str, value: str) -> None:
+def test_bad_server_value(httpd: Httpd) -> None:
     httpd.app("shop")
-    httpd.directives.append(line)
-    refused(httpd, line.split()[0], value)
+    all_refused(httpd, httpd.directives, SERVER)
 
 
-@pytest.mark.parametrize("line,value", APP, ids=lambda x: x[:30])
-def test_bad_app_value(httpd: Httpd, line: str, value: str) -> None:
-    httpd.app("shop", line)
-    refused(httpd, line.split()[0], value)
+def test_bad_app_value(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    all_refused(httpd, app.directives, APP)
 
 
-@pytest.mark.parametrize("old,new", [
-    ("AppMaxZombies 1", "AppMaxUnkillable"),
-    ("AppSlowLog 10s", "AppSlowAfter"),
-    ("AppDyingLimit 'any'", "AppHungStopTimeout"),
-    ("AppStatusAllowKill", "AppStatusAllowActions"),
-    ("AppMaxLasting 200", "AppMaxLongLived"),
-    ("AppDrainTimeout 60", "AppRetireTimeout"),
-    ("AppStatInterval 1s", "AppRestartCheckInterval")])
-def test_old_name(httpd: Httpd, old: str, new: str) -> None:
+def test_old_name(httpd: Httpd) -> None:
     """The error names the new directive, whatever the arguments are."""
-    httpd.app("shop", old)
-    done = httpd.test()
-    assert done.returncode != 0
-    assert f"{old.split()[0]} has another name now: {new}" in done.stdout
+    app = httpd.app("shop")
+    for (old, new), case in cases([
+            ("AppMaxZombies 1", "AppMaxUnkillable"),
+            ("AppSlowLog 10s", "AppSlowAfter"),
+            ("AppDyingLimit 'any'", "AppHungStopTimeout"),
+            ("AppStatusAllowKill", "AppStatusAllowActions"),
+            ("AppMaxLasting 200", "AppMaxLongLived"),
+            ("AppDrainTimeout 60", "AppRetireTimeout"),
+            ("AppStatInterval 1s", "AppRestartCheckInterval")]):
+        app.directives = [old]
+        done = httpd.test()
+        with case:
+            assert done.returncode != 0
+            assert f"{old.split()[0]} has another name now: {new}" \
+                in done.stdout
 
 
 def test_long_runtime_dir(httpd: Httpd) -> None:
@@ -362,22 +349,24 @@ def test_root_without_rights(httpd: Httpd) -> None:
     assert "may not be entered by www-data" in done.stdout
 
 
-@pytest.mark.parametrize("directive", [
-    "AppReady /up", "AppMemoryLimit 1G", "AppStartTimeout 5",
-    "AppStopTimeout 5", "AppHungAfter 5", "AppHungStopTimeout 1",
-    "MaxRequests 7", "RLimitCPU 100", "AppLog /dev/null", "AppRestartDir /tmp",
-    "AppPreStart On", "AppRetireTimeout 1", "AppStopSignal INT",
-    "AppNoNewPrivileges Off"])
-def test_one_app_with_two_limits(httpd: Httpd, directive: str) -> None:
+def test_one_app_with_two_limits(httpd: Httpd) -> None:
     """The settings of the first section apply, and httpd -t warns."""
     for name in ("shop", "blog"):
         httpd.app(name, "AppGroupName both", root=httpd.dir / "shop",
                   command="/bin/true")
     assert "with other limits" not in httpd.test().stdout
-    httpd.apps[1].directives.append(directive)
-    done = httpd.test()
-    assert done.returncode == 0, done.stdout
-    assert "with other limits; those of " in done.stdout
+    for directive, case in cases((
+            "AppReady /up", "AppMemoryLimit 1G", "AppStartTimeout 5",
+            "AppStopTimeout 5", "AppHungAfter 5", "AppHungStopTimeout 1",
+            "MaxRequests 7", "RLimitCPU 100", "AppLog /dev/null",
+            "AppRestartDir /tmp", "AppPreStart On", "AppRetireTimeout 1",
+            "AppStopSignal INT", "AppNoNewPrivileges Off")):
+        httpd.apps[1].directives.append(directive)
+        done = httpd.test()
+        with case:
+            assert done.returncode == 0, done.stdout
+            assert "with other limits; those of " in done.stdout
+        httpd.apps[1].directives.pop()
 
 
 @pytest.mark.parametrize("lines,wrong", [

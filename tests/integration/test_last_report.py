@@ -6,6 +6,7 @@ import re
 import pytest
 
 from harness import procs
+from harness.cases import cases
 from harness.client import Raw
 from harness.config import App
 from harness.errorlog import KILLED
@@ -169,18 +170,22 @@ def test_event_stream(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-@pytest.mark.parametrize("value", [
-    "USR3", "KILL", "SIGSTOP", "9", "0", "-1", "32", "65", "12x", "SIG",
-    "99999999999999999999"])
-def test_bad_value(httpd: Httpd, value: str) -> None:
-    httpd.app("shop", f"AppDumpSignal {value}")
-    done = httpd.test()
-    assert done.returncode != 0
-    assert f'AppDumpSignal: "{value}" is not a signal' in done.stdout
+def test_bad_value(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    for value, case in cases((
+            "USR3", "KILL", "SIGSTOP", "9", "0", "-1", "32", "65", "12x", "SIG",
+            "99999999999999999999")):
+        app.directives = [f"AppDumpSignal {value}"]
+        done = httpd.test()
+        with case:
+            assert done.returncode != 0
+            assert f'AppDumpSignal: "{value}" is not a signal' in done.stdout
 
 
 @pytest.mark.mpms("event")
-@pytest.mark.parametrize("value", ["usr2", "SIGQUIT", "3", "64", "None"])
-def test_good_value(httpd: Httpd, value: str) -> None:
-    httpd.app("shop", f"AppDumpSignal {value}")
-    assert httpd.test().returncode == 0
+def test_good_value(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    for value, case in cases(("usr2", "SIGQUIT", "3", "64", "None")):
+        app.directives = [f"AppDumpSignal {value}"]
+        with case:
+            assert httpd.test().returncode == 0

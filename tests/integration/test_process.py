@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from harness import cgroups, procs, sentences
+from harness.cases import cases
 from harness.httpd import Httpd
 from harness.procs import alive
 from harness.starts import another
@@ -79,9 +80,7 @@ def test_environment_name(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-@pytest.mark.parametrize("user", ["root", "#0", "#00", "toor", "nobody root",
-                                  "nobody #0", "rooty", "#4243"])
-def test_never_root_by_another_name(httpd: Httpd, user: str) -> None:
+def test_never_root_by_another_name(httpd: Httpd) -> None:
     """AppUser and its group, by number and by an alias of uid 0"""
     passwd = httpd.dir / "passwd"
     passwd.write_text(Path("/etc/passwd").read_text()
@@ -90,10 +89,14 @@ def test_never_root_by_another_name(httpd: Httpd, user: str) -> None:
     httpd.wrapper = ["unshare", "--mount", "--propagation", "private", "sh",
                      "-c", f'mount --bind {passwd} /etc/passwd && exec "$@"',
                      "sh"]
-    httpd.app("shop", f"AppUser {user}")
-    checked = httpd.test()
-    assert checked.returncode != 0
-    assert "AppUser" in checked.stdout and "root" in checked.stdout
+    app = httpd.app("shop")
+    for user, case in cases(("root", "#0", "#00", "toor", "nobody root",
+                             "nobody #0", "rooty", "#4243")):
+        app.directives = [f"AppUser {user}"]
+        checked = httpd.test()
+        with case:
+            assert checked.returncode != 0
+            assert "AppUser" in checked.stdout and "root" in checked.stdout
 
 
 @pytest.mark.mpms("event")

@@ -8,9 +8,10 @@ import re
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.httpd import USER, Httpd
+from harness.refused import all_refused, refused
 from harness.store import Store
-from test_config import refused
 from test_store_host import environment
 
 pytestmark = pytest.mark.mpms("event")
@@ -93,17 +94,14 @@ def make_store(httpd: Httpd) -> Store:
     return Store(httpd)
 
 
-@pytest.mark.parametrize("line,value", SERVER, ids=lambda x: x[:30])
-def test_bad_server_value(httpd: Httpd, line: str, value: str) -> None:
+def test_bad_server_value(httpd: Httpd) -> None:
     httpd.app("shop")
-    httpd.directives.append(line)
-    refused(httpd, line.split()[0], value)
+    all_refused(httpd, httpd.directives, SERVER)
 
 
-@pytest.mark.parametrize("line,value", APP, ids=lambda x: x[:30])
-def test_bad_app_value(httpd: Httpd, line: str, value: str) -> None:
-    httpd.app("shop", line)
-    refused(httpd, line.split()[0], value)
+def test_bad_app_value(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    all_refused(httpd, app.directives, APP)
 
 
 DIFFERENCES = [("AppStore 8M", "AppStore 9M"),
@@ -252,14 +250,15 @@ DISTINCT = [
 
 
 @pytest.mark.usefixtures("store")
-@pytest.mark.parametrize("line,sentence", TOGETHER, ids=lambda x: x[:40])
-def test_what_does_not_go_together(httpd: Httpd, line: str,
-                                   sentence: str) -> None:
+def test_what_does_not_go_together(httpd: Httpd) -> None:
     httpd.app("shop", "AppStore 8M", "AppStoreSpace shop")
-    httpd.directives.append(line)
-    done = httpd.test()
-    assert done.returncode != 0
-    assert sentence in done.stdout
+    for (line, sentence), case in cases(TOGETHER):
+        httpd.directives.append(line)
+        done = httpd.test()
+        with case:
+            assert done.returncode != 0
+            assert sentence in done.stdout
+        httpd.directives.pop()
 
 
 @pytest.mark.usefixtures("store")
@@ -281,14 +280,15 @@ KEYS = [
 ]
 
 
-@pytest.mark.parametrize("text,mode,sentence", KEYS)
-def test_key_file(httpd: Httpd, text: bytes, mode: int, sentence: str) -> None:
+def test_key_file(httpd: Httpd) -> None:
     key = httpd.dir / "store.key"
-    key.write_bytes(text)
-    key.chmod(mode)
     httpd.directives.append(f"AppStoreKey {key}")
-    refused(httpd, "AppStoreKey", str(key))
-    assert sentence in httpd.test().stdout
+    for (text, mode, sentence), case in cases(KEYS):
+        key.write_bytes(text)
+        key.chmod(mode)
+        with case:
+            refused(httpd, "AppStoreKey", str(key))
+            assert sentence in httpd.test().stdout
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")

@@ -3,6 +3,7 @@
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.client import Raw
 from harness.config import App
 from harness.http2 import Http2
@@ -16,20 +17,25 @@ EVENTS = b"GET /events HTTP/1.1\r\nHost: shop\r\n\r\n"
 
 # ---- waiting and running requests
 
-@pytest.mark.parametrize("wanted, warning", [
+WARNINGS = [
     ("AppMaxQueue 250", "250 requests that may wait (AppMaxQueue) and 6 that "
      "may run are more than half of the 256 workers"),
     ("AppMaxQueue 0", "AppMaxQueue 0 is no limit"),
     ("AppMaxQueue 30\nAppGlobalQueue Off", "180 requests that may wait"),
     ("AppConcurrency 50", "10 requests that may wait (AppMaxQueue) and 300"),
     ("AppMaxQueue 122", ""), ("MaxInstances 1", ""), ("AppConcurrency 0", ""),
-])
-def test_warning(httpd: Httpd, wanted: str, warning: str) -> None:
-    httpd.app("shop", wanted)
-    done = httpd.test()
-    assert done.returncode == 0
-    assert warning in done.stdout
-    assert ("MaxRequestWorkers" in done.stdout) == bool(warning)
+]
+
+
+def test_warning(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    for (wanted, warning), case in cases(WARNINGS):
+        app.directives = [wanted]
+        done = httpd.test()
+        with case:
+            assert done.returncode == 0
+            assert warning in done.stdout
+            assert ("MaxRequestWorkers" in done.stdout) == bool(warning)
 
 
 def test_default_queue(httpd: Httpd) -> None:

@@ -3,6 +3,8 @@
 from contextlib import contextmanager
 from typing import Iterable, Iterator, ContextManager, TypeVar
 
+import pytest
+
 from missed import Missed, only_missed
 
 Row = TypeVar("Row")
@@ -22,8 +24,9 @@ def cases(table: Iterable[Row]) -> Iterator[tuple[Row, ContextManager[None]]]:
     def case(row: Row) -> Iterator[None]:
         try:
             yield
-        except Exception as error:
-            is_assertion = isinstance(error, AssertionError)
+        except (Exception, pytest.fail.Exception) as error:
+            is_assertion = isinstance(error, (AssertionError,
+                                              pytest.fail.Exception))
             failed.append(f"{row!r}: {error if is_assertion else repr(error)}")
             late.append(only_missed(error))
             if not is_assertion:

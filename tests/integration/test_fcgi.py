@@ -11,12 +11,14 @@ from typing import Any, Iterator
 import pytest
 
 from harness import procs, sentences
+from harness.cases import cases
 from harness.client import Raw
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
-from harness.recorder import app_of, seen
+from harness.recorder import add, app_of, seen
 from harness.wait import wait_until
-from test_nonsense import END, HEAD, STDERR, STDOUT, raw, record, two_requests
+from test_nonsense import (END, HEAD, STDERR, STDOUT, is_free, raw, raws,
+                           record, two_requests)
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -47,15 +49,17 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize("what", list(GOOD))
-def test_whole(httpd: Httpd, what: str) -> None:
+def test_whole(httpd: Httpd) -> None:
     """All on one connection of the client, so nothing else is in between."""
-    raw(httpd, "fcgi", GOOD[what])
-    received = two_requests(httpd)
-    assert received.count(b"HTTP/1.1 200 OK") == 2
-    assert received.count(b"whole") == 2 and b"poison" not in received
-    assert b"pppp" not in received
-    httpd.settles(active=0, count=1)
+    apps = raws(httpd, {what: ("fcgi", response)
+                        for what, response in GOOD.items()})
+    for what, case in cases(apps):
+        with case:
+            received = two_requests(httpd, apps[what].name)
+            assert received.count(b"HTTP/1.1 200 OK") == 2
+            assert received.count(b"whole") == 2 and b"poison" not in received
+            assert b"pppp" not in received
+            is_free(httpd, apps[what])
 
 
 # ---- no response
@@ -83,30 +87,34 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("what", list(WRONG))
-def test_wrong(httpd: Httpd, what: str) -> None:
+def test_wrong(httpd: Httpd) -> None:
     """502, and a line with the reason and the process."""
-    response, why = WRONG[what]
     httpd.log.expect(sentences.FCGI_LONG_HEADER, sentences.FCGI_REFUSED)
-    raw(httpd, "fcgi", response)
-    assert httpd.get("/", "shop").status == 502
-    (pid,) = httpd.pids(httpd.apps[0])
-    httpd.log.wait_for(rf"shop\[{pid}\].*{why}")
-    httpd.settles(active=0, count=1)
+    apps = raws(httpd, {what: ("fcgi", response)
+                        for what, (response, _) in WRONG.items()})
+    for what, case in cases(apps):
+        app = apps[what]
+        with case:
+            assert httpd.get("/", app.name).status == 502
+            (pid,) = httpd.pids(app)
+            httpd.log.wait_for(rf"{app.name}\[{pid}\].*{WRONG[what][1]}")
+            is_free(httpd, app)
 
 
-@pytest.mark.parametrize("rest", [
-    record(STDOUT, b"x", version=2), padded(STDOUT, b"x", 0, 2), record(77, b""),
-    record(STDOUT, b"") + record(STDOUT, b"x"), b"\1", record(STDOUT, b"", 9),
-    refusal(2)])
-def test_wrong_within_a_response(httpd: Httpd, rest: bytes) -> None:
+def test_wrong_within_a_response(httpd: Httpd) -> None:
     """The client sees that the response is not complete."""
     httpd.log.expect(sentences.FCGI_REFUSED)
     long = record(STDOUT, HEAD + b"\r\n") + record(STDOUT, b"x" * 60000) * 9
-    raw(httpd, "fcgi", long + rest, "AppBufferResponse Off")
-    with pytest.raises(http.client.IncompleteRead):
-        httpd.get("/", "shop")
-    httpd.settles(active=0, count=1)
+    apps = raws(httpd, {rest: ("fcgi", long + rest, "AppBufferResponse Off")
+                        for rest in (
+        record(STDOUT, b"x", version=2), padded(STDOUT, b"x", 0, 2),
+        record(77, b""), record(STDOUT, b"") + record(STDOUT, b"x"), b"\1",
+        record(STDOUT, b"", 9), refusal(2))})
+    for rest, case in cases(apps):
+        with case:
+            with pytest.raises(http.client.IncompleteRead):
+                httpd.get("/", apps[rest].name)
+            is_free(httpd, apps[rest])
 
 
 def test_overloaded(httpd: Httpd) -> None:
@@ -313,18 +321,22 @@ def test_slow_client(httpd: Httpd) -> None:
 
 # ---- sent again
 
-@pytest.mark.parametrize("method, times", [
-    ("GET", 2), ("HEAD", 2), ("OPTIONS", 2), ("DELETE", 1), ("POST", 1)])
-def test_how_often(httpd: Httpd, method: str, times: int) -> None:
+def test_how_often(httpd: Httpd) -> None:
     """It is unknown whether the process had read the request before it was
     killed. A request that may be sent twice is sent at most twice. Others are
     sent once."""
     httpd.log.expect(*KILLED)
-    app_of(httpd, "fcgi", "MaxInstances 1")
-    body = b"x" if method == "POST" else None
-    response = httpd.request(method, "/?die", "shop", body)
-    assert response.status == 502
-    assert seen(httpd) == [f"{method} die"] * times
+    times = {"GET": 2, "HEAD": 2, "OPTIONS": 2, "DELETE": 1, "POST": 1}
+    for method in times:
+        add(httpd, "fcgi", f"shop-{method}")
+    httpd.start()
+    for method, case in cases(times):
+        before = len(seen(httpd))
+        with case:
+            body = b"x" if method == "POST" else None
+            response = httpd.request(method, "/?die", f"shop-{method}", body)
+            assert response.status == 502
+            assert seen(httpd)[before:] == [f"{method} die"] * times[method]
 
 
 def test_head_with_a_body_is_sent_once(httpd: Httpd) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.client import Raw, Response
 from harness.httpd import Httpd
 
@@ -12,13 +13,17 @@ OK = "HTTP/1.1 200 OK\r\n"
 LENGTH = "Content-Length: 2\r\n"
 
 
-def start(httpd: Httpd, response: str, *directives: str) -> None:
+def add(httpd: Httpd, name: str, response: str, *directives: str) -> None:
     """An app that sends this, whatever the request is."""
-    file = httpd.dir / "response"
+    file = httpd.dir / f"{name}.bytes"
     file.write_bytes(response.encode("latin-1"))
-    httpd.app("shop", "AppProtocol http", f"AppSetEnv RESPONSE {file}",
+    httpd.app(name, "AppProtocol http", f"AppSetEnv RESPONSE {file}",
               "AppSetEnv PROTOCOL http", *directives,
               command=httpd.command_of("raw.py"))
+
+
+def start(httpd: Httpd, response: str, *directives: str) -> None:
+    add(httpd, "shop", response, *directives)
     httpd.start()
 
 
@@ -29,9 +34,10 @@ def fetch(httpd: Httpd, header: str, *directives: str) -> Response:
     return response
 
 
-def everything(httpd: Httpd, request: str = "GET / HTTP/1.1") -> bytes:
+def everything(httpd: Httpd, request: str = "GET / HTTP/1.1",
+               host: str = "shop") -> bytes:
     """All bytes that a client gets."""
-    with Raw(httpd.port, f"{request}\r\nHost: shop\r\n"
+    with Raw(httpd.port, f"{request}\r\nHost: {host}\r\n"
              "Connection: close\r\n\r\n".encode()) as client:
         return client.rest()
 
@@ -110,18 +116,21 @@ def test_interim_response(httpd: Httpd) -> None:
     assert everything(httpd, "GET / HTTP/1.0").startswith(b"HTTP/1.1 200 OK")
 
 
-@pytest.mark.parametrize("policy,interim", [("Suppress", 0), ("RFC", 1),
-                                            ("Odd", 0)])
-def test_interim_responses_that_are_wanted(httpd: Httpd, policy: str,
-                                           interim: int) -> None:
+def test_interim_responses_that_are_wanted(httpd: Httpd) -> None:
     httpd.modules.append("env")
     httpd.log.expect("apppool: proxy-interim-response is `RFC' or `Suppress', "
                      "not `Odd'")
-    start(httpd, "HTTP/1.1 100 Continue\r\n\r\n" + OK + LENGTH + "\r\nok",
-          f"SetEnv proxy-interim-response {policy}")
-    received = everything(httpd)
-    assert received.count(b"HTTP/1.1 100 Continue") == interim
-    assert received.endswith(b"\r\n\r\nok")
+    count = {"Suppress": 0, "RFC": 1, "Odd": 0}
+    for policy in count:
+        add(httpd, policy,
+            "HTTP/1.1 100 Continue\r\n\r\n" + OK + LENGTH + "\r\nok",
+            f"SetEnv proxy-interim-response {policy}")
+    httpd.start()
+    for policy, case in cases(count):
+        with case:
+            received = everything(httpd, host=policy)
+            assert received.count(b"HTTP/1.1 100 Continue") == count[policy]
+            assert received.endswith(b"\r\n\r\nok")
 
 
 def test_too_many_interim_responses(httpd: Httpd) -> None:
@@ -130,17 +139,21 @@ def test_too_many_interim_responses(httpd: Httpd) -> None:
     assert b"HTTP/1.1 502 " in everything(httpd)
 
 
-@pytest.mark.parametrize("framing", [
-    "Content-Length: 9\r\n\r\nonly",
-    "Transfer-Encoding: chunked\r\n\r\n9\r\nonly",
-    "Transfer-Encoding: chunked\r\n\r\n4\r\nonly\r\n"])
-def test_cut_short(httpd: Httpd, framing: str) -> None:
+def test_cut_short(httpd: Httpd) -> None:
     """The client notices it."""
     httpd.log.expect(sentences.CUT_OFF)
-    start(httpd, OK + framing)
-    received = everything(httpd)
-    assert b"only" in received and b"\r\n0\r\n\r\n" not in received
-    httpd.log.wait_for(sentences.CUT_OFF)
+    framings = ["Content-Length: 9\r\n\r\nonly",
+                "Transfer-Encoding: chunked\r\n\r\n9\r\nonly",
+                "Transfer-Encoding: chunked\r\n\r\n4\r\nonly\r\n"]
+    for number, framing in enumerate(framings):
+        add(httpd, f"shop{number}", OK + framing)
+    httpd.start()
+    for (number, framing), case in cases(enumerate(framings)):
+        with case:
+            received = everything(httpd, host=f"shop{number}")
+            assert b"only" in received and b"\r\n0\r\n\r\n" not in received
+            httpd.log.wait_for(f"shop{number}.*has closed the connection "
+                               "before the end of the response")
 
 
 def test_one_length(httpd: Httpd) -> None:
@@ -151,16 +164,24 @@ def test_one_length(httpd: Httpd) -> None:
     assert b"002" not in received and received.endswith(b"ok")
 
 
-@pytest.mark.parametrize("wrong", [
-    "Content-Length: 2x\r\n", "Content-Length: 2\r\nContent-Length: 3\r\n",
-    "Transfer-Encoding: gzip, chunked\r\n", "X : 1\r\n", "no field\r\n",
-    "X: 1\rY: 2\r\n", "X: \x001\r\n", "X: " + "x" * 70000 + "\r\n"],
-    ids=range(8))
-def test_wrong_header(httpd: Httpd, wrong: str) -> None:
+WRONG = {
+    "length": "Content-Length: 2x\r\n",
+    "two-lengths": "Content-Length: 2\r\nContent-Length: 3\r\n",
+    "coding": "Transfer-Encoding: gzip, chunked\r\n", "blank": "X : 1\r\n",
+    "no-colon": "no field\r\n", "return": "X: 1\rY: 2\r\n",
+    "zero": "X: \x001\r\n", "long": "X: " + "x" * 70000 + "\r\n"}
+
+
+def test_wrong_header(httpd: Httpd) -> None:
     httpd.log.expect(sentences.HTTP_WRONG, sentences.NO_RESPONSE)
-    start(httpd, OK + wrong + "\r\nok")
-    assert httpd.get("/", "shop").status == 502
-    httpd.log.wait_for(sentences.HTTP_WRONG)
+    httpd.directives.append(f"MaxPoolSize {len(WRONG)}")
+    for name, wrong in WRONG.items():
+        add(httpd, name, OK + wrong + "\r\nok")
+    httpd.start()
+    for name, case in cases(WRONG):
+        with case:
+            assert httpd.get("/", name).status == 502
+            httpd.log.wait_for(rf"apppool: {name}\[\d+\] sends wrong HTTP: ")
 
 
 def test_long_header(httpd: Httpd) -> None:

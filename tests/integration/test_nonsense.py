@@ -3,13 +3,16 @@
 log names the process, and nothing else is harmed."""
 import http.client
 import struct
-from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.client import Raw
+from harness.config import App
 from harness.httpd import Httpd
+from harness.wait import wait_until
 
 MODULES = {"http": [], "fcgi": [], "scgi": ["proxy_scgi"],
            "uwsgi": []}
@@ -60,40 +63,76 @@ RESPONSES = {
                     + record(END, b"\0" * 8)},
 }
 
-CASES = [(what, protocol) for what, by in RESPONSES.items() for protocol in by]
-
-
-def raw(httpd: Httpd, protocol: str, response: bytes,
-        *directives: str) -> None:
-    """An app that sends these bytes, and a good app beside it."""
+def expect(httpd: Httpd) -> None:
     httpd.log.expect("apppool: .*shop.*(gave no response|was silent)", "Script",
                      sentences.ODD_RESPONSE, sentences.TIMED_OUT,
                      sentences.NO_BACKEND, sentences.SLOW,
                      sentences.REPORT_LATE, sentences.TOO_LONG, sentences.FCGI,
                      sentences.FCGI_PRINTED, sentences.UWSGI)
-    httpd.modules += MODULES[protocol]
-    file = Path(httpd.dir / "response")
+
+
+def add(httpd: Httpd, name: str, protocol: str, response: bytes,
+        *directives: str) -> App:
+    """An app that sends these bytes."""
+    httpd.modules += [module for module in MODULES[protocol]
+                      if module not in httpd.modules]
+    file = httpd.dir / f"{name}.bytes"
     file.write_bytes(response)
-    httpd.app("shop", f"AppProtocol {protocol}", f"AppSetEnv RESPONSE {file}",
-              f"AppSetEnv PROTOCOL {protocol}", "MaxInstances 1", *directives,
-              command=httpd.command_of("raw.py"))
+    return httpd.app(name, f"AppProtocol {protocol}",
+                     f"AppSetEnv RESPONSE {file}",
+                     f"AppSetEnv PROTOCOL {protocol}", "MaxInstances 1",
+                     *directives, command=httpd.command_of("raw.py"))
+
+
+def raw(httpd: Httpd, protocol: str, response: bytes,
+        *directives: str) -> None:
+    """An app that sends these bytes, and a good app beside it."""
+    expect(httpd)
+    add(httpd, "shop", protocol, response, *directives)
     httpd.app("blog")
     httpd.start()
 
 
-@pytest.mark.parametrize("what, protocol", CASES)
+Row = TypeVar("Row")
+
+
+def raws(httpd: Httpd, table: dict[Row, tuple[Any, ...]]) -> dict[Row, App]:
+    """An app for each row, and a good app beside them. A row is the protocol,
+    the bytes, and directives."""
+    expect(httpd)
+    httpd.directives.append(f"MaxPoolSize {len(table) + 1}")
+    apps = {row: add(httpd, f"shop{number}", *what)
+            for number, (row, what) in enumerate(table.items())}
+    httpd.app("blog")
+    httpd.start()
+    return apps
+
+
+def is_free(httpd: Httpd, app: App) -> None:
+    """Wait until its process has no request."""
+    wait_until(lambda: [process["state"] for process in
+                        httpd.group(app)["processes"]] == ["idle"],
+               "its process has no request")
+
+
 @pytest.mark.mpms("event")
-def test_nonsense(httpd: Httpd, what: str, protocol: str) -> None:
-    raw(httpd, protocol, RESPONSES[what][protocol])
-    assert httpd.get("/", "shop").status == 502
-    # Over HTTP, mod_proxy sends a request with a body.
-    again = httpd.request("POST", "/", "shop", body=b"\r\n\r\n") \
-        if protocol == "http" else httpd.get("/", "shop")
-    assert again.status == 502
-    (pid,) = httpd.pids(httpd.apps[0])
-    assert len(httpd.log.wait_for(rf"shop\[{pid}\] gave no response", 2)) == 2
-    assert httpd.get("/pid", "blog").status == 200
-    httpd.settles(active=0, count=2)
+def test_nonsense(httpd: Httpd) -> None:
+    apps = raws(httpd, {(what, protocol): (protocol, response)
+                        for what, by in RESPONSES.items()
+                        for protocol, response in by.items()})
+    for (what, protocol), case in cases(apps):
+        app = apps[what, protocol]
+        with case:
+            assert httpd.get("/", app.name).status == 502
+            # Over HTTP, mod_proxy sends a request with a body.
+            again = httpd.request("POST", "/", app.name, body=b"\r\n\r\n") \
+                if protocol == "http" else httpd.get("/", app.name)
+            assert again.status == 502
+            (pid,) = httpd.pids(app)
+            assert len(httpd.log.wait_for(
+                rf"{app.name}\[{pid}\] gave no response", 2)) == 2
+            assert httpd.get("/pid", "blog").status == 200
+            is_free(httpd, app)
 
 
 @pytest.mark.parametrize("protocol", list(MODULES))
@@ -134,55 +173,65 @@ def response_of(protocol: str, headers: bytes, body: bytes = b"") -> bytes:
     return record(STDOUT, text) + record(STDOUT, b"") + record(END, b"\0" * 8)
 
 
-def two_requests(httpd: Httpd) -> bytes:
+def two_requests(httpd: Httpd, host: str = "shop") -> bytes:
     """On one connection. @return all bytes until it is closed"""
-    with Raw(httpd.port, b"GET /a HTTP/1.1\r\nHost: shop\r\n\r\n"
-             b"GET /b HTTP/1.1\r\nHost: shop\r\nConnection: close\r\n\r\n"
-             ) as client:
+    with Raw(httpd.port, f"GET /a HTTP/1.1\r\nHost: {host}\r\n\r\n"
+             f"GET /b HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+             .encode()) as client:
         return client.rest()
 
 
-@pytest.mark.parametrize("buffer", ["On", "Off"])
-@pytest.mark.parametrize("protocol", list(MODULES))
 @pytest.mark.mpms("event")
-def test_more_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
+def test_more_than_it_says(httpd: Httpd) -> None:
     """The surplus is not the next response."""
     httpd.log.expect("longer than its Content-Length")
     poison = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison" + b"x" * 9000
-    raw(httpd, protocol, response_of(protocol, b"Content-Length: 2\r\n",
-                                     b"ok" + poison),
-        f"AppBufferResponse {buffer}")
-    received = two_requests(httpd)
-    if protocol == "fcgi":  # Content-Length does not count there
-        assert received.count(b"HTTP/1.1 200 OK") == 4
-        assert b"Content-Length: 2\r\n" not in received
-    else:
-        assert received.count(b"HTTP/1.1 200 OK") == 2
-        assert received.count(b"\r\n\r\nok") == 2 and b"poison" not in received
-    if protocol in ("scgi", "uwsgi"):
-        assert len(httpd.log.wait_for("shop: the response is longer", 2)) == 2
-    httpd.settles(active=0, count=1)
+    apps = raws(httpd, {
+        (protocol, buffer): (
+            protocol, response_of(protocol, b"Content-Length: 2\r\n",
+                                  b"ok" + poison),
+            f"AppBufferResponse {buffer}")
+        for protocol in MODULES for buffer in ("On", "Off")})
+    for (protocol, buffer), case in cases(apps):
+        app = apps[protocol, buffer]
+        with case:
+            got = two_requests(httpd, app.name)
+            if protocol == "fcgi":  # Content-Length does not count there
+                assert got.count(b"HTTP/1.1 200 OK") == 4
+                assert b"Content-Length: 2\r\n" not in got
+            else:
+                assert got.count(b"HTTP/1.1 200 OK") == 2
+                assert got.count(b"\r\n\r\nok") == 2 and b"poison" not in got
+            if protocol in ("scgi", "uwsgi"):
+                assert len(httpd.log.wait_for(
+                    f"{app.name}: the response is longer", 2)) == 2
+            is_free(httpd, app)
 
 
-@pytest.mark.parametrize("status", ["100 Continue", "101 Switching Protocols",
-                                    "103 Early Hints", "199 Unknown"],
-                         ids=lambda status: status[:3])
-@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 @pytest.mark.mpms("event")
-def test_no_interim_response(httpd: Httpd, protocol: str, status: str) -> None:
+def test_no_interim_response(httpd: Httpd) -> None:
     """A client, or a proxy between it and httpd, would take the body for two
     responses, and give the second one to another client."""
     httpd.log.expect(sentences.NOT_FINAL)
     body = b"".join(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison"
                     for _ in range(2))
-    begin = "HTTP/1.1 " if protocol == "uwsgi" else "Status: "
-    text = f"{begin}{status}\r\n".encode() + HEAD + b"\r\n" + body
-    raw(httpd, protocol, text if protocol != "fcgi" else record(STDOUT, text)
-        + record(STDOUT, b"") + record(END, b"\0" * 8))
-    received = two_requests(httpd)
-    assert received.count(b"HTTP/1.1 502 Bad Gateway\r\n") == 2
-    assert received.count(b"HTTP/1.1 ") == 2 and b"poison" not in received
-    httpd.settles(active=0, count=1)
+
+    def interim(protocol: str, status: str) -> bytes:
+        begin = "HTTP/1.1 " if protocol == "uwsgi" else "Status: "
+        text = f"{begin}{status}\r\n".encode() + HEAD + b"\r\n" + body
+        return text if protocol != "fcgi" else record(STDOUT, text) \
+            + record(STDOUT, b"") + record(END, b"\0" * 8)
+
+    apps = raws(httpd, {(protocol, status): (protocol, interim(protocol, status))
+                        for protocol in ("fcgi", "scgi", "uwsgi")
+                        for status in ("100 Continue", "101 Switching Protocols",
+                                       "103 Early Hints", "199 Unknown")})
+    for row, case in cases(apps):
+        with case:
+            received = two_requests(httpd, apps[row].name)
+            assert received.count(b"HTTP/1.1 502 Bad Gateway\r\n") == 2
+            assert received.count(b"HTTP/1.1 ") == 2 and b"poison" not in received
+            is_free(httpd, apps[row])
 
 
 @pytest.mark.parametrize("length, status", [("2", 200), ("2, 2", 502)])
@@ -201,63 +250,72 @@ def test_length_that_httpd_must_trust(httpd: Httpd, length: str,
     assert received.count(b"HTTP/1.1 %d" % status) == 2 and b"poison" not in received
 
 
-@pytest.mark.parametrize("protocol", list(MODULES))
 @pytest.mark.mpms("event")
-def test_url_does_not_decide_the_type(httpd: Httpd, protocol: str) -> None:
+def test_url_does_not_decide_the_type(httpd: Httpd) -> None:
     """The app decides type, encoding and language."""
     httpd.modules.append("mime")
     httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css",
                          "AddEncoding x-gzip .gz", "AddLanguage de .de"]
-    raw(httpd, protocol, response_of(protocol, b"X-Mine: 1\r\n", b"ok"))
-    response = httpd.get("/a.css.de.gz", "shop")
-    assert (response.status, response.text) == (200, "ok")
-    for name in ("Content-Type", "Content-Encoding", "Content-Language"):
-        assert name not in response.headers
+    apps = raws(httpd, {protocol: (protocol, response_of(
+        protocol, b"X-Mine: 1\r\n", b"ok")) for protocol in MODULES})
+    for protocol, case in cases(apps):
+        with case:
+            response = httpd.get("/a.css.de.gz", apps[protocol].name)
+            assert (response.status, response.text) == (200, "ok")
+            for name in ("Content-Type", "Content-Encoding",
+                         "Content-Language"):
+                assert name not in response.headers
 
 
-@pytest.mark.parametrize("buffer", ["On", "Off"])
-@pytest.mark.parametrize("protocol", ["http", "scgi", "uwsgi"])
 @pytest.mark.mpms("event")
-def test_less_than_it_says(httpd: Httpd, protocol: str, buffer: str) -> None:
+def test_less_than_it_says(httpd: Httpd) -> None:
     """The client neither takes it for the whole response nor waits for the
     rest."""
-    raw(httpd, protocol, response_of(protocol, b"Content-Length: 9\r\n",
-                                     b"only"), f"AppBufferResponse {buffer}")
-    received = two_requests(httpd)
-    if protocol == "uwsgi":  # all of it has come before it is passed on
-        assert received.count(b"HTTP/1.1 502 Bad Gateway") == 2
-    else:
-        assert received.count(b"HTTP/1.1 200 OK") == 1 and received.endswith(b"only")
-    httpd.settles(active=0, count=1)
+    apps = raws(httpd, {
+        (protocol, buffer): (
+            protocol, response_of(protocol, b"Content-Length: 9\r\n", b"only"),
+            f"AppBufferResponse {buffer}")
+        for protocol in ("http", "scgi", "uwsgi") for buffer in ("On", "Off")})
+    for (protocol, buffer), case in cases(apps):
+        app = apps[protocol, buffer]
+        with case:
+            got = two_requests(httpd, app.name)
+            if protocol == "uwsgi":  # all of it has come before it is passed on
+                assert got.count(b"HTTP/1.1 502 Bad Gateway") == 2
+            else:
+                assert got.count(b"HTTP/1.1 200 OK") == 1
+                assert got.endswith(b"only")
+            is_free(httpd, app)
 
 
 NO_LENGTHS = ["2x", "-1", "+2", "2, 2", "", "99999999999999999999"]
 
 
-@pytest.mark.parametrize(
-    "protocol, length",
-    [(protocol, length) for protocol in ("scgi", "uwsgi")
-     for length in NO_LENGTHS] + [("uwsgi", "2\r\nContent-Length: 3")])
 @pytest.mark.mpms("event")
-def test_length_that_is_not_a_number(httpd: Httpd, protocol: str,
-                                     length: str) -> None:
+def test_length_that_is_not_a_number(httpd: Httpd) -> None:
     httpd.log.expect("Content-Length of the response is not a number")
-    raw(httpd, protocol, response_of(
+    rows = [(protocol, length) for protocol in ("scgi", "uwsgi")
+            for length in NO_LENGTHS] + [("uwsgi", "2\r\nContent-Length: 3")]
+    apps = raws(httpd, {(protocol, length): (protocol, response_of(
         protocol, f"Content-Length: {length}\r\n".encode(), b"ok"))
-    assert httpd.get("/", "shop").status == 502
-    httpd.settles(active=0, count=1)
+        for protocol, length in rows})
+    for row, case in cases(apps):
+        with case:
+            assert httpd.get("/", apps[row].name).status == 502
+            is_free(httpd, apps[row])
 
 
-@pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 @pytest.mark.mpms("event")
-def test_empty_response_has_the_type_it_says(httpd: Httpd,
-                                           protocol: str) -> None:
+def test_empty_response_has_the_type_it_says(httpd: Httpd) -> None:
     """Also where mod_mime would derive another type from the URL."""
     httpd.directives += ["TypesConfig /dev/null", "AddType text/css .css"]
     httpd.modules.append("mime")
-    raw(httpd, protocol,
-        response_of(protocol, b"Content-Type: text/x-mine\r\n"))
-    for url in ("/", "/a.css"):
-        response = httpd.get(url, "shop")
-        assert (response.status, response.body) == (200, b"")
-        assert response.headers["Content-Type"] == "text/x-mine"
+    apps = raws(httpd, {protocol: (protocol, response_of(
+        protocol, b"Content-Type: text/x-mine\r\n"))
+        for protocol in ("fcgi", "scgi", "uwsgi")})
+    for protocol, case in cases(apps):
+        with case:
+            for url in ("/", "/a.css"):
+                response = httpd.get(url, apps[protocol].name)
+                assert (response.status, response.body) == (200, b"")
+                assert response.headers["Content-Type"] == "text/x-mine"

@@ -1,9 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """ProxyErrorOverride: httpd's error page replaces the page that the app has
 sent with an error."""
+from itertools import product
+
 import pytest
 
 from harness import sentences
+from harness.cases import cases
+from harness.config import App
 from harness.httpd import Httpd
 from harness.web import SERVERS, mount
 
@@ -12,10 +16,21 @@ pytestmark = pytest.mark.mpms("event")
 ERRORS = (404, 500, 502, 503, 504)
 
 
-@pytest.mark.parametrize("document", ["", "/sorry.html", "/sorry", "Sorry"])
+def add_hosts(httpd: Httpd, one: App) -> dict[str, str]:
+    """Virtual hosts of this app, one for each document. @return their names"""
+    hosts = {"": one.name}
+    for number, document in enumerate(("/sorry.html", "/sorry", "Sorry")):
+        host = httpd.app(f"web{number}", *one.directives, command=one.command,
+                         root=one.root)
+        host.directives += [f'ErrorDocument {code} "{document}"'
+                            for code in ERRORS]
+        hosts[document] = host.name
+    return hosts
+
+
 @pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi-fcgi",
                                   "uwsgi"])
-def test_errors_of_the_app(httpd: Httpd, name: str, document: str) -> None:
+def test_errors_of_the_app(httpd: Httpd, name: str) -> None:
     """They keep their status, and get a page of httpd, a file, a response of
     the app, or a text. No line says that the app gave no response, and the
     process has not kept the request."""
@@ -23,20 +38,21 @@ def test_errors_of_the_app(httpd: Httpd, name: str, document: str) -> None:
     app = httpd.apps[0]
     app.directives.append("ProxyErrorOverride On")
     (app.public / "sorry.html").write_text("sorry")
-    if document:
-        app.directives += [f'ErrorDocument {code} "{document}"'
-                           for code in ERRORS]
+    hosts = add_hosts(httpd, app)
     httpd.start()
     pid = place.get("/").headers["X-Pid"]
-    for code in ERRORS:
-        response = place.get(f"/status?{code}")
-        assert response.status == code
-        assert response.body != b"a body"
-        if document == "/sorry.html":
-            assert response.body == b"sorry"
-        if document == "/sorry":
-            assert response.headers["X-Path"] == "/sorry"
-        assert place.get("/").headers["X-Pid"] == pid
+    for (document, code), case in cases(product(hosts, ERRORS)):
+        with case:
+            response = httpd.get(f"/status?{code}", hosts[document])
+            assert response.status == code
+            assert response.body != b"a body"
+            if document == "/sorry.html":
+                assert response.body == b"sorry"
+            if document == "/sorry":
+                assert response.headers["X-Path"] == "/sorry"
+            if document == "Sorry":
+                assert response.body == b"Sorry"
+            assert place.get("/").headers["X-Pid"] == pid
     httpd.settles(active=0, count=1)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness import procs, sentences
+from harness.cases import cases
 from harness.client import Connection
 from harness.httpd import Httpd
 from harness.wait import wait_until
@@ -38,11 +39,7 @@ def pass_gate(httpd: Httpd) -> None:
 
 # ---- it is used again
 
-@pytest.mark.parametrize("method,path,status", [
-    ("GET", "/padded", 200), ("GET", "/no-end-of-output", 200),
-    ("GET", "/stderr", 200), ("GET", "/unread", 200), ("HEAD", "/ok", 200),
-    ("GET", "/204", 204), ("GET", "/304", 304), ("OPTIONS", "/ok", 200)])
-def test_clean_end(httpd: Httpd, method: str, path: str, status: int) -> None:
+def test_clean_end(httpd: Httpd) -> None:
     """Records say where a response ends, also if it has no body. php-cgi reads
     the end of a request with the next one."""
     start(httpd)
@@ -51,7 +48,14 @@ def test_clean_end(httpd: Httpd, method: str, path: str, status: int) -> None:
         response = fetch(httpd, path, method)
         assert response.status == status
         return number(response) == good(fetch(httpd))
-    wait_until(again, "it is used again")
+
+    for (method, path, status), case in cases([
+            ("GET", "/padded", 200), ("GET", "/no-end-of-output", 200),
+            ("GET", "/stderr", 200), ("GET", "/unread", 200),
+            ("HEAD", "/ok", 200), ("GET", "/204", 204), ("GET", "/304", 304),
+            ("OPTIONS", "/ok", 200)]):
+        with case:
+            wait_until(again, "it is used again")
 
 
 @pytest.mark.mpms("event")
@@ -65,25 +69,26 @@ def test_asked_to_keep(httpd: Httpd) -> None:
 
 # ---- no byte of a response becomes part of another one
 
-@pytest.mark.parametrize("path", ["/more", "/bytes", "/ends", "/half",
-                                  "/second"])
-def test_cut_after(httpd: Httpd, path: str) -> None:
+def test_cut_after(httpd: Httpd) -> None:
     start(httpd)
-    before = shared(httpd)
-    used = good(fetch(httpd, path))
-    assert used in (before, before + 1)
-    for _ in range(3):
-        assert good(fetch(httpd)) > used
+    for path, case in cases(("/more", "/bytes", "/ends", "/half", "/second")):
+        with case:
+            before = shared(httpd)
+            used = good(fetch(httpd, path))
+            assert used in (before, before + 1)
+            for _ in range(3):
+                assert good(fetch(httpd)) > used
 
 
-@pytest.mark.parametrize("path,status", [
-    ("/overloaded", 503), ("/refused", 502), ("/no-header", 502),
-    ("/wrong", 502)])
-def test_cut_after_an_error(httpd: Httpd, path: str, status: int) -> None:
+def test_cut_after_an_error(httpd: Httpd) -> None:
     start(httpd)
-    before = shared(httpd)
-    assert fetch(httpd, path).status == status
-    assert good(fetch(httpd)) > before
+    for (path, status), case in cases([
+            ("/overloaded", 503), ("/refused", 502), ("/no-header", 502),
+            ("/wrong", 502)]):
+        with case:
+            before = shared(httpd)
+            assert fetch(httpd, path).status == status
+            assert good(fetch(httpd)) > before
 
 
 def test_cut_without_end(httpd: Httpd) -> None:

@@ -2,10 +2,12 @@
 """A request and its response on their way through httpd."""
 import json
 import socket
+from contextlib import closing
 
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.client import Connection
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
@@ -60,20 +62,19 @@ def test_methods(httpd: Httpd) -> None:
 
 
 @pytest.mark.one_mpm("it is mod_proxy that reads it")
-@pytest.mark.parametrize("code", [200, 204, 304, 404, 500, 503])
-def test_statuses(httpd: Httpd, code: int) -> None:
+def test_statuses(httpd: Httpd) -> None:
     """The client gets the status of the app, also for errors."""
     httpd.app("shop")
     httpd.start()
-    client = Connection(httpd.port)
-    response = client.request("GET", f"/status?code={code}", "shop")
-    assert response.status == code
-    assert response.headers["ETag"] == '"tag"'
-    assert response.body == (b"" if code in (204, 304) else b"a body")
-    # The same connection still works: there was neither a byte too many nor
-    # one too few.
-    assert client.request("GET", "/pid", "shop").status == 200
-    client.close()
+    for code, case in cases((200, 204, 304, 404, 500, 503)):
+        with case, closing(Connection(httpd.port)) as client:
+            response = client.request("GET", f"/status?code={code}", "shop")
+            assert response.status == code
+            assert response.headers["ETag"] == '"tag"'
+            assert response.body == (b"" if code in (204, 304) else b"a body")
+            # The same connection still works: there was neither a byte too
+            # many nor one too few.
+            assert client.request("GET", "/pid", "shop").status == 200
 
 
 @pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
@@ -89,25 +90,27 @@ def test_head(httpd: Httpd) -> None:
 
 
 @pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
-@pytest.mark.parametrize("size", [0, 1, 16384, 3 * MEGABYTE])
-def test_post(httpd: Httpd, size: int) -> None:
+def test_post(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
-    seen = echo(httpd, "POST", "/echo", "shop", b"y" * size)
-    assert (seen["method"], seen["length"]) == ("POST", size)
-    headers = {name.lower(): value for name, value in seen["headers"]}
-    assert headers["content-length"] == str(size)
+    for size, case in cases((0, 1, 16384, 3 * MEGABYTE)):
+        with case:
+            seen = echo(httpd, "POST", "/echo", "shop", b"y" * size)
+            assert (seen["method"], seen["length"]) == ("POST", size)
+            headers = {name.lower(): value for name, value in seen["headers"]}
+            assert headers["content-length"] == str(size)
 
 
 @pytest.mark.one_mpm("httpd's core and mod_proxy read and send it")
-@pytest.mark.parametrize("size", [0, 10, 3 * MEGABYTE])
-def test_post_chunked(httpd: Httpd, size: int) -> None:
+def test_post_chunked(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
-    parts = [b"z" * min(size - at, 5000) for at in range(0, size, 5000)]
-    seen = echo(httpd, "POST", "/echo", "shop", iter(parts), chunked=True,
-                headers={"Transfer-Encoding": "chunked"})
-    assert (seen["method"], seen["length"]) == ("POST", size)
+    for size, case in cases((0, 10, 3 * MEGABYTE)):
+        parts = [b"z" * min(size - at, 5000) for at in range(0, size, 5000)]
+        with case:
+            seen = echo(httpd, "POST", "/echo", "shop", iter(parts),
+                        chunked=True, headers={"Transfer-Encoding": "chunked"})
+            assert (seen["method"], seen["length"]) == ("POST", size)
 
 
 def test_expect_continue(httpd: Httpd) -> None:

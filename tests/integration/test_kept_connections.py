@@ -6,11 +6,13 @@ import os
 import signal
 import threading
 from contextlib import closing
+from itertools import product
 from typing import Callable
 
 import pytest
 
 from harness import procs, sentences
+from harness.cases import cases
 from harness.client import Connection, Response
 from harness.httpd import Httpd
 from harness.wait import wait_until
@@ -61,9 +63,11 @@ def client(httpd: Httpd) -> Client:
 
 
 @pytest.mark.one_mpm("both read in the same way")
-@pytest.mark.parametrize("path", ["/ok", "/chunked", "/trailer"])
-def test_clean_end(client: Client, path: str) -> None:
-    wait_until(lambda: client.good(path) == client.good(), "it is used again")
+def test_clean_end(client: Client) -> None:
+    for path, case in cases(("/ok", "/chunked", "/trailer")):
+        with case:
+            wait_until(lambda: client.good(path) == client.good(),
+                       "it is used again")
 
 
 # ---- nothing of a response is part of another one
@@ -80,10 +84,7 @@ def with_kept_ones(client: Client, scene: Callable[[int], None]) -> None:
 
 
 @pytest.mark.one_mpm("both read in the same way")
-@pytest.mark.parametrize("path", [
-    "/more", "/more-chunked", "/second", "/blank", "/interim", "/many", "/both",
-    "/old", "/close", "/end"])
-def test_closed_after(client: Client, path: str) -> None:
+def test_closed_after(client: Client) -> None:
     """The client gets the right response, and the connection is not used
     again"""
     def scene(before: int) -> None:
@@ -92,15 +93,15 @@ def test_closed_after(client: Client, path: str) -> None:
         for _ in range(3):
             assert client.good() > used
 
-    with_kept_ones(client, scene)
+    for path, case in cases((
+            "/more", "/more-chunked", "/second", "/blank", "/interim", "/many",
+            "/both", "/old", "/close", "/end")):
+        with case:
+            with_kept_ones(client, scene)
 
 
 @pytest.mark.one_mpm("both read in the same way")
-@pytest.mark.parametrize("method,path,status", [
-    ("HEAD", "/head", 200), ("HEAD", "/none", 200), ("GET", "/304", 304),
-    ("GET", "/204", 204)])
-def test_closed_after_no_body(client: Client, method: str, path: str,
-                              status: int) -> None:
+def test_closed_after_no_body(client: Client) -> None:
     """An app may still send a body"""
     def scene(_: int) -> None:
         response = client.ask(path, method)
@@ -108,19 +109,23 @@ def test_closed_after_no_body(client: Client, method: str, path: str,
         for _ in range(3):
             assert client.good() > number(response)
 
-    with_kept_ones(client, scene)
+    for (method, path, status), case in cases([
+            ("HEAD", "/head", 200), ("HEAD", "/none", 200),
+            ("GET", "/304", 304), ("GET", "/204", 204)]):
+        with case:
+            with_kept_ones(client, scene)
 
 
 @pytest.mark.one_mpm("both read in the same way")
-@pytest.mark.parametrize("size", [0, 100000])
-@pytest.mark.parametrize("method", ["POST", "GET"])
-def test_body_that_is_not_read(client: Client, method: str, size: int) -> None:
+def test_body_that_is_not_read(client: Client) -> None:
     """The app takes it for a request, and responds when the next one comes"""
-    request = (b"GET /pid HTTP/1.1\r\nHost: shop\r\nX-Pad: " + bytes(size) +
-               b"\r\n\r\n")
-    used = client.good("/unread-body", method, request)
-    for _ in range(3):
-        assert client.good() > used
+    for (method, size), case in cases(product(("POST", "GET"), (0, 100000))):
+        request = (b"GET /pid HTTP/1.1\r\nHost: shop\r\nX-Pad: "
+                   + bytes(size) + b"\r\n\r\n")
+        with case:
+            used = client.good("/unread-body", method, request)
+            for _ in range(3):
+                assert client.good() > used
 
 
 @pytest.mark.one_mpm("one function connects, sends and reads")
@@ -153,11 +158,12 @@ def test_hangs_up_when_it_is_used(client: Client) -> None:
 
 
 @pytest.mark.one_mpm("both read in the same way")
-@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
-def test_fresh_for_what_is_not_repeated(client: Client, method: str) -> None:
-    before = client.kept()
-    body = b"a body" if method != "DELETE" else None
-    assert client.good("/ok", method, body) > before
+def test_fresh_for_what_is_not_repeated(client: Client) -> None:
+    for (method, body), case in cases([
+            ("POST", b"a body"), ("DELETE", None), ("PUT", b"a body")]):
+        with case:
+            before = client.kept()
+            assert client.good("/ok", method, body) > before
 
 
 @pytest.mark.one_mpm("mod_proxy does it")

@@ -1,7 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """URLs on their way to the app: at the root, below a path, rewritten."""
+from itertools import product
+
 import pytest
 
+from harness.cases import cases
 from harness.client import Raw, Response
 from harness.httpd import Httpd
 from harness.web import SERVERS, mount
@@ -30,19 +33,22 @@ def target(httpd: Httpd, path: str, host: str = "shop") -> str:
 
 # ---- escaped and unescaped
 
-@pytest.mark.parametrize("where", ["files", "no files", "/sub", "/a/b c"])
-def test_path_arrives_as_it_was_written(httpd: Httpd, where: str) -> None:
+def test_path_arrives_as_it_was_written(httpd: Httpd) -> None:
     """With and without a DocumentRoot, and under a path"""
-    prefix = where.replace(" ", "%20") if where[0] == "/" else ""
-    app = httpd.app("shop", location=where if prefix else None)
-    if where == "no files":
-        httpd.apps.clear()
-        httpd.directives += [f"<VirtualHost *:{httpd.port}>",
-                             "ServerName shop", *app.lines(), "</VirtualHost>"]
+    bare = httpd.app("no-files")
+    httpd.apps.clear()
+    httpd.directives += [f"<VirtualHost *:{httpd.port}>", "ServerName no-files",
+                         *bare.lines(), "</VirtualHost>"]
+    httpd.app("files")
+    for n, place in enumerate(("/sub", "/a/b c")):
+        httpd.app(f"sub{n}", location=place)
     httpd.start()
-    for path in WRITTEN:
-        for query in ("", "?", "?x=%2F&y=a%20b&z=;"):
-            assert target(httpd, prefix + path + query) == path + query
+    places = [("files", ""), ("no-files", ""), ("status", "/sub"),
+              ("status", "/a/b%20c")]
+    for ((host, prefix), path), case in cases(product(places, WRITTEN)):
+        with case:
+            for query in ("", "?", "?x=%2F&y=a%20b&z=;"):
+                assert target(httpd, prefix + path + query, host) == path + query
 
 
 @pytest.mark.parametrize("where", [None, "/sub"])
@@ -68,24 +74,24 @@ def test_merge_slashes_off(httpd: Httpd) -> None:
     assert target(httpd, "/a//b/echo") == "/a//b/echo"
 
 
-@pytest.mark.parametrize("setting", ["Off", "On", "NoDecode"])
-@pytest.mark.parametrize("where", [None, "/sub"])
-def test_encoded_slashes(httpd: Httpd, setting: str, where: str) -> None:
+def test_encoded_slashes(httpd: Httpd) -> None:
     """The client gets 404, or they arrive encoded. They have no other meaning
     then."""
-    httpd.app("shop", f"AllowEncodedSlashes {setting}")
-    if where:
-        httpd.app("sub", location=where)
+    for setting in ("Off", "On", "NoDecode"):
+        httpd.app(setting, f"AllowEncodedSlashes {setting}")
+    httpd.app("sub", location="/sub")
     httpd.start()
-    prefix = where or ""
-    if setting == "Off":
-        assert fetch(httpd, f"{prefix}/a%2Fb/echo").status == 404
-        assert httpd.requests_seen() == []
-        return
-    for path in ("/a%2Fb/echo", "/a%2fb%20c/echo", "/%2Fa%2Fb;c=%3B/echo"):
+    for prefix, case in cases(("", "/sub")):
+        with case:
+            assert fetch(httpd, f"{prefix}/a%2Fb/echo", "Off").status == 404
+            assert httpd.requests_seen() == []
+    for (setting, prefix, path), case in cases(product(
+            ("On", "NoDecode"), ("", "/sub"),
+            ("/a%2Fb/echo", "/a%2fb%20c/echo", "/%2Fa%2Fb;c=%3B/echo"))):
         want = path if setting == "NoDecode" or "/%2F" not in path \
             else "/a/b;c=;/echo"  # slashes were merged
-        assert target(httpd, prefix + path) == want
+        with case:
+            assert target(httpd, prefix + path, setting) == want
 
 
 def test_encoded_slash_hides_no_path(httpd: Httpd) -> None:

@@ -5,6 +5,7 @@ the process has read when a connection breaks."""
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from typing import Optional
 
 import pytest
@@ -22,37 +23,44 @@ pytestmark = pytest.mark.mpms("event")
 KEPT = 5  # connections
 
 
-@pytest.mark.parametrize("listen,method,path,times", [
-    ("fd", "GET", "/unread", 2), ("fd", "DELETE", "/unread", 1),
-    ("fd", "POST", "/unread", 1), ("fd", "GET", "/read", 1),
-    ("fd", "HEAD", "/unread", 1),
-    ("tcp", "GET", "/unread", 2), ("tcp", "DELETE", "/unread", 1),
-    ("tcp", "POST", "/unread", 1), ("tcp", "GET", "/read", 1)])
-def test_number_of_tries(httpd: Httpd, listen: str, method: str, path: str,
-                         times: int) -> None:
-    check(httpd, listen, method, path, times)
+def test_number_of_tries(httpd: Httpd) -> None:
+    rude(httpd)
+    for (listen, method, path, times), case in cases([
+            ("fd", "GET", "/unread", 2), ("fd", "DELETE", "/unread", 1),
+            ("fd", "POST", "/unread", 1), ("fd", "GET", "/read", 1),
+            ("fd", "HEAD", "/unread", 1),
+            ("tcp", "GET", "/unread", 2), ("tcp", "DELETE", "/unread", 1),
+            ("tcp", "POST", "/unread", 1), ("tcp", "GET", "/read", 1)]):
+        with case:
+            check(httpd, listen, method, path, times)
 
 
-@pytest.mark.parametrize("path,times", [("/unread", 2), ("/read", 1)])
-def test_number_of_tries_of_an_upgrade(httpd: Httpd, path: str,
-                                       times: int) -> None:
+def test_number_of_tries_of_an_upgrade(httpd: Httpd) -> None:
     """mod_proxy sends it."""
-    check(httpd, "fd", "GET", path, times,
-          {"Connection": "Upgrade", "Upgrade": "chatter/1"})
+    rude(httpd)
+    for (path, times), case in cases([("/unread", 2), ("/read", 1)]):
+        with case:
+            check(httpd, "fd", "GET", path, times,
+                  {"Connection": "Upgrade", "Upgrade": "chatter/1"})
 
 
-def check(httpd: Httpd, listen: str, method: str, path: str, times: int,
-          headers: Optional[dict[str, str]] = None) -> None:
-    httpd.log.expect(rf"shop\[\d+\] gave no response: {method} {path}$",
+def rude(httpd: Httpd) -> None:
+    """Start httpd with an app for each kind of socket."""
+    httpd.log.expect(r"(fd|tcp)\[\d+\] gave no response: [A-Z]+ /(un)?read$",
                      sentences.NO_BACKEND)
-    httpd.app("shop", f"AppListen {listen}", program="rude.py")
+    for listen in ("fd", "tcp"):
+        httpd.app(listen, f"AppListen {listen}", program="rude.py")
     httpd.start()
-    client = Connection(httpd.port)
+
+
+def check(httpd: Httpd, host: str, method: str, path: str, times: int,
+          headers: Optional[dict[str, str]] = None) -> None:
+    before = len(httpd.requests_seen())
     body = b"a body" if method in ("POST", "HEAD") else None
-    assert client.request(method, path, "shop", body, headers).status == 502
-    seen = httpd.requests_seen()
-    client.close()
-    assert httpd.get("/", "shop").text == "ok"
+    with closing(Connection(httpd.port)) as client:
+        assert client.request(method, path, host, body, headers).status == 502
+        seen = httpd.requests_seen()[before:]
+    assert httpd.get("/", host).text == "ok"
     pid = seen[0].split()[1]
     assert seen == [f"shop {pid} {method} {path}"] * times
     assert httpd.requests_seen()[-1] == f"shop {pid} GET /"

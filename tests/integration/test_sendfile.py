@@ -2,6 +2,7 @@
 """X-Sendfile: an app names a file, httpd sends it."""
 import os
 import subprocess
+from itertools import product
 from pathlib import Path
 from typing import Optional
 
@@ -114,37 +115,36 @@ def test_large_file_for_a_slow_client(httpd: Httpd) -> None:
 
 
 @pytest.mark.parametrize("name", ["php", "uwsgi", "uwsgi-scgi"])
-@pytest.mark.parametrize("times", [0, 1, 10000])
-def test_by_any_protocol(httpd: Httpd, name: str, times: int) -> None:
+def test_by_any_protocol(httpd: Httpd, name: str) -> None:
     """With a body of the app, and without one."""
-    text = "its own" * times
     place, _ = mount(httpd, SERVERS[name], "AppSendFile On")
     root = httpd.apps[0].root
     (root / "report").write_bytes(TEXT)
     if name == "php":
         (root / "index.php").write_text(
-            f"<?php header('X-Sendfile: report'); echo '{text}';")
+            "<?php header('X-Sendfile: report');"
+            "echo str_repeat('its own', $_SERVER['HTTP_X_TIMES']);")
     else:
         (root / "wsgi.py").write_text(
             "def application(environ, start_response):\n"
             "    start_response('200 OK', [('X-Sendfile', 'report')])\n"
-            f"    return [b'{text}']\n")
+            "    return [b'its own' * int(environ['HTTP_X_TIMES'])]\n")
     httpd.start()
-    for _ in range(2):
-        response = place.get("/")
-        assert (response.status, response.body) == (200, TEXT)
-        assert response.headers["Content-Length"] == str(len(TEXT))
-        assert "X-Sendfile" not in response.headers
-    assert place.get("/", Range="bytes=3-5").body == TEXT[3:6]
-    httpd.settles(active=0, count=1)
+    for times, case in cases(("0", "1", "10000")):
+        with case:
+            for _ in range(2):
+                response = place.get("/", **{"X-Times": times})
+                assert (response.status, response.body) == (200, TEXT)
+                assert response.headers["Content-Length"] == str(len(TEXT))
+                assert "X-Sendfile" not in response.headers
+            part = place.get("/", Range="bytes=3-5", **{"X-Times": times})
+            assert part.body == TEXT[3:6]
+            httpd.settles(active=0, count=1)
 
 
-@pytest.mark.parametrize("version", ["--http1.1",
-                                     "--http2-prior-knowledge"])
 @pytest.mark.parametrize("name", ["gunicorn", "php", "uwsgi", "uwsgi-scgi"])
 @pytest.mark.mpms("event")
-def test_refusal_by_any_protocol(httpd: Httpd, name: str,
-                                 version: str) -> None:
+def test_refusal_by_any_protocol(httpd: Httpd, name: str) -> None:
     """It is a complete response, and the connection is kept."""
     httpd.log.expect("X-Sendfile .*nothing cannot be opened")
     httpd.modules.append("http2")
@@ -165,19 +165,21 @@ def test_refusal_by_any_protocol(httpd: Httpd, name: str,
     httpd.start()
     words = ["-s", "-o", "/dev/null", "-w",
              "%{http_code} %{num_connects}\\n", "--connect-to",
-             f"::127.0.0.1:{httpd.port}", version, "http://web/"]
-    for wanted, options in (("404", ["-H", "X-Name: nothing"]),
-                            ("416", ["-H", "X-Name: report", "-H",
-                                     "Range: bytes=9999999-"])):
-        # curl does not keep a connection that starts with HTTP/2.
-        again = [] if version == "--http2-prior-knowledge" else [
-            "--next", *words, "-H", "X-Name: report"]
-        done = subprocess.run(["curl", *words, *options, *again],
-                              capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0, done
-        assert done.stdout.splitlines() == (
-            [f"{wanted} 1", "200 0"] if again else [f"{wanted} 1"])
-    httpd.settles(active=0, count=1)
+             f"::127.0.0.1:{httpd.port}", "http://web/"]
+    again = ["--next", *words, "--http1.1", "-H", "X-Name: report"]
+    refused = [("404", ["-H", "X-Name: nothing"]),
+               ("416", ["-H", "X-Name: report", "-H", "Range: bytes=9999999-"])]
+    for ((wanted, options), version), case in cases(product(
+            refused, ("--http1.1", "--http2-prior-knowledge"))):
+        with case:
+            # curl does not keep a connection that starts with HTTP/2.
+            more = again if version == "--http1.1" else []
+            done = subprocess.run(["curl", *words, version, *options, *more],
+                                  capture_output=True, text=True, timeout=60)
+            assert done.returncode == 0, done
+            assert done.stdout.splitlines() == (
+                [f"{wanted} 1", "200 0"] if more else [f"{wanted} 1"])
+            httpd.settles(active=0, count=1)
 
 
 @pytest.mark.parametrize("name", ["uwsgi", "uwsgi-scgi"])
@@ -340,11 +342,15 @@ def test_missing_and_unreadable(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-@pytest.mark.parametrize("words, wrong", [
-    ("Yes", '"Yes" is neither On nor Off'), ("", '"" is neither On nor Off'),
-    ("Off /a", "Off takes no directories"), ("On /", '"/" is not a path below /'), ('On "/a\x07"', "UTF-8")])
-def test_wrong_values(httpd: Httpd, words: str, wrong: str) -> None:
-    httpd.app("shop", f"AppSendFile {words}")
-    done = httpd.test()
-    assert done.returncode != 0
-    assert "AppSendFile: " in done.stdout and wrong in done.stdout
+def test_wrong_values(httpd: Httpd) -> None:
+    app = httpd.app("shop")
+    for (words, wrong), case in cases([
+            ("Yes", '"Yes" is neither On nor Off'),
+            ("", '"" is neither On nor Off'),
+            ("Off /a", "Off takes no directories"),
+            ("On /", '"/" is not a path below /'), ('On "/a\x07"', "UTF-8")]):
+        app.directives = [f"AppSendFile {words}"]
+        done = httpd.test()
+        with case:
+            assert done.returncode != 0
+            assert "AppSendFile: " in done.stdout and wrong in done.stdout

@@ -12,11 +12,13 @@ import sys
 import termios
 import time
 from contextlib import ExitStack
+from itertools import product
 from typing import Iterator
 
 import pytest
 
 from harness import procs, sentences
+from harness.cases import cases
 from harness.client import Connection, Raw, Response
 from harness.httpd import Httpd
 from harness.segment import RECORDS, Segment
@@ -90,13 +92,12 @@ def test_all_children_share(httpd: Httpd, protocol: str) -> None:
 
 
 @pytest.mark.one_mpm("one function connects, sends and reads")
-@pytest.mark.parametrize("path", ["/ok", "/chunked", "/trailer"])
-def test_clean_end(httpd: Httpd, path: str) -> None:
+def test_clean_end(httpd: Httpd) -> None:
     start(httpd)
-
-    def again() -> bool:
-        return good(fetch(httpd, path)) == good(fetch(httpd))
-    wait_until(again, "it is used again")
+    for path, case in cases(("/ok", "/chunked", "/trailer")):
+        with case:
+            wait_until(lambda: good(fetch(httpd, path)) == good(fetch(httpd)),
+                       "it is used again")
 
 
 @BOTH
@@ -112,13 +113,14 @@ def test_not_after_a_second(httpd: Httpd, protocol: str) -> None:
 
 @pytest.mark.one_mpm("both read in the same way")
 @BOTH
-@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
-def test_fresh_for_what_is_not_repeated(httpd: Httpd, method: str,
-                                        protocol: str) -> None:
+def test_fresh_for_what_is_not_repeated(httpd: Httpd, protocol: str) -> None:
     start(httpd, protocol=protocol)
-    before = shared(httpd)
-    body = b"a body" if method != "DELETE" else None
-    assert good(httpd.request(method, "/ok", "shop", body=body)) > before
+    for (method, body), case in cases([
+            ("POST", b"a body"), ("DELETE", None), ("PUT", b"a body")]):
+        with case:
+            before = shared(httpd)
+            response = httpd.request(method, "/ok", "shop", body=body)
+            assert good(response) > before
 
 
 @BOTH
@@ -134,49 +136,50 @@ def test_not_shared(httpd: Httpd, directive: str, protocol: str) -> None:
 # ---- no byte of a response becomes part of another one
 
 @pytest.mark.one_mpm("both read in the same way")
-@pytest.mark.parametrize("path", [
-    "/more", "/more-chunked", "/second", "/blank", "/interim", "/many", "/both",
-    "/old", "/close", "/end"])
-def test_cut_after(httpd: Httpd, path: str) -> None:
+def test_cut_after(httpd: Httpd) -> None:
     """The client gets the right response, and the connection is not used
     again."""
     start(httpd, "SetEnv proxy-interim-response Suppress")
-    before = shared(httpd)
-    used = good(fetch(httpd, path))
-    assert used in (before, before + 1)
-    for _ in range(3):
-        assert good(fetch(httpd)) > used
+    for path, case in cases((
+            "/more", "/more-chunked", "/second", "/blank", "/interim", "/many",
+            "/both", "/old", "/close", "/end")):
+        with case:
+            before = shared(httpd)
+            used = good(fetch(httpd, path))
+            assert used in (before, before + 1)
+            for _ in range(3):
+                assert good(fetch(httpd)) > used
 
 
 @pytest.mark.one_mpm("both read in the same way")
-@pytest.mark.parametrize("method,path,status", [
-    ("HEAD", "/head", 200), ("HEAD", "/none", 200), ("GET", "/304", 304),
-    ("GET", "/204", 204)])
-def test_cut_after_no_body(httpd: Httpd, method: str, path: str,
-                           status: int) -> None:
+def test_cut_after_no_body(httpd: Httpd) -> None:
     """An app may send a body nevertheless."""
     start(httpd)
-    shared(httpd)
-    response = fetch(httpd, path, method)
-    assert (response.status, response.body) == (status, b"")
-    for _ in range(3):
-        assert good(fetch(httpd)) > number(response)
+    for (method, path, status), case in cases([
+            ("HEAD", "/head", 200), ("HEAD", "/none", 200),
+            ("GET", "/304", 304), ("GET", "/204", 204)]):
+        with case:
+            shared(httpd)
+            response = fetch(httpd, path, method)
+            assert (response.status, response.body) == (status, b"")
+            for _ in range(3):
+                assert good(fetch(httpd)) > number(response)
 
 
 @pytest.mark.one_mpm("both read in the same way")
 @BOTH
-@pytest.mark.parametrize("size", [0, 100000])
-@pytest.mark.parametrize("method", ["POST", "GET"])
-def test_body_that_is_not_read(httpd: Httpd, method: str, size: int,
-                               protocol: str) -> None:
+def test_body_that_is_not_read(httpd: Httpd, protocol: str) -> None:
     """The app takes the body for a request, and responds when the next request
     comes."""
     start(httpd, protocol=protocol)
-    request = (b"GET /pid HTTP/1.1\r\nHost: shop\r\nX-Pad: " + bytes(size) +
-               b"\r\n\r\n")
-    used = good(httpd.request(method, "/unread-body", "shop", body=request))
-    for _ in range(3):
-        assert good(fetch(httpd)) > used
+    for (method, size), case in cases(product(("POST", "GET"), (0, 100000))):
+        request = (b"GET /pid HTTP/1.1\r\nHost: shop\r\nX-Pad: "
+                   + bytes(size) + b"\r\n\r\n")
+        with case:
+            used = good(httpd.request(method, "/unread-body", "shop",
+                                      body=request))
+            for _ in range(3):
+                assert good(fetch(httpd)) > used
 
 
 @pytest.mark.one_mpm("one function connects, sends and reads")

@@ -4,10 +4,12 @@ import http.client
 import os
 import re
 import zlib
+from itertools import product
 
 import pytest
 
 from harness import procs
+from harness.cases import cases
 from harness.client import Raw
 from harness.config import App
 from harness.errorlog import KILLED
@@ -124,26 +126,23 @@ def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
 
 # ---- the body that arrives
 
-@pytest.mark.parametrize("size", [1, MEMORY, MEMORY + 1, 3 * MEGABYTE])
-@pytest.mark.parametrize("kind", ["sized", "chunked"])
-def test_stored_body_arrives(httpd: Httpd, kind: str, size: int) -> None:
+def test_stored_body_arrives(httpd: Httpd) -> None:
     """All of it, and with a length."""
     bulk(httpd)
-    body = noise(size)
     httpd.start()
-    with Raw(httpd.port) as client:
-        for n in (1, 2):  # over one connection
-            if kind == "sized":
-                client.send(sized("/sum", size) + body)
-            else:
-                client.send(chunked("/sum"))
-                client.send(b"".join(chunk(body[at:at + 100000])
-                                     for at in range(0, size, 100000)))
-                client.send(b"0\r\nX-Trailer: 1\r\n\r\n")
-            seen = client.response("POST").json()
-            assert (seen["length"], seen["crc"]) == (size, zlib.crc32(body))
-            assert seen["names"].count("content-length") == 1
-            assert "transfer-encoding" not in seen["names"]
+    for (kind, size), case in cases(product(
+            ("sized", "chunked"), (1, MEMORY, MEMORY + 1, 3 * MEGABYTE))):
+        body = noise(size)
+        parts = [chunk(body[at:at + 100000]) for at in range(0, size, 100000)]
+        sent = sized("/sum", size) + body if kind == "sized" else b"".join(
+            [chunked("/sum"), *parts, b"0\r\nX-Trailer: 1\r\n\r\n"])
+        with case, Raw(httpd.port) as client:
+            for _ in (1, 2):  # over one connection
+                client.send(sent)
+                seen = client.response("POST").json()
+                assert (seen["length"], seen["crc"]) == (size, zlib.crc32(body))
+                assert seen["names"].count("content-length") == 1
+                assert "transfer-encoding" not in seen["names"]
 
 
 def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:
@@ -236,22 +235,24 @@ def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
 
 @pytest.mark.parametrize("listen", ["fd", "tcp"])
 @pytest.mark.parametrize("buffer", ["On", "Off"])
-@pytest.mark.parametrize("how", ["length", "close"])
-def test_response_without_reading(httpd: Httpd, how: str, buffer: str,
+def test_response_without_reading(httpd: Httpd, buffer: str,
                                 listen: str) -> None:
     """The app closes the connection before it has read the body, which is
     larger than the kernel's buffers. The client gets the response."""
     bulk(httpd, f"AppBufferRequest {buffer}", f"AppListen {listen}",
          "MaxInstances 1")
     httpd.start()
-    for _ in range(3):
-        response = httpd.post(f"/early?how={how}", "shop",
-                              b"x" * 16 * MEGABYTE)
-        assert response.status == 413
-        assert response.body == b"n" * 10000
-    assert httpd.post("/sum", "shop", b"x" * 70000).status == 200
-    httpd.settles(active=0, count=1)
-    assert len(httpd.requests_seen()) == 4
+    for how, case in cases(("length", "close")):
+        before = len(httpd.requests_seen())
+        with case:
+            for _ in range(3):
+                response = httpd.post(f"/early?how={how}", "shop",
+                                      b"x" * 16 * MEGABYTE)
+                assert response.status == 413
+                assert response.body == b"n" * 10000
+            assert httpd.post("/sum", "shop", b"x" * 70000).status == 200
+            httpd.settles(active=0, count=1)
+            assert len(httpd.requests_seen()) - before == 4
 
 
 @pytest.mark.parametrize("listen", ["fd", "tcp"])

@@ -12,6 +12,7 @@ from typing import Any, Callable
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.config import App
 from harness.httpd import USER, Httpd
 from harness.procs import kill9
@@ -79,32 +80,42 @@ STATES: dict[str, tuple[Callable[[App], object], str,
 }
 
 
-@pytest.mark.parametrize("state", list(STATES))
-def test_no_state_of_files_is_an_error(httpd: Httpd, state: str) -> None:
-    """httpd starts and reloads. Only this app does not work, until its files
+def test_no_state_of_files_is_an_error(httpd: Httpd) -> None:
+    """httpd starts and reloads. Only these apps do not work, until their files
     are mended."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
-    spoil, why, mend = STATES[state]
-    app = httpd.app("shop")
+    httpd.directives.append(f"MaxPoolSize {len(STATES) + 1}")
     httpd.app("blog")
-    app.public = httpd.dir / "htdocs"
-    spoil(app)
+    apps = {state: httpd.app(f"shop{n}") for n, state in enumerate(STATES)}
+    for state, app in apps.items():
+        app.public = httpd.dir / "htdocs"
+        STATES[state][0](app)
     done = httpd.test()
     assert done.returncode == 0, done.stdout
-    warning, = [line for line in done.stdout.splitlines() if why in line]
-    assert "AppRoot" in warning and "line " in warning
+    for state, case in cases(apps):
+        with case:
+            warning, = [line for line in done.stdout.splitlines()
+                        if f"{apps[state].root} " in line
+                        and STATES[state][1] in line]
+            assert "AppRoot" in warning and "line " in warning
     httpd.start()
     for _ in range(2):
         assert httpd.get("/pid", "blog").status == 200
-        response = httpd.get("/pid", "shop")
-        assert response.status == 503
-        assert int(response.headers["Retry-After"]) >= 1
-        assert not httpd.pids(app)
+        for state, case in cases(apps):
+            with case:
+                response = httpd.get("/pid", apps[state].name)
+                assert response.status == 503
+                assert int(response.headers["Retry-After"]) >= 1
+                assert not httpd.pids(apps[state])
         httpd.graceful()
-    httpd.log.wait_for("shop.* could not be started: .*AppRoot")
-    mend(app)
-    wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it works")
-    assert process(httpd)["uid"] == [WWW.pw_uid] * 3
+    for state, case in cases(apps):
+        app = apps[state]
+        with case:
+            httpd.log.wait_for(f"{app.name}.* could not be started: .*AppRoot")
+            STATES[state][2](app)
+            wait_until(lambda: httpd.get("/pid", app.name).status == 200,
+                       "it works")
+            assert process(httpd, app.name)["uid"] == [WWW.pw_uid] * 3
 
 
 def test_no_state_of_the_files_below(httpd: Httpd) -> None:

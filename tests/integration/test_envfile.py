@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.config import App
 from harness.httpd import Httpd
 
@@ -23,8 +24,9 @@ def secret(path: Path, text: str, owner: str = "root",
     return path
 
 
-def shop(httpd: Httpd, file: Path, *directives: str) -> App:
-    return httpd.app("shop", f'AppEnvFile "{file}"', f"AppUser {OWNER}",
+def shop(httpd: Httpd, file: Path, *directives: str,
+         name: str = "shop") -> App:
+    return httpd.app(name, f'AppEnvFile "{file}"', f"AppUser {OWNER}",
                      *directives)
 
 
@@ -34,14 +36,23 @@ def environment(httpd: Httpd) -> dict[str, str]:
     return response.json()["environment"]
 
 
-def fails(httpd: Httpd, why: str) -> None:
-    """The app does not start, and the log has this sentence."""
+def start(httpd: Httpd) -> None:
+    """Start httpd with apps that do not start."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     httpd.start()
-    assert httpd.get("/pid", "shop").status == 503
-    httpd.log.wait_for(rf"shop\[\d+\] could not be started: {why}")
+
+
+def does_not_start(httpd: Httpd, why: str, name: str = "shop") -> None:
+    """The log has this sentence."""
+    assert httpd.get("/pid", name).status == 503
+    httpd.log.wait_for(rf"{name}\[\d+\] could not be started: {why}")
     text = "".join(httpd.log.lines())
     assert "hunter2" not in text and "toor" not in text
+
+
+def fails(httpd: Httpd, why: str) -> None:
+    start(httpd)
+    does_not_start(httpd, why)
 
 
 def test_file_of_root(httpd: Httpd) -> None:
@@ -111,19 +122,25 @@ def test_no_file(httpd: Httpd) -> None:
     fails(httpd, f"AppEnvFile {file} cannot be opened: No such file")
 
 
-@pytest.mark.parametrize("owner,mode,why", [
+OPEN_FILES = [
     (NEIGHBOUR, 0o644, r"belongs to user \d+: it has to belong to root or to "
      f"user {OWNER}"),
     (NEIGHBOUR, 0o600, "may not be read by user|belongs to user"),
     ("root", 0o602, "may be written by others"),
     ("root", 0o664, "may be written by others"),
     (OWNER, 0o666, "may be written by others"),
-    (OWNER, 0o000, f"may not be read by its own user, {OWNER}")])
-def test_file_that_others_may_write(httpd: Httpd, owner: str, mode: int,
-                                    why: str) -> None:
-    file = secret(httpd.dir / "shop.env", "PASSWORD=hunter2\n", owner, mode)
-    shop(httpd, file)
-    fails(httpd, f"AppEnvFile {file} ({why})")
+    (OWNER, 0o000, f"may not be read by its own user, {OWNER}")]
+
+
+def test_file_that_others_may_write(httpd: Httpd) -> None:
+    files = [secret(httpd.dir / f"{n}.env", "PASSWORD=hunter2\n", owner, mode)
+             for n, (owner, mode, _) in enumerate(OPEN_FILES)]
+    for n, file in enumerate(files):
+        shop(httpd, file, name=f"shop{n}")
+    start(httpd)
+    for (n, (_, _, why)), case in cases(enumerate(OPEN_FILES)):
+        with case:
+            does_not_start(httpd, f"AppEnvFile {files[n]} ({why})", f"shop{n}")
 
 
 @pytest.mark.parametrize("keeper,owner", [

@@ -9,6 +9,7 @@ from typing import Callable, Optional
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.client import Connection, Response
 from harness.config import App
 from harness.httpd import Httpd
@@ -91,33 +92,43 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("command", list(FAILURES))
-def test_says_what_failed(httpd: Httpd, command: str) -> None:
-    step, failure, advice, output = FAILURES[command]
-    command = command.format(root=httpd.dir / "shop")
-    app = broken(httpd, command, *["AppStartTimeout 8"] * (
+def add_broken(httpd: Httpd, name: str, command: str, step: str) -> App:
+    app = httpd.app(name, FRIENDLY, "AppStopTimeout 1", *["AppStartTimeout 8"] * (
         step == "Becoming ready"))
+    app.command = command.format(root=app.root)
     (app.root / "plain").write_text("#!/bin/sh\n")
     (app.root / "orphan").write_text("#!/usr/bin/no-such-python\n")
     (app.root / "orphan").chmod(0o755)
-    response = httpd.get("/pid", "shop", headers=HTML)
-    assert response.status == 502
-    page = page_of(response)
-    assert page.text["h1"] == "shop could not be started"
-    assert page.rows["Step"] == step
-    assert failure in page.rows["Failure"]
-    assert page.rows["Command"] == command
-    assert page.rows["Directory"] == str(app.root)
-    assert page.rows["User"] == "www-data"
-    httpd.log.wait_for(f"error id {page.rows['Error']}")
-    assert advice in page.text["p"]
-    assert (output or "") in page.text.get("pre", "")
-    assert output or "pre" not in page.text
-    again = paused(lambda: httpd.get("/pid", "shop", headers=HTML))
-    assert int(again.headers["Retry-After"]) >= 1
-    assert page_of(again).rows["Next try"] \
-        == f"in {again.headers['Retry-After']} s"
-    assert failure in page_of(again).rows["Failure"]
+    return app
+
+
+def test_says_what_failed(httpd: Httpd) -> None:
+    apps = {command: add_broken(httpd, f"shop{n}", command, FAILURES[command][0])
+            for n, command in enumerate(FAILURES)}
+    httpd.directives.append(f"MaxPoolSize {len(apps)}")
+    httpd.start()
+    for command, case in cases(apps):
+        step, failure, advice, output = FAILURES[command]
+        app = apps[command]
+        with case:
+            response = httpd.get("/pid", app.name, headers=HTML)
+            assert response.status == 502
+            page = page_of(response)
+            assert page.text["h1"] == f"{app.name} could not be started"
+            assert page.rows["Step"] == step
+            assert failure in page.rows["Failure"]
+            assert page.rows["Command"] == app.command
+            assert page.rows["Directory"] == str(app.root)
+            assert page.rows["User"] == "www-data"
+            httpd.log.wait_for(f"error id {page.rows['Error']}")
+            assert advice in page.text["p"]
+            assert (output or "") in page.text.get("pre", "")
+            assert output or "pre" not in page.text
+            again = paused(lambda: httpd.get("/pid", app.name, headers=HTML))
+            assert int(again.headers["Retry-After"]) >= 1
+            assert page_of(again).rows["Next try"] \
+                == f"in {again.headers['Retry-After']} s"
+            assert failure in page_of(again).rows["Failure"]
 
 
 def test_directory(httpd: Httpd) -> None:

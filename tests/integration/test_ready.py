@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from harness import sentences
+from harness.cases import cases
 from harness.config import App
 from harness.httpd import Httpd
 from harness.places import can_mount
@@ -88,27 +89,37 @@ def test_warm_up(httpd: Httpd, listen: str) -> None:
     httpd.log.wait_for(r"asked for shop$")  # by the server's name
 
 
-@pytest.mark.parametrize("path, status", [
-    ("/status?code=204", 200), ("/status?code=302", 200),
-    ("/big?n=50000000", 200), ("/chunked?n=100", 200), ("/close", 200), ("/head", 200),
-    ("/status?code=404", 502), ("/status?code=500", 502),
-    ("/garbage", 502), ("/nothing", 502)])
-def test_what_is_ready(httpd: Httpd, path: str, status: int) -> None:
-    """By its status line: 2xx and 3xx mean ready. After any other, the path is
-    requested again until AppStartTimeout."""
+def test_what_is_ready(httpd: Httpd) -> None:
+    """By its status line: 2xx and 3xx mean ready."""
+    paths = ("/status?code=204", "/status?code=302", "/big?n=50000000",
+             "/chunked?n=100", "/close", "/head")
+    for n, path in enumerate(paths):
+        httpd.app(f"shop{n}", f"AppReady '{path}'", "AppStartTimeout 60")
+    httpd.start()
+    for (n, path), case in cases(enumerate(paths)):
+        with case:
+            assert httpd.get("/pid", f"shop{n}").status == 200
+            httpd.settles(active=0, count=n + 1)
+
+
+def test_what_is_not_ready(httpd: Httpd) -> None:
+    """The path is requested again until AppStartTimeout."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
-    app = starting(httpd, f"'{path}'",
-                   f"AppStartTimeout {10 if status == 502 else 60}")
-    response = httpd.get("/pid", "shop")
-    assert response.status == status
-    if status == 502:
-        error = httpd.group(app)["last_error"]
-        assert f"GET {path} with 2xx or 3xx" in error and "within 10 s" in error
-        code = path.partition("=")[2]
-        assert (f"the last status was {code}" if code
-                else "there was no response") in error
-    else:
-        httpd.settles(active=0, count=1)
+    paths = ("/status?code=404", "/status?code=500", "/garbage", "/nothing")
+    apps = {path: httpd.app(f"shop{n}", f"AppReady '{path}'",
+                            "AppStartTimeout 10")
+            for n, path in enumerate(paths)}
+    httpd.start()
+    pending = {path: httpd.get_async("/pid", apps[path].name) for path in paths}
+    for path, case in cases(paths):
+        with case:
+            assert pending[path].result().status == 502
+            error = httpd.group(apps[path])["last_error"]
+            assert f"GET {path} with 2xx or 3xx" in error
+            assert "within 10 s" in error
+            code = path.partition("=")[2]
+            assert (f"the last status was {code}" if code
+                    else "there was no response") in error
 
 
 def test_an_app_that_hangs(httpd: Httpd) -> None:

@@ -4,6 +4,7 @@ the pool does not notice."""
 import pytest
 
 from harness import cgroups, procs, sentences, template
+from harness.cases import cases
 from harness.config import App
 from harness.httpd import USER, Httpd
 from harness.innocent import Innocent
@@ -21,7 +22,7 @@ def talkative(httpd: Httpd) -> None:
 
 def executed(httpd: Httpd, app: App) -> int:
     """The command serves, and that was no failed start. @return its pid"""
-    one = template.who(httpd)
+    one = template.who(httpd, host=app.name)
     assert one["forked"] == "0" and one["fork"] == ""
     assert one["listen_fdnames"] == "apppool"
     group = httpd.group(app)
@@ -34,7 +35,7 @@ def next_one(httpd: Httpd, app: App, pid: int) -> dict[str, str]:
     """Another process, in place of this one."""
     kill9(pid)
     wait_until(lambda: pid not in httpd.pids(app), "it is gone")
-    return template.who(httpd)
+    return template.who(httpd, host=app.name)
 
 
 # ---- it does not load
@@ -256,26 +257,30 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("way", HOSTILE)
 @pytest.mark.parametrize("by", cgroups.WAYS)
-def test_lies(httpd: Httpd, way: str, by: str) -> None:
+def test_lies(httpd: Httpd, by: str) -> None:
     """It is killed together with the processes that it has forked. Another app
     of that user, and a process that it names, stay alive."""
     httpd.wrapper = cgroups.wrapper(by)
+    httpd.directives.append(f"MaxPoolSize {len(HOSTILE) + 1}")
     other = template.add(httpd, name="other")
     with Innocent(httpd.dir / "hold", USER) as innocent:
-        app = template.add(httpd, way, f"AppSetEnv FOREIGN {innocent.pid}")
+        apps = {way: template.add(httpd, way, f"AppSetEnv FOREIGN {innocent.pid}",
+                                  name=f"{way}-shop") for way in HOSTILE}
         httpd.log.expect(template.KILLED, sentences.DIED)
         httpd.start()
         before = template.who(httpd, host="other")
-        pid = executed(httpd, app)
-        httpd.log.wait_for(template.KILLED + ".*(" + HOSTILE[way] + ")")
-        assert next_one(httpd, app, pid)["forked"] == "0"
-        assert len(template.logged(httpd, template.KILLED)) == 1
-        assert template.of(httpd, app) is None
-        assert template.who(httpd, host="other") == before
-        assert template.ready(httpd, other)
-        assert innocent.unharmed()
+        for way, case in cases(HOSTILE):
+            app, killed = apps[way], f"apppool: {way}-{template.KILLED}"
+            with case:
+                pid = executed(httpd, app)
+                httpd.log.wait_for(f"{killed}.*({HOSTILE[way]})")
+                assert next_one(httpd, app, pid)["forked"] == "0"
+                assert len(template.logged(httpd, killed)) == 1
+                assert template.of(httpd, app) is None
+                assert template.who(httpd, host="other") == before
+                assert template.ready(httpd, other)
+                assert innocent.unharmed()
 
 
 def test_sends_a_descriptor(httpd: Httpd) -> None:

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Request bodies, which are read before a process is taken, or passed on."""
+"""Request bodies. They are read before a process is taken, or passed on as
+they come."""
 import http.client
 import os
 import re
@@ -11,7 +12,6 @@ import pytest
 from harness import procs
 from harness.cases import cases
 from harness.client import Raw
-from harness.config import App
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.long import lasts
@@ -46,10 +46,6 @@ def noise(size: int) -> bytes:
     return bytes(range(251)) * (size // 251) + b"e" * (size % 251)
 
 
-def bulk(httpd: Httpd, *directives: str) -> App:
-    return httpd.app("shop", *directives)
-
-
 # ---- a slow client
 
 @pytest.mark.mpms("prefork", "event")
@@ -58,7 +54,7 @@ def test_half_sent_upload_holds_no_process(httpd: Httpd, kind: str) -> None:
     """A pool of one process serves other requests meanwhile, and then the
     upload."""
     httpd.directives.append("MaxPoolSize 1")
-    bulk(httpd)
+    httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
     half = b"a" * 200000
@@ -93,7 +89,7 @@ def test_half_sent_upload_by_any_protocol(httpd: Httpd, name: str) -> None:
 @pytest.mark.parametrize("kind", ["sized", "chunked"])
 def test_client_leaves_within_its_body(httpd: Httpd, kind: str) -> None:
     """Its request reaches no app"""
-    bulk(httpd)
+    httpd.app("shop")
     httpd.start()
     sent = sized("/sum", 400000) if kind == "sized" \
         else chunked("/sum") + b"61a80\r\n"
@@ -110,7 +106,7 @@ def test_client_leaves_within_its_body(httpd: Httpd, kind: str) -> None:
 def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
     """httpd sends 100 Continue. It takes a process only later."""
     httpd.directives.append("MaxPoolSize 1")
-    bulk(httpd)
+    httpd.app("shop")
     httpd.start()
     held = httpd.hold("shop", "k")
     with Raw(httpd.port, sized("/echo", 5, "Expect: 100-continue")) as client:
@@ -128,10 +124,10 @@ def test_continue_while_no_process_is_free(httpd: Httpd) -> None:
 
 def test_stored_body_arrives(httpd: Httpd) -> None:
     """All of it, and with a length."""
-    bulk(httpd)
+    httpd.app("shop")
     httpd.start()
-    for (kind, size), case in cases(product(
-            ("sized", "chunked"), (1, MEMORY, MEMORY + 1, 3 * MEGABYTE))):
+    sizes = 1, MEMORY, MEMORY + 1, 3 * MEGABYTE
+    for (kind, size), case in cases(product(("sized", "chunked"), sizes)):
         body = noise(size)
         parts = [chunk(body[at:at + 100000]) for at in range(0, size, 100000)]
         sent = sized("/sum", size) + body if kind == "sized" else b"".join(
@@ -148,7 +144,7 @@ def test_stored_body_arrives(httpd: Httpd) -> None:
 def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:
     """A filter of httpd changes the body before it is stored."""
     httpd.modules.append("deflate")
-    bulk(httpd, "SetInputFilter DEFLATE")
+    httpd.app("shop", "SetInputFilter DEFLATE")
     httpd.start()
     body = "".join(map(str, range(60000))).encode()
     packer = zlib.compressobj(wbits=31)
@@ -160,7 +156,7 @@ def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:
 
 def test_many_small_pieces_take_little_memory(httpd: Httpd) -> None:
     """A single byte is stored in a byte."""
-    bulk(httpd)
+    httpd.app("shop")
     httpd.start()
     size = 20000
     with Raw(httpd.port, sized("/sum", 1) + b"x") as client:
@@ -178,7 +174,7 @@ def test_many_small_pieces_take_little_memory(httpd: Httpd) -> None:
 def test_body_is_not_the_error_document_s(httpd: Httpd) -> None:
     """The page of an error is requested without the body of the request."""
     httpd.log.expect("AH01630")  # denied
-    app = bulk(httpd, "ErrorDocument 403 /echo")
+    app = httpd.app("shop", "ErrorDocument 403 /echo")
     httpd.directives += ['<Location "/closed">', "Require all denied",
                          "</Location>"]
     httpd.start()
@@ -202,7 +198,7 @@ def test_body_is_not_the_error_document_s(httpd: Httpd) -> None:
 @pytest.mark.parametrize("buffer", ["On", "Off"])
 def test_too_long_by_its_header(httpd: Httpd, buffer: str) -> None:
     """413 before the client sends any of the body."""
-    bulk(httpd, "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
+    httpd.app("shop", "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
     httpd.log.expect("AH01095", "gave no response") if buffer == "Off" else None
     httpd.start()
     with Raw(httpd.port, sized("/sum", 100001)) as client:
@@ -220,7 +216,7 @@ def test_too_long_by_its_header(httpd: Httpd, buffer: str) -> None:
 def test_too_long_in_chunks(httpd: Httpd, buffer: str) -> None:
     """413 as soon as the body is too long. No more than the limit is
     stored."""
-    bulk(httpd, "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
+    httpd.app("shop", "LimitRequestBody 100000", f"AppBufferRequest {buffer}")
     httpd.log.expect("AH01095|AH02608|AH01097", "gave no response") \
         if buffer == "Off" else None
     httpd.start()
@@ -239,8 +235,8 @@ def test_response_without_reading(httpd: Httpd, buffer: str,
                                 listen: str) -> None:
     """The app closes the connection before it has read the body, which is
     larger than the kernel's buffers. The client gets the response."""
-    bulk(httpd, f"AppBufferRequest {buffer}", f"AppListen {listen}",
-         "MaxInstances 1")
+    httpd.app("shop", f"AppBufferRequest {buffer}", f"AppListen {listen}",
+              "MaxInstances 1")
     httpd.start()
     for how, case in cases(("length", "close")):
         before = len(httpd.requests_seen())
@@ -262,7 +258,7 @@ def test_response_without_reading_what_was_sent(httpd: Httpd, how: str,
     """All or most of the body is in the kernel when the app closes the
     connection, so no write fails. The reset comes when the response has been
     read."""
-    bulk(httpd, f"AppListen {listen}", "MaxInstances 1")
+    httpd.app("shop", f"AppListen {listen}", "MaxInstances 1")
     httpd.start()
     for _ in range(10):
         for size in (100000, 400000, MEGABYTE, 2 * MEGABYTE, 4 * MEGABYTE):
@@ -274,8 +270,8 @@ def test_response_without_reading_what_was_sent(httpd: Httpd, how: str,
 @pytest.mark.mpms("prefork", "event")
 def test_response_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
     """The connection is not used again."""
-    bulk(httpd, "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
-         "MaxInstances 1")
+    httpd.app("shop", "AppConcurrency 8", "AppSetEnv APP_THREADS 1",
+              "MaxInstances 1")
     httpd.start()
     for _ in range(3):
         assert httpd.get("/pid", "shop").status == 200
@@ -287,7 +283,7 @@ def test_response_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
 def test_half_a_response_without_reading(httpd: Httpd, how: str) -> None:
     """It is not a complete response."""
     httpd.log.expect(*KILLED)
-    bulk(httpd)
+    httpd.app("shop")
     httpd.start()
     if how == "dead":
         response = httpd.post("/early?how=dead", "shop", b"x" * 3 * MEGABYTE)
@@ -302,7 +298,7 @@ def test_half_a_response_without_reading(httpd: Httpd, how: str) -> None:
 @pytest.mark.mpms("prefork", "event")
 def test_streamed_body(httpd: Httpd) -> None:
     """The app reads while the client sends. This occupies a process."""
-    bulk(httpd, "AppBufferRequest Off")
+    httpd.app("shop", "AppBufferRequest Off")
     httpd.start()
     with Raw(httpd.port, sized("/sum", 200000) + b"a" * 100000) as client:
         wait_until(httpd.requests_seen, "the app reads")
@@ -321,7 +317,7 @@ def test_streamed_body(httpd: Httpd) -> None:
 
 def test_buffering_of_one_location(httpd: Httpd) -> None:
     """One path of the app has another setting"""
-    bulk(httpd, '<Location "/live">', "AppBufferRequest Off",
+    httpd.app("shop", '<Location "/live">', "AppBufferRequest Off",
               "</Location>")
     httpd.start()
     with Raw(httpd.port, sized("/live/sum", 10)) as streamed, \
@@ -342,7 +338,7 @@ def test_temporary_file_has_no_name(httpd: Httpd) -> None:
     place.mkdir()
     place.chmod(0o1777)
     httpd.wrapper = ["env", f"TMPDIR={place}"]
-    bulk(httpd)
+    httpd.app("shop")
     httpd.start()
     with Raw(httpd.port, sized("/sum", 400000) + b"a" * 200000):
         wait_until(httpd.spools, "some of it is stored")
@@ -361,7 +357,7 @@ def test_disk_full(httpd: Httpd) -> None:
     place.mkdir()
     httpd.wrapper = mounted("mount -t tmpfs -o size=256k,mode=1777 none "
                             f"{place} && export TMPDIR={place}")
-    bulk(httpd)
+    httpd.app("shop")
     httpd.start()
 
     def free() -> int:
@@ -385,7 +381,7 @@ def test_disk_full(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_bulk_in_constant_memory(httpd: Httpd) -> None:
-    bulk(httpd)
+    httpd.app("shop")
     httpd.start()
     httpd.post("/sum", "shop", b"x" * 100000)
     before = {pid: procs.peak_memory(pid) for pid in httpd.children()}

@@ -63,8 +63,7 @@ def check(front: AtTheAddress, name: bytes, keeps_empty: bool = True) -> None:
         assert get(c, name + b"-number") == b"42"
         assert line(b"gone") == b"END\r\n"
         assert get(c, name + b"-longer") == b"one two"
-        wait_until(lambda: line(b"brief") == b"END\r\n", "it has expired",
-                   each=0.1)
+        wait_until(lambda: line(b"brief") == b"END\r\n", "it has expired")
 
 
 def times(front: AtTheAddress, name: bytes) -> dict[bytes, int]:

@@ -9,7 +9,7 @@ T = TypeVar("T")
 BOUND = 40.0  # seconds; any process may not run for some of them
 # Seconds between two checks, at first, and when it takes long. Many checks
 # would cost as much as what they check.
-SOON, LATER = 0.01, 0.1
+SOON, LATER = 0.02, 0.2
 
 
 def wait_until(happened: Callable[[], T], what: str = "",
@@ -28,4 +28,4 @@ def wait_until(happened: Callable[[], T], what: str = "",
             raise Missed(
                 f"after {bound} s still not: {name} (last: {value!r})")
         waited = time.monotonic() - began
-        time.sleep(min(max(SOON, waited / 10), LATER))
+        time.sleep(min(max(SOON, waited / 5), LATER))

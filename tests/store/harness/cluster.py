@@ -128,7 +128,7 @@ class Cluster:
                 return found[0].member.slaves() >= others
             except OSError:
                 return False
-        wait_until(complete, f"{others} slaves are complete", each=0.05)
+        wait_until(complete, f"{others} slaves are complete")
         return found[0]
 
     def lose(self, slave: Node) -> None:

@@ -22,12 +22,15 @@ PATIENCE = 60.0  # seconds until a server that does not answer is hung
 
 
 def wait_until(condition: Callable[[], object], what: str,
-               seconds: float = PATIENCE, each: float = 0.002) -> None:
-    end = time.monotonic() + seconds
+               seconds: float = PATIENCE) -> None:
+    """It looks less and less often: many looks cost as much as what they look
+    at."""
+    began = time.monotonic()
     while not condition():
-        if time.monotonic() > end:
+        waited = time.monotonic() - began
+        if waited > seconds:
             raise Missed(f"after {seconds} s still not: {what}")
-        time.sleep(each)
+        time.sleep(min(max(0.002, waited / 5), 0.2))
 
 
 class Server:

@@ -23,7 +23,7 @@ CRASH = "tests/crash/images"
 INTEGRATION = "tests/integration/"
 COPIED = ("shm", "store", "spawner", "mod_apppool", "ctl", "helpers", "doc",
           "demo", "tests", "m4", "build-aux", "configure", "configure.ac", "aclocal.m4",
-          "sources.mk", "Makefile.am", "Makefile.in")
+          "sources.mk", "apxs.mk", "Makefile.am", "Makefile.in")
 # What tests of httpd need.
 PROGRAMS = ("all", "tests/crash/holder")
 # A mutant may leave a variable unused. A cache does not help with mutants.

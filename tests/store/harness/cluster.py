@@ -113,7 +113,7 @@ class Cluster:
             found[:] = self.owners()
             return len(found) == 1 and found[0] is not but \
                 and found[0].member.is_master()
-        wait_until(one, f"there is a master, {found}", seconds, 0.01)
+        wait_until(one, f"there is a master, {found}", seconds)
         return found[0]
 
     def settled(self) -> Node:

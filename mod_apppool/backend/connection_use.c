@@ -23,30 +23,31 @@ void apppool_connection_use_init(apr_pool_t *p)
     used.is_stopped = 0;
 }
 
+static int copy_of(int fd)
+{
+    return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
 /* A stream of HTTP/2 has no socket. @return -1: there is none */
-static int copy_client(conn_rec *c)
+static int client_of(conn_rec *c)
 {
     apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
     apr_os_sock_t fd = -1;
 
-    if (!sock || apr_os_sock_get(&fd, sock) != APR_SUCCESS || fd < 0)
-        return -1;
-    return fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return sock && apr_os_sock_get(&fd, sock) == APR_SUCCESS ? fd : -1;
 }
 
 /* All threads that wait for the other end are woken. */
 static void cut(const apppool_connection_use_t *use)
 {
-    shutdown(use->app, SHUT_RDWR);
+    if (use->app >= 0)
+        shutdown(use->app, SHUT_RDWR);
     if (use->client >= 0)
         shutdown(use->client, SHUT_RDWR);
 }
 
-void apppool_connection_use_begin(apppool_connection_use_t *use,
-                                  const request_rec *r, int app, int is_tunnel)
+static void add(apppool_connection_use_t *use)
 {
-    use->app = app;
-    use->client = is_tunnel ? copy_client(r->connection) : -1;
     apr_thread_mutex_lock(used.mutex);
     use->next = used.first;
     use->at = &used.first;
@@ -58,13 +59,36 @@ void apppool_connection_use_begin(apppool_connection_use_t *use,
     apr_thread_mutex_unlock(used.mutex);
 }
 
+void apppool_connection_use_begin(apppool_connection_use_t *use, int app)
+{
+    use->app = app;
+    use->client = -1;
+    use->has_copies = 0;
+    add(use);
+}
+
+void apppool_connection_use_begin_proxied(apppool_connection_use_t *use,
+                                          int app, const request_rec *r,
+                                          int is_tunnel)
+{
+    use->app = copy_of(app);
+    use->client = is_tunnel ? copy_of(client_of(r->connection)) : -1;
+    use->has_copies = 1;
+    add(use);
+}
+
 void apppool_connection_use_end(apppool_connection_use_t *use)
 {
+    if (!use->at)
+        return;
     apr_thread_mutex_lock(used.mutex);
     *use->at = use->next;
     if (use->next)
         use->next->at = use->at;
+    use->at = NULL;
     apr_thread_mutex_unlock(used.mutex);
+    if (use->has_copies && use->app >= 0)
+        close(use->app);
     if (use->client >= 0)
         close(use->client);
 }

@@ -195,8 +195,10 @@ apr_status_t apppool_direct_connection_open(apppool_direct_connection_t *c,
     c->may_fail = endpoint->wire.protocol == APL_FCGI;
     c->keeps = c->shared || c->may_idle;
     c->reused = reuse(c, endpoint);
-    if (c->reused)
+    if (c->reused) {
+        apppool_connection_use_begin(&c->use, c->fd);
         return APR_SUCCESS;
+    }
     apppool_shared_connection_cut(shared);
     rv = apppool_connect(&c->sock, endpoint, deadline, p);
     if (rv != APR_SUCCESS) {
@@ -205,6 +207,7 @@ apr_status_t apppool_direct_connection_open(apppool_direct_connection_t *c,
     }
     apr_os_sock_get(&c->fd, c->sock);
     c->waits = c->keeps && let_wait(c->fd);
+    apppool_connection_use_begin(&c->use, c->fd);
     return APR_SUCCESS;
 }
 
@@ -248,6 +251,7 @@ void apppool_direct_connection_end(apppool_direct_connection_t *c,
 {
     int is_clean = how == APPPOOL_CONNECTION_CLEAN;
 
+    apppool_connection_use_end(&c->use);
     if (c->may_fail && c->reused && c->fd >= 0 && how != APPPOOL_CONNECTION_CUT)
         count_failures(c->id, how == APPPOOL_CONNECTION_FAILED);
     if (c->shared)

@@ -27,6 +27,7 @@
 #define MOD_APPPOOL_BACKEND_DIRECT_CONNECTION_H
 
 #include "mod_apppool/backend/connect.h"
+#include "mod_apppool/backend/connection_use.h"
 #include "mod_apppool/backend/shared_connection.h"
 
 /** How a request has left its connection. */
@@ -47,6 +48,7 @@ typedef struct {
     uint64_t id;        /**< of the process */
     apr_socket_t *sock; /**< of a new one; or NULL */
     apppool_shared_connection_t *shared; /**< NULL: it is not, or is settled */
+    apppool_connection_use_t use;        /**< from open() to end() */
 } apppool_direct_connection_t;
 
 /** us that recv() waits, if the connection can wait: a connection that is kept,

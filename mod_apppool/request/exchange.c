@@ -127,27 +127,34 @@ static int is_too_late(const apppool_session_t *s)
            apl_alive_ending(s->ref.pid);
 }
 
+static int run_proxied(apppool_session_t *s, const apppool_first_byte_t *first)
+{
+    apppool_connection_use_t use;
+    int status;
+
+    apppool_connection_use_begin_proxied(&use, s->socket, s->r,
+                                         apppool_streaming_wants_upgrade(s->r));
+    status = apppool_connection_run(s->connection, s->r, first, s->url);
+    apppool_connection_use_end(&use);
+    return status;
+}
+
 /* Send the request, which is prepared, over the connection that is open.
  * @return what the handler is to return, if the app has responded */
 static int run(apppool_session_t *s)
 {
     apppool_first_byte_t first_byte = first_byte_of(s);
-    apppool_connection_use_t use;
     int status;
 
-    apppool_connection_use_begin(&use, s->r, s->socket,
-                                 apppool_streaming_wants_upgrade(s->r));
     /* The app's server may not know Expect, and would then wait for the
      * body. */
     apppool_client_send_continue(s->r);
     apppool_request_body_rewind(s->body);
     if (s->connection)
-        status =
-            apppool_connection_run(s->connection, s->r, &first_byte, s->url);
+        status = run_proxied(s, &first_byte);
     else
         status = s->http ? apppool_http_run(s->http, &first_byte)
                          : apppool_fcgi_run(s->fcgi, &first_byte);
-    apppool_connection_use_end(&use);
     apppool_session_restore(s);
     status = apppool_response_check_status(&s->check, s->r, status, s->started);
     if (status == AP_FILTER_ERROR && s->started)
@@ -309,11 +316,12 @@ static apppool_outcome_t try_once(apppool_session_t *s,
 }
 
 /* Has this child been stopped before the request had its response? Then no
- * other process is tried. */
+ * other process is tried. The app may still work on it. */
 static int is_stopped(const apppool_session_t *s, apppool_outcome_t outcome,
                       int status)
 {
     return s->pool->stopping && !s->started &&
+           !apppool_response_check_overridden(&s->check, s->r) &&
            (outcome != APPPOOL_HEARD || ap_is_HTTP_ERROR(status));
 }
 
@@ -329,6 +337,8 @@ int apppool_exchange(apppool_session_t *s, int *status)
         outcome = try_once(s, &endpoint, status, &rv);
         done = outcome == APPPOOL_HEARD;
         if (is_stopped(s, outcome, *status)) {
+            s->silent = outcome != APPPOOL_UNSENT && !s->closed;
+            apppool_error_response_forget(s->r);
             *status = apppool_error_response_pool(s->r, s->app, &s->ref,
                                                   APL_ESTOPPING);
             return 1;

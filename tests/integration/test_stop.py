@@ -160,6 +160,30 @@ def test_open_requests(httpd: Httpd, opened: ExitStack) -> None:
     assert not httpd.log.matching("AH00046")
 
 
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("protocol", ["http", "fcgi", "scgi", "uwsgi"])
+def test_half_a_response_is_not_stored(httpd: Httpd, opened: ExitStack,
+                                       protocol: str) -> None:
+    """It has no length, so a cache knows only from us that a stop has cut it."""
+    place = httpd.dir / "cache"
+    place.mkdir(mode=0o777)
+    place.chmod(0o777)
+    text = b"Cache-Control: max-age=100\r\n" + EVENTS
+    file = httpd.dir / "response"
+    file.write_bytes({"fcgi": record(STDOUT, text), "scgi": text}.get(
+        protocol, b"HTTP/1.1 200 OK\r\n" + text))
+    httpd.modules += ["proxy_scgi", "cache", "cache_disk"]
+    httpd.app("shop", f"AppProtocol {protocol}", "AppSetEnv HANG 1",
+              f"AppSetEnv PROTOCOL {protocol}", f"AppSetEnv RESPONSE {file}",
+              'CacheEnable disk "/"', f'CacheRoot "{place}"',
+              program="raw.py")
+    httpd.start()
+    stream(httpd, opened)
+    assert any(place.rglob("aptmp*")), "the cache has begun"
+    httpd.stop()
+    assert not any(place.rglob("*.data"))
+
+
 def test_hard_restarts_under_load(httpd: Httpd) -> None:
     """Requests may fail. Each time everything starts again, and nothing from
     before is left."""

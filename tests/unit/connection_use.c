@@ -85,9 +85,9 @@ static void those_in_use_are_cut(void **state)
         begin_child(state);
         for (i = 0; i < 3; i++) {
             apps[i] = make_pair();
-            apppool_connection_use_begin(&uses[i], &request, apps[i].ends[0],
-                                         0);
+            apppool_connection_use_begin(&uses[i], apps[i].ends[0]);
         }
+        apppool_connection_use_end(&uses[gone]);
         apppool_connection_use_end(&uses[gone]);
         apppool_connection_use_stop();
         for (i = 0; i < 3; i++) {
@@ -106,10 +106,28 @@ static void one_that_comes_later_is_cut(void **state)
 
     (void)state;
     apppool_connection_use_stop();
-    apppool_connection_use_begin(&use, &request, app.ends[0], 0);
+    apppool_connection_use_begin(&use, app.ends[0]);
     assert_true(is_cut(app));
     apppool_connection_use_end(&use);
     close_pair(app);
+}
+
+/* mod_proxy closes its descriptor, and another file gets the number. */
+static void a_number_that_is_used_again(void **state)
+{
+    apppool_connection_use_t use;
+    pair_t app = make_pair(), other = make_pair();
+    char byte;
+
+    (void)state;
+    apppool_connection_use_begin_proxied(&use, app.ends[0], &request, 0);
+    assert_int_equal(dup2(other.ends[0], app.ends[0]), app.ends[0]);
+    apppool_connection_use_stop();
+    assert_false(is_cut(other));
+    assert_int_equal(recv(app.ends[1], &byte, 1, MSG_DONTWAIT), 0);
+    apppool_connection_use_end(&use);
+    close_pair(app);
+    close_pair(other);
 }
 
 /* httpd closes its descriptor of the client first. */
@@ -122,7 +140,7 @@ static void client_of_a_tunnel_is_cut(void **state)
 
     (void)state;
     apr_os_sock_put(&client_socket, &other.ends[0], pool);
-    apppool_connection_use_begin(&use, &request, app.ends[0], 1);
+    apppool_connection_use_begin_proxied(&use, app.ends[0], &request, 1);
     close(other.ends[0]);
     assert_int_equal(poll(&end, 1, 0), 0);
     apppool_connection_use_stop();
@@ -144,11 +162,11 @@ static void a_stream_is_no_client(void **state)
     pair_t app = make_pair();
 
     (void)state;
-    apppool_connection_use_begin(&use, &of_stream, app.ends[0], 1);
+    apppool_connection_use_begin_proxied(&use, app.ends[0], &of_stream, 1);
     assert_int_equal(use.client, -1);
     apppool_connection_use_end(&use);
     client_socket = NULL;
-    apppool_connection_use_begin(&use, &request, app.ends[0], 1);
+    apppool_connection_use_begin_proxied(&use, app.ends[0], &request, 1);
     assert_int_equal(use.client, -1);
     apppool_connection_use_end(&use);
     close_pair(app);
@@ -163,11 +181,11 @@ static void *serve(void *unused)
     int i;
 
     for (i = 0; i < ROUNDS; i++) {
-        apppool_connection_use_begin(&use, &request, app.ends[0], 0);
+        apppool_connection_use_begin(&use, app.ends[0]);
         apppool_connection_use_end(&use);
     }
     __atomic_add_fetch(&begun, 1, __ATOMIC_RELAXED);
-    apppool_connection_use_begin(&use, &request, app.ends[0], 0);
+    apppool_connection_use_begin(&use, app.ends[0]);
     assert_int_equal(recv(app.ends[0], &byte, 1, 0), 0);
     apppool_connection_use_end(&use);
     close_pair(app);
@@ -195,6 +213,7 @@ int main(void)
         cmocka_unit_test(a_stop_before_the_child_has_begun),
         cmocka_unit_test(those_in_use_are_cut),
         cmocka_unit_test_setup(one_that_comes_later_is_cut, begin_child),
+        cmocka_unit_test_setup(a_number_that_is_used_again, begin_child),
         cmocka_unit_test_setup(client_of_a_tunnel_is_cut, begin_child),
         cmocka_unit_test_setup(a_stream_is_no_client, begin_child),
         cmocka_unit_test_setup(no_thread_waits, begin_child),

@@ -17,6 +17,8 @@ from harness.config import App
 from harness.httpd import Httpd
 from harness.wait import wait_until
 
+pytestmark = pytest.mark.one_mpm("one function connects, sends and reads")
+
 LIMIT = 100  # descriptors
 SLICE = 4.5  # s: less than SLICE of connect.c
 
@@ -24,8 +26,6 @@ SLICE = 4.5  # s: less than SLICE of connect.c
 # its socket, and says so.
 DEAF = """
 import os, socket, time
-
-pytestmark = pytest.mark.one_mpm("one function connects, sends and reads")
 server = socket.socket(socket.AF_UNIX)
 server.bind(os.environ["APPPOOL_SOCKET"])
 server.listen()

@@ -158,12 +158,13 @@ def test_hangs_up_when_it_is_used(client: Client) -> None:
 
 
 @pytest.mark.one_mpm("both read in the same way")
-def test_fresh_for_what_is_not_repeated(client: Client) -> None:
-    for (method, body), case in cases([
-            ("POST", b"a body"), ("DELETE", None), ("PUT", b"a body")]):
-        with case:
-            before = client.kept()
-            assert client.good("/ok", method, body) > before
+@pytest.mark.parametrize("method", ["POST", "DELETE", "PUT"])
+def test_fresh_for_what_is_not_repeated(client: Client, method: str) -> None:
+    """Each with a process of its own: this one keeps no connection for the next
+    ten seconds."""
+    before = client.kept()
+    body = b"a body" if method != "DELETE" else None
+    assert client.good("/ok", method, body) > before
 
 
 @pytest.mark.one_mpm("mod_proxy does it")

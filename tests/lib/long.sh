@@ -29,7 +29,7 @@ mutants store 8 store/
 mutants spawner 15 spawner/
 mutants module 20 mod_apppool/
 mutants helpers 6 helpers/ ctl/
-sanitized all 8
+sanitized all 10 long
 integration prefork 15 long workers --dist loadgroup -k prefork
 integration event 25 long workers --dist loadgroup -k not(prefork)
 integration chaos 20 long -o python_files=chaos_*.py

@@ -19,7 +19,7 @@ from missed import Missed
 
 from harness import procs
 
-BEAT = 0.05  # seconds
+BEAT = 0.1  # seconds
 SLACK = 0.005  # a delay of timers that any machine may have
 TICK = os.sysconf("SC_CLK_TCK")
 

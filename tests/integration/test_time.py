@@ -7,6 +7,7 @@ import time
 import pytest
 
 from harness import procs
+from harness.client import Connection, Pending
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.late import Late
@@ -167,17 +168,22 @@ def test_max_requests_without_a_wait(httpd: Httpd, count: int,
                                    "Timeout 8"])
 def test_silent_app_times_out(httpd: Httpd, limit: str) -> None:
     """P29: 504, and the next request is served. Without AppTimeout,
-    ProxyTimeout applies, and without that httpd's Timeout."""
+    ProxyTimeout applies, and without that httpd's Timeout. mod_proxy sends the
+    request that has a body."""
     httpd.log.expect("AH01102|AH00898", "shop.*silent for too long")
     httpd.app("shop", limit)
     httpd.start()
     assert httpd.get("/pid", "shop").status == 200
     with Late(*procs.marked(str(httpd.dir))) as late:
         held = httpd.hold_async("shop", "a")
+        posted = Pending(Connection(httpd.port), "POST", "/hold?key=b", "shop",
+                         b"x")
         assert held.pending.result(50).status == 504
+        assert posted.result(50).status == 504
     assert late.took > 8
     late.within(9)  # once, and no longer limit
     held.go.touch()
+    (held.go.parent / "b.go").touch()
     # It waits until the process wakes up, which must be before its timeout.
     assert httpd.get("/pid", "shop").status == 200
 

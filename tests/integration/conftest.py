@@ -135,12 +135,13 @@ def checked(mpm: str, request: pytest.FixtureRequest,
         finally:
             report = getattr(request.node, "report_call", None)
             missed = second_look.missed_so_far(request.node)
-            look(server, report is not None and report.passed, missed)
+            with second_look.noted(request.node):
+                look(server, report is not None and report.passed, missed)
         passed = report is not None and report.passed
     finally:
         if not passed:
             second_look.keep(request.node, server.keep_logs(
-                request.node.name + name))
+                f"{request.path.stem}-{request.node.name}{name}"))
         server.destroy()
 
 

@@ -2,14 +2,18 @@
 """What the harness finds after a test that was late (harness/damage.py)."""
 import os
 import signal
+import subprocess
 from typing import Callable, Iterator
 
 import pytest
 
+from conftest import checked
+from harness import stacks
 from harness.damage import look
 from harness.httpd import Httpd
 from harness.segment import RECORDS, Segment
 from harness.wait import wait_until
+import second_look
 
 # prefork does not crash at a stop.
 pytestmark = pytest.mark.mpms("event")
@@ -94,6 +98,31 @@ def test_damage(late: Httpd, do: Callable[[Httpd], None]) -> None:
     do(late)
     with pytest.raises(AssertionError, match=DAMAGE[do]):
         look(late, passed=False, missed=True)
+
+
+def test_late_stop(late: Httpd, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a test that has passed, it is the first limit that was missed."""
+    def never(process: object, bound: float) -> None:
+        raise subprocess.TimeoutExpired("httpd", bound)
+
+    monkeypatch.setattr(stacks, "wait_for_end", never)
+    segment(late)
+    os.kill(late.pid, signal.SIGSTOP)  # its helpers still respond
+    with pytest.raises(AssertionError, match=DAMAGE[segment]):
+        look(late, passed=True, missed=False)
+
+
+def test_damage_is_noted(mpm: str, request: pytest.FixtureRequest) -> None:
+    """pytest may hide it behind a limit that another fixture has missed."""
+    item = request.node
+    second_look.course(item).missed = True
+    with pytest.raises(AssertionError, match=DAMAGE[sanitizer]):
+        with checked(mpm, request) as server:
+            server.start()
+            sanitizer(server)
+    noted = second_look.course(item).otherwise
+    del item.stash[second_look.COURSE]
+    assert noted.startswith("teardown: AssertionError: reported by a sanitizer")
 
 
 def test_exit_status(late: Httpd) -> None:

@@ -5,6 +5,7 @@ shows what it is for the other."""
 import re
 import shutil
 import textwrap
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -23,6 +24,13 @@ import second_look
 from test_metrics import metrics, value
 
 
+def stop(httpd: Hosted, item: pytest.Item) -> None:
+    httpd.keepalived.end()
+    with second_look.noted(item):
+        look(httpd, False, second_look.missed_so_far(item))
+        assert httpd.remains() == []
+
+
 @pytest.fixture
 def hosts(request: pytest.FixtureRequest) -> Iterator[list[Hosted]]:
     why = why_none()
@@ -35,16 +43,15 @@ def hosts(request: pytest.FixtureRequest) -> Iterator[list[Hosted]]:
             for host in network.nodes:
                 pair.append(Hosted(host, *pair[:1]))
             yield pair
-            for httpd in pair:
-                httpd.keepalived.end()
-                look(httpd, False, second_look.missed_so_far(request.node))
-                assert httpd.remains() == []
+            with ExitStack() as all_of_them:
+                for httpd in reversed(pair):
+                    all_of_them.callback(stop, httpd, request.node)
             passed = request.node.report_call.passed
         finally:
             for n, httpd in enumerate(pair):
                 if not passed:
                     second_look.keep(request.node, httpd.keep_logs(
-                        f"{request.node.name}-{n}"))
+                        f"{request.path.stem}-{request.node.name}-{n}"))
                     print(httpd.keepalived.output())
                 httpd.end()
 

@@ -9,6 +9,7 @@ does it leave one if a witness has seen something (missed.py)."""
 import os
 import shutil
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Iterator
@@ -48,6 +49,19 @@ def keep(item: pytest.Item, logs: Path) -> None:
     course(item).logs.append(logs)
 
 
+@contextmanager
+def noted(item: pytest.Item) -> Iterator[None]:
+    """What a fixture raises here counts, also if another one has raised before
+    it: pytest reports only the first exception of a teardown."""
+    try:
+        yield
+    except Exception as error:
+        if not only_missed(error):
+            words = f"{type(error).__name__}: {error}"
+            course(item).otherwise = f"teardown: {words.splitlines()[0]}"
+        raise
+
+
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
     outcome = yield
@@ -73,26 +87,48 @@ def decide(item: pytest.Item, last: pytest.TestReport) -> None:
     seen = [str(what) for witness in witnesses for what in witness()]
     why = course(item).otherwise or "; ".join(seen[:3])
     if not why:
-        record(item, last, Path(place))
+        try:
+            record(item, last, Path(place))
+        except OSError as error:
+            why = f"record: {error}"
     last.user_properties.append((ANSWER, why))
+
+
+def without_group(item: pytest.Item) -> str:
+    """The test as pytest takes it as an argument. With --dist loadgroup,
+    pytest-xdist adds its group."""
+    mark = item.get_closest_marker("xdist_group")
+    if mark is None or not item.config.getoption("loadgroup", False):
+        return item.nodeid
+    group = mark.args[0] if mark.args else mark.kwargs.get("name", "default")
+    return item.nodeid.removesuffix(f"@{group}")
 
 
 def name(item: pytest.Item) -> str:
     """With the folder, as in tests/flaky, and with the build."""
     build = os.environ.get("APPPOOL_BUILD")
-    return f"{item.config.rootpath.name}/{item.nodeid}" \
+    return f"{item.config.rootpath.name}/{without_group(item)}" \
         + (f" in {Path(build).name}" if build else "")
 
 
 def record(item: pytest.Item, last: pytest.TestReport, place: Path) -> None:
     """What the second run needs, and what it would overwrite."""
     new = Path(tempfile.mkdtemp(prefix="new-", dir=place))
+    try:
+        fill(new, item, last)
+        new.rename(place / new.name.replace("new-", "late-"))
+    except OSError:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def fill(new: Path, item: pytest.Item, last: pytest.TestReport) -> None:
     failed = [f"---- {report.when}\n{report.longreprtext}"
               for report in course(item).failed]
     printed = [f"---- {title}\n{text}" for title, text in last.sections]
     texts = {
         "name": name(item), "suite": str(item.config.rootpath),
-        "test": item.nodeid, "output": "\n".join(failed + printed),
+        "test": without_group(item), "output": "\n".join(failed + printed),
         "environment": "\n".join(f"{key}={value}" for key, value
                                  in sorted(os.environ.items())
                                  if key.startswith(ENVIRONMENT))}
@@ -100,7 +136,6 @@ def record(item: pytest.Item, last: pytest.TestReport, place: Path) -> None:
         (new / file).write_text(f"{text}\n")
     for logs in course(item).logs:
         shutil.copytree(logs, new / "logs" / logs.name, dirs_exist_ok=True)
-    new.rename(place / new.name.replace("new-", "late-"))
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -25,7 +25,7 @@ def pytest_configure(config):
 @pytest.fixture
 def first(request):
     # Does this test run for the first time?
-    name = request.node.nodeid + os.environ.get("APPPOOL_BUILD", "")
+    name = request.node.name + os.environ.get("APPPOOL_BUILD", "")
     mark = Path("../ran-" + name.replace("/", "_"))
     if mark.exists():
         return False
@@ -40,6 +40,13 @@ def log(request):
         logs.mkdir(parents=True, exist_ok=True)
         (logs / "error.log").write_text("it is slow today")
         second_look.keep(request.node, logs)
+
+@pytest.fixture
+def hidden(request):
+    # pytest reports only the first exception of a teardown.
+    yield
+    with second_look.noted(request.node):
+        assert not "found"
 
 @pytest.fixture
 def bad_log(request):
@@ -176,15 +183,47 @@ def test_no_second_look(tmp_path: Path) -> None:
     source = "".join(f"def {name}(first):\n    {NEVER[what]}\n"
                      for name, what in names.items())
     # Damage that is found when the test has ended.
-    source += ("def test_log(first, bad_log):\n    if first: raise Missed\n"
-               "def test_late(): pass\n")
+    source += """
+@pytest.fixture
+def ends_late(hidden):
+    yield
+    raise Missed
+def test_log(first, bad_log):
+    if first: raise Missed
+def test_hidden(first, ends_late):
+    if first: raise Missed
+def test_late(): pass
+"""
     said, again = Tree(tmp_path, {"test_it.py": source}).run()
     assert again == []
-    assert said[-1] == f"1 passed, {len(NEVER) + 1} failed, 0 skipped"
+    assert said[-1] == f"1 passed, {len(NEVER) + 2} failed, 0 skipped"
     refused = [line for line in said if line.startswith("no second look - ")]
     assert [line.partition("::")[2] for line in refused] == [
         "test_6: torn", "test_log: teardown: AssertionError: not expected in "
-        "the log"]
+        "the log", "test_hidden: teardown: AssertionError: assert not 'found'"]
+
+
+def test_no_record(tmp_path: Path) -> None:
+    """No room, or the logs are gone: a failure of this test, not of all."""
+    tree = Tree(tmp_path, {"test_it.py": LATE + "def test_good(): pass\n"})
+    done = tree.bash("second_look=$PWD/none pytest_suite tests/integration")
+    assert done.stdout.splitlines()[-1] == "1 passed, 1 failed, 0 skipped"
+    assert "no second look - test_it.py::test_late: record: [Errno 2]" \
+        in done.stdout
+
+
+def test_half_a_record(tmp_path: Path) -> None:
+    """It is removed."""
+    tree = Tree(tmp_path, {"test_it.py": """
+from pathlib import Path
+import second_look
+def test_late(request):
+    second_look.keep(request.node, Path("gone"))
+    raise Missed
+"""})
+    said, again = tree.run()
+    assert said[-1] == "0 passed, 1 failed, 0 skipped" and again == []
+    assert list((tmp_path / "late").iterdir()) == []
 
 
 def test_damage_without_a_limit(tmp_path: Path) -> None:
@@ -285,6 +324,25 @@ def test_good(): pass
     assert "late - test_it.py::test_late: it runs once more at the end" in said
     assert said[-1] == "1 passed, 1 failed, 0 skipped"
     assert again[-1] == "1 passed, 0 failed, 0 skipped"
+
+
+def test_group(tmp_path: Path) -> None:
+    """pytest-xdist adds the group to the name. The second run, which has none,
+    and tests/flaky know the test without it."""
+    said, again = Tree(tmp_path, {"test_it.py": """
+@pytest.mark.xdist_group("browser")
+@pytest.mark.parametrize("place", ["x@browser"])
+def test_one(first, place):
+    if first: raise Missed
+@pytest.mark.xdist_group(name="other")
+def test_two(first):
+    if first: raise Missed
+"""}).run("-n", "1", "--dist", "loadgroup")
+    assert said[-1] == "0 passed, 0 failed, 0 skipped"
+    assert sorted(flaky(again)) == [
+        "integration/test_it.py::test_one[x@browser]",
+        "integration/test_it.py::test_two"]
+    assert again[-1] == "2 passed, 0 failed, 0 skipped"
 
 
 def test_not_asked_for(tmp_path: Path) -> None:

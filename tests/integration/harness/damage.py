@@ -19,6 +19,11 @@ def look(httpd: Httpd, passed: bool, missed: bool) -> None:
             check_status(httpd)
         if passed or missed:
             none("left after the stop", httpd.remains())
+    except LIMITS:
+        if passed:  # This late stop is the first limit that was missed.
+            missed = True
+            check_pools(httpd)
+        raise
     finally:
         none("reported by a sanitizer", httpd.damage())
         if passed or missed:

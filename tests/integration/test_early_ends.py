@@ -15,6 +15,7 @@ from harness.httpd import Httpd
 from harness.procs import kill9
 from harness.threads import Threads
 from harness.wait import wait_until
+from missed import witnesses
 
 pytestmark = pytest.mark.one_mpm("the pool and the spawner decide")
 
@@ -159,7 +160,8 @@ def test_one_url_that_ends_its_process(httpd: Httpd) -> None:
     httpd.start()
     visitors = [Threads(httpd, app.name, 2) for app in apps]
     ended = threading.Event()
-    statuses = []
+    statuses: list[int] = []
+    witnesses.append(lambda: set(statuses) - {502})
 
     def poison(host: str, method: str) -> None:
         while not ended.wait(0.75):  # three clients send four in a second

@@ -14,6 +14,7 @@ from harness.late import Late
 from harness.procs import alive, kill9
 from harness.threads import Threads
 from harness.wait import wait_until
+from missed import witnesses
 
 pytestmark = pytest.mark.one_mpm("the pool counts, and the spawner ends it")
 
@@ -127,6 +128,7 @@ def test_max_requests_without_a_wait(httpd: Httpd, count: int,
     httpd.settles(active=0, count=count)
     before = httpd.status()["counters"]
     sizes, statuses = set(), set()
+    witnesses.append(lambda: statuses - {200})
 
     def client() -> None:
         """It waits itself for a start that takes longer than a few requests:

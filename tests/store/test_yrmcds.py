@@ -12,6 +12,7 @@ from harness.locking import (REQUEST, Binary, Cast, Counters, Step, Talk, Text,
 from harness.servers import wait_until
 from harness.store import Store
 from harness.tcp import YrmcdsWithCounters
+from missed import witnesses
 
 CASES = 80 if os.environ.get("APPPOOL_LONG") else 4
 STEPS = 150
@@ -19,10 +20,17 @@ Pair = tuple[Store, YrmcdsWithCounters]
 
 
 @pytest.fixture(scope="module")
-def pair() -> Iterator[Pair]:
+def servers() -> Iterator[Pair]:
     with Store() as store, YrmcdsWithCounters() as yrmcds:
         wait_until(lambda: counters_answer(yrmcds), "the counters answer")
         yield store, yrmcds
+
+
+@pytest.fixture
+def pair(servers: Pair) -> Pair:
+    """They are witnesses of each test, not only of the first one."""
+    witnesses.extend(server.damage for server in servers)
+    return servers
 
 
 def counters_answer(yrmcds: YrmcdsWithCounters) -> bool:
@@ -128,3 +136,8 @@ def test_resources_end_with_their_connection(pair: Pair) -> None:
         cast.play(Step(0, b""))
         assert cast.play(Step(1, acquire))[0][0][2] == 0  # type: ignore
         cast.end()
+
+
+def test_pair_is_watched(pair: Pair) -> None:
+    """Also when it is not the first test of this pair."""
+    assert all(server.damage in witnesses for server in pair)

@@ -5,6 +5,7 @@ import itertools
 import signal
 import socket
 import subprocess
+from contextlib import ExitStack
 from typing import Any, Callable, Optional
 
 from harness.members import Member
@@ -72,8 +73,10 @@ class Node:
         self.give_away()
 
     def destroy(self) -> None:
-        self.keepalived.end(signal.SIGKILL)
-        self.member.destroy()
+        try:
+            self.keepalived.end(signal.SIGKILL)
+        finally:
+            self.member.destroy()
 
 
 class Cluster:
@@ -142,9 +145,11 @@ class Cluster:
         return [other for other in self.running if other is not node]
 
     def destroy(self) -> None:
-        for node in self.nodes:
-            node.destroy()
-        self.network.close()
+        """All of them, also if one is late: each may have damage to show."""
+        with ExitStack() as all_of_them:
+            all_of_them.callback(self.network.close)
+            for node in reversed(self.nodes):
+                all_of_them.callback(node.destroy)
 
     def __enter__(self) -> "Cluster":
         try:

@@ -68,9 +68,11 @@ class Member(Server):
             self.past += [status for _, status in watch.ended]
 
     def destroy(self) -> None:
-        if self.watch:
-            self.end(signal.SIGKILL)
-        super().destroy()
+        try:
+            if self.watch:
+                self.end(signal.SIGKILL)
+        finally:
+            super().destroy()
 
     def statuses(self) -> list[int]:
         """Of the processes that have ended by themselves."""

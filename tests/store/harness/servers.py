@@ -45,8 +45,13 @@ class Server:
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.claims: list[socket.socket] = []  # of its ports
         self.past: list[int] = []  # the statuses of its processes that ended
-        witnesses.append(lambda: [f"{self.name} ended with {status}"
-                                  for status in self.past if status in CRASHES])
+        witnesses.append(self.damage)
+
+    def damage(self) -> list[str]:
+        """What no test may cause. It stays known when the server is gone."""
+        now = [] if self.process is None else [self.process.poll()]
+        return [f"{self.name} ended with {status}"
+                for status in [*self.past, *now] if status in CRASHES]
 
     @property
     def path(self) -> Path:

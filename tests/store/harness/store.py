@@ -50,6 +50,7 @@ class Store(Server):
             "threads": threads, "max_object": max_object,
             "large": large, "temp_dir": str(temp_dir),
             "spaces": list(spaces) or [space("shop")]}
+        self.printed = ""
         self.fds: dict[str, int] = {}
         self.ours: list[int] = []
         (self.dir / "m").mkdir(mode=0o711)
@@ -109,12 +110,21 @@ class Store(Server):
         self.make_descriptors()
 
     def destroy(self) -> None:
-        printed = self.output()
-        super().destroy()
-        for fd in [*self.fds.values(), *self.ours]:
-            os.close(fd)
+        self.printed = self.output()
+        try:
+            super().destroy()
+        finally:  # also if its end is late
+            for fd in [*self.fds.values(), *self.ours]:
+                os.close(fd)
+            assert not self.reports(), self.printed
 
-        assert "Sanitizer" not in printed, printed
+    def reports(self) -> list[str]:
+        """Those of sanitizers. They are known when the files are gone, too."""
+        return [line for line in (self.output() or self.printed).splitlines()
+                if "Sanitizer" in line]
+
+    def damage(self) -> list[str]:
+        return [*super().damage(), *self.reports()]
 
     def command(self) -> list[str]:
         return [*UNDER, str(STORE), str(self.dir)]

@@ -9,6 +9,12 @@ class Missed(AssertionError):
     """Something did not come within its time."""
 
 
+def within(took: float, limit: float, what: str) -> None:
+    """Did it take less than this limit, in seconds?"""
+    if took >= limit:
+        raise Missed(f"{what} took {took:.2f} s; the limit is {limit} s")
+
+
 # What the objects of a test have seen and the test may not have looked at yet:
 # damage, wrong data. They are asked after a missed limit (second_look.py).
 Witness = Callable[[], Iterable[object]]

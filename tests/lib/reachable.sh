@@ -3,7 +3,8 @@
 #
 # Tests run applications as other users, which execute helpers of the build. So
 # below a directory that other users cannot enter, like /root, the tests run in a
-# copy. It is in /tmp, as tests hide /var, /srv and /run. To be sourced.
+# copy. It is in /tmp, as tests hide /var, /srv and /run. Of the copy, build/flaky
+# is kept (second_look.sh). To be sourced.
 
 # others_enter DIR: may other users enter it and all directories above?
 others_enter() {
@@ -18,7 +19,7 @@ others_enter() {
 # run_reachable TOP PROGRAM ARGUMENT...: where others cannot enter TOP, run the
 # program of TOP in a copy, and exit as it does.
 run_reachable() {
-    local top=$1 program=$2
+    local top=$1 program=$2 status first
     shift 2
     [ "$(id -u)" = 0 ] || return 0
     ! others_enter "$top" || return 0
@@ -29,5 +30,12 @@ run_reachable() {
     (cd "$top" && tar -c --exclude=./build --exclude='./build-*' .) |
         tar -x -C "$copy" --no-same-owner
     "$copy/$program" "$@"
-    exit
+    status=$?
+    for first in "$copy"/build/flaky/*; do
+        [ -e "$first" ] || continue
+        mkdir -p "$top/build/flaky"
+        rm -rf "$top/build/flaky/${first##*/}"
+        cp -r "$first" "$top/build/flaky/"
+    done
+    exit "$status"
 }

@@ -65,7 +65,7 @@ second_looks_at() {
         elif ! second_look "$record" >"$record/again" 2>&1; then
             sed 's/^/    /' "$record/again"
             echo "not ok - $name was late, and failed again;" \
-                "its first failure is in $kept"
+                "its first failure is in build/flaky/${kept##*/}"
             failed=$((failed + 1))
         else
             flaky=$((flaky + 1))

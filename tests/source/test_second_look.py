@@ -58,7 +58,7 @@ HEAD = """
 import os, signal, socket, subprocess
 from contextlib import suppress
 import pytest
-from missed import Missed, witnesses
+from missed import Missed, within, witnesses
 """
 LATE = """
 def test_late(first, log):
@@ -101,6 +101,7 @@ LIMITS = {
             raise TimeoutError
         except TimeoutError:
             raise Missed('it')""",
+    "a time": "within(2, 1, 'it')",
     "after what is no failure": """
         try:
             raise ConnectionResetError

@@ -33,6 +33,7 @@ PAIRS = list(itertools.combinations(
     ("app", "spawner", "watchdog", "busy child", "lock holder"), 2))
 PAIRS_OF = {"prefork": PAIRS[::lasts(2, 1)],
             "event": PAIRS[lasts(1, 0)::lasts(2, 1)]}
+PAIRS_OF["worker"] = PAIRS_OF["event"]  # with APPPOOL_MPM
 
 # The log lines about killed processes. AH10392: event waits before it replaces
 # the third child. A start that the spawner had no time to record is forgotten.

@@ -30,8 +30,8 @@ mutants spawner 15 spawner/
 mutants module 20 mod_apppool/
 mutants helpers 6 helpers/ ctl/
 sanitized all 10 long
-integration prefork 15 long workers --dist loadgroup -k prefork
-integration event 25 long workers --dist loadgroup -k not(prefork)
+integration prefork 15 long workers --dist loadgroup -k prefork -o python_files=test_*.py
+integration event 20 long workers --dist loadgroup -k not(prefork) -o python_files=test_*.py
 integration chaos 20 long -o python_files=chaos_*.py
 integration alone 8 long -o python_files=alone_*.py
 store plain 40 long -n 2 --ignore-glob=test_cluster_*.py
@@ -39,7 +39,7 @@ store cluster 20 long -n 8 -o python_files=test_cluster_*.py
 store sanitized 8 long sanitized
 bench pool 4 steps lines checkout contend calls held scale
 bench programs 8 heal memory crowd store_memory
-cross all 25
+cross all 40 WALKS=2000
 PARTS
 }
 

@@ -82,11 +82,12 @@ def test_each_file_of_the_store_and_of_integration_is_in_one_part() -> None:
         files = {path.name for path in (TOP / "tests" / suite).glob("*_*.py")}
         assert files == {path.name for pattern in patterns
                          for path in (TOP / "tests" / suite).glob(pattern)}
-    assert [words[2] for _, words in of("integration").values()
-            if "-o" in words] == ["python_files=chaos_*.py",
-                                  "python_files=alone_*.py"]
-    assert [words[-1] for _, words in of("integration").values()
-            if "workers" in words] == ["prefork", "not(prefork)"]
+    words = [words for _, words in of("integration").values()]
+    assert [one[one.index("-o") + 1] for one in words] == [
+        f"python_files={kind}_*.py"
+        for kind in ("test", "test", "chaos", "alone")]
+    assert [one[one.index("-k") + 1] for one in words if "workers" in one] \
+        == ["prefork", "not(prefork)"]
 
 
 def test_the_readme_names_all() -> None:
@@ -115,10 +116,17 @@ def test_what_gcc_leaves_out_is_used_otherwise() -> None:
             f"unit/{test}" for test in late()}, name
 
 
+def test_gcc_builds_the_tests_that_have_threads() -> None:
+    threaded = {program.rpartition("/")[2]
+                for program in lists()["threaded_tests"]}
+    assert threaded & set(late()) == set()
+
+
 def test_gcc_builds_the_tests_of_what_is_fragile() -> None:
-    """No test that finds a mistake in these folders is left out."""
-    fragile = ("shm/", "store/memory/", "store/command/",
-               "mod_apppool/backend/")
+    """No test that finds a mistake in these folders and files is left out."""
+    fragile = ("shm/", "store/memory/", "store/command/", "store/cluster/",
+               "store/server/config.c", "mod_apppool/backend/",
+               "mod_apppool/status/status_token.c")
     finds = {test for table in sorted((TOP / "tests/mutants").glob("*.txt"))
              for m in mutants.read_table(table) if m.file.startswith(fragile)
              for test in m.tests}

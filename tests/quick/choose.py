@@ -3,7 +3,7 @@
 
 It prints lines. Their first word says what follows: `say` a sentence for the
 developer, `unit` a unit test, `integration` or `store` a file of tests that was
-changed itself, and `cases` says that the forty cases are to be run.
+changed itself and is there, and `cases` says that the forty cases are to be run.
 
 After a change of a .c file, a test is only linked and run. That takes 0.15 s,
 and all tests that depend on the file run. After a change of a header, gcc
@@ -38,12 +38,20 @@ def others(files: list[str]) -> list[str]:
         lines.append(f"say left out: tests/{suite}, which was changed; "
                      f"tests/run {suite} runs it")
     for file in files:
-        match = re.fullmatch(r"tests/(integration|store)/(\w+\.py)", file)
-        if match and match[2].startswith("test_"):
+        match = re.match(r"tests/(integration|store)/"
+                         r"((test|alone|chaos)_\w+\.py$)?", file)
+        if not match:
+            continue
+        if match[3] and not (TOP / file).exists():
+            lines.append(f"say removed: {file}")
+        elif match[3] == "test":
             lines.append(f"{match[1]} {match[2]}")
-        elif match and match[2].startswith(("alone_", "chaos_")):
+        elif match[3]:
             lines.append(f"say left out: {file}, which takes long; "
                          f"tests/integration/run {match[2]} runs it")
+        else:
+            lines.append(f"say left out: what uses {file}; "
+                         f"tests/run {match[1]} runs it")
     return lines
 
 

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """tests/run quick: the unit tests that follow a change, and the cases that pass
 each folder of the product."""
+import os
 import re
 import subprocess
 import sys
@@ -103,16 +104,63 @@ def test_file_without_a_unit_test() -> None:
 
 @pytest.mark.parametrize("file, wanted", [
     ("tests/integration/test_http.py", "integration test_http.py"),
+    ("tests/integration/test_bad_places.py", "integration test_bad_places.py"),
     ("tests/store/test_load.py", "store test_load.py"),
     ("tests/integration/chaos_kills.py", "say left out: "
      "tests/integration/chaos_kills.py, which takes long; "
      "tests/integration/run chaos_kills.py runs it"),
     ("tests/crash/scenes.c", "say left out: tests/crash, which was changed; "
      "tests/run crash runs it"),
+    ("tests/store/test_gone.py", "say removed: tests/store/test_gone.py"),
+    ("tests/integration/chaos_gone.py",
+     "say removed: tests/integration/chaos_gone.py"),
+    *((f"tests/{suite}/{file}", f"say left out: what uses tests/{suite}/{file}; "
+       f"tests/run {suite} runs it")
+      for suite, file in (("integration", "harness/httpd.py"),
+                          ("integration", "apps/sample/sample.c"),
+                          ("integration", "conftest.py"),
+                          ("store", "harness/kinds.py"))),
 ])
 def test_other_tests(file: str, wanted: str) -> None:
+    """A file that was removed has no tests, and pytest would refuse its name."""
     lines = choose.plan([file], GRAPH, TESTS)
     assert wanted in lines and "cases" in lines
+    assert not any(line.startswith(("integration ", "store "))
+                   for line in lines if line != wanted)
+
+
+PASSES = "import pytest\n\n\n@pytest.mark.parametrize('n', range({}))\n" \
+    "def test_it(n): pass\n"
+
+
+@pytest.mark.parametrize("files, wanted", [
+    ({"test_a.py": PASSES.format(3)}, [f"test_a.py::test_it[{n}]"
+                                       for n in range(3)]),
+    ({"test_a.py": PASSES.format(25)}, [f"test_a.py::test_it[{n}]"
+                                        for n in range(20)]),
+    ({"test_a.py": PASSES.format(3), "test_b.py": "import nothing_like_it\n"},
+     ["test_a.py", "test_b.py"]),
+    ({"test_b.py": "def broken(:\n"}, ["test_b.py"]),
+])
+def test_cases_of_changed_files(tmp_path: Path, files: dict[str, str],
+                                wanted: list[str]) -> None:
+    """A file that cannot be imported is not left out."""
+    place = tmp_path / "tests" / "store"
+    place.mkdir(parents=True)
+    for file, text in files.items():
+        (place / file).write_text(text)
+    function = re.search(r"^bounded\(\) \{\n.*?^\}\n",
+                         (QUICK / "run").read_text(), re.M | re.S)
+    assert function
+    done = subprocess.run(
+        ["bash", "-uc", f'{function[0]}bounded store "$@"', "_", *files],
+        env={**os.environ, "top": str(tmp_path), "scratch": str(tmp_path),
+             "PYTHON": "/usr/bin/python3"}, text=True, stdout=subprocess.PIPE,
+        check=False)
+    assert done.stdout.splitlines() == wanted
+    left = tmp_path / "left"
+    assert len(left.read_text().splitlines() if left.exists() else []) \
+        == (5 if len(wanted) == 20 else 0)
 
 
 @pytest.mark.parametrize("files, cases", [

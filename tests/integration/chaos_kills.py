@@ -35,10 +35,11 @@ PAIRS_OF = {"prefork": PAIRS[::lasts(2, 1)],
             "event": PAIRS[lasts(1, 0)::lasts(2, 1)]}
 PAIRS_OF["worker"] = PAIRS_OF["event"]  # with APPPOOL_MPM
 
-# The log lines about killed processes. AH10392: event waits before it replaces
-# the third child. A start that the spawner had no time to record is forgotten.
+# The log lines about killed processes. AH10392, and AH10393 of worker: httpd waits
+# before it replaces the third child. A start that the spawner had no time to
+# record is forgotten.
 SAID = (*KILLED, "apppool: (watchdog|spawner) \\d+ (died|ended)",
-        "processes that the spawner does not have", "AH10392")
+        "processes that the spawner does not have", "AH1039[23]")
 
 HELPERS = {"spawner": Httpd.spawner_now, "watchdog": Httpd.watchdog_now}
 

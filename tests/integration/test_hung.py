@@ -116,6 +116,7 @@ def test_six_hang_and_four_are_busy(httpd: Httpd) -> None:
     wait_until(lambda: httpd.group(app)["size"] == 10, "ten are left")
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_enough_are_busy(httpd: Httpd) -> None:
     """P10: requests wait. Without AppSpawnIfUnder the limits hold."""
     app = httpd.app("shop", *HUNG, "MaxInstances 2")

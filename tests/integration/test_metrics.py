@@ -96,6 +96,7 @@ def test_names_are_escaped(httpd: Httpd) -> None:
     assert value(metrics(httpd), "apppool_requests", "_total", app=name) == 1
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_metrics_of_nothing(httpd: Httpd) -> None:
     """No app has had a request, or there is no app at all."""
     httpd.start()

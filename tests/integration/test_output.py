@@ -201,6 +201,7 @@ def test_a_log_that_is_not_read(httpd: Httpd) -> None:
 
 # ---- LogLevel
 
+@pytest.mark.mpms("prefork", "event")
 def test_log_level(httpd: Httpd) -> None:
     """The level of mod_apppool, from a graceful restart on. Notices and the
     output of apps are always logged."""

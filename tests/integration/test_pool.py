@@ -153,6 +153,7 @@ def test_minimum_while_one_is_held(httpd: Httpd) -> None:
     httpd.settles(active=0, count=3)
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_raised_maximum_serves_one_more(httpd: Httpd) -> None:
     """A14"""
     httpd.directives.append("MaxPoolSize 3")

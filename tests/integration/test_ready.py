@@ -239,6 +239,7 @@ def test_rolling(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_changed_by_graceful(httpd: Httpd) -> None:
     """This is no reason to replace processes."""
     app = starting(httpd, "accept")

@@ -61,6 +61,7 @@ def test_before_the_first_request(httpd: Httpd) -> None:
     assert len({pid_of(httpd, "shop") for _ in range(4)}) == 1
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_touched_restarts_once(httpd: Httpd) -> None:
     """A6: newer and older times alike, once over all httpd children"""
     app = httpd.app("shop")

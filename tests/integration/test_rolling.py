@@ -76,6 +76,7 @@ def test_next_request(httpd: Httpd) -> None:
     assert httpd.status()["counters"]["restarts"] == 3
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_changed_configuration(httpd: Httpd) -> None:
     """graceful with another environment has the same effect."""
     app = start(httpd, "AppSetEnv BOOT_SLEEP 0.3")
@@ -169,6 +170,7 @@ def test_held_request_is_finished(httpd: Httpd) -> None:
     httpd.settles(active=0, count=2)
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_spawner_dies_meanwhile(httpd: Httpd) -> None:
     """The next spawner continues the restart."""
     warm = httpd.dir / "warm"

@@ -215,6 +215,7 @@ def test_error_document_may_be_a_file(httpd: Httpd) -> None:
 
 # ---- rights
 
+@pytest.mark.mpms("prefork", "event")
 def test_app_may_name_files(httpd: Httpd) -> None:
     """httpd sets the header, and a client cannot."""
     start(httpd, "AppSendFile Off")
@@ -285,6 +286,7 @@ def test_link_within_is_followed(httpd: Httpd) -> None:
     assert fetch(httpd, real / "link").body == TEXT
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_moved_root_is_not_believed(httpd: Httpd) -> None:
     """The owner of the directory above AppRoot may replace AppRoot by another
     directory. Only the app's own files in it are sent, until httpd checks

@@ -302,6 +302,7 @@ def test_bad_value(httpd: Httpd, value: str) -> None:
     assert "0 means never" in done.stdout
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_reload(httpd: Httpd) -> None:
     """A new limit also applies to open requests."""
     app = start(httpd)

@@ -48,6 +48,7 @@ def spooled(httpd: Httpd) -> int:
                for size in procs.file_sizes(pid, "/apppool."))
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_limit(httpd: Httpd) -> None:
     """AppSpoolLimit: above it, the app waits for the client."""
     httpd.directives.append("MaxPoolSize 1")

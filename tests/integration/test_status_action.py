@@ -157,6 +157,7 @@ def test_off(httpd: Httpd) -> None:
     assert httpd.get("/pid", "shop").text == pid
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_bad_tokens(httpd: Httpd) -> None:
     app = allow(httpd)
     httpd.start()
@@ -305,6 +306,7 @@ def test_buttons(httpd: Httpd) -> None:
         assert [e for e in browser.errors if "403" not in e] == []
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_queries(httpd: Httpd) -> None:
     """AppStatusDetail full shows them, and only on that page."""
     httpd.directives.append(

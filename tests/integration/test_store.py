@@ -51,6 +51,7 @@ def store_pid(httpd: Httpd) -> int:
     return int((httpd.runtime / "store.pid").read_text().split()[0])
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_survives(httpd: Httpd) -> None:
     """The death of the store, a new configuration, and a stop of httpd."""
     httpd.directives.append(f"AppStoreSave {httpd.dir}/saved")
@@ -73,6 +74,7 @@ def test_survives(httpd: Httpd) -> None:
     assert ask(socket_of(httpd, "shop"), GET) == HELLO
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_survives_the_death_of_httpd(httpd: Httpd) -> None:
     """The parent alone is killed. The watchdog stops the store, which saves."""
     httpd.log.expect("AH00098", sentences.PARENT_GONE,

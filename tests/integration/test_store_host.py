@@ -163,6 +163,7 @@ def test_log(httpd: Httpd, store: Store) -> None:
     assert "[apppool:info]" in line
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_graceful(httpd: Httpd, store: Store) -> None:
     """The first space starts the store. It reads each new table. The processes
     of the application are replaced, as after any change of its environment."""
@@ -192,6 +193,7 @@ def test_graceful(httpd: Httpd, store: Store) -> None:
                "the processes of the shop are replaced again")
 
 
+@pytest.mark.one_mpm("the parent chooses the user")
 def test_another_user(httpd: Httpd, store: Store) -> None:
     """A graceful restart does not change AppStoreUser, and says so. The store
     goes on as its user, which can read the new table."""
@@ -228,6 +230,7 @@ def test_stopped_last(httpd: Httpd, store: Store) -> None:
     assert not httpd.remains()
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_killed_httpd(httpd: Httpd, store: Store) -> None:
     """The next start ends what is left of the store, before its own begins."""
     httpd.app("shop", "AppStore 8M")
@@ -244,6 +247,7 @@ def test_killed_httpd(httpd: Httpd, store: Store) -> None:
     assert store.wait_for("start", 2)["counters"] == [0, 0]
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_nothing_leaks(httpd: Httpd, store: Store) -> None:
     """Only httpd's parent, the watchdog and the store have the memory. A child
     of httpd has the figures, and cannot write them."""

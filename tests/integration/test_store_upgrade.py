@@ -149,6 +149,7 @@ def empty(fifo: Path) -> bool:
     return True
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_no_child_of_httpd_is_left(site: Site) -> None:
     """All old children end while the new configuration is read. The old
     instance waits until the new one has taken its store over."""
@@ -274,6 +275,7 @@ def test_without_a_store_before(site: Site) -> None:
     assert Client(site.paths[0]).get("a") == b"1"
 
 
+@pytest.mark.one_mpm("the parent writes the table")
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")
 def test_no_room_for_the_apps(site: Site) -> None:
     """The new instance gets the table of its store, but not that of its apps,

@@ -154,6 +154,7 @@ def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:
     assert (seen["length"], seen["crc"]) == (len(body), zlib.crc32(body))
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_many_small_pieces_take_little_memory(httpd: Httpd) -> None:
     """A single byte is stored in a byte."""
     httpd.app("shop")

@@ -277,6 +277,7 @@ def test_files_come_and_go(httpd: Httpd) -> None:
     assert by_app(gets("/"))
 
 
+@pytest.mark.mpms("prefork", "event")
 def test_document_root_goes(httpd: Httpd) -> None:
     """Its settings apply while it exists, and for one second longer."""
     short, long = both(httpd, *everywhere(DENIED),

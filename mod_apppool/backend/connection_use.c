@@ -48,6 +48,7 @@ static void cut(const apppool_connection_use_t *use)
 
 static void add(apppool_connection_use_t *use)
 {
+    use->has_begun = 1;
     apr_thread_mutex_lock(used.mutex);
     use->next = used.first;
     use->at = &used.first;
@@ -79,13 +80,13 @@ void apppool_connection_use_begin_proxied(apppool_connection_use_t *use,
 
 void apppool_connection_use_end(apppool_connection_use_t *use)
 {
-    if (!use->at)
+    if (!use->has_begun)
         return;
+    use->has_begun = 0;
     apr_thread_mutex_lock(used.mutex);
     *use->at = use->next;
     if (use->next)
         use->next->at = use->at;
-    use->at = NULL;
     apr_thread_mutex_unlock(used.mutex);
     if (use->has_copies && use->app >= 0)
         close(use->app);

@@ -32,7 +32,9 @@
 
 /** Zeroed at first. */
 typedef struct apppool_connection_use_t {
-    struct apppool_connection_use_t *next, **at; /**< at: NULL, it has ended */
+    struct apppool_connection_use_t *next,
+        **at;       /**< other threads write them */
+    int has_begun;  /**< and has not ended */
     int app;        /**< descriptor; -1: there is none */
     int client;     /**< the same, a copy */
     int has_copies; /**< app is a copy, too */

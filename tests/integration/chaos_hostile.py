@@ -17,7 +17,7 @@ SECONDS = lasts(1, 60)  # each attack at least once
 CHOSEN = os.environ.get("APPPOOL_ATTACKS")
 
 
-@pytest.mark.one_mpm("the attacks are on the spawner and the pool")
+@pytest.mark.mpms(*lasts(("event",), ("prefork", "event")))
 def test_a_hostile_app_beside_a_good_one(httpd: Httpd) -> None:
     seed = int(time.time())
     attacks = tuple(CHOSEN.split(",")) if CHOSEN else ATTACKS

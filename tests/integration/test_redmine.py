@@ -96,6 +96,7 @@ def file_a_plan(admin: Visitor) -> tuple[str, bytes]:
     return path, data
 
 
+@pytest.mark.in_long("it takes 30 s of CPU time; Django is here, and rack")
 @pytest.mark.bound(600)
 @pytest.mark.mpms("event")
 def test_site(httpd: Httpd) -> None:

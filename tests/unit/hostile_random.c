@@ -24,9 +24,9 @@
 #include "shm/format/segment.h"
 
 #define SPACE ((size_t)4 << 40) /* an index of 32 bits times a record */
-#define US    1000000           /* us of each kind of writes */
-#define TURNS repeats(100)      /* and at least this many turns */
-#define LIMIT 300               /* s: a verb that takes longer hangs */
+#define US    (getenv("WALKS") ? 1000000 : 250000) /* of each kind of writes */
+#define TURNS repeats(100) /* and at least this many turns */
+#define LIMIT 300          /* s: a verb that takes longer hangs */
 
 static apl_pool_t pool;
 static unsigned seed;

@@ -259,6 +259,8 @@ def test_nothing_leaks(httpd: Httpd, store: Store) -> None:
     parent, watchdog = httpd.pid, httpd.watchdog_now()
     assert having([parent, watchdog, store.pid()], ITEMS) == \
         [parent, watchdog, store.pid()]
+    # After a graceful restart, event starts its children one by one.
+    wait_until(httpd.children, "a new child runs")
     others = [*httpd.children(), *httpd.pids(app), httpd.spawner_now()]
     assert len(others) > 2
     # A child that was just forked has them until it begins to work.

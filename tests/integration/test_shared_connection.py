@@ -73,6 +73,15 @@ def shared(httpd: Httpd) -> int:
     return wait_until(twice, "a connection is used again")
 
 
+def cut_after(httpd: Httpd, path: str) -> None:
+    """After this response no request uses its connection."""
+    before = shared(httpd)
+    used = good(fetch(httpd, path))
+    assert used in (before, before + 1)
+    for _ in range(3):
+        assert good(fetch(httpd)) > used
+
+
 # ---- the connection is used again
 
 @BOTH
@@ -145,11 +154,7 @@ def test_cut_after(httpd: Httpd) -> None:
             "/more", "/more-chunked", "/second", "/blank", "/interim", "/many",
             "/both", "/old", "/close", "/end")):
         with case:
-            before = shared(httpd)
-            used = good(fetch(httpd, path))
-            assert used in (before, before + 1)
-            for _ in range(3):
-                assert good(fetch(httpd)) > used
+            cut_after(httpd, path)
 
 
 @pytest.mark.one_mpm("both read in the same way")

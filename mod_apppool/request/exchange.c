@@ -127,6 +127,7 @@ static int is_too_late(const apppool_session_t *s)
            apl_alive_ending(s->ref.pid);
 }
 
+/* mod_proxy does not say when it closes the connection. */
 static int run_proxied(apppool_session_t *s, const apppool_first_byte_t *first)
 {
     apppool_connection_use_t use;

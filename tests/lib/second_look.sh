@@ -10,7 +10,8 @@
 flaky_known=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/flaky
 flaky_kept=${flaky_known%/tests/flaky}/build/flaky
 flaky_most=2
-# So many are no accident, and would take long.
+# More late tests than this have one cause. To run all of them again would take
+# long.
 looks_most=10
 
 # second_look RECORD: run the test of this record again, as it ran before.

@@ -8,6 +8,7 @@ from harness.wait import wait_until
 
 
 def prints(httpd: Httpd, text: str) -> None:
+    """Two lines: one on standard output, one on standard error."""
     assert httpd.get(f"/print?text={text}", "shop").status == 200
 
 
@@ -16,8 +17,10 @@ def has(file: Path, pattern: str) -> bool:
                                        re.M) is not None
 
 
-def come(file: Path, pattern: str) -> None:
-    wait_until(lambda: has(file, pattern), f"{pattern} is in {file.name}")
+def come(file: Path, pattern: str, times: int = 1) -> None:
+    wait_until(lambda: file.exists() and len(re.findall(
+        pattern, file.read_text(), re.M)) >= times,
+        f"{pattern} is in {file.name}")
 
 
 def script(path: Path, text: str) -> Path:

@@ -57,6 +57,9 @@ def leaves(host: Httpd, balancer: Balancer, clients: Threads) -> None:
     wait_until(is_quiet, "it gets no more requests")
 
 
+@pytest.mark.parametrize("balancer", [
+    "haproxy", pytest.param("httpd", marks=pytest.mark.in_long(
+        "test_out_and_in has the same steps"))], indirect=True)
 @pytest.mark.one_mpm("it is about the balancer")
 def test_upgrade_one_host_after_the_other(hosts: list[Httpd],
                                           balancer: Balancer) -> None:

@@ -74,6 +74,7 @@ def a_day_of_writing(httpd: Httpd, app: App, enter: Callable[[], Visitor]
 
 
 @pytest.mark.mpms("event")
+@pytest.mark.in_long("the same below a path is here")
 def test_site(httpd: Httpd) -> None:
     """Over TLS"""
     app = dokuwiki(httpd)

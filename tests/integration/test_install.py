@@ -78,8 +78,9 @@ def test_apxs_mk(tmp_path: Path) -> None:
     source = other_build().parent
     root = tmp_path / "root"
     root.mkdir()
-    try_both(root, lambda *words: make("-f", "apxs.mk", *words,
-                                       where=source) and None)
+    try_both(root, lambda *words: make(
+        "-f", "apxs.mk", "-o", "build-apxs/apppool-store", *words,
+        where=source) and None)
     nm = subprocess.run(["nm", "-D", "--defined-only",
                          str(source / "build-apxs" / "mod_apppool.so")],
                         text=True, capture_output=True, check=True)

@@ -57,7 +57,7 @@ def wrong_sums(status: dict[str, Any]) -> list[str]:
             if a != b]
 
 
-@pytest.mark.mpms("worker", "event")
+@pytest.mark.mpms("event")
 def test_sums(httpd: Httpd) -> None:
     """No sum is wrong while processes start, become idle, retire and are
     restarted, under a given number of requests a second."""

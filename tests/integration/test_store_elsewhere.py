@@ -3,7 +3,7 @@
 already, memcached and yrmcds. The store of the module does not run."""
 import socket
 import subprocess
-from typing import Callable, Iterator
+from typing import Any, Callable, Iterator
 
 import pytest
 
@@ -44,7 +44,7 @@ def listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-@pytest.fixture(params=[memcached, yrmcds], ids=lambda one: one.__name__)
+@pytest.fixture
 def port(request: pytest.FixtureRequest, httpd: Httpd) -> Iterator[int]:
     """Where one of them listens."""
     command: Callable[[Httpd, int], list[str]] = request.param
@@ -58,12 +58,26 @@ def port(request: pytest.FixtureRequest, httpd: Httpd) -> Iterator[int]:
             server.kill()
 
 
+DJANGO, RACK, PHP = "Django", "Sinatra and other Rack applications", "PHP"
+
+
+def pair(server: Callable[[Httpd, int], list[str]], name: str,
+         *marks: pytest.MarkDecorator) -> Any:
+    return pytest.param(server, name, id=f"{server.__name__}-{name.split()[0]}",
+                        marks=marks)
+
+
+again = pytest.mark.in_long("the other server has it, too")
+
+
 @pytest.mark.mpms("event")
-@pytest.mark.parametrize("name", [
-    "Django", "Sinatra and other Rack applications", "PHP"])
+@pytest.mark.parametrize("port,name", [
+    pair(memcached, DJANGO), pair(yrmcds, DJANGO, again),
+    pair(memcached, RACK, again), pair(yrmcds, RACK),
+    pair(memcached, PHP, again), pair(yrmcds, PHP)], indirect=["port"])
 def test_recipe(httpd: Httpd, port: int, name: str) -> None:
     app = site(httpd, name, f"AppStore memcached://127.0.0.1:{port}")
-    if name == "PHP":  # yrmcds needs it
+    if name == PHP:  # yrmcds needs it
         with open(app.public / ".user.ini", "a") as ini:
             ini.write("memcached.sess_binary_protocol = Off\n")
     httpd.start()

@@ -5,6 +5,7 @@ import subprocess
 from functools import lru_cache
 from pathlib import Path
 
+from harness.long import LONG
 from harness.places import BUILD, MODULE, TOP, alone
 
 FILES = ("mod_apppool.so", "apppool-watchdog", "apppool-spawner",
@@ -34,7 +35,9 @@ def other_build() -> Path:
     """Everything that apxs.mk makes, with another layout of the segment, as a
     new version may have it. A warning ends the build. test_install installs
     this build, because a build of its own would take 15 s of CPU time. The
-    other builds have the same sources and the optimizer of the compiler."""
+    other builds have the same sources and the optimizer of the compiler. The
+    store does not depend on the layout: apxs.mk makes it in the long form
+    only."""
     source = BUILD / "other-build"
     edit = {"shm/format/format.h": (b"#define APL_FORMAT_VERSION ",
                                     b"#define APL_FORMAT_VERSION 11")}
@@ -44,9 +47,14 @@ def other_build() -> Path:
             mirror(TOP / name, source, edit)
         done = subprocess.run(
             ["make", "-j2", "-f", "apxs.mk",
-             "CFLAGS=-O0 -Werror -U_FORTIFY_SOURCE"],
+             "CFLAGS=-O0 -Werror -U_FORTIFY_SOURCE",
+             *(() if LONG else (f"build-apxs/{name}" for name in (
+                 "mod_apppool.so", "apppool-watchdog", "apppool-spawner",
+                 "apppoolctl", "apppool.load")))],
             cwd=source, text=True, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, timeout=600)
+        if not LONG:
+            shutil.copy2(BUILD / "apppool-store", source / "build-apxs")
     assert done.returncode == 0, done.stdout[-3000:]
     return source / "build-apxs"
 

@@ -106,6 +106,7 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
     status does not take. If the pool is half changed, the status cannot be
     right. It says so soon, and everything works again when the child is
     gone."""
+    program = str(holder())  # a build may take longer than KeepAliveTimeout
     httpd.directives += WORKERS["prefork"] + ["MaxKeepAliveRequests 0",
                                               "KeepAliveTimeout 60"]
     httpd.log.expect("the status cannot be shown: ", "repaired")
@@ -115,7 +116,7 @@ def test_locked(httpd: Httpd, steps: int, status: int) -> None:
     assert connection.request("GET", "/pid", "shop").status == 200
     child = procs.socket_owner(httpd.children(), httpd.port,
                                connection.local_port())
-    holding = subprocess.Popen([str(holder()), str(child), str(steps)],
+    holding = subprocess.Popen([program, str(child), str(steps)],
                                stdout=subprocess.PIPE, text=True)
 
     def fetch() -> None:

@@ -28,13 +28,13 @@ second_look() {
     )
 }
 
-# flaky NAME: what a run says of a test that passed the second time.
+# flaky NAME RECORD: what a run says of a test that passed the second time.
 # @return 1 if it fails the run
 flaky() {
     local name=${1%%[\[ ]*} line
     line=$(awk -v name="$name" '$1 == name' "$flaky_known")
     echo "flaky: $1"
-    sed 's/^/    /' "$flaky_kept/${1//\//_}/output"
+    sed 's/^/    /' "$2/output"
     if [ "$line" ]; then
         echo "not ok - $1 is flaky again: tests/flaky has $line"
         return 1
@@ -59,7 +59,8 @@ second_looks_at() {
         kept=$flaky_kept/${name//\//_}
         rm -rf "$kept"
         mkdir -p "$flaky_kept"
-        cp -r "$record" "$kept"
+        cp -r "$record" "$kept" || # for example, the disk is full
+            echo "build/flaky/${kept##*/} is not complete"
         if [ $# -gt "$looks_most" ]; then
             echo "not ok - $name: too many tests were late"
             failed=$((failed + 1))
@@ -70,7 +71,7 @@ second_looks_at() {
             failed=$((failed + 1))
         else
             flaky=$((flaky + 1))
-            if flaky "$name"; then
+            if flaky "$name" "$record"; then
                 passed=$((passed + 1))
             else
                 failed=$((failed + 1))

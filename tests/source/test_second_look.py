@@ -160,6 +160,17 @@ def test_passes_the_second_time(tmp_path: Path) -> None:
     assert (kept / "logs/test_late/error.log").exists()
 
 
+def test_no_room_to_keep_it(tmp_path: Path) -> None:
+    """The output of its first failure is printed nevertheless."""
+    tree = Tree(tmp_path, {"test_it.py": LATE})
+    (tmp_path / "build").write_text("not a directory")
+    _, again = tree.run()
+    name = "integration/test_it.py::test_late"
+    assert f"build/flaky/{name.replace('/', '_')} is not complete" in again
+    assert any("it never came" in line for line in again)
+    assert again[-1] == "1 passed, 0 failed, 0 skipped"
+
+
 def test_fails_the_second_time(tmp_path: Path) -> None:
     """For another reason, too."""
     tree = Tree(tmp_path, {"test_it.py": LATE + "    assert first, 'worse'\n"})

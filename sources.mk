@@ -369,7 +369,6 @@ spawner_sources = \
 	spawner/life/start_reports.c \
 	spawner/life/template.c \
 	spawner/life/template_failure.c \
-	spawner/life/template_note.c \
 	spawner/life/life.c \
 	spawner/child/rlimits.c \
 	spawner/child/store_wait.c \

@@ -20,8 +20,7 @@ from apppool_wsgi.template import REFUSES, Template, say, say_ready
 def serve(template, word):
     """With the loader for WSGI applications"""
     if template:
-        with template.loading():
-            application = application_of(word)
+        application = application_of(word)
         template.fork(application)
         listener = inherited()
     else:

@@ -37,7 +37,7 @@ end
 
 server = AppPool::Server.new(options, is_template: !template.nil?)
 if template
-  template.loading { server.load }
+  server.load
   template.fork(server)
 end
 server.run

@@ -22,9 +22,6 @@
 #define FORK_HELLO_MAX     32   /* bytes that are read of a hello */
 /** Exit code of a template: its code cannot be forked. */
 #define FORK_ORDER_REFUSES 69
-/** Exit code of a template: its code does not load, and would not if the
- * command was executed. */
-#define FORK_ORDER_BROKEN  70
 
 /**
  * Write the text of an order: NAME=VALUE strings, with one NUL between two.

@@ -12,6 +12,7 @@
 #include "spawner/common/random.h"
 #include "spawner/life/connection_cut.h"
 #include "spawner/life/memory_limit.h"
+#include "spawner/life/template_failure.h"
 #include "spawner/output/app_log.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/panic.h"
@@ -43,6 +44,8 @@ void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
     state_wake(s, s->now);
     if (state_is_template(p))
         return; /* template.c says what follows from that */
+    if (p->is.template_id == 0)
+        template_failure_row_ends(p->is.name);
     start_failure_log(s, p);
     start_failure_keep(s, p, step, p->start.error_id, text);
 }

@@ -63,10 +63,6 @@ void sd_notify_read(void *owner, uint32_t events)
             message[0] = 0; /* it has run no code of the app yet */
         if (says(message, "READY=1"))
             says_ready(s, p);
-        if (state_is_template(p) && says(message, "LOADING=1"))
-            p->template.loading = 1;
-        if (state_is_template(p) && says(message, "LOADING=0"))
-            p->template.loading = 0;
         if (says(message, "STOPPING=1"))
             stopping(s, p);
         if (sent) {

@@ -9,12 +9,10 @@
 #include "spawner/common/random.h"
 #include "spawner/life/phase.h"
 #include "spawner/life/template_failure.h"
-#include "spawner/life/template_note.h"
 #include "spawner/output/app_log.h"
 #include "spawner/state/process.h"
 #include "spawner/upkeep/apply_table.h"
 
-#define MISSES       2 /* in a row */
 #define WRITE_AGAIN  SECOND
 #define NO_SLOT_MASK ((uint64_t)0xffff)
 
@@ -22,9 +20,7 @@
 
 int template_choose(const template_case_t *known)
 {
-    if (!known->wanted ||
-        (known->refused && known->refused_code == known->code &&
-         known->refused_print == known->print))
+    if (!known->wanted)
         return TEMPLATE_EXECUTE;
     if (!known->exists || known->its_code != known->code ||
         known->its_print != known->print)
@@ -50,34 +46,23 @@ static process_t *find(const spawner_t *s, const char *app)
 
 int template_for(spawner_t *s, const app_entry_t *a, process_t **t)
 {
-    const template_note_t *n = template_note_find(a->app.name);
     process_t *its = a->preload ? find(s, a->app.name) : NULL;
-    template_case_t known = {.wanted = a->preload, .print = a->print};
+    template_case_t known = {.print = a->print};
     apl_template_need_t need;
-    int how;
 
     *t = its;
     if (!a->preload ||
         apl_template_need(&s->shm, a->app.name, &need) != APR_SUCCESS)
         return TEMPLATE_EXECUTE;
-    known.wanted = need.usable;
+    known.wanted = need.usable && !template_failure_forbids(a, need.code);
     known.code = need.code;
-    if (n) {
-        known.refused =
-            n->says != TEMPLATE_NOTE_NOTHING && n->preload == a->preload;
-        known.refused_code = n->code;
-        known.refused_print = n->print;
-    }
     if (its) {
         known.exists = 1;
         known.ready = its->phase == PHASE_LIVE;
         known.its_code = its->template.code;
         known.its_print = its->is.print;
     }
-    how = template_choose(&known);
-    if (how == TEMPLATE_EXECUTE && known.wanted)
-        template_note_executed(a->app.name);
-    return how;
+    return template_choose(&known);
 }
 
 process_t *template_find(const spawner_t *s, uint64_t id)
@@ -165,7 +150,7 @@ static void note_failure(spawner_t *s, process_t *t)
 {
     t->template.noted = 1;
     write_end(s, t);
-    template_failure_note(s, t);
+    template_failure_to_load(s, t);
 }
 
 /* A template that could not even be forked is gone before the next tick. */
@@ -177,40 +162,38 @@ void template_has_begun(spawner_t *s, process_t *t)
         note_failure(s, t);
 }
 
+/* Starts at one time fail together, and a template that dies over an order has
+ * failed once.
+ * @return 1: it was the last one */
+static int has_failed(const spawner_t *s, process_t *t)
+{
+    if (t->template.failed_at != 0 && s->now - t->template.failed_at < SECOND)
+        return 0;
+    t->template.failed_at = s->now;
+    return template_failure_when_ready(s, t);
+}
+
 static void note_death(spawner_t *s, process_t *t)
 {
     t->template.noted = 1;
     write_end(s, t);
-    if (template_note_death(t, s->now))
-        app_log(t, LOG_WARN,
-                "was the last one of %d that died within %d s: no template, "
-                "its command is executed",
-                TEMPLATE_NOTE_DEATHS, (int)(TEMPLATE_NOTE_PERIOD / SECOND));
+    has_failed(s, t);
 }
 
 void template_has_forked(spawner_t *s, process_t *t)
 {
     t->template.forked++;
     t->template.used_at = s->now;
-    t->template.missed = 0;
-    template_note_forked(t);
+    t->template.failed_at = 0;
+    template_failure_row_ends(t->is.name);
     write_figures(s, t);
 }
 
 void template_has_missed(spawner_t *s, process_t *t)
 {
-    /* Starts at one time fail together. */
-    if (t->template.missed > 0 && s->now - t->template.missed_at < SECOND)
+    if (!has_failed(s, t))
         return;
-    t->template.missed_at = s->now;
-    if (++t->template.missed < MISSES)
-        return;
-    phase_end_now(s, t, "it forked no process, twice in a row");
-    if (template_note_fruitless(t))
-        app_log(t, LOG_WARN,
-                "was the last one of %d that forked no process: no template, "
-                "its command is executed",
-                TEMPLATE_NOTE_FRUITLESS);
+    phase_end_now(s, t, "it forked no process");
     write_end(s, t);
 }
 
@@ -223,8 +206,8 @@ void template_has_lied(spawner_t *s, process_t *t, pid_t pid, const char *what)
                  "it said that it forked process %d, which %s", (int)pid, what);
     else
         snprintf(text, sizeof text, "%s", what);
-    template_note_refuse(t);
     phase_end_now(s, t, text);
+    has_failed(s, t);
     write_end(s, t);
 }
 
@@ -317,7 +300,7 @@ void template_tick(spawner_t *s)
             write_figures(s, p);
     }
     if (due) {
-        template_note_sweep(s);
+        template_failure_sweep(s);
         again = s->now + WRITE_AGAIN;
     }
 }

@@ -7,9 +7,8 @@
  *        decides which template an order gets, and when a template ends.
  *
  * A template belongs to one code and one configuration. The first order that
- * needs it loads it, and orders wait meanwhile. If it cannot be loaded, the
- * command of the app is executed for each process, until the code or the
- * configuration changes. A template ends in four cases: its code or its
+ * needs it loads it, and orders wait meanwhile. template_failure.h has the rule
+ * for one that fails. A template ends in four cases: its code or its
  * configuration has changed; its app has no use for it; it has forked nothing
  * for AppPreloadIdleTime, and its app has fewer than two processes; or the
  * spawner ends.
@@ -18,8 +17,7 @@
  *         then exits. The next spawner ends a template that has not exited
  *         (adopt.h).
  * Trust:  a template is the app. It may do anything, and it learns nothing that
- *         the app may not know. After three deaths within a minute, one untrue
- *         hello, or two templates that fork nothing, the app has no template.
+ *         the app may not know.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_TEMPLATE_H
 #define APPPOOL_SPAWNER_LIFE_TEMPLATE_H
@@ -35,11 +33,9 @@ enum {
 
 /** What is known of an app and its template when a process is to start. */
 typedef struct {
-    int wanted;           /**< AppPreload On, and the app may have one now */
+    int wanted;           /**< the app may have one now */
     uint64_t code, print; /**< what a template has to be made from */
-    int refused;          /**< no template is loaded for this code: */
-    uint64_t refused_code, refused_print;
-    int exists; /**< there is a template that does not end */
+    int exists;           /**< there is a template that does not end */
     int ready;
     uint64_t its_code, its_print;
 } template_case_t;
@@ -67,12 +63,11 @@ process_t *template_find(const spawner_t *s, uint64_t id);
 /** It has forked a process. */
 void template_has_forked(spawner_t *s, process_t *t);
 
-/** The template got an order, but there was no hello. When this happens twice
- * in a row, the template is killed, and the next order loads another one. After
- * two such templates in a row, none is loaded any more for this code. */
+/** The template got an order, but there was no hello. If that was the last
+ * failure of a row, it is killed. */
 void template_has_missed(spawner_t *s, process_t *t);
 
-/** Its hello was not true: kill it, and load no template for this code.
+/** Its hello was not true: kill it.
  * @param what the rest of a sentence about process `pid`; 0: there is no pid */
 void template_has_lied(spawner_t *s, process_t *t, pid_t pid, const char *what);
 

@@ -2,93 +2,122 @@
 
 #include "spawner/life/template_failure.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "shm/verbs/template.h"
+#include "spawner/alert/start_failure.h"
 #include "spawner/child/start_step.h"
 #include "spawner/life/fork_order.h"
-#include "spawner/life/phase.h"
-#include "spawner/life/template_note.h"
 #include "spawner/output/app_log.h"
-#include "spawner/output/output.h"
 #include "spawner/shared/contract.h"
-#include "spawner/state/process.h"
 
-int template_failure_means(int step, int code, int executed)
+#define ROW 2 /* failures: no template is loaded any more */
+
+/* The failures of one app. */
+typedef struct note {
+    struct note *next;
+    char app[APL_NAME_MAX];
+    uint64_t code, print; /* of this code and configuration */
+    int preload;          /* CONTRACT_PRELOAD_*, by then */
+    int failures;         /* in a row */
+} note_t;
+
+static note_t *notes;
+
+static note_t *find(const char *app)
 {
-    if (step < START_STEP_COMMAND)
-        return TEMPLATE_FAILURE_AGAIN;
-    if (step == START_STEP_BOOT && code == FORK_ORDER_BROKEN && !executed)
-        return TEMPLATE_FAILURE_BROKEN;
-    return TEMPLATE_FAILURE_REFUSED;
+    note_t *n;
+
+    for (n = notes; n; n = n->next)
+        if (strcmp(n->app, app) == 0)
+            return n;
+    return NULL;
 }
 
-static int exit_code(const process_t *t)
+/* @return NULL: no memory */
+static note_t *find_or_add(const char *app)
 {
-    return t->gone && t->end.cause.si_code == CLD_EXITED
-               ? t->end.cause.si_status
-               : -1;
+    note_t *n = find(app);
+
+    if (n)
+        return n;
+    n = calloc(1, sizeof *n);
+    if (!n)
+        return NULL;
+    snprintf(n->app, sizeof n->app, "%s", app);
+    n->next = notes;
+    notes = n;
+    return n;
 }
 
-/* SIGKILL and SIGTERM come from others: where memory is short, from the
- * kernel. */
-static int loading_ended_it(const process_t *t)
+/* @return 1: there is no template any more; 0 */
+static int count(const process_t *t, int failures)
 {
-    const siginfo_t *end = &t->end.cause;
+    note_t *n = find_or_add(t->is.name);
 
-    if (!t->gone || !t->template.loading)
+    if (!n)
         return 0;
-    if (end->si_code == CLD_EXITED)
-        return end->si_status != FORK_ORDER_REFUSES;
-    return (end->si_code == CLD_KILLED || end->si_code == CLD_DUMPED) &&
-           end->si_status != SIGKILL && end->si_status != SIGTERM;
+    if (n->code != t->template.code || n->print != t->is.print ||
+        n->preload != t->template.preload)
+        n->failures = 0;
+    n->code = t->template.code;
+    n->print = t->is.print;
+    n->preload = t->template.preload;
+    n->failures += failures;
+    return n->failures >= ROW;
 }
 
-/* Does a process serve that has loaded this code by itself, after a template
- * had said that it does not load? */
-static int is_executed(const spawner_t *s, const process_t *t)
+int template_failure_forbids(const app_entry_t *a, uint64_t code)
 {
-    const template_note_t *n = template_note_find(t->is.name);
-    const process_t *p;
+    const note_t *n = find(a->app.name);
 
-    if (!n || n->broken_at == 0 || n->code != t->template.code ||
-        n->print != t->is.print)
-        return 0;
-    for (p = s->processes; p; p = p->next)
-        if (!state_is_template(p) && p->phase == PHASE_LIVE && !p->gone &&
-            p->is.template_id == 0 && p->is.began > n->broken_at &&
-            p->is.print == t->is.print && strcmp(p->is.name, t->is.name) == 0)
-            return 1;
-    return 0;
+    return n && n->failures >= ROW && n->code == code && n->print == a->print &&
+           n->preload == a->preload;
 }
 
-/* ---- the starts that wait ---- */
-
-/* The template was what has failed to start. So the log and the error page say
- * what is known of it. */
-static void fail_like(spawner_t *s, process_t *p, const process_t *t)
+void template_failure_row_ends(const char *app)
 {
-    p->forking.state = FORKING_NOT;
-    p->gone = 1;
-    process_started_as(p, t);
-    output_copy_tail(&p->output, &t->output);
-    phase_fail(s, p, t->start.step, "%s", t->start.failure);
+    note_t *n = find(app);
+
+    if (n && n->failures < ROW)
+        n->failures = 0;
 }
 
-static void end_waiting(spawner_t *s, const process_t *t, int fail)
+void template_failure_sweep(const spawner_t *s)
 {
-    process_t *p;
+    note_t **at = &notes, *n;
 
-    for (p = s->processes; p; p = p->next) {
-        if (p->forking.state != FORKING_WAITS || p->phase != PHASE_BOOTING ||
-            p->gone || strcmp(p->is.name, t->is.name) != 0)
-            continue;
-        if (fail)
-            fail_like(s, p, t);
-        else
-            p->forking.state = FORKING_EXECUTE;
-    }
-    state_wake(s, s->now);
+    while ((n = *at) != NULL)
+        if (app_table_find(s->table, n->app))
+            at = &n->next;
+        else {
+            *at = n->next;
+            free(n);
+        }
+}
+
+/* ---- what follows ---- */
+
+static void log_failure(const app_entry_t *a, int level, int is_last,
+                        const char *why)
+{
+    app_log_about(
+        a, level, "%s: no template, its command is executed%s: %s", a->label,
+        is_last ? " until its code or its configuration changes" : "", why);
+}
+
+static int refuses(const process_t *t)
+{
+    return t->gone && t->end.cause.si_code == CLD_EXITED &&
+           t->end.cause.si_status == FORK_ORDER_REFUSES;
+}
+
+/* The files show no command of a template. */
+static int has_none(const process_t *t)
+{
+    return t->start.step == START_STEP_COMMAND && !t->start.command;
 }
 
 /* With AppPreload auto, most apps have files for which there is no template. If
@@ -97,13 +126,6 @@ static void end_waiting(spawner_t *s, const process_t *t, int fail)
 static int is_quiet(const process_t *t, const app_entry_t *a)
 {
     return a->preload == CONTRACT_PRELOAD_AUTO && !t->start.command;
-}
-
-static void log_failure(const app_entry_t *a, const process_t *t)
-{
-    app_log_about(a, exit_code(t) == FORK_ORDER_REFUSES ? LOG_NOTICE : LOG_WARN,
-                  "%s: no template, its command is executed: %s", a->label,
-                  t->start.failure);
 }
 
 /* If not, the starts that wait will have another one loaded. */
@@ -116,19 +138,31 @@ static int is_current(spawner_t *s, const process_t *t, const app_entry_t *a)
             t->template.code == need.code);
 }
 
-void template_failure_note(spawner_t *s, process_t *t)
+void template_failure_to_load(spawner_t *s, const process_t *t)
 {
     const app_entry_t *a = app_table_find(s->table, t->is.name);
-    int code = loading_ended_it(t) ? FORK_ORDER_BROKEN : exit_code(t);
-    int means = template_failure_means(t->start.step, code, is_executed(s, t));
+    int is_last = count(t, refuses(t) || has_none(t) ? ROW : 1);
+    char why[512];
+    process_t *p;
 
-    if (means == TEMPLATE_FAILURE_BROKEN)
-        template_note_broken(t, s->now);
-    else if (means == TEMPLATE_FAILURE_REFUSED)
-        template_note_refuse(t);
     if (!a || !is_current(s, t, a))
         return;
-    if (means != TEMPLATE_FAILURE_BROKEN && !is_quiet(t, a))
-        log_failure(a, t);
-    end_waiting(s, t, means == TEMPLATE_FAILURE_BROKEN);
+    start_failure_brief(t, why, sizeof why);
+    if (!is_quiet(t, a))
+        log_failure(a, refuses(t) ? LOG_NOTICE : LOG_WARN, is_last, why);
+    for (p = s->processes; p; p = p->next)
+        if (p->forking.state == FORKING_WAITS && p->phase == PHASE_BOOTING &&
+            !p->gone && strcmp(p->is.name, t->is.name) == 0)
+            p->forking.state = FORKING_EXECUTE;
+    state_wake(s, s->now);
+}
+
+int template_failure_when_ready(const spawner_t *s, const process_t *t)
+{
+    const app_entry_t *a = app_table_find(s->table, t->is.name);
+    int is_last = count(t, 1);
+
+    if (is_last && a)
+        log_failure(a, LOG_WARN, is_last, "templates failed twice in a row");
+    return is_last;
 }

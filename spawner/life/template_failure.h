@@ -2,48 +2,41 @@
 
 /**
  * @file template_failure.h
- * @brief A template could not be loaded: what becomes of the starts that wait
- *        for it, and is another one loaded later?
+ * @brief One rule for a template that fails: the command of the app is
+ *        executed instead. After two failures in a row there is no template
+ *        until the code or the configuration changes.
  *
- *  * It said by its exit code that the code of the app does not load. Or it said
- *    LOADING=1, and then ended by a signal of its own or by another exit code.
- *    To execute the command would fail a second time. So its failure is that of the starts
- *    that wait: a request gets the error page after one start, as without a
- *    template. The next start executes the command, in case that this loads.
- *    The start after that one loads a template again, unless a process serves
- *    by then that was executed: then the template was wrong.
- *  * It failed before its command was run. The same command is executed. The
- *    next start tries to load a template again.
- *  * In all other cases it may be a program that cannot be a template. The
- *    command is executed, and none is loaded any more for this code and this
- *    configuration.
+ * It is a failure if a template does not load, dies, forks nothing for an
+ * order, or says what is not true. A row ends when a template forks a process.
+ * It also ends when the command does not start either: then it was not the
+ * template. Two answers are final at once: the template exits with
+ * FORK_ORDER_REFUSES, or there is none for the files of the app.
  *
- * Crash:  the next spawner knows nothing of it (template_note.h).
- * Trust:  the exit code and LOADING=1 come from the app.
+ * Errors: if there is no memory, nothing is remembered.
+ * Crash:  the next spawner remembers nothing. So it tries to load a template.
+ * Trust:  a template says why it ended by its exit code. It can only harm its
+ *         own app by that.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_TEMPLATE_FAILURE_H
 #define APPPOOL_SPAWNER_LIFE_TEMPLATE_FAILURE_H
 
 #include "spawner/state/state.h"
 
-enum {
-    TEMPLATE_FAILURE_AGAIN,  /**< execute; the next start loads another one */
-    TEMPLATE_FAILURE_BROKEN, /**< the starts fail; the next one executes */
-    TEMPLATE_FAILURE_REFUSED /**< execute, from now on */
-};
+/** Is no template loaded any more for this code and this configuration? */
+int template_failure_forbids(const app_entry_t *a, uint64_t code);
 
-/**
- * What follows from the failure of a template?
- * @param step     START_STEP_* that failed
- * @param code     its exit code; FORK_ORDER_BROKEN also if it ended otherwise
- *                 while it loaded code of the app; -1: it did not exit
- * @param executed 1: a process serves that was executed since the last BROKEN
- *                 of this code
- * @return TEMPLATE_FAILURE_*
- */
-int template_failure_means(int step, int code, int executed);
+/** The start of this template has failed. Execute the command for the starts
+ * that wait for it. */
+void template_failure_to_load(spawner_t *s, const process_t *t);
 
-/** The start of this template has failed. */
-void template_failure_note(spawner_t *s, process_t *t);
+/** A template that was ready has failed. @return 1: it was the last one; 0 */
+int template_failure_when_ready(const spawner_t *s, const process_t *t);
+
+/** A template of this app has forked a process, or its command does not start:
+ * the row has ended. */
+void template_failure_row_ends(const char *app);
+
+/** Forget the apps that are not configured any more. */
+void template_failure_sweep(const spawner_t *s);
 
 #endif

@@ -42,15 +42,6 @@ void output_keep(output_t *output)
     output->tail_length = 0;
 }
 
-void output_copy_tail(output_t *to, const output_t *from)
-{
-    output_keep(to);
-    if (!to->tail || !from->tail)
-        return;
-    memcpy(to->tail, from->tail, from->tail_length);
-    to->tail_length = from->tail_length;
-}
-
 void output_forget_tail(output_t *output)
 {
     free(output->tail);

@@ -24,9 +24,6 @@
 /** From now on, keep the last lines. */
 void output_keep(output_t *output);
 
-/** The lines that are kept of `from` are kept of `to` as well. */
-void output_copy_tail(output_t *to, const output_t *from);
-
 /** Is this line indented, like the lines of a stack trace below its message? */
 int output_is_frame(const char *line);
 

@@ -163,12 +163,9 @@ typedef struct {
     int orders;        /**< our end of the socket for its orders; -1: none */
     uint64_t code;     /**< apl_template_need_t.code, as it began to load */
     int preload;       /**< CONTRACT_PRELOAD_* of its app by then */
-    int loading;       /**< sd_notify.c: it said that it runs code of the app */
     int64_t used_at;   /**< us: when it became ready, or forked the last one */
     uint64_t forked;   /**< processes that it has forked */
-    int missed;        /**< orders in a row without a hello; those of one second
-                          count as one */
-    int64_t missed_at; /**< us: the last one that counts */
+    int64_t failed_at; /**< us: since its last fork; 0: it has not failed */
     int noted;         /**< its failure or its death is noted */
 } process_template_t;
 

@@ -110,7 +110,8 @@ def test_future(httpd: Httpd) -> None:
 
 def test_error_of_the_application(httpd: Httpd) -> None:
     """A NameError of config.ru or of config/puma.rb is no other puma."""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
+                     ": no template, its command is executed: ")
     for name, file in (("code", "config.ru"), ("config", "config/puma.rb")):
         app = add(httpd, name)
         (app.root / file).write_text("Puma::Launcher.nonsense_of_the_shop\n")
@@ -118,8 +119,8 @@ def test_error_of_the_application(httpd: Httpd) -> None:
     for name in ("code", "config"):
         assert httpd.get("/", name).status == 502
         assert not template.logged(httpd, "is not as this loader knows puma")
-        httpd.log.wait_for(rf" {name}\[.*ended with exit code 70 while it loaded"
-                           ".*undefined method .nonsense_of_the_shop")
+        for way in rf" {name}:.* while it loaded", rf" {name}\[.* while it started":
+            httpd.log.wait_for(way + ".*undefined method .nonsense_of_the_shop")
 
 
 # What another puma might change, and what the loader says then.

@@ -38,101 +38,78 @@ def next_one(httpd: Httpd, app: App, pid: int) -> dict[str, str]:
     return template.who(httpd, host=app.name)
 
 
+def starts(httpd: Httpd) -> list[str]:
+    """The programs that were executed: the template, or the app itself."""
+    return ["template" if found[1] else "app" for found in template.logged(
+        httpd, r"shop( template)?\[\d+\] starts as ")]
+
+
+def given_up(httpd: Httpd, app: App, pid: int, templates: int) -> None:
+    """So many templates were loaded, and no other one is tried for this code. A
+    restart brings another try."""
+    pid = int(next_one(httpd, app, pid)["pid"])
+    assert next_one(httpd, app, pid)["forked"] == "0"
+    assert starts(httpd).count("template") == templates
+    assert len(template.logged(httpd, template.GIVEN_UP)) == 1
+    assert template.of(httpd, app) is None
+    assert httpd.ctl("restart", "shop").returncode == 0
+    wait_until(lambda: template.who(httpd)
+               and starts(httpd).count("template") == templates + 1,
+               "it is tried again")
+
+
 # ---- it does not load
+
+def test_refuses(httpd: Httpd) -> None:
+    """That is an answer, so it is not asked again."""
+    app = template.add(httpd, "refuses")
+    httpd.log.expect(sentences.DIED)
+    httpd.start()
+    pid = executed(httpd, app)
+    assert template.logged(httpd, template.GIVEN_UP + "it ended with exit code "
+                           "69 while it loaded; last output: cannot be forked")
+    given_up(httpd, app, pid, templates=1)
+
 
 @pytest.mark.parametrize("way, why", [
     ("broken", "it ended with exit code 1 while it loaded"),
-    ("refuses", "it ended with exit code 69 while it loaded"),
     ("never-ready", "it did not say READY=1 within 8 s"),
 ])
 def test_does_not_load(httpd: Httpd, way: str, why: str) -> None:
-    """No other template is tried for this code. A restart brings another
-    try."""
+    """Another one is tried, and then none."""
     app = template.add(httpd, way, "AppStartTimeout 8")
     httpd.log.expect(template.EXECUTED, sentences.DIED)
     httpd.start()
     pid = executed(httpd, app)
-    assert template.logged(httpd, template.EXECUTED + why)
-    assert next_one(httpd, app, pid)["forked"] == "0"
-    assert len(template.logged(httpd, template.EXECUTED)) == 1
-    assert template.of(httpd, app) is None
-    assert httpd.ctl("restart", "shop").returncode == 0
-    wait_until(lambda: template.who(httpd) and
-               len(template.logged(httpd, template.EXECUTED)) == 2,
-               "it is tried again")
-
-
-def starts(httpd: Httpd, way: str = "") -> list[str]:
-    """The programs that were executed: the template, or the app itself."""
-    return ["template" if found[1] else "app" for found in template.logged(
-        httpd, rf"shop( template)?\[\d+\] starts as .*{way}")]
+    assert template.logged(httpd, template.FOR_NOW + why)
+    pid = int(next_one(httpd, app, pid)["pid"])
+    assert template.logged(httpd, template.GIVEN_UP + why)
+    given_up(httpd, app, pid, templates=2)
 
 
 def test_code_does_not_load(httpd: Httpd) -> None:
-    """The error page comes after one start. It has what the template said. The
-    next start executes the command, and the one after it loads a template."""
+    """The command does not start either. So it is not the template, and each
+    start tries both, until the code is repaired."""
     app = template.add(httpd, "", "AppFriendlyErrors On")
     template.deploy(app, "broken")
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
+    httpd.log.expect(template.FOR_NOW, sentences.NOT_STARTED,
+                     sentences.START_ERROR)
     httpd.start()
     page = httpd.get("/", "shop")
     assert page.status == 502 and "this does not load" in page.text
-    assert "it ended with exit code 70 while it loaded" in page.text
-    assert starts(httpd) == ["template"]
+    assert "it ended with exit code 1 while it started" in page.text
+    assert starts(httpd) == ["template", "app"]
+    assert template.logged(httpd, template.FOR_NOW + "it ended with exit code 1 "
+                           "while it loaded; last output: this does not load")
     group = httpd.group(app)
     assert group["start_failures"] == 1 and group["template"] is None
-    for then in ["template", "app"], ["template", "app", "template"]:
-        wait_until(lambda n=len(then): httpd.get("/", "shop").status == 502
-                   and len(starts(httpd)) == n, "the next try")
-        assert starts(httpd) == then
+    for tries in (2, 3):
+        wait_until(lambda n=tries: httpd.get("/", "shop").status == 502
+                   and len(starts(httpd)) == 2 * n, "the next try")
     template.deploy(app, "2")
     wait_until(lambda: httpd.get("/", "shop").status == 200, "it serves")
+    assert template.who(httpd)["forked"] == "1"
     httpd.check()
-
-
-@pytest.mark.parametrize("way, version, first", [
-    ("", "signal 10", ["template"]), ("", "signal 9", ["template", "app"]),
-    ("tells-nothing", "signal 10", ["template", "app"])])
-def test_code_ends_it(httpd: Httpd, way: str, version: str,
-                      first: list[str]) -> None:
-    """If it has said that it loads the code, that is one failed start, and the
-    next start executes the command. If it has not, or was killed by others, it
-    may have been the template."""
-    app = template.add(httpd, way)
-    template.deploy(app, version)
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
-                     template.EXECUTED)
-    httpd.start()
-    assert httpd.get("/", "shop").status == 502
-    assert starts(httpd, "") == first
-    assert httpd.group(app)["start_failures"] == 1
-    wait_until(lambda: httpd.get("/", "shop").status == 502
-               and len(starts(httpd)) > len(first), "the next try")
-    assert starts(httpd)[len(first)] == "app"
-    template.deploy(app, "2")
-    wait_until(lambda: httpd.get("/", "shop").status == 200, "it serves")
-    httpd.check()
-
-
-def test_says_that_its_code_does_not_load(httpd: Httpd) -> None:
-    """That is not true. The next start shows it, and nobody waits in vain after
-    that."""
-    app = template.add(httpd, "says-broken", "AppConcurrency 1")
-    httpd.log.expect(template.EXECUTED, sentences.NOT_STARTED,
-                     sentences.START_ERROR, sentences.DIED)
-    httpd.start()
-    assert httpd.get("/", "shop").status == 502
-    wait_until(lambda: httpd.get("/", "shop").status == 200, "it serves")
-    assert starts(httpd) == ["template", "app"]
-    pid, = httpd.pids(app)
-    busy = httpd.get_async("/sleep/2000", "shop")
-    httpd.settles(active=1, count=1)
-    assert template.who(httpd)["forked"] == "0"
-    assert busy.result().status == 200
-    assert starts(httpd) == ["template", "app", "template", "app"]
-    assert len(template.logged(httpd, template.EXECUTED)) == 1
-    next_one(httpd, app, pid)
-    assert starts(httpd)[4:] in ([], ["app"])
 
 
 def test_cannot_be_launched(httpd: Httpd) -> None:
@@ -185,21 +162,26 @@ def test_configuration_changes(httpd: Httpd) -> None:
 
 # ---- it does not fork
 
-@pytest.mark.parametrize("way", ["silent", "deaf"])
-def test_no_hello(httpd: Httpd, way: str) -> None:
-    """The command is executed after five seconds. When this happens twice in a
-    row, the template is killed, and the next order loads another one."""
+@pytest.mark.parametrize("way", ["silent", "deaf", "closes", "dead"])
+def test_forks_nothing(httpd: Httpd, way: str) -> None:
+    """The command is executed: at once if all is closed or the process is dead,
+    or else after five seconds. After the second time, the template is killed,
+    and there is none."""
     app = template.add(httpd, way)
-    httpd.log.expect(template.KILLED, sentences.DIED)
+    httpd.log.expect(template.KILLED, sentences.DIED, template.GIVEN_UP)
     httpd.start()
     pid = executed(httpd, app)
-    first = template.ready(httpd, app)["pid"]
-    two = next_one(httpd, app, pid)
-    assert two["forked"] == "0"
-    httpd.log.wait_for(template.KILLED + "it forked no process, twice in a row")
-    wait_until(lambda: not alive(int(str(first))), "it is gone")
-    next_one(httpd, app, int(two["pid"]))
-    assert template.of(httpd, app)["pid"] != first  # type: ignore[index]
+    first = int(str(template.ready(httpd, app)["pid"]))
+
+    def is_given_up() -> bool:
+        nonlocal pid
+        pid = int(next_one(httpd, app, pid)["pid"])
+        return bool(template.logged(httpd, template.GIVEN_UP))
+
+    wait_until(is_given_up, "orders of one second count once", 60)
+    httpd.log.wait_for(template.KILLED + "it forked no process")
+    wait_until(lambda: not alive(first), "it is gone")
+    given_up(httpd, app, pid, templates=1)
 
 
 def test_closes_all(httpd: Httpd) -> None:
@@ -210,37 +192,6 @@ def test_closes_all(httpd: Httpd) -> None:
         executed(httpd, app)
     late.within(4)
     assert template.ready(httpd, app)["forked"] == 0
-
-
-@pytest.mark.parametrize("way", ["closes", "dead"])
-def test_forks_nothing_again_and_again(httpd: Httpd, way: str) -> None:
-    """Two templates of one code have their tries, and then the command is
-    executed. A restart brings another try."""
-    app = template.add(httpd, way)
-    httpd.log.expect(template.KILLED, sentences.DIED, template.FRUITLESS)
-    httpd.start()
-    pid = executed(httpd, app)
-
-    def is_given_up() -> bool:
-        nonlocal pid
-        pid = int(next_one(httpd, app, pid)["pid"])
-        return bool(template.logged(httpd, template.FRUITLESS))
-
-    wait_until(is_given_up, "it is given up")
-    for _ in range(2):
-        pid = int(next_one(httpd, app, pid)["pid"])
-    assert starts(httpd).count("template") == 2
-    assert len(template.logged(httpd, template.KILLED)) == 2
-    assert template.of(httpd, app) is None
-    assert httpd.ctl("restart", "shop").returncode == 0
-    wait_until(lambda: template.who(httpd)
-               and starts(httpd).count("template") == 3, "it is tried again")
-
-
-def test_forked_process_dies_at_once(httpd: Httpd) -> None:
-    app = template.add(httpd, "dead")
-    httpd.start()
-    executed(httpd, app)
 
 
 # ---- its hello is not true
@@ -259,15 +210,16 @@ HOSTILE = {
 
 @pytest.mark.parametrize("by", cgroups.WAYS)
 def test_lies(httpd: Httpd, by: str) -> None:
-    """It is killed together with the processes that it has forked. Another app
-    of that user, and a process that it names, stay alive."""
+    """It is killed together with the processes that it has forked, and so is the
+    next one, which is the last. Another app of that user, and a process that it
+    names, stay alive."""
     httpd.wrapper = cgroups.wrapper(by)
     httpd.directives.append(f"MaxPoolSize {len(HOSTILE) + 1}")
     other = template.add(httpd, name="other")
     with Innocent(httpd.dir / "hold", USER) as innocent:
         apps = {way: template.add(httpd, way, f"AppSetEnv FOREIGN {innocent.pid}",
                                   name=f"{way}-shop") for way in HOSTILE}
-        httpd.log.expect(template.KILLED, sentences.DIED)
+        httpd.log.expect(template.KILLED, sentences.DIED, template.GIVEN_UP)
         httpd.start()
         before = template.who(httpd, host="other")
         for way, case in cases(HOSTILE):
@@ -275,8 +227,11 @@ def test_lies(httpd: Httpd, by: str) -> None:
             with case:
                 pid = executed(httpd, app)
                 httpd.log.wait_for(f"{killed}.*({HOSTILE[way]})")
-                assert next_one(httpd, app, pid)["forked"] == "0"
-                assert len(template.logged(httpd, killed)) == 1
+                two = next_one(httpd, app, pid)
+                three = next_one(httpd, app, int(two["pid"]))
+                assert (two["forked"], three["forked"]) == ("0", "0")
+                assert len(template.logged(httpd, killed)) == 2
+                assert template.logged(httpd, f" {way}-{template.GIVEN_UP}")
                 assert template.of(httpd, app) is None
                 assert template.who(httpd, host="other") == before
                 assert template.ready(httpd, other)
@@ -308,25 +263,18 @@ def test_killed_while_ready(httpd: Httpd) -> None:
     assert template.ready(httpd, app)["pid"] != first
 
 
-def test_dies_again_and_again(httpd: Httpd) -> None:
-    """This happens with three orders. Then no template is tried any more."""
-    app = template.add(httpd, "dies")
-    httpd.log.expect(template.DIED, "was the last one of 3", sentences.DIED)
+@pytest.mark.parametrize("way", ["dies", "ready-then-dies"])
+def test_dies_again_and_again(httpd: Httpd, way: str) -> None:
+    """It dies over the order, or before that. The second one is the last. It may
+    be killed while it dies."""
+    app = template.add(httpd, way)
+    httpd.log.expect(template.DIED, template.KILLED, sentences.DIED,
+                     template.GIVEN_UP)
     httpd.start()
     pid = executed(httpd, app)
-    for _ in range(2):
-        pid = int(next_one(httpd, app, pid)["pid"])
-    httpd.log.wait_for(r"shop template\[\d+\] was the last one of 3 that died "
-                       "within 60 s: no template, its command is executed")
-    next_one(httpd, app, pid)
-    assert len(template.logged(httpd, template.READY)) == 3
-
-
-def test_ready_then_dies(httpd: Httpd) -> None:
-    app = template.add(httpd, "ready-then-dies")
-    httpd.log.expect(template.DIED, "was the last one of 3", sentences.DIED)
-    httpd.start()
-    executed(httpd, app)
+    pid = int(next_one(httpd, app, pid)["pid"])
+    httpd.log.wait_for(template.GIVEN_UP + "templates failed twice in a row")
+    given_up(httpd, app, pid, templates=2)
 
 
 def test_its_app_leaves(httpd: Httpd) -> None:

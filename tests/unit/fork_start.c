@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -17,6 +16,7 @@
 
 #include "spawner/common/procfs.h"
 #include "spawner/life/fork_order.h"
+#include "spawner/life/template_failure.h"
 #include "spawner/state/helper_job.h"
 #include "spawner/state/process.h"
 #include "tests/unit/support/scene.h"
@@ -115,8 +115,8 @@ static int begin_one(void **state)
 
     (void)state;
     failing = done[0] = 0;
-    t = process_new(s, 0x1230000, "shop");
-    assert_non_null(t);
+    template_failure_row_ends("shop");
+    assert_non_null(t = process_new(s, 0x1230000, "shop"));
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     t->is.kind = REGISTRY_TEMPLATE;
     t->is.uid = geteuid();
@@ -300,7 +300,7 @@ static void it_does_not_go_when_nobody_wants_it(void **state)
     state_spawner()->now += 2 * SECOND;
     fork_start_check(state_spawner(), p);
     assert_int_equal(p->forking.state, FORKING_EXECUTE);
-    assert_int_equal(t->template.missed, 1);
+    assert_true(t->template.failed_at != 0);
     assert_int_equal(fork_start_clear(state_spawner(), p), 0);
     assert_true(WIFEXITED(status_of(pid)));
     assert_string_equal(done, "");
@@ -354,7 +354,7 @@ static void all_is_closed_without_a_hello(void **state)
     (void)state;
     receive(p);
     assert_int_equal(p->forking.state, FORKING_EXECUTE);
-    assert_int_equal(t->template.missed, 1);
+    assert_true(t->template.failed_at != 0);
 }
 
 /* It does not read its orders. */
@@ -367,7 +367,7 @@ static void its_socket_is_full(void **state)
         ;
     assert_int_equal(errno, EAGAIN);
     assert_int_equal(order()->forking.state, FORKING_EXECUTE);
-    assert_int_equal(t->template.missed, 1);
+    assert_true(t->template.failed_at != 0);
 }
 
 static void it_has_ended(void **state)
@@ -376,7 +376,7 @@ static void it_has_ended(void **state)
     close(orders);
     orders = -1;
     assert_int_equal(order()->forking.state, FORKING_EXECUTE);
-    assert_int_equal(t->template.missed, 0);
+    assert_true(t->template.failed_at == 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_one, end_one)

@@ -11,7 +11,7 @@
 #include "shm/verbs/template.h"
 #include "spawner/child/start_step.h"
 #include "spawner/life/template_failure.h"
-#include "spawner/life/template_note.h"
+#include "spawner/shared/contract.h"
 #include "tests/unit/support/scene.h"
 
 static const template_case_t ready = {.wanted = 1,
@@ -58,132 +58,132 @@ static void none_is_wanted(void **state)
     assert_int_equal(template_choose(&is), TEMPLATE_EXECUTE);
 }
 
-/* Only for the code and the configuration that could not be loaded. */
-static void none_could_be_loaded(void **state)
-{
-    template_case_t is = ready;
+/* ---- one that fails ---- */
 
-    (void)state;
-    is.refused = 1;
-    is.refused_code = 5;
-    is.refused_print = 7;
-    assert_int_equal(template_choose(&is), TEMPLATE_EXECUTE);
-    is.exists = 0;
-    assert_int_equal(template_choose(&is), TEMPLATE_EXECUTE);
-    is.refused_code = 4;
-    assert_int_equal(template_choose(&is), TEMPLATE_LOAD);
-    is.refused_code = 5;
-    is.refused_print = 8;
-    assert_int_equal(template_choose(&is), TEMPLATE_LOAD);
-    is.refused = 0;
-    is.refused_print = 7;
-    assert_int_equal(template_choose(&is), TEMPLATE_LOAD);
+/* Of the app `a`, for which there is code 5 and configuration 7. */
+static process_t failed(int step, int exit_code)
+{
+    return (process_t){
+        .gone = 1,
+        .is = {.name = "a", .print = 7},
+        .start = {.command = (char *)(uintptr_t) "serve",
+                  .failure = (char *)(uintptr_t) "it ended",
+                  .step = step},
+        .template = {.code = 5},
+        .end = {.cause = {.si_code = CLD_EXITED, .si_status = exit_code}}};
 }
 
-/* ---- one that could not be loaded ---- */
-
-/* Nobody waits for a second start that fails in the same way. */
-static void its_code_does_not_load(void **state)
+static int is_forbidden(uint64_t code, uint64_t print)
 {
-    (void)state;
-    assert_int_equal(template_failure_means(START_STEP_BOOT, 70, 0),
-                     TEMPLATE_FAILURE_BROKEN);
-    /* A process that was executed proves the contrary. */
-    assert_int_equal(template_failure_means(START_STEP_BOOT, 70, 1),
-                     TEMPLATE_FAILURE_REFUSED);
+    const app_entry_t a = {.app = {.name = "a"}, .print = print};
+
+    return template_failure_forbids(&a, code);
 }
 
-static void it_may_be_no_template(void **state)
+/* The table of this spawner has no app, so all is forgotten. */
+static spawner_t *spawner(void)
 {
-    static const int codes[] = {-1, 0, 1, 69, 71, 255};
+    static app_table_t table;
+    static spawner_t s = {.table = &table};
+
+    template_failure_sweep(&s);
+    return &s;
+}
+
+static void two_failures_in_a_row_are_enough(void **state)
+{
+    static const int steps[] = {START_STEP_PREPARE, START_STEP_DIRECTORY,
+                                START_STEP_COMMAND, START_STEP_BOOT,
+                                START_STEP_READY};
     size_t i;
 
     (void)state;
-    for (i = 0; i < sizeof codes / sizeof *codes; i++)
-        assert_int_equal(template_failure_means(START_STEP_BOOT, codes[i], 0),
-                         TEMPLATE_FAILURE_REFUSED);
-    assert_int_equal(template_failure_means(START_STEP_READY, -1, 0),
-                     TEMPLATE_FAILURE_REFUSED);
-    assert_int_equal(template_failure_means(START_STEP_COMMAND, 127, 0),
-                     TEMPLATE_FAILURE_REFUSED);
-    assert_int_equal(template_failure_means(START_STEP_COMMAND, -1, 0),
-                     TEMPLATE_FAILURE_REFUSED);
+    for (i = 0; i < sizeof steps / sizeof *steps; i++) {
+        process_t t = failed(steps[i], 1);
+        spawner_t *s = spawner();
+
+        template_failure_to_load(s, &t);
+        assert_false(is_forbidden(5, 7));
+        template_failure_to_load(s, &t);
+        assert_true(is_forbidden(5, 7));
+        assert_false(is_forbidden(6, 7));
+        assert_false(is_forbidden(5, 8));
+    }
 }
 
-/* A lack of memory passes. */
-static void its_command_was_not_run(void **state)
+static void any_two_failures_make_a_row(void **state)
 {
-    int step;
+    process_t t = failed(START_STEP_BOOT, 1);
+    spawner_t *s = spawner();
 
     (void)state;
-    for (step = START_STEP_PREPARE; step < START_STEP_COMMAND; step++)
-        assert_int_equal(template_failure_means(step, -1, 0),
-                         TEMPLATE_FAILURE_AGAIN);
+    assert_false(template_failure_when_ready(s, &t));
+    template_failure_to_load(s, &t);
+    assert_true(is_forbidden(5, 7));
+    assert_true(template_failure_when_ready(s, &t));
 }
 
-static void what_is_remembered(void **state)
+static void other_code_has_all_of_its_tries(void **state)
 {
-    process_t t = {.is = {.name = "a", .print = 7}, .template = {.code = 5}};
-    const template_note_t *n;
+    process_t t = failed(START_STEP_BOOT, 1);
+    spawner_t *s = spawner();
 
     (void)state;
-    assert_null(template_note_find("a"));
-    template_note_executed("a");
-    template_note_broken(&t, 100);
-    n = template_note_find("a");
-    assert_int_equal(n->says, TEMPLATE_NOTE_BROKEN);
-    assert_true(n->code == 5 && n->print == 7 && n->broken_at == 100);
-    template_note_executed("a");
-    assert_int_equal(n->says, TEMPLATE_NOTE_NOTHING);
-    assert_int_equal(n->broken_at, 100);
-    t.template.code = 6; /* what was executed then says nothing of this */
-    template_note_refuse(&t);
-    assert_int_equal(n->says, TEMPLATE_NOTE_REFUSED);
-    assert_true(n->code == 6 && n->broken_at == 0);
-    template_note_executed("a");
-    assert_int_equal(n->says, TEMPLATE_NOTE_REFUSED);
+    assert_false(template_failure_when_ready(s, &t));
+    t.template.code = 6;
+    assert_false(template_failure_when_ready(s, &t));
+    t.is.print = 8;
+    assert_false(template_failure_when_ready(s, &t));
+    t.template.preload = CONTRACT_PRELOAD_AUTO;
+    assert_false(template_failure_when_ready(s, &t));
+    assert_true(template_failure_when_ready(s, &t));
 }
 
-static void it_dies_again_and_again(void **state)
+/* A row that has ended is none. One that was too long stays. */
+static void a_row_ends(void **state)
 {
-    process_t t = {.is = {.name = "b"}};
+    process_t t = failed(START_STEP_BOOT, 1);
+    spawner_t *s = spawner();
 
     (void)state;
-    assert_int_equal(template_note_death(&t, 10 * SECOND), 0);
-    assert_int_equal(template_note_death(&t, 20 * SECOND), 0);
-    assert_int_equal(template_note_death(&t, 71 * SECOND), 0);
-    assert_int_equal(template_note_death(&t, 79 * SECOND), 1);
-    assert_int_equal(template_note_find("b")->says, TEMPLATE_NOTE_REFUSED);
-    assert_int_equal(template_note_death(&t, 80 * SECOND), 0);
+    template_failure_row_ends("a");
+    assert_false(template_failure_when_ready(s, &t));
+    template_failure_row_ends("a");
+    assert_false(template_failure_when_ready(s, &t));
+    assert_true(template_failure_when_ready(s, &t));
+    template_failure_row_ends("a");
+    assert_true(is_forbidden(5, 7));
 }
 
-static void it_forks_nothing_again_and_again(void **state)
+static void an_answer_is_final(void **state)
 {
-    process_t t = {.is = {.name = "c", .print = 7}, .template = {.code = 5}};
+    process_t refuses = failed(START_STEP_BOOT, 69);
+    process_t has_none = failed(START_STEP_COMMAND, 1);
+    process_t exits = failed(START_STEP_COMMAND, 127);
 
     (void)state;
-    assert_int_equal(template_note_fruitless(&t), 0);
-    template_note_forked(&t);
-    assert_int_equal(template_note_fruitless(&t), 0);
-    t.template.code = 6; /* new code has all of its tries */
-    assert_int_equal(template_note_fruitless(&t), 0);
-    assert_int_equal(template_note_find("c")->says, TEMPLATE_NOTE_NOTHING);
-    assert_int_equal(template_note_fruitless(&t), 1);
-    assert_int_equal(template_note_find("c")->says, TEMPLATE_NOTE_REFUSED);
-    assert_true(template_note_find("c")->code == 6);
+    template_failure_to_load(spawner(), &refuses);
+    assert_true(is_forbidden(5, 7));
+    has_none.start.command = NULL;
+    template_failure_to_load(spawner(), &has_none);
+    assert_true(is_forbidden(5, 7));
+    template_failure_to_load(spawner(), &exits);
+    assert_false(is_forbidden(5, 7));
 }
 
 static void orders_of_one_second_fail_together(void **state)
 {
-    spawner_t s = {.now = 100 * SECOND};
-    process_t t = {.phase = PHASE_LIVE};
+    spawner_t *s = spawner();
+    process_t t = failed(START_STEP_BOOT, 0);
 
     (void)state;
-    template_has_missed(&s, &t);
-    s.now += SECOND - 1;
-    template_has_missed(&s, &t);
-    assert_int_equal(t.template.missed, 1);
+    t.phase = PHASE_LIVE;
+    s->now = 100 * SECOND;
+    template_has_missed(s, &t);
+    s->now += SECOND - 1;
+    template_has_missed(s, &t);
     assert_int_equal(t.phase, PHASE_LIVE);
+    assert_true(t.template.failed_at == 100 * SECOND);
 }
 
 /* ---- the segment ---- */
@@ -263,13 +263,11 @@ int main(void)
         cmocka_unit_test(one_of_this_code_is_forked),
         cmocka_unit_test(another_one_is_loaded),
         cmocka_unit_test(none_is_wanted),
-        cmocka_unit_test(none_could_be_loaded),
-        cmocka_unit_test(its_code_does_not_load),
-        cmocka_unit_test(it_may_be_no_template),
-        cmocka_unit_test(its_command_was_not_run),
-        cmocka_unit_test(what_is_remembered),
-        cmocka_unit_test(it_dies_again_and_again),
-        cmocka_unit_test(it_forks_nothing_again_and_again),
+        cmocka_unit_test(two_failures_in_a_row_are_enough),
+        cmocka_unit_test(any_two_failures_make_a_row),
+        cmocka_unit_test(other_code_has_all_of_its_tries),
+        cmocka_unit_test(a_row_ends),
+        cmocka_unit_test(an_answer_is_final),
         cmocka_unit_test(orders_of_one_second_fail_together),
         cmocka_unit_test(each_restart_is_new_code),
         cmocka_unit_test(an_app_that_has_no_use_for_it),

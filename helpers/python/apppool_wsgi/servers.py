@@ -49,10 +49,8 @@ def gunicorn(template, words):
     settings.set("preload_app", True)
     with known("gunicorn"):
         inspect.signature(Arbiter).bind(application)
-    with template.loading():
-        arbiter = Arbiter(application)
-        wsgi = application.wsgi()
-    template.fork(wsgi)
+    arbiter = Arbiter(application)
+    template.fork(application.wsgi())
     del os.environ["NOTIFY_SOCKET"]  # the arbiter is ready before its worker
     arbiter.run()
 
@@ -69,8 +67,7 @@ def uvicorn(template, words):
     def run_forked(server, *words, **named):
         with known("uvicorn"):
             load = server.config.load
-        with template.loading():
-            load()
+        load()
         template.fork()
         return run(server, *words, **named)
 

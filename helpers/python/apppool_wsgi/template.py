@@ -1,7 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The protocol of doc/template.md: a template that forks each process."""
 import array
-import contextlib
 import gc
 import os
 import signal
@@ -15,7 +14,6 @@ from apppool_wsgi.request import decoded
 
 VERSION = "1"
 REFUSES = 69  # exit code: this cannot be preloaded
-BROKEN = 70  # exit code: the code does not load, executed or not
 ORDER_MAX = 4096
 PARTS = 4  # listener, output, go, report
 
@@ -28,10 +26,10 @@ def say(text):
     print(f"apppool: {text}", file=sys.stderr, flush=True)
 
 
-def notify(place, what=b"READY=1"):
-    """By default: this process is ready."""
+def notify(place):
+    """This process is ready."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
-        sock.sendto(what, place)
+        sock.sendto(b"READY=1", place)
 
 
 def say_ready():
@@ -58,23 +56,6 @@ class Template:
         self.orders = socket.socket(fileno=3)
         self.thresholds = gc.get_threshold()
         gc.set_threshold(*THRESHOLDS)
-
-    @contextlib.contextmanager
-    def loading(self):
-        """If what is done here fails, or ends the process, the code of the
-        application does not load. The spawner need not try that without a
-        template"""
-        notify(self.place, b"LOADING=1")
-        try:
-            yield
-            notify(self.place, b"LOADING=0")
-            return
-        except SystemExit as end:
-            if isinstance(end.code, str):
-                print(end.code, file=sys.stderr)
-        except BaseException:
-            sys.excepthook(*sys.exc_info())
-        sys.exit(BROKEN)
 
     def fork(self, application=None):
         """Fork a process for each order, after the application is loaded. This

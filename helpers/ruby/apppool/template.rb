@@ -37,10 +37,10 @@ module AppPool
       "#{error.message.lines.first.to_s.chomp} (#{error.class})"
     end
 
-    # By default: this process is ready.
-    def notify(place, what = "READY=1")
+    # This process is ready.
+    def notify(place)
       Socket.open(:UNIX, :DGRAM) do |sock|
-        sock.send(what, 0, Socket.pack_sockaddr_un(place))
+        sock.send("READY=1", 0, Socket.pack_sockaddr_un(place))
       end
     end
   end
@@ -51,7 +51,6 @@ module AppPool
   class Template
     VERSION = "1".freeze
     REFUSES = 69 # exit code: this cannot be preloaded
-    BROKEN = 70 # exit code: the code does not load, executed or not
     ORDER_MAX = 4096
     PARTS = 4 # listener, output, go, report
     ROOM = 64 # bytes for their descriptors
@@ -77,21 +76,6 @@ module AppPool
     # This cannot be a template: the command has to be executed.
     def refuse
       exit!(REFUSES)
-    end
-
-    # If the block fails, or ends the process, the code of the application does
-    # not load. The spawner need not try that without a template.
-    def loading
-      AppPool.notify(@place, "LOADING=1")
-      yield
-      AppPool.notify(@place, "LOADING=0")
-    rescue SignalException
-      raise
-    rescue SystemExit
-      exit(BROKEN)
-    rescue Exception => error
-      STDERR.puts error.full_message(highlight: false)
-      exit(BROKEN)
     end
 
     # The application is loaded. It returns in each forked process, when that is

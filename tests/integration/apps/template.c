@@ -77,9 +77,7 @@ static void load(void)
     read_file("version", version, sizeof version);
     usleep(1000 * (useconds_t)atoi(value("LOAD_MS")));
     if (strcmp(version, "broken") == 0 && puts("this does not load") > 0)
-        exit(getenv("APPPOOL_FORK") ? 70 : 1);
-    if (strncmp(version, "signal ", 7) == 0)
-        raise(atoi(version + 7));
+        exit(1);
 }
 
 static void respond(int fd, const char *path)
@@ -373,16 +371,13 @@ int main(int argc, char **argv)
     way = argc > 1 ? argv[1] : "";
     for (e = environ; *e; e++)
         mark = strncmp(*e, "APPPOOL_ID=", 11) == 0 ? *e : mark;
-    if (version_of_protocol && !is("tells-nothing"))
-        notify("LOADING=1");
     load();
     if (!version_of_protocol)
         serve();
-    notify("LOADING=0");
     if (strcmp(version_of_protocol, "1") != 0 || is("refuses"))
-        return 69;
-    if (is("broken") || is("says-broken"))
-        return is("broken") ? 1 : 70;
+        return puts("cannot be forked") > 0 ? 69 : 1;
+    if (is("broken"))
+        return 1;
     if (is("never-ready"))
         pause();
     signal(SIGTERM, is("ignores-term") ? SIG_IGN : SIG_DFL);

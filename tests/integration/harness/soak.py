@@ -72,8 +72,8 @@ KILLS = {"app": 4, "spawner": 2, "watchdog": 1, "idle child": 1,
 SAID = (*KILLED, "apppool: (watchdog|spawner) \\d+ (died|ended)",
         r"apppool: store \d+ ended: (signal 9|exit status not known)",
         r"apppool: \S+ template\[\d+\] died: signal 9",
-        r"apppool: \S+ template\[\d+\] was the last one of 3 that died within",
         r"apppool: \S+: no template, its command is executed: it ended with ",
+        r"apppool: \S+: no template, its command is executed until its code or ",
         "processes that the spawner does not have", "AH10392")
 FORKED = r"apppool: \S+\[(\d+)\] is forked from template\["
 

@@ -15,9 +15,11 @@ from harness.wait import wait_until
 READY = r"shop template\[(\d+)\] ready after"
 FORKED = r"shop\[(\d+)\] is forked from template\[(\d+)\] after \d+ ms"
 ENDS = r"shop template\[(\d+)\] is stopped: "
-EXECUTED = "shop: no template, its command is executed: "
+FOR_NOW = "shop: no template, its command is executed: "
+GIVEN_UP = ("shop: no template, its command is executed until its code or its "
+            "configuration changes: ")
+EXECUTED = f"({FOR_NOW}|{GIVEN_UP})"
 KILLED = r"shop template\[\d+\] is killed: "
-FRUITLESS = r"shop template\[\d+\] was the last one of 2 that forked no process"
 DIED = r"shop template\[\d+\] died: "
 
 

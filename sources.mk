@@ -478,6 +478,7 @@ language_helpers = \
 	helpers/python/apppool_wsgi/response.py \
 	helpers/python/apppool_wsgi/server.py \
 	helpers/python/apppool_wsgi/servers.py \
+	helpers/python/apppool_wsgi/shared.py \
 	helpers/python/apppool_wsgi/template.py \
 	helpers/ruby/preload.rb \
 	helpers/ruby/stop.rb \
@@ -485,6 +486,7 @@ language_helpers = \
 	helpers/ruby/apppool/prepare.rb \
 	helpers/ruby/apppool/server.rb \
 	helpers/ruby/apppool/settings.rb \
+	helpers/ruby/apppool/shared.rb \
 	helpers/ruby/apppool/template.rb \
 	helpers/ruby/apppool/title.rb \
 	helpers/ruby/apppool/trial.rb \

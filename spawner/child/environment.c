@@ -74,6 +74,8 @@ static void set_socket(environment_t *e, const boot_t *boot)
 static void set_template(environment_t *e, const boot_t *boot)
 {
     set(e, "APPPOOL_FORK=1");
+    set(e, "APPPOOL_PRELOAD=%s",
+        boot->app->preload == CONTRACT_PRELOAD_AUTO ? "auto" : "on");
     if (boot->app->ready) {
         set(e, "APPPOOL_WARM=%s", boot->app->ready);
         set(e, "APPPOOL_WARM_HOST=%s", boot->app->host);

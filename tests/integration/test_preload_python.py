@@ -2,6 +2,7 @@
 """AppPreload with the loader for WSGI applications (helpers/python)."""
 import gc
 import shutil
+import socket
 import subprocess
 from typing import Optional
 
@@ -158,15 +159,20 @@ def test_exit_code(httpd: Httpd) -> None:
     assert template.who(httpd)["loader"] == one["loader"]
 
 
-def test_thread(httpd: Httpd) -> None:
-    """The log names what the forked processes will not have."""
-    app = add(httpd, "AppSetEnv THREAD cleaner")
-    httpd.start()
-    one = template.who(httpd)
-    assert one["threads"] == "1"
+def test_thread_and_connection(httpd: Httpd) -> None:
+    """The log names what the forked processes will not have, and what they must
+    not use."""
+    with socket.create_server(("127.0.0.1", 0)) as peer:
+        port = peer.getsockname()[1]
+        app = add(httpd, "AppSetEnv THREAD cleaner", f"AppSetEnv PEER {port}")
+        httpd.start()
+        one = template.who(httpd)
+    assert (one["threads"], one["forked"]) == ("1", "1")
+    said = rf"shop template\[{template.ready(httpd, app)['pid']}\]> apppool: the "
     httpd.log.wait_for(
-        rf"shop template\[{template.ready(httpd, app)['pid']}\]> apppool: the "
-        "thread cleaner of the template will not be in the processes")
+        said + "thread cleaner of the template will not be in the processes")
+    httpd.log.wait_for(
+        said + rf"connection to 127\.0\.0\.1:{port} is open, and two processes")
     httpd.check()
 
 

@@ -102,9 +102,15 @@ def executed(httpd: Httpd, app: App) -> None:
 
 
 def django(httpd: Httpd, app: App) -> None:
-    """It serves the template too, which asks with a host that Django allows."""
+    """It serves the template too, which asks with a host that Django allows. The
+    connection to the database is closed before the fork."""
     assert httpd.get("/admin/login/", app.name).status == 200
-    assert template.ready(httpd, app)["forked"] == 1
+    is_now = template.ready(httpd, app)
+    assert is_now["forked"] == 1
+    database = app.root / "db.sqlite3"
+    fds = procs.Path(f"/proc/{is_now['pid']}/fd")
+    assert database.exists()
+    assert database not in [fd.resolve() for fd in fds.iterdir()]
     assert not template.logged(httpd, "> apppool: ")
 
 
@@ -121,6 +127,12 @@ def test_served(httpd: Httpd) -> None:
     shop = httpd.app("shop", "AppPreload On", "AppReady /admin/login/",
                      command=None)
     make_project(shop.root)
+    for file, text in (
+            ("wsgi.py", "from django.db import connection\n"
+                        "connection.ensure_connection()\n"),
+            ("settings.py", "DATABASES['default']['CONN_MAX_AGE'] = None\n")):
+        with open(shop.root / "shop" / file, "a") as code:
+            code.write(text)
     httpd.start()
     by_gunicorn(httpd, threads)
     by_uvicorn(httpd, loops)

@@ -79,6 +79,7 @@ def test_release(httpd: Httpd, name: str) -> None:
         assert template.who(httpd, host=app.name)["version"] == "2"
         httpd.log.wait_for(process + "stopped outside of a trap")
         assert len(template.logged(httpd, process + ".*GET /")) == 1
+    assert not template.logged(httpd, "> apppool: "), "Ruby has nothing of its own"
     wrong = r"> (Warning: .*will not|.*clamped)"
     assert not template.logged(httpd, f" (forked|bare).*{wrong}")
     assert template.logged(httpd, f" notify.*{wrong}"), "they do not run there"

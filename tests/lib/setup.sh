@@ -21,7 +21,7 @@ packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     ruby-sanitize ruby-sqlite3 ruby-task-list ruby-zip libjs-jquery-ui
     libjs-jquery-cookie libphp-simplepie php-geshi php-phpseclib
     php-random-compat php-xml"
-packages_unpacked="redmine dokuwiki haproxy apache2"
+packages_unpacked="redmine dokuwiki haproxy apache2 ruby-redis python3-redis"
 # The load balancer is only unpacked, too: its package would start its service.
 packages_balancer_need="liblua5.3-0 libopentracing-c-wrapper0 libsystemd0"
 # Servers beside which tests/store and tests/bench/run store test, and

@@ -10,6 +10,7 @@ import threading
 import time
 from wsgiref.util import setup_testing_defaults
 
+from apppool_wsgi import shared
 from apppool_wsgi.request import decoded
 
 VERSION = "1"
@@ -46,7 +47,8 @@ class Template:
         if os.environ.pop("APPPOOL_FORK") != VERSION:
             say("this version of the protocol is not known")
             sys.exit(REFUSES)
-        for name in ("LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"):
+        for name in ("LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES",
+                     "APPPOOL_PRELOAD"):
             os.environ.pop(name, None)
         self.place = os.environ.pop("NOTIFY_SOCKET")
         self.path = os.environ.pop("APPPOOL_WARM", None)
@@ -64,7 +66,10 @@ class Template:
         @param application WSGI; None: it is not asked for a page"""
         if self.path and application:
             warm(application, self.path, self.host)
+        shared.disconnect()
         name_threads()
+        for text in shared.tell():
+            say(text)
         gc.collect(0)
         gc.freeze()
         if gc.get_threshold() == THRESHOLDS:  # or the application has its own

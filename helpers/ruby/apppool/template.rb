@@ -2,6 +2,7 @@
 
 require "socket"
 require_relative "prepare"
+require_relative "shared"
 
 # What an application may say of its forks:
 #
@@ -66,6 +67,7 @@ module AppPool
       @place = ENV.delete("NOTIFY_SOCKET")
       @path = ENV.delete("APPPOOL_WARM")
       @host = ENV.delete("APPPOOL_WARM_HOST") || "localhost"
+      @is_auto = ENV.delete("APPPOOL_PRELOAD") == "auto"
       @id = ENV.fetch("APPPOOL_ID")
       @orders = Socket.for_fd(3)
       @orders.autoclose = false
@@ -86,7 +88,8 @@ module AppPool
       server.run_blocks(:before_fork)
       Prepare.disconnect
       Prepare.name_threads
-      Prepare.collect_garbage
+      Prepare.collect_garbage # that may close what nobody uses
+      refuse if Shared.tell(is_auto: @is_auto) && @is_auto
       # No code of the application has to run at the end of the template.
       trap("TERM", "SYSTEM_DEFAULT")
       AppPool.notify(@place)

@@ -212,6 +212,7 @@ static void set_variables(char *text, size_t n)
     snprintf(pid, sizeof pid, "%d", (int)getpid());
     setenv("LISTEN_PID", pid, 1);
     unsetenv("APPPOOL_FORK");
+    unsetenv("APPPOOL_PRELOAD");
     unsetenv("APPPOOL_WARM");
     unsetenv("APPPOOL_WARM_HOST");
 }

@@ -1,9 +1,9 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """An application that prints its identity, for AppPreload. In its environment:
 BALLAST, MB that are loaded; OBJECTS, how many, for the garbage collector;
-OFTEN, how often that runs, if the code sets it; THREAD, name of a thread;
-SAYS_READY, whether it sends READY=1 while it loads; NO_FORK, whether it may
-not fork; FAREWELL, what it prints on SIGTERM."""
+OFTEN, how often that runs, if the code sets it; THREAD, name of a thread; PEER,
+a port to which it connects; SAYS_READY, whether it sends READY=1 while it loads;
+NO_FORK, whether it may not fork; FAREWELL, what it prints on SIGTERM."""
 import gc
 import os
 import random
@@ -30,6 +30,8 @@ os.register_at_fork(after_in_child=lambda: hooks.append(os.getpid()))
 if os.environ.get("THREAD"):
     threading.Thread(target=time.sleep, args=(1000,), daemon=True,
                      name=os.environ["THREAD"]).start()
+if os.environ.get("PEER"):
+    peer = socket.create_connection(("127.0.0.1", int(os.environ["PEER"])))
 if VERSION == "broken":
     sys.exit("this does not load")
 if VERSION == "exits":

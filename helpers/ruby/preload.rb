@@ -36,6 +36,7 @@ if difference
 end
 
 server = AppPool::Server.new(options, is_template: !template.nil?)
+AppPool::Title.call_it_puma
 if template
   server.load
   template.fork(server)

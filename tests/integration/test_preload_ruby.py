@@ -66,6 +66,8 @@ def test_forked(httpd: Httpd) -> None:
     assert one["database"] == "0"
     assert one["mark"] == f"APPPOOL_ID={one['id']}"
     assert re.match(r"puma \d\S+ \[long", one["title"])
+    assert one["program"] == "puma", "as without a template"
+    assert procs.command(int(loader)).endswith("ruby/preload.rb -t 1:1")
     httpd.log.wait_for(
         rf"shop template\[{loader}\]> apppool: the thread cleaner of the "
         "template will not be in the processes")

@@ -5,7 +5,15 @@ module AppPool
   # environment that others see, with the id of the process. An address in
   # brackets, as puma has it, goes first.
   module Title
-    ROOM = File.binread("/proc/self/cmdline").bytesize - 1
+    LINE = File.binread("/proc/self/cmdline").tr("\0", " ").strip
+    ROOM = LINE.bytesize
+
+    # Code that asks for its server by the name of the program finds what it finds
+    # without a template. The title of the process stays.
+    def self.call_it_puma
+      $0 = "puma"
+      Process.setproctitle(LINE)
+    end
 
     def setproctitle(title)
       title = title.sub(/ \([^)]*\)/, "") if title.bytesize > ROOM

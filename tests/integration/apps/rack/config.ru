@@ -4,6 +4,7 @@
 # a file to which ActiveRecord makes a connection.
 
 LOADER = Process.pid
+PROGRAM = File.basename($0)
 VERSION = File.read("version").strip
 BALLAST = Array.new((ENV["BALLAST"] || "0").to_i << 13) { |n| "#{n}" * 12 }
 HOOKS = Hash.new { |hooks, name| hooks[name] = [] }
@@ -43,7 +44,7 @@ end
 def facts
   { "pid" => Process.pid, "session" => Process.getsid,
     "forked" => Process.pid == LOADER ? 0 : 1, "loader" => LOADER,
-    "version" => VERSION, "random" => rand(1 << 60),
+    "version" => VERSION, "program" => PROGRAM, "random" => rand(1 << 60),
     "before" => HOOKS["before"].join(","), "after" => HOOKS["after"].join(","),
     "puma" => HOOKS["puma"].join(","), "warm" => WARM.join(","),
     "threads" => Thread.list.map(&:name).compact.join(","),

@@ -206,7 +206,7 @@ static void finish(spawner_t *s, process_t *p)
         rv = forget(s, p);
     if (rv == APL_ELOCK && !s->stopping)
         return;
-    output_finish(p);
+    output_end(s, p);
     loop_drop(&p->fifo);
     guarded_socket_drop(&p->notify);
     loop_drop(&p->reports);

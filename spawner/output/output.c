@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "spawner/output/line_limit.h"
@@ -288,7 +289,8 @@ static void take(sink_t *sink, const char *text, size_t length)
     }
 }
 
-int output_read(process_t *p)
+/* Read `most` bytes, and perhaps some more. @return as output_read() */
+static int read_some(process_t *p, size_t most)
 {
     static char chunk[16384];
     sink_t sink = {p, 0, 0};
@@ -298,7 +300,7 @@ int output_read(process_t *p)
     if (p->fifo.fd < 0)
         return 0;
     p->output.over = 0;
-    while (total < BATCH && (n = read(p->fifo.fd, chunk, sizeof chunk)) > 0) {
+    while (total < most && (n = read(p->fifo.fd, chunk, sizeof chunk)) > 0) {
         take(&sink, chunk, (size_t)n);
         total += (size_t)n;
     }
@@ -311,11 +313,20 @@ int output_read(process_t *p)
     return n != 0;
 }
 
+int output_read(process_t *p)
+{
+    return read_some(p, BATCH);
+}
+
+/* An app can make its FIFO larger than a batch. What processes print meanwhile
+ * is not waited for. */
 void output_finish(process_t *p)
 {
     sink_t sink = {p, 0, 0};
+    int left = 0;
 
-    output_read(p);
+    if (p->fifo.fd >= 0 && ioctl(p->fifo.fd, FIONREAD, &left) == 0 && left > 0)
+        read_some(p, (size_t)left);
     if (p->output.partial)
         end_line(&sink);
     flush(&sink);
@@ -349,6 +360,14 @@ static void say_dropped(const spawner_t *s, process_t *p)
             (unsigned long long)o->dropped);
     o->dropped = 0;
     o->say = s->now + SAY_PAUSE;
+}
+
+/* An app that prints much and ends at once has no other moment. */
+void output_end(spawner_t *s, process_t *p)
+{
+    output_finish(p);
+    p->output.say = 0;
+    say_dropped(s, p);
 }
 
 void output_tick(spawner_t *s, process_t *p)

@@ -9,7 +9,8 @@
  *     [time] shop[4711]> text
  *
  * Each process has a token bucket. When it is empty, lines are dropped, and the
- * log says how many. Then the FIFO of the process is not read for a moment.
+ * FIFO of the process is not read for a moment. The log says how many lines were
+ * dropped, at the latest when nothing of the process is left.
  *
  * Errors: output that cannot be written is lost. Nothing waits for a log.
  * Trust:  the app may print any bytes. Control characters are escaped. A line
@@ -41,6 +42,9 @@ int output_read(process_t *p);
 
 /** Read what is left. A last line that has no newline is written as well. */
 void output_finish(process_t *p);
+
+/** Nothing prints any more: the same, and log what was dropped. */
+void output_end(spawner_t *s, process_t *p);
 
 /** From now on, the output takes this route (log_program.h); NULL: to the error
  * log.

@@ -17,6 +17,8 @@ from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("the spawner reads it")
 
+LINES = 230000
+
 
 def writers(httpd: Httpd) -> list[int]:
     """The processes that write AppLog."""
@@ -159,6 +161,33 @@ def test_writer_ends_with_the_last_process(httpd: Httpd) -> None:
     wait_until(another, "there is another one")
     wait_until(lambda: "two" in file.read_text(), "which writes")
     wait_until(lambda: not writers(httpd), "it ends with the idle process")
+
+
+def printed_and_dropped(httpd: Httpd, file: Path) -> tuple[int, int]:
+    """Lines of the app that are in this log, and those that it is said to
+    lack."""
+    text = file.read_text() if file.exists() else ""
+    return (len(re.findall(r"> \d+$", text, re.M)),
+            sum(int(n) for line in httpd.log.bad()
+                for n in re.findall(r"(\d+) lines dropped", line)))
+
+
+@pytest.mark.parametrize("to", ["shop.log", "error.log"])
+def test_ends_after_a_flood(httpd: Httpd, to: str) -> None:
+    """It prints much more than the log takes, and ends at once. Each line is
+    in the log, or the log says that it is missing."""
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
+                     sentences.PRINTS_TOO_MUCH, sentences.APPLOG_SLOW)
+    file = httpd.dir / to if to == "shop.log" else httpd.log.path
+    httpd.app("shop", *[f"AppLog {httpd.dir}/{to}"] * (to != "error.log"),
+              command=f"seq {LINES}")
+    httpd.start()
+    assert httpd.get("/", "shop").status == 502
+    wait_until(lambda: sum(printed_and_dropped(httpd, file)) >= LINES,
+               "the log accounts for each line")
+    printed, dropped = printed_and_dropped(httpd, file)
+    few = 20  # lines about the app go the same way
+    assert printed > 0 and printed + dropped < LINES + few
 
 
 # ---- a log that blocks

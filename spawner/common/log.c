@@ -2,6 +2,7 @@
 
 #include "spawner/common/log.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,6 +22,13 @@ static const char *const levels[] = {[LOG_ERROR] = "error",
 static int directory = -1;
 static int most = LOG_NOTICE;
 static log_kind_t *cut; /* kinds with dropped lines */
+
+/* Lines that could not be written. */
+static struct {
+    unsigned long lines;
+    int why;     /* errno of the last one */
+    int64_t say; /* us: not logged before that */
+} lost;
 
 void log_directory(int fd)
 {
@@ -88,20 +96,42 @@ size_t log_origin(char *to, size_t size, int level)
     return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
 
+size_t log_count(const char *lines, size_t length)
+{
+    const char *end;
+    size_t n = 0;
+
+    for (; (end = memchr(lines, '\n', length)) != NULL; lines = end + 1) {
+        length -= (size_t)(end + 1 - lines);
+        n++;
+    }
+    return n;
+}
+
+void log_write(const char *lines, size_t length)
+{
+    int fd = log_open();
+    ssize_t n = write(fd < 0 ? CONTRACT_LOG_FD : fd, lines, length);
+
+    if (n != (ssize_t)length) {
+        size_t done = n < 0 ? 0 : (size_t)n;
+
+        lost.why = n < 0 ? errno : ENOSPC;
+        lost.lines += log_count(lines + done, length - done);
+    }
+    if (fd >= 0)
+        close(fd);
+}
+
 static void put(int level, const char *text)
 {
     char line[LOG_MAX + 128];
     size_t n = log_time(line, sizeof line);
-    int fd = log_open();
 
     n += log_origin(line + n, sizeof line - n, level);
     n += log_escape(line + n, sizeof line - n - 1, text, strlen(text));
     line[n++] = '\n';
-    if (write(fd < 0 ? CONTRACT_LOG_FD : fd, line, n) < 0) {
-        /* There is no place left to report this. */
-    }
-    if (fd >= 0)
-        close(fd);
+    log_write(line, n);
 }
 
 /* ---- lines that are too many ---- */
@@ -117,12 +147,31 @@ static void drop(log_kind_t *kind, const char *text)
     snprintf(kind->last, sizeof kind->last, "%.90s", text);
 }
 
+/* The log may have room again. If it has none, this line is lost as well, and
+ * the number stays. */
+static void say_lost(int64_t now)
+{
+    unsigned long lines = lost.lines;
+    char text[200];
+
+    lost.lines = 0;
+    lost.say = now + DROPPED_PAUSE;
+    snprintf(text, sizeof text,
+             "%lu lines could not be written to this log: %s", lines,
+             strerror(lost.why));
+    put(LOG_WARN, text);
+    if (lost.lines > 0)
+        lost.lines = lines;
+}
+
 void log_tick(int last)
 {
     int64_t now = clock_ms() * 1000;
     char text[200];
     log_kind_t *kind;
 
+    if (lost.lines > 0 && (last || now >= lost.say))
+        say_lost(now);
     for (kind = cut; kind; kind = kind->next) {
         if (kind->dropped == 0 ||
             (!last && now - kind->logged_at < DROPPED_PAUSE))
@@ -133,6 +182,15 @@ void log_tick(int last)
         kind->dropped = 0;
         kind->logged_at = now;
     }
+}
+
+void log_forked(void)
+{
+    log_kind_t *kind;
+
+    for (kind = cut; kind; kind = kind->next)
+        kind->dropped = 0;
+    lost.lines = 0;
 }
 
 int log_has(int level)

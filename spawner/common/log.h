@@ -15,6 +15,8 @@
  * of line. LOG_BURST lines of each kind are written at once, and LOG_RATE a
  * second. The others are dropped, and a line says how many.
  *
+ * Errors: nothing waits for the log. When a line cannot be written, for example
+ *         because the disk is full, a later line says how many were lost.
  * Trust: the text of a line may come from anywhere. Control characters are
  *        written as \xNN, so one call is one line. An app or a client that
  *        causes lines without end does not fill the log.
@@ -64,11 +66,21 @@ int log_has(int level);
 /** Write one line of a level that log_has(). @return 0: it was dropped */
 int log_text_of(log_kind_t *kind, int level, const char *text);
 
+/** Write whole lines, which are in the style of the log. */
+void log_write(const char *lines, size_t length);
+
+/** @return how many lines end in this text */
+size_t log_count(const char *text, size_t length);
+
 /**
- * Log how many lines were dropped: for each kind every ten seconds.
+ * Log how many lines were dropped or lost: for each kind every ten seconds.
  * @param last the program ends, so log all of it now
  */
 void log_tick(int last);
+
+/** In a forked child: its parent logs what it has dropped so far. A child that
+ * drops lines calls log_tick(1) before it ends. */
+void log_forked(void);
 
 /** The error log to append to, or -1. The caller closes it. */
 int log_open(void);

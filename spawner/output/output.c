@@ -131,7 +131,6 @@ static int is_raw(const process_t *p)
 static void flush(sink_t *sink)
 {
     process_t *p = sink->p;
-    int fd;
 
     if (sink->used == 0)
         return;
@@ -142,14 +141,8 @@ static void flush(sink_t *sink)
         if (p->output.writer)
             log_writer_send(p->output.writer, lines, sink->used, sink->n);
     }
-    else {
-        fd = log_open();
-        if (write(fd < 0 ? CONTRACT_LOG_FD : fd, lines, sink->used) < 0) {
-            /* For example, the disk is full. Nothing more can be done. */
-        }
-        if (fd >= 0)
-            close(fd);
-    }
+    else
+        log_write(lines, sink->used);
     sink->used = sink->n = 0;
 }
 

@@ -11,6 +11,7 @@
 #include "spawner/common/cgroup.h"
 #include "spawner/common/child_reset.h"
 #include "spawner/common/kill_children.h"
+#include "spawner/common/log.h"
 
 /* In the child: standard input, because the other two may be the log. */
 #define REPORT_FD STDIN_FILENO
@@ -31,6 +32,7 @@ pid_t helper_job_fork(spawner_t *s, helper_job_t *job, int64_t limit,
     if (pid == 0) {
         setsid();
         heartbeat_forget();
+        log_forked();
         child_reset_signals();
         alarm((unsigned)(limit / SECOND) + 1);
         return 0;

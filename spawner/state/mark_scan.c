@@ -162,6 +162,7 @@ static _Noreturn void work(spawner_t *s)
         p->marks.found = 0;
     note_leaders(s);
     environ_scan_read(is_wanted, check_mark, s);
+    log_tick(1); /* it may have ended very many */
     _exit(0);
 }
 

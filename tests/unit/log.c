@@ -33,10 +33,16 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
     return 0;
 }
 
+static char path[40]; /* of the log */
+
+static void link_to(const char *where)
+{
+    unlinkat(dirfd, CONTRACT_ERRORLOG, 0);
+    assert_int_equal(symlinkat(where, dirfd, CONTRACT_ERRORLOG), 0);
+}
+
 static int setup(void **state)
 {
-    char path[40];
-
     (void)state;
     dirfd = temporary_dir(dir, "log")
                 ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -44,7 +50,8 @@ static int setup(void **state)
     file = memfd_create("log", MFD_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     log_directory(dirfd);
-    return symlinkat(path, dirfd, CONTRACT_ERRORLOG);
+    link_to(path);
+    return 0;
 }
 
 static int teardown(void **state)
@@ -104,6 +111,26 @@ static void a_flood_is_cut(void **state)
     assert_int_equal(written("lines dropped"), 0);
 }
 
+static void what_the_disk_has_no_room_for(void **state)
+{
+    (void)state;
+    link_to("/dev/full");
+    log_write("one\ntwo\n", 8);
+    log_line(LOG_ERROR, "three");
+    log_tick(0); /* there is no room for this either */
+    link_to(path);
+    log_tick(0);
+    assert_int_equal(written("could not be written"), 0); /* not yet again */
+    now += 10;
+    log_tick(0);
+    assert_int_equal(written("3 lines could not be written to this log: No "
+                             "space left on device\n"),
+                     1);
+    now += 10;
+    log_tick(1);
+    assert_int_equal(written("\n"), 0);
+}
+
 static void levels(void **state)
 {
     (void)state;
@@ -156,6 +183,7 @@ int main(void)
         cmocka_unit_test(levels),
         cmocka_unit_test(escapes),
         cmocka_unit_test(a_flood_is_cut),
+        cmocka_unit_test(what_the_disk_has_no_room_for),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

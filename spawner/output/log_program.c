@@ -28,6 +28,16 @@
 
 #define SAY_AGAIN 60000 /* ms between two lines about one file */
 
+const char *log_program_name(const char *route, log_program_name_t name)
+{
+    if (*route == LOG_PROGRAM_ERRORLOG)
+        snprintf(name, sizeof(log_program_name_t),
+                 "the ErrorLog of a virtual host");
+    else
+        snprintf(name, sizeof(log_program_name_t), "AppLog %s", route);
+    return name;
+}
+
 int log_program_open(const char *path, unsigned uid, unsigned gid)
 {
     mode_t mask = umask(027);

@@ -53,6 +53,12 @@ enum {
 /** Maximum bytes of a message. */
 #define LOG_PROGRAM_MAX      65536
 
+typedef char log_program_name_t[512];
+
+/** What this route is called in a line of the error log.
+ * @return `name` */
+const char *log_program_name(const char *route, log_program_name_t name);
+
 /** @return exit code */
 int log_program_main(char **argv);
 

@@ -2,7 +2,6 @@
 
 #include "spawner/output/log_writer.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,7 +18,7 @@
 #include "spawner/common/log.h"
 #include "spawner/shared/userdb.h"
 
-#define ROOM       (1 << 20)     /* bytes that wait for a child */
+#define ROOM       (1 << 20)     /* bytes that wait in the socket */
 #define SAY_PAUSE  (10 * SECOND) /* between two lines about one file */
 #define TRY_PAUSE  SECOND        /* between two children for one file */
 #define LINGER     (5 * SECOND)  /* without users, until the child ends */
@@ -35,13 +34,9 @@ struct writer {
     unsigned users; /* processes of apps */
     int64_t idle;   /* us: when the last user left it */
     int fd;         /* to the child; -1 */
+    int input;      /* the child's end; -1 */
     pid_t pid;      /* of the child, until it is reaped; 0 */
     int64_t again;  /* us: no other child before that */
-    struct {
-        char *lines; /* they wait for the next child; NULL: none */
-        size_t length;
-        unsigned n;
-    } held;
     uint64_t dropped;
     int64_t say; /* us: dropped lines are not logged before that */
 };
@@ -73,7 +68,7 @@ static log_writer_t *make(const char *route, int raw, uid_t uid, gid_t gid)
     w->raw = raw;
     w->uid = uid;
     w->gid = gid;
-    w->fd = -1;
+    w->fd = w->input = -1;
     w->next = writers;
     writers = w;
     return w;
@@ -99,11 +94,11 @@ log_writer_t *log_writer_get(const char *route, int raw, uid_t uid, gid_t gid)
     return w;
 }
 
-static void hang_up(log_writer_t *w)
+static void close_one(int *fd)
 {
-    if (w->fd >= 0)
-        close(w->fd);
-    w->fd = -1;
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
 }
 
 /* The child stays for a while, because a process that died usually has a
@@ -118,43 +113,47 @@ void log_writer_put(log_writer_t *w)
     state_wake(s, w->idle + LINGER);
 }
 
-/* ---- lines ---- */
+/* ---- the socket ---- */
 
-static int give(log_writer_t *w, const char *lines, size_t length)
+/* Both ends stay open. So what a child that died has not read waits for the
+ * next one. */
+static int open_socket(log_writer_t *w)
 {
-    if (send(w->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+    int ends[2], room = ROOM;
+
+    if (w->fd >= 0)
         return 0;
-    if (errno != EAGAIN)
-        hang_up(w); /* the child is dead, and not reaped yet */
-    return -1;
-}
-
-/* Keep one message for the next child, which cannot start yet. */
-static int hold(log_writer_t *w, const char *lines, size_t length, unsigned n)
-{
-    if (!w->held.lines)
-        w->held.lines = malloc(LOG_PROGRAM_MAX);
-    if (!w->held.lines || w->held.length + length > LOG_PROGRAM_MAX)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return -1;
-    memcpy(w->held.lines + w->held.length, lines, length);
-    w->held.length += length;
-    w->held.n += n;
+    if (setsockopt(ends[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room) !=
+        0)
+        setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    w->fd = ends[0];
+    w->input = ends[1];
     return 0;
 }
 
-static void let_go(log_writer_t *w)
+static int has_unread(const log_writer_t *w)
 {
-    if (w->held.lines &&
-        (w->fd < 0 || give(w, w->held.lines, w->held.length) != 0))
-        w->dropped += w->held.n;
-    free(w->held.lines);
-    memset(&w->held, 0, sizeof w->held);
+    struct pollfd input = {w->input, POLLIN, 0};
+
+    return poll(&input, 1, 0) == 1 && (input.revents & POLLIN);
+}
+
+/* Take what no child will read any more. */
+static void drop_unread(log_writer_t *w)
+{
+    static char lines[LOG_PROGRAM_MAX];
+    ssize_t n;
+
+    while (w->input >= 0 &&
+           (n = recv(w->input, lines, sizeof lines, MSG_DONTWAIT)) > 0)
+        w->dropped += log_count(lines, (size_t)n);
 }
 
 /* ---- the child ---- */
 
-static _Noreturn void become(const spawner_t *s, const log_writer_t *w,
-                             int input)
+static _Noreturn void become(const spawner_t *s, const log_writer_t *w)
 {
     char program[32], uid[16], gid[16];
     char *argv[] = {CONTRACT_LOG_PROGRAM,
@@ -173,7 +172,7 @@ static _Noreturn void become(const spawner_t *s, const log_writer_t *w,
     sigemptyset(&reload);
     sigaddset(&reload, SIGHUP);
     sigprocmask(SIG_BLOCK, &reload, NULL);
-    if (dup2(input, STDIN_FILENO) < 0)
+    if (dup2(w->input, STDIN_FILENO) < 0)
         _exit(1);
     snprintf(uid, sizeof uid, "%u", (unsigned)w->uid);
     snprintf(gid, sizeof gid, "%u", (unsigned)w->gid);
@@ -188,38 +187,24 @@ static _Noreturn void become(const spawner_t *s, const log_writer_t *w,
  * process. */
 static void start(const spawner_t *s, log_writer_t *w)
 {
-    int ends[2], room = ROOM;
-
     if (w->pid != 0 || s->now < w->again)
         return;
     w->again = s->now + TRY_PAUSE;
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return;
-    if (setsockopt(ends[0], SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof room) !=
-        0)
-        setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     w->pid = fork();
     if (w->pid == 0)
-        become(s, w, ends[1]);
-    close(ends[1]);
-    w->fd = ends[0];
-    if (w->pid > 0) {
-        let_go(w);
-        return;
-    }
-    w->pid = 0;
-    hang_up(w);
+        become(s, w);
+    if (w->pid < 0)
+        w->pid = 0;
 }
 
 void log_writer_send(log_writer_t *w, const char *lines, size_t length,
                      unsigned n)
 {
-    if (w->fd < 0)
-        start(state_spawner(), w);
-    if (w->fd >= 0 && give(w, lines, length) == 0)
-        return;
-    if (w->fd >= 0 || hold(w, lines, length, n) != 0)
+    if (open_socket(w) != 0 ||
+        send(w->fd, lines, length, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
         w->dropped += n;
+    else
+        start(state_spawner(), w);
 }
 
 void log_writer_reap(pid_t pid)
@@ -227,27 +212,20 @@ void log_writer_reap(pid_t pid)
     log_writer_t *w;
 
     for (w = writers; w; w = w->next)
-        if (w->pid == pid) {
+        if (w->pid == pid)
             w->pid = 0;
-            hang_up(w);
-        }
 }
 
 /* ---- from time to time ---- */
 
 static void say_dropped(const spawner_t *s, log_writer_t *w)
 {
+    log_program_name_t name;
+
     if (w->dropped == 0 || s->now < w->say)
         return;
-    if (*w->route == LOG_PROGRAM_ERRORLOG)
-        log_line(LOG_WARN,
-                 "the ErrorLog of a virtual host is not written fast enough: "
-                 "%llu lines dropped",
-                 (unsigned long long)w->dropped);
-    else
-        log_line(LOG_WARN,
-                 "AppLog %s is not written fast enough: %llu lines dropped",
-                 w->route, (unsigned long long)w->dropped);
+    log_line(LOG_WARN, "%s is not written fast enough: %llu lines dropped",
+             log_program_name(w->route, name), (unsigned long long)w->dropped);
     w->dropped = 0;
     w->say = s->now + SAY_PAUSE;
 }
@@ -255,20 +233,24 @@ static void say_dropped(const spawner_t *s, log_writer_t *w)
 /* The last child is reaped, or will be reaped in another turn of the loop. */
 static void go_on(spawner_t *s, log_writer_t *w)
 {
-    if (w->held.lines && w->fd < 0)
-        start(s, w);
-    if (w->held.lines && w->pid == 0)
+    if (w->pid != 0 || !has_unread(w))
+        return;
+    start(s, w);
+    if (w->pid == 0)
         state_wake(s, w->again);
 }
 
+/* The child has an end of its own, and reads what is left. */
 static void end_idle(spawner_t *s, log_writer_t *w)
 {
-    if (w->users > 0 || w->fd < 0)
+    if (w->users > 0 || w->fd < 0 || (w->pid == 0 && has_unread(w)))
         return;
-    if (s->now >= w->idle + LINGER)
-        hang_up(w);
-    else
+    if (s->now < w->idle + LINGER) {
         state_wake(s, w->idle + LINGER);
+        return;
+    }
+    close_one(&w->fd);
+    close_one(&w->input);
 }
 
 void log_writer_tick(spawner_t *s)
@@ -279,7 +261,7 @@ void log_writer_tick(spawner_t *s)
         go_on(s, w);
         say_dropped(s, w);
         end_idle(s, w);
-        if (w->users == 0 && w->pid == 0 && w->dropped == 0 && !w->held.lines) {
+        if (w->users == 0 && w->pid == 0 && w->dropped == 0 && w->fd < 0) {
             *at = w->next;
             free(w->route);
             free(w);
@@ -298,6 +280,15 @@ void log_writer_reload(void)
             kill(w->pid, SIGHUP);
 }
 
+/* @return 1: a child runs */
+static int is_left(log_writer_t *w)
+{
+    if (w->pid != 0 && waitpid(w->pid, NULL, WNOHANG) != 0)
+        w->pid = 0;
+    go_on(state_spawner(), w);
+    return w->pid != 0;
+}
+
 void log_writer_stop(void)
 {
     log_writer_t *w;
@@ -306,21 +297,20 @@ void log_writer_stop(void)
     for (w = writers; w; w = w->next) {
         w->again = w->say = 0;
         go_on(state_spawner(), w);
-        let_go(w);
-        hang_up(w);
-        say_dropped(state_spawner(), w);
+        close_one(&w->fd);
     }
     for (i = 0; i < STOP_TRIES && left; i++) {
         left = 0;
         for (w = writers; w; w = w->next)
-            if (w->pid != 0 && waitpid(w->pid, NULL, WNOHANG) == 0)
-                left = 1;
-            else
-                w->pid = 0;
+            left |= is_left(w);
         if (left)
             poll(NULL, 0, STOP_PAUSE);
     }
-    for (w = writers; w; w = w->next)
+    for (w = writers; w; w = w->next) {
         if (w->pid != 0)
             kill(w->pid, SIGKILL); /* it ends as soon as its disk responds */
+        drop_unread(w);
+        close_one(&w->input);
+        say_dropped(state_spawner(), w);
+    }
 }

@@ -11,8 +11,9 @@
  * writes all lines that it has got until then.
  *
  * Errors: lines that the child does not take in time are dropped, and the error
- *         log says how many. While a child ends, one message is held for the
- *         next child.
+ *         log says how many, at the latest when the spawner ends. What a child
+ *         that was killed has not read waits for the next child. What it was
+ *         writing is lost.
  * Crash:  the child writes the lines that it was sent, and ends. The next
  *         spawner starts a child of its own.
  */

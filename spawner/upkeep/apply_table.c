@@ -107,15 +107,18 @@ void apply_table_configure(spawner_t *s, process_t *p)
 
 /* ---- how many descriptors the spawner may have ---- */
 
-/* With a control socket for each user of apps (user_sockets.h), and with
- * templates, of which an app may have two for a moment. */
+/* With a control socket for each user of apps (user_sockets.h), the two ends of
+ * the socket of each log (log_writer.h), and templates, of which an app may have
+ * two for a moment. */
 static rlim_t own(const spawner_t *s)
 {
     rlim_t n = OWN + (rlim_t)s->table->n;
     uint32_t i;
 
-    for (i = 0; i < s->table->n; i++)
+    for (i = 0; i < s->table->n; i++) {
+        n += s->table->apps[i].log ? 2 : 0;
         n += s->table->apps[i].preload ? 2 * EACH : 0;
+    }
     return n;
 }
 

@@ -18,11 +18,13 @@
 #include "tests/unit/support/scratch.h"
 
 /* Writes what it is sent to FILE, and ends when FILE.stay is gone. While there
- * is FILE.die, it ends with the first message. FILE.uid has its user. */
+ * is FILE.die, it ends with the first message. While there is FILE.stop, it
+ * stops before the first message. FILE.uid has its user. */
 static const char script[] =
     "#!/bin/sh\n"
     "echo \"$3\" >\"$5.uid\"\n"
     "[ -e \"$5.die\" ] && head -c 1 >/dev/null && exit\n"
+    "[ -e \"$5.stop\" ] && kill -STOP $$\n"
     "cat >>\"$5\"\n"
     "while [ -e \"$5.stay\" ]; do sleep 0.01; done\n";
 
@@ -120,6 +122,45 @@ static void a_line_when_the_child_is_dead(void **state)
     assert_file("log", "one\n");
 }
 
+/* Two messages wait in the socket of a child that is killed. */
+static void lines_that_a_killed_child_has_not_read(void **state)
+{
+    log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
+    siginfo_t info;
+
+    (void)state;
+    close(make_file("log.stop", 0600, ""));
+    print(w, "one\n");
+    assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
+    print(w, "two\n");
+    assert_int_equal(kill(info.si_pid, SIGKILL), 0);
+    assert_int_equal(unlinkat(s->rt.fd, "log.stop", 0), 0);
+    scratch_reap(-1);
+    s->now += SECOND;
+    log_writer_tick(s);
+    hang_up(w);
+    scratch_reap(-1);
+    assert_file("log", "one\ntwo\n");
+    assert_int_equal(scratch_lines("dropped"), 0);
+}
+
+/* The child does not end in time when the spawner ends. */
+static void lines_that_no_child_will_read(void **state)
+{
+    log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
+    siginfo_t info;
+
+    (void)state;
+    close(make_file("log.stop", 0600, ""));
+    print(w, "one\n");
+    assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
+    log_writer_send(w, "two\nthree\n", 10, 2);
+    log_writer_put(w);
+    log_writer_stop();
+    assert_int_equal(scratch_lines("is not written fast enough: 3 lines"), 1);
+    assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
+}
+
 /* After a reload the app has another user and another AppLog. Processes of the
  * old user still serve until they are replaced. */
 static void a_line_about_an_app_whose_user_changed(void **state)
@@ -146,6 +187,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_line_while_the_last_child_ends),
         TEST(a_line_when_the_child_is_dead),
+        TEST(lines_that_a_killed_child_has_not_read),
+        TEST(lines_that_no_child_will_read),
         TEST(a_line_about_an_app_whose_user_changed),
     };
 

@@ -336,6 +336,7 @@ spawner_sources = \
 	spawner/control/status_job.c \
 	spawner/output/line_limit.c \
 	spawner/output/log_program.c \
+	spawner/output/lost_lines.c \
 	spawner/upkeep/apply_table.c \
 	spawner/state/approot_owner.c \
 	spawner/upkeep/audit.c \

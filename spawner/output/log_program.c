@@ -21,12 +21,14 @@
 #include "spawner/shared/clock_ms.h"
 #include "spawner/output/open_as.h"
 #include "spawner/output/line_limit.h"
+#include "spawner/output/lost_lines.h"
 #include "spawner/output/piped_log.h"
 #include "spawner/shared/privilege.h"
 #include "spawner/common/daemonize.h"
 #include "spawner/output/to_syslog.h"
 
 #define SAY_AGAIN 60000 /* ms between two lines about one file */
+#define NOT_READ  "the command does not read"
 
 const char *log_program_name(const char *route, log_program_name_t name)
 {
@@ -76,6 +78,8 @@ static void write_all(int fd, const char *text, size_t length)
         text += n;
         length -= (size_t)n;
     }
+    if (length > 0)
+        lost_lines_add(text, length, strerror(errno));
 }
 
 /* ---- the error log, when there is no other log ---- */
@@ -120,18 +124,19 @@ static void write_elsewhere(char **argv, const char *text, size_t length)
 {
     static char line[LINE_LIMIT_MAX];
     static token_bucket_t bucket;
-    int fd = log_open(), to = fd < 0 ? CONTRACT_LOG_FD : fd;
     const char *end;
 
     for (; (end = memchr(text, '\n', length)) != NULL; text = end + 1) {
-        size_t n = (size_t)(end - text);
+        size_t n = (size_t)(end - text), converted = 0;
 
         if (line_limit_allows(&bucket, 0, clock_ms() * 1000, n))
-            write_all(to, line, convert(argv, text, n, line));
+            converted = convert(argv, text, n, line);
+        if (converted > 0)
+            log_write(line, converted);
+        else
+            lost_lines_add(text, n + 1, "the error log takes no more of them");
         length -= n + 1;
     }
-    if (fd >= 0)
-        close(fd);
 }
 
 /* ---- where it goes ---- */
@@ -215,24 +220,53 @@ static int may_go_on(int stuck)
     return !reloaded && !(stuck && nobody_sends());
 }
 
-/* The next command gets the rest, beginning with the next line. */
-static void write_piped(const char *command, const char *text, size_t length)
+static _Noreturn void end(const char *route)
 {
+    log_program_name_t name;
+
+    lost_lines_end(log_program_name(route, name));
+    log_tick(1);
+    exit(0);
+}
+
+/* The command does not read, and no more messages come. */
+static _Noreturn void give_up(const char *route, const char *text,
+                              size_t length)
+{
+    static char message[LOG_PROGRAM_MAX];
+    ssize_t n;
+
+    lost_lines_add(text, length, NOT_READ);
+    while ((n = recv(STDIN_FILENO, message, sizeof message, MSG_DONTWAIT)) > 0)
+        lost_lines_add(message, (size_t)n, NOT_READ);
+    end(route);
+}
+
+/* The next command gets the rest, beginning with the next line. */
+static void write_piped(const char *route, const char *text, size_t length)
+{
+    const char *command = route + 1;
+
     while (length > 0) {
         size_t n = piped_log_write(command, text, length, may_go_on);
         const char *torn = n > 0 && n < length && text[n - 1] != '\n'
                                ? memchr(text + n, '\n', length - n)
                                : NULL;
 
-        if (n == length)
-            return;
-        piped_log_end(!is_stuck);
-        if (!reloaded)
-            exit(0);
-        reloaded = 0;
-        n = torn ? (size_t)(torn - text) + 1 : n;
         text += n;
         length -= n;
+        if (length == 0)
+            return;
+        piped_log_end(command, !is_stuck);
+        if (!reloaded)
+            give_up(route, text, length);
+        reloaded = 0;
+        if (torn) {
+            n = (size_t)(torn - text) + 1;
+            lost_lines_add(text, n, NOT_READ);
+            text += n;
+            length -= n;
+        }
     }
 }
 
@@ -243,7 +277,7 @@ static void write_message(char **argv, const char *text, size_t length)
     int fd;
 
     if (*route == LOG_PROGRAM_PIPE) {
-        write_piped(route + 1, text, length);
+        write_piped(route, text, length);
         return;
     }
     if (strncmp(route, to_syslog, sizeof to_syslog - 1) == 0) {
@@ -297,21 +331,31 @@ static void begin(char **argv)
     listen_for(SIGCHLD);
 }
 
+/* @return the ms of two that end first; -1 is never */
+static int earlier(int a, int b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 /* Wait for a message or the end of the input. Meanwhile, start a command again
- * that has ended. */
+ * that has ended, and log what was lost. */
 static void wait_for_message(const char *route)
 {
     struct pollfd input = {STDIN_FILENO, POLLIN, 0};
+    log_program_name_t name;
     struct timespec limit;
     sigset_t none;
     int ms;
 
     sigemptyset(&none);
+    log_program_name(route, name);
     do {
         if (reloaded)
-            piped_log_end(1);
+            piped_log_end(route + 1, 1);
         reloaded = 0;
+        log_tick(0);
         ms = *route == LOG_PROGRAM_PIPE ? piped_log_tick(route + 1) : -1;
+        ms = earlier(ms, lost_lines_tick(name));
         limit.tv_sec = ms / 1000;
         limit.tv_nsec = ms % 1000 * 1000000;
     } while (ppoll(&input, 1, ms < 0 ? NULL : &limit, &none) != 1);
@@ -320,16 +364,17 @@ static void wait_for_message(const char *route)
 int log_program_main(char **argv)
 {
     static char text[LOG_PROGRAM_MAX];
+    const char *route = argv[LOG_PROGRAM_ROUTE];
     ssize_t n;
 
     begin(argv);
     for (;;) {
-        wait_for_message(argv[LOG_PROGRAM_ROUTE]);
+        wait_for_message(route);
         n = recv(STDIN_FILENO, text, sizeof text, 0);
         if (n <= 0)
             break;
         write_message(argv, text, (size_t)n);
     }
-    piped_log_end(1);
-    return 0;
+    piped_log_end(route + 1, 1);
+    end(route);
 }

@@ -22,7 +22,8 @@
  * end of its input.
  *
  * Errors: if a file cannot be opened, its lines go to the error log, within the
- *         limits of that log. What cannot be written is lost.
+ *         limits of that log. Lines that cannot be written are lost, and the
+ *         error log says how many (lost_lines.h).
  * Trust:  the file may be in a directory of the app's user (open_as.h). The
  *         number of a descriptor may belong to another file by now, so device
  *         and inode are compared.

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 #include "spawner/shared/contract.h"
 #include "spawner/common/child_reset.h"
 #include "spawner/common/log.h"
+#include "spawner/output/lost_lines.h"
 #include "spawner/shared/clock_ms.h"
 
 #define TRY_PAUSE 1000  /* ms, between two starts */
@@ -142,8 +144,10 @@ size_t piped_log_write(const char *command, const char *text, size_t length,
 {
     size_t done = 0;
 
-    if (!open_pipe())
+    if (!open_pipe()) {
+        lost_lines_add(text, length, strerror(errno));
         return length;
+    }
     while (done < length) {
         struct pollfd room = {ends[1], POLLOUT, 0};
         ssize_t n;
@@ -174,13 +178,22 @@ static int wait_for_end(int ms)
     return 0;
 }
 
-void piped_log_end(int reads)
+/* Nothing is taken out of the pipe to count its lines: a process that the
+ * command has started may still read. */
+static void say_unread(const char *command)
+{
+    int left = 0;
+
+    if (ioctl(ends[0], FIONREAD, &left) == 0 && left > 0)
+        log_line(LOG_WARN, "AppLog |%s: its last %d bytes were not read",
+                 command, left);
+}
+
+void piped_log_end(const char *command, int reads)
 {
     if (ends[0] < 0)
         return;
-    close(ends[0]);
     close(ends[1]);
-    ends[0] = ends[1] = -1;
     if (pid > 0 && !wait_for_end(reads ? END_WAIT : 0)) {
         kill(pid, SIGTERM);
         if (!wait_for_end(TERM_WAIT)) {
@@ -188,6 +201,9 @@ void piped_log_end(int reads)
             waitpid(pid, NULL, 0);
         }
     }
+    say_unread(command);
+    close(ends[0]);
+    ends[0] = ends[1] = -1;
     pid = 0;
     again = 0;
 }

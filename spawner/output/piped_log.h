@@ -38,9 +38,10 @@ int piped_log_tick(const char *command);
 
 /**
  * End the input of the command, and then the command: TERM after a second and a
- * half, KILL a fifth of a second later. Nothing happens if none runs.
+ * half, KILL a fifth of a second later. The error log says what it has not read.
+ * Nothing happens if nothing was written yet.
  * @param reads 0: the command does not read, so send TERM at once
  */
-void piped_log_end(int reads);
+void piped_log_end(const char *command, int reads);
 
 #endif

@@ -83,6 +83,16 @@ def test_raw_log_that_cannot_be_opened(httpd: Httpd) -> None:
     httpd.log.wait_for(rf"apppool: AppLog {file}> hello \\x1b\[0m$")
 
 
+def test_disk_is_full(httpd: Httpd) -> None:
+    """The error log says how many lines are missing."""
+    httpd.log.expect(sentences.LINES_LOST)
+    httpd.app("shop", "AppLog /dev/full")
+    httpd.start()
+    prints(httpd, "hello")
+    httpd.log.wait_for("apppool: AppLog /dev/full: \\d+ lines dropped: No space "
+                       "left on device$")
+
+
 def test_raw_without_a_log(httpd: Httpd) -> None:
     httpd.app("shop", "AppLogFormat raw")
     done = httpd.test()

@@ -172,12 +172,13 @@ def printed_and_dropped(httpd: Httpd, file: Path) -> tuple[int, int]:
                 for n in re.findall(r"(\d+) lines dropped", line)))
 
 
-@pytest.mark.parametrize("to", ["shop.log", "error.log"])
+@pytest.mark.parametrize("to", ["shop.log", "missing/shop.log", "error.log"])
 def test_ends_after_a_flood(httpd: Httpd, to: str) -> None:
     """It prints much more than the log takes, and ends at once. Each line is
     in the log, or the log says that it is missing."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
-                     sentences.PRINTS_TOO_MUCH, sentences.APPLOG_SLOW)
+                     sentences.PRINTS_TOO_MUCH, sentences.APPLOG_SLOW,
+                     sentences.APPLOG_CLOSED, sentences.LINES_LOST)
     file = httpd.dir / to if to == "shop.log" else httpd.log.path
     httpd.app("shop", *[f"AppLog {httpd.dir}/{to}"] * (to != "error.log"),
               command=f"seq {LINES}")

@@ -74,7 +74,7 @@ def test_command_is_killed(httpd: Httpd) -> None:
 
 def test_command_does_not_exist(httpd: Httpd) -> None:
     """The log says so, and the app serves requests."""
-    httpd.log.expect(sentences.APPLOG_ENDED)
+    httpd.log.expect(sentences.APPLOG_ENDED, sentences.APPLOG_UNREAD)
     httpd.app("shop", f'AppLog "|{httpd.dir}/nothing there"')
     httpd.start()
     prints(httpd, "one")
@@ -104,7 +104,8 @@ def test_command_is_renewed_by_a_reload(httpd: Httpd) -> None:
 
 def test_command_that_does_not_read(httpd: Httpd) -> None:
     """The app serves, and httpd stops."""
-    httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over")
+    httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over",
+                     sentences.APPLOG_UNREAD, sentences.LINES_LOST)
     program = script(httpd.dir / "logger.sh",
                      "trap '' TERM; while :; do sleep 1000; done")
     httpd.app("shop", f'AppLog "|{program}"')
@@ -117,8 +118,10 @@ def test_command_that_does_not_read(httpd: Httpd) -> None:
 
 
 def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
-    """By a reload, although its input is full."""
-    httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over")
+    """By a reload, although its input is full. The log says what it has not
+    read."""
+    httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over",
+                     sentences.APPLOG_UNREAD, sentences.LINES_LOST)
     program = script(httpd.dir / "logger.sh", "kill -STOP $$")
     httpd.app("shop", f'AppLog "|{program}"')
     httpd.start()
@@ -128,6 +131,7 @@ def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
     [first] = running(httpd, "logger.sh")
     httpd.graceful()
     wait_until(lambda: not alive(first), "it ends")
+    httpd.log.wait_for(sentences.APPLOG_UNREAD)
     httpd.stop(20)
     assert not running(httpd, "logger.sh")
 
@@ -135,7 +139,8 @@ def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
 def test_command_that_reads_slowly_is_renewed(httpd: Httpd) -> None:
     """By a reload, although there is always more to read. The new command
     continues with the next line."""
-    httpd.log.expect(sentences.APPLOG_SLOW, "prints too much")
+    httpd.log.expect(sentences.APPLOG_SLOW, "prints too much",
+                     sentences.APPLOG_UNREAD, sentences.LINES_LOST)
     program = httpd.dir / "logger.py"
     program.write_text(
         "import os, time\n"

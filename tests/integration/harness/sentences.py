@@ -39,6 +39,10 @@ NO_RECORD = r"apppool: process \S+ belongs to an app, but has no record: SIGKILL
 
 APPLOG_SLOW = r"apppool: AppLog .* is not written fast enough: \d+ lines dropped"
 APPLOG_ENDED = r"apppool: AppLog \|.*: the command ended: "
+LINES_LOST = r"apppool: (AppLog .*|the ErrorLog of a virtual host): \d+ lines " \
+    "dropped: "
+APPLOG_UNREAD = r"apppool: AppLog \|.*: its last \d+ bytes were not read"
+LOG_FULL = r"apppool: \d+ lines could not be written to this log: "
 APPLOG_CLOSED = "apppool: AppLog .* cannot be opened: "
 
 # ---- a request

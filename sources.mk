@@ -779,6 +779,7 @@ unit_tests = \
 	tests/unit/store_login \
 	tests/unit/store_mailbox \
 	tests/unit/store_move \
+	tests/unit/store_note \
 	tests/unit/store_outbox \
 	tests/unit/store_recover \
 	tests/unit/store_snapshot \

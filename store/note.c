@@ -13,6 +13,45 @@
 #define AGAIN INT64_C(60000) /* ms */
 
 static int out = CONTRACT_LOG_FD; /* atomic */
+static unsigned lost;             /* atomic: lines that were not written */
+
+/* @return 0; -1: it was not written */
+static int put(int level, const char *format, va_list args)
+{
+    char line[PIPE_BUF];
+    int n, text, to = __atomic_load_n(&out, __ATOMIC_RELAXED);
+
+    n = to == CONTRACT_LOG_FD ? snprintf(line, sizeof line, "apppool-store: ")
+                              : snprintf(line, sizeof line, "<%d>", level);
+    text = vsnprintf(line + n, sizeof line - (size_t)n, format, args);
+    if (text < 0)
+        return 0;
+    n = text < (int)sizeof line - n ? n + text : (int)sizeof line - 1;
+    line[n++] = '\n';
+    return write(to, line, (size_t)n) < 0 ? -1 : 0;
+}
+
+static int try_to_put(int level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int try_to_put(int level, const char *format, ...)
+{
+    va_list args;
+    int rv;
+
+    va_start(args, format);
+    rv = put(level, format, args);
+    va_end(args);
+    return rv;
+}
+
+static void say_lost(void)
+{
+    unsigned n = __atomic_exchange_n(&lost, 0, __ATOMIC_RELAXED);
+
+    if (n > 0 && try_to_put(STORE_WARN, "%u lines of this log are lost", n) < 0)
+        __atomic_add_fetch(&lost, n, __ATOMIC_RELAXED);
+}
 
 /* Also open for reading: so the store is not ended by SIGPIPE, and lines stay
  * in the FIFO, while no spawner runs. */
@@ -28,6 +67,7 @@ void store_note_open(int dirfd)
 void store_note_directly(void)
 {
     __atomic_store_n(&out, CONTRACT_LOG_FD, __ATOMIC_RELAXED);
+    say_lost();
 }
 
 int store_note_is_due(int64_t *at, int64_t now)
@@ -40,20 +80,14 @@ int store_note_is_due(int64_t *at, int64_t now)
 
 void store_note(int level, const char *format, ...)
 {
-    char line[PIPE_BUF];
     va_list args;
-    int n, text, to = __atomic_load_n(&out, __ATOMIC_RELAXED);
+    int rv;
 
-    n = to == CONTRACT_LOG_FD ? snprintf(line, sizeof line, "apppool-store: ")
-                              : snprintf(line, sizeof line, "<%d>", level);
     va_start(args, format);
-    text = vsnprintf(line + n, sizeof line - (size_t)n, format, args);
+    rv = put(level, format, args);
     va_end(args);
-    if (text < 0)
-        return;
-    n = text < (int)sizeof line - n ? n + text : (int)sizeof line - 1;
-    line[n++] = '\n';
-    if (write(to, line, (size_t)n) < 0) {
-        /* There is no place left to report this. */
-    }
+    if (rv < 0)
+        __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
+    else
+        say_lost();
 }

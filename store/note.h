@@ -10,7 +10,8 @@
  *
  * Lock:  none; store_note() any thread, the others the main thread. A line is
  *        one write().
- * Errors: a line is lost when the FIFO is full. Nothing waits for the log.
+ * Errors: a line is lost when the FIFO is full. Nothing waits for the log. A
+ *         later line says how many were lost.
  */
 #ifndef APPPOOL_STORE_NOTE_H
 #define APPPOOL_STORE_NOTE_H

@@ -231,6 +231,11 @@ def test_spawner_killed(httpd: Httpd) -> None:
     httpd.check()
 
 
+def test_loggers(httpd: Httpd) -> None:
+    template.prints_through_loggers(httpd, add(
+        httpd, "AppSetEnv LOGS 1", "AppPreloadIdleTime 200ms"))
+
+
 @pytest.mark.parametrize("version, words, code, logged", [
     ("2", ["forked"], 69, "version of the protocol is not known"),
     ("1", [], 1, "usage: preload.py [gunicorn|uvicorn ARGUMENT...] MODULE"),

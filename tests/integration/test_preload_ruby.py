@@ -247,6 +247,11 @@ def test_spawner_killed(httpd: Httpd) -> None:
     httpd.check()
 
 
+def test_loggers(httpd: Httpd) -> None:
+    template.prints_through_loggers(httpd, add(
+        httpd, "AppSetEnv LOGS 1", "AppPreloadIdleTime 200ms"))
+
+
 @pytest.mark.parametrize("version, words, code, said", [
     ("2", [], 69, "version of the protocol is not known"),
     (None, ["--no-such-option"], 1, "invalid option")])

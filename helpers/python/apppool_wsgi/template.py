@@ -56,6 +56,7 @@ class Template:
         self.id = os.environ["APPPOOL_ID"]
         os.set_inheritable(3, False)
         self.orders = socket.socket(fileno=3)
+        self.output = os.fstat(1)
         self.thresholds = gc.get_threshold()
         gc.set_threshold(*THRESHOLDS)
 
@@ -130,6 +131,7 @@ class Template:
         os.setsid()
         os.dup2(output, 1)
         os.dup2(output, 2)
+        replace(self.output, output)
         self.orders.detach()
         os.dup2(listener, 3, False)
         for word in text.split(b"\0"):
@@ -146,6 +148,16 @@ class Template:
         for fd in (listener, output, go):
             os.close(fd)
         say_ready()
+
+
+def replace(old, new):
+    """A logger that was made while the code was loaded may have a copy of the
+    template's output, or have opened /dev/stdout.
+    @param old as fstat() says; new is a descriptor"""
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        with contextlib.suppress(OSError):  # it was the one of this list
+            if os.path.samestat(os.fstat(fd), old):
+                os.dup2(new, fd, os.get_inheritable(fd))
 
 
 def flush():

@@ -72,6 +72,7 @@ module AppPool
       @orders = Socket.for_fd(3)
       @orders.autoclose = false
       @orders.close_on_exec = true
+      @output = STDOUT.stat
       STDOUT.sync = true
     end
 
@@ -153,6 +154,7 @@ module AppPool
       STDOUT.reopen(output)
       STDERR.reopen(output)
       STDOUT.sync = STDERR.sync = true
+      replace_output(output)
       @orders.reopen(listener)
       @orders.autoclose = false
       text.split("\0").each do |word|
@@ -166,6 +168,22 @@ module AppPool
       report.close
       exit!(1) unless go.read(1) == "g"
       [listener, output, go].each(&:close)
+    end
+
+    # A logger that was made while the code was loaded may have a copy of the
+    # template's output, or have opened /dev/stdout.
+    def replace_output(new)
+      Dir.children("/proc/self/fd").each do |name|
+        is = File.stat("/proc/self/fd/#{name}")
+        next unless is.dev == @output.dev && is.ino == @output.ino
+
+        copy = IO.for_fd(name.to_i, autoclose: false)
+        closes = copy.close_on_exec?
+        copy.reopen(new)
+        copy.close_on_exec = closes
+      rescue Errno::ENOENT
+        # it was the descriptor of this list
+      end
     end
 
     def flush

@@ -18,12 +18,19 @@ FIELDS = ("magic", "state", "id", "start", "began", "deadline", "print",
           "port", "concurrency", "stops_itself", "name", "says_ready",
           "owner", "kind", "template_id")
 BOOTING, LIVE, ENDING = 1, 2, 3
+TEMPLATE = 1
 
 
 def read(path: Path) -> list[dict[str, int]]:
     data = path.read_bytes()
     return [dict(zip(FIELDS, LAYOUT.unpack_from(data, at)))
             for at in range(0, len(data) - SIZE + 1, SIZE)]
+
+
+def templates(httpd: Httpd) -> list[dict[str, int]]:
+    """The records of templates."""
+    return [record for record in read(httpd.runtime / "registry")
+            if record["kind"] == TEMPLATE]
 
 
 def write(path: Path, index: int, **fields: int) -> None:

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Callable, Optional
 
-from harness import procs
+from harness import procs, registry
 from harness.compiled import put_built
 from harness.config import App
 from harness.httpd import USER, Httpd
@@ -73,6 +73,25 @@ def ready(httpd: Httpd, app: App) -> dict[str, object]:
         found = of(httpd, app)
         return found if found and found["state"] == "ready" else None
     return wait_until(look, "the template is ready")
+
+
+def prints_through_loggers(httpd: Httpd, app: App) -> None:
+    """The app was added with LOGS and a short AppPreloadIdleTime. Each line of
+    three loggers that it made while it loaded is in the log, and names the
+    process, although the template has ended."""
+    httpd.start()
+    one = who(httpd)
+    assert one["forked"] == "1"
+    httpd.log.wait_for(ENDS + "nothing was forked for AppPreloadIdleTime")
+    wait_until(lambda: registry.templates(httpd) == [], "it is gone")
+    texts = [f"text-{n:02}" for n in range(40)]
+    for text in texts:
+        assert who(httpd, f"/log/{text}")["pid"] == one["pid"]
+    pattern = rf"shop\[{one['pid']}\]> (text-\d+) x{{2000}}$"
+    httpd.log.wait_for(pattern, 3 * len(texts))
+    assert sorted(found[1] for found in logged(httpd, pattern)) == \
+        sorted(3 * texts)
+    assert of(httpd, app) is None
 
 
 def memory_of_four(httpd: Httpd, app: App) -> int:

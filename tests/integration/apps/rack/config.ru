@@ -1,7 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 # A Rack application that says who it is, for AppPreload. In its environment:
 # BALLAST, MB that are loaded; THREAD, name of a thread that it starts; DATABASE,
-# a file to which ActiveRecord makes a connection.
+# a file to which ActiveRecord makes a connection; LOGS, whether it has loggers.
 
 LOADER = Process.pid
 PROGRAM = File.basename($0)
@@ -26,6 +26,12 @@ if ENV["DATABASE"]
                                           database: ENV["DATABASE"])
   ActiveRecord::Base.connection.execute("SELECT 1")
 end
+
+LOGS = if ENV["LOGS"]
+         [STDOUT.dup, STDERR.dup, File.open("/dev/stdout", "a")]
+       else
+         []
+       end
 
 def descriptors_of_database
   return "" unless ENV["DATABASE"]
@@ -63,6 +69,9 @@ run lambda { |env|
     WARM << "#{Process.pid}@#{env["HTTP_HOST"]}#{path}?#{env["QUERY_STRING"]}"
   end
   puts path[5..-1] if path.start_with?("/say/")
+  if path.start_with?("/log/")
+    LOGS.each { |log| log.syswrite("#{path[5..-1]} #{"x" * 2000}\n") }
+  end
   exit!(path[6..-1].to_i) if path.start_with?("/exit/")
   raise "asked for" if path == "/raise"
   body = facts.map { |name, value| "#{name}=#{value}\n" }.join

@@ -3,7 +3,8 @@
 BALLAST, MB that are loaded; OBJECTS, how many, for the garbage collector;
 OFTEN, how often that runs, if the code sets it; THREAD, name of a thread; PEER,
 a port to which it connects; SAYS_READY, whether it sends READY=1 while it loads;
-NO_FORK, whether it may not fork; FAREWELL, what it prints on SIGTERM."""
+NO_FORK, whether it may not fork; FAREWELL, what it prints on SIGTERM; LOGS,
+whether it has loggers."""
 import gc
 import os
 import random
@@ -48,6 +49,8 @@ if os.environ.get("FAREWELL"):
 if os.environ.get("SAYS_READY") and PLACE:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sock:
         sock.sendto(b"READY=1", PLACE)
+logs = [os.dup(1), os.dup(2), os.open("/dev/stdout", os.O_WRONLY)] \
+    if os.environ.get("LOGS") else []
 
 
 def facts():
@@ -73,6 +76,9 @@ def application(environ, start_response):
                     f"@{environ['HTTP_HOST']}")
     if path.startswith("/say/"):
         print(path[5:])
+    if path.startswith("/log/"):
+        for log in logs:
+            os.write(log, f"{path[5:]} {'x' * 2000}\n".encode())
     if path.startswith("/exit/"):
         os._exit(int(path[6:]))
     if path == "/raise":

@@ -370,6 +370,7 @@ spawner_sources = \
 	spawner/life/start_reports.c \
 	spawner/life/template.c \
 	spawner/life/template_failure.c \
+	spawner/life/template_output.c \
 	spawner/life/life.c \
 	spawner/child/rlimits.c \
 	spawner/child/store_wait.c \

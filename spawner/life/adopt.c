@@ -111,6 +111,11 @@ static int watch(spawner_t *s, process_t *p)
 
     if (p->fifo.fd < 0 && reopen_output(s, p) != 0)
         return -1;
+    if (p->is.output_only) {
+        /* If its last writer is gone by now, the loop does not say so. */
+        start_reports_output(p, 0);
+        return 0;
+    }
     is = find_leader(&p->is, &fd);
     if (is == LEADER_UNKNOWN ||
         (is == LEADER_RUNS &&
@@ -131,6 +136,12 @@ static int watch(spawner_t *s, process_t *p)
     return 0;
 }
 
+static void try_to_watch(spawner_t *s, process_t *p)
+{
+    p->unwatched = watch(s, p) != 0;
+    unwatched += p->unwatched != 0;
+}
+
 static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
 {
     process_t *p = process_adopted(s, index, is);
@@ -142,7 +153,8 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     find_phase(s, p);
     if (p->phase == PHASE_BOOTING)
         output_keep(&p->output);
-    unwatched += watch(s, p) != 0;
+    p->gone = p->is.output_only != 0;
+    try_to_watch(s, p);
     if (state_is_template(p)) {
         /* The last spawner has sent its orders. A process that it forked now
          * would not be a child of this spawner. */
@@ -166,8 +178,8 @@ void adopt_tick(spawner_t *s)
         again = s->now + SECOND;
         unwatched = 0;
         for (p = s->processes; p; p = p->next)
-            if (p->adopted_at && !p->gone && !p->done && p->pidfd.fd < 0)
-                unwatched += watch(s, p) != 0;
+            if (p->unwatched && !p->done)
+                try_to_watch(s, p);
     }
     state_wake(s, again);
 }

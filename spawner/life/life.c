@@ -19,6 +19,7 @@
 #include "spawner/alert/start_failure.h"
 #include "spawner/life/connection_cut.h"
 #include "spawner/life/start_reports.h"
+#include "spawner/life/template_output.h"
 #include "spawner/life/phase.h"
 #include "spawner/state/leftover_dirs.h"
 #include "spawner/life/sd_notify.h"
@@ -197,7 +198,7 @@ void life_reap(spawner_t *s)
     s->unreaped = reap_children(reap_one, s);
 }
 
-/* Nothing is left of the process: free what belongs to it. */
+/* Nothing of the process runs any more: free what belongs to it. */
 static void finish(spawner_t *s, process_t *p)
 {
     apr_status_t rv = APR_SUCCESS;
@@ -207,16 +208,18 @@ static void finish(spawner_t *s, process_t *p)
     if (rv == APL_ELOCK && !s->stopping)
         return;
     output_end(s, p);
-    loop_drop(&p->fifo);
     guarded_socket_drop(&p->notify);
     loop_drop(&p->reports);
     loop_drop(&p->pidfd); /* the leader may survive SIGKILL */
     process_end_forking(p);
     process_end_probe(p);
-    if (process_files_remove(&s->rt, p->is.id))
-        leftover_dirs_note(s);
     if (cgroup_remove(p->is.id) != 0)
         stray_cgroups_check(s, 0);
+    if (template_output_stays(s, p))
+        return;
+    loop_drop(&p->fifo);
+    if (process_files_remove(&s->rt, p->is.id))
+        leftover_dirs_note(s);
     registry_clear(p->record);
     output_forget(&p->output);
     p->done = 1;
@@ -268,6 +271,11 @@ static void tend(spawner_t *s, process_t *p)
     char missing[READY_TEXT_MAX];
 
     output_tick(s, p);
+    if (p->is.output_only) {
+        if (!template_output_stays(s, p) && (s->stopping || !p->unwatched))
+            finish(s, p);
+        return;
+    }
     if (p->start.failure && p->slot.listed)
         tell_failure(s, p);
     if (p->gone) {

@@ -293,7 +293,7 @@ void template_tick(spawner_t *s)
     process_t *p;
 
     for (p = s->processes; p; p = p->next) {
-        if (!state_is_template(p))
+        if (!state_is_template(p) || p->is.output_only)
             continue;
         check(s, p);
         if (due && is_current(p)) /* damage may have changed it */

@@ -154,6 +154,7 @@ int registry_read(uint32_t index, registry_record_t *record)
                    record->pid > 1 && record->state > REGISTRY_FREE &&
                    record->state <= REGISTRY_ENDING &&
                    record->kind <= REGISTRY_TEMPLATE &&
+                   record->output_only <= (record->kind == REGISTRY_TEMPLATE) &&
                    record->wire.listen <= APL_LISTEN_TCP
                ? REGISTRY_RECORD
                : REGISTRY_BROKEN;

@@ -47,7 +47,9 @@ typedef struct {
     uint32_t owner;       /**< of AppRoot, as the table said when it was made */
     uint32_t kind;        /**< REGISTRY_PROCESS, ... */
     uint64_t template_id; /**< that it was forked from; 0: it was executed */
-    char padding[160];
+    uint32_t output_only; /**< of a template: nothing of it runs any more, and
+                               only its output is read (template_output.h) */
+    char padding[156];
 } registry_record_t;
 
 _Static_assert(sizeof(registry_record_t) == 512, "records are 512 bytes");

@@ -202,6 +202,7 @@ typedef struct process {
     int64_t deadline;   /**< us: life.c: of the phase */
     int child;          /**< it is a child of ours; 0: adopted by pidfd */
     int64_t adopted_at; /**< us: adopt.c: when it was taken over; 0 */
+    int unwatched;      /**< adopt.c: there was no descriptor for that yet */
     int gone;           /**< the leader is dead and reaped */
     int done;           /**< nothing is left, and it can be freed */
     int64_t live_since; /**< us, apl_now(): when it became ready; 0: not seen */

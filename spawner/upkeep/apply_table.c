@@ -109,17 +109,20 @@ void apply_table_configure(spawner_t *s, process_t *p)
 
 /* With a control socket for each user of apps (user_sockets.h), the two ends of
  * the socket of each log (log_writer.h), and templates, of which an app may have
- * two for a moment. */
+ * two for a moment. Each process may have been forked by another template, whose
+ * output is still read (template_output.h). */
 static rlim_t own(const spawner_t *s)
 {
     rlim_t n = OWN + (rlim_t)s->table->n;
+    int forks = 0;
     uint32_t i;
 
     for (i = 0; i < s->table->n; i++) {
         n += s->table->apps[i].log ? 2 : 0;
         n += s->table->apps[i].preload ? 2 * EACH : 0;
+        forks |= s->table->apps[i].preload;
     }
-    return n;
+    return n + (forks ? s->table->max_pool_size : 0);
 }
 
 static rlim_t needed(const spawner_t *s)

@@ -118,6 +118,29 @@ static void opens_what_has_the_name_by_now(void **state)
     assert_int_equal(registry_read(0, &is), REGISTRY_END);
 }
 
+/* A damaged record must not make the spawner believe that a process is gone. */
+static void only_of_a_template_the_output_is_left(void **state)
+{
+    registry_record_t is;
+
+    (void)state;
+    assert_int_equal(registry_open(place), 0);
+    write_records(1000);
+    assert_int_equal(registry_read(0, &is), REGISTRY_RECORD);
+    for (is.kind = 0; is.kind <= REGISTRY_TEMPLATE; is.kind++)
+        for (is.output_only = 0; is.output_only <= 2; is.output_only++) {
+            registry_record_t found;
+
+            assert_int_equal(registry_write(0, &is), 0);
+            assert_int_equal(
+                registry_read(0, &found),
+                is.output_only == 0 ||
+                        (is.output_only == 1 && is.kind == REGISTRY_TEMPLATE)
+                    ? REGISTRY_RECORD
+                    : REGISTRY_BROKEN);
+        }
+}
+
 static void set_time(const char *name, time_t s)
 {
     struct timespec times[2] = {{s, 0}, {s, 0}};
@@ -183,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_on_with_a_copy),
         cmocka_unit_test(opens_what_has_the_name_by_now),
+        cmocka_unit_test(only_of_a_template_the_output_is_left),
         cmocka_unit_test(looks_without_a_beat),
         cmocka_unit_test(beats_with_the_old_file),
     };

@@ -227,6 +227,12 @@ module_sources = \
 	mod_apppool/backend/connect.c \
 	mod_apppool/config/directives.c \
 	mod_apppool/config/protocol.c \
+	mod_apppool/config/php_directives.c \
+	mod_apppool/config/php_rule.c \
+	mod_apppool/config/php_rules.c \
+	mod_apppool/config/php_verdict.c \
+	mod_apppool/config/php_report.c \
+	mod_apppool/config/section.c \
 	mod_apppool/config/sendfile_dirs.c \
 	mod_apppool/config/set.c \
 	mod_apppool/body/response_buffer.c \
@@ -257,6 +263,7 @@ module_sources = \
 	mod_apppool/config/config_origin.c \
 	mod_apppool/config/app_compare.c \
 	mod_apppool/request/cgi_variables.c \
+	mod_apppool/request/script_handler.c \
 	mod_apppool/body/sendfile.c \
 	mod_apppool/status/status.c \
 	mod_apppool/status/status_action.c \
@@ -625,6 +632,7 @@ sample_sources = \
 
 # Other apps of tests/integration, which compiles them as their users would.
 web_sources = \
+	tests/integration/apps/mod_php.c \
 	tests/integration/apps/quiet.c \
 	tests/integration/apps/template.c \
 	tests/integration/apps/web/fcgi.c \

@@ -28,6 +28,7 @@
 #include "mod_apppool/status/status_token.h"
 #include "mod_apppool/backend/connection_filter.h"
 #include "mod_apppool/request/routing.h"
+#include "mod_apppool/request/script_handler.h"
 #include "mod_apppool/request/untrusted_headers.h"
 
 static int make_keys(apr_pool_t *pconf, apr_pool_t *plog, apr_pool_t *ptemp,
@@ -98,6 +99,8 @@ static void register_hooks(apr_pool_t *p)
     APR_OPTIONAL_HOOK(proxy, fixups, apppool_exchange_fixups, NULL, NULL,
                       APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(apppool_script_handler_keep_source, NULL, NULL,
+                    APR_HOOK_LAST);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_health, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_open_htaccess(apppool_status_origin_open_htaccess, NULL, NULL,

@@ -13,6 +13,7 @@
 #include "mod_apppool/config/app_compare.h"
 #include "mod_apppool/config/app_check.h"
 #include "mod_apppool/config/max_workers.h"
+#include "mod_apppool/config/php_report.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
 #include "mod_apppool/config/store_peers.h"
@@ -238,6 +239,7 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
     apppool_config_note_mounts(p, main_server);
     apppool_app_label_all(p, apppool_app_all());
     warn_misplaced();
+    apppool_php_report(p);
     good &= check_pool(main_server) & apppool_store_check() &
             apppool_store_cluster_check(p, main_server) &
             apppool_store_peers_check(p, main_server) &

@@ -115,11 +115,29 @@ static void merge_identity(apr_pool_t *p, apppool_dir_t *dir,
         dir->env = over->env ? over->env : base->env;
 }
 
+/* The section has no directive of this module, but it may have one that is noted
+ * here. Such sections hold for requests of the whole server, so no time is
+ * spent on them. */
+static void *merge_foreign(apr_pool_t *p, const apppool_dir_t *base,
+                           const apppool_dir_t *over)
+{
+    apppool_dir_t *dir;
+
+    if (!over->php)
+        return (void *)base;
+    dir = apr_pmemdup(p, base, sizeof *base);
+    dir->php = apppool_php_rules_merge(p, base->php, over->php);
+    return dir;
+}
+
 void *apppool_config_dir_merge(apr_pool_t *p, void *base_, void *over_)
 {
     const apppool_dir_t *base = base_, *over = over_;
-    apppool_dir_t *dir = apr_pcalloc(p, sizeof *dir);
+    apppool_dir_t *dir;
 
+    if (!over->origins)
+        return merge_foreign(p, base, over);
+    dir = apr_pcalloc(p, sizeof *dir);
 #define NUMBER(name)                                                           \
     dir->name = over->name != APPPOOL_UNSET ? over->name : base->name;
     NUMBERS(NUMBER)
@@ -127,6 +145,7 @@ void *apppool_config_dir_merge(apr_pool_t *p, void *base_, void *over_)
 #define TEXT(name) dir->name = over->name ? over->name : base->name;
     TEXTS(TEXT)
 #undef TEXT
+    dir->php = apppool_php_rules_merge(p, base->php, over->php);
     dir->origins = apppool_config_origin_merge(p, base->origins, over->origins,
                                                base->mount && over->mount);
     if (base->mount && over->mount) {
@@ -313,6 +332,13 @@ apr_off_t apppool_config_spool_limit(const request_rec *r)
 const apppool_sendfile_t *apppool_config_sendfile(const request_rec *r)
 {
     return dir_of_request(r)->sendfile;
+}
+
+const apppool_php_rules_t *apppool_config_php_rules(const request_rec *r)
+{
+    const apppool_dir_t *dir = dir_of_request(r);
+
+    return dir ? dir->php : NULL;
 }
 
 int apppool_config_is_friendly(const char *environment)

@@ -35,6 +35,7 @@
 #include <httpd.h>
 #include <http_config.h>
 
+#include "mod_apppool/config/php_rules.h"
 #include "shm/verbs/checkout.h"
 
 #define APPPOOL_UNSET (-1)
@@ -51,8 +52,9 @@ typedef struct apppool_store_cluster_t apppool_store_cluster_t;
 /** An AppRoot directive: where an application is. That of `AppRoot Off` is
  * empty. */
 struct apppool_mount_t {
-    const char *place;    /**< "line 12 of /etc/..." */
-    const char *base_uri; /**< "/shop", or "" */
+    const char *place;     /**< "line 12 of /etc/..." */
+    const char *base_uri;  /**< "/shop", or "" */
+    const char *directory; /**< of its <Directory>; NULL: it is in none */
     server_rec *server;
     const apppool_dir_t *section; /**< NULL: the server's own settings */
     const apppool_app_t *app;     /**< once apppool_app_resolve() has run */
@@ -83,6 +85,7 @@ struct apppool_dir_t {
     apr_int64_t spool_limit; /**< bytes; 0: no limit */
     apr_int64_t status_detail, status_actions;
     const apppool_sendfile_t *sendfile;
+    const apppool_php_rules_t *php; /**< of other modules: php_rules.h */
     const apppool_store_t *store;
     const char *store_space; /**< AppStoreSpace */
     apr_int64_t store_evict, store_connections;
@@ -172,6 +175,9 @@ apr_off_t apppool_config_spool_limit(const request_rec *r);
 
 /** AppSendFile of a request; NULL: it is not set. */
 const apppool_sendfile_t *apppool_config_sendfile(const request_rec *r);
+
+/** What other modules' directives say about scripts; NULL: nothing. */
+const apppool_php_rules_t *apppool_config_php_rules(const request_rec *r);
 
 /** The default of AppFriendlyErrors. */
 int apppool_config_is_friendly(const char *environment);

@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "mod_apppool/config/app.h"
+#include "mod_apppool/config/section.h"
 
 APLOG_USE_MODULE(apppool);
-
-#define WILD "*?["
 
 /* The section that decides about a directory. */
 typedef struct {
@@ -24,11 +23,6 @@ typedef struct {
     int unsure;                 /* something else may decide */
 } search_t;
 
-static int is(const ap_directive_t *d, const char *name)
-{
-    return !ap_cstr_casecmp(d->directive, name);
-}
-
 /* ---- what a section says ---- */
 
 /* How many Require directives are in it? *last is one of them. */
@@ -37,7 +31,7 @@ static int count_requires(const ap_directive_t *d, const ap_directive_t **last)
     int n = 0;
 
     for (d = d->first_child; d; d = d->next) {
-        if (is(d, "Require")) {
+        if (apppool_section_is(d, "Require")) {
             *last = d;
             n++;
         }
@@ -65,37 +59,14 @@ static int denies_all(apr_pool_t *p, const ap_directive_t *section)
            !ap_cstr_casecmp(ap_getword_conf(p, &args), "denied");
 }
 
-/* "/srv/shop" of <Directory "/srv/shop/">; NULL: a pattern of another kind */
-static char *argument(apr_pool_t *p, const ap_directive_t *section)
-{
-    const char *args = section->args;
-    char *path = ap_getword_conf(p, &args);
-    size_t n = strlen(path);
-
-    if (!strcmp(path, "~"))
-        return NULL;
-    if (n > 0 && path[n - 1] == '>' && !*args)
-        path[--n] = 0;
-    ap_no2slash(path);
-    for (n = strlen(path); n > 0 && path[n - 1] == '/'; n--)
-        path[n - 1] = 0;
-    return path;
-}
-
-/* Is this directory or URL the other one, or below it? */
-static int is_below(const char *path, const char *above, size_t n)
-{
-    return !strncmp(path, above, n) && (!path[n] || path[n] == '/' || above[n]);
-}
-
 /* ---- the search ---- */
 
 static void consider_directory(search_t *s, const ap_directive_t *d)
 {
-    const char *path = argument(s->p, d);
-    size_t n = path ? strcspn(path, WILD) : 0;
+    const char *path = apppool_section_argument(s->p, d);
+    size_t n = path ? strcspn(path, APPPOOL_SECTION_WILD) : 0;
 
-    if (!decides(d) || (path && !is_below(s->path, path, n)))
+    if (!decides(d) || (path && !apppool_section_is_below(s->path, path, n)))
         return;
     if (!path || path[n])
         s->unsure = 1;
@@ -108,10 +79,11 @@ static void consider_directory(search_t *s, const ap_directive_t *d)
 /* A <Location> overrides all <Directory> sections. */
 static void consider_location(search_t *s, const ap_directive_t *d)
 {
-    const char *path = argument(s->p, d);
+    const char *path = apppool_section_argument(s->p, d);
 
     if (decides(d) &&
-        (!path || is_below(s->base_uri, path, strcspn(path, WILD))))
+        (!path || apppool_section_is_below(
+                      s->base_uri, path, strcspn(path, APPPOOL_SECTION_WILD))))
         s->unsure = 1;
 }
 
@@ -120,12 +92,15 @@ static void consider(search_t *s, const ap_directive_t *list)
     const ap_directive_t *d;
 
     for (d = list; d; d = d->next)
-        if (is(d, "<Directory"))
+        if (apppool_section_is(d, "<Directory"))
             consider_directory(s, d);
-        else if (is(d, "<Location"))
+        else if (apppool_section_is(d, "<Location"))
             consider_location(s, d);
-        else if (is(d, "<DirectoryMatch") || is(d, "<LocationMatch") ||
-                 is(d, "<If") || is(d, "<ElseIf") || is(d, "<Else"))
+        else if (apppool_section_is(d, "<DirectoryMatch") ||
+                 apppool_section_is(d, "<LocationMatch") ||
+                 apppool_section_is(d, "<If") ||
+                 apppool_section_is(d, "<ElseIf") ||
+                 apppool_section_is(d, "<Else"))
             s->unsure |= decides(d);
 }
 
@@ -136,7 +111,7 @@ static const ap_directive_t *section_of(const server_rec *server)
     const ap_directive_t *d, *found = NULL;
 
     for (d = ap_conftree; d; d = d->next)
-        if (is(d, "<VirtualHost") &&
+        if (apppool_section_is(d, "<VirtualHost") &&
             d->line_num == (int)server->defn_line_number &&
             !strcmp(d->filename, server->defn_name)) {
             if (found)

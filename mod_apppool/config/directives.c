@@ -5,6 +5,7 @@
 #include <http_core.h>
 #include <stddef.h>
 
+#include "mod_apppool/config/php_directives.h"
 #include "mod_apppool/config/renamed.h"
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "mod_apppool/config/set.h"
@@ -343,6 +344,7 @@ const command_rec apppool_directives[] = {
                   "Maximum time that a slave may be silent before the master "
                   "closes its connection"),
     APPPOOL_RENAMED,
+    APPPOOL_PHP_DIRECTIVES,
     {0},
 };
 /* clang-format on */

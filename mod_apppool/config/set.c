@@ -8,6 +8,7 @@
 
 #include "mod_apppool/config/app_user.h"
 #include "mod_apppool/config/config_origin.h"
+#include "mod_apppool/config/section.h"
 #include "mod_apppool/config/text_check.h"
 #include "mod_apppool/config/value.h"
 
@@ -31,6 +32,16 @@ static const char *base_uri_of(const cmd_parms *cmd)
     for (n = strlen(uri); n > 0 && uri[n - 1] == '/'; n--)
         uri[n - 1] = 0;
     return uri;
+}
+
+/* The path of <Directory /srv/shop>; NULL: it is in another section. */
+static const char *directory_of(const cmd_parms *cmd)
+{
+    const ap_directive_t *section = cmd->directive->parent;
+
+    return section && apppool_section_is(section, "<Directory")
+               ? apppool_section_argument(cmd->pool, section)
+               : NULL;
 }
 
 /* The mount of AppRoot Off: it has no app. */
@@ -70,6 +81,7 @@ const char *apppool_set_root(cmd_parms *cmd, void *dir_, const char *arg)
     }
     mount->place = apppool_config_origin_place(cmd);
     mount->base_uri = base_uri_of(cmd);
+    mount->directory = directory_of(cmd);
     mount->server = cmd->server;
     mount->section = cmd->path ? dir : NULL;
     dir->mount = mount;

@@ -13,6 +13,7 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/app_resolve.h"
+#include "mod_apppool/config/php_directives.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/backend/connection.h"
 #include "mod_apppool/backend/connection_idle.h"
@@ -124,6 +125,7 @@ int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
     parent = getpid();
     user = geteuid();
     apppool_config_begin(pconf);
+    apppool_php_directives_begin(pconf);
     /* This comes before another module forks a process that would inherit
      * them. */
     apppool_instance_list_withhold(apppool_instance_build(ptemp));

@@ -7,14 +7,12 @@
 #include <http_core.h>
 #include <util_script.h>
 
+#include "mod_apppool/config/php_rule.h"
 #include "mod_apppool/request/app_headers.h"
 
 #define INDEX   "index.php"
 #define RUNS    "apppool-runs" /* a note: a script that may be run */
 #define MISSING 64             /* processes that have none, as a child knows */
-
-/* What Debian's and Fedora's httpd run as PHP. */
-static const char *const suffixes[] = {".php", ".phtml", ".phar"};
 
 /* The variables that the app gets. */
 typedef struct {
@@ -23,24 +21,14 @@ typedef struct {
 
 /* ---- PHP ---- */
 
-static int is_php(const char *filename)
-{
-    const char *suffix = strrchr(filename, '.');
-    size_t i;
-
-    for (i = 0; suffix && i < sizeof suffixes / sizeof *suffixes; i++)
-        if (!ap_cstr_casecmp(suffix, suffixes[i]))
-            return 1;
-    return 0;
-}
-
 int apppool_cgi_variables_is_script(const request_rec *r,
                                     const apppool_mount_t *mount,
                                     const char *filename)
 {
     return (mount->app->protocol == APL_FCGI ||
             mount->app->protocol == APL_AUTO) &&
-           r->finfo.filetype == APR_REG && is_php(filename);
+           r->finfo.filetype == APR_REG &&
+           apppool_php_rule_suffix(filename) >= 0;
 }
 
 /* Where httpd looks for the files of this mount; NULL: it has none. */
@@ -59,6 +47,14 @@ static const char *documents_of(request_rec *r, const char *base_uri,
                    (!prefix[n] || !strcmp(prefix + n, "/"))
                ? ap_context_document_root(r)
                : NULL;
+}
+
+const char *apppool_cgi_variables_documents(request_rec *r,
+                                            const apppool_mount_t *mount)
+{
+    if (mount->section && !*mount->base_uri)
+        return mount->directory;
+    return documents_of(r, mount->base_uri, r->filename);
 }
 
 static int is_below(const char *filename, const char *directory)

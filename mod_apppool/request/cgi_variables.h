@@ -55,6 +55,11 @@ int apppool_cgi_variables_is_script(const request_rec *r,
                                     const apppool_mount_t *mount,
                                     const char *filename);
 
+/** Where httpd looks for the files of this mount. @return NULL: it has none, or
+ * it is not known where they are */
+const char *apppool_cgi_variables_documents(request_rec *r,
+                                            const apppool_mount_t *mount);
+
 /** May the app run this script? By its name; see above. */
 int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
                                   const char *filename);

@@ -10,6 +10,7 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/request/document_root.h"
+#include "mod_apppool/request/script_handler.h"
 #include "mod_apppool/request/untrusted_headers.h"
 #include "mod_apppool/request/cgi_variables.h"
 
@@ -155,6 +156,7 @@ int apppool_routing_before_index(request_rec *r)
 
     if (!mount || r->uri[0] != '/')
         return DECLINED;
+    apppool_script_handler_settle(r, mount);
     if (!is_for_app(r, mount))
         apppool_untrusted_headers_restore(r);
     else if (r->finfo.filetype == APR_DIR && !is_for_mod_dir(r)) {
@@ -192,6 +194,8 @@ int apppool_routing_admit(request_rec *r, const apppool_mount_t *mount)
     if (apppool_cgi_variables_is_script(r, mount, r->filename) &&
         !apppool_cgi_variables_may_run(r, mount, r->filename))
         return refuse_script(r, mount);
+    if (apppool_script_handler_admit(r, mount) != OK)
+        return HTTP_FORBIDDEN;
     apppool_untrusted_headers_remove(r);
     return OK;
 }
@@ -199,6 +203,7 @@ int apppool_routing_admit(request_rec *r, const apppool_mount_t *mount)
 int apppool_routing_fixups(request_rec *r)
 {
     const apppool_mount_t *mount = apppool_config_mount(r);
+    int status;
 
     if (mount && !r->proxyreq && r->uri[0] != '/')
         return apppool_cgi_variables_is_script(r, mount, r->filename)
@@ -209,7 +214,8 @@ int apppool_routing_fixups(request_rec *r)
         apppool_untrusted_headers_restore(r);
         return DECLINED;
     }
-    r->handler = APPPOOL_HANDLER;
     apppool_untrusted_headers_remove_early(r);
-    return apppool_routing_admit(r, mount);
+    status = apppool_routing_admit(r, mount);
+    r->handler = APPPOOL_HANDLER; /* what it was has been looked at */
+    return status;
 }

@@ -55,6 +55,8 @@ NO_ROOM = A + ": no place in the pool: "
 TOO_LONG = A + ": (Content-Length of the response is not a number|the response " \
     "is longer than its Content-Length)"
 
+SCRIPT_OFF = r"apppool: \S+ is neither run by \S+ nor sent: \w+ "
+SCRIPT_NOT_SENT = r"apppool: \S+ is a script and is not sent: its handler is "
 ALL_DENIED = A + ": all requests below .* get 403, also those of the "
 BAD_HTACCESS = r"\[core:alert\] .*/\.htaccess: .* not allowed here"
 

@@ -1,0 +1,51 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file php_rule.h
+ * @brief A directive of httpd or of mod_php that says something about scripts of
+ *        PHP, and where it stands.
+ *
+ * Lock:  none; constant once it was read.
+ * Crash: not concerned.
+ * Trust: the configuration is root's, and .htaccess is a user's. A rule of
+ *        .htaccess belongs to its request.
+ */
+#ifndef MOD_APPPOOL_CONFIG_PHP_RULE_H
+#define MOD_APPPOOL_CONFIG_PHP_RULE_H
+
+#include <httpd.h>
+#include <http_config.h>
+
+/** A directive. */
+typedef struct {
+    const char *name, *words, *place; /**< "line 2 of /etc/..." */
+    const char *value; /**< handler, type, On or Off; NULL: it removes one */
+    const server_rec *server;
+    const char *directory; /**< of its <Directory>; may be a pattern; or NULL */
+    const char *location;  /**< of its <Location>; may be a pattern; or NULL */
+    int in_files;          /**< in <FilesMatch>, or <Files> with a pattern */
+    int in_other;          /**< in another section that has a condition */
+    int in_htaccess;
+} apppool_php_rule_t;
+
+/** Make one of the directive that is being read. */
+const apppool_php_rule_t *apppool_php_rule_make(cmd_parms *cmd,
+                                                const char *value);
+
+#define APPPOOL_PHP_SUFFIXES 3
+
+/** What Debian's and Fedora's httpd run as PHP, by its last suffix.
+ * @return index of the suffix; -1: it is no script */
+int apppool_php_rule_suffix(const char *filename);
+
+/** The same of a suffix: ".php" */
+int apppool_php_rule_suffix_index(const char *suffix);
+
+/** Would this handler run PHP? */
+int apppool_php_rule_runs_php(const char *handler);
+
+/** A rule for the log: "SetHandler none (line 2 of ...)" */
+const char *apppool_php_rule_text(apr_pool_t *p,
+                                  const apppool_php_rule_t *rule);
+
+#endif

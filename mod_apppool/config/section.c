@@ -1,0 +1,31 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/section.h"
+
+#include <string.h>
+
+int apppool_section_is(const ap_directive_t *d, const char *name)
+{
+    return !ap_cstr_casecmp(d->directive, name);
+}
+
+char *apppool_section_argument(apr_pool_t *p, const ap_directive_t *section)
+{
+    const char *args = section->args;
+    char *path = ap_getword_conf(p, &args);
+    size_t n = strlen(path);
+
+    if (!strcmp(path, "~"))
+        return NULL;
+    if (n > 0 && path[n - 1] == '>' && !*args)
+        path[--n] = 0;
+    ap_no2slash(path);
+    for (n = strlen(path); n > 0 && path[n - 1] == '/'; n--)
+        path[n - 1] = 0;
+    return path;
+}
+
+int apppool_section_is_below(const char *path, const char *above, size_t n)
+{
+    return !strncmp(path, above, n) && (!path[n] || path[n] == '/' || above[n]);
+}

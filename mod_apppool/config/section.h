@@ -1,0 +1,33 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file section.h
+ * @brief The sections of the configuration as they are written: their names and
+ *        their arguments.
+ *
+ * Lock:  none; constant once the configuration was read.
+ * Crash: not concerned.
+ * Trust: the configuration is root's. An .htaccess file is a user's: then the
+ *        text may be anything.
+ */
+#ifndef MOD_APPPOOL_CONFIG_SECTION_H
+#define MOD_APPPOOL_CONFIG_SECTION_H
+
+#include <httpd.h>
+#include <http_config.h>
+
+/** What makes an argument a pattern. */
+#define APPPOOL_SECTION_WILD "*?["
+
+/** Has this directive this name? @param name of a section: "<Directory" */
+int apppool_section_is(const ap_directive_t *d, const char *name);
+
+/** "/srv/shop" of <Directory "/srv/shop/">. @return NULL: a regular
+ * expression */
+char *apppool_section_argument(apr_pool_t *p, const ap_directive_t *section);
+
+/** Is this directory or URL the other one, or below it?
+ * @param n length of `above`, or of its beginning that counts */
+int apppool_section_is_below(const char *path, const char *above, size_t n);
+
+#endif

@@ -24,6 +24,7 @@ shm_sources = \
 	shm/verbs/health.c \
 	shm/verbs/history.c \
 	shm/verbs/housekeeping.c \
+	shm/verbs/app_stderr.c \
 	shm/slots/hung.c \
 	shm/format/list.c \
 	shm/lock/lock.c \
@@ -413,6 +414,7 @@ spawner_sources = \
 	spawner/state/store_figures.c \
 	spawner/state/process_files.c \
 	spawner/output/app_log.c \
+	spawner/output/app_stderr.c \
 	spawner/common/daemonize.c \
 	spawner/diagnose/slow_request.c \
 	spawner/state/socket_owner.c \
@@ -689,6 +691,7 @@ unit_tests = \
 	tests/unit/detect_template \
 	tests/unit/enter \
 	tests/unit/app_drained \
+	tests/unit/app_stderr \
 	tests/unit/env_file \
 	tests/unit/fork_cleared \
 	tests/unit/fork_order \

@@ -60,6 +60,7 @@
 #include "spawner/state/store_figures.h"
 #include "spawner/common/kill_instance.h"
 #include "spawner/common/clear_runtime_dir.h"
+#include "spawner/output/app_stderr.h"
 #include "spawner/output/log_writer.h"
 #include "spawner/output/store_log.h"
 #include "shm/format/segment.h"
@@ -183,6 +184,7 @@ static void turn(spawner_t *s)
     s->wake = s->now + SECOND;
     s->shm.patience = APL_PATIENCE;
     loop_call();
+    app_stderr_take(s);
     if (s->unreaped)
         life_reap(s);
     look_for_httpd(s);

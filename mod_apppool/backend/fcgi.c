@@ -63,6 +63,14 @@ apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
     return rv;
 }
 
+void apppool_fcgi_log_to(apppool_fcgi_t *fcgi, apl_pool_t *pool, uint64_t id,
+                         int has_log)
+{
+    fcgi->err.pool = pool;
+    fcgi->err.id = id;
+    fcgi->err.has_log = has_log;
+}
+
 int apppool_fcgi_descriptor(const apppool_fcgi_t *fcgi)
 {
     return fcgi->connection.fd;

@@ -57,6 +57,13 @@ apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *label,
                                   apppool_fcgi_kind_t body,
                                   apppool_uwsgi_packet_t *packet);
 
+/** Where its STDERR goes: fcgi_stderr.h. To be called before
+ * apppool_fcgi_run().
+ * @param id      of the process
+ * @param has_log the app has an AppLog */
+void apppool_fcgi_log_to(apppool_fcgi_t *fcgi, apl_pool_t *pool, uint64_t id,
+                         int has_log);
+
 /** Connect, or use the shared connection.
  * @param shared as in apppool_connection_open()
  * @return the same */

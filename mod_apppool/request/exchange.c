@@ -174,12 +174,15 @@ static const char *label_of(const apppool_session_t *s)
 
 static apppool_fcgi_t *make_fcgi(apppool_session_t *s)
 {
-    return apppool_fcgi_make(
+    apppool_fcgi_t *fcgi = apppool_fcgi_make(
         s->r, label_of(s),
         !apppool_request_body_is_there(s->body)   ? APPPOOL_FCGI_NO_BODY
         : apppool_request_body_is_stored(s->body) ? APPPOOL_FCGI_STORED
                                                   : APPPOOL_FCGI_STREAMED,
         s->ref.wire.protocol == APL_UWSGI ? &s->packet : NULL);
+
+    apppool_fcgi_log_to(fcgi, s->pool, s->ref.id, s->app->set->log != NULL);
+    return fcgi;
 }
 
 int apppool_exchange_fixups(request_rec *r)

@@ -16,6 +16,8 @@
  *                 | apl_session_t   [n_sessions]     256 bytes    |
  *     children    +-----------------------------------------------+
  *                 | apl_child_t     [n_children]      64 bytes    |
+ *     lines       +-----------------------------------------------+
+ *                 | apl_stderr_t    [256]           2048 bytes    |
  *     scratch     +-----------------------------------------------+
  *                 | uint64_t        for the time of a sort only   |
  *     size        +-----------------------------------------------+
@@ -347,6 +349,8 @@ typedef struct {
     apl_event_t events[APL_EVENT_MAX];
     uint64_t n_samples; /**< as n_events, of APL_SAMPLE_MAX */
     apl_sample_t samples[APL_SAMPLE_MAX];
+    uint64_t n_stderr;       /**< as n_events, of APL_STDERR_MAX: put there */
+    uint64_t n_stderr_taken; /**< and taken away */
     apl_link_t buckets[APL_BUCKETS]; /**< [D] heads: groups by key */
 } apl_header_t;
 
@@ -361,7 +365,7 @@ _Static_assert(offsetof(apl_session_t, id) == APL_CACHE_LINE,
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
 
-#define APL_FORMAT_VERSION 14
+#define APL_FORMAT_VERSION 15
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

@@ -39,6 +39,7 @@ typedef struct {
     apl_process_t *processes;
     apl_session_t *sessions;
     apl_child_t *children;
+    apl_stderr_t *lines;
     uint64_t *scratch;       /**< twice n_scratch words, for apl_list_sort() */
     uint32_t n_scratch;      /**< slots of the largest slot array */
     uint32_t size;           /**< bytes from base */

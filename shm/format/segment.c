@@ -15,9 +15,9 @@
 #define MFD_NOEXEC_SEAL 0x0008u /* Linux 6.3; vm.memfd_noexec may demand it */
 #endif
 
-/* Offsets of the slot arrays and of the scratch, and the size of all. */
+/* Offsets of the slot arrays and of what follows, and the size of all. */
 typedef struct {
-    apr_size_t groups, processes, sessions, children, scratch, size;
+    apr_size_t groups, processes, sessions, children, lines, scratch, size;
 } layout_t;
 
 static apr_size_t whole_lines(apr_size_t bytes)
@@ -41,7 +41,8 @@ static layout_t layout_of(const apl_capacity_t *n)
     at.processes = at.groups + (n->groups + 1) * sizeof(apl_group_t);
     at.sessions = at.processes + (n->processes + 1) * sizeof(apl_process_t);
     at.children = at.sessions + (n->sessions + 1) * sizeof(apl_session_t);
-    at.scratch = at.children + (n->children + 1) * sizeof(apl_child_t);
+    at.lines = at.children + (n->children + 1) * sizeof(apl_child_t);
+    at.scratch = at.lines + APL_STDERR_MAX * sizeof(apl_stderr_t);
     at.size = at.scratch + 2ul * largest_array(n) * sizeof(uint64_t);
     return at;
 }
@@ -63,6 +64,7 @@ static void set_pointers(apl_pool_t *pool, void *memory,
     pool->processes = (void *)(pool->base + at.processes);
     pool->sessions = (void *)(pool->base + at.sessions);
     pool->children = (void *)(pool->base + at.children);
+    pool->lines = (void *)(pool->base + at.lines);
     pool->scratch = (void *)(pool->base + at.scratch);
     pool->n_scratch = largest_array(n);
     pool->size = (uint32_t)at.size;

@@ -3,7 +3,8 @@
 /**
  * @file statistics.h
  * @brief The part of the format (format.h) that serves only the views:
- *        counters, events, the times of requests, the history.
+ *        counters, events, the times of requests, the history, and lines for
+ *        logs.
  *
  * Lock:  the header's lock guards all of it.
  * Crash: a count may be off by one; nothing is derived from it.
@@ -98,8 +99,20 @@ typedef struct {
     uint32_t waiting; /**< requests: maximum since the last sample */
 } apl_sample_t;
 
+#define APL_STDERR_MAX  256
+#define APL_STDERR_TEXT 2032 /* bytes */
+
+/** Lines that an app has sent to a child of httpd, on their way to its log. */
+typedef struct {
+    uint64_t id;     /**< of the process */
+    uint32_t size;   /**< bytes of text: lines, each with its newline */
+    uint32_t logged; /**< 1: the child has written them to the error log */
+    char text[APL_STDERR_TEXT];
+} apl_stderr_t;
+
 _Static_assert(sizeof(apl_histogram_t) == 136, "histograms are 136 bytes");
 _Static_assert(sizeof(apl_event_t) == 224, "events are 224 bytes");
 _Static_assert(sizeof(apl_sample_t) == 40, "samples are 40 bytes");
+_Static_assert(sizeof(apl_stderr_t) == 2048, "lines are 2048 bytes");
 
 #endif

@@ -32,6 +32,7 @@ typedef struct {
     process_t *p;
     size_t used; /* bytes in `lines` */
     unsigned n;
+    int logged; /* they are in a log: they are only kept */
 } sink_t;
 
 static char lines[LOG_PROGRAM_MAX];
@@ -193,14 +194,16 @@ static void emit(sink_t *sink, const char *text, size_t length)
 
     if (length > 0 && text[length - 1] == '\r')
         length--;
-    if (!line_limit_allows(&p->output.bucket, has_own(p), state_spawner()->now,
-                           length)) {
+    if (!sink->logged && !line_limit_allows(&p->output.bucket, has_own(p),
+                                            state_spawner()->now, length)) {
         drop(p);
         return;
     }
     remember(&p->output, text, length);
     n = compose(p, 0, line, text, length);
     recent_output_add(p, line, n);
+    if (sink->logged)
+        return;
     if (!has_own(p))
         n = compose(p, 1, line, text, length);
     else if (is_raw(p))
@@ -282,11 +285,23 @@ static void take(sink_t *sink, const char *text, size_t length)
     }
 }
 
+void output_add(process_t *p, const char *text, size_t length, int logged)
+{
+    sink_t sink = {p, 0, 0, logged};
+    const char *last = text + length, *end;
+
+    while ((end = memchr(text, '\n', (size_t)(last - text))) != NULL) {
+        emit(&sink, text, (size_t)(end - text));
+        text = end + 1;
+    }
+    flush(&sink);
+}
+
 /* Read `most` bytes, and perhaps some more. @return as output_read() */
 static int read_some(process_t *p, size_t most)
 {
     static char chunk[16384];
-    sink_t sink = {p, 0, 0};
+    sink_t sink = {p, 0, 0, 0};
     size_t total = 0;
     ssize_t n = -1;
 
@@ -315,7 +330,7 @@ int output_read(process_t *p)
  * is not waited for. */
 void output_finish(process_t *p)
 {
-    sink_t sink = {p, 0, 0};
+    sink_t sink = {p, 0, 0, 0};
     int left = 0;
 
     if (p->fifo.fd >= 0 && ioctl(p->fifo.fd, FIONREAD, &left) == 0 && left > 0)

@@ -40,6 +40,12 @@ void output_forget(output_t *output);
  */
 int output_read(process_t *p);
 
+/**
+ * Lines that the process has printed in another way, each with its newline.
+ * @param logged 1: they are in a log, so they are only kept
+ */
+void output_add(process_t *p, const char *text, size_t length, int logged);
+
 /** Read what is left. A last line that has no newline is written as well. */
 void output_finish(process_t *p);
 

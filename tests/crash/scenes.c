@@ -3,6 +3,7 @@
 #include "tests/crash/scenes.h"
 
 #include "shm/slots/connection_state.h"
+#include "shm/verbs/app_stderr.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 
@@ -263,6 +264,20 @@ static void cut_connection(stage_t *g)
         apl_connection_forget(&c);
 }
 
+static void put_lines(stage_t *g)
+{
+    apl_app_stderr_put(&g->pool, g->ids[0], 0, "it is broken\n", 13,
+                       SCENE_NOW + 9);
+}
+
+static void take_lines(stage_t *g)
+{
+    apl_stderr_t lines;
+
+    put_lines(g);
+    apl_app_stderr_take(&g->pool, &lines, SCENE_NOW + 9);
+}
+
 const scene_t scenes[] = {
     {"checkout: of a new group", stage_nothing, checkout, 1},
     {"checkout: an idle process", stage_one_idle, checkout, 0},
@@ -328,6 +343,8 @@ const scene_t scenes[] = {
     {"options change", stage_full_and_waiting, configure, 1},
     {"app removed", stage_full_and_waiting, remove_app, 1},
     {"adopt", stage_one_idle, adopt, 1},
+    {"lines for a log", stage_one_busy, put_lines, 1},
+    {"lines for a log are taken", stage_one_busy, take_lines, 1},
     {"clock: one hangs", stage_overdue, look, 1},
     {"checkin: of one that hung", stage_hung, checkin, 1},
     {"kill", stage_hung, end, 1},

@@ -15,6 +15,7 @@ MAGIC = struct.pack("<Q", 0x6c6f6f706c706141)
 # The bytes of a record, and the offsets of words with a meaning.
 RECORDS = {"groups": (1600, 0x538), "processes": (256, 0xd0),
            "sessions": (256, 0x50), "children": (64, 0x30)}
+LINES = 256 * 2048  # bytes of the ring behind them
 LOCK = 64  # of the header
 
 
@@ -32,14 +33,14 @@ class Segment:
                                     for n in range(4))))
         scratch = 16 * max(counts[table] - 1 for table in RECORDS
                            if table != "children")
-        at = self.size - scratch - sum(counts[table] * RECORDS[table][0]
-                                       for table in RECORDS)
+        at = self.size - scratch - LINES \
+            - sum(counts[table] * RECORDS[table][0] for table in RECORDS)
         self.header = at
         self.tables: dict[str, int] = {}
         for table in RECORDS:
             self.tables[table] = at
             at += counts[table] * RECORDS[table][0]
-        assert at + scratch == self.size
+        assert at + LINES + scratch == self.size
 
     def word(self, offset: int) -> int:
         return int.from_bytes(self.memory[offset:offset + 4], "little")

@@ -126,6 +126,7 @@ FCGI_NO_HEADER = P + "has ended the request without a header|" + P[:-1] + \
 FCGI_LONG_HEADER = P[:-1] + ": the header of the response has more than "
 FCGI_REFUSED = P + "refuses the request: "
 FCGI_OVERLOADED = P + "is overloaded: "
+FCGI_MORE = P[:-1] + r": \d+ more lines of this request are not logged"
 FCGI_PRINTED = P[:-1] + "> it is broken"
 FCGI = "|".join((FCGI_WRONG, CUT_OFF, FCGI_NO_HEADER))
 

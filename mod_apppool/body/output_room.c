@@ -5,19 +5,19 @@
 #include <apr_portable.h>
 #include <errno.h>
 #include <http_core.h>
+#include <limits.h>
 #include <poll.h>
+#include <sys/resource.h>
 
 #include "shm/lock/lock_token.h"
 
-#define PIECE      (32 * 1024) /* less than the core filter keeps in memory */
-#define SLOW_PIECE (4 * 1024)
-#define SLOW       20000 /* us of a pass */
-#define REST       10    /* times the time of a slow one */
-
-/* mod_http2's default is 32 KB for a stream. The part that response_buffer.c
- * keeps in memory has to fit, too. */
-#define STREAM     (16 * 1024)
-#define SLICE      20 /* ms between two checks of a stream */
+/* Less than the core filter keeps in memory. Of a stream of HTTP/2, no more is on
+ * its way: mod_http2's default is 32 KB for a stream, and the part that
+ * response_buffer.c keeps in memory has to fit, too. */
+#define PIECE (16 * 1024)
+#define SLOW  2000 /* us; a fast client has a piece sooner */
+#define REST  10   /* times the time of a slow pass */
+#define SLICE 20   /* ms between two checks of a stream */
 
 struct apppool_output_room_t {
     conn_rec *c;
@@ -25,7 +25,6 @@ struct apppool_output_room_t {
     apr_bucket_brigade *none; /* always empty */
     apr_off_t passed, taken;  /* bytes, of a stream */
     int64_t rest;             /* until then, us of apl_now() */
-    int slow;
 };
 
 /* ---- marks ---- */
@@ -115,17 +114,6 @@ int apppool_output_room_is_stream(const apppool_output_room_t *room)
     return room->socket < 0;
 }
 
-int apppool_output_room_is_resting(const apppool_output_room_t *room)
-{
-    return room->slow && apl_now() < room->rest;
-}
-
-int apppool_output_room_is_clear(const apppool_output_room_t *room)
-{
-    return apppool_output_room_is_stream(room) || room->c->aborted ||
-           !room->c->data_in_output_filters;
-}
-
 /* @param socket -1: wait only for the app */
 static int wait_for(int socket, int app, int ms)
 {
@@ -153,47 +141,77 @@ static void flush_core_filter(conn_rec *c)
     core->frec->filter_func.out_func(core, NULL);
 }
 
+int apppool_output_room_is_clear(const apppool_output_room_t *room)
+{
+    conn_rec *c = room->c;
+
+    if (apppool_output_room_is_stream(room) || c->aborted)
+        return 1;
+    if (c->data_in_output_filters)
+        flush_core_filter(c);
+    return !c->data_in_output_filters;
+}
+
 static apr_off_t room_of_stream(apppool_output_room_t *room)
 {
     collect_marks(room);
-    return room->taken + STREAM - room->passed;
+    return room->taken + PIECE - room->passed;
 }
 
-static apr_off_t room_of_socket(apppool_output_room_t *room)
+static apr_off_t room_of_socket(const apppool_output_room_t *room)
 {
-    if (!wait_for(room->socket, -1, 0))
-        return 0;
-    if (room->c->data_in_output_filters)
-        flush_core_filter(room->c);
-    return apppool_output_room_is_clear(room) ? PIECE : 0;
+    return wait_for(room->socket, -1, 0) && apppool_output_room_is_clear(room)
+               ? PIECE
+               : 0;
 }
 
 apr_off_t apppool_output_room_bytes(apppool_output_room_t *room)
 {
-    apr_off_t bytes = apppool_output_room_is_stream(room)
-                          ? room_of_stream(room)
-                          : room_of_socket(room);
+    if (apl_now() < room->rest)
+        return 0;
+    return apppool_output_room_is_stream(room) ? room_of_stream(room)
+                                               : room_of_socket(room);
+}
 
-    return room->slow && bytes > SLOW_PIECE ? SLOW_PIECE : bytes;
+static int64_t cpu_time(const struct rusage *used)
+{
+    return (used->ru_utime.tv_sec + used->ru_stime.tv_sec) * 1000000 +
+           used->ru_utime.tv_usec + used->ru_stime.tv_usec;
+}
+
+/* Did a filter wait or compute for so long? On a loaded machine, the thread may
+ * also have waited for a CPU. That happens to any pass. */
+static int is_slow(const struct rusage *before)
+{
+    struct rusage now;
+
+    return getrusage(RUSAGE_THREAD, &now) != 0 ||
+           now.ru_nvcsw != before->ru_nvcsw ||
+           cpu_time(&now) - cpu_time(before) > SLOW;
 }
 
 apr_status_t apppool_output_room_pass(apppool_output_room_t *room,
                                       ap_filter_t *next, apr_bucket_brigade *bb)
 {
     int64_t since = apl_now(), took;
+    struct rusage before = {0};
     apr_off_t n = 0;
     apr_status_t rv;
 
-    if (apppool_output_room_is_stream(room)) {
+    if (apppool_output_room_is_stream(room))
         apr_brigade_length(bb, 0, &n);
+    /* A mark behind a flush would hide it: mod_ratelimit looks at the last
+     * bucket. */
+    if (n > 0) {
         room->passed += n;
         append_mark(room, bb);
     }
+    getrusage(RUSAGE_THREAD, &before);
     rv = ap_pass_brigade(next, bb);
     apr_brigade_cleanup(bb);
     took = apl_now() - since;
-    room->slow = took > SLOW;
-    room->rest = since + took + REST * took;
+    if (took > SLOW && is_slow(&before))
+        room->rest = since + took + REST * took;
     return rv;
 }
 
@@ -214,8 +232,26 @@ static int wait_for_stream(apppool_output_room_t *room, int app, int ms)
     return ready;
 }
 
+/* @return ms that the rest still lasts; 0: it is over */
+static int rest_of(const apppool_output_room_t *room)
+{
+    int64_t left = room->rest - apl_now();
+
+    if (left <= 0)
+        return 0;
+    return left / 1000 < INT_MAX ? (int)(left / 1000) + 1 : INT_MAX;
+}
+
 int apppool_output_room_wait(apppool_output_room_t *room, int app, int ms)
 {
+    int rest = rest_of(room);
+
+    if (rest > 0 && ms >= 0 && ms <= rest)
+        return wait_for(-1, app, ms);
+    if (rest > 0 && wait_for(-1, app, rest))
+        return APPPOOL_APP_READY;
+    if (ms > 0)
+        ms -= rest;
     return apppool_output_room_is_stream(room)
                ? wait_for_stream(room, app, ms)
                : wait_for(room->socket, app, ms);

@@ -14,8 +14,11 @@
  * hold.
  *
  * A filter between us and the client may wait by itself, as mod_ratelimit does,
- * or compute for a long time. So the time of each pass is measured. After a
- * slow pass there is a rest of ten times that time.
+ * or compute for a long time. A filter that has begun to wait cannot be
+ * interrupted. So not much is passed at a time, and the time of each pass is
+ * measured. After a slow pass there is no room for ten times that time. So all
+ * slow passes but the last one take at most a tenth of the time that the app
+ * needs.
  *
  * Lock:  none; it belongs to one request. Its marks are destroyed by the thread
  *        of that request, or when mod_http2 is done with the thread.
@@ -43,18 +46,16 @@ apppool_output_room_t *apppool_output_room_make(request_rec *r);
 /** Is it a stream of HTTP/2, and not a connection? */
 int apppool_output_room_is_stream(const apppool_output_room_t *room);
 
-/** Was the last pass slow, and was it a short time ago? Then the next part
- * should be stored, so that the app does not wait for another slow pass. */
-int apppool_output_room_is_resting(const apppool_output_room_t *room);
-
-/** How many bytes can be passed on now? 0: it would have to wait. */
+/** How many bytes can be passed on now? At most 16 KB. 0: it would have to wait,
+ * or a slow pass was a short time ago. */
 apr_off_t apppool_output_room_bytes(apppool_output_room_t *room);
 
-/** Has the client's socket taken everything that was passed on? */
+/** Has the client's socket taken everything that was passed on? What it can take
+ * at once is written. */
 int apppool_output_room_is_clear(const apppool_output_room_t *room);
 
 /**
- * Pass something on, even if there is no room.
+ * Pass something on, even if there is no room. A flush is passed by itself.
  * @param next the filter that leads to the client
  * @param bb   emptied
  * @return what next returned

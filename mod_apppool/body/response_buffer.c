@@ -74,24 +74,30 @@ static apr_status_t pass_piece(apppool_response_buffer_t *buffer,
     return rv;
 }
 
-static apr_status_t pass_part(apppool_response_buffer_t *buffer,
-                              ap_filter_t *next, apr_bucket_brigade *bb,
-                              int flush)
+/* Everything before was passed on. */
+static apr_status_t pass_flush(apppool_response_buffer_t *buffer,
+                               ap_filter_t *next)
 {
-    if (flush)
-        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(bb->bucket_alloc));
+    apr_bucket_brigade *bb = buffer->piece;
+
+    APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(bb->bucket_alloc));
     return apppool_output_room_pass(buffer->room, next, bb);
 }
 
-/* If the client has room, fill it without waiting. */
+/* While the client has room, fill it without waiting. */
 static apr_status_t write_some(apppool_response_buffer_t *buffer,
                                ap_filter_t *next)
 {
-    apr_off_t bytes = apppool_output_room_bytes(buffer->room);
+    apr_status_t rv = APR_SUCCESS;
+    apr_off_t bytes;
 
-    return bytes > 0 && apppool_spool_left(buffer->spool) > 0
-               ? pass_piece(buffer, next, bytes)
-               : APR_SUCCESS;
+    while (rv == APR_SUCCESS && apppool_spool_left(buffer->spool) > 0) {
+        bytes = apppool_output_room_bytes(buffer->room);
+        if (bytes <= 0)
+            break;
+        rv = pass_piece(buffer, next, bytes);
+    }
+    return rv;
 }
 
 /* The app pauses. Until it continues, the client can get the rest. */
@@ -107,7 +113,7 @@ static apr_status_t write_meanwhile(apppool_response_buffer_t *buffer,
         if (ready & APPPOOL_CLIENT_READY &&
             apppool_spool_left(buffer->spool) == 0 &&
             apppool_output_room_is_clear(buffer->room))
-            return pass_part(buffer, next, buffer->piece, 1);
+            return pass_flush(buffer, next);
         if (ready & APPPOOL_CLIENT_READY)
             rv = write_some(buffer, next);
         if (ready & APPPOOL_APP_READY || !ready)
@@ -218,17 +224,40 @@ static apr_status_t prepend_rest(apppool_response_buffer_t *buffer,
 
 /* ---- both ---- */
 
-/* Can it be passed on unchanged? */
-static int has_room(apppool_response_buffer_t *buffer, apr_bucket_brigade *bb)
+/* Move the first bytes of the part to the piece. */
+static apr_status_t take_piece(apppool_response_buffer_t *buffer,
+                               apr_bucket_brigade *bb, apr_off_t most)
 {
-    apr_off_t n = 0, bytes;
+    apr_bucket *b, *end;
+    apr_status_t rv = apr_brigade_partition(bb, most, &end);
 
-    if (apppool_spool_left(buffer->spool) > 0 ||
-        apppool_output_room_is_resting(buffer->room) ||
-        apr_brigade_length(bb, 1, &n) != APR_SUCCESS)
-        return 0;
-    bytes = apppool_output_room_bytes(buffer->room);
-    return bytes > 0 && n <= bytes;
+    if (rv != APR_SUCCESS && rv != APR_INCOMPLETE)
+        return rv;
+    while ((b = APR_BRIGADE_FIRST(bb)) != end) {
+        APR_BUCKET_REMOVE(b);
+        APR_BRIGADE_INSERT_TAIL(buffer->piece, b);
+    }
+    return APR_SUCCESS;
+}
+
+/* Pass on what the client can take at once, if nothing is stored. The rest stays
+ * in the part. */
+static apr_status_t pass_part(apppool_response_buffer_t *buffer,
+                              ap_filter_t *next, apr_bucket_brigade *bb)
+{
+    apr_status_t rv = APR_SUCCESS;
+    apr_off_t bytes;
+
+    while (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb) &&
+           apppool_spool_left(buffer->spool) == 0) {
+        bytes = apppool_output_room_bytes(buffer->room);
+        if (bytes <= 0)
+            break;
+        rv = take_piece(buffer, bb, bytes);
+        if (rv == APR_SUCCESS)
+            rv = apppool_output_room_pass(buffer->room, next, buffer->piece);
+    }
+    return rv;
 }
 
 apr_status_t apppool_response_buffer_pass(apppool_response_buffer_t *buffer,
@@ -243,14 +272,12 @@ apr_status_t apppool_response_buffer_pass(apppool_response_buffer_t *buffer,
     flush = remove_flushes(bb);
     if (!is_plain(bb))
         return write_all(buffer, next);
-    if (has_room(buffer, bb))
-        return pass_part(buffer, next, bb, flush);
-    rv = store_part(buffer, bb);
-    if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb))
+    rv = pass_part(buffer, next, bb);
+    if (rv == APR_SUCCESS)
+        rv = store_part(buffer, bb);
+    if (rv != APR_SUCCESS)
+        return rv;
+    if (!APR_BRIGADE_EMPTY(bb))
         return write_all(buffer, next);
-    if (rv == APR_SUCCESS && flush)
-        return write_meanwhile(buffer, next);
-    if (rv == APR_SUCCESS && !apppool_output_room_is_resting(buffer->room))
-        return write_some(buffer, next);
-    return rv;
+    return flush ? write_meanwhile(buffer, next) : write_some(buffer, next);
 }

@@ -7,8 +7,8 @@
  *        given back when it has sent everything.
  *
  * Bytes that the client can take are written at once. The response is read as
- * fast as the app sends it. Each part is passed on if there is room on the way
- * to the client (output_room.h), and is stored otherwise. When the app pauses,
+ * fast as the app sends it. Each part is passed on, in small pieces, while there is
+ * room on the way to the client (output_room.h), and is stored otherwise. When the app pauses,
  * the thread waits for app and client together. When the app is done, the rest
  * is some bytes in memory and one bucket of a file. event writes that without a
  * thread if the connection is not encrypted; mod_ssl keeps the thread until the

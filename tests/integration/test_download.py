@@ -90,22 +90,31 @@ def test_slow_at_both_ends(httpd: Httpd) -> None:
 
 
 def test_slow_filter_holds_no_process(httpd: Httpd) -> None:
-    """The client is fast, but a filter passes on only 256 KB/s."""
-    httpd.modules += ["env", "ratelimit"]
+    """The client is fast, but a filter passes on only so many KB/s."""
+    httpd.modules += ["setenvif", "ratelimit"]
     httpd.directives.append("MaxPoolSize 1")
-    bulk(httpd, "SetOutputFilter RATE_LIMIT", "SetEnv rate-limit 256")
+    bulk(httpd, "SetOutputFilter RATE_LIMIT",
+         "SetEnvIf X-Rate (.+) rate-limit=$1",
+         "SetEnvIf X-Burst (.+) rate-initial-burst=$1")
     httpd.start()
-    with Raw(httpd.port, get(f"/flood?n={MUCH}")) as client:
-        wait_until(httpd.requests_seen, "the app has the request")
-        other = httpd.get_async("/pid", "shop")
-        assert client.head()[0] == 200
-        seen = b""
-        while not other.done():
-            seen += client.stream.file.read1(65536)
-        assert other.result().status == 200
-        assert len(seen) < MUCH / 2, "the app has sent all before"
-        seen += client.stream.file.read(1 << 20)
-        assert seen == flood(MUCH)[:len(seen)]
+    for (rate, more), case in cases([(256, b""), (60, b""),
+                                     (60, b"X-Burst: 512\r\n")]):
+        with case:
+            before = len(httpd.requests_seen())
+            request = get(f"/flood?n={MUCH}")[:-2]
+            with Raw(httpd.port, request + b"X-Rate: %d\r\n" % rate + more
+                     + b"\r\n") as client:
+                wait_until(lambda: len(httpd.requests_seen()) > before,
+                           "the app has the request")
+                other = httpd.get_async("/pid", "shop")
+                assert client.head()[0] == 200
+                seen = b""
+                while not other.done():
+                    seen += client.stream.file.read1(65536)
+                assert other.result().status == 200
+                assert len(seen) < MUCH / 4, "the app has sent all before"
+                seen += client.stream.file.read(rate * 256)
+                assert seen == flood(MUCH)[:len(seen)]
 
 
 def holds_its_process(httpd: Httpd, url: str) -> None:

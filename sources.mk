@@ -213,6 +213,8 @@ module_sources = \
 	mod_apppool/backend/http_response.c \
 	mod_apppool/backend/fcgi_sending.c \
 	mod_apppool/backend/fcgi_stderr.c \
+	mod_apppool/backend/bare_packet.c \
+	mod_apppool/backend/scgi_request.c \
 	mod_apppool/backend/uwsgi_head.c \
 	mod_apppool/backend/uwsgi_request.c \
 	mod_apppool/backend/first_byte.c \
@@ -734,6 +736,7 @@ unit_tests = \
 	tests/unit/environ_scan \
 	tests/unit/fcgi_parser \
 	tests/unit/fcgi_request \
+	tests/unit/scgi_request \
 	tests/unit/uwsgi_head \
 	tests/unit/uwsgi_request \
 	tests/unit/slot_state \

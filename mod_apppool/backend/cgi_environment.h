@@ -3,7 +3,7 @@
 /**
  * @file cgi_environment.h
  * @brief The variables that httpd has for CGI, for the protocols that send
- *        them: fcgi and uwsgi.
+ *        them: fcgi, scgi and uwsgi.
  *
  * httpd's own function is slow if the request already has variables: it makes a
  * second table, and sorts both to find names that occur twice. That is a tenth

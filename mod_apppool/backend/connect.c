@@ -12,6 +12,7 @@
 
 #include "shm/format/format.h"
 #include "shm/lock/lock_token.h"
+#include "mod_apppool/config/protocol.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/no_descriptors.h"
 
@@ -74,14 +75,14 @@ apr_status_t apppool_connect_prepare(apr_socket_t **sock, apr_pool_t *p)
     return make_unix(sock, SOCK_STREAM | SOCK_NONBLOCK, p);
 }
 
-/* Over uwsgi each request connects, and no other call on its socket waits. Most
- * connections can be made at once, and need no limit of time. */
+/* Over scgi and uwsgi each request connects, and no other call on its socket waits.
+ * Most connections can be made at once, and need no limit of time. */
 static apr_status_t open_unix(apr_socket_t **sock,
                               const apppool_endpoint_t *endpoint,
                               int64_t deadline, apr_pool_t *p)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int at_once = endpoint->wire.protocol == APL_UWSGI;
+    int at_once = apppool_protocol_is_bare(endpoint->wire.protocol);
     apr_status_t rv = APR_SUCCESS;
     int64_t left;
 

@@ -35,8 +35,8 @@ typedef struct {
 } apppool_endpoint_t;
 
 /**
- * Make a Unix socket for a request over uwsgi, before it is known which process
- * gets the request.
+ * Make a Unix socket for a request over scgi or uwsgi, before it is known which
+ * process gets the request.
  * @param p the socket is closed with it
  * @return APR_SUCCESS, or a problem of httpd itself
  */
@@ -44,7 +44,7 @@ apr_status_t apppool_connect_prepare(apr_socket_t **sock, apr_pool_t *p);
 
 /**
  * Connect.
- * @param sock     NULL at first; or, over uwsgi, a socket that was prepared
+ * @param sock     NULL at first; or, over scgi and uwsgi, a socket that was prepared
  * @param deadline us of apl_now(), for a full backlog
  * @param p        a new socket is closed with it
  * @return see apppool_connection_open()

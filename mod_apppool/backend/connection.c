@@ -122,7 +122,6 @@ static void set_up_worker(apppool_connection_t *c,
         apr_snprintf(s->uds_path, sizeof s->uds_path,
                      "apppool-" CONTRACT_ID_FMT, endpoint->id);
     c->named = endpoint->id;
-    c->filter.http = endpoint->wire.protocol == APL_HTTP;
     c->filter.has_body = endpoint->has_body;
     s->timeout = endpoint->timeout;
     apr_cpystrn(s->upgrade, endpoint->refuses_upgrade ? "" : "*",
@@ -176,13 +175,6 @@ apppool_connection_filter(const apppool_connection_t *c)
     return &c->filter;
 }
 
-static void set_timeout(const apppool_connection_t *c,
-                        apr_interval_time_t timeout)
-{
-    if (c->sock)
-        apr_socket_timeout_set(c->sock, timeout);
-}
-
 void apppool_connection_header_is_made(const apppool_connection_t *c)
 {
     c->filter.c->keepalive = AP_CONN_UNKNOWN;
@@ -194,7 +186,6 @@ int apppool_connection_run(apppool_connection_t *c, request_rec *r,
 {
     int status;
 
-    set_timeout(c, apppool_first_byte_timeout(first_byte));
     /* mod_proxy would close the socket that we have connected. */
     apr_table_unset(r->subprocess_env, "proxy-initial-not-pooled");
     apppool_connection_filter_begin(&c->filter, r, first_byte);
@@ -204,10 +195,4 @@ int apppool_connection_run(apppool_connection_t *c, request_rec *r,
     c->sock = NULL;
     apppool_connection_filter_end(&c->filter);
     return status;
-}
-
-void apppool_connection_response_began(const apppool_connection_t *c)
-{
-    if (apppool_first_byte_bypasses_filters(&c->filter.first_byte))
-        set_timeout(c, c->filter.first_byte.timeout);
 }

@@ -86,9 +86,4 @@ int apppool_connection_run(apppool_connection_t *c, request_rec *r,
  * not even send this request. It notes it again afterwards. */
 void apppool_connection_header_is_made(const apppool_connection_t *c);
 
-/** The first byte has come: from here on the app may pause for the endpoint's
- * timeout again. This does nothing for http: mod_proxy_http may have
- * closed and freed the socket before it passes on a short response. */
-void apppool_connection_response_began(const apppool_connection_t *c);
-
 #endif

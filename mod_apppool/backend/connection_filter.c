@@ -21,8 +21,7 @@ static int is_repeatable(const apppool_connection_filter_t *filter)
 /* mod_proxy is about to log an error of a request that will be tried again. */
 static void silence(request_rec *r)
 {
-    static const char *const speakers[] = {"mod_proxy.c", "mod_proxy_http.c",
-                                           "mod_proxy_scgi.c"};
+    static const char *const speakers[] = {"mod_proxy.c", "mod_proxy_http.c"};
     struct ap_logconf *quiet;
     size_t i;
 
@@ -169,7 +168,7 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
     if (rv == APR_SUCCESS && is_websocket(filter, mode))
         follow_frames(filter, bb);
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
-        if (!filter->responded && filter->http && !is_http(bb))
+        if (!filter->responded && !is_http(bb))
             rv = APR_EGENERAL;
         filter->responded = 1;
         filter->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
@@ -260,8 +259,5 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
 void apppool_connection_filter_end(apppool_connection_filter_t *filter)
 {
     filter->worker->s->status &= ~(unsigned)PROXY_WORKER_IN_ERROR;
-    /* mod_proxy_http notes this, the others do not. */
-    if (!filter->responded && APR_STATUS_IS_TIMEUP(filter->error))
-        apr_table_setn(filter->r->notes, "proxy_timedout", "1");
     filter->r->log = filter->log;
 }

@@ -27,10 +27,9 @@
 #include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/websocket_close.h"
 
-/** connection.c sets the first three. */
+/** connection.c sets the first two. */
 typedef struct {
     proxy_worker *worker;            /**< mod_proxy's, whose connection it is */
-    int http;                        /**< the app speaks HTTP */
     int has_body;                    /**< the request has */
     conn_rec *c;                     /**< the connection */
     request_rec *r;                  /**< the request it carries, or NULL */
@@ -68,8 +67,7 @@ apppool_outcome_t
 apppool_connection_filter_outcome(const apppool_connection_filter_t *filter);
 
 /** Has mod_proxy read the end of the connection, because the app has closed it
- * or died? What mod_proxy reads without filters (the body of a response over
- * scgi) is not seen. */
+ * or died? */
 int apppool_connection_filter_has_ended(
     const apppool_connection_filter_t *filter);
 

@@ -19,8 +19,8 @@ APLOG_USE_MODULE(apppool);
 #define FLUSHED (16 * 1024) /* bytes of a response to an unread request */
 #define SLICE   250         /* ms between two checks of the pool */
 #define SOON    20          /* ms from the end of the output to END_REQUEST */
-#define AT_ONCE 5           /* ms between two parts of a response over uwsgi */
-#define NAP     10          /* ms between two looks for more of a body */
+#define AT_ONCE 5  /* ms between two parts of a response without records */
+#define NAP     10 /* ms between two looks for more of a body */
 
 /* There is more to do. This value is neither OK nor a status of HTTP. */
 #define GO_ON   (-1000)
@@ -31,14 +31,15 @@ APLOG_USE_MODULE(apppool);
 
 apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *label,
                                   apppool_fcgi_kind_t kind,
-                                  apppool_uwsgi_packet_t *packet)
+                                  apppool_bare_packet_t *packet)
 {
     apppool_fcgi_t *fcgi = apr_pcalloc(r->pool, sizeof *fcgi);
 
     fcgi->r = r;
     fcgi->label = fcgi->response.label = fcgi->err.label = label;
     fcgi->sending.kind = kind;
-    fcgi->is_uwsgi = fcgi->response.is_uwsgi = packet != NULL;
+    fcgi->is_bare = fcgi->response.is_bare = packet != NULL;
+    fcgi->response.is_uwsgi = packet && packet->is_uwsgi;
     fcgi->sending.packet = packet;
     fcgi->connection.fd = -1;
     if (packet) {
@@ -101,7 +102,7 @@ apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi)
     int has_body = fcgi->sending.kind != APPPOOL_FCGI_NO_BODY;
     int may_repeat =
         apppool_outcome_may_repeat(fcgi->r, has_body) &&
-        (fcgi->is_uwsgi || fcgi->stray || apl_now() - fcgi->began < DYING);
+        (fcgi->is_bare || fcgi->stray || apl_now() - fcgi->began < DYING);
     int was_reset = (fcgi->reset || fcgi->sending.out.hung_up) && !fcgi->heard;
 
     if (!fcgi->sending.out.sent && !fcgi->heard)
@@ -210,7 +211,7 @@ static int receive_records(apppool_fcgi_t *fcgi)
     return status;
 }
 
-/* Over uwsgi: look at what is held.
+/* Over scgi and uwsgi: look at what is held.
  * @return GO_ON, or what the handler is to return */
 static int take_held(apppool_fcgi_t *fcgi)
 {
@@ -232,7 +233,7 @@ static int pass_held(apppool_fcgi_t *fcgi)
     return status == GO_ON ? pass_on(fcgi) : status;
 }
 
-/* Over uwsgi: read all that is there. It is held until the buffer is full or
+/* The same over scgi and uwsgi. What has come is held until the buffer is full or
  * the app pauses. If the end comes before, everything is passed on at once.
  * @return GO_ON, or what the handler is to return */
 static int receive_bytes(apppool_fcgi_t *fcgi)
@@ -304,7 +305,7 @@ static int poll_both(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms)
 {
     if (poll(fds, 2, ms) <= 0)
         return 0;
-    fcgi->is_complete = fcgi->is_uwsgi && fcgi->local &&
+    fcgi->is_complete = fcgi->is_bare && fcgi->local &&
                         (fds[0].revents & (POLLHUP | POLLERR)) == POLLHUP;
     return 1;
 }
@@ -382,7 +383,7 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
             status = wait_for_both(fcgi);
         if (status == GO_ON)
             status =
-                fcgi->is_uwsgi ? receive_bytes(fcgi) : receive_records(fcgi);
+                fcgi->is_bare ? receive_bytes(fcgi) : receive_records(fcgi);
         if (status != GO_ON)
             break;
     }

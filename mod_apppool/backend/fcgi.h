@@ -2,8 +2,8 @@
 
 /**
  * @file fcgi.h
- * @brief Send a request to a process over FastCGI or uwsgi, and pass on the
- *        response.
+ * @brief Send a request to a process over FastCGI, scgi or uwsgi, and pass on
+ *        the response.
  *
  *     fcgi = apppool_fcgi_make(r, label, body, packet);
  *     rv = apppool_fcgi_open(fcgi, &endpoint, &shared, deadline);
@@ -24,9 +24,9 @@
  * an app sends too late belongs to another request, and not to the next
  * response. The first request has the id 1: some apps know no other.
  *
- * Over uwsgi there are no records: a packet with the parameters, and then the
- * body as it is. A connection carries one request. The end of the connection is
- * the end of the response.
+ * Over scgi and uwsgi there are no records: a packet with the parameters, and then
+ * the body as it is. A connection carries one request. The end of the connection
+ * is the end of the response.
  *
  * Over FastCGI an app does not have to read the end of the request, and php-cgi
  * does not read it. So a reset may also come after the app has served the
@@ -50,12 +50,12 @@ typedef struct apppool_fcgi_t apppool_fcgi_t;
 
 /**
  * @param label  of the app, with the pid in brackets: for the log
- * @param packet of the request over uwsgi; NULL: over FastCGI. Its socket is
- *        taken
+ * @param packet of the request over scgi or uwsgi; NULL: over FastCGI. Its
+ *        socket is taken
  */
 apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *label,
                                   apppool_fcgi_kind_t body,
-                                  apppool_uwsgi_packet_t *packet);
+                                  apppool_bare_packet_t *packet);
 
 /** Where its STDERR goes: fcgi_stderr.h. To be called before
  * apppool_fcgi_run().
@@ -84,8 +84,8 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
                      const apppool_first_byte_t *first_byte);
 
 /**
- * How the request went. APPPOOL_BROKEN over uwsgi: as over HTTP. APPPOOL_BROKEN
- * over FastCGI: there was no response, because the connection was reset soon; or
+ * How the request went. APPPOOL_BROKEN over scgi and uwsgi: as over HTTP.
+ * APPPOOL_BROKEN over FastCGI: there was no response, because the connection was reset soon; or
  * the connection had carried another request, and it was closed, or what came
  * does not belong to this request.
  */
@@ -103,8 +103,8 @@ int apppool_fcgi_is_overloaded(const apppool_fcgi_t *fcgi);
 
 /** Close the connection, or give it to others. Later calls do nothing. Over
  * FastCGI, call this before the session ends; apppool_fcgi_run() does it as
- * soon as the response is complete. Over uwsgi nobody else uses the connection,
- * so it can be closed when the process has the next request. */
+ * soon as the response is complete. Over scgi and uwsgi nobody else uses the
+ * connection, so it can be closed when the process has the next request. */
 void apppool_fcgi_close(apppool_fcgi_t *fcgi);
 
 #endif

@@ -3,7 +3,7 @@
 /**
  * @file fcgi_body.h
  * @brief The body of a request: over FastCGI as records of STDIN, one at a
- *        time; over uwsgi in pieces.
+ *        time; over scgi and uwsgi in pieces.
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
@@ -17,7 +17,7 @@
 /** The caller sets the first two; the rest is zeroed. */
 typedef struct {
     unsigned request; /**< id of the request */
-    int is_bare;      /**< uwsgi: it has no records, and is sent as it is */
+    int is_bare; /**< scgi, uwsgi: it has no records, and is sent as it is */
     apr_bucket_brigade *bb;   /**< read, and not yet in a record */
     apr_bucket_brigade *rest; /**< empty between two calls */
     unsigned char *record;    /**< the last one, maybe with the end behind it */

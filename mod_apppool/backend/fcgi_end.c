@@ -42,8 +42,8 @@ void apppool_fcgi_end_use(apppool_fcgi_t *fcgi)
 
 int apppool_fcgi_end_response(apppool_fcgi_t *fcgi)
 {
-    /* Over uwsgi the app has closed it, so nobody waits for us to close it. */
-    if (!fcgi->is_uwsgi)
+    /* Without records the app has closed it, so nobody waits for us to close it. */
+    if (!fcgi->is_bare)
         apppool_fcgi_end_use(fcgi);
     return apppool_fcgi_response_end(&fcgi->response, fcgi->r);
 }
@@ -97,11 +97,11 @@ int apppool_fcgi_end_request(apppool_fcgi_t *fcgi)
     return apppool_fcgi_end_response(fcgi);
 }
 
-/* Over uwsgi the response ends with the connection. The connection is reset if
+/* Without records the response ends with the connection. The connection is reset if
  * the app has not read the body. */
 static int ends_response(const apppool_fcgi_t *fcgi, int error)
 {
-    return fcgi->is_uwsgi && fcgi->response.has_header &&
+    return fcgi->is_bare && fcgi->response.has_header &&
            (error == 0 || (error == ECONNRESET &&
                            fcgi->sending.kind != APPPOOL_FCGI_NO_BODY));
 }

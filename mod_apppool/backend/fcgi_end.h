@@ -2,8 +2,8 @@
 
 /**
  * @file fcgi_end.h
- * @brief The state of a request over FastCGI or uwsgi, and the ways in which it
- *        ends. Only fcgi.c and fcgi_end.c look inside.
+ * @brief The state of a request over FastCGI, scgi or uwsgi, and the ways in
+ *        which it ends. Only fcgi.c and fcgi_end.c look inside.
  *
  * Each function that ends the request returns what the handler is to return:
  * OK, a status, or AP_FILTER_ERROR (see apppool_fcgi_run() in fcgi.h).
@@ -25,8 +25,8 @@
 typedef struct apppool_fcgi_t {
     request_rec *r;
     const char *label;
-    int is_uwsgi;
-    int local; /* over a Unix socket */
+    int is_bare; /* scgi, uwsgi: there are no records */
+    int local;   /* over a Unix socket */
     apppool_direct_connection_t connection;
     apppool_first_byte_t first_byte;
     int64_t began; /* us of apl_now() */
@@ -34,11 +34,11 @@ typedef struct apppool_fcgi_t {
     apppool_fcgi_sending_t sending;
     /* From the app. */
     char *buffer;
-    apr_size_t held;    /* bytes in it, not yet looked at (uwsgi) */
+    apr_size_t held;    /* bytes in it, not yet looked at (bare) */
     int has_received;   /* the wait for the app has called recv() */
     ssize_t received;   /* what recv() returned then, */
     int received_error; /* and errno */
-    int is_complete;    /* the app has sent all, and closed (uwsgi) */
+    int is_complete;    /* the app has sent all, and closed (bare) */
     int has_waited;     /* for more of them */
     apppool_fcgi_parser_t parser;
     apppool_fcgi_response_t response;

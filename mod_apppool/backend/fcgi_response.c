@@ -42,6 +42,15 @@ static int is_condition(int status)
     return status == HTTP_NOT_MODIFIED || status == HTTP_PRECONDITION_FAILED;
 }
 
+static int is_elsewhere(const apppool_fcgi_response_t *response,
+                        const request_rec *r)
+{
+    const char *path = apr_table_get(r->headers_out, "Location");
+
+    return response->is_bare && !response->is_uwsgi && r->status == HTTP_OK &&
+           path && *path == '/';
+}
+
 /* @return OK, or HTTP_BAD_GATEWAY */
 static int read_header(apppool_fcgi_response_t *response, request_rec *r)
 {
@@ -60,7 +69,7 @@ static int read_header(apppool_fcgi_response_t *response, request_rec *r)
                                                   APLOG_MODULE_INDEX);
     apr_brigade_cleanup(response->head);
     response->has_header = 1;
-    if (!response->is_uwsgi &&
+    if (!response->is_bare &&
         !apr_table_get(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR))
         apr_table_unset(r->headers_out, "Content-Length");
     apr_table_unset(r->headers_out, "Transfer-Encoding");
@@ -74,6 +83,7 @@ static int read_header(apppool_fcgi_response_t *response, request_rec *r)
     }
     if (status != OK)
         return HTTP_BAD_GATEWAY;
+    response->is_elsewhere = response->parts.drops = is_elsewhere(response, r);
     /* The page for an error may have the status of an error. */
     if (ap_is_initial_req(r))
         apppool_response_parts_override(&response->parts, r);
@@ -125,6 +135,8 @@ int apppool_fcgi_response_flush(apppool_fcgi_response_t *response,
 
 int apppool_fcgi_response_end(apppool_fcgi_response_t *response, request_rec *r)
 {
+    if (response->is_elsewhere)
+        return OK;
     if (response->has_header)
         return apppool_response_parts_end(&response->parts, r);
     SAY(r, "%s has ended the request without a header of a response",

@@ -2,14 +2,17 @@
 
 /**
  * @file fcgi_response.h
- * @brief What an app sends over uwsgi, or as STDOUT over FastCGI, becomes the
- *        response of the request: a header as of CGI (or uwsgi_head.h), and a
- *        body.
+ * @brief What an app sends over scgi and uwsgi, or as STDOUT over FastCGI,
+ *        becomes the response of the request: a header as of CGI (or
+ *        uwsgi_head.h), and a body.
  *
  * Over FastCGI, Content-Length does not count: a record marks the end, and
  * httpd counts the length. If an administrator sets the variable
  * ap_trust_cgilike_cl, Content-Length counts, and body/response_check.h
  * compares it with the body.
+ *
+ * Over scgi, a header of Location with a path, and no other status, is no
+ * response: httpd is to look for the response there (RFC 3875, section 6.2.2).
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
@@ -24,10 +27,13 @@
 
 #define APPPOOL_FCGI_RESPONSE_HEADER (128 * 1024) /**< bytes, at most */
 
-/** The caller sets the first two; the rest is zeroed. */
+/** The caller sets the first three; the rest is zeroed. */
 typedef struct {
     const char *label; /**< of the app, with the pid in brackets */
-    int is_uwsgi;
+    int is_bare;       /**< scgi or uwsgi: Content-Length counts */
+    int is_uwsgi;      /**< it begins with a status line */
+    int is_elsewhere;  /**< scgi: httpd is to respond as for another path of its
+                          own, which Location names */
     apr_bucket_brigade *head; /**< the header, so far */
     apr_size_t head_size;
     int is_in_line; /**< of the header; at its beginning: 0 */
@@ -51,7 +57,8 @@ int apppool_fcgi_response_flush(apppool_fcgi_response_t *response,
 /**
  * The app has sent everything. Pass on the rest and the end.
  * @return what the handler is to return: OK; the status that is overridden;
- *         AP_FILTER_ERROR; HTTP_BAD_GATEWAY: there was no header
+ *         AP_FILTER_ERROR; HTTP_BAD_GATEWAY: there was no header. If the
+ *         response is elsewhere, OK, and nothing was passed on
  */
 int apppool_fcgi_response_end(apppool_fcgi_response_t *response,
                               request_rec *r);

@@ -13,7 +13,7 @@ void apppool_fcgi_sending_begin(apppool_fcgi_sending_t *sending, request_rec *r,
                                   .keeps = keeps,
                                   .ends =
                                       sending->kind == APPPOOL_FCGI_NO_BODY};
-    const apppool_uwsgi_packet_t *packet = sending->packet;
+    const apppool_bare_packet_t *packet = sending->packet;
     unsigned char *bytes;
     apr_size_t n;
 

@@ -2,8 +2,8 @@
 
 /**
  * @file fcgi_sending.h
- * @brief Sends the parameters and the body of a request to an app, over FastCGI
- *        or uwsgi.
+ * @brief Sends the parameters and the body of a request to an app, over FastCGI,
+ *        scgi or uwsgi.
  *
  * Lock:  none; it belongs to one request.
  * Crash: not concerned.
@@ -16,7 +16,7 @@
 
 #include "mod_apppool/backend/fcgi_body.h"
 #include "mod_apppool/backend/app_output.h"
-#include "mod_apppool/backend/uwsgi_request.h"
+#include "mod_apppool/backend/bare_packet.h"
 
 /** Does the request have a body, and of what kind? */
 typedef enum {
@@ -28,7 +28,7 @@ typedef enum {
 /** The caller sets the first two; the rest is zeroed. */
 typedef struct {
     apppool_fcgi_kind_t kind;
-    const apppool_uwsgi_packet_t *packet; /**< NULL: over FastCGI */
+    const apppool_bare_packet_t *packet; /**< NULL: over FastCGI */
     apppool_app_output_t out; /**< the parameters, and a part of the body */
     apppool_fcgi_body_t body;
     int waits;          /**< the client has to send more of the body */

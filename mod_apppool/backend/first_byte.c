@@ -9,14 +9,10 @@
 #include "shm/lock/lock_token.h"
 #include "shm/slots/connection_room.h"
 
-#define SLICE      250  /* ms between two checks of the pool */
-#define ACCEPTED   20   /* ms in which a process accepts a connection */
-#define ENDED      100  /* ms in which a busy process ends a request */
-#define BUSY       1000 /* ms in which a busy process does so */
-
-/* us after AppKillAfter. The spawner checks each second, so it has begun to end
- * the process by then. */
-#define KILL_BEGUN (2 * APR_USEC_PER_SEC)
+#define SLICE    250  /* ms between two checks of the pool */
+#define ACCEPTED 20   /* ms in which a process accepts a connection */
+#define ENDED    100  /* ms in which a busy process ends a request */
+#define BUSY     1000 /* ms in which a busy process does so */
 
 int apppool_first_byte_is_hopeless(const apppool_first_byte_t *w)
 {
@@ -87,21 +83,4 @@ apr_status_t apppool_first_byte_wait(const apppool_first_byte_t *w)
             return APR_TIMEUP;
     }
     return APR_SUCCESS;
-}
-
-int apppool_first_byte_bypasses_filters(const apppool_first_byte_t *w)
-{
-    return w->ref->wire.protocol == APL_SCGI;
-}
-
-apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w)
-{
-    int64_t left;
-
-    if (w->kill_at == 0 || !apppool_first_byte_bypasses_filters(w))
-        return w->timeout;
-    left = w->kill_at + KILL_BEGUN - apl_now();
-    if (w->timeout >= 0 && left >= w->timeout)
-        return w->timeout;
-    return left > 1 ? left : 1;
 }

@@ -6,14 +6,6 @@
  *        the process is killed: the client gets its error at once, although
  *        the process may take AppHungStopTimeout to end.
  *
- * Over scgi mod_proxy reads the socket itself, and nothing can interrupt it.
- * But the time of the kill is known in advance: AppKillAfter. So mod_proxy
- * waits until that time and no longer. The kill may come late, for example
- * while the spawner is being restarted. Then the client still gets 504. The
- * process keeps the request and is killed for it later. A kill that is not
- * known in advance (for another request, or by an administrator) is noticed
- * when the process ends.
- *
  * Lock:  none.
  * Crash: not concerned.
  * Trust: not concerned.
@@ -30,7 +22,6 @@
 typedef struct {
     const apl_pool_t *pool;
     const apl_session_ref_t *ref;
-    int64_t kill_at;             /**< AppKillAfter, us of apl_now(); 0: never */
     apr_interval_time_t timeout; /**< us that the app may be silent; or < 0 */
     int socket;                  /**< descriptor of the connection */
     int needs_room;   /**< the connection is new, over a Unix socket, and the
@@ -61,12 +52,5 @@ int apppool_first_byte_is_cut_off(const apppool_first_byte_t *w);
  * (connection_use.h), and the end of the connection is not the end of the
  * response. */
 int apppool_first_byte_is_stopped(const apppool_first_byte_t *w);
-
-/** Does mod_proxy read the socket without our filters (scgi)? */
-int apppool_first_byte_bypasses_filters(const apppool_first_byte_t *w);
-
-/** How long may mod_proxy wait for the first byte by itself?
- * @return us; below 0: no limit */
-apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w);
 
 #endif

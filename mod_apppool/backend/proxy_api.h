@@ -30,7 +30,6 @@
     X(ap_proxy_location_reverse_map)                                           \
     X(ap_proxy_cookie_reverse_map)                                             \
     X(ap_proxy_should_override)                                                \
-    X(proxy_run_request_status)                                                \
     X(proxy_run_canon_handler)                                                 \
     X(proxy_run_scheme_handler)
 

@@ -4,21 +4,9 @@
 
 #include <string.h>
 
+#include "mod_apppool/backend/bare_packet.h"
+
 #define LENGTH 2 /* bytes of a number */
-
-/* For the access log (doc/logs.md). */
-static const char *const notes[] = {"APPPOOL_PID", "APPPOOL_QUEUE_MS",
-                                    "APPPOOL_APP_MS"};
-
-static int is_sent(const apr_table_entry_t *pair)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof notes / sizeof *notes; i++)
-        if (!strcmp(pair->key, notes[i]))
-            return 0;
-    return 1;
-}
 
 static const char *value_of(const apr_table_entry_t *pair)
 {
@@ -31,7 +19,7 @@ static apr_size_t size_of(const apr_table_entry_t *pairs, int count)
     int i;
 
     for (i = 0; i < count; i++)
-        if (is_sent(&pairs[i]))
+        if (apppool_bare_packet_has(pairs[i].key))
             n +=
                 2 * LENGTH + strlen(pairs[i].key) + strlen(value_of(&pairs[i]));
     return n;
@@ -70,7 +58,7 @@ unsigned char *apppool_uwsgi_request_make(apr_pool_t *p,
     at = put_number(at, n);
     *at++ = 0;
     for (i = 0; i < all->nelts; i++) {
-        if (!is_sent(&pairs[i]))
+        if (!apppool_bare_packet_has(pairs[i].key))
             continue;
         at = put_text(at, pairs[i].key);
         at = put_text(at, value_of(&pairs[i]));

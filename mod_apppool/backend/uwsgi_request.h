@@ -16,23 +16,12 @@
 #ifndef MOD_APPPOOL_BACKEND_UWSGI_REQUEST_H
 #define MOD_APPPOOL_BACKEND_UWSGI_REQUEST_H
 
-#include <apr_network_io.h>
 #include <apr_tables.h>
 
 #define UWSGI_HEADER 4     /**< bytes */
 #define UWSGI_MOST   65535 /**< bytes of variables */
 
-/** What can be made of a request before it is known which process gets it. */
-typedef struct {
-    unsigned char
-        *bytes; /**< of the packet, which may be sent more than once */
-    apr_size_t size;
-    apr_socket_t *sock; /**< for the next connection; NULL: none is prepared */
-} apppool_uwsgi_packet_t;
-
 /**
- * The notes for httpd's access log (session.c) are left out. The packet is made
- * before they are known.
  * @param bytes how many there are
  * @return NULL: the variables need more than UWSGI_MOST bytes
  */

@@ -13,7 +13,7 @@
  *
  * In between, r has another body: an input filter passes on what was read, and
  * the headers say how long it is. So:
- *  - mod_proxy need not send it in chunks, which SCGI and uwsgi do not have;
+ *  - it need not be sent in chunks, which scgi and uwsgi do not have;
  *  - httpd has responded to Expect: 100-continue;
  *  - another process can get the body from the start, if no byte was sent to
  *    the first one.

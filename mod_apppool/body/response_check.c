@@ -4,7 +4,6 @@
 
 #include <http_log.h>
 #include <http_protocol.h>
-#include <util_script.h>
 
 #include "mod_apppool/backend/proxy_api.h"
 #include "shm/format/format.h"
@@ -27,19 +26,6 @@ void apppool_response_check_begin(apppool_response_check_t *check,
     r->content_type = NULL;
     r->content_encoding = NULL;
     r->content_languages = NULL;
-    /* Otherwise mod_proxy_scgi removes Content-Length from the response. */
-    check->trusts =
-        protocol == APL_SCGI &&
-        !apr_table_get(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR);
-    if (check->trusts)
-        apr_table_setn(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR, "1");
-}
-
-void apppool_response_check_end(apppool_response_check_t *check, request_rec *r)
-{
-    if (check->trusts)
-        apr_table_unset(r->subprocess_env, AP_TRUST_CGILIKE_CL_ENVVAR);
-    check->trusts = 0;
 }
 
 static int has_end(const apr_bucket_brigade *bb)
@@ -122,18 +108,15 @@ void apppool_response_check_part(apppool_response_check_t *check,
     apppool_proxy.ap_proxy_backend_broke(r, bb);
 }
 
-int apppool_response_check_overridden(const apppool_response_check_t *check,
-                                      const request_rec *r)
+int apppool_response_check_overridden(const request_rec *r)
 {
-    return check->protocol != APL_SCGI &&
-           apr_table_get(r->notes, "proxy-error-override") != NULL;
+    return apr_table_get(r->notes, "proxy-error-override") != NULL;
 }
 
 int apppool_response_check_status(const apppool_response_check_t *check,
                                   const request_rec *r, int status, int begun)
 {
-    if (check->protocol == APL_HTTP ||
-        apppool_response_check_overridden(check, r))
+    if (check->protocol == APL_HTTP || apppool_response_check_overridden(r))
         return status;
     if (check->is_none || status == HTTP_INTERNAL_SERVER_ERROR ||
         (status == AP_FILTER_ERROR && !begun))

@@ -3,8 +3,8 @@
 /**
  * @file response_check.h
  * @brief Is that a response, and is it complete? This finds errors that
- *        mod_proxy_scgi, and our own handler of fcgi and uwsgi, do not notice,
- *        or report in another way than mod_proxy_http.
+ *        our own handler of fcgi, scgi and uwsgi does not notice, or reports in
+ *        another way than mod_proxy_http.
  *
  *     what the app does                     without this check
  *     it sends less than Content-Length     the client would wait for the rest
@@ -32,7 +32,6 @@ typedef struct {
     const char *label;
     uint32_t protocol;
     int is_none;      /**< it was no response */
-    int trusts;       /**< mod_proxy has to keep Content-Length */
     apr_off_t length; /**< Content-Length of the response; -1: none */
     apr_off_t seen;   /**< bytes of it so far */
 } apppool_response_check_t;
@@ -44,10 +43,6 @@ typedef struct {
 void apppool_response_check_begin(apppool_response_check_t *check,
                                   request_rec *r, const char *label,
                                   uint32_t protocol);
-
-/** The response begins, or there is none: undo the setting for mod_proxy. */
-void apppool_response_check_end(apppool_response_check_t *check,
-                                request_rec *r);
 
 /**
  * Check the first part of a response.
@@ -64,12 +59,9 @@ int apppool_response_check_first(apppool_response_check_t *check,
 void apppool_response_check_part(apppool_response_check_t *check,
                                  request_rec *r, apr_bucket_brigade *bb);
 
-/**
- * Did the app send this error, and was its page dropped (ProxyErrorOverride)?
- * mod_proxy_scgi does not drop pages.
- */
-int apppool_response_check_overridden(const apppool_response_check_t *check,
-                                      const request_rec *r);
+/** Did the app send this error, and was its page dropped
+ * (ProxyErrorOverride)? */
+int apppool_response_check_overridden(const request_rec *r);
 
 /**
  * @param status what the scheme handler returned

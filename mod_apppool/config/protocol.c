@@ -32,13 +32,18 @@ const char *apppool_protocol_name(apr_int64_t protocol)
                                                                 : APL_HTTP];
 }
 
+int apppool_protocol_is_bare(apr_int64_t protocol)
+{
+    return protocol == APL_SCGI || protocol == APL_UWSGI;
+}
+
 const char *apppool_protocol_missing(apr_pool_t *p, apr_int64_t protocol)
 {
     const char *scheme = apppool_protocol_name(protocol);
-    const char *name = !ap_find_linked_module("mod_proxy.c") ||
-                               protocol == APL_FCGI || protocol == APL_UWSGI
-                           ? "proxy"
-                           : apr_pstrcat(p, "proxy_", scheme, NULL);
+    const char *name =
+        ap_find_linked_module("mod_proxy.c") && protocol == APL_HTTP
+            ? "proxy_http"
+            : "proxy";
 
     if (ap_find_linked_module(apr_pstrcat(p, "mod_", name, ".c", NULL)))
         return NULL;

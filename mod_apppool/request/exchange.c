@@ -11,6 +11,7 @@
 #include "mod_apppool/backend/direct_connection.h"
 #include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/config/protocol.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/client.h"
 #include "mod_apppool/request/error_response.h"
@@ -84,11 +85,9 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
 
 static apppool_first_byte_t first_byte_of(const apppool_session_t *s)
 {
-    int64_t kill_after = s->app->pool.options.kill_after;
     apppool_first_byte_t first_byte = {
         .pool = s->pool,
         .ref = &s->ref,
-        .kill_at = kill_after == 0 ? 0 : s->process_since + kill_after,
         .timeout = s->timeout,
         .socket = s->socket,
         .needs_room = s->ref.wire.protocol == APL_HTTP &&
@@ -119,12 +118,10 @@ static int break_off(request_rec *r)
 }
 
 /* A process that is being killed still accepts connections for a moment. A
- * request that cannot be repeated must not be sent there. mod_proxy's scgi does
- * not say how a connection broke, so nothing is repeated over it. */
+ * request that cannot be repeated must not be sent there. */
 static int is_too_late(const apppool_session_t *s)
 {
-    return (s->ref.wire.protocol == APL_SCGI || !may_repeat(s)) &&
-           apl_alive_ending(s->ref.pid);
+    return !may_repeat(s) && apl_alive_ending(s->ref.pid);
 }
 
 /* mod_proxy does not say when it closes the connection. */
@@ -179,7 +176,7 @@ static apppool_fcgi_t *make_fcgi(apppool_session_t *s)
         !apppool_request_body_is_there(s->body)   ? APPPOOL_FCGI_NO_BODY
         : apppool_request_body_is_stored(s->body) ? APPPOOL_FCGI_STORED
                                                   : APPPOOL_FCGI_STREAMED,
-        s->ref.wire.protocol == APL_UWSGI ? &s->packet : NULL);
+        apppool_protocol_is_bare(s->ref.wire.protocol) ? &s->packet : NULL);
 
     apppool_fcgi_log_to(fcgi, s->pool, s->ref.id, s->app->set->log != NULL);
     return fcgi;
@@ -205,7 +202,7 @@ static int is_reset_by_app(const apppool_session_t *s,
            !apl_alive_ending(s->ref.pid);
 }
 
-/* As try_once(), over FastCGI or uwsgi. */
+/* As try_once(), over FastCGI, scgi or uwsgi. */
 static apppool_outcome_t try_fcgi(apppool_session_t *s,
                                   const apppool_endpoint_t *endpoint,
                                   int *status, apr_status_t *rv)
@@ -303,16 +300,16 @@ static apppool_outcome_t try_once(apppool_session_t *s,
     uint32_t protocol = endpoint->wire.protocol;
     apppool_outcome_t outcome;
 
-    if (protocol != APL_UWSGI)
+    if (!apppool_protocol_is_bare(protocol))
         apppool_shared_connection_begin(&s->shared, s->pool, &s->ref,
                                         endpoint->may_share,
                                         endpoint->may_reuse);
-    if (protocol == APL_FCGI || protocol == APL_UWSGI)
+    if (protocol != APL_HTTP)
         outcome = try_fcgi(s, endpoint, status, rv);
     else
-        outcome = protocol == APL_HTTP && !apppool_packet_needs_proxy(s)
-                      ? try_http(s, endpoint, status, rv)
-                      : try_proxy(s, endpoint, status, rv);
+        outcome = apppool_packet_needs_proxy(s)
+                      ? try_proxy(s, endpoint, status, rv)
+                      : try_http(s, endpoint, status, rv);
     /* The request may be the cause of the break. */
     if (s->started || (outcome == APPPOOL_BROKEN && s->repeated++))
         outcome = APPPOOL_HEARD;
@@ -325,7 +322,7 @@ static int is_stopped(const apppool_session_t *s, apppool_outcome_t outcome,
                       int status)
 {
     return s->pool->stopping && !s->started &&
-           !apppool_response_check_overridden(&s->check, s->r) &&
+           !apppool_response_check_overridden(s->r) &&
            (outcome != APPPOOL_HEARD || ap_is_HTTP_ERROR(status));
 }
 
@@ -352,7 +349,7 @@ int apppool_exchange(apppool_session_t *s, int *status)
             *status = apppool_error_response_killed(s->r, s->app, &s->ref);
             return 1;
         }
-        if (apppool_response_check_overridden(&s->check, s->r))
+        if (apppool_response_check_overridden(s->r))
             s->unanswered = 0;
         else if (done && !s->started) {
             *status =

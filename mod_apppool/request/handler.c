@@ -5,6 +5,7 @@
 #include <apr_strings.h>
 #include <http_log.h>
 #include <http_protocol.h>
+#include <http_request.h>
 
 #include "mod_apppool/request/error_response.h"
 #include "mod_apppool/request/exchange.h"
@@ -55,6 +56,21 @@ static int serve(apppool_session_t *s)
     return status == OK ? apppool_error_response_refused(s->r, s->app) : status;
 }
 
+/* An scgi app has named another path (backend/fcgi_response.h). Its process is
+ * free again. */
+static void respond_elsewhere(request_rec *r)
+{
+    const char *path = apr_table_get(r->headers_out, "Location");
+
+    r->status_line = NULL;
+    if (r->method_number != M_GET) { /* which HEAD is, too */
+        r->method = "GET";
+        r->method_number = M_GET;
+    }
+    apr_table_unset(r->headers_in, "Content-Length");
+    ap_internal_redirect_handler(path, r);
+}
+
 int apppool_handler(request_rec *r)
 {
     const apppool_mount_t *mount;
@@ -88,10 +104,8 @@ int apppool_handler(request_rec *r)
     apppool_session_end(s);
     apppool_response_filter_remove(s);
     apppool_request_body_end(body);
-    /* This is for internal redirects of scgi apps. The process is free
-     * again. */
-    if (status == OK && s->ref.wire.protocol == APL_SCGI)
-        apppool_proxy.proxy_run_request_status(&status, r);
+    if (status == OK && !s->started && s->ref.wire.protocol == APL_SCGI)
+        respond_elsewhere(r);
     r->filename = filename;
     if (ap_is_HTTP_ERROR(status)) {
         r->proxyreq = PROXYREQ_NONE;

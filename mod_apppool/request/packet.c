@@ -7,6 +7,8 @@
 #include "mod_apppool/backend/cgi_environment.h"
 #include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/backend/scgi_request.h"
+#include "mod_apppool/backend/uwsgi_request.h"
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/request/app_headers.h"
 
@@ -19,11 +21,11 @@ int apppool_packet_needs_proxy(const apppool_session_t *s)
 }
 
 /* Let mod_proxy check and encode the URL. */
-static int make_url(apppool_session_t *s, uint32_t protocol)
+static int make_url(apppool_session_t *s)
 {
     request_rec *r = s->r;
     int status = apppool_proxy.proxy_run_canon_handler(
-        r, apppool_app_headers_url(r, apppool_protocol_name(protocol),
+        r, apppool_app_headers_url(r, apppool_protocol_name(APL_HTTP),
                                    s->mount->base_uri));
 
     if (status == OK)
@@ -31,30 +33,32 @@ static int make_url(apppool_session_t *s, uint32_t protocol)
     if (status != DECLINED)
         return status;
     ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: %s: %s", s->app->label,
-                  apppool_protocol_missing(r->pool, protocol));
+                  apppool_protocol_missing(r->pool, APL_HTTP));
     return HTTP_INTERNAL_SERVER_ERROR;
 }
 
 static int make_http(apppool_session_t *s)
 {
-    int status = make_url(s, APL_HTTP);
+    int status = make_url(s);
 
     if (status != OK || apppool_packet_needs_proxy(s))
         return status;
     return apppool_http_request_make(&s->http_request, s->r, s->url);
 }
 
-static int make_uwsgi(apppool_session_t *s)
+static int make_bare(apppool_session_t *s, uint32_t protocol)
 {
-    const apl_session_ref_t any = {.wire.protocol = APL_UWSGI};
+    const apl_session_ref_t any = {.wire.protocol = (uint16_t)protocol};
     request_rec *r = s->r;
     apppool_cgi_variables_t own;
 
     apppool_cgi_variables_set(r, s->mount, &any, s->filename, &own);
     apppool_cgi_environment_add(r);
     apppool_cgi_variables_restore(r, &own);
-    s->packet.bytes =
-        apppool_uwsgi_request_make(r->pool, r->subprocess_env, &s->packet.size);
+    s->packet.is_uwsgi = protocol == APL_UWSGI;
+    s->packet.bytes = (s->packet.is_uwsgi ? apppool_uwsgi_request_make
+                                          : apppool_scgi_request_make)(
+        r->pool, r->subprocess_env, &s->packet.size);
     if (s->packet.bytes) {
         /* Without it, another one is made when a process was found. */
         if (s->app->listen != APL_LISTEN_TCP && !s->packet.sock)
@@ -68,28 +72,17 @@ static int make_uwsgi(apppool_session_t *s)
     return HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
 }
 
-/* scgi and uwsgi take a body only if its length is known. */
-static int takes_body(const apppool_session_t *s, uint32_t protocol)
-{
-    return (protocol != APL_SCGI && protocol != APL_UWSGI) ||
-           !apr_table_get(s->r->headers_in, "Transfer-Encoding");
-}
-
 int apppool_packet_make(apppool_session_t *s, uint32_t protocol)
 {
-    int status = OK;
+    int is_bare = apppool_protocol_is_bare(protocol), status;
 
-    if (!takes_body(s, protocol))
+    /* These take a body only if its length is known. */
+    if (is_bare && apr_table_get(s->r->headers_in, "Transfer-Encoding"))
         return HTTP_LENGTH_REQUIRED;
     apppool_app_headers_set_origin(s->r, s->mount->base_uri, protocol);
     s->r->proxyreq = PROXYREQ_REVERSE;
-    switch (protocol) {
-    case APL_HTTP:
+    if (protocol == APL_HTTP)
         return make_http(s);
-    case APL_SCGI:
-        return make_url(s, protocol);
-    default:
-        status = apppool_request_body_find_length(s->body);
-        return status == OK && protocol == APL_UWSGI ? make_uwsgi(s) : status;
-    }
+    status = apppool_request_body_find_length(s->body);
+    return status == OK && is_bare ? make_bare(s, protocol) : status;
 }

@@ -5,17 +5,17 @@
  * @brief What is sent to an app, made before the request waits for a process. So
  *        a process that becomes free gets the request sooner.
  *
- *     over HTTP    the request line and the header, or a URL for mod_proxy
- *     over uwsgi   the packet of variables, and a socket
- *     over scgi    a URL for mod_proxy
- *     over fcgi    nothing: the variables name the process
+ *     over HTTP          the request line and the header, or a URL for mod_proxy
+ *     over scgi, uwsgi   the packet of variables, and a socket
+ *     over fcgi          nothing: the variables name the process
  *
  * It does not depend on the process. It can be sent to another one after a
  * failure, over a new socket.
  *
  * Lock:  none.
  * Crash: all is private memory of the httpd child.
- * Trust: the values are the client's; see http_request.h and uwsgi_request.h.
+ * Trust: the values are the client's; see http_request.h, scgi_request.h and
+ *        uwsgi_request.h.
  */
 #ifndef MOD_APPPOOL_REQUEST_PACKET_H
 #define MOD_APPPOOL_REQUEST_PACKET_H

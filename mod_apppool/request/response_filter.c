@@ -43,8 +43,6 @@ static void begin_response(apppool_session_t *s, int is_whole)
     if (s->ref.session != 0) {
         if (kind)
             apl_checkout_set_long_lived(s->pool, &s->ref, kind);
-        if (s->connection)
-            apppool_connection_response_began(s->connection);
         s->file = apppool_sendfile_name(s->r, s->error);
         if (!s->file && !is_whole)
             s->buffer = apppool_response_buffer_make(s->r, s->app->label,
@@ -81,16 +79,6 @@ static void replace_body(apppool_session_t *s, apr_bucket_brigade *bb)
         apppool_sendfile_replace(s->r, s->app, s->file, bb);
 }
 
-/* An scgi response ends with its connection, so maybe with the process. Over
- * FastCGI a process may be busy with a request whose response has ended. */
-static int has_lost_process(apppool_session_t *s)
-{
-    if (s->fcgi)
-        return !apppool_fcgi_has_ended(s->fcgi);
-    return s->ref.wire.protocol == APL_SCGI &&
-           apppool_session_detach_if_ending(s);
-}
-
 /* The response is not complete. Pass on an error instead of its end. */
 static void replace_end_by_error(const apppool_session_t *s,
                                  apr_bucket_brigade *bb)
@@ -100,11 +88,9 @@ static void replace_end_by_error(const apppool_session_t *s,
     apppool_proxy.ap_proxy_backend_broke(s->r, bb);
 }
 
-/* Has the app closed it? Over scgi mod_proxy reads without our filters. */
+/* Has the app closed it? */
 static int has_closed(const apppool_session_t *s)
 {
-    if (s->ref.wire.protocol == APL_SCGI)
-        return 1;
     if (s->fcgi)
         return apppool_fcgi_has_ended(s->fcgi);
     if (s->http)
@@ -154,15 +140,16 @@ static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
 static void give_back(apppool_session_t *s)
 {
     s->unanswered = 0;
-    if (has_lost_process(s))
+    /* A process may be busy with a request whose response has ended. */
+    if (s->fcgi && !apppool_fcgi_has_ended(s->fcgi))
         return;
     apppool_session_checkin(s);
-    /* It may still be open over uwsgi. The client may be slow. */
+    /* It may still be open over scgi and uwsgi. The client may be slow. */
     if (s->fcgi)
         apppool_fcgi_close(s->fcgi);
 }
 
-static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
+static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_session_t *s = f->ctx;
     ap_filter_t *next = f->next;
@@ -196,53 +183,6 @@ static apr_status_t filter_part(ap_filter_t *f, apr_bucket_brigade *bb)
         ap_remove_output_filter(f);
     }
     return pass(s, ap_pass_brigade(next, bb));
-}
-
-/* Move the first bucket of a response to `part`. It may have to be read. */
-static void take_first(apppool_session_t *s, apr_bucket_brigade *bb,
-                       apr_bucket_brigade *part, apr_read_type_e *mode)
-{
-    apr_bucket *b = APR_BRIGADE_FIRST(bb);
-    apr_status_t rv = APR_SUCCESS;
-    const char *data;
-    apr_size_t n;
-
-    if (!APR_BUCKET_IS_METADATA(b))
-        rv = apr_bucket_read(b, &data, &n, *mode);
-    if (*mode == APR_NONBLOCK_READ && APR_STATUS_IS_EAGAIN(rv)) {
-        APR_BRIGADE_INSERT_TAIL(part,
-                                apr_bucket_flush_create(bb->bucket_alloc));
-        *mode = APR_BLOCK_READ;
-        return;
-    }
-    *mode = APR_NONBLOCK_READ;
-    if (rv == APR_SUCCESS) {
-        APR_BUCKET_REMOVE(b);
-        APR_BRIGADE_INSERT_TAIL(part, b);
-        return;
-    }
-    apr_brigade_cleanup(bb);
-    apppool_proxy.ap_proxy_backend_broke(s->r, part);
-}
-
-/* mod_proxy_scgi passes on the app's connection itself as a bucket, with the
- * end behind it. Other handlers pass on the bytes that they have read. */
-static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
-{
-    apppool_session_t *s = f->ctx;
-    apr_read_type_e mode = APR_NONBLOCK_READ;
-    apr_bucket_brigade *part;
-    apr_status_t rv = APR_SUCCESS;
-
-    if (s->ref.session == 0 || s->ref.wire.protocol != APL_SCGI)
-        return filter_part(f, bb);
-    part = apr_brigade_create(s->r->pool, bb->bucket_alloc);
-    while (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
-        take_first(s, bb, part, &mode);
-        rv = filter_part(f, part);
-        apr_brigade_cleanup(part);
-    }
-    return rv;
 }
 
 /* ---- begin and end ---- */

@@ -112,7 +112,6 @@ void apppool_session_restore(apppool_session_t *s)
         s->r->connection->keepalives = s->keepalives;
     s->keepalives = -1;
     apppool_streaming_end(&s->streaming);
-    apppool_response_check_end(&s->check, s->r);
     if (s->cgi.uri)
         apppool_cgi_variables_restore(s->r, &s->cgi);
     s->cgi.uri = NULL;

@@ -47,9 +47,9 @@ typedef struct {
     /* The client of the process that is in use; the others are NULL. */
     apppool_connection_t *connection; /**< mod_proxy */
     apppool_http_t *http;
-    apppool_fcgi_t *fcgi; /**< also over uwsgi */
+    apppool_fcgi_t *fcgi; /**< also over scgi and uwsgi */
     /* What is sent to any process, made once for its protocol (packet.h). */
-    apppool_uwsgi_packet_t packet;       /**< over uwsgi */
+    apppool_bare_packet_t packet;        /**< over scgi or uwsgi */
     apppool_http_request_t http_request; /**< over HTTP, without mod_proxy */
     const char *url;                     /**< by mod_proxy */
     apr_interval_time_t timeout; /**< us that the process may be silent */

@@ -2,6 +2,7 @@
 """httpd -t: a wrong value gives one clear sentence with the directive, the
 value and what is allowed. Nothing is changed."""
 import os
+import subprocess
 from pathlib import Path
 from typing import Optional
 
@@ -215,18 +216,23 @@ def test_no_mod_proxy(httpd: Httpd) -> None:
 
 
 def test_no_module_for_the_protocol(httpd: Httpd) -> None:
-    """The module for this protocol is needed, and mod_proxy_http is not."""
-    app = httpd.app("shop", "AppProtocol scgi")
-    done = httpd.test()
+    """Only http needs one."""
+    app = httpd.app("shop", "AppProtocol http")
+
+    def check() -> subprocess.CompletedProcess[str]:
+        lines = httpd.configure().read_text().splitlines()
+        return httpd.test("\n".join(line for line in lines
+                                    if "mod_proxy_http" not in line))
+
+    done = check()
     assert done.returncode != 0
-    assert "AppProtocol scgi needs mod_proxy_scgi: add " \
-        '"LoadModule proxy_scgi_module' in done.stdout
+    assert "AppProtocol http needs mod_proxy_http: add " \
+        '"LoadModule proxy_http_module' in done.stdout
     assert str(app.root) in done.stdout
-    httpd.modules.append("proxy_scgi")
-    lines = httpd.configure().read_text().splitlines()
-    done = httpd.test("\n".join(line for line in lines
-                                if "mod_proxy_http" not in line))
-    assert done.returncode == 0, done.stdout
+    for protocol in ("fcgi", "scgi", "uwsgi"):
+        app.directives[0] = f"AppProtocol {protocol}"
+        done = check()
+        assert done.returncode == 0, done.stdout
 
 
 def test_loaded_before_mod_proxy(httpd: Httpd) -> None:
@@ -285,8 +291,6 @@ def test_no_command_found(httpd: Httpd) -> None:
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 def test_warm_up_is_http(httpd: Httpd, protocol: str) -> None:
     """AppReady /path cannot be used with another protocol."""
-    if protocol == "scgi":
-        httpd.modules.append("proxy_scgi")
     app = httpd.app("shop", f"AppProtocol {protocol}", "AppReady /up")
     done = httpd.test()
     assert done.returncode != 0

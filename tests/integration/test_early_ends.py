@@ -97,7 +97,6 @@ def test_backs_off(httpd: Httpd) -> None:
 
 def test_one_response_each(httpd: Httpd) -> None:
     """Each process ends with its response. That is no early end."""
-    httpd.modules += ["proxy_scgi"]
     apps = [mortal(httpd, protocol, "served", f"AppProtocol {protocol}")
             for protocol in ("http", "scgi")]
     httpd.start()

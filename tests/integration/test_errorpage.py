@@ -288,8 +288,6 @@ def test_default(httpd: Httpd, environment: str, directive: str,
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("protocol", ["fcgi", "scgi", "uwsgi"])
 def test_any_protocol(httpd: Httpd, protocol: str) -> None:
-    if protocol != "fcgi":
-        httpd.modules.append(f"proxy_{protocol}")
     broken(httpd, "/bin/sh -c 'echo last words; exit 3'",
            f"AppProtocol {protocol}")
     for fetch in (lambda call: call(), paused):

@@ -126,8 +126,6 @@ def test_half_a_response_over_another_protocol(
         httpd: Httpd, protocol: str) -> None:
     """The same where mod_proxy reads the response by itself. The program does
     not know the protocol, and waits for the end of a line."""
-    if protocol != "fcgi":
-        httpd.modules.append("proxy_" + protocol)
     httpd.log.expect(*BROKEN, "Script timed out", "AH01110")
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 600", "MaxInstances 1", *EARLY,

@@ -169,8 +169,6 @@ def test_over_another_protocol(httpd: Httpd, opened: ExitStack,
     response_file = httpd.dir / "response"
     response_file.write_bytes({"fcgi": record(STDOUT, text), "scgi": text,
                                "uwsgi": b"HTTP/1.1 200 OK\r\n" + text}[protocol])
-    if protocol != "fcgi":
-        httpd.modules.append("proxy_" + protocol)
     app = httpd.app("shop", "AppRetireTimeout 1", "AppProtocol " + protocol,
                     "AppHungAfter 1", "AppKillAfter 8", "AppSetEnv HANG 1",
                     f"AppSetEnv PROTOCOL {protocol}",

@@ -87,7 +87,7 @@ POISON = [
     ("uwsgi", "POST", 10, None, {}, 1),
     ("uwsgi", "POST", 3000, None, {}, 1),
     ("uwsgi", "POST", 3000, b"abc", {}, 1),
-    ("scgi", "GET", 3000, None, {}, 1),
+    ("scgi", "GET", 3000, None, {}, 2),
     ("scgi", "POST", 3000, None, {}, 1),
 ]
 
@@ -98,7 +98,6 @@ def test_poison(httpd: Httpd) -> None:
     httpd.log.expect(*KILLED, sentences.NO_BACKEND, sentences.DIED,
                      "End of script output before headers",
                      "AH00860: error reading response headers")
-    httpd.modules.append("proxy_scgi")
     httpd.directives += [f"MaxPoolSize {3 * len(POISON)}"]
     for number, (protocol, *_) in enumerate(POISON):
         httpd.app(f"poison{number}", f"AppProtocol {protocol}",
@@ -191,7 +190,6 @@ def test_not_a_byte_was_sent(httpd: Httpd, method: str) -> None:
 def test_a_dying_process_gets_none(httpd: Httpd, protocol: str) -> None:
     """A process that is being killed still accepts connections. A request that
     is not repeated does not go there."""
-    httpd.modules.append("proxy_scgi")
     httpd.directives += ["MaxPoolSize 12"]
     rows = [("DELETE", None), ("POST", None), ("POST", b"a body")]
     for number, _ in enumerate(rows):
@@ -205,8 +203,7 @@ def test_a_dying_process_gets_none(httpd: Httpd, protocol: str) -> None:
             with case:
                 dying = int(httpd.get("/", f"shop{number}").text)
                 wait_until(lambda: "Z" in procs.threads(dying), "it is dying")
-                if protocol != "scgi":  # over which nothing is repeated
-                    assert httpd.get("/", f"shop{number}").text == str(dying)
+                assert httpd.get("/", f"shop{number}").text == str(dying)
                 response = httpd.request(method, "/", f"shop{number}", body)
                 assert response.status == 200
                 assert int(response.text) != dying

@@ -132,7 +132,6 @@ EVENTS = b"Content-Type: text/event-stream\r\n\r\ndata: first\n\n"
 
 def open_requests(httpd: Httpd, opened: ExitStack) -> None:
     """One in each way of the module to wait for an app."""
-    httpd.modules.append("proxy_scgi")
     for name, text in (("fcgi", record(STDOUT, EVENTS)), ("scgi", EVENTS),
                        ("uwsgi", b"HTTP/1.1 200 OK\r\n" + EVENTS)):
         file = httpd.dir / f"{name}.response"
@@ -173,7 +172,7 @@ def test_half_a_response_is_not_stored(httpd: Httpd, opened: ExitStack,
     file = httpd.dir / "response"
     file.write_bytes({"fcgi": record(STDOUT, text), "scgi": text}.get(
         protocol, b"HTTP/1.1 200 OK\r\n" + text))
-    httpd.modules += ["proxy_scgi", "cache", "cache_disk"]
+    httpd.modules += ["cache", "cache_disk"]
     httpd.app("shop", f"AppProtocol {protocol}", "AppSetEnv HANG 1",
               f"AppSetEnv PROTOCOL {protocol}", f"AppSetEnv RESPONSE {file}",
               'CacheEnable disk "/"', f'CacheRoot "{place}"',

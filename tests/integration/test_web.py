@@ -234,7 +234,8 @@ def test_body_that_is_not_stored(httpd: Httpd, name: str) -> None:
 
 
 @pytest.mark.mpms("event")
-@pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi"])
+@pytest.mark.parametrize("name", ["gunicorn", "libfcgi", "uwsgi",
+                                  "uwsgi-scgi"])
 def test_error_document_of_the_app(httpd: Httpd, name: str) -> None:
     """It is requested when the only process is free again."""
     place, _ = mount(httpd, SERVERS[name])

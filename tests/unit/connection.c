@@ -95,10 +95,6 @@ proxy_server_conf *apppool_proxy_api_conf(const server_rec *s)
     return NULL;
 }
 
-static int respond(request_rec *r, proxy_worker *worker,
-                   proxy_server_conf *conf, char *url, const char *host,
-                   apr_port_t port);
-
 static void play_mod_proxy(void)
 {
     apppool_proxy.ap_proxy_define_worker = define;
@@ -106,7 +102,6 @@ static void play_mod_proxy(void)
     apppool_proxy.ap_proxy_acquire_connection = acquire;
     apppool_proxy.ap_proxy_release_connection = release;
     apppool_proxy.ap_proxy_connection_create_ex = create;
-    apppool_proxy.proxy_run_scheme_handler = respond;
 }
 
 /* ---- the rest of the module, and of httpd ---- */
@@ -118,16 +113,6 @@ apr_status_t apppool_connect(apr_socket_t **sock,
     (void)endpoint, (void)deadline;
     __atomic_add_fetch(&connected, 1, __ATOMIC_RELAXED);
     return apr_socket_create(sock, APR_INET, SOCK_STREAM, APR_PROTO_TCP, p);
-}
-
-apr_interval_time_t apppool_first_byte_timeout(const apppool_first_byte_t *w)
-{
-    return w->timeout;
-}
-
-int apppool_first_byte_bypasses_filters(const apppool_first_byte_t *w)
-{
-    return w->ref->wire.protocol == APL_FCGI;
 }
 
 void apppool_connection_filter_add(apppool_connection_filter_t *filter,
@@ -200,75 +185,9 @@ static void a_taken_one_has_one_user(void **state)
     apr_pool_destroy(p);
 }
 
-/* ---- the first byte of a response ---- */
-
-static apppool_connection_t *running;
-static __thread int timeouts_set;
-
-apr_status_t __wrap_apr_socket_timeout_set(apr_socket_t *sock,
-                                           apr_interval_time_t timeout);
-
-apr_status_t __wrap_apr_socket_timeout_set(apr_socket_t *sock,
-                                           apr_interval_time_t timeout)
-{
-    (void)sock, (void)timeout;
-    timeouts_set++;
-    return APR_SUCCESS;
-}
-
-/* As mod_proxy_http does with a short response: the connection is released
- * before the response is passed on. */
-static int respond(request_rec *r, proxy_worker *worker,
-                   proxy_server_conf *conf, char *url, const char *host,
-                   apr_port_t port)
-{
-    (void)r, (void)conf, (void)url, (void)host, (void)port;
-    apr_pool_clear(((fake_t *)worker)->conn.scpool);
-    timeouts_set = 0;
-    apppool_connection_response_began(running);
-    ((fake_t *)worker)->conn.sock = NULL;
-    return OK;
-}
-
-static void run_one(request_rec *r, apl_session_ref_t *ref)
-{
-    apppool_endpoint_t endpoint = {
-        .id = 7, .wire.listen = APL_LISTEN_UNIX, .timeout = 1000};
-    apppool_first_byte_t first_byte = {.ref = ref, .timeout = 1000};
-
-    running = apppool_connection_take(r->server);
-    assert_int_equal(apppool_connection_open(running, r, &endpoint, 0),
-                     APR_SUCCESS);
-    apppool_connection_run(running, r, &first_byte, "http://shop/");
-    apppool_connection_give(running, r->server);
-}
-
-static void a_freed_socket_is_left_alone(void **state)
-{
-    apl_session_ref_t ref = {.wire.protocol = APL_HTTP};
-    server_rec s = {0};
-    request_rec r = {.server = &s};
-    apr_pool_t *p;
-
-    (void)state;
-    apr_pool_create(&p, NULL);
-    r.pool = p;
-    r.headers_in = apr_table_make(p, 1);
-    r.subprocess_env = apr_table_make(p, 1);
-    play_mod_proxy();
-    apppool_connection_init(p);
-    run_one(&r, &ref);
-    assert_int_equal(timeouts_set, 0);
-    ref.wire.protocol = APL_FCGI; /* its handler releases at its end */
-    run_one(&r, &ref);
-    assert_int_equal(timeouts_set, 1);
-    apr_pool_destroy(p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_freed_socket_is_left_alone),
         cmocka_unit_test(a_taken_one_has_one_user),
     };
 

@@ -81,8 +81,6 @@ class Place:
 
 def mount(httpd: Httpd, server: Server, *directives: str) -> Iterator[Place]:
     """Add the app, twice."""
-    if "proxy_scgi" not in httpd.modules:
-        httpd.modules.append("proxy_scgi")
     for host, location in (("web", None), ("status", "/mnt/web")):
         root = httpd.dir / f"root{len(location or '')}"
         root.mkdir()

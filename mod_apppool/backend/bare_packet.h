@@ -1,0 +1,30 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file bare_packet.h
+ * @brief With what a request over scgi or uwsgi begins: a packet of variables.
+ *        The body follows it as it is.
+ *
+ * Lock:  none.
+ * Crash: not concerned.
+ * Trust: see scgi_request.h and uwsgi_request.h.
+ */
+#ifndef MOD_APPPOOL_BACKEND_BARE_PACKET_H
+#define MOD_APPPOOL_BACKEND_BARE_PACKET_H
+
+#include <apr_network_io.h>
+
+/** What can be made of a request before it is known which process gets it. */
+typedef struct {
+    unsigned char
+        *bytes; /**< of the packet, which may be sent more than once */
+    apr_size_t size;
+    int is_uwsgi;       /**< the response begins with a status line */
+    apr_socket_t *sock; /**< for the next connection; NULL: none is prepared */
+} apppool_bare_packet_t;
+
+/** Is this variable for the app? The notes for httpd's access log (session.c)
+ * are not. The packet is made before they are known. */
+int apppool_bare_packet_has(const char *name);
+
+#endif

@@ -214,6 +214,8 @@ module_sources = \
 	mod_apppool/backend/fcgi_sending.c \
 	mod_apppool/backend/fcgi_stderr.c \
 	mod_apppool/backend/bare_packet.c \
+	mod_apppool/backend/client_socket.c \
+	mod_apppool/backend/stream_client.c \
 	mod_apppool/backend/scgi_request.c \
 	mod_apppool/backend/uwsgi_head.c \
 	mod_apppool/backend/uwsgi_request.c \

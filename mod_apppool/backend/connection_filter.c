@@ -4,12 +4,16 @@
 
 #include <http_config.h>
 #include <http_log.h>
+#include <poll.h>
 #include <string.h>
 #include <util_filter.h>
 
 #include "mod_apppool/backend/proxy_api.h"
+#include "shm/lock/lock_token.h"
 
 APLOG_USE_MODULE(apppool);
+
+#define SLICE 250 /* ms between two looks for the client of an event stream */
 
 static ap_filter_rec_t *input, *output;
 
@@ -119,6 +123,37 @@ static int is_end(apr_status_t rv, const apr_bucket_brigade *bb)
                              : !APR_STATUS_IS_EAGAIN(rv);
 }
 
+/* Is there something to read? A filter below us may hold it. */
+static int has_more(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    apr_status_t rv =
+        ap_get_brigade(f->next, bb, AP_MODE_SPECULATIVE, APR_NONBLOCK_READ, 1);
+    int is_empty = APR_BRIGADE_EMPTY(bb);
+
+    apr_brigade_cleanup(bb);
+    return rv == APR_SUCCESS ? !is_empty : !APR_STATUS_IS_EAGAIN(rv);
+}
+
+/* mod_proxy waits for more of an event stream. This wait also ends when the client
+ * has left. */
+static apr_status_t wait_for_more(ap_filter_t *f, apr_bucket_brigade *bb)
+{
+    const apppool_connection_filter_t *filter = f->ctx;
+    const apppool_first_byte_t *of = &filter->first_byte;
+    struct pollfd app = {of->socket, POLLIN, 0};
+    int64_t limit = apl_now() + of->timeout;
+
+    if (has_more(f, bb))
+        return APR_SUCCESS;
+    while (poll(&app, 1, SLICE) <= 0) {
+        if (apppool_stream_client_has_left(of->client))
+            return APR_ECONNABORTED;
+        if (of->timeout >= 0 && apl_now() >= limit)
+            return APR_TIMEUP;
+    }
+    return APR_SUCCESS;
+}
+
 /* Read. The wait for the first byte also ends when that byte cannot come any
  * more. */
 static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
@@ -131,6 +166,9 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
     if (filter->r && !filter->responded && block == APR_BLOCK_READ &&
         !filter->is_early)
         rv = apppool_first_byte_wait(&filter->first_byte);
+    else if (filter->r && block == APR_BLOCK_READ &&
+             apppool_stream_client_is_there(filter->first_byte.client))
+        rv = wait_for_more(f, bb);
     if (APR_STATUS_IS_ECONNABORTED(rv))
         silence(filter->r);
     return rv == APR_SUCCESS ? ap_get_brigade(f->next, bb, mode, block, bytes)

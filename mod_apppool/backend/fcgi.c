@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "mod_apppool/backend/client_socket.h"
 #include "mod_apppool/backend/fcgi_end.h"
 #include "mod_apppool/backend/fcgi_format.h"
 #include "mod_apppool/backend/fcgi_sending.h"
@@ -340,7 +341,7 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
     if (!apppool_app_output_is_empty(&fcgi->sending.out))
         fds[0].events |= POLLOUT;
     if (fcgi->sending.waits)
-        fds[1].fd = apppool_fcgi_body_descriptor(fcgi->r);
+        fds[1].fd = apppool_client_socket(fcgi->r->connection);
     if (fcgi->sending.waits && fds[1].fd < 0)
         slice = NAP;
     fcgi->has_waited = fcgi->held > 0;
@@ -359,6 +360,8 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
     while (!wait_some(fcgi, fds, slice)) {
         if (!fcgi->heard && apppool_first_byte_is_hopeless(&fcgi->first_byte))
             return apppool_fcgi_end_silent(fcgi, HTTP_BAD_GATEWAY);
+        if (apppool_stream_client_has_left(fcgi->first_byte.client))
+            return apppool_fcgi_end_early(fcgi, HTTP_BAD_GATEWAY);
         if (limit > 0 && apl_now() >= limit)
             return apppool_fcgi_end_silent(fcgi, HTTP_GATEWAY_TIME_OUT);
         if (fcgi->sending.waits)

@@ -2,8 +2,6 @@
 
 #include "mod_apppool/backend/fcgi_body.h"
 
-#include <apr_portable.h>
-#include <http_core.h>
 #include <util_filter.h>
 
 #include "mod_apppool/backend/fcgi_format.h"
@@ -60,13 +58,4 @@ apr_status_t apppool_fcgi_body_next(apppool_fcgi_body_t *body, request_rec *r)
     APR_BRIGADE_CONCAT(body->bb, body->rest);
     make_record(body, n);
     return body->size > 0 || body->ended ? APR_SUCCESS : APR_EAGAIN;
-}
-
-int apppool_fcgi_body_descriptor(const request_rec *r)
-{
-    apr_socket_t *sock =
-        r->connection->master ? NULL : ap_get_conn_socket(r->connection);
-    apr_os_sock_t fd = -1;
-
-    return sock && apr_os_sock_get(&fd, sock) == APR_SUCCESS ? fd : -1;
 }

@@ -31,9 +31,4 @@ typedef struct {
  *         be read
  */
 apr_status_t apppool_fcgi_body_next(apppool_fcgi_body_t *body, request_rec *r);
-
-/** The descriptor to poll when there is nothing yet; -1: there is none, as for
- * a stream of HTTP/2. */
-int apppool_fcgi_body_descriptor(const request_rec *r);
-
 #endif

@@ -16,12 +16,14 @@
 #include <apr_errno.h>
 #include <apr_time.h>
 
+#include "mod_apppool/backend/stream_client.h"
 #include "shm/verbs/checkout.h"
 
 /** A request and the process that works on it. */
 typedef struct {
     const apl_pool_t *pool;
     const apl_session_ref_t *ref;
+    apppool_stream_client_t *client; /**< of the response */
     apr_interval_time_t timeout; /**< us that the app may be silent; or < 0 */
     int socket;                  /**< descriptor of the connection */
     int needs_room;   /**< the connection is new, over a Unix socket, and the

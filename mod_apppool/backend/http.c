@@ -345,6 +345,8 @@ static int wait_and_receive(apppool_http_t *http)
             return status;
         if (!http->heard && apppool_first_byte_is_hopeless(&http->first_byte))
             return end_silent(http, HTTP_BAD_GATEWAY);
+        if (apppool_stream_client_has_left(http->first_byte.client))
+            return end_early(http, HTTP_BAD_GATEWAY);
         if (http->first_byte.timeout >= 0 && apl_now() >= limit)
             return end_silent(http, HTTP_GATEWAY_TIME_OUT);
     }

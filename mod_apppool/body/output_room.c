@@ -2,13 +2,12 @@
 
 #include "mod_apppool/body/output_room.h"
 
-#include <apr_portable.h>
 #include <errno.h>
-#include <http_core.h>
 #include <limits.h>
 #include <poll.h>
 #include <sys/resource.h>
 
+#include "mod_apppool/backend/client_socket.h"
 #include "shm/lock/lock_token.h"
 
 /* Less than the core filter keeps in memory. Of a stream of HTTP/2, no more is on
@@ -94,7 +93,6 @@ static void collect_marks(apppool_output_room_t *room)
 apppool_output_room_t *apppool_output_room_make(request_rec *r)
 {
     conn_rec *c = r->connection;
-    apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
     /* mod_http2 may hold marks when the request's own memory is gone. The
      * memory of a stream's connection serves this request only. */
     apppool_output_room_t *room =
@@ -102,11 +100,8 @@ apppool_output_room_t *apppool_output_room_make(request_rec *r)
 
     room->c = c;
     room->none = apr_brigade_create(r->pool, c->bucket_alloc);
-    if (c->master)
-        room->socket = -1;
-    else if (!sock || apr_os_sock_get(&room->socket, sock) != APR_SUCCESS)
-        return NULL;
-    return room;
+    room->socket = apppool_client_socket(c);
+    return room->socket >= 0 || c->master ? room : NULL;
 }
 
 int apppool_output_room_is_stream(const apppool_output_room_t *room)

@@ -2,10 +2,10 @@
 
 #include "mod_apppool/request/client.h"
 
-#include <apr_portable.h>
-#include <http_core.h>
 #include <http_protocol.h>
 #include <poll.h>
+
+#include "mod_apppool/backend/client_socket.h"
 
 /* httpd sends it only if it is expected, and never to HTTP/1.0. */
 static void send_continue(request_rec *r)
@@ -30,11 +30,8 @@ void apppool_client_send_continue(request_rec *r)
 /* @return the events that poll() reports for the socket; 0: no socket */
 static int poll_client(conn_rec *c)
 {
-    apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
-    struct pollfd client = {-1, POLLRDHUP, 0};
+    struct pollfd client = {apppool_client_socket(c), POLLRDHUP, 0};
 
-    if (!sock || apr_os_sock_get(&client.fd, sock) != APR_SUCCESS)
-        return 0;
     return poll(&client, 1, 0) == 1 ? client.revents : 0;
 }
 

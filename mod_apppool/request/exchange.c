@@ -83,11 +83,12 @@ static apppool_endpoint_t endpoint_of(const apppool_session_t *s)
     return endpoint;
 }
 
-static apppool_first_byte_t first_byte_of(const apppool_session_t *s)
+static apppool_first_byte_t first_byte_of(apppool_session_t *s)
 {
     apppool_first_byte_t first_byte = {
         .pool = s->pool,
         .ref = &s->ref,
+        .client = &s->client,
         .timeout = s->timeout,
         .socket = s->socket,
         .needs_room = s->ref.wire.protocol == APL_HTTP &&

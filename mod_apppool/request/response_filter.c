@@ -43,6 +43,8 @@ static void begin_response(apppool_session_t *s, int is_whole)
     if (s->ref.session != 0) {
         if (kind)
             apl_checkout_set_long_lived(s->pool, &s->ref, kind);
+        if (kind == APL_LONG_LIVED_CONNECTION)
+            apppool_stream_client_begin(&s->client, s->r, s->app->label);
         s->file = apppool_sendfile_name(s->r, s->error);
         if (!s->file && !is_whole)
             s->buffer = apppool_response_buffer_make(s->r, s->app->label,

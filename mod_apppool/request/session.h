@@ -25,6 +25,7 @@
 #include "mod_apppool/backend/connection.h"
 #include "mod_apppool/backend/fcgi.h"
 #include "mod_apppool/backend/http.h"
+#include "mod_apppool/backend/stream_client.h"
 #include "mod_apppool/body/response_buffer.h"
 #include "mod_apppool/body/streaming.h"
 #include "mod_apppool/request/cgi_variables.h"
@@ -58,6 +59,7 @@ typedef struct {
         cgi; /**< the request's own values, while prepared */
     apppool_response_check_t check; /**< is the response a stream? */
     apppool_streaming_t streaming;  /**< is the response a stream? */
+    apppool_stream_client_t client; /**< of an event stream: has it left? */
     int started;                    /**< the response has begun */
     int ended;                      /**< its end has come */
     int silent;                     /**< the app was silent for too long */

@@ -1,0 +1,47 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file stream_client.h
+ * @brief The client of an event stream: has it left?
+ *
+ * An application may send nothing for minutes, so a write does not show that the
+ * client has left. Its request was complete before. So an end that it has sent
+ * since then counts: the FIN of TCP, the close_notify of TLS, the reset of a
+ * stream of HTTP/2. For any other response, a FIN may say only that the client
+ * sends no more.
+ *
+ *     apppool_stream_client_begin(&client, r, label);  after the header
+ *     ...
+ *     while (nothing comes from the app for a moment)
+ *         if (apppool_stream_client_has_left(&client))
+ *
+ * Lock:  none; it belongs to one request.
+ * Crash: not concerned.
+ * Trust: a client can end only its own response.
+ */
+#ifndef MOD_APPPOOL_BACKEND_STREAM_CLIENT_H
+#define MOD_APPPOOL_BACKEND_STREAM_CLIENT_H
+
+#include <httpd.h>
+
+/** Zeroed at first. */
+typedef struct {
+    request_rec *r; /**< NULL: the response is no event stream, or not yet */
+    const char *label;
+    int fd;                 /**< -1: a stream of HTTP/2 */
+    int has_sent;           /**< more than its request */
+    apr_bucket_brigade *bb; /**< empty between two calls */
+} apppool_stream_client_t;
+
+/** The response is an event stream. @param label of the app, for the log */
+void apppool_stream_client_begin(apppool_stream_client_t *client,
+                                 request_rec *r, const char *label);
+
+/** Is the response an event stream? */
+int apppool_stream_client_is_there(const apppool_stream_client_t *client);
+
+/** Has the client of an event stream left? It gets nothing more then. Never
+ * waits. @return 0 also for any other response */
+int apppool_stream_client_has_left(apppool_stream_client_t *client);
+
+#endif

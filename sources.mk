@@ -755,6 +755,7 @@ unit_tests = \
 	tests/unit/repair \
 	tests/unit/launch_reports \
 	tests/unit/restart \
+	tests/unit/restart_stamp \
 	tests/unit/guarded_socket \
 	tests/unit/roll_call \
 	tests/unit/rolling \

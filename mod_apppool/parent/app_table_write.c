@@ -100,6 +100,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "store_env",
                         variables(p, apppool_store_variables(p, app, runtime)));
     json_object_set_new(j, "env_file", text(app->set->env_file));
+    json_object_set_new(j, "restart_dir", text(app->restart_dir));
     json_object_set_new(j, "protocol",
                         text(apppool_protocol_name(app->protocol)));
     json_object_set_new(j, "listen", text(listen_word(app->listen)));

@@ -52,13 +52,19 @@ typedef struct {
     int64_t kill_after;       /**< us until its process is ended; 0: never */
 } apl_options_t;
 
-/** What httpd has seen of restart.txt. Equal bytes mean that it is
- * unchanged. */
+/** A stamp of restart.txt: a number that is another one for another file, and
+ * after each change of the file (policy/restart.h). It says nothing about which
+ * of two files is the newer one. */
+enum {
+    APL_STAMP_UNKNOWN, /**< nobody has looked */
+    APL_STAMP_NO_FILE
+};
+
+/** What httpd has seen of the two files. */
 typedef struct {
-    int64_t mtime_ns, ctime_ns;
-    uint64_t inode, size;
-    uint32_t exists; /**< restart.txt is there */
+    uint64_t file;   /**< stamp of restart.txt */
     uint32_t always; /**< always_restart.txt is there */
+    uint32_t unused;
 } apl_stamp_t;
 
 enum { APL_LISTEN_FD, APL_LISTEN_UNIX, APL_LISTEN_TCP };
@@ -72,5 +78,13 @@ typedef struct {
     uint32_t port;        /**< APL_LISTEN_TCP */
     uint32_t concurrency; /**< it is made for; 0: any; AUTO until found */
 } apl_wire_t;
+
+/** What the spawner knows of a process that it has started. */
+typedef struct {
+    apl_identity_t identity;
+    apl_wire_t wire;
+    uint64_t stamp; /**< of restart.txt, before its command was executed, or
+                         that of its template; UNKNOWN until then */
+} apl_start_t;
 
 #endif

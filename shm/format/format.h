@@ -156,14 +156,15 @@ enum { APL_CHILD_FREE, APL_CHILD_USED };
 
 enum { APL_TEMPLATE_NONE, APL_TEMPLATE_LOADING, APL_TEMPLATE_READY };
 
-/** The template of an application, for the status, for a restart.txt that is
- * seen for the first time, and for the number of starts at a time. */
+/** The template of an application, for the status, for what a change of
+ * restart.txt means, and for the number of starts at a time. */
 typedef struct {
     int32_t pid;
     uint32_t state;  /**< APL_TEMPLATE_* */
     int64_t started; /**< us */
     uint64_t forked; /**< processes that it has forked */
     uint64_t code;   /**< group.n_restarts when it began to load */
+    uint64_t stamp;  /**< of restart.txt, before it began to load */
 } apl_template_t;
 
 /** An application: its processes, and the requests that wait for one. */
@@ -211,7 +212,7 @@ typedef struct {
     int64_t failed_at;          /**< [T] the last failed start; 0: none */
     apl_template_t template;    /**< [O] written by the spawner */
     int64_t young_at;           /**< [T] the last early end */
-    char padding[288];          /**< an odd number of lines: cache sets */
+    char padding[304];          /**< an odd number of lines: cache sets */
     char name[APL_NAME_MAX];    /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];    /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX];  /**< [T] the last failed start in a sentence */
@@ -244,7 +245,8 @@ typedef struct {
     uint32_t abandoned;  /**< [D] sessions that are */
     uint32_t responded;  /**< [T] 1: to a request */
     uint32_t trial;      /**< [T] 1: live, and no success yet: I21 */
-    char padding[32];
+    uint64_t stamp;      /**< [T] of restart.txt: apl_start_t */
+    char padding[24];
     /* Written outside the lock, so in a cache line of its own. */
     uint64_t connection;   /**< [O] shared: slots/connection_state.h */
     int64_t connection_at; /**< [O] when it became idle */

@@ -4,6 +4,15 @@
  * @file restart.h
  * @brief restart.txt and always_restart.txt: touch them to deploy.
  *
+ * What was seen of restart.txt is a stamp: a number that is made of device,
+ * inode, size and times of the file. Stamps are only compared for equality,
+ * with each other and never with a clock. So a clock that was set, a suspended
+ * machine, a file system with a clock of its own, and a file that was restored
+ * with its old times hide no change. The spawner keeps the stamp under which it
+ * has started a process or a template, and each look of httpd is compared with
+ * the look before. At the first look there is none before it. Then the stamps
+ * of the processes decide.
+ *
  * A look at the files is a system call, and the disk may hang. So httpd looks
  * outside the lock, before the checkout. All children of httpd together do it
  * at most once per AppRestartCheckInterval. What was seen is then compared,
@@ -14,10 +23,13 @@
  * interval after a touch sees it, even if the child that looked before was
  * stopped for a long time.
  *
- * Lock:  apl_restart_poll() takes none; the others need it.
+ * Lock:  apl_restart_poll() and apl_restart_stamp() take none; the others need
+ *        it.
  * Crash: the record is in the group's slot. A record of which only a part was
  *        stored looks like a change and causes at most one more restart.
- * Trust: the files are read with the rights of the child of httpd.
+ * Trust: the files are read with the rights of the child of httpd, and before
+ *        a start with those of the user of the app. If only httpd sees the
+ *        file, its first look causes one restart.
  */
 #ifndef APPPOOL_SHM_POLICY_RESTART_H
 #define APPPOOL_SHM_POLICY_RESTART_H
@@ -29,8 +41,11 @@ typedef struct {
     uint32_t seq; /**< group.stamp_seq before looking */
     int64_t at;   /**< us of apl_now(), before looking */
     apl_stamp_t stamp;
-    int64_t changed; /**< us of apl_now(): time of restart.txt, if it exists */
 } apl_restart_seen_t;
+
+/** @return the stamp of DIR/restart.txt; APL_STAMP_NO_FILE: it cannot be
+ * seen */
+uint64_t apl_restart_stamp(const char *dir);
 
 /**
  * Look at DIR/restart.txt and DIR/always_restart.txt, if
@@ -43,15 +58,19 @@ int apl_restart_poll(const apl_pool_t *pool, uint32_t group, const char *dir,
                      int64_t now, apl_restart_seen_t *look);
 
 /**
- * Is a restart of the group due? When the group is looked at for the first
- * time, a restart is due if it has processes or a template that were started
- * before the file was changed.
+ * Is a restart of the group due? After the first look, any other file makes it
+ * due. At the first look, it is due if the group has a process or a template
+ * that was started under another stamp, or if its last start failed.
  */
 int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
                     const apl_restart_seen_t *look);
 
-/** Record what was seen. Call this after the restart: a child that dies in
- * between then causes a second restart. Otherwise the restart would be lost. */
+/**
+ * Record what was seen. Call this after the restart: a child that dies in
+ * between then causes a second restart. Otherwise the restart would be lost.
+ * While the stamp of something that is being started is not known yet, the
+ * first look at restart.txt is not recorded: the next one decides.
+ */
 void apl_restart_record(apl_lock_token_t *token, apl_group_t *group,
                         const apl_restart_seen_t *look);
 

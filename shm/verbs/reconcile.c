@@ -57,8 +57,8 @@ static void claim_sessions(apl_lock_token_t *token, apl_process_t *p)
 }
 
 apr_status_t apl_reconcile_adopt(apl_pool_t *pool, uint64_t id,
-                                 apl_identity_t identity, const char *name,
-                                 apl_wire_t wire, int live, int64_t now)
+                                 const apl_start_t *start, const char *name,
+                                 int live, int64_t now)
 {
     apl_group_t *g;
     apl_process_t *p;
@@ -74,9 +74,10 @@ apr_status_t apl_reconcile_adopt(apl_pool_t *pool, uint64_t id,
     }
     apl_process_reset(p);
     p->id = id;
-    p->identity = identity;
+    p->identity = start->identity;
     p->group = APL_GROUP_INDEX(pool, g);
-    p->wire = wire;
+    p->wire = start->wire;
+    p->stamp = start->stamp;
     p->started = p->ready_at = p->last_used = now;
     p->birth = ++pool->header->ticket;
     /* A live process may run any code that the app ever had. */
@@ -127,9 +128,8 @@ APL_UNLOCKED int apl_reconcile_ends_early(const apl_pool_t *pool, uint64_t id,
 }
 
 APL_UNLOCKED int apl_reconcile_matches(const apl_pool_t *pool, uint64_t id,
-                                       const apl_identity_t *identity,
-                                       const char *name, apl_wire_t wire,
-                                       int live)
+                                       const apl_start_t *start,
+                                       const char *name, int live)
 {
     const apl_process_t *p = apl_process_at(pool, (uint32_t)(id & 0xffff));
     const apl_group_t *g = p ? apl_group_at(pool, p->group) : NULL;
@@ -137,9 +137,10 @@ APL_UNLOCKED int apl_reconcile_matches(const apl_pool_t *pool, uint64_t id,
 
     return g && p->id == id && g->state == APL_GROUP_USED &&
            strncmp(g->name, name, sizeof g->name) == 0 &&
-           p->identity.pid == identity->pid &&
-           p->identity.start == identity->start &&
-           memcmp(&p->wire, &wire, sizeof wire) == 0 &&
+           p->identity.pid == start->identity.pid &&
+           p->identity.start == start->identity.start &&
+           memcmp(&p->wire, &start->wire, sizeof p->wire) == 0 &&
+           p->stamp == start->stamp &&
            (state == APL_PROCESS_LEAVING ||
             state == (live ? APL_PROCESS_LIVE : APL_PROCESS_STARTING));
 }

@@ -26,8 +26,8 @@
  * @param live 1: it is ready; 0: it still boots
  */
 apr_status_t apl_reconcile_adopt(apl_pool_t *pool, uint64_t id,
-                                 apl_identity_t identity, const char *name,
-                                 apl_wire_t wire, int live, int64_t now);
+                                 const apl_start_t *start, const char *name,
+                                 int live, int64_t now);
 
 /** What the segment says about a process. */
 typedef struct {
@@ -63,8 +63,7 @@ int apl_reconcile_ends_early(const apl_pool_t *pool, uint64_t id, int64_t now);
  * @param live 1: it accepts requests; 0: it boots
  */
 int apl_reconcile_matches(const apl_pool_t *pool, uint64_t id,
-                          const apl_identity_t *identity, const char *name,
-                          apl_wire_t wire, int live);
+                          const apl_start_t *start, const char *name, int live);
 
 /**
  * The ids of the slots that should have a process (STARTING, LIVE, LEAVING).

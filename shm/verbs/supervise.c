@@ -50,8 +50,7 @@ apr_status_t apl_supervise_next_order(apl_pool_t *pool, uint64_t random,
 }
 
 apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                  apl_identity_t identity, apl_wire_t wire,
-                                  int64_t now)
+                                  const apl_start_t *start, int64_t now)
 {
     apl_process_t *p;
     apl_lock_token_t token;
@@ -60,8 +59,9 @@ apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id,
 
     if (rv != APR_SUCCESS)
         return rv;
-    p->identity = identity;
-    p->wire = wire;
+    p->identity = start->identity;
+    p->wire = start->wire;
+    p->stamp = start->stamp;
     APL_CRASH_POINT("born");
     apl_leave(&token);
     return APR_SUCCESS;

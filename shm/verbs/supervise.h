@@ -36,11 +36,11 @@ typedef struct {
 apr_status_t apl_supervise_next_order(apl_pool_t *pool, uint64_t random,
                                       int64_t now, apl_order_t *order);
 
-/** The process of an order was forked. Called again when its wire protocol is
- * known. */
+/** The process of an order was forked. Called again when its wire protocol and
+ * its stamp are known. The first call comes before the process looks at
+ * restart.txt. */
 apr_status_t apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                  apl_identity_t identity, apl_wire_t wire,
-                                  int64_t now);
+                                  const apl_start_t *start, int64_t now);
 
 /**
  * The process accepts requests: it becomes LIVE and serves waiters.

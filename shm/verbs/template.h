@@ -8,8 +8,8 @@
  * Lock:  none. The numbers are read and written one by one.
  * Crash: the next spawner writes the figures again.
  * Trust: a child of httpd may write any number as the code. Then a template is
- *        loaded again. The figures decide whether a restart.txt that is seen
- *        for the first time is a restart (restart.h), and whether a group has
+ *        loaded again. The figures decide whether the first look at restart.txt
+ *        restarts the app (restart.h), and whether a group has
  *        several starts at a time (apl_group_may_start()). The spawner starts
  *        a bounded number of processes at a time, whatever they say.
  */

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "shm/policy/restart.h"
 #include "spawner/common/cgroup.h"
 #include "spawner/shared/detect.h"
 #include "spawner/shared/detect_path.h"
@@ -30,7 +31,8 @@
 
 static int report_fd;
 static uint32_t step = START_STEP_USER; /* the step that runs */
-static uid_t owner; /* of AppRoot, if that user runs the app; or NOBODY */
+static uid_t owner;    /* of AppRoot, if that user runs the app; or NOBODY */
+static uint64_t stamp; /* of restart.txt */
 
 /* Send a report, with this text and the step. */
 static void report_back(boot_report_t report, const char *text)
@@ -281,7 +283,8 @@ static _Noreturn void execute(const boot_t *b, const privilege_t *account)
     give_stdin(b, found.protocol);
     report_back((boot_report_t){.kind = BOOT_COMMAND,
                                 .protocol = found.protocol,
-                                .concurrency = found.concurrency},
+                                .concurrency = found.concurrency,
+                                .stamp = stamp},
                 command);
     if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
         0)
@@ -316,6 +319,9 @@ _Noreturn void boot_app(const boot_t *b)
     umask(022);
     read_variables(b, &account);
     drop_rights(b, &account);
+    /* If the file changes from here on, this may be the old code. AppRoot is
+     * not entered yet: a link in its path may lead to another release soon. */
+    stamp = apl_restart_stamp(b->app->restart_dir);
     enter_root(b, &account);
     store_wait(b->app);
     execute(b, &account);

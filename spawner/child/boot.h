@@ -33,6 +33,7 @@ typedef struct {
     uint32_t protocol;        /**< BOOT_COMMAND: APL_HTTP ... */
     uint32_t concurrency;     /**< BOOT_COMMAND: requests at once; 0: any */
     uint32_t step;            /**< BOOT_FAILED: start_step.h */
+    uint64_t stamp;           /**< BOOT_COMMAND: of restart.txt */
     char text[BOOT_TEXT_MAX]; /**< name of the user, command, or what failed */
 } boot_report_t;
 

@@ -163,8 +163,9 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
             phase_stop(s, p, "the spawner that started it died");
         return;
     }
-    /* Its report is lost, so its protocol is not known. */
-    if (p->phase == PHASE_BOOTING && p->is.wire.protocol == APL_AUTO)
+    /* Its report is lost: nobody knows its protocol, nor which restart.txt its
+     * code belongs to. */
+    if (p->phase == PHASE_BOOTING && p->is.stamp == APL_STAMP_UNKNOWN)
         phase_stop(s, p, "the spawner that started it died");
 }
 

@@ -162,7 +162,7 @@ static int read_facts(const spawner_t *s, const process_t *t, pid_t pid,
 static int take_over(spawner_t *s, process_t *p, const process_t *t,
                      const fork_facts_t *is)
 {
-    apl_identity_t identity = {is->pid, 0, is->start};
+    apl_start_t start;
     procfs_t now;
 
     if (cgroup_move(p->is.id, is->pid) != 0 ||
@@ -174,7 +174,8 @@ static int take_over(spawner_t *s, process_t *p, const process_t *t,
     process_started_as(p, t);
     if (process_record(p, REGISTRY_BOOTING) != 0)
         return -1;
-    apl_supervise_forked(&s->shm, p->is.id, identity, p->is.wire, s->now);
+    start = process_start(p);
+    apl_supervise_forked(&s->shm, p->is.id, &start, s->now);
     return write(p->forking.go, "g", 1) == 1 ? 0 : -1;
 }
 
@@ -194,6 +195,7 @@ static void give_up(spawner_t *s, process_t *p, const fork_facts_t *is)
     /* Its command will report these. */
     p->is.uid = p->is.gid = UINT32_MAX;
     p->is.wire.concurrency = APL_CONCURRENCY_AUTO;
+    p->is.stamp = APL_STAMP_UNKNOWN;
     p->start.user[0] = 0;
     free(p->start.command);
     p->start.command = NULL;

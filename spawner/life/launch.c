@@ -56,16 +56,17 @@ static pid_t fork_app(spawner_t *s, process_t *p, const app_entry_t *app,
  * "go". */
 static const char *let_go(spawner_t *s, process_t *p, const start_parts_t *x)
 {
-    apl_identity_t identity = {p->is.pid, 0, 0};
+    apl_start_t start;
     procfs_t found;
 
     if (procfs_read(p->is.pid, &found) != 0)
         return "found";
-    identity.start = p->is.start = found.start;
+    p->is.start = found.start;
     if (process_record(p, REGISTRY_BOOTING) != 0)
         return "registered";
+    start = process_start(p);
     if (!state_is_template(p))
-        apl_supervise_forked(&s->shm, p->is.id, identity, p->is.wire, s->now);
+        apl_supervise_forked(&s->shm, p->is.id, &start, s->now);
     return write(x->go[1], "g", 1) == 1 ? NULL : "told to go";
 }
 
@@ -171,6 +172,8 @@ static int load_template(spawner_t *s, const app_entry_t *app)
     if (!t)
         return -1;
     fill_in(s, t, app);
+    /* The segment knows of it before it looks at restart.txt. */
+    template_has_begun(s, t);
     launch(s, t, app);
     template_has_begun(s, t);
     state_wake(s, s->now);

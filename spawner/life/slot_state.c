@@ -19,14 +19,14 @@
 
 static void put_back(spawner_t *s, process_t *p)
 {
-    apl_identity_t identity = {p->is.pid, 0, p->is.start};
+    const apl_start_t start = process_start(p);
     /* The segment may have lost its group as well. */
     apr_status_t rv = apply_table_process(s, p);
 
     if (rv == APL_ELOCK || rv == APL_EDAMAGED)
         return;
-    rv = apl_reconcile_adopt(&s->shm, p->is.id, identity, p->is.name,
-                             p->is.wire, p->phase == PHASE_LIVE, s->now);
+    rv = apl_reconcile_adopt(&s->shm, p->is.id, &start, p->is.name,
+                             p->phase == PHASE_LIVE, s->now);
     if (rv == APR_SUCCESS) {
         app_log(p, LOG_WARN, "had lost its place in the pool");
         p->slot.outdated = 0;

@@ -9,6 +9,7 @@
 #include "spawner/child/boot.h"
 #include "spawner/child/start_step.h"
 #include "spawner/life/phase.h"
+#include "spawner/life/template.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/output.h"
 #include "spawner/state/process.h"
@@ -17,13 +18,17 @@
  * spawner must know its protocol. */
 static void found(spawner_t *s, process_t *p, const boot_report_t *got)
 {
-    apl_identity_t identity = {p->is.pid, 0, p->is.start};
+    apl_start_t start;
 
     p->is.wire.protocol = (uint16_t)got->protocol;
     p->is.wire.concurrency = got->concurrency;
+    p->is.stamp = got->stamp;
     process_record(p, p->is.state);
-    if (!state_is_template(p))
-        apl_supervise_forked(&s->shm, p->is.id, identity, p->is.wire, s->now);
+    start = process_start(p);
+    if (state_is_template(p))
+        template_has_begun(s, p);
+    else
+        apl_supervise_forked(&s->shm, p->is.id, &start, s->now);
 }
 
 /* The reports come in this order, each once: the user decides who gets the

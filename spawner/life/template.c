@@ -82,7 +82,8 @@ static void write_figures(spawner_t *s, const process_t *t)
                                             : APL_TEMPLATE_LOADING,
                                .started = t->is.began,
                                .forked = t->template.forked,
-                               .code = t->template.code};
+                               .code = t->template.code,
+                               .stamp = t->is.stamp};
 
     apl_template_write(&s->shm, t->is.name, &is);
 }

@@ -36,6 +36,7 @@ typedef struct {
     const char *const *env;       /**< NAME=value, NULL at the end */
     const char *const *store_env; /**< the same, of AppStore */
     const char *env_file;         /**< AppEnvFile */
+    const char *restart_dir;      /**< of restart.txt */
     const char *directives; /**< for `apppoolctl show`: a line for each; name,
                                  words and place, with tabs between */
     const char *log;        /**< a route (log_program.h); NULL: the error log */

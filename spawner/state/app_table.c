@@ -220,6 +220,7 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     a->env = environment(r, o, "env");
     a->store_env = environment(r, o, "store_env");
     a->env_file = json_reader_path(r, o, "env_file", 1);
+    a->restart_dir = json_reader_path(r, o, "restart_dir", 0);
     a->directives = read_directives(r, o);
     read_wire(r, a, o);
     read_ready(r, a, o);

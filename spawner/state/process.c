@@ -160,6 +160,7 @@ void process_started_as(process_t *p, const process_t *t)
     p->is.gid = t->is.gid;
     p->is.wire.protocol = t->is.wire.protocol;
     p->is.wire.concurrency = t->is.wire.concurrency;
+    p->is.stamp = t->is.stamp;
     snprintf(p->start.user, sizeof p->start.user, "%s", t->start.user);
     free(p->start.command);
     p->start.command = t->start.command ? strdup(t->start.command) : NULL;
@@ -170,6 +171,13 @@ void process_forget_child(spawner_t *s, process_t *p)
     drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);
     p->is.pid = 0;
     p->child = 0;
+}
+
+apl_start_t process_start(const process_t *p)
+{
+    return (apl_start_t){.identity = {.pid = p->is.pid, .start = p->is.start},
+                         .wire = p->is.wire,
+                         .stamp = p->is.stamp};
 }
 
 void process_has_port(spawner_t *s, process_t *p, uint32_t port)

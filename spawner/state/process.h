@@ -26,8 +26,12 @@ process_t *process_adopted(spawner_t *s, uint32_t record,
 /** Its leader is this child of the spawner. */
 void process_forked(spawner_t *s, process_t *p, pid_t pid);
 
-/** Its start is that of its template: the same user, command and protocol. */
+/** Its start is that of its template: the same user, command, protocol and
+ * code. */
 void process_started_as(process_t *p, const process_t *t);
+
+/** What the segment has to know of its start. */
+apl_start_t process_start(const process_t *p);
 
 /** Forget the child that was its leader for a moment: it has no pid again. */
 void process_forget_child(spawner_t *s, process_t *p);

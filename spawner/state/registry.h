@@ -21,7 +21,7 @@
 
 #include "shm/format/format.h"
 
-#define REGISTRY_MAGIC 0x34706c61 /* goes up with the layout */
+#define REGISTRY_MAGIC 0x35706c61 /* goes up with the layout */
 
 #define REGISTRY_MAX   65536 /* records: the slot in an id has 16 bits */
 
@@ -47,9 +47,10 @@ typedef struct {
     uint32_t owner;       /**< of AppRoot, as the table said when it was made */
     uint32_t kind;        /**< REGISTRY_PROCESS, ... */
     uint64_t template_id; /**< that it was forked from; 0: it was executed */
+    uint64_t stamp;       /**< of restart.txt: apl_start_t */
     uint32_t output_only; /**< of a template: nothing of it runs any more, and
                                only its output is read (template_output.h) */
-    char padding[156];
+    char padding[148];
 } registry_record_t;
 
 _Static_assert(sizeof(registry_record_t) == 512, "records are 512 bytes");

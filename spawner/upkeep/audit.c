@@ -48,14 +48,14 @@ static void correct(spawner_t *s)
     process_t *p;
 
     for (p = s->processes; p; p = p->next) {
-        apl_identity_t identity = {p->is.pid, 0, p->is.start};
+        const apl_start_t start = process_start(p);
 
         /* One that waits to be forked has no identity yet. */
         if (p->slot.listed && p->is.pid != 0 && !p->gone &&
             p->phase < PHASE_ENDING &&
             apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
-            !apl_reconcile_matches(&s->shm, p->is.id, &identity, p->is.name,
-                                   p->is.wire, p->phase == PHASE_LIVE))
+            !apl_reconcile_matches(&s->shm, p->is.id, &start, p->is.name,
+                                   p->phase == PHASE_LIVE))
             apl_supervise_gone(&s->shm, p->is.id, s->now);
     }
 }

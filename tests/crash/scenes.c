@@ -72,10 +72,10 @@ static void supervise_take(stage_t *g)
 
 static void born(stage_t *g)
 {
-    apl_identity_t identity = {99, 0, 7};
-    apl_wire_t wire = {APL_LISTEN_TCP, APL_HTTP, 8000, 1};
+    const apl_start_t start = {
+        {99, 0, 7}, {APL_LISTEN_TCP, APL_HTTP, 8000, 1}, 77};
 
-    apl_supervise_forked(&g->pool, g->ids[0], identity, wire, SCENE_NOW + 9);
+    apl_supervise_forked(&g->pool, g->ids[0], &start, SCENE_NOW + 9);
 }
 
 static void ready(stage_t *g)
@@ -148,10 +148,9 @@ static void remove_app(stage_t *g)
 
 static void adopt(stage_t *g)
 {
-    apl_identity_t identity = {99, 0, 7};
-    apl_wire_t wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
+    const apl_start_t start = {{99, 0, 7}, {APL_LISTEN_FD, APL_HTTP, 0, 1}, 77};
 
-    apl_reconcile_adopt(&g->pool, 0x7770000000000008, identity, "a", wire, 1,
+    apl_reconcile_adopt(&g->pool, 0x7770000000000008, &start, "a", 1,
                         SCENE_NOW + 9);
 }
 

@@ -283,10 +283,10 @@ void stage_about_to_restart(stage_t *g)
     stage_busy(g, 1, 0);
     idle(g, 1);
     g->pool.groups[1].stamp_seq = 1;
+    g->pool.groups[1].stamp.file = APL_STAMP_NO_FILE;
     memset(&g->look, 0, sizeof g->look);
     g->look.seq = 1;
-    g->look.stamp.exists = 1;
-    g->look.stamp.mtime_ns = 77;
+    g->look.stamp.file = 77;
 }
 
 void stage_about_to_roll(stage_t *g)

@@ -56,8 +56,7 @@ static void ask(play_t *p, dice_t *d)
     if (h->session != 0 || !be_child(p, 1 + how / 2 % 2))
         return;
     seen.seq = p->pool.groups[1].stamp_seq;
-    seen.stamp.exists = 1;
-    seen.stamp.mtime_ns = p->now;
+    seen.stamp.file = 2 + (uint64_t)p->now;
     play_say(how ? "" : ", restart.txt is new");
     apl_checkout(&p->pool, h, app, &request, how ? NULL : &seen, p->now);
 }
@@ -107,10 +106,10 @@ static void take(play_t *p, dice_t *d)
 
 static void born(play_t *p, dice_t *d)
 {
-    const apl_identity_t identity = {77, 0, 7};
-    const apl_wire_t wire = {APL_LISTEN_TCP, APL_HTTP, 80, p->n_ids % 4};
+    const apl_start_t start = {
+        {77, 0, 7}, {APL_LISTEN_TCP, APL_HTTP, 80, p->n_ids % 4}, p->n_ids % 3};
 
-    apl_supervise_forked(&p->pool, some_id(p, d), identity, wire, p->now);
+    apl_supervise_forked(&p->pool, some_id(p, d), &start, p->now);
 }
 
 static void ready(play_t *p, dice_t *d)
@@ -151,11 +150,10 @@ static void outdate(play_t *p, dice_t *d)
 
 static void adopt(play_t *p, dice_t *d)
 {
-    const apl_identity_t identity = {77, 0, 7};
-    const apl_wire_t wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
+    const apl_start_t start = {{77, 0, 7}, {APL_LISTEN_FD, APL_HTTP, 0, 1}, 2};
     uint64_t id = some_id(p, d);
 
-    apl_reconcile_adopt(&p->pool, id, identity, some_app(p, d)->name, wire,
+    apl_reconcile_adopt(&p->pool, id, &start, some_app(p, d)->name,
                         (int)dice(d, 2), p->now);
 }
 

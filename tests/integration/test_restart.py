@@ -4,10 +4,12 @@ import os
 
 import pytest
 
-from harness import procs
+from harness import procs, template
+from harness.config import App
 from harness.httpd import Httpd
 from harness.late import Late
-from harness.procs import alive
+from harness.preloaded import preload
+from harness.procs import alive, kill9
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("the pool restarts the app, and both ask it")
@@ -59,6 +61,79 @@ def test_before_the_first_request(httpd: Httpd) -> None:
     app.touch()
     assert pid_of(httpd, "shop") != old
     assert len({pid_of(httpd, "shop") for _ in range(4)}) == 1
+
+
+# The time of day of httpd and of its spawner, moved by what a file says.
+CLOCK = """
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+static time_t moved(void)
+{
+    long by = 0;
+    FILE *f = fopen("%s", "r");
+
+    if (f && fscanf(f, "%%ld", &by) != 1)
+        by = 0;
+    if (f)
+        fclose(f);
+    return by;
+}
+int clock_gettime(clockid_t id, struct timespec *t)
+{
+    int rv = (int)syscall(SYS_clock_gettime, id, t);
+
+    if (id == CLOCK_REALTIME)
+        t->tv_sec += moved();
+    return rv;
+}
+int gettimeofday(struct timeval *t, void *zone)
+{
+    int rv = (int)syscall(SYS_gettimeofday, t, zone);
+
+    t->tv_sec += moved();
+    return rv;
+}
+"""
+
+
+def restarts_once(httpd: Httpd, app: App, old: int) -> None:
+    assert pid_of(httpd, app.name) != old, app.name
+    assert len({pid_of(httpd, app.name) for _ in range(4)}) == 1, app.name
+
+
+def test_clock_that_is_set_before_the_first_request(httpd: Httpd) -> None:
+    """Processes that AppPreStart has started, and the clock is set after the
+    deployment, or a file that is no deployment is there. One of them is forked
+    by a template, one is adopted by another spawner."""
+    ahead = ("AppPreStart On", "MinInstances 1")
+    clock = httpd.dir / "clock"
+    preload(httpd, CLOCK % clock)
+    names = ("later", "earlier", "left", "left-too", "adopted")
+    apps = {name: httpd.app(name, *ahead) for name in names}
+    apps["forked"] = template.add(httpd, "", *ahead, name="forked")
+    for name in ("left", "left-too", "adopted"):
+        apps[name].touch()
+    httpd.start()
+    old = {name: wait_until(lambda: httpd.pids(app), f"{name} is started")[0]
+           for name, app in apps.items()}
+    apps["later"].touch()
+    apps["forked"].touch()
+    clock.write_text("3600")
+    restarts_once(httpd, apps["later"], old["later"])
+    restarts_once(httpd, apps["forked"], old["forked"])
+    assert pid_of(httpd, "left") == old["left"]
+    apps["earlier"].touch()
+    clock.write_text("-3600")
+    restarts_once(httpd, apps["earlier"], old["earlier"])
+    assert pid_of(httpd, "left-too") == old["left-too"]
+    kill9(httpd.helper("spawner"))
+    httpd.log.wait_for(rf"adopted\[{old['adopted']}\] is adopted")
+    os.utime(apps["adopted"].root / "tmp" / "restart.txt", (1000, 1000))
+    restarts_once(httpd, apps["adopted"], old["adopted"])
 
 
 @pytest.mark.mpms("prefork", "event")

@@ -153,17 +153,18 @@ static void only_a_restart_starts_the_app_again(void **state)
     scene_close(s, &h);
     scene_is(s, 2, 0);
     s->pool.groups[1].stamp_seq = 1;
+    s->pool.groups[1].stamp.file = APL_STAMP_NO_FILE;
     assert_int_equal(apl_admin_restart(&s->pool, "a", 1, s->now), APR_SUCCESS);
     drain(s, a); /* in the middle of it */
     scene_reap(s);
     stays_empty(s, a);
     memset(&look, 0, sizeof look);
     look.seq = 1;
-    look.stamp.exists = 1;
+    look.stamp.file = 77;
     assert_int_equal(apl_checkout(&s->pool, &h, a, NULL, &look, s->now),
                      APL_EDRAINED);
     scene_ok(s);
-    assert_int_equal(s->pool.groups[1].stamp.exists, 1);
+    assert_int_equal(s->pool.groups[1].stamp.file, 77);
     stays_empty(s, a);
 
     put_back(s, a);
@@ -276,13 +277,13 @@ static void a_process_that_is_found_again_leaves(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_identity_t identity = {77, 0, 1};
+    const apl_start_t start = scene_start(77);
 
     (void)state;
     drain(s, a);
-    assert_int_equal(apl_reconcile_adopt(&s->pool, 1ull << 32 | 1, identity,
-                                         "a", scene_wire, 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apl_reconcile_adopt(&s->pool, 1ull << 32 | 1, &start, "a", 1, s->now),
+        APR_SUCCESS);
     stays_empty(s, a);
     assert_int_equal(scene_reap(s), 1);
     scene_end(s);

@@ -183,7 +183,8 @@ static process_t *record_of(const apl_process_t *slot, const apl_app_t *a)
     registry_record_t is = {.id = slot->id,
                             .pid = slot->identity.pid,
                             .start = slot->identity.start,
-                            .wire = slot->wire};
+                            .wire = slot->wire,
+                            .stamp = slot->stamp};
     process_t *p;
 
     snprintf(is.name, sizeof is.name, "%s", a->name);

@@ -216,21 +216,18 @@ static void a_lost_process_is_put_back(void **state)
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
     apl_session_ref_t h;
-    apl_identity_t identity = {4711, 0, 1};
+    const apl_start_t start = scene_start(4711);
     uint64_t id = 0xabcdef0000000005;
 
     (void)state;
-    assert_int_equal(
-        apl_reconcile_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
-        APL_ESTALE);
+    assert_int_equal(apl_reconcile_adopt(&s->pool, id, &start, "a", 1, s->now),
+                     APL_ESTALE);
     assert_int_equal(apl_configure_group(&s->pool, a, 1, s->now), APR_SUCCESS);
-    assert_int_equal(
-        apl_reconcile_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
-        APR_SUCCESS);
+    assert_int_equal(apl_reconcile_adopt(&s->pool, id, &start, "a", 1, s->now),
+                     APR_SUCCESS);
     scene_is(s, 1, 0);
-    assert_int_equal(
-        apl_reconcile_adopt(&s->pool, id, identity, "a", scene_wire, 1, s->now),
-        APL_ESTALE);
+    assert_int_equal(apl_reconcile_adopt(&s->pool, id, &start, "a", 1, s->now),
+                     APL_ESTALE);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_true(h.id == id && h.pid == 4711);
     scene_close(s, &h);

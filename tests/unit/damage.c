@@ -68,7 +68,7 @@ static void damage(scene_t *s)
 static void some_verb(scene_t *s, uint64_t id)
 {
     const apl_app_t *app = &s->apps[rand() % 3];
-    apl_identity_t identity = {5, 0, 5};
+    const apl_start_t start = scene_start(5);
     apl_order_t order;
     apl_child_watch_t watch;
     int64_t next;
@@ -92,8 +92,8 @@ static void some_verb(scene_t *s, uint64_t id)
         apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now);
         break;
     case 5:
-        apl_reconcile_adopt(&s->pool, id, identity, app->name, scene_wire,
-                            rand() % 2, s->now);
+        apl_reconcile_adopt(&s->pool, id, &start, app->name, rand() % 2,
+                            s->now);
         break;
     case 6:
         if (apl_child_watch_at(&s->pool, 1 + (uint32_t)rand() % 2, &watch) ==
@@ -236,16 +236,16 @@ static void words_that_identify_a_process(void **state)
     apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_process_t *p, was;
     apl_session_ref_t h, other;
-    apl_identity_t identity;
+    apl_start_t start;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(scene_get(s, &other, b), APR_SUCCESS);
     p = scene_process(s, h.id);
     was = *p;
-    identity = p->identity;
+    start = (apl_start_t){p->identity, p->wire, p->stamp};
 #define AGREES(live)                                                           \
-    apl_reconcile_matches(&s->pool, h.id, &identity, a->name, was.wire, live)
+    apl_reconcile_matches(&s->pool, h.id, &start, a->name, live)
     assert_true(AGREES(1));
     assert_false(AGREES(0));
 #define DIFFERS(field, value)                                                  \
@@ -256,6 +256,7 @@ static void words_that_identify_a_process(void **state)
     DIFFERS(group, 77777);
     DIFFERS(identity.pid, was.identity.pid + 1);
     DIFFERS(identity.start, was.identity.start + 1);
+    DIFFERS(stamp, was.stamp + 1);
     DIFFERS(wire.listen, 7);
     DIFFERS(wire.protocol, 7);
     DIFFERS(wire.port, 7);
@@ -311,7 +312,7 @@ static void slots_above_a_mark_do_not_exist(void **state)
  * one would still wait. */
 static void a_session_has_a_process_of_its_own_group(void **state)
 {
-    const apl_identity_t identity = {4711, 0, 1};
+    const apl_start_t start = scene_start(4711);
     scene_t *s = scene_new(1);
     apl_app_t *b = scene_app(s, "b");
     apl_session_ref_t of_a, of_b, waits;
@@ -323,9 +324,9 @@ static void a_session_has_a_process_of_its_own_group(void **state)
     s->now += 2000000;
     apl_supervise_gone(&s->pool, of_a.id, s->now);
     /* The registry says that the process of a's session belongs to b. */
-    assert_int_equal(apl_reconcile_adopt(&s->pool, of_a.id, identity, "b",
-                                         scene_wire, 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apl_reconcile_adopt(&s->pool, of_a.id, &start, "b", 1, s->now),
+        APR_SUCCESS);
     scene_ask(s, &waits, b);
     scene_close(s, &of_a);
     assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);

@@ -223,13 +223,13 @@ static void one_that_is_put_back_is_a_success(void **state)
 {
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
-    apl_identity_t identity = {4711, 0, 1};
+    const apl_start_t start = scene_start(4711);
 
     (void)state;
     one_early_end(s, a);
-    assert_int_equal(apl_reconcile_adopt(&s->pool, 1 << 20 | 1, identity, "a",
-                                         scene_wire, 1, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apl_reconcile_adopt(&s->pool, 1 << 20 | 1, &start, "a", 1, s->now),
+        APR_SUCCESS);
     gone(s, 1 << 20 | 1);
     fails(s, a, 1, 0);
     scene_end(s);

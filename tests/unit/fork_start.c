@@ -37,8 +37,7 @@ static size_t length;
 static int fds[PARTS];
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_identity_t identity, apl_wire_t is,
-                                         int64_t now);
+                                         const apl_start_t *start, int64_t now);
 int __wrap_registry_write(uint32_t index, const registry_record_t *record);
 int __real_registry_write(uint32_t index, const registry_record_t *record);
 ssize_t __wrap_write(int fd, const void *bytes, size_t n);
@@ -52,13 +51,12 @@ static void note(const char *word)
 }
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_identity_t identity, apl_wire_t is,
-                                         int64_t now)
+                                         const apl_start_t *start, int64_t now)
 {
     (void)pool;
     (void)id;
     (void)now;
-    assert_true(identity.start > 0 && is.protocol == APL_HTTP);
+    assert_true(start->identity.start > 0 && start->wire.protocol == APL_HTTP);
     note("segment ");
     return APR_SUCCESS;
 }

@@ -194,13 +194,13 @@ static void a_hidden_process_is_put_back(void **state)
     apl_leave(&token);
     s->pool.header->counters.repairs = 0;
     for (i = 0; i < 4; i++) {
-        apl_identity_t identity = {1, 0, 1};
+        const apl_start_t start = scene_start(1);
 
         if (scene_condition(s, h[i].id).state != APL_PROCESS_FREE)
             continue;
-        assert_int_equal(apl_reconcile_adopt(&s->pool, h[i].id, identity, "a",
-                                             scene_wire, 1, s->now),
-                         APR_SUCCESS);
+        assert_int_equal(
+            apl_reconcile_adopt(&s->pool, h[i].id, &start, "a", 1, s->now),
+            APR_SUCCESS);
         scene_ok(s);
     }
     /* With the requests that they have, which no other process gets. */

@@ -156,7 +156,7 @@ static void supervise(unsigned *dice, int64_t now)
     apl_condition_t condition;
     apl_child_watch_t watch;
     apl_order_t order;
-    apl_identity_t identity = {4711, 0, 1};
+    const apl_start_t start = scene_start(4711);
     uint64_t id = some_id(dice);
     char name[APL_NAME_MAX];
     uint32_t i;
@@ -167,7 +167,7 @@ static void supervise(unsigned *dice, int64_t now)
     apl_configure_group(&pool, &asked, 1, now);
     if (apl_supervise_next_order(&pool, (uint64_t)rand_r(dice) << 20, now,
                                  &order) == APR_SUCCESS) {
-        apl_supervise_forked(&pool, order.id, identity, scene_wire, now);
+        apl_supervise_forked(&pool, order.id, &start, now);
         if (rand_r(dice) % 4)
             apl_supervise_ready(&pool, order.id, now);
         else
@@ -181,7 +181,7 @@ static void supervise(unsigned *dice, int64_t now)
         apl_supervise_detach(&pool, id, APL_EVENT_DETACHED, now);
         break;
     case 2:
-        apl_reconcile_adopt(&pool, id, identity, app.name, scene_wire, 1, now);
+        apl_reconcile_adopt(&pool, id, &start, app.name, 1, now);
         break;
     case 3:
         apl_admin_restart(&pool, app.name, rand_r(dice) % 3 - 1, now);

@@ -128,6 +128,7 @@ static void i13_nothing_comes_back(void **state)
     scene_t *s = scene_new(1);
     apl_app_t *a = scene_app(s, "a");
     apl_session_ref_t h;
+    const apl_start_t start = scene_start(1);
     uint32_t process = 0, session = 0;
     uint64_t id;
     int i;
@@ -150,10 +151,9 @@ static void i13_nothing_comes_back(void **state)
                          APL_ESTALE);
         assert_int_equal(apl_supervise_failed(&s->pool, id, 1, 1, "no", s->now),
                          APL_ESTALE);
-        assert_int_equal(apl_reconcile_adopt(&s->pool, id,
-                                             (apl_identity_t){1, 0, 1}, "a",
-                                             scene_wire, 1, s->now),
-                         APL_ESTALE);
+        assert_int_equal(
+            apl_reconcile_adopt(&s->pool, id, &start, "a", 1, s->now),
+            APL_ESTALE);
         scene_is(s, 0, 0);
         scene_close(s, &h);
         assert_int_equal(scene_reap(s), 1);

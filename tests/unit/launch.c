@@ -28,8 +28,7 @@ static void note(const char *word)
 apr_status_t __wrap_apl_supervise_next_order(apl_pool_t *pool, uint64_t id,
                                              int64_t now, apl_order_t *order);
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_identity_t identity, apl_wire_t is,
-                                         int64_t now);
+                                         const apl_start_t *start, int64_t now);
 apr_status_t __wrap_apl_reconcile_condition(const apl_pool_t *pool, uint64_t id,
                                             apl_condition_t *condition);
 int __wrap_registry_write(uint32_t index, const registry_record_t *record);
@@ -52,14 +51,12 @@ apr_status_t __wrap_apl_supervise_next_order(apl_pool_t *pool, uint64_t id,
 }
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_identity_t identity, apl_wire_t is,
-                                         int64_t now)
+                                         const apl_start_t *start, int64_t now)
 {
     (void)pool;
     (void)id;
-    (void)is;
     (void)now;
-    assert_true(identity.start > 0);
+    assert_true(start->identity.start > 0);
     note("segment ");
     return APR_SUCCESS;
 }

@@ -27,8 +27,7 @@ static int configured;  /* its app was changed */
 static int ran;         /* of a failed start, as in the segment */
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_identity_t identity, apl_wire_t is,
-                                         int64_t now);
+                                         const apl_start_t *start, int64_t now);
 apr_status_t __wrap_apl_configure_group(apl_pool_t *pool, const apl_app_t *app,
                                         int prestart, int64_t now);
 apr_status_t __wrap_apl_supervise_failed(apl_pool_t *pool, uint64_t id,
@@ -36,19 +35,19 @@ apr_status_t __wrap_apl_supervise_failed(apl_pool_t *pool, uint64_t id,
                                          const char *text, int64_t now);
 
 apr_status_t __wrap_apl_supervise_forked(apl_pool_t *pool, uint64_t id,
-                                         apl_identity_t identity, apl_wire_t is,
-                                         int64_t now)
+                                         const apl_start_t *start, int64_t now)
 {
     registry_record_t record;
 
     (void)pool;
     (void)now;
     assert_int_equal(id, 7);
-    assert_int_equal(identity.pid, getpid());
+    assert_int_equal(start->identity.pid, getpid());
     /* The next spawner must know it, too. */
     assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
-    assert_memory_equal(&record.wire, &is, sizeof is);
-    wire = is;
+    assert_memory_equal(&record.wire, &start->wire, sizeof record.wire);
+    assert_int_equal(record.stamp, start->stamp);
+    wire = start->wire;
     return APR_SUCCESS;
 }
 
@@ -126,7 +125,8 @@ static void tell(uint32_t kind, uint32_t uid, const char *text)
                             .uid = uid,
                             .gid = uid,
                             .protocol = APL_FCGI,
-                            .concurrency = 5};
+                            .concurrency = 5,
+                            .stamp = 77};
 
     snprintf(report.text, sizeof report.text, "%s", text);
     assert_int_equal(write(child, &report, sizeof report), sizeof report);
@@ -169,6 +169,7 @@ static void what_was_found(void **state)
     assert_int_equal(wire.concurrency, 5);
     assert_int_equal(registry_read(p->record, &record), REGISTRY_RECORD);
     assert_memory_equal(&record.wire, &wire, sizeof wire);
+    assert_int_equal(record.stamp, 77);
     assert_int_equal(configured, 0);
 }
 

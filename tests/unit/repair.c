@@ -291,16 +291,16 @@ static void a_session_names_no_process_to_come(void **state)
 /* Its slot was lost. Its new slot says for a while that it boots. */
 static void a_request_keeps_a_process_that_boots_again(void **state)
 {
-    const apl_identity_t identity = {4711, 0, 1};
+    const apl_start_t start = scene_start(4711);
     scene_t *s = scene_new(2);
     apl_session_ref_t h;
 
     (void)state;
     assert_int_equal(scene_get(s, &h, scene_app(s, "a")), APR_SUCCESS);
     apl_supervise_gone(&s->pool, h.id, s->now);
-    assert_int_equal(apl_reconcile_adopt(&s->pool, h.id, identity, "a",
-                                         scene_wire, 0, s->now),
-                     APR_SUCCESS);
+    assert_int_equal(
+        apl_reconcile_adopt(&s->pool, h.id, &start, "a", 0, s->now),
+        APR_SUCCESS);
     repair(s);
     scene_ready(s, h.id);
     scene_is(s, 1, 1);

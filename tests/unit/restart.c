@@ -12,72 +12,6 @@
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/touch.h"
 
-#define LATER 3600000000ll /* us; more than this test can take */
-
-/* A request that looks at the files. @return the id of its process */
-static uint64_t serve(scene_t *s, const apl_app_t *a)
-{
-    apl_session_ref_t h;
-    apl_restart_seen_t look;
-    uint64_t id;
-    uint32_t group = apl_group_index(&s->pool, a->key, a->name);
-    int looked = apl_restart_poll(&s->pool, group, touch_dir, s->now, &look);
-    apr_status_t rv =
-        apl_checkout(&s->pool, &h, a, NULL, looked ? &look : NULL, s->now);
-
-    scene_ok(s);
-    while (rv == APL_EWAIT && scene_reap(s) + scene_spawn(s) > 0)
-        rv = scene_poll(s, &h);
-    assert_int_equal(rv, APR_SUCCESS);
-    id = h.id;
-    scene_close(s, &h);
-    scene_reap(s);
-    return id;
-}
-
-static void a11_due_when_it_appears_or_anything_of_it_changes(void **state)
-{
-    const apl_stamp_t none = {0};
-    const apl_stamp_t file = {.mtime_ns = 5000000000,
-                              .ctime_ns = 6000000000,
-                              .inode = 7,
-                              .size = 8,
-                              .exists = 1};
-    apl_group_t g = {.stamp_seq = 3, .stamp = file};
-    apl_restart_seen_t look = {.seq = 3, .stamp = file};
-
-    (void)state;
-    assert_false(apl_restart_due(NULL, &g, &look));
-    look.stamp.mtime_ns++; /* within the same second */
-    assert_true(apl_restart_due(NULL, &g, &look));
-    look.stamp.mtime_ns = 1; /* older */
-    assert_true(apl_restart_due(NULL, &g, &look));
-    look.stamp = file;
-    look.stamp.ctime_ns++;
-    assert_true(apl_restart_due(NULL, &g, &look));
-    look.stamp = file;
-    look.stamp.inode++;
-    assert_true(apl_restart_due(NULL, &g, &look));
-    look.stamp = file;
-    look.stamp.size = 0;
-    assert_true(apl_restart_due(NULL, &g, &look));
-    look.stamp = none; /* deleted */
-    assert_false(apl_restart_due(NULL, &g, &look));
-    g.stamp = none;
-    look.stamp = file;
-    assert_true(apl_restart_due(NULL, &g, &look));
-}
-
-/* Another file under that name, with the times and the size of the old. */
-static void replace_file(void)
-{
-    char other[128];
-
-    touch("other", 1000);
-    snprintf(other, sizeof other, "%s", touch_path("other"));
-    assert_int_equal(rename(other, touch_path("restart.txt")), 0);
-}
-
 static void b13_each_change_restarts_exactly_once(void **state)
 {
     scene_t *s = scene_new(3);
@@ -87,21 +21,21 @@ static void b13_each_change_restarts_exactly_once(void **state)
 
     (void)state;
     touch("restart.txt", 1000); /* it was there before */
-    id = serve(s, a);
-    assert_true(serve(s, a) == id);
+    id = touch_serve(s, a);
+    assert_true(touch_serve(s, a) == id);
     touch("restart.txt", 1001);
-    assert_true(serve(s, a) != id);
+    assert_true(touch_serve(s, a) != id);
     touch("restart.txt", 999);
-    serve(s, a);
-    replace_file();
-    id = serve(s, a);
+    touch_serve(s, a);
+    touch_replace("restart.txt", 1000);
+    id = touch_serve(s, a);
     assert_int_equal(*restarts, 3);
     unlink(touch_path("restart.txt"));
-    assert_true(serve(s, a) == id);
+    assert_true(touch_serve(s, a) == id);
     touch("restart.txt", 1000);
-    assert_true(serve(s, a) != id);
-    id = serve(s, a);
-    assert_true(serve(s, a) == id);
+    assert_true(touch_serve(s, a) != id);
+    id = touch_serve(s, a);
+    assert_true(touch_serve(s, a) == id);
     assert_int_equal(*restarts, 4);
     scene_end(s);
 }
@@ -130,71 +64,6 @@ static void d5_a_start_after_the_restart_is_of_the_new_code(void **state)
     scene_end(s);
 }
 
-/* Started ahead of all requests, so the first one finds it and the file. */
-static uint64_t start_ahead(scene_t *s, apl_app_t *a)
-{
-    int64_t next;
-
-    a->options.min_instances = 1;
-    assert_int_equal(apl_configure_group(&s->pool, a, 1, s->now), APR_SUCCESS);
-    assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
-                     APR_SUCCESS);
-    assert_int_equal(scene_spawn(s), 1);
-    return s->pool.processes[1].id;
-}
-
-static void a11_changed_after_the_start_and_before_all_requests(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
-    uint64_t old, id;
-
-    (void)state;
-    old = start_ahead(s, a);
-    s->now += LATER;
-    touch("restart.txt", 1000);
-    id = serve(s, a);
-    assert_true(id != old);
-    assert_true(serve(s, a) == id);
-    assert_int_equal(s->pool.header->counters.restarts, 1);
-    scene_end(s);
-}
-
-static void a11_changed_while_it_boots_and_before_all_requests(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
-    uint64_t old;
-    int64_t next;
-
-    (void)state;
-    a->options.min_instances = 1;
-    assert_int_equal(apl_configure_group(&s->pool, a, 1, s->now), APR_SUCCESS);
-    assert_int_equal(apl_housekeeping_tick(&s->pool, s->now, &next),
-                     APR_SUCCESS);
-    old = scene_take(s);
-    s->now += LATER;
-    touch("restart.txt", 1000);
-    assert_true(serve(s, a) != old);
-    assert_int_equal(s->pool.header->counters.restarts, 1);
-    scene_end(s);
-}
-
-static void a11_changed_before_the_start_is_nothing(void **state)
-{
-    scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
-    uint64_t old;
-
-    (void)state;
-    touch("restart.txt", 1000);
-    usleep(20000); /* the clock of files is that coarse */
-    old = start_ahead(s, a);
-    assert_true(serve(s, a) == old);
-    assert_int_equal(s->pool.header->counters.restarts, 0);
-    scene_end(s);
-}
-
 static void b12_an_older_look_at_the_file_restarts_nothing(void **state)
 {
     scene_t *s = scene_new(3);
@@ -204,18 +73,18 @@ static void b12_an_older_look_at_the_file_restarts_nothing(void **state)
     uint64_t id;
 
     (void)state;
-    serve(s, a);
+    touch_serve(s, a);
     assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &early),
                      1);
     touch("restart.txt", 1000);
-    id = serve(s, a);
+    id = touch_serve(s, a);
     /* The slow one saw no file. It causes no restart, and its old result does
      * not count. */
     assert_int_equal(apl_checkout(&s->pool, &h, a, NULL, &early, s->now),
                      APR_SUCCESS);
     assert_true(h.id == id);
     scene_close(s, &h);
-    assert_true(serve(s, a) == id);
+    assert_true(touch_serve(s, a) == id);
     assert_int_equal(s->pool.header->counters.restarts, 1);
     scene_end(s);
 }
@@ -229,7 +98,7 @@ static void b12_waiters_under_always_restart_get_a_process_each(void **state)
 
     (void)state;
     touch("always_restart.txt", 1000);
-    serve(s, a);
+    touch_serve(s, a);
     assert_int_equal(scene_get(s, &h1, a), APR_SUCCESS);
     id = h1.id;
     assert_int_equal(apl_checkout(&s->pool, &h2, a, NULL, NULL, s->now),
@@ -252,7 +121,7 @@ static void b11_a_booting_process_of_the_old_code_is_dropped(void **state)
     uint64_t old;
 
     (void)state;
-    serve(s, a);
+    touch_serve(s, a);
     assert_int_equal(scene_ask(s, &h1, a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &h2, a), APL_EWAIT);
     old = scene_take(s);
@@ -282,7 +151,7 @@ static void b25_the_room_of_a_restart_goes_to_the_longest_wait(void **state)
     apl_restart_seen_t look;
 
     (void)state;
-    serve(s, a);
+    touch_serve(s, a);
     assert_int_equal(scene_get(s, &h, a), APR_SUCCESS);
     assert_int_equal(scene_ask(s, &first, b), APL_EWAIT);
     touch("restart.txt", 1000);
@@ -310,7 +179,7 @@ static void b14_the_interval_spares_the_disk(void **state)
 
     (void)state;
     a->options.check_interval = 5000000;
-    serve(s, a);
+    touch_serve(s, a);
     assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &look),
                      0);
     s->now += 5000000;
@@ -328,7 +197,7 @@ static void b14_the_interval_begins_before_the_look(void **state)
 
     (void)state;
     a->options.check_interval = 5000000;
-    serve(s, a);
+    touch_serve(s, a);
     s->now += 5000000;
     assert_int_equal(apl_restart_poll(&s->pool, 1, touch_dir, s->now, &early),
                      1);
@@ -347,7 +216,6 @@ static void b14_the_interval_begins_before_the_look(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a11_due_when_it_appears_or_anything_of_it_changes),
         cmocka_unit_test(d5_a_start_after_the_restart_is_of_the_new_code),
         cmocka_unit_test_setup_teardown(b13_each_change_restarts_exactly_once,
                                         touch_begin, touch_end),
@@ -363,14 +231,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             b25_the_room_of_a_restart_goes_to_the_longest_wait, touch_begin,
             touch_end),
-        cmocka_unit_test_setup_teardown(
-            a11_changed_after_the_start_and_before_all_requests, touch_begin,
-            touch_end),
-        cmocka_unit_test_setup_teardown(
-            a11_changed_while_it_boots_and_before_all_requests, touch_begin,
-            touch_end),
-        cmocka_unit_test_setup_teardown(a11_changed_before_the_start_is_nothing,
-                                        touch_begin, touch_end),
         cmocka_unit_test_setup_teardown(b14_the_interval_spares_the_disk,
                                         touch_begin, touch_end),
         cmocka_unit_test_setup_teardown(b14_the_interval_begins_before_the_look,

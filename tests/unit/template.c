@@ -242,7 +242,7 @@ static void an_app_that_has_no_use_for_it(void **state)
 static void the_figures_are_written(void **state)
 {
     static const apl_template_t none;
-    const apl_template_t is = {4711, APL_TEMPLATE_READY, 5, 6, 7};
+    const apl_template_t is = {4711, APL_TEMPLATE_READY, 5, 6, 7, 8};
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     apl_session_ref_t h;

@@ -12,11 +12,11 @@ from harness.httpd import Httpd
 from harness.procs import freeze, kill9
 
 SIZE = 512
-LAYOUT = struct.Struct("=IIQQqqQiIIHHIII256sIIIQI")
+LAYOUT = struct.Struct("=IIQQqqQiIIHHIII256sIIIQQI")
 FIELDS = ("magic", "state", "id", "start", "began", "deadline", "print",
           "pid", "uid", "gid", "listen", "protocol",
           "port", "concurrency", "stops_itself", "name", "says_ready",
-          "owner", "kind", "template_id", "output_only")
+          "owner", "kind", "template_id", "stamp", "output_only")
 BOOTING, LIVE, ENDING = 1, 2, 3
 TEMPLATE = 1
 

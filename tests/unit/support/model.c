@@ -8,23 +8,62 @@
 
 /* ---- asking ---- */
 
-static int restart_due(const m_group_t *g, const m_look_t *look)
+/* Did anything of the group start under another stamp? @param unheard 1: is
+ * there anything of which that is not known yet? */
+static int started_otherwise(const model_t *m, int group, uint64_t file,
+                             int unheard)
 {
-    return g->looked && !look->stale && look->exists &&
-           (!g->seen.exists || g->seen.mtime != look->mtime);
+    const m_group_t *g = &m->groups[group];
+    int i, has = g->loads || g->forks;
+    int n = has && (unheard ? g->loaded == M_UNKNOWN
+                            : g->loaded != M_UNKNOWN && g->loaded != file);
+
+    for (i = 0; i < m->n_processes; i++) {
+        const m_process_t *p = &m->processes[i];
+        int boots = p->state == M_STARTING;
+
+        if (p->group != group || (!boots && p->state != M_LIVE))
+            continue;
+        if (unheard)
+            n += boots && p->forked && p->stamp == M_UNKNOWN;
+        else
+            n += p->stamp != file && !(boots && p->stamp == M_UNKNOWN);
+    }
+    return n > 0;
+}
+
+static int restart_due(const model_t *m, int group, const m_look_t *look)
+{
+    const m_group_t *g = &m->groups[group];
+
+    if (look->stale || look->file == M_NO_FILE || look->file == g->seen.file)
+        return 0;
+    return g->seen.file != M_UNKNOWN || g->failures != 0 || g->young != 0 ||
+           started_otherwise(m, group, look->file, 0);
+}
+
+static void note(model_t *m, int group, const m_look_t *look)
+{
+    m_group_t *g = &m->groups[group];
+    int first = g->seen.file == M_UNKNOWN;
+
+    if (look->stale)
+        return;
+    g->seen = *look;
+    if (first && look->file != M_NO_FILE &&
+        started_otherwise(m, group, look->file, 1))
+        g->seen.file = M_UNKNOWN;
 }
 
 static void restart(model_t *m, int group, const m_look_t *look)
 {
     m_group_t *g = &m->groups[group];
-    int i, due = look && restart_due(g, look);
+    int i, due = look && restart_due(m, group, look);
 
     if (due)
         model_reload(m, group, g->options.rolling != 0);
-    if (look && (!look->stale || !g->looked)) {
-        g->looked = 1;
-        g->seen = *look;
-    }
+    if (look)
+        note(m, group, look);
     for (i = 0; i < m->n_processes && g->seen.always; i++) {
         const m_process_t *p = &m->processes[i];
 

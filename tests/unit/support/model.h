@@ -35,6 +35,8 @@ typedef struct {
     int replaces, hung, killed, unkillable;
     int responded, trial;
     unsigned made_for; /* requests at a time; 0: no limit */
+    int forked;
+    uint64_t stamp; /* of restart.txt, as its start saw it; M_UNKNOWN */
 } m_process_t;
 
 typedef enum { S_FREE, S_WAITING, S_OPEN, S_FAILED } m_session_state_t;
@@ -49,11 +51,14 @@ typedef struct {
     apr_status_t outcome; /* of a failed one */
 } m_session_t;
 
+/** Stamps of restart.txt that name no file. */
+enum { M_UNKNOWN, M_NO_FILE };
+
 /** What a child saw of the restart.txt and always_restart.txt of an app. */
 typedef struct {
     int stale; /* another child has looked later */
-    int exists, always;
-    int64_t mtime;
+    uint64_t file;
+    int always;
 } m_look_t;
 
 typedef struct {
@@ -66,10 +71,11 @@ typedef struct {
     int64_t retry_at, failed_at, young_at, responded_at;
     uint64_t blamed; /* the id of the last failure */
     int forks;       /* a template of its code is ready */
+    int loads;       /* or is being loaded: */
+    uint64_t loaded; /* the stamp that it saw */
     uint64_t turn;   /* when it took its turn; 0: it has none */
     uint64_t above;  /* the same, for the place above the limit */
     unsigned revision, young;
-    int looked; /* a child has seen this: */
     m_look_t seen;
 } m_group_t;
 
@@ -121,15 +127,16 @@ int model_abandon(model_t *m, int session);
 
 /** @return the process whose order is the oldest, or -1 */
 int model_take(model_t *m, uint64_t id);
-/** @param made_for requests at a time */
-void model_born(model_t *m, int process, unsigned made_for);
+/** @param made_for requests at a time
+ * @param stamp     M_UNKNOWN: it has not looked yet */
+void model_born(model_t *m, int process, unsigned made_for, uint64_t stamp);
 void model_ready(model_t *m, int process);
 void model_failed(model_t *m, int process);
 void model_gone(model_t *m, int process);
 void model_detach(model_t *m, int process);
 void model_outdate(model_t *m, int process);
 void model_adopt(model_t *m, int group, uint64_t id, unsigned made_for,
-                 int live);
+                 uint64_t stamp, int live);
 
 void model_configure(model_t *m, int group, unsigned slot,
                      const apl_options_t *options, int prestart);
@@ -138,8 +145,8 @@ apr_status_t model_start(model_t *m, int group, unsigned slot,
                          const apl_options_t *options);
 void model_drain(model_t *m, int group, unsigned slot,
                  const apl_options_t *options);
-/** A template is ready, or there is none. */
-void model_template(model_t *m, int group, int ready);
+/** A template is ready, or is being loaded. @param stamp as of model_born() */
+void model_template(model_t *m, int group, int ready, uint64_t stamp);
 void model_restart(model_t *m, int group, int rolling);
 void model_tick(model_t *m);
 void model_limit(model_t *m, unsigned max);

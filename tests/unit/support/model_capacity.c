@@ -304,7 +304,7 @@ void model_reload(model_t *m, int group, int rolling)
 {
     m->groups[group].failures = m->groups[group].young = 0;
     m->groups[group].responded_at = 0;
-    m->groups[group].forks = 0;
+    m->groups[group].forks = m->groups[group].loads = 0;
     m->groups[group].revision += rolling != 0;
     model_leave(m, group, !rolling, 1);
     if (model_waiting(m, group) > 0)

@@ -26,9 +26,11 @@ int model_take(model_t *m, uint64_t id)
     return first;
 }
 
-void model_born(model_t *m, int process, unsigned made_for)
+void model_born(model_t *m, int process, unsigned made_for, uint64_t stamp)
 {
     m->processes[process].made_for = made_for;
+    m->processes[process].forked = 1;
+    m->processes[process].stamp = stamp;
 }
 
 /* An outdated process leaves: the oldest idle one, else the oldest.
@@ -133,9 +135,11 @@ void model_gone(model_t *m, int process)
     model_unlock(m);
 }
 
-void model_template(model_t *m, int group, int ready)
+void model_template(model_t *m, int group, int ready, uint64_t stamp)
 {
     m->groups[group].forks = ready;
+    m->groups[group].loads = !ready;
+    m->groups[group].loaded = stamp;
 }
 
 void model_detach(model_t *m, int process)
@@ -160,13 +164,15 @@ void model_outdate(model_t *m, int process)
 }
 
 void model_adopt(model_t *m, int group, uint64_t id, unsigned made_for,
-                 int live)
+                 uint64_t stamp, int live)
 {
     m_process_t *p = model_add(m, group, M_STARTING);
     int i;
 
     p->id = id;
     p->made_for = made_for;
+    p->forked = 1;
+    p->stamp = stamp;
     p->started = m->now;
     for (i = 0; i < MODEL_SESSIONS; i++) {
         m_session_t *s = &m->sessions[i];

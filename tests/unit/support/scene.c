@@ -207,17 +207,17 @@ uint64_t scene_take(scene_t *s)
 {
     apl_order_t order;
     uint64_t random = (uint64_t)++s->pid << 32;
-    apl_identity_t identity = {s->pid, 0, 1};
-    apl_wire_t wire = scene_wire;
+    apl_start_t start = scene_start(s->pid);
 
     if (apl_supervise_next_order(&s->pool, random, s->now, &order) !=
         APR_SUCCESS)
         return 0;
     scene_ok(s);
-    wire.concurrency = s->made_for;
-    assert_int_equal(
-        apl_supervise_forked(&s->pool, order.id, identity, wire, s->now),
-        APR_SUCCESS);
+    start.wire.concurrency = s->made_for;
+    if (s->dir)
+        start.stamp = apl_restart_stamp(s->dir);
+    assert_int_equal(apl_supervise_forked(&s->pool, order.id, &start, s->now),
+                     APR_SUCCESS);
     return order.id;
 }
 

@@ -39,11 +39,20 @@
 
 static const apl_wire_t scene_wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
 
+/** A process of this pid, started while there was no restart.txt. */
+static inline apl_start_t scene_start(int32_t pid)
+{
+    return (apl_start_t){.identity = {pid, 0, 1},
+                         .wire = scene_wire,
+                         .stamp = APL_STAMP_NO_FILE};
+}
+
 typedef struct {
     apl_pool_t pool;
     int64_t now;       /**< us; moves only when a test says so */
     int32_t pid;       /**< the last pid that was given out */
     uint32_t made_for; /**< requests at a time of the next processes */
+    const char *dir;   /**< of restart.txt, where they look; NULL: nowhere */
     apl_app_t apps[SCENE_APPS];
     char names[SCENE_APPS][16];
     int n_apps;

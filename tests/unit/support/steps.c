@@ -132,14 +132,12 @@ static void see(const walk_t *w, int group, unsigned n, m_look_t *seen,
     const apl_group_t *g = &w->s->pool.groups[steps_slot(w, group)];
 
     *seen = (m_look_t){.stale = n % 5 == 0 && g->stamp_seq != 0,
-                       .exists = n / 5 % 4 != 0,
-                       .always = n / 20 % 8 == 0,
-                       .mtime = n / 160 % 3};
+                       .file = n / 5 % 4 == 0 ? M_NO_FILE : 2 + n / 160 % 3,
+                       .always = n / 20 % 8 == 0};
     memset(look, 0, sizeof *look);
     look->seq = g->stamp_seq - (uint32_t)seen->stale;
-    look->stamp.exists = (uint32_t)seen->exists;
+    look->stamp.file = seen->file;
     look->stamp.always = (uint32_t)seen->always;
-    look->stamp.mtime_ns = seen->mtime;
 }
 
 static int step_ask(walk_t *w, unsigned n, int looks)

@@ -10,19 +10,27 @@
 
 /* ---- processes ---- */
 
-/* What a process is made for: as many requests at a time as that. */
-static apl_wire_t wire_of(unsigned made_for)
+/* A process that is made for so many requests at a time, and has seen this
+ * restart.txt. */
+static apl_start_t start_of(const walk_t *w, unsigned made_for, uint64_t stamp)
 {
-    apl_wire_t wire = scene_wire;
+    apl_start_t start = scene_start(w->s->pid);
 
-    wire.concurrency = made_for;
-    return wire;
+    start.wire.concurrency = made_for;
+    start.stamp = stamp;
+    return start;
+}
+
+/* Of the same files as in steps.c; M_UNKNOWN now and then. */
+static uint64_t stamp_of(unsigned n)
+{
+    return n % 5;
 }
 
 static int step_take(walk_t *w, unsigned n)
 {
     apl_order_t order;
-    apl_identity_t identity = {w->s->pid, 0, 1};
+    apl_start_t start;
     apr_status_t rv = apl_supervise_next_order(
         &w->s->pool, (uint64_t)++w->s->pid << 20, w->s->now, &order);
     int p = model_take(w->m, order.id);
@@ -36,9 +44,10 @@ static int step_take(walk_t *w, unsigned n)
                             w->m->processes[p].group);
     if (n % 8 == 0)
         return 1; /* now and then it cannot be forked */
-    model_born(w->m, p, n / 8 % 4);
-    return apl_supervise_forked(&w->s->pool, order.id, identity,
-                                wire_of(n / 8 % 4), w->s->now) == APR_SUCCESS;
+    start = start_of(w, n / 8 % 4, stamp_of(n / 32));
+    model_born(w->m, p, start.wire.concurrency, start.stamp);
+    return apl_supervise_forked(&w->s->pool, order.id, &start, w->s->now) ==
+           APR_SUCCESS;
 }
 
 int steps_nth(const walk_t *w, m_state_t state, unsigned n)
@@ -105,19 +114,19 @@ static int step_reap(walk_t *w)
     return 1;
 }
 
-static int adopt(walk_t *w, int g, uint64_t id, unsigned made_for, int live)
+static int adopt(walk_t *w, int g, uint64_t id, unsigned made_for,
+                 uint64_t stamp, int live)
 {
     const apl_pool_t *pool = &w->s->pool;
     uint32_t slot = (uint32_t)(id & 0xffff);
-    apl_identity_t identity = {w->s->pid, 0, 1};
+    const apl_start_t start = start_of(w, made_for, stamp);
     int expected = w->m->groups[g].there && slot <= MODEL_PROCESSES &&
                    pool->processes[slot].state == APL_PROCESS_FREE;
-    apr_status_t rv =
-        apl_reconcile_adopt(&w->s->pool, id, identity, w->s->apps[g].name,
-                            wire_of(made_for), live, w->s->now);
+    apr_status_t rv = apl_reconcile_adopt(&w->s->pool, id, &start,
+                                          w->s->apps[g].name, live, w->s->now);
 
     if (expected)
-        model_adopt(w->m, g, id, made_for, live);
+        model_adopt(w->m, g, id, made_for, stamp, live);
     return rv == (expected ? APR_SUCCESS : APL_ESTALE) ||
            steps_differ(w, "adopt", rv, expected);
 }
@@ -132,9 +141,11 @@ static int step_adopt(walk_t *w, unsigned n)
 
     if (n % 2 != 0)
         return adopt(w, (int)(n / 4 % MODEL_GROUPS),
-                     (uint64_t)++w->s->pid << 20 | slot, n / 256 % 4, live);
-    return p < 0 || (both(w, M_LIVE, n / 4, apl_supervise_gone, model_gone) &&
-                     adopt(w, lost.group, lost.id, lost.made_for, live));
+                     (uint64_t)++w->s->pid << 20 | slot, n / 256 % 4,
+                     stamp_of(n / 1024), live);
+    return p < 0 ||
+           (both(w, M_LIVE, n / 4, apl_supervise_gone, model_gone) &&
+            adopt(w, lost.group, lost.id, lost.made_for, lost.stamp, live));
 }
 
 /* ---- groups and limits ---- */
@@ -200,8 +211,9 @@ static int step_template(walk_t *w, unsigned n)
         APR_SUCCESS)
         return steps_differ(w, "its template", 0, 1);
     is.code = need.code;
+    is.stamp = stamp_of(n / 16);
     apl_template_write(&w->s->pool, w->s->apps[g].name, &is);
-    model_template(w->m, g, is.state == APL_TEMPLATE_READY);
+    model_template(w->m, g, is.state == APL_TEMPLATE_READY, is.stamp);
     return 1;
 }
 

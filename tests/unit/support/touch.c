@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tests/unit/support/scene.h"
+#include "shm/slots/group.h"
 
 char touch_dir[TEMPORARY_MAX];
 
@@ -26,6 +26,35 @@ void touch(const char *name, time_t mtime)
 
     close(open(touch_path(name), O_CREAT | O_WRONLY, 0644));
     assert_int_equal(utimensat(AT_FDCWD, touch_path(name), times, 0), 0);
+}
+
+void touch_replace(const char *name, time_t mtime)
+{
+    char other[128];
+
+    touch("other", mtime);
+    snprintf(other, sizeof other, "%s", touch_path("other"));
+    assert_int_equal(rename(other, touch_path(name)), 0);
+}
+
+uint64_t touch_serve(scene_t *s, const apl_app_t *a)
+{
+    apl_session_ref_t h;
+    apl_restart_seen_t look;
+    uint64_t id;
+    uint32_t group = apl_group_index(&s->pool, a->key, a->name);
+    int looked = apl_restart_poll(&s->pool, group, touch_dir, s->now, &look);
+    apr_status_t rv =
+        apl_checkout(&s->pool, &h, a, NULL, looked ? &look : NULL, s->now);
+
+    scene_ok(s);
+    while (rv == APL_EWAIT && scene_reap(s) + scene_spawn(s) > 0)
+        rv = scene_poll(s, &h);
+    assert_int_equal(rv, APR_SUCCESS);
+    id = h.id;
+    scene_close(s, &h);
+    scene_reap(s);
+    return id;
 }
 
 int touch_begin(void **state)

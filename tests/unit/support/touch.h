@@ -9,6 +9,7 @@
 
 #include <time.h>
 
+#include "tests/unit/support/scene.h"
 #include "tests/unit/support/temporary.h"
 
 /** The directory; made and removed by these two, which are cmocka's. */
@@ -21,5 +22,12 @@ const char *touch_path(const char *name);
 
 /** Make the file, or change its time. */
 void touch(const char *name, time_t mtime);
+
+/** Put another file there, with this time. */
+void touch_replace(const char *name, time_t mtime);
+
+/** A request that looks at the files of the directory. @return the id of its
+ * process */
+uint64_t touch_serve(scene_t *s, const apl_app_t *a);
 
 #endif

@@ -18,11 +18,12 @@
 
 #include "mod_apppool/parent/exec_program.h"
 #include "shm/format/format.h"
+#include "shm/lock/lock_token.h"
 #include "spawner/shared/contract.h"
 
 /* This is long, because httpd does not start without a response, and the
  * machine may be busy. */
-#define PATIENCE        (20 * APR_USEC_PER_SEC)
+#define PATIENCE        (20 * APR_USEC_PER_SEC) /* by apl_now() */
 #define LINE_MAX_LENGTH 120
 #define REMEDY                                                                 \
     "; install the programs of the module's build, or set "                    \
@@ -30,15 +31,15 @@
 
 /* ---- --version ---- */
 
-static int left_ms(apr_time_t end)
+static int left_ms(int64_t end)
 {
-    apr_time_t left = end - apr_time_now();
+    int64_t left = end - apl_now();
 
     return left <= 0 ? 0 : (int)(left / 1000) + 1;
 }
 
 /* Read the first line; "" if there is none. @return 0: it took too long */
-static int read_line(int fd, apr_time_t end, char line[LINE_MAX_LENGTH])
+static int read_line(int fd, int64_t end, char line[LINE_MAX_LENGTH])
 {
     struct pollfd output = {fd, POLLIN, 0};
     size_t length = 0;
@@ -55,10 +56,10 @@ static int read_line(int fd, apr_time_t end, char line[LINE_MAX_LENGTH])
     return 1;
 }
 
-static int ended(pid_t pid, apr_time_t end)
+static int ended(pid_t pid, int64_t end)
 {
     while (waitpid(pid, NULL, WNOHANG) == 0) {
-        if (apr_time_now() >= end)
+        if (apl_now() >= end)
             return 0;
         apr_sleep(1000);
     }
@@ -71,7 +72,7 @@ static int run_version(int program, const char *path,
 {
     char *argv[] = {(char *)(apr_uintptr_t)path,
                     (char *)(apr_uintptr_t) "--version", NULL};
-    apr_time_t end = apr_time_now() + PATIENCE;
+    int64_t end = apl_now() + PATIENCE;
     int ends[2], fds[3], error;
     pid_t pid;
 

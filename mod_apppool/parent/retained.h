@@ -56,7 +56,7 @@ typedef struct apppool_retained_t {
         runtime[80]; /**< that, or a directory in it; "": nothing was started */
     char name[256];  /**< argv[0] of the watchdog */
     apr_int64_t watchdog; /**< pid; 0: none runs */
-    apr_int64_t since;    /**< us: when it was started */
+    apr_int64_t since;    /**< us, apl_now(): when it was started */
     apr_int64_t rapid;    /**< watchdogs in a row that died at once */
     apr_int64_t grace;    /**< us: the largest AppStopTimeout */
     void *memory;         /**< the segment; NULL: none */

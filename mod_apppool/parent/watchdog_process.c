@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "mod_apppool/parent/exec_program.h"
+#include "shm/lock/lock_token.h"
 #include "spawner/shared/contract.h"
 
 #define WAIT_STEP  (10 * 1000) /* us */
@@ -57,7 +58,7 @@ int apppool_watchdog_process_start(apppool_retained_t *r)
     pid_t pid = 0;
     int error = start(&pid, r, r->runtime, NULL);
 
-    r->since = apr_time_now();
+    r->since = apl_now();
     r->watchdog = error ? 0 : pid;
     return error;
 }
@@ -98,12 +99,12 @@ int apppool_watchdog_process_silent(const apppool_retained_t *r,
 int apppool_watchdog_process_wait(pid_t pid, apr_interval_time_t limit,
                                   int *status)
 {
-    apr_time_t end = apr_time_now() + limit;
+    int64_t end = apl_now() + limit;
     pid_t got;
 
     while ((got = waitpid(pid, status, WNOHANG)) == 0 ||
            (got < 0 && errno == EINTR)) {
-        if (apr_time_now() >= end)
+        if (apl_now() >= end)
             return 0;
         apr_sleep(WAIT_STEP);
     }

@@ -13,6 +13,7 @@
 
 #include "mod_apppool/parent/watchdog_process.h"
 #include "mod_apppool/parent/instance_list.h"
+#include "shm/lock/lock_token.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/clock_ms.h"
 
@@ -113,7 +114,7 @@ static int note_end(apppool_retained_t *r, int status)
     else
         SAY(APLOG_ERR, 0, "watchdog %d ended with status %d%s", pid, code,
             words);
-    if (apr_time_now() - r->since >= RAPID)
+    if (apl_now() - r->since >= RAPID)
         r->rapid = 0;
     return code != CONTRACT_EXIT_CONFIG && r->rapid++ < RAPID_LIMIT;
 }

@@ -54,6 +54,7 @@ shm_sources = \
 	shm/view/snapshot.c \
 	shm/verbs/reconcile.c \
 	shm/verbs/supervise.c \
+	shm/verbs/slow_start.c \
 	shm/verbs/template.c \
 	shm/recovery/tally.c \
 	shm/recovery/check_list.c \
@@ -410,6 +411,7 @@ spawner_sources = \
 	spawner/control/command.c \
 	spawner/state/json_reader.c \
 	spawner/life/ready.c \
+	spawner/life/slow_start.c \
 	spawner/common/reap.c \
 	spawner/output/recent_output.c \
 	spawner/state/registry.c \

@@ -116,6 +116,15 @@ static void print_error(const json_t *g)
            table_text(g, "last_error"), table_text(g, "last_error_id"));
 }
 
+static void print_slow_start(const json_t *slow)
+{
+    char old[24];
+
+    age(old, sizeof old, json_number_value(json_object_get(slow, "age")));
+    printf("  a start lasts for %s: %s (error id %s)\n", old,
+           table_text(slow, "text"), table_text(slow, "id"));
+}
+
 static void print_template(const json_t *t)
 {
     char started[24];
@@ -141,6 +150,8 @@ static void print_group(const json_t *g)
     putchar('\n');
     if (json_is_string(json_object_get(g, "last_error")))
         print_error(g);
+    if (json_is_object(json_object_get(g, "slow_start")))
+        print_slow_start(json_object_get(g, "slow_start"));
     if (json_is_object(json_object_get(g, "template")))
         print_template(json_object_get(g, "template"));
     if (json_array_size(processes) > 0)

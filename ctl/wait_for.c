@@ -48,6 +48,7 @@ typedef struct {
     json_int_t starting;
     char error_id[32]; /* of the last start that failed before the command */
     char error[600];   /* why it has failed */
+    char slow[400];    /* what is known of a start that lasts long; "" */
 } wait_t;
 
 enum { NOT_YET, OVER, FAILED };
@@ -103,8 +104,8 @@ static int wait_for(wait_t *w, judge_t *judge, const char *hope)
                                 "the spawner of %s does not respond any more",
                                 w->how->dir);
         if (w->how->seconds > 0 && now() > end)
-            return ask_complain(EXIT_NO, "after %g s %s", w->how->seconds,
-                                hope);
+            return ask_complain(EXIT_NO, "after %g s %s%s", w->how->seconds,
+                                hope, w->slow);
         pause_a_bit();
     }
 }
@@ -168,6 +169,18 @@ static void count(wait_t *w, const json_t *group)
     }
 }
 
+static void note_slow_start(wait_t *w, const json_t *group)
+{
+    const json_t *slow = json_object_get(group, "slow_start");
+
+    w->slow[0] = 0;
+    if (json_is_object(slow))
+        snprintf(w->slow, sizeof w->slow,
+                 ": a start lasts for %.0f s: %s (error id %s)",
+                 json_number_value(json_object_get(slow, "age")),
+                 table_text(slow, "text"), table_text(slow, "id"));
+}
+
 static int note_error(wait_t *w, const json_t *group)
 {
     if (group)
@@ -211,6 +224,7 @@ static void ask_to_start(const wait_t *w)
 static int judge_running(wait_t *w, const json_t *group)
 {
     count(w, group);
+    note_slow_start(w, group);
     if (group && has_failed(w, group))
         return FAILED;
     if (w->left + w->fresh + w->starting == 0)

@@ -23,11 +23,12 @@ typedef struct {
 
 /* ---- the file ---- */
 
-static char *read_file(request_rec *r, const apppool_app_t *app)
+static char *read_file(request_rec *r, const apppool_app_t *app,
+                       const char *end)
 {
     const char *path =
-        apr_psprintf(r->pool, "%s/" CONTRACT_FAILURES "/" CONTRACT_ID_FMT,
-                     apppool_lifecycle_runtime(), app->pool.key);
+        apr_psprintf(r->pool, "%s/" CONTRACT_FAILURES "/" CONTRACT_ID_FMT "%s",
+                     apppool_lifecycle_runtime(), app->pool.key, end);
     char *text = apr_pcalloc(r->pool, FILE_MAX + 1);
     apr_size_t length = 0;
     apr_file_t *file;
@@ -57,10 +58,10 @@ static void take_line(failure_t *f, char *line)
 /* Use the file only if it is about this failure. There may be a newer failure
  * by now. Then the file does not belong to the error id of our client. */
 static failure_t read_failure(request_rec *r, const apppool_app_t *app,
-                              const char *id)
+                              const char *id, int starting)
 {
     static const failure_t nothing;
-    char *line = read_file(r, app), *end;
+    char *line = read_file(r, app, starting ? CONTRACT_SLOW_START : ""), *end;
     failure_t f = nothing;
 
     while (line && (end = strchr(line, '\n')) != NULL) {
@@ -152,7 +153,13 @@ static const char *clean(apr_pool_t *p, const char *text)
 typedef struct {
     request_rec *r;
     int html;
+    const apppool_error_page_t *about;
 } page_t;
+
+static int is_starting(const page_t *page)
+{
+    return page->about->starting_ms >= 0;
+}
 
 static const char *show(const page_t *page, const char *text)
 {
@@ -222,35 +229,42 @@ static void put_end(const page_t *page, const char *text)
 }
 
 /* For visitors. */
-static void put_number(const page_t *page, const apl_session_ref_t *ref)
+static void put_number(const page_t *page)
 {
-    put_head(page, "This application could not be started");
+    put_head(page, is_starting(page) ? "This application is still starting"
+                                     : "This application could not be started");
     put_end(page, apr_psprintf(page->r->pool,
                                "Error " CONTRACT_ID_FMT " in the server's log.",
-                               ref->error_id));
+                               page->about->id));
 }
 
-static void put_page(const page_t *page, const apppool_app_t *app,
-                     const apl_session_ref_t *ref)
+static void put_page(const page_t *page, const apppool_app_t *app)
 {
     apr_pool_t *p = page->r->pool;
-    const char *id = apr_psprintf(p, CONTRACT_ID_FMT, ref->error_id);
+    const char *id = apr_psprintf(p, CONTRACT_ID_FMT, page->about->id);
     const char *retry = apr_table_get(page->r->err_headers_out, "Retry-After");
-    failure_t f = read_failure(page->r, app, id);
+    failure_t f = read_failure(page->r, app, id, is_starting(page));
     const char *doing, *advice;
 
     describe(&f, &doing, &advice);
-    put_head(page, apr_pstrcat(p, app->label, " could not be started", NULL));
+    put_head(page, apr_pstrcat(p, app->label,
+                               is_starting(page) ? " is still starting"
+                                                 : " could not be started",
+                               NULL));
     if (page->html)
         ap_rputs("<dl>\n", page->r);
     put_row(page, "Step", doing);
-    put_row(page, "Failure", f.failure);
+    if (is_starting(page))
+        put_row(page, "Starting for",
+                apr_psprintf(p, "%d s", page->about->starting_ms / 1000));
+    put_row(page, is_starting(page) ? "So far" : "Failure", f.failure);
     put_row(page, "Command", f.command);
     put_row(page, "Directory", f.directory ? f.directory : app->pool.root);
     put_row(page, "User", f.user);
-    put_row(page, "Next try",
-            retry ? apr_pstrcat(p, "in ", retry, " s", NULL)
-                  : "after a pause, with the next request");
+    if (!is_starting(page))
+        put_row(page, "Next try",
+                retry ? apr_pstrcat(p, "in ", retry, " s", NULL)
+                      : "after a pause, with the next request");
     put_row(page, "Error", id);
     if (page->html)
         ap_rputs("</dl>\n", page->r);
@@ -271,9 +285,9 @@ static int wants_html(const request_rec *r)
 }
 
 int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
-                            const apl_session_ref_t *ref, int status)
+                            const apppool_error_page_t *about, int status)
 {
-    const page_t page = {r, wants_html(r)};
+    const page_t page = {r, wants_html(r), about};
 
     if (r->main || (r->prev && ap_is_HTTP_ERROR(r->prev->status)) ||
         ap_response_code_string(r, ap_index_of_response(status)))
@@ -292,8 +306,8 @@ int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
                    "base-uri 'none'; form-action 'none'");
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
     if (apppool_config_friendly_errors(r, app->environment))
-        put_page(&page, app, ref);
+        put_page(&page, app);
     else
-        put_number(&page, ref);
+        put_number(&page);
     return 1;
 }

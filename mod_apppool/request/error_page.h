@@ -2,9 +2,10 @@
 
 /**
  * @file error_page.h
- * @brief The page for an app that did not start. With AppFriendlyErrors On, it
- *        says why, for the developer. With Off, it shows only the error id. It
- *        is HTML for clients that ask for HTML, and plain text for all others.
+ * @brief The page for an app that did not start, or has not started yet. With
+ *        AppFriendlyErrors On, it says why, for the developer. With Off, it
+ *        shows only the error id. It is HTML for clients that ask for HTML, and
+ *        plain text for all others.
  *
  * The spawner wrote what the page shows (spawner/alert/start_failure.h): the
  * step, the command, directory and user, the last output, but not the
@@ -23,12 +24,18 @@
 
 #include "mod_apppool/config/app.h"
 
+/** What the page is about. */
+typedef struct {
+    apr_uint64_t id; /**< of the error */
+    int starting_ms; /**< the start has lasted that long; -1: it has failed */
+} apppool_error_page_t;
+
 /**
  * Respond with the page, unless the administrator has an ErrorDocument for this
  * status, or the request is for an ErrorDocument.
  * @return 1: the response is sent; 0: nothing was done
  */
 int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
-                            const apl_session_ref_t *ref, int status);
+                            const apppool_error_page_t *about, int status);
 
 #endif

@@ -5,7 +5,10 @@
 #include <apr_strings.h>
 #include <http_log.h>
 
+#include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/error_page.h"
+#include "shm/lock/lock_token.h"
+#include "shm/verbs/slow_start.h"
 #include "spawner/shared/contract.h"
 
 APLOG_USE_MODULE(apppool);
@@ -33,30 +36,67 @@ static void add_note(request_rec *r, const char *text)
     apr_table_setn(r->notes, "verbose-error-to", "*");
 }
 
-static const char *error_of(request_rec *r, const apl_session_ref_t *ref)
+static const char *error_of(request_rec *r, apr_uint64_t id)
 {
-    return apr_psprintf(r->pool, CONTRACT_ID_FMT, ref->error_id);
+    return apr_psprintf(r->pool, CONTRACT_ID_FMT, id);
 }
 
 /* Send the page with the reason, or with the error id that is in the log. */
+static int respond(request_rec *r, const apppool_app_t *app,
+                   const apppool_error_page_t *about, int status)
+{
+    if (apppool_error_page_send(r, app, about, status))
+        return OK;
+    add_note(r, apr_pstrcat(r->pool,
+                            about->starting_ms >= 0
+                                ? "The application is still starting."
+                                : "The application could not be started.",
+                            " Error ", error_of(r, about->id),
+                            " in the server's log.", NULL));
+    return status;
+}
+
 static int respond_start_failure(request_rec *r, const apppool_app_t *app,
                                  const apl_session_ref_t *ref, int status)
 {
-    if (apppool_error_page_send(r, app, ref, status))
-        return OK;
-    add_note(r, apr_pstrcat(r->pool,
-                            "The application could not be started. Error ",
-                            error_of(r, ref), " in the server's log.", NULL));
-    return status;
+    const apppool_error_page_t about = {ref->error_id, -1};
+
+    return respond(r, app, &about, status);
 }
 
 static int not_started(request_rec *r, const apppool_app_t *app,
                        const apl_session_ref_t *ref, int status)
 {
-    const char *id = error_of(r, ref);
-
-    SAY(APLOG_ERR, 0, r, "%s did not start: error %s", app->label, id);
+    SAY(APLOG_ERR, 0, r, "%s did not start: error %s", app->label,
+        error_of(r, ref->error_id));
     return respond_start_failure(r, app, ref, status);
+}
+
+/* The wait for a process was too long. If the app has none yet, more is known
+ * than that none was free. */
+static int left_queue(request_rec *r, const apppool_app_t *app)
+{
+    int64_t now = apl_now();
+    apr_int64_t waited = apppool_config_queue_timeout(r) / 1000;
+    apppool_error_page_t about;
+    apl_slow_start_t slow;
+
+    if (!apl_slow_start_read(apppool_lifecycle_pool(), &app->pool, &slow,
+                             now)) {
+        SAY(APLOG_WARNING, 0, r,
+            "%s: no process was free; the request has left the queue after "
+            "%" APR_INT64_T_FMT " ms (AppQueueTimeout)",
+            app->label, waited);
+        return try_later(r, 0);
+    }
+    about.id = slow.id;
+    about.starting_ms = (int)(apl_since(now, slow.since) / 1000);
+    SAY(APLOG_WARNING, 0, r,
+        "%s is still starting after %d s: %s; the request has left the queue "
+        "after %" APR_INT64_T_FMT " ms (AppQueueTimeout): error %s",
+        app->label, about.starting_ms / 1000, slow.text, waited,
+        error_of(r, slow.id));
+    return respond(r, app, &about, try_later(r, 0));
 }
 
 int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app)
@@ -89,15 +129,12 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
             app->pool.options.max_queue);
         return try_later(r, 0);
     case APL_ETIMEOUT:
-        SAY(APLOG_WARNING, 0, r,
-            "%s: no process was free; the request has left the queue after "
-            "%" APR_INT64_T_FMT " ms (AppQueueTimeout)",
-            app->label, apppool_config_queue_timeout(r) / 1000);
-        return try_later(r, 0);
+        return left_queue(r, app);
     case APL_EBACKOFF:
         SAY(APLOG_WARNING, 0, r,
             "%s does not start: error %s; next try in %" APR_INT64_T_FMT " ms",
-            app->label, error_of(r, ref), (apr_int64_t)ref->retry_after / 1000);
+            app->label, error_of(r, ref->error_id),
+            (apr_int64_t)ref->retry_after / 1000);
         return respond_start_failure(r, app, ref,
                                      try_later(r, ref->retry_after));
     case APL_EUNKILLABLE:

@@ -194,6 +194,16 @@ static void facts(request_rec *r, const json_t *group)
     ap_rvputs(r, MEMBER(group, "app_root"), "</span></p>\n", NULL);
 }
 
+static void slow_start(request_rec *r, const json_t *slow)
+{
+    double age = json_number_value(json_object_get(slow, "age"));
+
+    if (json_is_object(slow))
+        ap_rvputs(r, "<p class=\"warn\">A start lasts for ",
+                  apppool_status_span(r, age), ": ", MEMBER(slow, "text"),
+                  " (error id ", MEMBER(slow, "id"), ")</p>\n", NULL);
+}
+
 /* The template: the others are forked from it. */
 static void template(request_rec *r, const json_t *t)
 {
@@ -232,6 +242,7 @@ void apppool_status_group(request_rec *r, const json_t *group, int n,
             apppool_status_clock(r, json_object_get(group, "last_error_time")),
             " (UTC): ", MEMBER(group, "last_error"), " (error id ",
             MEMBER(group, "last_error_id"), ")</p>\n", NULL);
+    slow_start(r, json_object_get(group, "slow_start"));
     template(r, json_object_get(group, "template"));
     processes(r, json_object_get(group, "processes"), token);
     requests(r, group, token);

@@ -167,6 +167,16 @@ typedef struct {
     uint64_t stamp;  /**< of restart.txt, before it began to load */
 } apl_template_t;
 
+#define APL_SLOW_START_MAX 240
+
+/** A start that lasts long: what is known of it so far (verbs/slow_start.h). */
+typedef struct {
+    uint64_t id;   /**< of the process or the template; in the log too; 0: no
+                        start lasted long yet */
+    int64_t since; /**< us: when it began */
+    char text[APL_SLOW_START_MAX]; /**< what is missing, in a sentence */
+} apl_slow_start_t;
+
 /** An application: its processes, and the requests that wait for one. */
 typedef struct {
     uint32_t state;        /**< [T] */
@@ -212,10 +222,13 @@ typedef struct {
     int64_t failed_at;          /**< [T] the last failed start; 0: none */
     apl_template_t template;    /**< [O] written by the spawner */
     int64_t young_at;           /**< [T] the last early end */
-    char padding[304];          /**< an odd number of lines: cache sets */
-    char name[APL_NAME_MAX];    /**< [T] NUL-terminated */
-    char root[APL_NAME_MAX];    /**< [T] AppRoot, for people to read */
-    char error[APL_ERROR_MAX];  /**< [T] the last failed start in a sentence */
+
+    apl_slow_start_t slow_start; /**< [T] written by the spawner */
+
+    char padding[48];          /**< an odd number of lines: cache sets */
+    char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
+    char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
+    char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
 } apl_group_t;
 
 /** One process of an application, or the place reserved for it. */

@@ -8,6 +8,7 @@
 #include "shm/lock/lock_token.h"
 #include "shm/slots/hung.h"
 #include "shm/slots/group.h"
+#include "shm/verbs/slow_start.h"
 #include "shm/view/report_statistics.h"
 #include "shm/view/report_times.h"
 #include "shm/view/report_value.h"
@@ -175,7 +176,21 @@ static json_t *report_template(const apl_template_t *t)
     return o;
 }
 
-static json_t *report_group(const apl_group_t *g)
+static json_t *report_slow_start(const apl_slow_start_t *slow)
+{
+    json_t *o;
+
+    if (!slow)
+        return json_null();
+    o = json_object();
+    json_object_set_new(o, "id", apl_report_id(slow->id));
+    json_object_set_new(o, "age",
+                        apl_report_seconds(apl_since(apl_now(), slow->since)));
+    json_object_set_new(o, "text", apl_report_text(slow->text));
+    return o;
+}
+
+static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
 {
     const apl_options_t *o = &g->options;
     int failed = g->error[0] != 0;
@@ -205,6 +220,8 @@ static json_t *report_group(const apl_group_t *g)
                          failed ? apl_report_id(g->error_id) : NULL);
     apl_report_set_known(j, "last_error_time",
                          failed ? apl_report_instant(g->failed_at) : NULL);
+    json_object_set_new(j, "slow_start",
+                        report_slow_start(apl_slow_start_of(copy, g)));
     json_object_set_new(j, "template", report_template(&g->template));
     json_object_set_new(j, "processes", json_array());
     json_object_set_new(j, "requests", json_array());
@@ -286,7 +303,7 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
 
     for (i = 1; by_group && i <= h->top_group && i < copy->n.groups; i++)
         if (copy->groups[i].state == APL_GROUP_USED) {
-            by_group[i] = report_group(&copy->groups[i]);
+            by_group[i] = report_group(copy, &copy->groups[i]);
             json_array_append_new(groups, by_group[i]);
         }
     if (by_group)

@@ -225,6 +225,7 @@ static void add_texts(apl_pool_t *copy, const apl_pool_t *of)
         g->name[sizeof g->name - 1] = 0;
         g->root[sizeof g->root - 1] = 0;
         g->error[sizeof g->error - 1] = 0;
+        g->slow_start.text[sizeof g->slow_start.text - 1] = 0;
     }
     for (i = 0; i < APL_EVENT_MAX; i++) {
         apl_event_t *e = &copy->header->events[i];

@@ -92,13 +92,19 @@ void start_failure_log(const spawner_t *s, const process_t *p)
             a ? "; directory: " : "", a ? a->app.root : "", tail);
 }
 
-void start_failure_brief(const process_t *p, char *text, size_t size)
+void start_failure_describe(const process_t *p, const char *what, char *text,
+                            size_t size)
 {
     char tail[256], *end;
 
     last_output(p, 1, tail, sizeof tail);
-    end = apr_cpystrn(text, p->start.failure, size);
+    end = apr_cpystrn(text, what, size);
     apr_cpystrn(end, tail, size - (size_t)(end - text));
+}
+
+void start_failure_brief(const process_t *p, char *text, size_t size)
+{
+    start_failure_describe(p, p->start.failure, text, size);
 }
 
 /* ---- the file ---- */
@@ -161,14 +167,15 @@ static void alert_all(spawner_t *s, const process_t *p, uint64_t id,
             text, tail);
 }
 
-static void write_file(const spawner_t *s, const process_t *p, int step,
-                       uint64_t id, const char *text)
+/* @param end "", or CONTRACT_SLOW_START */
+static void write_file(const spawner_t *s, const process_t *p, const char *end,
+                       int step, uint64_t id, const char *text)
 {
     char name[32], temp[32];
     int fd, good;
     FILE *file;
 
-    name_of(name, p, "");
+    name_of(name, p, end);
     name_of(temp, p, ".new");
     unlinkat(s->rt.fd, temp, 0);
     fd = openat(s->rt.fd, temp,
@@ -198,7 +205,21 @@ void start_failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
     if (!app_table_find(s->table, p->is.name))
         return; /* the app is not configured any more */
     alert_all(s, p, id, text);
-    write_file(s, p, step, id, text);
+    write_file(s, p, "", step, id, text);
+}
+
+void start_failure_keep_slow(const spawner_t *s, const process_t *p,
+                             const char *missing)
+{
+    write_file(s, p, CONTRACT_SLOW_START, START_STEP_READY, p->is.id, missing);
+}
+
+void start_failure_forget_slow(const spawner_t *s, const process_t *p)
+{
+    char name[32];
+
+    name_of(name, p, CONTRACT_SLOW_START);
+    unlinkat(s->rt.fd, name, 0);
 }
 
 void start_failure_forget(spawner_t *s, const process_t *p)
@@ -230,8 +251,11 @@ static int is_known(const spawner_t *s, const char *name)
     uint32_t i;
 
     for (i = 0; i < s->table->n; i++) {
-        snprintf(own, sizeof own, CONTRACT_ID_FMT, s->table->apps[i].app.key);
-        if (strcmp(own, name) == 0)
+        size_t n = (size_t)snprintf(own, sizeof own, CONTRACT_ID_FMT,
+                                    s->table->apps[i].app.key);
+
+        if (strncmp(own, name, n) == 0 &&
+            (!name[n] || strcmp(name + n, CONTRACT_SLOW_START) == 0))
             return 1;
     }
     return 0;

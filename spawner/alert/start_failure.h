@@ -6,7 +6,8 @@
  *        a file from which httpd's children make the error page.
  *
  * The file is e/KEY, one for each app. It is removed when a start of the app is
- * a success (phase.h), or when the app leaves the configuration. Its lines are
+ * a success (phase.h), or when the app leaves the configuration. While a start
+ * lasts long, there is also e/KEY.slow (slow_start.h). The lines are
  * "NAME VALUE": id, step, failure, command, directory, user. Then comes
  * "output", and all lines after that are output of the app.
  *
@@ -28,6 +29,10 @@ void start_failure_log(const spawner_t *s, const process_t *p);
 /** What failed, and the last line of output, on one line. */
 void start_failure_brief(const process_t *p, char *text, size_t size);
 
+/** The same for any other sentence. */
+void start_failure_describe(const process_t *p, const char *what, char *text,
+                            size_t size);
+
 /**
  * Write the file, and notify of the failure (AppNotify).
  * @param id   of the error, as in the log and in the segment
@@ -35,6 +40,14 @@ void start_failure_brief(const process_t *p, char *text, size_t size);
  */
 void start_failure_keep(spawner_t *s, const process_t *p, int step, uint64_t id,
                         const char *text);
+
+/** The start of this process lasts long, and this is missing: write the file
+ * e/KEY.slow. Its id is that of the process. */
+void start_failure_keep_slow(const spawner_t *s, const process_t *p,
+                             const char *missing);
+
+/** That start is over: remove the file. */
+void start_failure_forget_slow(const spawner_t *s, const process_t *p);
 
 /** The start of this process is a success. If starts of its app failed until
  * now, remove the file and notify of the success (AppNotify). */

@@ -24,6 +24,7 @@
 #include "spawner/state/leftover_dirs.h"
 #include "spawner/life/sd_notify.h"
 #include "spawner/life/slot_state.h"
+#include "spawner/life/slow_start.h"
 #include "spawner/life/overdue.h"
 #include "spawner/output/output.h"
 #include "spawner/state/process.h"
@@ -276,6 +277,7 @@ static void tend(spawner_t *s, process_t *p)
             finish(s, p);
         return;
     }
+    slow_start_look(s, p);
     if (p->start.failure && p->slot.listed)
         tell_failure(s, p);
     if (p->gone) {

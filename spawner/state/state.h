@@ -63,6 +63,12 @@ typedef struct {
     char ports[80];  /**< TCP ports that it listens on instead: "port 80"; "" */
 } process_wrong_port_t;
 
+/** Of slow_start.c: what was said of its start, if that lasts long. */
+typedef struct {
+    int64_t look_at;               /**< us: no look before that */
+    char text[APL_SLOW_START_MAX]; /**< what the last look found; "": nothing */
+} process_slow_start_t;
+
 /** Of launch.c and life.c: its start. */
 typedef struct {
     char user[64];     /**< name, for messages */
@@ -211,6 +217,7 @@ typedef struct process {
     int64_t slow_check_at; /**< us: slow_request.c: no report before that */
     process_app_t app;
     process_start_t start;
+    process_slow_start_t slow_start;
     process_ready_t ready;
     process_wrong_port_t wrong_port;
     warmup_t warmup;

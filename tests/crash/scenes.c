@@ -4,6 +4,7 @@
 
 #include "shm/slots/connection_state.h"
 #include "shm/verbs/app_stderr.h"
+#include "shm/verbs/slow_start.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 
@@ -76,6 +77,13 @@ static void born(stage_t *g)
         {99, 0, 7}, {APL_LISTEN_TCP, APL_HTTP, 8000, 1}, 77};
 
     apl_supervise_forked(&g->pool, g->ids[0], &start, SCENE_NOW + 9);
+}
+
+static void slow_start(stage_t *g)
+{
+    const apl_slow_start_t slow = {g->ids[0], SCENE_NOW, "it waits"};
+
+    apl_slow_start_write(&g->pool, "a", &slow, SCENE_NOW + 9);
 }
 
 static void ready(stage_t *g)
@@ -309,6 +317,7 @@ const scene_t scenes[] = {
     {"checkin: a trial is over", stage_on_trial, checkin, 1},
     {"take an order", stage_ordered, supervise_take, 0},
     {"born", stage_booting, born, 1},
+    {"slow start", stage_booting, slow_start, 1},
     {"ready", stage_booting, ready, 0},
     {"ready: replaces an old one", stage_rolling, ready, 1},
     {"start failed", stage_booting, failed, 1},

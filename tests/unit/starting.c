@@ -3,6 +3,9 @@
 /* Starts: how many there are, for which app, how long they may take, and what
  * happens when they fail. */
 
+#include <string.h>
+
+#include "shm/verbs/slow_start.h"
 #include "tests/unit/support/scene.h"
 
 static void a18_a_failed_start_ends_all_waits_for_it(void **state)
@@ -303,6 +306,47 @@ static void one_that_dies_at_once_each_time_backs_off(void **state)
     scene_end(s);
 }
 
+/* What is known of it counts while it starts, and to a request only while the
+ * app has no process. */
+static void a_slow_start_is_over_when_it_is(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_slow_start_t slow = {.since = s->now}, got;
+    apl_session_ref_t h;
+    apl_group_t *g;
+
+    (void)state;
+    assert_int_equal(apl_slow_start_write(&s->pool, "a", &slow, s->now),
+                     APL_ESTALE);
+    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
+    assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
+    g = &s->pool.groups[1];
+    slow.id = scene_take(s);
+    memset(slow.text, 'x', sizeof slow.text); /* by a hostile child */
+    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
+    assert_int_equal(apl_slow_start_write(&s->pool, "a", &slow, s->now),
+                     APR_SUCCESS);
+    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 1);
+    assert_int_equal(strlen(got.text), sizeof got.text - 1);
+    g->slow_start.id += 0x10000; /* another process of that slot */
+    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
+    g->slow_start.id = 0x10000; /* a template */
+    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
+    g->template.state = APL_TEMPLATE_LOADING;
+    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 1);
+    g->slow_start.id = slow.id;
+    g->size++; /* there is another process */
+    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
+    assert_non_null(apl_slow_start_of(&s->pool, g));
+    g->size--;
+    scene_ready(s, slow.id);
+    assert_null(apl_slow_start_of(&s->pool, g));
+    assert_int_equal(scene_poll(s, &h), APR_SUCCESS);
+    scene_close(s, &h);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -317,6 +361,7 @@ int main(void)
         cmocka_unit_test(b11_what_was_detached_while_it_booted_is_ended),
         cmocka_unit_test(b27_a_failed_start_frees_its_place_for_others),
         cmocka_unit_test(one_that_dies_at_once_each_time_backs_off),
+        cmocka_unit_test(a_slow_start_is_over_when_it_is),
         cmocka_unit_test(d2_the_second_process_boots_while_the_first_serves),
     };
 

@@ -1,0 +1,54 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/verbs/slow_start.h"
+
+#include "shm/verbs/enter.h"
+
+apr_status_t apl_slow_start_write(apl_pool_t *pool, const char *name,
+                                  const apl_slow_start_t *slow, int64_t now)
+{
+    apl_group_t *g;
+    apl_lock_token_t token;
+    apr_status_t rv = apl_enter_group(&token, pool, name, now, &g);
+
+    if (rv != APR_SUCCESS)
+        return rv;
+    g->slow_start = *slow;
+    apl_leave(&token);
+    return APR_SUCCESS;
+}
+
+int apl_slow_start_read(apl_pool_t *pool, const apl_app_t *app,
+                        apl_slow_start_t *slow, int64_t now)
+{
+    const apl_slow_start_t *found = NULL;
+    const apl_group_t *g;
+    apl_lock_token_t token;
+
+    if (apl_enter(&token, pool, now, APL_FOREVER) != APR_SUCCESS)
+        return 0;
+    g = apl_group_find(&token, app->key, app->name);
+    if (g && g->size == 0)
+        found = apl_slow_start_of(pool, g);
+    if (found)
+        *slow = *found;
+    apl_leave(&token);
+    slow->text[sizeof slow->text - 1] = 0;
+    return found != NULL;
+}
+
+/* A template has no slot, and the low bits of its id are 0. */
+const apl_slow_start_t *apl_slow_start_of(const apl_pool_t *pool,
+                                          const apl_group_t *group)
+{
+    const apl_slow_start_t *slow = &group->slow_start;
+    const apl_process_t *p =
+        apl_process_at(pool, (uint32_t)(slow->id & 0xffff));
+
+    if (slow->id == 0 || group->spawning == 0)
+        return NULL;
+    if ((slow->id & 0xffff) == 0)
+        return group->template.state == APL_TEMPLATE_LOADING ? slow : NULL;
+    return p && p->id == slow->id && p->state == APL_PROCESS_STARTING ? slow
+                                                                      : NULL;
+}

@@ -314,6 +314,7 @@ module_sources = \
 	spawner/shared/detect.c \
 	spawner/shared/detect_file.c \
 	spawner/shared/detect_server.c \
+	spawner/shared/detect_venv.c \
 	spawner/shared/stderr_file.c \
 	spawner/shared/userdb.c \
 	spawner/shared/env_name.c
@@ -366,6 +367,7 @@ spawner_sources = \
 	spawner/shared/detect_file.c \
 	spawner/shared/detect_nvm.c \
 	spawner/shared/detect_path.c \
+	spawner/shared/detect_venv.c \
 	spawner/shared/detect_server.c \
 	spawner/state/sock_diag.c \
 	spawner/child/env_file.c \
@@ -479,6 +481,7 @@ detect_sources = \
 	spawner/shared/detect_file.c \
 	spawner/shared/detect_nvm.c \
 	spawner/shared/detect_path.c \
+	spawner/shared/detect_venv.c \
 	spawner/shared/detect_server.c \
 	spawner/shared/privilege.c \
 	spawner/shared/userdb.c
@@ -694,6 +697,7 @@ unit_tests = \
 	tests/unit/detect \
 	tests/unit/detect_nvm \
 	tests/unit/detect_path \
+	tests/unit/detect_venv \
 	tests/unit/detect_template \
 	tests/unit/enter \
 	tests/unit/app_drained \

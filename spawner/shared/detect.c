@@ -10,6 +10,7 @@
 
 #include "spawner/shared/detect_file.h"
 #include "spawner/shared/detect_server.h"
+#include "spawner/shared/detect_venv.h"
 
 #define CHILDREN 5 /* of php-cgi */
 #define ANY      0 /* number of requests at once */
@@ -47,6 +48,10 @@ static const char *const evented[] = {"node", "npm",    "npx",       "uvicorn",
                                       "deno", "nodejs", "hypercorn", "daphne",
                                       "bun",  NULL};
 static const char *const nodes[] = {"node", "nodejs", NULL};
+/* Programs that a virtual environment has, and that it decides about. */
+static const char *const pythons[] = {"python",  "python3",        "gunicorn",
+                                      "uvicorn", "hypercorn",      "daphne",
+                                      "flask",   "waitress-serve", NULL};
 static const char *const rubies[] = {"ruby",  "puma",   "bundle",
                                      "rails", "rackup", NULL};
 
@@ -67,7 +72,7 @@ static int program(detect_found_t *found, const detect_config_t *config)
 }
 
 /* The program of a command: the first word that is no option, variable or
- * `env`, without its directory. `-u` of env has a word of its own. */
+ * `env`. `-u` of env has a word of its own. */
 static void find_program(const char *command, char name[DETECT_MAX])
 {
     char text[DETECT_MAX], *word, *rest = NULL;
@@ -85,20 +90,36 @@ static void find_program(const char *command, char name[DETECT_MAX])
                 strtok_r(NULL, " \t", &rest);
             continue;
         }
-        snprintf(name, DETECT_MAX, "%s", last);
+        snprintf(name, DETECT_MAX, "%s", word);
         return;
     }
 }
 
-/* Is its program one of these? */
+/* Is its program one of these, in any directory? */
 static int runs(const char *command, const char *const *programs)
 {
-    char name[DETECT_MAX];
+    char word[DETECT_MAX];
+    const char *last;
 
-    find_program(command, name);
-    while (*programs && strcmp(name, *programs) != 0)
+    find_program(command, word);
+    last = strrchr(word, '/');
+    last = last ? last + 1 : word;
+    while (*programs && strcmp(last, *programs) != 0)
         programs++;
     return *programs != NULL;
+}
+
+/* Does the virtual environment have a part in the command? Who names a program
+ * by an absolute path has chosen another Python. */
+static int needs_environment(const detect_server_t *server, const char *command)
+{
+    char word[DETECT_MAX];
+
+    if (server)
+        return server == &detect_server_wsgi ||
+               server == &detect_server_uvicorn;
+    find_program(command, word);
+    return *word != '/' && runs(command, pythons);
 }
 
 /* @param suitable number for this kind of app */
@@ -194,7 +215,7 @@ static int try_rule(size_t rule, detect_found_t *found,
 
 int detect_command(const detect_config_t *config, detect_found_t *found)
 {
-    char other[sizeof found->file] = "";
+    char other[sizeof found->file] = "", why[DETECT_MAX / 2];
     size_t i;
 
     for (i = 0; i < sizeof rules / sizeof *rules; i++)
@@ -208,6 +229,9 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
                 found->concurrency = concurrency_of(config, ANY);
             found->runs_node |= runs(found->command, nodes);
             found->runs_ruby = runs(found->command, rubies);
+            if (needs_environment(rules[i].server, found->command) &&
+                detect_venv_is_broken(why, sizeof why))
+                return refuse(found, why);
             if (found->has_template < config->is_template)
                 return refuse(found, "there is no template for the server that "
                                      "runs it");

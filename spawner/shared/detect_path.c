@@ -9,21 +9,16 @@
 #include <unistd.h>
 
 #include "spawner/shared/detect_nvm.h"
+#include "spawner/shared/detect_venv.h"
 
 /* A virtual environment of Python: what `activate` there would do. */
 static void virtual_environment(detect_path_t *found)
 {
-    static const char *const names[] = {"venv", ".venv", "env"};
-    char python[32];
-    size_t i;
+    const char *name = detect_venv_find();
 
-    for (i = 0; i < sizeof names / sizeof *names; i++) {
-        snprintf(python, sizeof python, "%s/bin/python", names[i]);
-        if (access(python, X_OK) == 0) {
-            detect_path_before(found, "%s/%s/bin", found->root, names[i]);
-            detect_path_set(found, "VIRTUAL_ENV=%s/%s", found->root, names[i]);
-            return;
-        }
+    if (name) {
+        detect_path_before(found, "%s/%s/bin", found->root, name);
+        detect_path_set(found, "VIRTUAL_ENV=%s/%s", found->root, name);
     }
 }
 

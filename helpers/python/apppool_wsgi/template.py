@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The protocol of doc/template.md: a template that forks each process."""
 import array
+import contextlib
 import gc
 import os
 import signal

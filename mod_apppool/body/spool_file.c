@@ -78,19 +78,28 @@ void apppool_spool_file_init(apr_pool_t *pchild)
     apr_pool_cleanup_register(pchild, NULL, close_empty, apr_pool_cleanup_null);
 }
 
+/* Some file systems (NFS) cannot make a file without a name. */
+static int make_named(apr_pool_t *p)
+{
+    char *name =
+        apr_pstrcat(p, apppool_spool_file_dir(), "/apppool.XXXXXX", NULL);
+    int fd = mkostemp(name, O_CLOEXEC);
+
+    if (fd >= 0)
+        unlink(name);
+    return fd;
+}
+
 apr_status_t apppool_spool_file_take(int *fd, apr_pool_t *p)
 {
-    char *name;
-
     *fd = take_empty();
     if (*fd >= 0)
         return APR_SUCCESS;
-    name = apr_pstrcat(p, apppool_spool_file_dir(), "/apppool.XXXXXX", NULL);
-    *fd = mkostemp(name, O_CLOEXEC);
-    if (*fd < 0)
-        return errno;
-    unlink(name);
-    return APR_SUCCESS;
+    *fd = open(apppool_spool_file_dir(),
+               O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    if (*fd < 0 && errno == EOPNOTSUPP)
+        *fd = make_named(p);
+    return *fd >= 0 ? APR_SUCCESS : errno;
 }
 
 void apppool_spool_file_give(int fd)

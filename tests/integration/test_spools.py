@@ -8,6 +8,7 @@ from harness import procs
 from harness.client import Raw
 from harness.httpd import Httpd
 from harness.places import can_mount, mounted
+from harness.preloaded import preload
 from harness.wait import wait_until
 from test_download import MEGABYTE, MUCH, SMALL, bulk, flood, get
 
@@ -45,7 +46,7 @@ def test_disk_full(httpd: Httpd) -> None:
 def spooled(httpd: Httpd) -> int:
     """Bytes in temporary files."""
     return sum(size for pid in httpd.children()
-               for size in procs.file_sizes(pid, "/apppool."))
+               for size in procs.spool_sizes(pid))
 
 
 @pytest.mark.mpms("prefork", "event")
@@ -112,3 +113,46 @@ def test_share_of_the_disk(httpd: Httpd) -> None:
         assert 5 / 16 < free < 1 / 2, "each has had a megabyte more"
         assert one.response().body == flood(2 * MUCH)
         assert other.response().body == flood(2 * MUCH)
+
+
+# As on a file system that cannot make a file without a name.
+NO_TMPFILE = r"""
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/fcntl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int open64(const char *path, int flags, unsigned mode)
+{
+    if ((flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+int open(const char *path, int flags, unsigned mode)
+{
+    return open64(path, flags, mode);
+}
+"""
+
+
+@pytest.mark.parametrize("had_a_name", [False, True])
+def test_temporary_file_has_no_name(httpd: Httpd, had_a_name: bool) -> None:
+    """It is in TMPDIR. No file is left, whatever is killed."""
+    place = httpd.dir / "spool"
+    place.mkdir()
+    place.chmod(0o1777)
+    if had_a_name:
+        preload(httpd, NO_TMPFILE)
+    httpd.wrapper = ["env", f"TMPDIR={place}", *httpd.wrapper]
+    httpd.app("shop")
+    httpd.start()
+    with Raw(httpd.port, b"POST /sum HTTP/1.1\r\nHost: shop\r\n"
+             b"Content-Length: 400000\r\n\r\n" + b"u" * 300000):
+        name, *_ = wait_until(httpd.spools, "some of it is stored")
+        assert name.startswith(f"{place}/" + ("#", "apppool.")[had_a_name])
+        assert list(place.iterdir()) == []
+    wait_until(lambda: not httpd.spools(), "it is closed")

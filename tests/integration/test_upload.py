@@ -333,21 +333,6 @@ def test_buffering_of_one_location(httpd: Httpd) -> None:
 
 # ---- the temporary file
 
-def test_temporary_file_has_no_name(httpd: Httpd) -> None:
-    """It is in TMPDIR. No file is left, whatever is killed."""
-    place = httpd.dir / "spool"
-    place.mkdir()
-    place.chmod(0o1777)
-    httpd.wrapper = ["env", f"TMPDIR={place}"]
-    httpd.app("shop")
-    httpd.start()
-    with Raw(httpd.port, sized("/sum", 400000) + b"a" * 200000):
-        wait_until(httpd.spools, "some of it is stored")
-        assert httpd.spools()[0].startswith(f"{place}/apppool.")
-        assert list(place.iterdir()) == []
-    wait_until(lambda: not httpd.spools(), "it is closed")
-
-
 @pytest.mark.skipif(not can_mount(), reason="mount is denied")
 def test_disk_full(httpd: Httpd) -> None:
     """507 and one line in the log. The request does not reach the app. When

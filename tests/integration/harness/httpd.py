@@ -254,7 +254,7 @@ class Httpd:
         """Temporary files of bodies and responses that are not empty."""
         return [name for pid in self.children()
                 for name in procs.open_files(pid, filled=True)
-                if "/apppool." in name]
+                if procs.is_spool(name)]
 
     def helpers(self, name: str) -> list[int]:
         """All processes of apppool-watchdog or apppool-spawner."""

@@ -215,13 +215,19 @@ def listening(port: int) -> set[str]:
     return found
 
 
-def file_sizes(pid: int, part: str) -> list[int]:
-    """The sizes of open files with this in their names."""
+def is_spool(name: str) -> bool:
+    """Is that, in /proc/PID/fd, a temporary file of httpd? It never had a name,
+    or has lost it."""
+    return re.search(r"/(#\d+|apppool\.\w+) \(deleted\)$", name) is not None
+
+
+def spool_sizes(pid: int) -> list[int]:
+    """The sizes of its temporary files."""
     sizes = []
     with suppress(OSError):
         for fd in (PROC / str(pid) / "fd").iterdir():
             with suppress(OSError):
-                if part in os.readlink(fd):
+                if is_spool(os.readlink(fd)):
                     sizes.append(fd.stat().st_size)
     return sizes
 

@@ -13,6 +13,7 @@
 #include "mod_apppool/backend/fcgi_format.h"
 #include "mod_apppool/backend/fcgi_sending.h"
 #include "shm/lock/lock_token.h"
+#include "shm/slots/connection_room.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -50,6 +51,17 @@ apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *label,
     return fcgi;
 }
 
+/* One more than that of the last request: the process has ended a session
+ * since. */
+static unsigned next_id(const apppool_endpoint_t *endpoint,
+                        const apppool_shared_connection_t *shared)
+{
+    uint64_t ended =
+        apl_connection_room_ended(shared->state.pool, endpoint->id);
+
+    return FCGI_ID_NEXT + (unsigned)(ended % FCGI_IDS);
+}
+
 apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
                                const apppool_endpoint_t *endpoint,
                                apppool_shared_connection_t *shared,
@@ -59,9 +71,8 @@ apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
         &fcgi->connection, endpoint, shared, deadline, fcgi->r->pool);
 
     fcgi->local = endpoint->wire.listen != APL_LISTEN_TCP;
-    fcgi->parser.request = fcgi->connection.reused
-                               ? FCGI_ID_NEXT + (unsigned)(apl_now() % FCGI_IDS)
-                               : FCGI_ID;
+    fcgi->parser.request =
+        fcgi->connection.reused ? next_id(endpoint, shared) : FCGI_ID;
     return rv;
 }
 

@@ -20,7 +20,7 @@
  *
  * A connection may carry another request (direct_connection.h) if this one had no
  * body, all of it was sent, and END_REQUEST was the last record that came. Each
- * request on a connection has another id than the one before. So a record that
+ * request on a connection has another id than the 65,000 before it. So a record that
  * an app sends too late belongs to another request, and not to the next
  * response. The first request has the id 1: some apps know no other.
  *

@@ -67,6 +67,16 @@ def test_asked_to_keep(httpd: Httpd) -> None:
     assert flags(httpd) == [1, 0]
 
 
+@pytest.mark.mpms("prefork", "event")
+def test_ids(httpd: Httpd) -> None:
+    """Each request has another id than all before it, whichever child of httpd
+    sends it."""
+    start(httpd)
+    ids = [int(fetch(httpd).headers["X-Id"]) for _ in range(12)]
+    assert ids[0] == 1
+    assert ids[1:] == list(range(ids[1], ids[1] + 11))
+
+
 # ---- no byte of a response becomes part of another one
 
 def test_cut_after(httpd: Httpd) -> None:

@@ -28,8 +28,9 @@ def over(of, status=0):
 
 
 def page(number, of, body=b"ok", more=b""):
-    return record(STDOUT, b"X-Connection: %d\r\nContent-Type: text/plain\r\n%s"
-                  b"\r\n%s" % (number, more, body), of)
+    return record(STDOUT, b"X-Connection: %d\r\nX-Id: %d\r\n"
+                  b"Content-Type: text/plain\r\n%s\r\n%s"
+                  % (number, of, more, body), of)
 
 
 def full(number, of, body=b"ok"):

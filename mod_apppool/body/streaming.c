@@ -31,17 +31,27 @@ int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
            apl_checkout_count_long_lived(pool, ref) >= app->max_long_lived;
 }
 
+/* Of a connection: the request that asks for an upgrade; or NULL. */
+typedef struct {
+    apppool_streaming_t *waits;
+} switch_t;
+
+static switch_t *switch_of(const conn_rec *c)
+{
+    return ap_get_module_config(c->conn_config, &apppool_module);
+}
+
 static apr_status_t see_switch(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    apppool_streaming_t *streaming = f->ctx;
-    ap_filter_t *next = f->next;
+    switch_t *its = f->ctx;
+    const apppool_streaming_t *streaming = its->waits;
 
-    if (streaming->r->status == HTTP_SWITCHING_PROTOCOLS) {
+    if (streaming && streaming->r->status == HTTP_SWITCHING_PROTOCOLS) {
         apl_checkout_set_long_lived(streaming->pool, streaming->ref,
                                     APL_LONG_LIVED_CONNECTION);
-        apppool_streaming_end(streaming);
+        its->waits = NULL;
     }
-    return ap_pass_brigade(next, bb);
+    return ap_pass_brigade(f->next, bb);
 }
 
 void apppool_streaming_register(void)
@@ -53,17 +63,27 @@ void apppool_streaming_register(void)
 void apppool_streaming_begin(apppool_streaming_t *streaming, request_rec *r,
                              apl_pool_t *pool, const apl_session_ref_t *ref)
 {
+    conn_rec *c = r->connection;
+    switch_t *its;
+
+    if (!apppool_streaming_wants_upgrade(r))
+        return;
     streaming->r = r;
     streaming->pool = pool;
     streaming->ref = ref;
-    if (!streaming->filter && apr_table_get(r->headers_in, "Upgrade"))
-        streaming->filter = ap_add_output_filter_handle(switching, streaming,
-                                                        NULL, r->connection);
+    its = switch_of(c);
+    if (!its) {
+        its = apr_pcalloc(c->pool, sizeof *its);
+        ap_set_module_config(c->conn_config, &apppool_module, its);
+        ap_add_output_filter_handle(switching, its, NULL, c);
+    }
+    its->waits = streaming;
 }
 
-void apppool_streaming_end(apppool_streaming_t *streaming)
+void apppool_streaming_end(const apppool_streaming_t *streaming)
 {
-    if (streaming->filter)
-        ap_remove_output_filter(streaming->filter);
-    streaming->filter = NULL;
+    switch_t *its = streaming->r ? switch_of(streaming->r->connection) : NULL;
+
+    if (its && its->waits == streaming)
+        its->waits = NULL;
 }

@@ -9,7 +9,8 @@
  *
  * mod_proxy sends 101 without the filters of the request, and is then a tunnel
  * until the end. So if the client asks for an upgrade, a filter of the
- * connection waits for the 101.
+ * connection waits for the 101. The filter stays: its memory is the connection's,
+ * and there may be any number of requests.
  *
  * A long-lived connection occupies one of httpd's workers until its end. So an
  * app has at most AppMaxLongLived of them. A request that asks for an upgrade
@@ -34,7 +35,6 @@ typedef struct {
     const request_rec *r;
     apl_pool_t *pool;
     const apl_session_ref_t *ref;
-    ap_filter_t *filter; /**< NULL: it is not waiting */
 } apppool_streaming_t;
 
 /** Call it once, before the hooks of any configuration run. */
@@ -57,6 +57,6 @@ uint32_t apppool_streaming_kind(const request_rec *r);
  * client does not ask for an upgrade. */
 void apppool_streaming_begin(apppool_streaming_t *streaming, request_rec *r,
                              apl_pool_t *pool, const apl_session_ref_t *ref);
-void apppool_streaming_end(apppool_streaming_t *streaming);
+void apppool_streaming_end(const apppool_streaming_t *streaming);
 
 #endif

@@ -206,6 +206,7 @@ module_sources = \
 	mod_apppool/backend/fcgi_response.c \
 	mod_apppool/backend/response_parts.c \
 	mod_apppool/backend/field_name.c \
+	mod_apppool/backend/header_size.c \
 	mod_apppool/backend/http.c \
 	mod_apppool/backend/http_chunk.c \
 	mod_apppool/backend/http_fields.c \
@@ -579,6 +580,7 @@ reader_sources = \
 
 # The parser of HTTP, and what comes out of it.
 http_reader_sources = \
+	mod_apppool/backend/header_size.c \
 	mod_apppool/backend/http_parser.c \
 	mod_apppool/backend/http_chunk.c \
 	mod_apppool/backend/http_fields.c \

@@ -61,6 +61,9 @@ static apppool_connection_t *make(server_rec *s)
     w->s->is_address_reusable = 0;
     w->s->disablereuse = w->s->disablereuse_set = 1;
     w->s->timeout_set = 1;
+    /* All fields together have that limit (connection_filter.h). */
+    w->s->response_field_size = APPPOOL_HEADER_MOST;
+    w->s->response_field_size_set = 1;
     w->s->flush_packets = flush_auto;
     c->filter.worker = w;
     return apppool_proxy.ap_proxy_initialize_worker(w, s, unused.pool) ==

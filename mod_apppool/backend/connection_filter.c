@@ -175,6 +175,30 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
                              : rv;
 }
 
+/* mod_proxy reads the header line by line. It knows only a limit of a line. */
+static int has_room(apppool_connection_filter_t *filter,
+                    const apr_bucket_brigade *bb)
+{
+    const apppool_first_byte_t *of = &filter->first_byte;
+    int is_too_long = 0;
+    const char *bytes;
+    apr_bucket *b;
+    apr_size_t n;
+
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
+         b = APR_BUCKET_NEXT(b))
+        if (!APR_BUCKET_IS_METADATA(b) &&
+            apr_bucket_read(b, &bytes, &n, APR_NONBLOCK_READ) == APR_SUCCESS)
+            is_too_long |= apppool_header_size_add(&filter->header, bytes, n);
+    if (!is_too_long)
+        return 1;
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, filter->r, "apppool: %s[%d]: %s",
+                  of->label, (int)of->ref->pid,
+                  apppool_header_size_wrong(&filter->header, filter->r->pool));
+    silence(filter->r);
+    return 0;
+}
+
 static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
                                  ap_input_mode_t mode, apr_read_type_e block,
                                  apr_off_t bytes)
@@ -207,6 +231,8 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
         follow_frames(filter, bb);
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
         if (!filter->responded && !is_http(bb))
+            rv = APR_EGENERAL;
+        else if (mode == AP_MODE_GETLINE && !has_room(filter, bb))
             rv = APR_EGENERAL;
         filter->responded = 1;
         filter->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));
@@ -288,6 +314,7 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
     filter->log = r->log;
     filter->unwritten = filter->responded = filter->hung_up = filter->ended = 0;
     filter->is_early = 0;
+    memset(&filter->header, 0, sizeof filter->header);
     filter->error = APR_SUCCESS;
     memset(&filter->websocket, 0, sizeof filter->websocket);
     filter->sent = filter->worker->s->transferred;

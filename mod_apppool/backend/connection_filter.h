@@ -10,7 +10,8 @@
  * connection before it has read the body. They stop waiting for a response when
  * none can come. They end a WebSocket in order when its process is stopped.
  * They keep mod_proxy from connecting by itself to a process that we have not
- * chosen. They keep mod_proxy from taking any bytes for HTTP/0.9.
+ * chosen. They keep mod_proxy from taking any bytes for HTTP/0.9. They limit the
+ * header of a response.
  *
  * Lock:  none; a filter belongs to its connection, which one request has at a
  *        time.
@@ -24,6 +25,7 @@
 #include <mod_proxy.h>
 
 #include "mod_apppool/backend/first_byte.h"
+#include "mod_apppool/backend/header_size.h"
 #include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/websocket_close.h"
 
@@ -38,6 +40,7 @@ typedef struct {
     apr_off_t sent, read;            /**< bytes, before this request */
     /* What was seen of this request. */
     int unwritten, responded;
+    apppool_header_size_t header;
     int is_early; /**< something came before the request was sent */
     int hung_up;  /**< the app has closed, maybe after a response */
     int ended;

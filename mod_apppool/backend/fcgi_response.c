@@ -8,6 +8,7 @@
 #include <http_request.h>
 #include <util_script.h>
 
+#include "mod_apppool/backend/header_size.h"
 #include "mod_apppool/backend/uwsgi_head.h"
 
 APLOG_USE_MODULE(apppool);
@@ -33,6 +34,39 @@ static apr_size_t find_end(apppool_fcgi_response_t *response, const char *bytes,
             response->is_in_line = bytes[i] != '\n';
     }
     return 0;
+}
+
+/* What httpd reads of a header. */
+typedef struct {
+    const char *at, *end;
+} text_t;
+
+/* httpd wants the next line, without its end. It would take 8 KB of it, but the
+ * buffer has room for the whole header. @return 0: there is none */
+static int get_line(char *line, int most, void *data)
+{
+    text_t *text = data;
+
+    (void)most;
+    for (; text->at < text->end && *text->at != '\n'; text->at++)
+        if (*text->at != '\r')
+            *line++ = *text->at;
+    *line = 0;
+    return text->at++ < text->end;
+}
+
+static int scan(apppool_fcgi_response_t *response, request_rec *r)
+{
+    apr_size_t n = 0;
+    char *bytes = NULL;
+    text_t text;
+
+    if (apr_brigade_pflatten(response->head, &bytes, &n, r->pool) !=
+        APR_SUCCESS)
+        return HTTP_BAD_GATEWAY;
+    text = (text_t){bytes, bytes + n};
+    return ap_scan_script_header_err_core_ex(
+        r, apr_palloc(r->pool, n + 1), get_line, &text, APLOG_MODULE_INDEX);
 }
 
 /* httpd has found that the client already has this response, or does not want
@@ -65,8 +99,7 @@ static int read_header(apppool_fcgi_response_t *response, request_rec *r)
         SAY(r, "%s: %s", response->label, wrong);
         return HTTP_BAD_GATEWAY;
     }
-    status = ap_scan_script_header_err_brigade_ex(r, response->head, NULL,
-                                                  APLOG_MODULE_INDEX);
+    status = scan(response, r);
     apr_brigade_cleanup(response->head);
     response->has_header = 1;
     if (!response->is_bare &&
@@ -90,6 +123,19 @@ static int read_header(apppool_fcgi_response_t *response, request_rec *r)
     return OK;
 }
 
+static int end_too_long(apppool_fcgi_response_t *response, request_rec *r)
+{
+    apppool_header_size_t size = {0};
+    apr_size_t n = 0;
+    char *text = NULL;
+
+    if (apr_brigade_pflatten(response->head, &text, &n, r->pool) == APR_SUCCESS)
+        apppool_header_size_add(&size, text, n);
+    SAY(r, "%s: %s", response->label,
+        apppool_header_size_wrong(&size, r->pool));
+    return HTTP_BAD_GATEWAY;
+}
+
 /* @param used bytes that belong to it @return OK, or HTTP_BAD_GATEWAY */
 static int add_header(apppool_fcgi_response_t *response, request_rec *r,
                       const char *bytes, apr_size_t n, apr_size_t *used)
@@ -99,14 +145,11 @@ static int add_header(apppool_fcgi_response_t *response, request_rec *r,
 
     *used = end ? end : n;
     response->head_size += *used;
-    if (response->head_size > APPPOOL_FCGI_RESPONSE_HEADER) {
-        SAY(r, "%s: the header of the response has more than %d bytes",
-            response->label, APPPOOL_FCGI_RESPONSE_HEADER);
-        return HTTP_BAD_GATEWAY;
-    }
     if (!response->head)
         response->head = apr_brigade_create(r->pool, list);
     apr_brigade_write(response->head, NULL, NULL, bytes, *used);
+    if (response->head_size > APPPOOL_HEADER_MOST)
+        return end_too_long(response, r);
     return end ? read_header(response, r) : OK;
 }
 

@@ -25,8 +25,6 @@
 
 #include "mod_apppool/backend/response_parts.h"
 
-#define APPPOOL_FCGI_RESPONSE_HEADER (128 * 1024) /**< bytes, at most */
-
 /** The caller sets the first three; the rest is zeroed. */
 typedef struct {
     const char *label; /**< of the app, with the pid in brackets */

@@ -23,6 +23,7 @@
 typedef struct {
     const apl_pool_t *pool;
     const apl_session_ref_t *ref;
+    const char *label;               /**< of the app, for the log */
     apppool_stream_client_t *client; /**< of the response */
     apr_interval_time_t timeout; /**< us that the app may be silent; or < 0 */
     int socket;                  /**< descriptor of the connection */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "mod_apppool/backend/header_size.h"
 #include "mod_apppool/backend/http_fields.h"
 
 #define BUFFER     (32 * 1024) /* bytes that are read at once */
@@ -179,6 +180,18 @@ static const char *read_header(apppool_http_parser_t *parser, char *end)
     return wrong ? wrong : find_framing(parser);
 }
 
+/* @param end behind the header; NULL: it has not come */
+static const char *why_too_long(apppool_http_parser_t *parser, const char *end)
+{
+    const char *begin = parser->buffer + parser->begin;
+    apppool_header_size_t size = {0};
+
+    if (!end)
+        end = parser->buffer + parser->end;
+    apppool_header_size_add(&size, begin, (apr_size_t)(end - begin));
+    return apppool_header_size_wrong(&size, parser->pool);
+}
+
 static apppool_http_event_t take_header(apppool_http_parser_t *parser)
 {
     char *end = NULL;
@@ -188,8 +201,8 @@ static apppool_http_event_t take_header(apppool_http_parser_t *parser)
         end = find_end(parser);
     parser->header +=
         end ? (apr_size_t)(end - (parser->buffer + parser->begin)) : 0;
-    if (parser->header + (end ? 0 : parser->seen) > APPPOOL_HTTP_HEADER)
-        return fail(parser, "the header of the response is too long");
+    if (parser->header + (end ? 0 : parser->seen) > APPPOOL_HEADER_MOST)
+        return fail(parser, why_too_long(parser, end));
     if (!end)
         return want_more(parser);
     wrong = read_header(parser, end);

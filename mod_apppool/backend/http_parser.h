@@ -35,8 +35,6 @@
 
 #include "mod_apppool/backend/http_chunk.h"
 
-#define APPPOOL_HTTP_HEADER (64 * 1024) /**< bytes, at most, all interim too */
-
 /** What comes next. */
 typedef enum {
     APPPOOL_HTTP_MORE,    /**< nothing: give it more bytes */
@@ -70,7 +68,7 @@ typedef struct {
     int heads;         /**< interim ones, too */
     const char *piece; /**< of the last APPPOOL_HTTP_BODY: it stays until */
     apr_size_t size;   /**< apppool_http_parser_room() is called */
-    const char *wrong; /**< a constant */
+    const char *wrong; /**< a sentence for the log */
     /* Only the parser uses the rest. */
     int state;
     char *buffer;

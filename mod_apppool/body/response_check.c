@@ -63,9 +63,10 @@ static int read_length(apppool_response_check_t *check, const request_rec *r)
 int apppool_response_check_first(apppool_response_check_t *check,
                                  const request_rec *r)
 {
-    if (check->is_none || check->protocol == APL_HTTP)
-        return !check->is_none;
-    check->is_none = !is_final(check, r) || !read_length(check, r);
+    if (check->is_none)
+        return 0;
+    check->is_none = !is_final(check, r) ||
+                     (check->protocol != APL_HTTP && !read_length(check, r));
     return !check->is_none;
 }
 
@@ -116,9 +117,11 @@ int apppool_response_check_overridden(const request_rec *r)
 int apppool_response_check_status(const apppool_response_check_t *check,
                                   const request_rec *r, int status, int begun)
 {
+    if (check->is_none)
+        return HTTP_BAD_GATEWAY;
     if (check->protocol == APL_HTTP || apppool_response_check_overridden(r))
         return status;
-    if (check->is_none || status == HTTP_INTERNAL_SERVER_ERROR ||
+    if (status == HTTP_INTERNAL_SERVER_ERROR ||
         (status == AP_FILTER_ERROR && !begun))
         return HTTP_BAD_GATEWAY;
     return status;

@@ -88,6 +88,7 @@ static apppool_first_byte_t first_byte_of(apppool_session_t *s)
     apppool_first_byte_t first_byte = {
         .pool = s->pool,
         .ref = &s->ref,
+        .label = s->app->label,
         .client = &s->client,
         .timeout = s->timeout,
         .socket = s->socket,

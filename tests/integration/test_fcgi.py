@@ -78,7 +78,7 @@ WRONG = {
     "of the server": (record(5, b"") + OVER, "a record of type 5"),
     "a short end": (record(END, bytes(7)), "END_REQUEST of another length: 7"),
     "long-header": (record(STDOUT, b"X-Long: " + b"x" * 60000 + b"\r\n") * 3
-                      + OVER, "header of the response has more than 131072 "),
+                      + OVER, "more than 65536 bytes; its longest field is X-Long"),
     "one session": (refusal(1), "it takes one request at a time"),
     "another role": (refusal(3), "it is not a responder"),
     "for a reason": (refusal(77), "the reason is unknown .FastCGI's status 77"),
@@ -89,7 +89,7 @@ WRONG = {
 
 def test_wrong(httpd: Httpd) -> None:
     """502, and a line with the reason and the process."""
-    httpd.log.expect(sentences.FCGI_LONG_HEADER, sentences.FCGI_REFUSED)
+    httpd.log.expect(sentences.LONG_HEADER, sentences.FCGI_REFUSED)
     apps = raws(httpd, {what: ("fcgi", response)
                         for what, (response, _) in WRONG.items()})
     for what, case in cases(apps):

@@ -104,6 +104,8 @@ PID_FILE = "AH00098: pid file .* overwritten"
 CUT_OFF = P + "has closed the connection before the end of the response"
 STUCK = P + "was silent for too long within its response"
 HTTP_WRONG = P + "sends wrong HTTP: "
+LONG_HEADER = P[:-1] + "(:| sends wrong HTTP:) the header of the response has " \
+    "more than [0-9]+ bytes; its longest field is "
 
 NO_BACKEND = CUT_OFF + "|AH01102: error reading status line from remote server|" \
     "AH00898: Error reading from remote server|" \
@@ -124,7 +126,6 @@ ODD_RESPONSE = HTTP_WRONG + "|AH01106: .*rror reading|AH01110: .*rror reading|" 
 FCGI_WRONG = P + "sends wrong FastCGI: "
 FCGI_NO_HEADER = P + "has ended the request without a header|" + P[:-1] + \
     ": the response has no header"
-FCGI_LONG_HEADER = P[:-1] + ": the header of the response has more than "
 FCGI_REFUSED = P + "refuses the request: "
 FCGI_OVERLOADED = P + "is overloaded: "
 FCGI_MORE = P[:-1] + r": \d+ more lines of this request are not logged"
@@ -133,7 +134,7 @@ FCGI = "|".join((FCGI_WRONG, CUT_OFF, FCGI_NO_HEADER))
 
 # ---- uwsgi
 
-NOT_FINAL = A + ": the status of the response is 1[0-9][0-9]"
+NOT_FINAL = A + ": the status of the response is 1?[0-9][0-9]"
 UWSGI = P[:-1] + ": the response (does not begin with a status line|" \
     "has two Content-Length)|" + P[:-1] + \
     ": the header of the response has a zero byte"

@@ -102,20 +102,13 @@ static int has_closed(const apppool_session_t *s)
                          : s->closed;
 }
 
-/* Did another one than the app end the connection: the spawner, or this child,
- * which is being stopped? */
-static int is_cut(const apppool_session_t *s)
-{
-    return s->pool->stopping || apppool_session_is_killed(s);
-}
-
 /* A response without a length ends with its connection. Over FastCGI it ends
  * with a record. */
 static int is_cut_short(const apppool_session_t *s)
 {
     return s->ref.wire.protocol != APL_FCGI && s->check.length < 0 &&
            !s->r->header_only && !AP_STATUS_IS_HEADER_ONLY(s->r->status) &&
-           has_closed(s) && is_cut(s);
+           has_closed(s) && apppool_session_is_killed(s);
 }
 
 /* A filter below may have sent an error response itself. */
@@ -223,7 +216,7 @@ void apppool_response_filter_finish(apppool_session_t *s)
         return;
     bb = apr_brigade_create(s->r->pool, list);
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(list));
-    if (is_cut(s))
+    if (apppool_session_is_killed(s))
         replace_end_by_error(s, bb);
     ap_pass_brigade(s->r->output_filters, bb);
 }

@@ -19,11 +19,8 @@ static int begins(const char *text, const char *begin)
 
 static int is_at(const char *path, const char *above)
 {
-    size_t n = above ? strlen(above) : 0;
-
-    while (n > 0 && above[n - 1] == '/')
-        n--;
-    return n > 0 && apppool_section_is_below(path, above, n) &&
+    return above && above[strspn(above, "/")] &&
+           apppool_section_is_below(path, above, strlen(above)) &&
            !apr_fnmatch_test(path);
 }
 

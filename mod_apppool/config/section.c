@@ -27,5 +27,9 @@ char *apppool_section_argument(apr_pool_t *p, const ap_directive_t *section)
 
 int apppool_section_is_below(const char *path, const char *above, size_t n)
 {
-    return !strncmp(path, above, n) && (!path[n] || path[n] == '/' || above[n]);
+    int whole = !above[n];
+
+    while (whole && n > 0 && above[n - 1] == '/')
+        n--;
+    return !strncmp(path, above, n) && (!path[n] || path[n] == '/' || !whole);
 }

@@ -26,7 +26,8 @@ int apppool_section_is(const ap_directive_t *d, const char *name);
  * expression */
 char *apppool_section_argument(apr_pool_t *p, const ap_directive_t *section);
 
-/** Is this directory or URL the other one, or below it?
+/** Is this directory or URL the other one, or below it? A slash at the end of
+ * the other one makes no difference.
  * @param n length of `above`, or of its beginning that counts */
 int apppool_section_is_below(const char *path, const char *above, size_t n);
 

@@ -53,6 +53,7 @@ static void register_hooks(apr_pool_t *p)
     static const char *const before_index[] = {"mod_dir.c", "mod_headers.c",
                                                NULL};
     static const char *const before_headers[] = {"mod_headers.c", NULL};
+    static const char *const after_actions[] = {"mod_actions.c", NULL};
 
     (void)p;
     apppool_untrusted_headers_register();
@@ -99,7 +100,7 @@ static void register_hooks(apr_pool_t *p)
     APR_OPTIONAL_HOOK(proxy, fixups, apppool_exchange_fixups, NULL, NULL,
                       APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_handler, NULL, NULL, APR_HOOK_MIDDLE);
-    ap_hook_handler(apppool_script_handler_keep_source, NULL, NULL,
+    ap_hook_handler(apppool_script_handler_keep_source, after_actions, NULL,
                     APR_HOOK_LAST);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_health, NULL, NULL, APR_HOOK_MIDDLE);

@@ -9,12 +9,13 @@ from typing import Optional
 
 import pytest
 
-from harness import sentences
+from harness import config, sentences
 from harness.cases import cases
 from harness.config import App
 from harness.httpd import Httpd
 from harness.php import (BY_FPM, BY_MOD_PHP, BY_POOL, OWNER, fpm, load_mod_php,
                          put)
+from harness.places import apxs
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -46,6 +47,8 @@ RUN = {
                        "AddHandler application/x-httpd-php .php",
                        BY_MOD_PHP),
     "AppRoot Off": ("host: AppRoot Off", BY_MOD_PHP),
+    "Action": ("server: <Files x.php>\nSetHandler acted\n</Files>\n"
+               "Action acted /index.php", f"{BY_POOL} index.php"),
     "engine on again": ("server: php_admin_flag engine off\n"
                         "php_admin_flag engine on", BY_POOL),
     # ---- recipes against PHP: nobody runs it
@@ -158,7 +161,19 @@ def site(httpd: Httpd, name: str, *directives: str, root: str = "",
     return app
 
 
-def test_recipes(httpd: Httpd) -> None:
+def load_late(httpd: Httpd, *modules: str) -> None:
+    """Load these modules of httpd after mod_apppool."""
+    httpd.directives += [
+        f"LoadModule {name}_module {apxs('LIBEXECDIR')}/mod_{name}.so"
+        for name in modules]
+
+
+def test_recipes(httpd: Httpd, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order in which modules are loaded is not the usual one: httpd's hooks
+    have another order then."""
+    monkeypatch.setattr("harness.config.MODULES",
+                        [name for name in config.MODULES if name != "dir"])
+    load_late(httpd, "actions", "dir")
     load_mod_php(httpd)
     start(httpd)
     for row, case in cases(RUN):

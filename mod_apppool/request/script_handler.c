@@ -4,6 +4,7 @@
 
 #include <http_core.h>
 #include <http_log.h>
+#include <string.h>
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/php_verdict.h"
@@ -50,6 +51,15 @@ static void say_overruled(const request_rec *r, const apppool_mount_t *mount,
                       apppool_php_rule_text(r->pool, rule), mount->app->label);
 }
 
+/* mod_rewrite sets the handler of [H=...] in a hook that may come before or
+ * after, as modules are loaded. */
+static int is_of_rewrite(const request_rec *r)
+{
+    const char *forced = apr_table_get(r->notes, "rewrite-forced-handler");
+
+    return forced && !strcmp(forced, r->handler);
+}
+
 void apppool_script_handler_settle(request_rec *r, const apppool_mount_t *mount)
 {
     const apppool_php_rules_t *rules = apppool_config_php_rules(r);
@@ -57,6 +67,7 @@ void apppool_script_handler_settle(request_rec *r, const apppool_mount_t *mount)
     const char *documents;
 
     if (!r->handler || !apppool_php_rule_runs_php(r->handler) ||
+        is_of_rewrite(r) ||
         !apppool_cgi_variables_is_script(r, mount, r->filename) ||
         !speaks_fcgi(r, mount->app) ||
         !apppool_cgi_variables_may_run(r, mount, r->filename))

@@ -47,6 +47,12 @@ RUN = {
                        "AddHandler application/x-httpd-php .php",
                        BY_MOD_PHP),
     "AppRoot Off": ("host: AppRoot Off", BY_MOD_PHP),
+    "RewriteRule with a handler": (
+        "server: RewriteEngine On\nRewriteRule \\.php$ - "
+        "[H=application/x-httpd-php]", BY_MOD_PHP),
+    "RewriteRule of a user with a handler": (
+        "htaccess: RewriteEngine On\nRewriteRule \\.php$ - "
+        "[H=application/x-httpd-php]", BY_MOD_PHP),
     "Action": ("server: <Files x.php>\nSetHandler acted\n</Files>\n"
                "Action acted /index.php", f"{BY_POOL} index.php"),
     "engine on again": ("server: php_admin_flag engine off\n"

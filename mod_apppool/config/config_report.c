@@ -9,12 +9,10 @@
 #include "mod_apppool/config/config_origin.h"
 #include "mod_apppool/config/directives.h"
 
-/* Those of mod_php are only noted: php_directives.h. */
 static int is_of_apps(const command_rec *c)
 {
     return (c->req_override & ACCESS_CONF) != 0 &&
-           strncmp(c->name, "AppStatus", 9) != 0 &&
-           strncmp(c->name, "php_", 4) != 0;
+           strncmp(c->name, "AppStatus", 9) != 0;
 }
 
 /* Those of one name, which are several of AppSetEnv. @return 0: none */

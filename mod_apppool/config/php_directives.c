@@ -58,6 +58,15 @@ static const char *refuse_unknown(const cmd_parms *cmd)
                        NULL);
 }
 
+/* If it may not, the module that has the directive says so. */
+static int may_stand_here(const cmd_parms *cmd,
+                          const apppool_php_noted_t *noted)
+{
+    return (cmd->override & noted->where) ||
+           (cmd->override_list &&
+            apr_table_get(cmd->override_list, cmd->cmd->name));
+}
+
 static apppool_php_rules_t *rules_of(const cmd_parms *cmd, apppool_dir_t *dir)
 {
     apppool_php_rules_t *rules =
@@ -107,12 +116,14 @@ static int index_of(const cmd_parms *cmd, const char *suffix)
 const char *apppool_php_directives_note_one(cmd_parms *cmd, void *dir,
                                             const char *word)
 {
-    intptr_t kind = (intptr_t)cmd->info;
+    const apppool_php_noted_t *noted = cmd->info;
+    int i, kind = noted->kind;
     apppool_php_rules_t *rules;
-    int i;
 
     if (!known[kind])
         return refuse_unknown(cmd);
+    if (!may_stand_here(cmd, noted))
+        return NULL;
     if (kind == APPPOOL_PHP_SET_HANDLER)
         set_handler(cmd, rules_of(cmd, dir), word);
     else if (kind == APPPOOL_PHP_FORCE_TYPE)
@@ -144,12 +155,14 @@ static void note_engine(cmd_parms *cmd, apppool_dir_t *dir, const char *value)
 const char *apppool_php_directives_note_two(cmd_parms *cmd, void *dir,
                                             const char *word, const char *other)
 {
-    intptr_t kind = (intptr_t)cmd->info;
+    const apppool_php_noted_t *noted = cmd->info;
+    int i, kind = noted->kind;
     apppool_php_rules_t *rules;
-    int i;
 
     if (!known[kind])
         return refuse_unknown(cmd);
+    if (!may_stand_here(cmd, noted))
+        return NULL;
     if (kind == APPPOOL_PHP_FLAG) {
         if (!ap_cstr_casecmp(word, "engine"))
             note_engine(cmd, dir, other);

@@ -11,6 +11,9 @@
  * handler was set, and mod_mime and mod_php do not tell what was removed or
  * turned off.
  *
+ * A directive whose module is not loaded is as unknown as without this module.
+ * <IfDirective> and AllowOverrideList see the name nevertheless.
+ *
  * Lock:  none; constant once the configuration was read.
  * Crash: not concerned.
  * Trust: as in php_rule.h. The other module checks the words.
@@ -20,7 +23,8 @@
 
 #include "mod_apppool/config/config.h"
 
-/** The entries of these directives in a command_rec table. */
+/** The entries of these directives in a command_rec table. httpd asks for the
+ * override that an entry has before it calls us, so ours ask for any. */
 #define APPPOOL_PHP_DIRECTIVES                                                 \
     APPPOOL_PHP_NOTED(TAKE1, "SetHandler", one, SET_HANDLER, OR_FILEINFO),     \
         APPPOOL_PHP_NOTED(TAKE1, "ForceType", one, FORCE_TYPE, OR_FILEINFO),   \
@@ -39,9 +43,10 @@
                           RSRC_CONF | ACCESS_CONF)
 
 #define APPPOOL_PHP_NOTED(kind, name, words, what, where)                      \
-    AP_INIT_##kind(name, apppool_php_directives_note_##words,                  \
-                   (void *)(intptr_t)APPPOOL_PHP_##what, where,                \
-                   "belongs to another module, and is only noted here")
+    AP_INIT_##kind(                                                            \
+        name, apppool_php_directives_note_##words,                             \
+        (void *)&((const apppool_php_noted_t){APPPOOL_PHP_##what, where}),     \
+        OR_ALL | NONFATAL_ALL, "of another module, and only noted here")
 
 enum {
     APPPOOL_PHP_SET_HANDLER,
@@ -53,6 +58,12 @@ enum {
     APPPOOL_PHP_FLAG,
     APPPOOL_PHP_KINDS
 };
+
+/** A directive. */
+typedef struct {
+    int kind;
+    int where; /**< it is only noted with one of these overrides */
+} apppool_php_noted_t;
 
 /* Of directives with one word, and with two. */
 const char *apppool_php_directives_note_one(cmd_parms *cmd, void *dir,

@@ -229,12 +229,19 @@ def test_mod_php(httpd: Httpd) -> None:
     put(httpd.app("http").public)
     kept = site(httpd, "kept", '<FilesMatch "\\.php$">',
                 "SetHandler application/x-httpd-php", "</FilesMatch>")
+    place = put(httpd.dir / "fcgi/public/forbidden",
+                htaccess="php_flag engine off")
+    httpd.directives += [f'<Directory "{place}">',
+                         "AllowOverride FileInfo Nonfatal=Override",
+                         "</Directory>"]
+    httpd.log.expect("AH02295: php_flag in .htaccess forbidden")
     (httpd.app("wsgi", command=None).root / "wsgi.py").touch()
     put(httpd.dir / "wsgi/public")
     start(httpd, rows=False)
     of_the_pool(httpd, BY_MOD_PHP)
     for host, path, runs in (
             ("fcgi", "/x.php", BY_POOL), ("home", "/x.php", BY_POOL),
+            ("fcgi", "/forbidden/x.php", BY_POOL),
             ("status", "/mnt/x.php", BY_POOL), ("status", "/mnt/", BY_POOL),
             ("status", "/own/x.php", BY_MOD_PHP), ("kept", "/x.php", BY_MOD_PHP),
             ("http", "/x.php", BY_MOD_PHP), ("wsgi", "/x.php", BY_MOD_PHP)):
@@ -250,10 +257,14 @@ def test_mod_php(httpd: Httpd) -> None:
 
 def test_fpm(httpd: Httpd) -> None:
     """php_flag is left over in .htaccess from the time of mod_php."""
-    httpd.log.expect("Unknown directive php_flag perhaps misspelled")
-    for name, override in (("fatal", "All"), ("left", "All Nonfatal=Unknown")):
+    httpd.log.expect("Unknown directive php_(admin_)?flag perhaps misspelled")
+    for name, override, directive in (
+            ("fatal", "All", "php_flag"),
+            ("left", "All Nonfatal=Unknown", "php_flag"),
+            ("files", "FileInfo Nonfatal=Unknown", "php_flag"),
+            ("admin", "All Nonfatal=Unknown", "php_admin_flag")):
         place = put(httpd.dir / "shop/public" / name,
-                    htaccess="php_flag engine off")
+                    htaccess=f"{directive} engine off")
         httpd.directives += [f'<Directory "{place}">',
                              f"AllowOverride {override}", "</Directory>"]
     off = f"{httpd.dir}/shop/public/off"
@@ -263,7 +274,8 @@ def test_fpm(httpd: Httpd) -> None:
         start(httpd, rows=False)
         of_the_pool(httpd, BY_FPM)
         assert httpd.get("/off/x.php", "shop").text.startswith(BY_FPM)
-        assert httpd.get("/left/x.php", "shop").text.startswith(BY_POOL)
+        for name in ("left", "files", "admin"):
+            assert httpd.get(f"/{name}/x.php", "shop").text.startswith(BY_POOL)
         assert httpd.get("/fatal/x.php", "shop").status == 500
         httpd.log.expect(r"\[core:alert\] .*/fatal/.htaccess: Invalid command")
         assert re.search(r'SetHandler "proxy:unix:\S+\|fcgi://localhost" \(line '

@@ -186,7 +186,8 @@ static size_t compose(const process_t *p, int origin, char line[LINE_LIMIT_MAX],
     return n + log_escape(line + n, LINE_LIMIT_MAX - n - 1, text, length);
 }
 
-static void emit(sink_t *sink, const char *text, size_t length)
+/* @return 0: it was too much */
+static int emit(sink_t *sink, const char *text, size_t length)
 {
     static char line[LOG_PROGRAM_MAX];
     process_t *p = sink->p;
@@ -194,22 +195,24 @@ static void emit(sink_t *sink, const char *text, size_t length)
 
     if (length > 0 && text[length - 1] == '\r')
         length--;
-    if (!sink->logged && !line_limit_allows(&p->output.bucket, has_own(p),
-                                            state_spawner()->now, length)) {
-        drop(p);
-        return;
+    if (!line_limit_allows(&p->output.bucket, has_own(p), state_spawner()->now,
+                           length)) {
+        if (!sink->logged)
+            drop(p);
+        return 0;
     }
     remember(&p->output, text, length);
     n = compose(p, 0, line, text, length);
     recent_output_add(p, line, n);
     if (sink->logged)
-        return;
+        return 1;
     if (!has_own(p))
         n = compose(p, 1, line, text, length);
     else if (is_raw(p))
         n = copy(line, text, length);
     line[n++] = '\n';
     add(sink, line, n);
+    return 1;
 }
 
 /* The part of a line that is left out also costs tokens. */
@@ -289,11 +292,13 @@ void output_add(process_t *p, const char *text, size_t length, int logged)
 {
     sink_t sink = {p, 0, 0, logged};
     const char *last = text + length, *end;
+    int fits = 1;
 
-    while ((end = memchr(text, '\n', (size_t)(last - text))) != NULL) {
-        emit(&sink, text, (size_t)(end - text));
-        text = end + 1;
-    }
+    for (; fits && (end = memchr(text, '\n', (size_t)(last - text))) != NULL;
+         text = end + 1)
+        fits = emit(&sink, text, (size_t)(end - text));
+    if (!logged)
+        p->output.dropped += log_count(text, (size_t)(last - text));
     flush(&sink);
 }
 

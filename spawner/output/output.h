@@ -41,7 +41,8 @@ void output_forget(output_t *output);
 int output_read(process_t *p);
 
 /**
- * Lines that the process has printed in another way, each with its newline.
+ * Lines that the process has printed in another way, each with its newline. If
+ * one is too much, so are those after it.
  * @param logged 1: they are in a log, so they are only kept
  */
 void output_add(process_t *p, const char *text, size_t length, int logged);

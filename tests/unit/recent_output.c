@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "spawner/output/output.h"
 #include "spawner/shared/userdb.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
@@ -194,6 +195,29 @@ static void an_app_that_is_gone_is_forgotten(void **state)
     expect("shop", 0, 1001, "new\n", 0, 1);
 }
 
+/* A child of httpd may give lines without end. Those that are in a log cost as
+ * much as others, and the log does not call them dropped. */
+static void lines_of_a_log_cost_tokens(void **state)
+{
+    static process_t p;
+    char flood[2000];
+    uint64_t first, next;
+    int i;
+
+    (void)state;
+    snprintf(p.is.name, sizeof p.is.name, "shop");
+    p.is.uid = 1000;
+    memset(flood, '\n', sizeof flood);
+    for (i = 0; i < 100; i++)
+        output_add(&p, flood, sizeof flood, 1);
+    free(read_lines("shop", 0, USERDB_NOBODY, &first, &next));
+    assert_in_range(next, 1000, 10000);
+    assert_int_equal(p.output.dropped, 0);
+    /* Others are counted. */
+    output_add(&p, flood, sizeof flood, 0);
+    assert_int_equal(p.output.dropped, sizeof flood);
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, forget)
 
 int main(void)
@@ -205,6 +229,7 @@ int main(void)
         TEST(lines_belong_to_a_user),
         TEST(lines_of_a_process_without_a_user),
         TEST(an_app_that_is_gone_is_forgotten),
+        TEST(lines_of_a_log_cost_tokens),
     };
 
     return cmocka_run_group_tests(tests, setup, scratch_end);

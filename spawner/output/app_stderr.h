@@ -9,8 +9,8 @@
  * virtual host, with the client of the request. Then they are only kept for
  * apppoolctl logs.
  *
- * Errors: lines of a process that is gone are dropped, and the log says how
- *         many.
+ * Errors: lines of a process that is gone go to the error log, with the id of
+ *         the process. If they are too many, the log says how many were dropped.
  * Crash:  shm/verbs/app_stderr.h.
  * Trust:  a child of httpd may forge lines of any process. The process has its
  *         token bucket for them, as for its own output.

@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/verbs/app_stderr.h"
+#include "spawner/common/log.h"
+#include "spawner/output/app_stderr.h"
 #include "spawner/output/output.h"
 #include "spawner/shared/userdb.h"
 #include "tests/unit/support/scene.h"
@@ -33,6 +36,7 @@ static int setup(void **state)
     (void)state;
     table.by_name = apr_hash_make(s->pool);
     s->table = &table;
+    s->by_id = apr_hash_make(s->pool);
     be_in_the_table(&shop, 1);
     be_in_the_table(&blog, 1);
     return 0;
@@ -218,6 +222,37 @@ static void lines_of_a_log_cost_tokens(void **state)
     assert_int_equal(p.output.dropped, sizeof flood);
 }
 
+static void give(scene_t *scene, int logged, const char *text)
+{
+    spawner_t *s = state_spawner();
+
+    assert_int_equal(apl_app_stderr_put(&scene->pool, 77, logged, text,
+                                        strlen(text), scene->now),
+                     APR_SUCCESS);
+    s->shm = scene->pool;
+    app_stderr_take(s);
+}
+
+/* They often say why the process has died. */
+static void lines_of_a_process_that_is_gone(void **state)
+{
+    scene_t *scene = scene_new(1);
+    char flood[APL_STDERR_TEXT + 1];
+
+    (void)state;
+    give(scene, 0, "it broke\nhere \x1b[0m\n");
+    give(scene, 1, "it is in a log\n");
+    assert_int_equal(scratch_lines("process that is gone (77)> it broke"), 1);
+    assert_int_equal(scratch_lines("(77)> here \\x1b[0m"), 1);
+    assert_int_equal(scratch_lines("it is in a log"), 0);
+    memset(flood, '\n', APL_STDERR_TEXT);
+    flood[APL_STDERR_TEXT] = 0;
+    give(scene, 0, flood);
+    assert_in_range(scratch_lines("(77)> "), 2, LOG_BURST + 20);
+    assert_int_equal(scratch_lines("more lines of processes that are gone"), 1);
+    scene_end(scene);
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, forget)
 
 int main(void)
@@ -230,6 +265,7 @@ int main(void)
         TEST(lines_of_a_process_without_a_user),
         TEST(an_app_that_is_gone_is_forgotten),
         TEST(lines_of_a_log_cost_tokens),
+        TEST(lines_of_a_process_that_is_gone),
     };
 
     return cmocka_run_group_tests(tests, setup, scratch_end);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "spawner/shared/userdb.h"
@@ -90,11 +91,28 @@ static int find_user(privilege_t *account, const char *user, const char *group,
     return -1;
 }
 
+/* A directory that is missing, or no directory, has no owner that could run an
+ * app. */
+static int is_directory(const char *root, char *error)
+{
+    struct stat st;
+
+    if (stat(root, &st) != 0)
+        SAY(error, "AppRoot %s cannot be used: %s", root, strerror(errno));
+    else if (!S_ISDIR(st.st_mode))
+        SAY(error, "AppRoot %s is not a directory", root);
+    else
+        return 1;
+    return 0;
+}
+
 static int find_owner(privilege_t *account, uid_t owner, const char *root,
                       char *error)
 {
     int rv;
 
+    if ((owner == USERDB_NOBODY || owner == 0) && !is_directory(root, error))
+        return -1;
     if (owner == USERDB_NOBODY) {
         SAY(error,
             "when httpd read its configuration, AppRoot %s had no owner that "

@@ -138,7 +138,8 @@ def test_useless_root(httpd: Httpd, root: str, why: str) -> None:
     assert "AppRoot" in line and why in line
     httpd.start()
     assert httpd.get("/", "shop").status in (502, 503)
-    assert [line for line in httpd.log.matching(root) if why in line]
+    assert [line for line in httpd.log.matching("could not be started")
+            if f"AppRoot {root} " in line and why in line]
 
 
 def test_good_values(httpd: Httpd) -> None:

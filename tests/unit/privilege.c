@@ -144,16 +144,19 @@ uid_t __wrap_geteuid(void)
 static privilege_t account;
 static char error[PRIVILEGE_ERROR_MAX];
 
+static const char *root = "/";
+
 static int find(const char *user, const char *group, uid_t owner)
 {
     error[0] = 0;
-    return privilege_find(&account, user, group, owner, "/srv/shop", error);
+    return privilege_find(&account, user, group, owner, root, error);
 }
 
 static int fresh(void **state)
 {
     (void)state;
     failure = forbidden = stubborn = 0;
+    root = "/";
     memset(is, 0, sizeof is);
     memset(of, 0, sizeof of);
     me = 0;
@@ -186,7 +189,7 @@ static void no_group_is_guessed(void **state)
     assert_says("AppUser #4711 GROUP");
     assert_int_equal(find(NULL, NULL, 4711), -1);
     assert_says("AppUser #4711 GROUP");
-    assert_says("/srv/shop");
+    assert_says("AppRoot /");
     assert_int_equal(find("#4711", "#4712", USERDB_NOBODY), 0);
     assert_int_equal(account.uid, 4711);
     assert_int_equal(account.gid, 4712);
@@ -224,6 +227,18 @@ static void neither_root_nor_its_group(void **state)
     assert_int_equal(find("rooty", "shops", USERDB_NOBODY), 0);
     assert_int_equal(find(NULL, NULL, USERDB_NOBODY), -1);
     assert_says("graceful");
+}
+
+/* A reload would not help. */
+static void no_directory_is_said(void **state)
+{
+    (void)state;
+    root = "/dev/null";
+    assert_int_equal(find(NULL, NULL, 0), -1);
+    assert_says("AppRoot /dev/null is not a directory");
+    root = "/nonexistent/place";
+    assert_int_equal(find(NULL, NULL, USERDB_NOBODY), -1);
+    assert_says("/nonexistent/place cannot be used: No such file or directory");
 }
 
 static void roots_group_is_left_out(void **state)
@@ -288,6 +303,7 @@ int main(void)
         cmocka_unit_test_setup(no_group_is_guessed, fresh),
         cmocka_unit_test_setup(an_error_is_not_a_gap, fresh),
         cmocka_unit_test_setup(neither_root_nor_its_group, fresh),
+        cmocka_unit_test_setup(no_directory_is_said, fresh),
         cmocka_unit_test_setup(roots_group_is_left_out, fresh),
         cmocka_unit_test_setup(all_of_roots_rights_are_dropped, fresh),
         cmocka_unit_test_setup(rights_that_cannot_be_dropped, fresh),

@@ -269,6 +269,10 @@ module_sources = \
 	mod_apppool/parent/runtime_dir.c \
 	mod_apppool/config/config_origin.c \
 	mod_apppool/config/app_compare.c \
+	mod_apppool/config/access_as.c \
+	mod_apppool/config/config_test.c \
+	mod_apppool/config/own_workers.c \
+	mod_apppool/config/warning.c \
 	mod_apppool/request/cgi_variables.c \
 	mod_apppool/request/script_handler.c \
 	mod_apppool/body/sendfile.c \

@@ -14,6 +14,7 @@
 #include "mod_apppool/config/app_user.h"
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/config/sendfile_dirs.h"
+#include "mod_apppool/config/warning.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/detect.h"
 
@@ -28,11 +29,10 @@ static void warn_of_httpds_user(const apppool_app_t *app)
 {
     if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST &&
         geteuid() == 0 && app->uid == ap_unixd_config.user_id)
-        SAY(APLOG_WARNING,
-            "%s (%s) runs as httpd's own user, so it can do anything to "
-            "httpd's children and to the requests of all other applications: "
-            "name another user with AppUser",
-            app->pool.root, app->place);
+        apppool_warning(
+            app, "the application runs as httpd's own user, so it can do "
+                 "anything to httpd's children and to the requests of all "
+                 "other applications: name another user with AppUser");
 }
 
 void apppool_app_check_root(apr_pool_t *p, apppool_app_t *app)
@@ -109,8 +109,7 @@ static const char *check_detected(apr_pool_t *p, const apppool_app_t *app)
         return NULL;
     wrong = apppool_protocol_missing(p, shown);
     if (wrong)
-        SAY(APLOG_WARNING, "%s (%s): because %s is there, %s", app->pool.root,
-            app->place, file, wrong);
+        apppool_warning(app, "because %s is there, %s", file, wrong);
     return NULL;
 }
 
@@ -189,10 +188,10 @@ static void warn_of_store(const apppool_app_t *app)
                                                           : NULL;
 
     if (what && !app->space)
-        SAY(APLOG_WARNING,
-            "%s (%s) has no effect: the application has no space of the store "
-            "without AppStore and a size",
-            what, app->place);
+        apppool_warning(app,
+                        "%s has no effect: the application has no space of the "
+                        "store without AppStore and a size",
+                        what);
 }
 
 void apppool_app_check_effects(const apppool_app_t *app, apr_int64_t max)
@@ -200,26 +199,24 @@ void apppool_app_check_effects(const apppool_app_t *app, apr_int64_t max)
     const apl_options_t *o = &app->pool.options;
 
     if (app->prestart && o->min_instances == 0)
-        SAY(APLOG_WARNING,
-            "AppPreStart On (%s) starts nothing, because MinInstances is 0",
-            app->place);
+        apppool_warning(
+            app, "AppPreStart On starts nothing, because MinInstances is 0");
     if (app->preload == CONTRACT_PRELOAD_OFF &&
         app->set->preload_idle != APPPOOL_UNSET)
-        SAY(APLOG_WARNING,
-            "AppPreloadIdleTime (%s) has no effect: the application has no "
-            "template without AppPreload On",
-            app->place);
+        apppool_warning(app,
+                        "AppPreloadIdleTime has no effect: the application has "
+                        "no template without AppPreload On");
     if (app->log_raw && !app->set->log)
-        SAY(APLOG_WARNING,
-            "AppLogFormat raw (%s) has no effect without AppLog: what the "
-            "application prints goes to the error log, where each line begins "
-            "with its time and process",
-            app->place);
+        apppool_warning(app,
+                        "AppLogFormat raw has no effect without AppLog: what "
+                        "the application prints goes to the error log, where "
+                        "each line begins with its time and process");
     warn_of_store(app);
     if (o->max_instances > max)
-        SAY(APLOG_WARNING,
-            "%s (%s): MaxInstances %u is above MaxPoolSize %" APR_INT64_T_FMT
+        apppool_warning(
+            app,
+            "MaxInstances %u is above MaxPoolSize %" APR_INT64_T_FMT
             ", the limit of all applications together: this number is never "
             "reached",
-            app->pool.root, app->place, o->max_instances, max);
+            o->max_instances, max);
 }

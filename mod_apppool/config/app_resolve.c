@@ -12,12 +12,15 @@
 #include "mod_apppool/config/app_label.h"
 #include "mod_apppool/config/app_compare.h"
 #include "mod_apppool/config/app_check.h"
+#include "mod_apppool/config/config_test.h"
 #include "mod_apppool/config/max_workers.h"
+#include "mod_apppool/config/own_workers.h"
 #include "mod_apppool/config/php_report.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
 #include "mod_apppool/config/store_peers.h"
 #include "mod_apppool/config/store_user.h"
+#include "mod_apppool/config/warning.h"
 #include "shm/slots/group.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/userdb.h"
@@ -195,7 +198,7 @@ static void warn_misplaced(void)
     }
 }
 
-static int check_pool(server_rec *main_server)
+static int check_pool(apr_pool_t *p, server_rec *main_server)
 {
     const apr_array_header_t *apps = apppool_app_all();
     apppool_server_t server = apppool_config_server(main_server);
@@ -208,6 +211,7 @@ static int check_pool(server_rec *main_server)
         minimum += app->pool.options.min_instances;
         apppool_app_check_effects(app, server.max_pool_size);
         apppool_max_workers_warn(app);
+        apppool_own_workers_warn(p, app);
     }
     if (server.max_pool_size > server.processes) {
         SAY(APLOG_ERR,
@@ -232,6 +236,7 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
     int i, good = 1;
 
     apppool_app_begin(p, mounts->nelts);
+    apppool_warning_begin(p);
     apppool_store_begin(p);
     for (i = 0; i < mounts->nelts; i++)
         good &=
@@ -240,9 +245,12 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
     apppool_app_label_all(p, apppool_app_all());
     warn_misplaced();
     apppool_php_report(p);
-    good &= check_pool(main_server) & apppool_store_check() &
+    good &= check_pool(p, main_server) & apppool_store_check() &
             apppool_store_cluster_check(p, main_server) &
             apppool_store_peers_check(p, main_server) &
             apppool_store_user_check(main_server);
+    if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST)
+        apppool_config_test(p);
+    apppool_warning_end();
     return good ? OK : !OK;
 }

@@ -148,7 +148,7 @@ const command_rec apppool_directives[] = {
                   ANYWHERE,
                   "Maximum number of requests that a process gets at the same "
                   "time"),
-    AP_INIT_TAKE1("AppMemoryLimit", apppool_value_size,
+    AP_INIT_TAKE1("AppMemoryLimit", apppool_set_memory_limit,
                   RANGE(GROUP, IN_DIR(memory_limit), 0, TERABYTE, "no limit",
                         NULL),
                   ANYWHERE,

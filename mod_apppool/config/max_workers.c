@@ -3,14 +3,9 @@
 #include "mod_apppool/config/max_workers.h"
 
 #include <ap_mpm.h>
-#include <http_log.h>
 #include <http_main.h>
 
-APLOG_USE_MODULE(apppool);
-
-#define SAY(...)                                                               \
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL,           \
-                 "apppool: " __VA_ARGS__)
+#include "mod_apppool/config/warning.h"
 
 #define QUEUE     100 /* AppMaxQueue, if so many fit */
 #define QUEUE_MIN 10
@@ -76,15 +71,18 @@ void apppool_max_workers_warn(const apppool_app_t *app)
     if (run == 0 || (wait != 0 && wait + run <= all / 2))
         return;
     if (wait == 0)
-        SAY("%s (%s): AppMaxQueue 0 is no limit: if the application hangs, "
-            "waiting requests can take all of the %" APR_INT64_T_FMT
-            " workers (MaxRequestWorkers)",
-            app->pool.root, app->place, all);
+        apppool_warning(app,
+                        "AppMaxQueue 0 is no limit: if the application hangs, "
+                        "waiting requests can take all of the %" APR_INT64_T_FMT
+                        " workers (MaxRequestWorkers)",
+                        all);
     else
-        SAY("%s (%s): %" APR_INT64_T_FMT
+        apppool_warning(
+            app,
+            "%" APR_INT64_T_FMT
             " requests that may wait (AppMaxQueue) and %" APR_INT64_T_FMT
             " that may run are more than half of the %" APR_INT64_T_FMT
             " workers (MaxRequestWorkers): if the application hangs, too few "
             "are left for everything else",
-            app->pool.root, app->place, wait, run, all);
+            wait, run, all);
 }

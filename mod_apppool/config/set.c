@@ -3,8 +3,10 @@
 #include "mod_apppool/config/set.h"
 
 #include <apr_fnmatch.h>
+#include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
+#include <string.h>
 
 #include "mod_apppool/config/app_user.h"
 #include "mod_apppool/config/config_origin.h"
@@ -15,6 +17,7 @@
 #define READY_MAX  1024
 #define NOTIFY_MAX 4096
 #define LOG_MAX    4096
+#define MEGABYTE   (APR_INT64_C(1) << 20)
 
 /* The URI of <Location "/shop">; a pattern has none. */
 static const char *base_uri_of(const cmd_parms *cmd)
@@ -182,6 +185,22 @@ const char *apppool_set_concurrency(cmd_parms *cmd, void *dir_, const char *arg)
         return apppool_value_number(cmd, dir, arg);
     dir->concurrency = APL_CONCURRENCY_AUTO;
     return apppool_value_check(cmd, dir, cmd->info, arg);
+}
+
+/* Passenger's memory limit is a number of megabytes. */
+const char *apppool_set_memory_limit(cmd_parms *cmd, void *dir, const char *arg)
+{
+    const char *wrong = apppool_value_size(cmd, dir, arg);
+    apr_int64_t n;
+
+    if (wrong || !apppool_value_parse_size(arg, MEGABYTE - 1, &n) || n == 0 ||
+        !apr_isdigit(arg[strlen(arg) - 1]))
+        return wrong;
+    return apr_psprintf(cmd->pool,
+                        "%s: \"%s\" is a number of bytes, and less than any "
+                        "process uses: %sM would be megabytes (0 means no "
+                        "limit)",
+                        cmd->cmd->name, arg, arg);
 }
 
 /* As ErrorLog: two | are one. */

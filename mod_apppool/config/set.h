@@ -42,6 +42,11 @@ const char *apppool_set_requests(cmd_parms *cmd, void *dir, const char *arg,
 /** AppConcurrency: a number, or auto. */
 const char *apppool_set_concurrency(cmd_parms *cmd, void *dir, const char *arg);
 
+/** AppMemoryLimit: a size. A number without a unit is refused if it can only be
+ * meant as megabytes. */
+const char *apppool_set_memory_limit(cmd_parms *cmd, void *dir,
+                                     const char *arg);
+
 /** AppLog: a file, or | and a command. */
 const char *apppool_set_log(cmd_parms *cmd, void *dir, const char *arg);
 

@@ -243,6 +243,36 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
     return 0;
 }
 
+static int has_file(size_t rule)
+{
+    glob_t files;
+    size_t i;
+    int n = 0;
+
+    if (glob(rules[rule].file, 0, NULL, &files) != 0)
+        return 0;
+    for (i = 0; i < files.gl_pathc && n == 0; i++)
+        n = detect_file_exists(files.gl_pathv[i]);
+    globfree(&files);
+    return n;
+}
+
+int detect_names(const detect_config_t *config, detect_found_t *found)
+{
+    const char *other = "";
+    size_t i;
+
+    memset(found, 0, sizeof *found);
+    for (i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (has_file(i)) {
+            if (fits(i, config))
+                return 1;
+            other = rules[i].file;
+        }
+    explain_none(found, config, other);
+    return 0;
+}
+
 uint32_t detect_protocol(const char *dir, const char **file)
 {
     char path[PATH_MAX];

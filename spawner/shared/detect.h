@@ -26,6 +26,13 @@ void detect_given(const detect_config_t *config, const char *command,
                   detect_found_t *found);
 
 /**
+ * For a warning: could a file of the current directory name a command? This
+ * opens no file, and follows a name that detect_command() may still refuse.
+ * @return 0: none does, and found->why says so
+ */
+int detect_names(const detect_config_t *config, detect_found_t *found);
+
+/**
  * For a warning: which protocol do the names of the files suggest? This opens
  * no file.
  * @param file filled in: the name that decides

@@ -144,7 +144,7 @@ def test_warnings(httpd: Httpd) -> None:
     done = httpd.test()
     assert done.returncode == 0
     assert "are more than half of the memory of this host" in done.stdout
-    assert re.search(r"AppStoreEvict \(line \d+ of .*\) has no effect: the "
+    assert re.search(r"\(line \d+ of .*\): AppStoreEvict has no effect: the "
                      "application has no space", done.stdout)
 
 

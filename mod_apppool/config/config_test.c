@@ -1,0 +1,143 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/config/config_test.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <unixd.h>
+
+#include "mod_apppool/config/access_as.h"
+#include "mod_apppool/config/app.h"
+#include "spawner/shared/detect.h"
+
+APLOG_USE_MODULE(apppool);
+
+#define SAY(...)                                                               \
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL,           \
+                 "apppool: " __VA_ARGS__)
+
+/* ---- an app ---- */
+
+static void look_for_command(const apppool_app_t *app)
+{
+    detect_config_t config = {.protocol = (uint32_t)app->protocol};
+    detect_found_t names;
+
+    if (app->set->command || chdir(app->pool.root) != 0)
+        return;
+    if (!detect_names(&config, &names))
+        SAY("%s (%s): there is nothing to run: %s; AppCommand names any other "
+            "command",
+            app->pool.root, app->place, names.why);
+}
+
+static void look_at_env_file(const apppool_app_t *app)
+{
+    const char *path = app->set->env_file;
+    struct stat st;
+
+    if (!path)
+        return;
+    if (stat(path, &st) != 0)
+        SAY("%s (%s): AppEnvFile %s cannot be used: %s; the application does "
+            "not start without it",
+            app->pool.root, app->place, path, strerror(errno));
+    else if (!S_ISREG(st.st_mode))
+        SAY("%s (%s): AppEnvFile %s is not a plain file", app->pool.root,
+            app->place, path);
+    else if (st.st_mode & 022)
+        SAY("%s (%s): AppEnvFile %s may be written by others than its owner "
+            "(mode %03o): chmod go-w",
+            app->pool.root, app->place, path, (unsigned)st.st_mode & 0777);
+}
+
+/* The file itself is made when the application prints its first line. */
+static void look_at_log(apr_pool_t *p, const apppool_app_t *app)
+{
+    const char *path = app->set->log;
+    struct stat st;
+    char *dir;
+    int error;
+
+    if (!path || *path != '/')
+        return;
+    dir = apr_pstrndup(p, path, (apr_size_t)(strrchr(path, '/') - path));
+    error = stat(*dir ? dir : "/", &st) != 0 ? errno
+            : S_ISDIR(st.st_mode) ? 0
+                                  : ENOTDIR;
+    if (error)
+        SAY("%s (%s): the directory of AppLog %s cannot be used: %s; what the "
+            "application prints goes to the error log",
+            app->pool.root, app->place, path, strerror(error));
+    else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        SAY("%s (%s): AppLog %s is a directory", app->pool.root, app->place,
+            path);
+}
+
+/* ---- DocumentRoot ---- */
+
+static void look_at_documents(apr_pool_t *p, const apppool_mount_t *mount,
+                              apr_hash_t *seen)
+{
+    const core_server_config *core =
+        ap_get_core_module_config(mount->server->module_config);
+    const char *documents = core->ap_document_root,
+               *user = ap_unixd_config.user_name;
+    char *closed;
+
+    if (!documents || !apppool_config_mount_has_files(mount) ||
+        apr_hash_get(seen, documents, APR_HASH_KEY_STRING))
+        return;
+    apr_hash_set(seen, documents, APR_HASH_KEY_STRING, documents);
+    closed = apppool_access_as_barrier(apr_pstrdup(p, documents));
+    if (closed)
+        SAY("%s (%s): DocumentRoot %s: all requests get 403, because the user "
+            "of httpd, %s, may not enter %s: allow it, for example by setfacl "
+            "-m u:%s:x %s",
+            mount->app->pool.root, mount->place, documents, user, closed, user,
+            closed);
+}
+
+/* The user is changed once for all of them. */
+static void look_at_all_documents(apr_pool_t *p)
+{
+    const apr_array_header_t *mounts = apppool_config()->mounts;
+    apr_hash_t *seen = apr_hash_make(p);
+    apppool_access_as_t was;
+    int i;
+
+    if (!apppool_access_as_begin(&was, ap_unixd_config.user_name,
+                                 ap_unixd_config.user_id,
+                                 ap_unixd_config.group_id))
+        return;
+    for (i = 0; i < mounts->nelts; i++)
+        look_at_documents(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), seen);
+    apppool_access_as_end(&was);
+}
+
+void apppool_config_test(apr_pool_t *p)
+{
+    int i, here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const apr_array_header_t *apps = apppool_app_all();
+
+    if (here < 0)
+        return;
+    for (i = 0; i < apps->nelts; i++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+
+        if (app->real_root)
+            look_for_command(app);
+        look_at_env_file(app);
+        look_at_log(p, app);
+    }
+    if (fchdir(here) != 0)
+        SAY("httpd -t cannot return to its directory: %s", strerror(errno));
+    close(here);
+    look_at_all_documents(p);
+}

@@ -271,6 +271,7 @@ module_sources = \
 	mod_apppool/config/app_compare.c \
 	mod_apppool/config/access_as.c \
 	mod_apppool/config/config_test.c \
+	mod_apppool/config/error_format.c \
 	mod_apppool/config/own_workers.c \
 	mod_apppool/config/warning.c \
 	mod_apppool/request/cgi_variables.c \
@@ -333,6 +334,7 @@ watchdog_sources = \
 	spawner/common/child_reset.c \
 	spawner/shared/stderr_file.c \
 	spawner/common/log.c \
+	spawner/common/log_format.c \
 	spawner/common/environ_scan.c \
 	spawner/common/procfs.c \
 	spawner/common/reap.c \
@@ -396,6 +398,7 @@ spawner_sources = \
 	spawner/child/store_wait.c \
 	spawner/state/leftover_dirs.c \
 	spawner/common/log.c \
+	spawner/common/log_format.c \
 	spawner/diagnose/own_ports.c \
 	spawner/diagnose/wrong_port.c \
 	spawner/diagnose/process_report.c \

@@ -13,6 +13,7 @@
 #include "mod_apppool/config/app_compare.h"
 #include "mod_apppool/config/app_check.h"
 #include "mod_apppool/config/config_test.h"
+#include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/max_workers.h"
 #include "mod_apppool/config/own_workers.h"
 #include "mod_apppool/config/php_report.h"
@@ -252,5 +253,6 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
     if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST)
         apppool_config_test(p);
     apppool_warning_end();
+    apppool_error_format_check(p, main_server);
     return good ? OK : !OK;
 }

@@ -112,6 +112,7 @@ typedef struct {
     const char *store_open_space;           /**< NULL: none */
     apr_int64_t store_changes;              /**< bytes */
     apr_int64_t store_slave_timeout;        /**< us */
+    const char *error_format; /**< ErrorLogFormat; of each server its own */
     int has_mount; /**< of a virtual host, or of the main server: its own */
 } apppool_server_t;
 

@@ -5,6 +5,7 @@
 #include <http_core.h>
 #include <stddef.h>
 
+#include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/php_directives.h"
 #include "mod_apppool/config/renamed.h"
 #include "mod_apppool/config/sendfile_dirs.h"
@@ -345,6 +346,7 @@ const command_rec apppool_directives[] = {
                   "closes its connection"),
     APPPOOL_RENAMED,
     APPPOOL_PHP_DIRECTIVES,
+    APPPOOL_ERROR_FORMAT,
     {0},
 };
 /* clang-format on */

@@ -13,6 +13,7 @@
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/config/store.h"
+#include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/log_route.h"
 #include "mod_apppool/config/config_report.h"
 #include "spawner/shared/contract.h"
@@ -81,6 +82,16 @@ static const char *listen_word(apr_int64_t way)
                                    : "fd";
 }
 
+/* Most configurations have none. */
+static void set_error_format(json_t *j, apr_pool_t *p, const server_rec *s,
+                             const server_rec *main_server)
+{
+    const char *format = apppool_error_format(p, s, main_server);
+
+    if (format)
+        json_object_set_new(j, "error_format", text(format));
+}
+
 static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
                             const char *runtime, const server_rec *main_server)
 {
@@ -105,6 +116,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
                         text(apppool_protocol_name(app->protocol)));
     json_object_set_new(j, "listen", text(listen_word(app->listen)));
     json_object_set_new(j, "log", text(apppool_log_route(p, app, main_server)));
+    set_error_format(j, p, app->server, main_server);
     json_object_set_new(j, "log_raw", json_boolean(app->log_raw));
     json_object_set_new(j, "notify", text(app->set->notify));
     json_object_set_new(j, "base_uri", text(app->base_uri));
@@ -193,6 +205,7 @@ static json_t *describe(const apppool_app_table_t *table, server_rec *s,
     json_object_set_new(j, "httpd_gid",
                         number(root ? ap_unixd_config.group_id : getegid()));
     json_object_set_new(j, "error_log", text(error_log(p, s)));
+    set_error_format(j, p, s, s);
     json_object_set_new(
         j, "log_level",
         number(ap_get_server_module_loglevel(s, APLOG_MODULE_INDEX)));

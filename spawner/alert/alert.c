@@ -56,7 +56,7 @@ static json_t *text_of(const char *bytes)
 {
     char text[TEXT_MAX];
 
-    log_escape(text, sizeof text, bytes, strlen(bytes));
+    log_format_escape(text, sizeof text, bytes, strlen(bytes));
     return apl_report_text(text);
 }
 

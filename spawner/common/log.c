@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "spawner/shared/contract.h"
@@ -15,10 +14,6 @@
 
 #define DROPPED_PAUSE (10 * TOKEN_BUCKET_SECOND)
 
-static const char *const levels[] = {[LOG_ERROR] = "error",
-                                     [LOG_WARN] = "warn",
-                                     [LOG_NOTICE] = "notice",
-                                     [LOG_INFO] = "info"};
 static int directory = -1;
 static int most = LOG_NOTICE;
 static log_kind_t *cut; /* kinds with dropped lines */
@@ -48,52 +43,14 @@ int log_open(void)
                   O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 }
 
-size_t log_escape(char *to, size_t size, const char *from, size_t length)
+const char *log_format(void)
 {
-    static const char hex[] = "0123456789abcdef";
-    size_t i, n = 0;
+    static char format[CONTRACT_FORMAT_MAX];
+    ssize_t n =
+        readlinkat(directory, CONTRACT_ERRORFORMAT, format, sizeof format - 1);
 
-    for (i = 0; i < length && n + 5 < size; i++) {
-        unsigned char c = (unsigned char)from[i];
-
-        if (c == '\t' || (c >= 0x20 && c != 0x7f)) {
-            to[n++] = (char)c;
-            continue;
-        }
-        to[n++] = '\\';
-        to[n++] = 'x';
-        to[n++] = hex[c >> 4];
-        to[n++] = hex[c & 15];
-    }
-    to[n] = 0;
-    return n;
-}
-
-size_t log_time(char *to, size_t size)
-{
-    static char day[32], year[8];
-    static time_t second = -1;
-    struct timespec now;
-    struct tm tm;
-    int n;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    if (now.tv_sec != second) {
-        second = now.tv_sec;
-        localtime_r(&second, &tm);
-        strftime(day, sizeof day, "%a %b %d %H:%M:%S", &tm);
-        strftime(year, sizeof year, "%Y", &tm);
-    }
-    n = snprintf(to, size, "[%s.%06ld %s] ", day, now.tv_nsec / 1000, year);
-    return n > 0 && (size_t)n < size ? (size_t)n : 0;
-}
-
-size_t log_origin(char *to, size_t size, int level)
-{
-    int n = snprintf(to, size, "[apppool:%s] [pid %d] apppool: ", levels[level],
-                     (int)getpid());
-
-    return n > 0 && (size_t)n < size ? (size_t)n : 0;
+    format[n > 0 ? n : 0] = 0;
+    return n > 0 ? format : NULL;
 }
 
 size_t log_count(const char *lines, size_t length)
@@ -125,11 +82,11 @@ void log_write(const char *lines, size_t length)
 
 static void put(int level, const char *text)
 {
-    char line[LOG_MAX + 128];
-    size_t n = log_time(line, sizeof line);
+    const log_message_t message = {level, "", text, strlen(text)};
+    const char *format = log_format();
+    char line[LOG_LINE_MAX];
+    size_t n = log_format_line(format, &message, line, sizeof line - 1);
 
-    n += log_origin(line + n, sizeof line - n, level);
-    n += log_escape(line + n, sizeof line - n - 1, text, strlen(text));
     line[n++] = '\n';
     log_write(line, n);
 }

@@ -9,6 +9,7 @@
  * The log is found by the symbolic link `errorlog` of the runtime directory,
  * and opened for each line, so it may be rotated at any time. If it cannot be
  * opened, for example because it is too early, lines go to CONTRACT_LOG_FD.
+ * The link `errorformat` has ErrorLogFormat: see log_format.h.
  *
  * A line is written if the LogLevel of httpd lets it through. A notice is
  * always written, as in httpd. Each call of log_line() in the source is a kind
@@ -26,14 +27,16 @@
 
 #include <stddef.h>
 
+#include "spawner/common/log_format.h"
 #include "spawner/common/token_bucket.h"
 
-/** As httpd numbers them. */
-enum { LOG_ERROR = 3, LOG_WARN, LOG_NOTICE, LOG_INFO };
+#define LOG_MAX      2048
 
-#define LOG_MAX   2048
-#define LOG_BURST 1000
-#define LOG_RATE  10
+/** Maximum bytes of a line of log_line(), with its newline. */
+#define LOG_LINE_MAX (LOG_MAX + 128)
+
+#define LOG_BURST    1000
+#define LOG_RATE     10
 
 /** State of one call in the source; zeroed at first. */
 typedef struct log_kind {
@@ -85,17 +88,8 @@ void log_forked(void);
 /** The error log to append to, or -1. The caller closes it. */
 int log_open(void);
 
-/**
- * Copy text so that it stays on one line.
- * @return bytes written to `to`, without the NUL; less than size
- */
-size_t log_escape(char *to, size_t size, const char *from, size_t length);
-
-/** Beginning of a line of httpd's log: "[time] ". @return its length */
-size_t log_time(char *to, size_t size);
-
-/** The part after the time: "[apppool:info] [pid 12] apppool: ".
- * @return its length */
-size_t log_origin(char *to, size_t size, int level);
+/** How the lines of the main server's error log look: a format for
+ * log_format_line(), until the next call; or NULL. */
+const char *log_format(void);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* The copy takes the same route as the app's output. */
 typedef struct {
-    const char *route;
+    const char *route, *format;
     int raw;
     uid_t uid;
     gid_t gid;
@@ -21,7 +21,8 @@ typedef struct {
 
 static void copy(const where_t *to, int level, const char *text)
 {
-    char line[LOG_MAX + 128];
+    const log_message_t message = {level, "", text, strlen(text)};
+    char line[LOG_LINE_MAX];
     int to_errorlog = to->route && *to->route == LOG_PROGRAM_ERRORLOG;
     log_writer_t *w;
     size_t n;
@@ -29,10 +30,10 @@ static void copy(const where_t *to, int level, const char *text)
     if (!to->route || (to->raw && !to_errorlog) ||
         !log_writer_can_send(to->route, to->uid))
         return;
-    n = log_time(line, sizeof line);
     if (to_errorlog)
-        n += log_origin(line + n, sizeof line - n, level);
-    n += log_escape(line + n, sizeof line - n - 1, text, strlen(text));
+        n = log_format_line(to->format, &message, line, sizeof line - 1);
+    else
+        n = log_format_bare(&message, line, sizeof line - 1);
     line[n++] = '\n';
     w = log_writer_get(to->route, to->raw, to->uid, to->gid);
     if (w)
@@ -43,7 +44,8 @@ static void copy(const where_t *to, int level, const char *text)
 void app_log_of(log_kind_t *kind, const process_t *p, int level,
                 const char *format, ...)
 {
-    const where_t to = {p->app.log, p->app.log_raw, p->is.uid, p->is.gid};
+    const where_t to = {p->app.log, p->app.error_format, p->app.log_raw,
+                        p->is.uid, p->is.gid};
     char text[LOG_MAX];
     va_list args;
     int n;
@@ -63,11 +65,12 @@ void app_log_of(log_kind_t *kind, const process_t *p, int level,
  * configuration. */
 static where_t where_of(const app_entry_t *a)
 {
-    where_t to = {NULL, 0, USERDB_NOBODY, (gid_t)-1};
+    where_t to = {NULL, NULL, 0, USERDB_NOBODY, (gid_t)-1};
     const process_t *p = a ? state_spawner()->processes : NULL;
 
     if (a) {
         to.route = a->log;
+        to.format = a->error_format;
         to.raw = a->log_raw;
     }
     while (p && (p->is.uid != a->uid || strcmp(p->is.name, a->app.name)))

@@ -89,35 +89,55 @@ static int is_raw(char **argv)
     return strcmp(argv[LOG_PROGRAM_FORMAT], LOG_PROGRAM_RAW) == 0;
 }
 
-/* Make a line for the error log. @return bytes; 0: it does not fit */
-static size_t convert(char **argv, const char *from, size_t length,
-                      char to[LINE_LIMIT_MAX])
+static size_t in_format(const char *prefix, const char *text, size_t length,
+                        char to[LINE_LIMIT_MAX])
 {
-    const char *rest = memmem(from, length, "] ", 2);
-    size_t n = 0;
+    const log_message_t message = {LOG_INFO, prefix, text, length};
+    size_t n = log_format_line(log_format(), &message, to, LINE_LIMIT_MAX - 1);
 
-    if (is_raw(argv)) {
-        n = log_time(to, LINE_LIMIT_MAX);
-        n += log_origin(to + n, LINE_LIMIT_MAX - n, LOG_INFO);
-        n += (size_t)snprintf(to + n, LINE_LIMIT_MAX - n, "AppLog %.200s> ",
-                              argv[LOG_PROGRAM_ROUTE]);
-        n += log_escape(to + n, LINE_LIMIT_MAX - n - 1, from, length);
-        to[n++] = '\n';
-        return n;
-    }
-    if (*argv[LOG_PROGRAM_ROUTE] != LOG_PROGRAM_ERRORLOG && rest) {
-        rest += 2;
-        n = (size_t)(rest - from);
-        memcpy(to, from, n);
-        length -= n;
-        from = rest;
-        n += log_origin(to + n, LINE_LIMIT_MAX - n, LOG_INFO);
-    }
+    to[n++] = '\n';
+    return n;
+}
+
+/* The line is whole, but for what an error log has behind the time.
+ * @param time bytes of that; 0: nothing is missing */
+static size_t in_own_form(const char *from, size_t length, size_t time,
+                          char to[LINE_LIMIT_MAX])
+{
+    size_t n = time;
+
+    memcpy(to, from, time);
+    if (time > 0)
+        n += (size_t)snprintf(
+            to + n, LINE_LIMIT_MAX - n,
+            "[apppool:info] [pid %d] apppool: ", (int)getpid());
+    from += time;
+    length -= time;
     if (length + 1 > LINE_LIMIT_MAX - n)
         return 0;
     memcpy(to + n, from, length);
     to[n + length] = '\n';
     return n + length + 1;
+}
+
+/* Make a line for the error log. @return bytes; 0: it does not fit */
+static size_t convert(char **argv, const char *from, size_t length,
+                      char to[LINE_LIMIT_MAX])
+{
+    const char *rest = memmem(from, length, "] ", 2);
+    size_t time = rest ? (size_t)(rest + 2 - from) : 0;
+    char prefix[220];
+
+    if (is_raw(argv)) {
+        snprintf(prefix, sizeof prefix, "AppLog %.200s> ",
+                 argv[LOG_PROGRAM_ROUTE]);
+        return in_format(prefix, from, length, to);
+    }
+    if (*argv[LOG_PROGRAM_ROUTE] == LOG_PROGRAM_ERRORLOG)
+        time = 0; /* it is a line of an error log */
+    return time > 0 && log_format()
+               ? in_format("", from + time, length - time, to)
+               : in_own_form(from, length, time, to);
 }
 
 static void write_elsewhere(char **argv, const char *text, size_t length)

@@ -173,24 +173,13 @@ static size_t copy(char line[LOG_PROGRAM_MAX], const char *text, size_t length)
     return length;
 }
 
-/* @param origin 1: as a line of httpd's error log */
-static size_t compose(const process_t *p, int origin, char line[LINE_LIMIT_MAX],
-                      const char *text, size_t length)
-{
-    size_t n = log_time(line, LINE_LIMIT_MAX);
-
-    if (origin)
-        n += log_origin(line + n, LINE_LIMIT_MAX - n, LOG_INFO);
-    n += (size_t)snprintf(line + n, LINE_LIMIT_MAX - n, PROCESS_FMT "> ",
-                          PROCESS_NAME(p));
-    return n + log_escape(line + n, LINE_LIMIT_MAX - n - 1, text, length);
-}
-
 /* @return 0: it was too much */
 static int emit(sink_t *sink, const char *text, size_t length)
 {
     static char line[LOG_PROGRAM_MAX];
     process_t *p = sink->p;
+    char name[sizeof p->label + 32];
+    log_message_t message = {LOG_INFO, name, text, 0};
     size_t n;
 
     if (length > 0 && text[length - 1] == '\r')
@@ -202,12 +191,15 @@ static int emit(sink_t *sink, const char *text, size_t length)
         return 0;
     }
     remember(&p->output, text, length);
-    n = compose(p, 0, line, text, length);
+    snprintf(name, sizeof name, PROCESS_FMT "> ", PROCESS_NAME(p));
+    message.length = length;
+    n = log_format_bare(&message, line, LINE_LIMIT_MAX - 1);
     recent_output_add(p, line, n);
     if (sink->logged)
         return 1;
     if (!has_own(p))
-        n = compose(p, 1, line, text, length);
+        n = log_format_line(p->app.error_format, &message, line,
+                            LINE_LIMIT_MAX - 1);
     else if (is_raw(p))
         n = copy(line, text, length);
     line[n++] = '\n';
@@ -350,8 +342,12 @@ static int is_same(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-void output_to(process_t *p, const char *route, int raw)
+void output_to(process_t *p, const char *route, int raw, const char *format)
 {
+    if (!is_same(p->app.error_format, format)) {
+        free(p->app.error_format);
+        p->app.error_format = format ? strdup(format) : NULL;
+    }
     if (is_same(p->app.log, route) && p->app.log_raw == raw)
         return;
     log_writer_put(p->output.writer);

@@ -56,7 +56,7 @@ void output_end(spawner_t *s, process_t *p);
 /** From now on, the output takes this route (log_program.h); NULL: to the error
  * log.
  * @param raw 1: lines are written as the app prints them */
-void output_to(process_t *p, const char *route, int raw);
+void output_to(process_t *p, const char *route, int raw, const char *format);
 
 /** Do what is due: read again after a pause, log what was dropped. */
 void output_tick(spawner_t *s, process_t *p);

@@ -21,7 +21,7 @@
 
 #include "spawner/state/state.h"
 
-/** A process has printed this line: the result of log_escape(), without a
+/** A process has printed this line: the result of log_format_escape(), without a
  * newline. */
 void recent_output_add(const process_t *p, const char *line, size_t length);
 

@@ -134,6 +134,9 @@ enum {
  * with it if it knows this format. */
 #define CONTRACT_STORE_FORMAT       1
 
+/** Bytes of an ErrorLogFormat, as log_format.h knows it, with its NUL. */
+#define CONTRACT_FORMAT_MAX         1024
+
 /* Exit codes. Any other, or a signal, means: start me again. */
 #define CONTRACT_EXIT_DONE          0  /* everything is cleaned up */
 #define CONTRACT_EXIT_AGAIN         75 /* start me at once: another role */
@@ -154,6 +157,7 @@ enum {
 #define CONTRACT_CURRENT            "current"     /* link to the newest one */
 #define CONTRACT_INSTANCE           "instance" /* the mark's first half, hex */
 #define CONTRACT_ERRORLOG           "errorlog" /* link to httpd's error log */
+#define CONTRACT_ERRORFORMAT        "errorformat" /* its target: log_format.h */
 #define CONTRACT_SOCKETS            "s" /* s/ID: what httpd connects to */
 #define CONTRACT_OWN                "a" /* a/ID/s: sockets apps bind */
 #define CONTRACT_OUTPUT             "o" /* o/ID: FIFOs of stdout, stderr */

@@ -41,7 +41,9 @@ typedef struct {
                                  words and place, with tabs between */
     const char *log;        /**< a route (log_program.h); NULL: the error log */
     int log_raw;            /**< lines are written as the app prints them */
-    const char *notify;     /**< AppNotify: a command */
+    const char *error_format; /**< of lines for an error log (log_format.h);
+                                   NULL: httpd's own */
+    const char *notify;       /**< AppNotify: a command */
     const char *base_uri;
     uint32_t listen;   /**< APL_LISTEN_* */
     uint32_t protocol; /**< APL_HTTP ... */

@@ -114,10 +114,23 @@ static void read_ready(json_reader_t *r, app_entry_t *a, const json_t *o)
                            "\"ready\" is a path, and \"protocol\" is not http");
 }
 
+/* Most tables have none. */
+static const char *error_format(json_reader_t *r, const json_t *o)
+{
+    const char *s = json_object_get(o, "error_format")
+                        ? json_reader_text(r, o, "error_format", 0)
+                        : NULL;
+
+    if (s && (!*s || strlen(s) >= CONTRACT_FORMAT_MAX))
+        json_reader_refuse(r, "\"error_format\" is empty or too long");
+    return s;
+}
+
 static void read_log(json_reader_t *r, app_entry_t *a, const json_t *o)
 {
     a->log = json_reader_text(r, o, "log", 1);
     a->log_raw = json_reader_boolean(r, o, "log_raw");
+    a->error_format = error_format(r, o);
     if (a->log && (!strchr("/|=", *a->log) || !a->log[0] || !a->log[1]))
         json_reader_refuse(r, "\"log\" is no path, command or error log");
 }
@@ -285,6 +298,7 @@ static void read_table(json_reader_t *r, app_table_t *t, const json_t *o)
         (gid_t)json_reader_number(r, o, "httpd_gid", 0, UINT32_MAX - 1);
     t->capacity = capacity(r, json_object_get(o, "capacity"));
     t->error_log = json_reader_path(r, o, "error_log", 1);
+    t->error_format = error_format(r, o);
     t->log_level = (int)json_reader_number(r, o, "log_level", 0, 15);
     instance = json_reader_text(r, o, "instance", 0);
     if (strlen(instance) != 16 || strspn(instance, "0123456789abcdef") != 16)

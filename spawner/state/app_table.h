@@ -31,8 +31,10 @@ typedef struct {
     apl_capacity_t capacity; /**< of the segment */
     uid_t httpd_uid;
     gid_t httpd_gid;
-    const char *error_log; /**< NULL: stderr */
-    int log_level;         /**< LogLevel, as httpd numbers them */
+    const char *error_log;    /**< NULL: stderr */
+    const char *error_format; /**< of its lines (log_format.h); NULL: httpd's
+                                   own */
+    int log_level;            /**< LogLevel, as httpd numbers them */
     uint32_t n;
     app_entry_t *apps;
     apr_hash_t *by_name; /**< of them, app_entry_t */

@@ -234,6 +234,7 @@ void process_collect(spawner_t *s)
         drop(s->by_child, &p->is.pid, sizeof p->is.pid, p);
         drop(s->by_port, &p->is.wire.port, sizeof p->is.wire.port, p);
         free(p->app.log);
+        free(p->app.error_format);
         free(p->start.command);
         free(p->start.failure);
         free(p);

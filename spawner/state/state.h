@@ -91,6 +91,8 @@ typedef struct {
     char *log;   /**< where its output goes (log_program.h); NULL: the error
                       log */
     int log_raw; /**< the lines are written as it prints them */
+    char *error_format; /**< of lines for an error log (log_format.h); NULL:
+                             httpd's own */
     int stop_signal;
     int64_t stop_timeout, hung_stop_timeout, retire_timeout; /**< us */
 } process_app_t;

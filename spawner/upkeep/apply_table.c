@@ -2,6 +2,7 @@
 
 #include "spawner/upkeep/apply_table.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -54,19 +55,20 @@ static void refuse(spawner_t *s, const char *error)
              CONTRACT_TABLE, error);
 }
 
-/* Make a link to the error log for the watchdog, which does not read JSON. */
-static void link_log(const spawner_t *s, const char *path)
+/* Make the links to the error log and to its format, for programs that do not
+ * read JSON. */
+static void make_link(const spawner_t *s, const char *name, const char *to)
 {
     char old[4096];
-    ssize_t n = readlinkat(s->rt.fd, CONTRACT_ERRORLOG, old, sizeof old - 1);
+    ssize_t n = readlinkat(s->rt.fd, name, old, sizeof old - 1);
 
     old[n > 0 ? n : 0] = 0;
-    if (path && strcmp(path, old) == 0)
+    if (to && strcmp(to, old) == 0)
         return;
-    unlinkat(s->rt.fd, CONTRACT_ERRORLOG, 0);
-    if (path && symlinkat(path, s->rt.fd, CONTRACT_ERRORLOG) != 0)
-        log_line(LOG_WARN, "%s/%s cannot be made", s->rt.dir,
-                 CONTRACT_ERRORLOG);
+    unlinkat(s->rt.fd, name, 0);
+    if (to && symlinkat(to, s->rt.fd, name) != 0)
+        log_line(LOG_WARN, "%s/%s cannot be made: %s", s->rt.dir, name,
+                 strerror(errno));
 }
 
 /* AppRoot was missing for a moment when httpd read its configuration, so its
@@ -102,7 +104,7 @@ void apply_table_configure(spawner_t *s, process_t *p)
         p->app.stop_signal = SIGTERM;
     snprintf(p->label, sizeof p->label, "%s%s", a->label,
              state_is_template(p) ? " template" : "");
-    output_to(p, a->log, a->log_raw);
+    output_to(p, a->log, a->log_raw, a->error_format);
 }
 
 /* ---- how many descriptors the spawner may have ---- */
@@ -197,7 +199,8 @@ int apply_table_refresh(spawner_t *s)
     s->rt.uid = new_table->httpd_uid;
     s->rt.gid = new_table->httpd_gid;
     memcpy(s->instance, new_table->instance, sizeof s->instance);
-    link_log(s, new_table->error_log);
+    make_link(s, CONTRACT_ERRORLOG, new_table->error_log);
+    make_link(s, CONTRACT_ERRORFORMAT, new_table->error_format);
     log_level(new_table->log_level);
     for (p = s->processes; p; p = p->next)
         apply_table_configure(s, p);

@@ -40,6 +40,38 @@ def test_an_app_cannot_forge_a_line_of_ours(httpd: Httpd) -> None:
                for line in lines)
 
 
+@pytest.mark.one_mpm("the parent of httpd reads it")
+def test_error_log_format(httpd: Httpd) -> None:
+    """ErrorLogFormat holds for lines of applications and of our programs, by
+    httpd's rules: without a value, an item is a hyphen or its field is left
+    out. A virtual host may have its own."""
+    own = httpd.dir / "blog-error.log"
+    httpd.directives.append(
+        'ErrorLogFormat "[%{cu}t] {%v|%l|%m|%P|%-a|%-L} [client\\ %a] %7F: %E:'
+        ' %M% ,\\ referer\\ %{Referer}i [%%]"')
+    httpd.app("shop")
+    httpd.app("news", 'ErrorLogFormat "news %-l %-V %M"')
+    httpd.app("blog", f'ErrorLog "{own}"')
+    httpd.start()
+    begins = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}\] \{%s\|info\|" \
+        rf"apppool\|{httpd.helper('spawner')}\|-\|-\}} apppool: "
+    for name, file, form in (
+            ("shop", httpd.log.path, begins % "shop" + r"%s \[%%\]"),
+            ("news", httpd.log.path, "news info - apppool: %s"),
+            ("blog", own, begins % "blog" + r"%s \[%%\]")):
+        pid = httpd.get("/pid", name).text
+        httpd.get(f"/print?text=words-of-{name}", name)
+        line = form % rf"{name}\[{pid}\]> words-of-{name}"
+        wait_until(lambda: re.search(f"^{line}$", file.read_text(), re.M),
+                   f"{line} is in {file}")
+    assert re.search(f"^{begins % '127.0.0.1'}" + r"shop\[\d+\] .* \[%\]$",
+                     httpd.log.path.read_text(), re.M)
+    httpd.directives.pop()
+    httpd.graceful()
+    httpd.get("/print?text=again", "shop")
+    httpd.log.wait_for(r"\[apppool:info\] \[pid \d+\] apppool: shop.*again")
+
+
 def test_rotated_by_rename(httpd: Httpd) -> None:
     """AppLog is opened again without a signal, and no line is lost."""
     file, old = httpd.dir / "shop.log", httpd.dir / "shop.log.1"

@@ -6,6 +6,7 @@
 #include "spawner/common/log.h"
 
 #include <fcntl.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,14 +168,115 @@ static void escapes(void **state)
 
     (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(
-            log_escape(to, sizeof to, cases[i].from, strlen(cases[i].from)),
-            strlen(cases[i].to));
+        assert_int_equal(log_format_escape(to, sizeof to, cases[i].from,
+                                           strlen(cases[i].from)),
+                         strlen(cases[i].to));
         assert_string_equal(to, cases[i].to);
     }
     /* A text that does not fit is cut, but not within an escape. */
-    assert_int_equal(log_escape(to, 12, "\n\n\n\n", 4), 8);
+    assert_int_equal(log_format_escape(to, 12, "\n\n\n\n", 4), 8);
     assert_string_equal(to, "\\x0a\\x0a");
+}
+
+/* ---- ErrorLogFormat ---- */
+
+/* What a format makes of "hi\n" that shop[7] prints. */
+static const char *line_of(const char *format)
+{
+    const log_message_t message = {LOG_WARN, "shop[7]> ", "hi\n", 3};
+    static char line[LOG_LINE_MAX];
+    size_t n = log_format_line(format, &message, line, sizeof line);
+
+    assert_int_equal(n, strlen(line));
+    return line;
+}
+
+static int matches(const char *line, const char *pattern)
+{
+    char whole[400];
+    regex_t regex;
+    int good;
+
+    snprintf(whole, sizeof whole, "^%s$", pattern);
+    assert_int_equal(regcomp(&regex, whole, REG_EXTENDED), 0);
+    good = regexec(&regex, line, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return good;
+}
+
+#define DAY  "[A-Z][a-z]{2} [A-Z][a-z]{2} [0-9]{2} "
+#define ISO  "[0-9]{4}-[0-9]{2}-[0-9]{2} "
+#define TIME "[0-9]{2}:[0-9]{2}:[0-9]{2}"
+#define SAYS "apppool: shop\\[7\\]> hi\\\\x0a"
+
+static void formats(void **state)
+{
+    static const struct {
+        const char *format, *line;
+    } cases[] = {
+        {NULL, "\\[" DAY TIME "\\.[0-9]{6} 20[0-9]{2}\\] \\[apppool:warn\\] "
+               "\\[pid [0-9]+\\] " SAYS},
+        {"%t|%M", DAY TIME " 20[0-9]{2}\\|" SAYS},
+        {"%u|%M", DAY TIME "\\.[0-9]{6} 20[0-9]{2}\\|" SAYS},
+        {"%c|%M", ISO TIME "\\|" SAYS},
+        {"%C %z|%M", ISO TIME "\\.[0-9]{6} [+-][0-9]{4}\\|" SAYS},
+        {"%{%Y}|%M", "20[0-9]{2}\\|" SAYS},
+        {"{\"level\": \"%l\", \"%%\": \"%M\"}",
+         "\\{\"level\": \"warn\", \"%\": \"" SAYS "\"\\}"},
+        {"%M", SAYS},
+        /* They do not come from httpd. */
+        {"%M%M%", SAYS},
+        {"%x%M%{%Y", "x" SAYS "20[0-9]{2}"},
+        {"no message", "no messageapppool: .*"},
+    };
+    char pid[20];
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++)
+        if (!matches(line_of(cases[i].format), cases[i].line))
+            fail_msg("%s: %s", cases[i].format, line_of(cases[i].format));
+    snprintf(pid, sizeof pid, "%d ", (int)getpid());
+    assert_ptr_equal(strstr(line_of("%P %M"), pid), line_of("%P %M"));
+}
+
+/* Whatever the format is, the line ends in its room, and has the message. */
+static void formats_that_do_not_fit(void **state)
+{
+    char format[CONTRACT_FORMAT_MAX], says[LOG_MAX], line[LOG_LINE_MAX];
+    const log_message_t message = {LOG_INFO, "", says, sizeof says};
+    size_t n;
+
+    (void)state;
+    memset(says, 'm', sizeof says);
+    for (n = 0; n + 11 < sizeof format; n += 2) {
+        memset(format, 'f', n);
+        strcpy(format + n, "%M the end");
+        assert_true(log_format_line(format, &message, line, sizeof line) <
+                    sizeof line);
+        assert_non_null(strstr(line, "apppool: mmmm"));
+        assert_string_equal(line + strlen(line) - 8, " the end");
+    }
+    for (n = 0; n + 3 < sizeof format; n += 2)
+        memcpy(format + n, "%u", 2);
+    strcpy(format + n - 2, "%M");
+    assert_true(log_format_line(format, &message, line, sizeof line) <
+                sizeof line);
+    assert_non_null(strstr(line, "[apppool:info] [pid "));
+    assert_non_null(strstr(line, "apppool: mmmm"));
+}
+
+/* Programs that do not read the app table find it as a link. */
+static void format_of_the_log(void **state)
+{
+    (void)state;
+    log_level(LOG_INFO);
+    assert_int_equal(symlinkat("<%l> %M", dirfd, CONTRACT_ERRORFORMAT), 0);
+    log_line(LOG_INFO, "in it");
+    assert_int_equal(written("<info> apppool: in it\n"), 1);
+    unlinkat(dirfd, CONTRACT_ERRORFORMAT, 0);
+    log_line(LOG_INFO, "without");
+    assert_int_equal(written("[apppool:info] [pid "), 1);
 }
 
 int main(void)
@@ -183,6 +285,9 @@ int main(void)
         cmocka_unit_test(levels),
         cmocka_unit_test(escapes),
         cmocka_unit_test(a_flood_is_cut),
+        cmocka_unit_test(formats),
+        cmocka_unit_test(formats_that_do_not_fit),
+        cmocka_unit_test(format_of_the_log),
         cmocka_unit_test(what_the_disk_has_no_room_for),
     };
 

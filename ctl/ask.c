@@ -67,9 +67,10 @@ int ask_directory(const char **dir)
     rv = glob(WHERE, GLOB_ONLYDIR, NULL, &found);
     if (rv != 0 || found.gl_pathc == 0)
         return ask_complain(EXIT_NOT_RUNNING,
-                            "no runtime directory is found: $" ENVIRONMENT
-                            " is not set, and there is no " WHERE
-                            "; name it with --runtime-dir");
+                            "no httpd with mod_apppool runs: there is no " WHERE
+                            ", and $" ENVIRONMENT
+                            " is not set; if AppPoolRuntimeDir is set, name it "
+                            "with --runtime-dir");
     if (found.gl_pathc == 1) {
         *dir = found.gl_pathv[0];
         return 0;
@@ -163,7 +164,8 @@ static int connect_to(const char *dir, int *fd)
                             "%s: only root, the user of httpd, and users that "
                             "run its applications may use apppoolctl",
                             dir);
-    return ask_complain(EXIT_NOT_RUNNING, "no pool is running in %s: %s", dir,
+    return ask_complain(EXIT_NOT_RUNNING,
+                        "no httpd with mod_apppool runs in %s: %s", dir,
                         strerror(error));
 }
 

@@ -86,7 +86,7 @@ DAMAGE = {log_line: "not expected in the log: .* is odd",
           sanitizer: "reported by a sanitizer: .*heap-use",
           leftover: "left after the stop: .*socket or FIFO",
           segment: "I26 does not hold: child 1: 3 sessions",
-          silent: "no pool is running"}
+          silent: "no httpd with mod_apppool runs"}
 
 
 def test_none(late: Httpd) -> None:

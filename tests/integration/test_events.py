@@ -192,4 +192,4 @@ def test_httpd_is_not_running(httpd: Httpd) -> None:
     for words in (("events",), ("events", "-f")):
         done = httpd.ctl(*words)
         assert done.returncode == 3
-        assert "no pool is running in" in done.stderr
+        assert "no httpd with mod_apppool runs in" in done.stderr

@@ -148,7 +148,7 @@ def test_no_httpd(httpd: Httpd) -> None:
     once = ("store", "once", "a", "--", "echo", "x")
     done = httpd.ctl(*once)
     assert (done.returncode, done.stdout) == (69, "")
-    assert "no pool is running" in done.stderr
+    assert "no httpd with mod_apppool runs" in done.stderr
     help_text = httpd.ctl("--help").stdout
     where = re.search(r"the only one of\s+(\S+)", help_text)
     assert where
@@ -159,7 +159,7 @@ def test_no_httpd(httpd: Httpd) -> None:
     none = subprocess.run([CTL, *once], env=environment, text=True,
                           capture_output=True)
     assert (none.returncode, none.stdout) == (69, "")
-    assert "no runtime directory is found" in none.stderr
+    assert "no httpd with mod_apppool runs: there is no " in none.stderr
 
 
 def test_another_user(httpd: Httpd) -> None:

@@ -84,7 +84,7 @@ def test_exit_status(httpd: Httpd) -> None:
         assert httpd.ctl(*words).returncode == 2, words
     httpd.stop()
     done = httpd.ctl("detach", "0123")
-    assert done.returncode == 3 and "no pool is running" in done.stderr
+    assert done.returncode == 3 and "no httpd with mod_apppool runs" in done.stderr
 
 
 # A directory in place of the built-in one, with $1 instances.
@@ -119,15 +119,16 @@ def test_which_runtime_directory(httpd: Httpd) -> None:
     assert found(1, "check", APPPOOL_RUNTIME_DIR=here).returncode == 0
     done = found(1, "check", APPPOOL_RUNTIME_DIR="/nowhere")
     assert done.returncode == 3
-    assert "no pool is running in /nowhere:" in done.stderr
+    assert "no httpd with mod_apppool runs in /nowhere:" in done.stderr
     done = found(1, "check")
     assert done.returncode == 3
-    assert re.search(r"no pool is running in /.*/apppool-1:", done.stderr)
+    assert re.search(r"no httpd with mod_apppool runs in /.*/apppool-1:", done.stderr)
     done = found(2, "check")
     assert done.returncode == 2 and "several" in done.stderr
     assert re.search(r"^  /.*/apppool-2$", done.stderr, re.M)
     done = found(0, "check")
     assert done.returncode == 3
+    assert "no httpd with mod_apppool runs: there is no /" in done.stderr
     for word in ("$APPPOOL_RUNTIME_DIR is not set", "/apppool-*",
                  "--runtime-dir"):
         assert word in done.stderr

@@ -251,7 +251,7 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
             apppool_store_peers_check(p, main_server) &
             apppool_store_user_check(main_server);
     if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST)
-        apppool_config_test(p);
+        good &= apppool_config_test(p);
     apppool_warning_end();
     apppool_error_format_check(p, main_server);
     return good ? OK : !OK;

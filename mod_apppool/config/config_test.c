@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <http_core.h>
 #include <http_log.h>
+#include <mpm_common.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -121,13 +122,39 @@ static void look_at_all_documents(apr_pool_t *p)
     apppool_access_as_end(&was);
 }
 
-void apppool_config_test(apr_pool_t *p)
+/* ---- the PidFile ---- */
+
+/* At a reload, httpd writes it again, and ends if it cannot. The file that is
+ * tried has no name.
+ * @return 0: it has no room */
+static int look_at_pid_file(apr_pool_t *p)
+{
+    const char *path =
+        ap_pid_fname ? ap_runtime_dir_relative(p, ap_pid_fname) : NULL;
+    const char *dir = path ? ap_make_dirstr_parent(p, path) : NULL;
+    int full, fd = dir ? open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600) : -1;
+
+    if (!dir)
+        return 1;
+    errno = fd < 0 || write(fd, "\n", 1) < 0 ? errno : 0;
+    full = errno == ENOSPC || errno == EDQUOT;
+    if (full)
+        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, NULL,
+                     "apppool: %.*s has no room for the PidFile: %s; a reload "
+                     "would end httpd, and with it all applications",
+                     (int)strlen(dir) - 1, dir, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return !full;
+}
+
+int apppool_config_test(apr_pool_t *p)
 {
     int i, here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const apr_array_header_t *apps = apppool_app_all();
 
     if (here < 0)
-        return;
+        return 1;
     for (i = 0; i < apps->nelts; i++) {
         const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
 
@@ -140,4 +167,5 @@ void apppool_config_test(apr_pool_t *p)
         SAY("httpd -t cannot return to its directory: %s", strerror(errno));
     close(here);
     look_at_all_documents(p);
+    return look_at_pid_file(p);
 }

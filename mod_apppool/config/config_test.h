@@ -3,9 +3,9 @@
 /**
  * @file config_test.h
  * @brief What only `httpd -t` looks at, because it takes time for thousands of
- *        applications: files and rights that the first request will need. All
- *        of them are only warnings, because a site may be configured before it
- *        is deployed.
+ *        applications: files and rights that the first request will need. These
+ *        are only warnings, because a site may be configured before it is
+ *        deployed.
  *
  * Lock:  none.
  * Crash: not concerned.
@@ -17,7 +17,8 @@
 
 #include <apr_pools.h>
 
-/** Look at all mounts and apps of this configuration. */
-void apppool_config_test(apr_pool_t *p);
+/** Look at all mounts and apps of this configuration, and whether a reload can
+ * write the PidFile. @return 0: it cannot, so apachectl must not reload */
+int apppool_config_test(apr_pool_t *p);
 
 #endif

@@ -108,8 +108,10 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
     process_forked(s, p, pid);
     what = let_go(s, p, &x);
     if (what)
-        phase_fail(s, p, START_STEP_PREPARE, "the new process could not be %s",
-                   what);
+        phase_fail(s, p, START_STEP_PREPARE,
+                   "the new process could not be %s: %s (runtime directory: "
+                   "%s)",
+                   what, strerror(errno), s->rt.dir);
     /* This includes our copy of the listening socket: with it open, a
      * connection to a dead app would succeed. */
     start_parts_close(&x);

@@ -120,11 +120,15 @@ void registry_keep(uint32_t index)
 
 int registry_write(uint32_t index, const registry_record_t *record)
 {
+    ssize_t n;
+
     PANIC_UNLESS(index < REGISTRY_MAX);
-    return pwrite(file, record, sizeof *record, place(index)) ==
-                   (ssize_t)sizeof *record
-               ? 0
-               : -1;
+    n = pwrite(file, record, sizeof *record, place(index));
+    if (n == (ssize_t)sizeof *record)
+        return 0;
+    if (n >= 0)
+        errno = ENOSPC; /* the rest of the record had no room */
+    return -1;
 }
 
 void registry_clear(uint32_t index)

@@ -137,6 +137,38 @@ def test_full_while_it_runs(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.mpms("event")
+def test_no_room_for_the_record(httpd: Httpd) -> None:
+    """The reason of the failed start names the error and the directory."""
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
+    disk = Disk(httpd)
+    httpd.app("shop")
+    httpd.start()
+    wait_until(lambda: httpd.ctl("check").returncode == 0, "it is up")
+    disk.fill()
+    assert httpd.get("/", "shop").status in (502, 503)
+    httpd.log.wait_for(r"shop\[\d+\] could not be started: the new process "
+                       "could not be registered: No space left on device "
+                       rf"\(runtime directory: {disk.runtime}\)")
+    disk.free()
+    wait_until(lambda: httpd.get("/", "shop").status == 200, "recovers")
+
+
+@pytest.mark.mpms("event")
+def test_no_room_for_the_pid_file(httpd: Httpd) -> None:
+    """httpd ends at a reload that cannot write its PidFile. apachectl does not
+    reload what `httpd -t` refuses."""
+    full = httpd.dir / "disk/full"
+    disk = Disk(httpd, f"head -c 64k /dev/zero >{full} 2>/dev/null; true")
+    httpd.app("shop")
+    assert httpd.test().returncode == 0
+    httpd.directives.append(f"PidFile {disk.path}/httpd.pid")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert f"{disk.path} has no room for the PidFile: No space left on " \
+        "device; a reload would end httpd" in done.stdout
+
+
 def test_no_more_files(httpd: Httpd) -> None:
     """There is no room for a FIFO or a socket. That start fails with a reason.
     Running processes continue, also under the next spawner, and starts work

@@ -323,7 +323,8 @@ module_sources = \
 	spawner/shared/detect_venv.c \
 	spawner/shared/stderr_file.c \
 	spawner/shared/userdb.c \
-	spawner/shared/env_name.c
+	spawner/shared/env_name.c \
+	spawner/shared/url_path.c
 
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \
@@ -451,6 +452,7 @@ spawner_sources = \
 	spawner/control/user_sockets.c \
 	spawner/common/clear_runtime_dir.c \
 	spawner/shared/env_name.c \
+	spawner/shared/url_path.c \
 	spawner/control/command_list.c \
 	spawner/control/command_app.c \
 	spawner/control/command_view.c \

@@ -58,6 +58,7 @@ struct apppool_mount_t {
     server_rec *server;
     const apppool_dir_t *section; /**< NULL: the server's own settings */
     const apppool_app_t *app;     /**< once apppool_app_resolve() has run */
+    const char *prefix;           /**< base_uri as in a URL: "/my%20shop" */
 };
 
 /** Settings of a place. */

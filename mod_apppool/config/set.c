@@ -13,6 +13,7 @@
 #include "mod_apppool/config/section.h"
 #include "mod_apppool/config/text_check.h"
 #include "mod_apppool/config/value.h"
+#include "spawner/shared/url_path.h"
 
 #define READY_MAX  1024
 #define NOTIFY_MAX 4096
@@ -57,7 +58,7 @@ const char *apppool_set_root(cmd_parms *cmd, void *dir_, const char *arg)
     int off = !ap_cstr_casecmp(arg, "Off");
     const char *wrong = off ? apppool_value_check(cmd, dir, cmd->info, arg)
                             : apppool_value_path(cmd, dir, arg);
-    char *root;
+    char *root, *prefix;
     size_t n;
 
     if (!wrong && mount && off != (mount == &nothing))
@@ -88,6 +89,9 @@ const char *apppool_set_root(cmd_parms *cmd, void *dir_, const char *arg)
     mount->server = cmd->server;
     mount->section = cmd->path ? dir : NULL;
     dir->mount = mount;
+    prefix = apr_palloc(cmd->pool, strlen(mount->base_uri) * 3 + 1);
+    url_path_encode(mount->base_uri, "", prefix);
+    mount->prefix = prefix;
     return NULL;
 }
 

@@ -8,7 +8,6 @@
 #include <http_core.h>
 #include <http_protocol.h>
 
-#include "mod_apppool/config/config.h"
 #include "mod_apppool/request/raw_path.h"
 #include "shm/format/format.h"
 
@@ -30,7 +29,18 @@ static void tell_https(request_rec *r, const char *scheme)
         apr_table_setn(r->subprocess_env, "HTTPS", "on");
 }
 
-void apppool_app_headers_set_origin(request_rec *r, const char *base_uri,
+/* The app gets the path below the prefix, and over HTTP that cannot be empty. */
+static void tell_prefix(request_rec *r, const apppool_mount_t *mount)
+{
+    apr_table_setn(r->headers_in, "X-Forwarded-Prefix", mount->prefix);
+    if (!strcmp(r->uri, mount->base_uri))
+        apr_table_setn(r->headers_in, "X-Forwarded-Uri", mount->prefix);
+    else
+        apr_table_unset(r->headers_in, "X-Forwarded-Uri");
+}
+
+void apppool_app_headers_set_origin(request_rec *r,
+                                    const apppool_mount_t *mount,
                                     apr_int64_t protocol)
 {
     const char *scheme = apr_table_get(r->headers_in, "X-Forwarded-Proto");
@@ -43,8 +53,8 @@ void apppool_app_headers_set_origin(request_rec *r, const char *base_uri,
         tell_https(r, scheme ? scheme : "http");
         return;
     }
-    if (*base_uri)
-        apr_table_setn(r->headers_in, "X-Forwarded-Prefix", base_uri);
+    if (*mount->base_uri)
+        tell_prefix(r, mount);
     if (!scheme)
         apr_table_setn(r->headers_in, "X-Forwarded-Proto", ap_http_scheme(r));
 }

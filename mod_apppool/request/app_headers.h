@@ -11,7 +11,9 @@
  * the mount. Rack and node cannot learn of a prefix that is still in the path.
  * gunicorn accepts both forms. The app needs the prefix to make links. It gets
  * it as `X-Forwarded-Prefix: /shop` (the convention of werkzeug's ProxyFix,
- * Spring, ASP.NET and Traefik) and in its environment as $APP_BASE_URI.
+ * Spring, ASP.NET and Traefik) and in its environment as $APP_BASE_URI. In a
+ * header it is encoded, as in a URL. `X-Forwarded-Uri: /shop` is added if that
+ * is the whole path: the app gets / then, and could not tell it from /shop/.
  * gunicorn's own `SCRIPT_NAME` header is not sent, because gunicorn would then
  * expect the prefix in the path as well.
  *
@@ -40,14 +42,16 @@
 #ifndef MOD_APPPOOL_REQUEST_APP_HEADERS_H
 #define MOD_APPPOOL_REQUEST_APP_HEADERS_H
 
-#include <httpd.h>
+#include "mod_apppool/config/config.h"
 
 /**
  * Say where the request came from.
+ * @param mount    where the app is
  * @param protocol APL_HTTP ...; all others get the prefix in SCRIPT_NAME, and
  *                 the scheme in HTTPS
  */
-void apppool_app_headers_set_origin(request_rec *r, const char *base_uri,
+void apppool_app_headers_set_origin(request_rec *r,
+                                    const apppool_mount_t *mount,
                                     apr_int64_t protocol);
 
 /** mod_proxy's hook, after it has added its headers to ours. */

@@ -79,7 +79,7 @@ int apppool_packet_make(apppool_session_t *s, uint32_t protocol)
     /* These take a body only if its length is known. */
     if (is_bare && apr_table_get(s->r->headers_in, "Transfer-Encoding"))
         return HTTP_LENGTH_REQUIRED;
-    apppool_app_headers_set_origin(s->r, s->mount->base_uri, protocol);
+    apppool_app_headers_set_origin(s->r, s->mount, protocol);
     s->r->proxyreq = PROXYREQ_REVERSE;
     if (protocol == APL_HTTP)
         return make_http(s);

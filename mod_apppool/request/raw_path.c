@@ -7,6 +7,8 @@
 #include <http_core.h>
 #include <stdlib.h>
 
+#include "spawner/shared/url_path.h"
+
 /* Notes of a request. Its module configuration is the session's. There are no
  * notes if both forms are the same. */
 #define ENCODED "apppool-path-encoded"
@@ -42,20 +44,10 @@ int apppool_raw_path_translate(request_rec *r)
 /* Some clients do not encode all bytes that have to be encoded. */
 static const char *encode_odd(apr_pool_t *p, const char *path)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    char *to = apr_palloc(p, strlen(path) * 3 + 1), *out = to;
-    unsigned char c;
+    char *url = apr_palloc(p, strlen(path) * 3 + 1);
 
-    while ((c = (unsigned char)*path++) != 0)
-        if (apr_isalnum(c) || strchr("-._~!$&'()*+,;=:@/%", c))
-            *out++ = (char)c;
-        else {
-            *out++ = '%';
-            *out++ = digits[c >> 4];
-            *out++ = digits[c & 15];
-        }
-    *out = 0;
-    return to;
+    url_path_encode(path, "%", url);
+    return url;
 }
 
 /* What follows the prefix; NULL: it does not begin with the prefix. */

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "spawner/shared/url_path.h"
+
 #define OURS 32 /* maximum number of our own variables */
 
 typedef struct {
@@ -163,6 +165,21 @@ static const helper_t node_helper = {"NODE_OPTIONS", "node/listen.cjs",
 static const helper_t ruby_helper = {"RUBYOPT", "ruby/stop.rb", "-r", "",
                                      " \t\n\v\f\r"};
 
+/* Programs that make a URL from the path need it as it stands in a URL. */
+static void set_mount(environment_t *e, const char *base_uri)
+{
+    char *url = malloc(3 * strlen(base_uri) + 1);
+
+    if (!url)
+        return;
+    url_path_encode(base_uri, "", url);
+    set(e, "APP_BASE_URI=%s", base_uri);
+    set(e, "APPPOOL_BASE_URL=%s", url);
+    if (*url) /* an empty value would be a wrong path for cookies */
+        set(e, "RAILS_RELATIVE_URL_ROOT=%s", url);
+    free(url);
+}
+
 /* The programs do not start if they cannot read the file. */
 static void add_helper(environment_t *e, const char *helpers,
                        const helper_t *helper)
@@ -196,9 +213,7 @@ char **environment_make(const boot_t *boot, const privilege_t *account,
     put_all(&e, of_path);
     for (i = 0; i < sizeof modes / sizeof *modes; i++)
         set(&e, "%s=%s", modes[i], app->environment);
-    set(&e, "APP_BASE_URI=%s", app->base_uri);
-    if (*app->base_uri) /* an empty value would be a wrong path for cookies */
-        set(&e, "RAILS_RELATIVE_URL_ROOT=%s", app->base_uri);
+    set_mount(&e, app->base_uri);
     if (boot->helpers)
         set(&e, "APPPOOL_HELPERS=%s", boot->helpers);
     set_socket(&e, boot);

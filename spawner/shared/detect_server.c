@@ -28,15 +28,15 @@ struct detect_server {
 /* There are as many threads as requests at once: with one thread, puma reads
  * the next request of its connection without its reactor. There is no cluster,
  * because the pool replaces it. Puma tells the app where it is mounted only if
- * puma has SCRIPT_NAME.
+ * puma has SCRIPT_NAME. It is encoded, because puma's PATH_INFO is.
  * Speed: with -t 5:5 it serves 0.5 to 1.1 times as many small requests as with
  * -t 1:5, and with -t 0:5 0.6 to 0.8 times. At 10 ms all are equal. */
 #define RUBY_TEMPLATE "\"$APPPOOL_HELPERS/ruby/preload.rb\" -t 1:%u"
 static const detect_server_t ruby_template = {
-    "SCRIPT_NAME=\"$APP_BASE_URI\" ",  "ruby", {NULL},
-    {[APL_LISTEN_FD] = RUBY_TEMPLATE}, NULL,   NULL};
+    "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ", "ruby", {NULL},
+    {[APL_LISTEN_FD] = RUBY_TEMPLATE},    NULL,   NULL};
 const detect_server_t detect_server_puma = {
-    QUIET "SCRIPT_NAME=\"$APP_BASE_URI\" ",
+    QUIET "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ",
     "puma",
     {"bin/puma"},
     {[APL_LISTEN_FD] = "-t 1:%u --bind-to-activated-sockets only",

@@ -18,7 +18,7 @@ def test_what_would_be_run(httpd: Httpd) -> None:
     assert done.returncode == 0
     assert f"{root}: config.ru is there\n  AppProtocol http\n  " \
         "AppConcurrency 1\n  " in done.stdout
-    assert '\n  AppPreload auto: SCRIPT_NAME="$APP_BASE_URI" ruby ' \
+    assert '\n  AppPreload auto: SCRIPT_NAME="$APPPOOL_BASE_URL" ruby ' \
         in done.stdout
     (root / "Procfile").write_text("web: ./run \033[2J\n")
     found = json.loads(httpd.ctl("detect", "--json", str(root)).stdout)

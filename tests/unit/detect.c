@@ -112,14 +112,15 @@ static void rack_is_puma(void **state)
     put("config.ru", "");
     assert_string_equal(
         detected(APL_LISTEN_FD, 1),
-        "env -u NOTIFY_SOCKET SCRIPT_NAME=\"$APP_BASE_URI\" puma -t 1:1 "
+        "env -u NOTIFY_SOCKET SCRIPT_NAME=\"$APPPOOL_BASE_URL\" puma -t 1:1 "
         "--bind-to-activated-sockets only");
-    assert_string_equal(detected(APL_LISTEN_UNIX, 5),
-                        "env -u NOTIFY_SOCKET SCRIPT_NAME=\"$APP_BASE_URI\" "
-                        "puma -t 1:5 -b unix://%s");
+    assert_string_equal(
+        detected(APL_LISTEN_UNIX, 5),
+        "env -u NOTIFY_SOCKET SCRIPT_NAME=\"$APPPOOL_BASE_URL\" "
+        "puma -t 1:5 -b unix://%s");
     assert_string_equal(
         detected(APL_LISTEN_TCP, 0),
-        "env -u NOTIFY_SOCKET SCRIPT_NAME=\"$APP_BASE_URI\" puma -t 1:16 "
+        "env -u NOTIFY_SOCKET SCRIPT_NAME=\"$APPPOOL_BASE_URL\" puma -t 1:16 "
         "-b tcp://127.0.0.1:$PORT");
     put("Gemfile", "gem 'puma'\n");
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), " bundle exec puma -t"));

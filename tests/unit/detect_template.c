@@ -56,13 +56,13 @@ static void rack_has_a_template(void **state)
     put("config.ru", "");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(found.command,
-                        "SCRIPT_NAME=\"$APP_BASE_URI\" ruby "
+                        "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ruby "
                         "\"$APPPOOL_HELPERS/ruby/preload.rb\" -t 1:3");
     put("Gemfile", "gem 'puma'\n");
     assert_int_equal(detect_command(&config, &found), 1);
-    assert_string_equal(found.command,
-                        "SCRIPT_NAME=\"$APP_BASE_URI\" ruby -rbundler/setup "
-                        "\"$APPPOOL_HELPERS/ruby/preload.rb\" -t 1:3");
+    assert_string_equal(
+        found.command, "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ruby -rbundler/setup "
+                       "\"$APPPOOL_HELPERS/ruby/preload.rb\" -t 1:3");
     assert_string_equal(found.why,
                         "config.ru is there, and the Gemfile names puma");
     config.listen = APL_LISTEN_UNIX;
@@ -119,7 +119,7 @@ static void what_has_to_say_ready(void **state)
     put("config.ru", "");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(found.command,
-                        "SCRIPT_NAME=\"$APP_BASE_URI\" ruby "
+                        "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ruby "
                         "\"$APPPOOL_HELPERS/ruby/preload.rb\" -t 1:1");
     config.listen = APL_LISTEN_TCP;
     assert_int_equal(detect_command(&config, &found), 0);

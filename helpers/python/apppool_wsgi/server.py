@@ -156,8 +156,11 @@ class Server:
                 environ["SERVER_PORT"] = "443"
             prefix = get("HTTP_X_FORWARDED_PREFIX")
             if prefix:
-                environ["REQUEST_URI"] = prefix + environ["REQUEST_URI"]
+                target = environ["REQUEST_URI"]
                 environ["SCRIPT_NAME"] = decoded(prefix)
+                if "HTTP_X_FORWARDED_URI" in environ:  # no slash after it
+                    target = target[1:]
+                environ["REQUEST_URI"] = prefix + target
         else:
             environ["REMOTE_ADDR"] = connection.socket.getpeername()[0]
         host = get("HTTP_HOST")

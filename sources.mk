@@ -301,6 +301,7 @@ module_sources = \
 	mod_apppool/parent/store_table_write.c \
 	mod_apppool/backend/connection_filter.c \
 	mod_apppool/backend/outcome.c \
+	mod_apppool/config/app_source.c \
 	mod_apppool/config/config_defaults.c \
 	mod_apppool/config/value.c \
 	mod_apppool/request/session.c \
@@ -308,6 +309,7 @@ module_sources = \
 	mod_apppool/body/response_check.c \
 	mod_apppool/request/document_root.c \
 	mod_apppool/request/routing.c \
+	mod_apppool/request/source_guard.c \
 	mod_apppool/config/store.c \
 	mod_apppool/config/store_cluster.c \
 	mod_apppool/config/store_key.c \

@@ -22,6 +22,7 @@
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/raw_path.h"
 #include "mod_apppool/request/response_filter.h"
+#include "mod_apppool/request/source_guard.h"
 #include "mod_apppool/status/status.h"
 #include "mod_apppool/status/status_health.h"
 #include "mod_apppool/status/status_origin.h"
@@ -95,6 +96,8 @@ static void register_hooks(apr_pool_t *p)
                    APR_HOOK_LAST);
     ap_hook_fixups(apppool_routing_fixups, after_index, before_headers,
                    APR_HOOK_LAST);
+    ap_hook_fixups(apppool_source_guard_fixups, NULL, NULL,
+                   APR_HOOK_REALLY_LAST);
     APR_OPTIONAL_HOOK(proxy, fixups, apppool_app_headers_fixups, NULL, NULL,
                       APR_HOOK_MIDDLE);
     APR_OPTIONAL_HOOK(proxy, fixups, apppool_exchange_fixups, NULL, NULL,
@@ -104,6 +107,7 @@ static void register_hooks(apr_pool_t *p)
                     APR_HOOK_LAST);
     ap_hook_handler(apppool_status_handler, NULL, NULL, APR_HOOK_MIDDLE);
     ap_hook_handler(apppool_status_health, NULL, NULL, APR_HOOK_MIDDLE);
+    ap_hook_handler(apppool_source_guard_handler, NULL, NULL, APR_HOOK_LAST);
     ap_hook_open_htaccess(apppool_status_origin_open_htaccess, NULL, NULL,
                           APR_HOOK_FIRST);
     ap_hook_log_transaction(apppool_denied_root_log, NULL, NULL,

@@ -68,37 +68,6 @@ void apppool_app_check_root(apr_pool_t *p, apppool_app_t *app)
             app->place, user ? user : "its owner");
 }
 
-/* Is it a PHP site, made to be a DocumentRoot? Its scripts are run, and not
- * sent to clients. */
-static int is_php_site(const apppool_app_t *app)
-{
-    const char *file;
-
-    return (app->protocol == APL_FCGI ||
-            (app->protocol == APL_AUTO && !app->set->command)) &&
-           detect_protocol(app->pool.root, &file) == APL_FCGI &&
-           !strcmp(file, "index.php");
-}
-
-void apppool_app_check_document_root(const apppool_mount_t *mount)
-{
-    const core_server_config *core =
-        ap_get_core_module_config(mount->server->module_config);
-    const char *documents = core->ap_document_root,
-               *root = mount->app->pool.root;
-    size_t n = documents ? strlen(documents) : 0;
-
-    while (n > 0 && documents[n - 1] == '/')
-        n--;
-    if (n == 0 || strncmp(documents, root, n) != 0)
-        return;
-    if (root[n] ? root[n] == '/' : !is_php_site(mount->app))
-        SAY(APLOG_WARNING,
-            "DocumentRoot %s contains AppRoot %s (%s): httpd sends the "
-            "application's own files to clients, with its code and secrets",
-            documents, root, mount->place);
-}
-
 /* The files belong to a tenant, so what they show is no error. */
 static const char *check_detected(apr_pool_t *p, const apppool_app_t *app)
 {

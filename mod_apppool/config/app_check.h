@@ -24,9 +24,6 @@
  * app->real_root, uid and owner. */
 void apppool_app_check_root(apr_pool_t *p, apppool_app_t *app);
 
-/** Would httpd send the application's own files to clients? */
-void apppool_app_check_document_root(const apppool_mount_t *mount);
-
 /** Is the module loaded that speaks AppProtocol? @return 0: no */
 int apppool_app_check_protocol(apr_pool_t *p, const apppool_app_t *app);
 

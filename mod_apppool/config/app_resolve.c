@@ -12,6 +12,7 @@
 #include "mod_apppool/config/app_label.h"
 #include "mod_apppool/config/app_compare.h"
 #include "mod_apppool/config/app_check.h"
+#include "mod_apppool/config/app_source.h"
 #include "mod_apppool/config/config_test.h"
 #include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/max_workers.h"
@@ -172,7 +173,6 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
     const apppool_app_t *first = apppool_app_find(app->pool.name);
 
     mount->app = first ? first : app;
-    apppool_app_check_document_root(mount);
     apppool_denied_root_warn(p, mount);
     if (first)
         return share(p, first, app) && apppool_store_add(p, app);
@@ -244,6 +244,7 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
             resolve(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), generation);
     apppool_config_note_mounts(p, main_server);
     apppool_app_label_all(p, apppool_app_all());
+    apppool_app_source_report(p);
     warn_misplaced();
     apppool_php_report(p);
     good &= check_pool(p, main_server) & apppool_store_check() &

@@ -69,6 +69,7 @@ apppool_config_t *apppool_config(void)
     X(spool_limit)                                                             \
     X(friendly_errors)                                                         \
     X(traceparent)                                                             \
+    X(serve_source)                                                            \
     X(store_evict)                                                             \
     X(store_connections)                                                       \
     X(store_disk)                                                              \
@@ -247,18 +248,25 @@ apppool_server_t apppool_config_server(const server_rec *main_server)
     return server;
 }
 
-static int find_mount(const server_rec *s, const server_rec *main_server)
+static const apr_array_header_t *find_apps(apr_pool_t *p, const server_rec *s,
+                                           const server_rec *main_server)
 {
-    int i;
+    apr_array_header_t *apps = apr_array_make(p, 1, sizeof(apppool_app_t *));
+    int i, k;
 
     for (i = 0; i < config.mounts->nelts; i++) {
         const apppool_mount_t *mount =
             APR_ARRAY_IDX(config.mounts, i, apppool_mount_t *);
 
-        if (mount->app && (mount->server == s || mount->server == main_server))
-            return 1;
+        if (!mount->app || (mount->server != s && mount->server != main_server))
+            continue;
+        for (k = 0; k < apps->nelts; k++)
+            if (APR_ARRAY_IDX(apps, k, const apppool_app_t *) == mount->app)
+                break;
+        if (k == apps->nelts)
+            APR_ARRAY_PUSH(apps, const apppool_app_t *) = mount->app;
     }
-    return 0;
+    return apps;
 }
 
 void apppool_config_note_mounts(apr_pool_t *p, server_rec *main_server)
@@ -271,7 +279,7 @@ void apppool_config_note_mounts(apr_pool_t *p, server_rec *main_server)
         /* A virtual host may have the struct of the main server. */
         apppool_server_t *own = apr_pmemdup(p, set, sizeof *set);
 
-        own->has_mount = find_mount(s, main_server);
+        own->apps = find_apps(p, s, main_server);
         ap_set_module_config(s->module_config, &apppool_module, own);
     }
 }
@@ -281,7 +289,15 @@ int apppool_config_has_mount(const server_rec *s)
     const apppool_server_t *server =
         ap_get_module_config(s->module_config, &apppool_module);
 
-    return server->has_mount;
+    return server->apps && server->apps->nelts > 0;
+}
+
+const apr_array_header_t *apppool_config_apps(const server_rec *s)
+{
+    const apppool_server_t *server =
+        ap_get_module_config(s->module_config, &apppool_module);
+
+    return server->apps;
 }
 
 /* ---- a request ---- */
@@ -357,6 +373,12 @@ int apppool_config_traceparent(const request_rec *r)
 {
     return apppool_config_or(dir_of_request(r)->traceparent,
                              APPPOOL_TRACEPARENT) != 0;
+}
+
+int apppool_config_serves_source(const request_rec *r)
+{
+    return apppool_config_or(dir_of_request(r)->serve_source,
+                             APPPOOL_SERVE_SOURCE) != 0;
 }
 
 int apppool_config_status_full(const request_rec *r)

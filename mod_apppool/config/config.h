@@ -19,8 +19,8 @@
  * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it to
  * the requests below. They use the app that app_resolve.h made from the
  * settings beside that AppRoot. Only AppTimeout, AppQueueTimeout, AppBuffer*,
- * AppSpoolLimit, AppSendFile, AppFriendlyErrors and AppTraceparent are looked
- * up for each request.
+ * AppSpoolLimit, AppSendFile, AppServeSource, AppFriendlyErrors and
+ * AppTraceparent are looked up for each request.
  *
  * Times are microseconds.
  *
@@ -83,6 +83,7 @@ struct apppool_dir_t {
     apr_int64_t dump_signal; /**< 0: none */
     apr_int64_t stop_signal, retire_timeout, no_new_privileges;
     apr_int64_t buffer_request, buffer_response, friendly_errors, traceparent;
+    apr_int64_t serve_source;
     apr_int64_t spool_limit; /**< bytes; 0: no limit */
     apr_int64_t status_detail, status_actions;
     const apppool_sendfile_t *sendfile;
@@ -114,7 +115,8 @@ typedef struct {
     apr_int64_t store_changes;              /**< bytes */
     apr_int64_t store_slave_timeout;        /**< us */
     const char *error_format; /**< ErrorLogFormat; of each server its own */
-    int has_mount; /**< of a virtual host, or of the main server: its own */
+    const apr_array_header_t *apps; /**< of a virtual host, or of the main
+                                         server: const apppool_app_t * */
 } apppool_server_t;
 
 /** All AppRoots, and all sections with settings, of this configuration. */
@@ -153,6 +155,10 @@ void apppool_config_note_mounts(apr_pool_t *p, server_rec *main_server);
 /** Can a request of this server belong to an app? */
 int apppool_config_has_mount(const server_rec *s);
 
+/** The apps that requests of this server can belong to: const apppool_app_t *,
+ * each of them once. */
+const apr_array_header_t *apppool_config_apps(const server_rec *s);
+
 /** The app that a request belongs to. @return NULL: none */
 const apppool_mount_t *apppool_config_mount(const request_rec *r);
 
@@ -161,6 +167,7 @@ const apppool_mount_t *apppool_config_mount(const request_rec *r);
 #define APPPOOL_BUFFERS       1
 #define APPPOOL_SPOOL_LIMIT   (APR_INT64_C(1) << 30)
 #define APPPOOL_TRACEPARENT   1
+#define APPPOOL_SERVE_SOURCE  0
 
 /** AppQueueTimeout of a request, us. */
 apr_int64_t apppool_config_queue_timeout(const request_rec *r);
@@ -190,6 +197,9 @@ int apppool_config_friendly_errors(const request_rec *r,
 
 /** AppTraceparent of a request. */
 int apppool_config_traceparent(const request_rec *r);
+
+/** AppServeSource of a request. */
+int apppool_config_serves_source(const request_rec *r);
 
 /** AppStatusDetail full, AppStatusAllowActions of a request. */
 int apppool_config_status_full(const request_rec *r);

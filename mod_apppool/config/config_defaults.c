@@ -71,6 +71,7 @@ static const struct {
     {"AppBufferRequest", SWITCH, APPPOOL_BUFFERS},
     {"AppBufferResponse", SWITCH, APPPOOL_BUFFERS},
     {"AppSpoolLimit", SIZE, APPPOOL_SPOOL_LIMIT},
+    {"AppServeSource", SWITCH, APPPOOL_SERVE_SOURCE},
     {"AppTraceparent", SWITCH, APPPOOL_TRACEPARENT},
     {"AppStoreEvict", SWITCH, APPPOOL_STORE_EVICT},
     {"AppStoreMaxConnections", NUMBER, APPPOOL_STORE_CONNECTIONS},

@@ -242,6 +242,10 @@ const command_rec apppool_directives[] = {
                       VALUE(REQUEST, 0), ANYWHERE,
                       "Allows the application to name a file that httpd sends "
                       "in place of the response"),
+    SWITCH("AppServeSource",
+           "Lets httpd send the application's own files, with its code and "
+           "secrets, where DocumentRoot or an Alias contains them", REQUEST,
+           serve_source),
     SWITCH("AppFriendlyErrors",
            "Shows the client why an application did not start", REQUEST,
            friendly_errors),

@@ -273,17 +273,34 @@ int detect_names(const detect_config_t *config, detect_found_t *found)
     return 0;
 }
 
-uint32_t detect_protocol(const char *dir, const char **file)
+static int is_in(const char *dir, const char *file)
 {
     char path[PATH_MAX];
+
+    return !strchr(file, '*') &&
+           snprintf(path, sizeof path, "%s/%s", dir, file) < (int)sizeof path &&
+           detect_file_exists(path);
+}
+
+int detect_is_php(const char *dir, uint32_t protocol)
+{
+    const detect_config_t config = {.protocol = protocol};
+    size_t i;
+
+    for (i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (fits(i, &config) && (!rules[i].read || rules[i].server) &&
+            is_in(dir, rules[i].file))
+            return rules[i].server == &detect_server_php;
+    return 0;
+}
+
+uint32_t detect_protocol(const char *dir, const char **file)
+{
     size_t i;
 
     for (i = 0; i < sizeof rules / sizeof *rules; i++) {
         *file = rules[i].file;
-        if (!strchr(*file, '*') &&
-            snprintf(path, sizeof path, "%s/%s", dir, *file) <
-                (int)sizeof path &&
-            detect_file_exists(path))
+        if (is_in(dir, *file))
             return rules[i].protocol == APL_AUTO ? APL_HTTP : rules[i].protocol;
     }
     return APL_AUTO;

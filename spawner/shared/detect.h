@@ -40,4 +40,10 @@ int detect_names(const detect_config_t *config, detect_found_t *found);
  */
 uint32_t detect_protocol(const char *dir, const char **file);
 
+/** Do the names of the files say that it is a PHP site? A Procfile or a
+ * package.json does not decide: many of these sites have one for their scripts
+ * in the browser. This opens no file.
+ * @param protocol AppProtocol; APL_AUTO: any */
+int detect_is_php(const char *dir, uint32_t protocol);
+
 #endif

@@ -313,6 +313,21 @@ static void nothing_is_configured(void **state)
     }
 }
 
+static void files_say_that_it_is_php(void **state)
+{
+    static const char *const files[] = {"Procfile", "public/index.php",
+                                        "app.js"};
+    size_t i;
+
+    (void)state;
+    mkdir("public", 0700);
+    for (i = 0; i < 3; i++) { /* the next one is added */
+        put(files[i], "");
+        assert_int_equal(detect_is_php(".", APL_AUTO), i == 1);
+        assert_int_equal(detect_is_php(".", APL_FCGI), i >= 1);
+    }
+}
+
 static void a_command_is_given(void **state)
 {
     static const struct {
@@ -376,6 +391,7 @@ int main(void)
         TEST(asgi_is_uvicorn),
         TEST(fastcgi_is_php_or_a_program),
         TEST(nothing_is_configured),
+        TEST(files_say_that_it_is_php),
         TEST(a_command_is_given),
         TEST(another_protocol_is_named),
     };

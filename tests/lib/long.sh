@@ -27,7 +27,7 @@ fuzz cluster 22 600 store_apply store_peer store_wire
 mutants shm 13 shm/
 mutants store 8 store/
 mutants spawner 15 spawner/
-mutants module 20 mod_apppool/
+mutants module 25 mod_apppool/
 mutants helpers 6 helpers/ ctl/
 sanitized all 10 long
 integration prefork 15 long workers --dist loadgroup -k prefork -o python_files=test_*.py

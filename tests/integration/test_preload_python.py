@@ -38,8 +38,11 @@ def add(httpd: Httpd, *directives: str, name: str = "shop",
 
 
 def test_forked(httpd: Httpd) -> None:
-    """It has variables, a session and a mark of its own."""
-    app = add(httpd)
+    """It has variables, a session and a mark of its own. The timeout that
+    Python gives to new sockets is for none of the loader's."""
+    app = add(httpd, "AppSetEnv PYTHONPATH .")
+    (app.root / "sitecustomize.py").write_text(
+        "import socket\nsocket.setdefaulttimeout(0.001)\n")
     httpd.start()
     one = template.who(httpd)
     is_now = template.ready(httpd, app)

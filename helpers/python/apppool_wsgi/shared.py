@@ -2,6 +2,7 @@
 """What the application has opened and started while it loaded, and what a fork
 makes of it. A Python application has a template only if somebody has asked for
 one, so all of this is logged, and changes nothing."""
+import _socket
 import contextlib
 import gc
 import os
@@ -48,18 +49,21 @@ def connections():
 
 def peer_of(fd):
     """@return None: it is not connected, or has no address, like one of a
-    pair"""
+    pair. The application may have replaced socket.socket, or have set a
+    timeout for new sockets. With SOCK_NONBLOCK, Python leaves the flag of the
+    descriptor as it is"""
     try:
-        sock = socket.socket(fileno=fd)
+        sock = _socket.socket(type=socket.SOCK_NONBLOCK, fileno=fd)
     except OSError:  # it is closed meanwhile
         return None
     try:
-        peer = sock.getpeername()
+        kind = sock.getsockopt(socket.SOL_SOCKET, socket.SO_TYPE)
+        peer = kind == socket.SOCK_STREAM and sock.getpeername()
     except OSError:
         peer = None
-    is_stream = sock.type == socket.SOCK_STREAM
-    sock.detach()
-    if not is_stream or not peer:
+    finally:
+        sock.detach()
+    if not peer:
         return None
     if isinstance(peer, tuple):
         host, port = peer[:2]

@@ -57,6 +57,7 @@ class Template:
         self.id = os.environ["APPPOOL_ID"]
         os.set_inheritable(3, False)
         self.orders = socket.socket(fileno=3)
+        self.orders.setblocking(True)  # sitecustomize may have set a timeout
         self.output = os.fstat(1)
         self.thresholds = gc.get_threshold()
         gc.set_threshold(*THRESHOLDS)

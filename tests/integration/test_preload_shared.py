@@ -76,6 +76,26 @@ end
     exit!(kept ? 0 : 1)
   end)
 end
+
+child = IO.popen("-", "r+")
+unless child
+  File.binwrite("/proc/self/comm", "caf\\xE9")
+  puts
+  $stdout.flush
+  gets
+  exit!
+end
+child.gets
+puts "child=#{AppPool::Shared.children.join.dump}"
+child.close
+
+Dalli = "no module".freeze
+kept = tcp
+STDERR.reopen($stdout)
+$stdout.sync = STDERR.sync = true
+print "failed="
+puts "breaks=#{AppPool::Shared.tell(is_auto: true)}"
+kept.close
 """
 PORT, PATH, NOTHING = "127.0.0.1:{port}", "{path}", ""
 CONNECTIONS = [
@@ -94,7 +114,8 @@ CONNECTIONS = [
 
 
 def test_connections(tmp_path: Path) -> None:
-    """Not counted: what is no connection, and clients that compare pids."""
+    """Not counted: what is no connection, and clients that compare pids. If
+    it cannot be known what counts, something may break."""
     path = tmp_path / "peer"
     with peer.peers(path) as port:
         ruby = RUBY % {
@@ -110,10 +131,15 @@ def test_connections(tmp_path: Path) -> None:
             wanted = counted.format(port=port, path=path)
             assert said[code].startswith(wanted) and bool(said[code]) == bool(
                 wanted), said[code]
+    assert said["child"].endswith(r' (caf\xE9)"')
+    assert said["failed"].startswith(
+        "apppool: it is not known what a fork would break: undefined method ")
+    assert said["failed"].endswith(" (NoMethodError), or set AppPreload On")
+    assert said["breaks"] == "true"
 
 
 PYTHON = """
-import ctypes, fcntl, os, socket, subprocess, sys
+import ctypes, fcntl, os, socket, subprocess, sys, types
 from apppool_wsgi import shared
 import redis
 port, path, other = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
@@ -123,8 +149,12 @@ local.connect(path)
 pair = socket.socketpair()
 udp = socket.socket(type=socket.SOCK_DGRAM)
 udp.connect(("127.0.0.1", port))
-client = redis.Redis(port=other)
-assert client.execute_command("ECHO", "x") == b"x"
+client, cached = redis.Redis(port=other), redis.Redis(port=other)
+for one in client, cached:
+    assert one.execute_command("ECHO", "x") == b"x"
+idle = cached.connection_pool._available_connections
+# Those of redis-py 5.1 and later are inside of others if there is a cache.
+idle[0] = types.SimpleNamespace(_conn=idle[0])
 ring = [socket.create_connection(("127.0.0.1", port))]
 ring.append(ring)
 del ring
@@ -142,6 +172,8 @@ socket.setdefaulttimeout(9)
 socket.socket = None  # gevent has another class
 print(*shared.tell(), sep="\\n")
 assert all(os.get_blocking(one.fileno()) for one in (tcp, local, *pair, udp))
+redis.connection.ConnectionPool = None
+print(*shared.tell())
 """
 
 
@@ -155,7 +187,9 @@ def test_python(tmp_path: Path) -> None:
             check=True, text=True, stdout=subprocess.PIPE, cwd=tmp_path,
             env={"PATH": "/usr/bin:/bin", "PYTHONPATH":
                  f"{HELPERS / 'python'}:{peer.python_redis()}"})
-    child, *said = done.stdout.splitlines()
+    child, *said, failed = done.stdout.splitlines()
+    assert failed == "it is not known what a fork would break: TypeError(" \
+        "'issubclass() arg 2 must be a class, a tuple of classes, or a union')"
     use = "is open, and two processes must not use one: close it, or open it " \
         "later"
     assert sorted(line.partition(" (desc")[0] for line in said) == sorted([

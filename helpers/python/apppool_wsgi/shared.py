@@ -19,6 +19,13 @@ KERNEL = {"anon_inode:inotify": "inotify descriptor",
 
 def tell():
     """@return sentences"""
+    try:
+        yield from look()
+    except Exception as error:  # the objects may be others than we know
+        yield f"it is not known what a fork would break: {error!r}"
+
+
+def look():
     found = connections()
     if found:
         gc.collect()  # that may close what nobody uses
@@ -79,7 +86,9 @@ def careful():
              if module and issubclass(type(one), module.ConnectionPool)]
     idle = [one for pool in pools
             for one in getattr(pool, "_available_connections", ())]
-    return {one._sock.fileno() for one in idle if one._sock}
+    # A connection with a cache has the one with the socket inside.
+    socks = [getattr(getattr(one, "_conn", one), "_sock", None) for one in idle]
+    return {sock.fileno() for sock in socks if sock}
 
 
 def children():

@@ -23,21 +23,29 @@ module AppPool
 
     module_function
 
-    # Log it. Returns whether something breaks in the forked processes.
+    # Log it. Returns whether something may break in the forked processes.
     def tell(is_auto:)
-      breaks = children.map do |child|
+      way_out = ", or set AppPreload On" if is_auto
+      found = breaks
+      (notices + found.map { |one| "#{one}#{way_out}" }).each do |text|
+        AppPool.say(text)
+      end
+      found.any?
+    end
+
+    # The objects of clients may be others than we know.
+    def breaks
+      started = children.map do |child|
         "#{child} was started, and will end with the template: start it in " \
           "AppPool.after_fork"
       end
-      breaks += connections.map do |peer|
+      used = connections.map do |peer|
         "the connection to #{peer} is open, and two processes must not use " \
           "one: close it in AppPool.before_fork"
       end
-      way_out = ", or set AppPreload On" if is_auto
-      (notices + breaks.map { |one| "#{one}#{way_out}" }).each do |text|
-        AppPool.say(text)
-      end
-      breaks.any?
+      started + used
+    rescue StandardError => e
+      ["it is not known what a fork would break: #{AppPool.short(e)}"]
     end
 
     # The peers of stream sockets that are connected
@@ -141,8 +149,9 @@ module AppPool
       end
     end
 
+    # As bytes: the name of a process need not be UTF-8.
     def read(file)
-      File.read(file)
+      File.binread(file)
     rescue SystemCallError # it is gone meanwhile
       ""
     end

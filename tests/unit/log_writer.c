@@ -19,10 +19,11 @@
 
 /* Writes what it is sent to FILE, and ends when FILE.stay is gone. While there
  * is FILE.die, it ends with the first message. While there is FILE.stop, it
- * stops before the first message. FILE.uid has its user. */
+ * stops before the first message. FILE.uid has a line for each child: its
+ * user. */
 static const char script[] =
     "#!/bin/sh\n"
-    "echo \"$3\" >\"$5.uid\"\n"
+    "echo \"$3\" >>\"$5.uid\"\n"
     "[ -e \"$5.die\" ] && head -c 1 >/dev/null && exit\n"
     "[ -e \"$5.stop\" ] && kill -STOP $$\n"
     "cat >>\"$5\"\n"
@@ -144,6 +145,21 @@ static void lines_that_a_killed_child_has_not_read(void **state)
     assert_int_equal(scratch_lines("dropped"), 0);
 }
 
+/* When the spawner ends, the child ends, and no other one is needed. */
+static void one_child_at_the_stop(void **state)
+{
+    log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
+    char user[16];
+
+    (void)state;
+    print(w, "one\n");
+    log_writer_put(w);
+    log_writer_stop();
+    snprintf(user, sizeof user, "%u\n", (unsigned)geteuid());
+    assert_file("log.uid", user);
+    assert_file("log", "one\n");
+}
+
 /* The child does not end in time when the spawner ends. */
 static void lines_that_no_child_will_read(void **state)
 {
@@ -188,6 +204,7 @@ int main(void)
         TEST(a_line_while_the_last_child_ends),
         TEST(a_line_when_the_child_is_dead),
         TEST(lines_that_a_killed_child_has_not_read),
+        TEST(one_child_at_the_stop),
         TEST(lines_that_no_child_will_read),
         TEST(a_line_about_an_app_whose_user_changed),
     };

@@ -241,17 +241,19 @@ static void go_on(spawner_t *s, log_writer_t *w)
         state_wake(s, w->again);
 }
 
-/* The child has an end of its own, and reads what is left. */
+/* If a child dies, only these ends have what it has not read. */
 static void end_idle(spawner_t *s, log_writer_t *w)
 {
-    if (w->users > 0 || w->fd < 0 || (w->pid == 0 && has_unread(w)))
+    if (w->users > 0 || w->fd < 0)
         return;
-    if (s->now < w->idle + LINGER) {
+    if (s->now < w->idle + LINGER)
         state_wake(s, w->idle + LINGER);
-        return;
+    else if (has_unread(w))
+        state_wake(s, s->now + LINGER);
+    else {
+        close_one(&w->fd);
+        close_one(&w->input);
     }
-    close_one(&w->fd);
-    close_one(&w->input);
 }
 
 void log_writer_tick(spawner_t *s)

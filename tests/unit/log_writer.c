@@ -76,12 +76,25 @@ static void assert_file(const char *name, const char *text)
     assert_string_equal(is, text);
 }
 
-/* The last process has ended, and five seconds later the child's input. */
+/* The last process has ended more than five seconds ago. */
+static void pass_time(void)
+{
+    s->now += 6 * SECOND;
+    s->wake = INT64_MAX;
+    log_writer_tick(s);
+}
+
+/* The child has read all lines, and its input has ended. */
+static void wait_for_its_end(void)
+{
+    for (pass_time(); s->wake != INT64_MAX; pass_time())
+        usleep(1000);
+}
+
 static void hang_up(log_writer_t *w)
 {
     log_writer_put(w);
-    s->now += 6 * SECOND;
-    log_writer_tick(s);
+    wait_for_its_end();
 }
 
 static void a_line_while_the_last_child_ends(void **state)
@@ -123,17 +136,22 @@ static void a_line_when_the_child_is_dead(void **state)
     assert_file("log", "one\n");
 }
 
-/* Two messages wait in the socket of a child that is killed. */
-static void lines_that_a_killed_child_has_not_read(void **state)
+/* Two messages wait in the socket of a child that is killed, and its app may
+ * have no process any more. */
+static void lines_that_a_killed_child_has_not_read(int is_idle)
 {
     log_writer_t *w = log_writer_get(path, 0, geteuid(), getegid());
     siginfo_t info;
 
-    (void)state;
     close(make_file("log.stop", 0600, ""));
     print(w, "one\n");
     assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
     print(w, "two\n");
+    if (is_idle) {
+        log_writer_put(w);
+        pass_time();
+        w = log_writer_get(path, 0, geteuid(), getegid());
+    }
     assert_int_equal(kill(info.si_pid, SIGKILL), 0);
     assert_int_equal(unlinkat(s->rt.fd, "log.stop", 0), 0);
     scratch_reap(-1);
@@ -143,6 +161,18 @@ static void lines_that_a_killed_child_has_not_read(void **state)
     scratch_reap(-1);
     assert_file("log", "one\ntwo\n");
     assert_int_equal(scratch_lines("dropped"), 0);
+}
+
+static void lines_of_an_app_that_runs(void **state)
+{
+    (void)state;
+    lines_that_a_killed_child_has_not_read(0);
+}
+
+static void lines_of_an_idle_app(void **state)
+{
+    (void)state;
+    lines_that_a_killed_child_has_not_read(1);
 }
 
 /* When the spawner ends, the child ends, and no other one is needed. */
@@ -190,8 +220,7 @@ static void a_line_about_an_app_whose_user_changed(void **state)
     s->processes = &old;
     app_log_about(&app, LOG_NOTICE, "shop is started");
     s->processes = NULL;
-    s->now += 6 * SECOND;
-    log_writer_tick(s);
+    wait_for_its_end();
     scratch_reap(-1);
     assert_file("log.uid", "2\n");
 }
@@ -203,7 +232,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_line_while_the_last_child_ends),
         TEST(a_line_when_the_child_is_dead),
-        TEST(lines_that_a_killed_child_has_not_read),
+        TEST(lines_of_an_app_that_runs),
+        TEST(lines_of_an_idle_app),
         TEST(one_child_at_the_stop),
         TEST(lines_that_no_child_will_read),
         TEST(a_line_about_an_app_whose_user_changed),

@@ -215,6 +215,7 @@ module_sources = \
 	mod_apppool/backend/http_response.c \
 	mod_apppool/backend/fcgi_sending.c \
 	mod_apppool/backend/fcgi_stderr.c \
+	mod_apppool/backend/fcgi_wait.c \
 	mod_apppool/backend/bare_packet.c \
 	mod_apppool/backend/client_socket.c \
 	mod_apppool/backend/stream_client.c \

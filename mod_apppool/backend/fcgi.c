@@ -6,18 +6,17 @@
 #include <http_log.h>
 #include <http_protocol.h>
 #include <poll.h>
-#include <sys/socket.h>
 
 #include "mod_apppool/backend/client_socket.h"
 #include "mod_apppool/backend/fcgi_end.h"
 #include "mod_apppool/backend/fcgi_format.h"
 #include "mod_apppool/backend/fcgi_sending.h"
+#include "mod_apppool/backend/fcgi_wait.h"
 #include "shm/lock/lock_token.h"
 #include "shm/slots/connection_room.h"
 
 APLOG_USE_MODULE(apppool);
 
-#define BUFFER  (32 * 1024) /* bytes that are read at once */
 #define FLUSHED (16 * 1024) /* bytes of a response to an unread request */
 #define SLICE   250         /* ms between two checks of the pool */
 #define SOON    20          /* ms from the end of the output to END_REQUEST */
@@ -191,17 +190,6 @@ static int take(apppool_fcgi_t *fcgi, apr_size_t n)
     }
 }
 
-/* Read what is there, if the wait has not done so. @return as recv() */
-static ssize_t receive(apppool_fcgi_t *fcgi)
-{
-    if (!fcgi->has_received)
-        return recv(fcgi->connection.fd, fcgi->buffer + fcgi->held,
-                    BUFFER - fcgi->held, MSG_DONTWAIT);
-    fcgi->has_received = 0;
-    errno = fcgi->received_error;
-    return fcgi->received;
-}
-
 /* Over FastCGI: read all that is there.
  * @return GO_ON, or what the handler is to return */
 static int receive_records(apppool_fcgi_t *fcgi)
@@ -210,7 +198,7 @@ static int receive_records(apppool_fcgi_t *fcgi)
     ssize_t n;
 
     while (status == GO_ON) {
-        n = receive(fcgi);
+        n = apppool_fcgi_wait_receive(fcgi);
         if (n > 0) {
             fcgi->heard = 1;
             status = take(fcgi, (apr_size_t)n);
@@ -255,8 +243,8 @@ static int receive_bytes(apppool_fcgi_t *fcgi)
     ssize_t n;
 
     while (status == GO_ON) {
-        room = BUFFER - fcgi->held;
-        n = receive(fcgi);
+        room = APPPOOL_FCGI_BUFFER - fcgi->held;
+        n = apppool_fcgi_wait_receive(fcgi);
         /* It was less than we asked for, so there is no more. */
         if (fcgi->is_complete && n > 0 && (apr_size_t)n < room) {
             fcgi->heard = 1;
@@ -266,7 +254,7 @@ static int receive_bytes(apppool_fcgi_t *fcgi)
         if (n > 0) {
             fcgi->heard = 1;
             fcgi->held += (apr_size_t)n;
-            if (fcgi->held == BUFFER)
+            if (fcgi->held == APPPOOL_FCGI_BUFFER)
                 status = pass_held(fcgi);
         }
         else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
@@ -312,33 +300,6 @@ static int ends_soon(const apppool_fcgi_t *fcgi)
     return fcgi->held > 0 && !fcgi->has_waited ? AT_ONCE : 0;
 }
 
-/* @return 0: nobody does anything yet */
-static int poll_both(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms)
-{
-    if (poll(fds, 2, ms) <= 0)
-        return 0;
-    fcgi->is_complete = fcgi->is_bare && fcgi->local &&
-                        (fds[0].revents & (POLLHUP | POLLERR)) == POLLHUP;
-    return 1;
-}
-
-/* If only the app is waited for, recv() can do that, too. After its time it is
- * for poll() to wait.
- * @return 0: nobody does anything yet */
-static int wait_some(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms)
-{
-    if (!fcgi->connection.waits || fds[0].events != POLLIN ||
-        fcgi->sending.waits)
-        return poll_both(fcgi, fds, ms);
-    fcgi->received = recv(fcgi->connection.fd, fcgi->buffer + fcgi->held,
-                          BUFFER - fcgi->held, 0);
-    fcgi->received_error = errno;
-    fcgi->has_received =
-        fcgi->received >= 0 || (errno != EAGAIN && errno != EINTR);
-    fcgi->connection.waits = fcgi->has_received;
-    return fcgi->has_received;
-}
-
 /* Pass on what the app has sent before. Then wait until the app or the client
  * does something.
  * @return GO_ON, or what the handler is to return */
@@ -356,7 +317,7 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
     if (fcgi->sending.waits && fds[1].fd < 0)
         slice = NAP;
     fcgi->has_waited = fcgi->held > 0;
-    if (soon > 0 && poll_both(fcgi, fds, soon))
+    if (soon > 0 && apppool_fcgi_wait_poll(fcgi, fds, soon))
         return GO_ON;
     if (fcgi->held > 0) {
         status = pass_held(fcgi);
@@ -368,7 +329,7 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
         if (status != OK)
             return status;
     }
-    while (!wait_some(fcgi, fds, slice)) {
+    while (!apppool_fcgi_wait(fcgi, fds, slice)) {
         if (!fcgi->heard && apppool_first_byte_is_hopeless(&fcgi->first_byte))
             return apppool_fcgi_end_silent(fcgi, HTTP_BAD_GATEWAY);
         if (apppool_stream_client_has_left(fcgi->first_byte.client))
@@ -388,7 +349,7 @@ int apppool_fcgi_run(apppool_fcgi_t *fcgi,
 
     fcgi->first_byte = *first_byte;
     fcgi->began = apl_now();
-    fcgi->buffer = apr_palloc(fcgi->r->pool, BUFFER);
+    fcgi->buffer = apr_palloc(fcgi->r->pool, APPPOOL_FCGI_BUFFER);
     apppool_fcgi_sending_begin(&fcgi->sending, fcgi->r, fcgi->parser.request,
                                fcgi->connection.keeps);
     for (;;) {

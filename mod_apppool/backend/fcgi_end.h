@@ -3,7 +3,7 @@
 /**
  * @file fcgi_end.h
  * @brief The state of a request over FastCGI, scgi or uwsgi, and the ways in
- *        which it ends. Only fcgi.c and fcgi_end.c look inside.
+ *        which it ends. Only fcgi.c, fcgi_end.c and fcgi_wait.c look inside.
  *
  * Each function that ends the request returns what the handler is to return:
  * OK, a status, or AP_FILTER_ERROR (see apppool_fcgi_run() in fcgi.h).
@@ -21,6 +21,8 @@
 #include "mod_apppool/backend/fcgi_sending.h"
 #include "mod_apppool/backend/fcgi_stderr.h"
 #include "mod_apppool/backend/first_byte.h"
+
+#define APPPOOL_FCGI_BUFFER (32 * 1024) /* bytes that are read at once */
 
 typedef struct apppool_fcgi_t {
     request_rec *r;

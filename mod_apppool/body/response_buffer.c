@@ -110,6 +110,10 @@ static apr_status_t write_meanwhile(apppool_response_buffer_t *buffer,
     while (rv == APR_SUCCESS) {
         ready = apppool_output_room_wait(buffer->room, buffer->app,
                                          buffer->timeout_ms);
+        /* A filter may hold back the marks of a stream for ever. Then there is
+         * no room, and no pass finds out that the client has left. */
+        if (buffer->r->connection->aborted)
+            return APR_ECONNABORTED;
         if (ready & APPPOOL_CLIENT_READY &&
             apppool_spool_left(buffer->spool) == 0 &&
             apppool_output_room_is_clear(buffer->room))

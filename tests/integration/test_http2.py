@@ -22,6 +22,12 @@ def shop(httpd: Httpd) -> App:
     return httpd.app("shop")
 
 
+def compress(httpd: Httpd, shop: App) -> None:
+    httpd.modules += ["filter", "deflate", "headers"]
+    shop.directives += ["SetOutputFilter DEFLATE",
+                        "RequestHeader set Accept-Encoding gzip"]
+
+
 def test_slow_client_holds_no_process(httpd: Httpd, shop: App) -> None:
     """A client of one connection reads nothing, and has two requests. A pool
     of two processes serves others."""
@@ -122,10 +128,7 @@ def test_client_leaves_its_response(httpd: Httpd, shop: App) -> None:
 
 def test_compressed(httpd: Httpd, shop: App) -> None:
     """A filter holds back marks for longer than data."""
-    httpd.modules += ["filter", "deflate"]
-    shop.directives += ["SetOutputFilter DEFLATE",
-                        "RequestHeader set Accept-Encoding gzip"]
-    httpd.modules.append("headers")
+    compress(httpd, shop)
     httpd.directives.append("MaxPoolSize 1")
     httpd.start()
     with Http2(httpd.port, 0) as client:
@@ -135,3 +138,20 @@ def test_compressed(httpd: Httpd, shop: App) -> None:
         client.allow(stream, ALL)
         assert zlib.decompress(bytes(client.response(stream).body),
                                31) == flood(MUCH)
+
+
+def test_compressed_response_that_is_left(httpd: Httpd, shop: App) -> None:
+    """The client resets the stream while the filter holds back its marks. No
+    thread waits for the app that pauses."""
+    compress(httpd, shop)
+    httpd.start()
+    hold = httpd.dir / "hold"
+    with Http2(httpd.port, ALL) as client:
+        stream = client.get("/parts?n=100000&keys=k,l")
+        wait_until((hold / "k.held").exists, "the app pauses")
+        client.leave(stream)
+        wait_until(lambda: httpd.group(shop)["requests"][0]["abandoned"],
+                   "the request is given back")
+        for key in "kl":
+            (hold / f"{key}.go").touch()
+        httpd.settles(active=0, count=1)

@@ -160,9 +160,14 @@ static apr_off_t room_of_socket(const apppool_output_room_t *room)
                : 0;
 }
 
+int apppool_output_room_rests(const apppool_output_room_t *room)
+{
+    return apl_now() < room->rest;
+}
+
 apr_off_t apppool_output_room_bytes(apppool_output_room_t *room)
 {
-    if (apl_now() < room->rest)
+    if (apppool_output_room_rests(room))
         return 0;
     return apppool_output_room_is_stream(room) ? room_of_stream(room)
                                                : room_of_socket(room);
@@ -247,7 +252,7 @@ int apppool_output_room_wait(apppool_output_room_t *room, int app, int ms)
         return APPPOOL_APP_READY;
     if (ms > 0)
         ms -= rest;
-    return apppool_output_room_is_stream(room)
-               ? wait_for_stream(room, app, ms)
-               : wait_for(room->socket, app, ms);
+    if (!apppool_output_room_is_stream(room))
+        return wait_for(room->socket, app, ms);
+    return rest > 0 ? APPPOOL_CLIENT_READY : wait_for_stream(room, app, ms);
 }

@@ -46,6 +46,9 @@ apppool_output_room_t *apppool_output_room_make(request_rec *r);
 /** Is it a stream of HTTP/2, and not a connection? */
 int apppool_output_room_is_stream(const apppool_output_room_t *room);
 
+/** Was a slow pass a short time ago? */
+int apppool_output_room_rests(const apppool_output_room_t *room);
+
 /** How many bytes can be passed on now? At most 16 KB. 0: it would have to wait,
  * or a slow pass was a short time ago. */
 apr_off_t apppool_output_room_bytes(apppool_output_room_t *room);
@@ -65,7 +68,8 @@ apr_status_t apppool_output_room_pass(apppool_output_room_t *room,
                                       apr_bucket_brigade *bb);
 
 /**
- * Wait until there is room, or until the app sends something.
+ * Wait until there is room, or until the app sends something. For a stream, the
+ * end of a rest counts as room: something may have to be flushed then.
  * @param app descriptor of the connection to the process
  * @param ms  to wait at most; -1: no limit
  * @return APPPOOL_CLIENT_READY, APPPOOL_APP_READY, or both; 0: none of them in

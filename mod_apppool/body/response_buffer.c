@@ -27,6 +27,7 @@ struct apppool_response_buffer_t {
     apr_off_t limit; /* bytes in the spool */
     int app;         /* descriptor */
     int timeout_ms;  /* ms */
+    int flushed;     /* nothing was passed on since the last flush */
     int has_warned;
 };
 
@@ -68,18 +69,22 @@ static apr_status_t pass_piece(apppool_response_buffer_t *buffer,
 
     if (rv == APR_SUCCESS)
         rv = apppool_output_room_pass(buffer->room, next, buffer->piece);
+    buffer->flushed = 0;
     apr_brigade_cleanup(buffer->piece);
     if (apppool_spool_left(buffer->spool) == 0)
         apppool_spool_clear(buffer->spool);
     return rv;
 }
 
-/* Everything before was passed on. */
+/* Filters pass on what they hold back. */
 static apr_status_t pass_flush(apppool_response_buffer_t *buffer,
                                ap_filter_t *next)
 {
     apr_bucket_brigade *bb = buffer->piece;
 
+    if (buffer->flushed)
+        return APR_SUCCESS;
+    buffer->flushed = 1;
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_flush_create(bb->bucket_alloc));
     return apppool_output_room_pass(buffer->room, next, bb);
 }
@@ -107,7 +112,14 @@ static apr_status_t write_meanwhile(apppool_response_buffer_t *buffer,
     apr_status_t rv = APR_SUCCESS;
     int ready;
 
-    while (rv == APR_SUCCESS) {
+    for (;;) {
+        /* mod_deflate holds back data until there is a flush, and the marks
+         * behind it. Then there would be no room until the app continues. */
+        if (apppool_output_room_is_stream(buffer->room) &&
+            !apppool_output_room_rests(buffer->room))
+            rv = pass_flush(buffer, next);
+        if (rv != APR_SUCCESS)
+            return rv;
         ready = apppool_output_room_wait(buffer->room, buffer->app,
                                          buffer->timeout_ms);
         /* A filter may hold back the marks of a stream for ever. Then there is
@@ -123,7 +135,6 @@ static apr_status_t write_meanwhile(apppool_response_buffer_t *buffer,
         if (ready & APPPOOL_APP_READY || !ready)
             return rv;
     }
-    return rv;
 }
 
 /* Nothing more can be stored. */
@@ -258,6 +269,7 @@ static apr_status_t pass_part(apppool_response_buffer_t *buffer,
         if (bytes <= 0)
             break;
         rv = take_piece(buffer, bb, bytes);
+        buffer->flushed = 0;
         if (rv == APR_SUCCESS)
             rv = apppool_output_room_pass(buffer->room, next, buffer->piece);
     }
@@ -274,8 +286,10 @@ apr_status_t apppool_response_buffer_pass(apppool_response_buffer_t *buffer,
     if (!APR_BRIGADE_EMPTY(bb) && APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb)))
         return prepend_rest(buffer, bb);
     flush = remove_flushes(bb);
-    if (!is_plain(bb))
+    if (!is_plain(bb)) {
+        buffer->flushed = 0;
         return write_all(buffer, next);
+    }
     rv = pass_part(buffer, next, bb);
     if (rv == APR_SUCCESS)
         rv = store_part(buffer, bb);

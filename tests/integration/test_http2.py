@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """HTTP/2: a stream has no socket, and its client may still be slow."""
 import zlib
+from zlib import decompressobj as unpack
 
 import pytest
 
@@ -70,6 +71,26 @@ def test_fast_client(httpd: Httpd, shop: App, size: int) -> None:
         for more in ("", "&chunked=1"):
             response = client.response(client.get(f"/flood?n={size}{more}"))
             assert bytes(response.body) == flood(size)
+
+
+@pytest.mark.parametrize("size", [5000, 20000, 100000])
+def test_nothing_compressed_is_held_back(httpd: Httpd, shop: App,
+                                         size: int) -> None:
+    """The same, with a filter that holds back data until there is a flush."""
+    compress(httpd, shop)
+    httpd.start()
+    hold = httpd.dir / "hold"
+    with Http2(httpd.port, ALL) as client:
+        stream = client.get(f"/parts?n={size}&keys=a,b")
+        body = client.streams[stream].body
+        for n, key in enumerate(["a", "b"], 1):
+            wait_until((hold / f"{key}.held").exists, "the app waits")
+            while len(unpack(31).decompress(bytes(body))) < n * size:
+                client.pump()
+            (hold / f"{key}.go").touch()
+        whole = bytes(client.response(stream).body)
+        assert zlib.decompress(whole, 31) == flood(size) * 2
+    httpd.settles(active=0, count=1)
 
 
 @pytest.mark.parametrize("size", [1, 5000, 20000, 100000, MEGABYTE])

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <sys/param.h>
 #include <sys/resource.h>
 
 #include "mod_apppool/backend/client_socket.h"
@@ -13,10 +14,11 @@
 /* Less than the core filter keeps in memory. Of a stream of HTTP/2, no more is on
  * its way: mod_http2's default is 32 KB for a stream, and the part that
  * response_buffer.c keeps in memory has to fit, too. */
-#define PIECE (16 * 1024)
-#define SLOW  2000 /* us; a fast client has a piece sooner */
-#define REST  10   /* times the time of a slow pass */
-#define SLICE 20   /* ms between two checks of a stream */
+#define PIECE   (16 * 1024)
+#define SLOW    2000    /* us; a fast client has a piece sooner */
+#define REST    10      /* times the time of a slow pass, */
+#define LONGEST 2000000 /* us, and at most this: what mod_ratelimit needs */
+#define SLICE   20      /* ms between two checks of a stream */
 
 struct apppool_output_room_t {
     conn_rec *c;
@@ -211,7 +213,7 @@ apr_status_t apppool_output_room_pass(apppool_output_room_t *room,
     apr_brigade_cleanup(bb);
     took = apl_now() - since;
     if (took > SLOW && is_slow(&before))
-        room->rest = since + took + REST * took;
+        room->rest = since + took + MIN(REST * took, LONGEST);
     return rv;
 }
 

@@ -16,9 +16,11 @@
  * A filter between us and the client may wait by itself, as mod_ratelimit does,
  * or compute for a long time. A filter that has begun to wait cannot be
  * interrupted. So not much is passed at a time, and the time of each pass is
- * measured. After a slow pass there is no room for ten times that time. So all
- * slow passes but the last one take at most a tenth of the time that the app
- * needs.
+ * measured. After a slow pass there is no room for ten times that time, but not
+ * for more than two seconds. So all slow passes but the last one take at most a
+ * tenth of the time that the app needs, if none takes more than 200 ms, as long
+ * as mod_ratelimit sleeps. A longer one has perhaps waited for a client that
+ * reads nothing, and such a client gets the next bytes soon when it reads again.
  *
  * Lock:  none; it belongs to one request. Its marks are destroyed by the thread
  *        of that request, or when mod_http2 is done with the thread.

@@ -78,7 +78,8 @@ void apppool_spool_file_init(apr_pool_t *pchild)
     apr_pool_cleanup_register(pchild, NULL, close_empty, apr_pool_cleanup_null);
 }
 
-/* Some file systems (NFS) cannot make a file without a name. */
+/* Some file systems (NFS) cannot make a file without a name. Kernels that do not
+ * know O_TMPFILE take it for an attempt to write a directory. */
 static int make_named(apr_pool_t *p)
 {
     char *name =
@@ -97,7 +98,7 @@ apr_status_t apppool_spool_file_take(int *fd, apr_pool_t *p)
         return APR_SUCCESS;
     *fd = open(apppool_spool_file_dir(),
                O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
-    if (*fd < 0 && errno == EOPNOTSUPP)
+    if (*fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR))
         *fd = make_named(p);
     return *fd >= 0 ? APR_SUCCESS : errno;
 }

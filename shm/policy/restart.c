@@ -2,6 +2,7 @@
 
 #include "shm/policy/restart.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +29,8 @@ uint64_t apl_restart_stamp(const char *dir)
 
     snprintf(path, sizeof path, "%s/restart.txt", dir);
     if (stat(path, &st) != 0)
-        return APL_STAMP_NO_FILE;
+        return errno == ENOENT || errno == ENOTDIR ? APL_STAMP_NO_FILE
+                                                   : APL_STAMP_UNKNOWN;
     stamp = mix(stamp, st.st_dev);
     stamp = mix(stamp, st.st_ino);
     stamp = mix(stamp, (uint64_t)st.st_size);
@@ -129,8 +131,8 @@ int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
 
     /* If the numbers differ, another child has looked later. A file that was
      * removed changes nothing. */
-    if (look->seq != group->stamp_seq || file == APL_STAMP_NO_FILE ||
-        file == group->stamp.file)
+    if (look->seq != group->stamp_seq || file == APL_STAMP_UNKNOWN ||
+        file == APL_STAMP_NO_FILE || file == group->stamp.file)
         return 0;
     return group->stamp.file != APL_STAMP_UNKNOWN ||
            has_other_code(pool, group, file);
@@ -144,6 +146,8 @@ void apl_restart_record(apl_lock_token_t *token, apl_group_t *group,
     if (look->seq != group->stamp_seq)
         return;
     group->stamp_at = look->at;
+    if (seen.file == APL_STAMP_UNKNOWN)
+        seen = group->stamp; /* it could not be seen: as before */
     if (group->stamp.file == APL_STAMP_UNKNOWN &&
         seen.file != APL_STAMP_NO_FILE && is_undecided(token->pool, group))
         seen.file = APL_STAMP_UNKNOWN;

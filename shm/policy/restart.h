@@ -43,8 +43,8 @@ typedef struct {
     apl_stamp_t stamp;
 } apl_restart_seen_t;
 
-/** @return the stamp of DIR/restart.txt; APL_STAMP_NO_FILE: it cannot be
- * seen */
+/** @return the stamp of DIR/restart.txt; APL_STAMP_NO_FILE: there is none;
+ * APL_STAMP_UNKNOWN: it cannot be looked at, so there may be one */
 uint64_t apl_restart_stamp(const char *dir);
 
 /**
@@ -67,9 +67,10 @@ int apl_restart_due(const apl_pool_t *pool, const apl_group_t *group,
 
 /**
  * Record what was seen. Call this after the restart: a child that dies in
- * between then causes a second restart. Otherwise the restart would be lost.
- * While the stamp of something that is being started is not known yet, the
- * first look at restart.txt is not recorded: the next one decides.
+ * between then causes a second restart. Otherwise the restart would be lost. If
+ * the file could not be looked at, only the time of the look is recorded. While
+ * the stamp of something that is being started is not known yet, the first look
+ * at restart.txt is not recorded: the next one decides.
  */
 void apl_restart_record(apl_lock_token_t *token, apl_group_t *group,
                         const apl_restart_seen_t *look);

@@ -322,6 +322,8 @@ _Noreturn void boot_app(const boot_t *b)
     /* If the file changes from here on, this may be the old code. AppRoot is
      * not entered yet: a link in its path may lead to another release soon. */
     stamp = apl_restart_stamp(b->app->restart_dir);
+    if (stamp == APL_STAMP_UNKNOWN)
+        stamp = APL_STAMP_NO_FILE; /* the process itself is heard */
     enter_root(b, &account);
     store_wait(b->app);
     execute(b, &account);

@@ -330,9 +330,35 @@ static void a11_a_process_that_is_put_back_has_its_stamp(void **state)
     scene_end(s);
 }
 
+/* A disk may fail for a while. Here the file is a link to itself. */
+static void b13_a_file_that_cannot_be_looked_at_changes_nothing(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    const uint64_t *file = &s->pool.groups[1].stamp.file;
+    uint64_t seen;
+
+    (void)state;
+    touch("restart.txt", 1000);
+    touch_serve(s, a);
+    seen = *file;
+    assert_true(seen > APL_STAMP_NO_FILE);
+    assert_int_equal(unlink(touch_path("restart.txt")), 0);
+    assert_int_equal(symlink("restart.txt", touch_path("restart.txt")), 0);
+    touch_serve(s, a);
+    assert_true(*file == seen);
+    assert_int_equal(unlink(touch_path("restart.txt")), 0);
+    touch_serve(s, a);
+    assert_int_equal(*file, APL_STAMP_NO_FILE);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(
+            b13_a_file_that_cannot_be_looked_at_changes_nothing, touch_begin,
+            touch_end),
         cmocka_unit_test(a11_due_when_it_appears_or_is_another),
         cmocka_unit_test_setup_teardown(
             a11_another_file_than_at_the_start_restarts_once, touch_begin,

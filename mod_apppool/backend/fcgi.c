@@ -282,13 +282,25 @@ static int64_t limit_of(const apppool_fcgi_t *fcgi)
                : apl_now() + fcgi->first_byte.timeout;
 }
 
+/* May there be more of the body that was not read from the client? */
+static int has_more(const apppool_fcgi_t *fcgi)
+{
+    return fcgi->sending.kind == APPPOOL_FCGI_STREAMED &&
+           !fcgi->sending.body.ended && !fcgi->sending.out.hung_up;
+}
+
 /* A client that still sends may not read yet. Then a flush of more bytes than
  * its socket holds would wait for ever. */
 static int may_flush(const apppool_fcgi_t *fcgi)
 {
-    return fcgi->sending.kind != APPPOOL_FCGI_STREAMED ||
-           fcgi->sending.body.ended || fcgi->sending.out.hung_up ||
-           fcgi->response.parts.size <= FLUSHED;
+    return !has_more(fcgi) || fcgi->response.parts.size <= FLUSHED;
+}
+
+/* A FIN behind a body that is not read yet may be only the end of the request. */
+static int client_has_left(apppool_fcgi_t *fcgi)
+{
+    return !has_more(fcgi) &&
+           apppool_stream_client_has_left(fcgi->first_byte.client);
 }
 
 /* How long may it take until the next part or the end of the response comes?
@@ -332,7 +344,7 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
     while (!apppool_fcgi_wait(fcgi, fds, slice)) {
         if (!fcgi->heard && apppool_first_byte_is_hopeless(&fcgi->first_byte))
             return apppool_fcgi_end_silent(fcgi, HTTP_BAD_GATEWAY);
-        if (apppool_stream_client_has_left(fcgi->first_byte.client))
+        if (client_has_left(fcgi))
             return apppool_fcgi_end_early(fcgi, HTTP_BAD_GATEWAY);
         if (limit > 0 && apl_now() >= limit)
             return apppool_fcgi_end_silent(fcgi, HTTP_GATEWAY_TIME_OUT);

@@ -5,8 +5,8 @@
  * @brief The client of an event stream: has it left?
  *
  * An application may send nothing for minutes, so a write does not show that the
- * client has left. Its request was complete before. So an end that it has sent
- * since then counts: the FIN of TCP, the close_notify of TLS, the reset of a
+ * client has left. Its request is complete: nobody asks before the body was read.
+ * So an end that it has sent since then counts: the FIN of TCP, the close_notify of TLS, the reset of a
  * stream of HTTP/2. For any other response, a FIN may say only that the client
  * sends no more.
  *

@@ -139,6 +139,24 @@ def test_other_responses(httpd: Httpd) -> None:
     httpd.check()
 
 
+@pytest.mark.mpms("event")
+def test_body_that_is_not_read_yet(httpd: Httpd) -> None:
+    """Its end is no sign that the client has left."""
+    apps = add_apps(httpd)
+    apps["scgi"].directives.append("AppBufferRequest Off")
+    httpd.start()
+    size = 400000  # more than the socket of the app takes
+    with Raw(httpd.port) as client, Raw(httpd.port) as other:
+        client.send(b"POST /stream HTTP/1.1\r\nHost: scgi\r\n"
+                    b"Content-Length: %d\r\n\r\n" % size + b"b" * size)
+        assert client.head()[0] == 200
+        end(client)
+        begin(other, "shop")
+        is_noticed(httpd, apps["shop"], lambda: end(other))
+        assert [one["abandoned"] for one
+                in httpd.group(apps["scgi"])["requests"]] == [False]
+
+
 def is_noticed_only(httpd: Httpd, app: App, other: Raw) -> None:
     """The stream beside it has ended, and it has not."""
     before = len(httpd.log.matching(LEFT))

@@ -462,6 +462,7 @@ spawner_sources = \
 	spawner/control/command_host.c \
 	spawner/control/command_process.c \
 	spawner/life/warmup.c \
+	spawner/output/log_name.c \
 	spawner/output/log_writer.c \
 	spawner/output/store_log.c
 

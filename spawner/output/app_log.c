@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "spawner/output/log_name.h"
 #include "spawner/output/log_program.h"
 #include "spawner/state/process.h"
 #include "spawner/shared/userdb.h"

@@ -19,6 +19,7 @@
 #include "spawner/shared/contract.h"
 #include "spawner/common/log.h"
 #include "spawner/shared/clock_ms.h"
+#include "spawner/output/log_name.h"
 #include "spawner/output/open_as.h"
 #include "spawner/output/line_limit.h"
 #include "spawner/output/lost_lines.h"
@@ -29,16 +30,6 @@
 
 #define SAY_AGAIN 60000 /* ms between two lines about one file */
 #define NOT_READ  "the command does not read"
-
-const char *log_program_name(const char *route, log_program_name_t name)
-{
-    if (*route == LOG_PROGRAM_ERRORLOG)
-        snprintf(name, sizeof(log_program_name_t),
-                 "the ErrorLog of a virtual host");
-    else
-        snprintf(name, sizeof(log_program_name_t), "AppLog %s", route);
-    return name;
-}
 
 int log_program_open(const char *path, unsigned uid, unsigned gid)
 {
@@ -242,9 +233,9 @@ static int may_go_on(int stuck)
 
 static _Noreturn void end(const char *route)
 {
-    log_program_name_t name;
+    log_name_t name;
 
-    lost_lines_end(log_program_name(route, name));
+    lost_lines_end(log_name(route, name));
     log_tick(1);
     exit(0);
 }
@@ -362,13 +353,13 @@ static int earlier(int a, int b)
 static void wait_for_message(const char *route)
 {
     struct pollfd input = {STDIN_FILENO, POLLIN, 0};
-    log_program_name_t name;
+    log_name_t name;
     struct timespec limit;
     sigset_t none;
     int ms;
 
     sigemptyset(&none);
-    log_program_name(route, name);
+    log_name(route, name);
     do {
         if (reloaded)
             piped_log_end(route + 1, 1);

@@ -47,18 +47,8 @@ enum {
 #define LOG_PROGRAM_PREFIXED "prefixed"
 #define LOG_PROGRAM_RAW      "raw"
 
-/** First byte of a route: a command; the ErrorLog of a virtual host. */
-#define LOG_PROGRAM_PIPE     '|'
-#define LOG_PROGRAM_ERRORLOG '='
-
 /** Maximum bytes of a message. */
 #define LOG_PROGRAM_MAX      65536
-
-typedef char log_program_name_t[512];
-
-/** What this route is called in a line of the error log.
- * @return `name` */
-const char *log_program_name(const char *route, log_program_name_t name);
 
 /** @return exit code */
 int log_program_main(char **argv);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "spawner/output/log_name.h"
 #include "spawner/output/log_program.h"
 #include "spawner/shared/contract.h"
 #include "spawner/common/child_reset.h"
@@ -221,12 +222,12 @@ void log_writer_reap(pid_t pid)
 
 static void say_dropped(const spawner_t *s, log_writer_t *w)
 {
-    log_program_name_t name;
+    log_name_t name;
 
     if (w->dropped == 0 || s->now < w->say)
         return;
     log_line(LOG_WARN, "%s is not written fast enough: %llu lines dropped",
-             log_program_name(w->route, name), (unsigned long long)w->dropped);
+             log_name(w->route, name), (unsigned long long)w->dropped);
     w->dropped = 0;
     w->say = s->now + SAY_PAUSE;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "spawner/output/line_limit.h"
+#include "spawner/output/log_name.h"
 #include "spawner/output/log_program.h"
 #include "spawner/common/log.h"
 #include "spawner/state/process.h"

@@ -110,7 +110,7 @@ def test_auto(httpd: Httpd) -> None:
 def test_idle_time_without_a_template(httpd: Httpd) -> None:
     """httpd -t warns where no template can be."""
     app = httpd.app("shop", "AppPreloadIdleTime 9", command=None)
-    warning = "AppPreloadIdleTime (line "
+    warning = "AppPreloadIdleTime has no effect"
     assert warning not in httpd.test().stdout
     for off in ("MaxInstances 1", "AppPreload Off", "AppListen tcp",
                 "AppProtocol fcgi", "AppEnvironment test"):

@@ -90,8 +90,8 @@ static size_t in_format(const char *prefix, const char *text, size_t length,
     return n;
 }
 
-/* The line is whole, but for what an error log has behind the time.
- * @param time bytes of that; 0: nothing is missing */
+/* The line lacks only what an error log has behind the time.
+ * @param time bytes of the time; 0: the line lacks nothing */
 static size_t in_own_form(const char *from, size_t length, size_t time,
                           char to[LINE_LIMIT_MAX])
 {

@@ -21,8 +21,9 @@ pytestmark = pytest.mark.mpms("event")
 
 MODULES = ["access_compat", "alias", "mime", "negotiation", "rewrite"]
 
-# The directory below DocumentRoot, and what httpd's configuration, the virtual
-# host or .htaccess says about it; @ is the directory. Who runs its script?
+# A directory below DocumentRoot has a script. Each row has what the configuration
+# of httpd, the virtual host or .htaccess says about that directory, which is @,
+# and who runs the script.
 RUN = {
     "nothing": ("", BY_POOL),
     "another suffix": ("Files plain.txt: SetHandler none", BY_POOL),

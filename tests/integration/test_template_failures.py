@@ -45,8 +45,8 @@ def starts(httpd: Httpd) -> list[str]:
 
 
 def given_up(httpd: Httpd, app: App, pid: int, templates: int) -> None:
-    """So many templates were loaded, and no other one is tried for this code. A
-    restart brings another try."""
+    """This number of templates was loaded. No other template is tried for this
+    code, until a restart."""
     pid = int(next_one(httpd, app, pid)["pid"])
     assert next_one(httpd, app, pid)["forked"] == "0"
     assert starts(httpd).count("template") == templates

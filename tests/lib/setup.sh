@@ -149,14 +149,14 @@ generate() {
 # machine of CI builds the last two once, so it needs no record of what depends
 # on what. gold links programs with sanitizers faster. ThreadSanitizer sees more
 # of what -O1 makes than of -O2, which puts functions into functions that it does
-# not look at. Its reports need lines, and no variables: -g1 compiles sooner.
+# not look at. Reports need lines, and no variables: -g1 compiles sooner.
 once=${CI:+--disable-dependency-tracking}
-build_gcc() { targets=$* build build --enable-werror; }
+build_gcc() { targets=$* build build --enable-werror CFLAGS="-g1 -O2"; }
 build_clang() {
     wait_installed || return
     # shellcheck disable=SC2086 # nothing, or an option
     targets=$* build build-clang --enable-werror CC=clang $once \
-        CFLAGS="-g -include stddef.h" \
+        CFLAGS="-g1 -include stddef.h" \
         LDFLAGS="$(command -v ld.gold >/dev/null && echo -fuse-ld=gold)" \
         --enable-sanitize=fuzzer-no-link,address,undefined
 }

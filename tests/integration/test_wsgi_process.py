@@ -77,24 +77,24 @@ def peak(pid: int) -> int:
 
 
 def test_memory(start: Callable[..., Loader], tmp_path: Path) -> None:
-    """A hundred megabytes in and out"""
+    """Thirty megabytes in and out"""
     loader = start()
     path = tmp_path / "large"
     with path.open("wb") as file:
-        file.truncate(100 * MEGABYTE)
+        file.truncate(30 * MEGABYTE)
     with loader.connect() as client:
         assert ask(client, "/count", "POST", b"1").body == b"1"
         ask(client, "/down?3")
         before = peak(loader.process.pid)
         part = b"x" * MEGABYTE
         client.sendall(b"POST /count HTTP/1.1\r\nHost: a\r\n"
-                       b"Content-Length: %d\r\n\r\n" % (100 * MEGABYTE))
-        for _ in range(100):
+                       b"Content-Length: %d\r\n\r\n" % (30 * MEGABYTE))
+        for _ in range(30):
             client.sendall(part)
-        assert Response(client).body == b"%d" % (100 * MEGABYTE)
-        for request in ("/down?1000", f"/file?plain&{path}"):
+        assert Response(client).body == b"%d" % (30 * MEGABYTE)
+        for request in ("/down?300", f"/file?plain&{path}"):
             client.sendall(GET % request.encode())
-            left = 95 * MEGABYTE
+            left = 28 * MEGABYTE
             while left > 0:
                 left -= len(client.recv(MEGABYTE))
             while ask_end(client):

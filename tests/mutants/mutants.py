@@ -22,7 +22,7 @@ from typing import Iterator
 from workshop import CRASH, TOP, Broken, Skipped, Workshop, known_tests
 
 HERE = Path(__file__).parent
-QUICK, SLOW = 3, 1  # of the random ones: with a test in C, and with httpd
+QUICK, SLOW = 2, 1  # of the random ones: with a test in C, and with httpd
 KINDS = {
     "killed": "a test finds it",
     "survives": "none of its tests finds it",

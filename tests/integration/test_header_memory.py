@@ -1,6 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A long header of a request costs a child of httpd no more memory than a few
 copies of it, whatever it contains."""
+from contextlib import ExitStack
+
 import pytest
 
 from harness.cases import cases
@@ -67,8 +69,24 @@ HEADERS = {
 }
 
 
+def all_threads(httpd: Httpd, lines: str) -> None:
+    """A thread that has asked for the body waits for it. So each of these
+    requests has a thread of its own."""
+    with ExitStack() as stack:
+        clients = [stack.enter_context(Raw(httpd.port, (
+            lines.format("POST") + "Content-Length: 3\r\n"
+            "Expect: 100-continue\r\n\r\n").encode()))
+            for _ in range(THREADS)]
+        for client in clients:
+            assert client.head()[0] == 100
+        for client in clients:
+            client.send(b"abc")
+            client.response()
+
+
 @pytest.mark.parametrize("protocol", ["http", "fcgi", "uwsgi"])
 def test_memory(httpd: Httpd, protocol: str) -> None:
+    httpd.log.expect("AH00484: server reached MaxRequestWorkers ")
     if protocol == "uwsgi":
         httpd.log.expect("apppool: shop: the request has more than 65535 ")
     httpd.directives += [f"LimitRequestFieldSize {SIZE}", "StartServers 1",
@@ -86,11 +104,8 @@ def test_memory(httpd: Httpd, protocol: str) -> None:
              for name, header in HEADERS.items()}
     lines["query"] = "{} /echo?" + "a=b&" * (SIZE // 4 - 10) \
         + " HTTP/1.1\r\nHost: shop\r\n"
-    for _ in range(4 * THREADS):
-        for name in ("one Cookie", "query"):
-            with Raw(httpd.port, (lines[name].format("POST") + "Content-Length"
-                                  ": 3\r\n\r\nabc").encode()) as client:
-                client.response()
+    for name in ("one Cookie", "query") * 2:
+        all_threads(httpd, lines[name])
     for (name, method), case in cases(
             (name, method) for name in lines for method in ("GET", "POST")):
         with case, Raw(httpd.port, FIRST) as client:

@@ -318,19 +318,20 @@ def test_what_follows(httpd: Httpd) -> None:
             kill9(int(one["pid"]))
             wait_until(lambda gone=int(one["pid"]):
                        gone not in httpd.pids(shop), "it is gone")
+        wait_until(lambda: template.logged(
+            httpd, f"{template.GIVEN_UP}it ended with exit code 69 while it "
+            "loaded; last output: apppool: .*, or set AppPreload On"),
+            "the template is given up")
         for text in breaks:
             assert len(template.logged(
                 httpd, rf" shop template\[\d+\]> apppool: {text}")) == 1, text
-        assert template.logged(
-            httpd, f"{template.GIVEN_UP}it ended with exit code 69 while it "
-            "loaded; last output: apppool: .*, or set AppPreload On")
         one = template.who(httpd, host="on")
         assert one["forked"] == "1"
         if int(one["said"]) >= 0:
             shares.append("io_uring of")
         for text in [*breaks, *(f"all forked processes share the {share}"
                                 for share in shares)]:
-            assert template.logged(
-                httpd, rf" on template\[\d+\]> apppool: {text}"), text
+            wait_until(lambda text=text: template.logged(
+                httpd, rf" on template\[\d+\]> apppool: {text}"), text)
         assert not template.logged(httpd, r" on template.*or set AppPreload")
         httpd.check()

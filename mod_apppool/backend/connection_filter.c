@@ -88,20 +88,6 @@ static int is_websocket(const apppool_connection_filter_t *filter,
     return value && !ap_cstr_casecmp(value, "websocket");
 }
 
-static void follow_frames(apppool_connection_filter_t *filter,
-                          const apr_bucket_brigade *bb)
-{
-    const char *bytes;
-    apr_bucket *b;
-    apr_size_t n;
-
-    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
-         b = APR_BUCKET_NEXT(b))
-        if (!APR_BUCKET_IS_METADATA(b) &&
-            apr_bucket_read(b, &bytes, &n, APR_NONBLOCK_READ) == APR_SUCCESS)
-            apppool_websocket_close_follow(&filter->websocket, bytes, n);
-}
-
 /* The end of a stream is no error if its process was stopped.
  * @return 1: a Close frame was put into bb */
 static int end_websocket(apppool_connection_filter_t *filter,
@@ -176,27 +162,41 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
 }
 
 /* mod_proxy reads the header line by line. It knows only a limit of a line. */
-static int has_room(apppool_connection_filter_t *filter,
-                    const apr_bucket_brigade *bb)
+static void refuse_header(apppool_connection_filter_t *filter)
 {
     const apppool_first_byte_t *of = &filter->first_byte;
-    int is_too_long = 0;
-    const char *bytes;
-    apr_bucket *b;
-    apr_size_t n;
 
-    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
-         b = APR_BUCKET_NEXT(b))
-        if (!APR_BUCKET_IS_METADATA(b) &&
-            apr_bucket_read(b, &bytes, &n, APR_NONBLOCK_READ) == APR_SUCCESS)
-            is_too_long |= apppool_header_size_add(&filter->header, bytes, n);
-    if (!is_too_long)
-        return 1;
     ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, filter->r, "apppool: %s[%d]: %s",
                   of->label, (int)of->ref->pid,
                   apppool_header_size_wrong(&filter->header, filter->r->pool));
     silence(filter->r);
-    return 0;
+}
+
+/* Look at what mod_proxy gets: the lines of a header, or the frames behind one.
+ * @return 0: the header is too long */
+static int follow(apppool_connection_filter_t *filter,
+                  const apr_bucket_brigade *bb, ap_input_mode_t mode)
+{
+    int is_header = mode == AP_MODE_GETLINE, is_too_long = 0;
+    const char *bytes;
+    apr_bucket *b;
+    apr_size_t n;
+
+    if (!is_header && !is_websocket(filter, mode))
+        return 1;
+    for (b = APR_BRIGADE_FIRST(bb); b != APR_BRIGADE_SENTINEL(bb);
+         b = APR_BUCKET_NEXT(b)) {
+        if (APR_BUCKET_IS_METADATA(b) ||
+            apr_bucket_read(b, &bytes, &n, APR_NONBLOCK_READ) != APR_SUCCESS)
+            continue;
+        if (is_header)
+            is_too_long |= apppool_header_size_add(&filter->header, bytes, n);
+        else
+            apppool_websocket_close_follow(&filter->websocket, bytes, n);
+    }
+    if (is_too_long)
+        refuse_header(filter);
+    return !is_too_long;
 }
 
 static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
@@ -227,12 +227,10 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
     }
     if (is_end(rv, bb) && end_websocket(filter, bb, mode))
         return APR_SUCCESS;
-    if (rv == APR_SUCCESS && is_websocket(filter, mode))
-        follow_frames(filter, bb);
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
         if (!filter->responded && !is_http(bb))
             rv = APR_EGENERAL;
-        else if (mode == AP_MODE_GETLINE && !has_room(filter, bb))
+        else if (!follow(filter, bb, mode))
             rv = APR_EGENERAL;
         filter->responded = 1;
         filter->ended = APR_BUCKET_IS_EOS(APR_BRIGADE_LAST(bb));

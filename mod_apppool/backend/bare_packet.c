@@ -17,3 +17,14 @@ int apppool_bare_packet_has(const char *name)
             return 0;
     return 1;
 }
+
+const char *apppool_bare_packet_value(const apr_table_entry_t *pair)
+{
+    return pair->val ? pair->val : "";
+}
+
+apr_size_t apppool_bare_packet_size(const apr_table_entry_t *pair,
+                                    apr_size_t extra)
+{
+    return strlen(pair->key) + strlen(apppool_bare_packet_value(pair)) + extra;
+}

@@ -13,6 +13,7 @@
 #define MOD_APPPOOL_BACKEND_BARE_PACKET_H
 
 #include <apr_network_io.h>
+#include <apr_tables.h>
 
 /** What can be made of a request before it is known which process gets it. */
 typedef struct {
@@ -26,5 +27,13 @@ typedef struct {
 /** Is this variable for the app? The notes for httpd's access log (session.c)
  * are not. The packet is made before they are known. */
 int apppool_bare_packet_has(const char *name);
+
+/** @return never NULL */
+const char *apppool_bare_packet_value(const apr_table_entry_t *pair);
+
+/** @param extra bytes that the format adds to a name and its value
+ * @return the bytes that this variable takes in the packet */
+apr_size_t apppool_bare_packet_size(const apr_table_entry_t *pair,
+                                    apr_size_t extra);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "mod_apppool/backend/bare_packet.h"
 
+#define ZERO 1 /* the byte behind a name and behind a value */
+
 /* They come first, or belong to CGI alone. */
 static const char *const placed[] = {"CONTENT_LENGTH", "SCGI",
                                      "GATEWAY_INTERFACE"};
@@ -21,11 +23,6 @@ static int is_sent(const apr_table_entry_t *pair)
     return apppool_bare_packet_has(pair->key);
 }
 
-static const char *value_of(const apr_table_entry_t *pair)
-{
-    return pair->val ? pair->val : "";
-}
-
 static apr_size_t size_of(const apr_table_entry_t *pairs, int count)
 {
     apr_size_t n = 0;
@@ -33,14 +30,14 @@ static apr_size_t size_of(const apr_table_entry_t *pairs, int count)
 
     for (i = 0; i < count; i++)
         if (is_sent(&pairs[i]))
-            n += strlen(pairs[i].key) + strlen(value_of(&pairs[i])) + 2;
+            n += apppool_bare_packet_size(&pairs[i], 2 * ZERO);
     return n;
 }
 
 /* With the zero byte behind it. */
 static unsigned char *put_text(unsigned char *at, const char *text)
 {
-    apr_size_t n = strlen(text) + 1;
+    apr_size_t n = strlen(text) + ZERO;
 
     memcpy(at, text, n);
     return at + n;
@@ -75,7 +72,8 @@ unsigned char *apppool_scgi_request_make(apr_pool_t *p,
     at = put_variable(at, "SCGI", "1");
     for (i = 0; i < all->nelts; i++)
         if (is_sent(&pairs[i]))
-            at = put_variable(at, pairs[i].key, value_of(&pairs[i]));
+            at = put_variable(at, pairs[i].key,
+                              apppool_bare_packet_value(&pairs[i]));
     *at++ = ',';
     *bytes = (apr_size_t)(at - begin);
     return begin;

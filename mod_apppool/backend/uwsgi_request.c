@@ -8,11 +8,6 @@
 
 #define LENGTH 2 /* bytes of a number */
 
-static const char *value_of(const apr_table_entry_t *pair)
-{
-    return pair->val ? pair->val : "";
-}
-
 static apr_size_t size_of(const apr_table_entry_t *pairs, int count)
 {
     apr_size_t n = 0;
@@ -20,8 +15,7 @@ static apr_size_t size_of(const apr_table_entry_t *pairs, int count)
 
     for (i = 0; i < count; i++)
         if (apppool_bare_packet_has(pairs[i].key))
-            n +=
-                2 * LENGTH + strlen(pairs[i].key) + strlen(value_of(&pairs[i]));
+            n += apppool_bare_packet_size(&pairs[i], 2 * LENGTH);
     return n;
 }
 
@@ -61,7 +55,7 @@ unsigned char *apppool_uwsgi_request_make(apr_pool_t *p,
         if (!apppool_bare_packet_has(pairs[i].key))
             continue;
         at = put_text(at, pairs[i].key);
-        at = put_text(at, value_of(&pairs[i]));
+        at = put_text(at, apppool_bare_packet_value(&pairs[i]));
     }
     *bytes = UWSGI_HEADER + n;
     return begin;

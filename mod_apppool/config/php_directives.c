@@ -67,6 +67,15 @@ static int may_stand_here(const cmd_parms *cmd,
             apr_table_get(cmd->override_list, cmd->cmd->name));
 }
 
+/* @param error filled in: what httpd says if not; NULL: nothing */
+static int counts(const cmd_parms *cmd, const char **error)
+{
+    const apppool_php_noted_t *noted = cmd->info;
+
+    *error = known[noted->kind] ? NULL : refuse_unknown(cmd);
+    return known[noted->kind] && may_stand_here(cmd, noted);
+}
+
 static apppool_php_rules_t *rules_of(const cmd_parms *cmd, apppool_dir_t *dir)
 {
     apppool_php_rules_t *rules =
@@ -119,11 +128,10 @@ const char *apppool_php_directives_note_one(cmd_parms *cmd, void *dir,
     const apppool_php_noted_t *noted = cmd->info;
     int i, kind = noted->kind;
     apppool_php_rules_t *rules;
+    const char *error;
 
-    if (!known[kind])
-        return refuse_unknown(cmd);
-    if (!may_stand_here(cmd, noted))
-        return NULL;
+    if (!counts(cmd, &error))
+        return error;
     if (kind == APPPOOL_PHP_SET_HANDLER)
         set_handler(cmd, rules_of(cmd, dir), word);
     else if (kind == APPPOOL_PHP_FORCE_TYPE)
@@ -158,11 +166,10 @@ const char *apppool_php_directives_note_two(cmd_parms *cmd, void *dir,
     const apppool_php_noted_t *noted = cmd->info;
     int i, kind = noted->kind;
     apppool_php_rules_t *rules;
+    const char *error;
 
-    if (!known[kind])
-        return refuse_unknown(cmd);
-    if (!may_stand_here(cmd, noted))
-        return NULL;
+    if (!counts(cmd, &error))
+        return error;
     if (kind == APPPOOL_PHP_FLAG) {
         if (!ap_cstr_casecmp(word, "engine"))
             note_engine(cmd, dir, other);

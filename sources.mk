@@ -659,6 +659,7 @@ sample_sources = \
 # Other apps of tests/integration, which compiles them as their users would.
 web_sources = \
 	tests/integration/apps/mod_php.c \
+	tests/integration/apps/nameless.c \
 	tests/integration/apps/quiet.c \
 	tests/integration/apps/template.c \
 	tests/integration/apps/web/fcgi.c \

@@ -27,7 +27,7 @@ int apppool_cgi_variables_is_script(const request_rec *r,
 {
     return (mount->app->protocol == APL_FCGI ||
             mount->app->protocol == APL_AUTO) &&
-           r->finfo.filetype == APR_REG &&
+           r->finfo.filetype == APR_REG && filename &&
            apppool_php_rule_suffix(filename) >= 0;
 }
 
@@ -38,7 +38,7 @@ static const char *documents_of(request_rec *r, const char *base_uri,
     const char *prefix = ap_context_prefix(r);
     size_t n = strlen(base_uri);
 
-    if (*filename != '/')
+    if (!filename || *filename != '/')
         return NULL;
     if (n == 0)
         return ap_document_root(r);

@@ -49,7 +49,7 @@ typedef struct {
 /**
  * Is the file that this request names a script of the app? Such a file has to
  * be run, not sent to clients.
- * @param filename what the URL was mapped to
+ * @param filename what the URL was mapped to; NULL: nothing, and it is none
  */
 int apppool_cgi_variables_is_script(const request_rec *r,
                                     const apppool_mount_t *mount,

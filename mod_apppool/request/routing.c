@@ -28,7 +28,8 @@ static int is_missing_index(const request_rec *r)
     apr_finfo_t found;
     size_t n;
 
-    if (!directory || directory->finfo.filetype != APR_DIR ||
+    if (!directory || !directory->filename ||
+        directory->finfo.filetype != APR_DIR ||
         (ap_allow_options((request_rec *)directory) & OPT_MULTI))
         return 0;
     n = strlen(directory->uri);

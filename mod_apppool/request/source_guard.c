@@ -154,5 +154,6 @@ int apppool_source_guard_handler(request_rec *r)
     if (!apppool_config_has_mount(r->server))
         return DECLINED;
     checked = apr_table_get(r->notes, CHECKED);
-    return checked && !strcmp(checked, r->filename) ? DECLINED : check(r);
+    return checked && r->filename && !strcmp(checked, r->filename) ? DECLINED
+                                                                   : check(r);
 }

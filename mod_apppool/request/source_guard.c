@@ -9,26 +9,47 @@
 #include <sys/stat.h>
 
 #include "mod_apppool/config/app_source.h"
+#include "shm/lock/lock_token.h"
 
 APLOG_USE_MODULE(apppool);
 
 #define CHECKED     "apppool-source-checked" /* a note: the file */
 #define SCRIPT_TYPE "application/x-httpd-"
 
+#define KNOWN       64 /* directories of which a thread knows what they are */
+
 /* A directory, whatever its name is. */
 typedef struct {
     dev_t device;
-    ino_t number; /* 0: it is not there */
+    ino_t number;            /* 0: it is not there */
+    struct timespec changed; /* a later directory may get the same number */
 } place_t;
+
+/* The AppRoots of a virtual host. */
+typedef struct {
+    apr_pool_t *p;
+    const apr_array_header_t *apps;
+    place_t *places; /* NULL: nobody has looked yet */
+    int64_t now;     /* before any look */
+} roots_t;
+
+/* What a directory was in the last second. */
+typedef struct {
+    const apr_array_header_t *apps; /* of this virtual host */
+    place_t place;
+    int root; /* which AppRoot; -1: none */
+    int64_t until;
+} known_t;
 
 static place_t place_of(const char *path)
 {
     struct stat st;
-    place_t place = {0, 0};
+    place_t place = {0, 0, {0, 0}};
 
     if (path && *path && stat(path, &st) == 0) {
         place.device = st.st_dev;
         place.number = st.st_ino;
+        place.changed = st.st_ctim;
     }
     return place;
 }
@@ -38,15 +59,53 @@ static int is_same(place_t a, place_t b)
     return a.number != 0 && a.number == b.number && a.device == b.device;
 }
 
-/* @return which of these is the directory; -1: none */
-static int find_root(const place_t *roots, int n, place_t directory)
+static const apppool_app_t *app_of(const roots_t *roots, int i)
 {
-    int i;
+    return APR_ARRAY_IDX(roots->apps, i, const apppool_app_t *);
+}
 
+/* @return which AppRoot is the directory; -1: none */
+static int look_for_root(roots_t *roots, place_t directory)
+{
+    int i, n = roots->apps->nelts;
+
+    if (!roots->places) {
+        roots->places = apr_palloc(roots->p, (size_t)n * sizeof(place_t));
+        for (i = 0; i < n; i++)
+            roots->places[i] = place_of(app_of(roots, i)->pool.root);
+    }
     for (i = 0; i < n; i++)
-        if (is_same(roots[i], directory))
+        if (is_same(roots->places[i], directory))
             return i;
     return -1;
+}
+
+static int is_known(const known_t *known, const roots_t *roots,
+                    place_t directory)
+{
+    return known->apps == roots->apps && roots->now < known->until &&
+           is_same(known->place, directory) &&
+           known->place.changed.tv_sec == directory.changed.tv_sec &&
+           known->place.changed.tv_nsec == directory.changed.tv_nsec;
+}
+
+/* The same. An AppRoot may be a link to another directory by now. What is known
+ * is therefore about directories, not about AppRoots: a new release has not been
+ * seen, so that it is looked for at once. */
+static int find_root(roots_t *roots, place_t directory)
+{
+    static __thread known_t all[KNOWN];
+    known_t *known = &all[directory.number % KNOWN];
+
+    if (directory.number == 0)
+        return -1;
+    if (!is_known(known, roots, directory)) {
+        known->root = look_for_root(roots, directory);
+        known->apps = roots->apps;
+        known->place = directory;
+        known->until = roots->now + APR_USEC_PER_SEC;
+    }
+    return known->root;
 }
 
 /* Cut the last part of a path. @return its length; 0: there is no more */
@@ -79,24 +138,18 @@ static int is_rewritten(const request_rec *r, char *path, place_t opened)
  * @return the application of which httpd opens the whole AppRoot; or NULL */
 static const apppool_app_t *find_app(request_rec *r, const char **below)
 {
-    const apr_array_header_t *apps = apppool_config_apps(r->server);
-    place_t *roots = apr_palloc(r->pool, (size_t)apps->nelts * sizeof *roots);
+    roots_t roots = {r->pool, apppool_config_apps(r->server), NULL, apl_now()};
     place_t opened = place_of(ap_context_document_root(r)), directory;
     char *path = apr_pstrdup(r->pool, r->filename);
     size_t n;
     int i;
 
-    for (i = 0; i < apps->nelts; i++)
-        roots[i] =
-            place_of(APR_ARRAY_IDX(apps, i, const apppool_app_t *)->pool.root);
     while ((n = cut(path)) != 0) {
         directory = place_of(path);
-        i = find_root(roots, apps->nelts, directory);
+        i = find_root(&roots, directory);
         if (i >= 0) {
             *below = r->filename + n + 1;
-            return is_rewritten(r, path, opened)
-                       ? NULL
-                       : APR_ARRAY_IDX(apps, i, const apppool_app_t *);
+            return is_rewritten(r, path, opened) ? NULL : app_of(&roots, i);
         }
         if (is_same(directory, opened))
             break;

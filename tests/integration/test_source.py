@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from harness.cases import cases
+from harness.client import Connection
 from harness.config import App
 from harness.httpd import USER, Httpd
+from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("a file is chosen before the MPM sends it")
 
@@ -198,6 +200,42 @@ def test_all_ways(httpd: Httpd) -> None:
     httpd.log.expect("contains AppRoot", "the same is so for")
     httpd.start()
     check(httpd, table)
+
+
+@pytest.mark.mpms("prefork")  # where one thread serves a connection
+def test_next_release(httpd: Httpd) -> None:
+    """AppRoot becomes a link to another directory. Its files are guarded at
+    once, or within a second if httpd has sent files of it before."""
+    httpd.directives += ["KeepAliveTimeout 300", "MaxKeepAliveRequests 0"]
+    app = site(httpd, "shop")
+    www = app.root / "www"
+    for n in "123":
+        shutil.copytree(app.root, www / n, ignore=lambda *_: ["www"])
+        shutil.chown(www / n, USER, USER)
+    current, app.public = app.root / "current", www
+    app.root = current
+    (www / "link").symlink_to(current)
+
+    def release(n: str) -> None:
+        (www / "next").symlink_to(www / n)
+        (www / "next").rename(current)
+
+    def status(path: str) -> int:
+        return client.request("GET", path, "shop").status
+
+    release("1")
+    httpd.log.expect("contains AppRoot")
+    httpd.start()
+    client = Connection(httpd.port)
+    assert [status("/link/wsgi.py"), status("/1/wsgi.py"), status("/3/wsgi.py"),
+            status("/link/static/style.css")] == [404, 404, 200, 200]
+    release("2")
+    assert [status("/link/wsgi.py"), status("/2/wsgi.py")] == [404, 404]
+    wait_until(lambda: status("/1/wsgi.py") == 200, "it is no release any more")
+    assert status("/3/wsgi.py") == 200
+    release("3")
+    wait_until(lambda: status("/3/wsgi.py") == 404, "it is a release")
+    client.close()
 
 
 # ---- what httpd says at the start

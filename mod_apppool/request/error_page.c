@@ -118,13 +118,16 @@ static const struct {
      "last output says why."},
 };
 
-static void describe(const failure_t *f, const char **doing,
+static void describe(const failure_t *f, int starting, const char **doing,
                      const char **advice)
 {
     size_t i;
 
     *doing = "Starting the application";
-    *advice = "Search the error log of httpd for the number of the error.";
+    *advice = starting ? "The start began a moment ago. A request waits for it "
+                         "as long as AppQueueTimeout says."
+                       : "Search the error log of httpd for the number of the "
+                         "error.";
     for (i = 0; f->step && i < sizeof steps / sizeof *steps; i++)
         if (!strcmp(f->step, steps[i].step)) {
             *doing = steps[i].doing;
@@ -246,7 +249,7 @@ static void put_page(const page_t *page, const apppool_app_t *app)
     failure_t f = read_failure(page->r, app, id, is_starting(page));
     const char *doing, *advice;
 
-    describe(&f, &doing, &advice);
+    describe(&f, is_starting(page), &doing, &advice);
     put_head(page, apr_pstrcat(p, app->label,
                                is_starting(page) ? " is still starting"
                                                  : " could not be started",

@@ -92,10 +92,10 @@ static int left_queue(request_rec *r, const apppool_app_t *app)
     about.id = slow.id;
     about.starting_ms = (int)(apl_since(now, slow.since) / 1000);
     SAY(APLOG_WARNING, 0, r,
-        "%s is still starting after %d s: %s; the request has left the queue "
+        "%s is still starting after %d s%s%s; the request has left the queue "
         "after %" APR_INT64_T_FMT " ms (AppQueueTimeout): error %s",
-        app->label, about.starting_ms / 1000, slow.text, waited,
-        error_of(r, slow.id));
+        app->label, about.starting_ms / 1000, *slow.text ? ": " : "", slow.text,
+        waited, error_of(r, slow.id));
     return respond(r, app, &about, try_later(r, 0));
 }
 

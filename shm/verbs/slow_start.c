@@ -2,6 +2,7 @@
 
 #include "shm/verbs/slow_start.h"
 
+#include "shm/slots/process.h"
 #include "shm/verbs/enter.h"
 
 apr_status_t apl_slow_start_write(apl_pool_t *pool, const char *name,
@@ -18,23 +19,47 @@ apr_status_t apl_slow_start_write(apl_pool_t *pool, const char *name,
     return APR_SUCCESS;
 }
 
+/* A start of the group of which the spawner has said nothing yet. One that the
+ * spawner has not taken has no id that a client could be told.
+ * @return NULL: there is none */
+static const apl_process_t *find_start(const apl_pool_t *pool,
+                                       const apl_group_t *g)
+{
+    uint32_t i, top = apl_top(&pool->header->top_process, pool->n.processes);
+
+    for (i = 1; i <= top; i++) {
+        const apl_process_t *p = &pool->processes[i];
+
+        if (p->group == APL_GROUP_INDEX(pool, g) &&
+            p->state == APL_PROCESS_STARTING)
+            return p;
+    }
+    return NULL;
+}
+
 int apl_slow_start_read(apl_pool_t *pool, const apl_app_t *app,
                         apl_slow_start_t *slow, int64_t now)
 {
     const apl_slow_start_t *found = NULL;
+    const apl_process_t *p = NULL;
     const apl_group_t *g;
     apl_lock_token_t token;
 
     if (apl_enter(&token, pool, now, APL_FOREVER) != APR_SUCCESS)
         return 0;
     g = apl_group_find(&token, app->key, app->name);
-    if (g && g->size == 0)
+    if (g && g->size == 0) {
         found = apl_slow_start_of(pool, g);
+        if (!found && g->spawning != 0)
+            p = find_start(pool, g);
+    }
     if (found)
         *slow = *found;
+    else if (p)
+        *slow = (apl_slow_start_t){.id = p->id, .since = p->started};
     apl_leave(&token);
     slow->text[sizeof slow->text - 1] = 0;
-    return found != NULL;
+    return found || p;
 }
 
 /* A template has no slot, and the low bits of its id are 0. */

@@ -26,9 +26,10 @@ apr_status_t apl_slow_start_write(apl_pool_t *pool, const char *name,
                                   const apl_slow_start_t *slow, int64_t now);
 
 /**
- * Does the group wait for its first process, and does the start of that last
- * long?
- * @param slow filled in; its text ends with NUL
+ * Does the group wait for its first process, and is that being started? The
+ * request that asks may have waited for less time than it takes until a start
+ * lasts long.
+ * @param slow filled in; its text ends with NUL, and is "" if nothing is known
  * @return 1; 0: no
  */
 int apl_slow_start_read(apl_pool_t *pool, const apl_app_t *app,

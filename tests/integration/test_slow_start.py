@@ -62,7 +62,17 @@ def test_says_what_is_known(httpd: Httpd) -> None:
                  name="loading")
     httpd.app("terse", *SLOW, "AppQueueTimeout 4", "AppFriendlyErrors Off",
               command=SILENT)
+    httpd.app("early", *SLOW, "AppQueueTimeout 200ms", "AppFriendlyErrors On",
+              command=SILENT)
     httpd.start()
+    early = httpd.get("/", "early", headers=HTML)
+    page = Page(early.body.decode())
+    assert early.status == 503 and early.headers["Retry-After"] == "1"
+    assert page.text["h1"] == "early is still starting"
+    assert "AppQueueTimeout" in page.text["p"] or "So far" in page.rows
+    httpd.log.wait_for(r"early is still starting after \d+ s.*; the request has "
+                       r"left the queue after 200 ms \(AppQueueTimeout\): error "
+                       rf"{page.rows['Error']}$")
     with ThreadPoolExecutor() as pool:
         sent = {name: pool.submit(httpd.get, "/", name, headers=HTML)
                 for name in ("silent", "own", "loading", "terse")}

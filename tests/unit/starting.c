@@ -306,15 +306,28 @@ static void one_that_dies_at_once_each_time_backs_off(void **state)
     scene_end(s);
 }
 
+/* Is this start said to be one of which nothing is known yet? */
+static void is_unknown(scene_t *s, const apl_app_t *a, uint64_t id)
+{
+    apl_slow_start_t got;
+
+    memset(&got, 'x', sizeof got);
+    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 1);
+    assert_int_equal(got.id, id);
+    assert_int_equal(got.since, s->now);
+    assert_string_equal(got.text, "");
+}
+
 /* What is known of it counts while it starts, and to a request only while the
  * app has no process. */
 static void a_slow_start_is_over_when_it_is(void **state)
 {
     scene_t *s = scene_new(2);
-    apl_app_t *a = scene_app(s, "a");
+    apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
     apl_slow_start_t slow = {.since = s->now}, got;
-    apl_session_ref_t h;
+    apl_session_ref_t h, other;
     apl_group_t *g;
+    uint64_t id;
 
     (void)state;
     assert_int_equal(apl_slow_start_write(&s->pool, "a", &slow, s->now),
@@ -322,19 +335,28 @@ static void a_slow_start_is_over_when_it_is(void **state)
     assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
     assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
     g = &s->pool.groups[1];
+    /* the spawner has not taken it */
+    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
     slow.id = scene_take(s);
     memset(slow.text, 'x', sizeof slow.text); /* by a hostile child */
-    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
+    is_unknown(s, a, slow.id);
+    assert_int_equal(scene_ask(s, &other, b), APL_EWAIT);
+    id = scene_take(s);
+    is_unknown(s, b, id);
+    scene_ready(s, id);
+    assert_int_equal(scene_poll(s, &other), APR_SUCCESS);
+    scene_close(s, &other);
     assert_int_equal(apl_slow_start_write(&s->pool, "a", &slow, s->now),
                      APR_SUCCESS);
     assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 1);
     assert_int_equal(strlen(got.text), sizeof got.text - 1);
     g->slow_start.id += 0x10000; /* another process of that slot */
-    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
+    is_unknown(s, a, slow.id);
     g->slow_start.id = 0x10000; /* a template */
-    assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);
+    is_unknown(s, a, slow.id);
     g->template.state = APL_TEMPLATE_LOADING;
     assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 1);
+    assert_int_equal(got.id, 0x10000);
     g->slow_start.id = slow.id;
     g->size++; /* there is another process */
     assert_int_equal(apl_slow_start_read(&s->pool, a, &got, s->now), 0);

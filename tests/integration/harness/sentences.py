@@ -48,7 +48,7 @@ APPLOG_CLOSED = "apppool: AppLog .* cannot be opened: "
 # ---- a request
 
 QUEUE_FULL = A + r": the queue is full: as many as AppMaxQueue \d+ wait"
-STILL_STARTING = A + r" is still starting after \d+ s: "
+STILL_STARTING = A + r" is still starting after \d+ s[:;] "
 QUEUE_LATE = A + ": no process was free; the request has left the queue"
 DRAINED = A + " is drained: " + R + " is refused"
 LONG_LIVED_FULL = A + ": " + R + r" is refused: \d+ upgraded connections and"

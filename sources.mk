@@ -412,6 +412,7 @@ spawner_sources = \
 	spawner/life/sd_notify.c \
 	spawner/life/slot_state.c \
 	spawner/output/open_as.c \
+	spawner/output/last_lines.c \
 	spawner/output/output.c \
 	spawner/life/overdue.c \
 	spawner/life/connection_cut.c \

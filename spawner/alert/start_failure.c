@@ -14,7 +14,7 @@
 #include "shm/slots/group.h"
 #include "shm/verbs/reconcile.h"
 #include "spawner/alert/alert.h"
-#include "spawner/output/output.h"
+#include "spawner/output/last_lines.h"
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 
@@ -41,7 +41,7 @@ static size_t last_lines(const char *tail, size_t n, int lines, size_t room,
 
     for (end = n; end > 0 && lines > 0; end = begin) {
         begin = line_at(tail, end - 1);
-        if (!frames && output_is_frame(tail + begin))
+        if (!frames && last_lines_is_frame(tail + begin))
             continue;
         used += end - begin + 2;
         if (used > room && from < n)
@@ -68,7 +68,7 @@ static void last_output(const process_t *p, int lines, char *text, size_t size)
     text[0] = 0;
     for (; i < n && used + 1 < size; i = end + 1) {
         end = i + strcspn(tail + i, "\n");
-        if (!frames && output_is_frame(tail + i))
+        if (!frames && last_lines_is_frame(tail + i))
             continue;
         used += (size_t)snprintf(text + used, size - used, "%s%.*s", between,
                                  (int)(end - i), tail + i);

@@ -15,7 +15,7 @@
 #include "spawner/state/leftover_dirs.h"
 #include "spawner/common/log.h"
 #include "spawner/life/sd_notify.h"
-#include "spawner/output/output.h"
+#include "spawner/output/last_lines.h"
 #include "spawner/upkeep/apply_table.h"
 #include "spawner/state/process.h"
 #include "spawner/common/procfs.h"
@@ -152,7 +152,7 @@ static void adopt(spawner_t *s, uint32_t index, const registry_record_t *is)
     p->adopted_at = s->now;
     find_phase(s, p);
     if (p->phase == PHASE_BOOTING)
-        output_keep(&p->output);
+        last_lines_keep(&p->output);
     p->gone = p->is.output_only != 0;
     try_to_watch(s, p);
     if (state_is_template(p)) {

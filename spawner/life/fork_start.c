@@ -19,7 +19,7 @@
 #include "spawner/life/start_parts.h"
 #include "spawner/life/template.h"
 #include "spawner/output/app_log.h"
-#include "spawner/output/output.h"
+#include "spawner/output/last_lines.h"
 #include "spawner/state/helper_job.h"
 #include "spawner/state/process.h"
 
@@ -121,7 +121,7 @@ void fork_start_order(spawner_t *s, process_t *p, process_t *t)
         p->forking.ordered_at = p->is.began = s->now;
         p->forking.go = x.go[1];
         x.go[1] = -1;
-        output_keep(&p->output);
+        last_lines_keep(&p->output);
         state_wake(s, s->now + PATIENCE);
     }
     else

@@ -19,7 +19,7 @@
 #include "spawner/life/start_reports.h"
 #include "spawner/life/template.h"
 #include "spawner/upkeep/apply_table.h"
-#include "spawner/output/output.h"
+#include "spawner/output/last_lines.h"
 #include "spawner/state/process.h"
 #include "spawner/common/procfs.h"
 #include "spawner/output/app_log.h"
@@ -95,7 +95,7 @@ static void launch(spawner_t *s, process_t *p, const app_entry_t *app)
         start_parts_close(&x);
         return;
     }
-    output_keep(&p->output);
+    last_lines_keep(&p->output);
     pid = fork_app(s, p, app, &x);
     if (pid < 0) {
         int why = errno;

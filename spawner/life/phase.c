@@ -16,6 +16,7 @@
 #include "spawner/output/app_log.h"
 #include "spawner/shared/contract.h"
 #include "spawner/shared/panic.h"
+#include "spawner/output/last_lines.h"
 #include "spawner/output/output.h"
 #include "spawner/state/process.h"
 #include "spawner/state/process_signal.h"
@@ -91,7 +92,7 @@ void phase_check_start(spawner_t *s, process_t *p)
         start_failure_forget(s, p);
     }
     if (grown)
-        output_forget_tail(&p->output);
+        last_lines_forget(&p->output);
     else
         state_wake(s, p->live_since + APL_YOUNG);
 }

@@ -3,6 +3,7 @@
 #include "spawner/life/template_output.h"
 
 #include "spawner/output/app_log.h"
+#include "spawner/output/last_lines.h"
 #include "spawner/output/output.h"
 #include "spawner/state/process.h"
 
@@ -25,7 +26,7 @@ static int begin(const spawner_t *s, process_t *t)
         return 0;
     t->is.output_only = 1;
     process_record(t, REGISTRY_ENDING);
-    output_forget_tail(&t->output);
+    last_lines_forget(&t->output);
     app_log(t, LOG_INFO,
             "has ended, and a process that it has forked has its output open: "
             "that is read on");

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "spawner/output/last_lines.h"
 #include "spawner/output/line_limit.h"
 #include "spawner/output/log_name.h"
 #include "spawner/output/log_program.h"
@@ -18,15 +19,13 @@
 #include "spawner/output/app_log.h"
 #include "spawner/output/log_writer.h"
 
-#define LINE_MAX_  8192 /* of a line; a longer one is cut off */
-#define MARK_MAX   64   /* for the text at the end that says so */
-#define RAW_MAX    (LOG_PROGRAM_MAX - MARK_MAX) /* as the app prints it */
-#define BATCH      65536 /* bytes of one app before others have their turn */
-#define TAIL_MAX   2048
-#define TAIL_LINES 20
-#define PAUSE      (SECOND / 20) /* of a process that prints too much */
-#define SAY_FIRST  SECOND /* from the first dropped line to the log line */
-#define SAY_PAUSE  (10 * SECOND)
+#define LINE_MAX_ 8192 /* of a line; a longer one is cut off */
+#define MARK_MAX  64   /* for the text at the end that says so */
+#define RAW_MAX   (LOG_PROGRAM_MAX - MARK_MAX) /* as the app prints it */
+#define BATCH     65536 /* bytes of one app before others have their turn */
+#define PAUSE     (SECOND / 20) /* of a process that prints too much */
+#define SAY_FIRST SECOND /* from the first dropped line to the log line */
+#define SAY_PAUSE (10 * SECOND)
 
 /* The lines of one batch. */
 typedef struct {
@@ -38,77 +37,12 @@ typedef struct {
 
 static char lines[LOG_PROGRAM_MAX];
 
-void output_keep(output_t *output)
-{
-    if (!output->tail)
-        output->tail = malloc(TAIL_MAX);
-    output->tail_length = 0;
-}
-
-void output_forget_tail(output_t *output)
-{
-    free(output->tail);
-    output->tail = NULL;
-}
-
 void output_forget(output_t *output)
 {
-    free(output->tail);
+    last_lines_forget(output);
     free(output->partial);
     log_writer_put(output->writer);
     memset(output, 0, sizeof *output);
-}
-
-/* ---- the last lines ---- */
-
-int output_is_frame(const char *line)
-{
-    return *line == ' ' || *line == '\t';
-}
-
-static char *line_after(const output_t *o, char *line)
-{
-    char *last = o->tail + o->tail_length;
-    char *end = memchr(line, '\n', (size_t)(last - line));
-
-    return end ? end + 1 : last;
-}
-
-/* Find the oldest frame of a stack trace, if there is one: Ruby and node print
- * the reason first, and then many frames. */
-static void drop_one(output_t *o)
-{
-    char *last = o->tail + o->tail_length, *line = o->tail, *next;
-
-    while (line < last && !output_is_frame(line))
-        line = line_after(o, line);
-    if (line == last)
-        line = o->tail;
-    next = line_after(o, line);
-    memmove(line, next, (size_t)(last - next));
-    o->tail_length -= (size_t)(next - line);
-}
-
-static size_t lines_in(const output_t *o)
-{
-    size_t i, n = 0;
-
-    for (i = 0; i < o->tail_length; i++)
-        n += o->tail[i] == '\n';
-    return n;
-}
-
-static void remember(output_t *o, const char *line, size_t length)
-{
-    if (!o->tail || length == 0)
-        return;
-    if (length > TAIL_MAX / 4)
-        length = TAIL_MAX / 4;
-    while (o->tail_length + length + 1 > TAIL_MAX || lines_in(o) >= TAIL_LINES)
-        drop_one(o);
-    memcpy(o->tail + o->tail_length, line, length);
-    o->tail[o->tail_length + length] = '\n';
-    o->tail_length += length + 1;
 }
 
 /* ---- the log ---- */
@@ -191,7 +125,7 @@ static int emit(sink_t *sink, const char *text, size_t length)
             drop(p);
         return 0;
     }
-    remember(&p->output, text, length);
+    last_lines_add(&p->output, text, length);
     snprintf(name, sizeof name, PROCESS_FMT "> ", PROCESS_NAME(p));
     message.length = length;
     n = log_format_bare(&message, line, LINE_LIMIT_MAX - 1);

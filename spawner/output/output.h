@@ -3,8 +3,8 @@
 /**
  * @file output.h
  * @brief Copies what apps write to stdout and stderr into their AppLog or
- *        httpd's error log, line by line. It keeps the last lines while an app
- *        boots.
+ *        httpd's error log, line by line. While an app boots, the last lines are
+ *        kept (last_lines.h).
  *
  *     [time] shop[4711]> text
  *
@@ -21,15 +21,6 @@
 #define APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
 
 #include "spawner/state/state.h"
-
-/** From now on, keep the last lines. */
-void output_keep(output_t *output);
-
-/** Is this line indented, like the lines of a stack trace below its message? */
-int output_is_frame(const char *line);
-
-/** Forget the lines that are kept, and keep no more. */
-void output_forget_tail(output_t *output);
 
 /** Free all memory. */
 void output_forget(output_t *output);

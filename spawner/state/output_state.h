@@ -3,7 +3,7 @@
 /**
  * @file output_state.h
  * @brief What the spawner remembers about the output of one process. The
- *        functions are in spawner/output/output.h.
+ *        functions are in spawner/output/output.h and last_lines.h.
  *
  * Crash:  lines that were not written yet are lost.
  * Trust:  the lines come from the app.

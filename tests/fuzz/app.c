@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "spawner/life/sd_notify.h"
+#include "spawner/output/last_lines.h"
 #include "spawner/output/output.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/dice.h"
@@ -66,7 +67,7 @@ static void speak(process_t *p, dice_t *d)
     must(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
     p->fifo.fd = ends[0];
     if (dice(d, 2))
-        output_keep(&p->output);
+        last_lines_keep(&p->output);
     while (d->at < d->end) {
         size_t n = piece(d, text, sizeof text);
 

@@ -531,6 +531,7 @@ language_helpers = \
 scene_sources = \
 	tests/unit/support/breaks.c \
 	tests/unit/support/callers.c \
+	tests/unit/support/early.c \
 	tests/unit/support/family.c \
 	tests/unit/support/ledger.c \
 	tests/unit/support/marked.c \

@@ -5,26 +5,7 @@
 
 #include <string.h>
 
-#include "tests/unit/support/scene.h"
-
-static void gone(scene_t *s, uint64_t id)
-{
-    assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
-}
-
-static void fails(scene_t *s, const apl_app_t *a, uint32_t young,
-                  uint32_t failures)
-{
-    assert_int_equal(scene_group(s, a)->young, young);
-    assert_int_equal(scene_group(s, a)->failures, failures);
-}
-
-/* A request gets a new process. */
-static uint64_t start(scene_t *s, const apl_app_t *a, apl_session_ref_t *h)
-{
-    assert_int_equal(scene_get(s, h, a), APR_SUCCESS);
-    return h->id;
-}
+#include "tests/unit/support/early.h"
 
 static void pause_is_over(scene_t *s, const apl_app_t *a)
 {
@@ -33,24 +14,16 @@ static void pause_is_over(scene_t *s, const apl_app_t *a)
 
 /* ---- the ways to end ---- */
 
-static void refuses(scene_t *s, apl_session_ref_t *h)
-{
-    uint64_t id = h->id;
-
-    scene_refused(s, h);
-    gone(s, id);
-}
-
 static void dies_with_its_request(scene_t *s, apl_session_ref_t *h)
 {
-    gone(s, h->id);
+    early_gone(s, h->id);
     scene_refused(s, h);
 }
 
 static void dies_while_idle(scene_t *s, apl_session_ref_t *h)
 {
     apl_checkin_unused(&s->pool, h, s->now);
-    gone(s, h->id);
+    early_gone(s, h->id);
 }
 
 static void says_that_it_stops(scene_t *s, apl_session_ref_t *h)
@@ -64,13 +37,14 @@ static void says_that_it_stops(scene_t *s, apl_session_ref_t *h)
 static void closes_the_connection(scene_t *s, apl_session_ref_t *h)
 {
     apl_checkin_unanswered(&s->pool, h, s->now);
-    gone(s, h->id);
+    early_gone(s, h->id);
 }
 
 typedef void way_t(scene_t *s, apl_session_ref_t *h);
 
-static way_t *const ways[] = {refuses, dies_with_its_request, dies_while_idle,
-                              says_that_it_stops, closes_the_connection};
+static way_t *const ways[] = {early_refuses, dies_with_its_request,
+                              dies_while_idle, says_that_it_stops,
+                              closes_the_connection};
 
 static void the_second_in_a_row_backs_off(void **state)
 {
@@ -82,16 +56,16 @@ static void the_second_in_a_row_backs_off(void **state)
         scene_t *s = scene_new(2);
         apl_app_t *a = scene_app(s, "a");
         apl_session_ref_t h;
-        uint64_t id = start(s, a, &h);
+        uint64_t id = early_start(s, a, &h);
 
         ways[i](s, &h);
-        fails(s, a, 1, 0);
+        early_fails(s, a, 1, 0);
         assert_int_equal(scene_group(s, a)->n_failed, 0);
         for (n = 0; n < 3; n++) {
             s->now += 1000;
-            id = start(s, a, &h); /* at once */
+            id = early_start(s, a, &h); /* at once */
             ways[i](s, &h);
-            fails(s, a, (uint32_t)n + 2, (uint32_t)n + 1);
+            early_fails(s, a, (uint32_t)n + 2, (uint32_t)n + 1);
             assert_true(scene_group(s, a)->error_id == id);
             assert_string_equal(scene_group(s, a)->error,
                                 "it ended as soon as it was ready");
@@ -116,10 +90,10 @@ static void what_was_asked_to_end_is_not_counted(void **state)
 
     (void)state;
     for (i = 0; i < sizeof reasons / sizeof *reasons; i++) {
-        start(s, a, &h);
+        early_start(s, a, &h);
         apl_supervise_detach(&s->pool, h.id, reasons[i], s->now);
-        refuses(s, &h);
-        fails(s, a, 0, 0);
+        early_refuses(s, &h);
+        early_fails(s, a, 0, 0);
     }
     scene_end(s);
 }
@@ -131,27 +105,18 @@ static void one_that_is_a_second_old_is_not_counted(void **state)
     apl_session_ref_t h;
 
     (void)state;
-    start(s, a, &h);
+    early_start(s, a, &h);
     s->now += SECOND;
-    refuses(s, &h);
-    fails(s, a, 0, 0);
-    start(s, a, &h);
+    early_refuses(s, &h);
+    early_fails(s, a, 0, 0);
+    early_start(s, a, &h);
     s->now += SECOND - 1;
-    refuses(s, &h);
-    fails(s, a, 1, 0);
+    early_refuses(s, &h);
+    early_fails(s, a, 1, 0);
     scene_end(s);
 }
 
 /* ---- starts and requests ---- */
-
-static void one_early_end(scene_t *s, const apl_app_t *a)
-{
-    apl_session_ref_t h;
-
-    start(s, a, &h);
-    refuses(s, &h);
-    s->now += 1000;
-}
 
 static void starts_under_way_end_for_the_same_reason(void **state)
 {
@@ -162,10 +127,10 @@ static void starts_under_way_end_for_the_same_reason(void **state)
     (void)state;
     scene_busy(s, a, h, 3);
     s->now += 1000;
-    refuses(s, &h[0]);
-    refuses(s, &h[1]);
-    refuses(s, &h[2]);
-    fails(s, a, 1, 0);
+    early_refuses(s, &h[0]);
+    early_refuses(s, &h[1]);
+    early_refuses(s, &h[2]);
+    early_fails(s, a, 1, 0);
     scene_end(s);
 }
 
@@ -179,19 +144,19 @@ static void one_process_probes(void **state)
     uint64_t id;
 
     (void)state;
-    one_early_end(s, a);
-    one_early_end(s, a);
-    fails(s, a, 2, 1);
+    early_end(s, a);
+    early_end(s, a);
+    early_fails(s, a, 2, 1);
     pause_is_over(s, a);
     assert_int_equal(scene_ask(s, &h, a), APL_EWAIT);
     scene_waiting(s, a, waits, 3);
     id = scene_take(s);
     scene_ready(s, id);
-    fails(s, a, 2, 1);
+    early_fails(s, a, 2, 1);
     assert_int_equal(scene_take(s), 0);
     assert_int_equal(scene_poll(s, &h), APR_SUCCESS);
     scene_close(s, &h);
-    fails(s, a, 0, 0);
+    early_fails(s, a, 0, 0);
     assert_int_equal(scene_poll(s, &waits[0]), APR_SUCCESS);
     assert_int_not_equal(scene_take(s), 0);
     scene_close(s, &waits[0]);
@@ -206,12 +171,12 @@ static void requests_stop_waiting(void **state)
     size_t i;
 
     (void)state;
-    for (i = 0; i < 2; i++) { /* as of refuses(), and the other order */
-        one_early_end(s, a);
-        start(s, a, &h);
+    for (i = 0; i < 2; i++) { /* as of early_refuses(), and the other order */
+        early_end(s, a);
+        early_start(s, a, &h);
         scene_waiting(s, a, waits, 2);
         ways[i](s, &h);
-        fails(s, a, 2, 1);
+        early_fails(s, a, 2, 1);
         scene_polls(s, waits, 2, APL_ESTART);
         apl_admin_restart(&s->pool, "a", 0, s->now);
     }
@@ -226,12 +191,12 @@ static void one_that_is_put_back_is_a_success(void **state)
     const apl_start_t start = scene_start(4711);
 
     (void)state;
-    one_early_end(s, a);
+    early_end(s, a);
     assert_int_equal(
         apl_reconcile_adopt(&s->pool, 1 << 20 | 1, &start, "a", 1, s->now),
         APR_SUCCESS);
-    gone(s, 1 << 20 | 1);
-    fails(s, a, 1, 0);
+    early_gone(s, 1 << 20 | 1);
+    early_fails(s, a, 1, 0);
     scene_end(s);
 }
 
@@ -241,12 +206,12 @@ static void the_spawner_knows_before(void **state)
     scene_t *s = scene_new(2);
     apl_app_t *a = scene_app(s, "a");
     apl_session_ref_t h;
-    uint64_t id = start(s, a, &h);
+    uint64_t id = early_start(s, a, &h);
 
     (void)state;
     assert_int_equal(apl_reconcile_ends_early(&s->pool, id, s->now), 0);
-    refuses(s, &h);
-    id = start(s, a, &h);
+    early_refuses(s, &h);
+    id = early_start(s, a, &h);
     assert_int_equal(apl_reconcile_ends_early(&s->pool, id, s->now), 1);
     assert_int_equal(apl_reconcile_ends_early(&s->pool, id + 65536, s->now), 0);
     assert_int_equal(apl_reconcile_ends_early(&s->pool, id, s->now + SECOND),
@@ -255,10 +220,10 @@ static void the_spawner_knows_before(void **state)
     scene_refused(s, &h);
     s->now += 5 * SECOND;
     assert_int_equal(apl_reconcile_ends_early(&s->pool, id, s->now), 1);
-    gone(s, id);
-    fails(s, a, 2, 1);
+    early_gone(s, id);
+    early_fails(s, a, 2, 1);
     /* Another one, which is asked to end. */
-    id = start(s, a, &h);
+    id = early_start(s, a, &h);
     apl_supervise_detach(&s->pool, id, APL_EVENT_DETACHED, s->now);
     assert_int_equal(apl_reconcile_ends_early(&s->pool, id, s->now), 0);
     scene_close(s, &h);

@@ -2,43 +2,7 @@
 
 /* What ends a row of processes that end early (shm/policy/backoff.h). */
 
-#include "tests/unit/support/scene.h"
-
-static void gone(scene_t *s, uint64_t id)
-{
-    assert_int_equal(apl_supervise_gone(&s->pool, id, s->now), APR_SUCCESS);
-}
-
-static void fails(scene_t *s, const apl_app_t *a, uint32_t young,
-                  uint32_t failures)
-{
-    assert_int_equal(scene_group(s, a)->young, young);
-    assert_int_equal(scene_group(s, a)->failures, failures);
-}
-
-/* A request gets a new process. */
-static uint64_t start(scene_t *s, const apl_app_t *a, apl_session_ref_t *h)
-{
-    assert_int_equal(scene_get(s, h, a), APR_SUCCESS);
-    return h->id;
-}
-
-static void refuses(scene_t *s, apl_session_ref_t *h)
-{
-    uint64_t id = h->id;
-
-    scene_refused(s, h);
-    gone(s, id);
-}
-
-static void one_early_end(scene_t *s, const apl_app_t *a)
-{
-    apl_session_ref_t h;
-
-    start(s, a, &h);
-    refuses(s, &h);
-    s->now += 1000;
-}
+#include "tests/unit/support/early.h"
 
 static void a_response_ends_the_row(void **state)
 {
@@ -47,25 +11,25 @@ static void a_response_ends_the_row(void **state)
     apl_session_ref_t h, late;
 
     (void)state;
-    one_early_end(s, a);
-    start(s, a, &h);
+    early_end(s, a);
+    early_start(s, a, &h);
     scene_close(s, &h);
-    fails(s, a, 0, 0);
+    early_fails(s, a, 0, 0);
     /* It has responded, so its own end is not early. */
-    gone(s, h.id);
-    fails(s, a, 0, 0);
+    early_gone(s, h.id);
+    early_fails(s, a, 0, 0);
     /* The process ends with its response. Or the spawner notices its end
      * before the response is counted. */
-    one_early_end(s, a);
-    start(s, a, &h);
+    early_end(s, a);
+    early_start(s, a, &h);
     apl_checkin_last(&s->pool, &h, s->now);
-    gone(s, h.id);
-    fails(s, a, 0, 0);
-    start(s, a, &late);
-    gone(s, late.id);
-    fails(s, a, 1, 0);
+    early_gone(s, h.id);
+    early_fails(s, a, 0, 0);
+    early_start(s, a, &late);
+    early_gone(s, late.id);
+    early_fails(s, a, 1, 0);
     scene_close(s, &late);
-    fails(s, a, 0, 0);
+    early_fails(s, a, 0, 0);
     scene_end(s);
 }
 
@@ -76,13 +40,13 @@ static void the_end_of_a_wait_is_no_response(void **state)
     apl_session_ref_t h, waits;
 
     (void)state;
-    one_early_end(s, a);
+    early_end(s, a);
     assert_int_equal(scene_ask(s, &waits, a), APL_EWAIT);
     scene_close(s, &waits);
-    fails(s, a, 1, 0);
-    start(s, a, &h);
+    early_fails(s, a, 1, 0);
+    early_start(s, a, &h);
     apl_checkin_unused(&s->pool, &h, s->now);
-    fails(s, a, 1, 0);
+    early_fails(s, a, 1, 0);
     scene_end(s);
 }
 
@@ -94,20 +58,20 @@ static void a_response_ends_the_pause(void **state)
     apl_session_ref_t old, h[2], waits;
 
     (void)state;
-    start(s, a, &old);
+    early_start(s, a, &old);
     s->now += 2 * SECOND;
-    start(s, a, &h[0]);
-    refuses(s, &h[0]);
+    early_start(s, a, &h[0]);
+    early_refuses(s, &h[0]);
     s->now += 1000;
-    start(s, a, &h[1]);
-    refuses(s, &h[1]);
-    fails(s, a, 2, 1);
+    early_start(s, a, &h[1]);
+    early_refuses(s, &h[1]);
+    early_fails(s, a, 2, 1);
     /* The one that lives goes on: a request waits for it. */
     assert_int_equal(scene_ask(s, &waits, a), APL_EWAIT);
     assert_int_equal(scene_take(s), 0);
     scene_close(s, &old);
     assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);
-    fails(s, a, 0, 0);
+    early_fails(s, a, 0, 0);
     assert_string_equal(scene_group(s, a)->error, "");
     scene_close(s, &waits);
     scene_end(s);
@@ -124,22 +88,22 @@ static void no_failure_while_others_are_served(void **state)
     int i;
 
     (void)state;
-    start(s, a, &h);
+    early_start(s, a, &h);
     scene_close(s, &h);
     until = s->now + 3 * SECOND;
-    gone(s, h.id);
+    early_gone(s, h.id);
     for (i = 0; i < 9; i++) {
-        one_early_end(s, a);
-        fails(s, a, 1, 0); /* tries stay above the limit */
+        early_end(s, a);
+        early_fails(s, a, 1, 0); /* tries stay above the limit */
     }
-    start(s, a, &h);
+    early_start(s, a, &h);
     s->now = until - 1;
     scene_process(s, h.id)->ready_at = s->now;
-    refuses(s, &h);
-    fails(s, a, 1, 0);
+    early_refuses(s, &h);
+    early_fails(s, a, 1, 0);
     s->now = until;
-    one_early_end(s, a);
-    fails(s, a, 2, 1);
+    early_end(s, a);
+    early_fails(s, a, 2, 1);
     scene_end(s);
 }
 
@@ -154,10 +118,10 @@ static void a_wild_time_of_a_response(void **state)
         scene_t *s = scene_new(3);
         apl_app_t *a = scene_app(s, "a");
 
-        one_early_end(s, a);
+        early_end(s, a);
         s->pool.groups[1].responded_at = wild[i];
-        one_early_end(s, a);
-        fails(s, a, 2, 1);
+        early_end(s, a);
+        early_fails(s, a, 2, 1);
         scene_end(s);
     }
 }
@@ -192,13 +156,13 @@ static void a_response_ends_no_pause_after_a_failed_start(void **state)
     apl_session_ref_t old, waits;
 
     (void)state;
-    start(s, a, &old);
-    one_early_end(s, a);
+    early_start(s, a, &old);
+    early_end(s, a);
     assert_int_equal(scene_ask(s, &waits, a), APL_EWAIT);
     scene_failed(s, scene_take(s));
-    fails(s, a, 1, 1);
+    early_fails(s, a, 1, 1);
     scene_close(s, &old);
-    fails(s, a, 0, 1);
+    early_fails(s, a, 0, 1);
     assert_int_equal(scene_poll(s, &waits), APR_SUCCESS);
     scene_close(s, &waits);
     scene_end(s);
@@ -211,17 +175,17 @@ static void a_second_ends_the_row(void **state)
     apl_session_ref_t old, h;
 
     (void)state;
-    start(s, a, &old);
+    early_start(s, a, &old);
     s->now += 1000;
-    one_early_end(s, a);
+    early_end(s, a);
     /* This one was there before. */
     scene_tick(s, 2 * SECOND);
-    fails(s, a, 1, 0);
-    start(s, a, &h);
+    early_fails(s, a, 1, 0);
+    early_start(s, a, &h);
     scene_tick(s, SECOND - 1);
-    fails(s, a, 1, 0);
+    early_fails(s, a, 1, 0);
     scene_tick(s, 1);
-    fails(s, a, 0, 0);
+    early_fails(s, a, 0, 0);
     scene_end(s);
 }
 
@@ -233,13 +197,13 @@ static void a_second_counts_without_a_tick(void **state)
     apl_session_ref_t h;
 
     (void)state;
-    one_early_end(s, a);
-    start(s, a, &h);
+    early_end(s, a);
+    early_start(s, a, &h);
     s->now += SECOND;
-    refuses(s, &h);
-    fails(s, a, 0, 0);
-    one_early_end(s, a);
-    fails(s, a, 1, 0);
+    early_refuses(s, &h);
+    early_fails(s, a, 0, 0);
+    early_end(s, a);
+    early_fails(s, a, 1, 0);
     scene_end(s);
 }
 
@@ -249,9 +213,9 @@ static void a_restart_ends_the_row(void **state)
     apl_app_t *a = scene_app(s, "a");
 
     (void)state;
-    one_early_end(s, a);
+    early_end(s, a);
     apl_admin_restart(&s->pool, "a", 0, s->now);
-    fails(s, a, 0, 0);
+    early_fails(s, a, 0, 0);
     scene_end(s);
 }
 

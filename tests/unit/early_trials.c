@@ -4,31 +4,7 @@
  * above the limit, and no process of another group leaves until a start is a
  * success. */
 
-#include "tests/unit/support/scene.h"
-
-static void refuses(scene_t *s, apl_session_ref_t *h)
-{
-    uint64_t id = h->id;
-
-    scene_refused(s, h);
-    apl_supervise_gone(&s->pool, id, s->now);
-}
-
-/* A request gets a new process. */
-static uint64_t start(scene_t *s, const apl_app_t *a, apl_session_ref_t *h)
-{
-    assert_int_equal(scene_get(s, h, a), APR_SUCCESS);
-    return h->id;
-}
-
-static void one_early_end(scene_t *s, const apl_app_t *a)
-{
-    apl_session_ref_t h;
-
-    start(s, a, &h);
-    refuses(s, &h);
-    s->now += 1000;
-}
+#include "tests/unit/support/early.h"
 
 /* The pool has one place, and another app uses it. */
 static void no_process_makes_room(void **state)
@@ -39,8 +15,8 @@ static void no_process_makes_room(void **state)
     uint64_t of_b, try;
 
     (void)state;
-    one_early_end(s, a);
-    of_b = start(s, b, &hb);
+    early_end(s, a);
+    of_b = early_start(s, b, &hb);
     scene_close(s, &hb);
     /* The try stands above the limit, also when it is live. */
     assert_int_equal(scene_ask(s, &ha, a), APL_EWAIT);
@@ -54,7 +30,7 @@ static void no_process_makes_room(void **state)
     assert_true(hb.id == of_b);
     scene_close(s, &hb);
     scene_is(s, 2, 1);
-    refuses(s, &ha);
+    early_refuses(s, &ha);
     scene_is(s, 1, 0);
     assert_int_equal(s->pool.header->replacing, 0);
     /* The next one is a success. Then the other app makes room. */
@@ -80,10 +56,10 @@ static void a_trial_ends_after_a_second(void **state)
     uint64_t of_b;
 
     (void)state;
-    one_early_end(s, a);
-    of_b = start(s, b, &hb);
+    early_end(s, a);
+    of_b = early_start(s, b, &hb);
     scene_close(s, &hb);
-    start(s, a, &ha);
+    early_start(s, a, &ha);
     scene_tick(s, SECOND - 1);
     scene_is(s, 2, 1);
     scene_tick(s, 1);
@@ -102,12 +78,12 @@ static void one_that_stayed_and_ends(void **state)
     uint64_t of_b;
 
     (void)state;
-    one_early_end(s, a);
-    of_b = start(s, b, &hb);
+    early_end(s, a);
+    of_b = early_start(s, b, &hb);
     scene_close(s, &hb);
-    start(s, a, &ha);
+    early_start(s, a, &ha);
     s->now += SECOND;
-    refuses(s, &ha);
+    early_refuses(s, &ha);
     assert_int_equal(scene_group(s, a)->young, 0);
     assert_int_equal(scene_condition(s, of_b).state, APL_PROCESS_LIVE);
     scene_is(s, 1, 0);
@@ -127,10 +103,10 @@ static void a_wild_time_ends_the_trial(void **state)
         apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
         apl_session_ref_t ha, hb;
 
-        one_early_end(s, a);
-        start(s, b, &hb);
+        early_end(s, a);
+        early_start(s, b, &hb);
         scene_close(s, &hb);
-        start(s, a, &ha);
+        early_start(s, a, &ha);
         assert_int_equal(s->pool.header->replacing, 1);
         s->pool.processes[ha.id & 0xffff].ready_at = wild[i];
         scene_tick(s, SECOND);
@@ -149,10 +125,10 @@ static void a_trial_survives_a_rolling_restart(void **state)
     apl_session_ref_t ha, hb;
 
     (void)state;
-    one_early_end(s, a);
-    start(s, b, &hb);
+    early_end(s, a);
+    early_start(s, b, &hb);
     scene_close(s, &hb);
-    start(s, a, &ha);
+    early_start(s, a, &ha);
     apl_admin_restart(&s->pool, "a", 1, s->now);
     assert_int_equal(scene_group(s, a)->young, 0);
     assert_int_equal(s->pool.header->replacing, 1);

@@ -6,11 +6,11 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 from typing import Any, Callable, Optional
 
-from missed import Missed, witnesses
+from missed import witnesses
+from until import until
 
 from harness.places import MEMCACHED, TEMPORARY
 from harness.ports import reserve_port
@@ -19,18 +19,12 @@ CRASHES = {-sign for sign in (
     signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE,
     signal.SIGTRAP, signal.SIGSYS)}
 PATIENCE = 60.0  # seconds until a server that does not answer is hung
+SOON = 0.002  # seconds between the first checks; the store is fast
 
 
 def wait_until(condition: Callable[[], object], what: str,
                seconds: float = PATIENCE) -> None:
-    """It looks less and less often: many looks cost as much as what they look
-    at."""
-    began = time.monotonic()
-    while not condition():
-        waited = time.monotonic() - began
-        if waited > seconds:
-            raise Missed(f"after {seconds} s still not: {what}")
-        time.sleep(min(max(0.002, waited / 5), 0.2))
+    until(condition, what, seconds, SOON)
 
 
 class Server:

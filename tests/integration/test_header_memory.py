@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A long header of a request costs a child of httpd no more memory than a few
-copies of it, whatever it contains."""
+copies of it, whatever it contains. No header costs memory until the end of a
+kept connection."""
 from contextlib import ExitStack
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from harness.cases import cases
 from harness.client import Raw
 from harness.httpd import Httpd
-from harness.procs import peak_memory
+from harness.procs import peak_memory, private_memory
 from harness.recorder import app_of
 from harness.wait import wait_until
 
@@ -18,6 +19,9 @@ SIZE = 65536  # bytes of a header, at most
 COUNT = 97  # of headers, besides three others
 COPIES = 4
 FIRST = b"GET /echo HTTP/1.1\r\nHost: shop\r\n\r\n"
+UPGRADE = b"GET /echo HTTP/1.1\r\nHost: shop\r\nConnection: Upgrade\r\n" \
+    b"Upgrade: echo\r\n\r\n"
+UPGRADES = 1000
 # Before, each thread has what it needs for a long request.
 THREADS = 16
 
@@ -116,3 +120,26 @@ def test_memory(httpd: Httpd, protocol: str) -> None:
             assert client.response().status in (200, 412, 431)
             grown = peak_memory(child) - before
             assert grown / len(lines[name]) <= COPIES, grown
+
+
+@pytest.mark.mpms("prefork")  # other threads would need memory, too
+def test_upgrades_of_a_connection(httpd: Httpd) -> None:
+    """A filter waits for the 101 of each request that asks for an upgrade."""
+    httpd.directives += [
+        "StartServers 1", "MinSpareServers 1", "MaxSpareServers 1",
+        "MaxKeepAliveRequests 0", "KeepAliveTimeout 300"]
+    httpd.app("shop")
+    httpd.start()
+    with Raw(httpd.port, UPGRADE) as client:
+        client.response()
+        child, = httpd.children()
+
+        def grows() -> int:
+            before = private_memory(child)
+            for _ in range(UPGRADES):
+                client.send(UPGRADE)
+                assert client.response().status == 200
+            return private_memory(child) - before
+
+        # The child may also need memory for the first time.
+        assert any(grows() < 16 * UPGRADES for _ in range(3))

@@ -21,7 +21,7 @@ COPIES = 4
 FIRST = b"GET /echo HTTP/1.1\r\nHost: shop\r\n\r\n"
 UPGRADE = b"GET /echo HTTP/1.1\r\nHost: shop\r\nConnection: Upgrade\r\n" \
     b"Upgrade: echo\r\n\r\n"
-UPGRADES = 1000
+UPGRADES = 2000  # a child has free memory for some hundreds
 # Before, each thread has what it needs for a long request.
 THREADS = 16
 

@@ -51,7 +51,8 @@ def check(httpd: Httpd, name: str, response: Response, missing: str,
 
 
 def test_says_what_is_known(httpd: Httpd) -> None:
-    httpd.log.expect(sentences.STILL_STARTING, sentences.WRONG_PORT)
+    httpd.log.expect(sentences.STILL_STARTING, sentences.WRONG_PORT,
+                     sentences.QUEUE_LATE)  # before the spawner has seen it
     port, claim = reserve_port()
     friendly = (*SLOW, "AppQueueTimeout 4", "AppFriendlyErrors On")
     silent = httpd.app("silent", *friendly, command=SILENT)
@@ -65,6 +66,8 @@ def test_says_what_is_known(httpd: Httpd) -> None:
     httpd.app("early", *SLOW, "AppQueueTimeout 200ms", "AppFriendlyErrors On",
               command=SILENT)
     httpd.start()
+    httpd.get("/", "early")
+    httpd.log.wait_for(r"early\[\d+\] starts as")
     early = httpd.get("/", "early", headers=HTML)
     page = Page(early.body.decode())
     assert early.status == 503 and early.headers["Retry-After"] == "1"

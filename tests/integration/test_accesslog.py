@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from harness import procs
+from harness import procs, sentences
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.wait import wait_until
@@ -76,6 +76,7 @@ def test_failed_in_the_app(httpd: Httpd) -> None:
 def test_failed_in_the_queue(httpd: Httpd) -> None:
     log_format(httpd)
     httpd.app("shop", "MaxInstances 1", "AppQueueTimeout 300ms")
+    httpd.log.expect(sentences.STILL_STARTING)
     httpd.start()
     wait_until(lambda: httpd.get("/pid", "shop").status == 200, "it runs")
     httpd.settles(active=0, count=1)  # so the next request need not wait

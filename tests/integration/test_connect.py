@@ -40,7 +40,7 @@ time.sleep(1000)
 
 def deaf(httpd: Httpd, *directives: str) -> App:
     httpd.log.expect(sentences.REFUSED_ALL, sentences.QUEUE_LATE,
-                     sentences.UNREACHABLE)
+                     sentences.STILL_STARTING, sentences.UNREACHABLE)
     app = httpd.app("shop", "AppListen unix", *directives,
                     command="/usr/bin/python3 -IS deaf.py")
     (app.root / "deaf.py").write_text(DEAF)

@@ -108,7 +108,8 @@ def serves(httpd: Httpd) -> bool:
 # Each of these sentences is about a field of the pool.
 WHAT_BYTES_MAY_SAY = (
     sentences.CANNOT_JOIN, sentences.QUEUE_FULL, sentences.QUEUE_LATE,
-    sentences.DRAINED, sentences.LONG_LIVED_FULL, sentences.TOO_MANY_UNKILLABLE,
+    sentences.STILL_STARTING, sentences.DRAINED, sentences.LONG_LIVED_FULL,
+    sentences.TOO_MANY_UNKILLABLE,
     sentences.UNKILLABLES, sentences.IS_UNKILLABLE, sentences.START_ERROR,
     sentences.NOT_STARTED, sentences.NO_RESPONSE, sentences.KILLED_NO_RESPONSE,
     sentences.SLOW, sentences.REPAIRED, sentences.NO_RECORD, sentences.NO_TERM,

@@ -62,7 +62,7 @@ def test_how_often(httpd: Httpd, method: str, times: int) -> None:
 
 def test_wait_in_vain(httpd: Httpd) -> None:
     """The socket that was made for the request is closed."""
-    httpd.log.expect(sentences.QUEUE_LATE)
+    httpd.log.expect(sentences.QUEUE_LATE, sentences.STILL_STARTING)
     httpd.directives += ["StartServers 1", "MinSpareThreads 1",
                          "MaxSpareThreads 16", "MaxRequestWorkers 16"]
     app_of(httpd, "uwsgi", "AppQueueTimeout 100ms")

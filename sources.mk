@@ -713,6 +713,7 @@ unit_tests = \
 	tests/unit/hostile_random \
 	tests/unit/damage \
 	tests/unit/detect \
+	tests/unit/detect_none \
 	tests/unit/detect_nvm \
 	tests/unit/detect_path \
 	tests/unit/detect_venv \

@@ -5,6 +5,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -18,7 +19,8 @@
 /* THE TABLE: the first file that exists and gives a command decides. A rule
  * with a server runs that server, and `command` is its last argument. Other
  * rules run `command`. If `command` is NULL, the command is what `read` has
- * found. Without `read`, it is the file itself. */
+ * found. Without `read`, it is the file itself. A file that may give no command
+ * has a clause about that: `lacks`. */
 static const struct {
     const char *file;              /* or a pattern */
     uint32_t protocol;             /* AppProtocol; APL_AUTO: any */
@@ -26,21 +28,27 @@ static const struct {
     detect_file_t *read;           /* reads the file; NULL: nothing to read */
     const detect_server_t *server; /* NULL: none */
     const char *command;           /* NULL: see above */
+    const char *lacks;             /* NULL: it always gives a command */
 } rules[] = {
-    {"Procfile", APL_AUTO, 1, detect_file_procfile, NULL, NULL},
-    {"config.ru", APL_HTTP, 1, NULL, &detect_server_puma, ""},
+    {"Procfile", APL_AUTO, 1, detect_file_procfile, NULL, NULL,
+     "has no web: line that can be run"},
+    {"config.ru", APL_HTTP, 1, NULL, &detect_server_puma, "", NULL},
     {"passenger_wsgi.py", APL_HTTP, 1, NULL, &detect_server_wsgi,
-     "passenger_wsgi"},
-    {"wsgi.py", APL_HTTP, 1, NULL, &detect_server_wsgi, "wsgi"},
-    {"asgi.py", APL_HTTP, ANY, NULL, &detect_server_uvicorn,
-     "asgi:application"},
-    {"*/wsgi.py", APL_HTTP, 1, detect_file_django, &detect_server_wsgi, NULL},
-    {"package.json", APL_HTTP, ANY, detect_file_package, NULL, NULL},
-    {"server.js", APL_HTTP, ANY, NULL, NULL, "node server.js"},
-    {"app.js", APL_HTTP, ANY, NULL, NULL, "node app.js"},
-    {"*.fcgi", APL_FCGI, 1, NULL, NULL, NULL},
-    {"index.php", APL_FCGI, CHILDREN, NULL, &detect_server_php, ""},
-    {"public/index.php", APL_FCGI, CHILDREN, NULL, &detect_server_php, ""},
+     "passenger_wsgi", NULL},
+    {"wsgi.py", APL_HTTP, 1, NULL, &detect_server_wsgi, "wsgi", NULL},
+    {"asgi.py", APL_HTTP, ANY, NULL, &detect_server_uvicorn, "asgi:application",
+     NULL},
+    {"*/wsgi.py", APL_HTTP, 1, detect_file_django, &detect_server_wsgi, NULL,
+     "needs a manage.py in AppRoot"},
+    {"package.json", APL_HTTP, ANY, detect_file_package, NULL, NULL,
+     "has no start script that can be run"},
+    {"server.js", APL_HTTP, ANY, NULL, NULL, "node server.js", NULL},
+    {"app.js", APL_HTTP, ANY, NULL, NULL, "node app.js", NULL},
+    {"*.fcgi", APL_FCGI, 1, NULL, NULL, NULL,
+     "has to be executable, with a plain name, and AppListen has to be fd"},
+    {"index.php", APL_FCGI, CHILDREN, NULL, &detect_server_php, "", NULL},
+    {"public/index.php", APL_FCGI, CHILDREN, NULL, &detect_server_php, "",
+     NULL},
 };
 
 /* Commands that take any number of requests at once. */
@@ -159,21 +167,60 @@ static int apply(size_t rule, detect_found_t *found,
     return 1;
 }
 
+/* @return the first file of a rule, which the caller frees; NULL: none */
+static char *first_file(size_t rule)
+{
+    glob_t files;
+    size_t i;
+    char *first = NULL;
+
+    if (glob(rules[rule].file, 0, NULL, &files) != 0)
+        return NULL;
+    for (i = 0; i < files.gl_pathc && !first; i++)
+        if (detect_file_exists(files.gl_pathv[i]))
+            first = strdup(files.gl_pathv[i]);
+    globfree(&files);
+    return first;
+}
+
+/* Files that are there, and give no command.
+ * @param is_there filled in: one for each rule */
+static size_t explain_useless(detect_found_t *found,
+                              const detect_config_t *config,
+                              int is_there[sizeof rules / sizeof *rules])
+{
+    size_t i, n = 0;
+    char *file;
+
+    for (i = 0; i < sizeof rules / sizeof *rules; i++) {
+        file = fits(i, config) && rules[i].lacks ? first_file(i) : NULL;
+        is_there[i] = file != NULL;
+        if (file)
+            n += (size_t)snprintf(found->why + n, DETECT_MAX - n, "%.60s %s; ",
+                                  file, rules[i].lacks);
+        free(file);
+    }
+    return n;
+}
+
 static void explain_none(detect_found_t *found, const detect_config_t *config,
                          const char *other)
 {
     const char *between = "none of these files exists: ";
-    size_t i, n = 0;
+    int is_there[sizeof rules / sizeof *rules];
+    size_t i, n = explain_useless(found, config, is_there);
 
     for (i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (fits(i, config)) {
+        if (fits(i, config) && !is_there[i]) {
             n += (size_t)snprintf(found->why + n, DETECT_MAX - n, "%s%s",
                                   between, rules[i].file);
             between = ", ";
         }
+    if (n > 1 && found->why[n - 2] == ';')
+        found->why[n -= 2] = 0; /* all of them are there */
     if (*other)
         snprintf(found->why + n, DETECT_MAX - n,
-                 "; %s is for another "
+                 "; %.60s is for another "
                  "AppProtocol",
                  other);
     found->command[0] = found->file[0] = 0;
@@ -243,32 +290,22 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
     return 0;
 }
 
-static int has_file(size_t rule)
-{
-    glob_t files;
-    size_t i;
-    int n = 0;
-
-    if (glob(rules[rule].file, 0, NULL, &files) != 0)
-        return 0;
-    for (i = 0; i < files.gl_pathc && n == 0; i++)
-        n = detect_file_exists(files.gl_pathv[i]);
-    globfree(&files);
-    return n;
-}
-
 int detect_names(const detect_config_t *config, detect_found_t *found)
 {
     const char *other = "";
     size_t i;
+    char *file;
 
     memset(found, 0, sizeof *found);
-    for (i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (has_file(i)) {
-            if (fits(i, config))
-                return 1;
-            other = rules[i].file;
-        }
+    for (i = 0; i < sizeof rules / sizeof *rules; i++) {
+        file = first_file(i);
+        if (!file)
+            continue;
+        free(file);
+        if (fits(i, config))
+            return 1;
+        other = rules[i].file;
+    }
     explain_none(found, config, other);
     return 0;
 }

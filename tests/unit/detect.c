@@ -73,24 +73,6 @@ static const char *not_detected(uint32_t protocol)
     return found.why;
 }
 
-static void the_error_names_what_was_looked_for(void **state)
-{
-    (void)state;
-    assert_string_equal(not_detected(APL_HTTP),
-                        "none of these files exists: Procfile, config.ru, "
-                        "passenger_wsgi.py, wsgi.py, asgi.py, */wsgi.py, "
-                        "package.json, server.js, app.js");
-    assert_string_equal(
-        not_detected(APL_FCGI),
-        "none of these files exists: Procfile, *.fcgi, index.php, "
-        "public/index.php");
-    assert_string_equal(not_detected(APL_SCGI),
-                        "none of these files exists: Procfile");
-    assert_int_equal(mkdir("app.js", 0700), 0);
-    not_detected(APL_HTTP);
-    rmdir("app.js");
-}
-
 static void procfile_has_the_first_word(void **state)
 {
     (void)state;
@@ -367,20 +349,11 @@ static void a_command_is_given(void **state)
     assert_int_equal(found.concurrency, 0);
 }
 
-static void another_protocol_is_named(void **state)
-{
-    (void)state;
-    put("index.php", "");
-    assert_non_null(
-        strstr(not_detected(APL_HTTP), "; index.php is for another"));
-}
-
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(the_error_names_what_was_looked_for),
         TEST(procfile_has_the_first_word),
         TEST(rack_is_puma),
         TEST(wsgi_is_our_loader),
@@ -393,7 +366,6 @@ int main(void)
         TEST(nothing_is_configured),
         TEST(files_say_that_it_is_php),
         TEST(a_command_is_given),
-        TEST(another_protocol_is_named),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """What both programs need: the application and its socket."""
+import contextlib
 import importlib
 import os
 import socket
@@ -16,6 +17,12 @@ def application_of(word):
     if not callable(application):
         sys.exit(f"{module} has no {name or 'application'} that can be called")
     return application
+
+
+def say(text):
+    """Log a line, whatever the application has made of sys.stderr."""
+    with contextlib.suppress(OSError):
+        os.write(2, f"apppool: {text}\n".encode(errors="backslashreplace"))
 
 
 def inherited():

@@ -7,6 +7,7 @@ import socket
 import sys
 
 from apppool_wsgi.connection import RECV, Connection, Gone
+from apppool_wsgi.load import say
 from apppool_wsgi.request import BadRequest, body_of, decoded, parse
 from apppool_wsgi.response import FileWrapper, Response
 
@@ -127,7 +128,7 @@ class Server:
             parse(data[:end], environ)
             environ["wsgi.input"], body = body_of(environ, connection)
         except BadRequest as error:
-            print(f"apppool: a request is refused: {error}", file=sys.stderr)
+            say(f"a request is refused: {error}")
             return self.refuse(connection, "400 Bad Request")
         self.describe(environ, connection)
         version = environ["SERVER_PROTOCOL"]

@@ -12,6 +12,7 @@ import time
 from wsgiref.util import setup_testing_defaults
 
 from apppool_wsgi import shared
+from apppool_wsgi.load import say
 from apppool_wsgi.request import decoded
 
 VERSION = "1"
@@ -22,10 +23,6 @@ PARTS = 4  # listener, output, go, report
 # For the garbage collector. Almost all that is loaded stays, so it is enough to
 # look at each object once.
 THRESHOLDS = 50000, 20, 10
-
-
-def say(text):
-    print(f"apppool: {text}", file=sys.stderr, flush=True)
 
 
 def notify(place):
@@ -163,9 +160,11 @@ def replace(old, new):
 
 
 def flush():
-    """Otherwise each forked process would print what is left in a buffer."""
-    for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+    """Otherwise each forked process would print what is left in a buffer. The
+    application may have closed a stream, or put anything in its place."""
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        with contextlib.suppress(Exception):
+            stream.flush()
 
 
 def reap(child):

@@ -117,7 +117,7 @@ module AppPool
     def fork_twice(text, parts)
       flush
       begin
-        child = Process.fork
+        child = fork_once
       rescue SystemCallError, NoMemoryError => e
         AppPool.say("no process can be forked: #{e.message}")
         return false
@@ -133,7 +133,7 @@ module AppPool
     def be_the_middle(text, parts)
       status = 1
       middle = Process.pid
-      if Process.fork
+      if fork_once
         status = 0
         exit!(0)
       end
@@ -186,8 +186,23 @@ module AppPool
       end
     end
 
+    # Ruby flushes $stdout and $stderr, too, and raises what they raise.
+    def fork_once
+      kept = [$stdout, $stderr]
+      $stdout = STDOUT
+      $stderr = STDERR
+      Process.fork
+    ensure
+      $stdout, $stderr = kept
+    end
+
+    # Otherwise each forked process would print what is left in a buffer.
     def flush
-      [$stdout, $stderr].each { |stream| stream.flush if stream.respond_to?(:flush) }
+      [$stdout, $stderr, STDOUT, STDERR].each do |stream|
+        stream.flush
+      rescue StandardError
+        # the application has closed it, or put anything in its place
+      end
     end
 
     def reap(child)

@@ -8,6 +8,7 @@
 #include <http_log.h>
 #include <string.h>
 
+#include "mod_apppool/config/section.h"
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "spawner/shared/detect.h"
 #include "spawner/shared/detect_file.h"
@@ -108,17 +109,6 @@ static int opens(apr_pool_t *p, const char *directory, const char *root)
            (!root[n] || root[n] == '/' || n == 1);
 }
 
-/* Is the directive in this virtual host, or in none? */
-static int holds_for(const ap_directive_t *d, const server_rec *server)
-{
-    for (d = d->parent; d; d = d->parent)
-        if (!ap_cstr_casecmp(d->directive, "<VirtualHost"))
-            return server->is_virtual &&
-                   d->line_num == (int)server->defn_line_number &&
-                   !strcmp(d->filename, server->defn_name);
-    return 1;
-}
-
 /* @return the Alias that opens AppRoot; NULL: there is none */
 static const ap_directive_t *find_alias(apr_pool_t *p,
                                         const ap_directive_t *list,
@@ -130,7 +120,7 @@ static const ap_directive_t *find_alias(apr_pool_t *p,
         const char *args = d->args;
 
         if (!ap_cstr_casecmp(d->directive, "Alias") &&
-            holds_for(d, mount->server)) {
+            apppool_section_holds_for(d, mount->server)) {
             ap_getword_conf(p, &args);
             if (opens(p, ap_getword_conf(p, &args), mount->app->real_root))
                 return d;

@@ -73,13 +73,13 @@ static int takes_all(apr_pool_t *p, const apppool_php_rule_t *rule,
                                              documents_of(mount));
 }
 
-static void say_kept(apr_pool_t *p, const apppool_php_rule_t *rule,
-                     const apppool_mount_t *mount)
+/* @param what runs them: a directive */
+static void say_kept(const char *what, const apppool_mount_t *mount)
 {
     SAY(APLOG_WARNING,
         "%s runs the scripts of AppRoot %s (%s), and the application does not: "
         "remove it to have them run by the application, as its user",
-        apppool_php_rule_text(p, rule), mount->app->pool.root, mount->place);
+        what, mount->app->pool.root, mount->place);
 }
 
 static void say_overruled(apr_pool_t *p, const apppool_php_rule_t *rule,
@@ -119,10 +119,53 @@ static void report(apr_pool_t *p, const apppool_php_rule_t *rule)
                 first = mount;
         }
         else if (takes_all(p, rule, mount))
-            say_kept(p, rule, mount);
+            say_kept(apppool_php_rule_text(p, rule), mount);
     }
     if (first)
         say_overruled(p, rule, first, n - 1);
+}
+
+/* ---- ProxyPassMatch, which comes before all handlers ---- */
+
+/* Does it send the index.php of the mount to a FastCGI program? */
+static int takes_index(apr_pool_t *p, const ap_directive_t *d,
+                       const apppool_mount_t *mount)
+{
+    const char *args = d->args, *pattern = ap_getword_conf(p, &args);
+    const char *index = apr_pstrcat(p, mount->base_uri, "/index.php", NULL);
+    ap_regex_t *regex = strstr(args, "fcgi://")
+                            ? ap_pregcomp(p, pattern, AP_REG_EXTENDED)
+                            : NULL;
+
+    return regex && ap_regexec(regex, index, 0, NULL, 0) == 0;
+}
+
+static void report_proxied(apr_pool_t *p, const ap_directive_t *d)
+{
+    const apr_array_header_t *mounts = apppool_config()->mounts;
+    int i;
+
+    for (i = 0; i < mounts->nelts; i++) {
+        const apppool_mount_t *mount =
+            APR_ARRAY_IDX(mounts, i, const apppool_mount_t *);
+
+        if (mount->app && apppool_section_holds_for(d, mount->server) &&
+            takes_index(p, d, mount) && speaks_fcgi(mount->app))
+            say_kept(apr_psprintf(p, "%s %s (line %d of %s)", d->directive,
+                                  d->args, d->line_num, d->filename),
+                     mount);
+    }
+}
+
+static void look_for_proxied(apr_pool_t *p, const ap_directive_t *list)
+{
+    const ap_directive_t *d;
+
+    for (d = list; d; d = d->next) {
+        if (!ap_cstr_casecmp(d->directive, "ProxyPassMatch"))
+            report_proxied(p, d);
+        look_for_proxied(p, d->first_child);
+    }
 }
 
 void apppool_php_report(apr_pool_t *p)
@@ -133,4 +176,5 @@ void apppool_php_report(apr_pool_t *p)
     for (i = 0; i < rules->nelts; i++)
         if (!is_repeated(rules, i))
             report(p, APR_ARRAY_IDX(rules, i, const apppool_php_rule_t *));
+    look_for_proxied(p, ap_conftree);
 }

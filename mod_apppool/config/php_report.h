@@ -3,8 +3,8 @@
 /**
  * @file php_report.h
  * @brief Says at the start, and at httpd -t, which handlers for scripts do not
- *        count beside an AppRoot, and which run the scripts in place of the
- *        application.
+ *        count beside an AppRoot, and which handlers and rules of mod_proxy run
+ *        the scripts in place of the application.
  *
  * Lock:  none.
  * Crash: not concerned.

@@ -33,3 +33,13 @@ int apppool_section_is_below(const char *path, const char *above, size_t n)
         n--;
     return !strncmp(path, above, n) && (!path[n] || path[n] == '/' || !whole);
 }
+
+int apppool_section_holds_for(const ap_directive_t *d, const server_rec *server)
+{
+    for (d = d->parent; d; d = d->parent)
+        if (!ap_cstr_casecmp(d->directive, "<VirtualHost"))
+            return server->is_virtual &&
+                   d->line_num == (int)server->defn_line_number &&
+                   !strcmp(d->filename, server->defn_name);
+    return 1;
+}

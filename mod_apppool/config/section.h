@@ -31,4 +31,8 @@ char *apppool_section_argument(apr_pool_t *p, const ap_directive_t *section);
  * @param n length of `above`, or of its beginning that counts */
 int apppool_section_is_below(const char *path, const char *above, size_t n);
 
+/** Is the directive in this virtual host, or in none? */
+int apppool_section_holds_for(const ap_directive_t *d,
+                              const server_rec *server);
+
 #endif

@@ -283,6 +283,35 @@ def test_fpm(httpd: Httpd) -> None:
                          r"\d+ of \S+\) does not count", httpd.test().stdout)
 
 
+def test_proxied(httpd: Httpd) -> None:
+    """httpd -t names a rule of mod_proxy that takes the scripts."""
+    httpd.modules += ["proxy_fcgi"]
+    to = f'"unix:/run/fpm.sock|fcgi://localhost{httpd.dir}"'
+    rule = 'ProxyPassMatch "^(/.*\\.php(/.*)?)$" '
+    place = httpd.dir / "shop" / "public"
+    put(place, "index.php")
+    put(httpd.dir / "wsgi")
+    (httpd.app("wsgi", command=None).root / "wsgi.py").touch()
+    before = len(httpd.directives)
+    for where, line, names in (
+            ("host", rule + to, True), ("server", rule + to, True),
+            ("other", rule + to, False),
+            ("host", rule + '"http://127.0.0.1:1"', False),
+            ("host", f'ProxyPassMatch "^/old/.*\\.php$" {to}', False)):
+        site(httpd, "shop", *[line] * (where == "host"))
+        httpd.directives += {
+            "server": [line], "host": [], "other": [
+                f"<VirtualHost *:{httpd.port}>", "ServerName other", line,
+                "</VirtualHost>"]}[where]
+        said = httpd.test().stdout
+        assert said.count("runs the scripts of AppRoot") == names, (line, said)
+        if names:
+            assert re.search(r"apppool: ProxyPassMatch .* \(line \d+ of \S+\) "
+                             rf"runs the scripts of AppRoot {place.parent} ",
+                             said)
+        httpd.directives[before:] = httpd.apps[1:] = []
+
+
 @pytest.mark.parametrize("directive", ["php_flag engine off",
                                        "php_admin_value engine off",
                                        "AddHandler x .php", "RemoveType .php"])

@@ -37,8 +37,10 @@ static const char *const secrets[] = {
     "credentials.yml.enc", "config/*.yml", "config/*.yaml", "config/*.key",
     "config/*.enc", "config/*.ini", "config/credentials/*", "storage/*.key",
     /* data, and source under another name */
-    "*.sql", "*.sqlite", "*.sqlite3", "*.log", "*.inc", "*~", "*.bak", "*.old",
-    "*.orig", "*.save", "*.swp"};
+    "*.sql", "*.sql.[0-9bgxz]*", "*.sqlite", "*.sqlite-*", "*.sqlite3",
+    "*.sqlite3-*", "*.log", "*.log.[0-9bgxz]*", "*.inc", "*~", "*.bak", "*.old",
+    "*.orig", "*.save", "*.swp", "*.php.txt", "*.php.dist", "*.php.[0-9]*",
+    "*.php[-_]*"};
 
 /* ---- a file ---- */
 

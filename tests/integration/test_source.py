@@ -24,11 +24,17 @@ STATIC = ("static/style.css", "public/logo.png", "media/photo.jpg",
           "assets/app.js", "robots.txt", ".well-known/acme-challenge/token",
           ".well-known/security.txt")
 PHP_ONLY = ("wp-content/uploads/photo.jpg", "style.css", "js/site.js",
-            "themes/config/readme.html")
+            "themes/config/readme.html",
+            "docs/php.txt", "js/jquery.log.min.js",
+            "js/mode.sql.js", "wp-content/uploads/a.php.jpg")
 PHP_SECRET = (".env", ".user.ini", ".git/config", "index.php~", "index.php.bak",
               "config/database.yml", "config/master.key", "composer.json",
               "wp-content/debug.log", "backup.sql", "static/.git/config",
-              "lib/db.inc")
+              "lib/db.inc", "backup.sql.gz", "wp-content/debug.log.1",
+              "old/a.log.xz",
+              "var/data.sqlite-wal", "var/data.sqlite3-journal",
+              "wp-config.php.txt", "config.php.dist", "config.php.2",
+              "config.php_old", "config.php-2024")
 
 # A request, and whether httpd sends the file, sends 404, or leaves the request
 # to the application.

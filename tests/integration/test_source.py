@@ -189,6 +189,14 @@ def test_all_ways(httpd: Httpd) -> None:
     table += [("handler", "/wsgi.py", NOT_FOUND),
               ("handler", "/shop/views.py", NOT_FOUND),
               ("handler", "/data/export.csv", SENT)]
+    # a place that is not the application's any more
+    app = site(httpd, "taken")
+    app.directives += ["<Location /data>", "AppRoot Off", "</Location>",
+                       "<Location /shop>", "AppRoot Off", "AppServeSource On",
+                       "</Location>"]
+    table += [("taken", "/data/export.csv", NOT_FOUND),
+              ("taken", "/shop/views.py", SENT),
+              ("taken", "/shop/x", NOT_FOUND)]
     site(httpd, "on", "AppServeSource On")
     table += [("on", f"/{name}", SENT) for name in SOURCE if name != "wsgi.py"]
     # PHP

@@ -32,7 +32,8 @@ def call(name: str, *args: int) -> None:
 
 class Namespace:
     def __init__(self) -> None:
-        """A thread enters the new namespace, which the descriptor keeps."""
+        """A thread enters the new namespace, which the descriptor keeps. Its
+        loopback card is down."""
         self.fd = -1
         self.error: Optional[OSError] = None
         thread = threading.Thread(target=self._make)
@@ -40,7 +41,6 @@ class Namespace:
         thread.join()
         if self.error:
             raise self.error
-        self.run("ip", "link", "set", "lo", "up")
 
     def _make(self) -> None:
         try:
@@ -77,12 +77,17 @@ class Namespace:
         finally:
             os.close(before)
 
-    def run(self, *words: str) -> str:
+    def run(self, *words: str, lines: str = "") -> str:
+        """@param lines its input"""
         done = subprocess.run(words, preexec_fn=self.enter, text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True)
+                              input=lines, capture_output=True)
         if done.returncode != 0:
             raise OSError(f"{' '.join(words)}: {done.stderr.strip()}")
         return done.stdout
+
+    def ip(self, *commands: str) -> None:
+        """One process runs all of them."""
+        self.run("ip", "-batch", "-", lines="\n".join(commands) + "\n")
 
     def popen(self, command: list[str], more: Callable[[], None] = lambda: None,
               **options: Any) -> "subprocess.Popen[bytes]":
@@ -114,11 +119,12 @@ class Host(Namespace):
         self.address = f"{SUBNET}.{number}"
         self.port = f"port{number}"
         switch = network.switch
-        switch.run("ip", "link", "add", self.port, "type", "veth",
-                   "peer", "name", "eth0", "netns", self.path)
-        switch.run("ip", "link", "set", self.port, "master", "bridge", "up")
-        self.run("ip", "address", "add", f"{self.address}/24", "dev", "eth0")
-        self.run("ip", "link", "set", "eth0", "up")
+        switch.ip(f"link add {self.port} type veth peer name eth0 "
+                  f"netns {self.path}",
+                  f"link set {self.port} master bridge up")
+        self.ip("link set lo up",
+                f"address add {self.address}/24 dev eth0",
+                "link set eth0 up")
 
     def addresses(self) -> set[str]:
         """Its own ones. Tests ask very often, and `ip` would be a process."""
@@ -177,9 +183,9 @@ class Network:
         self.hosts: list[Host] = []
         self.switch = Namespace()
         try:
-            self.switch.run("ip", "link", "add", "bridge", "type", "bridge",
-                            "stp_state", "0", "mcast_snooping", "0")
-            self.switch.run("ip", "link", "set", "bridge", "up")
+            self.switch.ip("link set lo up",
+                           "link add bridge type bridge stp_state 0 "
+                           "mcast_snooping 0", "link set bridge up")
             for number in range(1, hosts + 2):
                 self.hosts.append(Host(self, number))
         except BaseException:

@@ -45,7 +45,7 @@ class Member(Server):
     @property
     def ready(self) -> str:
         """A command of sh for keepalived."""
-        return f"kill -0 $(cat {self.dir}/pid)"
+        return f"read pid <{self.dir}/pid && kill -0 $pid"
 
     def note(self, process: "subprocess.Popen[bytes]") \
             -> "subprocess.Popen[bytes]":

@@ -61,6 +61,7 @@
 #define STORE_PAGE_MAGIC UINT32_C(0x67705341) /* "ASpg" */
 #define STORE_UNIT       8                    /* bytes */
 #define STORE_KEY_MAX    250
+#define STORE_EPOCHS     16 /* that a history knows */
 
 /** A chunk of the same space; 0: none. */
 typedef uint32_t store_ref_t;
@@ -79,6 +80,29 @@ typedef struct {
     uint8_t reserved[160];
 } store_entry_t;
 
+/** The data of one master: what came from one promotion to the next. */
+typedef struct {
+    uint64_t id;       /**< random; 0: none */
+    uint64_t position; /**< changes since it began; of an earlier epoch: where
+                          the next one began */
+} store_epoch_t;
+
+/** Where the data of this store comes from. Only in a cluster. */
+typedef struct {
+    uint64_t number; /**< promotions since the first one */
+    uint32_t flags;  /**< STORE_HISTORY_... */
+    uint32_t n;      /**< epochs that are known; 0: no data of a cluster */
+    store_epoch_t epoch[STORE_EPOCHS]; /**< [0] is the present one */
+} store_history_t;
+
+/** Flags of a history. */
+enum {
+    STORE_HISTORY_INCOMPLETE = 1, /**< it began with a part of a copy, or with a
+                                     file that was not complete */
+    STORE_HISTORY_CONTESTED = 2   /**< it began empty while another host had
+                                     data */
+};
+
 typedef struct {
     uint64_t magic; /**< written last by the store that makes it */
     uint32_t version;
@@ -89,6 +113,7 @@ typedef struct {
                              items; atomic */
     uint8_t reserved[224];
     store_entry_t entry[STORE_SPACES];
+    store_history_t history; /**< the follower or the role writes it */
 } store_directory_t;
 
 typedef struct {

@@ -18,10 +18,11 @@
 typedef struct {
     store_space_t *space;
     uint64_t cas;
-    int64_t at;
+    uint64_t position;
+    uint32_t at; /* ms, the low bits */
     uint8_t kind;
     uint8_t klen;
-    uint8_t unused[6];
+    uint8_t unused[2];
 } entry_t;
 
 /* What is done with a change. */
@@ -51,6 +52,11 @@ static uint64_t listed; /* changes since the list was made */
 static uint64_t sent;   /* so many of them are at a slave, too */
 
 static uint64_t unlisted; /* changes without a list; atomic */
+
+/* Changes since the epoch began; atomic. With a list it grows under the lock, so
+ * the positions in the list are in order. */
+static uint64_t no_epoch, *position = &no_epoch;
+static _Thread_local uint64_t mine; /* of the last change of this thread */
 
 #define LOAD(x)         __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define STORE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
@@ -86,12 +92,25 @@ void store_changes_close(void)
 
 /* ---- a writer ---- */
 
-static int64_t now(void)
+static uint32_t now(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return (uint32_t)((uint64_t)t.tv_sec * 1000 +
+                      (uint64_t)t.tv_nsec / 1000000);
+}
+
+static uint64_t count(void)
+{
+    mine = __atomic_add_fetch(position, 1, __ATOMIC_ACQ_REL);
+    return mine;
+}
+
+static void count_unlisted(void)
+{
+    count();
+    STORE_ADD(unlisted, 1);
 }
 
 /* Bytes from there to the end of the ring. */
@@ -103,7 +122,7 @@ static size_t left(uint64_t at)
 /* Where the next change of this size is. */
 static uint64_t place(size_t need)
 {
-    const entry_t none = {NULL, 0, 0, 0, 0, {0}};
+    const entry_t none = {NULL, 0, 0, 0, 0, 0, {0}};
     size_t rest = left(end);
 
     if (rest >= need)
@@ -113,11 +132,12 @@ static uint64_t place(size_t need)
     return end + rest;
 }
 
-static void append(const entry_t *e, const void *key)
+static void append(entry_t *e, const void *key)
 {
     size_t need = ALIGN(sizeof *e + e->klen);
     uint64_t at = place(need);
 
+    e->position = count();
     memcpy(ring + at % size, e, sizeof *e);
     if (e->klen > 0)
         memcpy(ring + at % size + sizeof *e, key, e->klen);
@@ -128,13 +148,13 @@ static void append(const entry_t *e, const void *key)
 void store_changes_add(store_space_t *space, store_change_kind_t kind,
                        const void *key, uint8_t klen, uint64_t cas)
 {
-    entry_t e = {space, cas, 0, (uint8_t)kind, klen, {0}};
+    entry_t e = {space, cas, 0, 0, (uint8_t)kind, klen, {0}};
 
     switch (LOAD(mode)) {
     case IGNORED:
         return;
     case COUNTED:
-        STORE_ADD(unlisted, 1);
+        count_unlisted();
         return;
     default:
         e.at = now();
@@ -142,9 +162,27 @@ void store_changes_add(store_space_t *space, store_change_kind_t kind,
         if (ring)
             append(&e, key);
         else
-            STORE_ADD(unlisted, 1);
+            count_unlisted();
         pthread_mutex_unlock(&lock);
     }
+}
+
+/* Writers have none of their changes counted meanwhile: nobody is served. */
+void store_changes_count_in(uint64_t *at)
+{
+    pthread_mutex_lock(&lock);
+    position = at ? at : &no_epoch;
+    pthread_mutex_unlock(&lock);
+}
+
+uint64_t store_changes_position(void)
+{
+    return LOAD(*position);
+}
+
+uint64_t store_changes_mine(void)
+{
+    return mine;
 }
 
 /* ---- a reader ---- */
@@ -154,6 +192,7 @@ void store_changes_end(store_cursor_t *cursor)
     pthread_mutex_lock(&lock);
     cursor->at = end;
     cursor->n = listed;
+    cursor->position = LOAD(*position);
     pthread_mutex_unlock(&lock);
 }
 
@@ -180,9 +219,9 @@ static void take(store_cursor_t *cursor, const entry_t *e,
     change->kind = (store_change_kind_t)e->kind;
     change->klen = e->klen;
     change->cas = e->cas;
-    change->at = e->at;
     memcpy(change->key, ring + cursor->at % size + sizeof *e, e->klen);
     cursor->at += ALIGN(sizeof *e + e->klen);
+    cursor->position = e->position;
     cursor->n++;
 }
 
@@ -213,7 +252,7 @@ uint64_t store_changes_lag(const store_cursor_t *cursor, int64_t *ms)
     copy = *cursor;
     n = listed - cursor->n;
     if (ring && end - copy.at <= size && next(&copy, &e))
-        *ms = now() - e.at;
+        *ms = (uint32_t)(now() - e.at);
     pthread_mutex_unlock(&lock);
     return n;
 }

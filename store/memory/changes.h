@@ -43,13 +43,13 @@ typedef struct {
     uint8_t klen; /**< FLUSH: 0 */
     char key[STORE_KEY_MAX];
     uint64_t cas;
-    int64_t at; /**< ms, of CLOCK_MONOTONIC_COARSE: when it was added */
 } store_change_t;
 
 /** A reader's place in the list. */
 typedef struct {
-    uint64_t at; /**< bytes since the list was made */
-    uint64_t n;  /**< changes since then */
+    uint64_t at;       /**< bytes since the list was made */
+    uint64_t n;        /**< changes since then */
+    uint64_t position; /**< all changes up to this position are before it */
 } store_cursor_t;
 
 /**
@@ -76,6 +76,21 @@ void store_changes_close(void);
  */
 void store_changes_add(store_space_t *, store_change_kind_t, const void *key,
                        uint8_t klen, uint64_t cas);
+
+/**
+ * Where the position of the data is counted: with each change from now on, also
+ * without a list, and before a reader can see the change. So it is never lower
+ * than what a slave has.
+ * @param at in the memory that outlives the process; NULL: in no memory that
+ *           others see, as at first
+ */
+void store_changes_count_in(uint64_t *at);
+
+/** The position of the last change. Any thread. */
+uint64_t store_changes_position(void);
+
+/** The position of the last change that this thread has added. */
+uint64_t store_changes_mine(void);
 
 /** The end of the list: what is added from now on is behind it. */
 void store_changes_end(store_cursor_t *);

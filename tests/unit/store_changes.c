@@ -324,6 +324,33 @@ static void nobody_rings_a_bell_that_is_closed(void **state)
     close(bell);
 }
 
+/* Also without a list: a slave that was there before compares it. */
+static void each_change_has_a_position(void **state)
+{
+    uint64_t place = 7;
+    store_cursor_t here;
+    store_change_t change;
+    size_t n = 1;
+
+    (void)state;
+    store_changes_count_in(&place);
+    store_changes_end(&here);
+    assert_int_equal(here.position, 7);
+    shelf_set(&shelf, "a", 1, 10, 0);
+    shelf_set(&shelf, "b", 1, 10, 0);
+    assert_int_equal(place, 9);
+    assert_int_equal(store_changes_mine(), 9);
+    assert_int_equal(store_changes_read(&here, &change, &n), 0);
+    assert_int_equal(here.position, 8);
+    store_changes_close();
+    shelf_set(&shelf, "a", 1, 10, 0);
+    assert_int_equal(store_changes_position(), 10);
+    assert_int_equal(store_changes_mine(), 10);
+    store_changes_count_in(NULL);
+    shelf_set(&shelf, "a", 1, 10, 0);
+    assert_int_equal(place, 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +366,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(nothing_is_lost_at_the_end_of_the_ring,
                                         setup, teardown),
         cmocka_unit_test_setup_teardown(what_no_slave_has_is_counted, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(each_change_has_a_position, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(only_a_change_wakes_a_reader, setup,
                                         teardown),

@@ -67,10 +67,10 @@ store_memory_sources = \
 	store/memory/chunk.c \
 	store/memory/class.c \
 	store/memory/evict.c \
-	store/memory/files.c \
 	store/memory/index.c \
 	store/memory/item.c \
-	store/memory/large_value.c \
+	store/memory/large.c \
+	store/memory/large_evict.c \
 	store/memory/move.c \
 	store/memory/page.c \
 	store/memory/piece.c \
@@ -264,6 +264,7 @@ module_sources = \
 	mod_apppool/parent/helper_programs.c \
 	mod_apppool/backend/proxy_api.c \
 	mod_apppool/request/response_filter.c \
+	mod_apppool/config/removed.c \
 	mod_apppool/config/renamed.c \
 	mod_apppool/config/rlimits.c \
 	mod_apppool/config/log_route.c \
@@ -815,7 +816,7 @@ unit_tests = \
 	tests/unit/store_item \
 	tests/unit/store_guests \
 	tests/unit/store_keep \
-	tests/unit/store_large_value \
+	tests/unit/store_large \
 	tests/unit/store_lock \
 	tests/unit/store_lock_binary \
 	tests/unit/store_lock_threads \

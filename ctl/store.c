@@ -53,10 +53,6 @@ static void print_space(const json_t *s)
            percent(s, "hit_rate", rate), (long long)number(s, "sets"),
            s_of(s, "sets"), (long long)number(s, "deletes"),
            s_of(s, "deletes"));
-    if (number(s, "files") > 0)
-        printf("  %lld value%s in files, %.1f MB\n",
-               (long long)number(s, "files"), s_of(s, "files"),
-               megabytes(s, "file_bytes"));
     printf("  %lld expired, %lld evicted", (long long)number(s, "expired"),
            (long long)number(s, "evictions"));
     if (json_is_integer(json_object_get(s, "evicted_age")))

@@ -73,13 +73,10 @@ typedef struct {
     uint64_t connections;
     uint64_t max_connections;
     uint64_t locks;
-    uint64_t files; /**< values in files */
-    uint64_t file_bytes;
-    uint64_t recovered;      /**< items that this store found at its start */
-    uint64_t dropped;        /**< items that it found and could not prove */
-    uint64_t file_evictions; /**< of the evictions: for the room of its file */
-    uint64_t file_refused;   /**< values that got no file */
-    uint64_t reserved[6];
+    uint64_t spare[2];  /**< an older build has written here */
+    uint64_t recovered; /**< items that this store found at its start */
+    uint64_t dropped;   /**< items that it found and could not prove */
+    uint64_t reserved[8];
 } store_space_figures_t;
 
 /** What a store is for the other hosts (store/cluster/role.h). */

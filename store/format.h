@@ -16,7 +16,6 @@
  *     page (64 KiB):  header 64 | chunk | chunk | ...     chunks of one class
  *     chunk:          item header 36 | key | value          one chunk, or
  *                     item header 36 | key | link 4         STORE_CHAINED
- *                     item header 36 | key | number 4       STORE_IN_FILE
  *                     item header 36 | bytes of the value   a piece
  *
  * A reference names a chunk of the same space: its offset from the beginning of
@@ -128,14 +127,16 @@ enum { STORE_FREE, STORE_WRITING, STORE_LIVE, STORE_PIECE };
 
 /** Bits. */
 enum {
-    STORE_CHAINED = 1,     /**< the value is in pieces */
-    STORE_FETCHED = 2,     /**< has been read since it was written */
-    STORE_STALE = 4,       /**< meta protocol: marked invalid */
-    STORE_TOKEN_SENT = 8,  /**< meta protocol: one client is to renew it */
-    STORE_IN_FILE = 16,    /**< the value is in an unlinked file */
-    STORE_CAS_CHOSEN = 32, /**< the cas is the client's, not the next one */
-    STORE_KEY_BINARY = 64, /**< meta protocol: clients get the key in base64 */
-    STORE_LOCKED = 128     /**< a connection has it; gone with the process */
+    STORE_CHAINED = 1,      /**< the value is in pieces */
+    STORE_FETCHED = 2,      /**< has been read since it was written */
+    STORE_STALE = 4,        /**< meta protocol: marked invalid */
+    STORE_TOKEN_SENT = 8,   /**< meta protocol: one client is to renew it */
+    STORE_WAS_IN_FILE = 16, /**< free. An older build had the value in a file,
+                                 which has ended with that store: the recovery
+                                 drops such an item */
+    STORE_CAS_CHOSEN = 32,  /**< the cas is the client's, not the next one */
+    STORE_KEY_BINARY = 64,  /**< meta protocol: clients get the key in base64 */
+    STORE_LOCKED = 128      /**< a connection has it; gone with the process */
 };
 
 /** The header of an item, or of a piece. 36 bytes, no padding. */

@@ -153,8 +153,7 @@ static void warn_of_store(const apppool_app_t *app)
                        : set->store_evict != APPPOOL_UNSET ? "AppStoreEvict"
                        : set->store_connections != APPPOOL_UNSET
                            ? "AppStoreMaxConnections"
-                       : set->store_disk != APPPOOL_UNSET ? "AppStoreDisk"
-                                                          : NULL;
+                           : NULL;
 
     if (what && !app->space)
         apppool_warning(app,

@@ -72,7 +72,6 @@ apppool_config_t *apppool_config(void)
     X(serve_source)                                                            \
     X(store_evict)                                                             \
     X(store_connections)                                                       \
-    X(store_disk)                                                              \
     X(status_detail)                                                           \
     X(status_actions)
 
@@ -191,7 +190,7 @@ void *apppool_config_server_create(apr_pool_t *p, server_rec *s)
     server->max_pool_size = APPPOOL_UNSET;
     server->processes = server->sessions = APPPOOL_UNSET;
     server->spool_free = APPPOOL_UNSET;
-    server->store_max_object = server->store_large = APPPOOL_UNSET;
+    server->store_max_object = APPPOOL_UNSET;
     server->store_threads = APPPOOL_UNSET;
     server->store_uid = USERDB_NOBODY;
     server->store_changes = server->store_slave_timeout = APPPOOL_UNSET;
@@ -236,11 +235,7 @@ apppool_server_t apppool_config_server(const server_rec *main_server)
     server.spool_free = apppool_config_or(set->spool_free, 5);
     server.store_max_object =
         apppool_config_or(set->store_max_object, APR_INT64_C(1) << 20);
-    server.store_large =
-        apppool_config_or(set->store_large, APR_INT64_C(256) << 10);
     server.store_threads = apppool_config_or(set->store_threads, 4);
-    if (!set->store_temp_dir)
-        server.store_temp_dir = "/var/tmp";
     server.store_changes =
         apppool_config_or(set->store_changes, APR_INT64_C(32) << 20);
     server.store_slave_timeout =

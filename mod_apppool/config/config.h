@@ -91,7 +91,6 @@ struct apppool_dir_t {
     const apppool_store_t *store;
     const char *store_space; /**< AppStoreSpace */
     apr_int64_t store_evict, store_connections;
-    apr_int64_t store_disk; /**< bytes */
     apr_hash_t *origins; /**< directives, with their places: config_origin.h */
     const char *misplaced; /**< first directive that belongs to an AppRoot */
     const char *misplaced_place; /**< and its place */
@@ -102,10 +101,9 @@ typedef struct {
     apr_int64_t max_pool_size;
     apr_int64_t processes, sessions; /**< AppPoolCapacity */
     const char *runtime_dir, *libexec, *spool_dir;
-    apr_int64_t spool_free; /**< percent of its file system */
-    apr_int64_t store_max_object, store_large; /**< bytes */
+    apr_int64_t spool_free;       /**< percent of its file system */
+    apr_int64_t store_max_object; /**< bytes */
     apr_int64_t store_threads;
-    const char *store_temp_dir;
     const char *store_save; /**< AppStoreSave; "": Off; NULL: the default */
     uid_t store_uid;        /**< USERDB_NOBODY: the default */
     gid_t store_gid;

@@ -7,6 +7,7 @@
 
 #include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/php_directives.h"
+#include "mod_apppool/config/removed.h"
 #include "mod_apppool/config/renamed.h"
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "mod_apppool/config/set.h"
@@ -288,20 +289,6 @@ const command_rec apppool_directives[] = {
                   RANGE(SERVER, IN_SERVER(store_max_object), KILOBYTE,
                         30 * MEGABYTE, NULL, NULL),
                   RSRC_CONF, "Maximum size of one value in the store"),
-    AP_INIT_TAKE1("AppStoreLarge", apppool_value_size,
-                  RANGE(SERVER, IN_SERVER(store_large), KILOBYTE,
-                        30 * MEGABYTE, NULL, NULL),
-                  RSRC_CONF,
-                  "Larger values of the store are in files, and not in the "
-                  "memory of their space"),
-    PATH("AppStoreTempDir", RSRC_CONF,
-         "The directory of the files of the store, which have no names",
-         SERVER, IN_SERVER(store_temp_dir)),
-    AP_INIT_TAKE1("AppStoreDisk", apppool_value_size,
-                  RANGE(GROUP, IN_DIR(store_disk), MEGABYTE, TERABYTE, NULL,
-                        NULL),
-                  ANYWHERE,
-                  "Maximum size of the values of a space that are in files"),
     NUMBER("AppStoreThreads", RSRC_CONF,
            "Number of threads of the store that serve connections", SERVER,
            IN_SERVER(store_threads), 1, 16, NULL),
@@ -349,6 +336,7 @@ const command_rec apppool_directives[] = {
                   "Maximum time that a slave may be silent before the master "
                   "closes its connection"),
     APPPOOL_RENAMED,
+    APPPOOL_REMOVED,
     APPPOOL_PHP_DIRECTIVES,
     APPPOOL_ERROR_FORMAT,
     {0},

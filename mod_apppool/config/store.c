@@ -170,7 +170,6 @@ static apppool_space_t *make(apr_pool_t *p, const apppool_app_t *app)
         apppool_config_or(set->store_evict, APPPOOL_STORE_EVICT) != 0;
     space->max_connections =
         apppool_config_or(set->store_connections, APPPOOL_STORE_CONNECTIONS);
-    space->disk = apppool_config_or(set->store_disk, space->size);
     space->uids = apr_array_make(p, 1, sizeof(uid_t));
     return space;
 }
@@ -182,7 +181,6 @@ static const char *difference(const apppool_space_t *a,
     return a->size != b->size                         ? "AppStore"
            : a->evict != b->evict                     ? "AppStoreEvict"
            : a->max_connections != b->max_connections ? "AppStoreMaxConnections"
-           : a->disk != b->disk                       ? "AppStoreDisk"
                                                       : NULL;
 }
 

@@ -35,7 +35,7 @@ typedef struct {
     const char *name;
     apr_uint64_t key;  /**< of its socket: apl_group_key(name) */
     const char *place; /**< of the first application */
-    apr_int64_t size, max_connections, disk;
+    apr_int64_t size, max_connections;
     int evict;
     apr_array_header_t *uids; /**< uid_t of its applications, each once */
 } apppool_space_t;

@@ -54,7 +54,6 @@ static json_t *describe_space(apr_pool_t *p, const apppool_space_t *space)
     json_object_set_new(j, "size", number(space->size));
     json_object_set_new(j, "evict", json_boolean(space->evict));
     json_object_set_new(j, "max_connections", number(space->max_connections));
-    json_object_set_new(j, "disk", number(space->disk));
     json_object_set_new(j, "uids", uids);
     return j;
 }
@@ -74,8 +73,6 @@ static json_t *describe(const apppool_server_t *server, const char *build,
     json_object_set_new(j, "build", json_string(build));
     json_object_set_new(j, "threads", number(server->store_threads));
     json_object_set_new(j, "max_object", number(server->store_max_object));
-    json_object_set_new(j, "large", number(server->store_large));
-    json_object_set_new(j, "temp_dir", json_string(server->store_temp_dir));
     json_object_set_new(j, "spaces", list);
     return j;
 }

@@ -41,10 +41,6 @@ static void facts(request_rec *r, const json_t *space)
         apppool_status_number(space, "items") == 1 ? "</b> item, "
                                                    : "</b> items, ",
         NULL);
-    if (apppool_status_number(space, "files") > 0)
-        ap_rvputs(r,
-                  apppool_status_bytes(r, json_object_get(space, "file_bytes")),
-                  " in files, ", NULL);
     ap_rvputs(r, MEMBER(space, "connections"), NULL);
     if (json_integer_value(limit) > 0)
         ap_rvputs(r, " of ", apppool_status_show(r, limit), NULL);

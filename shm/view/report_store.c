@@ -111,9 +111,6 @@ static json_t *report_space(const store_figures_t *f, unsigned space,
                                                  : NULL);
     json_object_set_new(o, "expired", number(load(&s->expired)));
     json_object_set_new(o, "reclaimed", number(load(&s->reclaimed)));
-    json_object_set_new(o, "files", number(load(&s->files)));
-    json_object_set_new(o, "file_bytes", number(load(&s->file_bytes)));
-    json_object_set_new(o, "file_evictions", number(load(&s->file_evictions)));
     json_object_set_new(o, "connections", number(load(&s->connections)));
     json_object_set_new(o, "max_connections",
                         number(load(&s->max_connections)));

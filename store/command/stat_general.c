@@ -97,8 +97,6 @@ static const struct {
     FIGURE("recovered_items", recovered),
     FIGURE("dropped_items", dropped),
     FIGURE("locked_items", locks),
-    FIGURE("files", files),
-    FIGURE("file_bytes", file_bytes),
 };
 
 static void space_lines(const store_stat_out_t *out)

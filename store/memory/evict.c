@@ -48,10 +48,8 @@ static void count(store_space_t *space, const store_item_t *item, uint32_t now,
 
     STORE_ADD(figures->items, (uint64_t)-1);
     STORE_ADD(figures->item_bytes, -(uint64_t)store_item_size(item));
-    if (!dead && why == STORE_EVICT_FILE) {
+    if (!dead && why == STORE_EVICT_LARGE)
         STORE_ADD(figures->evictions, 1);
-        STORE_ADD(figures->file_evictions, 1);
-    }
     else if (!dead)
         count_eviction(space, item, now);
     else if (why == STORE_EVICT_SWEPT)
@@ -62,7 +60,7 @@ static void count(store_space_t *space, const store_item_t *item, uint32_t now,
 
 static int may_live(store_evict_why_t why)
 {
-    return why == STORE_EVICT_LIVING || why == STORE_EVICT_FILE;
+    return why == STORE_EVICT_LIVING || why == STORE_EVICT_LARGE;
 }
 
 int store_evict_item(store_space_t *space, store_item_t *item, uint32_t now,

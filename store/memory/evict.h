@@ -16,7 +16,8 @@
 /** Why an item is removed, which decides what is counted. */
 typedef enum {
     STORE_EVICT_LIVING, /**< living or dead, for its memory */
-    STORE_EVICT_FILE,   /**< living or dead, for its file */
+    STORE_EVICT_LARGE,  /**< the same, because the large ones have too much: its
+                             class needs no page */
     STORE_EVICT_DEAD,   /**< only if it is dead, for its memory */
     STORE_EVICT_SWEPT   /**< only if it is dead */
 } store_evict_why_t;

@@ -21,7 +21,6 @@
 struct store_table;
 struct store_chunks;
 struct store_sweep;
-struct store_files;
 
 typedef struct store_space {
     unsigned slot;    /**< in the directory */
@@ -34,8 +33,10 @@ typedef struct store_space {
     struct store_table *table;
     struct store_chunks *chunks;
     struct store_sweep *sweep;
-    struct store_files *files;
-    uint64_t disk; /**< the limit of the values in files, bytes; atomic */
+    store_ref_t large_hand; /**< a large value, in the ring of all of them
+                                 (large.h); 0: there is none. Lock: of the
+                                 chunks */
+    uint32_t large_chunks;  /**< of their pieces; the same lock */
 } store_space_t;
 
 /** How far a walk through the bytes of one value has come. Zero at first. */

@@ -7,8 +7,8 @@
 #include "store/clock.h"
 #include "store/memory/chunk.h"
 #include "store/memory/evict.h"
-#include "store/memory/files.h"
-#include "store/memory/large_value.h"
+#include "store/memory/large.h"
+#include "store/memory/large_evict.h"
 #include "store/memory/move.h"
 #include "store/memory/piece.h"
 
@@ -31,7 +31,7 @@ static uint64_t mix(uint64_t h, uint64_t word)
 
 uint16_t store_item_check(const store_item_t *item)
 {
-    const unsigned fixed = STORE_CHAINED | STORE_IN_FILE | STORE_CAS_CHOSEN;
+    const unsigned fixed = STORE_CHAINED | STORE_CAS_CHOSEN;
     const char *key = store_item_key(item);
     uint64_t h = mix(MIX_B, store_cas(item)), word;
     unsigned n;
@@ -56,7 +56,8 @@ static store_ref_t take_chunk(store_space_t *space, uint32_t bytes)
 
     store_chunk_lock(space);
     while ((ref = store_chunk_take(space, class_)) == 0 &&
-           (store_evict(space, class_) || store_move_for(space, class_)))
+           (store_large_evict(space) || store_evict(space, class_) ||
+            store_move_for(space, class_)))
         ;
     store_chunk_unlock(space);
     return ref;
@@ -101,6 +102,16 @@ static store_ref_t make_piece(store_space_t *space, const store_item_t *head,
     return store_ref(space, piece);
 }
 
+static void link_first(store_space_t *space, store_item_t *head,
+                       store_ref_t first)
+{
+    store_chunk_lock(space);
+    memcpy(store_piece_link(head), &first, sizeof first);
+    if (store_large_is(head))
+        store_large_add(space, head);
+    store_chunk_unlock(space);
+}
+
 static int make_pieces(store_space_t *space, store_item_t *head)
 {
     store_item_t *last = NULL;
@@ -114,7 +125,7 @@ static int make_pieces(store_space_t *space, store_item_t *head)
         if (last)
             last->next = ref;
         else
-            memcpy(store_piece_link(head), &ref, sizeof ref);
+            link_first(space, head, ref);
         last = store_at(space, ref);
     }
     return 1;
@@ -126,8 +137,8 @@ static int is_too_large(const store_space_t *space, uint32_t length)
     return length / (STORE_PAGE / 2) > STORE_GET(space->pages_max);
 }
 
-/* Its head, with the key. @param bits STORE_CHAINED or STORE_IN_FILE: behind the
- * key is a link, and not the value */
+/* Its head, with the key. @param bits STORE_CHAINED: behind the key is a link,
+ * and not the value */
 static store_item_t *make_head(store_space_t *space, const void *key,
                                uint8_t klen, uint32_t length, unsigned bits)
 {
@@ -144,8 +155,8 @@ static store_item_t *make_head(store_space_t *space, const void *key,
     return item;
 }
 
-static store_item_t *make_in_memory(store_space_t *space, const void *key,
-                                    uint8_t klen, uint32_t length)
+static store_item_t *make_empty(store_space_t *space, const void *key,
+                                uint8_t klen, uint32_t length)
 {
     int chained = length > STORE_CHUNK_MAX - HEADER - klen;
     store_item_t *item;
@@ -159,36 +170,11 @@ static store_item_t *make_in_memory(store_space_t *space, const void *key,
     return NULL;
 }
 
-/* The head is made last: before that it would lead to no file. */
-static store_item_t *make_in_file(store_space_t *space, const void *key,
-                                  uint8_t klen, uint32_t length)
-{
-    uint32_t number = store_large_take(space, length);
-    store_item_t *item;
-
-    if (!number) {
-        STORE_ADD(space->figures->file_refused, 1);
-        return NULL;
-    }
-    item = make_head(space, key, klen, length, STORE_IN_FILE);
-    if (item) {
-        memcpy(store_piece_link(item), &number, sizeof number);
-        store_files_set(space, number, store_ref(space, item));
-        return item;
-    }
-    store_chunk_lock(space);
-    store_files_give(space, number);
-    store_chunk_unlock(space);
-    return NULL;
-}
-
 store_item_t *store_item_make(store_space_t *space, const void *key,
                               uint8_t klen, uint32_t flags, uint32_t exptime,
                               uint32_t length)
 {
-    store_item_t *item = length > store_large_over
-                             ? make_in_file(space, key, klen, length)
-                             : make_in_memory(space, key, klen, length);
+    store_item_t *item = make_empty(space, key, klen, length);
 
     if (!item)
         return NULL;
@@ -210,15 +196,11 @@ char *store_item_next_bytes(const store_space_t *space,
                             const store_item_t *item, uint32_t offset,
                             uint32_t *n, store_place_t *place)
 {
-    unsigned bits = STORE_GET(item->bits);
-
-    if (bits & STORE_CHAINED) {
+    if (STORE_GET(item->bits) & STORE_CHAINED) {
         item = store_piece_at(space, item, offset, place);
         offset %= STORE_PIECE_BYTES;
     }
     *n = item->length - offset;
-    if (bits & STORE_IN_FILE)
-        return store_files_bytes(space, store_piece_first(item)) + offset;
     return store_item_key(item) + item->klen + offset;
 }
 

@@ -26,8 +26,7 @@ extern uint32_t store_item_max;
  * @param exptime s on the store's clock; 0: never
  * @param length  bytes of the value; at most store_item_max
  * @return with one reference, which is the caller's. NULL: there is no room
- *         (store_space_t.evict is off, or all items are in use), or it can have
- *         no file (store/memory/large_value.h)
+ *         (store_space_t.evict is off, or all items are in use)
  */
 store_item_t *store_item_make(store_space_t *, const void *key, uint8_t klen,
                               uint32_t flags, uint32_t exptime,

@@ -3,7 +3,7 @@
 #include "store/memory/piece.h"
 
 #include "store/memory/chunk.h"
-#include "store/memory/files.h"
+#include "store/memory/large.h"
 
 store_item_t *store_piece_at(const store_space_t *space,
                              const store_item_t *head, uint32_t offset,
@@ -25,8 +25,8 @@ void store_piece_free(store_space_t *space, store_item_t *item)
 
     if (STORE_GET(item->bits) & STORE_CHAINED)
         ref = store_piece_first(item);
-    if (STORE_GET(item->bits) & STORE_IN_FILE)
-        store_files_give(space, store_piece_first(item));
+    if (ref && store_large_is(item))
+        store_large_remove(space, item);
     store_chunk_give(space, store_ref(space, item));
     while (ref) {
         store_ref_t next = store_at(space, ref)->next;

@@ -14,44 +14,15 @@
 #ifndef APPPOOL_STORE_MEMORY_PIECE_H
 #define APPPOOL_STORE_MEMORY_PIECE_H
 
-#include <string.h>
-
-#include "store/memory/class.h"
-#include "store/memory/extent.h"
-
-#define STORE_PIECE_BYTES (STORE_CHUNK_MAX - (uint32_t)sizeof(store_item_t))
-
-/** Where the head has the reference of its first piece, or STORE_IN_FILE: the
- * number of its file; not aligned. */
-static inline char *store_piece_link(const store_item_t *head)
-{
-    return (char *)(uintptr_t)(head + 1) + head->klen;
-}
-
-static inline uint32_t store_piece_first(const store_item_t *head)
-{
-    uint32_t link;
-
-    memcpy(&link, store_piece_link(head), sizeof link);
-    return link;
-}
-
-/** Bytes of the value in the piece at this offset. */
-static inline uint32_t store_piece_length(const store_item_t *head,
-                                          uint32_t offset)
-{
-    uint32_t rest = head->length - offset;
-
-    return rest < STORE_PIECE_BYTES ? rest : STORE_PIECE_BYTES;
-}
+#include "store/memory/piece_link.h"
 
 /** The piece with the byte at this offset. The search begins at the place, if
  * that is not behind it, and leaves it at the piece. */
 store_item_t *store_piece_at(const store_space_t *, const store_item_t *head,
                              uint32_t offset, store_place_t *);
 
-/** Give the chunks of an item back, also those of its pieces, and its file. The
- * item is not LIVE. */
+/** Give the chunks of an item back, also those of its pieces. The item is not
+ * LIVE. */
 void store_piece_free(store_space_t *, store_item_t *);
 
 #endif

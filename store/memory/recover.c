@@ -7,6 +7,7 @@
 #include "store/clock.h"
 #include "store/memory/chunk.h"
 #include "store/memory/item.h"
+#include "store/memory/large.h"
 #include "store/memory/piece.h"
 #include "store/memory/region.h"
 #include "store/memory/table.h"
@@ -134,8 +135,8 @@ static int is_sound(store_space_t *space, const store_item_t *item,
     if (item->klen == 0 || item->klen > STORE_KEY_MAX || item->klen > room)
         return 0;
     room -= item->klen;
-    if (bits & STORE_IN_FILE)
-        return 0; /* the file ended with the store */
+    if (bits & STORE_WAS_IN_FILE)
+        return 0; /* the file ended with the older store that made it */
     if ((bits & STORE_CHAINED) ? room < sizeof(store_ref_t)
                                : item->length > room)
         return 0;
@@ -238,8 +239,11 @@ static void visit_item(store_space_t *space, store_item_t *item, uint32_t size)
 static void visit_chain(store_space_t *space, store_item_t *item, uint32_t size)
 {
     (void)size;
-    if (item->state == STORE_LIVE && (item->bits & STORE_CHAINED))
+    if (item->state == STORE_LIVE && (item->bits & STORE_CHAINED)) {
         check_pieces(space, item, 1);
+        if (store_large_is(item))
+            store_large_add(space, item);
+    }
 }
 
 static void visit_chunk(store_space_t *space, store_item_t *item, uint32_t size)

@@ -10,7 +10,6 @@
 #include "store/clock.h"
 #include "store/memory/changes.h"
 #include "store/memory/chunk.h"
-#include "store/memory/files.h"
 #include "store/memory/index.h"
 #include "store/memory/recover.h"
 #include "store/memory/region.h"
@@ -57,8 +56,7 @@ static int attach(store_space_t *space, const store_space_options_t *options)
     space->table = store_table_make(options->size);
     space->chunks = store_chunk_make();
     space->sweep = store_sweeper_make();
-    space->files = store_files_make();
-    if (space->table && space->chunks && space->sweep && space->files)
+    if (space->table && space->chunks && space->sweep)
         return 0;
     errno = ENOMEM;
     return -1;
@@ -111,7 +109,6 @@ void store_space_close(store_space_t *space)
     store_table_free(space->table);
     store_chunk_free(space->chunks);
     store_sweeper_free(space->sweep);
-    store_files_free(space->files);
     free(space);
     errno = error;
 }
@@ -124,7 +121,6 @@ void store_space_configure(store_space_t *space,
 
     STORE_SET(space->pages_max, (uint32_t)(pages < most ? pages : most));
     STORE_SET(space->evict, options->evict);
-    STORE_SET(space->disk, options->disk);
     STORE_SET(space->figures->size, options->size);
 }
 

@@ -18,7 +18,6 @@
 typedef struct {
     const char *name;
     uint64_t size; /**< bytes */
-    uint64_t disk; /**< bytes of values in files */
     int evict;
     void (*progress)(void); /**< called again and again while items are
                                recovered, which may take minutes; NULL: no */

@@ -8,7 +8,6 @@
 #include "store/clock.h"
 #include "store/memory/chunk.h"
 #include "store/memory/evict.h"
-#include "store/memory/large_value.h"
 #include "store/memory/move.h"
 #include "store/memory/region.h"
 
@@ -25,8 +24,6 @@ struct store_sweep {
     uint32_t page, chunk; /* the next one */
     uint32_t moves;       /* that this pass may still make */
     int walked;           /* it is over, and pages may be moved */
-    uint32_t file;        /* the next one */
-    int is_filed;         /* all were seen in this pass */
     class_age_t class_[STORE_CLASSES];
 };
 
@@ -198,7 +195,7 @@ static void end_pass(store_space_t *space)
     }
     store_chunk_unlock(space);
     sweep->page = sweep->chunk = 0;
-    sweep->walked = sweep->is_filed = 0;
+    sweep->walked = 0;
 }
 
 int store_sweeper_run(store_space_t *space, unsigned chunks)
@@ -207,8 +204,6 @@ int store_sweeper_run(store_space_t *space, unsigned chunks)
         return 1;
     if (!space->sweep->walked)
         walk(space, chunks);
-    else if (!space->sweep->is_filed)
-        space->sweep->is_filed = !store_large_sweep(space, &space->sweep->file);
     else if (!balance(space)) {
         end_pass(space);
         return 0;

@@ -15,7 +15,6 @@
 
 #define SIZE_MIN    (INT64_C(1) << 20)
 #define CONNECTIONS 1000000
-#define DISK_MAX    (INT64_C(1) << 40)
 #define OBJECT_MIN  1024
 #define OBJECT_MAX  (INT64_C(30) << 20)
 
@@ -73,8 +72,6 @@ static void read_space(store_config_value_t *r, const json_t *o,
     s->evict = store_config_value_boolean(r, o, "evict");
     s->max_connections = (uint32_t)store_config_value_number(
         r, o, "max_connections", 1, CONNECTIONS);
-    s->disk =
-        (uint64_t)store_config_value_number(r, o, "disk", SIZE_MIN, DISK_MAX);
     read_uids(r, o, s);
     r->where = NULL;
 }
@@ -124,11 +121,6 @@ static void read_all(store_config_value_t *r, const json_t *o,
         (unsigned)store_config_value_number(r, o, "threads", 1, STORE_THREADS);
     t->max_object = (uint32_t)store_config_value_number(r, o, "max_object",
                                                         OBJECT_MIN, OBJECT_MAX);
-    t->large = (uint32_t)store_config_value_number(r, o, "large", OBJECT_MIN,
-                                                   OBJECT_MAX);
-    store_config_value_text(r, o, "temp_dir", t->temp_dir, sizeof t->temp_dir);
-    if (t->temp_dir[0] != '/')
-        store_config_value_refuse(r, "\"temp_dir\" is no absolute path");
     read_spaces(r, o, t);
     store_config_cluster_read(r, o, &t->cluster);
     t->n_listens = store_config_cluster_listens(r, o, &t->cluster, t->listen);

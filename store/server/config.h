@@ -26,7 +26,6 @@
 #define STORE_CONFIG_ERROR 256
 #define STORE_CONFIG_KEY   32 /* bytes of a socket's name, NUL included */
 #define STORE_CONFIG_UIDS  1024
-#define STORE_CONFIG_PATH  1024      /* bytes, NUL included */
 #define STORE_CONFIG_MAX   (8 << 20) /* bytes of the document */
 
 /** One space. */
@@ -34,7 +33,6 @@ typedef struct {
     char name[STORE_NAME];
     char key[STORE_CONFIG_KEY]; /**< name of the socket beside the table */
     uint64_t size;              /**< bytes */
-    uint64_t disk;              /**< bytes of values in files */
     int evict;
     uint32_t max_connections;
     uint32_t n_uids;
@@ -46,9 +44,7 @@ typedef struct {
     unsigned n_listens;
     store_config_listen_t listen[STORE_CONFIG_LISTENS];
     unsigned threads;
-    uint32_t max_object;              /**< bytes of a value */
-    uint32_t large;                   /**< bytes; longer values are in files */
-    char temp_dir[STORE_CONFIG_PATH]; /**< of these files; absolute */
+    uint32_t max_object; /**< bytes of a value */
     unsigned n_spaces;
     store_config_space_t *spaces;
 } store_config_t;

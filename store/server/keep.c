@@ -10,9 +10,7 @@
 #include "store/note.h"
 #include "spawner/shared/clock_ms.h"
 #include "spawner/shared/heartbeat.h"
-#include "store/memory/large_value.h"
 #include "store/memory/region.h"
-#include "store/server/mailbox.h"
 #include "store/server/served.h"
 #include "store/server/snapshot.h"
 #include "store/server/stop_signal.h"
@@ -23,9 +21,8 @@
 #define SAVE_LIMIT 12000 /* from the beginning */
 #define SAVE_LAST  16000 /* from SIGTERM */
 #define SAVE_LEAST 1000  /* also if the start took all of that */
-#define HURRIED    3000  /* to leave values or to load them, when httpd stops */
+#define HURRIED    3000  /* to load what was left, when httpd stops */
 #define LOOK       50    /* from one look for a reason to hurry to the next */
-#define NAME_LEFT  "=large values" /* in the mailbox */
 
 /* The time of one load or save. */
 static struct {
@@ -116,59 +113,19 @@ int store_keep_load(int fd)
     return 1;
 }
 
-/* A space without files is not searched for items in files. */
-static int has_any(const store_space_t *space, unsigned bits)
-{
-    return bits != STORE_IN_FILE || STORE_GET(space->figures->files) > 0;
-}
-
 /* A part of a copy gets no end, so it is no whole file at the next start.
  * @return 0; 1: there was no time for all items; -1: errno */
-static int save(int fd, unsigned bits, store_snapshot_t *done)
+static int save(int fd, store_snapshot_t *done)
 {
     const store_served_t *s;
     int rv = store_snapshot_begin(fd, done);
 
     for (s = store_served_list(); s && rv == 0; s = s->next)
-        if (!s->gone && has_any(s->space, bits))
-            rv = store_snapshot_save(fd, s->space, bits, go_on, done);
+        if (!s->gone)
+            rv = store_snapshot_save(fd, s->space, go_on, done);
     return rv == 0 && !store_region_directory()->lacks
                ? store_snapshot_end(fd, done)
                : rv;
-}
-
-/* The next store reads it from memory, so nothing waits for the disk.
- * @return 0, or -1: errno */
-static int leave(int fd, int is_takeover)
-{
-    store_snapshot_t done;
-
-    if (is_takeover)
-        begin(SAVE_LIMIT, store_takeover_is_hurried, HURRIED);
-    else
-        begin(INT64_MAX, store_stop_signal_came, HURRIED);
-    if (save(fd, STORE_IN_FILE, &done) < 0)
-        return -1;
-    if (done.late)
-        store_note(STORE_WARN,
-                   "values over AppStoreLarge are lost: there was time to "
-                   "leave only %llu to the next store",
-                   (unsigned long long)done.items);
-    return done.items > 0 ? store_mailbox_put(NAME_LEFT, fd) : 0;
-}
-
-void store_keep_leave_large(int is_takeover)
-{
-    int fd = store_large_file();
-
-    if (fd < 0 || leave(fd, is_takeover) != 0)
-        store_note(
-            STORE_WARN,
-            "values over AppStoreLarge, if there are any, are lost: they "
-            "cannot be left to the next store: %s",
-            strerror(errno));
-    if (fd >= 0)
-        close(fd);
 }
 
 void store_keep_load_large(void)
@@ -177,7 +134,7 @@ void store_keep_load_large(void)
 
     if (fd < 0)
         return;
-    if (!load(fd, "the last store (values over AppStoreLarge)", HURRIED))
+    if (!load(fd, "the last store (large values)", HURRIED))
         store_region_directory()->lacks = 1;
     close(fd);
 }
@@ -203,7 +160,7 @@ void store_keep_save(int fd)
     if (fd < 0)
         return;
     begin(save_limit(), NULL, 0);
-    rv = save(fd, 0, &done);
+    rv = save(fd, &done);
     if (rv == 0 && fdatasync(fd) != 0)
         rv = -1;
     done.complete &= rv == 0;

@@ -22,13 +22,10 @@ int store_keep_load(int fd);
 /** Save all spaces that are served. @param fd -1: nothing is done */
 void store_keep_save(int fd);
 
-/** The next store gets the memory as it is: leave the values that are in files
- * in the mailbox, and load what was left there. When httpd stops, each of the
- * two gives up after some seconds: the time is needed to save the items. Errors,
- * and what is lost, are logged.
- * @param is_takeover 1: the next store is of another build, which waits
- *                    (takeover.h); 0: it is this one again, in another role */
-void store_keep_leave_large(int is_takeover);
+/** Load the large values that the store of an older build has left in the
+ * mailbox, as "=large values": they were in files, and everything else is in the
+ * memory. When httpd stops, this gives up after some seconds: the time is needed
+ * to save the items. Errors, and what is lost, are logged. */
 void store_keep_load_large(void);
 
 #endif

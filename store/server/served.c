@@ -258,7 +258,7 @@ static void append(store_served_t *s)
 
 static void add(store_config_space_t *o)
 {
-    store_space_options_t options = {o->name, o->size, o->disk, o->evict,
+    store_space_options_t options = {o->name, o->size, o->evict,
                                      store_stop_signal_progress};
     store_served_t *s = calloc(1, sizeof *s);
 
@@ -289,15 +289,13 @@ static void come_back(store_served_t *s)
 
 static void change(store_served_t *s, store_config_space_t *o)
 {
-    store_space_options_t options = {s->options.name, o->size, o->disk,
-                                     o->evict, NULL};
+    store_space_options_t options = {s->options.name, o->size, o->evict, NULL};
 
     if (!is_same_socket(s, o)) {
         close_listener(s);
         store_mailbox_keep(stays, NULL);
     }
-    if (s->options.size != o->size || s->options.disk != o->disk ||
-        s->options.evict != o->evict)
+    if (s->options.size != o->size || s->options.evict != o->evict)
         store_space_configure(s->space, &options);
     take_options(s, o);
     s->space->entry->gone_at = 0;

@@ -34,9 +34,7 @@ typedef struct store_served {
     int64_t refused_at;   /**< ms: when a refusal was logged; 0: never */
     int64_t full_at;      /**< ms: the same, of too many connections */
     int64_t limit_at;     /**< ms: the same, of the limit of memory */
-    int64_t disk_at;      /**< ms: the same, of the limit of the disk */
     uint64_t evictions, refused; /**< items, at the last tick */
-    uint64_t file_evictions, file_refused;
 } store_served_t;
 
 /** What the server does with listeners. */

@@ -20,7 +20,7 @@
 
 #include "spawner/shared/clock_ms.h"
 #include "spawner/shared/heartbeat.h"
-#include "store/memory/large_value.h"
+#include "store/memory/item.h"
 #include "store/memory/region.h"
 #include "store/cluster/relay.h"
 #include "store/cluster/role.h"
@@ -49,7 +49,6 @@ static struct {
     store_server_t server;
     store_worker_t worker[STORE_THREADS];
     unsigned threads; /* that the configuration wants */
-    char temp_dir[STORE_CONFIG_PATH];
     unsigned started; /* workers */
     int has_begun;    /* to serve */
     int stopping;
@@ -89,9 +88,7 @@ static int has_table(void)
 static int is_for_next_start(const store_config_t *config)
 {
     return config->threads != server.threads ||
-           config->max_object != server.server.max_object ||
-           config->large != store_large_over ||
-           strcmp(config->temp_dir, server.temp_dir) != 0;
+           config->max_object != server.server.max_object;
 }
 
 static void on_bell(void *ctx)
@@ -109,8 +106,8 @@ static void on_bell(void *ctx)
     apply(config);
     if (is_for_next_start(config))
         store_note(STORE_INFO,
-                   "AppStoreThreads, AppStoreMaxObject, AppStoreLarge and "
-                   "AppStoreTempDir change with the next start of the store");
+                   "AppStoreThreads and AppStoreMaxObject change with the next "
+                   "start of the store");
     if (!store_cluster_host_is(&config->cluster))
         store_note(STORE_INFO,
                    "AppStoreVirtualIP, AppStorePeers and the other directives "
@@ -301,9 +298,6 @@ static int begin(const char *runtime)
     server.server.max_object = config->max_object;
     server.server.max_connections = 1024;
     store_item_max = config->max_object;
-    store_large_over = config->large;
-    memcpy(server.temp_dir, config->temp_dir, sizeof server.temp_dir);
-    store_large_directory = server.temp_dir;
     hooks.directory = server.startup.sockets;
     store_served_begin(&hooks);
     store_tcp_served_begin(&config->cluster, on_tcp_listener);
@@ -357,12 +351,10 @@ static int end_before_it_served(void)
 }
 
 /* The next process finds all items in memory, and the listeners in the mailbox.
- * It gets the large values as well, because the address may come back before
- * there is another master. */
+ */
 static int end_for_another_role(void)
 {
     stop_threads();
-    store_keep_leave_large(0);
     return store_stop_signal_came() ? end() : CONTRACT_EXIT_AGAIN;
 }
 
@@ -371,7 +363,6 @@ static int end_for_another_build(void)
 {
     store_note(STORE_NOTICE, "the store of another build takes over");
     stop_threads();
-    store_keep_leave_large(1);
     return CONTRACT_EXIT_REPLACED;
 }
 

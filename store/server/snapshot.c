@@ -28,7 +28,6 @@ typedef struct {
     int (*go_on)(void);
     int64_t host;
     uint32_t now;
-    unsigned bits;
 } writer_t;
 
 static void flush_out(writer_t *w)
@@ -103,7 +102,7 @@ static void put_item(void *ctx, const store_item_t *item)
         STORE_RECORD_MAGIC, STORE_RECORD_ITEM, item->klen, {0},
         item->flags,        item->length,      0,          0};
 
-    if (w->error || (item->bits & w->bits) != w->bits)
+    if (w->error)
         return;
     if (!has_time(w))
         return;
@@ -137,13 +136,12 @@ int store_snapshot_begin(int fd, store_snapshot_t *result)
     return 0;
 }
 
-int store_snapshot_save(int fd, store_space_t *space, unsigned bits,
-                        int (*go_on)(void), store_snapshot_t *result)
+int store_snapshot_save(int fd, store_space_t *space, int (*go_on)(void),
+                        store_snapshot_t *result)
 {
     writer_t w = {.fd = fd,
                   .space = space,
                   .result = result,
-                  .bits = bits,
                   .go_on = go_on,
                   .host = time(NULL),
                   .now = store_clock()};

@@ -43,12 +43,11 @@ typedef struct {
 int store_snapshot_begin(int fd, store_snapshot_t *);
 
 /** Append a space with its items.
- * @param bits  only items that have all these bits; 0: all
  * @param go_on is asked before some buckets, and before each item that is saved.
  *              0: save no more, and look at no more items
  * @return 0; 1: it was given up, so items may be left; -1: errno */
-int store_snapshot_save(int fd, store_space_t *, unsigned bits,
-                        int (*go_on)(void), store_snapshot_t *);
+int store_snapshot_save(int fd, store_space_t *, int (*go_on)(void),
+                        store_snapshot_t *);
 
 /** Append the end. */
 int store_snapshot_end(int fd, store_snapshot_t *);

@@ -24,7 +24,7 @@ _Static_assert(CONTRACT_STORE_FORMAT == STORE_VERSION,
 /* of the memory, for locks: one for this store, the others for stores that were
  * killed and have not ended yet */
 #define BYTES 64
-#define HURRY BYTES /* the byte for "hurry" */
+#define HURRY BYTES /* the byte for "hurry", which an older build looks at */
 
 static int memory = -1; /* the memfd that this store waits for, or has */
 static int left = -1;   /* the file that the mailbox had */
@@ -93,13 +93,6 @@ static int try_lock(int fd, pid_t *owner)
     return rv;
 }
 
-int store_takeover_is_hurried(void)
-{
-    pid_t owner;
-
-    return memory >= 0 && is_taken(memory, HURRY, &owner);
-}
-
 int store_takeover_wait(int items, int (*is_wanted)(void),
                         int (*is_hurried)(void))
 {
@@ -127,7 +120,7 @@ int store_takeover_wait(int items, int (*is_wanted)(void),
     return is_wanted();
 }
 
-/* ---- values in files ---- */
+/* ---- values that an older build had in files ---- */
 
 int store_takeover_take(int fd)
 {

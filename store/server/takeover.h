@@ -10,14 +10,16 @@
  *
  *     httpd      writes the table of the new instance, removes the table of
  *                the old one, and rings the old bell
- *     old store  sees that it has no table: it leaves its large values in the
- *                mailbox, and ends with CONTRACT_EXIT_REPLACED
+ *     old store  sees that it has no table, and ends with
+ *                CONTRACT_EXIT_REPLACED
  *     new store  waits for the end of the old one, and then starts as after a
  *                crash
  *
- * If the new store is told to stop while it waits, httpd stops. The old one
- * cannot know that: it is told to stop in any case, as its instance ends. So the
- * new one tells it to hurry. Both have to end within CONTRACT_STORE_STOP.
+ * A store of an older build had large values in files. It leaves them in the
+ * mailbox before its end (keep.h). If the new store is told to stop while it
+ * waits, httpd stops. The old one cannot know that: it is told to stop in any
+ * case, as its instance ends. So the new one tells it to hurry. Both have to end
+ * within CONTRACT_STORE_STOP.
  *
  * Lock:  a lock of the kernel on one of the first 64 bytes of the memfd. It
  *        belongs to the process that has taken it, and ends with that process,
@@ -42,9 +44,6 @@
  */
 int store_takeover_wait(int items, int (*is_wanted)(void),
                         int (*is_hurried)(void));
-
-/** Does a store that waits for the memory of this one want it to hurry? */
-int store_takeover_is_hurried(void);
 
 /** Is this descriptor of the mailbox a file of large values (keep.h)? Then it is
  * taken. */

@@ -7,7 +7,6 @@
 #include "spawner/shared/heartbeat.h"
 #include "store/clock.h"
 #include "store/cluster/role.h"
-#include "store/memory/large_value.h"
 #include "store/memory/region.h"
 #include "store/note.h"
 #include "store/server/served.h"
@@ -124,60 +123,34 @@ static int is_first(int64_t *at, int64_t now)
     return 1;
 }
 
-static void log_full(const store_served_t *s, const char *directive,
-                     int refused)
+static void log_full(const store_served_t *s, int refused)
 {
-    store_note(refused ? STORE_WARN : STORE_NOTICE, "space %s is full (%s): %s",
-               s->options.name, directive,
+    store_note(refused ? STORE_WARN : STORE_NOTICE,
+               "space %s is full (AppStore): %s", s->options.name,
                refused ? "items are refused"
                        : "the items that were unused longest are evicted");
 }
 
-/* A value without a file is refused as well, and evicts as well. */
-static void log_limits(store_served_t *s, int has_disk, int64_t now)
+static void log_limit(store_served_t *s, int64_t now)
 {
-    const store_space_figures_t *f = s->space->figures;
-    uint64_t in_files = STORE_GET(f->file_evictions),
-             no_file = STORE_GET(f->file_refused),
-             evictions = STORE_GET(f->evictions) - in_files,
+    uint64_t evictions = STORE_GET(s->space->figures->evictions),
              refused = count_refused(s->space->slot);
-    int disk_refuses = no_file != s->file_refused,
-        refuses = refused != s->refused && !disk_refuses;
+    int refuses = refused != s->refused;
 
     if ((refuses || evictions != s->evictions) && is_first(&s->limit_at, now))
-        log_full(s, "AppStore", refuses);
-    if (has_disk && (disk_refuses || in_files != s->file_evictions) &&
-        is_first(&s->disk_at, now))
-        log_full(s, "AppStoreDisk", disk_refuses);
+        log_full(s, refuses);
     s->evictions = evictions;
     s->refused = refused;
-    s->file_evictions = in_files;
-    s->file_refused = no_file;
-}
-
-/* @return 1: files for values can be made */
-static int log_disk(int64_t now)
-{
-    static int64_t at;
-    int error = store_large_error();
-
-    if (error && is_first(&at, now))
-        store_note(STORE_ERROR,
-                   "values above AppStoreLarge are refused, because there "
-                   "can be no file for them in AppStoreTempDir %s: %s",
-                   store_large_directory, strerror(error));
-    return error == 0;
 }
 
 void store_upkeep_tick(int64_t now)
 {
-    int has_disk = log_disk(now);
     store_served_t *s;
 
     for (s = store_served_list(); s; s = s->next) {
         if (store_role() != STORE_SLAVE)
             store_space_tick(s->space);
-        log_limits(s, has_disk, now);
+        log_limit(s, now);
     }
     forget_gone(store_clock());
 }

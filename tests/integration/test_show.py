@@ -115,7 +115,6 @@ def test_each_default(httpd: Httpd) -> None:
         "AppRestartCheckInterval": "10ms",
         "AppLog": f"{httpd.dir}/error.log",
         "AppStoreSpace": f"{root} (production)",
-        "AppStoreDisk": None,  # there is no AppStore
     }
     wanted = {name: others.get(name, in_words(*values))
               for name, values in documented().items()}

@@ -12,7 +12,7 @@ from test_store_cluster import (
     at, cluster, hosts, is_slave, owner, settled)
 
 __all__ = ["hosts"]
-LARGE = 300_000  # bytes; AppStoreLarge is 256K
+LARGE = 300_000  # bytes; above 256 KB it is a large value
 
 
 def prepare(httpd: Hosted) -> None:

@@ -20,9 +20,6 @@ pytestmark = pytest.mark.mpms("event")
 SERVER = [
     ("AppStoreMaxObject 31M", "31M"),
     ("AppStoreMaxObject 512", "512"),
-    ("AppStoreLarge 31M", "31M"),
-    ("AppStoreLarge 512", "512"),
-    ("AppStoreTempDir ''", ""),
     ("AppStoreThreads 0", "0"),
     ("AppStoreThreads 17", "17"),
     ("AppStoreUser root", "root"),
@@ -84,8 +81,6 @@ APP = [
     ("AppStoreSpace " + "s" * 64, "s" * 64),
     ("AppStoreEvict maybe", "maybe"),
     ("AppStoreMaxConnections 0", "0"),
-    ("AppStoreDisk 1023K", "1023K"),
-    ("AppStoreDisk 1025G", "1025G"),
 ]
 
 
@@ -104,10 +99,22 @@ def test_bad_app_value(httpd: Httpd) -> None:
     all_refused(httpd, app.directives, APP)
 
 
+def test_removed(httpd: Httpd) -> None:
+    """The error says what to do, whatever the arguments are."""
+    app = httpd.app("shop")
+    for line, case in cases(["AppStoreTempDir /var/tmp", "AppStoreDisk",
+                             "AppStoreLarge 64K"]):
+        app.directives = [line]
+        done = httpd.test()
+        with case:
+            assert done.returncode != 0
+            assert f"{line.split()[0]}: values in files are gone: remove " \
+                "this line" in done.stdout
+
+
 DIFFERENCES = [("AppStore 8M", "AppStore 9M"),
                ("AppStoreEvict On", "AppStoreEvict Off"),
-               ("AppStoreMaxConnections 5", "AppStoreMaxConnections 6"),
-               ("AppStoreDisk 8M", "AppStoreDisk 9M")]
+               ("AppStoreMaxConnections 5", "AppStoreMaxConnections 6")]
 
 
 @pytest.mark.usefixtures("store")

@@ -76,12 +76,10 @@ def test_environment(httpd: Httpd, store: Store) -> None:
     httpd.app("shop", "AppStore 8M", "AppSetEnv MEMCACHE_SERVERS mine")
     httpd.app("blog", "AppStore 9M", "AppStoreSpace common",
               "AppStoreEvict Off", "AppStoreMaxConnections 7",
-              "AppStoreDisk 100M", "AppUser games")
+              "AppUser games")
     httpd.app("news", "AppStore 9M", "AppStoreSpace common",
-              "AppStoreEvict Off", "AppStoreMaxConnections 7",
-              "AppStoreDisk 100M")
-    httpd.directives += ["AppStoreThreads 3", "AppStoreMaxObject 2M",
-                         "AppStoreLarge 128K", f"AppStoreTempDir {httpd.dir}"]
+              "AppStoreEvict Off", "AppStoreMaxConnections 7")
+    httpd.directives += ["AppStoreThreads 3", "AppStoreMaxObject 2M"]
     httpd.start()
     table = store.wait_for("start")["table"]
     spaces = {space.pop("name"): space for space in table.pop("spaces")}
@@ -89,12 +87,12 @@ def test_environment(httpd: Httpd, store: Store) -> None:
         "MEMCACHE_SERVERS"]
     assert spaces["common"] == {
         "size": 9 << 20, "evict": False, "max_connections": 7,
-        "disk": 100 << 20, "uids": [pwd.getpwnam("games").pw_uid, UID]}
+        "uids": [pwd.getpwnam("games").pw_uid, UID]}
     assert len(spaces) == 2
     own = next(space for name, space in spaces.items() if name != "common")
     key = own.pop("key")
     assert own == {"size": 8 << 20, "evict": True, "max_connections": 1024,
-                   "disk": 8 << 20, "uids": [UID]}
+                   "uids": [UID]}
     assert re.fullmatch("[0-9a-f]{16}", key)
     got = environment(httpd)
     assert got["MEMCACHE_SERVERS"] == "mine"
@@ -106,8 +104,7 @@ def test_environment(httpd: Httpd, store: Store) -> None:
         "ports": [11211, 11213, 11215], "peers": [], "plain": [],
         "changes": 32 << 20, "slave_timeout": 10}
     assert table == {"listens": [], "contract": table["contract"], "threads": 3,
-                     "max_object": 2 << 20, "large": 128 << 10,
-                     "temp_dir": str(httpd.dir)}
+                     "max_object": 2 << 20}
     assert os.readlink(httpd.runtime / "store.save") == f"{httpd.dir}/saved"
     assert build.startswith(f"contract {table['contract']}, ")
 

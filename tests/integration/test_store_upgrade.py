@@ -24,7 +24,7 @@ from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("httpd's children do not use the store")
 
-LARGE = 300_000  # bytes; AppStoreLarge is 256K
+LARGE = 300_000  # bytes; above 256 KB it is a large value
 
 
 class Site:
@@ -115,7 +115,7 @@ def listeners() -> set[str]:
 
 def test_nothing_is_lost(site: Site) -> None:
     """Applications of both builds see the same values at each moment: small
-    ones, and those in files. One store runs, of the new build. The old
+    ones, and large ones. One store runs, of the new build. The old
     instance ends."""
     site.start()
     old_path = site.paths[0]

@@ -16,7 +16,7 @@ LOCKS = {
         r"|store/server/snapshot\.c"),
     "the chunks": (
         "store_chunk_lock", "store_chunk_unlock",
-        r"store/memory/(item|large_value|move|sweeper)\.c"
+        r"store/memory/(item|move|sweeper)\.c"
         r"|store/command/stats\.c"),
     "the spaces": (
         "store_sweep_lock", "store_sweep_unlock",
@@ -31,7 +31,7 @@ LOCKS = {
 # that needs a lock which another thread may have meanwhile.
 SLOW = (r"malloc|calloc|realloc|free|mmap|munmap|madvise|open|close|read|write"
         r"|pread|pwrite|send|sendmsg|recv|poll|fallocate|posix_fallocate"
-        r"|store_note|snprintf|pthread_cond_\w+|store_large_\w+"
+        r"|store_note|snprintf|pthread_cond_\w+"
         r"|store_item_make|store_sweep_lock")
 BUCKET = LOCKS["a bucket"][0]
 # A value that was replaced is given back under the lock of its bucket.
@@ -123,11 +123,12 @@ def test_under_the_chunks() -> None:
 def test_with_the_chunks() -> None:
     """The same of the files whose caller has that lock. A recovery is alone and
     needs none."""
-    for file in ("chunk", "page", "evict", "piece", "files", "move"):
+    for file in ("chunk", "page", "evict", "piece", "large",
+                 "large_evict", "move"):
         path = f"store/memory/{file}.c"
         bodies = {function: body for (where, function), body in BODIES.items()
                   if where == path and not re.fullmatch(
-                      r"store_(chunk|files)_(make|free|lock|unlock)"
+                      r"store_chunk_(make|free|lock|unlock)"
                       r"|store_(chunk|page)_found\w*", function)}
         assert bodies, path
         for function, body in bodies.items():

@@ -7,7 +7,7 @@ from typing import Any, Iterator
 
 import pytest
 
-from harness.kinds import COMPARED, KINDS, TESTED
+from harness.kinds import KINDS, TESTED
 from harness.servers import Memcached, Server
 from hosts.network import why_none
 import second_look
@@ -51,7 +51,7 @@ def server(request: pytest.FixtureRequest) -> Iterator[Server]:
         yield one
 
 
-@pytest.fixture(params=COMPARED)
+@pytest.fixture(params=TESTED)
 def both(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
     """The tested server and the reference."""
     with KINDS[request.param]() as tested, Memcached() as reference:

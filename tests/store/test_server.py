@@ -60,6 +60,18 @@ def test_large_value_in_pieces(store: Store) -> None:
         assert get(connection, b"large") == value
 
 
+def test_a_kill_keeps_large_values() -> None:
+    value = os.urandom(1 << 19) * 2
+    with Store() as store:
+        with store.connect() as connection:
+            put(connection, b"large", value)
+        store.kill()
+        store.start()
+        with store.connect() as connection:
+            assert get(connection, b"large") == value
+        assert "recovered 1 item, dropped 0" in store.output()
+
+
 def test_pipeline_is_in_order(store: Store) -> None:
     """Y15: more commands than a turn serves."""
     n = 20_000

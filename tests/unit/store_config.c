@@ -18,11 +18,10 @@
 
 #include <cmocka.h>
 
-#define OBJECT "{\"threads\": 4, \"max_object\": 1048576"
-#define HEAD   OBJECT ", \"large\": 262144, \"temp_dir\": \"/var/tmp\""
+#define HEAD "{\"threads\": 4, \"max_object\": 1048576"
 #define SPACE                                                                  \
     "\"key\": \"0a1b\", \"size\": 67108864, \"evict\": true, "                 \
-    "\"max_connections\": 1024, \"disk\": 8388608, \"uids\": [33, 1000]"
+    "\"max_connections\": 1024, \"uids\": [33, 1000]"
 #define WHOLE HEAD ", \"spaces\": [{\"name\": \"shop\", " SPACE "}]}"
 
 static char error[STORE_CONFIG_ERROR];
@@ -41,13 +40,10 @@ static void everything_is_read(void **state)
     assert_non_null(c);
     assert_int_equal(c->threads, 4);
     assert_int_equal(c->max_object, 1048576);
-    assert_int_equal(c->large, 262144);
-    assert_string_equal(c->temp_dir, "/var/tmp");
     assert_int_equal(c->n_spaces, 1);
     assert_string_equal(c->spaces[0].name, "shop");
     assert_string_equal(c->spaces[0].key, "0a1b");
     assert_int_equal(c->spaces[0].size, 67108864);
-    assert_int_equal(c->spaces[0].disk, 8388608);
     assert_int_equal(c->spaces[0].evict, 1);
     assert_int_equal(c->spaces[0].max_connections, 1024);
     assert_true(store_config_admits(&c->spaces[0], 0));
@@ -80,10 +76,6 @@ static void a_mistake_refuses_all(void **state)
          "threads"},
         {"{\"threads\": 4, \"max_object\": 31457281, \"spaces\": []}",
          "max_object"},
-        {OBJECT ", \"large\": 100, \"temp_dir\": \"/\", \"spaces\": []}",
-         "large"},
-        {OBJECT ", \"large\": 4096, \"temp_dir\": \"tmp\", \"spaces\": []}",
-         "temp_dir"},
         {HEAD "}", "spaces"},
         {HEAD ", \"spaces\": {}}", "spaces"},
         {HEAD ", \"spaces\": [1]}", "name"},
@@ -109,16 +101,12 @@ static void a_mistake_refuses_all(void **state)
               "[]}]}",
          "max_connections"},
         {HEAD ", \"spaces\": [{\"name\": \"s\", \"key\": \"k\", \"size\": "
-              "67108864, \"evict\": true, \"max_connections\": 1, \"disk\": "
-              "1000, \"uids\": []}]}",
-         "disk"},
-        {HEAD ", \"spaces\": [{\"name\": \"s\", \"key\": \"k\", \"size\": "
-              "67108864, \"evict\": true, \"max_connections\": 1, \"disk\": "
-              "8388608, \"uids\": [-1]}]}",
+              "67108864, \"evict\": true, \"max_connections\": 1, "
+              "\"uids\": [-1]}]}",
          "uids"},
         {HEAD ", \"spaces\": [{\"name\": \"s\", \"key\": \"k\", \"size\": "
-              "67108864, \"evict\": true, \"max_connections\": 1, \"disk\": "
-              "8388608, \"uids\": \"33\"}]}",
+              "67108864, \"evict\": true, \"max_connections\": 1, "
+              "\"uids\": \"33\"}]}",
          "uids"},
         {HEAD ", \"spaces\": [{\"name\": \"a\", " SPACE
               "}, {\"name\": \"b\", " SPACE "}]}",

@@ -19,11 +19,11 @@
 
 #define SPACE                                                                  \
     "{\"name\": \"shop\", \"key\": \"0a1b\", \"size\": 67108864, "             \
-    "\"evict\": true, \"max_connections\": 1024, \"disk\": 67108864, "         \
+    "\"evict\": true, \"max_connections\": 1024, "                             \
     "\"uids\": [33]}"
 #define HEAD                                                                   \
-    "{\"threads\": 4, \"max_object\": 1048576, \"large\": 262144, "            \
-    "\"temp_dir\": \"/var/tmp\", \"spaces\": [" SPACE "]"
+    "{\"threads\": 4, \"max_object\": 1048576, "                               \
+    "\"spaces\": [" SPACE "]"
 #define HEX32  "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"
 #define PORTS  "\"ports\": [11211, 11213, 11215], "
 #define PEERS  "\"peers\": [\"10.0.0.1\", \"fd00::1\"], "

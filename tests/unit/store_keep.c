@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
-#include "store/memory/large_value.h"
 #include "store/memory/region.h"
 #include "store/server/mailbox.h"
 #include "store/server/served.h"
@@ -27,14 +26,13 @@
 #define STEP   100 /* ms that an item takes */
 #define VALUES 60
 #define LENGTH 5000
-#define OVER   1000 /* bytes: longer values are in files */
 #define HURRY  3000 /* ms that a step has left when httpd stops */
 #define LAST   16000
 #define LEAST  1000
 
 static shelf_t shelf, own; /* the memory; a space in it */
 static char directory[TEMPORARY_MAX];
-static int mailbox[2], file, hurries, asked;
+static int mailbox[2], file, asked;
 static int64_t late, told_at;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
@@ -70,12 +68,6 @@ int __wrap_store_stop_signal_came(void)
     return told_at != 0;
 }
 
-int __wrap_store_takeover_is_hurried(void);
-int __wrap_store_takeover_is_hurried(void)
-{
-    return hurries;
-}
-
 static int watch(store_served_t *s)
 {
     (void)s;
@@ -95,7 +87,6 @@ static void serve(const char *name)
     snprintf(space.name, sizeof space.name, "%s", name);
     snprintf(space.key, sizeof space.key, "%s", name);
     space.size = 1 << 20;
-    space.disk = 1 << 24;
     space.n_uids = 1;
     space.uids = calloc(1, sizeof *space.uids);
     store_served_apply(&config);
@@ -120,8 +111,6 @@ static int setup(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, mailbox), 0);
     file = memfd_create("save", MFD_CLOEXEC);
     store_mailbox_open(mailbox[0], mailbox[1]);
-    store_large_directory = directory;
-    store_large_over = OVER;
     shelf_open(&shelf, 16, 1);
     store_served_begin(&hooks);
     serve("shop");
@@ -129,7 +118,7 @@ static int setup(void **state)
     for (i = 0; i < VALUES; i++)
         assert_true(shelf_set(&own, key_of(i), i, LENGTH, 0));
     notes_clear();
-    late = told_at = hurries = 0;
+    late = told_at = 0;
     return 0;
 }
 
@@ -146,7 +135,7 @@ static int teardown(void **state)
     return rmdir(directory);
 }
 
-/* The values of the files are gone, as after the end of their store. */
+/* As after the end of a store of an older build, which had them in files. */
 static void forget(void)
 {
     unsigned i;
@@ -171,6 +160,18 @@ static void take(void *ctx, const char *name, int fd)
         close(fd);
 }
 
+/* As a store of an older build, which leaves a file as that of a stop. */
+static void leave(void)
+{
+    int left = memfd_create("left", MFD_CLOEXEC);
+
+    store_keep_save(left);
+    notes_clear();
+    assert_int_equal(store_mailbox_put("=large values", left), 0);
+    close(left);
+    late = 0;
+}
+
 /* As the next store. @return how many values it has */
 static unsigned load_left(void)
 {
@@ -180,31 +181,12 @@ static unsigned load_left(void)
     return count();
 }
 
-static void values_in_files_are_handed_over(void **state)
+static void what_an_older_build_had_in_files_is_loaded(void **state)
 {
     (void)state;
-    store_keep_leave_large(1);
-    assert_int_equal(notes_count(""), 0);
+    leave();
     assert_int_equal(load_left(), VALUES);
     assert_int_equal(notes_count("loaded 60 items"), 1);
-}
-
-static void who_leaves_them_hurries_when_httpd_stops(void **state)
-{
-    char some[80];
-    unsigned n;
-
-    (void)state;
-    hurries = 1;
-    store_keep_leave_large(1);
-    assert_in_range(late, HURRY, HURRY + 2 * STEP);
-    n = load_left();
-    assert_in_range(n, 1, VALUES - 1);
-    snprintf(some, sizeof some,
-             "values over AppStoreLarge are lost: there was time to leave only "
-             "%u to",
-             n);
-    notes_expect(some);
 }
 
 static void who_loads_them_hurries_when_httpd_stops(void **state)
@@ -212,8 +194,7 @@ static void who_loads_them_hurries_when_httpd_stops(void **state)
     unsigned n;
 
     (void)state;
-    store_keep_leave_large(1);
-    late = 0;
+    leave();
     told_at = clock_ms();
     n = load_left();
     assert_in_range(n, 1, VALUES - 1);
@@ -307,8 +288,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(values_in_files_are_handed_over),
-        TEST(who_leaves_them_hurries_when_httpd_stops),
+        TEST(what_an_older_build_had_in_files_is_loaded),
         TEST(who_loads_them_hurries_when_httpd_stops),
         TEST(a_load_that_is_given_up_leaves_the_file),
         TEST(a_save_has_what_is_left_since_sigterm),

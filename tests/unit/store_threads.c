@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/memory/large_value.h"
 #include "store/memory/sweeper.h"
 #include "tests/unit/support/repeats.h"
 #include "tests/unit/support/shelf.h"
@@ -128,19 +127,10 @@ static void y47_each_value_is_one_that_was_written(void **state)
     load();
 }
 
-static void y45_so_is_each_value_in_a_file(void **state)
-{
-    (void)state;
-    store_large_over = 1000;
-    load();
-    store_large_over = UINT32_MAX;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(y47_each_value_is_one_that_was_written),
-        cmocka_unit_test(y45_so_is_each_value_in_a_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,7 +33,7 @@ FDS = {name: contract(f"{name}_FD") for name in (
 
 def space(name: str, size: int = 64 << 20, **more: Any) -> dict[str, Any]:
     return {"name": name, "key": name, "size": size, "evict": True,
-            "max_connections": 1024, "disk": size, "uids": [os.getuid()]} | more
+            "max_connections": 1024, "uids": [os.getuid()]} | more
 
 
 class Store(Server):
@@ -43,12 +43,10 @@ class Store(Server):
 
     def __init__(self, *spaces: dict[str, Any], threads: int = 4,
                  save: Optional[Path] = None,
-                 max_object: int = 1 << 20, large: int = 256 << 10,
-                 temp_dir: Path = Path("/var/tmp")) -> None:
+                 max_object: int = 1 << 20) -> None:
         super().__init__()
         self.table: dict[str, Any] = {
             "threads": threads, "max_object": max_object,
-            "large": large, "temp_dir": str(temp_dir),
             "spaces": list(spaces) or [space("shop")]}
         self.printed = ""
         self.fds: dict[str, int] = {}

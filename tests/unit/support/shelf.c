@@ -33,11 +33,8 @@ void shelf_open(shelf_t *shelf, uint32_t pages, int evict)
     memset(shelf, 0, sizeof *shelf);
     shelf->items = memfd_create("items", MFD_CLOEXEC);
     shelf->figures = memfd_create("figures", MFD_CLOEXEC);
-    shelf->options =
-        (store_space_options_t){.name = "shop",
-                                .size = (uint64_t)pages * STORE_PAGE,
-                                .disk = (uint64_t)pages * STORE_PAGE,
-                                .evict = evict};
+    shelf->options = (store_space_options_t){
+        .name = "shop", .size = (uint64_t)pages * STORE_PAGE, .evict = evict};
     shelf->offset = store_clock_offset();
     shelf_start(shelf);
 }

@@ -83,7 +83,6 @@ store_memory_sources = \
 # The verbs and the protocols: no socket but that of a reply, no thread.
 store_command_sources = \
 	store/command/answer.c \
-	store/command/attendance.c \
 	store/command/base64.c \
 	store/command/binary.c \
 	store/command/binary_lock.c \

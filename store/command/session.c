@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/clock.h"
 #include "store/command/binary.h"
 #include "store/command/counter_wire.h"
 #include "store/command/dump.h"
@@ -32,7 +31,6 @@ store_session_t *store_session_make(store_space_t *space,
         session->caller = (store_caller_t){space, counters, &session->copied,
                                            &session->locks};
         session->server = server;
-        store_attendance_begin(&session->attendant, space);
     }
     return session;
 }
@@ -48,16 +46,12 @@ void store_session_guard(store_session_t *session, const store_login_t *login,
 void store_session_move(store_session_t *session, store_space_t *space,
                         store_counters_t *counters)
 {
-    store_attendance_end(&session->attendant);
-    session->attendant = (store_attendant_t){0};
     session->caller.space = space;
     session->caller.counters = counters;
-    store_attendance_begin(&session->attendant, space);
 }
 
 void store_session_free(store_session_t *session)
 {
-    store_attendance_end(&session->attendant);
     if (session->item)
         store_item_release(session->caller.space, session->item);
     store_key_lock_free(&session->caller);
@@ -266,18 +260,6 @@ static void dump_slice(store_session_t *session, store_reply_t *reply)
         store_dump_slice(session, reply);
 }
 
-/* For the other sessions (attendance.h). */
-static void show(store_session_t *session)
-{
-    store_shown_t *shown = &session->attendant.shown;
-
-    STORE_SET(shown->spoke, store_clock());
-    STORE_SET(shown->n_locks, session->locks.n);
-    STORE_SET(shown->n_counters, session->holdings.n);
-    STORE_SET(shown->protocol, (uint8_t)session->protocol);
-    STORE_SET(shown->phase, (uint8_t)session->phase);
-}
-
 size_t store_session_input(store_session_t *session, const char *bytes,
                            size_t n, store_reply_t *reply, unsigned *budget)
 {
@@ -303,6 +285,5 @@ size_t store_session_input(store_session_t *session, const char *bytes,
             break;
         }
     }
-    show(session);
     return session->over ? n : used;
 }

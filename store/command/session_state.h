@@ -10,7 +10,6 @@
 #ifndef APPPOOL_STORE_COMMAND_SESSION_STATE_H
 #define APPPOOL_STORE_COMMAND_SESSION_STATE_H
 
-#include "store/command/attendance.h"
 #include "store/command/counter.h"
 #include "store/command/key_lock.h"
 #include "store/command/settings.h"
@@ -60,7 +59,6 @@ struct store_session {
     store_counter_table_t *counters; /**< NULL: it does not speak of them */
     store_holdings_t holdings;
     const store_server_t *server;
-    store_attendant_t attendant;
     store_protocol_t protocol; /**< of the connection: never META */
     store_phase_t phase;
     bool over;

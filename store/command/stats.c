@@ -2,11 +2,8 @@
 
 #include "store/command/stats.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "store/clock.h"
 #include "store/command/answer.h"
 #include "store/command/stat_counters.h"
 #include "store/command/stat_general.h"
@@ -100,53 +97,6 @@ static bool list(const store_stat_out_t *out, store_token_t name)
     return false;
 }
 
-static void connection_lines(const store_stat_out_t *out,
-                             const store_shown_t *shown)
-{
-    static const char *const protocols[] = {[STORE_PROTOCOL_NONE] = "none",
-                                            [STORE_PROTOCOL_TEXT] = "text",
-                                            [STORE_PROTOCOL_META] = "text",
-                                            [STORE_PROTOCOL_BINARY] = "binary",
-                                            [STORE_PROTOCOL_COUNTER] =
-                                                "counter"};
-    static const char *const states[] = {[STORE_PHASE_COMMAND] = "conn_waiting",
-                                         [STORE_PHASE_GET] = "conn_mwrite",
-                                         [STORE_PHASE_VALUE] = "conn_nread",
-                                         [STORE_PHASE_SWALLOW] = "conn_swallow",
-                                         [STORE_PHASE_DUMP] = "conn_mwrite"};
-    const struct {
-        const char *name, *word;
-        uint64_t number;
-    } lines[] = {
-        {"state", states[shown->phase], 0},
-        {"secs_since_last_cmd", NULL, store_clock() - shown->spoke},
-        {"protocol", protocols[shown->protocol], 0},
-        {"locks", NULL, shown->n_locks},
-        {"counters", NULL, shown->n_counters},
-    };
-    char name[64];
-
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        snprintf(name, sizeof name, "%" PRIu64 ":%s", shown->number,
-                 lines[i].name);
-        if (lines[i].word)
-            store_stat_line(out, name, "%s", lines[i].word);
-        else
-            store_stat_line_number(out, name, lines[i].number);
-    }
-}
-
-static void connections(const store_stat_out_t *out)
-{
-    unsigned n;
-    store_shown_t *shown =
-        store_attendance_list(out->session->caller.space, &n);
-
-    for (unsigned i = 0; i < n; i++)
-        connection_lines(out, &shown[i]);
-    free(shown);
-}
-
 /* Statistics of the beginnings of keys: there are none. */
 static const char *detail(const store_tokens_t *tokens)
 {
@@ -174,10 +124,6 @@ void store_stats_text(store_session_t *session, const store_tokens_t *tokens,
     }
     else if (store_token_is(name, "detail")) {
         store_answer(session, reply, detail(tokens));
-    }
-    else if (store_token_is(name, "conns")) {
-        connections(&out);
-        store_stat_line_end(&out);
     }
     else if (!list(&out, name)) {
         store_answer(session, reply, "ERROR");

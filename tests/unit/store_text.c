@@ -239,40 +239,10 @@ static void statistics(void **state)
         strstr(wire_ask(&w, "stats slabs\r\n"), "STAT active_slabs 1\r\n"));
     assert_non_null(
         strstr(wire_ask(&w, "stats settings\r\n"), "STAT evictions on\r\n"));
-    wire_expect(&w, "stats sizes\r\nstats foo\r\nstats ops\r\n",
-                "STAT sizes_status disabled\r\nEND\r\nERROR\r\nERROR\r\n");
+    wire_expect(&w, "stats sizes\r\nstats foo\r\nstats ops\r\nstats conns\r\n",
+                "STAT sizes_status disabled\r\nEND\r\n"
+                "ERROR\r\nERROR\r\nERROR\r\n");
     wire_close(&w);
-}
-
-/* Each with what it does. Those of another space are not seen. */
-static void connections(void **state)
-{
-    wire_t a, b, c;
-    const char *all;
-
-    (void)state;
-    wire_open(&a, 16);
-    wire_join(&b, &a);
-    wire_join(&c, &a);
-    wire_ask(&a, "set k 0 0 1\r\n1\r\nlock k\r\nset l 0 0 5\r\n1");
-    wire_say(&b, "\x90\2\0\0\0\0\0\x0bopaq\0\0\0\1\0\0\0\1\0\1z", 23, 64);
-    shelf_later(&a.shelf, 40);
-    all = wire_ask(&c, "stats conns\r\n");
-    assert_non_null(strstr(all, ":state conn_nread\r\n"));
-    assert_non_null(strstr(all, ":secs_since_last_cmd 40\r\n"));
-    assert_non_null(strstr(all, ":protocol text\r\n"));
-    assert_non_null(strstr(all, ":locks 1\r\n"));
-    assert_non_null(strstr(all, ":protocol counter\r\n"));
-    assert_non_null(strstr(all, ":counters 1\r\n"));
-    assert_non_null(strstr(all, ":protocol none\r\n"));
-    wire_leave(&b);
-    wire_again(&a);
-    all = wire_ask(&c, "stats conns\r\n");
-    assert_null(strstr(all, ":locks 1\r\n"));
-    assert_null(strstr(all, ":protocol counter\r\n"));
-    assert_string_equal(all + strlen(all) - 5, "END\r\n");
-    wire_leave(&c);
-    wire_close(&a);
 }
 
 static void lists_of_keys(void **state)
@@ -312,7 +282,7 @@ int main(void)
         cmocka_unit_test(a_long_number),    cmocka_unit_test(deletion_and_time),
         cmocka_unit_test(flushes),          cmocka_unit_test(keys_and_lines),
         cmocka_unit_test(administration),   cmocka_unit_test(statistics),
-        cmocka_unit_test(lists_of_keys),    cmocka_unit_test(connections),
+        cmocka_unit_test(lists_of_keys),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,11 +88,9 @@ store_command_sources = \
 	store/command/binary_lock.c \
 	store/command/binary_set.c \
 	store/command/copy.c \
-	store/command/counter.c \
-	store/command/counter_wire.c \
+	store/command/counter_gone.c \
 	store/command/delta.c \
 	store/command/dump.c \
-	store/command/holding.c \
 	store/command/key_lock.c \
 	store/command/login.c \
 	store/command/meta.c \
@@ -811,7 +809,6 @@ unit_tests = \
 	tests/unit/store_config \
 	tests/unit/store_connection \
 	tests/unit/store_config_cluster \
-	tests/unit/store_counter \
 	tests/unit/store_item \
 	tests/unit/store_guests \
 	tests/unit/store_keep \

@@ -302,9 +302,9 @@ const command_rec apppool_directives[] = {
                   VALUE(SERVER, 0), RSRC_CONF,
                   "The address that moves between hosts; the store of the host "
                   "that has it is the master"),
-    AP_INIT_TAKE3("AppStorePorts", apppool_store_cluster_set_ports,
+    AP_INIT_TAKE23("AppStorePorts", apppool_store_cluster_set_ports,
                   VALUE(SERVER, 0), RSRC_CONF,
-                  "The three ports at AppStoreVirtualIP"),
+                  "The two ports at AppStoreVirtualIP"),
     AP_INIT_ITERATE("AppStorePeers", apppool_store_cluster_add_peer,
                     VALUE(SERVER, 0), RSRC_CONF,
                     "The addresses of the hosts whose stores may connect"),

@@ -24,7 +24,6 @@ static apppool_store_cluster_t *create(apr_pool_t *p)
 
     c->port[0] = 11211;
     c->port[1] = 11213;
-    c->port[2] = 11215;
     c->peers = apr_array_make(p, 2, sizeof(const char *));
     c->plain = apr_array_make(p, 2, sizeof(const char *));
     c->listens = apr_array_make(p, 2, sizeof(apppool_store_listen_t));
@@ -113,12 +112,17 @@ const char *apppool_store_cluster_set_ports(cmd_parms *cmd, void *dir,
                                             const char *repl,
                                             const char *counter)
 {
-    const char *const args[] = {memcache, repl, counter};
+    const char *const args[] = {memcache, repl};
     const char *wrong;
     apppool_store_cluster_t *c = NULL;
     int i;
 
-    for (i = 0; i < 3; i++) {
+    if (counter)
+        return apr_psprintf(cmd->pool,
+                            "%s: the counters of yrmcds are gone: remove the "
+                            "third port, %s",
+                            cmd->cmd->name, counter);
+    for (i = 0; i < 2; i++) {
         c = cluster_of(cmd, dir, args[i], &wrong);
         if (!c)
             return wrong;
@@ -128,11 +132,10 @@ const char *apppool_store_cluster_set_ports(cmd_parms *cmd, void *dir,
                                 "%s: \"%s\" is not a port from %d to 65535",
                                 cmd->cmd->name, args[i], PORT_MIN);
     }
-    if (c->port[0] == c->port[1] || c->port[1] == c->port[2] ||
-        c->port[2] == c->port[0])
+    if (c->port[0] == c->port[1])
         return apr_psprintf(cmd->pool,
-                            "%s: \"%s %s %s\" are not three different ports",
-                            cmd->cmd->name, memcache, repl, counter);
+                            "%s: \"%s %s\" are not two different ports",
+                            cmd->cmd->name, memcache, repl);
     return NULL;
 }
 
@@ -263,7 +266,7 @@ static int check_vip_ports(apr_pool_t *p, const apppool_store_cluster_t *c,
 {
     int i;
 
-    for (i = 0; i < 3; i++)
+    for (i = 0; i < 2; i++)
         if (c->vip && l->port == c->port[i] &&
             has_address(l->address, c->vip)) {
             SAY("AppStoreListen %s: AppStoreVirtualIP %s has this port "

@@ -27,7 +27,7 @@ typedef struct {
 /** What was set, by the one server that can set it. */
 struct apppool_store_cluster_t {
     const char *vip; /**< NULL: none */
-    apr_int64_t port[3];
+    apr_int64_t port[2];
     apr_array_header_t *peers, *plain; /**< const char * */
     apr_array_header_t *listens;       /**< apppool_store_listen_t */
 };

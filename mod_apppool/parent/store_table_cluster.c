@@ -79,7 +79,7 @@ int apppool_store_table_cluster(json_t *table, const apppool_server_t *server,
     json_t *j = json_object(), *ports = json_array();
     int i;
 
-    for (i = 0; i < 3; i++)
+    for (i = 0; i < 2; i++)
         json_array_append_new(ports, number(c->port[i]));
     json_object_set_new(j, "ports", ports);
     if (c->vip)

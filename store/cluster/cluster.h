@@ -39,8 +39,8 @@ typedef struct {
 } store_address_t;
 
 typedef struct {
-    store_address_t vip; /**< AF_UNSPEC: this store is alone */
-    uint16_t port_memcache, port_repl, port_counter; /**< at the VIP */
+    store_address_t vip;               /**< AF_UNSPEC: this store is alone */
+    uint16_t port_memcache, port_repl; /**< at the VIP */
     unsigned n_peers, n_plain;
     store_address_t peer[STORE_PEERS];  /**< may connect for replication and
                                            relay */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "store/command/answer.h"
+#include "store/command/counter_gone.h"
 #include "store/command/packet.h"
 #include "store/command/token.h"
 
@@ -181,8 +182,7 @@ size_t store_login_input(store_session_t *session, const char *bytes, size_t n,
     case STORE_PROTOCOL_BINARY:
         return binary_input(session, bytes, n, reply);
     case STORE_PROTOCOL_COUNTER: /* it has no login */
-        session->over = true;
-        return 0;
+        return store_counter_gone_input(session, bytes, n, reply);
     default:
         return text_input(session, bytes, n, reply);
     }

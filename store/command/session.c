@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "store/command/binary.h"
-#include "store/command/counter_wire.h"
+#include "store/command/counter_gone.h"
 #include "store/command/dump.h"
 #include "store/command/key_lock.h"
 #include "store/command/login.h"
@@ -55,14 +55,13 @@ void store_session_free(store_session_t *session)
     if (session->item)
         store_item_release(session->caller.space, session->item);
     store_key_lock_free(&session->caller);
-    store_counter_wire_end(session);
     free(session->prefix);
     free(session);
 }
 
 size_t store_session_line_max(void)
 {
-    return STORE_COUNTER_REQUEST;
+    return STORE_GET_LINE + 2;
 }
 
 int store_session_is_over(const store_session_t *session)
@@ -215,7 +214,7 @@ static size_t serve_command(store_session_t *session, const char *bytes,
     case STORE_PROTOCOL_BINARY:
         return store_binary_input(session, bytes, n, reply);
     case STORE_PROTOCOL_COUNTER:
-        return store_counter_wire_input(session, bytes, n, reply);
+        return store_counter_gone_input(session, bytes, n, reply);
     default:
         return serve_line(session, bytes, n, reply);
     }
@@ -252,14 +251,6 @@ static bool value_is_complete(const store_session_t *session)
            store_value_is_complete(session);
 }
 
-static void dump_slice(store_session_t *session, store_reply_t *reply)
-{
-    if (session->protocol == STORE_PROTOCOL_COUNTER)
-        store_counter_wire_dump(session, reply);
-    else
-        store_dump_slice(session, reply);
-}
-
 size_t store_session_input(store_session_t *session, const char *bytes,
                            size_t n, store_reply_t *reply, unsigned *budget)
 {
@@ -271,7 +262,7 @@ size_t store_session_input(store_session_t *session, const char *bytes,
             break;
         }
         if (session->phase == STORE_PHASE_DUMP) {
-            dump_slice(session, reply);
+            store_dump_slice(session, reply);
             *budget = session->phase == STORE_PHASE_DUMP ? 0 : *budget - 1;
             continue;
         }

@@ -110,8 +110,6 @@ static void space_lines(const store_stat_out_t *out)
 
         store_stat_line_number(out, figures[i].name, STORE_GET(*figure));
     }
-    store_stat_line_number(out, "counters",
-                           store_counter_figures(space).objects);
     store_stat_line(out, "space", "%s", space->name);
 }
 

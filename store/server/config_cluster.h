@@ -4,7 +4,7 @@
  * @file config_cluster.h
  * @brief The part of the table that is about other hosts and TCP clients.
  *
- *     "cluster": {"vip": "10.0.0.9", "ports": [11211, 11213, 11215],
+ *     "cluster": {"vip": "10.0.0.9", "ports": [11211, 11213],
  *                 "peers": ["10.0.0.1"], "plain": [], "secret": "<hex>",
  *                 "open_space": "shop", "changes": 33554432,
  *                 "slave_timeout": 10},

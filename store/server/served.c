@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "store/clock.h"
-#include "store/command/counter.h"
 #include "store/command/stat_counters.h"
 #include "store/server/listener.h"
 #include "store/server/mailbox.h"
@@ -367,7 +366,6 @@ void store_served_forget(store_served_t *s)
     store_sweep_lock();
     *link = s->next;
     store_sweep_unlock();
-    store_counter_forget(s->space);
     store_stat_counters_forget(s->space);
     store_space_close(s->space);
     free(s->options.uids);

@@ -16,11 +16,9 @@
 #include "store/server/mailbox.h"
 #include "store/server/tcp_listener.h"
 
-#define VIPS    2 /* ports for clients at the virtual address */
-#define LISTENS (STORE_CONFIG_LISTENS + VIPS)
+#define LISTENS (STORE_CONFIG_LISTENS + 1) /* and the virtual address */
 
-static store_config_listen_t vip[VIPS];
-static unsigned n_vips;
+static store_config_listen_t vip; /* port 0: there is none */
 static store_tcp_served_t list[LISTENS];
 static unsigned n_list;
 static void (*on_connection)(void *listener);
@@ -31,10 +29,8 @@ void store_tcp_served_begin(const store_cluster_t *c,
     on_connection = on_event;
     if (c->vip.family == AF_UNSPEC)
         return;
-    n_vips = VIPS;
-    vip[0].address = vip[1].address = c->vip;
-    vip[0].port = c->port_memcache;
-    vip[1].port = c->port_counter;
+    vip.address = c->vip;
+    vip.port = c->port_memcache;
 }
 
 int store_tcp_served_is_vip(const store_tcp_served_t *l)
@@ -113,8 +109,8 @@ int store_tcp_served_apply(const store_config_t *t)
 
     memcpy(old, list, sizeof old);
     n_list = 0;
-    for (i = 0; i < n_vips; i++)
-        lost |= add(&vip[i], old, n);
+    if (vip.port != 0)
+        lost |= add(&vip, old, n);
     for (i = 0; i < t->n_listens; i++)
         lost |= add(&t->listen[i], old, n);
     for (i = 0; i < n; i++) {

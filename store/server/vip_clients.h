@@ -2,7 +2,7 @@
 
 /**
  * @file vip_clients.h
- * @brief Clients at the ports `memcache` and `counter` of the virtual address.
+ * @brief Clients at the port `memcache` of the virtual address.
  *
  * They get the open space (AppStoreOpenSpace), as with yrmcds. Without one, they
  * have to log in, if there is a secret. A connection of

@@ -20,7 +20,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/command/counter.h"
 #include "store/memory/region.h"
 #include "store/memory/index.h"
 #include "store/memory/space.h"
@@ -167,7 +166,6 @@ static void converse(const char *bytes, size_t size, const manner_t *manner,
         store_session_guard(session, &login, NULL, true);
     talk(session, bytes, size, manner, heard);
     store_session_free(session);
-    store_counter_forget(space);
     store_space_close(space);
     store_region_close();
     close(items);

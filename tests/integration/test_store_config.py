@@ -32,10 +32,10 @@ SERVER = [
     ("AppStoreVirtualIP host", "host"),
     ("AppStoreVirtualIP 0.0.0.0", "0.0.0.0"),
     ("AppStoreVirtualIP ::ffff:10.0.0.9", "::ffff:10.0.0.9"),
-    ("AppStorePorts 11211 11213 0", "0"),
-    ("AppStorePorts 11211 11213 65536", "65536"),
-    ("AppStorePorts 11211 11213 x", "x"),
-    ("AppStorePorts 11211 11213 11211", "11211 11213 11211"),
+    ("AppStorePorts 11211 0", "0"),
+    ("AppStorePorts 11211 65536", "65536"),
+    ("AppStorePorts 11211 x", "x"),
+    ("AppStorePorts 11211 11211", "11211 11211"),
     ("AppStorePeers 10.0.0.1 10.0.0.256", "10.0.0.256"),
     ("AppStorePlainPeers fd00::g", "fd00::g"),
     ("AppStorePeers ::ffff:a00:9", "::ffff:a00:9"),
@@ -110,6 +110,16 @@ def test_removed(httpd: Httpd) -> None:
             assert done.returncode != 0
             assert f"{line.split()[0]}: values in files are gone: remove " \
                 "this line" in done.stdout
+
+
+def test_third_port(httpd: Httpd) -> None:
+    """It was that of counters. The error says what to do."""
+    httpd.app("shop")
+    httpd.directives.append("AppStorePorts 11211 11213 11215")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert "AppStorePorts: the counters of yrmcds are gone: remove the third " \
+        "port, 11215" in done.stdout
 
 
 DIFFERENCES = [("AppStore 8M", "AppStore 9M"),
@@ -241,7 +251,7 @@ TOGETHER = [
      "AppStoreListen 127.0.0.1:11213 shop", "AppStoreListen 127.0.0.1:11213: "
      "AppStoreVirtualIP 127.0.0.1 has this port (AppStorePorts)"),
     (f"AppStoreVirtualIP 10.0.0.9\n{PLAIN}\n"
-     "AppStoreListen 0.0.0.0:11215 shop", "AppStoreListen 0.0.0.0:11215: "
+     "AppStoreListen 0.0.0.0:11213 shop", "AppStoreListen 0.0.0.0:11213: "
      "AppStoreVirtualIP 10.0.0.9 has this port (AppStorePorts)"),
     ("AppStoreListen [::1]:11311 shop\nAppStoreListen [::]:11311 shop",
      "AppStoreListen [::]:11311 has the port of AppStoreListen [::1]:11311"),
@@ -354,7 +364,7 @@ def test_table_and_environment(httpd: Httpd, store: Store,
     plain = "10.0.0.4" + ("" if has_key else " 10.0.0.1 10.0.0.2 fd00::3")
     httpd.app("shop", "AppStore 8M", "AppStoreSpace shop")
     httpd.directives += [
-        "AppStoreVirtualIP 10.0.0.9", "AppStorePorts 1211 1213 1215",
+        "AppStoreVirtualIP 10.0.0.9", "AppStorePorts 1211 1213",
         "AppStorePeers 10.0.0.1 10.0.0.2", "AppStorePeers FD00::0:3",
         f"AppStorePlainPeers {plain}", "AppStoreOpenSpace shop",
         "AppStoreListen [::1]:11311 shop", "AppStoreListen 127.0.0.1:11312 shop",
@@ -367,7 +377,7 @@ def test_table_and_environment(httpd: Httpd, store: Store,
     read = json.loads(table.read_text())
     assert table.stat().st_mode & 0o777 == 0o400
     assert read["cluster"] == {
-        "vip": "10.0.0.9", "ports": [1211, 1213, 1215],
+        "vip": "10.0.0.9", "ports": [1211, 1213],
         "peers": ["10.0.0.1", "10.0.0.2", "fd00::3"], "plain": plain.split(),
         "open_space": "shop", "changes": 1 << 20, "slave_timeout": 3,
     } | ({"secret": SECRET.hex()} if has_key else {})

@@ -101,7 +101,7 @@ def test_environment(httpd: Httpd, store: Store) -> None:
         environment(httpd, "blog")["MEMCACHE_SERVERS"]
     build = table.pop("build")
     assert table.pop("cluster") == {
-        "ports": [11211, 11213, 11215], "peers": [], "plain": [],
+        "ports": [11211, 11213], "peers": [], "plain": [],
         "changes": 32 << 20, "slave_timeout": 10}
     assert table == {"listens": [], "contract": table["contract"], "threads": 3,
                      "max_object": 2 << 20}

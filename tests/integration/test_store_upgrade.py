@@ -229,7 +229,7 @@ def test_another_user(site: Site) -> None:
 
 def test_master(site: Site) -> None:
     """The ports of a cluster have one owner: the store that serves."""
-    taken = [reserve_port() for _ in range(3)]
+    taken = [reserve_port() for _ in range(2)]
     ports = [port for port, _ in taken]
     site.httpd.directives += [
         "AppStoreVirtualIP 127.0.0.1", "AppStorePeers 127.0.0.1",

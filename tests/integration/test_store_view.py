@@ -190,7 +190,7 @@ def test_a_missing_listener(httpd: Httpd, shop: Space) -> None:
 
 def test_master_without_slaves(httpd: Httpd) -> None:
     """This host has the virtual address, and there is no other host."""
-    ports = [reserve_port() for _ in range(3)]
+    ports = [reserve_port() for _ in range(2)]
     httpd.directives += [
         "AppStoreSave Off", "AppStoreVirtualIP 127.0.0.1",
         "AppStorePeers 127.0.0.1", "AppStorePlainPeers 127.0.0.1",

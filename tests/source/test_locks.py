@@ -24,7 +24,6 @@ LOCKS = {
     "a mutex": (
         "pthread_mutex_lock|pthread_mutex_trylock", "pthread_mutex_unlock",
         r"store/memory/(table|chunk|changes|space)\.c"
-        r"|store/command/counter\.c"
         r"|store/server/(lobby|password|sweep|served|worker)\.c"),
 }
 # Under the lock of a bucket or of the chunks: nothing that may wait, and nothing

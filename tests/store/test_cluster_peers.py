@@ -17,7 +17,7 @@ from harness.client import get, is_closed, put
 from harness.cluster import AtTheAddress, Cluster, Node
 from harness.follower import HEAD, Follower
 from harness.members import (
-    COUNTER, MEMCACHE, REPL, SECRET, StoreMember, store)
+    MEMCACHE, REPL, SECRET, StoreMember, store)
 from harness.servers import wait_until
 from hosts.network import VIP, Host
 
@@ -237,7 +237,7 @@ def test_hostile_bytes(cluster: Cluster, seed: int, number: int) -> None:
     guest = Follower(cluster.network.nodes[2].connect(VIP, REPL, 60))
     pid = master.member.pid
     for _ in range(60):
-        port = random.choice([REPL, MEMCACHE, COUNTER])
+        port = random.choice([REPL, MEMCACHE])
         try:
             with slave.host.connect(VIP, port, 40) as connection:
                 connection.sendall(hostile(random))

@@ -33,7 +33,7 @@ class TcpStore(Store):
         super().__init__(space("a shop", key="shop", **more), space("blog"))
         self.port = self.free_port()
         self.table["cluster"] = {
-            "ports": [11211, 11213, 11215], "peers": [], "plain": [],
+            "ports": [11211, 11213], "peers": [], "plain": [],
             "changes": 1 << 20, "slave_timeout": 10}
         if has_key:
             self.table["cluster"]["secret"] = SECRET.hex()

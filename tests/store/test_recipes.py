@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The recipe of doc/store.md for counters, as it stands there."""
+"""The recipe of doc/store.md for a semaphore, as it stands there."""
 import os
 import subprocess
 import sys
@@ -38,7 +38,7 @@ for n in range({ROUNDS}):
 def recipe() -> str:
     """The block that begins with this line."""
     text = (TOP / "doc/store.md").read_text()
-    chapter = text.partition("### Counters\n")[2].partition("\n## ")[0]
+    chapter = text.partition("### So many at a time\n")[2].partition("\n## ")[0]
     first = chapter.index("    import os\n")
     lines = chapter[first:].splitlines(keepends=True)
     code = [line for line in lines[:next(

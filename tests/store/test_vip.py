@@ -8,7 +8,7 @@ import pytest
 
 from harness.client import ask, get, is_closed, put
 from harness.servers import wait_until
-from harness.vip_store import COUNTER, MEMCACHE, REPL, VipStore
+from harness.vip_store import MEMCACHE, REPL, VipStore
 
 
 def connections(client: socket.socket) -> int:
@@ -33,8 +33,8 @@ def test_connect_while_no_store_runs(store: VipStore) -> None:
         assert get(tcp, b"k") == b"v"
 
 
-@pytest.mark.parametrize("port", [MEMCACHE, REPL, COUNTER],
-                         ids=["memcache", "repl", "counter"])
+@pytest.mark.parametrize("port", [MEMCACHE, REPL],
+                         ids=["memcache", "repl"])
 def test_port_is_taken(port: int) -> None:
     """Each space is served at its socket. The port is tried again."""
     with ExitStack() as stack, socket.socket() as other:

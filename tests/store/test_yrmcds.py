@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Locks, lists of keys and counters beside Debian's yrmcds: the same commands of
+"""Locks and lists of keys beside Debian's yrmcds: the same commands of
 several clients get the same replies. harness/locking.py has what is excepted."""
 import os
 from typing import Iterator
@@ -7,22 +7,21 @@ from typing import Iterator
 import pytest
 
 from harness.client import ask, get, put
-from harness.locking import (REQUEST, Binary, Cast, Counters, Step, Talk, Text,
-                             case, compare, leave)
+from harness.locking import (REQUEST, Binary, Step, Talk, Text, case,
+                             compare, leave)
 from harness.servers import wait_until
 from harness.store import Store
-from harness.tcp import YrmcdsWithCounters
+from harness.tcp import Yrmcds
 from missed import witnesses
 
 CASES = 80 if os.environ.get("APPPOOL_LONG") else 4
 STEPS = 150
-Pair = tuple[Store, YrmcdsWithCounters]
+Pair = tuple[Store, Yrmcds]
 
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[Pair]:
-    with Store() as store, YrmcdsWithCounters() as yrmcds:
-        wait_until(lambda: counters_answer(yrmcds), "the counters answer")
+    with Store() as store, Yrmcds() as yrmcds:
         yield store, yrmcds
 
 
@@ -33,27 +32,17 @@ def pair(servers: Pair) -> Pair:
     return servers
 
 
-def counters_answer(yrmcds: YrmcdsWithCounters) -> bool:
-    try:
-        yrmcds.connect_to_counters().close()
-    except OSError:
-        return False
-    return True
-
-
-@pytest.mark.parametrize("talk", [Text(), Binary(), Counters()],
-                         ids=["text", "binary", "counters"])
+@pytest.mark.parametrize("talk", [Text(), Binary()], ids=["text", "binary"])
 def test_same_replies(talk: Talk, pair: Pair, seed: int) -> None:
     """No key is left of the case before, so that adds meet the same."""
     store, yrmcds = pair
-    theirs = yrmcds.connect_to_counters if isinstance(talk, Counters) \
-        else yrmcds.connect
     for number in range(seed, seed + CASES):
         for server in pair:
             with server.connect() as one:
                 for key in (b"k1", b"k2", b"key3"):
                     ask(one, b"delete %s\r\n" % key)
-        found = compare(talk, case(talk, number, STEPS), store.connect, theirs)
+        found = compare(talk, case(talk, number, STEPS), store.connect,
+                        yrmcds.connect)
         assert not found, f"case {number}, {found}"
 
 
@@ -125,17 +114,16 @@ def test_a_lock_ends_with_its_connection(end: str) -> None:
         one.close()
 
 
-def test_resources_end_with_their_connection(pair: Pair) -> None:
-    """Of both: the other client gets what the first one had."""
-    store, yrmcds = pair
-    for connect in store.connect, yrmcds.connect_to_counters:
-        cast = Cast(Counters(), connect)
-        acquire = b"\x90\2\0\0\0\0\0\x0bopaq\0\0\0\2\0\0\0\2\0\1z"
-        assert cast.play(Step(0, acquire))[0][0][2] == 0  # type: ignore
-        assert cast.play(Step(1, acquire))[0][0][2] == 0x21  # type: ignore
-        cast.play(Step(0, b""))
-        assert cast.play(Step(1, acquire))[0][0][2] == 0  # type: ignore
-        cast.end()
+def test_counters_are_gone() -> None:
+    """An error in their protocol says so, and ends the connection."""
+    with Store() as store, store.connect() as one:
+        one.sendall(b"\x90\2\0\0\0\0\0\x0bopaq\0\0\0\2\0\0\0\2\0\1z")
+        words = b"this store has no counters: use lock, or incr"
+        got = b""
+        while data := one.recv(100):
+            got += data
+        assert got == b"\x91\2\x81\0\0\0\0" + bytes([len(words)]) + \
+            b"opaq" + words
 
 
 def test_pair_is_watched(pair: Pair) -> None:

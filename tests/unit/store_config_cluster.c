@@ -25,7 +25,7 @@
     "{\"threads\": 4, \"max_object\": 1048576, "                               \
     "\"spaces\": [" SPACE "]"
 #define HEX32  "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1eff"
-#define PORTS  "\"ports\": [11211, 11213, 11215], "
+#define PORTS  "\"ports\": [11211, 11213], "
 #define PEERS  "\"peers\": [\"10.0.0.1\", \"fd00::1\"], "
 #define PLAIN  "\"plain\": [\"10.0.0.3\"], "
 #define SECRET "\"secret\": \"" HEX32 "\", "
@@ -64,7 +64,6 @@ static void everything_is_read(void **state)
     assert_string_equal(store_address_text(&c->vip, text), "10.0.0.9");
     assert_int_equal(c->port_memcache, 11211);
     assert_int_equal(c->port_repl, 11213);
-    assert_int_equal(c->port_counter, 11215);
     assert_int_equal(c->n_peers, 2);
     assert_string_equal(store_address_text(&c->peer[1], text), "fd00::1");
     assert_int_equal(c->n_plain, 1);
@@ -127,15 +126,14 @@ static void a_mistake_refuses_all(void **state)
         {TEXT("\"vip\": 9, ", PORTS, PEERS, PLAIN, SECRET, OPEN, RING) "}",
          "\"vip\""},
         {TEXT(VIP, "", PEERS, PLAIN, SECRET, OPEN, RING) "}", "\"ports\""},
-        {TEXT(VIP, "\"ports\": [1, 2], ", PEERS, PLAIN, SECRET, OPEN, RING) "}",
+        {TEXT(VIP, "\"ports\": [1], ", PEERS, PLAIN, SECRET, OPEN, RING) "}",
          "\"ports\""},
-        {TEXT(VIP, "\"ports\": [1, 2, 65536], ", PEERS, PLAIN, SECRET, OPEN,
+        {TEXT(VIP, "\"ports\": [1, 65536], ", PEERS, PLAIN, SECRET, OPEN,
               RING) "}",
          "\"ports\""},
-        {TEXT(VIP, "\"ports\": [1, 2, 2], ", PEERS, PLAIN, SECRET, OPEN,
-              RING) "}",
-         "three different ports"},
-        {TEXT(VIP, "\"ports\": [1, 2, \"3\"], ", PEERS, PLAIN, SECRET, OPEN,
+        {TEXT(VIP, "\"ports\": [2, 2], ", PEERS, PLAIN, SECRET, OPEN, RING) "}",
+         "two different ports"},
+        {TEXT(VIP, "\"ports\": [1, \"3\"], ", PEERS, PLAIN, SECRET, OPEN,
               RING) "}",
          "\"ports\""},
         {TEXT(VIP, PORTS, "", PLAIN, SECRET, OPEN, RING) "}", "\"peers\""},

@@ -1,8 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Threads fight for locks and counters, as connections of several workers do.
- * One at a time has a lock, and no other changes the item meanwhile. As many as
- * a counter allows hold it. */
+/* Threads fight for locks, as connections of several workers do. One at a time
+ * has a lock, and no other changes the item meanwhile. */
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -11,7 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "store/command/counter.h"
 #include "store/command/delta.h"
 #include "store/command/key_lock.h"
 #include "store/command/update.h"
@@ -147,62 +145,10 @@ static void one_at_a_time(void **state)
     shelf_close(&shelf);
 }
 
-/* ---- counters ---- */
-
-#define MOST 2
-
-static unsigned inside;
-
-static void *acquire_and_release(void *arg)
-{
-    store_counter_table_t *table = store_counter_table(arg);
-    const store_counter_name_t name = {"z", 1};
-    store_holdings_t holdings = {0};
-
-    for (int taken = 0; taken < ROUNDS;) {
-        if (store_counter_acquire(table, &holdings, name, 1, MOST) !=
-            STORE_COUNTER_DONE) {
-            sched_yield();
-            continue;
-        }
-        assert_true(__atomic_add_fetch(&inside, 1, __ATOMIC_RELAXED) <= MOST);
-        __atomic_fetch_sub(&inside, 1, __ATOMIC_RELAXED);
-        if (++taken % 2)
-            assert_int_equal(store_counter_release(table, &holdings, name, 1),
-                             STORE_COUNTER_DONE);
-        else
-            store_counter_release_all(table, &holdings);
-    }
-    store_counter_release_all(table, &holdings);
-    return NULL;
-}
-
-static void as_many_as_it_allows(void **state)
-{
-    pthread_t threads[THREADS];
-    uint32_t consumption = 1;
-    shelf_t shelf;
-
-    (void)state;
-    shelf_open(&shelf, 16, 1);
-    for (int i = 0; i < THREADS; i++)
-        pthread_create(&threads[i], NULL, acquire_and_release, shelf.space);
-    for (int i = 0; i < THREADS; i++)
-        pthread_join(threads[i], NULL);
-    assert_int_equal(store_counter_get(store_counter_table(shelf.space),
-                                       (store_counter_name_t){"z", 1},
-                                       &consumption),
-                     STORE_COUNTER_DONE);
-    assert_int_equal(consumption, 0);
-    store_counter_forget(shelf.space);
-    shelf_close(&shelf);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_at_a_time),
-        cmocka_unit_test(as_many_as_it_allows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

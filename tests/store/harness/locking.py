@@ -14,7 +14,6 @@ Connect = Callable[[], socket.socket]
 KEYS = [b"k1", b"k2", b"key3"]
 CLIENTS = 3
 REQUEST = struct.Struct(">BBHBBHIIQ")
-COUNTER = struct.Struct(">BBBBI4s")
 NOOP = 0x0a
 
 # What is not the same at yrmcds 1.1.9, and why. The letters are those of its
@@ -32,7 +31,6 @@ EXCEPTED = {
     "DeleteQ of nothing": "memcached answers, yrmcds does not",
     "keys with two words": "yrmcds lists keys that begin with 'a b'",
     "opcode of an unknown request": "yrmcds sends 255, not the opcode",
-    "a sum above 32 bits": "yrmcds wraps, so a counter has room again",
     "flush_all": "yrmcds drops locked objects or not, as the next run of its GC "
                  "comes before the unlock or not; ours drops them at the unlock",
     "(a)-(m)": "tests of their own",
@@ -132,35 +130,6 @@ class Binary(Talk):
         found = [known(reply) for reply in parse.binary(data)]
         if found and b"opcode 50" in found[0][0]:  # type: ignore
             found.sort(key=str)
-        return found
-
-
-class Counters(Talk):
-    marker = COUNTER.pack(0x90, 0, 0, 0, 0, b"last")
-    end = re.compile(re.escape(
-        COUNTER.pack(0x91, 0, 0, 0, 0, b"last")) + rb"\Z")
-
-    def command(self, random: Random) -> bytes:
-        name = random.choice(KEYS)
-        name = struct.pack(">H", len(name)) + name
-        few, some = random.randrange(5), random.randrange(2, 10)
-        opcode, body = random.choice([
-            (0, b""), (1, name), (2, struct.pack(">II", few, some) + name),
-            (2, struct.pack(">II", few, some) + name),
-            (3, struct.pack(">I", few) + name), (0x11, b""),
-            (1, b"\0\0"), (1, name[:-1]), (1, name + b"x"), (2, b"\0" * 9),
-            (3, b"\0" * 5)])
-        return COUNTER.pack(0x90, opcode, 0, 0, len(body),
-                            random.randbytes(4)) + body
-
-    def replies(self, data: bytes) -> list[parse.Reply]:
-        found: list[parse.Reply] = []
-        while data:
-            length = struct.unpack_from(">I", data, 4)[0]
-            found.append([data[:12 + length]])
-            data = data[12 + length:]
-        if found and found[0][0][1] == 0x11:  # type: ignore
-            found.sort()  # the order of the hash
         return found
 
 

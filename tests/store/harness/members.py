@@ -15,7 +15,7 @@ from harness.store import Store, space
 from harness.watch import Watch
 from hosts.network import VIP, Host
 
-MEMCACHE, REPL, COUNTER = 11211, 11213, 11215
+MEMCACHE, REPL = 11211, 11213
 SECRET = "5e" * 32  # of all hosts
 
 
@@ -150,7 +150,7 @@ class StoreMember(Member, Store):
         Store.__init__(self, *spaces, **more)
         self.host, self.watch = host, None
         self.table["cluster"] = {
-            "vip": VIP, "ports": [MEMCACHE, REPL, COUNTER],
+            "vip": VIP, "ports": [MEMCACHE, REPL],
             "peers": [node.address for node in host.network.nodes],
             "plain": [], "secret": SECRET,
             "changes": 32 << 20, "slave_timeout": 10,

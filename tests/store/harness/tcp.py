@@ -54,22 +54,5 @@ class Yrmcds(OverTcp):
             "virtual_ip = 127.0.0.1", f"port = {self.port}",
             f"repl_port = {self.free_port()}", f'temp_dir = "{self.dir}"',
             f'log.file = "{self.words}"', "workers = 4",
-            f"memory_limit = {self.size}M", *self.more(), ""]))
+            f"memory_limit = {self.size}M", ""]))
         return [str(YRMCDS), "-f", str(config)]
-
-    def more(self) -> list[str]:
-        """Lines of its configuration."""
-        return []
-
-
-class YrmcdsWithCounters(Yrmcds):
-    counter_port = 0
-
-    def more(self) -> list[str]:
-        self.counter_port = self.free_port()
-        return ["counter.enable = true", "counter.buckets = 10000",
-                f"counter.port = {self.counter_port}", "buckets = 10000"]
-
-    def connect_to_counters(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.counter_port),
-                                        PATIENCE)

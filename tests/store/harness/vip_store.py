@@ -6,7 +6,7 @@ from typing import Any
 from harness.servers import PATIENCE
 from harness.store import Store, space
 
-MEMCACHE, REPL, COUNTER = range(3)
+MEMCACHE, REPL = range(2)
 
 
 class VipStore(Store):
@@ -15,7 +15,7 @@ class VipStore(Store):
 
     def __init__(self, **more: Any) -> None:
         super().__init__(space("shop"), **more)
-        self.ports = [self.free_port() for _ in range(3)]
+        self.ports = [self.free_port() for _ in range(2)]
         self.table["cluster"] = {
             "vip": "127.0.0.1", "ports": self.ports, "plain": ["127.0.0.1"],
             "peers": ["127.0.0.1"], "open_space": "shop",

@@ -58,23 +58,8 @@ static const char locks[] =
     "incr a 1\r\nunlock a\r\nunlock a\r\nlock a\r\ndelete a\r\nunlock_all\r\n"
     "lock\r\nunlock a b\r\nkeys\r\nkeys a\r\nlock a\r\nquit\r\n";
 
-#define COUNTER(op, length) "\x90" op "\0\0\0\0\0" length "opaq"
-
-/* noop, acquire 2 of 5, acquire 9 of 5, get, release 1, release 9 of nothing,
- * dump, an unknown opcode, no name, resources above the maximum, stats */
-static const char
-    counters[] =
-        COUNTER("\0", "\0")
-            COUNTER("\2", "\x0b") "\0\0\0\2\0\0\0\5\0\1a" COUNTER("\2", "\x0b") "\0\0\0\4\0\0\0\5\0\1a" COUNTER(
-                "\1", "\3") "\0\1a" COUNTER("\3",
-                                            "\7") "\0\0\0\1\0\1a" COUNTER("\3",
-                                                                          "\x08") "\0\0\0\1\0\2ab" COUNTER("\x11",
-                                                                                                           "\0")
-                COUNTER("\x55", "\1") "x" COUNTER("\1", "\2") "\0\0" COUNTER(
-                    "\2", "\x0b") "\0\0\0\6\0\0\0\5\0\1a" COUNTER("\x10", "\0");
-
 const conversation_t conversations[CONVERSATIONS] = {
     {text, sizeof text - 1},     {meta, sizeof meta - 1},
     {binary, sizeof binary - 1}, {wrong, sizeof wrong - 1},
-    {locks, sizeof locks - 1},   {counters, sizeof counters - 1},
+    {locks, sizeof locks - 1},
 };

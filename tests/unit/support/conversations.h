@@ -14,7 +14,7 @@ typedef struct {
     size_t n;
 } conversation_t;
 
-#define CONVERSATIONS 6
+#define CONVERSATIONS 5
 
 extern const conversation_t conversations[CONVERSATIONS];
 

@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "store/command/counter.h"
 #include "store/command/packet.h"
 #include "store/memory/region.h"
 
@@ -49,7 +48,6 @@ void wire_open(wire_t *wire, uint32_t pages)
 void wire_close(wire_t *wire)
 {
     disconnect(wire);
-    store_counter_forget(wire->shelf.space);
     shelf_close(&wire->shelf);
 }
 

@@ -310,6 +310,25 @@ static void a_client_may_leave_at_any_byte(void **state)
     wire_close(&wire);
 }
 
+/* Those of yrmcds, when the head of the first request is there. */
+static void counters_get_an_error(void **state)
+{
+    static const char reply[] = "\x91\2\x81\0\0\0\0\x2dopaq"
+                                "this store has no counters: use lock, or incr";
+    wire_t wire;
+
+    (void)state;
+    wire_open(&wire, 16);
+    wire_say(&wire, "\x90\2\0\0\0\0\0\x0bopa", 11, 64);
+    assert_int_equal(wire.n_replies, 0);
+    assert_false(store_session_is_over(wire.session));
+    wire_say(&wire, "q\0\0\0\1", 5, 64);
+    assert_int_equal(wire.n_replies, sizeof reply - 1);
+    assert_memory_equal(wire.replies, reply, sizeof reply - 1);
+    assert_true(store_session_is_over(wire.session));
+    wire_close(&wire);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -325,6 +344,7 @@ int main(void)
         cmocka_unit_test(large_copies_count_as_many_commands),
         cmocka_unit_test(quit_uses_all),
         cmocka_unit_test(a_client_may_leave_at_any_byte),
+        cmocka_unit_test(counters_get_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

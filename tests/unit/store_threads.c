@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/memory/large.h"
 #include "store/memory/sweeper.h"
 #include "tests/unit/support/repeats.h"
 #include "tests/unit/support/shelf.h"
@@ -35,6 +36,8 @@ static uint32_t length_of(uint32_t seed)
 {
     static const uint32_t most[] = {40, 300, 2000, 30000};
 
+    if (seed % 64 == 5)
+        return STORE_LARGE + 1 + seed % 5000;
     return seed / 7 % most[seed % 4];
 }
 

@@ -10,6 +10,7 @@
 
 #include "store/clock.h"
 #include "store/memory/chunk.h"
+#include "store/memory/large.h"
 #include "store/memory/piece.h"
 #include "store/memory/region.h"
 #include "store/memory/table.h"
@@ -169,6 +170,14 @@ static store_item_t *look_up(shelf_t *shelf, const store_item_t *item)
     return ref ? store_at(shelf->space, ref) : NULL;
 }
 
+/* @return 0, or how many chunks its pieces have, if it is a large value */
+static uint32_t large_chunks(const store_item_t *item)
+{
+    return store_large_is(item)
+               ? (item->length + STORE_PIECE_BYTES - 1) / STORE_PIECE_BYTES
+               : 0;
+}
+
 static void check_live(shelf_t *shelf, const store_item_t *item)
 {
     assert_ptr_equal(look_up(shelf, item), item);
@@ -178,7 +187,7 @@ static void check_live(shelf_t *shelf, const store_item_t *item)
 
 /* @return how many of its chunks are used */
 static unsigned check_page(shelf_t *shelf, uint32_t page, unsigned *items,
-                           uint64_t *bytes)
+                           uint64_t *bytes, uint32_t *large)
 {
     const store_space_t *space = shelf->space;
     int class_ = store_chunk_class(space, page);
@@ -195,6 +204,7 @@ static unsigned check_page(shelf_t *shelf, uint32_t page, unsigned *items,
             check_live(shelf, item);
             ++*items;
             *bytes += store_item_size(item);
+            *large += large_chunks(item);
         }
         else if (item->state == STORE_PIECE)
             assert_int_equal(store_at(space, item->flags)->state, STORE_LIVE);
@@ -218,10 +228,11 @@ unsigned shelf_check(shelf_t *shelf)
     const store_space_t *space = shelf->space;
     unsigned items = 0, used = 0, i, stat_pages = 0, stat_used = 0;
     uint64_t bytes = 0;
-    uint32_t page;
+    uint32_t page, large = 0;
 
     for (page = 0; page < space->entry->pages; page++)
-        used += check_page(shelf, page, &items, &bytes);
+        used += check_page(shelf, page, &items, &bytes, &large);
+    assert_int_equal(space->large_chunks, large);
     for (i = 0; i < STORE_CLASSES; i++) {
         const store_class_stat_t *stat = store_chunk_stat(shelf->space, i);
 

@@ -127,16 +127,15 @@ enum { STORE_FREE, STORE_WRITING, STORE_LIVE, STORE_PIECE };
 
 /** Bits. */
 enum {
-    STORE_CHAINED = 1,      /**< the value is in pieces */
-    STORE_FETCHED = 2,      /**< has been read since it was written */
-    STORE_STALE = 4,        /**< meta protocol: marked invalid */
-    STORE_TOKEN_SENT = 8,   /**< meta protocol: one client is to renew it */
-    STORE_WAS_IN_FILE = 16, /**< free. An older build had the value in a file,
-                                 which has ended with that store: the recovery
-                                 drops such an item */
-    STORE_CAS_CHOSEN = 32,  /**< the cas is the client's, not the next one */
-    STORE_KEY_BINARY = 64,  /**< meta protocol: clients get the key in base64 */
-    STORE_LOCKED = 128      /**< a connection has it; gone with the process */
+    STORE_CHAINED = 1,    /**< the value is in pieces */
+    STORE_FETCHED = 2,    /**< has been read since it was written */
+    STORE_STALE = 4,      /**< meta protocol: marked invalid */
+    STORE_TOKEN_SENT = 8, /**< meta protocol: one client is to renew it */
+    /* 16 is free. In an older build it was that of a value in a file, whose head
+     * the recovery drops. */
+    STORE_CAS_CHOSEN = 32, /**< the cas is the client's, not the next one */
+    STORE_KEY_BINARY = 64, /**< meta protocol: clients get the key in base64 */
+    STORE_LOCKED = 128     /**< a connection has it; gone with the process */
 };
 
 /** The header of an item, or of a piece. 36 bytes, no padding. */

@@ -126,6 +126,8 @@ static int check_pieces(store_space_t *space, const store_item_t *head,
 
 /* ---- items ---- */
 
+/* An older build had large values in files, which ended with their store. Such a
+ * head has the length of its value and no room for it, so it is dropped. */
 static int is_sound(store_space_t *space, const store_item_t *item,
                     uint32_t size)
 {
@@ -135,8 +137,6 @@ static int is_sound(store_space_t *space, const store_item_t *item,
     if (item->klen == 0 || item->klen > STORE_KEY_MAX || item->klen > room)
         return 0;
     room -= item->klen;
-    if (bits & STORE_WAS_IN_FILE)
-        return 0; /* the file ended with the older store that made it */
     if ((bits & STORE_CHAINED) ? room < sizeof(store_ref_t)
                                : item->length > room)
         return 0;

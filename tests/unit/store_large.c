@@ -223,7 +223,9 @@ static void a_value_that_was_in_a_file_is_dropped(void **state)
     (void)state;
     fill("small", 3, SMALL);
     item = shelf_take(&shelf, "small1");
-    item->bits |= STORE_WAS_IN_FILE;
+    item->bits |= 16;
+    item->length = STORE_LARGE + 1;
+    item->check = store_item_check(item);
     shelf_recover(&shelf);
     assert_int_equal(shelf.space->figures->dropped, 1);
     assert_false(shelf_get(&shelf, "small1", 1, SMALL));

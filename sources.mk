@@ -841,6 +841,7 @@ unit_tests = \
 	tests/unit/store_master \
 	tests/unit/store_peers \
 	tests/unit/store_plain \
+	tests/unit/store_times \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
 	tests/unit/store_served \

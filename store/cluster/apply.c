@@ -87,10 +87,12 @@ static void count(store_apply_t *a)
         a->result.items++;
 }
 
-/* From the host's clock to the store's. @return 1: it has expired */
-static uint32_t exptime_here(uint32_t exptime)
+/* On the store's clock. A yrmcds tells the time of day, one of ours the seconds
+ * from now, which no step of a host's clock changes. @return 1: it has expired */
+static uint32_t exptime_here(const store_apply_t *a, uint32_t exptime)
 {
-    int64_t left = (int64_t)exptime - time(NULL), at;
+    int64_t left = (int64_t)exptime - (a->result.is_yrmcds ? time(NULL) : 0),
+            at;
 
     if (exptime == 0)
         return 0;
@@ -122,7 +124,7 @@ static void touch(store_apply_t *a, const char *key, const store_packet_t *p)
     store_index_lock(&b, a->space, key, p->klen);
     item = store_index_find(&b, NULL);
     if (item)
-        store_index_touch(&b, item, exptime_here(p->exptime));
+        store_index_touch(&b, item, exptime_here(a, p->exptime));
     store_index_unlock(&b);
 }
 
@@ -145,7 +147,7 @@ static void publish(store_apply_t *a)
 static void begin_set(store_apply_t *a, const char *key,
                       const store_packet_t *p)
 {
-    uint32_t exptime = exptime_here(p->exptime);
+    uint32_t exptime = exptime_here(a, p->exptime);
 
     a->set = *p;
     if (a->result.is_yrmcds)
@@ -264,7 +266,7 @@ static int choose_space(store_apply_t *a, const char *key,
         return 0;
     name_space(a);
     store_space_raise_cas(a->space, p->number);
-    store_space_flush_at(a->space, exptime_here(p->exptime));
+    store_space_flush_at(a->space, exptime_here(a, p->exptime));
     return 0;
 }
 

@@ -101,7 +101,8 @@ static void compare_clocks(const store_feeder_t *f)
     if (apart > 2 || apart < -2)
         store_note(STORE_WARN,
                    "the clock of slave %s is %" PRId64
-                   " s apart: items expire at another time there",
+                   " s apart: a time of day at which a client lets an item "
+                   "expire changes with the master",
                    f->name, apart);
 }
 

@@ -106,7 +106,8 @@ static void compare_clocks(uint64_t theirs)
     if (apart > CLOCKS || apart < -CLOCKS)
         store_note(STORE_WARN,
                    "the clocks of this host and of the master are %lld s "
-                   "apart: items expire at other times here",
+                   "apart: a time of day at which a client lets an item "
+                   "expire changes with the master",
                    (long long)(apart < 0 ? -apart : apart));
 }
 

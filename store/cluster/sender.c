@@ -12,10 +12,13 @@
 #define SENT_BITS                                                              \
     (STORE_STALE | STORE_TOKEN_SENT | STORE_CAS_CHOSEN | STORE_KEY_BINARY)
 
-/* On the host's clock: the slave has another clock of its own. */
-static uint32_t on_host(uint32_t exptime)
+/* As the slave understands it. One of ours counts the seconds from now, so that
+ * no step of a host's clock expires an item. A yrmcds knows the time of day
+ * only. */
+static uint32_t time_of(const store_sender_t *s, uint32_t exptime)
 {
-    int64_t at = (int64_t)exptime - store_clock() + time(NULL);
+    int64_t left = (int64_t)exptime - store_clock(),
+            at = s->ours ? left : left + time(NULL);
 
     if (exptime == 0)
         return 0;
@@ -35,7 +38,8 @@ static int name_space(store_sender_t *s, const store_space_t *space)
     store_packet_t p = {.opcode = STORE_WIRE_SPACE,
                         .klen = (uint8_t)strlen(space->name),
                         .number = STORE_GET(space->entry->cas),
-                        .exptime = on_host(STORE_GET(space->entry->flush_at))};
+                        .exptime =
+                            time_of(s, STORE_GET(space->entry->flush_at))};
 
     if (!s->ours || s->space == space)
         return 0;
@@ -72,7 +76,7 @@ int store_sender_item(store_sender_t *s, const store_space_t *space,
                         .bits = STORE_GET(item->bits) & SENT_BITS,
                         .cas = store_cas(item),
                         .flags = item->flags,
-                        .exptime = on_host(STORE_GET(item->exptime))};
+                        .exptime = time_of(s, STORE_GET(item->exptime))};
     const char *key = store_item_key(item);
 
     if (item->length > STORE_WIRE_VALUE_MAX)
@@ -98,8 +102,9 @@ int store_sender_delete(store_sender_t *s, const store_space_t *space,
 int store_sender_touch(store_sender_t *s, const store_space_t *space,
                        const char *key, uint8_t klen, uint32_t exptime)
 {
-    store_packet_t p = {
-        .opcode = STORE_WIRE_TOUCH, .klen = klen, .exptime = on_host(exptime)};
+    store_packet_t p = {.opcode = STORE_WIRE_TOUCH,
+                        .klen = klen,
+                        .exptime = time_of(s, exptime)};
 
     return name_space(s, space) != 0 ? -1 : put(s, &p, key);
 }

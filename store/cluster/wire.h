@@ -18,8 +18,10 @@
  * Each packet is a request (magic 0x80). The cas field has the cas of the item;
  * yrmcds ignores it. The opaque field of a set has the bits of the item
  * (STORE_STALE, STORE_TOKEN_SENT, STORE_CAS_CHOSEN, STORE_KEY_BINARY); yrmcds
- * ignores it. exptime and flush time are absolute, in seconds since 1970 on the
- * sender's host. A flush time of 0: no flush is to come.
+ * ignores it. exptime and flush time are seconds from now between two of ours,
+ * at least 1, so that the clocks of the hosts do not matter. To and from a
+ * yrmcds they are seconds since 1970. 0: the item does not expire, and no flush
+ * is to come.
  * A slave sends one NUL byte a second while nothing arrives. A slave of ours
  * sends hello first.
  *
@@ -35,7 +37,7 @@
 
 #include "store/format.h"
 
-#define STORE_WIRE_VERSION    2
+#define STORE_WIRE_VERSION    3
 #define STORE_WIRE_HEAD       24
 #define STORE_WIRE_EXTRAS_MAX 12
 #define STORE_WIRE_VALUE_MAX  (UINT32_C(30) << 20) /* as yrmcds */
@@ -61,7 +63,7 @@ typedef struct {
     uint32_t bits;  /**< opaque */
     uint64_t cas;
     uint32_t flags;   /**< set */
-    uint32_t exptime; /**< set, touch; space: flush time. s since 1970; 0:
+    uint32_t exptime; /**< set, touch; space: flush time. s, see above; 0:
                          never */
     uint64_t number;  /**< space: cas counter; flushed: cas; hello: clock, s */
     uint32_t version; /**< hello */

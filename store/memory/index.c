@@ -11,7 +11,7 @@
 /* A slave has these bits, too. They may change while an item is LIVE. */
 #define SENT_BITS    (STORE_STALE | STORE_TOKEN_SENT | STORE_KEY_BINARY)
 
-/* s: of lag, and of the difference between the clocks of two hosts */
+/* s: of lag, and of the part of a second that the clocks of two stores differ */
 #define EXPIRES_SOON 60
 
 void store_index_lock(store_bucket_t *b, store_space_t *space, const void *key,

@@ -66,14 +66,16 @@ static uint64_t any_number(dice_t *d)
     }
 }
 
-/* s since 1970: long ago, soon, later. */
+/* s since 1970, or from now: long ago, soon, later. */
 static uint32_t any_time(dice_t *d)
 {
     uint32_t now = (uint32_t)time(NULL);
 
-    switch (dice(d, 4)) {
+    switch (dice(d, 5)) {
     case 0:
         return now + 1000;
+    case 4:
+        return 1000;
     case 1:
         return dice(d, 2) ? 1 : UINT32_MAX;
     default:

@@ -147,7 +147,6 @@ static void y10_a_yrmcds_gets_set_delete_and_touch_only(void **state)
     slave_is_same(s, shelf.space);
     /* yrmcds loses the expiry time of a set that has no value. */
     assert_true(s->packets[STORE_WIRE_TOUCH] >= 2);
-    /* On the host's clock, which goes on at another moment of a second. */
     empty = slave_find(s, "", "empty")->p.exptime;
     assert_in_range(slave_find(s, "", "k2")->p.exptime, empty - 1, empty + 1);
     for (i = 0; i < 256; i++)

@@ -66,7 +66,7 @@ static void a_plain_master_reaches_no_other_space(void **state)
         fake_put_begin();
         fake_put_flush("shop", FAKE_HOUR);
         fake_put_set("a", 1, 10, 0, 20);
-        fake_put_touch("own", -FAKE_HOUR);
+        fake_put_touch("own", 1);
         fake_put_delete("own");
         fake_put_other(STORE_WIRE_FLUSHED, 5000);
         expect_untouched();

@@ -10,7 +10,7 @@
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_FAKE_MASTER_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_FAKE_MASTER_H
 
-#include "store/cluster/cluster.h"
+#include "store/cluster/apply.h"
 #include "store/cluster/wire.h"
 #include "tests/unit/support/shelf.h"
 
@@ -33,6 +33,7 @@ extern void (*fake_on_beat)(void);
 typedef struct {
     char bytes[4 << 20];
     size_t n;
+    int is_yrmcds; /**< it tells the time of day */
 } fake_wire_t;
 
 extern fake_wire_t fake_wire;
@@ -53,6 +54,10 @@ void fake_put_delete(const char *key);
 void fake_put_touch(const char *key, int64_t lives);
 void fake_put_other(uint8_t opcode, uint64_t number);
 /** @} */
+
+/** Have it applied in pieces of that many bytes, as the follower does.
+ * @return what store_apply_input() has returned last */
+ssize_t fake_feed(store_apply_t *, size_t piece);
 
 /** The wire begins again, with hello and space. */
 void fake_put_begin(void);

@@ -54,7 +54,8 @@ void master_wait_gone(unsigned slot);
 typedef struct {
     char space[STORE_NAME];
     char key[STORE_KEY_MAX + 1];
-    store_packet_t p; /* of its set; exptime also of a touch */
+    store_packet_t p; /* of its set; exptime, on the store's clock, also of a
+                         touch */
     char *value;
 } slave_item_t;
 

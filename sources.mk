@@ -120,6 +120,7 @@ store_main = \
 # The hosts of a cluster, and lines for the log.
 store_cluster_sources = \
 	store/cluster/apply.c \
+	store/cluster/confirm.c \
 	store/cluster/dial.c \
 	store/cluster/follower.c \
 	store/cluster/follower_state.c \

@@ -122,10 +122,12 @@ store_cluster_sources = \
 	store/cluster/apply.c \
 	store/cluster/confirm.c \
 	store/cluster/dial.c \
+	store/cluster/echo.c \
 	store/cluster/follower.c \
 	store/cluster/follower_state.c \
 	store/cluster/hello.c \
 	store/cluster/limit.c \
+	store/cluster/mark.c \
 	store/cluster/pump.c \
 	store/cluster/new_cas.c \
 	store/cluster/role.c \
@@ -138,6 +140,7 @@ store_cluster_sources = \
 	store/cluster/outbox.c \
 	store/cluster/penalty.c \
 	store/cluster/present.c \
+	store/cluster/push.c \
 	store/cluster/relay.c \
 	store/cluster/relay_client.c \
 	store/cluster/relay_master.c \
@@ -843,6 +846,8 @@ unit_tests = \
 	tests/unit/store_peers \
 	tests/unit/store_plain \
 	tests/unit/store_times \
+	tests/unit/store_echo \
+	tests/unit/store_present \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
 	tests/unit/store_served \

@@ -330,6 +330,10 @@ static int apply_other(store_apply_t *a, const store_packet_t *p,
     case STORE_WIRE_COMPLETE:
         a->result.is_complete = 1;
         return 0;
+    case STORE_WIRE_MARK:
+        return store_mark_take(&a->result.mark, p) == 0
+                   ? 0
+                   : fail(a, "its position goes back");
     default:
         return flush(a, p);
     }

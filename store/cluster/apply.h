@@ -17,6 +17,7 @@
 #define APPPOOL_STORE_CLUSTER_APPLY_H
 
 #include "store/cluster/cluster.h"
+#include "store/cluster/mark.h"
 
 /** The buffer of the caller has room for that much, so that each packet without
  * its value fits. */
@@ -33,6 +34,7 @@ typedef struct {
     uint64_t items;    /**< of the copy, and changes before its end */
     uint64_t received; /**< changes since then */
     uint64_t no_room;  /**< items that could not be kept */
+    store_mark_t mark;
     const char *error; /**< why the connection has to end; NULL: no reason */
 } store_applied_t;
 

@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "store/cluster/confirm.h"
 #include "store/cluster/copier.h"
 #include "store/cluster/greeting.h"
 #include "store/cluster/present.h"
+#include "store/cluster/push.h"
 #include "store/memory/region.h"
 #include "store/memory/space.h"
 #include "store/note.h"
@@ -25,11 +27,6 @@
 
 #define BATCHES 64   /* of changes, before the copy goes on */
 #define PAUSE   1000 /* ms from one look at the slave to the next */
-
-/* From one packet of changes to the next, ns. Changes that come in between go
- * with it: a wake-up and a call to send cost more than a change. */
-#define GATHER  300000
-#define SECOND  1000000000
 
 struct store_feeder {
     store_slave_t slave;
@@ -50,7 +47,8 @@ struct store_feeder {
     store_present_t present;
     store_copier_t copier;
     int64_t began;
-    struct timespec pushed;
+    store_push_t push;
+    int is_member; /* it confirms (confirm.h) */
 };
 
 #define GET(field)        __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
@@ -129,6 +127,8 @@ static void note_joined(store_feeder_t *f)
 static int begin(store_feeder_t *f)
 {
     f->sender.ours = f->greeting.ours;
+    f->sender.out.slot = f->slave.slot;
+    f->sender.out.confirmed = f->sender.ours ? store_confirm_heard : NULL;
     if (!f->slave.has_secret)
         f->present.only = f->hooks->config->open_space;
     f->began = clock_ms();
@@ -146,8 +146,18 @@ static int begin(store_feeder_t *f)
                                f->copier.n_spaces);
 }
 
+/* From here on the slave may be promoted, so it confirms before it can be. */
+static void join(store_feeder_t *f)
+{
+    if (f->sender.ours && !f->is_member) {
+        f->is_member = 1;
+        store_confirm_joins(f->slave.slot);
+    }
+}
+
 static int end_copy(store_feeder_t *f)
 {
+    join(f);
     if (f->sender.ours && store_sender_complete(&f->sender) != 0)
         return -1;
     if (store_outbox_flush(&f->sender.out) != 0)
@@ -162,30 +172,6 @@ static int end_copy(store_feeder_t *f)
 }
 
 /* ---- the thread ---- */
-
-/* This thread has perhaps removed what had expired, too. */
-static int push(store_feeder_t *f)
-{
-    if (store_outbox_flush(&f->sender.out) != 0)
-        return -1;
-    store_changes_sent(&f->present.cursor);
-    store_changes_ring();
-    clock_gettime(CLOCK_MONOTONIC, &f->pushed);
-    return 0;
-}
-
-/* A change that comes alone does not wait. */
-static void gather(const store_feeder_t *f)
-{
-    struct timespec until = f->pushed;
-
-    until.tv_nsec += GATHER;
-    if (until.tv_nsec >= SECOND) {
-        until.tv_nsec -= SECOND;
-        until.tv_sec++;
-    }
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-}
 
 static int wait_for_changes(store_feeder_t *f)
 {
@@ -202,7 +188,7 @@ static int wait_for_changes(store_feeder_t *f)
         /* EAGAIN: nobody has rung. */
     }
     SET(f->idle, 0);
-    gather(f);
+    store_push_gather(&f->push);
     return rv;
 }
 
@@ -223,6 +209,19 @@ static void look_for_spaces(store_feeder_t *f)
     SET(f->generation, generation);
 }
 
+static int push(store_feeder_t *f)
+{
+    return store_push(&f->push, &f->sender, &f->present.cursor);
+}
+
+/* The copy of a space that came later does not hold up the clients. */
+static int copy_some(store_feeder_t *f)
+{
+    if (store_copier_run(&f->copier, &f->sender) != 0)
+        return -1;
+    return f->is_member && store_confirm_is_awaited() ? push(f) : 0;
+}
+
 /* The list first, but a list that never ends does not stop the copy. */
 static int feed_once(store_feeder_t *f)
 {
@@ -236,7 +235,7 @@ static int feed_once(store_feeder_t *f)
     if (store_present_clear(&f->present))
         return 0;
     if (!store_copier_is_done(&f->copier))
-        return store_copier_run(&f->copier, &f->sender);
+        return copy_some(f);
     if (!GET(f->complete) && end_copy(f) != 0)
         return -1;
     if (push(f) != 0)
@@ -268,6 +267,8 @@ static void *run(void *ctx)
         why = f->sender.out.why;
     }
     note_end(f, why);
+    if (f->is_member)
+        store_confirm_leaves(f->slave.slot, 0);
     store_changes_wait(f->slave.slot, -1);
     STORE_SET(f->figures->complete, 0);
     /* The descriptor is closed by the main thread. */

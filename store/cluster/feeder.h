@@ -8,10 +8,10 @@
  *     greeting -> place in the list = its end -> copy, and the list meanwhile
  *              -> complete -> list, for ever
  *
- * For each change it looks the key up and sends what is there now. A change
- * that is not what is there now is skipped, because a newer one follows in the
- * list. So the slave gets the states of a key in the master's order, and a key
- * that changes often is sent once when the slave lags behind.
+ * For each change it looks the key up and sends what is there now, if the slave
+ * was not sent a state that is as new (present.h). So the slave gets the states
+ * of a key in the master's order, and a key that changes often is sent once when
+ * the slave lags behind. It marks the position of what it has sent (push.h).
  *
  * Lock:  the functions: the main thread. The thread takes bucket locks, and the
  *        lock of the list. It waits for its slave only without a lock.

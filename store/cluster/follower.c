@@ -14,6 +14,7 @@
 #include "spawner/shared/heartbeat.h"
 #include "store/cluster/apply.h"
 #include "store/cluster/dial.h"
+#include "store/cluster/echo.h"
 #include "store/cluster/follower_state.h"
 #include "store/cluster/vip.h"
 #include "store/memory/region.h"
@@ -21,7 +22,6 @@
 #include "store/thread.h"
 
 /* ms */
-#define BEAT          1000 /* without a byte: one NUL */
 #define RETRY         1000 /* after an attempt without a master */
 #define DIFFER        600000 /* from one report of how the spaces differ to the next */
 /* yrmcds does not say when its copy is complete. It begins it within a second,
@@ -44,6 +44,7 @@ static struct {
 typedef struct {
     store_stream_t *stream;
     store_apply_t *apply;
+    store_echo_t echo;
     char buffer[STORE_APPLY_BUFFER];
     size_t n; /* bytes in it */
     int is_plain;
@@ -52,7 +53,6 @@ typedef struct {
     int is_closed;              /* by the other end */
     int64_t begun_at;           /* ms: the copy has begun */
     int64_t last_at;            /* ms: of the last bytes */
-    int64_t beat_at;            /* ms: the next NUL */
     int64_t to_read;            /* bytes that had arrived when the end was
                                    wanted; -1: it is not */
     const char *error;          /* why it has ended */
@@ -142,6 +142,7 @@ static void look_at(link_t *l, int64_t now)
         is_complete(l);
     if (!r->is_complete && l->is_complete)
         is_incomplete(l, now);
+    store_echo_mark(&l->echo, &r->mark, now);
     STORE_SET(follower.figures->received, r->received);
 }
 
@@ -191,19 +192,6 @@ static ssize_t take(link_t *l)
     return !room && use(l) != 0 ? -1 : got;
 }
 
-/* While something arrives, nothing is sent: when a master is killed that has
- * not read all bytes, its kernel resets the connection, and the slave loses what
- * was sent to it. */
-static void beat(link_t *l, int64_t now)
-{
-    if (now < l->beat_at)
-        return;
-    l->beat_at = now + BEAT;
-    if (store_stream_write(l->stream, "", 1) < 0) {
-        /* EAGAIN: earlier ones wait. An error ends the next read. */
-    }
-}
-
 /* What had arrived when the end was wanted is applied, and no more: the master
  * may go on sending. @return 1: that is done */
 static int is_done(link_t *l, ssize_t got)
@@ -223,11 +211,11 @@ static int is_done(link_t *l, ssize_t got)
 
 static void rest(link_t *l, int64_t now)
 {
-    beat(l, now);
     if (l->to_read < 0 && !store_stream_pending(l->stream))
         store_dial_await(store_stream_fd(l->stream),
-                         store_stream_events(l->stream), follower.bell,
-                         l->beat_at - now);
+                         (short)(store_stream_events(l->stream) |
+                                 store_echo_events(&l->echo)),
+                         follower.bell, l->echo.due - now);
 }
 
 /* A copy that begins now would cost the items, and would not end. */
@@ -242,7 +230,7 @@ static void receive(link_t *l)
     ssize_t got;
 
     l->last_at = now;
-    l->beat_at = now + BEAT;
+    store_echo_begin(&l->echo, l->stream, now);
     l->to_read = -1;
     while (!is_too_late(l) && (got = take(l)) >= 0 && !is_done(l, got) &&
            (is_stopping() || !store_apply_is_short(l->apply))) {
@@ -250,9 +238,10 @@ static void receive(link_t *l)
         progress();
         if (got > 0) {
             l->last_at = now;
-            l->beat_at = now + BEAT;
+            store_echo_arrived(&l->echo, now);
         }
         look_at(l, now);
+        store_echo_say(&l->echo, now);
         if (got == 0)
             rest(l, now);
     }

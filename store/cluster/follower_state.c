@@ -57,6 +57,29 @@ void store_follower_state_complete(int complete)
     STORE_SET(figures()->complete, (uint64_t)complete);
 }
 
+/* The next process knows how far the copy is. A part of a copy is nowhere. */
+void store_follower_state_mark(uint64_t position, int64_t lag)
+{
+    if (!STORE_GET(state.complete))
+        return;
+    STORE_SET(store_region_directory()->history.epoch[0].position, position);
+    STORE_SET(state.lag, lag);
+    STORE_SET(state.marked_at, clock_ms());
+}
+
+int64_t store_follower_state_age(const store_follower_state_t *s)
+{
+    return s->marked_at == 0 ? -1 : clock_ms() - s->marked_at + s->lag;
+}
+
+int store_follower_state_is_stale(const store_follower_state_t *s)
+{
+    if (s->is_yrmcds)
+        return 0;
+    return s->marked_at == 0 || s->lag > STORE_LAG_MOST ||
+           clock_ms() - s->marked_at > STORE_LEASE;
+}
+
 void store_follower_state_connected(void)
 {
     STORE_SET(state.since, 0);
@@ -81,6 +104,8 @@ void store_follower_state(store_follower_state_t *to)
     to->has_tried = STORE_GET(state.has_tried);
     to->was_answered = STORE_GET(state.was_answered);
     to->refused_at = STORE_GET(state.refused_at);
+    to->marked_at = STORE_GET(state.marked_at);
+    to->lag = STORE_GET(state.lag);
     to->since = STORE_GET(state.since);
 }
 

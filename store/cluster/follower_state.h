@@ -6,7 +6,8 @@
  *        the next process about its copy.
  *
  * Lock:  the follower's thread writes. Any thread reads.
- * Crash: `lacks` of the directory stays. It is set before the first item is
+ * Crash: the position of the copy is in the history of the directory. `lacks` of
+ *        the directory stays. It is set before the first item is
  *        forgotten, so a part of a copy never counts as complete.
  */
 #ifndef APPPOOL_STORE_CLUSTER_FOLLOWER_STATE_H
@@ -27,6 +28,11 @@ typedef struct {
                            it before a copy had begun: the master does not want
                            this slave. 0: no host has, since the last copy
                            began */
+    int64_t
+        marked_at; /**< ms: when the last mark of a master of ours came to the
+                          complete copy; 0: none has */
+    int64_t lag;   /**< ms: how long that mark had been on its way, and how
+                          old the changes were that it was before */
     int64_t since; /**< ms, of clock_ms(): when the connection ended; 0: it has
                       not */
 } store_follower_state_t;
@@ -38,6 +44,23 @@ void store_follower_state(store_follower_state_t *);
  * any more, another slave gets the address before these 10 s are over. If there
  * is none, an old copy is better than nothing. */
 int store_follower_state_is_refused(const store_follower_state_t *);
+
+/** @name How old the copy is
+ * A slave that has lost its master, or does not keep up with it, has an old copy.
+ * It should not become the master while another one has a newer one. The lease:
+ * a master with AppStoreConfirm waits that long for a slave.
+ * @{ */
+#define STORE_LEASE    10000 /**< ms from a mark to the end of the lease */
+#define STORE_LAG_MOST 2000  /**< ms */
+/** @return ms; -1: not known, and not for the copy of a yrmcds */
+int64_t store_follower_state_age(const store_follower_state_t *);
+/** @return 1: the lease is over, or the lag is too large; 0: not, or it is the
+ * copy of a yrmcds */
+int store_follower_state_is_stale(const store_follower_state_t *);
+/** @} */
+
+/** A mark has come. @param lag ms */
+void store_follower_state_mark(uint64_t position, int64_t lag);
 
 /** Nothing is known. Before the thread begins. */
 void store_follower_state_clear(void);

@@ -12,8 +12,9 @@
 
 #include "spawner/shared/clock_ms.h"
 
-#define ROOM (128 * 1024)
-#define LOOK 1000 /* ms from one look at the slave to the next */
+#define ROOM   (128 * 1024)
+#define LOOK   1000 /* ms from one look at the slave to the next */
+#define LITTLE 1024 /* bytes */
 
 int store_outbox_open(store_outbox_t *o, store_stream_t *stream,
                       unsigned timeout)
@@ -50,27 +51,54 @@ int store_outbox_overtaken(store_outbox_t *o)
     return over(o, "it is slower than the changes (AppStoreChanges)");
 }
 
-static int only_nuls(const char *bytes, ssize_t n)
+/* @return 0: that is no answer of a slave */
+static int take_packet(store_outbox_t *o, const store_packet_t *p)
 {
-    while (n > 0 && bytes[n - 1] == '\0')
-        n--;
-    return n == 0;
+    if (p->opcode != STORE_WIRE_MARK || p->number > o->marked)
+        return 0;
+    o->n_answer = 0;
+    o->confirmed(o->slot, p->number);
+    return 1;
 }
 
-/* Read the heartbeats that are there. */
-static int hear(store_outbox_t *o)
+/* A NUL, or the next byte of a packet. */
+static int take_byte(store_outbox_t *o, unsigned char byte)
 {
-    char bytes[256];
-    ssize_t n;
+    store_packet_t p;
+    const char *key;
+    int size;
+
+    if (o->n_answer == 0 && byte == '\0')
+        return 1;
+    if (!o->confirmed || o->n_answer == sizeof o->answer)
+        return 0;
+    o->answer[o->n_answer++] = byte;
+    size = store_wire_head(o->answer, o->n_answer, &p, &key);
+    return size == 0 || (size > 0 && take_packet(o, &p));
+}
+
+/* Read the heartbeats and the echoes that are there. */
+int store_outbox_hear(store_outbox_t *o)
+{
+    unsigned char bytes[512];
+    ssize_t n, i;
 
     while ((n = store_stream_read(o->stream, bytes, sizeof bytes)) > 0) {
-        if (!only_nuls(bytes, n))
-            return over(o, "it has sent what is no heartbeat");
+        for (i = 0; i < n; i++)
+            if (!take_byte(o, bytes[i]))
+                return over(o, "it has sent what is no heartbeat");
         o->alive = clock_ms();
     }
     if (n == 0)
         return over(o, "it has closed the connection");
     return errno == EAGAIN ? 0 : over_by_error(o);
+}
+
+/* The kernel of a slave that was stopped takes marks, too. A slave of ours beats
+ * while it gets small changes. */
+static int is_progress(const store_outbox_t *o, ssize_t n)
+{
+    return n > (o->confirmed ? LITTLE : 0);
 }
 
 /* A slave that is busy with a large copy may send no heartbeat, but its kernel
@@ -82,7 +110,7 @@ static int check_alive(store_outbox_t *o, int64_t looked_at)
     int queued = 0;
 
     if (ioctl(store_stream_fd(o->stream), SIOCOUTQ, &queued) == 0 &&
-        queued < o->queued)
+        is_progress(o, o->queued - queued))
         o->alive = clock_ms();
     o->queued = queued;
     if (looked_at - o->alive <= (int64_t)o->timeout * 1000)
@@ -111,7 +139,7 @@ static int wait_for(store_outbox_t *o, short events, int bell, int ms)
 
     if (poll(p, 2, ms) < 0)
         return errno == EINTR ? 0 : over_by_error(o);
-    if (p[0].revents & ~POLLOUT && hear(o) != 0)
+    if (p[0].revents & ~POLLOUT && store_outbox_hear(o) != 0)
         return -1;
     return check_alive(o, looked_at) != 0 ? -1 : check_place(o);
 }
@@ -126,7 +154,8 @@ int store_outbox_flush(store_outbox_t *o)
 
         if (n > 0) {
             at += (size_t)n;
-            o->alive = clock_ms();
+            if (is_progress(o, n))
+                o->alive = clock_ms();
             __atomic_store_n(&o->sent, o->sent + (size_t)n, __ATOMIC_RELAXED);
         }
         else if (errno != EAGAIN)

@@ -2,19 +2,21 @@
 
 /**
  * @file outbox.h
- * @brief The bytes that go to a slave, and the heartbeat that comes from it.
+ * @brief The bytes that go to a slave, and its heartbeats and echoes.
  *
  * Bytes are gathered, and written when there are many of them. The thread of
  * the slave may wait here for its socket; nobody else does.
  *
  * Lock:  none; one thread. `sent` may be read by any thread.
  * Errors: -1: the connection is over, and `why` says why.
- * Trust: a slave sends NUL bytes only. Other bytes end the connection.
+ * Trust: a slave sends NUL bytes, and one of ours the marks that it has got.
+ *        Other bytes, and a mark that it cannot have, end the connection.
  */
 #ifndef APPPOOL_STORE_CLUSTER_OUTBOX_H
 #define APPPOOL_STORE_CLUSTER_OUTBOX_H
 
 #include "store/cluster/stream.h"
+#include "store/cluster/wire.h"
 #include "store/memory/changes.h"
 
 typedef struct {
@@ -26,6 +28,13 @@ typedef struct {
     store_cursor_t *cursor; /**< the slave's place in the list of changes, which
                                is looked at while it takes nothing; NULL: none */
     int overtaken;          /**< the slave is too slow; atomic */
+    uint64_t marked;        /**< the position of the last mark that was put */
+    void (*confirmed)(unsigned slot,
+                      uint64_t position); /**< it has echoed a mark; NULL: it is
+                                             a yrmcds, and echoes nothing */
+    unsigned slot;                        /**< for `confirmed` */
+    unsigned char answer[STORE_WIRE_MARK_SIZE]; /**< a part of a packet */
+    size_t n_answer;
     int queued;       /**< bytes that the slave's kernel had not acknowledged */
     unsigned timeout; /**< s */
     const char *why;  /**< it is over; NULL: it is not */
@@ -44,6 +53,9 @@ int store_outbox_overtaken(store_outbox_t *);
 
 /** Write all. */
 int store_outbox_flush(store_outbox_t *);
+
+/** Read what has come of the slave, without waiting. */
+int store_outbox_hear(store_outbox_t *);
 
 /** Wait for the bell, at most some ms. Heartbeats are read meanwhile. */
 int store_outbox_wait(store_outbox_t *, int bell, int ms);

@@ -13,9 +13,12 @@ int store_present_is_for(const store_present_t *p, const store_space_t *space)
     return !p->only || strcmp(p->only, space->name) == 0;
 }
 
+/* An item whose cas was chosen by a client is killed by each flush that it
+ * follows here. So what was sent before the flush is sent again. */
 static int send_flush(store_present_t *p, store_sender_t *to,
                       const store_change_t *c)
 {
+    memset(p->sent, 0, sizeof p->sent);
     if (to->ours)
         return store_sender_flushed(to, c->space, c->cas);
     p->clearing = c->space;
@@ -23,41 +26,66 @@ static int send_flush(store_present_t *p, store_sender_t *to,
     return 0;
 }
 
-/* The item of a change, with a reference. @param absent gets 1 if there is none
- * @return NULL: another change follows, or there is none */
-static store_item_t *look_up(const store_change_t *c, int *absent)
-{
-    store_bucket_t bucket;
-    store_item_t *item;
+/* What is there of the key of a change. */
+typedef struct {
+    int is_sent;        /* the slave was sent a state that is as new */
+    int is_touched;     /* only the expiry time has changed */
+    store_item_t *item; /* with a reference; NULL: there is none */
+} state_t;
 
+/* The hash is secret, so nobody finds two keys that have the same. */
+static store_sent_t *place(store_present_t *p, const store_change_t *c,
+                           uint64_t hash)
+{
+    store_sent_t *s = &p->sent[(hash ^ c->space->slot) % STORE_PRESENT_SENT];
+
+    if (s->hash != (hash ^ c->space->slot)) {
+        s->hash = hash ^ c->space->slot;
+        s->position = 0;
+    }
+    return s;
+}
+
+/* Each change is noted under the lock of its bucket. So what is found has all
+ * changes of the key that were counted before the lock was taken. A touch sends
+ * no value, so what was sent of the key is no newer by it. */
+static void look_up(store_present_t *p, const store_change_t *c, state_t *found)
+{
+    uint64_t position = store_changes_position();
+    store_bucket_t bucket;
+    store_sent_t *sent;
+
+    memset(found, 0, sizeof *found);
     store_index_lock(&bucket, c->space, c->key, c->klen);
-    item = store_index_find(&bucket, NULL);
-    *absent = item == NULL;
-    if (item && (c->kind == STORE_CHANGE_REMOVE || store_cas(item) != c->cas))
-        item = NULL;
-    if (item)
-        store_item_keep(item);
+    sent = place(p, c, bucket.hash);
+    found->is_sent = sent->position >= c->position;
+    if (!found->is_sent)
+        found->item = store_index_find(&bucket, NULL);
+    if (found->item)
+        store_item_keep(found->item);
+    found->is_touched = found->item && c->kind == STORE_CHANGE_TOUCH &&
+                        store_cas(found->item) == c->cas;
+    if (!found->is_sent && !found->is_touched)
+        sent->position = position;
     store_index_unlock(&bucket);
-    return item;
 }
 
 static int send_item(store_sender_t *to, const store_change_t *c,
-                     store_item_t *item)
+                     const state_t *found)
 {
-    int rv = c->kind == STORE_CHANGE_TOUCH
+    int rv = found->is_touched
                  ? store_sender_touch(to, c->space, c->key, c->klen,
-                                      STORE_GET(item->exptime))
-                 : store_sender_item(to, c->space, item);
+                                      STORE_GET(found->item->exptime))
+                 : store_sender_item(to, c->space, found->item);
 
-    store_item_release(c->space, item);
+    store_item_release(c->space, found->item);
     return rv;
 }
 
 static int send_change(store_present_t *p, store_sender_t *to,
                        const store_change_t *c)
 {
-    store_item_t *item;
-    int absent;
+    state_t found;
 
     if (!p->has[c->space->slot])
         return 0;
@@ -65,12 +93,11 @@ static int send_change(store_present_t *p, store_sender_t *to,
         return send_flush(p, to, c);
     if (c->kind == STORE_CHANGE_FLUSH_LATER)
         return store_sender_space(to, c->space);
-    item = look_up(c, &absent);
-    if (item)
-        return send_item(to, c, item);
-    if (absent && c->kind == STORE_CHANGE_REMOVE)
-        return store_sender_delete(to, c->space, c->key, c->klen);
-    return 0;
+    look_up(p, c, &found);
+    if (found.is_sent)
+        return 0;
+    return found.item ? send_item(to, c, &found)
+                      : store_sender_delete(to, c->space, c->key, c->klen);
 }
 
 int store_present_run(store_present_t *p, store_sender_t *to)

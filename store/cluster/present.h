@@ -4,9 +4,11 @@
  * @file present.h
  * @brief For each changed key of the list, sends what is there now.
  *
- * A change that is not what is there now is skipped, because a newer one
- * follows in the list. So the slave gets the states of a key in the master's
- * order, and a key that changes often is sent once when the slave lags behind.
+ * So the slave gets the states of a key in the master's order. A change is
+ * skipped if the slave was sent a state of the key that is as new: a key that
+ * changes often is sent once when the slave lags behind. Otherwise what is there
+ * now is sent, also if it is newer than the change. So a mark is true: for each
+ * change before it, the slave has this state of the key or a newer one.
  *
  * Lock:  one thread. It takes bucket locks, and the lock of the list.
  * Errors: -1: the connection is over; see outbox.h.
@@ -17,7 +19,14 @@
 #include "store/cluster/sender.h"
 #include "store/memory/changes.h"
 
-#define STORE_PRESENT_BATCH 64 /* changes that are read at once */
+#define STORE_PRESENT_BATCH 64   /* changes that are read at once */
+#define STORE_PRESENT_SENT  1024 /* keys of which it is known what was sent */
+
+/** A key that was sent. */
+typedef struct {
+    uint64_t hash;     /**< of the key, with the number of its space */
+    uint64_t position; /**< all changes up to this one are in what was sent */
+} store_sent_t;
 
 typedef struct {
     const char *only;       /**< the space that the slave gets; NULL: all */
@@ -27,6 +36,7 @@ typedef struct {
                                copy will have them */
 
     store_change_t changes[STORE_PRESENT_BATCH];
+    store_sent_t sent[STORE_PRESENT_SENT]; /**< by the hash: the last one */
     store_space_t *clearing; /**< its flushed items become changes */
     uint32_t bucket;         /**< the next one to clear */
 } store_present_t;

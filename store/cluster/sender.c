@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "spawner/shared/clock_ms.h"
 #include "store/clock.h"
 #include "store/cluster/wire.h"
 
@@ -115,6 +116,18 @@ int store_sender_flushed(store_sender_t *s, const store_space_t *space,
     store_packet_t p = {.opcode = STORE_WIRE_FLUSHED, .number = cas};
 
     return name_space(s, space) != 0 ? -1 : put(s, &p, "");
+}
+
+int store_sender_mark(store_sender_t *s, uint64_t position, int64_t age,
+                      int at_once)
+{
+    store_packet_t p = {.opcode = STORE_WIRE_MARK,
+                        .number = position,
+                        .clock = (uint32_t)(clock_ms() - age),
+                        .bits = at_once ? STORE_WIRE_AT_ONCE : 0};
+
+    s->out.marked = position;
+    return put(s, &p, "");
 }
 
 int store_sender_complete(store_sender_t *s)

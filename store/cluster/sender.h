@@ -42,6 +42,12 @@ int store_sender_touch(store_sender_t *, const store_space_t *, const char *key,
 /** The items up to this cas are dead. To a slave of ours. */
 int store_sender_flushed(store_sender_t *, const store_space_t *, uint64_t cas);
 
+/** All changes up to this position were sent. To a slave of ours.
+ * @param age ms of the first change that was not sent; 0: there is none
+ * @param at_once 1: it has to answer now */
+int store_sender_mark(store_sender_t *, uint64_t position, int64_t age,
+                      int at_once);
+
 /** It has all. To a slave of ours. */
 int store_sender_complete(store_sender_t *);
 

@@ -38,7 +38,8 @@ static const form_t *form_of(uint8_t opcode)
                         touch = {4, 1, STORE_KEY_MAX, 0},
                         hello = {12, 0, 0, STORE_WIRE_HELLO_MAX},
                         space = {12, 1, STORE_NAME - 1, 0},
-                        complete = {0, 0, 0, 0}, flushed = {8, 0, 0, 0};
+                        complete = {0, 0, 0, 0}, flushed = {8, 0, 0, 0},
+                        mark = {12, 0, 0, 0};
 
     switch (opcode) {
     case STORE_WIRE_SET:
@@ -55,6 +56,8 @@ static const form_t *form_of(uint8_t opcode)
         return &complete;
     case STORE_WIRE_FLUSHED:
         return &flushed;
+    case STORE_WIRE_MARK:
+        return &mark;
     default:
         return NULL;
     }
@@ -81,6 +84,10 @@ static void put_extras(const store_packet_t *p, unsigned char *to)
     case STORE_WIRE_FLUSHED:
         put(to, p->number, 8);
         break;
+    case STORE_WIRE_MARK:
+        put(to, p->number, 8);
+        put(to + 8, p->clock, 4);
+        break;
     default:
         break;
     }
@@ -106,6 +113,10 @@ static void get_extras(store_packet_t *p, const unsigned char *from)
         break;
     case STORE_WIRE_FLUSHED:
         p->number = get(from, 8);
+        break;
+    case STORE_WIRE_MARK:
+        p->number = get(from, 8);
+        p->clock = (uint32_t)get(from + 8, 4);
         break;
     default:
         break;

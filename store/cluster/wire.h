@@ -14,6 +14,7 @@
  *                                      flush time 4
  *       complete                 e2
  *       flushed                  e3    cas 8
+ *       mark (both directions)   e4    position 8, clock 4
  *
  * Each packet is a request (magic 0x80). The cas field has the cas of the item;
  * yrmcds ignores it. The opaque field of a set has the bits of the item
@@ -24,6 +25,12 @@
  * is to come.
  * A slave sends one NUL byte a second while nothing arrives. A slave of ours
  * sends hello first.
+ *
+ * A mark says that all changes up to this position are before it. Its clock is
+ * the low bits of the master's CLOCK_MONOTONIC in ms, less the age of the first
+ * change that is behind it. A slave of ours answers with the same packet once all
+ * before it is applied: within a second, instead of its NUL, or at once if the
+ * opaque field has STORE_WIRE_AT_ONCE. It answers the newest one only.
  *
  * Lock:  none.
  * Trust: store_wire_head() decides whether bytes are a packet that may be
@@ -52,8 +59,12 @@ enum {
     STORE_WIRE_HELLO = 0xe0,
     STORE_WIRE_SPACE = 0xe1,
     STORE_WIRE_COMPLETE = 0xe2,
-    STORE_WIRE_FLUSHED = 0xe3
+    STORE_WIRE_FLUSHED = 0xe3,
+    STORE_WIRE_MARK = 0xe4
 };
+
+#define STORE_WIRE_AT_ONCE   1 /* a bit of a mark */
+#define STORE_WIRE_MARK_SIZE (STORE_WIRE_HEAD + 12)
 
 /** A packet in host order. `value` bytes follow head, extras and key. */
 typedef struct {
@@ -65,8 +76,10 @@ typedef struct {
     uint32_t flags;   /**< set */
     uint32_t exptime; /**< set, touch; space: flush time. s, see above; 0:
                          never */
-    uint64_t number;  /**< space: cas counter; flushed: cas; hello: clock, s */
+    uint64_t number;  /**< space: cas counter; flushed: cas; hello: clock, s;
+                         mark: position */
     uint32_t version; /**< hello */
+    uint32_t clock;   /**< mark: ms */
 } store_packet_t;
 
 /**

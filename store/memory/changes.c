@@ -219,6 +219,7 @@ static void take(store_cursor_t *cursor, const entry_t *e,
     change->kind = (store_change_kind_t)e->kind;
     change->klen = e->klen;
     change->cas = e->cas;
+    change->position = e->position;
     memcpy(change->key, ring + cursor->at % size + sizeof *e, e->klen);
     cursor->at += ALIGN(sizeof *e + e->klen);
     cursor->position = e->position;

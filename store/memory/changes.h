@@ -43,6 +43,7 @@ typedef struct {
     uint8_t klen; /**< FLUSH: 0 */
     char key[STORE_KEY_MAX];
     uint64_t cas;
+    uint64_t position; /**< of the data, after this change */
 } store_change_t;
 
 /** A reader's place in the list. */

@@ -50,12 +50,21 @@ static store_stream_t *stream_of(const uint8_t *data, size_t size,
 
 /* ---- a slave ---- */
 
-static void hear_heartbeats(store_stream_t *stream)
+#define MARKED 1000
+
+static void confirm(unsigned slot, uint64_t position)
+{
+    must(slot == 0 && position <= MARKED);
+}
+
+static void hear_heartbeats(store_stream_t *stream, int ours)
 {
     store_outbox_t out;
     int i, rv = 0;
 
     must(store_outbox_open(&out, stream, 10) == 0);
+    out.marked = MARKED;
+    out.confirmed = ours ? confirm : NULL;
     for (i = 0; i < TURNS && rv == 0; i++)
         rv = store_outbox_wait(&out, -1, 0);
     must(rv == -1 && out.why != NULL);
@@ -80,7 +89,7 @@ static void greet(const uint8_t *data, size_t size, int has_secret, int has_tls)
     for (i = 0; i < sizeof names / sizeof *names; i++)
         store_greeting_size(&greeting, names[i]);
     if (rv == 0)
-        hear_heartbeats(stream);
+        hear_heartbeats(stream, greeting.ours);
     store_stream_close(stream);
     close(there);
 }

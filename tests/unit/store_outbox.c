@@ -106,6 +106,34 @@ static void a_master_that_was_stopped_hears_first(void **state)
         assert_int_equal(wait_once(), 0);
 }
 
+static void note(unsigned slot, uint64_t position)
+{
+    (void)slot;
+    (void)position;
+}
+
+/* The kernel of a slave that was stopped takes the marks. */
+static void marks_are_no_life(void **state)
+{
+    char bytes[4096] = "";
+    int i;
+
+    (void)state;
+    outbox.confirmed = note;
+    for (i = 0; i < 3; i++) {
+        test_clock_later(TIMEOUT * 1000 - 500);
+        assert_int_equal(store_outbox_put(&outbox, bytes, sizeof bytes), 0);
+        assert_int_equal(store_outbox_flush(&outbox), 0);
+        assert_int_equal(wait_once(), 0);
+    }
+    test_clock_later(TIMEOUT * 1000 - 500);
+    assert_int_equal(store_outbox_put(&outbox, bytes, STORE_WIRE_MARK_SIZE), 0);
+    assert_int_equal(store_outbox_flush(&outbox), 0);
+    assert_int_equal(wait_once(), 0);
+    test_clock_later(501);
+    assert_int_equal(wait_once(), -1);
+}
+
 static void it_finds_silence_at_the_next_look(void **state)
 {
     (void)state;
@@ -121,6 +149,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_heartbeat_is_heard, begin, end),
         cmocka_unit_test_setup_teardown(a_master_that_was_stopped_hears_first,
                                         begin, end),
+        cmocka_unit_test_setup_teardown(marks_are_no_life, begin, end),
         cmocka_unit_test_setup_teardown(it_finds_silence_at_the_next_look,
                                         begin, end),
     };

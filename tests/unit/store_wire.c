@@ -60,6 +60,7 @@ static void assert_same(const store_packet_t *a, const store_packet_t *b)
     assert_int_equal(a->flags, b->flags);
     assert_int_equal(a->exptime, b->exptime);
     assert_int_equal(a->version, b->version);
+    assert_int_equal(a->clock, b->clock);
 }
 
 /* Each kind, from each number of bytes. */
@@ -83,6 +84,10 @@ static void what_is_written_is_read(void **state)
          .exptime = 123456},
         {.opcode = STORE_WIRE_COMPLETE},
         {.opcode = STORE_WIRE_FLUSHED, .number = 77},
+        {.opcode = STORE_WIRE_MARK,
+         .bits = STORE_WIRE_AT_ONCE,
+         .number = UINT64_MAX,
+         .clock = 0x80000001},
     };
     unsigned char bytes[STORE_WIRE_SMALL_MAX];
     char name[256];

@@ -1,0 +1,78 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/echo.h"
+
+#include <poll.h>
+#include <string.h>
+
+#include "store/cluster/follower_state.h"
+
+#define BEAT 1000 /* ms */
+
+void store_echo_begin(store_echo_t *e, store_stream_t *stream, int64_t now)
+{
+    memset(e, 0, sizeof *e);
+    e->stream = stream;
+    e->due = now + BEAT;
+}
+
+void store_echo_arrived(store_echo_t *e, int64_t now)
+{
+    if (e->mark.n == 0)
+        e->due = now + BEAT;
+}
+
+void store_echo_mark(store_echo_t *e, const store_mark_t *m, int64_t now)
+{
+    if (m->n == e->mark.n)
+        return;
+    store_follower_state_mark(m->position,
+                              store_lag_of(&e->lag, m->clock, now));
+    e->at_once |= m->at_once != e->mark.at_once;
+    e->mark = *m;
+}
+
+static void write_rest(store_echo_t *e)
+{
+    while (e->at < e->n) {
+        ssize_t n =
+            store_stream_write(e->stream, e->said + e->at, e->n - e->at);
+
+        if (n < 0)
+            return;
+        e->at += (size_t)n;
+    }
+    e->at = e->n = 0;
+}
+
+static void put(store_echo_t *e)
+{
+    const store_packet_t p = {.opcode = STORE_WIRE_MARK,
+                              .number = e->mark.position};
+    unsigned char bytes[STORE_WIRE_SMALL_MAX];
+
+    if (e->mark.n > 0) {
+        e->n = store_wire_put(&p, "", bytes);
+        memcpy(e->said, bytes, e->n);
+    }
+    else {
+        e->said[0] = '\0';
+        e->n = 1;
+    }
+}
+
+void store_echo_say(store_echo_t *e, int64_t now)
+{
+    write_rest(e);
+    if (e->n > 0 || (!e->at_once && now < e->due))
+        return;
+    put(e);
+    e->at_once = 0;
+    e->due = now + BEAT;
+    write_rest(e);
+}
+
+short store_echo_events(const store_echo_t *e)
+{
+    return e->n > 0 ? POLLOUT : 0;
+}

@@ -1,0 +1,53 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/push.h"
+
+#include "spawner/shared/clock_ms.h"
+#include "store/cluster/confirm.h"
+
+#define MARK   1000 /* ms from one mark to the next, at most */
+
+/* From one packet of changes to the next, ns. Changes that come in between go
+ * with it: a wake-up and a call to send cost more than a change. */
+#define GATHER 300000
+#define SECOND 1000000000
+
+static int mark(store_push_t *p, store_sender_t *to,
+                const store_cursor_t *cursor)
+{
+    int64_t age, now = clock_ms();
+
+    if (!to->ours ||
+        (cursor->position == to->out.marked && now - p->marked_at < MARK))
+        return 0;
+    p->marked_at = now;
+    store_changes_lag(cursor, &age);
+    return store_sender_mark(to, cursor->position, age,
+                             store_confirm_is_wanted());
+}
+
+/* This thread has perhaps removed what had expired, too. */
+int store_push(store_push_t *p, store_sender_t *to,
+               const store_cursor_t *cursor)
+{
+    if (mark(p, to, cursor) != 0 || store_outbox_flush(&to->out) != 0)
+        return -1;
+    store_changes_sent(cursor);
+    store_changes_ring();
+    clock_gettime(CLOCK_MONOTONIC, &p->at);
+    return store_outbox_hear(&to->out);
+}
+
+void store_push_gather(const store_push_t *p)
+{
+    struct timespec until = p->at;
+
+    if (store_confirm_is_awaited())
+        return;
+    until.tv_nsec += GATHER;
+    if (until.tv_nsec >= SECOND) {
+        until.tv_nsec -= SECOND;
+        until.tv_sec++;
+    }
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}

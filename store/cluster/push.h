@@ -1,0 +1,33 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file push.h
+ * @brief When a master sends what it has gathered for a slave, and the marks.
+ *
+ * Each push has a mark at its end, if there are changes before it. Without
+ * changes there is one mark a second: then the slave knows that it has all.
+ *
+ * Lock:  none; one thread.
+ * Errors: -1: the connection is over; see outbox.h.
+ */
+#ifndef APPPOOL_STORE_CLUSTER_PUSH_H
+#define APPPOOL_STORE_CLUSTER_PUSH_H
+
+#include <time.h>
+
+#include "store/cluster/sender.h"
+
+typedef struct {
+    struct timespec at; /**< of CLOCK_MONOTONIC: the last push */
+    int64_t marked_at;  /**< ms: the last mark; 0: none */
+} store_push_t;
+
+/** Send all. The slave has all changes up to the place of the cursor then. Hear
+ * what it has answered. */
+int store_push(store_push_t *, store_sender_t *, const store_cursor_t *);
+
+/** Wait for more changes, so that they are sent together. A change that comes
+ * alone does not wait, and neither does one for which a client waits. */
+void store_push_gather(const store_push_t *);
+
+#endif

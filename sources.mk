@@ -140,6 +140,7 @@ store_cluster_sources = \
 	store/cluster/outbox.c \
 	store/cluster/penalty.c \
 	store/cluster/present.c \
+	store/cluster/promotion.c \
 	store/cluster/push.c \
 	store/cluster/relay.c \
 	store/cluster/relay_client.c \
@@ -846,6 +847,7 @@ unit_tests = \
 	tests/unit/store_peers \
 	tests/unit/store_plain \
 	tests/unit/store_times \
+	tests/unit/store_promotion \
 	tests/unit/store_echo \
 	tests/unit/store_present \
 	tests/unit/store_slaves \

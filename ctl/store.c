@@ -88,9 +88,21 @@ static void print_slaves(const json_t *slaves)
                json_number_value(json_object_get(s, "lag_seconds")));
 }
 
+/* @return ", copy 0.4 s old", or "": that is not known */
+static const char *age_of(const json_t *cluster, char text[32])
+{
+    const json_t *age = json_object_get(cluster, "age_seconds");
+
+    text[0] = '\0';
+    if (json_is_real(age))
+        snprintf(text, 32, ", copy %.1f s old", json_real_value(age));
+    return text;
+}
+
 static void print_cluster(const json_t *c)
 {
     const json_t *slaves = json_object_get(c, "slaves");
+    char age[32];
 
     if (!json_is_object(c))
         return;
@@ -98,11 +110,12 @@ static void print_cluster(const json_t *c)
            table_text(c, "virtual_ip"), table_text(c, "since"),
            is(c, "complete") ? "" : ", items not complete");
     if (!json_is_array(slaves)) {
-        printf("  %s, %lld connection%s relayed\n",
+        printf("  %s, %lld connection%s relayed%s\n",
                !is(c, "connected") ? "no master is connected"
                : is(c, "yrmcds")   ? "the master is a yrmcds"
                                    : "connected to the master",
-               (long long)number(c, "relayed"), s_of(c, "relayed"));
+               (long long)number(c, "relayed"), s_of(c, "relayed"),
+               age_of(c, age));
         return;
     }
     if (is(c, "handover"))
@@ -169,11 +182,11 @@ static const char *why_not_ready(const json_t *store)
            : is(c, "ready")    ? NULL
            : is(c, "handover") ? "a handover: the address has to move"
            : is(c, "complete") && json_is_false(json_object_get(c, "connected"))
-               ? "the master has refused this host in the last 10 s, or this "
-                 "store hangs"
+               ? "its copy is old: it has lost the master, or the master has "
+                 "refused it in the last 10 s"
            : is(c, "complete")
-               ? "the store does not say that it is: it has just got the "
-                 "copy, or it hangs"
+               ? "its copy is old: it does not keep up with the master; or it "
+                 "has just got the copy, or the store hangs"
            : is(c, "connected")
                ? "the copy of the master's items is not complete"
                : "the master was lost before the copy was complete, or no "

@@ -59,12 +59,17 @@ static void of_master(request_rec *r, const json_t *c)
 
 static void of_slave(request_rec *r, const json_t *c)
 {
+    const json_t *age = json_object_get(c, "age_seconds");
+
     ap_rputs("<dl>", r);
     fact(r, "Master", is(c, "connected") ? "" : "bad",
          !is(c, "connected") ? "not connected"
          : is(c, "yrmcds")   ? "yrmcds"
                              : "connected");
     fact(r, "Copy", is(c, "complete") ? "" : "warn", copy_of(c));
+    if (json_is_real(age))
+        fact(r, "Age of the copy", is(c, "ready") ? "" : "warn",
+             apppool_status_span(r, json_real_value(age)));
     fact(r, "Changes received", "", MEMBER(c, "changes_received"));
     fact(r, "Connections relayed", "", MEMBER(c, "relayed"));
     ap_rputs("</dl>\n", r);

@@ -288,20 +288,25 @@ static void store_slaves(request_rec *r, const json_t *all, const char *key,
 static void store_cluster(request_rec *r, const json_t *c)
 {
     static const struct {
-        const char *key, *name, *help;
+        const char *key, *name, *unit, *help;
     } all[] = {
-        {"ready", "store_ready", "1: it is, or may become, the master."},
-        {"complete", "store_complete", "1: this host has all items."},
-        {"connected", "store_connected", "1: this slave has a master."},
-        {"relayed", "store_relayed", "Clients that use the master."},
-        {"unsent_changes", "store_unsent_changes", "No slave has them."},
+        {"ready", "store_ready", NULL, "1: it is, or may become, the master."},
+        {"complete", "store_complete", NULL, "1: this host has all items."},
+        {"connected", "store_connected", NULL, "1: this slave has a master."},
+        {"relayed", "store_relayed", NULL, "Clients that use the master."},
+        {"lag_seconds", "store_lag_seconds", "seconds",
+         "How long the last change took to this slave."},
+        {"age_seconds", "store_age_seconds", "seconds",
+         "Since when this slave may lack changes."},
+        {"unsent_changes", "store_unsent_changes", NULL, "No slave has them."},
     };
     const json_t *slaves = json_object_get(c, "slaves"), *value;
     size_t i;
 
     for (i = 0; i < sizeof all / sizeof *all; i++)
-        if ((value = json_object_get(c, all[i].key)) != NULL) {
-            family(r, all[i].name, "gauge", NULL, all[i].help);
+        if ((value = json_object_get(c, all[i].key)) != NULL &&
+            !json_is_null(value)) {
+            family(r, all[i].name, "gauge", all[i].unit, all[i].help);
             labelled(r, all[i].name, "", "", figure(r, value));
         }
     if (!slaves)

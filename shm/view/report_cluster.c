@@ -83,9 +83,16 @@ static void set_master(json_t *o, const store_cluster_figures_t *f)
 
 static void set_slave(json_t *o, const store_cluster_figures_t *f)
 {
+    uint64_t age = load(&f->age_ms);
+
     json_object_set_new(o, "connected", yes(&f->connected));
     json_object_set_new(o, "yrmcds", yes(&f->yrmcds));
     json_object_set_new(o, "changes_received", apl_report_figure(&f->received));
+    json_object_set_new(o, "lag_seconds",
+                        json_real((double)load(&f->lag_ms) / 1e3));
+    json_object_set_new(o, "age_seconds",
+                        age == 0 ? json_null()
+                                 : json_real((double)(age - 1) / 1e3));
     json_object_set_new(o, "relayed", apl_report_figure(&f->relayed));
 }
 

@@ -11,6 +11,7 @@
 #include "store/cluster/follower.h"
 #include "store/cluster/master.h"
 #include "store/cluster/new_cas.h"
+#include "store/cluster/promotion.h"
 #include "store/cluster/relay.h"
 #include "store/cluster/vip.h"
 #include "store/memory/changes.h"
@@ -83,30 +84,6 @@ static void listen_for_slaves(void)
         take_slaves();
 }
 
-static void log_promotion(const store_follower_state_t *s)
-{
-    if (!STORE_GET(role.figures->complete))
-        store_note(STORE_WARN,
-                   "%s has come to this host: the store is the master now, but "
-                   "its copy is not complete: items are missing",
-                   role.vip);
-    else if (s->refused_at != 0 && s->since != 0)
-        store_note(STORE_WARN,
-                   "%s has come to this host: the store is the master now, but "
-                   "its copy is %lld s old, because the last master refused it",
-                   role.vip, (long long)(clock_ms() - s->since) / 1000);
-    else
-        store_note(s->refused_at != 0 ? STORE_WARN : STORE_NOTICE,
-                   "%s has come to this host: the store is the master now, "
-                   "with %s",
-                   role.vip,
-                   s->has_begun ? "the complete copy"
-                   : s->refused_at == 0
-                       ? "its own items, because it met no master"
-                       : "its own items: the last master refused it, so they "
-                         "may be old");
-}
-
 /* What it has is the whole from now on: the slaves copy it. */
 static void become_master(void)
 {
@@ -129,7 +106,8 @@ static void promote(void)
     become_master();
     store_relay_end();
     STORE_SET(role.figures->relayed, 0);
-    log_promotion(&state);
+    store_promotion_log(role.vip, &state,
+                        (int)STORE_GET(role.figures->complete));
 }
 
 /* Another host may be the master now. What this one would still accept is
@@ -273,6 +251,17 @@ static void tick_master(int64_t now)
                role.vip);
 }
 
+static void tick_slave(void)
+{
+    store_follower_state_t s;
+
+    store_follower_state(&s);
+    STORE_SET(role.figures->relayed, store_relay_count());
+    STORE_SET(role.figures->lag_ms, (uint64_t)s.lag);
+    STORE_SET(role.figures->age_ms,
+              (uint64_t)(store_follower_state_age(&s) + 1));
+}
+
 void store_role_tick(int64_t now)
 {
     if (store_role() == STORE_ALONE)
@@ -284,7 +273,7 @@ void store_role_tick(int64_t now)
     if (store_role() == STORE_MASTER)
         tick_master(now);
     else
-        STORE_SET(role.figures->relayed, store_relay_count());
+        tick_slave();
     STORE_SET(role.figures->ready,
               store_role_is_ready() ? (uint64_t)now / 1000 + 1 : 0);
 }
@@ -321,7 +310,8 @@ int store_role_is_ready(void)
     if (store_role() != STORE_SLAVE)
         return !role.is_over;
     store_follower_state(&s);
-    return (s.complete && !store_follower_state_is_refused(&s)) ||
+    return (s.complete && !store_follower_state_is_refused(&s) &&
+            !store_follower_state_is_stale(&s)) ||
            may_be_first(&s);
 }
 

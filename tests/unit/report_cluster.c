@@ -69,6 +69,7 @@ static void a_slave_has_a_master(void **state)
     figures.connected = figures.yrmcds = 1;
     figures.received = 12;
     figures.relayed = 3;
+    figures.lag_ms = 250;
     doc = apl_report_cluster(&figures);
     assert_string_equal(text(doc, "role"), "slave");
     assert_string_equal(text(doc, "virtual_ip"), "10.0.0.9");
@@ -77,6 +78,8 @@ static void a_slave_has_a_master(void **state)
     assert_false(is(doc, "complete") || is(doc, "ready"));
     assert_int_equal(number(doc, "changes_received"), 12);
     assert_int_equal(number(doc, "relayed"), 3);
+    assert_true(json_real_value(json_object_get(doc, "lag_seconds")) == 0.25);
+    assert_true(json_is_null(json_object_get(doc, "age_seconds")));
     assert_null(json_object_get(doc, "slaves"));
     json_decref(doc);
 }

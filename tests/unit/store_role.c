@@ -44,6 +44,8 @@ void heartbeat(void)
 static int answers;        /* a host takes its connection */
 static int complete;       /* its copy is */
 static int64_t refused_at; /* by a master */
+static int64_t marked_at;  /* the last mark; 0: just now */
+static int64_t lag;        /* of it */
 
 int __wrap_store_follower_begin(const store_cluster_hooks_t *);
 int __wrap_store_follower_begin(const store_cluster_hooks_t *of)
@@ -60,6 +62,8 @@ void __wrap_store_follower_state(store_follower_state_t *s)
     s->was_answered = answers;
     s->complete = s->has_begun = complete;
     s->refused_at = refused_at;
+    s->marked_at = marked_at != 0 ? marked_at : clock_ms();
+    s->lag = lag;
     s->since = complete && refused_at != 0 ? refused_at - 5000 : 0;
 }
 
@@ -246,7 +250,7 @@ static int setup_slave(void **state)
     assert_int_equal(store_address_parse("127.0.0.77", &config.vip), 0);
     here = closed = listeners = 0;
     answers = complete = 0;
-    refused_at = 0;
+    refused_at = marked_at = lag = 0;
     return 0;
 }
 
@@ -255,6 +259,14 @@ static void begin_slave(void)
     assert_int_equal(store_role_begin(&hooks), 0);
     assert_int_equal(store_role(), STORE_SLAVE);
     now += STORE_FOLLOWER_LOOKS;
+}
+
+static void take_address(void)
+{
+    notes_clear();
+    here = 1;
+    store_role_tick(clock_ms());
+    assert_int_equal(store_role(), STORE_MASTER);
 }
 
 static void one_that_met_no_master_is_ready(void **state)
@@ -284,17 +296,34 @@ static void one_that_was_dropped_is_not(void **state)
     begin_slave();
     assert_true(store_role_is_ready());
     refused_at = now;
+    marked_at = now - 5000;
+    now += 10000; /* and then its copy is old */
     assert_false(store_role_is_ready());
-    now += 9999;
-    assert_false(store_role_is_ready());
-    /* No master has answered for some time: an old copy is better than none. */
-    now++;
+    take_address();
+    notes_expect(
+        "but its copy is 15 s old, because the last master refused it");
+}
+
+/* Another slave may have newer data. */
+static void one_that_has_an_old_copy_is_not(void **state)
+{
+    const store_cluster_figures_t *figures = &store_region_figures()->cluster;
+
+    (void)state;
+    complete = 1;
+    begin_slave();
     assert_true(store_role_is_ready());
-    notes_clear();
-    here = 1;
+    lag = 16000;
+    assert_false(store_role_is_ready());
     store_role_tick(clock_ms());
-    assert_int_equal(store_role(), STORE_MASTER);
-    notes_expect("but its copy is 15 s old");
+    assert_int_equal(STORE_GET(figures->lag_ms), 16000);
+    assert_int_equal(STORE_GET(figures->age_ms), 16001);
+    lag = 0;
+    marked_at = now;
+    now += STORE_LEASE;
+    assert_true(store_role_is_ready());
+    now++;
+    assert_false(store_role_is_ready());
 }
 
 /* It never was connected: the age of what it has is not known. */
@@ -303,10 +332,7 @@ static void one_that_no_master_took_has_its_own(void **state)
     (void)state;
     begin_slave();
     refused_at = now;
-    notes_clear();
-    here = 1;
-    store_role_tick(clock_ms());
-    assert_int_equal(store_role(), STORE_MASTER);
+    take_address();
     notes_expect("with its own items: the last master refused it, so they may "
                  "be old");
 }
@@ -330,9 +356,7 @@ static void one_with_a_part_of_a_copy_is_not(void **state)
     store_region_directory()->lacks = 1;
     begin_slave();
     assert_false(store_role_is_ready());
-    here = 1;
-    store_role_tick(clock_ms());
-    assert_int_equal(store_role(), STORE_MASTER);
+    take_address();
     assert_true(store_role_is_ready());
     assert_false(STORE_GET(store_region_figures()->cluster.complete));
     assert_false(store_region_directory()->lacks);
@@ -356,6 +380,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_was_refused_is_not,
                                         setup_slave, teardown),
         cmocka_unit_test_setup_teardown(one_that_was_dropped_is_not,
+                                        setup_slave, teardown),
+        cmocka_unit_test_setup_teardown(one_that_has_an_old_copy_is_not,
                                         setup_slave, teardown),
         cmocka_unit_test_setup_teardown(one_that_no_master_took_has_its_own,
                                         setup_slave, teardown),

@@ -1,0 +1,60 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/cluster/promotion.h"
+
+#include "spawner/shared/clock_ms.h"
+#include "store/note.h"
+
+/* A yrmcds sends no marks, so its copy is as old as the end of the connection.
+ * @return ms */
+static int64_t age_of(const store_follower_state_t *s)
+{
+    int64_t age = store_follower_state_age(s);
+
+    return age >= 0 ? age : s->since != 0 ? clock_ms() - s->since : 0;
+}
+
+/* @return NULL: it is not */
+static const char *why_old(const store_follower_state_t *s)
+{
+    return s->refused_at != 0                  ? "the last master refused it"
+           : !store_follower_state_is_stale(s) ? NULL
+           : s->lag > STORE_LAG_MOST           ? "it did not keep up"
+                                               : "it had lost its master";
+}
+
+static void log_own_items(const char *vip, const store_follower_state_t *s)
+{
+    store_note(s->refused_at != 0 ? STORE_WARN : STORE_NOTICE,
+               "%s has come to this host: the store is the master now, with "
+               "its own items%s",
+               vip,
+               s->refused_at == 0
+                   ? ", because it met no master"
+                   : ": the last master refused it, so they may be old");
+}
+
+void store_promotion_log(const char *vip, const store_follower_state_t *s,
+                         int complete)
+{
+    const char *why = why_old(s);
+    double age = (double)age_of(s) / 1e3;
+
+    if (!complete)
+        store_note(STORE_WARN,
+                   "%s has come to this host: the store is the master now, but "
+                   "its copy is not complete: items are missing",
+                   vip);
+    else if (!s->has_begun)
+        log_own_items(vip, s);
+    else if (why)
+        store_note(STORE_WARN,
+                   "%s has come to this host: the store is the master now, but "
+                   "its copy is %.0f s old, because %s",
+                   vip, age, why);
+    else
+        store_note(STORE_NOTICE,
+                   "%s has come to this host: the store is the master now, "
+                   "with the complete copy, %.1f s old",
+                   vip, age);
+}

@@ -170,8 +170,8 @@ def give(httpd: Hosted) -> None:
     httpd.host.run(str(script(httpd)), "give")
 
 
-def take(httpd: Hosted) -> None:
-    httpd.host.run(str(script(httpd)), "take")
+def take(httpd: Hosted, *anyway: str) -> None:
+    httpd.host.run(str(script(httpd)), "take", *anyway)
     assert (httpd.dir / "told").read_text() == f"-I eth0 {VIP}\n"
     for other in httpd.host.network.hosts:
         if other is not httpd.host:
@@ -212,8 +212,10 @@ def test_without_keepalived(hosts: list[Hosted]) -> None:
     space.close()
 
     new.crash()
-    wait_until(lambda: not cluster(old)["connected"], "it is noticed")
-    take(old)
+    wait_until(lambda: not cluster(old)["ready"], "its copy is old")
+    with pytest.raises(OSError, match="its copy is old"):
+        take(old)
+    take(old, "anyway")
     wait_until(lambda: cluster(old)["role"] == "master", "it is the master")
     new.host.plug()
     new.start()
@@ -291,9 +293,14 @@ def see_master(master: Hosted, slave: Hosted) -> None:
 
 
 def see_no_master(slave: Hosted) -> None:
-    """Nobody has the address. The slave has all items, so it may get it."""
+    """Nobody has the address. The slave has all items, and says how old they
+    are."""
     wait_until(lambda: not cluster(slave)["connected"], "the master is gone")
-    assert cluster(slave)["role"] == "slave" and cluster(slave)["ready"]
+    wait_until(lambda: not cluster(slave)["ready"], "its copy is old")
+    assert cluster(slave)["role"] == "slave"
+    assert cluster(slave)["age_seconds"] > 10
+    assert value(at(slave, metrics), "apppool_store_age_seconds") > 10
+    assert " s old" in slave.ctl("store").stdout
     text = page(slave)
     assert fact(text, "Master") == ("bad", "not connected")
     assert fact(text, "Copy") == ("", "complete")

@@ -130,6 +130,7 @@ store_cluster_sources = \
 	store/cluster/mark.c \
 	store/cluster/pump.c \
 	store/cluster/new_cas.c \
+	store/cluster/old_copy.c \
 	store/cluster/role.c \
 	store/cluster/vip.c \
 	store/cluster/cluster.c \
@@ -847,6 +848,7 @@ unit_tests = \
 	tests/unit/store_peers \
 	tests/unit/store_plain \
 	tests/unit/store_times \
+	tests/unit/store_old_copy \
 	tests/unit/store_promotion \
 	tests/unit/store_echo \
 	tests/unit/store_present \

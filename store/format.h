@@ -32,8 +32,9 @@
  *  2. The value of a LIVE item does not change. A new value is a new item. Only
  *     exptime, used, refs, next and bits of a LIVE item change, each by one
  *     store.
- *  3. Of two LIVE items with the same key the one with the higher cas is the
- *     present one. The other one is about to be freed.
+ *  3. Of two LIVE items with the same key the one without STORE_OLD_COPY is the
+ *     present one, or else the one with the higher cas. The other one is about
+ *     to be freed.
  *  4. A piece names its head in `flags`. A piece whose head is not LIVE, or does
  *     not reach it, is free.
  *  5. A page has its class before it has its first item.
@@ -94,6 +95,14 @@ typedef struct {
     store_epoch_t epoch[STORE_EPOCHS]; /**< [0] is the present one */
 } store_history_t;
 
+/** What the items of a directory lack. */
+enum {
+    STORE_LACKS_NOTHING,
+    STORE_LACKS_ITEMS, /**< they are a part of a copy */
+    STORE_LACKS_NEWER  /**< they are a whole copy that is old, and a part of a
+                          newer one */
+};
+
 /** Flags of a history. */
 enum {
     STORE_HISTORY_INCOMPLETE = 1, /**< it began with a part of a copy, or with a
@@ -108,8 +117,8 @@ typedef struct {
     uint32_t spaces;      /**< STORE_SPACES */
     int64_t clock_offset; /**< s: the store's clock minus CLOCK_MONOTONIC */
     uint32_t loaded;      /**< 1: the file of the last stop is not needed */
-    uint32_t lacks;       /**< 1: a copy of a master, or a file, had not all
-                             items; atomic */
+    uint32_t lacks;       /**< STORE_LACKS_...: a copy of a master, or a file,
+                             had not all items; atomic */
     uint8_t reserved[224];
     store_entry_t entry[STORE_SPACES];
     store_history_t history; /**< the follower or the role writes it */
@@ -131,8 +140,9 @@ enum {
     STORE_FETCHED = 2,    /**< has been read since it was written */
     STORE_STALE = 4,      /**< meta protocol: marked invalid */
     STORE_TOKEN_SENT = 8, /**< meta protocol: one client is to renew it */
-    /* 16 is free. In an older build it was that of a value in a file, whose head
-     * the recovery drops. */
+    STORE_OLD_COPY = 16,  /**< of the copy before the one that a slave takes. In
+                              an older build it was that of a value in a file,
+                              whose head the recovery drops */
     STORE_CAS_CHOSEN = 32, /**< the cas is the client's, not the next one */
     STORE_KEY_BINARY = 64, /**< meta protocol: clients get the key in base64 */
     STORE_LOCKED = 128     /**< a connection has it; gone with the process */

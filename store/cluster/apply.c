@@ -8,6 +8,7 @@
 
 #include "store/clock.h"
 #include "store/cluster/hello.h"
+#include "store/cluster/old_copy.h"
 #include "store/cluster/wire.h"
 #include "store/memory/index.h"
 #include "store/memory/space.h"
@@ -16,8 +17,8 @@
 struct store_apply {
     const store_cluster_hooks_t *hooks;
     int is_plain, is_quiet;
-    void (*begins)(void);
-    void (*progress)(void);
+    void (*begins)(int is_kept);
+    store_old_copy_t old;
     unsigned generation;      /* of the spaces, when the copy began */
     int has_space;            /* a space was named */
     char named[STORE_SPACES]; /* by slot: this one was */
@@ -31,7 +32,8 @@ struct store_apply {
 
 store_apply_t *store_apply_make(const store_cluster_hooks_t *hooks,
                                 int is_plain, int is_quiet,
-                                void (*begins)(void), void (*progress)(void))
+                                void (*begins)(int is_kept),
+                                void (*progress)(void))
 {
     store_apply_t *a = calloc(1, sizeof *a);
 
@@ -41,7 +43,8 @@ store_apply_t *store_apply_make(const store_cluster_hooks_t *hooks,
     a->is_plain = is_plain;
     a->is_quiet = is_quiet;
     a->begins = begins;
-    a->progress = progress;
+    a->old = (store_old_copy_t){
+        .hooks = hooks, .is_plain = is_plain, .progress = progress};
     return a;
 }
 
@@ -64,6 +67,7 @@ int store_apply_is_short(const store_apply_t *a)
 
 void store_apply_complete(store_apply_t *a)
 {
+    store_old_copy_end(&a->old);
     a->result.is_complete = 1;
 }
 
@@ -157,8 +161,7 @@ static void begin_set(store_apply_t *a, const char *key,
     if (!a->space)
         return;
     if (exptime != 1 && p->value <= store_item_max)
-        a->item = store_item_make(a->space, key, p->klen, p->flags, exptime,
-                                  p->value);
+        a->item = store_old_copy_make(&a->old, a->space, key, p, exptime);
     if (!a->item) {
         remove_key(a, key, p->klen);
         a->result.no_room += exptime != 1;
@@ -200,31 +203,19 @@ static size_t fill(store_apply_t *a, const char *bytes, size_t n)
 
 /* ---- what concerns a space, or all ---- */
 
-/* May the master have this space? */
-static int is_shared(const store_apply_t *a, const store_space_t *space)
-{
-    return !a->is_plain || store_cluster_is_open(a->hooks->config, space->name);
-}
-
 static store_space_t *find(const store_apply_t *a, const char *name)
 {
     store_space_t *space = a->hooks->find(name);
 
-    return space && is_shared(a, space) ? space : NULL;
+    return space && store_old_copy_is_shared(&a->old, space) ? space : NULL;
 }
 
-static void empty_all(store_apply_t *a)
+static void begin_copy(store_apply_t *a)
 {
-    store_space_t *space;
-    unsigned i;
-
-    if (a->begins)
-        a->begins();
     a->result.has_begun = 1;
     a->generation = a->hooks->generation();
-    for (i = 0; (space = a->hooks->nth(i)); i++)
-        if (is_shared(a, space))
-            store_space_empty(space, a->progress);
+    store_old_copy_begin(&a->old, a->begins);
+    a->result.is_kept = a->old.is_kept;
 }
 
 static int take_hello(store_apply_t *a, const store_packet_t *p,
@@ -286,7 +277,7 @@ static int begin(store_apply_t *a, const store_packet_t *p, const char *list)
 
     if (p->opcode == STORE_WIRE_HELLO && take_hello(a, p, list) != 0)
         return -1;
-    empty_all(a);
+    begin_copy(a);
     if (p->opcode == STORE_WIRE_HELLO)
         return 0;
     a->result.is_yrmcds = a->has_space = 1;
@@ -328,7 +319,7 @@ static int apply_other(store_apply_t *a, const store_packet_t *p,
     case STORE_WIRE_SPACE:
         return choose_space(a, key, p);
     case STORE_WIRE_COMPLETE:
-        a->result.is_complete = 1;
+        store_apply_complete(a);
         return 0;
     case STORE_WIRE_MARK:
         return store_mark_take(&a->result.mark, p) == 0

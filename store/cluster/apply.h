@@ -4,7 +4,8 @@
  * @file apply.h
  * @brief What a master sends, applied to the spaces of this store. No socket.
  *
- * The first byte empties all spaces that the master may have. A value is read
+ * What the spaces had that the master may have is an old copy from the first
+ * packet on (old_copy.h). A value is read
  * straight into its item, so one of 30 MiB needs no buffer. An item that has no
  * room here is not kept, and neither is an older one of the same key.
  *
@@ -27,11 +28,12 @@ typedef struct store_apply store_apply_t;
 
 /** What has been applied. */
 typedef struct {
-    int has_begun;     /**< the spaces that the master may have were emptied */
-    int is_complete;   /**< the copy is: a master of ours has said so. It is not
+    int has_begun;   /**< a copy has */
+    int is_kept;     /**< the items that were here stay until it is complete */
+    int is_complete; /**< the copy is: a master of ours has said so. It is not
                           while a space is copied that came later */
-    int is_yrmcds;     /**< only the open space is exchanged */
-    uint64_t items;    /**< of the copy, and changes before its end */
+    int is_yrmcds;   /**< only the open space is exchanged */
+    uint64_t items;  /**< of the copy, and changes before its end */
     uint64_t received; /**< changes since then */
     uint64_t no_room;  /**< items that could not be kept */
     store_mark_t mark;
@@ -42,12 +44,13 @@ typedef struct {
  * @param is_plain 1: the master has not proven that it knows the secret. If
  *                 there is one, the master has to be yrmcds
  * @param is_quiet 1: do not log how the spaces differ
- * @param begins   called before the first item is forgotten; NULL: no
- * @param progress called again and again while the spaces are emptied; NULL: no
+ * @param begins   called before the first item is forgotten, or with 1 before
+ *                 the items become an old copy, which is kept; NULL: no
+ * @param progress called again and again while all items are gone over; NULL: no
  * @return NULL: no memory
  */
 store_apply_t *store_apply_make(const store_cluster_hooks_t *, int is_plain,
-                                int is_quiet, void (*begins)(void),
+                                int is_quiet, void (*begins)(int is_kept),
                                 void (*progress)(void));
 void store_apply_free(store_apply_t *);
 

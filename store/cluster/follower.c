@@ -22,7 +22,8 @@
 #include "store/thread.h"
 
 /* ms */
-#define RETRY         1000 /* after an attempt without a master */
+#define RETRY_SOON    100  /* after the loss of a master */
+#define RETRY         1000 /* after some attempts without a master */
 #define DIFFER        600000 /* from one report of how the spaces differ to the next */
 /* yrmcds does not say when its copy is complete. It begins it within a second,
  * and sends it without a pause. */
@@ -36,6 +37,7 @@ static struct {
     int bell;             /* eventfd: it has to end */
     int stop;             /* atomic */
     int is_plain;         /* the next attempt is without TLS */
+    int64_t retry;        /* ms: to the next attempt */
     int64_t refused_at;   /* ms: when a failure was logged; 0: never */
     int64_t different_at; /* ms: the same, of how the spaces differ */
 } follower = {.bell = -1};
@@ -63,14 +65,12 @@ static int is_stopping(void)
     return __atomic_load_n(&follower.stop, __ATOMIC_ACQUIRE);
 }
 
-/* The main thread waits for this one then, and has no heartbeat of its own. */
+/* The main thread waits for this one then. */
 static void progress(void)
 {
     if (is_stopping())
         heartbeat();
 }
-
-/* ---- what others see ---- */
 
 static int is_quiet(void)
 {
@@ -80,6 +80,7 @@ static int is_quiet(void)
 
 static void has_begun(link_t *l)
 {
+    int is_kept = store_apply_result(l->apply)->is_kept;
     char vip[STORE_ADDRESS_TEXT];
 
     l->has_begun = 1;
@@ -88,11 +89,14 @@ static void has_begun(link_t *l)
     follower.refused_at = 0;
     if (!is_quiet())
         follower.different_at = l->begun_at;
-    store_note(STORE_NOTICE,
-               "connected to the master at %s: this store has forgotten its "
-               "items%s, and takes a copy",
-               store_address_text(&follower.hooks->config->vip, vip),
-               l->is_plain ? " of AppStoreOpenSpace" : "");
+    store_note(
+        STORE_NOTICE,
+        "connected to the master at %s: this store %s its items%s%s, and "
+        "takes a copy",
+        store_address_text(&follower.hooks->config->vip, vip),
+        is_kept ? "keeps" : "has forgotten",
+        l->is_plain ? " of AppStoreOpenSpace" : "",
+        is_kept ? " until it has the next copy" : "");
 }
 
 static void is_complete(link_t *l)
@@ -114,12 +118,11 @@ static void is_incomplete(link_t *l, int64_t now)
 {
     l->is_complete = 0;
     l->begun_at = now;
-    store_follower_state_complete(0);
+    store_follower_state_grows();
     store_note(STORE_NOTICE, "a space has come to the master: the store takes "
                              "the copy of this space");
 }
 
-/* yrmcds does not say when its copy is complete. */
 static void guess(const link_t *l, int64_t now)
 {
     const store_applied_t *r = store_apply_result(l->apply);
@@ -247,13 +250,12 @@ static void receive(link_t *l)
     }
     look_at(l, now);
     l->is_short = store_apply_is_short(l->apply);
-    if (l->is_short)
-        store_follower_state_complete(0);
+    if (l->is_short && store_apply_result(l->apply)->is_complete)
+        store_follower_state_grows();
 }
 
 /* ---- one connection after the other ---- */
 
-/* One line a minute. */
 static void log_refused(const char *why)
 {
     char vip[STORE_ADDRESS_TEXT];
@@ -281,7 +283,8 @@ static void lost(const link_t *l)
     store_note(STORE_WARN,
                "the connection to the master has ended: %s; the copy is %s",
                l->error, s.complete ? "complete" : "not complete");
-    store_dial_await(-1, 0, follower.bell, STORE_FOLLOWER_LOOKS);
+    if (l->is_complete)
+        follower.retry = RETRY_SOON;
 }
 
 /* @return 1: a copy had begun */
@@ -302,9 +305,8 @@ static int follow(link_t *l)
     return l->has_begun;
 }
 
-/* Without a secret nothing is proven. A yrmcds does not know it: if
- * AppStorePlainPeers allow one, each second attempt is plain, until one
- * succeeds.
+/* A yrmcds does not know the secret: if AppStorePlainPeers allow one, each second
+ * attempt is plain, until one succeeds.
  * @return 1: a copy had begun */
 static int attempt(link_t *l)
 {
@@ -334,13 +336,20 @@ static int attempt(link_t *l)
     return had_begun;
 }
 
+/* The store of a master that was killed is back very soon. */
+static void rest_before_retry(void)
+{
+    store_dial_await(-1, 0, follower.bell, follower.retry);
+    follower.retry = follower.retry < RETRY / 2 ? 2 * follower.retry : RETRY;
+}
+
 static void *run(void *ctx)
 {
     link_t *l = ctx;
 
     while (!is_stopping())
-        if (!attempt(l))
-            store_dial_await(-1, 0, follower.bell, RETRY);
+        if (!attempt(l) || !l->is_short)
+            rest_before_retry();
     free(l);
     return NULL;
 }
@@ -362,6 +371,7 @@ int store_follower_begin(const store_cluster_hooks_t *hooks)
     memset(&follower, 0, sizeof follower);
     store_follower_state_clear();
     follower.hooks = hooks;
+    follower.retry = RETRY;
     follower.figures = &store_region_figures()->cluster;
     follower.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (follower.bell < 0)

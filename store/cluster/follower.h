@@ -5,8 +5,7 @@
  * @brief The slave's side of the replication: a thread that connects to the
  *        virtual address, and applies what the master sends.
  *
- * It keeps what it has until the first byte of a master arrives. Then it
- * forgets all items and takes the copy. If the master speaks without TLS, this
+ * It keeps what it has until it has the copy of a master (old_copy.h). If the master speaks without TLS, this
  * is about the open space only, and the other spaces stay as they are. When the
  * connection ends it says so; the role decides what follows (role.h). A space
  * that comes later is not in the copy, so the follower connects again and takes
@@ -26,8 +25,8 @@
 #include "store/cluster/cluster.h"
 #include "store/cluster/follower_state.h"
 
-/** ms from the end of a connection to the next attempt: meanwhile the role looks
- * for the address, because this host may become the master. */
+/** ms after the end of a connection in which the role looks for the address
+ * often, because this host may become the master. */
 #define STORE_FOLLOWER_LOOKS 5000
 
 /** Start the thread: it connects, and connects again, until it is ended.

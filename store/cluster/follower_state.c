@@ -43,18 +43,30 @@ void store_follower_state_yrmcds(int is_yrmcds)
     STORE_SET(figures()->yrmcds, (uint64_t)is_yrmcds);
 }
 
-void store_follower_state_begins(void)
-{
-    STORE_SET(state.has_begun, 1);
-    store_follower_state_complete(0);
-}
-
 /* The next process on this memory may be the master. */
-void store_follower_state_complete(int complete)
+static void set_lacks(uint32_t lacks)
 {
-    STORE_SET(store_region_directory()->lacks, !complete);
+    int complete = lacks == STORE_LACKS_NOTHING;
+
+    STORE_SET(store_region_directory()->lacks, lacks);
     STORE_SET(state.complete, complete);
     STORE_SET(figures()->complete, (uint64_t)complete);
+}
+
+void store_follower_state_begins(int is_kept)
+{
+    STORE_SET(state.has_begun, 1);
+    set_lacks(is_kept ? STORE_LACKS_NEWER : STORE_LACKS_ITEMS);
+}
+
+void store_follower_state_grows(void)
+{
+    set_lacks(STORE_LACKS_NEWER);
+}
+
+void store_follower_state_complete(int complete)
+{
+    set_lacks(complete ? STORE_LACKS_NOTHING : STORE_LACKS_ITEMS);
 }
 
 /* The next process knows how far the copy is. A part of a copy is nowhere. */

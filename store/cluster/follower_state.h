@@ -17,13 +17,13 @@
 
 /** What the follower knows of its master. Any thread may read it. */
 typedef struct {
-    int connected;    /**< bytes have arrived */
-    int has_tried;    /**< a connection has ended, or could not be made */
-    int was_answered; /**< a host took the connection of the last attempt. So
+    int connected;      /**< bytes have arrived */
+    int has_tried;      /**< a connection has ended, or could not be made */
+    int was_answered;   /**< a host took the connection of the last attempt. So
                          there is a master, also if it refuses this slave */
-    int has_begun; /**< a copy has begun: the store's own items are forgotten */
-    int complete;  /**< it has the whole copy */
-    int is_yrmcds; /**< only the open space is exchanged */
+    int has_begun;      /**< a copy has begun */
+    int complete;       /**< it has the whole copy */
+    int is_yrmcds;      /**< only the open space is exchanged */
     int64_t refused_at; /**< ms: when a host last took a connection and closed
                            it before a copy had begun: the master does not want
                            this slave. 0: no host has, since the last copy
@@ -78,8 +78,11 @@ void store_follower_state_refused(void);
 /** Only the open space is exchanged. */
 void store_follower_state_yrmcds(int is_yrmcds);
 
-/** The store forgets its items now. */
-void store_follower_state_begins(void);
+/** A copy begins. @param is_kept 0: the store forgets its items now */
+void store_follower_state_begins(int is_kept);
+
+/** The copy was whole, and there is more than it has: a space has come. */
+void store_follower_state_grows(void);
 
 /** Has the store the whole copy? */
 void store_follower_state_complete(int complete);

@@ -116,7 +116,7 @@ int store_present_clear(store_present_t *p)
 {
     if (!p->clearing)
         return 0;
-    if (!store_index_clear(p->clearing, &p->bucket, BUCKETS, 0))
+    if (!store_index_clear(p->clearing, &p->bucket, BUCKETS, STORE_CLEAR_DEAD))
         p->clearing = NULL;
     return 1;
 }

@@ -35,12 +35,18 @@ static void log_own_items(const char *vip, const store_follower_state_t *s)
 }
 
 void store_promotion_log(const char *vip, const store_follower_state_t *s,
-                         int complete)
+                         uint32_t lacks)
 {
     const char *why = why_old(s);
     double age = (double)age_of(s) / 1e3;
 
-    if (!complete)
+    if (lacks == STORE_LACKS_NEWER)
+        store_note(STORE_WARN,
+                   "%s has come to this host: the store is the master now, but "
+                   "it had just begun to take a copy: it has its old copy, "
+                   "%.0f s old, and what has come of the new one",
+                   vip, age);
+    else if (lacks != STORE_LACKS_NOTHING)
         store_note(STORE_WARN,
                    "%s has come to this host: the store is the master now, but "
                    "its copy is not complete: items are missing",

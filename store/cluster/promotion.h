@@ -11,10 +11,11 @@
 #define APPPOOL_STORE_CLUSTER_PROMOTION_H
 
 #include "store/cluster/follower_state.h"
+#include "store/format.h"
 
-/** @param vip      the address that has come, as text
- *  @param complete 0: items are missing */
+/** @param vip   the address that has come, as text
+ *  @param lacks STORE_LACKS_...: what the items lack */
 void store_promotion_log(const char *vip, const store_follower_state_t *,
-                         int complete);
+                         uint32_t lacks);
 
 #endif

@@ -90,7 +90,7 @@ static void become_master(void)
     store_directory_t *d = store_region_directory();
 
     store_new_cas(role.hooks);
-    STORE_SET(role.figures->complete, !STORE_GET(d->lacks));
+    STORE_SET(role.figures->complete, STORE_GET(d->lacks) != STORE_LACKS_ITEMS);
     STORE_SET(d->lacks, 0);
     set_role(STORE_MASTER);
     take_slaves();
@@ -100,14 +100,15 @@ static void become_master(void)
 static void promote(void)
 {
     store_follower_state_t state;
+    uint32_t lacks;
 
     store_follower_end();
     store_follower_state(&state);
+    lacks = STORE_GET(store_region_directory()->lacks);
     become_master();
     store_relay_end();
     STORE_SET(role.figures->relayed, 0);
-    store_promotion_log(role.vip, &state,
-                        (int)STORE_GET(role.figures->complete));
+    store_promotion_log(role.vip, &state, lacks);
 }
 
 /* Another host may be the master now. What this one would still accept is
@@ -167,8 +168,11 @@ static int begin_slave(void)
                role.vip);
     if (store_region_directory()->lacks)
         store_note(STORE_WARN,
-                   "the items are a part of a copy: this host is ready to be "
-                   "the master when it has the whole copy");
+                   "the items are %s: this host is ready to be the master when "
+                   "it has the whole copy",
+                   store_region_directory()->lacks == STORE_LACKS_NEWER
+                       ? "an old copy and a part of the next one"
+                       : "a part of a copy");
     if (store_relay_begin(role.hooks) == 0 &&
         store_follower_begin(role.hooks) == 0)
         return 0;
@@ -181,8 +185,11 @@ static int begin_master(void)
     if (store_region_directory()->lacks)
         store_note(STORE_WARN,
                    "%s is at this host: the store is the master, but its copy "
-                   "is not complete: items are missing",
-                   role.vip);
+                   "is %s",
+                   role.vip,
+                   store_region_directory()->lacks == STORE_LACKS_NEWER
+                       ? "old, with a part of a newer one"
+                       : "not complete: items are missing");
     else
         store_note(STORE_NOTICE, "%s is at this host: the store is the master",
                    role.vip);

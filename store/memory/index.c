@@ -214,7 +214,8 @@ int store_index_walk(store_space_t *space, uint32_t *cursor, unsigned n,
 
 /* Under the lock of the bucket. The bucket has no key of its own here: each item
  * has one. */
-static void clear_bucket(store_space_t *space, uint64_t hash, int all)
+static void clear_bucket(store_space_t *space, uint64_t hash,
+                         store_clear_t what)
 {
     store_ref_t ref = *store_table_bucket(space->table, hash);
 
@@ -223,19 +224,47 @@ static void clear_bucket(store_space_t *space, uint64_t hash, int all)
         store_bucket_t b = {space, store_item_key(item), item->klen, hash};
 
         ref = item->next;
-        if (all || is_dead(space, item))
+        if (what == STORE_CLEAR_ALL || is_dead(space, item) ||
+            (what == STORE_CLEAR_OLD && STORE_GET(item->bits) & STORE_OLD_COPY))
             store_index_remove(&b, item);
     }
 }
 
-int store_index_clear(store_space_t *space, uint32_t *cursor, unsigned n,
-                      int all)
+static void age_bucket(store_space_t *space, uint64_t hash)
+{
+    store_ref_t ref;
+
+    clear_bucket(space, hash, STORE_CLEAR_DEAD);
+    for (ref = *store_table_bucket(space->table, hash); ref;
+         ref = store_at(space, ref)->next) {
+        store_item_t *item = store_at(space, ref);
+
+        STORE_SET(item->bits,
+                  (uint8_t)(STORE_GET(item->bits) | STORE_OLD_COPY));
+    }
+}
+
+int store_index_age(store_space_t *space, uint32_t *cursor, unsigned n)
 {
     uint32_t last = store_table_buckets(space->table);
 
     for (; n > 0 && *cursor < last; n--) {
         store_table_lock(space->table, *cursor);
-        clear_bucket(space, *cursor, all);
+        age_bucket(space, *cursor);
+        store_table_unlock(space->table, *cursor);
+        ++*cursor;
+    }
+    return *cursor < last;
+}
+
+int store_index_clear(store_space_t *space, uint32_t *cursor, unsigned n,
+                      store_clear_t what)
+{
+    uint32_t last = store_table_buckets(space->table);
+
+    for (; n > 0 && *cursor < last; n--) {
+        store_table_lock(space->table, *cursor);
+        clear_bucket(space, *cursor, what);
         store_table_unlock(space->table, *cursor);
         ++*cursor;
     }

@@ -77,14 +77,25 @@ void store_index_put_copy(store_bucket_t *, store_item_t *, store_item_t *old,
 /** Remove the present item. */
 void store_index_remove(store_bucket_t *, store_item_t *);
 
+/** What store_index_clear() removes, beside what has expired or was flushed. */
+typedef enum {
+    STORE_CLEAR_DEAD, /**< nothing */
+    STORE_CLEAR_ALL,
+    STORE_CLEAR_OLD /**< what has STORE_OLD_COPY */
+} store_clear_t;
+
 /**
  * Remove items of some buckets.
  * @param cursor 0 at the beginning; the function moves it
  * @param n      buckets
- * @param all    1: all items; 0: those that have expired or were flushed
  * @return 0: that was the last bucket
  */
-int store_index_clear(store_space_t *, uint32_t *cursor, unsigned n, int all);
+int store_index_clear(store_space_t *, uint32_t *cursor, unsigned n,
+                      store_clear_t);
+
+/** Remove what is dead of some buckets, and mark the rest as STORE_OLD_COPY.
+ * That is no change. Otherwise like store_index_clear(). */
+int store_index_age(store_space_t *, uint32_t *cursor, unsigned n);
 
 /**
  * Look at the living items of some buckets, for `keys` and metadump.

@@ -49,13 +49,15 @@ uint16_t store_item_check(const store_item_t *item)
     return (uint16_t)(h ^ h >> 16);
 }
 
+_Thread_local int store_item_spares;
+
 static store_ref_t take_chunk(store_space_t *space, uint32_t bytes)
 {
     unsigned class_ = store_class_of(bytes);
     store_ref_t ref;
 
     store_chunk_lock(space);
-    while ((ref = store_chunk_take(space, class_)) == 0 &&
+    while ((ref = store_chunk_take(space, class_)) == 0 && !store_item_spares &&
            (store_large_evict(space) || store_evict(space, class_) ||
             store_move_for(space, class_)))
         ;

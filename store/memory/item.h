@@ -17,6 +17,10 @@
 
 #include "store/memory/extent.h"
 
+/** 1: this thread evicts nothing to make an item. A slave has an old copy that
+ * goes first. */
+extern _Thread_local int store_item_spares;
+
 /** Largest value, bytes. Set once, before the threads. */
 extern uint32_t store_item_max;
 

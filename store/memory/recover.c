@@ -179,12 +179,20 @@ static void drop(store_item_t *item)
     store_state_set(item, STORE_FREE);
 }
 
+/* The cas of an old copy may be of another master, and higher. */
+static int is_newer(const store_item_t *a, const store_item_t *b)
+{
+    unsigned differ = (a->bits ^ b->bits) & STORE_OLD_COPY;
+
+    return differ ? !(a->bits & STORE_OLD_COPY) : store_cas(a) >= store_cas(b);
+}
+
 /* Link it, unless a newer one has its key. */
 static void link_newest(store_space_t *space, const sound_t *s)
 {
     store_item_t *other = same_key(space, s);
 
-    if (other && store_cas(other) >= store_cas(s->item)) {
+    if (other && is_newer(other, s->item)) {
         drop(s->item);
         return;
     }

@@ -151,10 +151,32 @@ void store_space_empty(store_space_t *space, void (*progress)(void))
     uint32_t cursor = 0;
 
     flush(space);
-    while (store_index_clear(space, &cursor, BUCKETS, 1))
+    while (store_index_clear(space, &cursor, BUCKETS, STORE_CLEAR_ALL))
         if (progress)
             progress();
     __atomic_store_n(&space->entry->flushed, 0, __ATOMIC_SEQ_CST);
+}
+
+/* What was flushed has gone before the flush is forgotten. The cas of what comes
+ * may be lower than the flush was. */
+void store_space_age(store_space_t *space, void (*progress)(void))
+{
+    uint32_t cursor = 0;
+
+    while (store_index_age(space, &cursor, BUCKETS))
+        if (progress)
+            progress();
+    STORE_SET(space->entry->flush_at, 0);
+    __atomic_store_n(&space->entry->flushed, 0, __ATOMIC_SEQ_CST);
+}
+
+void store_space_forget_old(store_space_t *space, void (*progress)(void))
+{
+    uint32_t cursor = 0;
+
+    while (store_index_clear(space, &cursor, BUCKETS, STORE_CLEAR_OLD))
+        if (progress)
+            progress();
 }
 
 static void raise_to(uint64_t *field, uint64_t least)

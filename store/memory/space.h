@@ -41,6 +41,13 @@ void store_space_flush(store_space_t *, int64_t delay);
  * counter stays. @param progress called again and again; NULL: no */
 void store_space_empty(store_space_t *, void (*progress)(void));
 
+/** All items are an old copy from now on (STORE_OLD_COPY), and no flush is known
+ * any more. @param progress called again and again; NULL: no */
+void store_space_age(store_space_t *, void (*progress)(void));
+
+/** Remove what is an old copy. */
+void store_space_forget_old(store_space_t *, void (*progress)(void));
+
 /** Wait for each flush that has begun: what it flushes is dead then. Any
  * thread, without a lock. */
 void store_space_await_flushes(void);

@@ -116,7 +116,7 @@ def test_the_first_master_wins() -> None:
         pair.settled()
         assert of(early).figures().role == MASTER
         assert read(of(early), b"a") == read(of(late), b"a") == b"kept by both"
-        of(late).wait_logged("has forgotten its items")
+        of(late).wait_logged("keeps its items until it has the next copy")
         assert not set(lost) & set(given(of(early)))
 
 

@@ -66,7 +66,7 @@ static void the_input_may_be_in_pieces(void **state)
     }
 }
 
-static void y7_its_own_items_stay_until_the_master_speaks(void **state)
+static void y7_its_own_items_stay_until_it_has_the_copy(void **state)
 {
     store_apply_t *a = apply_begin(0);
 
@@ -77,6 +77,10 @@ static void y7_its_own_items_stay_until_the_master_speaks(void **state)
     fake_put_begin();
     fake_feed(a, SIZE_MAX);
     assert_true(store_apply_result(a)->has_begun);
+    assert_true(shelf_get(&fake_shelf, "own", 8, 8));
+    fake_wire.n = 0;
+    fake_put_other(STORE_WIRE_COMPLETE, 0);
+    fake_feed(a, SIZE_MAX);
     assert_false(shelf_get(&fake_shelf, "own", 8, 8));
     store_apply_free(a);
 }
@@ -240,8 +244,9 @@ static void a_yrmcds_sends_the_open_space(void **state)
     assert_true(shelf_get(&fake_shelf, "a", 1, 10));
     assert_true(shelf_get(&fake_shelf, "b", 2, 10));
     assert_false(shelf_get(&fake_shelf, "old", 3, 10));
+    assert_true(shelf_get(&fake_shelf, "own", 8, 8));
+    store_apply_complete(a);
     assert_false(shelf_get(&fake_shelf, "own", 8, 8));
-    fake_put_other(STORE_WIRE_COMPLETE, 0);
     fake_wire.n = 0;
     fake_put_space("shop", 1);
     assert_int_equal(fake_feed(a, SIZE_MAX), -1);
@@ -291,7 +296,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_input_may_be_in_pieces, fake_setup,
                                         fake_teardown),
         cmocka_unit_test_setup_teardown(
-            y7_its_own_items_stay_until_the_master_speaks, fake_setup,
+            y7_its_own_items_stay_until_it_has_the_copy, fake_setup,
             fake_teardown),
         cmocka_unit_test_setup_teardown(a_long_value_needs_no_buffer,
                                         fake_setup, fake_teardown),

@@ -11,11 +11,11 @@
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/test_clock.h"
 
-static void expect(const store_follower_state_t *s, int complete,
+static void expect(const store_follower_state_t *s, uint32_t lacks,
                    const char *words)
 {
     notes_clear();
-    store_promotion_log("10.0.0.9", s, complete);
+    store_promotion_log("10.0.0.9", s, lacks);
     notes_expect(words);
 }
 
@@ -27,8 +27,9 @@ static void a_copy_that_is_whole(void **state)
     (void)state;
     s.marked_at = clock_ms() - 2150;
     s.lag = 20;
-    expect(&s, 1, "with the complete copy, 2.2 s old");
-    expect(&s, 0, "but its copy is not complete: items are missing");
+    expect(&s, STORE_LACKS_NOTHING, "with the complete copy, 2.2 s old");
+    expect(&s, STORE_LACKS_ITEMS,
+           "but its copy is not complete: items are missing");
 }
 
 static void a_copy_that_is_old(void **state)
@@ -37,14 +38,27 @@ static void a_copy_that_is_old(void **state)
 
     (void)state;
     s.marked_at = clock_ms() - 50000;
-    expect(&s, 1, "but its copy is 50 s old, because it had lost its master");
+    expect(&s, STORE_LACKS_NOTHING,
+           "but its copy is 50 s old, because it had lost its master");
     s.refused_at = clock_ms();
-    expect(&s, 1,
+    expect(&s, STORE_LACKS_NOTHING,
            "but its copy is 50 s old, because the last master refused it");
     s.refused_at = 0;
     s.marked_at = clock_ms();
     s.lag = 16000;
-    expect(&s, 1, "but its copy is 16 s old, because it did not keep up");
+    expect(&s, STORE_LACKS_NOTHING,
+           "but its copy is 16 s old, because it did not keep up");
+}
+
+/* The old copy is kept meanwhile. */
+static void a_copy_that_had_begun(void **state)
+{
+    store_follower_state_t s = {.has_begun = 1};
+
+    (void)state;
+    s.marked_at = clock_ms() - 7000;
+    expect(&s, STORE_LACKS_NEWER,
+           "it has its old copy, 7 s old, and what has come of the new one");
 }
 
 /* It sends no marks. */
@@ -54,7 +68,7 @@ static void the_copy_of_a_yrmcds(void **state)
 
     (void)state;
     s.since = clock_ms() - 20180;
-    expect(&s, 1, "with the complete copy, 20.2 s old");
+    expect(&s, STORE_LACKS_NOTHING, "with the complete copy, 20.2 s old");
 }
 
 static void items_of_its_own(void **state)
@@ -62,10 +76,11 @@ static void items_of_its_own(void **state)
     store_follower_state_t s = {.has_tried = 1};
 
     (void)state;
-    expect(&s, 1, "with its own items, because it met no master");
+    expect(&s, STORE_LACKS_NOTHING,
+           "with its own items, because it met no master");
     s.refused_at = clock_ms();
     expect(
-        &s, 1,
+        &s, STORE_LACKS_NOTHING,
         "with its own items: the last master refused it, so they may be old");
 }
 
@@ -74,6 +89,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_copy_that_is_whole),
         cmocka_unit_test(a_copy_that_is_old),
+        cmocka_unit_test(a_copy_that_had_begun),
         cmocka_unit_test(the_copy_of_a_yrmcds),
         cmocka_unit_test(items_of_its_own),
     };

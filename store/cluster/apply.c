@@ -325,8 +325,10 @@ static int apply_other(store_apply_t *a, const store_packet_t *p,
         return store_mark_take(&a->result.mark, p) == 0
                    ? 0
                    : fail(a, "its position goes back");
-    default:
+    case STORE_WIRE_FLUSHED:
         return flush(a, p);
+    default:
+        return fail(a, "it says what only a slave says");
     }
 }
 

@@ -45,31 +45,53 @@ static void write_rest(store_echo_t *e)
     e->at = e->n = 0;
 }
 
-static void put(store_echo_t *e)
+static void put_packet(store_echo_t *e, uint8_t opcode)
 {
-    const store_packet_t p = {.opcode = STORE_WIRE_MARK,
-                              .number = e->mark.position};
+    const store_packet_t p = {
+        .opcode = opcode,
+        .number = opcode == STORE_WIRE_MARK ? e->mark.position : 0};
     unsigned char bytes[STORE_WIRE_SMALL_MAX];
 
-    if (e->mark.n > 0) {
-        e->n = store_wire_put(&p, "", bytes);
-        memcpy(e->said, bytes, e->n);
-    }
-    else {
+    e->n = store_wire_put(&p, "", bytes);
+    memcpy(e->said, bytes, e->n);
+}
+
+/* A yrmcds, and a master of ours that has sent no mark yet, waits for no bye. */
+static void put(store_echo_t *e)
+{
+    if (e->mark.n == 0) {
         e->said[0] = '\0';
         e->n = 1;
     }
+    else if (e->bye == 1 && !e->at_once) {
+        e->bye = 2;
+        put_packet(e, STORE_WIRE_BYE);
+    }
+    else {
+        e->at_once = 0;
+        put_packet(e, STORE_WIRE_MARK);
+    }
+}
+
+void store_echo_bye(store_echo_t *e)
+{
+    if (e->bye == 0)
+        e->bye = 1;
+}
+
+static int is_due(const store_echo_t *e, int64_t now)
+{
+    return now >= e->due || e->at_once || (e->bye == 1 && e->mark.n > 0);
 }
 
 void store_echo_say(store_echo_t *e, int64_t now)
 {
     write_rest(e);
-    if (e->n > 0 || (!e->at_once && now < e->due))
-        return;
-    put(e);
-    e->at_once = 0;
-    e->due = now + BEAT;
-    write_rest(e);
+    while (e->n == 0 && is_due(e, now)) {
+        put(e);
+        e->due = now + BEAT;
+        write_rest(e);
+    }
 }
 
 short store_echo_events(const store_echo_t *e)

@@ -27,6 +27,7 @@ typedef struct {
     store_mark_t mark;      /**< the newest one that was taken */
     store_lag_t lag;
     int at_once; /**< it has to be echoed now */
+    int bye;     /**< 1: say it; 2: it was said */
     unsigned char
         said[STORE_WIRE_MARK_SIZE]; /**< of it, the socket has not taken */
     size_t at, n;                   /**< these bytes */
@@ -40,6 +41,9 @@ void store_echo_arrived(store_echo_t *, int64_t now);
 /** All before this mark is applied. Others learn how far the copy is
  * (follower_state.h). */
 void store_echo_mark(store_echo_t *, const store_mark_t *, int64_t now);
+
+/** This store stops, and is not promoted. */
+void store_echo_bye(store_echo_t *);
 
 /** Say what is due. */
 void store_echo_say(store_echo_t *, int64_t now);

@@ -268,7 +268,7 @@ static void *run(void *ctx)
     }
     note_end(f, why);
     if (f->is_member)
-        store_confirm_leaves(f->slave.slot, 0);
+        store_confirm_leaves(f->slave.slot, f->sender.out.has_said_bye);
     store_changes_wait(f->slave.slot, -1);
     STORE_SET(f->figures->complete, 0);
     /* The descriptor is closed by the main thread. */

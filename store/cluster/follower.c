@@ -35,7 +35,7 @@ static struct {
     store_cluster_figures_t *figures;
     pthread_t thread;
     int bell;             /* eventfd: it has to end */
-    int stop;             /* atomic */
+    int stop, says_bye;   /* atomic */
     int is_plain;         /* the next attempt is without TLS */
     int64_t retry;        /* ms: to the next attempt */
     int64_t refused_at;   /* ms: when a failure was logged; 0: never */
@@ -244,6 +244,8 @@ static void receive(link_t *l)
             store_echo_arrived(&l->echo, now);
         }
         look_at(l, now);
+        if (__atomic_load_n(&follower.says_bye, __ATOMIC_ACQUIRE))
+            store_echo_bye(&l->echo);
         store_echo_say(&l->echo, now);
         if (got == 0)
             rest(l, now);
@@ -354,8 +356,6 @@ static void *run(void *ctx)
     return NULL;
 }
 
-/* ---- for the main thread ---- */
-
 static int start(void)
 {
     link_t *l = malloc(sizeof *l);
@@ -383,12 +383,13 @@ int store_follower_begin(const store_cluster_hooks_t *hooks)
     return -1;
 }
 
-void store_follower_end(void)
+void store_follower_end(int says_bye)
 {
     uint64_t one = 1;
 
     if (follower.bell < 0)
         return;
+    __atomic_store_n(&follower.says_bye, says_bye, __ATOMIC_RELEASE);
     __atomic_store_n(&follower.stop, 1, __ATOMIC_RELEASE);
     if (write(follower.bell, &one, sizeof one) < 0) {
         /* It cannot be full. */

@@ -54,9 +54,13 @@ int store_outbox_overtaken(store_outbox_t *o)
 /* @return 0: that is no answer of a slave */
 static int take_packet(store_outbox_t *o, const store_packet_t *p)
 {
+    o->n_answer = 0;
+    if (p->opcode == STORE_WIRE_BYE) {
+        o->has_said_bye = 1;
+        return 1;
+    }
     if (p->opcode != STORE_WIRE_MARK || p->number > o->marked)
         return 0;
-    o->n_answer = 0;
     o->confirmed(o->slot, p->number);
     return 1;
 }

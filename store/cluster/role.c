@@ -102,7 +102,7 @@ static void promote(void)
     store_follower_state_t state;
     uint32_t lacks;
 
-    store_follower_end();
+    store_follower_end(0);
     store_follower_state(&state);
     lacks = STORE_GET(store_region_directory()->lacks);
     become_master();
@@ -387,7 +387,8 @@ void store_role_end(void)
     if (store_role() == STORE_MASTER)
         end_master();
     if (store_role() == STORE_SLAVE) {
-        store_follower_end();
+        STORE_SET(role.figures->ready, 0);
+        store_follower_end(1);
         store_relay_end();
     }
     if (role.netlink >= 0)

@@ -38,8 +38,8 @@ static const form_t *form_of(uint8_t opcode)
                         touch = {4, 1, STORE_KEY_MAX, 0},
                         hello = {12, 0, 0, STORE_WIRE_HELLO_MAX},
                         space = {12, 1, STORE_NAME - 1, 0},
-                        complete = {0, 0, 0, 0}, flushed = {8, 0, 0, 0},
-                        mark = {12, 0, 0, 0};
+                        complete = {0, 0, 0, 0}, bye = {0, 0, 0, 0},
+                        flushed = {8, 0, 0, 0}, mark = {12, 0, 0, 0};
 
     switch (opcode) {
     case STORE_WIRE_SET:
@@ -58,6 +58,8 @@ static const form_t *form_of(uint8_t opcode)
         return &flushed;
     case STORE_WIRE_MARK:
         return &mark;
+    case STORE_WIRE_BYE:
+        return &bye;
     default:
         return NULL;
     }

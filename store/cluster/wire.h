@@ -15,6 +15,8 @@
  *       complete                 e2
  *       flushed                  e3    cas 8
  *       mark (both directions)   e4    position 8, clock 4
+ *     from a slave of ours
+ *       bye                      e5
  *
  * Each packet is a request (magic 0x80). The cas field has the cas of the item;
  * yrmcds ignores it. The opaque field of a set has the bits of the item
@@ -31,6 +33,8 @@
  * change that is behind it. A slave of ours answers with the same packet once all
  * before it is applied: within a second, instead of its NUL, or at once if the
  * opaque field has STORE_WIRE_AT_ONCE. It answers the newest one only.
+ *
+ * Bye: the slave stops in order, and is not promoted. So nobody waits for it.
  *
  * Lock:  none.
  * Trust: store_wire_head() decides whether bytes are a packet that may be
@@ -60,7 +64,8 @@ enum {
     STORE_WIRE_SPACE = 0xe1,
     STORE_WIRE_COMPLETE = 0xe2,
     STORE_WIRE_FLUSHED = 0xe3,
-    STORE_WIRE_MARK = 0xe4
+    STORE_WIRE_MARK = 0xe4,
+    STORE_WIRE_BYE = 0xe5
 };
 
 #define STORE_WIRE_AT_ONCE   1 /* a bit of a mark */

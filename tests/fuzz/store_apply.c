@@ -98,10 +98,11 @@ static uint32_t any_length(dice_t *d)
 /* What its form has no room for is not put. */
 static void fill_packet(dice_t *d, store_packet_t *p)
 {
-    static const uint8_t kinds[] = {
-        STORE_WIRE_SET,     STORE_WIRE_SET,      STORE_WIRE_SET,
-        STORE_WIRE_DELETE,  STORE_WIRE_TOUCH,    STORE_WIRE_SPACE,
-        STORE_WIRE_FLUSHED, STORE_WIRE_COMPLETE, STORE_WIRE_MARK};
+    static const uint8_t kinds[] = {STORE_WIRE_SET,     STORE_WIRE_SET,
+                                    STORE_WIRE_SET,     STORE_WIRE_DELETE,
+                                    STORE_WIRE_TOUCH,   STORE_WIRE_SPACE,
+                                    STORE_WIRE_FLUSHED, STORE_WIRE_COMPLETE,
+                                    STORE_WIRE_MARK,    STORE_WIRE_BYE};
 
     memset(p, 0, sizeof *p);
     p->opcode = dice(d, 32) ? kinds[dice(d, sizeof kinds)] : STORE_WIRE_HELLO;
@@ -127,7 +128,8 @@ static void put_key(dice_t *d, store_packet_t *p, char key[STORE_KEY_MAX])
     if (p->opcode != STORE_WIRE_SPACE && dice(d, 16) == 0)
         p->klen = STORE_KEY_MAX;
     if (p->opcode == STORE_WIRE_HELLO || p->opcode == STORE_WIRE_COMPLETE ||
-        p->opcode == STORE_WIRE_FLUSHED || p->opcode == STORE_WIRE_MARK)
+        p->opcode == STORE_WIRE_FLUSHED || p->opcode == STORE_WIRE_MARK ||
+        p->opcode == STORE_WIRE_BYE)
         p->klen = 0;
 }
 

@@ -192,6 +192,19 @@ static void what_the_socket_does_not_take_is_said_later(void **state)
     assert_int_equal(store_echo_events(&echo), 0);
 }
 
+static void a_slave_that_stops_says_bye(void **state)
+{
+    (void)state;
+    store_echo_bye(&echo);
+    say(0); /* it may be a yrmcds */
+    assert_false(outbox.has_said_bye);
+    mark(7, 1);
+    say(0);
+    say(0);
+    assert_true(outbox.has_said_bye);
+    assert_int_equal(confirmed, 7);
+}
+
 /* ---- what no slave says ---- */
 
 static void expect_end(const void *bytes, size_t n)
@@ -301,6 +314,8 @@ int main(void)
             a_master_without_marks_is_told_nothing_while_it_sends, begin, end),
         cmocka_unit_test_setup_teardown(
             what_the_socket_does_not_take_is_said_later, begin, end),
+        cmocka_unit_test_setup_teardown(a_slave_that_stops_says_bye, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(it_confirms_nothing_that_it_has_not_got,
                                         begin, end),
         cmocka_unit_test_setup_teardown(a_yrmcds_confirms_nothing, begin, end),

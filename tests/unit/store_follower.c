@@ -75,7 +75,7 @@ static void y6_it_keeps_its_items_when_the_master_is_gone(void **state)
     assert_int_equal(beat, 0);
     close(fd);
     await_state(is_lost);
-    store_follower_end();
+    store_follower_end(0);
     store_follower_state(&s);
     assert_true(s.complete);
     fake_expect_copy();
@@ -104,7 +104,7 @@ static void y42_what_has_arrived_is_applied_before_the_end(void **state)
                          2000 + (uint64_t)i);
         }
         send_wire(fd);
-        store_follower_end();
+        store_follower_end(0);
         for (i = 0; i < 50; i++) {
             snprintf(key, sizeof key, "%d", i);
             assert_true(
@@ -136,7 +136,7 @@ static void no_copy_begins_at_the_end(void **state)
     sender = begin(listener);
     fake_put_copy();
     fake_on_beat = send_late;
-    store_follower_end();
+    store_follower_end(0);
     fake_on_beat = NULL;
     store_follower_state(&s);
     assert_false(s.has_begun);
@@ -167,7 +167,7 @@ static void a_refusal_is_an_answer(void **state)
     await_state(was_refused);
     close(listener);
     await_state(met_nobody);
-    store_follower_end();
+    store_follower_end(0);
 }
 
 /* The master has another secret. */
@@ -181,7 +181,7 @@ static void a_failed_handshake_is_a_refusal(void **state)
     fd = accept(listener, NULL, NULL);
     assert_int_equal(send(fd, "no TLS", 6, MSG_NOSIGNAL), 6);
     await_state(was_refused);
-    store_follower_end();
+    store_follower_end(0);
     close(fd);
     close(listener);
 }
@@ -203,7 +203,7 @@ static void an_answer_that_is_wrong_is_no_refusal(void **state)
     fake_wire.n = 100;
     send_wire(fd);
     await_state(has_tried);
-    store_follower_end();
+    store_follower_end(0);
     store_follower_state(&s);
     assert_true(s.was_answered);
     assert_int_equal(s.refused_at, 0);
@@ -234,7 +234,7 @@ static void a_space_that_comes_begins_the_copy_again(void **state)
     fake_expect_copy();
     assert_true(notes_count("a space has come to this host"));
     assert_false(notes_count("has ended"));
-    store_follower_end();
+    store_follower_end(0);
     close(fd);
     close(again);
     close(listener);
@@ -264,7 +264,7 @@ static void a_space_that_comes_to_the_master_is_waited_for(void **state)
     fake_put_other(STORE_WIRE_COMPLETE, 0);
     send_wire(fd);
     await_state(is_complete);
-    store_follower_end();
+    store_follower_end(0);
     close(fd);
     close(listener);
 }
@@ -282,7 +282,7 @@ static void a_space_that_comes_at_the_end_is_missed(void **state)
     send_wire(fd);
     await_state(is_complete);
     __atomic_add_fetch(&fake_generation, 1, __ATOMIC_RELEASE);
-    store_follower_end();
+    store_follower_end(0);
     store_follower_state(&s);
     assert_true(s.has_begun);
     assert_false(s.complete);
@@ -326,7 +326,7 @@ static void the_end_has_a_heartbeat(void **state)
     while (!__atomic_load_n(&is_emptying, __ATOMIC_ACQUIRE))
         poll(NULL, 0, 1);
     assert_int_equal(__atomic_load_n(&fake_beats, __ATOMIC_RELAXED), 0);
-    store_follower_end();
+    store_follower_end(0);
     assert_true(fake_beats > 0);
     is_long = 0;
     close(fd);
@@ -346,7 +346,7 @@ static void a_copy_is_not_complete_before_items_go(void **state)
     send_wire(fd);
     await_state(is_connected);
     assert_true(STORE_GET(lacked));
-    store_follower_end();
+    store_follower_end(0);
     close(fd);
     close(listener);
 }
@@ -359,7 +359,7 @@ static void it_ends_while_there_is_no_master(void **state)
     close(listener);
     assert_int_equal(store_follower_begin(&fake_hooks), 0);
     notes_wait("no master is at 127.0.0.1");
-    store_follower_end();
+    store_follower_end(0);
 }
 
 int main(void)

@@ -115,7 +115,7 @@ static uint32_t names_told(int listener)
     fake_await(fd);
     assert_true(recv(fd, hello, sizeof hello, 0) > 0);
     assert_true(store_wire_head(hello, sizeof hello, &p, &key) > 0);
-    store_follower_end();
+    store_follower_end(0);
     close(fd);
     return p.value;
 }

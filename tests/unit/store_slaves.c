@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "store/cluster/confirm.h"
 #include "store/cluster/master.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
@@ -133,6 +134,44 @@ static void what_is_no_heartbeat_ends_the_connection(void **state)
     slave_read_to_end(s);
     master_wait_log("dropped: it has sent what is no heartbeat");
     slave_close(s);
+}
+
+static size_t packet(uint8_t opcode, uint64_t number,
+                     unsigned char to[STORE_WIRE_SMALL_MAX])
+{
+    return store_wire_put(&(store_packet_t){.opcode = opcode, .number = number},
+                          "", to);
+}
+
+/* It confirms what it has, and leaves at once if it says so. */
+static void a_slave_of_ours_confirms(void **state)
+{
+    unsigned char bytes[STORE_WIRE_SMALL_MAX];
+    store_confirm_t c;
+    int says_bye;
+
+    (void)state;
+    for (says_bye = 0; says_bye < 2; says_bye++) {
+        slave_t *s = slave_join("127.0.0.1", 1);
+
+        shelf_set(&shelf, "a", 1, 10, 0);
+        assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+        assert_true(slave_read(s, STORE_WIRE_MARK, 1));
+        store_confirm_state(0, &c);
+        assert_true(c.is_member && c.left_at == 0);
+        slave_say(
+            s, bytes,
+            packet(STORE_WIRE_MARK, s->last[STORE_WIRE_MARK].number, bytes));
+        do
+            store_confirm_state(0, &c);
+        while (c.position != s->last[STORE_WIRE_MARK].number);
+        if (says_bye)
+            slave_say(s, bytes, packet(STORE_WIRE_BYE, 0, bytes));
+        slave_close(s);
+        master_wait_gone(0);
+        store_confirm_state(0, &c);
+        assert_true(!c.is_member && (c.left_at == 0) == says_bye);
+    }
 }
 
 /* The slave that lives, and how often it says so: this machine may be too busy
@@ -312,6 +351,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(
             what_is_no_heartbeat_ends_the_connection, master_open,
             master_close),
+        cmocka_unit_test_setup_teardown(a_slave_of_ours_confirms, master_open,
+                                        master_close),
         cmocka_unit_test_setup_teardown(a_silent_slave_is_dropped, master_open,
                                         master_close),
         cmocka_unit_test_setup_teardown(

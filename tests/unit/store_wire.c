@@ -83,6 +83,7 @@ static void what_is_written_is_read(void **state)
          .number = UINT64_MAX - 1,
          .exptime = 123456},
         {.opcode = STORE_WIRE_COMPLETE},
+        {.opcode = STORE_WIRE_BYE},
         {.opcode = STORE_WIRE_FLUSHED, .number = 77},
         {.opcode = STORE_WIRE_MARK,
          .bits = STORE_WIRE_AT_ONCE,

@@ -123,6 +123,7 @@ store_cluster_sources = \
 	store/cluster/confirm.c \
 	store/cluster/dial.c \
 	store/cluster/echo.c \
+	store/cluster/epoch.c \
 	store/cluster/follower.c \
 	store/cluster/follower_state.c \
 	store/cluster/hello.c \
@@ -815,6 +816,8 @@ unit_tests = \
 	tests/unit/store_config \
 	tests/unit/store_connection \
 	tests/unit/store_config_cluster \
+	tests/unit/store_counter \
+	tests/unit/store_epoch \
 	tests/unit/store_item \
 	tests/unit/store_guests \
 	tests/unit/store_keep \

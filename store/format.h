@@ -107,8 +107,9 @@ enum {
 enum {
     STORE_HISTORY_INCOMPLETE = 1, /**< it began with a part of a copy, or with a
                                      file that was not complete */
-    STORE_HISTORY_CONTESTED = 2   /**< it began empty while another host had
+    STORE_HISTORY_CONTESTED = 2,  /**< it began empty while another host had
                                      data */
+    STORE_HISTORY_EMPTY = 4       /**< its first epoch began without an item */
 };
 
 typedef struct {

@@ -120,18 +120,26 @@ store_main = \
 # The hosts of a cluster, and lines for the log.
 store_cluster_sources = \
 	store/cluster/apply.c \
+	store/cluster/ask.c \
+	store/cluster/asked.c \
+	store/cluster/claim.c \
 	store/cluster/confirm.c \
 	store/cluster/dial.c \
 	store/cluster/echo.c \
 	store/cluster/epoch.c \
 	store/cluster/follower.c \
 	store/cluster/follower_state.c \
+	store/cluster/forget.c \
 	store/cluster/hello.c \
+	store/cluster/join.c \
 	store/cluster/limit.c \
+	store/cluster/lineage.c \
 	store/cluster/mark.c \
 	store/cluster/pump.c \
 	store/cluster/new_cas.c \
 	store/cluster/old_copy.c \
+	store/cluster/ready.c \
+	store/cluster/talk.c \
 	store/cluster/role.c \
 	store/cluster/vip.c \
 	store/cluster/cluster.c \
@@ -807,7 +815,9 @@ unit_tests = \
 	tests/unit/report_store \
 	tests/unit/store_apply \
 	tests/unit/store_admin \
+	tests/unit/store_ask \
 	tests/unit/store_chunk \
+	tests/unit/store_claim \
 	tests/unit/store_follower \
 	tests/unit/store_vip \
 	tests/unit/store_vip_relay \
@@ -822,6 +832,7 @@ unit_tests = \
 	tests/unit/store_guests \
 	tests/unit/store_keep \
 	tests/unit/store_large \
+	tests/unit/store_lineage \
 	tests/unit/store_lock \
 	tests/unit/store_lock_binary \
 	tests/unit/store_lock_threads \
@@ -880,6 +891,7 @@ unit_tests = \
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.
 threaded_tests = \
+	tests/unit/store_ask \
 	tests/unit/store_changes \
 	tests/unit/store_follower \
 	tests/unit/store_relay \

@@ -171,45 +171,77 @@ int store_status(const char *dir, int raw)
 
 /* ---- ready ---- */
 
-/* @return NULL: it is ready */
-static const char *why_not_ready(const json_t *store)
+typedef struct {
+    const char *word; /* in the report */
+    int status;
+    const char *why;
+} reason_t;
+
+/* Of the store itself. */
+static const reason_t *reason_of(const json_t *c)
+{
+    static const reason_t all[] = {
+        {"incomplete", STORE_NOT_COMPLETE,
+         "the copy of the master's items is not complete"},
+        {"better elsewhere", STORE_NOT_BEST,
+         "another host has better data: see the error log"},
+        {"stale", STORE_NOT_FRESH,
+         "its copy is old: it has lost the master, does not keep up with it, "
+         "or "
+         "was refused by it in the last 10 s"},
+        {"other", EXIT_NO,
+         "it has not looked for a master yet, or this store hangs"},
+    };
+    const char *word = json_string_value(json_object_get(c, "reason"));
+    size_t i, last = sizeof all / sizeof *all - 1;
+
+    for (i = 0; i < last && (!word || strcmp(word, all[i].word) != 0); i++)
+        ;
+    return &all[i];
+}
+
+/* @param status gets the exit status @return NULL: it is ready */
+static const char *why_not_ready(const json_t *store, int *status)
 {
     const json_t *c = json_object_get(store, "cluster");
+    const reason_t *reason;
 
-    return !json_is_object(store) ? NO_STORE
-           : !json_is_object(c)
-               ? "the store has no AppStoreVirtualIP, so it is alone"
-           : is(c, "ready")    ? NULL
-           : is(c, "handover") ? "a handover: the address has to move"
-           : is(c, "complete") && json_is_false(json_object_get(c, "connected"))
-               ? "its copy is old: it has lost the master, or the master has "
-                 "refused it in the last 10 s"
-           : is(c, "complete")
-               ? "its copy is old: it does not keep up with the master; or it "
-                 "has just got the copy, or the store hangs"
-           : is(c, "connected")
-               ? "the copy of the master's items is not complete"
-               : "the master was lost before the copy was complete, or no "
-                 "master was looked for yet";
+    *status = EXIT_NO;
+    if (!json_is_object(store))
+        return NO_STORE;
+    if (!json_is_object(c))
+        return "the store has no AppStoreVirtualIP, so it is alone";
+    if (is(c, "ready"))
+        return NULL;
+    if (is(c, "handover"))
+        return "a handover: the address has to move";
+    reason = reason_of(c);
+    *status = reason->status;
+    return reason->why;
 }
 
 int store_ready(const char *dir, int raw)
 {
+    const json_t *store;
     const char *why;
+    char age[32];
     json_t *o;
-    int status = ask_status(dir, 0, &o);
+    int no, status = ask_status(dir, 0, &o);
 
     if (status != 0)
         return status;
     if (!json_object_get(o, "store"))
         status = ask_complain_report(o);
     else {
-        why = why_not_ready(json_object_get(o, "store"));
+        store = json_object_get(o, "store");
+        why = why_not_ready(store, &no);
+        age_of(json_object_get(store, "cluster"), age);
         if (raw)
             puts(why ? "{\"ready\":false}" : "{\"ready\":true}");
         status = !why  ? EXIT_OK
-                 : raw ? EXIT_NO
-                       : ask_complain(EXIT_NO, "not ready: %s", why);
+                 : raw ? no
+                       : ask_complain(no, "not ready: %s%s", why,
+                                      no == STORE_NOT_FRESH ? age : "");
     }
     json_decref(o);
     return status;

@@ -18,8 +18,15 @@ int store_status(const char *dir, int raw);
 /** The spaces with their rates, for top_show(). */
 extern const top_view_t store_top;
 
+/** Exit statuses of store_ready(), beside those of ask.h. */
+enum {
+    STORE_NOT_COMPLETE = 4, /**< it has a part of a copy */
+    STORE_NOT_BEST = 5,     /**< another host has better data */
+    STORE_NOT_FRESH = 6     /**< its copy is whole, but old */
+};
+
 /** Is this host the master, or may it become the master? Prints why not.
- * @return EXIT_OK: it may; EXIT_NO */
+ * @return EXIT_OK: it may; one of those above; EXIT_NO */
 int store_ready(const char *dir, int raw);
 
 #endif

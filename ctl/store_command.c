@@ -27,6 +27,11 @@ static int handover(const char *dir, const asked_t *q)
     return store_handover(dir, q->raw);
 }
 
+static int forget(const char *dir, const asked_t *q)
+{
+    return store_forget(dir, q->raw);
+}
+
 static int keys(const char *dir, const asked_t *q)
 {
     return store_space_keys(dir, q->words[2], q->n > 3 ? q->words[3] : NULL,
@@ -48,6 +53,7 @@ static const struct {
     {"top", 2, 2, NULL, NULL},
     {"ready", 2, 2, NULL, ready},
     {"handover", 2, 2, NULL, handover},
+    {"forget", 2, 2, NULL, forget},
     {"once", 4, INT_MAX, "a name and a command", store_once},
     {"keys", 3, 4, "the name of a space", keys},
     {"flush", 3, 3, "the name of a space", flush},

@@ -3,7 +3,8 @@
 /**
  * @file store_handover.h
  * @brief apppoolctl store handover: the master sends all changes to its slaves,
- *        and serves nothing until the address has moved.
+ *        and serves nothing until the address has moved. apppoolctl store forget:
+ *        a slave does not keep its own data.
  *
  * Errors: an exit status; the reason was printed.
  */
@@ -12,5 +13,8 @@
 
 /** @return EXIT_OK: all slaves have all changes */
 int store_handover(const char *dir, int raw);
+
+/** @return EXIT_OK: the slave takes the copy of any master */
+int store_forget(const char *dir, int raw);
 
 #endif

@@ -82,6 +82,15 @@ typedef struct {
 /** What a store is for the other hosts (store/cluster/role.h). */
 typedef enum { STORE_ALONE, STORE_MASTER, STORE_SLAVE } store_role_t;
 
+/** May this host become the master, or stay it? */
+typedef enum {
+    STORE_READY_NOT, /**< no, for another reason */
+    STORE_READY_YES,
+    STORE_READY_OLD,   /**< no: its copy is whole, but old */
+    STORE_READY_PART,  /**< no: its copy is not complete */
+    STORE_READY_BETTER /**< no: another host has better data */
+} store_ready_t;
+
 /** One slave of this master. Each field is atomic; `address` is written before
  * `joined`. */
 typedef struct {
@@ -120,7 +129,11 @@ typedef struct {
     uint64_t lag_ms; /**< of a slave: how long the last mark was on its way */
     uint64_t age_ms; /**< of a slave: of its copy, and 1 ms more; 0: not known
                       */
-    uint64_t reserved[4];
+    uint64_t why;    /**< store_ready_t: is it ready, and why not? */
+    uint64_t epoch;  /**< id of the last promotion that made its data;
+                                   0: it has no copy */
+    uint64_t epoch_number; /**< promotions up to it */
+    uint64_t position;     /**< changes since it */
     store_slave_figures_t slave[STORE_FIGURES_SLAVES];
 } store_cluster_figures_t;
 

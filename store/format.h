@@ -123,6 +123,8 @@ typedef struct {
     uint8_t reserved[224];
     store_entry_t entry[STORE_SPACES];
     store_history_t history; /**< the follower or the role writes it */
+    uint64_t was_master;     /**< 1: the last process with this memory was a
+                                master; atomic */
 } store_directory_t;
 
 typedef struct {

@@ -38,6 +38,22 @@ static void summary(request_rec *r, const json_t *c)
     ap_rputs("</p>\n", r);
 }
 
+/* "3 (5c0f5b47592ca82f), 4711 changes" */
+static void epoch(request_rec *r, const json_t *c)
+{
+    if (json_is_string(json_object_get(c, "epoch")))
+        fact(r, "Epoch", "",
+             apr_pstrcat(r->pool, MEMBER(c, "epoch_number"), " (",
+                         MEMBER(c, "epoch"), "), ", MEMBER(c, "position"),
+                         " changes", NULL));
+    else
+        fact(r, "Epoch", "", "none");
+    fact(r, "Ready", is(c, "ready") ? "" : "bad",
+         is(c, "ready")
+             ? "yes"
+             : apr_pstrcat(r->pool, "no: ", MEMBER(c, "reason"), NULL));
+}
+
 /* A master that was promoted with a part of the items says so. */
 static const char *copy_of(const json_t *c)
 {
@@ -48,6 +64,7 @@ static void of_master(request_rec *r, const json_t *c)
 {
     ap_rputs("<dl>", r);
     fact(r, "Items", is(c, "complete") ? "" : "bad", copy_of(c));
+    epoch(r, c);
     fact(r, "Changes that no slave has",
          apppool_status_number(c, "unsent_changes") > 0 ? "warn" : "",
          MEMBER(c, "unsent_changes"));
@@ -70,6 +87,7 @@ static void of_slave(request_rec *r, const json_t *c)
     if (json_is_real(age))
         fact(r, "Age of the copy", is(c, "ready") ? "" : "warn",
              apppool_status_span(r, json_real_value(age)));
+    epoch(r, c);
     fact(r, "Changes received", "", MEMBER(c, "changes_received"));
     fact(r, "Connections relayed", "", MEMBER(c, "relayed"));
     ap_rputs("</dl>\n", r);

@@ -3,6 +3,7 @@
 #include "shm/view/report_cluster.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -106,6 +107,30 @@ static int is_ready(const store_cluster_figures_t *f)
     return seen != 0 && (uint64_t)t.tv_sec < seen + READY && !load(&f->pausing);
 }
 
+/* A store that has died or hangs gives no other reason. */
+static json_t *reason(const store_cluster_figures_t *f)
+{
+    uint64_t why = load(&f->why);
+
+    return is_ready(f)
+               ? json_null()
+               : json_string(why == STORE_READY_PART     ? "incomplete"
+                             : why == STORE_READY_BETTER ? "better elsewhere"
+                             : why == STORE_READY_OLD    ? "stale"
+                                                         : "other");
+}
+
+static void set_epoch(json_t *o, const store_cluster_figures_t *f)
+{
+    char id[24];
+
+    snprintf(id, sizeof id, "%016llx", (unsigned long long)load(&f->epoch));
+    json_object_set_new(o, "epoch",
+                        load(&f->epoch) ? json_string(id) : json_null());
+    json_object_set_new(o, "epoch_number", apl_report_figure(&f->epoch_number));
+    json_object_set_new(o, "position", apl_report_figure(&f->position));
+}
+
 json_t *apl_report_cluster(const store_cluster_figures_t *f)
 {
     uint64_t role = load(&f->role);
@@ -120,6 +145,8 @@ json_t *apl_report_cluster(const store_cluster_figures_t *f)
     apl_report_set_known(o, "virtual_ip", address(f->vip));
     json_object_set_new(o, "complete", yes(&f->complete));
     json_object_set_new(o, "ready", json_boolean(is_ready(f)));
+    json_object_set_new(o, "reason", reason(f));
+    set_epoch(o, f);
     if (role == STORE_MASTER)
         set_master(o, f);
     else

@@ -8,6 +8,7 @@
 
 #include "store/clock.h"
 #include "store/cluster/hello.h"
+#include "store/cluster/join.h"
 #include "store/cluster/old_copy.h"
 #include "store/cluster/wire.h"
 #include "store/memory/index.h"
@@ -221,12 +222,11 @@ static void begin_copy(store_apply_t *a)
 static int take_hello(store_apply_t *a, const store_packet_t *p,
                       const char *list)
 {
-    if (a->result.has_begun)
-        return fail(a, "it sends a second hello");
-    if (a->is_plain && a->hooks->config->n_secret > 0)
-        return fail(a, "it is no yrmcds, and it speaks without AppStoreKey");
-    if (p->version != STORE_WIRE_VERSION)
-        return fail(a, "it is of another version");
+    const char *why =
+        store_join(a->hooks, a->is_plain, p, list, &a->result.is_better);
+
+    if (why)
+        return fail(a, why);
     if (!a->is_quiet)
         store_hello_compare(a->hooks, a->is_plain, p, list);
     return 0;
@@ -277,6 +277,8 @@ static int begin(store_apply_t *a, const store_packet_t *p, const char *list)
 
     if (p->opcode == STORE_WIRE_HELLO && take_hello(a, p, list) != 0)
         return -1;
+    if (p->opcode != STORE_WIRE_HELLO)
+        store_join_yrmcds();
     begin_copy(a);
     if (p->opcode == STORE_WIRE_HELLO)
         return 0;

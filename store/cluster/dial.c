@@ -11,6 +11,7 @@
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/hello.h"
+#include "store/cluster/lineage.h"
 
 #define LIMIT 3000 /* ms for a connection, and again for its handshake */
 
@@ -92,8 +93,13 @@ static int say_hello(const store_cluster_hooks_t *hooks, int is_plain,
                      store_stream_t *s)
 {
     size_t n;
-    unsigned char *hello = store_hello_make(hooks, is_plain, &n);
-    int rv = hello ? store_stream_write_all(s, hello, n, LIMIT) : -1;
+    store_history_t mine;
+    unsigned char *hello;
+    int rv;
+
+    store_lineage(&mine);
+    hello = store_hello_make(hooks, is_plain, &mine, 0, &n);
+    rv = hello ? store_stream_write_all(s, hello, n, LIMIT) : -1;
 
     free(hello);
     return rv;

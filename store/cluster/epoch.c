@@ -31,7 +31,7 @@ static void shift(store_history_t *h)
 void store_epoch_begin(store_history_t *h, uint64_t id, uint32_t flags)
 {
     SET(h->flags, GET(h->flags) | flags);
-    if (GET(h->n) > 0 && GET(h->epoch[0].position) > 0)
+    if (GET(h->n) == 1 || (GET(h->n) > 1 && GET(h->epoch[0].position) > 0))
         shift(h);
     SET(h->epoch[0].id, id);
     SET(h->epoch[0].position, 0);
@@ -157,6 +157,8 @@ store_join_t store_epoch_join(const store_history_t *mine,
                                     : STORE_JOIN_NEWER;
     if (relation->is_related)
         return join_related(relation);
+    if ((mine->flags & STORE_HISTORY_EMPTY) && relation->mine == 0)
+        return STORE_JOIN_NEWER;
     return only(mine, theirs, STORE_HISTORY_CONTESTED) > 0 ? STORE_JOIN_GIVES
                                                            : STORE_KEEP_OTHER;
 }

@@ -40,7 +40,8 @@ typedef struct {
 /** May a host with a copy forget it, and take theirs? */
 typedef enum {
     STORE_JOIN_NOTHING, /**< yes: it has none */
-    STORE_JOIN_NEWER,   /**< yes: theirs has all that mine has */
+    STORE_JOIN_NEWER,   /**< yes: theirs has all that mine has, or mine has
+                           nothing */
     STORE_JOIN_GIVES,   /**< yes: both went on, and mine gives way */
     STORE_KEEP_MORE,    /**< no: mine has more changes */
     STORE_KEEP_WHOLE,   /**< no: mine is complete, and theirs is not */
@@ -53,7 +54,7 @@ static inline int store_epoch_keeps(store_join_t join)
 }
 
 /** Begin an epoch, in the memory that outlives the process. An epoch without a
- * change is replaced: nobody has data of it.
+ * change is replaced, because nobody has data of it; but not the first one.
  * @param id    random, not 0
  * @param flags STORE_HISTORY_..., which are added */
 void store_epoch_begin(store_history_t *, uint64_t id, uint32_t flags);

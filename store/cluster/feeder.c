@@ -15,9 +15,11 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "store/cluster/claim.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/copier.h"
 #include "store/cluster/greeting.h"
+#include "store/cluster/lineage.h"
 #include "store/cluster/present.h"
 #include "store/cluster/push.h"
 #include "store/memory/region.h"
@@ -46,6 +48,7 @@ struct store_feeder {
     store_sender_t sender;
     store_present_t present;
     store_copier_t copier;
+    int keeps; /* it does not take the copy */
     int64_t began;
     store_push_t push;
     int is_member; /* it confirms (confirm.h) */
@@ -72,38 +75,6 @@ static unsigned choose_spaces(store_feeder_t *f)
     return added;
 }
 
-/* What of it the slave cannot keep. */
-static void compare_spaces(const store_feeder_t *f)
-{
-    const store_copier_t *c = &f->copier;
-    unsigned i, smaller = 0;
-    const char *first = NULL;
-
-    for (i = 0; i < c->n_spaces; i++)
-        if (store_greeting_size(&f->greeting, c->space[i]->name) <
-            STORE_GET(c->space[i]->figures->size)) {
-            first = first ? first : c->space[i]->name;
-            smaller++;
-        }
-    if (smaller > 0)
-        store_note(STORE_WARN,
-                   "slave %s has no room for all: %u of %u spaces are smaller "
-                   "there or not there, the first is %s (AppStore)",
-                   f->name, smaller, c->n_spaces, first);
-}
-
-static void compare_clocks(const store_feeder_t *f)
-{
-    int64_t apart = f->greeting.clock - time(NULL);
-
-    if (apart > 2 || apart < -2)
-        store_note(STORE_WARN,
-                   "the clock of slave %s is %" PRId64
-                   " s apart: a time of day at which a client lets an item "
-                   "expire changes with the master",
-                   f->name, apart);
-}
-
 static void note_joined(store_feeder_t *f)
 {
     store_slave_figures_t *figures = f->figures;
@@ -121,11 +92,32 @@ static void note_joined(store_feeder_t *f)
                f->greeting.ours ? "" : ", as a yrmcds");
 }
 
+static int greet(store_feeder_t *f, const store_history_t *mine)
+{
+    return store_greeting_send(&f->sender.out, f->copier.space,
+                               f->copier.n_spaces, mine);
+}
+
+/* It gets the hello, and decides the same. */
+static int keeps_its_own(store_feeder_t *f, const store_history_t *mine)
+{
+    int is_trusted = f->slave.has_secret || f->hooks->config->n_secret == 0;
+
+    f->keeps =
+        store_claim_hear(&f->greeting.history, mine, f->name, is_trusted);
+    if (f->keeps && greet(f, mine) == 0 &&
+        store_outbox_flush(&f->sender.out) == 0)
+        f->sender.out.why = "it keeps its own data";
+    return f->keeps;
+}
+
 /* The place in the list comes first: each change is either before it, and so
  * the copy has it, or in the list. A flush that was noted before it is not in
  * the list, so its items have to be dead. */
 static int begin(store_feeder_t *f)
 {
+    store_history_t mine;
+
     f->sender.ours = f->greeting.ours;
     f->sender.out.slot = f->slave.slot;
     f->sender.out.confirmed = f->sender.ours ? store_confirm_heard : NULL;
@@ -137,13 +129,16 @@ static int begin(store_feeder_t *f)
     f->sender.out.cursor = &f->present.cursor;
     f->generation = f->hooks->generation();
     choose_spaces(f);
+    store_lineage(&mine);
+    mine.epoch[0].position = f->present.cursor.position;
+    if (f->sender.ours && keeps_its_own(f, &mine))
+        return -1;
     note_joined(f);
     if (!f->sender.ours)
         return 0;
-    compare_spaces(f);
-    compare_clocks(f);
-    return store_greeting_send(&f->sender.out, f->copier.space,
-                               f->copier.n_spaces);
+    store_greeting_compare(&f->greeting, f->copier.space, f->copier.n_spaces,
+                           f->name);
+    return greet(f, &mine);
 }
 
 /* From here on the slave may be promoted, so it confirms before it can be. */
@@ -245,7 +240,7 @@ static int feed_once(store_feeder_t *f)
 
 static void note_end(const store_feeder_t *f, const char *why)
 {
-    if (GET(f->stop))
+    if (GET(f->stop) || f->keeps)
         return;
     store_note(GET(f->complete) ? STORE_NOTICE : STORE_WARN,
                "slave %s dropped%s: %s", f->name,

@@ -13,6 +13,7 @@
 #include "spawner/shared/clock_ms.h"
 #include "spawner/shared/heartbeat.h"
 #include "store/cluster/apply.h"
+#include "store/cluster/ask.h"
 #include "store/cluster/dial.h"
 #include "store/cluster/echo.h"
 #include "store/cluster/follower_state.h"
@@ -292,6 +293,8 @@ static void lost(const link_t *l)
 /* @return 1: a copy had begun */
 static int follow(link_t *l)
 {
+    int is_better;
+
     l->apply = store_apply_make(follower.hooks, l->is_plain, is_quiet(),
                                 store_follower_state_begins, progress);
     if (!l->apply) {
@@ -299,9 +302,12 @@ static int follow(link_t *l)
         return 0;
     }
     receive(l);
+    is_better = store_apply_result(l->apply)->is_better;
     store_apply_free(l->apply);
     if (l->has_begun)
         lost(l);
+    else if (is_better)
+        store_follower_state_keeps();
     else
         log_refused(l->error);
     return l->has_begun;
@@ -349,9 +355,14 @@ static void *run(void *ctx)
 {
     link_t *l = ctx;
 
-    while (!is_stopping())
-        if (!attempt(l) || !l->is_short)
+    while (!is_stopping()) {
+        int had_begun = attempt(l);
+
+        if (!had_begun && !is_stopping())
+            store_ask_for_better(follower.hooks, follower.bell);
+        if (!had_begun || !l->is_short)
             rest_before_retry();
+    }
     free(l);
     return NULL;
 }

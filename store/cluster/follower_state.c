@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "store/cluster/lineage.h"
 #include "store/memory/extent.h"
 #include "store/memory/region.h"
 
@@ -48,6 +49,8 @@ static void set_lacks(uint32_t lacks)
 {
     int complete = lacks == STORE_LACKS_NOTHING;
 
+    if (complete)
+        store_lineage_complete();
     STORE_SET(store_region_directory()->lacks, lacks);
     STORE_SET(state.complete, complete);
     STORE_SET(figures()->complete, (uint64_t)complete);
@@ -72,9 +75,9 @@ void store_follower_state_complete(int complete)
 /* The next process knows how far the copy is. A part of a copy is nowhere. */
 void store_follower_state_mark(uint64_t position, int64_t lag)
 {
+    store_lineage_mark(position);
     if (!STORE_GET(state.complete))
         return;
-    STORE_SET(store_region_directory()->history.epoch[0].position, position);
     STORE_SET(state.lag, lag);
     STORE_SET(state.marked_at, clock_ms());
 }
@@ -92,8 +95,28 @@ int store_follower_state_is_stale(const store_follower_state_t *s)
            clock_ms() - s->marked_at > STORE_LEASE;
 }
 
+/* What it has is whole: a part has no history. */
+void store_follower_state_keeps(void)
+{
+    STORE_SET(state.keeps, 1);
+    STORE_SET(figures()->complete, 1);
+}
+
+void store_follower_state_forgets(void)
+{
+    STORE_SET(state.keeps, 0);
+    store_follower_state_complete(0);
+}
+
+void store_follower_state_better(int is_elsewhere)
+{
+    STORE_SET(state.better, is_elsewhere);
+    STORE_SET(state.has_asked, 1);
+}
+
 void store_follower_state_connected(void)
 {
+    STORE_SET(state.keeps, 0);
     STORE_SET(state.since, 0);
     STORE_SET(state.refused_at, 0);
     STORE_SET(state.connected, 1);
@@ -115,6 +138,9 @@ void store_follower_state(store_follower_state_t *to)
     to->has_begun = STORE_GET(state.has_begun);
     to->has_tried = STORE_GET(state.has_tried);
     to->was_answered = STORE_GET(state.was_answered);
+    to->keeps = STORE_GET(state.keeps);
+    to->has_asked = STORE_GET(state.has_asked);
+    to->better = STORE_GET(state.better);
     to->refused_at = STORE_GET(state.refused_at);
     to->marked_at = STORE_GET(state.marked_at);
     to->lag = STORE_GET(state.lag);

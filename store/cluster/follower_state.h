@@ -24,6 +24,10 @@ typedef struct {
     int has_begun;      /**< a copy has begun */
     int complete;       /**< it has the whole copy */
     int is_yrmcds;      /**< only the open space is exchanged */
+    int keeps;          /**< the last master that it has met has no better data,
+                           so it has kept its own */
+    int has_asked;      /**< the peers were asked */
+    int better;         /**< one of them has better data */
     int64_t refused_at; /**< ms: when a host last took a connection and closed
                            it before a copy had begun: the master does not want
                            this slave. 0: no host has, since the last copy
@@ -86,6 +90,15 @@ void store_follower_state_grows(void);
 
 /** Has the store the whole copy? */
 void store_follower_state_complete(int complete);
+
+/** It has not forgotten its items for the master that it has met. */
+void store_follower_state_keeps(void);
+
+/** What it has is a part of a copy from now on. The main thread. */
+void store_follower_state_forgets(void);
+
+/** The peers were asked. @param is_elsewhere one of them has better data */
+void store_follower_state_better(int is_elsewhere);
 
 void store_follower_state_connected(void);
 

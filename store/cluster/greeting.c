@@ -6,9 +6,12 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/hello.h"
+#include "store/memory/space.h"
+#include "store/note.h"
 
 #define SILENCE 2000 /* ms: then it is a yrmcds */
 
@@ -84,7 +87,12 @@ static int take_hello(store_stream_t *stream, char *bytes, int64_t until,
     g->ours = 1;
     g->version = p.version;
     g->clock = (int64_t)p.number;
-    return read_all(stream, g->spaces, p.value, until, why);
+    if (read_all(stream, g->spaces, p.value, until, why) != 0)
+        return -1;
+    if (store_hello_history(g->spaces, p.value, &g->history) == 0)
+        return 0;
+    *why = "its history is damaged";
+    return -1;
 }
 
 int store_greeting_take(store_stream_t *stream, int has_secret,
@@ -124,11 +132,46 @@ uint64_t store_greeting_size(const store_greeting_t *g, const char *name)
     return 0;
 }
 
+static void compare_spaces(const store_greeting_t *g,
+                           store_space_t *const *spaces, unsigned n,
+                           const char *slave)
+{
+    unsigned i, smaller = 0;
+    const char *first = NULL;
+
+    for (i = 0; i < n; i++)
+        if (store_greeting_size(g, spaces[i]->name) <
+            STORE_GET(spaces[i]->figures->size)) {
+            first = first ? first : spaces[i]->name;
+            smaller++;
+        }
+    if (smaller > 0)
+        store_note(STORE_WARN,
+                   "slave %s has no room for all: %u of %u spaces are smaller "
+                   "there or not there, the first is %s (AppStore)",
+                   slave, smaller, n, first);
+}
+
+void store_greeting_compare(const store_greeting_t *g,
+                            store_space_t *const *spaces, unsigned n,
+                            const char *name)
+{
+    int64_t apart = g->clock - time(NULL);
+
+    compare_spaces(g, spaces, n, name);
+    if (apart > 2 || apart < -2)
+        store_note(STORE_WARN,
+                   "the clock of slave %s is %lld s apart: a time of day at "
+                   "which a client lets an item expire changes with the "
+                   "master",
+                   name, (long long)apart);
+}
+
 int store_greeting_send(store_outbox_t *out, store_space_t *const *spaces,
-                        unsigned n)
+                        unsigned n, const store_history_t *history)
 {
     size_t size;
-    unsigned char *hello = store_hello_of(spaces, n, &size);
+    unsigned char *hello = store_hello_of(spaces, n, history, 0, &size);
     int rv;
 
     if (!hello) {

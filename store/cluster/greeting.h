@@ -21,7 +21,8 @@ typedef struct {
     int ours;         /**< 0: a yrmcds, which has said nothing else */
     uint32_t version; /**< of the other store */
     int64_t clock;    /**< s since 1970 there */
-    char spaces[STORE_WIRE_HELLO_MAX + 1]; /**< "NAME SIZE\n"... */
+    char spaces[STORE_WIRE_HELLO_MAX + 1]; /**< "NAME SIZE\n"..., a string */
+    store_history_t history;               /**< of its data; n = 0: none */
 } store_greeting_t;
 
 /**
@@ -37,8 +38,15 @@ int store_greeting_take(store_stream_t *, int has_secret, unsigned timeout,
 /** The size of this space in the list. @return 0: it is not there */
 uint64_t store_greeting_size(const store_greeting_t *, const char *name);
 
-/** Send a hello with these spaces. @return 0, or -1: see outbox.h */
+/** Log what of these spaces the slave cannot keep, and whether its clock is
+ * apart. @param name of the slave */
+void store_greeting_compare(const store_greeting_t *,
+                            store_space_t *const *spaces, unsigned n,
+                            const char *name);
+
+/** Send a hello with these spaces, and this history of the data.
+ * @return 0, or -1: see outbox.h */
 int store_greeting_send(store_outbox_t *, store_space_t *const *spaces,
-                        unsigned n);
+                        unsigned n, const store_history_t *);
 
 #endif

@@ -12,10 +12,12 @@
 #define CLOCKS 2 /* s that they may be apart */
 
 unsigned char *store_hello_of(store_space_t *const *spaces, unsigned n,
+                              const store_history_t *history, uint32_t bits,
                               size_t *size)
 {
     store_packet_t p = {.opcode = STORE_WIRE_HELLO,
                         .version = STORE_WIRE_VERSION,
+                        .bits = bits,
                         .number = (uint64_t)time(NULL)};
     char list[STORE_WIRE_HELLO_MAX + 1];
     unsigned char *hello = malloc(STORE_WIRE_SMALL_MAX + sizeof list);
@@ -28,6 +30,11 @@ unsigned char *store_hello_of(store_space_t *const *spaces, unsigned n,
             list + p.value, sizeof list - p.value, "%.*s %llu\n",
             STORE_NAME - 1, spaces[i]->name,
             (unsigned long long)STORE_GET(spaces[i]->figures->size));
+    if (history->n > 0) {
+        list[p.value++] = '\0';
+        p.value += (uint32_t)store_wire_put_history(
+            history, (unsigned char *)list + p.value);
+    }
     *size = store_wire_put(&p, "", hello);
     memcpy(hello + *size, list, p.value);
     *size += p.value;
@@ -47,11 +54,30 @@ static unsigned shared(const store_cluster_hooks_t *hooks, int is_plain,
 }
 
 unsigned char *store_hello_make(const store_cluster_hooks_t *hooks,
-                                int is_plain, size_t *n)
+                                int is_plain, const store_history_t *history,
+                                uint32_t bits, size_t *n)
 {
     store_space_t *spaces[STORE_SPACES];
 
-    return store_hello_of(spaces, shared(hooks, is_plain, spaces), n);
+    return store_hello_of(spaces, shared(hooks, is_plain, spaces), history,
+                          bits, n);
+}
+
+static size_t list_size(const char *value, size_t n)
+{
+    const char *end = n > 0 ? memchr(value, '\0', n) : NULL;
+
+    return end ? (size_t)(end - value) : n;
+}
+
+int store_hello_history(const char *value, size_t n, store_history_t *to)
+{
+    size_t list = list_size(value, n);
+
+    if (list < n)
+        return store_wire_history(value + list + 1, n - list - 1, to);
+    memset(to, 0, sizeof *to);
+    return 0;
 }
 
 /* ---- a line of the list ---- */
@@ -145,11 +171,12 @@ void store_hello_compare(const store_cluster_hooks_t *hooks, int is_plain,
 {
     store_space_t *spaces[STORE_SPACES];
     unsigned i, n = shared(hooks, is_plain, spaces);
+    size_t size = list_size(list, p->value);
 
     compare_clocks(p->number);
-    compare_sizes(hooks, list, p->value);
+    compare_sizes(hooks, list, size);
     for (i = 0; i < n; i++)
-        if (!has(list, p->value, spaces[i]->name))
+        if (!has(list, size, spaces[i]->name))
             store_note(STORE_WARN,
                        "space %s is not at the master: it is empty while this "
                        "host is a slave",

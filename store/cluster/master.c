@@ -50,11 +50,12 @@ static void close_unread(void)
 /* The threads are joined at once, as they have ended. */
 static void reap(void)
 {
-    unsigned i, n = 0;
+    unsigned i, n = 0, dropped = 0;
 
     for (i = 0; i < STORE_SLAVES; i++) {
         if (!feeder[i] || !store_feeder_is_over(feeder[i]))
             continue;
+        dropped += (unsigned)store_feeder_has_joined(feeder[i]);
         if (store_feeder_is_overtaken(feeder[i]))
             store_penalty_add(&penalty, &store_feeder_slave(feeder[i])->address,
                               clock_ms());
@@ -62,7 +63,7 @@ static void reap(void)
         feeder[i] = NULL;
         n++;
     }
-    STORE_ADD(store_region_figures()->cluster.dropped, n);
+    STORE_ADD(store_region_figures()->cluster.dropped, dropped);
     if (n > 0)
         close_unread();
 }

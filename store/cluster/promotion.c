@@ -51,6 +51,12 @@ void store_promotion_log(const char *vip, const store_follower_state_t *s,
                    "%s has come to this host: the store is the master now, but "
                    "its copy is not complete: items are missing",
                    vip);
+    else if (s->keeps)
+        store_note(
+            STORE_WARN,
+            "%s has come to this host: the store is the master now, with "
+            "its own items, because the last master had no better data",
+            vip);
     else if (!s->has_begun)
         log_own_items(vip, s);
     else if (why)

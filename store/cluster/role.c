@@ -8,10 +8,14 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "store/cluster/asked.h"
+#include "store/cluster/claim.h"
 #include "store/cluster/follower.h"
+#include "store/cluster/lineage.h"
 #include "store/cluster/master.h"
 #include "store/cluster/new_cas.h"
 #include "store/cluster/promotion.h"
+#include "store/cluster/ready.h"
 #include "store/cluster/relay.h"
 #include "store/cluster/vip.h"
 #include "store/memory/changes.h"
@@ -90,7 +94,9 @@ static void become_master(void)
     store_directory_t *d = store_region_directory();
 
     store_new_cas(role.hooks);
+    store_claim_clear();
     STORE_SET(role.figures->complete, STORE_GET(d->lacks) != STORE_LACKS_ITEMS);
+    store_lineage_begin(role.hooks);
     STORE_SET(d->lacks, 0);
     set_role(STORE_MASTER);
     take_slaves();
@@ -162,6 +168,7 @@ static void on_netlink(void *ctx)
 static int begin_slave(void)
 {
     set_role(STORE_SLAVE);
+    STORE_SET(store_region_directory()->was_master, 0);
     store_note(STORE_NOTICE,
                "%s is not at this host: the store is a slave of the master "
                "there",
@@ -193,7 +200,9 @@ static int begin_master(void)
     else
         store_note(STORE_NOTICE, "%s is at this host: the store is the master",
                    role.vip);
+    store_claim_ask(role.hooks);
     become_master();
+    store_claim_hear_answers();
     return 0;
 }
 
@@ -221,7 +230,7 @@ int store_role_begin(const store_cluster_hooks_t *hooks)
     role.missed = role.until = role.failed_at = role.is_over = 0;
     set_role(STORE_ALONE);
     if (config->vip.family == AF_UNSPEC) { /* no other host has more */
-        STORE_SET(store_region_directory()->lacks, 0);
+        store_lineage_end();
         return 0;
     }
     role.began = clock_ms();
@@ -229,6 +238,7 @@ int store_role_begin(const store_cluster_hooks_t *hooks)
     memcpy(role.figures->vip, role.vip, sizeof role.figures->vip - 1);
     if (open_sockets() != 0)
         return -1;
+    store_asked_begin(hooks);
     is_here = store_vip_is_here(&config->vip);
     if (is_here >= 0)
         return is_here ? begin_master() : begin_slave();
@@ -271,6 +281,8 @@ static void tick_slave(void)
 
 void store_role_tick(int64_t now)
 {
+    store_ready_t ready;
+
     if (store_role() == STORE_ALONE)
         return;
     look(0);
@@ -281,8 +293,12 @@ void store_role_tick(int64_t now)
         tick_master(now);
     else
         tick_slave();
+    store_asked_tick(now);
+    store_lineage_show();
+    ready = store_role_is_ready();
+    STORE_SET(role.figures->why, ready);
     STORE_SET(role.figures->ready,
-              store_role_is_ready() ? (uint64_t)now / 1000 + 1 : 0);
+              ready == STORE_READY_YES ? (uint64_t)now / 1000 + 1 : 0);
 }
 
 int store_role_is_hurried(void)
@@ -300,26 +316,16 @@ int store_role_is_over(void)
     return role.is_over;
 }
 
-/* After the start of all hosts there is no master yet. One that has met none may
- * become it, or nobody could. But not with a part of a copy: another host has
- * more, and an administrator knows which. */
-static int may_be_first(const store_follower_state_t *s)
-{
-    return !s->has_begun && s->has_tried && !s->was_answered &&
-           !STORE_GET(store_region_directory()->lacks) &&
-           clock_ms() - role.began >= STORE_FOLLOWER_LOOKS;
-}
-
-int store_role_is_ready(void)
+store_ready_t store_role_is_ready(void)
 {
     store_follower_state_t s;
 
     if (store_role() != STORE_SLAVE)
-        return !role.is_over;
+        return role.is_over             ? STORE_READY_NOT
+               : store_claim_is_there() ? STORE_READY_BETTER
+                                        : STORE_READY_YES;
     store_follower_state(&s);
-    return (s.complete && !store_follower_state_is_refused(&s) &&
-            !store_follower_state_is_stale(&s)) ||
-           may_be_first(&s);
+    return store_ready_slave(&s, role.began);
 }
 
 /* ---- handover ---- */
@@ -391,6 +397,7 @@ void store_role_end(void)
         store_follower_end(1);
         store_relay_end();
     }
+    store_asked_end();
     if (role.netlink >= 0)
         role.hooks->unwatch(role.netlink);
     close_socket(&role.netlink);

@@ -43,10 +43,9 @@ int store_role_is_hurried(void);
 /** Has this process to end with CONTRACT_EXIT_AGAIN? */
 int store_role_is_over(void);
 
-/** May this host become the master? A slave may if its copy is complete and not
- * stale (follower_state.h), and no master has refused it in the last 10 s. It also may if it has met no master, and
- * its items are no part of a copy. */
-int store_role_is_ready(void);
+/** May this host become the master (ready.h), or stay it? A master may not while
+ * another host has better data (claim.h). */
+store_ready_t store_role_is_ready(void);
 
 /**
  * Before a planned move of the address: serve nothing, and send all changes.

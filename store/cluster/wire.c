@@ -184,3 +184,41 @@ int store_wire_head(const void *from, size_t n, store_packet_t *p,
     *key = (const char *)head + STORE_WIRE_HEAD + head[4];
     return (int)size;
 }
+
+/* ---- a history ---- */
+
+#define FLAGS                                                                  \
+    (STORE_HISTORY_INCOMPLETE | STORE_HISTORY_CONTESTED | STORE_HISTORY_EMPTY)
+
+size_t store_wire_put_history(const store_history_t *h,
+                              unsigned char to[STORE_WIRE_HISTORY])
+{
+    uint32_t i;
+
+    put(to, h->number, 8);
+    put(to + 8, h->flags, 4);
+    put(to + 12, h->n, 4);
+    for (i = 0; i < h->n; i++) {
+        put(to + 16 + 16 * i, h->epoch[i].id, 8);
+        put(to + 24 + 16 * i, h->epoch[i].position, 8);
+    }
+    return 16 + 16 * (size_t)h->n;
+}
+
+int store_wire_history(const void *bytes, size_t n, store_history_t *h)
+{
+    const unsigned char *from = bytes;
+    uint64_t i, epochs = n < 16 ? 0 : get(from + 12, 4);
+
+    memset(h, 0, sizeof *h);
+    if (epochs == 0 || epochs > STORE_EPOCHS || n != 16 + 16 * epochs)
+        return -1;
+    h->number = get(from, 8);
+    h->flags = (uint32_t)get(from + 8, 4) & FLAGS;
+    h->n = (uint32_t)epochs;
+    for (i = 0; i < epochs; i++) {
+        h->epoch[i].id = get(from + 16 + 16 * i, 8);
+        h->epoch[i].position = get(from + 24 + 16 * i, 8);
+    }
+    return 0;
+}

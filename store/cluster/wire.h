@@ -10,6 +10,7 @@
  *       touch (Touch)            1c    exptime 4           key
  *     only between two of ours
  *       hello (both directions)  e0    version 4, clock 8         "NAME SIZE\n"...
+ *                                                                 NUL, history
  *       space                    e1    cas counter 8,      name
  *                                      flush time 4
  *       complete                 e2
@@ -26,7 +27,9 @@
  * yrmcds they are seconds since 1970. 0: the item does not expire, and no flush
  * is to come.
  * A slave sends one NUL byte a second while nothing arrives. A slave of ours
- * sends hello first.
+ * sends hello first. The opaque field of a hello is 1 if nothing but a hello is
+ * wanted as the answer. A history is number 8, flags 4, n 4, and n times id 8,
+ * position 8. A hello without NUL is of a store that has no data of a cluster.
  *
  * A mark says that all changes up to this position are before it. Its clock is
  * the low bits of the master's CLOCK_MONOTONIC in ms, less the age of the first
@@ -52,7 +55,10 @@
 #define STORE_WIRE_HEAD       24
 #define STORE_WIRE_EXTRAS_MAX 12
 #define STORE_WIRE_VALUE_MAX  (UINT32_C(30) << 20) /* as yrmcds */
-#define STORE_WIRE_HELLO_MAX  (STORE_SPACES * (STORE_NAME + 24))
+#define STORE_WIRE_LIST_MAX   (STORE_SPACES * (STORE_NAME + 24))
+#define STORE_WIRE_HISTORY    (16 + STORE_EPOCHS * 16) /* bytes at most */
+#define STORE_WIRE_HELLO_MAX  (STORE_WIRE_LIST_MAX + 1 + STORE_WIRE_HISTORY)
+#define STORE_WIRE_ASKS       1 /* `bits` of a hello */
 /** More than the head and the extras, the key of any packet. */
 #define STORE_WIRE_SMALL_MAX  (STORE_WIRE_HEAD + STORE_WIRE_EXTRAS_MAX + 256)
 
@@ -102,5 +108,13 @@ size_t store_wire_put(const store_packet_t *, const void *key,
  */
 int store_wire_head(const void *from, size_t n, store_packet_t *,
                     const char **key);
+
+/** @return bytes */
+size_t store_wire_put_history(const store_history_t *,
+                              unsigned char to[STORE_WIRE_HISTORY]);
+
+/** Read one of n bytes. Unknown flags are left out.
+ * @return 0; -1: this is none, so there is none */
+int store_wire_history(const void *from, size_t n, store_history_t *);
 
 #endif

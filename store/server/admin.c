@@ -17,28 +17,35 @@
 #include "store/server/loop.h"
 #include "store/server/shortage.h"
 
-#define REQUEST "handover\n"
-
 static struct {
     int listener;
     uid_t owner;
     int64_t refused_at; /* ms: when that was logged; 0: never */
     char path[CONTRACT_RUNTIME_MAX + 32];
-    const char *(*handover)(void);
+    const store_admin_request_t *requests;
 } admin = {.listener = -1};
+
+/* @return NULL: there is none */
+static const store_admin_request_t *find(const char *text, size_t n)
+{
+    const store_admin_request_t *r;
+
+    for (r = admin.requests; r->line; r++)
+        if (n == strlen(r->line) && memcmp(text, r->line, n) == 0)
+            return r;
+    return NULL;
+}
 
 static void respond(int fd, const char *request, size_t n)
 {
-    char response[256] = "ERROR the store knows no such request\n";
-    const char *why;
+    const store_admin_request_t *r = find(request, n);
+    char response[256];
+    const char *why = r ? r->act() : "the store knows no such request";
 
-    if (n == strlen(REQUEST) && memcmp(request, REQUEST, n) == 0) {
-        why = admin.handover();
-        if (why)
-            snprintf(response, sizeof response, "ERROR %s\n", why);
-        else
-            snprintf(response, sizeof response, "OK\n");
-    }
+    if (why)
+        snprintf(response, sizeof response, "ERROR %s\n", why);
+    else
+        snprintf(response, sizeof response, "OK\n");
     if (send(fd, response, strlen(response), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
         /* The log has it, too. */
     }
@@ -82,7 +89,8 @@ static void on_listener(void *ctx)
     close(fd);
 }
 
-int store_admin_begin(const char *directory, const char *(*handover)(void))
+int store_admin_begin(const char *directory,
+                      const store_admin_request_t *requests)
 {
     struct stat st;
 
@@ -90,7 +98,7 @@ int store_admin_begin(const char *directory, const char *(*handover)(void))
     if (stat(admin.path, &st) != 0)
         return -1;
     admin.owner = st.st_uid;
-    admin.handover = handover;
+    admin.requests = requests;
     snprintf(admin.path, sizeof admin.path, "%s/%s", directory,
              strrchr(CONTRACT_STORE_ADMIN, '/') + 1);
     admin.listener = store_listener_make(admin.path);

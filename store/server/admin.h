@@ -6,7 +6,7 @@
  *        The socket of a space does not do for that: on a slave it leads to the
  *        master.
  *
- * A request is the line "handover\n". The response is "OK\n", or "ERROR" and a
+ * A request is a line, for example "handover\n". The response is "OK\n", or "ERROR" and a
  * sentence. Then the store closes the connection.
  *
  * Lock:  none; the main thread.
@@ -16,13 +16,20 @@
 #ifndef APPPOOL_STORE_SERVER_ADMIN_H
 #define APPPOOL_STORE_SERVER_ADMIN_H
 
+/** What root may ask for. */
+typedef struct {
+    const char *line;         /**< NULL: the end of the list */
+    const char *(*act)(void); /**< does it; returns NULL, or why not */
+} store_admin_request_t;
+
 /**
  * Listen, after the spaces are served.
  * @param directory CONTRACT_STORES, absolute; it is in the runtime directory
- * @param handover  does it; returns NULL, or why not
+ * @param requests  stays the caller's
  * @return 0, or -1: errno
  */
-int store_admin_begin(const char *directory, const char *(*handover)(void));
+int store_admin_begin(const char *directory,
+                      const store_admin_request_t *requests);
 
 /** Close and remove the socket. */
 void store_admin_end(void);

@@ -2,11 +2,15 @@
 
 #include "store/server/cluster_host.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "store/cluster/forget.h"
 #include "store/cluster/role.h"
+#include "store/note.h"
 #include "store/server/accept.h"
+#include "store/server/admin.h"
 #include "store/server/listener.h"
 #include "store/server/loop.h"
 #include "store/server/shortage.h"
@@ -120,8 +124,23 @@ void store_cluster_host_tick(int64_t now)
     store_vip_clients_tick(now);
 }
 
+void store_cluster_host_admit_root(const char *directory)
+{
+    static const store_admin_request_t requests[] = {
+        {"handover\n", store_role_handover},
+        {"forget\n", store_forget},
+        {NULL, NULL}};
+
+    if (store_role() != STORE_ALONE &&
+        store_admin_begin(directory, requests) != 0)
+        store_note(STORE_WARN,
+                   "no handover and no forget is possible: %s/admin: %s",
+                   directory, strerror(errno));
+}
+
 void store_cluster_host_end(void)
 {
+    store_admin_end();
     store_vip_clients_end();
     store_role_end();
 }

@@ -21,6 +21,10 @@
 int store_cluster_host_begin(const store_cluster_t *config,
                              store_worker_t *workers, unsigned n);
 
+/** Root may ask this host for a handover, and other things (admin.h). Nothing if the
+ * store is alone. @param directory CONTRACT_STORES, absolute */
+void store_cluster_host_admit_root(const char *directory);
+
 /** Once a second, and while store_role_is_hurried(). @param now ms */
 void store_cluster_host_tick(int64_t now);
 

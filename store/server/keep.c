@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "store/cluster/epoch.h"
+#include "store/cluster/lineage.h"
 #include "store/note.h"
 #include "spawner/shared/clock_ms.h"
 #include "spawner/shared/heartbeat.h"
@@ -92,8 +94,12 @@ static int load(int fd, const char *what, int64_t hurried)
         (unsigned long long)got.dropped, (unsigned long long)got.damaged,
         got.complete || got.late ? "" : "; the file is not complete",
         got.late ? "; the store has to stop, so the rest is not loaded" : "");
-    if (!got.complete && !got.late)
+    if (!got.complete && !got.late) {
         store_region_directory()->lacks = 1;
+        got.history.flags |= STORE_HISTORY_INCOMPLETE;
+    }
+    if (got.history.n > 0 && store_region_directory()->history.n == 0)
+        store_epoch_adopt(&store_region_directory()->history, &got.history);
     return !got.late;
 }
 
@@ -118,8 +124,11 @@ int store_keep_load(int fd)
 static int save(int fd, store_snapshot_t *done)
 {
     const store_served_t *s;
-    int rv = store_snapshot_begin(fd, done);
+    store_history_t history;
+    int rv;
 
+    store_lineage(&history);
+    rv = store_snapshot_begin(fd, &history, done);
     for (s = store_served_list(); s && rv == 0; s = s->next)
         if (!s->gone)
             rv = store_snapshot_save(fd, s->space, go_on, done);

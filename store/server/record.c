@@ -20,6 +20,8 @@ int store_record_is_header(const store_record_t *r)
                r->length <= STORE_RECORD_VALUE_MAX;
     case STORE_RECORD_END:
         return r->klen == 0 && r->length == 0;
+    case STORE_RECORD_HISTORY:
+        return r->klen == 0 && r->length == sizeof(store_history_t);
     default:
         return 0;
     }

@@ -31,7 +31,12 @@ typedef struct {
 #define STORE_RECORD_VERSION 1
 
 /** Kinds. */
-enum { STORE_RECORD_SPACE = 1, STORE_RECORD_ITEM, STORE_RECORD_END };
+enum {
+    STORE_RECORD_SPACE = 1,
+    STORE_RECORD_ITEM,
+    STORE_RECORD_END,
+    STORE_RECORD_HISTORY /**< the value is a store_history_t */
+};
 
 typedef struct {
     uint32_t magic;

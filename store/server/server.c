@@ -25,7 +25,6 @@
 #include "store/cluster/relay.h"
 #include "store/cluster/role.h"
 #include "store/server/accept.h"
-#include "store/server/admin.h"
 #include "store/server/cluster_host.h"
 #include "store/server/keep.h"
 #include "store/server/loop.h"
@@ -270,10 +269,7 @@ static int serve(const store_config_t *config, int64_t began)
                                  server.server.threads) != 0)
         return 1;
     server.has_begun = 1;
-    if (store_role() != STORE_ALONE &&
-        store_admin_begin(server.startup.sockets, store_role_handover) != 0)
-        store_note(STORE_WARN, "no handover is possible: %s/admin: %s",
-                   server.startup.sockets, strerror(errno));
+    store_cluster_host_admit_root(server.startup.sockets);
     return 0;
 }
 
@@ -323,7 +319,6 @@ static void stop_threads(void)
     unsigned i;
 
     if (server.has_begun) {
-        store_admin_end();
         store_cluster_host_end();
     }
     for (i = 0; i < server.started; i++)

@@ -122,7 +122,34 @@ static int done(writer_t *w)
     return -1;
 }
 
-int store_snapshot_begin(int fd, store_snapshot_t *result)
+/* A build that does not know this kind skips it. */
+static int put_history(int fd, const store_history_t *history,
+                       store_snapshot_t *result)
+{
+    writer_t w = {.fd = fd, .result = result};
+    struct {
+        store_record_t head;
+        store_history_t history;
+    } r = {{STORE_RECORD_MAGIC,
+            STORE_RECORD_HISTORY,
+            0,
+            {0},
+            0,
+            sizeof *history,
+            0,
+            0},
+           *history};
+
+    r.head.check = store_record_check(&r.head, result->key);
+    if (make_room(&w, sizeof r)) {
+        memcpy(w.bytes, &r, sizeof r);
+        w.n = sizeof r;
+    }
+    return done(&w);
+}
+
+int store_snapshot_begin(int fd, const store_history_t *history,
+                         store_snapshot_t *result)
 {
     store_record_file_t head = {STORE_RECORD_FILE, STORE_RECORD_VERSION, 0, ""};
 
@@ -133,7 +160,7 @@ int store_snapshot_begin(int fd, store_snapshot_t *result)
         return -1;
     memcpy(result->key, head.key, sizeof head.key);
     result->bytes = sizeof head;
-    return 0;
+    return history->n > 0 ? put_history(fd, history, result) : 0;
 }
 
 int store_snapshot_save(int fd, store_space_t *space, int (*go_on)(void),
@@ -271,6 +298,14 @@ static void load_item(reader_t *r, const store_record_t *head, const char *key)
     r->result->items++;
 }
 
+/* A check is no signature, so the numbers are looked at. */
+static void load_history(reader_t *r, const char *body)
+{
+    memcpy(&r->result->history, body, sizeof r->result->history);
+    if (r->result->history.n > STORE_EPOCHS)
+        r->result->history.n = 0;
+}
+
 /* @return 1: the record at the beginning of the bytes is sound; 0: it is not;
  * -1: errno */
 static int is_record(reader_t *r, store_record_t *head)
@@ -315,6 +350,8 @@ static int load_one(reader_t *r, store_space_t *(*find)(const char *name))
         load_space(r, &head, body, find);
     else if (head.kind == STORE_RECORD_ITEM)
         load_item(r, &head, body);
+    else if (head.kind == STORE_RECORD_HISTORY)
+        load_history(r, body);
     else
         r->result->complete = 1;
     return head.kind != STORE_RECORD_END;

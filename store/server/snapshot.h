@@ -8,6 +8,7 @@
  *     file:   header 32 | record | record | ...
  *     record: header 32 | key | value         an item of the space above
  *             header 32 | name                a space; exptime is its cas
+ *             header 32 | store_history_t     where the items come from; first
  *             header 32                       the end; exptime counts items
  *
  * Each record has a check of its own. So a file that is truncated or damaged
@@ -29,18 +30,22 @@
 #include "store/server/record.h"
 
 typedef struct {
-    uint64_t items;   /**< that were saved or loaded */
-    uint64_t bytes;   /**< of the file */
-    uint64_t expired; /**< that had no more time */
-    uint64_t dropped; /**< that have no space, or no room in it */
-    uint64_t damaged; /**< places where bytes had to be skipped */
-    int late;         /**< 1: the load or the save was given up */
-    int complete;     /**< all was saved; the end was found */
+    uint64_t items;          /**< that were saved or loaded */
+    uint64_t bytes;          /**< of the file */
+    uint64_t expired;        /**< that had no more time */
+    uint64_t dropped;        /**< that have no space, or no room in it */
+    uint64_t damaged;        /**< places where bytes had to be skipped */
+    int late;                /**< 1: the load or the save was given up */
+    int complete;            /**< all was saved; the end was found */
+    store_history_t history; /**< of the items; n = 0: there is none. It is
+                                saved, or was loaded */
     unsigned char key[STORE_RECORD_KEY];
 } store_snapshot_t;
 
-/** Empty the file, and begin. */
-int store_snapshot_begin(int fd, store_snapshot_t *);
+/** Empty the file, and begin. @param history of the items; n = 0: there is none
+ */
+int store_snapshot_begin(int fd, const store_history_t *history,
+                         store_snapshot_t *);
 
 /** Append a space with its items.
  * @param go_on is asked before some buckets, and before each item that is saved.

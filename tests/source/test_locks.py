@@ -24,6 +24,7 @@ LOCKS = {
     "a mutex": (
         "pthread_mutex_lock|pthread_mutex_trylock", "pthread_mutex_unlock",
         r"store/memory/(table|chunk|changes|space)\.c"
+         r"|store/cluster/(claim|lineage)\.c"
         r"|store/server/(lobby|password|sweep|served|worker)\.c"),
 }
 # Under the lock of a bucket or of the chunks: nothing that may wait, and nothing

@@ -235,24 +235,25 @@ const char *top_rate(const top_reports_t *l, const json_t *one,
     return strcpy(out, "-");
 }
 
-static void expect_why(int complete, int connected, const char *why)
+static void expect_why(const char *reason, int status, const char *why)
 {
-    report = json_pack("{s:{s:{s:b,s:b,s:b}}}", "store", "cluster", "ready", 0,
-                       "complete", complete, "connected", connected);
-    assert_int_equal(store_ready("/run", 0), EXIT_NO);
+    report = json_pack("{s:{s:{s:b,s:s,s:f}}}", "store", "cluster", "ready", 0,
+                       "reason", reason, "age_seconds", 6.5);
+    assert_int_equal(store_ready("/run", 0), status);
     assert_non_null(strstr(said, why));
+    assert_int_equal(store_ready("/run", 1), status);
     json_decref(report);
 }
 
 static void why_a_slave_is_not_ready(void **state)
 {
     (void)state;
-    expect_why(1, 0,
-               "the master has refused this host in the last 10 s, or this "
-               "store hangs");
-    expect_why(1, 1, "or it hangs");
-    expect_why(0, 1, "is not complete");
-    expect_why(0, 0, "the master was lost");
+    expect_why("other", EXIT_NO, "or this store hangs");
+    expect_why("a word of another build", EXIT_NO, "or this store hangs");
+    expect_why("incomplete", 4, "is not complete");
+    expect_why("better elsewhere", 5, "another host has better data");
+    expect_why("stale", 6, "its copy is old");
+    expect_why("stale", 6, ", copy 6.5 s old");
 }
 
 int main(void)

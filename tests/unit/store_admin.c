@@ -33,6 +33,14 @@ static const char *handover(void)
     return why;
 }
 
+static const char *other(void)
+{
+    return "not now";
+}
+
+static const store_admin_request_t requests[] = {
+    {"handover\n", handover}, {"other\n", other}, {NULL, NULL}};
+
 /* ---- what the kernel is asked ---- */
 
 static int shortage; /* errno of accept(); 0: none */
@@ -57,7 +65,7 @@ static int begin(void **state)
         return -1;
     snprintf(directory, sizeof directory, "%s/m", runtime);
     return mkdir(directory, 0700) != 0 ||
-           store_admin_begin(directory, handover) != 0;
+           store_admin_begin(directory, requests) != 0;
 }
 
 static int end(void **state)
@@ -121,6 +129,7 @@ static void other_requests_do_nothing(void **state)
 {
     (void)state;
     asked = 0;
+    ask("other\n", "ERROR not now\n");
     ask("handover", "ERROR the store knows no such request\n");
     ask("shutdown\n", "ERROR the store knows no such request\n");
     assert_int_equal(asked, 0);

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "store/cluster/follower_state.h"
+#include "store/cluster/lineage.h"
 #include "store/cluster/outbox.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/fake_master.h"
@@ -261,9 +262,11 @@ static void it_sends_no_other_packet(void **state)
 static void a_copy_is_as_far_as_its_last_mark(void **state)
 {
     uint64_t *position = &store_region_directory()->history.epoch[0].position;
+    const store_history_t theirs = {.n = 1, .epoch = {{.id = 7}}};
     store_follower_state_t s;
 
     (void)state;
+    store_lineage_offer(&theirs);
     mark(41, 0);
     assert_int_equal(*position, 0); /* it is a part of a copy */
     store_follower_state(&s);

@@ -86,6 +86,9 @@ static const row_t rows[] = {
     /* nothing in common */
     {"a9", 0, "b5", 0, STORE_KEEP_OTHER, 0, 0, 0, 9, 5},
     {"a5", 0, "b9", 0, STORE_KEEP_OTHER, 0, 0, 0, 5, 9},
+    {"a0", 0, "b5", 0, STORE_KEEP_OTHER, 0, 0, 0, 0, 5},
+    {"a0", EMPTY, "b5", 0, STORE_JOIN_NEWER, 0, 1, 0, 0, 5},
+    {"a0", EMPTY, "b0", EMPTY, STORE_JOIN_NEWER, 0, 0, 0, 0, 0},
     {"a9", 0, "b5", EMPTY, STORE_KEEP_OTHER, STORE_CLAIM_OLDER, 0, 0, 9, 5},
     {"a5", 0, "b5", EMPTY, STORE_KEEP_OTHER, 0, 0, 0, 5, 5},
     {"a5", 0, "b9", EMPTY | CONTESTED, STORE_KEEP_OTHER, STORE_CLAIM_OLDER, 0,
@@ -191,10 +194,12 @@ static void the_oldest_epoch_is_forgotten(void **state)
  * from. */
 static void an_epoch_without_a_change_is_replaced(void **state)
 {
-    store_history_t h = history("a5", 0);
+    store_history_t h = history("a5", 0), first = history("a0", 0);
     uint64_t id;
 
     (void)state;
+    store_epoch_begin(&first, 'b', 0);
+    assert_true(store_epoch_contains(&first, 'a', 0));
     for (id = 1000; id < 1100; id++)
         store_epoch_begin(&h, id, 0);
     assert_int_equal(h.n, 2);

@@ -66,9 +66,11 @@ static int no(void)
     return 0;
 }
 
+static const store_history_t none;
+
 static void save(void)
 {
-    assert_int_equal(store_snapshot_begin(file, &result), 0);
+    assert_int_equal(store_snapshot_begin(file, &none, &result), 0);
     assert_int_equal(store_snapshot_save(file, shelf.space, yes, &result), 0);
     assert_int_equal(store_snapshot_end(file, &result), 0);
     assert_int_equal(result.bytes, lseek(file, 0, SEEK_END));
@@ -266,7 +268,7 @@ static void items_of_unknown_spaces_are_dropped(void **state)
 static void a_save_that_takes_too_long_ends(void **state)
 {
     (void)state;
-    assert_int_equal(store_snapshot_begin(file, &result), 0);
+    assert_int_equal(store_snapshot_begin(file, &none, &result), 0);
     assert_int_equal(store_snapshot_save(file, shelf.space, no, &result), 1);
     assert_int_equal(result.items, 0);
     assert_true(result.late);
@@ -290,7 +292,7 @@ static void a_save_of_few_items_has_a_limit(void **state)
     shelf_open(&shelf, PAGES, 1);
     asked = 0;
     granted = UINT32_MAX;
-    assert_int_equal(store_snapshot_begin(file, &result), 0);
+    assert_int_equal(store_snapshot_begin(file, &none, &result), 0);
     assert_int_equal(
         store_snapshot_save(file, shelf.space, some_times, &result), 0);
     assert_int_equal(result.items, 0);
@@ -315,7 +317,7 @@ static void a_save_on_a_full_disk(void **state)
     full = old;
     full.rlim_cur = 100000;
     signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(store_snapshot_begin(file, &result), 0);
+    assert_int_equal(store_snapshot_begin(file, &none, &result), 0);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
     assert_int_equal(store_snapshot_save(file, shelf.space, yes, &result), -1);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
@@ -323,10 +325,36 @@ static void a_save_on_a_full_disk(void **state)
     assert_in_range(load(), told, ITEMS - 1);
 }
 
+/* It comes first, so that a part of the file has it, too. */
+static void the_history_is_saved(void **state)
+{
+    store_history_t history = {.number = 7,
+                               .flags = STORE_HISTORY_EMPTY,
+                               .n = 2,
+                               .epoch = {{5, 6}, {7, 8}}};
+
+    (void)state;
+    assert_int_equal(store_snapshot_begin(file, &history, &result), 0);
+    assert_int_equal(result.bytes, lseek(file, 0, SEEK_END));
+    assert_int_equal(load(), 0);
+    assert_false(result.complete);
+    assert_int_equal(result.damaged, 0);
+    assert_memory_equal(&result.history, &history, sizeof history);
+    save();
+    load();
+    assert_int_equal(result.history.n, 0);
+    history.n = STORE_EPOCHS + 1;
+    assert_int_equal(store_snapshot_begin(file, &history, &result), 0);
+    load();
+    assert_int_equal(result.history.n, 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
+        TEST(the_history_is_saved),
+        TEST(the_history_is_saved),
         TEST(all_is_loaded),
         TEST(what_is_there_already_stays),
         TEST(flags_and_times_are_kept),

@@ -109,6 +109,33 @@ static void what_is_written_is_read(void **state)
     }
 }
 
+static void a_history_is_read(void **state)
+{
+    store_history_t h = {.number = 20, .flags = STORE_HISTORY_EMPTY}, got;
+    unsigned char bytes[STORE_WIRE_HISTORY + 1];
+    size_t n, i;
+
+    (void)state;
+    for (h.n = 1; h.n <= STORE_EPOCHS; h.n++) {
+        h.epoch[h.n - 1] = (store_epoch_t){UINT64_MAX - h.n, h.n};
+        n = store_wire_put_history(&h, bytes);
+        assert_true(n <= STORE_WIRE_HISTORY);
+        assert_int_equal(store_wire_history(bytes, n, &got), 0);
+        assert_memory_equal(&got, &h, sizeof h);
+        for (i = 0; i <= sizeof bytes; i++)
+            if (i != n)
+                assert_int_equal(store_wire_history(bytes, i, &got), -1);
+        assert_int_equal(got.n, 0);
+    }
+    h.n = 1;
+    n = store_wire_put_history(&h, bytes);
+    bytes[8] = 0xff;
+    assert_int_equal(store_wire_history(bytes, n, &got), 0);
+    assert_int_equal(got.flags, STORE_HISTORY_EMPTY);
+    bytes[15] = 0;
+    assert_int_equal(store_wire_history(bytes, 16, &got), -1);
+}
+
 /* @return what is said about a set with another byte there */
 static int changed(size_t at, unsigned char to)
 {
@@ -197,6 +224,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(y9_packets_are_those_of_memcached),
         cmocka_unit_test(what_is_written_is_read),
+        cmocka_unit_test(a_history_is_read),
         cmocka_unit_test(other_bytes_are_no_packet),
         cmocka_unit_test(addresses_are_compared),
         cmocka_unit_test(what_is_no_address),

@@ -22,7 +22,8 @@ class Figures:
     """store_cluster_figures_t of store/figures.h"""
     MISSING = 40  # store_figures_t.missing_listeners
     FIELDS = ("connected", "complete", "yrmcds", "received", "relayed",
-              "unsent", "dropped", "pausing", "ready", "missing_listener")
+              "unsent", "dropped", "pausing", "ready", "missing_listener",
+              "lag_ms", "age_ms", "why", "epoch", "epoch_number", "position")
     AT, ENTRIES, ENTRY = 256, 256 + 8 * 2 + 48 + 8 * 8 + 64, 48 + 8 * 6 + 32
 
     def __init__(self, data: bytes) -> None:
@@ -30,7 +31,7 @@ class Figures:
         assert (magic, version) == (0x31676966726f7453, 2), "other figures"
         self.role, self.since = struct.unpack_from("<2Q", data, self.AT)
         self.of = dict(zip(self.FIELDS, struct.unpack_from(
-            "<10Q", data, self.AT + 64)))
+            "<16Q", data, self.AT + 64)))
         self.missing = self.of["missing_listener"] + struct.unpack_from(
             "<Q", data, self.MISSING)[0]
         self.slaves = []

@@ -80,6 +80,7 @@ static const char help[] =
     "                   is not complete; 5: another host has better data; 6: "
     "its\n"
     "                   copy is old\n"
+    "  store usable     the same, but a copy that is old is good enough\n"
     "  store handover   before the address of the store is moved: send all "
     "changes\n"
     "                   to the slaves, and serve nothing until it has moved\n"

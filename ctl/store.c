@@ -220,7 +220,8 @@ static const char *why_not_ready(const json_t *store, int *status)
     return reason->why;
 }
 
-int store_ready(const char *dir, int raw)
+/* @param also the status that is no reason either */
+static int ready(const char *dir, int raw, int also)
 {
     const json_t *store;
     const char *why;
@@ -235,6 +236,7 @@ int store_ready(const char *dir, int raw)
     else {
         store = json_object_get(o, "store");
         why = why_not_ready(store, &no);
+        why = no == also ? NULL : why;
         age_of(json_object_get(store, "cluster"), age);
         if (raw)
             puts(why ? "{\"ready\":false}" : "{\"ready\":true}");
@@ -245,6 +247,16 @@ int store_ready(const char *dir, int raw)
     }
     json_decref(o);
     return status;
+}
+
+int store_ready(const char *dir, int raw)
+{
+    return ready(dir, raw, EXIT_OK);
+}
+
+int store_usable(const char *dir, int raw)
+{
+    return ready(dir, raw, STORE_NOT_FRESH);
 }
 
 /* ---- top ---- */

@@ -22,6 +22,11 @@ static int ready(const char *dir, const asked_t *q)
     return store_ready(dir, q->raw);
 }
 
+static int usable(const char *dir, const asked_t *q)
+{
+    return store_usable(dir, q->raw);
+}
+
 static int handover(const char *dir, const asked_t *q)
 {
     return store_handover(dir, q->raw);
@@ -52,6 +57,7 @@ static const struct {
     {"status", 2, 2, NULL, status},
     {"top", 2, 2, NULL, NULL},
     {"ready", 2, 2, NULL, ready},
+    {"usable", 2, 2, NULL, usable},
     {"handover", 2, 2, NULL, handover},
     {"forget", 2, 2, NULL, forget},
     {"once", 4, INT_MAX, "a name and a command", store_once},

@@ -182,7 +182,8 @@ void store_ask_for_better(const store_cluster_hooks_t *hooks, int bell)
     int better = 0;
 
     store_follower_state(&s);
-    if ((s.complete && !s.keeps) || !answers) {
+    if (!answers ||
+        (s.complete && !s.keeps && !store_follower_state_is_old(&s))) {
         free(answers);
         return;
     }

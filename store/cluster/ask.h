@@ -31,10 +31,10 @@ typedef struct {
 void store_ask(const store_cluster_hooks_t *, int ms, int bell,
                store_answers_t *);
 
-/** A slave that has met no master, or keeps its own data: may it be the master?
- * The state of the follower gets the answer (follower_state.h). For one with the
- * copy of a master nothing is done: the host that was the master has perhaps a
- * change more, and nobody could be the next one.
+/** A slave that has met no master, keeps its own data, or has an old copy: may it
+ * be the master? The state of the follower gets the answer (follower_state.h). For
+ * one with a fresh copy nothing is done: the host that was the master has perhaps
+ * a change more, and nobody could be the next one.
  * @param bell as of store_ask() */
 void store_ask_for_better(const store_cluster_hooks_t *, int bell);
 

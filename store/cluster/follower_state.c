@@ -117,6 +117,7 @@ void store_follower_state_better(int is_elsewhere)
 void store_follower_state_connected(void)
 {
     STORE_SET(state.keeps, 0);
+    STORE_SET(state.better, 0);
     STORE_SET(state.since, 0);
     STORE_SET(state.refused_at, 0);
     STORE_SET(state.connected, 1);
@@ -150,4 +151,10 @@ void store_follower_state(store_follower_state_t *to)
 int store_follower_state_is_refused(const store_follower_state_t *s)
 {
     return s->refused_at != 0 && clock_ms() - s->refused_at < REFUSED;
+}
+
+int store_follower_state_is_old(const store_follower_state_t *s)
+{
+    return s->complete && (store_follower_state_is_refused(s) ||
+                           store_follower_state_is_stale(s));
 }

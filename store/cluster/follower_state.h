@@ -66,6 +66,9 @@ int store_follower_state_is_stale(const store_follower_state_t *);
 /** A mark has come. @param lag ms */
 void store_follower_state_mark(uint64_t position, int64_t lag);
 
+/** Is the copy whole, but refused or stale? */
+int store_follower_state_is_old(const store_follower_state_t *);
+
 /** Nothing is known. Before the thread begins. */
 void store_follower_state_clear(void);
 

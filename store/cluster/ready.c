@@ -22,10 +22,9 @@ store_ready_t store_ready_slave(const store_follower_state_t *s, int64_t began)
     if (s->keeps && !STORE_GET(store_region_directory()->lacks))
         return among_peers(s);
     if (s->complete)
-        return store_follower_state_is_refused(s) ||
-                       store_follower_state_is_stale(s)
-                   ? STORE_READY_OLD
-                   : STORE_READY_YES;
+        return !store_follower_state_is_old(s) ? STORE_READY_YES
+               : s->better                     ? STORE_READY_BETTER
+                                               : STORE_READY_OLD;
     if (s->has_begun || STORE_GET(store_region_directory()->lacks))
         return STORE_READY_PART;
     if (!s->has_tried || s->was_answered ||

@@ -205,6 +205,25 @@ def test_after_a_split_the_data_decides(cluster: ByHand) -> None:
     of(two).wait_logged("dropped, because they are only here: 3;")
 
 
+@pytest.mark.skipif(not LONG, reason="it waits for the end of a lease")
+def test_the_address_comes_late(cluster: ByHand) -> None:
+    """keepalived is late, so all copies are old. The newest one is usable, and
+    the other one knows that."""
+    one, two, three = cluster.nodes
+    fill(one, b"a")
+    have(cluster.nodes, ITEMS)
+    three.host.part()
+    fill(one, b"b")
+    have([one, two], 2 * ITEMS)
+    one.crash()
+    three.host.heal()
+    wait_until(lambda: why(two) == OLD, "its copy is old")
+    wait_until(lambda: why(three) == BETTER, "it knows of a newer one")
+    two.take()
+    wait_until(lambda: of(two).slaves() == 1, "the other one follows it")
+    have([two, three], 2 * ITEMS)
+
+
 def stop(nodes: list[Node]) -> None:
     for node in nodes:
         assert node.member.end() == 0

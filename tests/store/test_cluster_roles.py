@@ -139,11 +139,14 @@ def test_a_split_is_healed(cluster: ByHand) -> None:
     wait_until(lambda: of(two).slaves() == 1, "the third host follows it")
     for i in range(10):
         set_by(one, b"old%d" % i, b"1")
+    for i in range(20):  # it has more changes
+        set_by(two, b"more%d" % i, b"1")
     set_by(two, b"new", b"2")
     assert held(one, b"new") == b"" and held(two, b"old1") == b""
     one.host.heal()
     one.drop()
     wait_until(lambda: of(two).slaves() == 2, "the old master is a slave")
+    of(one).wait_logged("dropped, because they are only here: 10;")
     assert held(one, b"new") == b"2"
     # Its own items, and not those of a relay, when it is the master again:
     cluster.move(two, one)

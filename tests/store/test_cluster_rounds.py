@@ -33,6 +33,11 @@ def of(node: Node) -> StoreMember:
     return node.member
 
 
+def position(node: Node) -> int:
+    """Changes since its data had the last promotion, a second ago."""
+    return of(node).figures().of["position"]
+
+
 # ---- what can happen to the master. Each returns what may be lost
 
 def killed(cluster: Cluster, old: Node) -> Gap:
@@ -72,8 +77,10 @@ def handed_over(cluster: Cluster, old: Node) -> Gap:
 
 
 def network_is_split(cluster: Cluster, old: Node) -> Gap:
-    """The others have another master. What the applications of the old one
-    have written there is lost when the network is whole again."""
+    """The others have another master, and more changes. What the applications
+    of the old one have written there is lost when the network is whole
+    again."""
+    before = position(old)
     gap = sudden(old.host.part, of(old).lag() + SOON)
     old.runs = False
     wait_until(lambda: len(cluster.owners()) == 2, "two have the address")
@@ -83,6 +90,9 @@ def network_is_split(cluster: Cluster, old: Node) -> Gap:
     wait_until(lambda: of(old).AGAIN in old.member.statuses(),
                "the old master has ended")
     end = old.member.watch.ended[-1][0]
+    wait_until(lambda: of(old).figures().role == SLAVE, "it is a slave")
+    wait_until(lambda: position(new) > position(old) - before,
+               "the new master has more changes")
     old.host.heal()
     old.keepalived.start()
     return Gap(gap.begin, max(gap.end, end))

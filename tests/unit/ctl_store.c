@@ -256,6 +256,20 @@ static void why_a_slave_is_not_ready(void **state)
     expect_why("stale", 6, ", copy 6.5 s old");
 }
 
+/* Better than nobody. */
+static void an_old_copy_is_usable(void **state)
+{
+    (void)state;
+    report = json_pack("{s:{s:{s:b,s:s}}}", "store", "cluster", "ready", 0,
+                       "reason", "stale");
+    assert_int_equal(store_usable("/run", 0), EXIT_OK);
+    json_decref(report);
+    report = json_pack("{s:{s:{s:b,s:s}}}", "store", "cluster", "ready", 0,
+                       "reason", "better elsewhere");
+    assert_int_equal(store_usable("/run", 0), 5);
+    json_decref(report);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -264,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_long_list_may_take_long),
         cmocka_unit_test(the_end_of_the_connection_is_no_slowness),
         cmocka_unit_test(why_a_slave_is_not_ready),
+        cmocka_unit_test(an_old_copy_is_usable),
     };
 
     alarm(300);

@@ -155,7 +155,9 @@ static void one_that_keeps_its_data_is_ready(void **state)
     assert_int_equal(store_ready_slave(&s, now), STORE_READY_YES);
     s.better = 1;
     assert_int_equal(store_ready_slave(&s, now), STORE_READY_BETTER);
-    s.keeps = 0;
+    s.keeps = 0; /* then its copy is old */
+    assert_int_equal(store_ready_slave(&s, now), STORE_READY_BETTER);
+    s.better = 0;
     assert_int_equal(store_ready_slave(&s, now), STORE_READY_OLD);
     s.complete = 0;
     assert_int_equal(store_ready_slave(&s, now), STORE_READY_PART);

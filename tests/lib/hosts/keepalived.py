@@ -15,6 +15,7 @@ UNPACKED = TOP / "build" / "packaged" / "keepalived" / "usr/sbin/keepalived"
 ADVERTISE = 0.5  # s; three of them missing, and another host takes the address
 
 READY = "/usr/sbin/apppoolctl store ready"
+USABLE = "/usr/sbin/apppoolctl store usable"
 SECTION = "## Who has the address"
 
 
@@ -31,7 +32,8 @@ def config(host: Host, ready: Path, fall: int) -> str:
     peers = [other.address for other in host.network.nodes if other is not host]
     text = sample()
     for old, new in {
-            READY: str(ready), "fall 2": f"fall {fall}",
+            READY: str(ready), USABLE: str(ready),
+            "fall 2": f"fall {fall}",
             "10.0.0.1\n": f"{host.address}\n",
             "        10.0.0.2\n        10.0.0.3\n":
                 "".join(f"        {peer}\n" for peer in peers),

@@ -832,6 +832,8 @@ unit_tests = \
 	tests/unit/store_guests \
 	tests/unit/store_keep \
 	tests/unit/store_large \
+	tests/unit/store_keepers \
+	tests/unit/store_large_value \
 	tests/unit/store_lineage \
 	tests/unit/store_lock \
 	tests/unit/store_lock_binary \

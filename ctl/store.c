@@ -109,6 +109,12 @@ static void print_cluster(const json_t *c)
     printf("%s of %s since %s%s\n", table_text(c, "role"),
            table_text(c, "virtual_ip"), table_text(c, "since"),
            is(c, "complete") ? "" : ", items not complete");
+    if (json_is_string(json_object_get(c, "epoch")))
+        printf("  epoch %lld (%s), %lld change%s\n",
+               (long long)number(c, "epoch_number"), table_text(c, "epoch"),
+               (long long)number(c, "position"), s_of(c, "position"));
+    if (json_is_string(json_object_get(c, "reason")))
+        printf("  not ready: %s\n", table_text(c, "reason"));
     if (!json_is_array(slaves)) {
         printf("  %s, %lld connection%s relayed%s\n",
                !is(c, "connected") ? "no master is connected"

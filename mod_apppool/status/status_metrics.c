@@ -293,6 +293,8 @@ static void store_cluster(request_rec *r, const json_t *c)
         {"ready", "store_ready", NULL, "1: it is, or may become, the master."},
         {"complete", "store_complete", NULL, "1: this host has all items."},
         {"connected", "store_connected", NULL, "1: this slave has a master."},
+        {"epoch_number", "store_epoch", NULL, "Promotions up to its data."},
+        {"position", "store_position", NULL, "Changes since the last of them."},
         {"relayed", "store_relayed", NULL, "Clients that use the master."},
         {"lag_seconds", "store_lag_seconds", "seconds",
          "How long the last change took to this slave."},

@@ -92,6 +92,44 @@ static uint64_t seconds(void)
     return (uint64_t)t.tv_sec;
 }
 
+/* Which data it has, and why it is not ready. */
+static void data_has_an_epoch(void **state)
+{
+    static const struct {
+        uint64_t why;
+        const char *word;
+    } reasons[] = {{STORE_READY_NOT, "other"},
+                   {STORE_READY_YES, "other"}, /* it says so no more */
+                   {STORE_READY_OLD, "stale"},
+                   {STORE_READY_PART, "incomplete"},
+                   {STORE_READY_BETTER, "better elsewhere"},
+                   {UINT64_MAX, "other"}};
+    unsigned i;
+    json_t *doc;
+
+    (void)state;
+    figures.role = STORE_SLAVE;
+    doc = apl_report_cluster(&figures);
+    assert_true(json_is_null(json_object_get(doc, "epoch")));
+    json_decref(doc);
+    figures.epoch = 0xabc;
+    figures.epoch_number = 3;
+    figures.position = 99;
+    for (i = 0; i < sizeof reasons / sizeof *reasons; i++) {
+        figures.why = reasons[i].why;
+        doc = apl_report_cluster(&figures);
+        assert_string_equal(text(doc, "reason"), reasons[i].word);
+        assert_string_equal(text(doc, "epoch"), "0000000000000abc");
+        assert_int_equal(number(doc, "epoch_number"), 3);
+        assert_int_equal(number(doc, "position"), 99);
+        json_decref(doc);
+    }
+    figures.ready = seconds();
+    doc = apl_report_cluster(&figures);
+    assert_true(json_is_null(json_object_get(doc, "reason")));
+    json_decref(doc);
+}
+
 /* It has died, or it hangs. */
 static void a_store_that_is_silent_is_not_ready(void **state)
 {
@@ -207,6 +245,7 @@ int main(void)
         cmocka_unit_test_setup(a_store_that_is_silent_is_not_ready, begin),
         cmocka_unit_test_setup(a_master_in_a_handover_is_not_ready, begin),
         cmocka_unit_test_setup(a_wrong_address_is_null, begin),
+        cmocka_unit_test_setup(data_has_an_epoch, begin),
         cmocka_unit_test_setup(numbers_may_be_nonsense, begin),
     };
 

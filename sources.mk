@@ -826,14 +826,12 @@ unit_tests = \
 	tests/unit/store_config \
 	tests/unit/store_connection \
 	tests/unit/store_config_cluster \
-	tests/unit/store_counter \
 	tests/unit/store_epoch \
 	tests/unit/store_item \
 	tests/unit/store_guests \
 	tests/unit/store_keep \
 	tests/unit/store_large \
 	tests/unit/store_keepers \
-	tests/unit/store_large_value \
 	tests/unit/store_lineage \
 	tests/unit/store_lock \
 	tests/unit/store_lock_binary \

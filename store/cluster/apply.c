@@ -223,7 +223,7 @@ static int take_hello(store_apply_t *a, const store_packet_t *p,
                       const char *list)
 {
     const char *why =
-        store_join(a->hooks, a->is_plain, p, list, &a->result.is_better);
+        store_join(a->hooks, a->is_plain, p, list, &a->result.is_declined);
 
     if (why)
         return fail(a, why);

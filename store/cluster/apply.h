@@ -30,7 +30,7 @@ typedef struct store_apply store_apply_t;
 typedef struct {
     int has_begun;   /**< a copy has */
     int is_kept;     /**< the items that were here stay until it is complete */
-    int is_better;   /**< the data here is better than the master's: no copy has
+    int is_declined; /**< the data here is better than the master's: no copy has
                           begun */
     int is_complete; /**< the copy is: a master of ours has said so. It is not
                           while a space is copied that came later */

@@ -293,7 +293,7 @@ static void lost(const link_t *l)
 /* @return 1: a copy had begun */
 static int follow(link_t *l)
 {
-    int is_better;
+    int is_declined;
 
     l->apply = store_apply_make(follower.hooks, l->is_plain, is_quiet(),
                                 store_follower_state_begins, progress);
@@ -302,11 +302,11 @@ static int follow(link_t *l)
         return 0;
     }
     receive(l);
-    is_better = store_apply_result(l->apply)->is_better;
+    is_declined = store_apply_result(l->apply)->is_declined;
     store_apply_free(l->apply);
     if (l->has_begun)
         lost(l);
-    else if (is_better)
+    else if (is_declined)
         store_follower_state_keeps();
     else
         log_refused(l->error);

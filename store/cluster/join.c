@@ -64,7 +64,7 @@ static int keeps(const store_cluster_hooks_t *hooks,
 
 const char *store_join(const store_cluster_hooks_t *hooks, int is_plain,
                        const store_packet_t *p, const char *value,
-                       int *is_better)
+                       int *is_declined)
 {
     store_history_t theirs;
 
@@ -74,8 +74,8 @@ const char *store_join(const store_cluster_hooks_t *hooks, int is_plain,
         return "it is of another version";
     if (store_hello_history(value, p->value, &theirs) != 0)
         return "its history is damaged";
-    *is_better = keeps(hooks, &theirs);
-    if (*is_better)
+    *is_declined = keeps(hooks, &theirs);
+    if (*is_declined)
         return "its data is no descendant of the data here";
     store_lineage_offer(&theirs);
     return NULL;

@@ -20,12 +20,12 @@
  * dropped are logged, too.
  * @param is_plain it has not proven that it knows the secret
  * @param value    p->value bytes of the hello
- * @param is_better  gets 1 if the data of this host is better
+ * @param is_declined  gets 1 if the data of this host is better
  * @return NULL: yes; why not
  */
 const char *store_join(const store_cluster_hooks_t *, int is_plain,
                        const store_packet_t *p, const char *value,
-                       int *is_better);
+                       int *is_declined);
 
 /** The master is a yrmcds. It has no history, and each slave takes its copy. */
 void store_join_yrmcds(void);

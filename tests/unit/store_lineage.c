@@ -72,7 +72,7 @@ static void better_data_is_kept(void **state)
     put_hello(&theirs);
     fake_put_space("shop", 1000);
     assert_int_equal(fake_feed(a, SIZE_MAX), -1);
-    assert_true(store_apply_result(a)->is_kept);
+    assert_true(store_apply_result(a)->is_declined);
     assert_false(store_apply_result(a)->has_begun);
     assert_true(shelf_get(&fake_shelf, "own", 8, 8));
     notes_expect("they have nothing in common (9 changes are only here, 5 only "

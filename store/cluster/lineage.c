@@ -12,8 +12,6 @@
 #include "store/memory/region.h"
 #include "store/memory/space.h"
 
-#define PART 1 /* of the directory's `lacks` */
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* The master's. The follower's thread. */
@@ -35,7 +33,7 @@ void store_lineage(store_history_t *to)
     to->epoch[0].position = STORE_GET(mine()->epoch[0].position);
     pthread_mutex_unlock(&lock);
     if (to->n > STORE_EPOCHS ||
-        STORE_GET(store_region_directory()->lacks) == PART)
+        STORE_GET(store_region_directory()->lacks) == STORE_LACKS_ITEMS)
         to->n = 0;
 }
 
@@ -67,7 +65,7 @@ void store_lineage_begin(const store_cluster_hooks_t *hooks)
     store_directory_t *d = store_region_directory();
     uint32_t flags = 0;
 
-    if (STORE_GET(d->lacks) == PART)
+    if (STORE_GET(d->lacks) == STORE_LACKS_ITEMS)
         flags |= STORE_HISTORY_INCOMPLETE;
     else if (d->history.n == 0 && is_empty(hooks))
         flags |= STORE_HISTORY_EMPTY;

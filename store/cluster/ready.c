@@ -7,8 +7,6 @@
 #include "store/memory/extent.h"
 #include "store/memory/region.h"
 
-#define PART 1 /* of the directory's `lacks` */
-
 static store_ready_t among_peers(const store_follower_state_t *s)
 {
     return !s->has_asked ? STORE_READY_NOT
@@ -21,7 +19,8 @@ static store_ready_t among_peers(const store_follower_state_t *s)
  * more, and an administrator knows which. */
 store_ready_t store_ready_slave(const store_follower_state_t *s, int64_t began)
 {
-    if (s->keeps && STORE_GET(store_region_directory()->lacks) != PART)
+    if (s->keeps &&
+        STORE_GET(store_region_directory()->lacks) != STORE_LACKS_ITEMS)
         return among_peers(s);
     if (s->complete)
         return !store_follower_state_is_old(s) ? STORE_READY_YES

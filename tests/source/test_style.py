@@ -11,7 +11,7 @@ import pytest
 from source import HOUSES, TOP, c_files, lists, name
 
 LICENCE = "Licensed under the Apache License, Version 2.0; see LICENSE."
-LONGEST = 400  # lines
+LONGEST = 800  # lines
 
 SCRIPTS = [TOP / ".ci" / "run", TOP / "demo" / "run", TOP / "tests" / "soak",
            TOP / "tests" / "quick" / "coverage",

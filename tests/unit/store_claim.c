@@ -168,7 +168,7 @@ static void a_promotion_says_what_it_has(void **state)
     const store_follower_state_t s = {.keeps = 1, .has_begun = 1};
 
     (void)state;
-    store_promotion_log("10.0.0.9", &s, 1);
+    store_promotion_log("10.0.0.9", &s, STORE_LACKS_NOTHING);
     notes_expect("with its own items, because the last master had no better");
 }
 

@@ -185,6 +185,7 @@ store_server_sources = \
 	store/server/server.c \
 	store/server/shortage.c \
 	store/server/snapshot.c \
+	store/server/snapshot_load.c \
 	store/server/startup.c \
 	store/server/stop_signal.c \
 	store/server/sweep.c \
@@ -572,6 +573,10 @@ scene_sources = \
 shelf_sources = \
 	tests/unit/support/shelf.c
 
+# A space that is saved to a file.
+saved_sources = \
+	tests/unit/support/saved.c
+
 # The lines that a store notes.
 notes_sources = \
 	tests/unit/support/notes.c
@@ -830,6 +835,7 @@ unit_tests = \
 	tests/unit/store_item \
 	tests/unit/store_guests \
 	tests/unit/store_keep \
+	tests/unit/store_kept \
 	tests/unit/store_large \
 	tests/unit/store_keepers \
 	tests/unit/store_lineage \

@@ -15,6 +15,7 @@
 #include "store/memory/region.h"
 #include "store/server/served.h"
 #include "store/server/snapshot.h"
+#include "store/server/snapshot_load.h"
 #include "store/server/stop_signal.h"
 #include "store/server/takeover.h"
 
@@ -69,6 +70,15 @@ static store_space_t *find(const char *name)
     return NULL;
 }
 
+/* A flush that was due while httpd was stopped. */
+static void flush_due(void)
+{
+    const store_served_t *s;
+
+    for (s = store_served_list(); s; s = s->next)
+        store_space_tick(s->space);
+}
+
 /* What is not complete is not the whole: this host is not ready to be the master
  * of a cluster then.
  * @param what    the file, in the log
@@ -82,6 +92,7 @@ static int load(int fd, const char *what, int64_t hurried)
 
     begin(INT64_MAX, store_stop_signal_came, hurried);
     rv = store_snapshot_load(fd, find, go_on, &got);
+    flush_due();
 
     if (rv != 0)
         store_note(STORE_ERROR, "%s cannot be read: %s", what, strerror(errno));
@@ -129,6 +140,9 @@ static int save(int fd, store_snapshot_t *done)
 
     store_lineage(&history);
     rv = store_snapshot_begin(fd, &history, done);
+    for (s = store_served_list(); s && rv == 0; s = s->next)
+        if (!s->gone)
+            rv = store_snapshot_space(fd, s->space, done);
     for (s = store_served_list(); s && rv == 0; s = s->next)
         if (!s->gone)
             rv = store_snapshot_save(fd, s->space, go_on, done);

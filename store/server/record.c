@@ -4,9 +4,25 @@
 
 #include <apr_siphash.h>
 
-#include "store/format.h"
-
 _Static_assert(STORE_RECORD_KEY == APR_SIPHASH_KSIZE, "as the hash wants it");
+
+/* Below 16 it is the number itself. Then it has the three bits behind the
+ * highest one, and the place of that. */
+uint8_t store_record_age(uint32_t s)
+{
+    unsigned shift = 0;
+
+    while (s >> shift >= 16)
+        shift++;
+    return (uint8_t)(shift * 8 + (s >> shift));
+}
+
+uint32_t store_record_age_s(uint8_t age)
+{
+    unsigned shift = age < 16 ? 0 : age / 8u - 1;
+
+    return shift > 28 ? UINT32_MAX : (age - shift * 8) << shift;
+}
 
 int store_record_is_header(const store_record_t *r)
 {

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "store/format.h"
+
 #define STORE_RECORD_MAGIC     UINT32_C(0x53415031)
 #define STORE_RECORD_VALUE_MAX (UINT32_C(31) << 20)
 
@@ -42,14 +44,26 @@ typedef struct {
     uint32_t magic;
     uint8_t kind;
     uint8_t klen;
-    uint8_t spare[2];
-    uint32_t flags;
-    uint32_t length;                      /**< bytes of the value */
-    int64_t exptime;                      /**< s since 1970; 0: never */
-    uint64_t check;                       /**< of all other bytes */
+    uint8_t bits;    /**< of an item: STORE_RECORD_BITS */
+    uint8_t age;     /**< of an item: store_record_age() of its last use */
+    uint32_t flags;  /**< of an item; of a space: s since 1970, when it is to be
+                         flushed; 0: never */
+    uint32_t length; /**< bytes of the value */
+    int64_t exptime; /**< s since 1970; 0: never */
+    uint64_t check;  /**< of all other bytes */
 } __attribute__((packed)) store_record_t; /* it may begin at any address */
 
 _Static_assert(sizeof(store_record_t) == 32, "as drawn");
+
+/** The bits of an item that a client can see (store/format.h). */
+#define STORE_RECORD_BITS (STORE_STALE | STORE_TOKEN_SENT | STORE_KEY_BINARY)
+
+/** How long an item was not used, in a byte: an eighth of it may be lost, so
+ * that 4,000,000,000 s are within it too. 0 in an older file: it was used
+ * now. */
+uint8_t store_record_age(uint32_t s);
+/** @return s; at most what was given */
+uint32_t store_record_age_s(uint8_t age);
 
 /** Bytes of the whole record. */
 static inline size_t store_record_size(const store_record_t *r)

@@ -98,16 +98,22 @@ static int has_time(writer_t *w)
 static void put_item(void *ctx, const store_item_t *item)
 {
     writer_t *w = ctx;
-    store_record_t head = {
-        STORE_RECORD_MAGIC, STORE_RECORD_ITEM, item->klen, {0},
-        item->flags,        item->length,      0,          0};
+    uint32_t used = STORE_GET(item->used), exptime = STORE_GET(item->exptime);
+    store_record_t head = {.magic = STORE_RECORD_MAGIC,
+                           .kind = STORE_RECORD_ITEM,
+                           .klen = item->klen,
+                           .bits = STORE_GET(item->bits) & STORE_RECORD_BITS,
+                           .flags = item->flags,
+                           .length = item->length};
 
     if (w->error)
         return;
     if (!has_time(w))
         return;
-    if (item->exptime != 0)
-        head.exptime = w->host + ((int64_t)item->exptime - w->now);
+    if (used < w->now)
+        head.age = store_record_age(w->now - used);
+    if (exptime != 0)
+        head.exptime = w->host + ((int64_t)exptime - w->now);
     put(w, &head, store_item_key(item), item);
     w->items++;
 }
@@ -130,15 +136,10 @@ static int put_history(int fd, const store_history_t *history,
     struct {
         store_record_t head;
         store_history_t history;
-    } r = {{STORE_RECORD_MAGIC,
-            STORE_RECORD_HISTORY,
-            0,
-            {0},
-            0,
-            sizeof *history,
-            0,
-            0},
-           *history};
+    } r = {.head = {.magic = STORE_RECORD_MAGIC,
+                    .kind = STORE_RECORD_HISTORY,
+                    .length = sizeof *history},
+           .history = *history};
 
     r.head.check = store_record_check(&r.head, result->key);
     if (make_room(&w, sizeof r)) {
@@ -163,6 +164,35 @@ int store_snapshot_begin(int fd, const store_history_t *history,
     return history->n > 0 ? put_history(fd, history, result) : 0;
 }
 
+/* s since 1970; 0: never */
+static uint32_t on_host(uint32_t at)
+{
+    int64_t host = time(NULL) + ((int64_t)at - store_clock());
+
+    return at == 0 ? 0 : host < 1 ? 1 : host < UINT32_MAX ? (uint32_t)host : 0;
+}
+
+static void put_space(writer_t *w, const store_space_t *space)
+{
+    store_record_t head = {.magic = STORE_RECORD_MAGIC,
+                           .kind = STORE_RECORD_SPACE,
+                           .klen =
+                               (uint8_t)strnlen(space->name, STORE_NAME - 1),
+                           .flags = on_host(STORE_GET(space->entry->flush_at)),
+                           .exptime = (int64_t)STORE_GET(space->entry->cas)};
+
+    put(w, &head, space->name, NULL);
+}
+
+int store_snapshot_space(int fd, const store_space_t *space,
+                         store_snapshot_t *result)
+{
+    writer_t w = {.fd = fd, .result = result};
+
+    put_space(&w, space);
+    return done(&w);
+}
+
 int store_snapshot_save(int fd, store_space_t *space, int (*go_on)(void),
                         store_snapshot_t *result)
 {
@@ -172,18 +202,10 @@ int store_snapshot_save(int fd, store_space_t *space, int (*go_on)(void),
                   .go_on = go_on,
                   .host = time(NULL),
                   .now = store_clock()};
-    store_record_t head = {STORE_RECORD_MAGIC,
-                           STORE_RECORD_SPACE,
-                           (uint8_t)strnlen(space->name, STORE_NAME - 1),
-                           {0},
-                           0,
-                           0,
-                           (int64_t)space->entry->cas,
-                           0};
     uint32_t cursor = 0;
 
-    put(&w, &head, space->name, NULL);
-    /* Many buckets may have no item with these bits. */
+    put_space(&w, space);
+    /* Many buckets may have no item. */
     while (!w.error && has_time(&w) &&
            store_index_walk(space, &cursor, BUCKETS, put_item, &w))
         continue;
@@ -193,205 +215,13 @@ int store_snapshot_save(int fd, store_space_t *space, int (*go_on)(void),
 int store_snapshot_end(int fd, store_snapshot_t *result)
 {
     writer_t w = {.fd = fd, .result = result};
-    store_record_t head = {STORE_RECORD_MAGIC,
-                           STORE_RECORD_END,
-                           0,
-                           {0},
-                           0,
-                           0,
-                           (int64_t)result->items,
-                           0};
+    store_record_t head = {.magic = STORE_RECORD_MAGIC,
+                           .kind = STORE_RECORD_END,
+                           .exptime = (int64_t)result->items};
 
     put(&w, &head, "", NULL);
     if (done(&w) != 0)
         return -1;
     result->complete = 1;
     return 0;
-}
-
-/* ---- load ---- */
-
-typedef struct {
-    int fd;
-    char *bytes;
-    size_t at, end, room;
-    int is_skipping; /* no record was found since the last one */
-    store_space_t *space;
-    store_snapshot_t *result;
-} reader_t;
-
-/* Have that many bytes together. @return 0: the file has no more; -1: errno */
-static int have(reader_t *r, size_t size)
-{
-    if (r->end - r->at >= size)
-        return 1;
-    if (r->at > 0)
-        memmove(r->bytes, r->bytes + r->at, r->end - r->at);
-    r->end -= r->at;
-    r->at = 0;
-    if (size > r->room) {
-        char *more = realloc(r->bytes, size + FULL);
-
-        if (!more)
-            return -1;
-        r->bytes = more;
-        r->room = size + FULL;
-    }
-    while (r->end < size) {
-        ssize_t n = read(r->fd, r->bytes + r->end, r->room - r->end);
-
-        if (n == 0)
-            return 0;
-        if (n < 0 && errno != EINTR)
-            return -1;
-        if (n > 0)
-            r->end += (size_t)n;
-    }
-    return 1;
-}
-
-static void load_space(reader_t *r, const store_record_t *head,
-                       const char *name,
-                       store_space_t *(*find)(const char *name))
-{
-    char copy[STORE_NAME] = "";
-    uint64_t cas = (uint64_t)head->exptime;
-
-    memcpy(copy, name, head->klen);
-    r->space = find(copy);
-    /* A cas is not given twice, so that an old one changes nothing. */
-    if (r->space && r->space->entry->cas < cas)
-        __atomic_store_n(&r->space->entry->cas, cas, __ATOMIC_RELAXED);
-}
-
-static void load_item(reader_t *r, const store_record_t *head, const char *key)
-{
-    int64_t left = head->exptime - time(NULL);
-    uint32_t exptime = 0;
-    store_bucket_t bucket;
-    store_item_t *item;
-
-    if (head->exptime != 0 && left <= 0) {
-        r->result->expired++;
-        return;
-    }
-    if (head->exptime != 0)
-        exptime = left > UINT32_MAX - store_clock()
-                      ? UINT32_MAX
-                      : store_clock() + (uint32_t)left;
-    item = r->space && head->length <= store_item_max
-               ? store_item_make(r->space, key, head->klen, head->flags,
-                                 exptime, head->length)
-               : NULL;
-    if (!item) {
-        r->result->dropped++;
-        return;
-    }
-    if (head->length > 0)
-        store_item_write(r->space, item, 0, key + head->klen, head->length);
-    store_index_lock(&bucket, r->space, key, head->klen);
-    /* A load that was killed has put it. */
-    if (!store_index_find(&bucket, NULL))
-        store_index_put(&bucket, item, NULL, 0);
-    store_index_unlock(&bucket);
-    store_item_release(r->space, item);
-    r->result->items++;
-}
-
-/* A check is no signature, so the numbers are looked at. */
-static void load_history(reader_t *r, const char *body)
-{
-    memcpy(&r->result->history, body, sizeof r->result->history);
-    if (r->result->history.n > STORE_EPOCHS)
-        r->result->history.n = 0;
-}
-
-/* @return 1: the record at the beginning of the bytes is sound; 0: it is not;
- * -1: errno */
-static int is_record(reader_t *r, store_record_t *head)
-{
-    int rv;
-
-    memcpy(head, r->bytes + r->at, sizeof *head);
-    if (!store_record_is_header(head))
-        return 0;
-    rv = have(r, store_record_size(head));
-    if (rv <= 0)
-        return rv;
-    return store_record_check((const store_record_t *)(r->bytes + r->at),
-                              r->result->key) == head->check;
-}
-
-static void skip(reader_t *r)
-{
-    r->result->damaged += !r->is_skipping;
-    r->is_skipping = 1;
-    r->at++;
-}
-
-/* @return 1: go on; 0: this was the end; -1: errno */
-static int load_one(reader_t *r, store_space_t *(*find)(const char *name))
-{
-    store_record_t head;
-    const char *body;
-    int rv = is_record(r, &head);
-
-    if (rv < 0)
-        return -1;
-    if (rv == 0) {
-        skip(r);
-        return 1;
-    }
-    body = r->bytes + r->at + sizeof head;
-    r->is_skipping = 0;
-    r->at += store_record_size(&head);
-    r->result->bytes += store_record_size(&head);
-    if (head.kind == STORE_RECORD_SPACE)
-        load_space(r, &head, body, find);
-    else if (head.kind == STORE_RECORD_ITEM)
-        load_item(r, &head, body);
-    else if (head.kind == STORE_RECORD_HISTORY)
-        load_history(r, body);
-    else
-        r->result->complete = 1;
-    return head.kind != STORE_RECORD_END;
-}
-
-/* @return 1; 0: the file is empty, or no such file; -1: errno */
-static int load_head(reader_t *r)
-{
-    store_record_file_t head;
-    int rv = have(r, sizeof head);
-
-    if (rv <= 0)
-        return rv;
-    memcpy(&head, r->bytes, sizeof head);
-    r->at = sizeof head;
-    r->result->bytes = sizeof head;
-    memcpy(r->result->key, head.key, sizeof head.key);
-    if (head.magic == STORE_RECORD_FILE && head.version == STORE_RECORD_VERSION)
-        return 1;
-    r->result->damaged++;
-    return 0;
-}
-
-int store_snapshot_load(int fd, store_space_t *(*find)(const char *name),
-                        int (*go_on)(void), store_snapshot_t *result)
-{
-    reader_t r = {.fd = fd, .result = result};
-    int rv;
-
-    memset(result, 0, sizeof *result);
-    if (lseek(fd, 0, SEEK_SET) != 0)
-        return -1;
-    rv = load_head(&r);
-    while (rv > 0 && !result->late) {
-        rv = have(&r, sizeof(store_record_t));
-        if (rv > 0 && !go_on())
-            result->late = 1;
-        else if (rv > 0)
-            rv = load_one(&r, find);
-    }
-    free(r.bytes);
-    return rv < 0 ? -1 : 0;
 }

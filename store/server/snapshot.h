@@ -2,12 +2,12 @@
 
 /**
  * @file snapshot.h
- * @brief Saves all items to a file when the store stops, and loads them at the
- *        next start.
+ * @brief Saves all items to a file. At the next start snapshot_load.h loads them.
  *
  *     file:   header 32 | record | record | ...
  *     record: header 32 | key | value         an item of the space above
- *             header 32 | name                a space; exptime is its cas
+ *             header 32 | name                a space; exptime is its cas;
+ *                                             first once without its items
  *             header 32 | store_history_t     where the items come from; first
  *             header 32                       the end; exptime counts items
  *
@@ -18,10 +18,7 @@
  *
  * Lock:  none: there are no workers when it is saved and loaded.
  * Errors: -1 and errno.
- * Crash: a save that is killed leaves the items that it has written. A load
- *        that is killed leaves the file as it is, and the next one goes on: an
- *        item that is there already stays.
- * Trust: the file may have any bytes. No length is believed before its check.
+ * Crash: a save that is killed leaves the items that it has written.
  */
 #ifndef APPPOOL_STORE_SERVER_SNAPSHOT_H
 #define APPPOOL_STORE_SERVER_SNAPSHOT_H
@@ -47,6 +44,11 @@ typedef struct {
 int store_snapshot_begin(int fd, const store_history_t *history,
                          store_snapshot_t *);
 
+/** Append the header of a space: its cas, and the flush that is due. The headers
+ * of all spaces come before the first item, so that each part of the file has
+ * them. */
+int store_snapshot_space(int fd, const store_space_t *, store_snapshot_t *);
+
 /** Append a space with its items.
  * @param go_on is asked before some buckets, and before each item that is saved.
  *              0: save no more, and look at no more items
@@ -56,13 +58,5 @@ int store_snapshot_save(int fd, store_space_t *, int (*go_on)(void),
 
 /** Append the end. */
 int store_snapshot_end(int fd, store_snapshot_t *);
-
-/**
- * Load what is there.
- * @param find  the space of a name; NULL: there is no such space now
- * @param go_on is asked before each record. 0: load no more
- */
-int store_snapshot_load(int fd, store_space_t *(*find)(const char *name),
-                        int (*go_on)(void), store_snapshot_t *);
 
 #endif

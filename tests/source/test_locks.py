@@ -13,7 +13,7 @@ LOCKS = {
         r"store_index_lock|store_table_lock",
         r"store_index_unlock|store_table_unlock",
         r"store/memory/index\.c|store/command/\w+\.c|store/cluster/\w+\.c"
-        r"|store/server/snapshot\.c"),
+        r"|store/server/snapshot_load\.c"),
     "the chunks": (
         "store_chunk_lock", "store_chunk_unlock",
         r"store/memory/(item|move|sweeper)\.c"

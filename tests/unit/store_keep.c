@@ -79,16 +79,24 @@ static void unwatch(store_served_t *s)
     (void)s;
 }
 
-static void serve(const char *name)
+static void describe(store_config_space_t *space, const char *name)
 {
-    store_config_space_t space = {0};
-    store_config_t config = {.spaces = &space, .n_spaces = 1};
+    snprintf(space->name, sizeof space->name, "%s", name);
+    snprintf(space->key, sizeof space->key, "%s", name);
+    space->size = 1 << 20;
+    space->n_uids = 1;
+    space->uids = calloc(1, sizeof *space->uids);
+}
 
-    snprintf(space.name, sizeof space.name, "%s", name);
-    snprintf(space.key, sizeof space.key, "%s", name);
-    space.size = 1 << 20;
-    space.n_uids = 1;
-    space.uids = calloc(1, sizeof *space.uids);
+/* @param other NULL: no other one */
+static void serve(const char *name, const char *other)
+{
+    store_config_space_t space[2] = {0};
+    store_config_t config = {.spaces = space, .n_spaces = other ? 2 : 1};
+
+    describe(&space[0], name);
+    if (other)
+        describe(&space[1], other);
     store_served_apply(&config);
 }
 
@@ -113,7 +121,7 @@ static int setup(void **state)
     store_mailbox_open(mailbox[0], mailbox[1]);
     shelf_open(&shelf, 16, 1);
     store_served_begin(&hooks);
-    serve("shop");
+    serve("shop", NULL);
     own.space = store_served_find("shop")->space;
     for (i = 0; i < VALUES; i++)
         assert_true(shelf_set(&own, key_of(i), i, LENGTH, 0));
@@ -259,6 +267,66 @@ static void a_save_that_fails_is_no_part_of_a_copy(void **state)
     assert_int_equal(notes_count("they are a part of a copy"), 1);
 }
 
+/* The next master has to know it. */
+static void the_history_comes_back(void **state)
+{
+    store_history_t *h = &store_region_directory()->history;
+    store_history_t saved = {.number = 3, .n = 1, .epoch = {{4, 5}}};
+
+    (void)state;
+    *h = saved;
+    store_keep_save(file);
+    memset(h, 0, sizeof *h);
+    forget();
+    assert_true(store_keep_load(file));
+    assert_memory_equal(h, &saved, sizeof saved);
+    store_region_directory()->loaded = 0;
+    store_region_directory()->lacks = 1; /* no end */
+    store_keep_save(file);
+    memset(h, 0, sizeof *h);
+    assert_true(store_keep_load(file));
+    saved.flags = STORE_HISTORY_INCOMPLETE;
+    assert_memory_equal(h, &saved, sizeof saved);
+    store_region_directory()->loaded = 0;
+    h->number = 9;
+    store_keep_save(file);
+    h->epoch[0].id = 6;
+    assert_true(store_keep_load(file));
+    assert_int_equal(h->epoch[0].id, 6);
+}
+
+/* No cas may be given twice, in no space. */
+static void a_part_of_a_file_has_the_headers_of_all_spaces(void **state)
+{
+    store_space_t *blog;
+
+    (void)state;
+    serve("shop", "blog");
+    blog = store_served_find("blog")->space;
+    blog->entry->cas = 4711;
+    told_at = clock_ms();
+    late = LAST - HURRY;
+    store_keep_save(file);
+    assert_int_equal(notes_count("no time was left"), 1);
+    blog->entry->cas = 0;
+    forget();
+    told_at = 0;
+    assert_true(store_keep_load(file));
+    assert_in_range(count(), 1, VALUES - 1);
+    assert_int_equal(blog->entry->cas, 4711);
+}
+
+static void a_flush_that_came_due_meanwhile(void **state)
+{
+    (void)state;
+    own.space->entry->flush_at = 1;
+    store_keep_save(file);
+    own.space->entry->flush_at = 0;
+    forget();
+    assert_true(store_keep_load(file));
+    assert_int_equal(count(), 0);
+}
+
 /* Something is better than nothing: the watchdog may wait longer. */
 static void a_save_that_begins_too_late_saves_something(void **state)
 {
@@ -280,7 +348,7 @@ static void the_start_looks_for_sigterm(void **state)
 {
     (void)state;
     asked = 0;
-    serve("blog");
+    serve("blog", NULL);
     assert_true(asked > 0);
 }
 
@@ -293,6 +361,9 @@ int main(void)
         TEST(a_load_that_is_given_up_leaves_the_file),
         TEST(a_save_has_what_is_left_since_sigterm),
         TEST(a_save_that_fails_is_no_part_of_a_copy),
+        TEST(the_history_comes_back),
+        TEST(a_part_of_a_file_has_the_headers_of_all_spaces),
+        TEST(a_flush_that_came_due_meanwhile),
         TEST(a_save_that_begins_too_late_saves_something),
         TEST(the_start_looks_for_sigterm),
     };

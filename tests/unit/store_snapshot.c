@@ -2,7 +2,7 @@
 
 /* What the store saves it loads again, and of a damaged file what is sound. */
 
-#include "tests/unit/support/shelf.h"
+#include "tests/unit/support/saved.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -12,96 +12,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "store/clock.h"
-#include "store/server/snapshot.h"
-
-#define PAGES 200
-#define ITEMS 60
-
-static shelf_t shelf;
-static int file;
-static store_snapshot_t result;
-
-static uint32_t length_of(unsigned i)
-{
-    return i * i * 7;
-}
-
-static void key_of(char key[16], unsigned i)
-{
-    snprintf(key, 16, "key%u", i);
-}
-
-static int setup(void **state)
-{
-    char key[16];
-    unsigned i;
-
-    (void)state;
-    store_item_max = 1 << 20;
-    file = memfd_create("save", MFD_CLOEXEC);
-    shelf_open(&shelf, PAGES, 1);
-    for (i = 0; i < ITEMS; i++) {
-        key_of(key, i);
-        assert_true(shelf_set(&shelf, key, i, length_of(i), 0) > 0);
-    }
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    close(file);
-    shelf_close(&shelf);
-    return 0;
-}
-
-static int yes(void)
-{
-    return 1;
-}
-
-static int no(void)
-{
-    return 0;
-}
-
-static const store_history_t none;
-
-static void save(void)
-{
-    assert_int_equal(store_snapshot_begin(file, &none, &result), 0);
-    assert_int_equal(store_snapshot_save(file, shelf.space, yes, &result), 0);
-    assert_int_equal(store_snapshot_end(file, &result), 0);
-    assert_int_equal(result.bytes, lseek(file, 0, SEEK_END));
-}
-
-static store_space_t *find(const char *name)
-{
-    return strcmp(name, "shop") == 0 ? shelf.space : NULL;
-}
-
 static store_space_t *find_none(const char *name)
 {
     (void)name;
     return NULL;
-}
-
-/* Into a new, empty memfd. @return how many items are right */
-static unsigned load(void)
-{
-    unsigned i, n = 0;
-    char key[16];
-
-    shelf_close(&shelf);
-    shelf_open(&shelf, PAGES, 1);
-    assert_int_equal(store_snapshot_load(file, find, yes, &result), 0);
-    for (i = 0; i < ITEMS; i++) {
-        key_of(key, i);
-        n += (unsigned)shelf_get(&shelf, key, i, length_of(i));
-    }
-    assert_int_equal(shelf_check(&shelf), result.items);
-    return n;
 }
 
 static void all_is_loaded(void **state)
@@ -126,38 +40,6 @@ static void what_is_there_already_stays(void **state)
     assert_true(shelf_get(&shelf, "key7", 4711, 100));
     assert_true(shelf_get(&shelf, "key8", 8, length_of(8)));
     assert_int_equal(shelf_check(&shelf), ITEMS);
-}
-
-static void flags_and_times_are_kept(void **state)
-{
-    uint32_t exptime = store_clock() + 1000;
-    store_item_t *item;
-
-    (void)state;
-    assert_true(shelf_set(&shelf, "brief", 1, 10, store_clock() + 1) > 0);
-    assert_true(shelf_set(&shelf, "long", 1, 10, exptime) > 0);
-    item = shelf_take(&shelf, "long");
-    item->flags = 0xdeadbeef;
-    store_item_release(shelf.space, item);
-    save();
-    load();
-    item = shelf_take(&shelf, "long");
-    assert_non_null(item);
-    assert_int_equal(item->flags, 0xdeadbeef);
-    assert_in_range(item->exptime, exptime - 2, exptime + 2);
-    store_item_release(shelf.space, item);
-    assert_int_equal(result.items + result.expired, ITEMS + 2);
-}
-
-/* A client that has an old cas must not change a new value with it. */
-static void a_cas_is_not_given_twice(void **state)
-{
-    uint64_t last = shelf_set(&shelf, "a", 1, 1, 0);
-
-    (void)state;
-    save();
-    load();
-    assert_true(shelf_set(&shelf, "a", 1, 1, 0) > last);
 }
 
 /* The file ends earlier and earlier. */
@@ -325,40 +207,13 @@ static void a_save_on_a_full_disk(void **state)
     assert_in_range(load(), told, ITEMS - 1);
 }
 
-/* It comes first, so that a part of the file has it, too. */
-static void the_history_is_saved(void **state)
-{
-    store_history_t history = {.number = 7,
-                               .flags = STORE_HISTORY_EMPTY,
-                               .n = 2,
-                               .epoch = {{5, 6}, {7, 8}}};
-
-    (void)state;
-    assert_int_equal(store_snapshot_begin(file, &history, &result), 0);
-    assert_int_equal(result.bytes, lseek(file, 0, SEEK_END));
-    assert_int_equal(load(), 0);
-    assert_false(result.complete);
-    assert_int_equal(result.damaged, 0);
-    assert_memory_equal(&result.history, &history, sizeof history);
-    save();
-    load();
-    assert_int_equal(result.history.n, 0);
-    history.n = STORE_EPOCHS + 1;
-    assert_int_equal(store_snapshot_begin(file, &history, &result), 0);
-    load();
-    assert_int_equal(result.history.n, 0);
-}
-
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, saved_setup, saved_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(the_history_is_saved),
-        TEST(the_history_is_saved),
         TEST(all_is_loaded),
         TEST(what_is_there_already_stays),
-        TEST(flags_and_times_are_kept),
-        TEST(a_cas_is_not_given_twice),
         TEST(what_was_cut_off_is_missed),
         TEST(a_wrong_byte_costs_one_item),
         TEST(other_files_have_nothing),

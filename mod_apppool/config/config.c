@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "mod_apppool/config/config_origin.h"
+#include "spawner/shared/contract.h"
 #include "spawner/shared/userdb.h"
 
 /* Reset for each configuration. Its arrays are in the configuration's pool. */
@@ -191,7 +192,7 @@ void *apppool_config_server_create(apr_pool_t *p, server_rec *s)
     server->processes = server->sessions = APPPOOL_UNSET;
     server->spool_free = APPPOOL_UNSET;
     server->store_max_object = APPPOOL_UNSET;
-    server->store_threads = APPPOOL_UNSET;
+    server->store_threads = server->store_save_time = APPPOOL_UNSET;
     server->store_uid = USERDB_NOBODY;
     server->store_changes = server->store_slave_timeout = APPPOOL_UNSET;
     return server;
@@ -236,11 +237,18 @@ apppool_server_t apppool_config_server(const server_rec *main_server)
     server.store_max_object =
         apppool_config_or(set->store_max_object, APR_INT64_C(1) << 20);
     server.store_threads = apppool_config_or(set->store_threads, 4);
+    server.store_save_time = apppool_config_or(
+        set->store_save_time, CONTRACT_STORE_SAVE_DEFAULT * APR_USEC_PER_SEC);
     server.store_changes =
         apppool_config_or(set->store_changes, APR_INT64_C(32) << 20);
     server.store_slave_timeout =
         apppool_config_or(set->store_slave_timeout, 10 * APR_USEC_PER_SEC);
     return server;
+}
+
+apr_int64_t apppool_config_save_time(const apppool_server_t *server)
+{
+    return (server->store_save_time + APR_USEC_PER_SEC - 1) / APR_USEC_PER_SEC;
 }
 
 static const apr_array_header_t *find_apps(apr_pool_t *p, const server_rec *s,

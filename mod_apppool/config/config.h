@@ -105,7 +105,8 @@ typedef struct {
     apr_int64_t store_max_object; /**< bytes */
     apr_int64_t store_threads;
     const char *store_save; /**< AppStoreSave; "": Off; NULL: the default */
-    uid_t store_uid;        /**< USERDB_NOBODY: the default */
+    apr_int64_t store_save_time; /**< us */
+    uid_t store_uid;             /**< USERDB_NOBODY: the default */
     gid_t store_gid;
     apppool_store_cluster_t *store_cluster; /**< NULL: nothing is set */
     const char *store_key;                  /**< path; NULL: none */
@@ -145,6 +146,9 @@ int apppool_config_mount_has_files(const apppool_mount_t *mount);
 
 /** The settings of the whole server, with defaults. */
 apppool_server_t apppool_config_server(const server_rec *main_server);
+
+/** AppStoreSaveTime. @return s; a part of one counts as a whole one */
+apr_int64_t apppool_config_save_time(const apppool_server_t *);
 
 /** Once apps are resolved: note which servers have an AppRoot. Those of the main
  * server are also in all virtual hosts. */

@@ -16,6 +16,7 @@
 #include "mod_apppool/config/store_key.h"
 #include "mod_apppool/config/store_user.h"
 #include "mod_apppool/config/value.h"
+#include "spawner/shared/contract.h"
 
 /* Short, for the table. */
 enum {
@@ -298,6 +299,12 @@ const command_rec apppool_directives[] = {
                   VALUE(SERVER, IN_SERVER(store_save)), RSRC_CONF,
                   "The file that keeps what the store holds while httpd is "
                   "stopped"),
+    AP_INIT_TAKE1("AppStoreSaveTime", apppool_value_time,
+                  RANGE(SERVER, IN_SERVER(store_save_time), 0,
+                        CONTRACT_STORE_SAVE_MAX, NULL, NULL),
+                  RSRC_CONF,
+                  "Maximum time that the store takes to write its file when "
+                  "httpd stops"),
     AP_INIT_TAKE1("AppStoreVirtualIP", apppool_store_cluster_set_vip,
                   VALUE(SERVER, 0), RSRC_CONF,
                   "The address that moves between hosts; the store of the host "

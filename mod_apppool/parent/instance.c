@@ -316,8 +316,9 @@ void apppool_instance_warn_fixed(const apppool_instance_t *i, server_rec *s,
 }
 
 /* httpd waits that long for the end of the watchdog. */
-static void extend_grace(apppool_instance_t *i)
+static void extend_grace(apppool_instance_t *i, server_rec *s)
 {
+    apppool_server_t server = apppool_config_server(s);
     const apr_array_header_t *apps = apppool_app_all();
     apr_int64_t most = 0;
     int n;
@@ -329,7 +330,7 @@ static void extend_grace(apppool_instance_t *i)
             most = app->stop_timeout;
     }
     if (i->has_store || apppool_store_spaces()->nelts > 0)
-        most += CONTRACT_STORE_STOP * APR_USEC_PER_SEC;
+        most += server.store_save_time + CONTRACT_STORE_REST * APR_USEC_PER_SEC;
     if (most > i->kept.grace)
         i->kept.grace = most;
 }
@@ -345,7 +346,7 @@ int apppool_instance_write_table(apppool_instance_t *i, server_rec *s,
     };
     apr_status_t rv;
 
-    extend_grace(i);
+    extend_grace(i, s);
     rv = apppool_app_table_write(&table, s, ptemp);
     if (rv != APR_SUCCESS)
         SAY(APLOG_EMERG, rv, "cannot write %s/" CONTRACT_TABLE,

@@ -73,6 +73,8 @@ static json_t *describe(const apppool_server_t *server, const char *build,
     json_object_set_new(j, "build", json_string(build));
     json_object_set_new(j, "threads", number(server->store_threads));
     json_object_set_new(j, "max_object", number(server->store_max_object));
+    json_object_set_new(j, "save_time",
+                        number(apppool_config_save_time(server)));
     json_object_set_new(j, "spaces", list);
     return j;
 }
@@ -141,6 +143,22 @@ static int link_save(apr_pool_t *p, const char *runtime, const char *save)
     if (unlink(link) != 0 && errno != ENOENT)
         return errno;
     return save && symlink(save, link) != 0 ? errno : 0;
+}
+
+/* The watchdog reads it when it stops the store. */
+static int link_time(apr_pool_t *p, const char *runtime,
+                     const apppool_server_t *server)
+{
+    const char *link =
+        apr_pstrcat(p, runtime, "/" CONTRACT_STORE_SAVE_TIME, NULL);
+
+    if (unlink(link) != 0 && errno != ENOENT)
+        return errno;
+    return symlink(apr_psprintf(p, "%" APR_INT64_T_FMT,
+                                apppool_config_save_time(server)),
+                   link) != 0
+               ? errno
+               : 0;
 }
 
 /* ---- the file ---- */
@@ -262,6 +280,8 @@ static int write_all(const char *runtime, const char *base, const char *build,
     error = may_know(&server, &user) ? make_log(p, runtime) : EPERM;
     if (!error)
         error = link_save(p, runtime, save_path(p, &server, base));
+    if (!error)
+        error = link_time(p, runtime, &server);
     if (!error)
         error = write_document(dir, &user, &server, build, p);
     close(dir);

@@ -126,9 +126,15 @@ enum {
 /** s: the time that httpd's children have to finish after their parent died. */
 #define CONTRACT_ORPHANS            30
 
-/** s: the time that the store has to end after SIGTERM. It gets SIGTERM when
- * the applications have ended. */
-#define CONTRACT_STORE_STOP         20
+/** s: AppStoreSaveTime. The store has that long to write its file after SIGTERM,
+ * which it gets when the applications have ended; and that much more for the
+ * rest. CONTRACT_STORE_SAVE_TIME says how long it is if it is not the
+ * default. */
+#define CONTRACT_STORE_SAVE_DEFAULT 40
+#define CONTRACT_STORE_SAVE_MAX     3600
+#define CONTRACT_STORE_REST         8
+#define CONTRACT_STORE_STOP                                                    \
+    (CONTRACT_STORE_SAVE_DEFAULT + CONTRACT_STORE_REST)
 
 /** Of the memfd of items (store/format.h). An instance of another build goes on
  * with it if it knows this format. */
@@ -172,6 +178,9 @@ enum {
 /** Link to the file of AppStoreSave; none: nothing is saved. It is in the
  * directory of root, because the store opens the file as root. */
 #define CONTRACT_STORE_SAVE         "store.save"
+/** Link whose target is a number: AppStoreSaveTime, s. The watchdog reads it, and
+ * would not read a file of the store's user. */
+#define CONTRACT_STORE_SAVE_TIME    "store.time"
 /** FIFO: what the store logs (store_log.h). httpd's parent makes it. */
 #define CONTRACT_STORE_LOG          "o/store"
 /** "PID START\n"; the watchdog writes it, before it executes the program. */

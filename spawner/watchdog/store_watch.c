@@ -3,6 +3,7 @@
 #include "spawner/watchdog/store_watch.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "spawner/shared/contract.h"
@@ -64,6 +65,20 @@ void store_watch_tick(store_watch_t *s, int64_t now)
         start(s, now);
 }
 
+/* httpd's parent has made the link in root's directory. */
+static int stop_checks(int dirfd)
+{
+    char text[16];
+    ssize_t n =
+        readlinkat(dirfd, CONTRACT_STORE_SAVE_TIME, text, sizeof text - 1);
+    long s;
+
+    text[n > 0 ? n : 0] = 0;
+    s = strtol(text, NULL, 10);
+    return s > 0 && s <= CONTRACT_STORE_SAVE_MAX ? (int)s + CONTRACT_STORE_REST
+                                                 : CONTRACT_STORE_STOP;
+}
+
 void store_watch_stop(store_watch_t *s, int64_t now)
 {
     if (s->ward.pid == 0 && !ward_join(&s->ward, now) &&
@@ -71,6 +86,7 @@ void store_watch_stop(store_watch_t *s, int64_t now)
         ward_start(&s->ward, now, 0);
     s->start_at = STORE_WATCH_NEVER;
     s->stopping = 1;
+    s->ward.stop_checks = stop_checks(s->ward.dirfd);
     if (s->ward.pid != 0)
         ward_stop(&s->ward, now);
 }

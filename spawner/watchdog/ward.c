@@ -62,6 +62,7 @@ void ward_begin(ward_t *w, const ward_kind_t *kind, const char *runtime,
 
     memset(w, 0, sizeof *w);
     w->kind = kind;
+    w->stop_checks = kind->stop_checks;
     w->runtime = runtime;
     w->dirfd = dirfd;
     w->pidfd = -1;
@@ -225,7 +226,7 @@ void ward_stop(ward_t *w, int64_t now)
 /* @return checks in a row that say that it does not end, or hangs */
 static int failed_checks(ward_t *w)
 {
-    if (w->is_stopping && w->kind->stop_checks)
+    if (w->is_stopping && w->stop_checks)
         return ++w->beat.silent;
     heartbeat_check(&w->beat, w->dirfd, w->kind->heartbeat);
     return w->beat.inode == 0 ? 0 : w->beat.silent;
@@ -234,7 +235,7 @@ static int failed_checks(ward_t *w)
 int ward_check(ward_t *w, int64_t now)
 {
     int pause = w->is_stopping ? STOP_PAUSE : CHECK_PAUSE,
-        stop_limit = w->kind->stop_checks ? w->kind->stop_checks : STOP_CHECKS,
+        stop_limit = w->stop_checks ? w->stop_checks : STOP_CHECKS,
         limit = w->is_stopping ? stop_limit : CHECKS, failed;
 
     if (w->pid == 0 || now < w->check_at)
@@ -248,7 +249,7 @@ int ward_check(ward_t *w, int64_t now)
     send_signal(w, SIGKILL);
     log_line(LOG_ERROR, "%s %d %s for %d s: SIGKILL", w->kind->name,
              (int)w->pid,
-             w->is_stopping && w->kind->stop_checks
+             w->is_stopping && w->stop_checks
                  ? "was told to stop and has not ended"
                  : "has had no heartbeat",
              limit * pause / 1000);

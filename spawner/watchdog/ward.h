@@ -53,6 +53,7 @@ typedef struct {
     heartbeat_t beat;
     int64_t check_at; /**< ms: the next check of its heartbeat */
     int is_stopping;  /**< it has to stop */
+    int stop_checks;  /**< that of its kind, or what is configured */
     int unkillable;   /**< those that survived SIGKILL lately */
 } ward_t;
 

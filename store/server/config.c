@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "spawner/shared/contract.h"
 #include "store/figures.h"
 #include "store/server/config_value.h"
 
@@ -121,6 +122,10 @@ static void read_all(store_config_value_t *r, const json_t *o,
         (unsigned)store_config_value_number(r, o, "threads", 1, STORE_THREADS);
     t->max_object = (uint32_t)store_config_value_number(r, o, "max_object",
                                                         OBJECT_MIN, OBJECT_MAX);
+    t->save_time = CONTRACT_STORE_SAVE_DEFAULT;
+    if (json_object_get(o, "save_time"))
+        t->save_time = (uint32_t)store_config_value_number(
+            r, o, "save_time", 1, CONTRACT_STORE_SAVE_MAX);
     read_spaces(r, o, t);
     store_config_cluster_read(r, o, &t->cluster);
     t->n_listens = store_config_cluster_listens(r, o, &t->cluster, t->listen);

@@ -45,6 +45,7 @@ typedef struct {
     store_config_listen_t listen[STORE_CONFIG_LISTENS];
     unsigned threads;
     uint32_t max_object; /**< bytes of a value */
+    uint32_t save_time;  /**< s: a save at a stop takes no longer */
     unsigned n_spaces;
     store_config_space_t *spaces;
 } store_config_t;

@@ -3,6 +3,7 @@
 #include "store/server/keep.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "store/cluster/lineage.h"
 #include "store/note.h"
 #include "spawner/shared/clock_ms.h"
+#include "spawner/shared/contract.h"
 #include "spawner/shared/heartbeat.h"
 #include "store/memory/region.h"
 #include "store/server/served.h"
@@ -19,13 +21,14 @@
 #include "store/server/stop_signal.h"
 #include "store/server/takeover.h"
 
-/* ms. The watchdog waits CONTRACT_STORE_STOP for the end of the store. The rest
- * is for the disk. */
-#define SAVE_LIMIT 12000 /* from the beginning */
-#define SAVE_LAST  16000 /* from SIGTERM */
-#define SAVE_LEAST 1000  /* also if the start took all of that */
-#define HURRIED    3000  /* to load what was left, when httpd stops */
-#define LOOK       50    /* from one look for a reason to hurry to the next */
+/* ms. The watchdog waits CONTRACT_STORE_REST longer than a save may last. Half of
+ * that may have gone by when the save begins. The other half is for the disk. */
+#define BEFORE     (CONTRACT_STORE_REST * 1000 / 2)
+#define SAVE_LEAST 1000 /* also if the start took all of that */
+#define HURRIED    3000 /* to load what was left, when httpd stops */
+#define LOOK       50   /* from one look for a reason to hurry to the next */
+
+static int64_t save_ms = CONTRACT_STORE_SAVE_DEFAULT * 1000;
 
 /* The time of one load or save. */
 static struct {
@@ -33,6 +36,11 @@ static struct {
     int (*is_hurried)(void);
     int64_t hurried; /* ms that are left from then on */
 } limit;
+
+void store_keep_configure(unsigned time)
+{
+    save_ms = (int64_t)time * 1000;
+}
 
 static void begin(int64_t most, int (*is_hurried)(void), int64_t hurried)
 {
@@ -167,15 +175,33 @@ void store_keep_load_large(void)
 static int64_t save_limit(void)
 {
     int64_t told_at = store_stop_signal_at(),
-            left = told_at + SAVE_LAST - clock_ms();
+            left = told_at + save_ms + BEFORE - clock_ms();
 
-    if (told_at == 0 || left > SAVE_LIMIT)
-        return SAVE_LIMIT;
+    if (told_at == 0 || left > save_ms)
+        return save_ms;
     return left > SAVE_LEAST ? left : SAVE_LEAST;
+}
+
+/* How many items a save has left out, in words. */
+static const char *describe_rest(const store_snapshot_t *done, char *words,
+                                 size_t size)
+{
+    uint64_t items = 0;
+    const store_served_t *s;
+
+    for (s = store_served_list(); s; s = s->next)
+        items += s->gone ? 0 : STORE_GET(s->space->figures->items);
+    snprintf(
+        words, size,
+        "; no time was left for %llu other items: AppStoreSaveTime is too "
+        "short for them",
+        (unsigned long long)(items > done->items ? items - done->items : 0));
+    return words;
 }
 
 void store_keep_save(int fd)
 {
+    char rest[128];
     int64_t began = clock_ms();
     store_snapshot_t done;
     int rv;
@@ -194,7 +220,7 @@ void store_keep_save(int fd)
                "saved %llu item%s (%llu bytes) in %lld ms%s",
                (unsigned long long)done.items, done.items == 1 ? "" : "s",
                (unsigned long long)done.bytes, (long long)(clock_ms() - began),
-               rv > 0          ? "; no time was left for the other items"
+               rv > 0          ? describe_rest(&done, rest, sizeof rest)
                : rv < 0        ? "; the file is not complete"
                : done.complete ? ""
                                : "; they are a part of a copy");

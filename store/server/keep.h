@@ -9,6 +9,9 @@
 #ifndef APPPOOL_STORE_SERVER_KEEP_H
 #define APPPOOL_STORE_SERVER_KEEP_H
 
+/** The time that store_keep_save() has, AppStoreSaveTime. @param time s */
+void store_keep_configure(unsigned time);
+
 /**
  * Load the file into a new memfd, and empty it. A store that was killed before
  * the end of that has left the file, and the next one goes on. What is in any

@@ -71,6 +71,7 @@ static void apply(store_config_t *config)
     unsigned i;
 
     store_password_update(&config->cluster);
+    store_keep_configure(config->save_time);
     if (!lost)
         return;
     for (i = 0; i < server.server.threads; i++)

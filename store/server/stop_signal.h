@@ -3,7 +3,7 @@
 /**
  * @file stop_signal.h
  * @brief Has SIGTERM come, and when? From then on the store has
- *        CONTRACT_STORE_STOP seconds to end. What takes long outside of the loop
+ *        AppStoreSaveTime and CONTRACT_STORE_REST to end. What takes long outside of the loop
  *        asks for that again and again, so that the time of the answer is right.
  *
  * Lock:  none; the main thread.

@@ -19,7 +19,7 @@
  * mailbox before its end (keep.h). If the new store is told to stop while it
  * waits, httpd stops. The old one cannot know that: it is told to stop in any
  * case, as its instance ends. So the new one tells it to hurry. Both have to end
- * within CONTRACT_STORE_STOP.
+ * within AppStoreSaveTime and CONTRACT_STORE_REST.
  *
  * Lock:  a lock of the kernel on one of the first 64 bytes of the memfd. It
  *        belongs to the process that has taken it, and ends with that process,

@@ -28,6 +28,8 @@ SERVER = [
     ("AppStoreUser games root", "games"),
     ("AppStoreUser #4711", "#4711"),
     ("AppStoreSave ''", ""),
+    ("AppStoreSaveTime 0", "0"),
+    ("AppStoreSaveTime 3601", "3601"),
     ("AppStoreVirtualIP 10.0.0", "10.0.0"),
     ("AppStoreVirtualIP host", "host"),
     ("AppStoreVirtualIP 0.0.0.0", "0.0.0.0"),

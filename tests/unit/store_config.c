@@ -3,6 +3,7 @@
 /* The configuration of the store: each value is checked, and one mistake
  * refuses all. */
 
+#include "spawner/shared/contract.h"
 #include "store/server/config.h"
 
 #include <fcntl.h>
@@ -51,6 +52,20 @@ static void everything_is_read(void **state)
     assert_true(store_config_admits(&c->spaces[0], 1000));
     assert_false(store_config_admits(&c->spaces[0], 34));
     store_config_free(c);
+}
+
+static void the_time_of_a_save_is_read(void **state)
+{
+    store_config_t *c = parse(HEAD ", \"spaces\": []}");
+
+    (void)state;
+    assert_int_equal(c->save_time, CONTRACT_STORE_SAVE_DEFAULT);
+    store_config_free(c);
+    c = parse(HEAD ", \"save_time\": 7, \"spaces\": []}");
+    assert_int_equal(c->save_time, 7);
+    store_config_free(c);
+    assert_null(parse(HEAD ", \"save_time\": 0, \"spaces\": []}"));
+    assert_null(parse(HEAD ", \"save_time\": 3601, \"spaces\": []}"));
 }
 
 static void there_may_be_no_space(void **state)
@@ -164,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_read),
+        cmocka_unit_test(the_time_of_a_save_is_read),
         cmocka_unit_test(there_may_be_no_space),
         cmocka_unit_test(a_mistake_refuses_all),
         cmocka_unit_test(a_part_is_refused),

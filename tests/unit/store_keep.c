@@ -27,7 +27,8 @@
 #define VALUES 60
 #define LENGTH 5000
 #define HURRY  3000 /* ms that a step has left when httpd stops */
-#define LAST   16000
+#define TIME   12
+#define LAST   16000 /* ms from SIGTERM, with TIME */
 #define LEAST  1000
 
 static shelf_t shelf, own; /* the memory; a space in it */
@@ -125,6 +126,7 @@ static int setup(void **state)
     own.space = store_served_find("shop")->space;
     for (i = 0; i < VALUES; i++)
         assert_true(shelf_set(&own, key_of(i), i, LENGTH, 0));
+    store_keep_configure(TIME);
     notes_clear();
     late = told_at = 0;
     return 0;
@@ -250,6 +252,17 @@ static void a_save_has_what_is_left_since_sigterm(void **state)
     assert_int_equal(notes_count("no time was left"), 0);
 }
 
+/* A store that was not told to stop has the whole time, too. */
+static void the_time_of_a_save_is_configured(void **state)
+{
+    (void)state;
+    store_keep_configure(2);
+    store_keep_save(file);
+    assert_in_range(late, 2000, 2000 + 2 * STEP);
+    assert_int_equal(notes_count("no time was left for 4"), 1);
+    assert_int_equal(notes_count("AppStoreSaveTime"), 1);
+}
+
 static void a_save_that_fails_is_no_part_of_a_copy(void **state)
 {
     int pipes[2];
@@ -360,6 +373,7 @@ int main(void)
         TEST(who_loads_them_hurries_when_httpd_stops),
         TEST(a_load_that_is_given_up_leaves_the_file),
         TEST(a_save_has_what_is_left_since_sigterm),
+        TEST(the_time_of_a_save_is_configured),
         TEST(a_save_that_fails_is_no_part_of_a_copy),
         TEST(the_history_comes_back),
         TEST(a_part_of_a_file_has_the_headers_of_all_spaces),

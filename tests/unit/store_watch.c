@@ -54,6 +54,35 @@ static void await_store(const store_watch_t *s)
                      0);
 }
 
+/* As long as it may write its file. */
+static void a_stop_takes_as_long_as_is_configured(void **state)
+{
+    static const struct {
+        const char *target;
+        int checks;
+    } cases[] = {{"5", 5 + CONTRACT_STORE_REST},
+                 {"3600", 3600 + CONTRACT_STORE_REST},
+                 {"3601", CONTRACT_STORE_STOP},
+                 {"-1", CONTRACT_STORE_STOP},
+                 {"a text", CONTRACT_STORE_STOP}};
+    store_watch_t s;
+    size_t i;
+
+    (void)state;
+    begin_store(&s);
+    store_watch_stop(&s, 1);
+    assert_int_equal(s.ward.stop_checks, CONTRACT_STORE_STOP);
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(symlinkat(cases[i].target, scratch->rt.fd,
+                                   CONTRACT_STORE_SAVE_TIME),
+                         0);
+        store_watch_stop(&s, 1);
+        assert_int_equal(s.ward.stop_checks, cases[i].checks);
+        assert_int_equal(unlinkat(scratch->rt.fd, CONTRACT_STORE_SAVE_TIME, 0),
+                         0);
+    }
+}
+
 static void without_a_table_there_is_no_store(void **state)
 {
     store_watch_t s;
@@ -171,6 +200,7 @@ static void a_store_that_ends_for_another_role_is_started_to_stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_stop_takes_as_long_as_is_configured),
         TEST(without_a_table_there_is_no_store),
         TEST(the_store_is_started_again),
         TEST(a_dead_store_is_started_to_stop),

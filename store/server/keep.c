@@ -140,23 +140,22 @@ int store_keep_load(int fd)
 
 /* A part of a copy gets no end, so it is no whole file at the next start.
  * @return 0; 1: there was no time for all items; -1: errno */
-static int save(int fd, store_snapshot_t *done)
+static int save(store_save_t *to, int fd)
 {
     const store_served_t *s;
     store_history_t history;
     int rv;
 
     store_lineage(&history);
-    rv = store_snapshot_begin(fd, &history, done);
+    rv = store_snapshot_begin(to, fd, go_on, &history);
     for (s = store_served_list(); s && rv == 0; s = s->next)
         if (!s->gone)
-            rv = store_snapshot_space(fd, s->space, done);
+            store_snapshot_space(to, s->space);
     for (s = store_served_list(); s && rv == 0; s = s->next)
         if (!s->gone)
-            rv = store_snapshot_save(fd, s->space, go_on, done);
-    return rv == 0 && !store_region_directory()->lacks
-               ? store_snapshot_end(fd, done)
-               : rv;
+            rv = store_snapshot_save(to, s->space);
+    return rv == 0 && !store_region_directory()->lacks ? store_snapshot_end(to)
+                                                       : rv;
 }
 
 void store_keep_load_large(void)
@@ -203,19 +202,24 @@ void store_keep_save(int fd)
 {
     char rest[128];
     int64_t began = clock_ms();
+    store_save_t to;
     store_snapshot_t done;
     int rv;
 
     if (fd < 0)
         return;
     begin(save_limit(), NULL, 0);
-    rv = save(fd, &done);
-    if (rv == 0 && fdatasync(fd) != 0)
+    rv = save(&to, fd);
+    if (rv == 0 && fdatasync(fd) != 0) {
+        to.error = errno;
         rv = -1;
+    }
+    store_snapshot_close(&to);
+    done = to.done;
     done.complete &= rv == 0;
     if (rv < 0)
         store_note(STORE_ERROR, "the items of the store cannot be saved: %s",
-                   strerror(errno));
+                   strerror(to.error));
     store_note(done.complete ? STORE_NOTICE : STORE_WARN,
                "saved %llu item%s (%llu bytes) in %lld ms%s",
                (unsigned long long)done.items, done.items == 1 ? "" : "s",

@@ -11,67 +11,37 @@
 
 #include "store/clock.h"
 #include "store/memory/index.h"
-#include "store/server/record.h"
 
-#define BUCKETS 256       /* that are looked at at once */
+#define BUCKETS 256       /* from one look at the time to the next */
 #define FULL    (4 << 20) /* bytes that are written at once */
+#define TAKEN   64        /* items of a bucket, at first */
 
-/* Bytes that are not written yet. */
-typedef struct {
-    int fd;
-    int error; /* errno; 0: none */
-    char *bytes;
-    size_t n, room;
-    uint64_t items; /* in these bytes */
-    store_space_t *space;
-    store_snapshot_t *result;
-    int (*go_on)(void);
-    int64_t host;
-    uint32_t now;
-} writer_t;
-
-static void flush_out(writer_t *w)
+/* Room for that many bytes more. @return NULL: there is no memory */
+static char *make_room(store_save_t *s, size_t size)
 {
-    size_t at = 0;
+    size_t room = s->n + size > FULL ? s->n + size : FULL;
+    char *more;
 
-    while (at < w->n && !w->error) {
-        ssize_t done = write(w->fd, w->bytes + at, w->n - at);
-
-        if (done >= 0)
-            at += (size_t)done;
-        else if (errno != EINTR)
-            w->error = errno;
+    if (s->n + size <= s->room)
+        return s->bytes + s->n;
+    more = realloc(s->bytes, room);
+    if (!more) {
+        s->error = ENOMEM;
+        return NULL;
     }
-    w->result->bytes += at;
-    if (!w->error)
-        w->result->items += w->items;
-    w->n = w->items = 0;
+    s->bytes = more;
+    s->room = room;
+    return more + s->n;
 }
 
-static store_record_t *make_room(writer_t *w, size_t size)
-{
-    if (w->n + size > FULL)
-        flush_out(w);
-    if (w->n + size > w->room) {
-        size_t room = size > FULL ? size : FULL;
-        char *more = realloc(w->bytes, room);
-
-        if (!more) {
-            w->error = ENOMEM;
-            return NULL;
-        }
-        w->bytes = more;
-        w->room = room;
-    }
-    return (store_record_t *)(w->bytes + w->n);
-}
-
-/* Records follow each other without gaps, so one may begin at any address. */
-static void put(writer_t *w, const store_record_t *head, const void *key,
+/* Records follow each other without gaps, so one may begin at any address.
+ * @param value NULL: it is that of the item */
+static void put(store_save_t *s, const store_record_t *head, const void *key,
+                const void *value, const store_space_t *space,
                 const store_item_t *item)
 {
     size_t size = store_record_size(head);
-    store_record_t *r = make_room(w, size);
+    store_record_t *r = (store_record_t *)(void *)make_room(s, size);
     uint64_t check;
     char *body;
 
@@ -80,24 +50,77 @@ static void put(writer_t *w, const store_record_t *head, const void *key,
     body = (char *)(r + 1);
     memcpy(r, head, sizeof *head);
     memcpy(body, key, head->klen);
-    if (item && head->length > 0)
-        store_item_read(w->space, item, 0, body + head->klen, head->length);
-    check = store_record_check(r, w->result->key);
+    if (value)
+        memcpy(body + head->klen, value, head->length);
+    else if (head->length > 0)
+        store_item_read(space, item, 0, body + head->klen, head->length);
+    check = store_record_check(r, s->done.key);
     memcpy((char *)r + offsetof(store_record_t, check), &check, sizeof check);
-    w->n += size;
+    s->n += size;
 }
 
-static int has_time(writer_t *w)
+static int has_time(store_save_t *s)
 {
-    if (!w->result->late && !w->go_on())
-        w->result->late = 1;
-    return !w->result->late;
+    if (!s->done.late && !s->go_on())
+        s->done.late = 1;
+    return !s->done.late;
 }
 
-/* No other thread runs, so no thread waits for the lock of the bucket. */
-static void put_item(void *ctx, const store_item_t *item)
+/* ---- items ---- */
+
+/* Under the lock of the bucket. */
+static void take(void *ctx, const store_item_t *item)
 {
-    writer_t *w = ctx;
+    store_save_t *s = ctx;
+
+    s->is_full |= s->n_taken == s->room_taken;
+    if (s->is_full)
+        return;
+    s->taken[s->n_taken] = (store_item_t *)(uintptr_t)item;
+    store_item_keep(s->taken[s->n_taken++]);
+}
+
+static void give_back(store_save_t *s, store_space_t *space)
+{
+    while (s->n_taken > 0)
+        store_item_release(space, s->taken[--s->n_taken]);
+}
+
+static int make_room_for_more(store_save_t *s)
+{
+    unsigned room = s->room_taken > 0 ? 2 * s->room_taken : TAKEN;
+    store_item_t **more = realloc(s->taken, room * sizeof(store_item_t *));
+
+    if (!more) {
+        s->error = ENOMEM;
+        return -1;
+    }
+    s->taken = more;
+    s->room_taken = room;
+    return 0;
+}
+
+/* A reference to each item of a bucket. @return 0: that was the last bucket */
+static int take_bucket(store_save_t *s, store_space_t *space, uint32_t *cursor)
+{
+    uint32_t bucket = *cursor;
+    int more;
+
+    for (;;) {
+        s->is_full = 0;
+        more = store_index_walk(space, cursor, 1, take, s);
+        if (!s->is_full)
+            return more;
+        give_back(s, space);
+        *cursor = bucket;
+        if (make_room_for_more(s) != 0)
+            return 0;
+    }
+}
+
+static void put_item(store_save_t *s, const store_space_t *space,
+                     const store_item_t *item)
+{
     uint32_t used = STORE_GET(item->used), exptime = STORE_GET(item->exptime);
     store_record_t head = {.magic = STORE_RECORD_MAGIC,
                            .kind = STORE_RECORD_ITEM,
@@ -106,62 +129,57 @@ static void put_item(void *ctx, const store_item_t *item)
                            .flags = item->flags,
                            .length = item->length};
 
-    if (w->error)
+    if (s->error)
         return;
-    if (!has_time(w))
+    if (!has_time(s))
         return;
-    if (used < w->now)
-        head.age = store_record_age(w->now - used);
+    if (used < s->now)
+        head.age = store_record_age(s->now - used);
     if (exptime != 0)
-        head.exptime = w->host + ((int64_t)exptime - w->now);
-    put(w, &head, store_item_key(item), item);
-    w->items++;
+        head.exptime = s->host + ((int64_t)exptime - s->now);
+    put(s, &head, store_item_key(item), NULL, space, item);
+    s->items++;
 }
 
-static int done(writer_t *w)
+int store_snapshot_fill(store_save_t *s, store_space_t *space, uint32_t *cursor)
 {
-    flush_out(w);
-    free(w->bytes);
-    if (!w->error)
-        return 0;
-    errno = w->error;
-    return -1;
+    int more = 1;
+    unsigned i;
+
+    while (more && s->n < FULL && !s->error) {
+        if (*cursor % BUCKETS == 0 && !has_time(s))
+            break;
+        more = take_bucket(s, space, cursor);
+        for (i = 0; i < s->n_taken; i++)
+            put_item(s, space, s->taken[i]);
+        give_back(s, space);
+    }
+    return more && !s->error && !s->done.late;
 }
+
+int store_snapshot_save(store_save_t *s, store_space_t *space)
+{
+    uint32_t cursor = 0;
+    int more;
+
+    store_snapshot_space(s, space);
+    do {
+        more = store_snapshot_fill(s, space, &cursor);
+        store_snapshot_write(s);
+    } while (more && !s->error);
+    return s->error ? -1 : s->done.late;
+}
+
+/* ---- everything else ---- */
 
 /* A build that does not know this kind skips it. */
-static int put_history(int fd, const store_history_t *history,
-                       store_snapshot_t *result)
+static void put_history(store_save_t *s, const store_history_t *history)
 {
-    writer_t w = {.fd = fd, .result = result};
-    struct {
-        store_record_t head;
-        store_history_t history;
-    } r = {.head = {.magic = STORE_RECORD_MAGIC,
-                    .kind = STORE_RECORD_HISTORY,
-                    .length = sizeof *history},
-           .history = *history};
+    store_record_t head = {.magic = STORE_RECORD_MAGIC,
+                           .kind = STORE_RECORD_HISTORY,
+                           .length = sizeof *history};
 
-    r.head.check = store_record_check(&r.head, result->key);
-    if (make_room(&w, sizeof r)) {
-        memcpy(w.bytes, &r, sizeof r);
-        w.n = sizeof r;
-    }
-    return done(&w);
-}
-
-int store_snapshot_begin(int fd, const store_history_t *history,
-                         store_snapshot_t *result)
-{
-    store_record_file_t head = {STORE_RECORD_FILE, STORE_RECORD_VERSION, 0, ""};
-
-    memset(result, 0, sizeof *result);
-    if (getrandom(head.key, sizeof head.key, 0) != sizeof head.key ||
-        ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0 ||
-        write(fd, &head, sizeof head) != sizeof head)
-        return -1;
-    memcpy(result->key, head.key, sizeof head.key);
-    result->bytes = sizeof head;
-    return history->n > 0 ? put_history(fd, history, result) : 0;
+    put(s, &head, "", history, NULL, NULL);
 }
 
 /* s since 1970; 0: never */
@@ -172,56 +190,80 @@ static uint32_t on_host(uint32_t at)
     return at == 0 ? 0 : host < 1 ? 1 : host < UINT32_MAX ? (uint32_t)host : 0;
 }
 
-static void put_space(writer_t *w, const store_space_t *space)
+void store_snapshot_space(store_save_t *s, const store_space_t *space)
 {
-    store_record_t head = {.magic = STORE_RECORD_MAGIC,
-                           .kind = STORE_RECORD_SPACE,
-                           .klen =
-                               (uint8_t)strnlen(space->name, STORE_NAME - 1),
-                           .flags = on_host(STORE_GET(space->entry->flush_at)),
-                           .exptime = (int64_t)STORE_GET(space->entry->cas)};
+    store_record_t head = {
+        .magic = STORE_RECORD_MAGIC,
+        .kind = STORE_RECORD_SPACE,
+        .klen = (uint8_t)strnlen(space->name, STORE_NAME - 1),
+        .flags = on_host(STORE_GET(space->entry->flush_at)),
+        .exptime = (int64_t)(STORE_GET(space->entry->cas) + s->ahead)};
 
-    put(w, &head, space->name, NULL);
+    s->host = time(NULL);
+    s->now = store_clock();
+    put(s, &head, space->name, "", NULL, NULL);
 }
 
-int store_snapshot_space(int fd, const store_space_t *space,
-                         store_snapshot_t *result)
+int store_snapshot_write(store_save_t *s)
 {
-    writer_t w = {.fd = fd, .result = result};
+    size_t at = 0;
 
-    put_space(&w, space);
-    return done(&w);
+    while (at < s->n && !s->error) {
+        ssize_t done = write(s->fd, s->bytes + at, s->n - at);
+
+        if (done >= 0)
+            at += (size_t)done;
+        else if (errno != EINTR)
+            s->error = errno;
+    }
+    s->done.bytes += at;
+    if (!s->error)
+        s->done.items += s->items;
+    s->n = s->items = 0;
+    errno = s->error;
+    return s->error ? -1 : 0;
 }
 
-int store_snapshot_save(int fd, store_space_t *space, int (*go_on)(void),
-                        store_snapshot_t *result)
+int store_snapshot_begin(store_save_t *s, int fd, int (*go_on)(void),
+                         const store_history_t *history)
 {
-    writer_t w = {.fd = fd,
-                  .space = space,
-                  .result = result,
-                  .go_on = go_on,
-                  .host = time(NULL),
-                  .now = store_clock()};
-    uint32_t cursor = 0;
+    store_record_file_t head = {STORE_RECORD_FILE, STORE_RECORD_VERSION, 0, ""};
 
-    put_space(&w, space);
-    /* Many buckets may have no item. */
-    while (!w.error && has_time(&w) &&
-           store_index_walk(space, &cursor, BUCKETS, put_item, &w))
-        continue;
-    return done(&w) != 0 ? -1 : result->late;
-}
-
-int store_snapshot_end(int fd, store_snapshot_t *result)
-{
-    writer_t w = {.fd = fd, .result = result};
-    store_record_t head = {.magic = STORE_RECORD_MAGIC,
-                           .kind = STORE_RECORD_END,
-                           .exptime = (int64_t)result->items};
-
-    put(&w, &head, "", NULL);
-    if (done(&w) != 0)
+    memset(s, 0, sizeof *s);
+    s->fd = fd;
+    s->go_on = go_on;
+    if (getrandom(head.key, sizeof head.key, 0) != sizeof head.key ||
+        ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0 ||
+        write(fd, &head, sizeof head) != sizeof head) {
+        s->error = errno;
         return -1;
-    result->complete = 1;
+    }
+    memcpy(s->done.key, head.key, sizeof head.key);
+    s->done.bytes = sizeof head;
+    if (history->n > 0)
+        put_history(s, history);
+    return store_snapshot_write(s);
+}
+
+int store_snapshot_end(store_save_t *s)
+{
+    store_record_t head = {.magic = STORE_RECORD_MAGIC,
+                           .kind = STORE_RECORD_END};
+
+    if (store_snapshot_write(s) != 0)
+        return -1;
+    head.exptime = (int64_t)s->done.items;
+    put(s, &head, "", "", NULL, NULL);
+    if (store_snapshot_write(s) != 0)
+        return -1;
+    s->done.complete = 1;
     return 0;
+}
+
+void store_snapshot_close(store_save_t *s)
+{
+    free(s->bytes);
+    free(s->taken);
+    s->bytes = NULL;
+    s->taken = NULL;
 }

@@ -16,7 +16,9 @@
  * is right. The file is used where it lies, and emptied after it was loaded, so
  * the store needs no right in its directory.
  *
- * Lock:  none: there are no workers when it is saved and loaded.
+ * Lock:  none is held. It takes the lock of each bucket, so other threads may
+ *        serve meanwhile. An item that is there during the whole save is in the
+ *        file, with one of its values of that time.
  * Errors: -1 and errno.
  * Crash: a save that is killed leaves the items that it has written.
  */
@@ -39,24 +41,51 @@ typedef struct {
     unsigned char key[STORE_RECORD_KEY];
 } store_snapshot_t;
 
-/** Empty the file, and begin. @param history of the items; n = 0: there is none
- */
-int store_snapshot_begin(int fd, const store_history_t *history,
-                         store_snapshot_t *);
+/** A file that is being written. What is put into it is gathered in memory. */
+typedef struct {
+    int fd;
+    int error;             /**< errno; 0: none. Nothing is written then */
+    store_snapshot_t done; /**< what was written */
+    int (*go_on)(void);    /**< is asked before each item. 0: save no more */
+    uint64_t ahead;        /**< the cas of a space is told larger by that */
+    char *bytes;           /**< that are not written yet */
+    size_t n, room;
+    uint64_t items;       /**< in these bytes */
+    store_item_t **taken; /**< of one bucket, with references */
+    unsigned n_taken, room_taken;
+    int is_full; /**< the bucket has more */
+    int64_t host;
+    uint32_t now; /**< at that time of the host; s */
+} store_save_t;
 
-/** Append the header of a space: its cas, and the flush that is due. The headers
- * of all spaces come before the first item, so that each part of the file has
- * them. */
-int store_snapshot_space(int fd, const store_space_t *, store_snapshot_t *);
+/** Empty the file, and begin. Then call store_snapshot_close() in any case.
+ * @param history of the items; n = 0: there is none
+ * @return 0; -1: errno */
+int store_snapshot_begin(store_save_t *, int fd, int (*go_on)(void),
+                         const store_history_t *history);
 
-/** Append a space with its items.
- * @param go_on is asked before some buckets, and before each item that is saved.
- *              0: save no more, and look at no more items
- * @return 0; 1: it was given up, so items may be left; -1: errno */
-int store_snapshot_save(int fd, store_space_t *, int (*go_on)(void),
-                        store_snapshot_t *);
+/** Put the header of a space: its cas, and the flush that is due. The headers of
+ * all spaces come before the first item, so that each part of the file has
+ * them. Then the header comes again, before the items of the space. */
+void store_snapshot_space(store_save_t *, const store_space_t *);
 
-/** Append the end. */
-int store_snapshot_end(int fd, store_snapshot_t *);
+/** Put items of some buckets. They are copied with a reference, and not under
+ * the lock of a bucket. Nothing is written to the file.
+ * @param cursor 0 at the beginning
+ * @return 1: there may be more; 0: no more, or `error` or `done.late` */
+int store_snapshot_fill(store_save_t *, store_space_t *, uint32_t *cursor);
+
+/** Write what was put. @return 0; -1: errno */
+int store_snapshot_write(store_save_t *);
+
+/** Write a space with all its items.
+ * @return 0; 1: it was given up, so items may be left; -1: `error` */
+int store_snapshot_save(store_save_t *, store_space_t *);
+
+/** Write the rest, and the end. @return 0; -1: errno */
+int store_snapshot_end(store_save_t *);
+
+/** Free what it has. `done` stays. */
+void store_snapshot_close(store_save_t *);
 
 #endif

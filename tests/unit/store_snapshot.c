@@ -4,6 +4,7 @@
 
 #include "tests/unit/support/saved.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,8 +151,9 @@ static void items_of_unknown_spaces_are_dropped(void **state)
 static void a_save_that_takes_too_long_ends(void **state)
 {
     (void)state;
-    assert_int_equal(store_snapshot_begin(file, &none, &result), 0);
-    assert_int_equal(store_snapshot_save(file, shelf.space, no, &result), 1);
+    begin(no, &none);
+    assert_int_equal(store_snapshot_save(&to, shelf.space), 1);
+    end();
     assert_int_equal(result.items, 0);
     assert_true(result.late);
     assert_false(result.complete);
@@ -174,18 +176,69 @@ static void a_save_of_few_items_has_a_limit(void **state)
     shelf_open(&shelf, PAGES, 1);
     asked = 0;
     granted = UINT32_MAX;
-    assert_int_equal(store_snapshot_begin(file, &none, &result), 0);
-    assert_int_equal(
-        store_snapshot_save(file, shelf.space, some_times, &result), 0);
-    assert_int_equal(result.items, 0);
+    begin(some_times, &none);
+    assert_int_equal(store_snapshot_save(&to, shelf.space), 0);
+    assert_int_equal(to.done.items, 0);
     all = asked;
     assert_true(all > 2);
     asked = 0;
     granted = 2;
-    assert_int_equal(
-        store_snapshot_save(file, shelf.space, some_times, &result), 1);
+    assert_int_equal(store_snapshot_save(&to, shelf.space), 1);
+    end();
     assert_int_equal(asked, granted + 1);
     assert_true(result.late);
+}
+
+static int replaces;
+
+/* As a client that changes items while they are saved. */
+static int replace(void)
+{
+    if (replaces++ == 0) {
+        shelf_set(&shelf, "key50", 4711, 100, 0);
+        shelf_delete(&shelf, "key51");
+    }
+    return 1;
+}
+
+/* A value is kept while it is written, and nothing is held after that. */
+static void others_serve_while_it_saves(void **state)
+{
+    char key[16];
+    unsigned i;
+
+    (void)state;
+    replaces = 0;
+    begin(replace, &none);
+    assert_int_equal(store_snapshot_save(&to, shelf.space), 0);
+    assert_int_equal(store_snapshot_end(&to), 0);
+    end();
+    assert_int_equal(shelf_check(&shelf), ITEMS - 1);
+    assert_in_range(result.items, ITEMS - 1, ITEMS);
+    load_unseen();
+    for (i = 0; i < 50; i++) {
+        key_of(key, i);
+        assert_true(shelf_get(&shelf, key, i, length_of(i)));
+    }
+    assert_true(shelf_get(&shelf, "key50", 4711, 100));
+}
+
+/* More items than a bucket usually has: a large table has few of them. */
+static void a_bucket_may_have_many_items(void **state)
+{
+    char key[16];
+    unsigned i;
+
+    (void)state;
+    shelf_close(&shelf);
+    shelf_open(&shelf, PAGES, 1);
+    for (i = 0; i < 100000; i++) {
+        snprintf(key, sizeof key, "k%u", i);
+        assert_true(shelf_set(&shelf, key, i, 1, 0) > 0);
+    }
+    save();
+    assert_int_equal(result.items, 100000);
+    assert_int_equal(shelf_check(&shelf), 100000);
 }
 
 /* What could not be written is not told as saved. */
@@ -199,10 +252,12 @@ static void a_save_on_a_full_disk(void **state)
     full = old;
     full.rlim_cur = 100000;
     signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(store_snapshot_begin(file, &none, &result), 0);
+    begin(yes, &none);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
-    assert_int_equal(store_snapshot_save(file, shelf.space, yes, &result), -1);
+    assert_int_equal(store_snapshot_save(&to, shelf.space), -1);
+    assert_int_equal(to.error, EFBIG);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    end();
     told = result.items;
     assert_in_range(load(), told, ITEMS - 1);
 }
@@ -221,6 +276,8 @@ int main(void)
         TEST(items_of_unknown_spaces_are_dropped),
         TEST(a_save_that_takes_too_long_ends),
         TEST(a_save_of_few_items_has_a_limit),
+        TEST(others_serve_while_it_saves),
+        TEST(a_bucket_may_have_many_items),
         TEST(a_save_on_a_full_disk),
     };
 

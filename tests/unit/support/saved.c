@@ -9,6 +9,7 @@
 
 shelf_t shelf;
 int file;
+store_save_t to;
 store_snapshot_t result;
 const store_history_t none;
 
@@ -56,11 +57,24 @@ int no(void)
     return 0;
 }
 
+void begin(int (*go_on)(void), const store_history_t *history)
+{
+    assert_int_equal(store_snapshot_begin(&to, file, go_on, history), 0);
+}
+
+void end(void)
+{
+    store_snapshot_close(&to);
+    result = to.done;
+}
+
 void save(void)
 {
-    assert_int_equal(store_snapshot_begin(file, &none, &result), 0);
-    assert_int_equal(store_snapshot_save(file, shelf.space, yes, &result), 0);
-    assert_int_equal(store_snapshot_end(file, &result), 0);
+    begin(yes, &none);
+    store_snapshot_space(&to, shelf.space);
+    assert_int_equal(store_snapshot_save(&to, shelf.space), 0);
+    assert_int_equal(store_snapshot_end(&to), 0);
+    end();
     assert_int_equal(result.bytes, lseek(file, 0, SEEK_END));
 }
 

@@ -17,6 +17,7 @@
 
 extern shelf_t shelf;
 extern int file;
+extern store_save_t to;
 extern store_snapshot_t result; /* of the last save or load */
 extern const store_history_t none;
 
@@ -29,6 +30,10 @@ int saved_teardown(void **state);
 
 /** Save all items. */
 void save(void);
+
+/** Begin and end a save in parts. */
+void begin(int (*go_on)(void), const store_history_t *history);
+void end(void);
 
 /** Load into a new, empty memfd. @return how many items are right */
 unsigned load(void);

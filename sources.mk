@@ -174,6 +174,7 @@ store_server_sources = \
 	store/server/connection.c \
 	store/server/guests.c \
 	store/server/keep.c \
+	store/server/keep_files.c \
 	store/server/listener.c \
 	store/server/lobby.c \
 	store/server/loop.c \
@@ -181,6 +182,7 @@ store_server_sources = \
 	store/server/older_socket.c \
 	store/server/password.c \
 	store/server/record.c \
+	store/server/saver.c \
 	store/server/served.c \
 	store/server/server.c \
 	store/server/shortage.c \
@@ -573,6 +575,10 @@ scene_sources = \
 shelf_sources = \
 	tests/unit/support/shelf.c
 
+# A space that a store loads and saves.
+keeper_sources = \
+	tests/unit/support/keeper.c
+
 # A space that is saved to a file.
 saved_sources = \
 	tests/unit/support/saved.c
@@ -835,6 +841,7 @@ unit_tests = \
 	tests/unit/store_item \
 	tests/unit/store_guests \
 	tests/unit/store_keep \
+	tests/unit/store_keep_files \
 	tests/unit/store_kept \
 	tests/unit/store_large \
 	tests/unit/store_keepers \

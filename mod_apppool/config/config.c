@@ -193,6 +193,7 @@ void *apppool_config_server_create(apr_pool_t *p, server_rec *s)
     server->spool_free = APPPOOL_UNSET;
     server->store_max_object = APPPOOL_UNSET;
     server->store_threads = server->store_save_time = APPPOOL_UNSET;
+    server->store_save_every = 0;
     server->store_uid = USERDB_NOBODY;
     server->store_changes = server->store_slave_timeout = APPPOOL_UNSET;
     return server;

@@ -105,8 +105,10 @@ typedef struct {
     apr_int64_t store_max_object; /**< bytes */
     apr_int64_t store_threads;
     const char *store_save; /**< AppStoreSave; "": Off; NULL: the default */
-    apr_int64_t store_save_time; /**< us */
-    uid_t store_uid;             /**< USERDB_NOBODY: the default */
+    apr_int64_t store_save_time;  /**< us */
+    apr_int64_t store_save_every; /**< us; the second value of AppStoreSave; 0:
+                                     none */
+    uid_t store_uid;              /**< USERDB_NOBODY: the default */
     gid_t store_gid;
     apppool_store_cluster_t *store_cluster; /**< NULL: nothing is set */
     const char *store_key;                  /**< path; NULL: none */

@@ -44,6 +44,12 @@ static const apppool_value_t capacity[] = {
     {SERVER, IN_SERVER(sessions), 1, APL_SESSIONS_MAX, NULL, NULL},
 };
 
+static const apppool_value_t save[] = {
+    {SERVER, IN_SERVER(store_save), 0, 0, NULL, NULL},
+    {SERVER, IN_SERVER(store_save_every), 0, CONTRACT_STORE_EVERY_MAX, NULL,
+     NULL},
+};
+
 #define ANYWHERE (RSRC_CONF | ACCESS_CONF)
 #define NUMBER(name, where, help, ...)                                         \
     AP_INIT_TAKE1(name, apppool_value_number, RANGE(__VA_ARGS__, NULL), where, \
@@ -295,10 +301,10 @@ const command_rec apppool_directives[] = {
            IN_SERVER(store_threads), 1, 16, NULL),
     AP_INIT_TAKE12("AppStoreUser", apppool_store_user_set, VALUE(SERVER, 0),
                    RSRC_CONF, "The user that runs the store"),
-    AP_INIT_TAKE1("AppStoreSave", apppool_store_set_save,
-                  VALUE(SERVER, IN_SERVER(store_save)), RSRC_CONF,
-                  "The file that keeps what the store holds while httpd is "
-                  "stopped"),
+    AP_INIT_TAKE12("AppStoreSave", apppool_store_set_save, (void *)save,
+                   RSRC_CONF,
+                   "The file that keeps what the store holds while httpd is "
+                   "stopped, and the time from one save to the next"),
     AP_INIT_TAKE1("AppStoreSaveTime", apppool_value_time,
                   RANGE(SERVER, IN_SERVER(store_save_time), 0,
                         CONTRACT_STORE_SAVE_MAX, NULL, NULL),

@@ -94,17 +94,46 @@ const char *apppool_store_set(cmd_parms *cmd, void *dir_, const char *arg)
     return NULL;
 }
 
-const char *apppool_store_set_save(cmd_parms *cmd, void *dir, const char *arg)
+static const char *set_every(cmd_parms *cmd, void *dir, const char *arg,
+                             apppool_server_t *server)
+{
+    const apppool_value_t *values = cmd->info;
+    const char *wrong;
+
+    server->store_save_every = 0;
+    if (!arg)
+        return NULL;
+    cmd->info = (void *)(uintptr_t)&values[1];
+    wrong = apppool_value_time(cmd, dir, arg);
+    cmd->info = (void *)(uintptr_t)values;
+    if (wrong || server->store_save_every >= APR_USEC_PER_SEC)
+        return wrong;
+    return apr_psprintf(
+        cmd->pool,
+        "%s: \"%s\" is less than a second: that is no time from "
+        "one save to the next",
+        cmd->cmd->name, arg);
+}
+
+const char *apppool_store_set_save(cmd_parms *cmd, void *dir, const char *file,
+                                   const char *every)
 {
     apppool_server_t *server =
         ap_get_module_config(cmd->server->module_config, &apppool_module);
     const char *wrong;
 
-    if (ap_cstr_casecmp(arg, "Off"))
-        return apppool_value_path(cmd, dir, arg);
-    wrong = apppool_value_check(cmd, dir, cmd->info, arg);
-    if (!wrong)
+    if (ap_cstr_casecmp(file, "Off")) {
+        wrong = apppool_value_path(cmd, dir, file);
+        return wrong ? wrong : set_every(cmd, dir, every, server);
+    }
+    wrong = apppool_value_check(cmd, dir, cmd->info, file);
+    if (!wrong && every)
+        return apr_psprintf(cmd->pool, "%s: Off has no second value",
+                            cmd->cmd->name);
+    if (!wrong) {
         server->store_save = "";
+        server->store_save_every = 0;
+    }
     return wrong;
 }
 

@@ -43,8 +43,9 @@ typedef struct {
 /** AppStore: Off, a size, or servers. */
 const char *apppool_store_set(cmd_parms *cmd, void *dir, const char *arg);
 
-/** AppStoreSave: Off, or a path. */
-const char *apppool_store_set_save(cmd_parms *cmd, void *dir, const char *arg);
+/** AppStoreSave: Off, or a path, and a time. cmd->info has two values. */
+const char *apppool_store_set_save(cmd_parms *cmd, void *dir, const char *file,
+                                   const char *every);
 
 /** Begin the list of a configuration. */
 void apppool_store_begin(apr_pool_t *p);

@@ -75,6 +75,8 @@ static json_t *describe(const apppool_server_t *server, const char *build,
     json_object_set_new(j, "max_object", number(server->store_max_object));
     json_object_set_new(j, "save_time",
                         number(apppool_config_save_time(server)));
+    json_object_set_new(j, "save_every",
+                        number(server->store_save_every / APR_USEC_PER_SEC));
     json_object_set_new(j, "spaces", list);
     return j;
 }

@@ -126,6 +126,9 @@ static void read_all(store_config_value_t *r, const json_t *o,
     if (json_object_get(o, "save_time"))
         t->save_time = (uint32_t)store_config_value_number(
             r, o, "save_time", 1, CONTRACT_STORE_SAVE_MAX);
+    if (json_object_get(o, "save_every"))
+        t->save_every = (uint32_t)store_config_value_number(
+            r, o, "save_every", 0, CONTRACT_STORE_EVERY_MAX);
     read_spaces(r, o, t);
     store_config_cluster_read(r, o, &t->cluster);
     t->n_listens = store_config_cluster_listens(r, o, &t->cluster, t->listen);

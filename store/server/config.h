@@ -46,6 +46,7 @@ typedef struct {
     unsigned threads;
     uint32_t max_object; /**< bytes of a value */
     uint32_t save_time;  /**< s: a save at a stop takes no longer */
+    uint32_t save_every; /**< s: also while it serves; 0: no */
     unsigned n_spaces;
     store_config_space_t *spaces;
 } store_config_t;

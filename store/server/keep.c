@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/cluster/epoch.h"
@@ -29,6 +29,7 @@
 #define LOOK       50   /* from one look for a reason to hurry to the next */
 
 static int64_t save_ms = CONTRACT_STORE_SAVE_DEFAULT * 1000;
+static unsigned every; /* s; 0: only at a stop */
 
 /* The time of one load or save. */
 static struct {
@@ -37,9 +38,10 @@ static struct {
     int64_t hurried; /* ms that are left from then on */
 } limit;
 
-void store_keep_configure(unsigned time)
+void store_keep_configure(unsigned limit_s, unsigned every_s)
 {
-    save_ms = (int64_t)time * 1000;
+    save_ms = (int64_t)limit_s * 1000;
+    every = every_s;
 }
 
 static void begin(int64_t most, int (*is_hurried)(void), int64_t hurried)
@@ -122,32 +124,55 @@ static int load(int fd, const char *what, int64_t hurried)
     return !got.late;
 }
 
-int store_keep_load(int fd)
+/* @param words gets the name of the file in the log */
+static const char *describe(const store_snapshot_head_t *head, char *words,
+                            size_t size)
 {
-    store_directory_t *d = store_region_directory();
-    struct stat st;
-    int has_file = fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0;
+    if (head->live)
+        snprintf(words, size, "the file that was saved %lld s before",
+                 (long long)(time(NULL) - head->at));
+    else
+        snprintf(words, size, "the file of the last stop");
+    return words;
+}
 
-    if (has_file && !d->loaded && !load(fd, "the file of the last stop", 0))
-        return 0;
-    d->loaded = 1;
-    if (has_file && ftruncate(fd, 0) != 0)
+/* Without a periodic save, what the file has is soon too old to be of use. */
+static void empty(const store_keep_files_t *files)
+{
+    int error = store_keep_files_empty(files);
+
+    if (error)
         store_note(STORE_ERROR,
                    "the file of the last stop cannot be emptied: %s",
-                   strerror(errno));
+                   strerror(error));
+}
+
+int store_keep_load(const store_keep_files_t *files)
+{
+    store_directory_t *d = store_region_directory();
+    store_snapshot_head_t head;
+    int fd = store_keep_files_newest(files, &head);
+    char what[64];
+
+    if (fd >= 0 && !d->loaded &&
+        !load(fd, describe(&head, what, sizeof what), 0))
+        return 0;
+    d->loaded = 1;
+    if (every == 0)
+        empty(files);
     return 1;
 }
 
 /* A part of a copy gets no end, so it is no whole file at the next start.
  * @return 0; 1: there was no time for all items; -1: errno */
-static int save(store_save_t *to, int fd)
+static int save(store_save_t *to, int fd, uint32_t number)
 {
     const store_served_t *s;
     store_history_t history;
     int rv;
 
     store_lineage(&history);
-    rv = store_snapshot_begin(to, fd, go_on, &history);
+    rv = store_snapshot_begin(to, fd, number, go_on, &history);
     for (s = store_served_list(); s && rv == 0; s = s->next)
         if (!s->gone)
             store_snapshot_space(to, s->space);
@@ -198,18 +223,19 @@ static const char *describe_rest(const store_snapshot_t *done, char *words,
     return words;
 }
 
-void store_keep_save(int fd)
+void store_keep_save(const store_keep_files_t *files)
 {
     char rest[128];
     int64_t began = clock_ms();
     store_save_t to;
     store_snapshot_t done;
-    int rv;
+    uint32_t number;
+    int rv, fd = store_keep_files_next(files, 0, &number);
 
     if (fd < 0)
         return;
     begin(save_limit(), NULL, 0);
-    rv = save(&to, fd);
+    rv = save(&to, fd, number);
     if (rv == 0 && fdatasync(fd) != 0) {
         to.error = errno;
         rv = -1;

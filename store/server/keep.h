@@ -9,21 +9,25 @@
 #ifndef APPPOOL_STORE_SERVER_KEEP_H
 #define APPPOOL_STORE_SERVER_KEEP_H
 
-/** The time that store_keep_save() has, AppStoreSaveTime. @param time s */
-void store_keep_configure(unsigned time);
+#include "store/server/keep_files.h"
+
+/** AppStoreSaveTime, and the second value of AppStoreSave.
+ * @param limit_s s that store_keep_save() may take
+ * @param every_s s from one periodic save to the next; 0: there is none */
+void store_keep_configure(unsigned limit_s, unsigned every_s);
 
 /**
- * Load the file into a new memfd, and empty it. A store that was killed before
- * the end of that has left the file, and the next one goes on. What is in any
- * other memfd is newer than the file, which is emptied then.
- * @param fd -1: nothing is done
- * @return 0: SIGTERM has come before the end. The file stays as it is, so
+ * Load the newest whole file into a new memfd. A store that was killed before the
+ * end of that has left the files, and the next one goes on. What is in any other
+ * memfd is newer than the files. Without a periodic save they are empty after
+ * that: they would be old when they are needed.
+ * @return 0: SIGTERM has come before the end. The files stay as they are, so
  *         nothing may be saved
  */
-int store_keep_load(int fd);
+int store_keep_load(const store_keep_files_t *);
 
-/** Save all spaces that are served. @param fd -1: nothing is done */
-void store_keep_save(int fd);
+/** Save all spaces that are served. */
+void store_keep_save(const store_keep_files_t *);
 
 /** Load the large values that the store of an older build has left in the
  * mailbox, as "=large values": they were in files, and everything else is in the

@@ -26,7 +26,7 @@
 typedef struct {
     uint64_t magic; /**< STORE_RECORD_FILE */
     uint32_t version;
-    uint32_t spare;
+    uint32_t number; /**< of this file; the next one has a higher number */
     unsigned char key[STORE_RECORD_KEY];
 } store_record_file_t;
 
@@ -44,10 +44,11 @@ typedef struct {
     uint32_t magic;
     uint8_t kind;
     uint8_t klen;
-    uint8_t bits;    /**< of an item: STORE_RECORD_BITS */
+    uint8_t bits;    /**< of an item: STORE_RECORD_BITS; of the end: 1: others
+                       were served meanwhile */
     uint8_t age;     /**< of an item: store_record_age() of its last use */
-    uint32_t flags;  /**< of an item; of a space: s since 1970, when it is to be
-                         flushed; 0: never */
+    uint32_t flags;  /**< of an item; s since 1970: of a space, when it is to be
+                       flushed, of the end, when it was written; 0: never */
     uint32_t length; /**< bytes of the value */
     int64_t exptime; /**< s since 1970; 0: never */
     uint64_t check;  /**< of all other bytes */

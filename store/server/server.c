@@ -32,6 +32,7 @@
 #include "store/note.h"
 #include "store/server/older_socket.h"
 #include "store/server/password.h"
+#include "store/server/saver.h"
 #include "store/server/startup.h"
 #include "store/server/stop_signal.h"
 #include "store/server/sweep.h"
@@ -71,7 +72,8 @@ static void apply(store_config_t *config)
     unsigned i;
 
     store_password_update(&config->cluster);
-    store_keep_configure(config->save_time);
+    store_keep_configure(config->save_time, config->save_every);
+    store_saver_configure(config->save_every);
     if (!lost)
         return;
     for (i = 0; i < server.server.threads; i++)
@@ -211,6 +213,8 @@ static int start_threads(void)
         if (store_worker_start(&server.worker[i], i, &server.server) != 0)
             return -1;
     store_accept_begin(server.worker, n);
+    if (store_saver_start(&server.startup.save) != 0)
+        return -1;
     return store_sweep_start(store_served_nth);
 }
 
@@ -302,7 +306,7 @@ static int begin(const char *runtime)
     store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);
     /* Clients wait in the backlog of the listeners until all is loaded. */
     apply(config);
-    if (!store_keep_load(server.startup.save)) {
+    if (!store_keep_load(&server.startup.save)) {
         store_config_free(config);
         return STOPPED;
     }
@@ -322,6 +326,7 @@ static void stop_threads(void)
     if (server.has_begun) {
         store_cluster_host_end();
     }
+    store_saver_stop();
     for (i = 0; i < server.started; i++)
         store_worker_stop(&server.worker[i]);
     store_sweep_stop();
@@ -334,7 +339,7 @@ static int end(void)
     store_note_directly();
     store_served_stop();
     stop_threads();
-    store_keep_save(server.startup.save);
+    store_keep_save(&server.startup.save);
     return CONTRACT_EXIT_DONE;
 }
 

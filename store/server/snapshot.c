@@ -224,10 +224,11 @@ int store_snapshot_write(store_save_t *s)
     return s->error ? -1 : 0;
 }
 
-int store_snapshot_begin(store_save_t *s, int fd, int (*go_on)(void),
-                         const store_history_t *history)
+int store_snapshot_begin(store_save_t *s, int fd, uint32_t number,
+                         int (*go_on)(void), const store_history_t *history)
 {
-    store_record_file_t head = {STORE_RECORD_FILE, STORE_RECORD_VERSION, 0, ""};
+    store_record_file_t head = {STORE_RECORD_FILE, STORE_RECORD_VERSION, number,
+                                ""};
 
     memset(s, 0, sizeof *s);
     s->fd = fd;
@@ -247,8 +248,12 @@ int store_snapshot_begin(store_save_t *s, int fd, int (*go_on)(void),
 
 int store_snapshot_end(store_save_t *s)
 {
+    int64_t now = time(NULL);
     store_record_t head = {.magic = STORE_RECORD_MAGIC,
-                           .kind = STORE_RECORD_END};
+                           .kind = STORE_RECORD_END,
+                           .bits = s->ahead > 0,
+                           .flags =
+                               now > 0 && now < UINT32_MAX ? (uint32_t)now : 0};
 
     if (store_snapshot_write(s) != 0)
         return -1;

@@ -47,7 +47,9 @@ typedef struct {
     int error;             /**< errno; 0: none. Nothing is written then */
     store_snapshot_t done; /**< what was written */
     int (*go_on)(void);    /**< is asked before each item. 0: save no more */
-    uint64_t ahead;        /**< the cas of a space is told larger by that */
+    uint64_t ahead;        /**< the cas of a space is told larger by that,
+                                because others are served meanwhile; 0: none
+                                are */
     char *bytes;           /**< that are not written yet */
     size_t n, room;
     uint64_t items;       /**< in these bytes */
@@ -60,9 +62,10 @@ typedef struct {
 
 /** Empty the file, and begin. Then call store_snapshot_close() in any case.
  * @param history of the items; n = 0: there is none
+ * @param number  of the file
  * @return 0; -1: errno */
-int store_snapshot_begin(store_save_t *, int fd, int (*go_on)(void),
-                         const store_history_t *history);
+int store_snapshot_begin(store_save_t *, int fd, uint32_t number,
+                         int (*go_on)(void), const store_history_t *history);
 
 /** Put the header of a space: its cas, and the flush that is due. The headers of
  * all spaces come before the first item, so that each part of the file has

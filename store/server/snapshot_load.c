@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -171,6 +172,38 @@ static int load_one(reader_t *r, store_space_t *(*find)(const char *name))
     else
         r->result->complete = 1;
     return head.kind != STORE_RECORD_END;
+}
+
+/* The end is the last record, if it is there. */
+static int has_end(int fd, off_t size, const unsigned char *key,
+                   store_record_t *end)
+{
+    return size >= (off_t)(sizeof(store_record_file_t) + sizeof *end) &&
+           pread(fd, end, sizeof *end, size - (off_t)sizeof *end) ==
+               sizeof *end &&
+           end->kind == STORE_RECORD_END && store_record_is_header(end) &&
+           store_record_check(end, key) == end->check;
+}
+
+int store_snapshot_look(int fd, store_snapshot_head_t *head)
+{
+    store_record_file_t file;
+    store_record_t end;
+    struct stat st;
+
+    memset(head, 0, sizeof *head);
+    if (fstat(fd, &st) != 0 || st.st_size == 0)
+        return 0;
+    if (pread(fd, &file, sizeof file, 0) != sizeof file ||
+        file.magic != STORE_RECORD_FILE || file.version != STORE_RECORD_VERSION)
+        return 1;
+    head->number = file.number;
+    head->whole = has_end(fd, st.st_size, file.key, &end);
+    if (head->whole) {
+        head->live = end.bits & 1;
+        head->at = end.flags;
+    }
+    return 1;
 }
 
 /* @return 1; 0: the file is empty, or no such file; -1: errno */

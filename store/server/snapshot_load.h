@@ -15,6 +15,17 @@
 
 #include "store/server/snapshot.h"
 
+/** What a file says of itself. */
+typedef struct {
+    uint32_t number; /**< of the file */
+    int whole;       /**< its end was written */
+    int live;        /**< 1: while the store served */
+    int64_t at;      /**< s since 1970: its end; 0: not known */
+} store_snapshot_head_t;
+
+/** Look at a file. @return 0: it is empty */
+int store_snapshot_look(int fd, store_snapshot_head_t *);
+
 /**
  * Load what is there.
  * @param find  the space of a name; NULL: there is no such space now

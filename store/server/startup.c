@@ -130,29 +130,40 @@ static int is_private_file(int fd)
            (st.st_mode & (S_IRWXG | S_IRWXO)) == 0;
 }
 
-/* Root's file in a directory of root's. The store writes it in place, so it
+/* @return -1: that was logged */
+static int open_file(const char *path)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd >= 0 && is_private_file(fd))
+        return fd;
+    store_note(
+        STORE_WARN,
+        "AppStoreSave %s: %s; a stop of httpd loses what the store holds", path,
+        strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Root's files in a directory of root's. The store writes them in place, so it
  * needs no right in that directory. The name comes from a link in the directory
  * of root: what the store's user can write must not name a file that root
  * opens. */
 static void open_save(store_startup_t *s, int dirfd)
 {
     char path[PATH_MAX];
-    ssize_t n = readlinkat(dirfd, CONTRACT_STORE_SAVE, path, sizeof path - 1);
+    ssize_t n =
+        readlinkat(dirfd, CONTRACT_STORE_SAVE, path, sizeof path - sizeof ".2");
 
-    s->save = -1;
+    s->save.fd[0] = s->save.fd[1] = -1;
     if (n <= 0)
         return;
     path[n] = 0;
-    s->save = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (s->save >= 0 && is_private_file(s->save))
-        return;
-    store_note(
-        STORE_WARN,
-        "AppStoreSave %s: %s; a stop of httpd loses what the store holds", path,
-        strerror(errno));
-    if (s->save >= 0)
-        close(s->save);
-    s->save = -1;
+    s->save.fd[0] = open_file(path);
+    memcpy(path + n, ".2", sizeof ".2");
+    if (s->save.fd[0] >= 0)
+        s->save.fd[1] = open_file(path);
 }
 
 store_config_t *store_startup_config(const store_startup_t *s)

@@ -13,12 +13,13 @@
 
 #include "spawner/shared/contract.h"
 #include "store/server/config.h"
+#include "store/server/keep_files.h"
 
 typedef struct {
     char sockets[CONTRACT_RUNTIME_MAX + 8]; /**< CONTRACT_STORES, absolute */
     int socketsfd;                          /**< the same, open */
-    int save;    /**< file for the items at a stop; -1: none */
-    int signals; /**< SIGTERM is read from it */
+    store_keep_files_t save;                /**< for the items at a stop */
+    int signals;                            /**< SIGTERM is read from it */
 } store_startup_t;
 
 /** Check arguments and descriptors. @return 0, or an exit code */

@@ -104,7 +104,8 @@ def test_environment(httpd: Httpd, store: Store) -> None:
         "ports": [11211, 11213], "peers": [], "plain": [],
         "changes": 32 << 20, "slave_timeout": 10}
     assert table == {"listens": [], "contract": table["contract"], "threads": 3,
-                     "max_object": 2 << 20, "save_time": 40}
+                     "max_object": 2 << 20, "save_time": 40,
+                     "save_every": 0}
     assert os.readlink(httpd.runtime / "store.save") == f"{httpd.dir}/saved"
     assert os.readlink(httpd.runtime / "store.time") == "40"
     assert build.startswith(f"contract {table['contract']}, ")

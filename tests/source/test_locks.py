@@ -20,12 +20,12 @@ LOCKS = {
         r"|store/command/stats\.c"),
     "the spaces": (
         "store_sweep_lock", "store_sweep_unlock",
-        r"store/server/(served|sweep)\.c"),
+        r"store/server/(saver|served|sweep)\.c"),
     "a mutex": (
         "pthread_mutex_lock|pthread_mutex_trylock", "pthread_mutex_unlock",
         r"store/memory/(table|chunk|changes|space)\.c"
          r"|store/cluster/(claim|lineage)\.c"
-        r"|store/server/(lobby|password|sweep|served|worker)\.c"),
+         r"|store/server/(lobby|password|saver|sweep|served|worker)\.c"),
 }
 # Under the lock of a bucket or of the chunks: nothing that may wait, and nothing
 # that needs a lock which another thread may have meanwhile.

@@ -248,6 +248,45 @@ def test_the_user_of_the_store_names_no_file_of_root(tmp_path: Path) -> None:
     assert victim.read_text() == "of root"
 
 
+def wholes(save: Path) -> list[bytes]:
+    """The files that have an end, as the store knows it: kind 3 of a record of
+    32 bytes."""
+    both = [save, save.with_name("save.2")]
+    return [file.read_bytes()[:32] for file in both
+            if file.exists() and file.stat().st_size > 64
+            and file.read_bytes()[-32:][:5] == b"1PAS\3"]
+
+
+def test_a_power_cut(tmp_path: Path) -> None:
+    """The store saves while it serves. What it held at the last whole save is
+    there when all is lost in the middle of the next one."""
+    save = save_file(tmp_path)
+    with Store(space("shop"), space("blog"), save=save) as store:
+        store.table["save_every"] = 1
+        store.write_table()
+        store.ring()
+        with store.connect() as shop, store.connect_to("blog") as blog:
+            put(shop, b"a", b"of the shop")
+            put(blog, b"kept", b"1")
+            cas = int(ask(blog, b"gets kept\r\n", b"END\r\n").split()[4])
+            wait_until(lambda: len(wholes(save)) == 2, "two files are whole")
+            for n in range(100):
+                put(blog, b"key%d" % n, os.urandom(1000) * 200)
+            wait_until(lambda: len(wholes(save)) == 1, "it saves")
+            store.kill()
+        assert len(wholes(save)) == 1
+        store.forget()
+        store.start()
+        assert " from the file that was saved " in store.output()
+        assert "the file is not complete" not in store.output()
+        assert wholes(save)
+        with store.connect() as shop, store.connect_to("blog") as blog:
+            assert get(shop, b"a") == b"of the shop"
+            assert get(blog, b"kept") == b"1"
+            got = ask(blog, b"gets kept\r\n", b"END\r\n").split()
+            assert int(got[4]) > cas + 1000
+
+
 @pytest.mark.parametrize("damage", ["cut", "zero", "other"])
 def test_damaged_save_yields_what_is_sound(tmp_path: Path,
                                            damage: str) -> None:

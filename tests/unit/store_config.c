@@ -63,7 +63,12 @@ static void the_time_of_a_save_is_read(void **state)
     store_config_free(c);
     c = parse(HEAD ", \"save_time\": 7, \"spaces\": []}");
     assert_int_equal(c->save_time, 7);
+    assert_int_equal(c->save_every, 0);
     store_config_free(c);
+    c = parse(HEAD ", \"save_every\": 300, \"spaces\": []}");
+    assert_int_equal(c->save_every, 300);
+    store_config_free(c);
+    assert_null(parse(HEAD ", \"save_every\": 86401, \"spaces\": []}"));
     assert_null(parse(HEAD ", \"save_time\": 0, \"spaces\": []}"));
     assert_null(parse(HEAD ", \"save_time\": 3601, \"spaces\": []}"));
 }

@@ -19,149 +19,8 @@
 #include "store/server/mailbox.h"
 #include "store/server/served.h"
 #include "store/server/takeover.h"
+#include "tests/unit/support/keeper.h"
 #include "tests/unit/support/notes.h"
-#include "tests/unit/support/shelf.h"
-#include "tests/unit/support/temporary.h"
-
-#define STEP   100 /* ms that an item takes */
-#define VALUES 60
-#define LENGTH 5000
-#define HURRY  3000 /* ms that a step has left when httpd stops */
-#define TIME   12
-#define LAST   16000 /* ms from SIGTERM, with TIME */
-#define LEAST  1000
-
-static shelf_t shelf, own; /* the memory; a space in it */
-static char directory[TEMPORARY_MAX];
-static int mailbox[2], file, asked;
-static int64_t late, told_at;
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *t)
-{
-    (void)clock;
-    t->tv_sec = 1000 + late / 1000;
-    t->tv_nsec = late % 1000 * 1000000;
-    return 0;
-}
-
-void __wrap_heartbeat(void);
-void __wrap_heartbeat(void)
-{
-    late += STEP;
-}
-
-int64_t __wrap_store_stop_signal_at(void);
-int64_t __wrap_store_stop_signal_at(void)
-{
-    return told_at;
-}
-
-void __wrap_store_stop_signal_progress(void);
-void __wrap_store_stop_signal_progress(void)
-{
-    asked++;
-}
-
-int __wrap_store_stop_signal_came(void);
-int __wrap_store_stop_signal_came(void)
-{
-    return told_at != 0;
-}
-
-static int watch(store_served_t *s)
-{
-    (void)s;
-    return 0;
-}
-
-static void unwatch(store_served_t *s)
-{
-    (void)s;
-}
-
-static void describe(store_config_space_t *space, const char *name)
-{
-    snprintf(space->name, sizeof space->name, "%s", name);
-    snprintf(space->key, sizeof space->key, "%s", name);
-    space->size = 1 << 20;
-    space->n_uids = 1;
-    space->uids = calloc(1, sizeof *space->uids);
-}
-
-/* @param other NULL: no other one */
-static void serve(const char *name, const char *other)
-{
-    store_config_space_t space[2] = {0};
-    store_config_t config = {.spaces = space, .n_spaces = other ? 2 : 1};
-
-    describe(&space[0], name);
-    if (other)
-        describe(&space[1], other);
-    store_served_apply(&config);
-}
-
-static const char *key_of(unsigned i)
-{
-    static char key[16];
-
-    snprintf(key, sizeof key, "key%u", i);
-    return key;
-}
-
-static int setup(void **state)
-{
-    static store_served_hooks_t hooks = {
-        .directory = directory, .watch = watch, .unwatch = unwatch};
-    unsigned i;
-
-    (void)state;
-    assert_non_null(temporary_dir(directory, "store-keep"));
-    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, mailbox), 0);
-    file = memfd_create("save", MFD_CLOEXEC);
-    store_mailbox_open(mailbox[0], mailbox[1]);
-    shelf_open(&shelf, 16, 1);
-    store_served_begin(&hooks);
-    serve("shop", NULL);
-    own.space = store_served_find("shop")->space;
-    for (i = 0; i < VALUES; i++)
-        assert_true(shelf_set(&own, key_of(i), i, LENGTH, 0));
-    store_keep_configure(TIME);
-    notes_clear();
-    late = told_at = 0;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    store_served_stop();
-    while (store_served_list())
-        store_served_forget(store_served_list());
-    shelf_close(&shelf);
-    close(mailbox[0]);
-    close(mailbox[1]);
-    close(file);
-    return rmdir(directory);
-}
-
-/* As after the end of a store of an older build, which had them in files. */
-static void forget(void)
-{
-    unsigned i;
-
-    for (i = 0; i < VALUES; i++)
-        shelf_delete(&own, key_of(i));
-}
-
-static unsigned count(void)
-{
-    unsigned i, n = 0;
-
-    for (i = 0; i < VALUES; i++)
-        n += (unsigned)shelf_get(&own, key_of(i), i, LENGTH);
-    return n;
-}
 
 static void take(void *ctx, const char *name, int fd)
 {
@@ -174,8 +33,9 @@ static void take(void *ctx, const char *name, int fd)
 static void leave(void)
 {
     int left = memfd_create("left", MFD_CLOEXEC);
+    store_keep_files_t one = {{left, -1}};
 
-    store_keep_save(left);
+    store_keep_save(&one);
     notes_clear();
     assert_int_equal(store_mailbox_put("=large values", left), 0);
     close(left);
@@ -218,18 +78,18 @@ static void a_load_that_is_given_up_leaves_the_file(void **state)
     struct stat before, after;
 
     (void)state;
-    store_keep_save(file);
+    store_keep_save(&files);
     assert_int_equal(fstat(file, &before), 0);
     forget();
     told_at = clock_ms();
     store_region_directory()->lacks = 1;
-    assert_false(store_keep_load(file));
+    assert_false(store_keep_load(&files));
     assert_true(store_region_directory()->lacks);
     store_region_directory()->lacks = 0;
     assert_int_equal(fstat(file, &after), 0);
     assert_int_equal(after.st_size, before.st_size);
     told_at = 0;
-    assert_true(store_keep_load(file));
+    assert_true(store_keep_load(&files));
     assert_int_equal(count(), VALUES);
     assert_false(store_region_directory()->lacks);
     assert_int_equal(fstat(file, &after), 0);
@@ -242,12 +102,12 @@ static void a_save_has_what_is_left_since_sigterm(void **state)
     (void)state;
     told_at = clock_ms();
     late = LAST - HURRY;
-    store_keep_save(file);
+    store_keep_save(&files);
     assert_in_range(late, LAST, LAST + 2 * STEP);
     assert_int_equal(notes_count("no time was left"), 1);
     notes_clear();
     told_at = clock_ms();
-    store_keep_save(file);
+    store_keep_save(&files);
     assert_int_equal(notes_count("saved 60 items"), 1);
     assert_int_equal(notes_count("no time was left"), 0);
 }
@@ -256,8 +116,8 @@ static void a_save_has_what_is_left_since_sigterm(void **state)
 static void the_time_of_a_save_is_configured(void **state)
 {
     (void)state;
-    store_keep_configure(2);
-    store_keep_save(file);
+    store_keep_configure(2, 0);
+    store_keep_save(&files);
     assert_in_range(late, 2000, 2000 + 2 * STEP);
     assert_int_equal(notes_count("no time was left for 4"), 1);
     assert_int_equal(notes_count("AppStoreSaveTime"), 1);
@@ -265,18 +125,20 @@ static void the_time_of_a_save_is_configured(void **state)
 
 static void a_save_that_fails_is_no_part_of_a_copy(void **state)
 {
+    store_keep_files_t one = {{-1, -1}};
     int pipes[2];
 
     (void)state;
     assert_int_equal(pipe(pipes), 0);
-    store_keep_save(pipes[1]);
+    one.fd[0] = pipes[1];
+    store_keep_save(&one);
     assert_int_equal(notes_count("cannot be saved"), 1);
     assert_int_equal(notes_count("the file is not complete"), 1);
     close(pipes[0]);
     close(pipes[1]);
     notes_clear();
     store_region_directory()->lacks = 1;
-    store_keep_save(file);
+    store_keep_save(&files);
     assert_int_equal(notes_count("they are a part of a copy"), 1);
 }
 
@@ -288,23 +150,23 @@ static void the_history_comes_back(void **state)
 
     (void)state;
     *h = saved;
-    store_keep_save(file);
+    store_keep_save(&files);
     memset(h, 0, sizeof *h);
     forget();
-    assert_true(store_keep_load(file));
+    assert_true(store_keep_load(&files));
     assert_memory_equal(h, &saved, sizeof saved);
     store_region_directory()->loaded = 0;
     store_region_directory()->lacks = 1; /* no end */
-    store_keep_save(file);
+    store_keep_save(&files);
     memset(h, 0, sizeof *h);
-    assert_true(store_keep_load(file));
+    assert_true(store_keep_load(&files));
     saved.flags = STORE_HISTORY_INCOMPLETE;
     assert_memory_equal(h, &saved, sizeof saved);
     store_region_directory()->loaded = 0;
     h->number = 9;
-    store_keep_save(file);
+    store_keep_save(&files);
     h->epoch[0].id = 6;
-    assert_true(store_keep_load(file));
+    assert_true(store_keep_load(&files));
     assert_int_equal(h->epoch[0].id, 6);
 }
 
@@ -319,12 +181,12 @@ static void a_part_of_a_file_has_the_headers_of_all_spaces(void **state)
     blog->entry->cas = 4711;
     told_at = clock_ms();
     late = LAST - HURRY;
-    store_keep_save(file);
+    store_keep_save(&files);
     assert_int_equal(notes_count("no time was left"), 1);
     blog->entry->cas = 0;
     forget();
     told_at = 0;
-    assert_true(store_keep_load(file));
+    assert_true(store_keep_load(&files));
     assert_in_range(count(), 1, VALUES - 1);
     assert_int_equal(blog->entry->cas, 4711);
 }
@@ -333,10 +195,10 @@ static void a_flush_that_came_due_meanwhile(void **state)
 {
     (void)state;
     own.space->entry->flush_at = 1;
-    store_keep_save(file);
+    store_keep_save(&files);
     own.space->entry->flush_at = 0;
     forget();
-    assert_true(store_keep_load(file));
+    assert_true(store_keep_load(&files));
     assert_int_equal(count(), 0);
 }
 
@@ -348,11 +210,11 @@ static void a_save_that_begins_too_late_saves_something(void **state)
     (void)state;
     told_at = clock_ms();
     began = late = LAST + HURRY;
-    store_keep_save(file);
+    store_keep_save(&files);
     assert_in_range(late, began + LEAST, began + LEAST + 2 * STEP);
     forget();
     told_at = 0;
-    assert_true(store_keep_load(file));
+    assert_true(store_keep_load(&files));
     assert_in_range(count(), 1, VALUES - 1);
 }
 
@@ -367,7 +229,8 @@ static void the_start_looks_for_sigterm(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, keeper_setup, keeper_teardown)
     const struct CMUnitTest tests[] = {
         TEST(what_an_older_build_had_in_files_is_loaded),
         TEST(who_loads_them_hurries_when_httpd_stops),

@@ -204,6 +204,26 @@ static void the_history_is_saved(void **state)
     assert_int_equal(result.history.n, 0);
 }
 
+/* What is given after a save that was not the last thing is given not again
+ * after its load. */
+static void no_cas_is_given_twice_after_a_power_cut(void **state)
+{
+    store_snapshot_head_t head;
+    uint64_t last;
+
+    (void)state;
+    begin(yes, &none);
+    to.ahead = 1000;
+    assert_int_equal(store_snapshot_save(&to, shelf.space), 0);
+    assert_int_equal(store_snapshot_end(&to), 0);
+    end();
+    store_snapshot_look(file, &head);
+    assert_true(head.live);
+    last = shelf_set(&shelf, "a", 1, 1, 0);
+    load();
+    assert_true(shelf_set(&shelf, "a", 1, 1, 0) > last + 900);
+}
+
 int main(void)
 {
 #define TEST(name)                                                             \
@@ -216,6 +236,7 @@ int main(void)
         TEST(a_file_of_the_build_before),
         TEST(flags_and_times_are_kept),
         TEST(a_cas_is_not_given_twice),
+        TEST(no_cas_is_given_twice_after_a_power_cut),
         TEST(the_history_is_saved),
     };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 static store_space_t *find_none(const char *name)
@@ -137,6 +138,28 @@ static void a_value_is_no_record(void **state)
     assert_int_equal(load(), ITEMS);
     assert_int_equal(result.items, ITEMS);
     assert_null(shelf_take(&shelf, "evil"));
+}
+
+static void a_file_says_what_it_is(void **state)
+{
+    store_snapshot_head_t head;
+    char zero = 0;
+
+    (void)state;
+    assert_false(store_snapshot_look(file, &head));
+    save();
+    assert_true(store_snapshot_look(file, &head));
+    assert_int_equal(head.number, 7);
+    assert_true(head.whole);
+    assert_false(head.live);
+    assert_in_range(head.at, time(NULL) - 2, time(NULL));
+    assert_int_equal(ftruncate(file, (off_t)result.bytes - 1), 0);
+    assert_true(store_snapshot_look(file, &head));
+    assert_false(head.whole);
+    save();
+    assert_int_equal(pwrite(file, &zero, 1, (off_t)result.bytes - 1), 1);
+    store_snapshot_look(file, &head);
+    assert_false(head.whole);
 }
 
 static void items_of_unknown_spaces_are_dropped(void **state)
@@ -273,6 +296,7 @@ int main(void)
         TEST(a_wrong_byte_costs_one_item),
         TEST(other_files_have_nothing),
         TEST(a_value_is_no_record),
+        TEST(a_file_says_what_it_is),
         TEST(items_of_unknown_spaces_are_dropped),
         TEST(a_save_that_takes_too_long_ends),
         TEST(a_save_of_few_items_has_a_limit),

@@ -59,7 +59,7 @@ int no(void)
 
 void begin(int (*go_on)(void), const store_history_t *history)
 {
-    assert_int_equal(store_snapshot_begin(&to, file, go_on, history), 0);
+    assert_int_equal(store_snapshot_begin(&to, file, 7, go_on, history), 0);
 }
 
 void end(void)

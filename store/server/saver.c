@@ -1,0 +1,248 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/saver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioprio.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "store/memory/region.h"
+#include "store/note.h"
+#include "store/server/served.h"
+#include "store/server/sweep.h"
+#include "store/thread.h"
+
+#define SECOND INT64_C(1000000000) /* ns */
+/* A slice is followed by a pause of that many times its length: a quarter of a
+ * CPU at most. */
+#define PAUSES 3
+/* A file tells that each space has given so many cas more than it has. After a
+ * power cut none is given twice then, whatever was given after the save: there
+ * are days of a million each second. */
+#define AHEAD  (UINT64_C(1) << 40)
+
+static const store_keep_files_t *files;
+static pthread_t thread;
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed;
+static int stopping; /* atomic; changes under the guard */
+static int is_running;
+static unsigned every; /* s; the guard */
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+static int is_stopping(void)
+{
+    return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
+}
+
+static int go_on(void)
+{
+    return !is_stopping();
+}
+
+/* The guard is held. @return 1: the time is over; 0: it was woken */
+static int wait_until(int64_t at)
+{
+    struct timespec until = {at / SECOND, (long)(at % SECOND)};
+
+    return pthread_cond_timedwait(&changed, &guard, &until) == ETIMEDOUT;
+}
+
+/* @return 1: it has to stop */
+static int pause_for(int64_t ns)
+{
+    int64_t at = now_ns() + ns;
+
+    pthread_mutex_lock(&guard);
+    while (!is_stopping() && !wait_until(at))
+        continue;
+    pthread_mutex_unlock(&guard);
+    return is_stopping();
+}
+
+/* Until the next save is due. The time may change meanwhile.
+ * @return 1: it has to stop */
+static int await_turn(void)
+{
+    int64_t began = now_ns();
+
+    pthread_mutex_lock(&guard);
+    while (!is_stopping()) {
+        int64_t at = every > 0 ? began + every * SECOND : INT64_MAX;
+
+        if (at == INT64_MAX)
+            pthread_cond_wait(&changed, &guard);
+        else if (now_ns() >= at || wait_until(at))
+            break;
+    }
+    pthread_mutex_unlock(&guard);
+    return is_stopping();
+}
+
+/* ---- a save ---- */
+
+/* The spaces are locked. @return NULL: none is served there now */
+static store_space_t *space_at(unsigned slot)
+{
+    const store_served_t *s;
+
+    for (s = store_served_list(); s; s = s->next)
+        if (s->space->slot == slot)
+            return __atomic_load_n(&s->gone, __ATOMIC_RELAXED) ? NULL
+                                                               : s->space;
+    return NULL;
+}
+
+static void put_headers(store_save_t *to)
+{
+    const store_served_t *s;
+
+    store_sweep_lock();
+    for (s = store_served_list(); s; s = s->next)
+        if (!__atomic_load_n(&s->gone, __ATOMIC_RELAXED))
+            store_snapshot_space(to, s->space);
+    store_sweep_unlock();
+}
+
+/* What the kernel has taken goes to the disk, and leaves its cache. Not each
+ * kind of file knows that. */
+static int write_through(store_save_t *to)
+{
+    off_t from = (off_t)to->done.bytes, n = (off_t)to->n;
+
+    if (store_snapshot_write(to) != 0)
+        return -1;
+    sync_file_range(to->fd, from, n,
+                    SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                        SYNC_FILE_RANGE_WAIT_AFTER);
+    posix_fadvise(to->fd, from, n, POSIX_FADV_DONTNEED);
+    return 0;
+}
+
+/* The space may go while the file is written, and another one come in its place.
+ * So each slice says whose it is.
+ * @return 1: there may be more; 0: no more */
+static int slice(store_save_t *to, unsigned slot, uint32_t *cursor)
+{
+    int64_t began = now_ns();
+    store_space_t *space;
+    int more = 0;
+
+    store_sweep_lock();
+    space = space_at(slot);
+    if (space) {
+        store_snapshot_space(to, space);
+        more = store_snapshot_fill(to, space, cursor);
+    }
+    store_sweep_unlock();
+    if (space)
+        pause_for((now_ns() - began) * PAUSES);
+    return write_through(to) == 0 && more;
+}
+
+static int save(store_save_t *to, int fd, uint32_t number)
+{
+    store_history_t history = store_region_directory()->history;
+    unsigned slot;
+
+    if (store_snapshot_begin(to, fd, number, go_on, &history) != 0)
+        return -1;
+    to->ahead = AHEAD;
+    put_headers(to);
+    for (slot = 0; slot < STORE_SPACES && !to->error && go_on(); slot++) {
+        uint32_t cursor = 0;
+
+        while (slice(to, slot, &cursor))
+            continue;
+    }
+    if (to->error || is_stopping() || store_region_directory()->lacks)
+        return -1;
+    if (store_snapshot_end(to) != 0)
+        return -1;
+    if (fdatasync(fd) == 0)
+        return 0;
+    to->error = errno;
+    return -1;
+}
+
+/* A part of a copy is not worth a file: it would never be a whole one. */
+static void save_one(void)
+{
+    int64_t began = now_ns();
+    store_save_t to;
+    uint32_t number;
+    int rv, fd = store_keep_files_next(files, 1, &number);
+
+    if (fd < 0 || store_region_directory()->lacks)
+        return;
+    rv = save(&to, fd, number);
+    store_snapshot_close(&to);
+    if (rv == 0)
+        store_note(STORE_INFO, "saved %llu items (%llu bytes) in %lld ms",
+                   (unsigned long long)to.done.items,
+                   (unsigned long long)to.done.bytes,
+                   (long long)((now_ns() - began) / 1000000));
+    else if (to.error)
+        store_note(STORE_ERROR,
+                   "the items of the store cannot be saved while it serves: %s",
+                   strerror(to.error));
+}
+
+static void *run(void *ctx)
+{
+    (void)ctx;
+    syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0,
+            IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7));
+    while (!await_turn())
+        save_one();
+    return NULL;
+}
+
+/* ---- the thread ---- */
+
+void store_saver_configure(unsigned every_s)
+{
+    pthread_mutex_lock(&guard);
+    if (every != every_s && is_running)
+        pthread_cond_signal(&changed);
+    every = every_s;
+    pthread_mutex_unlock(&guard);
+}
+
+int store_saver_start(const store_keep_files_t *f)
+{
+    pthread_condattr_t attributes;
+
+    files = f;
+    stopping = 0;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    is_running = store_thread_start(&thread, "saver", run, NULL) == 0;
+    return is_running ? 0 : -1;
+}
+
+void store_saver_stop(void)
+{
+    if (!is_running)
+        return;
+    pthread_mutex_lock(&guard);
+    __atomic_store_n(&stopping, 1, __ATOMIC_RELAXED);
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&guard);
+    pthread_join(thread, NULL);
+    is_running = 0;
+}

@@ -1,0 +1,102 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* Which of the two files of AppStoreSave is written, and which is loaded. */
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "spawner/shared/clock_ms.h"
+#include "store/memory/region.h"
+#include "tests/unit/support/keeper.h"
+#include "tests/unit/support/notes.h"
+
+static off_t size_of(int fd)
+{
+    struct stat st;
+
+    assert_int_equal(fstat(fd, &st), 0);
+    return st.st_size;
+}
+
+static unsigned load_again(void)
+{
+    store_region_directory()->loaded = 0;
+    store_region_directory()->lacks = 0;
+    forget();
+    assert_true(store_keep_load(&files));
+    return count();
+}
+
+/* With a periodic save a file is there until the next one is whole. */
+static void the_newest_whole_file_is_loaded(void **state)
+{
+    off_t first;
+
+    (void)state;
+    store_keep_configure(TIME, 60);
+    store_keep_save(&files);
+    first = size_of(file);
+    assert_true(first > 0);
+    assert_int_equal(size_of(files.fd[1]), 0);
+    assert_true(shelf_delete(&own, key_of(0)));
+    store_keep_save(&files);
+    assert_int_equal(size_of(file), first);
+    assert_in_range(size_of(files.fd[1]), 1, first - 1);
+    assert_int_equal(load_again(), VALUES - 1);
+    /* The next one is a part only. */
+    told_at = clock_ms();
+    late = LAST - HURRY;
+    store_keep_save(&files);
+    told_at = 0;
+    assert_in_range(size_of(file), 1, first - 1);
+    assert_int_equal(load_again(), VALUES - 1);
+    assert_false(store_region_directory()->lacks);
+    assert_true(size_of(files.fd[1]) > 0);
+    store_keep_configure(TIME, 0);
+    assert_int_equal(load_again(), VALUES - 1);
+    assert_int_equal(size_of(file) + size_of(files.fd[1]), 0);
+    assert_int_equal(load_again(), 0);
+}
+
+static void one_file_is_written_again(void **state)
+{
+    uint32_t number;
+
+    (void)state;
+    close(files.fd[1]);
+    files.fd[1] = -1;
+    assert_int_equal(store_keep_files_next(&files, 1, &number), file);
+    store_keep_save(&files);
+    assert_int_equal(store_keep_files_next(&files, 1, &number), -1);
+    assert_int_equal(store_keep_files_next(&files, 0, &number), file);
+    assert_int_equal(number, 2);
+    assert_true(shelf_delete(&own, key_of(0)));
+    store_keep_save(&files);
+    assert_int_equal(load_again(), VALUES - 1);
+}
+
+static void what_is_no_file_of_the_store_is_not_whole(void **state)
+{
+    (void)state;
+    store_keep_save(&files);
+    assert_int_equal(pwrite(files.fd[1], "a text", 6, 0), 6);
+    assert_int_equal(load_again(), VALUES);
+    assert_int_equal(pwrite(files.fd[1], "a text", 6, 0), 6);
+    assert_int_equal(load_again(), 0);
+    assert_int_equal(notes_count("the file is not complete"), 1);
+}
+
+int main(void)
+{
+#define TEST(name)                                                             \
+    cmocka_unit_test_setup_teardown(name, keeper_setup, keeper_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(the_newest_whole_file_is_loaded),
+        TEST(one_file_is_written_again),
+        TEST(what_is_no_file_of_the_store_is_not_whole),
+    };
+
+    alarm(300);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -152,6 +152,16 @@ static int slice(store_save_t *to, unsigned slot, uint32_t *cursor)
     return write_through(to) == 0 && more;
 }
 
+static int flush_out(store_save_t *to)
+{
+    if (store_snapshot_write(to) != 0)
+        return -1;
+    if (fdatasync(to->fd) == 0)
+        return 0;
+    to->error = errno;
+    return -1;
+}
+
 static int save(store_save_t *to, int fd, uint32_t number)
 {
     store_history_t history = store_region_directory()->history;
@@ -169,12 +179,10 @@ static int save(store_save_t *to, int fd, uint32_t number)
     }
     if (to->error || is_stopping() || store_region_directory()->lacks)
         return -1;
-    if (store_snapshot_end(to) != 0)
+    /* A disk may write in any order, and the end says that the rest is there. */
+    if (flush_out(to) != 0 || store_snapshot_end(to) != 0)
         return -1;
-    if (fdatasync(fd) == 0)
-        return 0;
-    to->error = errno;
-    return -1;
+    return flush_out(to);
 }
 
 /* A part of a copy is not worth a file: it would never be a whole one. */

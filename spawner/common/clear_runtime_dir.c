@@ -65,8 +65,8 @@ void clear_runtime_dir(int dirfd, const char *runtime, int all)
         CONTRACT_REGISTRY ".new", CONTRACT_SPAWNER_HEARTBEAT ".new",
         CONTRACT_SPAWNER_HEARTBEAT, CONTRACT_WATCHDOG_HEARTBEAT ".new",
         CONTRACT_STORES, CONTRACT_STORE, CONTRACT_STORE_SAVE,
-        CONTRACT_STORE_SAVE_TIME, CONTRACT_STORE_STDERR, CONTRACT_STORE_HEARTBEAT,
-        CONTRACT_STORE_HEARTBEAT ".new",
+        CONTRACT_STORE_SAVE_TIME, CONTRACT_STORE_STDERR,
+        CONTRACT_STORE_HEARTBEAT, CONTRACT_STORE_HEARTBEAT ".new",
         /* This comes late, because trees that apps have left may take long.
          * Meanwhile httpd checks the watchdog's heartbeat. While the file of
          * the instance is there, the next start continues with what is left. */

@@ -134,8 +134,7 @@ enum {
 #define CONTRACT_STORE_SAVE_MAX     3600
 #define CONTRACT_STORE_REST         8
 #define CONTRACT_STORE_EVERY_MAX    86400 /* s: the second value of AppStoreSave */
-#define CONTRACT_STORE_STOP                                                    \
-    (CONTRACT_STORE_SAVE_DEFAULT + CONTRACT_STORE_REST)
+#define CONTRACT_STORE_STOP         (CONTRACT_STORE_SAVE_DEFAULT + CONTRACT_STORE_REST)
 
 /** Of the memfd of items (store/format.h). An instance of another build goes on
  * with it if it knows this format. */

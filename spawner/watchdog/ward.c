@@ -247,12 +247,11 @@ int ward_check(ward_t *w, int64_t now)
     /* Send the signal first: the program may wait for the log, and then we may
      * wait, too. */
     send_signal(w, SIGKILL);
-    log_line(LOG_ERROR, "%s %d %s for %d s: SIGKILL", w->kind->name,
-             (int)w->pid,
-             w->is_stopping && w->stop_checks
-                 ? "was told to stop and has not ended"
-                 : "has had no heartbeat",
-             limit * pause / 1000);
+    log_line(
+        LOG_ERROR, "%s %d %s for %d s: SIGKILL", w->kind->name, (int)w->pid,
+        w->is_stopping && w->stop_checks ? "was told to stop and has not ended"
+                                         : "has had no heartbeat",
+        limit * pause / 1000);
     return 0;
 }
 

@@ -77,6 +77,7 @@ static int make_room(store_copier_t *c)
 static int take_bucket(store_copier_t *c)
 {
     unsigned before = c->n;
+    uint32_t bucket = c->bucket;
     int more = store_index_walk(c->space[c->at], &c->bucket, 1, take, c);
 
     if (!c->is_full)
@@ -84,7 +85,7 @@ static int take_bucket(store_copier_t *c)
     /* Once more, with all its items. */
     c->is_full = 0;
     give_back(c, before);
-    c->bucket--;
+    c->bucket = bucket;
     return make_room(c) ? 1 : -1;
 }
 

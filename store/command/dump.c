@@ -14,14 +14,15 @@
 /* Buckets of a slice: well below a millisecond. */
 #define SLICE 1024
 
-/* Lines of one bucket. A bucket has few items, because their hashes are keyed.
- * What does not fit is left out. */
+/* Bytes for the lines of one bucket, at first. A bucket has few items, because
+ * their hashes are keyed. */
 #define ROOM  32768
 
 typedef struct {
     const store_session_t *session;
-    size_t used;
-    char text[ROOM];
+    char *text;
+    size_t used, room;
+    bool full; /* the bucket has more */
 } lines_t;
 
 bool store_dump_begin(store_session_t *session, const store_tokens_t *tokens)
@@ -133,7 +134,8 @@ static void look(void *ctx, const store_item_t *item)
     const store_session_t *session = lines->session;
     char *at = lines->text + lines->used;
 
-    if (sizeof lines->text - lines->used < STORE_LINE)
+    lines->full |= lines->room - lines->used < STORE_LINE;
+    if (lines->full)
         return;
     if (!session->dump_keys)
         at = meta_line(at, item);
@@ -157,19 +159,46 @@ static void end(store_session_t *session, store_reply_t *reply)
         store_reply_copy(reply, "END\r\n", 5);
 }
 
+/* The lines of the bucket are looked for once more, with more room. */
+static bool make_room(lines_t *lines, char *first)
+{
+    char *more =
+        realloc(lines->text == first ? NULL : lines->text, 2 * lines->room);
+
+    if (!more)
+        return false;
+    lines->text = more;
+    lines->room *= 2;
+    return true;
+}
+
+/* @return false: that was the last bucket, or there is no memory for its lines */
+static bool look_at_bucket(store_session_t *session, store_reply_t *reply)
+{
+    char first[ROOM];
+    lines_t lines = {session, first, 0, sizeof first, false};
+    uint32_t bucket = session->dump_cursor;
+    bool more;
+
+    do {
+        session->dump_cursor = bucket;
+        lines.full = false;
+        lines.used = 0;
+        more = store_index_walk(session->caller.space, &session->dump_cursor, 1,
+                                look, &lines);
+    } while (lines.full && make_room(&lines, first));
+    store_reply_copy(reply, lines.text, lines.used);
+    if (lines.text != first)
+        free(lines.text);
+    return more && !lines.full;
+}
+
 void store_dump_slice(store_session_t *session, store_reply_t *reply)
 {
-    lines_t lines;
-
-    lines.session = session;
-    lines.used = 0;
     for (unsigned i = 0; i < SLICE; i++) {
         bool more = session->dump_cursor != UINT32_MAX &&
-                    store_index_walk(session->caller.space,
-                                     &session->dump_cursor, 1, look, &lines);
+                    look_at_bucket(session, reply);
 
-        store_reply_copy(reply, lines.text, lines.used);
-        lines.used = 0;
         if (!more) {
             end(session, reply);
             return;

@@ -195,9 +195,9 @@ static int is_dead(const store_space_t *space, const store_item_t *item)
 int store_index_walk(store_space_t *space, uint32_t *cursor, unsigned n,
                      void (*look)(void *ctx, const store_item_t *), void *ctx)
 {
-    uint32_t end = store_table_buckets(space->table);
+    int more = 1;
 
-    for (; n > 0 && *cursor < end; n--) {
+    for (; n > 0 && more; n--) {
         uint64_t hash = *cursor;
         store_ref_t ref;
 
@@ -206,10 +206,10 @@ int store_index_walk(store_space_t *space, uint32_t *cursor, unsigned n,
              ref = store_at(space, ref)->next)
             if (!is_dead(space, store_at(space, ref)))
                 look(ctx, store_at(space, ref));
+        more = store_table_next(space->table, cursor);
         store_table_unlock(space->table, hash);
-        ++*cursor;
     }
-    return *cursor < end;
+    return more;
 }
 
 /* Under the lock of the bucket. The bucket has no key of its own here: each item
@@ -246,27 +246,31 @@ static void age_bucket(store_space_t *space, uint64_t hash)
 
 int store_index_age(store_space_t *space, uint32_t *cursor, unsigned n)
 {
-    uint32_t last = store_table_buckets(space->table);
+    int more = 1;
 
-    for (; n > 0 && *cursor < last; n--) {
-        store_table_lock(space->table, *cursor);
-        age_bucket(space, *cursor);
-        store_table_unlock(space->table, *cursor);
-        ++*cursor;
+    for (; n > 0 && more; n--) {
+        uint64_t hash = *cursor;
+
+        store_table_lock(space->table, hash);
+        age_bucket(space, hash);
+        more = store_table_next(space->table, cursor);
+        store_table_unlock(space->table, hash);
     }
-    return *cursor < last;
+    return more;
 }
 
 int store_index_clear(store_space_t *space, uint32_t *cursor, unsigned n,
                       store_clear_t what)
 {
-    uint32_t last = store_table_buckets(space->table);
+    int more = 1;
 
-    for (; n > 0 && *cursor < last; n--) {
-        store_table_lock(space->table, *cursor);
-        clear_bucket(space, *cursor, what);
-        store_table_unlock(space->table, *cursor);
-        ++*cursor;
+    for (; n > 0 && more; n--) {
+        uint64_t hash = *cursor;
+
+        store_table_lock(space->table, hash);
+        clear_bucket(space, hash, what);
+        more = store_table_next(space->table, cursor);
+        store_table_unlock(space->table, hash);
     }
-    return *cursor < last;
+    return more;
 }

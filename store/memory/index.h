@@ -4,7 +4,7 @@
  * @file index.h
  * @brief Finds the item of a key; publishes and removes items.
  *
- * The number of buckets is fixed, because the size of the space is known. The
+ * The number of buckets follows from the size of the space (table.h). The
  * bucket of a key is its SipHash-2-4 with a random key for each start of the
  * store, because the keys come from attackers.
  *
@@ -88,7 +88,7 @@ typedef enum {
  * Remove items of some buckets.
  * @param cursor 0 at the beginning; the function moves it
  * @param n      buckets
- * @return 0: that was the last bucket
+ * @return 0: that was the last bucket, and the cursor is 0 again
  */
 int store_index_clear(store_space_t *, uint32_t *cursor, unsigned n,
                       store_clear_t);
@@ -102,7 +102,7 @@ int store_index_age(store_space_t *, uint32_t *cursor, unsigned n);
  * @param cursor 0 at the beginning; the function moves it
  * @param n      buckets
  * @param look   is called under the lock of the bucket
- * @return 0: that was the last bucket
+ * @return 0: that was the last bucket, and the cursor is 0 again
  */
 int store_index_walk(store_space_t *, uint32_t *cursor, unsigned n,
                      void (*look)(void *ctx, const store_item_t *), void *ctx);

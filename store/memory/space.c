@@ -124,6 +124,12 @@ void store_space_configure(store_space_t *space,
     STORE_SET(space->figures->size, options->size);
 }
 
+int store_space_grow(store_space_t *space)
+{
+    return store_table_grow(space,
+                            (uint64_t)STORE_GET(space->pages_max) * STORE_PAGE);
+}
+
 /* What gets its cas after this is not flushed. */
 static void flush(store_space_t *space)
 {

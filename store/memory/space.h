@@ -33,6 +33,10 @@ store_space_t *store_space_open(const store_space_options_t *);
  * call of store_sweeper_run(). */
 void store_space_configure(store_space_t *, const store_space_options_t *);
 
+/** After the space has become larger: make its table larger, in small parts.
+ * The main thread. @return 1: there is more to do */
+int store_space_grow(store_space_t *);
+
 /** All items that exist now are dead.
  * @param delay s; 0: at once; a negative one counts as 0 */
 void store_space_flush(store_space_t *, int64_t delay);

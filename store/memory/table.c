@@ -13,17 +13,28 @@
 #define BUCKETS_LEAST 1024
 #define SMALL         (UINT64_C(16) << 20)
 
-/* In a cache line of its own. */
+typedef struct {
+    store_ref_t *bucket;
+    uint64_t mask;
+} buckets_t;
+
+/* In a cache line of its own. The lowest bits of a hash choose the lock, so a
+ * bucket has one lock, and the buckets that it is split into have the same
+ * one. */
 typedef struct {
     pthread_mutex_t mutex;
+    buckets_t in; /* where its items are; the mutex */
 } __attribute__((aligned(64))) lock_t;
 
 struct store_table {
-    store_ref_t *buckets;
-    uint64_t mask;
+    buckets_t all;    /* those of all locks, but the first `moved` ones */
+    buckets_t larger; /* those of these; NULL: the table does not grow */
+    uint64_t moved;
     lock_t *locks;
-    uint64_t locks_mask; /* fewer than buckets: a bucket has one lock */
+    uint64_t locks_mask; /* fewer than buckets */
 };
+
+_Static_assert(sizeof(lock_t) == 64, "one cache line");
 
 static unsigned char hash_key[APR_SIPHASH_KSIZE];
 static pthread_once_t hash_key_once = PTHREAD_ONCE_INIT;
@@ -51,9 +62,30 @@ static int init_locks(store_table_t *table)
         aligned_alloc(sizeof *table->locks, n * sizeof *table->locks);
     if (!table->locks)
         return -1;
-    for (i = 0; i < n; i++)
+    for (i = 0; i < n; i++) {
         pthread_mutex_init(&table->locks[i].mutex, NULL);
+        table->locks[i].in = table->all;
+    }
     return 0;
+}
+
+static int make_buckets(buckets_t *b, uint64_t size)
+{
+    b->mask = buckets_for(size) - 1;
+    b->bucket =
+        mmap(NULL, (b->mask + 1) * sizeof *b->bucket, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (b->bucket != MAP_FAILED)
+        return 0;
+    b->bucket = NULL;
+    return -1;
+}
+
+static void free_buckets(buckets_t *b)
+{
+    if (b->bucket)
+        munmap(b->bucket, (b->mask + 1) * sizeof *b->bucket);
+    b->bucket = NULL;
 }
 
 store_table_t *store_table_make(uint64_t size)
@@ -63,14 +95,8 @@ store_table_t *store_table_make(uint64_t size)
     if (!table)
         return NULL;
     pthread_once(&hash_key_once, make_hash_key);
-    table->mask = buckets_for(size) - 1;
     table->locks_mask = (size < SMALL ? 64 : 1024) - 1;
-    table->buckets = mmap(NULL, (table->mask + 1) * sizeof *table->buckets,
-                          PROT_READ | PROT_WRITE,
-                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (table->buckets == MAP_FAILED)
-        table->buckets = NULL;
-    if (table->buckets && init_locks(table) == 0)
+    if (make_buckets(&table->all, size) == 0 && init_locks(table) == 0)
         return table;
     store_table_free(table);
     return NULL;
@@ -85,8 +111,8 @@ void store_table_free(store_table_t *table)
     for (i = 0; table->locks && i <= table->locks_mask; i++)
         pthread_mutex_destroy(&table->locks[i].mutex);
     free(table->locks);
-    if (table->buckets)
-        munmap(table->buckets, (table->mask + 1) * sizeof *table->buckets);
+    free_buckets(&table->all);
+    free_buckets(&table->larger);
     free(table);
 }
 
@@ -113,12 +139,86 @@ void store_table_unlock(store_table_t *table, uint64_t hash)
 
 store_ref_t *store_table_bucket(store_table_t *table, uint64_t hash)
 {
-    return &table->buckets[hash & table->mask];
+    const buckets_t *in = &table->locks[hash & table->locks_mask].in;
+
+    return &in->bucket[hash & in->mask];
 }
 
 uint32_t store_table_buckets(const store_table_t *table)
 {
-    return (uint32_t)(table->mask + 1);
+    return (uint32_t)(table->all.mask + 1);
+}
+
+static uint32_t reverse(uint32_t v)
+{
+    v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1;
+    v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2;
+    v = (v >> 4 & 0x0f0f0f0f) | (v & 0x0f0f0f0f) << 4;
+    return __builtin_bswap32(v);
+}
+
+/* Counts with the bits of the mask from the highest one down. So the buckets of
+ * a lock are together, and so are those that a bucket is split into: those
+ * before the cursor are those before it in any larger table, too. */
+int store_table_next(store_table_t *table, uint32_t *cursor)
+{
+    uint32_t mask = (uint32_t)table->locks[*cursor & table->locks_mask].in.mask;
+
+    *cursor = reverse(reverse(*cursor | ~mask) + 1);
+    return *cursor != 0;
+}
+
+/* ---- growth ---- */
+
+/* The lock of the buckets is held. */
+static void move(store_space_t *space, const buckets_t *from, uint64_t bucket,
+                 const buckets_t *to)
+{
+    store_ref_t ref = from->bucket[bucket];
+
+    while (ref) {
+        store_item_t *item = store_at(space, ref);
+        store_ref_t *head =
+            &to->bucket[store_table_hash(store_item_key(item), item->klen) &
+                        to->mask];
+        store_ref_t next = item->next;
+
+        item->next = *head;
+        *head = ref;
+        ref = next;
+    }
+}
+
+static void move_lock(store_space_t *space, uint64_t n)
+{
+    struct store_table *table = space->table;
+    lock_t *lock = &table->locks[n];
+    uint64_t bucket;
+
+    pthread_mutex_lock(&lock->mutex);
+    for (bucket = n; bucket <= lock->in.mask; bucket += table->locks_mask + 1)
+        move(space, &lock->in, bucket, &table->larger);
+    lock->in = table->larger;
+    pthread_mutex_unlock(&lock->mutex);
+}
+
+int store_table_grow(store_space_t *space, uint64_t size)
+{
+    struct store_table *table = space->table;
+
+    if (!table->larger.bucket) {
+        if (buckets_for(size) <= table->all.mask + 1 ||
+            make_buckets(&table->larger, size) != 0)
+            return 0;
+        table->moved = 0;
+    }
+    move_lock(space, table->moved);
+    if (table->moved++ < table->locks_mask)
+        return 1;
+    free_buckets(&table->all);
+    table->all = table->larger;
+    table->larger.bucket = NULL;
+    return 0;
 }
 
 void store_table_link(store_space_t *space, uint64_t hash, store_item_t *item)

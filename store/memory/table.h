@@ -5,7 +5,9 @@
  * @brief The hash table of a space: buckets of references, and their locks.
  *
  * A bucket is a list of items, linked by `next`. The buckets are 4 bytes for
- * each 256 bytes of the space, and become memory when they are used.
+ * each 256 bytes of the space, and become memory when they are used. When the
+ * space becomes larger, so does the table: the buckets of one lock after the
+ * other are split.
  *
  * Lock:  1,024 locks (64 in a space below 16 MiB), each for many buckets.
  *        store_table_lock() waits. store_table_try() does not, so that it may
@@ -32,9 +34,20 @@ void store_table_lock(store_table_t *, uint64_t hash);
 int store_table_try(store_table_t *, uint64_t hash);
 void store_table_unlock(store_table_t *, uint64_t hash);
 
-/** The bucket of a hash; a power of two of them. */
+/** The bucket of a hash; a power of two of them. The caller has the lock. */
 store_ref_t *store_table_bucket(store_table_t *, uint64_t hash);
 uint32_t store_table_buckets(const store_table_t *);
+
+/** From one bucket to the next, for one who goes over all of them. The table may
+ * grow meanwhile. The caller has the lock of the bucket of the cursor.
+ * @param cursor a hash; 0 at the beginning
+ * @return 0: that was the last one, and the cursor is 0 again */
+int store_table_next(store_table_t *, uint32_t *cursor);
+
+/** Make the table as large as a space of that size needs, or a part of that: a
+ * millisecond for a few thousand items. The main thread.
+ * @return 1: there is more to do */
+int store_table_grow(store_space_t *, uint64_t size);
 
 /** Link and unlink an item. The caller has the lock. */
 void store_table_link(store_space_t *, uint64_t hash, store_item_t *);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/cluster/lineage.h"
 #include "store/memory/region.h"
 #include "store/note.h"
 #include "store/server/served.h"
@@ -164,9 +165,10 @@ static int flush_out(store_save_t *to)
 
 static int save(store_save_t *to, int fd, uint32_t number)
 {
-    store_history_t history = store_region_directory()->history;
+    store_history_t history;
     unsigned slot;
 
+    store_lineage(&history);
     if (store_snapshot_begin(to, fd, number, go_on, &history) != 0)
         return -1;
     to->ahead = AHEAD;

@@ -185,7 +185,7 @@ static void turn(void)
     int64_t left, limit = store_role_is_hurried() ? HURRIED : TURN;
 
     server.now = clock_ms();
-    left = server.tick_at - server.now;
+    left = store_upkeep_grow() ? 0 : server.tick_at - server.now;
     store_loop_turn(left < 0 ? 0 : (int)(left < limit ? left : limit));
     server.now = clock_ms();
     tick();

@@ -144,10 +144,10 @@ static void put_item(store_save_t *s, const store_space_t *space,
 int store_snapshot_fill(store_save_t *s, store_space_t *space, uint32_t *cursor)
 {
     int more = 1;
-    unsigned i;
+    unsigned i, n;
 
-    while (more && s->n < FULL && !s->error) {
-        if (*cursor % BUCKETS == 0 && !has_time(s))
+    for (n = 0; more && s->n < FULL && !s->error; n++) {
+        if (n % BUCKETS == 0 && !has_time(s))
             break;
         more = take_bucket(s, space, cursor);
         for (i = 0; i < s->n_taken; i++)

@@ -154,3 +154,12 @@ void store_upkeep_tick(int64_t now)
     }
     forget_gone(store_clock());
 }
+
+int store_upkeep_grow(void)
+{
+    const store_served_t *s = store_served_list();
+
+    while (s && !store_space_grow(s->space))
+        s = s->next;
+    return s != NULL;
+}

@@ -17,4 +17,8 @@
 /** @param now ms */
 void store_upkeep_tick(int64_t now);
 
+/** Do a part of what a larger size of a space needs (store/memory/space.h). In
+ * each turn. @return 1: there is more to do */
+int store_upkeep_grow(void);
+
 #endif

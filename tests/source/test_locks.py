@@ -24,8 +24,8 @@ LOCKS = {
     "a mutex": (
         "pthread_mutex_lock|pthread_mutex_trylock", "pthread_mutex_unlock",
         r"store/memory/(table|chunk|changes|space)\.c"
-         r"|store/cluster/(claim|lineage)\.c"
-         r"|store/server/(lobby|password|saver|sweep|served|worker)\.c"),
+        r"|store/cluster/(claim|lineage)\.c"
+        r"|store/server/(lobby|password|saver|sweep|served|worker)\.c"),
 }
 # Under the lock of a bucket or of the chunks: nothing that may wait, and nothing
 # that needs a lock which another thread may have meanwhile.

@@ -11,6 +11,8 @@
 #include "store/memory/table.h"
 #include "tests/unit/support/shelf.h"
 
+#define SOME 2000
+
 static shelf_t shelf;
 
 static void a_value_is_found_until_it_is_deleted(void **state)
@@ -238,7 +240,7 @@ static void y20_a_locked_bucket_holds_up_few_others(void **state)
 }
 
 /* One for each 256 bytes of the space. */
-static void y21_the_number_of_buckets_is_fixed(void **state)
+static void y21_the_number_of_buckets_follows_from_the_size(void **state)
 {
     unsigned pages, i;
     char key[8];
@@ -254,6 +256,96 @@ static void y21_the_number_of_buckets_is_fixed(void **state)
         }
         shelf_close(&shelf);
     }
+}
+
+static unsigned dumped[SOME];
+
+static void dump_key(void *ctx, const store_item_t *item)
+{
+    unsigned n = 0;
+    uint8_t i;
+
+    (void)ctx;
+    for (i = 0; i < item->klen; i++)
+        n = n * 10 + (unsigned)(store_item_key(item)[i] - '0');
+    dumped[n]++;
+}
+
+static const char *number(unsigned i)
+{
+    static char key[16];
+
+    snprintf(key, sizeof key, "%u", i);
+    return key;
+}
+
+/* At each part of the growth a walk is somewhere else. What it has seen it does
+ * not see again, and nothing is hidden from it. */
+static void a_walk_goes_on_while_the_table_grows(void **state)
+{
+    uint32_t cursor = 0;
+    unsigned i, larger, before;
+    int more = 1;
+
+    (void)state;
+    for (before = 1; before < 5000; before += before / 3 + 1) {
+        shelf_open(&shelf, 16, 1);
+        memset(dumped, 0, sizeof dumped);
+        for (i = 0; i < SOME; i++)
+            assert_true(shelf_set(&shelf, number(i), i, 10, 0) > 0);
+        more = store_index_walk(shelf.space, &cursor, before, dump_key, NULL);
+        for (larger = 64; larger <= 256; larger *= 4) {
+            shelf.options.size = (uint64_t)larger * STORE_PAGE;
+            store_space_configure(shelf.space, &shelf.options);
+            do {
+                if (more)
+                    more = store_index_walk(shelf.space, &cursor, 13, dump_key,
+                                            NULL);
+            } while (store_space_grow(shelf.space));
+            assert_int_equal(store_table_buckets(shelf.space->table),
+                             larger * STORE_PAGE / 256);
+            assert_int_equal(shelf_check(&shelf), SOME);
+        }
+        while (more)
+            more = store_index_walk(shelf.space, &cursor, 1000, dump_key, NULL);
+        assert_int_equal(cursor, 0);
+        for (i = 0; i < SOME; i++)
+            assert_int_equal(dumped[i], 1);
+        shelf_close(&shelf);
+    }
+}
+
+/* Each key is found, changed and removed in the middle of it. */
+static void the_table_grows_under_its_keys(void **state)
+{
+    unsigned i = 0;
+    int more;
+
+    (void)state;
+    shelf_open(&shelf, 16, 1);
+    for (i = 0; i < SOME; i++)
+        assert_true(shelf_set(&shelf, number(i), i, 10, 0) > 0);
+    shelf.options.size = 160 * STORE_PAGE;
+    store_space_configure(shelf.space, &shelf.options);
+    i = 0;
+    do {
+        more = store_space_grow(shelf.space);
+        assert_true(shelf_get(&shelf, number(i), i, 10));
+        assert_true(shelf_set(&shelf, number(i), i + 1, 20, 0) > 0);
+        assert_true(shelf_delete(&shelf, number(i + 1)));
+        i += 2;
+    } while (more);
+    assert_int_equal(shelf_check(&shelf), SOME - i / 2);
+    while (i > 0) {
+        i -= 2;
+        assert_true(shelf_get(&shelf, number(i), i + 1, 20));
+        assert_false(shelf_get(&shelf, number(i + 1), i + 1, 10));
+    }
+    assert_false(store_space_grow(shelf.space));
+    shelf.options.size = 16 * STORE_PAGE;
+    store_space_configure(shelf.space, &shelf.options);
+    assert_false(store_space_grow(shelf.space));
+    shelf_close(&shelf);
 }
 
 static void times_of_clients(void **state)
@@ -287,7 +379,9 @@ int main(void)
         cmocka_unit_test(a_flush_takes_what_was_there_and_nothing_else),
         cmocka_unit_test(a_walk_sees_each_living_item_once),
         cmocka_unit_test(y20_a_locked_bucket_holds_up_few_others),
-        cmocka_unit_test(y21_the_number_of_buckets_is_fixed),
+        cmocka_unit_test(y21_the_number_of_buckets_follows_from_the_size),
+        cmocka_unit_test(a_walk_goes_on_while_the_table_grows),
+        cmocka_unit_test(the_table_grows_under_its_keys),
         cmocka_unit_test(times_of_clients),
     };
 

@@ -2,6 +2,7 @@
 
 /* The text protocol. The expected replies are those of memcached 1.6.18. */
 
+#include "store/memory/table.h"
 #include "tests/unit/support/wire.h"
 
 #include <stdio.h>
@@ -274,15 +275,58 @@ static void lists_of_keys(void **state)
     wire_close(&w);
 }
 
+static unsigned count(const char *text, const char *word)
+{
+    unsigned n = 0;
+
+    while ((text = strstr(text, word))) {
+        text++;
+        n++;
+    }
+    return n;
+}
+
+/* However many they are. A key of metadump takes three times its length. */
+static void all_keys_of_a_bucket(void **state)
+{
+    enum { ITEMS = 150, LENGTH = 240 };
+    const store_table_t *table;
+    char key[LENGTH + 1];
+    unsigned i, n = 0;
+    wire_t w;
+
+    (void)state;
+    wire_open(&w, 8);
+    table = w.shelf.space->table;
+    for (i = 0; n < ITEMS; i++) {
+        memset(key, '/', LENGTH);
+        snprintf(key + LENGTH - 8, 9, "%08u", i);
+        if (store_table_hash(key, LENGTH) & (store_table_buckets(table) - 1))
+            continue;
+        assert_true(shelf_set(&w.shelf, key, i, 1, 0) > 0);
+        n++;
+    }
+    assert_int_equal(
+        count(wire_ask(&w, "lru_crawler metadump all\r\n"), "key="), ITEMS);
+    assert_int_equal(count(wire_ask(&w, "keys\r\n"), "VALUE "), ITEMS);
+    wire_close(&w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(storage),          cmocka_unit_test(errors_of_storage),
-        cmocka_unit_test(compare_and_swap), cmocka_unit_test(numbers),
-        cmocka_unit_test(a_long_number),    cmocka_unit_test(deletion_and_time),
-        cmocka_unit_test(flushes),          cmocka_unit_test(keys_and_lines),
-        cmocka_unit_test(administration),   cmocka_unit_test(statistics),
+        cmocka_unit_test(storage),
+        cmocka_unit_test(errors_of_storage),
+        cmocka_unit_test(compare_and_swap),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(a_long_number),
+        cmocka_unit_test(deletion_and_time),
+        cmocka_unit_test(flushes),
+        cmocka_unit_test(keys_and_lines),
+        cmocka_unit_test(administration),
+        cmocka_unit_test(statistics),
         cmocka_unit_test(lists_of_keys),
+        cmocka_unit_test(all_keys_of_a_bucket),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,6 +90,15 @@ static void change_the_space(unsigned i)
         store_space_flush(shelf.space, 0);
 }
 
+/* While all others use it. */
+static void grow(unsigned times)
+{
+    shelf.options.size = UINT64_C(40) * STORE_PAGE << times;
+    store_space_configure(shelf.space, &shelf.options);
+    while (store_space_grow(shelf.space))
+        continue;
+}
+
 static void load(void)
 {
     worker_t workers[THREADS];
@@ -106,6 +115,8 @@ static void load(void)
     for (i = 0; i < 200; i++) {
         char key[16];
 
+        if (i % 50 == 49)
+            grow(1 + i / 50);
         change_the_space(i);
         snprintf(key, sizeof key, "%u", i);
         read_one(key);

@@ -198,16 +198,20 @@ int store_index_walk(store_space_t *space, uint32_t *cursor, unsigned n,
     int more = 1;
 
     for (; n > 0 && more; n--) {
-        uint64_t hash = *cursor;
+        uint64_t hash, part;
         store_ref_t ref;
 
-        store_table_lock(space->table, hash);
-        for (ref = *store_table_bucket(space->table, hash); ref;
-             ref = store_at(space, ref)->next)
-            if (!is_dead(space, store_at(space, ref)))
-                look(ctx, store_at(space, ref));
-        more = store_table_next(space->table, cursor);
-        store_table_unlock(space->table, hash);
+        store_table_begin(space->table, cursor);
+        store_table_lock(space->table, *cursor);
+        for (part = 0; (hash = store_table_part(space->table, *cursor, part)) !=
+                       STORE_TABLE_NO_PART;
+             part++)
+            for (ref = *store_table_bucket(space->table, hash); ref;
+                 ref = store_at(space, ref)->next)
+                if (!is_dead(space, store_at(space, ref)))
+                    look(ctx, store_at(space, ref));
+        store_table_unlock(space->table, *cursor);
+        more = store_table_next(cursor);
     }
     return more;
 }
@@ -230,11 +234,11 @@ static void clear_bucket(store_space_t *space, uint64_t hash,
     }
 }
 
-static void age_bucket(store_space_t *space, uint64_t hash)
+static void age_bucket(store_space_t *space, uint64_t hash, store_clear_t what)
 {
     store_ref_t ref;
 
-    clear_bucket(space, hash, STORE_CLEAR_DEAD);
+    clear_bucket(space, hash, what);
     for (ref = *store_table_bucket(space->table, hash); ref;
          ref = store_at(space, ref)->next) {
         store_item_t *item = store_at(space, ref);
@@ -244,33 +248,34 @@ static void age_bucket(store_space_t *space, uint64_t hash)
     }
 }
 
-int store_index_age(store_space_t *space, uint32_t *cursor, unsigned n)
+static int each_bucket(store_space_t *space, uint32_t *cursor, unsigned n,
+                       void (*change)(store_space_t *, uint64_t, store_clear_t),
+                       store_clear_t what)
 {
     int more = 1;
 
     for (; n > 0 && more; n--) {
-        uint64_t hash = *cursor;
+        uint64_t hash, part;
 
-        store_table_lock(space->table, hash);
-        age_bucket(space, hash);
-        more = store_table_next(space->table, cursor);
-        store_table_unlock(space->table, hash);
+        store_table_begin(space->table, cursor);
+        store_table_lock(space->table, *cursor);
+        for (part = 0; (hash = store_table_part(space->table, *cursor, part)) !=
+                       STORE_TABLE_NO_PART;
+             part++)
+            change(space, hash, what);
+        store_table_unlock(space->table, *cursor);
+        more = store_table_next(cursor);
     }
     return more;
+}
+
+int store_index_age(store_space_t *space, uint32_t *cursor, unsigned n)
+{
+    return each_bucket(space, cursor, n, age_bucket, STORE_CLEAR_DEAD);
 }
 
 int store_index_clear(store_space_t *space, uint32_t *cursor, unsigned n,
                       store_clear_t what)
 {
-    int more = 1;
-
-    for (; n > 0 && more; n--) {
-        uint64_t hash = *cursor;
-
-        store_table_lock(space->table, hash);
-        clear_bucket(space, hash, what);
-        more = store_table_next(space->table, cursor);
-        store_table_unlock(space->table, hash);
-    }
-    return more;
+    return each_bucket(space, cursor, n, clear_bucket, what);
 }

@@ -149,23 +149,49 @@ uint32_t store_table_buckets(const store_table_t *table)
     return (uint32_t)(table->all.mask + 1);
 }
 
-static uint32_t reverse(uint32_t v)
+/* ---- from one bucket to the next ---- */
+
+/* A cursor is a bucket of the table as it was at the beginning, and above it the
+ * number of its bits then. Such a bucket has become several ones if the table
+ * has grown since. All of them have one lock. */
+#define PLACE_BITS 27
+#define PLACE      ((UINT32_C(1) << PLACE_BITS) - 1)
+
+_Static_assert(STORE_EXTENT / PER_BUCKET <= PLACE + UINT64_C(1),
+               "each bucket has a place");
+
+/* Growth begins with the first lock, so no bucket has fewer parts than those of
+ * the last one. */
+void store_table_begin(store_table_t *table, uint32_t *cursor)
 {
-    v = (v >> 1 & 0x55555555) | (v & 0x55555555) << 1;
-    v = (v >> 2 & 0x33333333) | (v & 0x33333333) << 2;
-    v = (v >> 4 & 0x0f0f0f0f) | (v & 0x0f0f0f0f) << 4;
-    return __builtin_bswap32(v);
+    lock_t *last = &table->locks[table->locks_mask];
+
+    if (*cursor != 0)
+        return;
+    pthread_mutex_lock(&last->mutex);
+    *cursor = (uint32_t)__builtin_popcountll(last->in.mask) << PLACE_BITS;
+    pthread_mutex_unlock(&last->mutex);
 }
 
-/* Counts with the bits of the mask from the highest one down. So the buckets of
- * a lock are together, and so are those that a bucket is split into: those
- * before the cursor are those before it in any larger table, too. */
-int store_table_next(store_table_t *table, uint32_t *cursor)
+uint64_t store_table_part(const store_table_t *table, uint32_t cursor,
+                          uint64_t n)
 {
-    uint32_t mask = (uint32_t)table->locks[*cursor & table->locks_mask].in.mask;
+    uint64_t place = cursor & PLACE,
+             hash = place + (n << (cursor >> PLACE_BITS));
 
-    *cursor = reverse(reverse(*cursor | ~mask) + 1);
-    return *cursor != 0;
+    return hash <= table->locks[place & table->locks_mask].in.mask
+               ? hash
+               : STORE_TABLE_NO_PART;
+}
+
+int store_table_next(uint32_t *cursor)
+{
+    if (((*cursor & PLACE) + 1) >> (*cursor >> PLACE_BITS) == 0) {
+        ++*cursor;
+        return 1;
+    }
+    *cursor = 0;
+    return 0;
 }
 
 /* ---- growth ---- */

@@ -38,11 +38,19 @@ void store_table_unlock(store_table_t *, uint64_t hash);
 store_ref_t *store_table_bucket(store_table_t *, uint64_t hash);
 uint32_t store_table_buckets(const store_table_t *);
 
-/** From one bucket to the next, for one who goes over all of them. The table may
- * grow meanwhile. The caller has the lock of the bucket of the cursor.
- * @param cursor a hash; 0 at the beginning
- * @return 0: that was the last one, and the cursor is 0 again */
-int store_table_next(store_table_t *, uint32_t *cursor);
+/** @name for one who goes over all buckets. The table may grow meanwhile: each
+ * item that is there all the time is seen once.
+ * @{ */
+/** Begin. No lock is held. @param cursor 0, or that of a walk that goes on; it
+ * can be locked as a hash */
+void store_table_begin(store_table_t *, uint32_t *cursor);
+#define STORE_TABLE_NO_PART UINT64_MAX
+/** The parts of the bucket at the cursor, under its lock. @param n from 0 on
+ * @return its hash; STORE_TABLE_NO_PART: there are no more */
+uint64_t store_table_part(const store_table_t *, uint32_t cursor, uint64_t n);
+/** @return 0: that was the last bucket, and the cursor is 0 again */
+int store_table_next(uint32_t *cursor);
+/** @} */
 
 /** Make the table as large as a space of that size needs, or a part of that: a
  * millisecond for a few thousand items. The main thread.

@@ -285,23 +285,25 @@ static void a_walk_goes_on_while_the_table_grows(void **state)
 {
     uint32_t cursor = 0;
     unsigned i, larger, before;
-    int more = 1;
+    int more;
 
     (void)state;
     for (before = 1; before < 5000; before += before / 3 + 1) {
         shelf_open(&shelf, 16, 1);
         memset(dumped, 0, sizeof dumped);
+        more = 1;
         for (i = 0; i < SOME; i++)
             assert_true(shelf_set(&shelf, number(i), i, 10, 0) > 0);
-        more = store_index_walk(shelf.space, &cursor, before, dump_key, NULL);
+        if (before % 2)
+            more =
+                store_index_walk(shelf.space, &cursor, before, dump_key, NULL);
         for (larger = 64; larger <= 256; larger *= 4) {
             shelf.options.size = (uint64_t)larger * STORE_PAGE;
             store_space_configure(shelf.space, &shelf.options);
-            do {
+            while (store_space_grow(shelf.space))
                 if (more)
                     more = store_index_walk(shelf.space, &cursor, 13, dump_key,
                                             NULL);
-            } while (store_space_grow(shelf.space));
             assert_int_equal(store_table_buckets(shelf.space->table),
                              larger * STORE_PAGE / 256);
             assert_int_equal(shelf_check(&shelf), SOME);

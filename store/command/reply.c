@@ -28,7 +28,7 @@
 
 /* With more than that, it is full. */
 #define PENDING_MAX (1u << 20) /* bytes */
-#define BLOCKS_MAX  8
+#define BLOCKS_MAX  3
 
 /* Copied bytes of its block, or the value of an item. */
 typedef struct {

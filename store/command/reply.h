@@ -43,7 +43,7 @@ void store_reply_format(store_reply_t *, const char *format, ...)
 /** Bytes that wait to be sent. */
 size_t store_reply_pending(const store_reply_t *);
 /** Does so much wait that nothing more is to be added? That is 1 MiB, or
- * 140 KB of memory, because a value that is not short stays in its item. */
+ * 74 KB of memory, because a value that is not short stays in its item. */
 int store_reply_is_full(const store_reply_t *);
 int store_reply_failed(const store_reply_t *);
 

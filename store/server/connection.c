@@ -24,6 +24,10 @@ typedef struct {
     unsigned commands;
 } turn_t;
 
+/* What is read at once. When no room is left for replies, the connection keeps
+ * what was read and not used: no more than this, and the beginning of a line. */
+#define READ_BYTES (16 * 1024)
+
 /* A login moves the connection inside of a turn. Then its old space may be freed,
  * and another one may have the counters. */
 static void count(const turn_t *t, unsigned what, size_t n)
@@ -188,6 +192,8 @@ static int read_more(turn_t *t)
     }
     move_down(t);
     n = STORE_TURN_BYTES - t->end;
+    if (n > READ_BYTES)
+        n = READ_BYTES;
     got = receive(t, t->bench->buffer + t->end, n < t->left ? n : t->left);
     if (got > 0)
         t->end += (size_t)got;

@@ -222,10 +222,43 @@ static void each_client_gets_its_own_replies(void **state)
     close_scene();
 }
 
+/* It sends commands for a megabyte, and takes no reply. What the store keeps for
+ * it is memory that no limit counts. */
+static void a_client_that_does_not_read_is_cheap(void **state)
+{
+    static const char get[] = "get 1 x\r\n";
+    client_t *c = &scene.client[0];
+    store_turn_t next;
+    unsigned i;
+
+    (void)state;
+    open_scene();
+    come(c, 0);
+    for (i = 0; i < ROOM; i++)
+        c->commands[i] = get[i % (sizeof get - 1)];
+    c->n_commands = ROOM;
+    reader_takes(0);
+    do {
+        ssize_t n = send(c->fd, c->commands + c->n_sent,
+                         c->n_commands - c->n_sent, MSG_NOSIGNAL);
+
+        c->n_sent += n > 0 ? (size_t)n : 0;
+        store_connection_event(c->c, EPOLLIN);
+        next = store_connection_turn(c->c, &scene.bench);
+        assert_int_not_equal(next, STORE_TURN_OVER);
+    } while (next == STORE_TURN_MORE);
+    assert_non_null(c->c->reply);
+    assert_in_range(c->c->n_rest, 1, 20 * 1024);
+    assert_in_range(store_reply_pending(c->c->reply), 1, 60 * 1024);
+    leave(c);
+    close_scene();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_client_gets_its_own_replies),
+        cmocka_unit_test(a_client_that_does_not_read_is_cheap),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,7 @@ store_cluster_sources = \
 	store/cluster/asked.c \
 	store/cluster/claim.c \
 	store/cluster/confirm.c \
+	store/cluster/confirm_wait.c \
 	store/cluster/dial.c \
 	store/cluster/echo.c \
 	store/cluster/epoch.c \
@@ -835,6 +836,7 @@ unit_tests = \
 	tests/unit/store_role \
 	tests/unit/ctl_store \
 	tests/unit/store_config \
+	tests/unit/store_confirm \
 	tests/unit/store_connection \
 	tests/unit/store_config_cluster \
 	tests/unit/store_epoch \

@@ -2,45 +2,224 @@
 
 #include "store/cluster/confirm.h"
 
+#include <pthread.h>
+#include <string.h>
+
 #include "spawner/shared/clock_ms.h"
-#include "store/figures.h"
-#include "store/memory/extent.h"
+#include "store/cluster/confirm_wait.h"
+#include "store/memory/changes.h"
 
-static store_confirm_t slaves[STORE_FIGURES_SLAVES]; /* each field is atomic */
+#define UNHEARD 1000 /* ms without an answer: it gets no mark any more */
 
-void store_confirm_joins(unsigned slot)
+typedef struct {
+    int is_member;
+    store_address_t address;
+    uint64_t position; /* that it has confirmed */
+    uint64_t from;     /* what is before it was not confirmed by it */
+    uint64_t marked;   /* of the last mark that was sent */
+    int64_t asked_at;  /* ms: a mark has no answer since then; 0: none */
+    int64_t until;     /* ms: the end of its lease */
+} slave_t;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static slave_t slaves[STORE_SLAVES];
+static slave_t gone[STORE_PEERS]; /* without a connection, and with a lease */
+static unsigned n_gone;
+static int64_t
+    last_until;    /* ms: of all leases; atomic, changes under the lock */
+static int wanted; /* atomic */
+
+void store_confirm_want(int is_wanted)
 {
-    STORE_SET(slaves[slot].left_at, 0);
-    STORE_SET(slaves[slot].heard_at, clock_ms());
-    STORE_SET(slaves[slot].is_member, 1);
-}
-
-void store_confirm_heard(unsigned slot, uint64_t position)
-{
-    STORE_SET(slaves[slot].heard_at, clock_ms());
-    STORE_SET(slaves[slot].position, position);
-}
-
-void store_confirm_leaves(unsigned slot, int in_order)
-{
-    STORE_SET(slaves[slot].left_at, in_order ? 0 : clock_ms());
-    STORE_SET(slaves[slot].is_member, 0);
-}
-
-int store_confirm_is_awaited(void)
-{
-    return 0;
+    STORE_SET(wanted, is_wanted);
 }
 
 int store_confirm_is_wanted(void)
 {
-    return 0;
+    return STORE_GET(wanted);
+}
+
+/* ---- under the lock ---- */
+
+static int64_t last_of(const slave_t *s, unsigned n, int64_t last)
+{
+    unsigned i;
+
+    for (i = 0; i < n; i++)
+        if (s[i].until > last)
+            last = s[i].until;
+    return last;
+}
+
+static void note_last(void)
+{
+    STORE_SET(last_until,
+              last_of(gone, n_gone, last_of(slaves, STORE_SLAVES, 0)));
+}
+
+static uint64_t least_of(const slave_t *s, unsigned n, int64_t now,
+                         uint64_t least)
+{
+    unsigned i;
+
+    for (i = 0; i < n; i++)
+        if (s[i].until > now && s[i].position < least)
+            least = s[i].position;
+    return least;
+}
+
+static uint64_t least_now(int64_t now)
+{
+    return least_of(gone, n_gone, now,
+                    least_of(slaves, STORE_SLAVES, now, STORE_CONFIRM_NONE));
+}
+
+static void remove_gone(unsigned i)
+{
+    gone[i] = gone[--n_gone];
+}
+
+/* The slave is here again, or the lease is over. */
+static void forget_gone(const store_address_t *address, int64_t now)
+{
+    unsigned i = n_gone;
+
+    while (i-- > 0)
+        if (gone[i].until <= now ||
+            store_address_equal(&gone[i].address, address))
+            remove_gone(i);
+}
+
+/* Each peer is there once, so there is room for all of them. */
+static void add_gone(const slave_t *s, int64_t now)
+{
+    forget_gone(&s->address, now);
+    if (n_gone < STORE_PEERS && s->until > now)
+        gone[n_gone++] = *s;
+}
+
+/* From now on its confirmation is awaited. What was added before is not, and is
+ * counted now: a worker adds a change before it takes the lock. */
+static void enter(slave_t *s, int64_t now)
+{
+    s->until = now + STORE_CONFIRM_LEASE;
+    s->from = store_changes_position();
+}
+
+/* ---- the set ---- */
+
+void store_confirm_begin(void)
+{
+    pthread_mutex_lock(&lock);
+    memset(slaves, 0, sizeof slaves);
+    n_gone = 0;
+    note_last();
+    pthread_mutex_unlock(&lock);
+}
+
+void store_confirm_joins(unsigned slot, const store_address_t *address)
+{
+    slave_t *s = &slaves[slot];
+    int64_t now = clock_ms();
+
+    pthread_mutex_lock(&lock);
+    *s = (slave_t){.is_member = 1, .address = *address};
+    enter(s, now);
+    forget_gone(address, now);
+    note_last();
+    pthread_mutex_unlock(&lock);
+}
+
+int store_confirm_is_whole(unsigned slot, uint64_t position)
+{
+    int is_whole;
+
+    pthread_mutex_lock(&lock);
+    is_whole = !slaves[slot].is_member || position >= slaves[slot].from;
+    pthread_mutex_unlock(&lock);
+    return is_whole;
+}
+
+/* One whose lease was over may have missed what others have confirmed. */
+static int grant(slave_t *s, uint64_t position, int64_t now)
+{
+    if (s->asked_at != 0 && now - s->asked_at >= UNHEARD)
+        return 0;
+    if (s->until <= now)
+        enter(s, now);
+    if (position < s->from)
+        return 0;
+    if (s->asked_at == 0)
+        s->asked_at = now;
+    s->marked = position;
+    s->until = now + STORE_CONFIRM_LEASE;
+    return 1;
+}
+
+int store_confirm_grants(unsigned slot, uint64_t position, int64_t now)
+{
+    slave_t *s = &slaves[slot];
+    int granted;
+
+    pthread_mutex_lock(&lock);
+    granted = !s->is_member || grant(s, position, now);
+    note_last();
+    pthread_mutex_unlock(&lock);
+    return granted;
+}
+
+void store_confirm_heard(unsigned slot, uint64_t position)
+{
+    slave_t *s = &slaves[slot];
+    int64_t now = clock_ms();
+    uint64_t least;
+
+    pthread_mutex_lock(&lock);
+    if (s->is_member) {
+        s->position = position;
+        s->asked_at = position >= s->marked ? 0 : now;
+    }
+    least = least_now(now);
+    pthread_mutex_unlock(&lock);
+    store_confirm_ring(least);
+}
+
+void store_confirm_leaves(unsigned slot, int in_order)
+{
+    slave_t *s = &slaves[slot];
+    int64_t now = clock_ms();
+    uint64_t least;
+
+    pthread_mutex_lock(&lock);
+    if (s->is_member && !in_order)
+        add_gone(s, now);
+    memset(s, 0, sizeof *s);
+    note_last();
+    least = least_now(now);
+    pthread_mutex_unlock(&lock);
+    store_confirm_ring(least);
+}
+
+uint64_t store_confirm_least(int64_t now)
+{
+    uint64_t least;
+
+    pthread_mutex_lock(&lock);
+    least = least_now(now);
+    pthread_mutex_unlock(&lock);
+    return least;
+}
+
+int store_confirm_is_possible(void)
+{
+    return clock_ms() < STORE_GET(last_until);
 }
 
 void store_confirm_state(unsigned slot, store_confirm_t *to)
 {
-    to->is_member = STORE_GET(slaves[slot].is_member);
-    to->position = STORE_GET(slaves[slot].position);
-    to->heard_at = STORE_GET(slaves[slot].heard_at);
-    to->left_at = STORE_GET(slaves[slot].left_at);
+    pthread_mutex_lock(&lock);
+    to->is_member = slaves[slot].is_member;
+    to->position = slaves[slot].position;
+    to->until = slaves[slot].until;
+    pthread_mutex_unlock(&lock);
 }

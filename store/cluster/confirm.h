@@ -2,47 +2,81 @@
 
 /**
  * @file confirm.h
- * @brief Which slaves have a copy that follows this master, and up to which
- *        position they have confirmed it.
+ * @brief Which slaves may be promoted, and up to which position they have
+ *        confirmed the changes.
  *
- * A slave that has the whole copy joins. It confirms a position by its echo of a
- * mark (wire.h). A slave whose connection ends without a BYE may be promoted, so
- * it does not leave at once.
+ * A slave that has the whole copy joins the set. It confirms a position by its
+ * echo of a mark (wire.h). It may be promoted until its lease is over: for 10 s
+ * after the last mark (follower_state.h). So each mark that is sent prolongs the
+ * lease, and a slave of which nothing is heard gets no mark. It is in the set
+ * until its lease is over, also without a connection. Only a slave that says BYE
+ * leaves at once.
  *
- * Lock:  none; any thread. A slave's own feeder writes its state.
+ * A change that is acknowledged while a slave is not in the set is not confirmed
+ * by it. So a slave that joins, or comes back, gets its first mark when it has
+ * all changes that were there by then.
+ *
+ * Lock:  one of its own, which is taken for some instructions. Any thread, but a
+ *        slave's own feeder writes its state.
  */
 #ifndef APPPOOL_STORE_CLUSTER_CONFIRM_H
 #define APPPOOL_STORE_CLUSTER_CONFIRM_H
 
 #include <stdint.h>
 
+#include "store/cluster/cluster.h"
+
+/** ms from a mark to the end of the lease. The slave looks once a second, and
+ * the mark needs time. */
+#define STORE_CONFIRM_LEASE 12000
+
+/** Nobody has to confirm. */
+#define STORE_CONFIRM_NONE  UINT64_MAX
+
 /** What is known of the slave with this place among the figures. */
 typedef struct {
-    int is_member;     /**< it has the whole copy */
+    int is_member;     /**< it has the whole copy, and is connected */
     uint64_t position; /**< it has applied all changes up to this one */
-    int64_t heard_at;  /**< ms, of clock_ms(): of the last echo, or of the join;
-                          0: never */
-    int64_t left_at; /**< ms: its connection has ended without a BYE; 0: not */
+    int64_t until;     /**< ms, of clock_ms(): the end of its lease */
 } store_confirm_t;
 
-/** It has the whole copy. */
-void store_confirm_joins(unsigned slot);
-
-/** It has echoed the mark of this position. */
-void store_confirm_heard(unsigned slot, uint64_t position);
-
-/** Its connection has ended, and it had joined. @param in_order 1: it has said
- * BYE before: it is not promoted */
-void store_confirm_leaves(unsigned slot, int in_order);
-
-/** Does somebody hold a reply until the slaves confirm? Then changes are sent at
- * once. */
-int store_confirm_is_awaited(void);
+/** This host is the master from now on: no slave has joined. */
+void store_confirm_begin(void);
 
 /** Is there a space whose changes are confirmed? Then each mark asks the slave to
  * echo it at once, and not only within a second: a mark goes out before a worker
  * knows that it has to wait for it. */
+void store_confirm_want(int is_wanted);
 int store_confirm_is_wanted(void);
+
+/** @name for its feeder
+ * @{ */
+/** The slave at this address has the copy. */
+void store_confirm_joins(unsigned slot, const store_address_t *);
+
+/** May it be told that its copy is whole? It may then be promoted, so it needs
+ * all changes that nobody waits for it to confirm.
+ * @param position up to which all was sent to it */
+int store_confirm_is_whole(unsigned slot, uint64_t position);
+
+/** A mark with this position is to be sent: this prolongs the lease.
+ * @return 0: do not send it */
+int store_confirm_grants(unsigned slot, uint64_t position, int64_t now);
+
+/** It has echoed the mark of this position. Wakes the workers that wait. */
+void store_confirm_heard(unsigned slot, uint64_t position);
+
+/** Its connection has ended. @param in_order 1: it has said BYE before: it is
+ * not promoted */
+void store_confirm_leaves(unsigned slot, int in_order);
+/** @} */
+
+/** Up to this position all slaves of the set have confirmed.
+ * STORE_CONFIRM_NONE: the set is empty. */
+uint64_t store_confirm_least(int64_t now);
+
+/** Is a slave in the set? */
+int store_confirm_is_possible(void);
 
 void store_confirm_state(unsigned slot, store_confirm_t *);
 

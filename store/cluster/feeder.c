@@ -17,6 +17,7 @@
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/claim.h"
 #include "store/cluster/confirm.h"
+#include "store/cluster/confirm_wait.h"
 #include "store/cluster/copier.h"
 #include "store/cluster/greeting.h"
 #include "store/cluster/lineage.h"
@@ -141,18 +142,21 @@ static int begin(store_feeder_t *f)
     return greet(f, &mine);
 }
 
-/* From here on the slave may be promoted, so it confirms before it can be. */
-static void join(store_feeder_t *f)
+/* From here on the slave may be promoted. One without TLS has the open space
+ * only, and confirms nothing. @return 0: it needs more changes before */
+static int join(store_feeder_t *f)
 {
-    if (f->sender.ours && !f->is_member) {
+    if (f->sender.ours && f->slave.has_secret && !f->is_member) {
         f->is_member = 1;
-        store_confirm_joins(f->slave.slot);
+        store_confirm_joins(f->slave.slot, &f->slave.address);
     }
+    return store_confirm_is_whole(f->slave.slot, f->present.cursor.position);
 }
 
 static int end_copy(store_feeder_t *f)
 {
-    join(f);
+    if (!join(f))
+        return 0;
     if (f->sender.ours && store_sender_complete(&f->sender) != 0)
         return -1;
     if (store_outbox_flush(&f->sender.out) != 0)
@@ -180,8 +184,7 @@ static int wait_for_changes(store_feeder_t *f)
         rv = store_outbox_wait(&f->sender.out, f->bell, PAUSE);
     store_changes_wait(f->slave.slot, -1);
     if (read(f->bell, &rings, sizeof rings) < 0) {
-        /* EAGAIN: nobody has rung. */
-    }
+    } /* EAGAIN: nobody has rung. */
     SET(f->idle, 0);
     store_push_gather(&f->push);
     return rv;

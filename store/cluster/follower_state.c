@@ -92,7 +92,7 @@ int store_follower_state_is_stale(const store_follower_state_t *s)
     if (s->is_yrmcds)
         return 0;
     return s->marked_at == 0 || s->lag > STORE_LAG_MOST ||
-           clock_ms() - s->marked_at > STORE_LEASE;
+           store_follower_state_age(s) > STORE_LEASE;
 }
 
 /* What it has is whole: a part has no history. */

@@ -4,6 +4,7 @@
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/confirm.h"
+#include "store/cluster/confirm_wait.h"
 
 #define MARK   1000 /* ms from one mark to the next, at most */
 
@@ -18,7 +19,8 @@ static int mark(store_push_t *p, store_sender_t *to,
     int64_t age, now = clock_ms();
 
     if (!to->ours ||
-        (cursor->position == to->out.marked && now - p->marked_at < MARK))
+        (cursor->position == to->out.marked && now - p->marked_at < MARK) ||
+        !store_confirm_grants(to->out.slot, cursor->position, now))
         return 0;
     p->marked_at = now;
     store_changes_lag(cursor, &age);

@@ -10,6 +10,7 @@
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/asked.h"
 #include "store/cluster/claim.h"
+#include "store/cluster/confirm.h"
 #include "store/cluster/follower.h"
 #include "store/cluster/lineage.h"
 #include "store/cluster/master.h"
@@ -98,6 +99,8 @@ static void become_master(void)
     STORE_SET(role.figures->complete, STORE_GET(d->lacks) != STORE_LACKS_ITEMS);
     store_lineage_begin(role.hooks);
     STORE_SET(d->lacks, 0);
+    store_changes_close(); /* they count, also if it cannot listen for slaves */
+    store_confirm_begin();
     set_role(STORE_MASTER);
     take_slaves();
 }

@@ -111,7 +111,8 @@ store_command_sources = \
 	store/command/token.c \
 	store/command/update.c \
 	store/command/value.c \
-	store/command/verbs.c
+	store/command/verbs.c \
+	store/command/writes.c
 
 # Its main() has a file of its own, as the spawner's.
 store_main = \
@@ -174,6 +175,7 @@ store_server_sources = \
 	store/server/config_value.c \
 	store/server/connection.c \
 	store/server/guests.c \
+	store/server/hold.c \
 	store/server/keep.c \
 	store/server/keep_files.c \
 	store/server/listener.c \
@@ -614,6 +616,11 @@ wire_sources = \
 	tests/unit/support/conversations.c \
 	tests/unit/support/wire.c
 
+# Clients of a worker that waits for a slave.
+held_sources = \
+	$(test_clock_sources) \
+	tests/unit/support/held.c
+
 # A client that stops reading.
 reader_sources = \
 	tests/unit/support/reader.c
@@ -840,6 +847,7 @@ unit_tests = \
 	tests/unit/store_connection \
 	tests/unit/store_config_cluster \
 	tests/unit/store_epoch \
+	tests/unit/store_hold \
 	tests/unit/store_item \
 	tests/unit/store_guests \
 	tests/unit/store_keep \
@@ -857,6 +865,7 @@ unit_tests = \
 	tests/unit/store_note \
 	tests/unit/store_outbox \
 	tests/unit/store_recover \
+	tests/unit/store_refuse \
 	tests/unit/store_snapshot \
 	tests/unit/store_stop_signal \
 	tests/unit/store_threads \

@@ -49,6 +49,10 @@ enum {
     STORE_CONNECTIONS_REFUSED,
     STORE_TOO_LARGE_COUNT,
     STORE_NO_MEMORY_COUNT,
+    STORE_UNCONFIRMED,   /**< writes that were acknowledged while no slave was
+                            there to confirm them (AppStoreConfirm On) */
+    STORE_NOT_CONFIRMED, /**< writes that were answered with an error for that
+                            (AppStoreConfirm On Refuse) */
     STORE_COUNTERS = 40
 };
 

@@ -9,6 +9,7 @@
 #include "store/command/delta.h"
 #include "store/command/stats.h"
 #include "store/command/value.h"
+#include "store/command/writes.h"
 
 /* Opcodes, without the quiet ones. */
 enum {
@@ -257,8 +258,9 @@ static void unknown(const store_request_t *r)
 
 /* ---- dispatch ---- */
 
-/* What a request may have behind its head. */
-enum { NO_KEY = 1, MAY_KEY = 2, VALUE = 4, OR_NO_EXTRAS = 8 };
+/* What a request may have behind its head. What stores a value writes when it
+ * has arrived; the others write now. */
+enum { NO_KEY = 1, MAY_KEY = 2, VALUE = 4, OR_NO_EXTRAS = 8, WRITES = 16 };
 
 static const struct {
     uint8_t opcode, extras, shape;
@@ -274,11 +276,11 @@ static const struct {
     {REPLACE, 8, VALUE, update},
     {APPEND, 0, VALUE, update},
     {PREPEND, 0, VALUE, update},
-    {DELETE, 0, 0, delete_key},
-    {INCREMENT, 20, 0, delta},
-    {DECREMENT, 20, 0, delta},
+    {DELETE, 0, WRITES, delete_key},
+    {INCREMENT, 20, WRITES, delta},
+    {DECREMENT, 20, WRITES, delta},
     {QUIT, 0, NO_KEY, quit},
-    {FLUSH, 4, NO_KEY | OR_NO_EXTRAS, flush},
+    {FLUSH, 4, NO_KEY | OR_NO_EXTRAS | WRITES, flush},
     {NOOP, 0, NO_KEY, noop},
     {VERSION, 0, NO_KEY, version},
     {STAT, 0, MAY_KEY | VALUE, statistics},
@@ -305,6 +307,18 @@ static bool fits(const store_request_t *r, uint8_t extras, uint8_t shape)
     return r->value == 0 || shape & VALUE;
 }
 
+/* A fetch with an expiry time is a touch. */
+static bool is_allowed(const store_request_t *r, uint8_t shape,
+                       void (*verb)(const store_request_t *))
+{
+    bool touches = verb == fetch && r->session->head.extras_length == 4;
+
+    if ((!(shape & WRITES) && !touches) || store_writes_begin(r->session))
+        return true;
+    store_writes_refuse(r->session, r->reply);
+    return false;
+}
+
 static void serve(const store_request_t *r)
 {
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
@@ -316,7 +330,8 @@ static void serve(const store_request_t *r)
         }
         /* A value that the verb does not take is passed over. */
         store_value_swallow(r->session, r->value);
-        requests[i].serve(r);
+        if (is_allowed(r, requests[i].shape, requests[i].serve))
+            requests[i].serve(r);
         return;
     }
     store_value_swallow(r->session, r->value);

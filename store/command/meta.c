@@ -11,6 +11,7 @@
 #include "store/command/meta_change.h"
 #include "store/command/meta_flags.h"
 #include "store/command/meta_set.h"
+#include "store/command/writes.h"
 #include "store/memory/class.h"
 
 #define BAD_LINE "CLIENT_ERROR bad command line format"
@@ -145,6 +146,8 @@ static void fetch_meta(store_session_t *session, const store_tokens_t *tokens,
 
     if (wrong)
         store_answer_error(reply, wrong);
+    else if ((f.touch || f.vivify) && !store_writes_begin(session))
+        store_writes_refuse(session, reply);
     else if (f.long_opaque)
         refuse_opaque(session, &f, reply);
     else
@@ -237,6 +240,8 @@ void store_meta_line(store_session_t *session, const store_tokens_t *tokens,
 
     if (wrong)
         store_answer_error(reply, wrong);
+    else if ((command == 'd' || command == 'a') && !store_writes_begin(session))
+        store_writes_refuse(session, reply);
     else if (command == 'g')
         fetch_meta(session, tokens, reply);
     else if (command == 's')

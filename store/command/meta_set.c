@@ -70,7 +70,7 @@ static const char *begin(store_session_t *session, const store_meta_flags_t *f,
     switch (store_value_begin(session, STORE_PROTOCOL_META, f->key, f->klen,
                               f->client_flags, f->exptime, length, &update)) {
     case STORE_VALUE_BEGUN:
-        session->quiet = f->quiet;
+        session->quiet_meta = f->quiet;
         if (f->binary_key)
             store_copy_mark(session->item, STORE_KEY_BINARY);
         return NULL;
@@ -134,7 +134,7 @@ void store_meta_set_stored(store_session_t *session, store_reply_t *reply)
         return;
     }
     rv = store_update(&session->caller, session->item, &session->update, &cas);
-    if (rv == STORE_DONE && session->quiet)
+    if (rv == STORE_DONE && session->quiet_meta)
         return;
     store_meta_line_word(&line, rv == STORE_DONE        ? "HD"
                                 : rv == STORE_EXISTS    ? "EX"

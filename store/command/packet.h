@@ -28,7 +28,8 @@ enum {
     STORE_STATUS_NOT_LOCKED = 0x11, /**< of yrmcds */
     STORE_STATUS_AUTH = 0x20,
     STORE_STATUS_UNKNOWN = 0x81,
-    STORE_STATUS_NO_MEMORY = 0x82
+    STORE_STATUS_NO_MEMORY = 0x82,
+    STORE_STATUS_TEMPORARY = 0x86 /**< memcached's "temporary failure" */
 };
 
 /** Of the network, at any address. */

@@ -16,6 +16,7 @@
 #include "store/command/text_get.h"
 #include "store/command/text_set.h"
 #include "store/command/value.h"
+#include "store/command/writes.h"
 
 /* Work that is as much as one command. */
 #define KEYS   16        /* of a line that gets many */
@@ -73,17 +74,14 @@ int store_session_is_over(const store_session_t *session)
 
 static void stored(store_session_t *session, store_reply_t *reply)
 {
-    switch (session->asked) {
-    case STORE_PROTOCOL_BINARY:
+    if (!store_writes_begin(session))
+        store_writes_refuse(session, reply);
+    else if (session->asked == STORE_PROTOCOL_BINARY)
         store_binary_stored(session, reply);
-        break;
-    case STORE_PROTOCOL_META:
+    else if (session->asked == STORE_PROTOCOL_META)
         store_meta_set_stored(session, reply);
-        break;
-    default:
+    else
         store_text_set_stored(session, reply);
-        break;
-    }
     store_value_end(session);
 }
 

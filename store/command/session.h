@@ -58,6 +58,15 @@ char *store_session_room(store_session_t *, size_t *n);
  * store_session_input(), which may have no bytes. */
 void store_session_filled(store_session_t *, size_t n);
 
+/** How many commands were served since the last call that may have changed
+ * something, and were not refused (writes.h)? */
+unsigned store_session_writes(store_session_t *);
+
+/** No slave has confirmed the last command: an error is its answer.
+ * @param goes_on false: the session is over then */
+void store_session_unconfirmed(store_session_t *, store_reply_t *,
+                               bool goes_on);
+
 /** Has the client sent quit, or something after which the connection has to be
  * closed? What is pending is sent before. */
 int store_session_is_over(const store_session_t *);

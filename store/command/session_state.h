@@ -63,8 +63,11 @@ struct store_session {
     bool is_begun;              /**< a command was served, and no login */
     const store_login_t *login; /**< NULL: there are no logins */
     void *login_ctx;
-    bool quiet;     /**< of the present command: noreply, q, a quiet opcode */
-    size_t scanned; /**< bytes of the incomplete line without a newline */
+    bool quiet;      /**< of the present command: noreply, a quiet opcode */
+    bool quiet_meta; /**< of the present set with q, which reports errors */
+    size_t scanned;  /**< bytes of the incomplete line without a newline */
+
+    unsigned writes; /**< that were done since store_session_writes() */
 
     /** @name work since the budget was last reduced */
     unsigned looked; /**< keys of a line that gets many */

@@ -32,6 +32,8 @@ typedef struct {
     uint32_t max_object; /**< bytes of a value */
     unsigned threads;
     unsigned max_connections;
+    /** Is a slave there that can confirm a write? NULL: there are none. */
+    int (*can_confirm)(void);
 } store_server_t;
 
 #endif

@@ -14,6 +14,7 @@
 #include "store/command/text_other.h"
 #include "store/command/text_set.h"
 #include "store/command/token.h"
+#include "store/command/writes.h"
 
 /* What one command needs. */
 typedef struct {
@@ -253,24 +254,25 @@ static const struct {
     const char *name;
     unsigned least, most;
     void (*serve)(const command_t *);
+    bool writes; /* now: what stores a value writes when it has arrived */
 } commands[] = {
-    {"set", 5, 6, set},
-    {"add", 5, 6, add},
-    {"replace", 5, 6, replace},
-    {"append", 5, 6, append},
-    {"prepend", 5, 6, prepend},
-    {"cas", 6, 7, cas},
-    {"incr", 3, 4, incr},
-    {"decr", 3, 4, decr},
-    {"delete", 2, 4, delete_key},
-    {"touch", 3, 4, touch},
-    {"flush_all", 1, 3, flush_all},
-    {"lock", 2, 2, lock},
-    {"unlock", 2, 2, unlock},
-    {"unlock_all", 1, STORE_TOKENS, unlock_all},
-    {"stats", 1, STORE_TOKENS, stats},
-    {"version", 1, STORE_TOKENS, version},
-    {"quit", 1, STORE_TOKENS, quit},
+    {"set", 5, 6, set, false},
+    {"add", 5, 6, add, false},
+    {"replace", 5, 6, replace, false},
+    {"append", 5, 6, append, false},
+    {"prepend", 5, 6, prepend, false},
+    {"cas", 6, 7, cas, false},
+    {"incr", 3, 4, incr, true},
+    {"decr", 3, 4, decr, true},
+    {"delete", 2, 4, delete_key, true},
+    {"touch", 3, 4, touch, true},
+    {"flush_all", 1, 3, flush_all, true},
+    {"lock", 2, 2, lock, false},
+    {"unlock", 2, 2, unlock, false},
+    {"unlock_all", 1, STORE_TOKENS, unlock_all, false},
+    {"stats", 1, STORE_TOKENS, stats, false},
+    {"version", 1, STORE_TOKENS, version, false},
+    {"quit", 1, STORE_TOKENS, quit, false},
 };
 
 /* An HTTP request came to the wrong socket, or an attacker has forged it. */
@@ -284,6 +286,15 @@ static bool is_http(const command_t *c)
            last.n >= 5 && memcmp(last.at, "HTTP/", 5) == 0;
 }
 
+static bool is_allowed(const command_t *c, bool writes)
+{
+    if (!writes || store_writes_begin(c->session))
+        return true;
+    look_for_noreply(c);
+    store_writes_refuse(c->session, c->reply);
+    return false;
+}
+
 static void serve(const command_t *c)
 {
     store_token_t name = word(c, 0);
@@ -291,11 +302,10 @@ static void serve(const command_t *c)
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (!store_token_is(name, commands[i].name))
             continue;
-        if (c->tokens->n >= commands[i].least &&
-            c->tokens->n <= commands[i].most)
-            commands[i].serve(c);
-        else
+        if (c->tokens->n < commands[i].least || c->tokens->n > commands[i].most)
             answer(c, "ERROR");
+        else if (is_allowed(c, commands[i].writes))
+            commands[i].serve(c);
         return;
     }
     if (is_http(c))

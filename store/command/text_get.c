@@ -8,6 +8,7 @@
 
 #include "store/clock.h"
 #include "store/command/answer.h"
+#include "store/command/writes.h"
 
 static char *number(char *at, uint64_t n)
 {
@@ -122,6 +123,10 @@ bool store_text_get(store_session_t *session, store_token_t name,
     wrong = check(session, &keys, end);
     if (wrong) {
         store_answer_error(reply, wrong);
+        *used = (size_t)(end - rest);
+    }
+    else if (session->get_touch && !store_writes_begin(session)) {
+        store_writes_refuse(session, reply);
         *used = (size_t)(end - rest);
     }
     else {

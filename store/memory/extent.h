@@ -4,8 +4,8 @@
  * @file extent.h
  * @brief A space in memory: its extent, and what leads to its keys and chunks.
  *
- * Other folders read `name`, `slot`, `entry` and `figures` only. The rest
- * belongs to store/memory.
+ * Other folders read `name`, `slot`, `entry`, `figures` and `confirm` only. The
+ * rest belongs to store/memory.
  *
  * Lock:  see the comment of each field. An item may be read under the lock of
  *        its bucket, or with a reference to it.
@@ -22,6 +22,13 @@ struct store_table;
 struct store_chunks;
 struct store_sweep;
 
+/** AppStoreConfirm: what a reply to a write waits for. */
+typedef enum {
+    STORE_CONFIRM_OFF,   /**< nothing */
+    STORE_CONFIRM_ON,    /**< the slaves, as long as there is one */
+    STORE_CONFIRM_REFUSE /**< the slaves; without one, writes are refused */
+} store_space_confirm_t;
+
 typedef struct store_space {
     unsigned slot;    /**< in the directory */
     const char *name; /**< in the directory */
@@ -30,6 +37,7 @@ typedef struct store_space {
     char *base;         /**< its extent, mapped */
     uint32_t pages_max; /**< the limit; atomic */
     int evict;          /**< may living items be evicted? atomic */
+    int confirm;        /**< store_space_confirm_t; atomic */
     struct store_table *table;
     struct store_chunks *chunks;
     struct store_sweep *sweep;

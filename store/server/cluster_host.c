@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "store/cluster/forget.h"
+#include "store/cluster/confirm.h"
 #include "store/cluster/role.h"
 #include "store/note.h"
 #include "store/server/accept.h"
@@ -143,6 +144,22 @@ void store_cluster_host_end(void)
     store_admin_end();
     store_vip_clients_end();
     store_role_end();
+}
+
+void store_cluster_host_confirm(void)
+{
+    const store_served_t *s;
+    int is_wanted = 0;
+
+    for (s = store_served_list(); s; s = next(s))
+        is_wanted |=
+            is_served(s) && STORE_GET(s->space->confirm) != STORE_CONFIRM_OFF;
+    store_confirm_want(is_wanted);
+}
+
+int store_cluster_host_can_confirm(void)
+{
+    return store_role() == STORE_ALONE || store_confirm_is_possible();
 }
 
 int store_cluster_host_is(const store_cluster_t *c)

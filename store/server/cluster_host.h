@@ -31,6 +31,13 @@ void store_cluster_host_tick(int64_t now);
 /** Before the workers end. */
 void store_cluster_host_end(void);
 
+/** The spaces have changed: do changes of one of them have to be confirmed? */
+void store_cluster_host_confirm(void);
+
+/** Is a slave there that can confirm? A store that is alone needs none. Any
+ * thread. */
+int store_cluster_host_can_confirm(void);
+
 /** Is this the configuration of the cluster that is in use? */
 int store_cluster_host_is(const store_cluster_t *);
 

@@ -60,6 +60,25 @@ static void read_uids(store_config_value_t *r, const json_t *o,
     }
 }
 
+/* httpd of an older build does not know it. A store that is alone has nobody who
+ * confirms. */
+static store_space_confirm_t read_confirm(store_config_value_t *r,
+                                          const json_t *o)
+{
+    static const char *const words[] = {"off", "on", "refuse"};
+    char word[16];
+    unsigned i;
+
+    if (!json_object_get(o, "confirm"))
+        return STORE_CONFIRM_OFF;
+    store_config_value_text(r, o, "confirm", word, sizeof word);
+    for (i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0)
+            return (store_space_confirm_t)i;
+    store_config_value_refuse(r, "\"confirm\" is not off, on or refuse");
+    return STORE_CONFIRM_OFF;
+}
+
 static void read_space(store_config_value_t *r, const json_t *o,
                        store_config_space_t *s)
 {
@@ -71,6 +90,7 @@ static void read_space(store_config_value_t *r, const json_t *o,
     s->size = (uint64_t)store_config_value_number(r, o, "size", SIZE_MIN,
                                                   (int64_t)STORE_EXTENT);
     s->evict = store_config_value_boolean(r, o, "evict");
+    s->confirm = read_confirm(r, o);
     s->max_connections = (uint32_t)store_config_value_number(
         r, o, "max_connections", 1, CONNECTIONS);
     read_uids(r, o, s);

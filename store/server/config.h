@@ -34,6 +34,7 @@ typedef struct {
     char key[STORE_CONFIG_KEY]; /**< name of the socket beside the table */
     uint64_t size;              /**< bytes */
     int evict;
+    store_space_confirm_t confirm;
     uint32_t max_connections;
     uint32_t n_uids;
     uid_t *uids; /**< users that may connect, besides root */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "store/memory/changes.h"
 #include "store/server/password.h"
 
 #define EVENTS ((uint32_t)(EPOLLIN | EPOLLPRI | EPOLLRDHUP) | (uint32_t)EPOLLET)
@@ -321,6 +322,8 @@ static store_turn_t what_next(const turn_t *t)
 {
     const store_connection_t *c = t->c;
 
+    if (c->hold.position)
+        return STORE_TURN_HELD;
     if (c->unsent)
         return STORE_TURN_MORE;
     if (c->reply && store_reply_is_full(c->reply))
@@ -332,25 +335,68 @@ static store_turn_t what_next(const turn_t *t)
     return c->at_end && !c->reply ? STORE_TURN_OVER : STORE_TURN_IDLE;
 }
 
+/* ---- what waits for the slaves ---- */
+
+static void hold(turn_t *t, uint64_t before, size_t pending)
+{
+    store_connection_t *c = t->c;
+
+    store_hold_begin(&c->hold, c->served->space, before,
+                     store_session_writes(c->session));
+    c->hold.is_whole = pending == 0;
+    c->hold.is_alone = STORE_TURN_COMMANDS - t->commands == 1;
+}
+
+/* The error is there in place of all replies. If there are several, it is the
+ * first one, and the connection ends behind it: which of the commands has not
+ * done what it says is not known. If a part of a reply was sent before, the
+ * connection ends without an error. */
+static void fail(store_connection_t *c)
+{
+    if (c->reply)
+        store_reply_free(c->reply);
+    c->reply = c->hold.is_whole ? store_reply_make() : NULL;
+    if (c->reply)
+        store_session_unconfirmed(c->session, c->reply, c->hold.is_alone);
+    else
+        c->must_end = 1;
+}
+
+void store_connection_release(store_connection_t *c, int is_confirmed)
+{
+    store_space_t *space = c->served->space;
+
+    if (store_hold_end(&c->hold, space, &c->counters[space->slot],
+                       is_confirmed) != 0)
+        fail(c);
+}
+
 store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
 {
     turn_t t = {.c = c,
                 .bench = bench,
                 .left = STORE_TURN_BYTES,
                 .commands = STORE_TURN_COMMANDS};
+    uint64_t before = store_changes_mine();
+    size_t pending;
     int rv;
 
-    if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) || c->must_end ||
-        set_reply(&t) != 0)
+    if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) || c->must_end)
+        return STORE_TURN_OVER;
+    if (c->hold.position)
+        return STORE_TURN_IDLE;
+    if (set_reply(&t) != 0)
         return STORE_TURN_OVER;
     /* First what is left of the last turn. */
     rv = c->reply ? send_reply(&t) : 0;
     if (rv == 0)
         rv = set_reply(&t);
+    pending = rv == 0 ? store_reply_pending(t.reply) : 0;
     if (rv == 0 && !store_reply_is_full(t.reply) &&
         !store_session_is_over(c->session))
         rv = read_and_serve(&t);
-    if (rv == 0 && !c->awaits_room && !c->unsent)
+    hold(&t, before, pending);
+    if (rv == 0 && !c->hold.position && !c->awaits_room && !c->unsent)
         rv = send_reply(&t);
     if (t.reply)
         keep_reply(&t);

@@ -9,6 +9,8 @@
  * no buffer: it reads into the memory of its worker. Only the beginning of an
  * incomplete command moves to memory of the connection. A long value is read
  * straight into its item. A client that does not take its replies is not read.
+ * With AppStoreConfirm, the replies of a turn that has changed something are held
+ * until the slaves have confirmed it. Meanwhile nothing is read of this client.
  * One that sends descriptors or urgent bytes is closed: recv() stops in front of
  * these, and no event reports what is behind them.
  *
@@ -20,6 +22,7 @@
 #define APPPOOL_STORE_SERVER_CONNECTION_H
 
 #include "store/command/session.h"
+#include "store/server/hold.h"
 #include "store/server/lobby.h"
 
 #define STORE_TURN_BYTES    (256 * 1024)
@@ -32,6 +35,8 @@ enum { STORE_MAY_LOG_IN = 1, STORE_HAS_TO_LOG_IN };
 typedef enum {
     STORE_TURN_IDLE, /**< wait for an event */
     STORE_TURN_MORE, /**< there is more to do: another turn */
+    STORE_TURN_HELD, /**< call store_connection_release() when all slaves have
+                          confirmed its `hold`; a turn before does nothing */
     STORE_TURN_OVER  /**< close it */
 } store_turn_t;
 
@@ -40,12 +45,14 @@ typedef struct store_connection {
      * is in another list */
     struct store_connection *next, *previous;
     struct store_connection *next_ready;
+    struct store_connection *next_held, *previous_held;
     store_served_t *served;
     store_session_t *session;
     store_reply_t *reply; /**< what could not be sent; NULL: all is sent */
     char *rest;           /**< bytes that were read and not used */
     uint32_t n_rest;
     store_counters_t *counters; /**< of the worker, for all spaces */
+    store_hold_t hold;
     store_lobby_place_t place;
     int64_t login_until; /**< ms: it is in the lobby; 0: it is not */
     int fd;
@@ -89,6 +96,10 @@ int store_connection_begin(store_connection_t *, store_bench_t *,
 void store_connection_event(store_connection_t *, uint32_t events);
 
 store_turn_t store_connection_turn(store_connection_t *, store_bench_t *);
+
+/** All slaves have confirmed what it holds, or no slave is left. It has a turn
+ * after that. */
+void store_connection_release(store_connection_t *, int is_confirmed);
 
 /** Close it, free all that it has, and count it no more. */
 void store_connection_free(store_connection_t *);

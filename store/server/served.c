@@ -222,6 +222,7 @@ static void take_options(store_served_t *s, store_config_space_t *o)
     o->uids = NULL;
     snprintf(s->path, sizeof s->path, "%s/%s", hooks->directory,
              s->options.key);
+    STORE_SET(s->space->confirm, (int)o->confirm);
     __atomic_store_n(&s->space->figures->max_connections, o->max_connections,
                      __ATOMIC_RELAXED);
 }

@@ -35,6 +35,8 @@ typedef struct store_served {
     int64_t full_at;      /**< ms: the same, of too many connections */
     int64_t limit_at;     /**< ms: the same, of the limit of memory */
     uint64_t evictions, refused; /**< items, at the last tick */
+    int64_t confirm_at; /**< ms: when the next two were logged; 0: never */
+    uint64_t unconfirmed, not_confirmed; /**< writes, of figures.h */
 } store_served_t;
 
 /** What the server does with listeners. */

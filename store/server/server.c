@@ -74,6 +74,7 @@ static void apply(store_config_t *config)
     store_password_update(&config->cluster);
     store_keep_configure(config->save_time, config->save_every);
     store_saver_configure(config->save_every);
+    store_cluster_host_confirm();
     if (!lost)
         return;
     for (i = 0; i < server.server.threads; i++)
@@ -298,6 +299,7 @@ static int begin(const char *runtime)
     server.server.threads = choose_threads(config->threads);
     server.server.max_object = config->max_object;
     server.server.max_connections = 1024;
+    server.server.can_confirm = store_cluster_host_can_confirm;
     store_item_max = config->max_object;
     hooks.directory = server.startup.sockets;
     store_served_begin(&hooks);

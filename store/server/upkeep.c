@@ -101,16 +101,15 @@ static void forget_gone(uint32_t now)
 
 /* ---- the limit ---- */
 
-/* Items that were refused because there was no room. */
-static uint64_t count_refused(unsigned slot)
+/* Of all workers, since the store began. */
+static uint64_t count_of(unsigned slot, unsigned what)
 {
     const store_figures_t *f = store_region_figures();
     uint64_t n = 0;
     unsigned i;
 
     for (i = 0; i < STORE_THREADS; i++)
-        n += __atomic_load_n(&f->worker[i][slot].n[STORE_NO_MEMORY_COUNT],
-                             __ATOMIC_RELAXED);
+        n += STORE_GET(f->worker[i][slot].n[what]);
     return n;
 }
 
@@ -134,13 +133,35 @@ static void log_full(const store_served_t *s, int refused)
 static void log_limit(store_served_t *s, int64_t now)
 {
     uint64_t evictions = STORE_GET(s->space->figures->evictions),
-             refused = count_refused(s->space->slot);
+             refused = count_of(s->space->slot, STORE_NO_MEMORY_COUNT);
     int refuses = refused != s->refused;
 
     if ((refuses || evictions != s->evictions) && is_first(&s->limit_at, now))
         log_full(s, refuses);
     s->evictions = evictions;
     s->refused = refused;
+}
+
+/* ---- AppStoreConfirm ---- */
+
+/* One line a minute, with the number since the last one. */
+static void log_confirm(store_served_t *s, int64_t now)
+{
+    unsigned slot = s->space->slot;
+    uint64_t unconfirmed = count_of(slot, STORE_UNCONFIRMED),
+             not_confirmed = count_of(slot, STORE_NOT_CONFIRMED);
+
+    if ((unconfirmed == s->unconfirmed && not_confirmed == s->not_confirmed) ||
+        !store_note_is_due(&s->confirm_at, now))
+        return;
+    store_note(
+        STORE_WARN,
+        "space %s: no slave was there to confirm (AppStoreConfirm): %llu "
+        "writes were acknowledged without, %llu were refused",
+        s->options.name, (unsigned long long)(unconfirmed - s->unconfirmed),
+        (unsigned long long)(not_confirmed - s->not_confirmed));
+    s->unconfirmed = unconfirmed;
+    s->not_confirmed = not_confirmed;
 }
 
 void store_upkeep_tick(int64_t now)
@@ -151,6 +172,7 @@ void store_upkeep_tick(int64_t now)
         if (store_role() != STORE_SLAVE)
             store_space_tick(s->space);
         log_limit(s, now);
+        log_confirm(s, now);
     }
     forget_gone(store_clock());
 }

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "spawner/shared/clock_ms.h"
+#include "store/cluster/confirm.h"
+#include "store/cluster/confirm_wait.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
 #include "store/note.h"
@@ -130,9 +132,35 @@ static void adopt(store_worker_t *w, store_connection_t *c)
     w->all = c;
 }
 
+/* The positions rise: each change of this thread is behind its last one. */
+static void hold(store_worker_t *w, store_connection_t *c)
+{
+    c->next_held = NULL;
+    c->previous_held = w->last_held;
+    if (w->last_held)
+        w->last_held->next_held = c;
+    else
+        w->held = c;
+    w->last_held = c;
+}
+
+static void leave_held(store_worker_t *w, store_connection_t *c)
+{
+    if (c->previous_held)
+        c->previous_held->next_held = c->next_held;
+    else
+        w->held = c->next_held;
+    if (c->next_held)
+        c->next_held->previous_held = c->previous_held;
+    else
+        w->last_held = c->previous_held;
+}
+
 /* It must not be in the ready list. */
 static void end(store_worker_t *w, store_connection_t *c)
 {
+    if (c->hold.position)
+        leave_held(w, c);
     if (c->previous)
         c->previous->next = c->next;
     else
@@ -214,6 +242,32 @@ static void read_bell(store_worker_t *w)
         }
 }
 
+/* Those whose changes are confirmed. If no slave is left, or all have left
+ * meanwhile, all of them: the bell rings at least once a second. */
+static void release(store_worker_t *w)
+{
+    uint64_t least;
+    store_connection_t *c;
+
+    if (!w->held)
+        return;
+    least = store_confirm_least(clock_ms());
+    while ((c = w->held) && c->hold.position <= least) {
+        leave_held(w, c);
+        store_connection_release(c, least != STORE_CONFIRM_NONE);
+        make_ready(w, c);
+    }
+}
+
+/* The changes go to the slaves at once if somebody waits, so that is said
+ * before. The look after it: see confirm_wait.h. */
+static void end_round(store_worker_t *w)
+{
+    store_confirm_wait(w->number, w->held ? w->held->hold.position : 0);
+    store_changes_ring();
+    release(w);
+}
+
 /* One turn for each that is ready now. Those that have more to do are in the
  * list of the next round. */
 static void serve_ready(store_worker_t *w)
@@ -231,11 +285,13 @@ static void serve_ready(store_worker_t *w)
         case STORE_TURN_OVER:
             end(w, c);
             break;
+        case STORE_TURN_HELD:
+            hold(w, c);
+            break;
         case STORE_TURN_IDLE:
             break;
         }
     }
-    store_changes_ring();
 }
 
 /* ---- the thread ---- */
@@ -280,7 +336,9 @@ static void round_of(store_worker_t *w)
         store_connection_event(c, events[i].events);
         make_ready(w, c);
     }
+    release(w);
     serve_ready(w);
+    end_round(w);
     __atomic_store_n(&w->rounds, w->rounds + 1, __ATOMIC_RELAXED);
 }
 
@@ -288,9 +346,11 @@ static void *run(void *ctx)
 {
     store_worker_t *w = ctx;
 
+    store_confirm_bell(w->number, w->bell);
     while (!__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE))
         round_of(w);
     end_all(w);
+    store_confirm_bell(w->number, -1);
     if (w->bench.reply)
         store_reply_free(w->bench.reply);
     return NULL;

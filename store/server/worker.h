@@ -36,7 +36,9 @@ typedef struct {
     int64_t lobby_at;            /**< ms: the next look at late clients */
     int64_t late_at;             /**< ms: when one was logged; 0: never */
     store_connection_t *all;
-    store_connection_t *first, *last; /**< the ready list */
+    store_connection_t *first, *last;     /**< the ready list */
+    store_connection_t *held, *last_held; /**< the first one that is held waits
+                                             for the lowest position */
 } store_worker_t;
 
 /** Start the thread. @return 0, or -1: errno */

@@ -24,7 +24,7 @@ LOCKS = {
     "a mutex": (
         "pthread_mutex_lock|pthread_mutex_trylock", "pthread_mutex_unlock",
         r"store/memory/(table|chunk|changes|space)\.c"
-        r"|store/cluster/(claim|lineage)\.c"
+        r"|store/cluster/(claim|confirm|lineage)\.c"
         r"|store/server/(lobby|password|saver|sweep|served|worker)\.c"),
 }
 # Under the lock of a bucket or of the chunks: nothing that may wait, and nothing
@@ -149,6 +149,16 @@ def test_under_the_list_of_changes() -> None:
     assert text
     for region in text:
         assert reached("store/memory/changes.c", strip(region, "a mutex"),
+                       f"{BUCKET}|{CHUNKS}|pthread_mutex_lock|{SLOW}") == []
+
+
+def test_under_the_slaves_that_confirm() -> None:
+    """Each worker that holds a reply takes it, and each feeder at each echo."""
+    text = [text for (file, _), text in regions("a mutex")
+            if file == "store/cluster/confirm.c"]
+    assert text
+    for region in text:
+        assert reached("store/cluster/confirm.c", strip(region, "a mutex"),
                        f"{BUCKET}|{CHUNKS}|pthread_mutex_lock|{SLOW}") == []
 
 

@@ -128,6 +128,12 @@ static void a_mistake_refuses_all(void **state)
               "67108864, \"evict\": true, \"max_connections\": 1, "
               "\"uids\": \"33\"}]}",
          "uids"},
+        {HEAD ", \"spaces\": [{\"name\": \"s\", \"confirm\": \"yes\", " SPACE
+              "}]}",
+         "confirm"},
+        {HEAD ", \"spaces\": [{\"name\": \"s\", \"confirm\": true, " SPACE
+              "}]}",
+         "confirm"},
         {HEAD ", \"spaces\": [{\"name\": \"a\", " SPACE
               "}, {\"name\": \"b\", " SPACE "}]}",
          "two spaces"},
@@ -139,6 +145,33 @@ static void a_mistake_refuses_all(void **state)
         assert_null(parse(wrong[i][0]));
         if (!strstr(error, wrong[i][1]))
             fail_msg("%s: %s", wrong[i][0], error);
+    }
+}
+
+/* httpd of an older build does not write it. */
+static void who_confirms(void **state)
+{
+    static const struct {
+        const char *text;
+        store_space_confirm_t confirm;
+    } all[] = {{"", STORE_CONFIRM_OFF},
+               {"\"confirm\": \"off\", ", STORE_CONFIRM_OFF},
+               {"\"confirm\": \"on\", ", STORE_CONFIRM_ON},
+               {"\"confirm\": \"refuse\", ", STORE_CONFIRM_REFUSE}};
+    char text[512];
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof all / sizeof *all; i++) {
+        store_config_t *c;
+
+        snprintf(text, sizeof text,
+                 HEAD ", \"spaces\": [{\"name\": \"s\", %s" SPACE "}]}",
+                 all[i].text);
+        c = parse(text);
+        assert_non_null(c);
+        assert_int_equal(c->spaces[0].confirm, all[i].confirm);
+        store_config_free(c);
     }
 }
 
@@ -187,6 +220,7 @@ int main(void)
         cmocka_unit_test(the_time_of_a_save_is_read),
         cmocka_unit_test(there_may_be_no_space),
         cmocka_unit_test(a_mistake_refuses_all),
+        cmocka_unit_test(who_confirms),
         cmocka_unit_test(a_part_is_refused),
         cmocka_unit_test(it_is_read_from_a_file),
     };

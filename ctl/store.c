@@ -64,6 +64,11 @@ static void print_space(const json_t *s)
            (long long)number(s, "too_large"),
            (long long)number(s, "connections_refused"),
            s_of(s, "connections_refused"));
+    if (number(s, "unconfirmed") + number(s, "not_confirmed") > 0)
+        printf("  without a slave that confirms: %lld write%s acknowledged, "
+               "%lld refused\n",
+               (long long)number(s, "unconfirmed"), s_of(s, "unconfirmed"),
+               (long long)number(s, "not_confirmed"));
 }
 
 /* ---- other hosts ---- */

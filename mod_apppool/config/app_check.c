@@ -149,8 +149,9 @@ int apppool_app_check_limits(const apppool_app_t *app)
 static void warn_of_store(const apppool_app_t *app)
 {
     const apppool_dir_t *set = app->set;
-    const char *what = set->store_space                    ? "AppStoreSpace"
-                       : set->store_evict != APPPOOL_UNSET ? "AppStoreEvict"
+    const char *what = set->store_space                      ? "AppStoreSpace"
+                       : set->store_evict != APPPOOL_UNSET   ? "AppStoreEvict"
+                       : set->store_confirm != APPPOOL_UNSET ? "AppStoreConfirm"
                        : set->store_connections != APPPOOL_UNSET
                            ? "AppStoreMaxConnections"
                            : NULL;

@@ -73,6 +73,7 @@ apppool_config_t *apppool_config(void)
     X(serve_source)                                                            \
     X(store_evict)                                                             \
     X(store_connections)                                                       \
+    X(store_confirm)                                                           \
     X(status_detail)                                                           \
     X(status_actions)
 

@@ -91,6 +91,7 @@ struct apppool_dir_t {
     const apppool_store_t *store;
     const char *store_space; /**< AppStoreSpace */
     apr_int64_t store_evict, store_connections;
+    apr_int64_t store_confirm; /**< APPPOOL_STORE_CONFIRM_... */
     apr_hash_t *origins; /**< directives, with their places: config_origin.h */
     const char *misplaced; /**< first directive that belongs to an AppRoot */
     const char *misplaced_place; /**< and its place */

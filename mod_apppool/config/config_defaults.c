@@ -74,6 +74,7 @@ static const struct {
     {"AppServeSource", SWITCH, APPPOOL_SERVE_SOURCE},
     {"AppTraceparent", SWITCH, APPPOOL_TRACEPARENT},
     {"AppStoreEvict", SWITCH, APPPOOL_STORE_EVICT},
+    {"AppStoreConfirm", SWITCH, 0},
     {"AppStoreMaxConnections", NUMBER, APPPOOL_STORE_CONNECTIONS},
 };
 

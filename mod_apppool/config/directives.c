@@ -289,6 +289,10 @@ const command_rec apppool_directives[] = {
     SWITCH("AppStoreEvict",
            "Evicts the items that were unused longest when a space is full",
            GROUP, store_evict),
+    AP_INIT_TAKE12("AppStoreConfirm", apppool_store_set_confirm,
+                   VALUE(GROUP, IN_DIR(store_confirm)), ANYWHERE,
+                   "Answers a write when the stores of the other hosts have "
+                   "it, too"),
     NUMBER("AppStoreMaxConnections", ANYWHERE,
            "Maximum number of connections to a space of the store", GROUP,
            IN_DIR(store_connections), 1, 100000, NULL),

@@ -94,6 +94,23 @@ const char *apppool_store_set(cmd_parms *cmd, void *dir_, const char *arg)
     return NULL;
 }
 
+const char *apppool_store_set_confirm(cmd_parms *cmd, void *dir_,
+                                      const char *arg, const char *refuse)
+{
+    apppool_dir_t *dir = dir_;
+    const char *wrong = apppool_value_switch(cmd, dir, arg);
+
+    if (wrong || !refuse)
+        return wrong;
+    if (dir->store_confirm != APPPOOL_STORE_CONFIRM_ON ||
+        ap_cstr_casecmp(refuse, "Refuse"))
+        return apr_psprintf(
+            cmd->pool, "%s: \"%s %s\" is none of these: Off, On, On Refuse",
+            cmd->cmd->name, arg, refuse);
+    dir->store_confirm = APPPOOL_STORE_CONFIRM_REFUSE;
+    return NULL;
+}
+
 static const char *set_every(cmd_parms *cmd, void *dir, const char *arg,
                              apppool_server_t *server)
 {
@@ -197,6 +214,8 @@ static apppool_space_t *make(apr_pool_t *p, const apppool_app_t *app)
     space->size = set->store->size;
     space->evict =
         apppool_config_or(set->store_evict, APPPOOL_STORE_EVICT) != 0;
+    space->confirm =
+        (int)apppool_config_or(set->store_confirm, APPPOOL_STORE_CONFIRM_OFF);
     space->max_connections =
         apppool_config_or(set->store_connections, APPPOOL_STORE_CONNECTIONS);
     space->uids = apr_array_make(p, 1, sizeof(uid_t));
@@ -209,6 +228,7 @@ static const char *difference(const apppool_space_t *a,
 {
     return a->size != b->size                         ? "AppStore"
            : a->evict != b->evict                     ? "AppStoreEvict"
+           : a->confirm != b->confirm                 ? "AppStoreConfirm"
            : a->max_connections != b->max_connections ? "AppStoreMaxConnections"
                                                       : NULL;
 }

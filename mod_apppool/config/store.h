@@ -25,6 +25,13 @@
 /** Spaces that a store can have. */
 #define APPPOOL_STORE_SPACES      256
 
+/** The values of AppStoreConfirm. */
+enum {
+    APPPOOL_STORE_CONFIRM_OFF,
+    APPPOOL_STORE_CONFIRM_ON,
+    APPPOOL_STORE_CONFIRM_REFUSE /**< On Refuse */
+};
+
 /** The value of AppStore. */
 struct apppool_store_t {
     apr_int64_t size;    /**< bytes of a space; 0: none */
@@ -37,11 +44,16 @@ typedef struct {
     const char *place; /**< of the first application */
     apr_int64_t size, max_connections;
     int evict;
+    int confirm;              /**< APPPOOL_STORE_CONFIRM_... */
     apr_array_header_t *uids; /**< uid_t of its applications, each once */
 } apppool_space_t;
 
 /** AppStore: Off, a size, or servers. */
 const char *apppool_store_set(cmd_parms *cmd, void *dir, const char *arg);
+
+/** AppStoreConfirm: Off, On, or On Refuse. @param refuse NULL: none */
+const char *apppool_store_set_confirm(cmd_parms *cmd, void *dir,
+                                      const char *arg, const char *refuse);
 
 /** AppStoreSave: Off, or a path, and a time. cmd->info has two values. */
 const char *apppool_store_set_save(cmd_parms *cmd, void *dir, const char *file,

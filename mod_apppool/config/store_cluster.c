@@ -313,6 +313,24 @@ static int check_listen(apr_pool_t *p, const apppool_server_t *server,
     return 0;
 }
 
+/* Without TLS, a slave has the open space only, and confirms nothing. */
+static void warn_of_confirm(const apppool_server_t *server,
+                            const apppool_store_cluster_t *c)
+{
+    const apr_array_header_t *spaces = apppool_store_spaces();
+    int i;
+
+    for (i = 0; i < spaces->nelts && !(c->vip && server->store_key); i++) {
+        const apppool_space_t *s = APR_ARRAY_IDX(spaces, i, apppool_space_t *);
+
+        if (s->confirm != APPPOOL_STORE_CONFIRM_OFF)
+            ap_log_error(
+                APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL,
+                "apppool: %s: AppStoreConfirm has no effect without %s",
+                s->place, c->vip ? "AppStoreKey" : "AppStoreVirtualIP");
+    }
+}
+
 int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server)
 {
     const apppool_server_t *server =
@@ -320,6 +338,7 @@ int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server)
     const apppool_store_cluster_t *c = apppool_store_cluster_of(p, server);
     int i, good = 1;
 
+    warn_of_confirm(server, c);
     if (server->store_open_space)
         good &= check_space("AppStoreOpenSpace", server->store_open_space,
                             server->store_open_space);

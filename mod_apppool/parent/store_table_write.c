@@ -42,6 +42,7 @@ static json_t *number(apr_int64_t n)
 
 static json_t *describe_space(apr_pool_t *p, const apppool_space_t *space)
 {
+    static const char *const confirm[] = {"off", "on", "refuse"};
     json_t *j = json_object(), *uids = json_array();
     int i;
 
@@ -53,6 +54,7 @@ static json_t *describe_space(apr_pool_t *p, const apppool_space_t *space)
         j, "key", json_string(apr_psprintf(p, CONTRACT_ID_FMT, space->key)));
     json_object_set_new(j, "size", number(space->size));
     json_object_set_new(j, "evict", json_boolean(space->evict));
+    json_object_set_new(j, "confirm", json_string(confirm[space->confirm]));
     json_object_set_new(j, "max_connections", number(space->max_connections));
     json_object_set_new(j, "uids", uids);
     return j;

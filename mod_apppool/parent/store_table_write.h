@@ -7,7 +7,8 @@
  *
  *     {"contract": 16, "build": "...", "threads": 4, "max_object": 1048576,
  *      "spaces": [{"name": "shop", "key": "<16 hex digits>", "size": 67108864,
- *                  "evict": true, "max_connections": 1024, "uids": [33]}],
+ *                  "evict": true, "confirm": "off", "max_connections": 1024,
+ *                  "uids": [33]}],
  *      "cluster": {...}, "listens": [...]}     (store_table_cluster.h)
  *
  * It is written to a new file, which is then renamed. What the store

@@ -79,6 +79,8 @@ static void numbers(request_rec *r, const json_t *space, int n)
         {"evictions", "Evicted", "warn"},
         {"out_of_memory", "Out of memory", "bad"},
         {"too_large", "Too large", "warn"},
+        {"unconfirmed", "Unconfirmed", "warn"},
+        {"not_confirmed", "Not confirmed", "bad"},
         {"connections_refused", "Refused", "bad"},
     };
     const json_t *rate = json_object_get(space, "hit_rate");

@@ -31,6 +31,8 @@ static const struct {
     {"connections_refused", ALSO(STORE_CONNECTIONS_REFUSED)},
     {"too_large", ALSO(STORE_TOO_LARGE_COUNT)},
     {"out_of_memory", ALSO(STORE_NO_MEMORY_COUNT)},
+    {"unconfirmed", ALSO(STORE_UNCONFIRMED)},
+    {"not_confirmed", ALSO(STORE_NOT_CONFIRMED)},
 };
 _Static_assert(STORE_COUNTERS <= 64, "a bit for each");
 

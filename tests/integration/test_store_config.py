@@ -85,6 +85,9 @@ APP = [
     ("AppStoreSpace ''", ""),
     ("AppStoreSpace " + "s" * 64, "s" * 64),
     ("AppStoreEvict maybe", "maybe"),
+    ("AppStoreConfirm maybe", "maybe"),
+    ("AppStoreConfirm On never", "On never"),
+    ("AppStoreConfirm Off Refuse", "Off Refuse"),
     ("AppStoreMaxConnections 0", "0"),
 ]
 
@@ -129,6 +132,7 @@ def test_third_port(httpd: Httpd) -> None:
 
 DIFFERENCES = [("AppStore 8M", "AppStore 9M"),
                ("AppStoreEvict On", "AppStoreEvict Off"),
+               ("AppStoreConfirm On", "AppStoreConfirm On Refuse"),
                ("AppStoreMaxConnections 5", "AppStoreMaxConnections 6")]
 
 

@@ -1,6 +1,8 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """httpd -t: which hosts may be peers of a virtual address. The store is a
 stand-in."""
+import re
+
 import pytest
 
 from harness.httpd import Httpd
@@ -67,3 +69,17 @@ def test_what_is_not_shared_is_told(httpd: Httpd) -> None:
         assert [words in done.stdout for words in (NOTHING, UNSHARED)] == \
             [words in told for words in (NOTHING, UNSHARED)], lines
         assert all(words in done.stdout for words in told), lines
+
+
+def test_nobody_can_confirm(httpd: Httpd) -> None:
+    """Without other hosts, or while they have no copy of the space."""
+    httpd.app("shop", "AppStore 8M", "AppStoreConfirm On")
+    httpd.app("blog", "AppStore 8M", "AppStoreConfirm Off")
+    warning = r"\(line \d+ of .*\): AppStoreConfirm has no effect without "
+    done = httpd.test()
+    assert done.returncode == 0
+    assert len(re.findall(warning + "AppStoreVirtualIP", done.stdout)) == 1
+    httpd.directives += ["AppStoreVirtualIP 10.0.0.9", PLAIN]
+    assert len(re.findall(warning + "AppStoreKey", httpd.test().stdout)) == 1
+    httpd.directives += key_of(httpd)
+    assert "AppStoreConfirm" not in httpd.test().stdout

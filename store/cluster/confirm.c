@@ -7,12 +7,14 @@
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/confirm_wait.h"
+#include "store/cluster/vip.h"
 #include "store/memory/changes.h"
 
 #define UNHEARD 1000 /* ms without an answer: it gets no mark any more */
 
 typedef struct {
     int is_member;
+    int is_unknown; /* it has not joined this master */
     store_address_t address;
     uint64_t position; /* that it has confirmed */
     uint64_t from;     /* what is before it was not confirmed by it */
@@ -57,21 +59,28 @@ static void note_last(void)
               last_of(gone, n_gone, last_of(slaves, STORE_SLAVES, 0)));
 }
 
-static uint64_t least_of(const slave_t *s, unsigned n, int64_t now,
-                         uint64_t least)
+static void lower(store_confirmed_t *all, const slave_t *s, unsigned n,
+                  int64_t now)
 {
     unsigned i;
 
-    for (i = 0; i < n; i++)
-        if (s[i].until > now && s[i].position < least)
-            least = s[i].position;
-    return least;
+    for (i = 0; i < n; i++) {
+        if (s[i].until <= now)
+            continue;
+        if (s[i].position < all->strict)
+            all->strict = s[i].position;
+        if (!s[i].is_unknown && s[i].position < all->known)
+            all->known = s[i].position;
+    }
 }
 
-static uint64_t least_now(int64_t now)
+static store_confirmed_t least_now(int64_t now)
 {
-    return least_of(gone, n_gone, now,
-                    least_of(slaves, STORE_SLAVES, now, STORE_CONFIRM_NONE));
+    store_confirmed_t all = {STORE_CONFIRM_NONE, STORE_CONFIRM_NONE};
+
+    lower(&all, slaves, STORE_SLAVES, now);
+    lower(&all, gone, n_gone, now);
+    return all;
 }
 
 static void remove_gone(unsigned i)
@@ -108,11 +117,32 @@ static void enter(slave_t *s, int64_t now)
 
 /* ---- the set ---- */
 
-void store_confirm_begin(void)
+/* @return how many */
+static unsigned unknown_peers(const store_cluster_t *config,
+                              slave_t to[STORE_PEERS])
 {
+    int64_t until = clock_ms() + STORE_CONFIRM_LEASE;
+    unsigned i, n = 0;
+
+    for (i = 0; config && i < config->n_peers; i++)
+        if (!store_address_is_in(config->plain, config->n_plain,
+                                 &config->peer[i]) &&
+            store_vip_is_here(&config->peer[i]) == 0)
+            to[n++] = (slave_t){
+                .is_unknown = 1, .address = config->peer[i], .until = until};
+    return n;
+}
+
+void store_confirm_begin(const store_cluster_t *config)
+{
+    slave_t unknown[STORE_PEERS];
+    unsigned n = unknown_peers(config, unknown);
+
+    store_changes_close();
     pthread_mutex_lock(&lock);
     memset(slaves, 0, sizeof slaves);
-    n_gone = 0;
+    memcpy(gone, unknown, n * sizeof *gone);
+    n_gone = n;
     note_last();
     pthread_mutex_unlock(&lock);
 }
@@ -172,7 +202,7 @@ void store_confirm_heard(unsigned slot, uint64_t position)
 {
     slave_t *s = &slaves[slot];
     int64_t now = clock_ms();
-    uint64_t least;
+    store_confirmed_t least;
 
     pthread_mutex_lock(&lock);
     if (s->is_member) {
@@ -181,14 +211,14 @@ void store_confirm_heard(unsigned slot, uint64_t position)
     }
     least = least_now(now);
     pthread_mutex_unlock(&lock);
-    store_confirm_ring(least);
+    store_confirm_ring(least.known);
 }
 
 void store_confirm_leaves(unsigned slot, int in_order)
 {
     slave_t *s = &slaves[slot];
     int64_t now = clock_ms();
-    uint64_t least;
+    store_confirmed_t least;
 
     pthread_mutex_lock(&lock);
     if (s->is_member && !in_order)
@@ -197,12 +227,12 @@ void store_confirm_leaves(unsigned slot, int in_order)
     note_last();
     least = least_now(now);
     pthread_mutex_unlock(&lock);
-    store_confirm_ring(least);
+    store_confirm_ring(least.known);
 }
 
-uint64_t store_confirm_least(int64_t now)
+store_confirmed_t store_confirm_least(int64_t now)
 {
-    uint64_t least;
+    store_confirmed_t least;
 
     pthread_mutex_lock(&lock);
     least = least_now(now);

@@ -12,6 +12,12 @@
  * until its lease is over, also without a connection. Only a slave that says BYE
  * leaves at once.
  *
+ * A host that becomes the master knows of no lease. But another host may have one
+ * of the last master, or keepalived has not noticed yet that it is not ready. So
+ * each peer counts as one that may be promoted until it has joined, or the time of
+ * a lease is over: it is unknown. A write of a space that refuses waits for these,
+ * too. Others do not wait for them, and their writes are not confirmed.
+ *
  * A change that is acknowledged while a slave is not in the set is not confirmed
  * by it. So a slave that joins, or comes back, gets its first mark when it has
  * all changes that were there by then.
@@ -27,8 +33,8 @@
 #include "store/cluster/cluster.h"
 
 /** ms from a mark to the end of the lease. The slave looks once a second, and
- * the mark needs time. */
-#define STORE_CONFIRM_LEASE 12000
+ * the mark needs time. keepalived needs two more looks. */
+#define STORE_CONFIRM_LEASE 14000
 
 /** Nobody has to confirm. */
 #define STORE_CONFIRM_NONE  UINT64_MAX
@@ -40,8 +46,10 @@ typedef struct {
     int64_t until;     /**< ms, of clock_ms(): the end of its lease */
 } store_confirm_t;
 
-/** This host is the master from now on: no slave has joined. */
-void store_confirm_begin(void);
+/** This host is the master from now on: no slave has joined. Changes count, also
+ * before it can listen for slaves. @param config its peers are unknown; NULL:
+ * there are none */
+void store_confirm_begin(const store_cluster_t *config);
 
 /** Is there a space whose changes are confirmed? Then each mark asks the slave to
  * echo it at once, and not only within a second: a mark goes out before a worker
@@ -71,9 +79,14 @@ void store_confirm_heard(unsigned slot, uint64_t position);
 void store_confirm_leaves(unsigned slot, int in_order);
 /** @} */
 
-/** Up to this position all slaves of the set have confirmed.
- * STORE_CONFIRM_NONE: the set is empty. */
-uint64_t store_confirm_least(int64_t now);
+/** Up to which position all have confirmed.
+ * STORE_CONFIRM_NONE: there is none who has to. */
+typedef struct {
+    uint64_t known;  /**< those that have joined this master */
+    uint64_t strict; /**< these, and those that are unknown */
+} store_confirmed_t;
+
+store_confirmed_t store_confirm_least(int64_t now);
 
 /** Is a slave in the set? */
 int store_confirm_is_possible(void);

@@ -99,8 +99,7 @@ static void become_master(void)
     STORE_SET(role.figures->complete, STORE_GET(d->lacks) != STORE_LACKS_ITEMS);
     store_lineage_begin(role.hooks);
     STORE_SET(d->lacks, 0);
-    store_changes_close(); /* they count, also if it cannot listen for slaves */
-    store_confirm_begin();
+    store_confirm_begin(role.hooks->config);
     set_role(STORE_MASTER);
     take_slaves();
 }

@@ -362,12 +362,12 @@ static void fail(store_connection_t *c)
         c->must_end = 1;
 }
 
-void store_connection_release(store_connection_t *c, int is_confirmed)
+void store_connection_release(store_connection_t *c,
+                              const store_confirmed_t *all)
 {
     store_space_t *space = c->served->space;
 
-    if (store_hold_end(&c->hold, space, &c->counters[space->slot],
-                       is_confirmed) != 0)
+    if (store_hold_end(&c->hold, space, &c->counters[space->slot], all) != 0)
         fail(c);
 }
 

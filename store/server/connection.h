@@ -97,9 +97,8 @@ void store_connection_event(store_connection_t *, uint32_t events);
 
 store_turn_t store_connection_turn(store_connection_t *, store_bench_t *);
 
-/** All slaves have confirmed what it holds, or no slave is left. It has a turn
- * after that. */
-void store_connection_release(store_connection_t *, int is_confirmed);
+/** What it holds ends (store_hold_ends()). It has a turn after that. */
+void store_connection_release(store_connection_t *, const store_confirmed_t *);
 
 /** Close it, free all that it has, and count it no more. */
 void store_connection_free(store_connection_t *);

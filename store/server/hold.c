@@ -17,10 +17,20 @@ void store_hold_begin(store_hold_t *h, const store_space_t *space,
     h->writes = writes;
 }
 
+int store_hold_ends(const store_hold_t *h, const store_space_t *space,
+                    const store_confirmed_t *all)
+{
+    return h->position <= (STORE_GET(space->confirm) == STORE_CONFIRM_REFUSE
+                               ? all->strict
+                               : all->known);
+}
+
 int store_hold_end(store_hold_t *h, const store_space_t *space,
-                   store_counters_t *counters, int is_confirmed)
+                   store_counters_t *counters, const store_confirmed_t *all)
 {
     int refuses = STORE_GET(space->confirm) == STORE_CONFIRM_REFUSE;
+    int is_confirmed =
+        all->strict != STORE_CONFIRM_NONE && h->position <= all->strict;
 
     h->position = 0;
     if (is_confirmed)

@@ -14,7 +14,7 @@
 #ifndef APPPOOL_STORE_SERVER_HOLD_H
 #define APPPOOL_STORE_SERVER_HOLD_H
 
-#include "store/memory/extent.h"
+#include "store/cluster/confirm.h"
 
 /** Of a connection; all 0: nothing is held. */
 typedef struct {
@@ -32,12 +32,16 @@ typedef struct {
 void store_hold_begin(store_hold_t *, const store_space_t *, uint64_t before,
                       unsigned writes);
 
+/** May it end? All that have to confirm it have, or none is left. A space that
+ * refuses waits for those that are unknown, too (confirm.h). */
+int store_hold_ends(const store_hold_t *, const store_space_t *,
+                    const store_confirmed_t *);
+
 /**
- * Nothing is held any more.
- * @param is_confirmed 0: no slave is left. That is counted
+ * Nothing is held any more. What was not confirmed is counted.
  * @return 0: the replies are sent; -1: an error is sent in their place
  */
 int store_hold_end(store_hold_t *, const store_space_t *, store_counters_t *,
-                   int is_confirmed);
+                   const store_confirmed_t *);
 
 #endif

@@ -332,6 +332,7 @@ static void stop_threads(void)
     for (i = 0; i < server.started; i++)
         store_worker_stop(&server.worker[i]);
     store_sweep_stop();
+    store_upkeep_end();
     server.has_begun = 0;
     server.started = 0;
 }

@@ -144,15 +144,15 @@ static void log_limit(store_served_t *s, int64_t now)
 
 /* ---- AppStoreConfirm ---- */
 
-/* One line a minute, with the number since the last one. */
-static void log_confirm(store_served_t *s, int64_t now)
+/* One line a minute, with the number since the last one, and one at the end. */
+static void log_confirm(store_served_t *s, int64_t now, int is_end)
 {
     unsigned slot = s->space->slot;
     uint64_t unconfirmed = count_of(slot, STORE_UNCONFIRMED),
              not_confirmed = count_of(slot, STORE_NOT_CONFIRMED);
 
     if ((unconfirmed == s->unconfirmed && not_confirmed == s->not_confirmed) ||
-        !store_note_is_due(&s->confirm_at, now))
+        (!store_note_is_due(&s->confirm_at, now) && !is_end))
         return;
     store_note(
         STORE_WARN,
@@ -172,7 +172,7 @@ void store_upkeep_tick(int64_t now)
         if (store_role() != STORE_SLAVE)
             store_space_tick(s->space);
         log_limit(s, now);
-        log_confirm(s, now);
+        log_confirm(s, now, 0);
     }
     forget_gone(store_clock());
 }
@@ -184,4 +184,12 @@ int store_upkeep_grow(void)
     while (s && !store_space_grow(s->space))
         s = s->next;
     return s != NULL;
+}
+
+void store_upkeep_end(void)
+{
+    store_served_t *s;
+
+    for (s = store_served_list(); s; s = s->next)
+        log_confirm(s, 0, 1);
 }

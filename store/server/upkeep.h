@@ -21,4 +21,7 @@ void store_upkeep_tick(int64_t now);
  * each turn. @return 1: there is more to do */
 int store_upkeep_grow(void);
 
+/** The workers have ended: what was not logged yet. */
+void store_upkeep_end(void);
+
 #endif

@@ -246,16 +246,23 @@ static void read_bell(store_worker_t *w)
  * meanwhile, all of them: the bell rings at least once a second. */
 static void release(store_worker_t *w)
 {
-    uint64_t least;
-    store_connection_t *c;
+    store_connection_t *c = w->held, *next;
+    store_confirmed_t all;
+    int is_sorted;
 
-    if (!w->held)
+    if (!c)
         return;
-    least = store_confirm_least(clock_ms());
-    while ((c = w->held) && c->hold.position <= least) {
-        leave_held(w, c);
-        store_connection_release(c, least != STORE_CONFIRM_NONE);
-        make_ready(w, c);
+    all = store_confirm_least(clock_ms());
+    is_sorted = all.known == all.strict;
+    for (; c; c = next) {
+        next = c->next_held;
+        if (store_hold_ends(&c->hold, c->served->space, &all)) {
+            leave_held(w, c);
+            store_connection_release(c, &all);
+            make_ready(w, c);
+        }
+        else if (is_sorted)
+            return;
     }
 }
 

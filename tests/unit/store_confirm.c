@@ -35,7 +35,7 @@ static void join(unsigned slot, unsigned host)
 
 static uint64_t least(void)
 {
-    return store_confirm_least(clock_ms());
+    return store_confirm_least(clock_ms()).known;
 }
 
 static int mark(unsigned slot)
@@ -55,7 +55,7 @@ static int begin(void **state)
     (void)state;
     position = 100;
     store_changes_count_in(&position);
-    store_confirm_begin();
+    store_confirm_begin(NULL);
     return 0;
 }
 
@@ -194,6 +194,30 @@ static void there_is_room_for_all_that_were_lost(void **state)
     assert_true(least() == STORE_CONFIRM_NONE);
 }
 
+/* The last master may have given it a lease. This host is none of them, and a
+ * plain peer has no copy of a space that confirms. */
+static void a_new_master_knows_of_no_lease(void **state)
+{
+    store_cluster_t config = {.n_peers = 3, .n_plain = 1};
+
+    (void)state;
+    assert_int_equal(store_address_parse("127.0.0.1", &config.peer[0]), 0);
+    assert_int_equal(store_address_parse("192.0.2.1", &config.peer[1]), 0);
+    assert_int_equal(store_address_parse("192.0.2.2", &config.peer[2]), 0);
+    config.plain[0] = config.peer[2];
+    store_confirm_begin(&config);
+    assert_true(least() == STORE_CONFIRM_NONE);
+    assert_int_equal(store_confirm_least(clock_ms()).strict, 0);
+    assert_true(store_confirm_is_possible());
+    store_confirm_joins(0, &config.peer[1]);
+    confirm(0);
+    assert_int_equal(store_confirm_least(clock_ms()).strict, 100);
+    store_confirm_begin(&config);
+    test_clock_later(STORE_CONFIRM_LEASE + 100);
+    assert_true(store_confirm_least(clock_ms()).strict == STORE_CONFIRM_NONE);
+    assert_false(store_confirm_is_possible());
+}
+
 /* ---- who waits ---- */
 
 static unsigned rings(int bell)
@@ -253,6 +277,7 @@ int main(void)
         TEST(one_that_is_back_confirms_itself),
         TEST(one_that_says_bye_leaves_at_once),
         TEST(there_is_room_for_all_that_were_lost),
+        TEST(a_new_master_knows_of_no_lease),
         TEST(a_worker_is_woken_once),
     };
 

@@ -144,6 +144,23 @@ static void the_end_of_a_lease_ends_the_wait(void **state)
     end();
 }
 
+/* Its confirmation is not awaited, and missed. */
+static void one_that_is_unknown_counts(void **state)
+{
+    (void)state;
+    begin_mode(STORE_CONFIRM_ON);
+    master_is_new();
+    say(scene.writer, "set a 0 0 1\r\nx\r\n");
+    HEAR(scene.writer, "STORED\r\n");
+    slave_joins();
+    say(scene.writer, "set a 0 0 1\r\nx\r\n");
+    is_held(scene.writer);
+    slave_confirms();
+    HEAR(scene.writer, "STORED\r\n");
+    assert_int_equal(counted(STORE_UNCONFIRMED), 2);
+    end();
+}
+
 static void without_it_nobody_waits(void **state)
 {
     (void)state;
@@ -165,6 +182,7 @@ int main(void)
         cmocka_unit_test(some_leave_meanwhile),
         cmocka_unit_test(without_a_slave_it_goes_on_and_counts),
         cmocka_unit_test(the_end_of_a_lease_ends_the_wait),
+        cmocka_unit_test(one_that_is_unknown_counts),
         cmocka_unit_test(without_it_nobody_waits),
     };
 

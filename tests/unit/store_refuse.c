@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "store/cluster/confirm.h"
 #include "store/figures.h"
 #include "tests/unit/support/test_clock.h"
 
@@ -76,6 +77,25 @@ static void a_wait_that_nobody_ends_is_an_error(void **state)
     HEAR(scene.writer, TEXT);
     say(scene.writer, "get a\r\n");
     HEAR(scene.writer, "VALUE a 0 1\r\nz\r\nEND\r\n");
+    end();
+}
+
+/* It waits for one that may have a lease of the last master. */
+static void one_that_is_unknown_is_awaited(void **state)
+{
+    (void)state;
+    begin_mode(STORE_CONFIRM_REFUSE);
+    master_is_new();
+    slave_joins();
+    say(scene.writer, "set a 0 0 1\r\nx\r\n");
+    is_held(scene.writer);
+    slave_confirms();
+    is_held(scene.writer);
+    test_clock_later(STORE_CONFIRM_LEASE + 1000);
+    slave_joins();
+    slave_confirms();
+    HEAR(scene.writer, "STORED\r\n");
+    assert_int_equal(counted(STORE_NOT_CONFIRMED), 0);
     end();
 }
 
@@ -156,6 +176,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(without_a_slave_it_refuses),
         cmocka_unit_test(a_wait_that_nobody_ends_is_an_error),
+        cmocka_unit_test(one_that_is_unknown_is_awaited),
         cmocka_unit_test(several_at_once_end_with_the_error),
         cmocka_unit_test(binary_requests),
     };

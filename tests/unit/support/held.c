@@ -61,6 +61,14 @@ void is_over(int fd)
     assert_int_equal(recv(fd, &byte, 1, 0), 0);
 }
 
+void master_is_new(void)
+{
+    store_cluster_t config = {.n_peers = 1};
+
+    assert_int_equal(store_address_parse("192.0.2.1", &config.peer[0]), 0);
+    store_confirm_begin(&config);
+}
+
 void slave_joins(void)
 {
     store_address_t a = {.family = AF_INET};
@@ -99,7 +107,7 @@ void begin_mode(store_space_confirm_t mode)
     scene.position = 1;
     store_changes_count_in(&scene.position);
     store_changes_close(); /* they are counted */
-    store_confirm_begin();
+    store_confirm_begin(NULL);
     assert_int_equal(store_worker_start(&scene.worker, 0, &scene.server), 0);
     scene.writer = come_to(&scene.served);
     scene.reader = come_to(&scene.served);

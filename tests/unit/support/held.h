@@ -41,6 +41,9 @@ void is_held(int fd);
 /** Wait for the end. */
 void is_over(int fd);
 
+/** This host has just become the master: another one may have a lease. */
+void master_is_new(void);
+
 void slave_joins(void);
 
 /** All that was changed. */

@@ -5,6 +5,7 @@ Replication is asynchronous. What was acknowledged may be missing only if it was
 not sent yet, when the master died. The master shows how long a change waits for
 that. Nothing else is missing, no value goes back a second time, no deleted key
 returns, and no cas is given twice."""
+import socket
 import time
 from typing import Callable
 
@@ -19,12 +20,15 @@ class Patient(Writer):
     connections."""
     failures = 0
 
+    def is_served(self, connection: socket.socket) -> bool:
+        connection.sendall(b"version\r\n")
+        return connection.recv(100).startswith(b"VERSION")
+
     def run(self) -> None:
         while not self.stop.is_set():
             try:
                 with self.server.connect() as connection:
-                    connection.sendall(b"version\r\n")
-                    served = connection.recv(100).startswith(b"VERSION")
+                    served = self.is_served(connection)
                     while served and not self.stop.is_set() and \
                             len(self.certain()) > 50:
                         self.batch(connection)

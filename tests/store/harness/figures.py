@@ -16,6 +16,21 @@ class Slave(NamedTuple):
 
 
 ALONE, MASTER, SLAVE = range(3)
+SPACES, SPACE, NAME = 1088, 264, 64  # store_space_figures_t
+WORKERS, WORKER, COUNTERS = 68672, 256 * 320, 320  # of each worker and space
+THREADS = 16
+UNCONFIRMED, NOT_CONFIRMED = 24, 25
+SIZE = 2 << 20
+
+
+def counted(data: bytes, space: str, what: int) -> int:
+    """A counter of this space, of all workers. @param data all figures"""
+    name = space.encode() + b"\0"
+    slots = [n for n in range(256)
+             if data.startswith(name, SPACES + n * SPACE)]
+    return sum(struct.unpack_from(
+        "<Q", data, WORKERS + thread * WORKER + slot * COUNTERS + 8 * what)[0]
+        for slot in slots for thread in range(THREADS))
 
 
 class Figures:

@@ -8,7 +8,7 @@ import subprocess
 from typing import Any, Optional
 
 from harness.client import ask
-from harness.figures import MASTER, Figures
+from harness.figures import MASTER, SIZE, UNCONFIRMED, Figures, counted
 from harness.places import YRMCDS
 from harness.servers import PATIENCE, Server, wait_until
 from harness.store import Store, space
@@ -149,6 +149,7 @@ class StoreMember(Member, Store):
         """@param cluster what is not the default in the table"""
         Store.__init__(self, *spaces, **more)
         self.host, self.watch = host, None
+        self.unconfirmed_before: dict[str, int] = {}
         self.table["cluster"] = {
             "vip": VIP, "ports": [MEMCACHE, REPL],
             "peers": [node.address for node in host.network.nodes],
@@ -167,6 +168,9 @@ class StoreMember(Member, Store):
         return options | {"preexec_fn": prepare}
 
     def launch(self) -> "subprocess.Popen[bytes]":
+        """The figures of the last process are there until the next one begins."""
+        for one in self.table["spaces"]:
+            self.unconfirmed_before[one["name"]] = self.unconfirmed(one["name"])
         with self.words.open("ab") as words:
             return self.note(subprocess.Popen(
                 self.command(), stdin=subprocess.DEVNULL,
@@ -188,6 +192,11 @@ class StoreMember(Member, Store):
             return any(data[:8])
         wait_until(whole, "the store has figures")
         return Figures(data)
+
+    def unconfirmed(self, space: str) -> int:
+        """Writes that it has acknowledged without a slave, of all processes."""
+        return self.unconfirmed_before.get(space, 0) + counted(
+            os.pread(self.fds["FIGURES"], SIZE, 0), space, UNCONFIRMED)
 
     def serves(self) -> bool:
         """It listens at the virtual address only."""

@@ -1,0 +1,184 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Three hosts whose slaves confirm each write (AppStoreConfirm). Of the space
+shop, which refuses to write without a slave, nothing that was acknowledged is
+ever lost. Of blog, only what its master has counted as unconfirmed."""
+import math
+import os
+import signal
+import socket
+import time
+from typing import Callable, Iterator
+
+import pytest
+
+from harness.checker import NO_GAP, Gap
+from harness.cluster import ByTurns, Cluster, Node
+from harness.confirmed import Kept
+from harness.figures import MASTER
+from harness.members import StoreMember, store
+from harness.pace import Pace
+from harness.servers import wait_until
+from hosts.network import Host
+from missed import within
+
+pytestmark = pytest.mark.usefixtures("namespaces")
+LONG = bool(os.environ.get("APPPOOL_LONG"))
+ROUNDS, AT_ONCE = 20, 4  # of the long form, and of one test
+
+
+def confirming(host: Host) -> StoreMember:
+    member = store(host)
+    shop, blog = member.table["spaces"]
+    shop["confirm"], blog["confirm"] = "refuse", "on"
+    blog["size"] = 64 << 20
+    member.write_table()
+    return member
+
+
+class Blog(ByTurns):
+    def connect(self) -> socket.socket:
+        running = self.cluster.running
+        if not running:
+            raise ConnectionRefusedError("no host runs")
+        member = running[next(self.turn) % len(running)].member
+        assert isinstance(member, StoreMember)
+        return member.connect_to("blog")
+
+
+@pytest.fixture
+def cluster() -> Iterator[Cluster]:
+    with Cluster(*[confirming] * 3) as one:
+        yield one
+
+
+def of(node: Node) -> StoreMember:
+    assert isinstance(node.member, StoreMember)
+    return node.member
+
+
+# ---- what can happen
+
+def master_dies(cluster: Cluster, master: Node) -> None:
+    master.crash()
+    cluster.another(master)
+    master.boot()
+
+
+def slave_dies(cluster: Cluster, master: Node) -> None:
+    slave = cluster.others(master)[0]
+    slave.crash()
+    slave.boot()
+
+
+def slave_hangs(cluster: Cluster, master: Node) -> None:
+    """In the short form it goes on when all writers wait for it."""
+    slave = cluster.others(master)[0]
+    os.kill(slave.member.pid, signal.SIGSTOP)
+    try:
+        if LONG:
+            line = f"slave {slave.host.address} dropped"
+            before = of(master).logged(line)
+            wait_until(lambda: of(master).logged(line) > before, line)
+    finally:
+        os.kill(slave.member.pid, signal.SIGCONT)
+
+
+def slave_is_slow(cluster: Cluster, master: Node) -> None:
+    """All wait for it."""
+    def sent() -> int:
+        return sum(slave.sent for slave in of(master).figures().slaves)
+    slave = cluster.others(master)[0]
+    slave.host.slow("4mbit")
+    before = sent()
+    try:
+        wait_until(lambda: sent() > before + 500_000, "all have gone on")
+    finally:
+        slave.host.fast()
+
+
+def network_is_split(cluster: Cluster, master: Node) -> None:
+    """The master has no slave, and the others have another master."""
+    master.host.part()
+    master.runs = False
+    wait_until(lambda: len(cluster.owners()) == 2, "two have the address")
+    new, = [node for node in cluster.owners() if node is not master]
+    wait_until(lambda: of(new).figures().role == MASTER, "it is the master")
+    master.keepalived.end()
+    wait_until(lambda: of(master).AGAIN in master.member.statuses(),
+               "the old master has ended")
+    master.host.heal()
+    master.keepalived.start()
+    master.runs = True
+
+
+def address_moves(cluster: Cluster, master: Node) -> None:
+    """Away, and back."""
+    master.give_away()
+    new = cluster.another(master)
+    new.give_away()
+    cluster.another(new)
+
+
+EVENTS = [master_dies, slave_dies, slave_hangs, slave_is_slow,
+          network_is_split, address_moves]
+
+
+def play(cluster: Cluster, shop: Kept, blog: Kept,
+         happens: Callable[[Cluster, Node], None]) -> None:
+    master = cluster.settled()
+    before = sum(of(node).unconfirmed("blog") for node in cluster.nodes)
+    blog.lost.clear()
+    counted = Gap(time.monotonic(), math.inf)
+
+    def event() -> Gap:
+        happens(cluster, master)
+        return NO_GAP
+    blog.load()
+    try:
+        shop.during(event)
+    finally:
+        blog.settle()
+    blog.read(counted)
+    assert shop.wrong == [] and blog.wrong == []
+    unconfirmed = sum(of(node).unconfirmed("blog")
+                      for node in cluster.nodes) - before
+    print(f"{happens.__name__}: {shop.acknowledged} and {blog.acknowledged} "
+          f"writes, {unconfirmed} unconfirmed, {len(blog.lost)} of them lost")
+    assert len(blog.lost) <= unconfirmed
+
+
+@pytest.mark.parametrize(
+    "events", [[event] * AT_ONCE for event in EVENTS
+               for _ in range(ROUNDS // AT_ONCE)] if LONG else [EVENTS])
+def test_confirmed_writes_stay(
+        cluster: Cluster, seed: int,
+        events: list[Callable[[Cluster, Node], None]]) -> None:
+    shop, blog = Kept(ByTurns(cluster), seed), Kept(Blog(cluster), seed)
+    for happens in events:
+        play(cluster, shop, blog, happens)
+
+
+# ---- no wait
+
+PACE = 0.1  # s: p99 of a write
+
+
+def test_slaves_stop_one_after_the_other(cluster: Cluster) -> None:
+    """As for an upgrade. No client waits for one that has said that it stops."""
+    master = cluster.settled()
+    pace = Pace(master.member, 100)
+    pace.start()
+    try:
+        for slave in cluster.others(master):
+            slave.keepalived.end()
+            slave.member.end()
+            slave.member.start()
+            slave.keepalived.start()
+            cluster.settled()
+    finally:
+        pace.stop.set()
+        pace.join(60)
+    print(f"p99 {pace.p99() * 1000:.1f} ms of {len(pace.took)} writes, "
+          f"the longest {max(pace.took) * 1000:.1f} ms")
+    assert of(master).unconfirmed("shop") == 0
+    within(pace.p99(), PACE, "a write")

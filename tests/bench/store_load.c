@@ -12,17 +12,17 @@
  * replies have arrived. The time of a reply begins when its batch is sent. Each
  * key has a value of its own length and content, which is compared.
  */
-#include <arpa/inet.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 
+#include "tests/bench/store_connect.h"
 #include "tests/bench/store_keys.h"
+#include "tests/bench/store_redis.h"
 
 #define BUCKETS    1024        /* of times: 16 for each power of two */
 #define KEY_FORMAT "key:%012u" /* 16 bytes */
@@ -43,6 +43,7 @@ static struct {
     {"in_order", 0}, /* 1: each key after the other */
     {"refill", 0},   /* 1: a key that is not there is set next */
     {"seed", 1},
+    {"redis", 0}, /* 1: it is a redis, and each set waits for a replica */
 };
 enum {
     CONNECTIONS,
@@ -56,6 +57,7 @@ enum {
     IN_ORDER,
     REFILL,
     SEED,
+    REDIS,
     N_OPTIONS
 };
 
@@ -131,21 +133,29 @@ static double quantile(double part)
 
 static void add_get(connection_t *c, uint32_t key)
 {
-    c->out_size +=
-        (size_t)sprintf(c->out + c->out_size, "get " KEY_FORMAT "\r\n", key);
+    char *to = c->out + c->out_size, name[32];
+
+    sprintf(name, KEY_FORMAT, key);
+    c->out_size += OPTION(REDIS) ? redis_get(to, name)
+                                 : (size_t)sprintf(to, "get %s\r\n", name);
     c->sent[c->n_sent++] = (command_t){key, 0};
 }
 
 static void add_set(connection_t *c, uint32_t key)
 {
     size_t size = keys_length(key);
+    char *to = c->out + c->out_size, name[32];
 
-    c->out_size += (size_t)sprintf(c->out + c->out_size,
-                                   "set " KEY_FORMAT " 0 0 %zu\r\n", key, size);
-    memcpy(c->out + c->out_size, keys_value(key), size);
-    c->out_size += size;
-    memcpy(c->out + c->out_size, "\r\n", 2);
-    c->out_size += 2;
+    sprintf(name, KEY_FORMAT, key);
+    if (OPTION(REDIS)) {
+        c->out_size += redis_set(to, name, keys_value(key), size);
+    }
+    else {
+        to += sprintf(to, "set %s 0 0 %zu\r\n", name, size);
+        memcpy(to, keys_value(key), size);
+        memcpy(to + size, "\r\n", 2);
+        c->out_size = (size_t)(to - c->out) + size + 2;
+    }
     c->sent[c->n_sent++] = (command_t){key, 1};
 }
 
@@ -194,6 +204,26 @@ static void done(connection_t *c, int is_hit)
     }
 }
 
+static int is_value(const connection_t *c, const char *value, size_t n)
+{
+    uint32_t key = c->sent[c->n_done].key;
+
+    return n == keys_length(key) && memcmp(value, keys_value(key), n) == 0;
+}
+
+static size_t reply_of_redis(connection_t *c, const char *in, size_t n)
+{
+    int is_set = c->sent[c->n_done].is_set, good;
+    const char *value;
+    size_t length, all = redis_reply(in, n, is_set, &value, &length, &good);
+
+    if (all == 0)
+        return 0;
+    total.errors += !good || (value && !is_value(c, value, length));
+    done(c, is_set ? good : value != NULL);
+    return all;
+}
+
 /* A reply at the beginning of these bytes. @return its length, or 0: there is
  * more to come */
 static size_t reply(connection_t *c, const char *in, size_t n)
@@ -210,9 +240,7 @@ static size_t reply(connection_t *c, const char *in, size_t n)
         line += value + 7; /* \r\nEND\r\n */
         if (line > n)
             return 0;
-        if (value != keys_length(c->sent[c->n_done].key) ||
-            memcmp(end + 1, keys_value(c->sent[c->n_done].key), value) != 0)
-            total.errors++;
+        total.errors += !is_value(c, end + 1, value);
         done(c, 1);
     }
     else {
@@ -249,7 +277,8 @@ static void receive(connection_t *c)
         fail("recv");
     c->in_used += (size_t)n;
     while (c->n_done < c->n_sent &&
-           (used = reply(c, c->in + at, c->in_used - at)) > 0)
+           (used = (OPTION(REDIS) ? reply_of_redis
+                                  : reply)(c, c->in + at, c->in_used - at)) > 0)
         at += used;
     c->in_used -= at;
     memmove(c->in, c->in + at, c->in_used);
@@ -263,31 +292,6 @@ static int next_batch(connection_t *c)
     return c->n_sent > 0;
 }
 
-static int connect_to(const char *address)
-{
-    struct sockaddr_un unix_address = {.sun_family = AF_UNIX};
-    struct sockaddr_in address_in = {.sin_family = AF_INET};
-    const char *port = strrchr(address, ':');
-    char host[64];
-    int fd, is_unix = address[0] == '/';
-
-    if (is_unix)
-        snprintf(unix_address.sun_path, sizeof unix_address.sun_path, "%s",
-                 address);
-    else if (port && port - address < (long)sizeof host) {
-        snprintf(host, sizeof host, "%.*s", (int)(port - address), address);
-        inet_pton(AF_INET, host, &address_in.sin_addr);
-        address_in.sin_port = htons((uint16_t)atoi(port + 1));
-    }
-    fd = socket(is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0 || (is_unix ? connect(fd, (struct sockaddr *)&unix_address,
-                                     sizeof unix_address)
-                           : connect(fd, (struct sockaddr *)&address_in,
-                                     sizeof address_in)) != 0)
-        fail(address);
-    return fd;
-}
-
 static connection_t *open_all(const char *address, int epfd)
 {
     connection_t *all = calloc((size_t)OPTION(CONNECTIONS), sizeof *all);
@@ -299,7 +303,7 @@ static connection_t *open_all(const char *address, int epfd)
         connection_t *c = &all[i];
         struct epoll_event event = {.events = EPOLLIN, .data.ptr = c};
 
-        c->fd = connect_to(address);
+        c->fd = store_connect(address);
         c->sent = calloc(n, sizeof *c->sent);
         c->missed = calloc(n, sizeof *c->missed);
         c->out = malloc(room);

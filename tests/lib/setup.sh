@@ -28,6 +28,8 @@ packages_balancer_need="liblua5.3-0 libopentracing-c-wrapper0 libsystemd0"
 # keepalived, which moves their address. They are only unpacked, because a package
 # would start its service.
 packages_daemons="memcached yrmcds nutcracker keepalived"
+# For tests/bench/run store only: redis, whose program is in redis-tools.
+packages_redis="redis-tools liblzf1 libatomic1 libjemalloc2 liblua5.1-0 lua-cjson lua-bitop"
 packages_daemons_need="libevent-2.1-7 libsasl2-2 libtcmalloc-minimal4 libyaml-0-2
     libglib2.0-0 libmnl0 libnftnl11 libnl-3-200 libnl-genl-3-200 libpcre2-8-0
     libsnmp40 libsystemd0"

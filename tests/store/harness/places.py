@@ -20,4 +20,5 @@ def daemon(package: str, path: str) -> Path:
 
 MEMCACHED = daemon("memcached", "usr/bin/memcached")
 YRMCDS = daemon("yrmcds", "usr/sbin/yrmcdsd")
+REDIS = daemon("redis-tools", "usr/bin/redis-check-rdb")  # and redis-server
 NUTCRACKER = daemon("nutcracker", "usr/sbin/nutcracker")

@@ -660,6 +660,11 @@ bench_programs = \
 load_sources = \
 	tests/bench/store_keys.c
 
+# What only the load for a server has.
+client_sources = \
+	tests/bench/store_connect.c \
+	tests/bench/store_redis.c
+
 crash_sources = \
 	tests/crash/images.c \
 	tests/crash/scenes.c \

@@ -75,7 +75,7 @@ def test_nobody_can_confirm(httpd: Httpd) -> None:
     """Without other hosts, or while they have no copy of the space."""
     httpd.app("shop", "AppStore 8M", "AppStoreConfirm On")
     httpd.app("blog", "AppStore 8M", "AppStoreConfirm Off")
-    warning = r"\(line \d+ of .*\): AppStoreConfirm has no effect without "
+    warning = r"line \d+ of .*: AppStoreConfirm has no effect without "
     done = httpd.test()
     assert done.returncode == 0
     assert len(re.findall(warning + "AppStoreVirtualIP", done.stdout)) == 1

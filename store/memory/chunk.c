@@ -7,6 +7,19 @@
 
 #include "store/memory/page.h"
 
+/* Far from 0 and from n, and each chunk is met: no common divisor with n. */
+static uint16_t stride_of(uint32_t n)
+{
+    uint32_t stride = n * 3 / 8, a, b, rest;
+
+    do {
+        stride++;
+        for (a = n, b = stride; b > 0; a = b, b = rest)
+            rest = a % b;
+    } while (a > 1);
+    return (uint16_t)stride;
+}
+
 struct store_chunks *store_chunk_make(void)
 {
     struct store_chunks *chunks = calloc(1, sizeof *chunks);
@@ -23,9 +36,11 @@ struct store_chunks *store_chunk_make(void)
     }
     pthread_mutex_init(&chunks->lock, NULL);
     chunks->free = chunks->hole = STORE_NO_PAGE;
-    for (i = 0; i < STORE_CLASSES; i++)
+    for (i = 0; i < STORE_CLASSES; i++) {
         chunks->class_[i].hand = chunks->class_[i].roomy =
             chunks->class_[i].empty = STORE_NO_PAGE;
+        chunks->class_[i].stride = stride_of(store_class_chunks(i));
+    }
     return chunks;
 }
 
@@ -112,16 +127,30 @@ store_ref_t store_chunk_hand(store_space_t *space, unsigned class_)
 {
     store_class_info_t *c = &space->chunks->class_[class_];
     store_ref_t ref;
+    uint16_t *at;
 
     if (c->hand == STORE_NO_PAGE)
         return 0;
-    ref = store_page_ref(c->hand, c->hand_at);
-    c->hand_at = (uint16_t)(c->hand_at + store_page_step(class_));
-    if (c->hand_at + store_page_step(class_) > (int)STORE_PAGE_UNITS) {
-        c->hand = space->chunks->page[c->hand].next;
-        c->hand_at = STORE_PAGE_FIRST;
-    }
+    ref = store_page_chunk(c->hand, class_, c->hand_at);
+    c->hand = space->chunks->page[c->hand].next;
+    at = c->hand == c->round ? &c->round_at : &c->hand_at;
+    c->hand_at = (uint16_t)((*at + c->stride) % store_class_chunks(class_));
+    *at = c->hand_at;
     return ref;
+}
+
+/* Each of them is in memory that is far away, so all are fetched at once. */
+void store_chunk_sample(store_space_t *space, unsigned class_,
+                        store_sample_t *sample)
+{
+    store_ref_t ref;
+
+    for (sample->n = 0; sample->n < STORE_SAMPLE &&
+                        (ref = store_chunk_hand(space, class_)) != 0;
+         sample->n++) {
+        sample->chunk[sample->n] = store_at(space, ref);
+        __builtin_prefetch(sample->chunk[sample->n]);
+    }
 }
 
 int store_chunk_class(const store_space_t *space, uint32_t page)

@@ -18,6 +18,8 @@
 
 #include "store/memory/page.h"
 
+#define STORE_SAMPLE 16
+
 /** @return NULL: no memory */
 struct store_chunks *store_chunk_make(void);
 void store_chunk_free(struct store_chunks *);
@@ -34,9 +36,18 @@ store_ref_t store_chunk_take(store_space_t *, unsigned class_);
 /** Give a chunk back. Its state becomes FREE. */
 void store_chunk_give(store_space_t *, store_ref_t);
 
-/** The next chunk at the hand of the class, which goes over all its pages and
- * begins again. @return 0: the class has no page */
+/** The next chunk at the hand of the class, which is in another page.
+ * @return 0: the class has no page */
 store_ref_t store_chunk_hand(store_space_t *, unsigned class_);
+
+/** Chunks that are beside each other in no page: a sample of the class. */
+typedef struct {
+    unsigned n; /**< 0: the class has no page */
+    store_item_t *chunk[STORE_SAMPLE];
+} store_sample_t;
+
+/** The next ones at the hand. */
+void store_chunk_sample(store_space_t *, unsigned class_, store_sample_t *);
 
 /** The class of a page, or -1: it has none. */
 int store_chunk_class(const store_space_t *, uint32_t page);

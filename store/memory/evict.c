@@ -10,8 +10,8 @@
 
 #define CANDIDATES 16
 #define ROUNDS     8 /* of candidates, until one can be removed */
-/* Chunks that are looked at. Those of one value are beside each other, so the
- * hand may meet some hundred that are written to now, and are no candidates. */
+/* Chunks that are looked at. Many may be written to or read now, and are no
+ * candidates. */
 #define LOOKS      4096
 
 static int is_dead(const store_space_t *space, const store_item_t *item,
@@ -107,34 +107,57 @@ int store_evict_is_older(const store_item_t *item, const store_item_t *than)
     return used < other || (used == other && store_cas(item) < store_cas(than));
 }
 
-int store_evict(store_space_t *space, unsigned class_)
+/* @return 1: it was dead, and is removed */
+static int look(store_space_t *space, store_item_t *chunk, uint32_t now,
+                store_item_t **oldest, int *candidates)
+{
+    store_item_t *item = store_evict_owner(space, store_ref(space, chunk));
+
+    if (!store_evict_is_unused(item))
+        return 0;
+    if (is_dead(space, item, now) &&
+        store_evict_item(space, item, now, STORE_EVICT_DEAD))
+        return 1;
+    if (!*oldest || store_evict_is_older(item, *oldest))
+        *oldest = item;
+    ++*candidates;
+    return 0;
+}
+
+store_item_t *store_evict_victim(store_space_t *space, unsigned class_,
+                                 int *freed)
 {
     uint32_t now = store_clock();
-    int may_live = STORE_GET(space->evict), candidates = 0, looks;
+    int candidates = 0, looks;
     store_item_t *oldest = NULL;
+    store_sample_t sample;
 
-    for (looks = 0; looks < LOOKS && candidates < ROUNDS * CANDIDATES;
-         looks++) {
-        store_ref_t ref = store_chunk_hand(space, class_);
-        store_item_t *item;
+    *freed = 0;
+    for (looks = 0; looks < LOOKS && candidates < CANDIDATES;
+         looks += STORE_SAMPLE) {
+        unsigned i;
 
-        if (!ref)
-            return 0;
-        item = store_evict_owner(space, ref);
-        if (!store_evict_is_unused(item))
-            continue;
-        if (is_dead(space, item, now) &&
-            store_evict_item(space, item, now, STORE_EVICT_DEAD))
-            return 1;
-        if (!oldest || store_evict_is_older(item, oldest))
-            oldest = item;
-        if (++candidates % CANDIDATES == 0) {
-            if (may_live &&
-                store_evict_item(space, oldest, now, STORE_EVICT_LIVING))
-                return 1;
-            oldest = NULL;
-        }
+        store_chunk_sample(space, class_, &sample);
+        for (i = 0; i < sample.n && !*freed; i++)
+            *freed = look(space, sample.chunk[i], now, &oldest, &candidates);
+        if (*freed || sample.n == 0)
+            return NULL;
     }
-    return may_live && oldest &&
-           store_evict_item(space, oldest, now, STORE_EVICT_LIVING);
+    return oldest;
+}
+
+int store_evict(store_space_t *space, unsigned class_)
+{
+    int rounds, freed = 0;
+
+    for (rounds = 0; rounds < ROUNDS; rounds++) {
+        store_item_t *item = store_evict_victim(space, class_, &freed);
+
+        if (!item)
+            return freed;
+        if (STORE_GET(space->evict) &&
+            store_evict_item(space, item, store_clock(), STORE_EVICT_LIVING))
+            return 1;
+    }
+    return 0;
 }

@@ -28,6 +28,14 @@ typedef enum {
  */
 int store_evict(store_space_t *, unsigned class_);
 
+/**
+ * The least recently used of some items of the class, unless one of them is
+ * dead: that one is removed.
+ * @param freed 1: something was freed
+ * @return NULL also if no item can be removed
+ */
+store_item_t *store_evict_victim(store_space_t *, unsigned class_, int *freed);
+
 /** Remove this item, if no thread uses it and its bucket is not locked.
  * @param now s on the store's clock
  * @return 1: it was removed */

@@ -15,12 +15,6 @@
 
 /* ---- which class ---- */
 
-static store_ref_t chunk_of(uint32_t page, unsigned class_, uint32_t i)
-{
-    return store_page_ref(
-        page, (uint16_t)(STORE_PAGE_FIRST + i * store_page_step(class_)));
-}
-
 /* s since the last access of the oldest of some items of the page, and 1 more.
  * 0: none of the items can be removed */
 static uint32_t age_of_page(const store_space_t *space, uint32_t page,
@@ -29,8 +23,8 @@ static uint32_t age_of_page(const store_space_t *space, uint32_t page,
     uint32_t n = store_class_chunks(class_), age = 0, i;
 
     for (i = 0; i < SAMPLES && i < n; i++) {
-        store_item_t *item =
-            store_evict_owner(space, chunk_of(page, class_, i * n / SAMPLES));
+        store_item_t *item = store_evict_owner(
+            space, store_page_chunk(page, class_, i * n / SAMPLES));
         uint32_t used;
 
         if (!store_evict_is_unused(item))
@@ -73,7 +67,7 @@ static int empty(store_space_t *space, uint32_t page, unsigned class_)
 
     store_page_close(space, page);
     for (i = 0; i < n && !missed; i++) {
-        store_ref_t ref = chunk_of(page, class_, i);
+        store_ref_t ref = store_page_chunk(page, class_, i);
 
         if (store_state(store_at(space, ref)) != STORE_FREE)
             missed = !store_evict_item(space, store_evict_owner(space, ref),
@@ -94,7 +88,7 @@ static int can_go(const store_space_t *space, uint32_t page, unsigned class_)
     if (space->chunks->page[page].closed)
         return 0;
     for (i = 0; i < n; i++) {
-        store_ref_t ref = chunk_of(page, class_, i);
+        store_ref_t ref = store_page_chunk(page, class_, i);
 
         if (store_state(store_at(space, ref)) != STORE_FREE &&
             !store_evict_is_unused(store_evict_owner(space, ref)))
@@ -113,7 +107,6 @@ int store_move_from(store_space_t *space, unsigned class_)
         uint32_t page = c->hand;
 
         c->hand = space->chunks->page[page].next;
-        c->hand_at = STORE_PAGE_FIRST;
         if (!can_go(space, page, class_))
             continue;
         tries++;

@@ -20,8 +20,8 @@ static void ring_add(struct store_chunks *chunks, store_class_info_t *c,
 
     if (c->hand == STORE_NO_PAGE) {
         p->next = p->prev = page;
-        c->hand = page;
-        c->hand_at = STORE_PAGE_FIRST;
+        c->hand = c->round = page;
+        c->hand_at = c->round_at = 0;
         return;
     }
     hand = &chunks->page[c->hand];
@@ -36,10 +36,10 @@ static void ring_remove(struct store_chunks *chunks, store_class_info_t *c,
 {
     store_page_info_t *p = &chunks->page[page];
 
-    if (c->hand == page) {
+    if (c->round == page)
+        c->round = p->next;
+    if (c->hand == page)
         c->hand = p->next == page ? STORE_NO_PAGE : p->next;
-        c->hand_at = STORE_PAGE_FIRST;
-    }
     chunks->page[p->prev].next = p->next;
     chunks->page[p->next].prev = p->prev;
 }

@@ -48,11 +48,18 @@ typedef struct {
     uint8_t closed; /**< it is being emptied: no chunk is taken from it */
 } store_page_info_t;
 
+/** A class. Items that are made together lie together, so neighbours say nothing
+ * about the others. So the hand goes to another page with each step, and to a
+ * chunk that is far from the last one. In as many rounds as a page has chunks it
+ * meets each chunk once, if no page comes or goes. */
 typedef struct {
-    uint32_t hand;    /**< a page of the ring, or STORE_NO_PAGE */
-    uint32_t roomy;   /**< the first page with free chunks */
-    uint32_t empty;   /**< the one page without items that the class keeps */
-    uint16_t hand_at; /**< the next chunk of the page */
+    uint32_t hand;     /**< a page of the ring, or STORE_NO_PAGE */
+    uint32_t round;    /**< the page at which the hand began its round */
+    uint32_t roomy;    /**< the first page with free chunks */
+    uint32_t empty;    /**< the one page without items that the class keeps */
+    uint16_t hand_at;  /**< which chunk of the page is the next one, */
+    uint16_t round_at; /**< and which was the first one of the round */
+    uint16_t stride;   /**< from a chunk to the next one, in another page */
     store_class_stat_t stat;
 } store_class_info_t;
 
@@ -103,6 +110,14 @@ static inline store_ref_t store_page_ref(uint32_t page, uint16_t place)
 static inline uint16_t store_page_step(unsigned class_)
 {
     return store_class_size[class_] / STORE_UNIT;
+}
+
+/** The chunk with this number, from 0 on. */
+static inline store_ref_t store_page_chunk(uint32_t page, unsigned class_,
+                                           uint32_t i)
+{
+    return store_page_ref(
+        page, (uint16_t)(STORE_PAGE_FIRST + i * store_page_step(class_)));
 }
 
 static inline int store_page_is_full(const store_page_info_t *p)

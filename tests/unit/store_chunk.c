@@ -162,6 +162,31 @@ static void y23_an_item_that_is_used_is_not_evicted(void **state)
     shelf_close(&shelf);
 }
 
+/* What is made together lies together. */
+static void y23_items_made_together_stay_if_they_are_used(void **state)
+{
+    unsigned second, i, n = 0, hot = 0;
+    char key[16];
+
+    (void)state;
+    shelf_open(&shelf, 128, 1);
+    for (second = 0; second < 60; second++) {
+        for (i = hot = 0; i < 300; i++) {
+            snprintf(key, sizeof key, "hot%u", i);
+            if (second == 0)
+                shelf_set(&shelf, key, i, 400, 0);
+            hot += shelf_get(&shelf, key, i, 400) == 1;
+        }
+        for (i = 0; i < 3000; i++, n++) {
+            snprintf(key, sizeof key, "%u", n);
+            assert_true(shelf_set(&shelf, key, n, 400, 0) > 0);
+        }
+        shelf_later(&shelf, 1);
+    }
+    assert_int_equal(hot, 300);
+    shelf_close(&shelf);
+}
+
 static void y23_what_has_expired_goes_first(void **state)
 {
     unsigned n, i;
@@ -241,6 +266,7 @@ int main(void)
         cmocka_unit_test(bytes_of_an_old_class_are_no_items),
         cmocka_unit_test(y23_with_eviction_the_newest_are_kept),
         cmocka_unit_test(y23_an_item_that_is_used_is_not_evicted),
+        cmocka_unit_test(y23_items_made_together_stay_if_they_are_used),
         cmocka_unit_test(y23_what_has_expired_goes_first),
         cmocka_unit_test(large_values_evict_large_values),
         cmocka_unit_test(values_of_any_size_evict_others),

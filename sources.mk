@@ -63,6 +63,7 @@ shm_sources = \
 # Of apppool-store: libc, pthread, and SipHash of APR-util.
 store_memory_sources = \
 	store/clock.c \
+	store/memory/age.c \
 	store/memory/changes.c \
 	store/memory/chunk.c \
 	store/memory/class.c \
@@ -76,6 +77,7 @@ store_memory_sources = \
 	store/memory/piece.c \
 	store/memory/recover.c \
 	store/memory/region.c \
+	store/memory/rescue.c \
 	store/memory/space.c \
 	store/memory/sweeper.c \
 	store/memory/table.c
@@ -871,6 +873,7 @@ unit_tests = \
 	tests/unit/store_outbox \
 	tests/unit/store_recover \
 	tests/unit/store_refuse \
+	tests/unit/store_rescue \
 	tests/unit/store_snapshot \
 	tests/unit/store_stop_signal \
 	tests/unit/store_threads \

@@ -38,7 +38,8 @@ struct store_chunks *store_chunk_make(void)
     chunks->free = chunks->hole = STORE_NO_PAGE;
     for (i = 0; i < STORE_CLASSES; i++) {
         chunks->class_[i].hand = chunks->class_[i].roomy =
-            chunks->class_[i].empty = STORE_NO_PAGE;
+            chunks->class_[i].empty = chunks->class_[i].oldest_page =
+                STORE_NO_PAGE;
         chunks->class_[i].stride = stride_of(store_class_chunks(i));
     }
     return chunks;
@@ -107,6 +108,7 @@ void store_chunk_give(store_space_t *space, store_ref_t ref)
     item->next = p->free;
     p->free = (uint16_t)(ref % STORE_PAGE_UNITS);
     c->stat.used--;
+    chunks->given++;
     p->used--;
     if (p->closed)
         return;

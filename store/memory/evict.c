@@ -14,8 +14,8 @@
  * candidates. */
 #define LOOKS      4096
 
-static int is_dead(const store_space_t *space, const store_item_t *item,
-                   uint32_t now)
+int store_evict_is_dead(const store_space_t *space, const store_item_t *item,
+                        uint32_t now)
 {
     return store_expired(item, now) || store_flushed(space, item);
 }
@@ -74,7 +74,7 @@ int store_evict_item(store_space_t *space, store_item_t *item, uint32_t now,
     hash = store_table_hash(store_item_key(item), item->klen);
     if (!store_table_try(space->table, hash))
         return 0;
-    dead = is_dead(space, item, now);
+    dead = store_evict_is_dead(space, item, now);
     taken = store_evict_is_unused(item) && (dead || may_live(why));
     if (taken) {
         store_table_unlink(space, hash, item);
@@ -115,7 +115,7 @@ static int look(store_space_t *space, store_item_t *chunk, uint32_t now,
 
     if (!store_evict_is_unused(item))
         return 0;
-    if (is_dead(space, item, now) &&
+    if (store_evict_is_dead(space, item, now) &&
         store_evict_item(space, item, now, STORE_EVICT_DEAD))
         return 1;
     if (!*oldest || store_evict_is_older(item, *oldest))

@@ -42,6 +42,10 @@ store_item_t *store_evict_victim(store_space_t *, unsigned class_, int *freed);
 int store_evict_item(store_space_t *, store_item_t *, uint32_t now,
                      store_evict_why_t);
 
+/** Has it expired, or was it flushed? */
+int store_evict_is_dead(const store_space_t *, const store_item_t *,
+                        uint32_t now);
+
 /** Was it unused longer than another one? */
 int store_evict_is_older(const store_item_t *, const store_item_t *than);
 

@@ -6,8 +6,9 @@
  *
  * The ring goes through the first piece of each value: `exptime` of that piece
  * is the head before, `used` is the head behind. So the ring needs no memory of
- * its own, and a value leaves it in no time. A head or a first piece that goes to
- * another chunk has to leave the ring before, and to enter it again.
+ * its own, and a value leaves it in no time. A first piece that goes to another
+ * chunk takes its two fields along. A head would have to leave the ring before,
+ * and to enter it again.
  *
  * Lock:  the caller has the lock of the chunks.
  * Crash: these two fields mean nothing to the next store. Its recovery makes the

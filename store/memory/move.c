@@ -3,66 +3,88 @@
 #include "store/memory/move.h"
 
 #include "store/clock.h"
-#include "store/memory/chunk.h"
 #include "store/memory/evict.h"
+#include "store/memory/rescue.h"
 
-#define SAMPLES 8 /* chunks of a class that show its age */
-#define TRIES   4 /* pages of a class */
-/* Pages that are looked at. Those of one value are beside each other, so the
- * hand may meet some dozens that are written to now. */
-#define LOOKS   256
-#define TURN    32 /* chunks of a page before others get the lock */
-
-/* ---- which class ---- */
-
-/* s since the last access of the oldest of some items of the page, and 1 more.
- * 0: none of the items can be removed */
-static uint32_t age_of_page(const store_space_t *space, uint32_t page,
-                            unsigned class_, uint32_t now)
-{
-    uint32_t n = store_class_chunks(class_), age = 0, i;
-
-    for (i = 0; i < SAMPLES && i < n; i++) {
-        store_item_t *item = store_evict_owner(
-            space, store_page_chunk(page, class_, i * n / SAMPLES));
-        uint32_t used;
-
-        if (!store_evict_is_unused(item))
-            continue;
-        used = STORE_GET(item->used);
-        if (used < now && now - used >= age)
-            age = now - used;
-        age += age == 0;
-    }
-    return age;
-}
-
-/* The same for the next page, from the hand on, with an item that can be
- * removed. */
-static uint32_t age_of(const store_space_t *space, unsigned class_,
-                       uint32_t now)
-{
-    uint32_t first = space->chunks->class_[class_].hand, page = first, age = 0;
-    int i;
-
-    if (first == STORE_NO_PAGE)
-        return 0;
-    for (i = 0; i < LOOKS && !age; i++) {
-        age = age_of_page(space, page, class_, now);
-        page = space->chunks->page[page].next;
-        if (page == first)
-            break;
-    }
-    return age;
-}
+#define TRIES 4 /* pages of a class */
+/* Pages that are looked at. Many may have an item that is in use. */
+#define LOOKS 256
+#define TURN  32 /* chunks of a page before others get the lock */
+/* Pages with free chunks, of which the emptiest is taken. */
+#define ROOMY 16
+/* After a refusal, so many chunks that are given back may be a page. */
+#define GIVEN 64
+#define ALL   UINT32_MAX /* of the living items are young */
 
 /* ---- one page ---- */
 
-static int empty(store_space_t *space, uint32_t page, unsigned class_)
+/* What is in a page. */
+typedef struct {
+    uint32_t young; /* items that stay in the space */
+    uint32_t dead;
+} content_t;
+
+/* Is no chunk of the page used, does no other thread empty it, and can those
+ * that stay go to another page? */
+static int can_go(const store_space_t *space, uint32_t page, unsigned class_,
+                  uint32_t young, content_t *has)
 {
-    uint32_t now = store_clock(), n = store_class_chunks(class_), i;
-    store_evict_why_t why =
-        STORE_GET(space->evict) ? STORE_EVICT_LIVING : STORE_EVICT_DEAD;
+    uint32_t n = store_class_chunks(class_), now = store_clock(), i;
+
+    *has = (content_t){0, 0};
+    if (space->chunks->page[page].closed)
+        return 0;
+    for (i = 0; i < n; i++) {
+        store_ref_t ref = store_page_chunk(page, class_, i);
+        const store_item_t *item = store_at(space, ref), *owner;
+
+        if (store_state(item) == STORE_FREE)
+            continue;
+        owner = store_evict_owner(space, ref);
+        if (!store_evict_is_unused(owner))
+            return 0;
+        if (store_evict_is_dead(space, owner, now))
+            has->dead++;
+        else if (store_age(owner, now) < young) {
+            has->young++;
+            if (store_rescue_is_fixed(item))
+                return 0;
+        }
+    }
+    return 1;
+}
+
+/* Is there room for those that stay, if none may be evicted for them? The other
+ * pages may have as many dead items as this one. */
+static int has_room(const store_space_t *space, uint32_t page, unsigned class_,
+                    const content_t *has)
+{
+    const store_class_stat_t *stat = &space->chunks->class_[class_].stat;
+    uint64_t others = stat->pages - 1,
+             used = stat->used - space->chunks->page[page].used;
+
+    return STORE_GET(space->evict) ||
+           used + has->young <=
+               others * (store_class_chunks(class_) + has->dead);
+}
+
+static int remove_or_rescue(store_space_t *space, store_ref_t ref,
+                            uint32_t young)
+{
+    uint32_t now = store_clock();
+    store_item_t *item = store_evict_owner(space, ref);
+
+    if (store_evict_is_dead(space, item, now))
+        return store_evict_item(space, item, now, STORE_EVICT_DEAD);
+    if (store_age(item, now) < young)
+        return store_rescue(space, ref);
+    return store_evict_item(space, item, now, STORE_EVICT_LIVING);
+}
+
+static int empty(store_space_t *space, uint32_t page, unsigned class_,
+                 uint32_t young)
+{
+    uint32_t n = store_class_chunks(class_), i;
     int missed = 0;
 
     store_page_close(space, page);
@@ -70,8 +92,7 @@ static int empty(store_space_t *space, uint32_t page, unsigned class_)
         store_ref_t ref = store_page_chunk(page, class_, i);
 
         if (store_state(store_at(space, ref)) != STORE_FREE)
-            missed = !store_evict_item(space, store_evict_owner(space, ref),
-                                       now, why);
+            missed = !remove_or_rescue(space, ref, young);
         if (i % TURN == TURN - 1) {
             store_chunk_unlock(space);
             store_chunk_lock(space);
@@ -80,74 +101,115 @@ static int empty(store_space_t *space, uint32_t page, unsigned class_)
     return store_page_open(space, page);
 }
 
-/* Is no chunk of the page used, and does no other thread empty it? */
-static int can_go(const store_space_t *space, uint32_t page, unsigned class_)
+/* ---- a page of a class ---- */
+
+static uint32_t emptiest(const store_space_t *space, uint32_t page)
 {
-    uint32_t n = store_class_chunks(class_), i;
+    const store_page_info_t *p = space->chunks->page;
+    uint32_t found = page;
+    int i;
 
-    if (space->chunks->page[page].closed)
-        return 0;
-    for (i = 0; i < n; i++) {
-        store_ref_t ref = store_page_chunk(page, class_, i);
-
-        if (store_state(store_at(space, ref)) != STORE_FREE &&
-            !store_evict_is_unused(store_evict_owner(space, ref)))
-            return 0;
-    }
-    return 1;
-}
-
-int store_move_from(store_space_t *space, unsigned class_)
-{
-    store_class_info_t *c = &space->chunks->class_[class_];
-    int tries = 0, looks;
-
-    for (looks = 0; looks < LOOKS && tries < TRIES && c->hand != STORE_NO_PAGE;
-         looks++) {
-        uint32_t page = c->hand;
-
-        c->hand = space->chunks->page[page].next;
-        if (!can_go(space, page, class_))
-            continue;
-        tries++;
-        if (empty(space, page, class_)) {
-            STORE_ADD(space->figures->page_moves, 1);
-            return 1;
-        }
-    }
-    return 0;
-}
-
-/* The class with the oldest items of those that are left. STORE_CLASSES: none
- * has an item that can be removed. */
-static unsigned oldest_class(const store_space_t *space, const char *tried)
-{
-    uint32_t now = store_clock(), oldest = 0;
-    unsigned i, found = STORE_CLASSES;
-
-    for (i = 0; i < STORE_CLASSES; i++) {
-        uint32_t age = tried[i] ? 0 : age_of(space, i, now);
-
-        if (age > oldest) {
-            oldest = age;
-            found = i;
-        }
+    for (i = 0; i < ROOMY && page != STORE_NO_PAGE; i++) {
+        found = p[page].used < p[found].used ? page : found;
+        page = p[page].roomy_next;
     }
     return found;
 }
 
-/* The class may have few items, and one that is in use in each page. */
-int store_move_for(store_space_t *space, unsigned class_)
+/* Without eviction there is nothing to choose between living items, so the page
+ * is taken that has least to move. */
+static uint32_t first_page(const store_space_t *space, unsigned class_)
+{
+    const store_class_info_t *c = &space->chunks->class_[class_];
+
+    if (!STORE_GET(space->evict) && c->oldest != STORE_AGE_DEAD &&
+        c->roomy != STORE_NO_PAGE)
+        return emptiest(space, c->roomy);
+    if (c->oldest_page != STORE_NO_PAGE &&
+        store_chunk_class(space, c->oldest_page) == (int)class_)
+        return c->oldest_page;
+    return c->hand;
+}
+
+/* @return 1: a page is free */
+static int empty_one(store_space_t *space, unsigned class_, uint32_t young)
+{
+    uint32_t page = first_page(space, class_);
+    int tries = 0, looks;
+
+    for (looks = 0; looks < LOOKS && tries < TRIES && page != STORE_NO_PAGE;
+         looks++) {
+        uint32_t next = space->chunks->page[page].next;
+        content_t has;
+
+        if (can_go(space, page, class_, young, &has)) {
+            tries++;
+            if (has_room(space, page, class_, &has)) {
+                if (empty(space, page, class_, young))
+                    return 1;
+                /* The lock was given back. */
+                next = space->chunks->class_[class_].hand;
+            }
+        }
+        page = next;
+    }
+    return 0;
+}
+
+int store_move_from(store_space_t *space, unsigned class_, uint32_t young)
+{
+    if (!STORE_GET(space->evict))
+        young = ALL;
+    if (!empty_one(space, class_, young)) {
+        store_age_forget(space, class_);
+        return 0;
+    }
+    STORE_ADD(space->figures->page_moves, 1);
+    store_age_look_at(space, class_, store_clock());
+    return 1;
+}
+
+/* ---- which class ---- */
+
+/* @param all also items that were used lately, and heads of their values */
+static int try_each(store_space_t *space, unsigned class_, int all)
 {
     char tried[STORE_CLASSES] = {0};
     unsigned from;
 
     if (class_ < STORE_CLASSES)
         tried[class_] = 1;
-    while ((from = oldest_class(space, tried)) != STORE_CLASSES) {
-        if (store_move_from(space, from))
+    store_age_look(space, store_clock());
+    while ((from = store_age_oldest(space, tried)) != STORE_CLASSES) {
+        uint32_t oldest = space->chunks->class_[from].oldest;
+
+        if (store_move_from(space, from, all ? 0 : (oldest + 1) / 2))
             return 1;
         tried[from] = 1;
+    }
+    return 0;
+}
+
+/* Nothing could be moved, and nothing has changed that matters. */
+static int is_refused(const store_space_t *space, const store_class_info_t *c)
+{
+    return !STORE_GET(space->evict) && c->refused_at == store_clock() &&
+           space->chunks->given - c->refused_given < GIVEN;
+}
+
+int store_move_for(store_space_t *space, unsigned class_)
+{
+    store_class_info_t *c =
+        class_ < STORE_CLASSES ? &space->chunks->class_[class_] : NULL;
+
+    if (c && is_refused(space, c))
+        return 0;
+    if (try_each(space, class_, 0) ||
+        (STORE_GET(space->evict) && try_each(space, class_, 1)))
+        return 1;
+    if (c) {
+        c->refused_at = store_clock();
+        c->refused_given = space->chunks->given;
     }
     return 0;
 }

@@ -4,25 +4,33 @@
  * @file move.h
  * @brief Pages that are emptied, so that another class gets them.
  *
+ * An item of the page that was used lately goes to another page of its class
+ * (store/memory/rescue.h). In a space that does not evict, each living one does.
+ * The others are removed.
+ *
  * Lock:  the caller has the lock of the chunks. It is given back and taken
  *        again in between, so what the caller knew of chunks is old afterwards.
- * Crash: each item of the page is evicted by itself. The page loses its class
- *        when it has no item.
+ * Crash: each item of the page goes by itself. The page loses its class when it
+ *        has no item.
  */
 #ifndef APPPOOL_STORE_MEMORY_MOVE_H
 #define APPPOOL_STORE_MEMORY_MOVE_H
 
-#include "store/memory/extent.h"
+#include "store/memory/age.h"
 
 /**
- * Empty a page of the class whose items are oldest. In a space that does not
- * evict, only dead items go.
+ * Empty a page of the class whose items are oldest.
  * @param class_ the class that needs a page; it gives none. STORE_CLASSES: any
  * @return 1: a page is free. 0: none could be emptied
  */
 int store_move_for(store_space_t *, unsigned class_);
 
-/** Empty a page of this class. @return 1: a page is free */
-int store_move_from(store_space_t *, unsigned class_);
+/**
+ * Empty a page of this class, the one of its oldest item if that is possible.
+ * @param young an item that was used since so many s goes to another page; in a
+ *              space that does not evict each living one
+ * @return 1: a page is free
+ */
+int store_move_from(store_space_t *, unsigned class_, uint32_t young);
 
 #endif

@@ -60,6 +60,10 @@ typedef struct {
     uint16_t hand_at;  /**< which chunk of the page is the next one, */
     uint16_t round_at; /**< and which was the first one of the round */
     uint16_t stride;   /**< from a chunk to the next one, in another page */
+    uint32_t oldest;   /**< s: the age of the class (age.h), */
+    uint32_t oldest_page;   /**< the page of that item, or STORE_NO_PAGE */
+    uint32_t refused_at;    /**< s: when no page could be emptied for it, */
+    uint64_t refused_given; /**< and what `given` was then */
     store_class_stat_t stat;
 } store_class_info_t;
 
@@ -69,6 +73,9 @@ struct store_chunks {
     uint32_t free;           /**< pages that have memory and no class, */
     uint32_t hole;           /**< and those without memory: linked by `next` */
     uint32_t n_classed, n_free; /**< pages with a class; free ones */
+    uint32_t looked_at; /**< s: when the ages of the classes were taken, */
+    unsigned oldest;    /**< and which class has the oldest items */
+    uint64_t given;     /**< chunks that were ever given back */
     store_class_info_t class_[STORE_CLASSES];
 };
 

@@ -148,7 +148,7 @@ static int balance(store_space_t *space)
     if (from != STORE_CLASSES &&
         space->chunks->n_free <= STORE_GET(space->pages_max) / MOVE_PART &&
         space->sweep->class_[from].oldest / 2 > age)
-        moved = store_move_from(space, from);
+        moved = store_move_from(space, from, 0);
     store_chunk_unlock(space);
     return moved;
 }

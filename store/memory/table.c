@@ -255,12 +255,25 @@ void store_table_link(store_space_t *space, uint64_t hash, store_item_t *item)
     *bucket = store_ref(space, item);
 }
 
-void store_table_unlink(store_space_t *space, uint64_t hash, store_item_t *item)
+static store_ref_t *place_of(store_space_t *space, uint64_t hash,
+                             const store_item_t *item)
 {
     store_ref_t *at = store_table_bucket(space->table, hash);
     store_ref_t ref = store_ref(space, item);
 
     while (*at != ref)
         at = &store_at(space, *at)->next;
-    *at = item->next;
+    return at;
+}
+
+void store_table_unlink(store_space_t *space, uint64_t hash, store_item_t *item)
+{
+    *place_of(space, hash, item) = item->next;
+}
+
+void store_table_replace(store_space_t *space, uint64_t hash,
+                         store_item_t *item, store_item_t *by)
+{
+    by->next = item->next;
+    *place_of(space, hash, item) = store_ref(space, by);
 }

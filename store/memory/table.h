@@ -61,4 +61,8 @@ int store_table_grow(store_space_t *, uint64_t size);
 void store_table_link(store_space_t *, uint64_t hash, store_item_t *);
 void store_table_unlink(store_space_t *, uint64_t hash, store_item_t *);
 
+/** Another item, in the place of one that is linked. */
+void store_table_replace(store_space_t *, uint64_t hash, store_item_t *,
+                         store_item_t *by);
+
 #endif

@@ -89,6 +89,32 @@ static void some_expired(shelf_t *shelf)
     shelf_set(shelf, store_scene_key(4), 4, LARGE, 1);
 }
 
+/* Nothing is evicted, and of so many items one is left: each page has some. */
+static void leave_some(shelf_t *shelf, uint32_t length, unsigned each)
+{
+    unsigned i, n = 0;
+
+    shelf->options.evict = 0;
+    store_space_configure(shelf->space, &shelf->options);
+    while (n + 1 < STORE_SCENE_KEYS &&
+           shelf_set(shelf, store_scene_key(n + 1), n + 1, length, 0))
+        n++;
+    for (i = 1; i <= n; i++)
+        if (i % each)
+            shelf_delete(shelf, store_scene_key(i));
+    shelf_value(7, LARGE);
+}
+
+static void nearly_empty(shelf_t *shelf)
+{
+    leave_some(shelf, HALF, 8);
+}
+
+static void nearly_empty_of_large(shelf_t *shelf)
+{
+    leave_some(shelf, LARGE, 6);
+}
+
 /* What a store leaves that is killed in the middle of several things. */
 static void unfinished(shelf_t *shelf)
 {
@@ -207,6 +233,8 @@ const store_scene_t store_scenes[] = {
     {"an eviction of large ones", full_of_large, set_new_large, 1},
     {"a page moves to another class", full, set_new_small, 1},
     {"large ones become small ones", full_of_large, set_new_small, 1},
+    {"items leave a page", nearly_empty, set_new_small, 0},
+    {"pieces leave a page", nearly_empty_of_large, set_new, 0},
     {"a free page gets another class", used_page, set_small, 0},
     {"the sweeper", some_expired, sweep, 0},
     {"the space becomes smaller", full, shrink, 1},

@@ -70,7 +70,7 @@ static void a_class_of_old_items_gives_the_page(void **state)
     shelf_open(&shelf, PAGES, 1);
     fill("old", 500, 5 * 100, 0);
     shelf_later(&shelf, 100);
-    fill("young", 100, 20000, 0);
+    fill("young", 100, 15 * store_class_chunks(store_class_of(140)), 0);
     assert_int_equal(pages_of(500), 5);
     fill("new", 3000, 1, 0);
     assert_int_equal(pages_of(500), 4);

@@ -189,7 +189,7 @@ static void pieces_are_moved(void **state)
 static void pieces_of_large_values_are_moved(void **state)
 {
     (void)state;
-    values_in_pieces(LARGE, 7, 8000);
+    values_in_pieces(LARGE, 13, 9200);
 }
 
 static void what_is_full_stays_full(void **state)

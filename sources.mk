@@ -64,6 +64,7 @@ shm_sources = \
 store_memory_sources = \
 	store/clock.c \
 	store/memory/age.c \
+	store/memory/balance.c \
 	store/memory/changes.c \
 	store/memory/chunk.c \
 	store/memory/class.c \
@@ -877,6 +878,7 @@ unit_tests = \
 	tests/unit/store_snapshot \
 	tests/unit/store_stop_signal \
 	tests/unit/store_threads \
+	tests/unit/store_balance \
 	tests/unit/store_binary \
 	tests/unit/store_meta \
 	tests/unit/store_relay \

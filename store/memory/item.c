@@ -58,8 +58,7 @@ static store_ref_t take_chunk(store_space_t *space, uint32_t bytes)
 
     store_chunk_lock(space);
     while ((ref = store_chunk_take(space, class_)) == 0 && !store_item_spares &&
-           (store_large_evict(space) || store_evict(space, class_) ||
-            store_move_for(space, class_)))
+           (store_large_evict(space) || store_balance(space, class_)))
         ;
     store_chunk_unlock(space);
     return ref;

@@ -26,7 +26,7 @@
 /** No page. */
 #define STORE_NO_PAGE    UINT32_MAX
 
-/** The chunks of one class, for `stats` and for the sweeper. */
+/** The chunks of one class, for `stats`. */
 typedef struct {
     uint32_t pages;
     uint64_t used;        /**< chunks that are not free */
@@ -61,8 +61,10 @@ typedef struct {
     uint16_t round_at; /**< and which was the first one of the round */
     uint16_t stride;   /**< from a chunk to the next one, in another page */
     uint32_t oldest;   /**< s: the age of the class (age.h), */
-    uint32_t oldest_page;   /**< the page of that item, or STORE_NO_PAGE */
-    uint32_t refused_at;    /**< s: when no page could be emptied for it, */
+    uint32_t oldest_page; /**< the page of that item, or STORE_NO_PAGE */
+    uint32_t victims_at;  /**< s: when it last evicted (balance.h), */
+    uint32_t victims_age; /**< and the mean age of what it evicts, in 1/16 s */
+    uint32_t refused_at;  /**< s: when no page could be emptied for it, */
     uint64_t refused_given; /**< and what `given` was then */
     store_class_stat_t stat;
 } store_class_info_t;

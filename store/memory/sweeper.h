@@ -3,7 +3,7 @@
 /**
  * @file sweeper.h
  * @brief Goes over the pages of a space: removes what has expired or was
- *        flushed, moves pages between classes, and makes a space smaller.
+ *        flushed, and makes a space smaller.
  *
  * No thread waits long for it. It gives the lock of the chunks back every few
  * microseconds, and tries one bucket lock at a time.

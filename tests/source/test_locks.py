@@ -124,7 +124,7 @@ def test_with_the_chunks() -> None:
     """The same of the files whose caller has that lock. A recovery is alone and
     needs none."""
     for file in ("chunk", "page", "evict", "piece", "large",
-                 "large_evict", "move", "age", "rescue"):
+                 "large_evict", "move", "age", "balance", "rescue"):
         path = f"store/memory/{file}.c"
         bodies = {function: body for (where, function), body in BODIES.items()
                   if where == path and not re.fullmatch(

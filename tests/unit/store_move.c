@@ -151,31 +151,6 @@ static void y25_the_sweeper_does_not_write_to_living_items(void **state)
     shelf_close(&shelf);
 }
 
-static void the_sweeper_moves_pages_to_a_class_in_need(void **state)
-{
-    unsigned i, before;
-
-    (void)state;
-    shelf_open(&shelf, 200, 1);
-    fill("old", 500, 150 * 118, 0);
-    fill("young", 100, 1000, 0);
-    shelf_later(&shelf, 10);
-    sweep(1000);
-    assert_int_equal(shelf.space->figures->page_moves, 0); /* no need */
-    fill("young", 100, 100 * 400, 0);
-    before = pages_of(100);
-    for (i = 0; i < 10; i++) {
-        shelf_later(&shelf, 10);
-        fill("young", 100, 30000, 0);
-        sweep(1000);
-    }
-    fill("young", 100, 30000, 0);
-    assert_in_range(pages_of(100), before + 10, before + 50);
-    assert_in_range(shelf.space->figures->page_moves, 10, 50);
-    shelf_check(&shelf);
-    shelf_close(&shelf);
-}
-
 static void a_smaller_space_gives_its_memory_back(void **state)
 {
     (void)state;
@@ -209,7 +184,6 @@ int main(void)
         cmocka_unit_test(without_eviction_no_page_is_emptied),
         cmocka_unit_test(y24_the_sweeper_removes_what_is_dead),
         cmocka_unit_test(y25_the_sweeper_does_not_write_to_living_items),
-        cmocka_unit_test(the_sweeper_moves_pages_to_a_class_in_need),
         cmocka_unit_test(a_smaller_space_gives_its_memory_back),
     };
 

@@ -151,6 +151,7 @@ static void a_slave_of_ours_confirms(void **state)
     int says_bye;
 
     (void)state;
+    store_confirm_begin(NULL); /* no slave of the tests before is awaited */
     for (says_bye = 0; says_bye < 2; says_bye++) {
         slave_t *s = slave_join("127.0.0.1", 1);
 
@@ -158,7 +159,7 @@ static void a_slave_of_ours_confirms(void **state)
         assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
         assert_true(slave_read(s, STORE_WIRE_MARK, 1));
         store_confirm_state(0, &c);
-        assert_true(c.is_member && c.left_at == 0);
+        assert_true(c.is_member);
         slave_say(
             s, bytes,
             packet(STORE_WIRE_MARK, s->last[STORE_WIRE_MARK].number, bytes));
@@ -170,7 +171,7 @@ static void a_slave_of_ours_confirms(void **state)
         slave_close(s);
         master_wait_gone(0);
         store_confirm_state(0, &c);
-        assert_true(!c.is_member && (c.left_at == 0) == says_bye);
+        assert_true(!c.is_member && store_confirm_is_possible() != says_bye);
     }
 }
 

@@ -43,7 +43,7 @@ static void verdict(const char *what, double n, const char *unit, double limit,
 
 static void begin(uint64_t size)
 {
-    store_space_options_t options = {"bench", size, MIB, 1, NULL};
+    store_space_options_t options = {"bench", size, 1, NULL};
 
     items_fd = memfd_create("items", MFD_CLOEXEC);
     figures_fd = memfd_create("figures", MFD_CLOEXEC);
@@ -248,7 +248,7 @@ static void empty_space(void)
 
 static void recovery(uint32_t length, unsigned n)
 {
-    store_space_options_t options = {"bench", 512 * MIB, MIB, 1, NULL};
+    store_space_options_t options = {"bench", 512 * MIB, 1, NULL};
     char name[64];
     double began;
     unsigned i;

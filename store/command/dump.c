@@ -178,7 +178,7 @@ static bool look_at_bucket(store_session_t *session, store_reply_t *reply)
     char first[ROOM];
     lines_t lines = {session, first, 0, sizeof first, false};
     uint32_t bucket = session->dump_cursor;
-    bool more;
+    bool more = false;
 
     do {
         session->dump_cursor = bucket;

@@ -249,7 +249,8 @@ static void age_bucket(store_space_t *space, uint64_t hash, store_clear_t what)
 }
 
 static int each_bucket(store_space_t *space, uint32_t *cursor, unsigned n,
-                       void (*change)(store_space_t *, uint64_t, store_clear_t),
+                       void (*on_bucket)(store_space_t *, uint64_t,
+                                         store_clear_t),
                        store_clear_t what)
 {
     int more = 1;
@@ -262,7 +263,7 @@ static int each_bucket(store_space_t *space, uint32_t *cursor, unsigned n,
         for (part = 0; (hash = store_table_part(space->table, *cursor, part)) !=
                        STORE_TABLE_NO_PART;
              part++)
-            change(space, hash, what);
+            on_bucket(space, hash, what);
         store_table_unlock(space->table, *cursor);
         more = store_table_next(cursor);
     }

@@ -40,7 +40,7 @@ int store_keep_files_newest(const store_keep_files_t *f,
 int store_keep_files_next(const store_keep_files_t *f, int spare,
                           uint32_t *number)
 {
-    store_snapshot_head_t head;
+    store_snapshot_head_t head = {0};
     int i, newest = find_newest(f, &head);
 
     *number = newest < 0 ? 1 : head.number + 1;

@@ -58,8 +58,13 @@ class Node:
         self.host.drop_vip()
 
     def give_away(self) -> None:
-        """keepalived is stopped, as before maintenance, and started again."""
+        """keepalived is stopped, as for maintenance, and started again when
+        another host has the address. Before, it might take it back: each host
+        looks only now and then whether its own store is usable."""
         self.keepalived.end()
+        wait_until(lambda: any(
+            host.has_vip() for host in self.host.network.nodes
+            if host is not self.host), "another host has the address")
         self.keepalived.start()
 
     def hand_over(self) -> None:

@@ -16,6 +16,7 @@ from harness.watch import Watch
 from hosts.network import VIP, Host
 
 MEMCACHE, REPL = 11211, 11213
+FIGURES_FD = 11  # CONTRACT_FIGURES_FD
 SECRET = "5e" * 32  # of all hosts
 
 
@@ -142,6 +143,7 @@ class StoreMember(Member, Store):
     OURS = True
     AGAIN = 75
     FALL = 2  # the next one runs very soon
+    USABLE = "1|2"  # of the figure `why`: ready, or with an old copy
 
     def __init__(self, host: Host, *spaces: dict[str, Any],
                  cluster: Optional[dict[str, Any]] = None,
@@ -157,6 +159,15 @@ class StoreMember(Member, Store):
             "changes": 32 << 20, "slave_timeout": 10,
         } | (cluster or {})
         self.write_table()
+
+    @property
+    def ready(self) -> str:
+        """As `apppoolctl store usable`, by the figures: there is no httpd here
+        that apppoolctl could ask."""
+        place = Figures.AT + 64 + 8 * Figures.FIELDS.index("why")
+        return (f"read pid <{self.dir}/pid && case $(od -An -td8 -j{place} -N8 "
+                f"/proc/$pid/fd/{FIGURES_FD} | tr -d ' ') in {self.USABLE}) ;; "
+                "*) false ;; esac")
 
     def options(self) -> dict[str, Any]:
         options = super().options()

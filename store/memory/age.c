@@ -4,36 +4,57 @@
 
 #include "store/memory/evict.h"
 
+#define STALE 10 /* s: after so long an age says nothing */
+#define MEAN  32 /* samples */
+
+/* Who has one page keeps it. */
 static void settle(store_space_t *space)
 {
-    static const char none[STORE_CLASSES];
+    const store_class_info_t *c = space->chunks->class_;
+    char tried[STORE_CLASSES];
+    unsigned i;
 
-    space->chunks->oldest = store_age_oldest(space, none);
+    for (i = 0; i < STORE_CLASSES; i++)
+        tried[i] = c[i].stat.pages < 2;
+    space->chunks->oldest = store_age_oldest(space, tried);
+}
+
+uint32_t store_age_note(store_class_info_t *c, uint32_t age, uint32_t now)
+{
+    int64_t is = (int64_t)age * STORE_AGE_PART, was = c->age;
+
+    if (c->aged_at != 0 && now - c->aged_at <= STALE)
+        is = was + (is - was) / MEAN;
+    c->age = (uint32_t)is;
+    c->aged_at = now;
+    return c->age;
 }
 
 static void look_at(store_space_t *space, unsigned class_, uint32_t now)
 {
     store_class_info_t *c = &space->chunks->class_[class_];
+    const store_item_t *oldest = NULL;
     store_sample_t sample;
     unsigned i;
 
     c->oldest_page = STORE_NO_PAGE;
-    c->oldest = 0;
+    c->has_dead = 0;
     store_chunk_sample(space, class_, &sample);
-    for (i = 0; i < sample.n; i++) {
+    for (i = 0; i < sample.n && !c->has_dead; i++) {
         store_ref_t ref = store_ref(space, sample.chunk[i]);
         const store_item_t *item = store_evict_owner(space, ref);
-        uint32_t age =
-            !STORE_GET(space->evict) && store_evict_is_dead(space, item, now)
-                ? STORE_AGE_DEAD
-                : store_age(item, now);
 
-        if (store_evict_is_unused(item) &&
-            (c->oldest_page == STORE_NO_PAGE || age > c->oldest)) {
-            c->oldest = age;
+        if (!store_evict_is_unused(item))
+            continue;
+        c->has_dead =
+            !STORE_GET(space->evict) && store_evict_is_dead(space, item, now);
+        if (c->has_dead || !oldest || store_evict_is_older(item, oldest)) {
+            oldest = item;
             c->oldest_page = store_chunk_page(ref);
         }
     }
+    if (oldest)
+        store_age_note(c, store_age(oldest, now), now);
 }
 
 void store_age_look_at(store_space_t *space, unsigned class_, uint32_t now)
@@ -56,9 +77,17 @@ void store_age_look(store_space_t *space, uint32_t now)
 
 void store_age_forget(store_space_t *space, unsigned class_)
 {
-    space->chunks->class_[class_].oldest_page = STORE_NO_PAGE;
-    space->chunks->class_[class_].oldest = 0;
+    store_class_info_t *c = &space->chunks->class_[class_];
+
+    c->oldest_page = STORE_NO_PAGE;
+    c->has_dead = 0;
+    c->age = c->aged_at = 0;
     settle(space);
+}
+
+static int is_older(const store_class_info_t *c, const store_class_info_t *than)
+{
+    return c->has_dead != than->has_dead ? c->has_dead : c->age > than->age;
 }
 
 unsigned store_age_oldest(const store_space_t *space, const char *tried)
@@ -68,7 +97,7 @@ unsigned store_age_oldest(const store_space_t *space, const char *tried)
 
     for (i = 0; i < STORE_CLASSES; i++)
         if (!tried[i] && c[i].hand != STORE_NO_PAGE &&
-            (found == STORE_CLASSES || c[i].oldest > c[found].oldest))
+            (found == STORE_CLASSES || is_older(&c[i], &c[found])))
             found = i;
     return found;
 }

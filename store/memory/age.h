@@ -4,8 +4,12 @@
  * @file age.h
  * @brief How old the items of the classes are: s since their last use.
  *
- * The age of a class is that of the oldest item of a sample. It holds for one
- * second, and until a page of the class is emptied.
+ * The oldest item of a sample is what a class evicts. The age of the class is
+ * the mean of these, of the last 32 samples or so. So one number says what a
+ * class evicts, and what it would evict if it had to: a class that does not evict
+ * has a sample each second, and one when a page of it was emptied. Samples
+ * differ, and the oldest item of all classes is older than what each of them
+ * evicts. So without the mean, equal classes would exchange pages all the time.
  *
  * Lock:  the caller has the lock of the chunks.
  * Crash: private memory.
@@ -15,8 +19,8 @@
 
 #include "store/memory/chunk.h"
 
-/** Of an item that is dead, in a space that evicts nothing else. */
-#define STORE_AGE_DEAD UINT32_MAX
+/** An age is in such parts of a second. */
+#define STORE_AGE_PART 16
 
 /** s since its last use. */
 static inline uint32_t store_age(const store_item_t *item, uint32_t now)
@@ -25,6 +29,10 @@ static inline uint32_t store_age(const store_item_t *item, uint32_t now)
 
     return used < now ? now - used : 0;
 }
+
+/** The oldest item of a sample of the class has this age, s.
+ * @return the age of the class, in 1/STORE_AGE_PART s */
+uint32_t store_age_note(store_class_info_t *, uint32_t age, uint32_t now);
 
 /** Look at all classes, if none did in this second. */
 void store_age_look(store_space_t *, uint32_t now);
@@ -36,7 +44,7 @@ void store_age_look_at(store_space_t *, unsigned class_, uint32_t now);
 void store_age_forget(store_space_t *, unsigned class_);
 
 /**
- * The class with the oldest items of those that are not tried yet.
+ * The class with the oldest items, or with dead ones, of those that are not tried yet.
  * @param tried [STORE_CLASSES]
  * @return STORE_CLASSES: the others have no page
  */

@@ -6,14 +6,11 @@
  *
  * A chunk serves one size only. So a class evicts one of its own items, which is
  * cheap, as long as no other class has items that are clearly older. Else a page
- * of that class goes to this one. What is compared:
+ * of that class goes to this one. Ages are those of store/memory/age.h.
  *
- *   - here: the mean age of the victims of this second;
- *   - there: the oldest item of a sample, which is taken once a second, and
- *     again when a page of the class has been emptied.
- *
- * Clearly older: by more than 1/8, and by more than one second. So equal classes
- * exchange no pages.
+ * Clearly older: by more than a quarter, and by more than one second. So equal
+ * classes exchange no pages. And no class loses its last page in this way: small
+ * items need few pages, and bring as many hits as others.
  *
  * Lock:  the caller has the lock of the chunks. It is given back and taken
  *        again in between.

@@ -122,8 +122,7 @@ static uint32_t first_page(const store_space_t *space, unsigned class_)
 {
     const store_class_info_t *c = &space->chunks->class_[class_];
 
-    if (!STORE_GET(space->evict) && c->oldest != STORE_AGE_DEAD &&
-        c->roomy != STORE_NO_PAGE)
+    if (!STORE_GET(space->evict) && !c->has_dead && c->roomy != STORE_NO_PAGE)
         return emptiest(space, c->roomy);
     if (c->oldest_page != STORE_NO_PAGE &&
         store_chunk_class(space, c->oldest_page) == (int)class_)
@@ -181,9 +180,9 @@ static int try_each(store_space_t *space, unsigned class_, int all)
         tried[class_] = 1;
     store_age_look(space, store_clock());
     while ((from = store_age_oldest(space, tried)) != STORE_CLASSES) {
-        uint32_t oldest = space->chunks->class_[from].oldest;
+        uint32_t age = space->chunks->class_[from].age / STORE_AGE_PART;
 
-        if (store_move_from(space, from, all ? 0 : (oldest + 1) / 2))
+        if (store_move_from(space, from, all ? 0 : (age + 1) / 2))
             return 1;
         tried[from] = 1;
     }

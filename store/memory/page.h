@@ -60,11 +60,12 @@ typedef struct {
     uint16_t hand_at;  /**< which chunk of the page is the next one, */
     uint16_t round_at; /**< and which was the first one of the round */
     uint16_t stride;   /**< from a chunk to the next one, in another page */
-    uint32_t oldest;   /**< s: the age of the class (age.h), */
-    uint32_t oldest_page; /**< the page of that item, or STORE_NO_PAGE */
-    uint32_t victims_at;  /**< s: when it last evicted (balance.h), */
-    uint32_t victims_age; /**< and the mean age of what it evicts, in 1/16 s */
-    uint32_t refused_at;  /**< s: when no page could be emptied for it, */
+    uint32_t age;      /**< of the class, in 1/STORE_AGE_PART s (age.h), */
+    uint32_t aged_at;  /**< s: and when it was last known; 0: it is not known */
+    uint32_t oldest_page;   /**< of the oldest item of the last sample, or
+                               STORE_NO_PAGE */
+    int has_dead;           /**< without eviction: that item is dead */
+    uint32_t refused_at;    /**< s: when no page could be emptied for it, */
     uint64_t refused_given; /**< and what `given` was then */
     store_class_stat_t stat;
 } store_class_info_t;

@@ -42,7 +42,7 @@ static void look_at(store_space_t *space, unsigned class_, uint32_t now)
     store_chunk_sample(space, class_, &sample);
     for (i = 0; i < sample.n && !c->has_dead; i++) {
         store_ref_t ref = store_ref(space, sample.chunk[i]);
-        const store_item_t *item = store_evict_owner(space, ref);
+        const store_item_t *item = store_evict_owner(space, sample.chunk[i]);
 
         if (!store_evict_is_unused(item))
             continue;
@@ -71,7 +71,8 @@ void store_age_look(store_space_t *space, uint32_t now)
         return;
     space->chunks->looked_at = now;
     for (i = 0; i < STORE_CLASSES; i++)
-        look_at(space, i, now);
+        if (space->chunks->class_[i].hand != STORE_NO_PAGE)
+            look_at(space, i, now);
     settle(space);
 }
 

@@ -11,10 +11,11 @@
 
 /* @return the class that is to give a page. STORE_CLASSES: none */
 static unsigned older_class(store_space_t *space, unsigned class_,
-                            const store_item_t *victim, uint32_t *young)
+                            const store_item_t *victim, uint32_t now,
+                            uint32_t *young)
 {
     store_class_info_t *c = space->chunks->class_;
-    uint32_t now = store_clock(), mine, other;
+    uint32_t mine, other;
     unsigned from;
 
     mine = store_age_note(&c[class_], store_age(victim, now), now);
@@ -33,18 +34,18 @@ static unsigned older_class(store_space_t *space, unsigned class_,
 
 int store_balance(store_space_t *space, unsigned class_)
 {
+    uint32_t now = store_clock();
     int freed;
-    store_item_t *victim = store_evict_victim(space, class_, &freed);
+    store_item_t *victim = store_evict_victim(space, class_, now, &freed);
 
     if (freed)
         return 1;
     if (victim && STORE_GET(space->evict)) {
         uint32_t young;
-        unsigned from = older_class(space, class_, victim, &young);
+        unsigned from = older_class(space, class_, victim, now, &young);
 
         if (from == STORE_CLASSES
-                ? store_evict_item(space, victim, store_clock(),
-                                   STORE_EVICT_LIVING)
+                ? store_evict_item(space, victim, now, STORE_EVICT_LIVING)
                 : store_move_from(space, from, young))
             return 1;
     }

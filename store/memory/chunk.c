@@ -125,19 +125,19 @@ void store_chunk_give(store_space_t *space, store_ref_t ref)
         store_page_release(space, page);
 }
 
-store_ref_t store_chunk_hand(store_space_t *space, unsigned class_)
+/* The chunk at the hand, which goes on. */
+static store_ref_t step(const store_page_info_t *page, store_class_info_t *c,
+                        unsigned class_, uint32_t chunks)
 {
-    store_class_info_t *c = &space->chunks->class_[class_];
-    store_ref_t ref;
-    uint16_t *at;
+    store_ref_t ref = store_page_chunk(c->hand, class_, c->hand_at);
+    uint32_t at;
 
-    if (c->hand == STORE_NO_PAGE)
-        return 0;
-    ref = store_page_chunk(c->hand, class_, c->hand_at);
-    c->hand = space->chunks->page[c->hand].next;
-    at = c->hand == c->round ? &c->round_at : &c->hand_at;
-    c->hand_at = (uint16_t)((*at + c->stride) % store_class_chunks(class_));
-    *at = c->hand_at;
+    c->hand = page[c->hand].next;
+    at = (c->hand == c->round ? c->round_at : c->hand_at) + (uint32_t)c->stride;
+    at = at < chunks ? at : at - chunks;
+    c->hand_at = (uint16_t)at;
+    if (c->hand == c->round)
+        c->round_at = (uint16_t)at;
     return ref;
 }
 
@@ -145,13 +145,15 @@ store_ref_t store_chunk_hand(store_space_t *space, unsigned class_)
 void store_chunk_sample(store_space_t *space, unsigned class_,
                         store_sample_t *sample)
 {
-    store_ref_t ref;
+    store_class_info_t *c = &space->chunks->class_[class_];
+    uint32_t chunks = store_class_chunks(class_);
+    unsigned i;
 
-    for (sample->n = 0; sample->n < STORE_SAMPLE &&
-                        (ref = store_chunk_hand(space, class_)) != 0;
-         sample->n++) {
-        sample->chunk[sample->n] = store_at(space, ref);
-        __builtin_prefetch(sample->chunk[sample->n]);
+    sample->n = c->hand == STORE_NO_PAGE ? 0 : STORE_SAMPLE;
+    for (i = 0; i < sample->n; i++) {
+        sample->chunk[i] =
+            store_at(space, step(space->chunks->page, c, class_, chunks));
+        __builtin_prefetch(sample->chunk[i]);
     }
 }
 

@@ -36,17 +36,13 @@ store_ref_t store_chunk_take(store_space_t *, unsigned class_);
 /** Give a chunk back. Its state becomes FREE. */
 void store_chunk_give(store_space_t *, store_ref_t);
 
-/** The next chunk at the hand of the class, which is in another page.
- * @return 0: the class has no page */
-store_ref_t store_chunk_hand(store_space_t *, unsigned class_);
-
 /** Chunks that are beside each other in no page: a sample of the class. */
 typedef struct {
     unsigned n; /**< 0: the class has no page */
     store_item_t *chunk[STORE_SAMPLE];
 } store_sample_t;
 
-/** The next ones at the hand. */
+/** The next ones at the hand of the class. */
 void store_chunk_sample(store_space_t *, unsigned class_, store_sample_t *);
 
 /** The class of a page, or -1: it has none. */

@@ -14,19 +14,6 @@
  * candidates. */
 #define LOOKS      4096
 
-int store_evict_is_dead(const store_space_t *space, const store_item_t *item,
-                        uint32_t now)
-{
-    return store_expired(item, now) || store_flushed(space, item);
-}
-
-int store_evict_is_unused(const store_item_t *item)
-{
-    /* ACQUIRE: the threads that gave a reference back have read the item. */
-    return store_state(item) == STORE_LIVE &&
-           __atomic_load_n(&item->refs, __ATOMIC_ACQUIRE) == 1;
-}
-
 static void count_eviction(store_space_t *space, const store_item_t *item,
                            uint32_t now)
 {
@@ -90,44 +77,39 @@ int store_evict_item(store_space_t *space, store_item_t *item, uint32_t now,
     return taken;
 }
 
-/* Until the lock of the chunks is given back, a piece has the head that it
- * names. */
-store_item_t *store_evict_owner(const store_space_t *space, store_ref_t ref)
+/* The oldest of these and of the one that is known.
+ * @return how many there are; -1: one was dead, and is removed */
+static int oldest_of(store_space_t *space, const store_sample_t *sample,
+                     uint32_t now, store_item_t **oldest)
 {
-    store_item_t *item = store_at(space, ref);
+    store_item_t *found = *oldest;
+    uint32_t used = found ? STORE_GET(found->used) : 0;
+    int n = 0;
+    unsigned i;
 
-    return store_state(item) == STORE_PIECE ? store_at(space, item->flags)
-                                            : item;
-}
+    for (i = 0; i < sample->n; i++) {
+        store_item_t *item = store_evict_owner(space, sample->chunk[i]);
 
-int store_evict_is_older(const store_item_t *item, const store_item_t *than)
-{
-    uint32_t used = STORE_GET(item->used), other = STORE_GET(than->used);
-
-    return used < other || (used == other && store_cas(item) < store_cas(than));
-}
-
-/* @return 1: it was dead, and is removed */
-static int look(store_space_t *space, store_item_t *chunk, uint32_t now,
-                store_item_t **oldest, int *candidates)
-{
-    store_item_t *item = store_evict_owner(space, store_ref(space, chunk));
-
-    if (!store_evict_is_unused(item))
-        return 0;
-    if (store_evict_is_dead(space, item, now) &&
-        store_evict_item(space, item, now, STORE_EVICT_DEAD))
-        return 1;
-    if (!*oldest || store_evict_is_older(item, *oldest))
-        *oldest = item;
-    ++*candidates;
-    return 0;
+        if (!store_evict_is_unused(item))
+            continue;
+        if (store_evict_is_dead(space, item, now) &&
+            store_evict_item(space, item, now, STORE_EVICT_DEAD))
+            return -1;
+        n++;
+        if (found && STORE_GET(item->used) > used)
+            continue;
+        if (!found || store_evict_is_older(item, found)) {
+            found = item;
+            used = STORE_GET(item->used);
+        }
+    }
+    *oldest = found;
+    return n;
 }
 
 store_item_t *store_evict_victim(store_space_t *space, unsigned class_,
-                                 int *freed)
+                                 uint32_t now, int *freed)
 {
-    uint32_t now = store_clock();
     int candidates = 0, looks;
     store_item_t *oldest = NULL;
     store_sample_t sample;
@@ -135,28 +117,30 @@ store_item_t *store_evict_victim(store_space_t *space, unsigned class_,
     *freed = 0;
     for (looks = 0; looks < LOOKS && candidates < CANDIDATES;
          looks += STORE_SAMPLE) {
-        unsigned i;
+        int n;
 
         store_chunk_sample(space, class_, &sample);
-        for (i = 0; i < sample.n && !*freed; i++)
-            *freed = look(space, sample.chunk[i], now, &oldest, &candidates);
+        n = oldest_of(space, &sample, now, &oldest);
+        *freed = n < 0;
         if (*freed || sample.n == 0)
             return NULL;
+        candidates += n;
     }
     return oldest;
 }
 
 int store_evict(store_space_t *space, unsigned class_)
 {
+    uint32_t now = store_clock();
     int rounds, freed = 0;
 
     for (rounds = 0; rounds < ROUNDS; rounds++) {
-        store_item_t *item = store_evict_victim(space, class_, &freed);
+        store_item_t *item = store_evict_victim(space, class_, now, &freed);
 
         if (!item)
             return freed;
         if (STORE_GET(space->evict) &&
-            store_evict_item(space, item, store_clock(), STORE_EVICT_LIVING))
+            store_evict_item(space, item, now, STORE_EVICT_LIVING))
             return 1;
     }
     return 0;

@@ -31,10 +31,12 @@ int store_evict(store_space_t *, unsigned class_);
 /**
  * The least recently used of some items of the class, unless one of them is
  * dead: that one is removed.
+ * @param now   s on the store's clock
  * @param freed 1: something was freed
  * @return NULL also if no item can be removed
  */
-store_item_t *store_evict_victim(store_space_t *, unsigned class_, int *freed);
+store_item_t *store_evict_victim(store_space_t *, unsigned class_, uint32_t now,
+                                 int *freed);
 
 /** Remove this item, if no thread uses it and its bucket is not locked.
  * @param now s on the store's clock
@@ -43,17 +45,37 @@ int store_evict_item(store_space_t *, store_item_t *, uint32_t now,
                      store_evict_why_t);
 
 /** Has it expired, or was it flushed? */
-int store_evict_is_dead(const store_space_t *, const store_item_t *,
-                        uint32_t now);
+static inline int store_evict_is_dead(const store_space_t *space,
+                                      const store_item_t *item, uint32_t now)
+{
+    return store_expired(item, now) || store_flushed(space, item);
+}
 
 /** Was it unused longer than another one? */
-int store_evict_is_older(const store_item_t *, const store_item_t *than);
+static inline int store_evict_is_older(const store_item_t *item,
+                                       const store_item_t *than)
+{
+    uint32_t used = STORE_GET(item->used), other = STORE_GET(than->used);
 
-/** The item that a chunk belongs to: a piece belongs to its head. */
-store_item_t *store_evict_owner(const store_space_t *, store_ref_t);
+    return used < other || (used == other && store_cas(item) < store_cas(than));
+}
+
+/** The item that a chunk belongs to: a piece belongs to its head. Until the lock
+ * of the chunks is given back, a piece has the head that it names. */
+static inline store_item_t *store_evict_owner(const store_space_t *space,
+                                              store_item_t *chunk)
+{
+    return store_state(chunk) == STORE_PIECE ? store_at(space, chunk->flags)
+                                             : chunk;
+}
 
 /** Is it LIVE, and only the index has it? Under the lock of its bucket that
  * stays so. */
-int store_evict_is_unused(const store_item_t *);
+static inline int store_evict_is_unused(const store_item_t *item)
+{
+    /* ACQUIRE: the threads that gave a reference back have read the item. */
+    return store_state(item) == STORE_LIVE &&
+           __atomic_load_n(&item->refs, __ATOMIC_ACQUIRE) == 1;
+}
 
 #endif

@@ -40,7 +40,7 @@ static int can_go(const store_space_t *space, uint32_t page, unsigned class_,
 
         if (store_state(item) == STORE_FREE)
             continue;
-        owner = store_evict_owner(space, ref);
+        owner = store_evict_owner(space, store_at(space, ref));
         if (!store_evict_is_unused(owner))
             return 0;
         if (store_evict_is_dead(space, owner, now))
@@ -72,7 +72,7 @@ static int remove_or_rescue(store_space_t *space, store_ref_t ref,
                             uint32_t young)
 {
     uint32_t now = store_clock();
-    store_item_t *item = store_evict_owner(space, ref);
+    store_item_t *item = store_evict_owner(space, store_at(space, ref));
 
     if (store_evict_is_dead(space, item, now))
         return store_evict_item(space, item, now, STORE_EVICT_DEAD);

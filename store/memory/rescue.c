@@ -71,7 +71,7 @@ static void move_piece(store_space_t *space, store_item_t *head,
 /* @return 1: it was moved. 0: it is in use */
 static int move(store_space_t *space, store_item_t *chunk, store_item_t *to)
 {
-    store_item_t *head = store_evict_owner(space, store_ref(space, chunk));
+    store_item_t *head = store_evict_owner(space, chunk);
     uint64_t hash = store_table_hash(store_item_key(head), head->klen);
     int unused;
 
@@ -93,7 +93,7 @@ int store_rescue(store_space_t *space, store_ref_t ref)
     store_ref_t to;
 
     if (store_rescue_is_fixed(chunk) ||
-        !store_evict_is_unused(store_evict_owner(space, ref)))
+        !store_evict_is_unused(store_evict_owner(space, chunk)))
         return 0;
     to = room(space, (unsigned)class_);
     /* Room for it was perhaps made of itself. */

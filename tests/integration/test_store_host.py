@@ -86,13 +86,14 @@ def test_environment(httpd: Httpd, store: Store) -> None:
     assert spaces["common"].pop("key") in environment(httpd, "blog")[
         "MEMCACHE_SERVERS"]
     assert spaces["common"] == {
-        "size": 9 << 20, "evict": False, "max_connections": 7,
+        "size": 9 << 20, "evict": False, "confirm": "off",
+        "max_connections": 7,
         "uids": [pwd.getpwnam("games").pw_uid, UID]}
     assert len(spaces) == 2
     own = next(space for name, space in spaces.items() if name != "common")
     key = own.pop("key")
-    assert own == {"size": 8 << 20, "evict": True, "max_connections": 1024,
-                   "uids": [UID]}
+    assert own == {"size": 8 << 20, "evict": True, "confirm": "off",
+                   "max_connections": 1024, "uids": [UID]}
     assert re.fullmatch("[0-9a-f]{16}", key)
     got = environment(httpd)
     assert got["MEMCACHE_SERVERS"] == "mine"

@@ -170,9 +170,13 @@ def test_split_brain_is_logged() -> None:
         with local(first) as connection:
             for n in range(7):
                 put(connection, b"lost%d" % n, b"x")
+        with local(second) as connection:
+            for n in range(8):
+                put(connection, b"more%d" % n, b"x")
         first.host.drop_vip()
         first.wait_logged("changes that no slave has: 7")
         joined(second, first)
+        first.wait_logged("dropped, because they are only here: 7;")
         assert read(second, b"lost0") == b""
 
 
@@ -190,7 +194,7 @@ def test_slaves_connect_through_the_address() -> None:
 
 def knows_that_items_are_missing(master: StoreMember) -> None:
     master.wait_logged("its copy is not complete")
-    assert master.figures().role == MASTER
+    wait_until(lambda: master.figures().role == MASTER, "it is the master")
     assert not master.figures().of["complete"]
 
 

@@ -77,7 +77,7 @@ static void y4_a_slave_gets_all_data(void **state)
     assert_true(figures()->joined && STORE_GET(figures()->complete));
     assert_false(figures()->yrmcds);
     store_master_tick(0);
-    assert_true(figures()->sent == s->bytes);
+    assert_true(figures()->sent >= s->bytes); /* a mark may be on its way */
     slave_close(s);
     master_wait_log("slave 127.0.0.1 dropped: it has closed");
     master_wait_gone(0);

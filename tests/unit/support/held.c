@@ -99,7 +99,7 @@ void begin_mode(store_space_confirm_t mode)
     memset(&scene, 0, sizeof scene);
     shelf_open(&scene.shelf, 16, 1);
     scene.served.space = scene.gone.space = scene.shelf.space;
-    scene.served.space->confirm = mode;
+    scene.served.space->confirm = (int)mode;
     scene.server = (store_server_t){.max_object = 1 << 20,
                                     .threads = 1,
                                     .max_connections = 8,

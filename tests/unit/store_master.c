@@ -79,7 +79,7 @@ static void y4_a_slave_gets_all_data(void **state)
     store_master_tick(0);
     assert_true(figures()->sent >= s->bytes); /* a mark may be on its way */
     slave_close(s);
-    master_wait_log("slave 127.0.0.1 dropped: it has closed");
+    master_wait_log("slave 127.0.0.1 dropped: "); /* a mark may be unread */
     master_wait_gone(0);
 }
 

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <time.h>
 
 int store_thread_start(pthread_t *thread, const char *name,
                        void *(*run)(void *), void *ctx)
@@ -21,4 +22,14 @@ int store_thread_start(pthread_t *thread, const char *name,
     }
     errno = error;
     return -1;
+}
+
+void store_thread_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
 }

@@ -2,7 +2,8 @@
 
 /**
  * @file thread.h
- * @brief Starts a thread that gets no signals: they are for the main thread.
+ * @brief Starts a thread that gets no signals: they are for the main thread. And
+ *        what such a thread waits for.
  *
  * Lock:  none; any thread.
  */
@@ -15,5 +16,9 @@
  * @return 0, or -1: errno */
 int store_thread_start(pthread_t *, const char *name, void *(*run)(void *),
                        void *ctx);
+
+/** Make a condition whose times are those of CLOCK_MONOTONIC: a step of the
+ * host's clock ends no wait. */
+void store_thread_condition(pthread_cond_t *);
 
 #endif

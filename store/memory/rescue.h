@@ -9,8 +9,8 @@
  * because each piece names it.
  *
  * Lock:  the caller has the lock of the chunks. The lock of the bucket is only
- *        tried. Who holds a bucket, or has a reference, keeps the item in its
- *        place.
+ *        tried. A thread that holds the bucket, or has a reference, keeps the
+ *        item in its place.
  * Crash: a copy is LIVE when it is complete, and the original is FREE after
  *        that. In between there are two with the same cas, and the recovery
  *        takes one of them. A piece is moved by one store, to the link that

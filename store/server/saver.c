@@ -233,14 +233,9 @@ void store_saver_configure(unsigned every_s)
 
 int store_saver_start(const store_keep_files_t *f)
 {
-    pthread_condattr_t attributes;
-
     files = f;
     stopping = 0;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    store_thread_condition(&changed);
     is_running = store_thread_start(&thread, "saver", run, NULL) == 0;
     return is_running ? 0 : -1;
 }

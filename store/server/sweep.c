@@ -107,13 +107,8 @@ static void *run(void *ctx)
 
 int store_sweep_start(store_space_t *(*nth)(unsigned n))
 {
-    pthread_condattr_t attributes;
-
     space_of = nth;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    store_thread_condition(&changed);
     is_running = store_thread_start(&thread, "sweeper", run, NULL) == 0;
     return is_running ? 0 : -1;
 }

@@ -38,7 +38,7 @@ for n in range({ROUNDS}):
 def recipe() -> str:
     """The block that begins with this line."""
     text = (TOP / "doc/store.md").read_text()
-    chapter = text.partition("### So many at a time\n")[2].partition("\n## ")[0]
+    chapter = text.partition("### At most N at a time\n")[2].partition("\n## ")[0]
     first = chapter.index("    import os\n")
     lines = chapter[first:].splitlines(keepends=True)
     code = [line for line in lines[:next(

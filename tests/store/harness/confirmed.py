@@ -29,8 +29,8 @@ class Confirmed(Patient):
 
 
 class Kept(Failover):
-    """All that was acknowledged is there, but for as many changes as the
-    master has counted."""
+    """Of what was acknowledged, at most as many changes are lost as the master
+    has counted."""
 
     def __init__(self, server: Server, seed: int) -> None:
         super().__init__(server, seed)

@@ -6,11 +6,13 @@
  * what a kill at that moment would leave. The test enters a copy of the image
  * as the next process would enter it. Then all invariants must hold, and the
  * outcome must be the one before the verb or the one after it. Then the process
- * is really killed at each of these moments, and a stranger continues.
+ * is really killed at these moments, and a stranger continues: at each third of
+ * them, because it takes ten times as long as a look at the image.
  *
- *     tests/crash/images [--quick] [PART/PARTS]
+ *     tests/crash/images [--quick | --long] [PART/PARTS]
  *
  * --quick only checks the images, and ends with the first scene that fails.
+ * --long kills at each of the moments.
  * 1/2 takes the first scene of each two, 2/2 the other one. */
 
 #include <linux/futex.h>
@@ -41,7 +43,7 @@ typedef struct {
 } run_t;
 
 static unsigned images, kills, failures, instructions;
-static int quick;
+static unsigned each = 3; /* at one of so many moments it is killed; 0: never */
 
 static void work(void *arg)
 {
@@ -283,7 +285,7 @@ static void really_kill(run_t *run)
     unsigned i;
     pid_t pid;
 
-    for (i = 0; i < run->n_instants; i++) {
+    for (i = 0; i < run->n_instants; i += each) {
         restore(run);
         stepper_kill(stepper_run_to(work, run, &run->path, run->instants[i]));
         if (apl_lock_holder(&run->stage->pool.header->lock) != 0)
@@ -339,7 +341,7 @@ static void step_through(const scene_t *scene, stage_t *stage)
     n = stepper_run(work, &run, stage->pool.base, stage->size, look_at_image,
                     &run, &run.path, &pid);
     stepper_kill(pid);
-    if (!quick)
+    if (each > 0)
         really_kill(&run);
     instructions += n;
     printf("%s - %s: %u instructions, %u images, %u between\n",
@@ -358,17 +360,21 @@ int main(int argc, char **argv)
 {
     stage_t *stage = calloc(1, sizeof *stage);
     unsigned i, good = 0, bad = 0, part = 1, parts = 1;
+    int options = 0;
 
     if (argc == 3 && strcmp(argv[1], STRANGER) == 0)
         stranger_work(argv[2]);
-    quick = argc > 1 && strcmp(argv[1], "--quick") == 0;
-    if (argc > 1 + quick &&
-        (sscanf(argv[1 + quick], "%u/%u", &part, &parts) != 2 || part < 1 ||
+    options = argc > 1 && strncmp(argv[1], "--", 2) == 0;
+    if (options)
+        each = strcmp(argv[1], "--long") == 0;
+    if (argc > 1 + options &&
+        (sscanf(argv[1 + options], "%u/%u", &part, &parts) != 2 || part < 1 ||
          part > parts)) {
-        fprintf(stderr, "%s: %s is no PART/PARTS\n", argv[0], argv[1 + quick]);
+        fprintf(stderr, "%s: %s is no PART/PARTS\n", argv[0],
+                argv[1 + options]);
         return 2;
     }
-    for (i = part - 1; i < n_scenes && (bad == 0 || !quick); i += parts) {
+    for (i = part - 1; i < n_scenes && (bad == 0 || each > 0); i += parts) {
         unsigned before = failures;
 
         step_through(&scenes[i], stage);

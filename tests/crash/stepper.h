@@ -4,6 +4,8 @@
  * @file stepper.h
  * @brief Runs a function in a process of its own, instruction by instruction,
  *        and looks at shared memory after each instruction.
+ *
+ * SIGTRAP must not be blocked meanwhile.
  */
 #ifndef APPPOOL_TESTS_CRASH_STEPPER_H
 #define APPPOOL_TESTS_CRASH_STEPPER_H
@@ -30,7 +32,7 @@ typedef struct {
 /**
  * Fork, and step through work(arg). Work must end by itself.
  * @param memory shared, `size` bytes
- * @param path   out: the way that it took; free it
+ * @param path   out: the way that it took; free it. NULL: it is not wanted
  * @param pid    out: the process, stopped; kill it
  * @return how many instructions were run
  */

@@ -227,7 +227,6 @@ static void run_through(run_t *run)
 
 static void step_through(run_t *run)
 {
-    stepper_path_t path = {0};
     outcome_t last;
     char *image = malloc(VIEW);
     unsigned steps;
@@ -238,14 +237,13 @@ static void step_through(run_t *run)
     run_through(run);
     run->after = outcome_of(run, run->view);
     memcpy(run->view, image, VIEW);
-    steps = stepper_run(work, run, run->view, VIEW, look, run, &path, &pid);
+    steps = stepper_run(work, run, run->view, VIEW, look, run, NULL, &pid);
     stepper_kill(pid);
     last = outcome_of(run, run->view);
     judge(run, &last, steps, 1);
     instructions += steps;
     printf("%s - %s: %u instructions\n", run->failures ? "not ok" : "ok",
            run->scene->name, steps);
-    stepper_free(&path);
     free(image);
 }
 

@@ -15,7 +15,7 @@ all_parts() {
     cat <<'PARTS'
 source all 1
 unit all 20 WALKS=2000 long
-crash all 3
+crash all 3 long
 model lock 3 lock:
 model doorbell 3 doorbell:
 model stop 1 stop:

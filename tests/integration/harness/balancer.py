@@ -73,8 +73,8 @@ class Haproxy:
             self.process = subprocess.Popen(
                 [str(HAPROXY), "-db", "-f", str(self.config)],
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output)
-        wait_until(lambda: self.process.poll() is not None
-                   or self.socket.exists(), "haproxy runs")
+        wait_until(lambda: self.process.poll() is not None or self.listens(),
+                   "haproxy runs")
         assert self.process.poll() is None, self.output.read_text()
         return self
 
@@ -88,6 +88,11 @@ class Haproxy:
         self.process.wait(40)
         self.claim.close()
         self.place.cleanup()
+
+    def listens(self) -> bool:
+        """Its socket has a name some time before it listens."""
+        with socket.socket(socket.AF_UNIX) as asked:
+            return asked.connect_ex(str(self.socket)) == 0
 
     def uses(self, host: Httpd) -> bool:
         """Does it send requests to this host?"""

@@ -26,19 +26,25 @@ WAYS = list(cgroups.WAYS)
 pytestmark = pytest.mark.mpms("event")
 
 
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with strangers(quiet(tmp_path_factory.mktemp("quiet")), STRANGERS):
+        yield
+
+
 @pytest.fixture
-def server(httpd: Httpd, request: pytest.FixtureRequest) -> Iterator[Httpd]:
+def server(httpd: Httpd, request: pytest.FixtureRequest, crowd: None
+           ) -> Httpd:
     """Each of its processes has another process in its session."""
     httpd.wrapper = cgroups.wrapper(request.param)
     httpd.log.expect(sentences.DIED, sentences.CHILDREN_LEFT)
     httpd.directives.append(f"MaxPoolSize {APPS}")
     httpd.app("shop", f"MinInstances {APPS}", f"MaxInstances {APPS}",
               "AppPreStart On", "AppStopTimeout 2", "AppMemoryLimit 1G",
-              command=f"{quiet(httpd)} left")
+              command=f"{quiet(httpd.dir)} left")
     httpd.start()
     all_run(httpd, httpd.apps[0])
-    with strangers(quiet(httpd), STRANGERS):
-        yield httpd
+    return httpd
 
 
 def all_run(httpd: Httpd, app: App) -> list[int]:

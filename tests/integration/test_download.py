@@ -319,7 +319,7 @@ def test_bulk_in_constant_memory(httpd: Httpd) -> None:
     httpd.start()
     httpd.get("/flood?n=100000", "shop")
     before = {pid: procs.peak_memory(pid) for pid in httpd.children()}
-    size = lasts(1 << 28, 1 << 30)  # of which 8 MB may be in memory
+    size = lasts(1 << 26, 1 << 30)  # of which 8 MB may be in memory
     with Raw(httpd.port, get(f"/flood?n={size}"), SMALL) as client:
         client.sock.settimeout(100)
         wait_until(lambda: httpd.requests_seen()[1:]

@@ -18,11 +18,11 @@ from harness.load import WORKERS, Load, half_and_half
 from harness.long import lasts
 from harness.places import holder
 
-SAMPLES = lasts(150, 1000)
+SAMPLES = lasts(50, 1000)
 BATCH = 50  # of them while there was enough load
-RATE = 200  # requests a second, at least
+RATE = lasts(100, 200)  # requests a second, at least
 CLIENTS, PAUSE, WORK = 60, 0.13, 0.005  # twice as many, if this machine can
-ENOUGH = 150  # seconds; until then, a slow machine tries to have enough load
+ENOUGH = lasts(50, 150)  # seconds; until then, a slow machine tries to have enough load
 
 
 def wrong_sums(status: dict[str, Any]) -> list[str]:

@@ -236,7 +236,7 @@ static void y28_the_copy_does_not_wait_for_the_sweeper(void **state)
 /* ---- with threads that write ---- */
 
 #define WRITERS 3
-#define STEPS   4000
+#define STEPS   2000
 
 /* Each key has one writer. Its flags rise. */
 static void *write_keys(void *arg)

@@ -12,16 +12,18 @@ from typing import Iterator
 
 from harness import procs
 from harness.httpd import Httpd
+from harness.places import APPS
 
 HERTZ = os.sysconf("SC_CLK_TCK")
 
 
-def quiet(httpd: Httpd) -> Path:
-    """The program apps/quiet.c: an app, or processes of others."""
-    program = httpd.dir / "quiet"
+def quiet(where: Path) -> Path:
+    """The program apps/quiet.c, in this directory: an app, or processes of
+    others."""
+    program = where / "quiet"
     if not program.exists():
         subprocess.run([os.environ.get("CC", "cc"), "-O2", "-static", "-o",
-                        program, httpd.program("quiet.c")], check=True)
+                        program, APPS / "quiet.c"], check=True)
     return program
 
 

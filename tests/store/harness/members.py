@@ -165,9 +165,9 @@ class StoreMember(Member, Store):
         """As `apppoolctl store usable`, by the figures: there is no httpd here
         that apppoolctl could ask."""
         place = Figures.AT + 64 + 8 * Figures.FIELDS.index("why")
-        return (f"read pid <{self.dir}/pid && case $(od -An -td8 -j{place} -N8 "
-                f"/proc/$pid/fd/{FIGURES_FD} | tr -d ' ') in {self.USABLE}) ;; "
-                "*) false ;; esac")
+        return (f"read pid <{self.dir}/pid && set -- $(od -An -td8 -j{place} "
+                f"-N8 /proc/$pid/fd/{FIGURES_FD}) && case $1 in "
+                f"{self.USABLE}) ;; *) false ;; esac")
 
     def options(self) -> dict[str, Any]:
         options = super().options()

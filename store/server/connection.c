@@ -395,7 +395,9 @@ store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
     if (rv == 0 && !store_reply_is_full(t.reply) &&
         !store_session_is_over(c->session))
         rv = read_and_serve(&t);
-    hold(&t, before, pending);
+    /* One that has failed is over, and is in no list of those that are held. */
+    if (rv == 0)
+        hold(&t, before, pending);
     if (rv == 0 && !c->hold.position && !c->awaits_room && !c->unsent)
         rv = send_reply(&t);
     if (t.reply)

@@ -114,6 +114,31 @@ static void some_leave_meanwhile(void **state)
     end();
 }
 
+/* It has left a reply unread. So the worker meets an error behind its last
+ * write, in the same turn. */
+static void one_that_breaks_off_holds_nothing(void **state)
+{
+    int client;
+
+    (void)state;
+    begin_mode(STORE_CONFIRM_ON);
+    slave_joins();
+    client = come_to(&scene.served);
+    say(scene.writer, "set a 0 0 1\r\nx\r\n");
+    say(client, "version\r\n");
+    is_held(scene.writer);
+    store_worker_pause(&scene.worker, 1, 1);
+    say(client, "set b 0 0 1\r\nx\r\n");
+    close(client);
+    store_worker_pause(&scene.worker, 1, 0);
+    is_held(scene.writer);
+    say(scene.reader, "get b\r\n");
+    HEAR(scene.reader, "VALUE b 0 1\r\nx\r\nEND\r\n");
+    slave_confirms();
+    HEAR(scene.writer, "STORED\r\n");
+    end();
+}
+
 static void without_a_slave_it_goes_on_and_counts(void **state)
 {
     (void)state;
@@ -180,12 +205,14 @@ int main(void)
         cmocka_unit_test(what_changes_nothing_does_not_wait),
         cmocka_unit_test(each_gets_its_own_reply_in_time),
         cmocka_unit_test(some_leave_meanwhile),
+        cmocka_unit_test(one_that_breaks_off_holds_nothing),
         cmocka_unit_test(without_a_slave_it_goes_on_and_counts),
         cmocka_unit_test(the_end_of_a_lease_ends_the_wait),
         cmocka_unit_test(one_that_is_unknown_counts),
         cmocka_unit_test(without_it_nobody_waits),
     };
 
+    alarm(300);
     test_clock_slow(1000);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -148,6 +148,19 @@ static int wait_for(store_outbox_t *o, short events, int bell, int ms)
     return check_alive(o, looked_at) != 0 ? -1 : check_place(o);
 }
 
+/* A slave that stops says bye and closes, while changes are sent to it. So its
+ * last words are read, too. */
+static int over_by_write(store_outbox_t *o)
+{
+    int error = errno;
+
+    if (store_outbox_hear(o) != 0) {
+        /* That is its end. */
+    }
+    errno = error;
+    return over_by_error(o);
+}
+
 int store_outbox_flush(store_outbox_t *o)
 {
     size_t at = 0;
@@ -163,7 +176,7 @@ int store_outbox_flush(store_outbox_t *o)
             __atomic_store_n(&o->sent, o->sent + (size_t)n, __ATOMIC_RELAXED);
         }
         else if (errno != EAGAIN)
-            return over_by_error(o);
+            return over_by_write(o);
         else if (wait_for(o, (short)(events | POLLIN), -1, LOOK) != 0)
             return -1;
     }

@@ -134,6 +134,24 @@ static void marks_are_no_life(void **state)
     assert_int_equal(wait_once(), -1);
 }
 
+/* It stops while changes are sent to it. So its end is met by a write, and its last
+ * words are in the socket. */
+static void a_bye_is_heard_behind_a_write_that_fails(void **state)
+{
+    const store_packet_t bye = {.opcode = STORE_WIRE_BYE};
+    unsigned char bytes[STORE_WIRE_SMALL_MAX];
+    size_t n = store_wire_put(&bye, "", bytes);
+
+    (void)state;
+    outbox.confirmed = note;
+    assert_int_equal(write(slave, bytes, n), n);
+    assert_int_equal(shutdown(slave, SHUT_RDWR), 0);
+    assert_int_equal(store_outbox_put(&outbox, "change", 6), 0);
+    assert_int_equal(store_outbox_flush(&outbox), -1);
+    assert_string_equal(outbox.why, "Broken pipe");
+    assert_true(outbox.has_said_bye);
+}
+
 static void it_finds_silence_at_the_next_look(void **state)
 {
     (void)state;
@@ -150,6 +168,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_master_that_was_stopped_hears_first,
                                         begin, end),
         cmocka_unit_test_setup_teardown(marks_are_no_life, begin, end),
+        cmocka_unit_test_setup_teardown(
+            a_bye_is_heard_behind_a_write_that_fails, begin, end),
         cmocka_unit_test_setup_teardown(it_finds_silence_at_the_next_look,
                                         begin, end),
     };

@@ -861,6 +861,7 @@ unit_tests = \
 	tests/unit/store_keep \
 	tests/unit/store_keep_files \
 	tests/unit/store_kept \
+	tests/unit/store_saver \
 	tests/unit/store_large \
 	tests/unit/store_keepers \
 	tests/unit/store_lineage \
@@ -925,6 +926,7 @@ unit_tests = \
 # Those of them that have threads: ThreadSanitizer looks at them, too. Not at
 # unit/hostile, whose thread is one that writes where it must not.
 threaded_tests = \
+	tests/unit/store_saver \
 	tests/unit/store_ask \
 	tests/unit/store_changes \
 	tests/unit/store_follower \

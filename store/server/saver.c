@@ -117,17 +117,27 @@ static void put_headers(store_save_t *to)
     store_sweep_unlock();
 }
 
-/* What the kernel has taken goes to the disk, and leaves its cache. Not each
- * kind of file knows that. */
+/* Not each kind of file knows sync_file_range(). */
+static int is_of_disk(int error)
+{
+    return error == EIO || error == ENOSPC || error == EDQUOT;
+}
+
+/* What the kernel has taken goes to the disk, and leaves its cache. The kernel
+ * tells each error of the disk once: fdatasync() does not tell it again. */
 static int write_through(store_save_t *to)
 {
     off_t from = (off_t)to->done.bytes, n = (off_t)to->n;
 
     if (store_snapshot_write(to) != 0)
         return -1;
-    sync_file_range(to->fd, from, n,
-                    SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
-                        SYNC_FILE_RANGE_WAIT_AFTER);
+    if (sync_file_range(to->fd, from, n,
+                        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                            SYNC_FILE_RANGE_WAIT_AFTER) != 0 &&
+        is_of_disk(errno)) {
+        to->error = errno;
+        return -1;
+    }
     posix_fadvise(to->fd, from, n, POSIX_FADV_DONTNEED);
     return 0;
 }
@@ -163,6 +173,22 @@ static int flush_out(store_save_t *to)
     return -1;
 }
 
+/* A disk may write in any order, and the end says that the rest is there. If the
+ * end has perhaps not got there, it goes: else the other file, which is whole,
+ * would be written next. */
+static int end(store_save_t *to)
+{
+    if (flush_out(to) != 0 || store_snapshot_end(to) != 0)
+        return -1;
+    if (flush_out(to) == 0)
+        return 0;
+    if (ftruncate(to->fd, (off_t)(to->done.bytes - sizeof(store_record_t))) !=
+        0) {
+        /* The log has the first error. */
+    }
+    return -1;
+}
+
 static int save(store_save_t *to, int fd, uint32_t number)
 {
     store_history_t history;
@@ -181,10 +207,7 @@ static int save(store_save_t *to, int fd, uint32_t number)
     }
     if (to->error || is_stopping() || store_region_directory()->lacks)
         return -1;
-    /* A disk may write in any order, and the end says that the rest is there. */
-    if (flush_out(to) != 0 || store_snapshot_end(to) != 0)
-        return -1;
-    return flush_out(to);
+    return end(to);
 }
 
 /* A part of a copy is not worth a file: it would never be a whole one. */

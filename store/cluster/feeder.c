@@ -112,6 +112,26 @@ static int keeps_its_own(store_feeder_t *f, const store_history_t *mine)
     return f->keeps;
 }
 
+/* What a slave has is not the whole copy any more. A space is there before its
+ * first change is. So if this is called when changes were read, none of them is
+ * left out, and the mark behind them is true. */
+static void look_for_spaces(void *ctx)
+{
+    store_feeder_t *f = ctx;
+    unsigned generation = f->hooks->generation();
+
+    if (f->generation == generation)
+        return;
+    if (choose_spaces(f) > 0) {
+        /* One that has begun was perhaps read before, and not sent. */
+        store_space_await_flushes();
+        f->began = clock_ms();
+        SET(f->complete, 0);
+        STORE_SET(f->figures->complete, 0);
+    }
+    SET(f->generation, generation);
+}
+
 /* The place in the list comes first: each change is either before it, and so
  * the copy has it, or in the list. A flush that was noted before it is not in
  * the list, so its items have to be dead. */
@@ -130,6 +150,8 @@ static int begin(store_feeder_t *f)
     f->sender.out.cursor = &f->present.cursor;
     f->generation = f->hooks->generation();
     choose_spaces(f);
+    f->present.look = look_for_spaces;
+    f->present.ctx = f;
     store_lineage(&mine);
     mine.epoch[0].position = f->present.cursor.position;
     if (f->sender.ours && keeps_its_own(f, &mine))
@@ -188,23 +210,6 @@ static int wait_for_changes(store_feeder_t *f)
     SET(f->idle, 0);
     store_push_gather(&f->push);
     return rv;
-}
-
-/* What a slave has is not the whole copy any more. */
-static void look_for_spaces(store_feeder_t *f)
-{
-    unsigned generation = f->hooks->generation();
-
-    if (f->generation == generation)
-        return;
-    if (choose_spaces(f) > 0) {
-        /* One that has begun was perhaps read before, and not sent. */
-        store_space_await_flushes();
-        f->began = clock_ms();
-        SET(f->complete, 0);
-        STORE_SET(f->figures->complete, 0);
-    }
-    SET(f->generation, generation);
 }
 
 static int push(store_feeder_t *f)

@@ -106,6 +106,8 @@ int store_present_run(store_present_t *p, store_sender_t *to)
 
     if (store_changes_read(&p->cursor, p->changes, &n) != 0)
         return store_outbox_overtaken(&to->out);
+    if (n > 0 && p->look)
+        p->look(p->ctx);
     for (i = 0; i < n; i++)
         if (send_change(p, to, &p->changes[i]) != 0)
             return -1;

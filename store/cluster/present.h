@@ -34,6 +34,10 @@ typedef struct {
     char has[STORE_SPACES]; /**< by slot: the slave has a copy of the space, or
                                gets it. Changes of others are not sent: the
                                copy will have them */
+    void (*look)(void *ctx); /**< called before the changes that were read are
+                                sent: a space of them may have come just now.
+                                NULL: no */
+    void *ctx;
 
     store_change_t changes[STORE_PRESENT_BATCH];
     store_sent_t sent[STORE_PRESENT_SENT]; /**< by the hash: the last one */

@@ -73,6 +73,36 @@ static void a_space_that_comes_is_copied(void **state)
     slave_close(joined);
 }
 
+/* Its thread is busy with a large change then. A mark is about all spaces, so no
+ * change may be left out before it. */
+static void a_change_is_not_left_out_while_its_space_comes(void **state)
+{
+    const uint64_t *sent = &store_region_figures()->cluster.slave[0].sent;
+    slave_t *s;
+    char key[16];
+
+    (void)state;
+    config.slave_timeout = 600;
+    master_lose_blog();
+    s = slave_join("127.0.0.1", 1);
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    for (unsigned i = 0; i < 14; i++) {
+        snprintf(key, sizeof key, "large%u", i);
+        assert_true(shelf_set(&shelf, key, i, 1000000, 0) > 0);
+    }
+    store_changes_ring();
+    while (STORE_GET(*sent) < 1000000) {
+        poll(NULL, 0, 5);
+        store_master_tick(clock_ms());
+    }
+    master_get_blog();
+    fill_blog(1);
+    slave_catch_up(s);
+    assert_non_null(slave_find(s, "blog", "b0"));
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 2));
+    slave_close(s);
+}
+
 static void a_yrmcds_gets_the_open_space_when_it_comes(void **state)
 {
     slave_t *s;
@@ -234,6 +264,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_space_that_comes_is_copied,
                                         master_open, master_close),
+        cmocka_unit_test_setup_teardown(
+            a_change_is_not_left_out_while_its_space_comes, master_open,
+            master_close),
         cmocka_unit_test_setup_teardown(
             a_yrmcds_gets_the_open_space_when_it_comes, master_open,
             master_close),

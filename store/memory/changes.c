@@ -226,6 +226,15 @@ static void take(store_cursor_t *cursor, const entry_t *e,
     cursor->n++;
 }
 
+/* Under the lock. A writer that has seen no list counts its change a moment later,
+ * and it does not get into the list. The bucket was locked meanwhile, so it is in
+ * the copy that came after the list. */
+static void pass_unlisted(store_cursor_t *cursor)
+{
+    if (cursor->at == end)
+        cursor->position = LOAD(*position);
+}
+
 int store_changes_read(store_cursor_t *cursor, store_change_t *changes,
                        size_t *n)
 {
@@ -238,6 +247,8 @@ int store_changes_read(store_cursor_t *cursor, store_change_t *changes,
     overtaken = !ring || end - cursor->at > size;
     while (!overtaken && *n < room && next(cursor, &e))
         take(cursor, &e, &changes[(*n)++]);
+    if (!overtaken)
+        pass_unlisted(cursor);
     pthread_mutex_unlock(&lock);
     return overtaken ? -1 : 0;
 }

@@ -351,6 +351,28 @@ static void each_change_has_a_position(void **state)
     assert_int_equal(place, 10);
 }
 
+/* A thread has seen no list, and counts its change a moment later. It is in the
+ * copy, because the bucket was locked meanwhile. Who waits for its position does
+ * not wait for another change. */
+static void a_change_from_before_the_list_is_passed(void **state)
+{
+    uint64_t place = 7;
+    store_cursor_t here;
+    store_change_t change;
+    size_t n = 1;
+
+    (void)state;
+    store_changes_count_in(&place);
+    store_changes_end(&here);
+    shelf_set(&shelf, "a", 1, 10, 0);
+    place++;
+    assert_int_equal(store_changes_read(&here, &change, &n), 0);
+    assert_int_equal(n, 1);
+    assert_int_equal(change.position, 8);
+    assert_int_equal(here.position, 9);
+    store_changes_count_in(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +391,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(each_change_has_a_position, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(a_change_from_before_the_list_is_passed,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(only_a_change_wakes_a_reader, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(nobody_rings_a_bell_that_is_closed,

@@ -117,7 +117,8 @@ static void enter(slave_t *s, int64_t now)
 
 /* ---- the set ---- */
 
-/* @return how many */
+/* An address that is not known to be here may be that of another host.
+ * @return how many */
 static unsigned unknown_peers(const store_cluster_t *config,
                               slave_t to[STORE_PEERS])
 {
@@ -127,7 +128,7 @@ static unsigned unknown_peers(const store_cluster_t *config,
     for (i = 0; config && i < config->n_peers; i++)
         if (!store_address_is_in(config->plain, config->n_plain,
                                  &config->peer[i]) &&
-            store_vip_is_here(&config->peer[i]) == 0)
+            store_vip_is_here(&config->peer[i]) != 1)
             to[n++] = (slave_t){
                 .is_unknown = 1, .address = config->peer[i], .until = until};
     return n;

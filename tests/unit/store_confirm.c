@@ -17,6 +17,14 @@
 #define UNHEARD 1000 /* ms; of confirm.c */
 
 static uint64_t position; /* of the data */
+static int no_addresses;
+
+int __real_store_vip_is_here(const store_address_t *);
+int __wrap_store_vip_is_here(const store_address_t *);
+int __wrap_store_vip_is_here(const store_address_t *a)
+{
+    return no_addresses ? -1 : __real_store_vip_is_here(a);
+}
 
 static store_address_t address(unsigned n)
 {
@@ -218,6 +226,19 @@ static void a_new_master_knows_of_no_lease(void **state)
     assert_false(store_confirm_is_possible());
 }
 
+/* Then any of them may be another host. */
+static void addresses_that_cannot_be_read_are_unknown(void **state)
+{
+    store_cluster_t config = {.n_peers = 1};
+
+    (void)state;
+    assert_int_equal(store_address_parse("192.0.2.1", &config.peer[0]), 0);
+    no_addresses = 1;
+    store_confirm_begin(&config);
+    no_addresses = 0;
+    assert_int_equal(store_confirm_least(clock_ms()).strict, 0);
+}
+
 /* ---- who waits ---- */
 
 static unsigned rings(int bell)
@@ -278,6 +299,7 @@ int main(void)
         TEST(one_that_says_bye_leaves_at_once),
         TEST(there_is_room_for_all_that_were_lost),
         TEST(a_new_master_knows_of_no_lease),
+        TEST(addresses_that_cannot_be_read_are_unknown),
         TEST(a_worker_is_woken_once),
     };
 

@@ -26,9 +26,9 @@ void store_echo_mark(store_echo_t *e, const store_mark_t *m, int64_t now)
 {
     if (m->n == e->mark.n)
         return;
-    store_follower_state_mark(m->position,
-                              store_lag_of(&e->lag, m->clock, now));
-    e->at_once |= m->at_once != e->mark.at_once;
+    store_follower_state_mark(m->position, store_lag_of(&e->lag, m->clock, now),
+                              store_mark_most(m, now));
+    e->at_once |= m->at_once != e->mark.at_once || !m->has_heard;
     e->mark = *m;
 }
 
@@ -45,11 +45,12 @@ static void write_rest(store_echo_t *e)
     e->at = e->n = 0;
 }
 
-static void put_packet(store_echo_t *e, uint8_t opcode)
+static void put_packet(store_echo_t *e, uint8_t opcode, int64_t now)
 {
     const store_packet_t p = {
         .opcode = opcode,
-        .number = opcode == STORE_WIRE_MARK ? e->mark.position : 0};
+        .number = opcode == STORE_WIRE_MARK ? e->mark.position : 0,
+        .clock = (uint32_t)now};
     unsigned char bytes[STORE_WIRE_SMALL_MAX];
 
     e->n = store_wire_put(&p, "", bytes);
@@ -57,7 +58,7 @@ static void put_packet(store_echo_t *e, uint8_t opcode)
 }
 
 /* A yrmcds, and a master of ours that has sent no mark yet, waits for no bye. */
-static void put(store_echo_t *e)
+static void put(store_echo_t *e, int64_t now)
 {
     if (e->mark.n == 0) {
         e->said[0] = '\0';
@@ -65,11 +66,11 @@ static void put(store_echo_t *e)
     }
     else if (e->bye == 1 && !e->at_once) {
         e->bye = 2;
-        put_packet(e, STORE_WIRE_BYE);
+        put_packet(e, STORE_WIRE_BYE, now);
     }
     else {
         e->at_once = 0;
-        put_packet(e, STORE_WIRE_MARK);
+        put_packet(e, STORE_WIRE_MARK, now);
     }
 }
 
@@ -88,7 +89,7 @@ void store_echo_say(store_echo_t *e, int64_t now)
 {
     write_rest(e);
     while (e->n == 0 && is_due(e, now)) {
-        put(e);
+        put(e, now);
         e->due = now + BEAT;
         write_rest(e);
     }

@@ -5,8 +5,9 @@
  * @brief What a slave says to its master: heartbeats, and echoes of its marks.
  *
  * Something is said once a second: a NUL, or the newest mark, which a master of
- * ours has sent. A mark that asks for it is echoed at once. What the socket does
- * not take is said later; nobody waits.
+ * ours has sent. A mark that asks for it is echoed at once, and so is the first one,
+ * which prolongs no lease (mark.h). What the socket does not take is said later;
+ * nobody waits.
  *
  * While something arrives of a master without marks, nothing is sent: when a
  * master is killed that has not read all bytes, its kernel resets the connection,

@@ -73,12 +73,13 @@ void store_follower_state_complete(int complete)
 }
 
 /* The next process knows how far the copy is. A part of a copy is nowhere. */
-void store_follower_state_mark(uint64_t position, int64_t lag)
+void store_follower_state_mark(uint64_t position, int64_t lag, int64_t most)
 {
     store_lineage_mark(position);
-    if (!STORE_GET(state.complete))
+    if (!STORE_GET(state.complete) || most < 0)
         return;
     STORE_SET(state.lag, lag);
+    STORE_SET(state.lag_most, most);
     STORE_SET(state.marked_at, clock_ms());
 }
 
@@ -92,7 +93,8 @@ int store_follower_state_is_stale(const store_follower_state_t *s)
     if (s->is_yrmcds)
         return 0;
     return s->marked_at == 0 || s->lag > STORE_LAG_MOST ||
-           store_follower_state_age(s) > STORE_LEASE;
+           store_follower_state_age(s) > STORE_LEASE ||
+           clock_ms() - s->marked_at + s->lag_most > STORE_LEASE_MOST;
 }
 
 /* What it has is whole: a part has no history. */
@@ -145,6 +147,7 @@ void store_follower_state(store_follower_state_t *to)
     to->refused_at = STORE_GET(state.refused_at);
     to->marked_at = STORE_GET(state.marked_at);
     to->lag = STORE_GET(state.lag);
+    to->lag_most = STORE_GET(state.lag_most);
     to->since = STORE_GET(state.since);
 }
 

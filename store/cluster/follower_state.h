@@ -37,6 +37,7 @@ typedef struct {
                           complete copy; 0: none has */
     int64_t lag;   /**< ms: how long that mark had been on its way, and how
                           old the changes were that it was before */
+    int64_t lag_most; /**< ms: it had been on its way for no longer than that */
     int64_t since; /**< ms, of clock_ms(): when the connection ended; 0: it has
                       not */
 } store_follower_state_t;
@@ -54,8 +55,11 @@ int store_follower_state_is_refused(const store_follower_state_t *);
  * It should not become the master while another one has a newer one. The lease:
  * a master with AppStoreConfirm waits that long for a slave.
  * @{ */
-#define STORE_LEASE    10000 /**< ms from a mark to the end of the lease */
-#define STORE_LAG_MOST 2000  /**< ms */
+#define STORE_LEASE      10000 /**< ms from a mark to the end of the lease */
+/** ms from an echo to the same, if the next mark has come. A mark comes once a
+ * second. */
+#define STORE_LEASE_MOST 11000
+#define STORE_LAG_MOST   2000 /**< ms */
 /** @return ms; -1: not known, and not for the copy of a yrmcds */
 int64_t store_follower_state_age(const store_follower_state_t *);
 /** @return 1: the lease is over, or the lag is too large; 0: not, or it is the
@@ -63,8 +67,9 @@ int64_t store_follower_state_age(const store_follower_state_t *);
 int store_follower_state_is_stale(const store_follower_state_t *);
 /** @} */
 
-/** A mark has come. @param lag ms */
-void store_follower_state_mark(uint64_t position, int64_t lag);
+/** A mark has come. @param lag ms
+ * @param most ms, as of store_mark_most(). -1: it prolongs no lease */
+void store_follower_state_mark(uint64_t position, int64_t lag, int64_t most);
 
 /** Is the copy whole, but refused or stale? */
 int store_follower_state_is_old(const store_follower_state_t *);

@@ -12,7 +12,14 @@ int store_mark_take(store_mark_t *m, const store_packet_t *p)
     m->at_once += (p->bits & STORE_WIRE_AT_ONCE) != 0;
     m->position = p->number;
     m->clock = p->clock;
+    m->has_heard = (p->bits & STORE_WIRE_HEARD) != 0;
+    m->heard = (uint32_t)p->cas;
     return 0;
+}
+
+int64_t store_mark_most(const store_mark_t *m, int64_t now)
+{
+    return m->has_heard ? (int64_t)((uint32_t)now - m->heard) : -1;
 }
 
 static void rise(store_lag_t *l, int64_t now)

@@ -10,6 +10,12 @@
  * sets CLOCK_MONOTONIC. But one host's may be faster than the other's, by less
  * than 1 in 2000, so what was found rises by that much.
  *
+ * How long the fastest one was on its way is not known, and the first one of a
+ * connection is the fastest one so far: it may have waited behind a large copy, or
+ * for a network. So the lease of a slave also counts from the echo that the master
+ * had heard before it sent the mark, by the clock of this host alone. A mark without
+ * one prolongs no lease.
+ *
  * Lock:  none; one thread.
  * Trust: the clock may be anything.
  */
@@ -24,6 +30,8 @@ typedef struct {
     uint64_t at_once;  /**< so many of them ask for an answer at once */
     uint64_t position; /**< of the master's data */
     uint32_t clock;    /**< ms: the master's, when it sent the mark */
+    int has_heard;     /**< the master had heard an echo of this connection */
+    uint32_t heard;    /**< ms: the clock of this host when it said that echo */
 } store_mark_t;
 
 /** Another one has come. @return 0; -1: its position goes back */
@@ -40,5 +48,8 @@ typedef struct {
 /** @param clock ms, of a mark @param now ms, of clock_ms(): when it came
  * @return ms: how long it has been on its way; the fastest one: 0 */
 int64_t store_lag_of(store_lag_t *, uint32_t clock, int64_t now);
+
+/** @return ms: it has been on its way for no longer than that; -1: not known */
+int64_t store_mark_most(const store_mark_t *, int64_t now);
 
 #endif

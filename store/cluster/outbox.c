@@ -61,6 +61,8 @@ static int take_packet(store_outbox_t *o, const store_packet_t *p)
     }
     if (p->opcode != STORE_WIRE_MARK || p->number > o->marked)
         return 0;
+    o->has_echoed = 1;
+    o->echoed_at = p->clock;
     o->confirmed(o->slot, p->number);
     return 1;
 }

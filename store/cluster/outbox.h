@@ -33,7 +33,10 @@ typedef struct {
                       uint64_t position); /**< it has echoed a mark; NULL: it is
                                              a yrmcds, and echoes nothing */
     unsigned slot;                        /**< for `confirmed` */
-    int has_said_bye;                     /**< it stops in order */
+    int has_echoed;                       /**< a mark */
+    uint32_t echoed_at; /**< ms: the clock of that echo, which is
+                                             the slave's */
+    int has_said_bye;   /**< it stops in order */
     unsigned char answer[STORE_WIRE_MARK_SIZE]; /**< a part of a packet */
     size_t n_answer;
     int queued;       /**< bytes that the slave's kernel had not acknowledged */

@@ -29,9 +29,9 @@ typedef struct {
 } store_sent_t;
 
 typedef struct {
-    const char *only;       /**< the space that the slave gets; NULL: all */
-    store_cursor_t cursor;  /**< its place in the list */
-    char has[STORE_SPACES]; /**< by slot: the slave has a copy of the space, or
+    const char *only;        /**< the space that the slave gets; NULL: all */
+    store_cursor_t cursor;   /**< its place in the list */
+    char has[STORE_SPACES];  /**< by slot: the slave has a copy of the space, or
                                gets it. Changes of others are not sent: the
                                copy will have them */
     void (*look)(void *ctx); /**< called before the changes that were read are

@@ -13,16 +13,23 @@
 #define GATHER 300000
 #define SECOND 1000000000
 
+static int is_due(const store_push_t *p, const store_sender_t *to,
+                  const store_cursor_t *cursor, int64_t now)
+{
+    return cursor->position != to->out.marked || now - p->marked_at >= MARK ||
+           p->has_echoed != to->out.has_echoed;
+}
+
 static int mark(store_push_t *p, store_sender_t *to,
                 const store_cursor_t *cursor)
 {
     int64_t age, now = clock_ms();
 
-    if (!to->ours ||
-        (cursor->position == to->out.marked && now - p->marked_at < MARK) ||
+    if (!to->ours || !is_due(p, to, cursor, now) ||
         !store_confirm_grants(to->out.slot, cursor->position, now))
         return 0;
     p->marked_at = now;
+    p->has_echoed = to->out.has_echoed;
     store_changes_lag(cursor, &age);
     return store_sender_mark(to, cursor->position, age,
                              store_confirm_is_wanted());

@@ -5,7 +5,8 @@
  * @brief When a master sends what it has gathered for a slave, and the marks.
  *
  * Each push has a mark at its end, if there are changes before it. Without
- * changes there is one mark a second: then the slave knows that it has all.
+ * changes there is one mark a second: then the slave knows that it has all. One
+ * follows the first echo at once: without it, the slave is not ready (mark.h).
  *
  * Lock:  none; one thread.
  * Errors: -1: the connection is over; see outbox.h.
@@ -20,6 +21,7 @@
 typedef struct {
     struct timespec at; /**< of CLOCK_MONOTONIC: the last push */
     int64_t marked_at;  /**< ms: the last mark; 0: none */
+    int has_echoed;     /**< the slave, before the last mark */
 } store_push_t;
 
 /** Send all. The slave has all changes up to the place of the cursor then. Hear

@@ -126,6 +126,10 @@ int store_sender_mark(store_sender_t *s, uint64_t position, int64_t age,
                         .clock = (uint32_t)(clock_ms() - age),
                         .bits = at_once ? STORE_WIRE_AT_ONCE : 0};
 
+    if (s->out.has_echoed) {
+        p.bits |= STORE_WIRE_HEARD;
+        p.cas = s->out.echoed_at;
+    }
     s->out.marked = position;
     return put(s, &p, "");
 }

@@ -35,7 +35,10 @@
  * the low bits of the master's CLOCK_MONOTONIC in ms, less the age of the first
  * change that is behind it. A slave of ours answers with the same packet once all
  * before it is applied: within a second, instead of its NUL, or at once if the
- * opaque field has STORE_WIRE_AT_ONCE. It answers the newest one only.
+ * opaque field has STORE_WIRE_AT_ONCE. It answers the newest one only. The clock of
+ * the answer is the slave's own. The master repeats the newest one that it has heard
+ * in the cas field of its marks, with STORE_WIRE_HEARD: so the slave knows that such
+ * a mark was sent after that time.
  *
  * Bye: the slave stops in order, and is not promoted. So nobody waits for it.
  *
@@ -74,7 +77,8 @@ enum {
     STORE_WIRE_BYE = 0xe5
 };
 
-#define STORE_WIRE_AT_ONCE   1 /* a bit of a mark */
+#define STORE_WIRE_AT_ONCE   1 /* bits of a mark */
+#define STORE_WIRE_HEARD     2
 #define STORE_WIRE_MARK_SIZE (STORE_WIRE_HEAD + 12)
 
 /** A packet in host order. `value` bytes follow head, extras and key. */

@@ -16,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include "spawner/shared/clock_ms.h"
 #include "store/cluster/follower_state.h"
 #include "store/cluster/lineage.h"
 #include "store/cluster/outbox.h"
@@ -70,6 +71,7 @@ static store_echo_t echo;
 static store_outbox_t outbox;
 static uint64_t confirmed, answers;
 static int64_t now = 1000000; /* ms, for the slave's side */
+static int64_t heard; /* ms: what the master has heard last; 0: nothing */
 
 static void note(unsigned slot, uint64_t position)
 {
@@ -90,6 +92,7 @@ static int begin(void **state)
     store_echo_begin(&echo, slave, now);
     store_follower_state_clear();
     confirmed = answers = 0;
+    heard = now;
     assert_int_equal(store_outbox_open(&outbox, master, 10), 0);
     outbox.confirmed = note;
     outbox.slot = 3;
@@ -113,7 +116,9 @@ static void mark(uint64_t position, int at_once)
         store_mark_take(
             &m, &(store_packet_t){.number = position,
                                   .clock = (uint32_t)now,
-                                  .bits = at_once ? STORE_WIRE_AT_ONCE : 0}),
+                                  .cas = (uint32_t)heard,
+                                  .bits = (at_once ? STORE_WIRE_AT_ONCE : 0u) |
+                                          (heard ? STORE_WIRE_HEARD : 0u)}),
         0);
     outbox.marked = position;
     store_echo_mark(&echo, &m, now);
@@ -287,10 +292,10 @@ static void a_copy_that_lags_or_was_cut_off_is_stale(void **state)
 
     (void)state;
     store_follower_state_complete(1);
-    store_follower_state_mark(1, 2000);
+    store_follower_state_mark(1, 2000, 2000);
     store_follower_state(&s);
     assert_false(store_follower_state_is_stale(&s));
-    store_follower_state_mark(1, 2001);
+    store_follower_state_mark(1, 2001, 2001);
     store_follower_state(&s);
     assert_true(store_follower_state_is_stale(&s));
     s.lag = 0;
@@ -299,8 +304,38 @@ static void a_copy_that_lags_or_was_cut_off_is_stale(void **state)
     s.marked_at -= 8001;
     assert_true(store_follower_state_is_stale(&s));
     assert_in_range(store_follower_state_age(&s), 10001, 18000);
+    s.marked_at = clock_ms();
+    s.lag_most = STORE_LEASE_MOST + 1;
+    assert_true(store_follower_state_is_stale(&s));
     s.is_yrmcds = 1; /* it sends no marks */
     assert_false(store_follower_state_is_stale(&s));
+}
+
+/* It may have waited behind a large copy. The lease that the master counts may be
+ * over. */
+static void the_first_mark_prolongs_no_lease(void **state)
+{
+    store_follower_state_t s;
+
+    (void)state;
+    store_follower_state_complete(1);
+    heard = 0;
+    mark(7, 0);
+    store_follower_state(&s);
+    assert_true(store_follower_state_is_stale(&s));
+    say(0); /* at once */
+    assert_int_equal(confirmed, 7);
+    assert_int_equal(outbox.echoed_at, now);
+    heard = outbox.echoed_at;
+    now += 3000;
+    mark(7, 0);
+    store_follower_state(&s);
+    assert_false(store_follower_state_is_stale(&s));
+    assert_int_equal(s.lag_most, 3000);
+    now += STORE_LEASE;
+    mark(7, 0);
+    store_follower_state(&s);
+    assert_true(store_follower_state_is_stale(&s));
 }
 
 int main(void)
@@ -327,6 +362,8 @@ int main(void)
                                         begin, end),
         cmocka_unit_test_setup_teardown(
             a_copy_that_lags_or_was_cut_off_is_stale, begin, end),
+        cmocka_unit_test_setup_teardown(the_first_mark_prolongs_no_lease, begin,
+                                        end),
     };
 
     alarm(300);

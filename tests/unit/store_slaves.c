@@ -139,7 +139,9 @@ static void what_is_no_heartbeat_ends_the_connection(void **state)
 static size_t packet(uint8_t opcode, uint64_t number,
                      unsigned char to[STORE_WIRE_SMALL_MAX])
 {
-    return store_wire_put(&(store_packet_t){.opcode = opcode, .number = number},
+    return store_wire_put(&(store_packet_t){.opcode = opcode,
+                                            .number = number,
+                                            .clock = 0x80000001},
                           "", to);
 }
 
@@ -166,6 +168,11 @@ static void a_slave_of_ours_confirms(void **state)
         do
             store_confirm_state(0, &c);
         while (c.position != s->last[STORE_WIRE_MARK].number);
+        /* One that follows repeats the clock of the echo. */
+        assert_int_equal(s->last[STORE_WIRE_MARK].bits, 0);
+        assert_true(slave_read(s, STORE_WIRE_MARK, 2));
+        assert_int_equal(s->last[STORE_WIRE_MARK].bits, STORE_WIRE_HEARD);
+        assert_int_equal(s->last[STORE_WIRE_MARK].cas, 0x80000001);
         if (says_bye)
             slave_say(s, bytes, packet(STORE_WIRE_BYE, 0, bytes));
         slave_close(s);

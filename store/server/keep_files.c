@@ -5,13 +5,30 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* Numbers may begin again after the last one. */
+/* Numbers may begin again after the last one. A build without them writes 0, and
+ * knows only one of the files. */
 static int is_newer(const store_snapshot_head_t *a,
                     const store_snapshot_head_t *b)
 {
     if (a->whole != b->whole)
         return a->whole;
+    if (a->number == 0 || b->number == 0)
+        return a->changed > b->changed;
     return (int32_t)(a->number - b->number) > 0;
+}
+
+/* Higher than that of each file. */
+static uint32_t next_number(const store_keep_files_t *f)
+{
+    store_snapshot_head_t head;
+    uint32_t last = 0;
+    int i;
+
+    for (i = 0; i < STORE_KEEP_FILES; i++)
+        if (f->fd[i] >= 0 && store_snapshot_look(f->fd[i], &head) &&
+            (last == 0 || (int32_t)(head.number - last) > 0))
+            last = head.number;
+    return last == UINT32_MAX ? 1 : last + 1;
 }
 
 /* @return which one; -1: none has anything */
@@ -43,7 +60,7 @@ int store_keep_files_next(const store_keep_files_t *f, int spare,
     store_snapshot_head_t head = {0};
     int i, newest = find_newest(f, &head);
 
-    *number = newest < 0 ? 1 : head.number + 1;
+    *number = next_number(f);
     for (i = 0; i < STORE_KEEP_FILES; i++)
         if (f->fd[i] >= 0 && (newest < 0 || !head.whole || i != newest))
             return f->fd[i];

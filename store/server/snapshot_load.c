@@ -12,7 +12,8 @@
 #include "store/clock.h"
 #include "store/memory/index.h"
 
-#define FULL (4 << 20) /* bytes that are read at once */
+#define FULL   (4 << 20)           /* bytes that are read at once */
+#define SECOND INT64_C(1000000000) /* ns */
 
 typedef struct {
     int fd;
@@ -194,6 +195,7 @@ int store_snapshot_look(int fd, store_snapshot_head_t *head)
     memset(head, 0, sizeof *head);
     if (fstat(fd, &st) != 0 || st.st_size == 0)
         return 0;
+    head->changed = st.st_mtim.tv_sec * SECOND + st.st_mtim.tv_nsec;
     if (pread(fd, &file, sizeof file, 0) != sizeof file ||
         file.magic != STORE_RECORD_FILE || file.version != STORE_RECORD_VERSION)
         return 1;

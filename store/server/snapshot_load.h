@@ -21,6 +21,7 @@ typedef struct {
     int whole;       /**< its end was written */
     int live;        /**< 1: while the store served */
     int64_t at;      /**< s since 1970: its end; 0: not known */
+    int64_t changed; /**< ns since 1970: the file, last */
 } store_snapshot_head_t;
 
 /** Look at a file. @return 0: it is empty */

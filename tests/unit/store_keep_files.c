@@ -2,6 +2,7 @@
 
 /* Which of the two files of AppStoreSave is written, and which is loaded. */
 
+#include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -77,6 +78,51 @@ static void one_file_is_written_again(void **state)
     assert_int_equal(load_again(), VALUES - 1);
 }
 
+static void set_number(int fd, uint32_t number, time_t changed)
+{
+    const struct timespec times[] = {{changed, 0}, {changed, 0}};
+
+    assert_int_equal(pwrite(fd, &number, sizeof number,
+                            offsetof(store_record_file_t, number)),
+                     sizeof number);
+    assert_int_equal(futimens(fd, times), 0);
+}
+
+/* An older build was there for a while, and has written the first file only. It
+ * knows no number. */
+static void a_file_without_a_number_has_its_time(void **state)
+{
+    uint32_t number;
+
+    (void)state;
+    store_keep_configure(TIME, 60);
+    store_keep_save(&files);
+    assert_true(shelf_delete(&own, key_of(0)));
+    store_keep_save(&files);
+    set_number(files.fd[1], 7, 1000);
+    set_number(file, 0, 1001);
+    assert_int_equal(load_again(), VALUES);
+    set_number(file, 0, 999);
+    assert_int_equal(load_again(), VALUES - 1);
+    assert_int_equal(store_keep_files_next(&files, 1, &number), file);
+    assert_int_equal(number, 8);
+}
+
+static void no_file_has_the_number_of_an_older_build(void **state)
+{
+    uint32_t number;
+
+    (void)state;
+    store_keep_save(&files);
+    set_number(file, UINT32_MAX, 1000);
+    assert_int_equal(store_keep_files_next(&files, 1, &number), files.fd[1]);
+    assert_int_equal(number, 1);
+    store_keep_save(&files);
+    set_number(files.fd[1], 1, 1000);
+    assert_int_equal(store_keep_files_next(&files, 1, &number), file);
+    assert_int_equal(number, 2);
+}
+
 static void what_is_no_file_of_the_store_is_not_whole(void **state)
 {
     (void)state;
@@ -95,6 +141,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(the_newest_whole_file_is_loaded),
         TEST(one_file_is_written_again),
+        TEST(a_file_without_a_number_has_its_time),
+        TEST(no_file_has_the_number_of_an_older_build),
         TEST(what_is_no_file_of_the_store_is_not_whole),
     };
 

@@ -8,6 +8,9 @@
  *     greeting -> place in the list = its end -> copy, and the list meanwhile
  *              -> complete -> list, for ever
  *
+ * If writes wait for slaves (confirm.h), the slave has to echo a mark behind the copy
+ * before it is complete.
+ *
  * For each change it looks the key up and sends what is there now, if the slave
  * was not sent a state that is as new (present.h). So the slave gets the states
  * of a key in the master's order, and a key that changes often is sent once when

@@ -182,6 +182,29 @@ static void a_slave_of_ours_confirms(void **state)
     }
 }
 
+/* Nobody waits for it while the kernels have megabytes of its copy. */
+static void a_slave_confirms_when_it_has_taken_the_copy(void **state)
+{
+    unsigned char bytes[STORE_WIRE_SMALL_MAX];
+    store_confirm_t c;
+    slave_t *s;
+
+    (void)state;
+    store_confirm_want(1);
+    s = slave_join("127.0.0.1", 1);
+    assert_true(slave_read(s, STORE_WIRE_MARK, 1));
+    assert_int_equal(s->packets[STORE_WIRE_COMPLETE], 0);
+    store_confirm_state(0, &c);
+    assert_false(c.is_member);
+    slave_say(s, bytes,
+              packet(STORE_WIRE_MARK, s->last[STORE_WIRE_MARK].number, bytes));
+    assert_true(slave_read(s, STORE_WIRE_COMPLETE, 1));
+    store_confirm_state(0, &c);
+    assert_true(c.is_member);
+    slave_close(s);
+    store_confirm_want(0);
+}
+
 /* The slave that lives, and how often it says so: this machine may be too busy
  * for a beat in each 2 s. */
 static struct {
@@ -361,6 +384,9 @@ int main(void)
             master_close),
         cmocka_unit_test_setup_teardown(a_slave_of_ours_confirms, master_open,
                                         master_close),
+        cmocka_unit_test_setup_teardown(
+            a_slave_confirms_when_it_has_taken_the_copy, master_open,
+            master_close),
         cmocka_unit_test_setup_teardown(a_silent_slave_is_dropped, master_open,
                                         master_close),
         cmocka_unit_test_setup_teardown(

@@ -61,8 +61,9 @@ def p99_beside(cluster: Cluster, slow: Node, harm: Harm) -> float:
     the usual one. The slave is dropped, and joins again."""
     master = cluster.settled()
     usual: list[Pace] = [measured(master.member, LENGTH, for_a_while())]
-    wait_until(lambda: all(one.lag == 0 for one in of(master).figures().slaves),
-               "the slaves have all")
+    wait_until(lambda: [(one.complete, one.lag)
+                        for one in of(master).figures().slaves]
+               == [(1, 0)] * len(cluster.others(master)), "the slaves have all")
     line = f"slave {slow.host.address} dropped"
     drops = of(master).logged(line)
     heal = harm(slow)

@@ -20,18 +20,20 @@
 
 /* What is in a page. */
 typedef struct {
+    uint32_t used;  /* chunks with an item */
     uint32_t young; /* items that stay in the space */
     uint32_t dead;
 } content_t;
 
 /* Is no chunk of the page used, does no other thread empty it, and can those
- * that stay go to another page? */
+ * that stay go to another page? An item that has gone may still be read: its
+ * state is FREE, and its chunk is not. */
 static int can_go(const store_space_t *space, uint32_t page, unsigned class_,
                   uint32_t young, content_t *has)
 {
     uint32_t n = store_class_chunks(class_), now = store_clock(), i;
 
-    *has = (content_t){0, 0};
+    *has = (content_t){0, 0, 0};
     if (space->chunks->page[page].closed)
         return 0;
     for (i = 0; i < n; i++) {
@@ -40,6 +42,7 @@ static int can_go(const store_space_t *space, uint32_t page, unsigned class_,
 
         if (store_state(item) == STORE_FREE)
             continue;
+        has->used++;
         owner = store_evict_owner(space, store_at(space, ref));
         if (!store_evict_is_unused(owner))
             return 0;
@@ -51,7 +54,7 @@ static int can_go(const store_space_t *space, uint32_t page, unsigned class_,
                 return 0;
         }
     }
-    return 1;
+    return has->used == space->chunks->page[page].used;
 }
 
 /* Is there room for those that stay, if none may be evicted for them? The other

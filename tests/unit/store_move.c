@@ -4,6 +4,7 @@
  * removes what is dead. */
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "store/clock.h"
@@ -96,6 +97,36 @@ static void a_page_that_is_used_is_not_taken(void **state)
     shelf_close(&shelf);
 }
 
+/* A reader keeps the memory of an item that was deleted. So each page but one
+ * has to stay, and what is in these pages stays, too. */
+static void a_page_that_cannot_go_is_not_emptied(void **state)
+{
+    unsigned class_ = store_class_of(140);
+    store_item_t *item[PAGES];
+    uint32_t page;
+
+    (void)state;
+    shelf_open(&shelf, PAGES, 1);
+    fill("small", 100, PAGES * store_class_chunks(class_), 0);
+    assert_int_equal(pages_of(100), PAGES);
+    for (page = 0; page < PAGES - 1; page++) {
+        char key[32] = "";
+
+        item[page] = store_at(shelf.space, store_page_chunk(page, class_, 0));
+        memcpy(key, store_item_key(item[page]), item[page]->klen);
+        assert_ptr_equal(shelf_take(&shelf, key), item[page]);
+        assert_int_equal(shelf_delete(&shelf, key), 1);
+    }
+    fill("large", 3000, 1, 0);
+    assert_int_equal(shelf.space->figures->page_moves, 1);
+    assert_int_equal(shelf.space->figures->evictions,
+                     store_class_chunks(class_));
+    while (page-- > 0)
+        store_item_release(shelf.space, item[page]);
+    shelf_check(&shelf);
+    shelf_close(&shelf);
+}
+
 static void without_eviction_no_page_is_emptied(void **state)
 {
     unsigned n;
@@ -181,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_class_without_a_page_gets_one_of_a_full_space),
         cmocka_unit_test(a_class_of_old_items_gives_the_page),
         cmocka_unit_test(a_page_that_is_used_is_not_taken),
+        cmocka_unit_test(a_page_that_cannot_go_is_not_emptied),
         cmocka_unit_test(without_eviction_no_page_is_emptied),
         cmocka_unit_test(y24_the_sweeper_removes_what_is_dead),
         cmocka_unit_test(y25_the_sweeper_does_not_write_to_living_items),

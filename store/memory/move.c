@@ -6,9 +6,11 @@
 #include "store/memory/evict.h"
 #include "store/memory/rescue.h"
 
-#define TRIES 4 /* pages of a class */
+#define TRIES 4 /* pages of a class that are emptied */
 /* Pages that are looked at. Many may have an item that is in use. */
 #define LOOKS 256
+/* Chunks of those that have more living items than there is room for. */
+#define FULL  1024
 #define TURN  32 /* chunks of a page before others get the lock */
 /* Pages with free chunks, of which the emptiest is taken. */
 #define ROOMY 16
@@ -136,21 +138,25 @@ static uint32_t first_page(const store_space_t *space, unsigned class_)
 /* @return 1: a page is free */
 static int empty_one(store_space_t *space, unsigned class_, uint32_t young)
 {
-    uint32_t page = first_page(space, class_);
+    uint32_t page = first_page(space, class_), full = 0;
     int tries = 0, looks;
 
-    for (looks = 0; looks < LOOKS && tries < TRIES && page != STORE_NO_PAGE;
+    for (looks = 0;
+         looks < LOOKS && tries < TRIES && full < FULL && page != STORE_NO_PAGE;
          looks++) {
         uint32_t next = space->chunks->page[page].next;
         content_t has;
 
         if (can_go(space, page, class_, young, &has)) {
-            tries++;
             if (has_room(space, page, class_, &has)) {
+                tries++;
                 if (empty(space, page, class_, young))
                     return 1;
                 /* The lock was given back. */
                 next = space->chunks->class_[class_].hand;
+            }
+            else {
+                full += store_class_chunks(class_);
             }
         }
         page = next;

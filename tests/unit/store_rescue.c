@@ -14,10 +14,13 @@
 #include "tests/unit/support/shelf.h"
 
 #define PAGES 256 /* 16 MB */
+#define FEW   64
 #define EACH  120 /* of so many items one lives */
 #define SMALL 300 /* bytes */
 #define OTHER 1500
+#define LONG  200000
 #define LARGE 300000
+#define CHUNK 8100 /* as large as a piece */
 #define RING  (64 * 1024)
 #define LIFE  10   /* s */
 #define MOST  9000 /* of OTHER need most of the pages */
@@ -192,6 +195,34 @@ static void pieces_of_large_values_are_moved(void **state)
     values_in_pieces(LARGE, 13, 9200);
 }
 
+/* One value of many is dead. Its pages are not beside those that are looked at
+ * first. */
+static void one_that_is_dead_gives_its_room(unsigned dead)
+{
+    unsigned n = 0, rest = 0;
+
+    shelf_open(&shelf, FEW, 0);
+    while (shelf_set(&shelf, name("k", n), n, LONG,
+                     n == dead ? store_clock() + LIFE : 0))
+        n++;
+    while (shelf_set(&shelf, name("r", rest), rest, CHUNK, 0))
+        rest++;
+    assert_true(dead < n);
+    shelf_later(&shelf, LIFE + 1);
+    assert_int_equal(set_others(1, OTHER), 1);
+    assert_int_equal(shelf_check(&shelf), n + rest);
+    shelf_close(&shelf);
+}
+
+static void what_is_dead_is_found_behind_the_living(void **state)
+{
+    unsigned dead;
+
+    (void)state;
+    for (dead = 0; dead < 20; dead++)
+        one_that_is_dead_gives_its_room(dead);
+}
+
 static void what_is_full_stays_full(void **state)
 {
     unsigned n;
@@ -246,6 +277,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(pieces_are_moved, setup, teardown),
         cmocka_unit_test_setup_teardown(pieces_of_large_values_are_moved, setup,
                                         teardown),
+        cmocka_unit_test(what_is_dead_is_found_behind_the_living),
         cmocka_unit_test_setup_teardown(what_is_full_stays_full, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_refusal_holds_for_a_second, setup,

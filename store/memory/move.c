@@ -5,8 +5,9 @@
 #include "store/clock.h"
 #include "store/memory/evict.h"
 #include "store/memory/rescue.h"
+#include "store/memory/table.h"
 
-#define TRIES 4 /* pages of a class that are emptied */
+#define TRIES 4 /* pages of a class that are emptied; for a chunk of one */
 /* Pages that are looked at. Many may have an item that is in use. */
 #define LOOKS 256
 /* Chunks of those that have more living items than there is room for. */
@@ -86,6 +87,41 @@ static int remove_or_rescue(store_space_t *space, store_ref_t ref,
     return store_evict_item(space, item, now, STORE_EVICT_LIVING);
 }
 
+/* Who has the bucket of the item may wait for the lock of the chunks. So that is
+ * given back until the bucket is free.
+ * @return 0: nobody has it */
+static int give_way(store_space_t *space, const store_item_t *item)
+{
+    uint64_t hash = store_table_hash(store_item_key(item), item->klen);
+
+    if (store_table_try(space->table, hash)) {
+        store_table_unlock(space->table, hash);
+        return 0;
+    }
+    store_chunk_unlock(space);
+    store_table_lock(space->table, hash);
+    store_table_unlock(space->table, hash);
+    store_chunk_lock(space);
+    return 1;
+}
+
+/* @return 1: nothing is in the chunk */
+static int free_chunk(store_space_t *space, store_ref_t ref, uint32_t young)
+{
+    store_item_t *chunk = store_at(space, ref), *item;
+    int tries;
+
+    for (tries = 0; tries < TRIES; tries++) {
+        if (store_state(chunk) == STORE_FREE ||
+            remove_or_rescue(space, ref, young))
+            return 1;
+        item = store_evict_owner(space, chunk);
+        if (!store_evict_is_unused(item) || !give_way(space, item))
+            return 0;
+    }
+    return 0;
+}
+
 static int empty(store_space_t *space, uint32_t page, unsigned class_,
                  uint32_t young)
 {
@@ -94,10 +130,7 @@ static int empty(store_space_t *space, uint32_t page, unsigned class_,
 
     store_page_close(space, page);
     for (i = 0; i < n && !missed; i++) {
-        store_ref_t ref = store_page_chunk(page, class_, i);
-
-        if (store_state(store_at(space, ref)) != STORE_FREE)
-            missed = !remove_or_rescue(space, ref, young);
+        missed = !free_chunk(space, store_page_chunk(page, class_, i), young);
         if (i % TURN == TURN - 1) {
             store_chunk_unlock(space);
             store_chunk_lock(space);

@@ -8,8 +8,9 @@
  * (store/memory/rescue.h). In a space that does not evict, each living one does.
  * The others are removed.
  *
- * Lock:  the caller has the lock of the chunks. It is given back and taken
- *        again in between, so what the caller knew of chunks is old afterwards.
+ * Lock:  the caller has the lock of the chunks, and no bucket. The lock is given
+ *        back and taken again in between, so what the caller knew of chunks is
+ *        old afterwards. Who has the bucket of an item is awaited without it.
  * Crash: each item of the page goes by itself. The page loses its class when it
  *        has no item.
  */

@@ -5,11 +5,15 @@
  * is read is one that was written. */
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "store/memory/chunk.h"
 #include "store/memory/large.h"
+#include "store/memory/move.h"
 #include "store/memory/sweeper.h"
+#include "store/memory/table.h"
 #include "tests/unit/support/repeats.h"
 #include "tests/unit/support/shelf.h"
 
@@ -141,9 +145,57 @@ static void y47_each_value_is_one_that_was_written(void **state)
     load();
 }
 
+#define PAGES 16
+#define LOCKS 64 /* of the table of such a space */
+
+static sem_t held;
+
+/* As one who gives a chunk back under the lock of its bucket. */
+static void *hold_all_buckets(void *arg)
+{
+    uint64_t i;
+
+    (void)arg;
+    for (i = 0; i < LOCKS; i++)
+        store_table_lock(shelf.space->table, i);
+    sem_post(&held);
+    store_chunk_lock(shelf.space);
+    store_chunk_unlock(shelf.space);
+    for (i = 0; i < LOCKS; i++)
+        store_table_unlock(shelf.space->table, i);
+    return NULL;
+}
+
+static void who_has_a_bucket_is_awaited(void **state)
+{
+    pthread_t thread;
+    char key[16];
+    unsigned i;
+    int moved;
+
+    (void)state;
+    shelf_open(&shelf, PAGES, 1);
+    sem_init(&held, 0, 0);
+    for (i = 0; shelf.space->figures->evictions == 0; i++) {
+        snprintf(key, sizeof key, "%u", i);
+        shelf_set(&shelf, key, i, 300, 0);
+    }
+    store_chunk_lock(shelf.space);
+    pthread_create(&thread, NULL, hold_all_buckets, NULL);
+    sem_wait(&held);
+    moved = store_move_from(shelf.space, store_class_of(340), 0);
+    store_chunk_unlock(shelf.space);
+    pthread_join(thread, NULL);
+    assert_int_equal(moved, 1);
+    shelf_check(&shelf);
+    shelf_close(&shelf);
+    sem_destroy(&held);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_has_a_bucket_is_awaited),
         cmocka_unit_test(y47_each_value_is_one_that_was_written),
     };
 

@@ -85,18 +85,26 @@ static void stored(store_session_t *session, store_reply_t *reply)
     store_value_end(session);
 }
 
-char *store_session_room(store_session_t *session, size_t *n)
+unsigned store_session_room(store_session_t *session, struct iovec *iov,
+                            unsigned n, size_t most)
 {
-    uint32_t room;
-    char *at;
+    uint32_t at = session->filled, room;
+    store_place_t place;
+    unsigned i;
 
-    if (session->phase != STORE_PHASE_VALUE ||
-        session->filled == session->item->length)
-        return NULL;
-    at = store_item_next_bytes(session->caller.space, session->item,
-                               session->filled, &room, &session->place);
-    *n = room;
-    return at;
+    if (session->phase != STORE_PHASE_VALUE)
+        return 0;
+    for (i = 0; i < n && most > 0 && at < session->item->length; i++) {
+        iov[i].iov_base =
+            store_item_next_bytes(session->caller.space, session->item, at,
+                                  &room, i == 0 ? &session->place : &place);
+        if (i == 0)
+            place = session->place;
+        iov[i].iov_len = room < most ? room : most;
+        at += room;
+        most -= iov[i].iov_len;
+    }
+    return i;
 }
 
 void store_session_filled(store_session_t *session, size_t n)

@@ -14,6 +14,8 @@
 #ifndef APPPOOL_STORE_COMMAND_SESSION_H
 #define APPPOOL_STORE_COMMAND_SESSION_H
 
+#include <sys/uio.h>
+
 #include "store/command/settings.h"
 
 /** @param counters of the worker, for this space
@@ -46,13 +48,16 @@ size_t store_session_input(store_session_t *, const char *bytes, size_t n,
 size_t store_session_line_max(void);
 
 /**
- * A value is being read that has not arrived completely: the place where its
+ * A value is being read that has not arrived completely: the places where its
  * next bytes go. So a large value is read from the socket straight into its
- * item. Valid until the next call for this session.
- * @param n bytes of room
- * @return NULL: nothing is being read
+ * item, and into many pieces by one call. Valid until the next call for this
+ * session.
+ * @param iov  room for that many places
+ * @param most bytes that are wanted
+ * @return how many places there are; 0: nothing is being read
  */
-char *store_session_room(store_session_t *, size_t *n);
+unsigned store_session_room(store_session_t *, struct iovec *iov, unsigned n,
+                            size_t most);
 
 /** That many bytes were put there. The command is served by the next
  * store_session_input(), which may have no bytes. */

@@ -29,6 +29,9 @@ typedef struct {
  * what was read and not used: no more than this, and the beginning of a line. */
 #define READ_BYTES (16 * 1024)
 
+/* Pieces of a value, of 8 KB each, that are read at once. */
+#define PLACES     32
+
 /* A login moves the connection inside of a turn. Then its old space may be freed,
  * and another one may have the counters. */
 static void count(const turn_t *t, unsigned what, size_t n)
@@ -144,12 +147,13 @@ void store_connection_free(store_connection_t *c)
 /* One recvmsg(). A stream that gives less than was asked for is empty: its next
  * bytes, or its end, are an event, unless an event has reported the end.
  * @return bytes; -1: an error */
-static ssize_t receive(turn_t *t, char *to, size_t n)
+static ssize_t receive(turn_t *t, struct iovec *iov, unsigned n_iov)
 {
-    struct iovec iov = {to, n};
-    struct msghdr message = {.msg_iov = &iov, .msg_iovlen = 1};
-    ssize_t got;
+    struct msghdr message = {.msg_iov = iov, .msg_iovlen = n_iov};
+    ssize_t got, n = 0;
 
+    while (n_iov > 0)
+        n += (ssize_t)iov[--n_iov].iov_len;
     do {
         got = recvmsg(t->c->fd, &message, MSG_DONTWAIT);
     } while (got < 0 && errno == EINTR);
@@ -159,7 +163,7 @@ static ssize_t receive(turn_t *t, char *to, size_t n)
         return -1; /* with descriptors, which the kernel has closed */
     if (got == 0)
         t->c->at_end = 1;
-    if (got <= 0 || (got < (ssize_t)n && !t->c->ends))
+    if (got <= 0 || (got < n && !t->c->ends))
         t->c->readable = 0;
     if (got <= 0)
         return 0;
@@ -179,23 +183,31 @@ static void move_down(turn_t *t)
     t->at = 0;
 }
 
+static size_t least(size_t a, size_t b, size_t c)
+{
+    size_t n = a < b ? a : b;
+
+    return n < c ? n : c;
+}
+
 static int read_more(turn_t *t)
 {
-    size_t n = 0;
-    char *room = t->at == t->end ? store_session_room(t->c->session, &n) : NULL;
+    struct iovec iov[PLACES];
+    unsigned n = t->at == t->end
+                     ? store_session_room(t->c->session, iov, PLACES, t->left)
+                     : 0;
     ssize_t got;
 
-    if (room && n > 0) {
-        got = receive(t, room, n < t->left ? n : t->left);
+    if (n > 0) {
+        got = receive(t, iov, n);
         if (got > 0)
             store_session_filled(t->c->session, (size_t)got);
         return got < 0 ? -1 : 0;
     }
     move_down(t);
-    n = STORE_TURN_BYTES - t->end;
-    if (n > READ_BYTES)
-        n = READ_BYTES;
-    got = receive(t, t->bench->buffer + t->end, n < t->left ? n : t->left);
+    iov[0].iov_base = t->bench->buffer + t->end;
+    iov[0].iov_len = least(READ_BYTES, STORE_TURN_BYTES - t->end, t->left);
+    got = receive(t, iov, 1);
     if (got > 0)
         t->end += (size_t)got;
     return got < 0 ? -1 : 0;

@@ -10,6 +10,8 @@
 
 #include "tests/unit/support/conversations.h"
 
+#define PLACES 32
+
 /* The replies to a conversation, in pieces. */
 typedef struct {
     char *replies;
@@ -62,23 +64,46 @@ static void each_split_is_the_same(void **state)
 
 static void a_value_is_read_into_its_item(void **state)
 {
+    static const size_t most[] = {1, 9000, 100, 1000000};
     wire_t wire;
-    size_t n, left = 20000;
+    struct iovec iov[PLACES];
+    size_t at = 0, n;
+    unsigned i, j, places = 0;
 
     (void)state;
     wire_open(&wire, 16);
-    wire_expect(&wire, "set a 0 0 20000\r\n", "");
-    while (left > 0) {
-        char *room = store_session_room(wire.session, &n);
-
-        assert_non_null(room);
-        assert_true(n > 0 && n <= left);
-        memset(room, 'a', n);
+    wire_expect(&wire, "set a 1 0 60000\r\n", "");
+    for (i = 0; i < sizeof most / sizeof *most; i++) {
+        places = store_session_room(wire.session, iov, PLACES, most[i]);
+        n = 0;
+        for (j = 0; j < places; j++) {
+            memcpy(iov[j].iov_base, shelf_value(1, 60000) + at + n,
+                   iov[j].iov_len);
+            n += iov[j].iov_len;
+        }
+        assert_int_equal(n, most[i] < 60000 - at ? most[i] : 60000 - at);
         store_session_filled(wire.session, n);
-        left -= n;
+        at += n;
     }
-    assert_null(store_session_room(wire.session, &n));
-    wire_expect(&wire, "\r\nmg a s\r\n", "STORED\r\nHD s20000\r\n");
+    assert_true(places > 1);
+    assert_int_equal(store_session_room(wire.session, iov, PLACES, 1), 0);
+    wire_expect(&wire, "\r\nmg a s\r\n", "STORED\r\nHD s60000\r\n");
+    assert_true(shelf_get(&wire.shelf, "a", 1, 60000));
+    wire_close(&wire);
+}
+
+/* A piece has 8 KB. */
+static void many_pieces_are_read_by_one_call(void **state)
+{
+    wire_t wire;
+    struct iovec iov[PLACES];
+
+    (void)state;
+    wire_open(&wire, 16);
+    wire_expect(&wire, "set a 0 0 100000\r\n", "");
+    assert_int_equal(store_session_room(wire.session, iov, PLACES, 100000), 13);
+    assert_int_equal(store_session_room(wire.session, iov, 5, 100000), 5);
+    assert_int_equal(store_session_room(wire.session, iov, PLACES, 20000), 3);
     wire_close(&wire);
 }
 
@@ -87,16 +112,14 @@ static void a_binary_value_needs_nothing_behind_it(void **state)
     static const char head[] = "\x80\x01\0\x01\x08\0\0\0\0\0\0\x0c"
                                "abcd\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0k";
     wire_t wire;
-    size_t n;
-    char *room;
+    struct iovec iov;
 
     (void)state;
     wire_open(&wire, 16);
     wire_say(&wire, head, sizeof head - 1, 64);
-    room = store_session_room(wire.session, &n);
-    assert_non_null(room);
-    assert_int_equal(n, 3);
-    memcpy(room, "xyz", 3);
+    assert_int_equal(store_session_room(wire.session, &iov, 1, 9), 1);
+    assert_int_equal(iov.iov_len, 3);
+    memcpy(iov.iov_base, "xyz", 3);
     store_session_filled(wire.session, 3);
     wire_say(&wire, "", 0, 64);
     assert_int_equal(wire.n_replies, 24);
@@ -334,6 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_split_is_the_same),
         cmocka_unit_test(a_value_is_read_into_its_item),
+        cmocka_unit_test(many_pieces_are_read_by_one_call),
         cmocka_unit_test(a_binary_value_needs_nothing_behind_it),
         cmocka_unit_test(too_large_values_are_swallowed),
         cmocka_unit_test(long_lines_end_the_connection),

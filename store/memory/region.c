@@ -144,10 +144,26 @@ uint32_t store_region_pages(unsigned slot)
     return (uint32_t)((last - begin + STORE_PAGE - 1) / STORE_PAGE);
 }
 
+/* What has memory; the rest is zero. */
+static void write_zeros(off_t at, off_t end)
+{
+    static const char zeros[STORE_PAGE];
+
+    while ((at = lseek(region.fd, at, SEEK_DATA)) >= 0 && at < end) {
+        size_t n = end - at < STORE_PAGE ? (size_t)(end - at) : STORE_PAGE;
+
+        (void)!pwrite(region.fd, zeros, n, at);
+        at += (off_t)n;
+    }
+}
+
 void store_region_punch(unsigned slot, uint32_t first, uint32_t n)
 {
-    /* Without the call the memory stays in use, and nothing else is wrong. */
-    (void)!fallocate(region.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
-                     (off_t)(begin_of(slot) + (uint64_t)first * STORE_PAGE),
-                     (off_t)((uint64_t)n * STORE_PAGE));
+    const off_t at = (off_t)(begin_of(slot) + (uint64_t)first * STORE_PAGE),
+                size = (off_t)((uint64_t)n * STORE_PAGE);
+
+    if (n > 0 &&
+        fallocate(region.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at,
+                  size) != 0)
+        write_zeros(at, at + size);
 }

@@ -31,7 +31,8 @@ void store_region_unmap(char *extent);
  * have none. To look at a page without memory would give it some. */
 uint32_t store_region_pages(unsigned slot);
 
-/** Give memory back to the kernel: pages [first, first + n) of the extent. */
+/** Give memory back to the kernel: pages [first, first + n) of the extent. They
+ * are zero then, also if the kernel does not take it. */
 void store_region_punch(unsigned slot, uint32_t first, uint32_t n);
 
 #endif

@@ -2,10 +2,15 @@
 
 /* Chunks, pages, and the limit of a space. */
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "store/memory/chunk.h"
+#include "store/memory/sweeper.h"
 #include "tests/unit/support/shelf.h"
 
 #define PAGES 16
@@ -106,13 +111,11 @@ static void put_misleading(const char *key)
     store_item_release(shelf.space, item);
 }
 
-static void bytes_of_an_old_class_are_no_items(void **state)
+static void fill_with_misleading(void)
 {
     char key[16];
     unsigned i;
 
-    (void)state;
-    shelf_open(&shelf, PAGES, 0);
     for (i = 0; i < PAGES * 8; i++) {
         snprintf(key, sizeof key, "%u", i);
         put_misleading(key);
@@ -121,11 +124,87 @@ static void bytes_of_an_old_class_are_no_items(void **state)
         snprintf(key, sizeof key, "%u", i);
         assert_int_equal(shelf_delete(&shelf, key), 1);
     }
+}
+
+/* In the pages that are used now. */
+static void no_old_bytes_are_items(void)
+{
     fill(20, PAGES);
     shelf_recover(&shelf);
     assert_int_equal(shelf.space->figures->dropped, 0);
     assert_int_equal(shelf_check(&shelf), PAGES);
     shelf_close(&shelf);
+}
+
+static void bytes_of_an_old_class_are_no_items(void **state)
+{
+    (void)state;
+    shelf_open(&shelf, PAGES, 0);
+    fill_with_misleading();
+    no_old_bytes_are_items();
+}
+
+/* ---- memory that the kernel does not take ---- */
+
+static int keeps; /* 1: it takes none */
+
+/* In place of the one of libc. */
+int fallocate(int fd, int mode, off_t offset, off_t length)
+{
+    if (!keeps)
+        return (int)syscall(SYS_fallocate, fd, mode, offset, length);
+    errno = EPERM;
+    return -1;
+}
+
+static int keeps_no_more(void **state)
+{
+    (void)state;
+    keeps = 0;
+    return 0;
+}
+
+static void a_page_that_keeps_its_memory_is_zero(void **state)
+{
+    (void)state;
+    shelf_open(&shelf, PAGES, 0);
+    fill_with_misleading();
+    keeps = 1;
+    shelf.options.size = STORE_PAGE;
+    store_space_configure(shelf.space, &shelf.options);
+    while (store_sweeper_run(shelf.space, STORE_SWEEPER_CHUNKS))
+        continue;
+    assert_int_equal(shelf.space->figures->used, STORE_PAGE);
+    shelf.options.size = PAGES * STORE_PAGE;
+    store_space_configure(shelf.space, &shelf.options);
+    fill(400, 200); /* two pages */
+    assert_int_equal(shelf_delete(&shelf, "0"), 1);
+    shelf_recover(&shelf);
+    assert_int_equal(shelf.space->figures->dropped, 0);
+    assert_int_equal(shelf_check(&shelf), 199);
+    shelf_close(&shelf);
+}
+
+static void a_recovery_makes_such_a_page_zero(void **state)
+{
+    (void)state;
+    shelf_open(&shelf, PAGES, 0);
+    fill_with_misleading();
+    keeps = 1;
+    shelf_recover(&shelf);
+    no_old_bytes_are_items();
+}
+
+/* The counter of pages was lost. */
+static void what_is_behind_the_last_page_is_zero(void **state)
+{
+    (void)state;
+    shelf_open(&shelf, PAGES, 0);
+    fill_with_misleading();
+    keeps = 1;
+    shelf.space->entry->pages = 0;
+    shelf_recover(&shelf);
+    no_old_bytes_are_items();
 }
 
 static void y23_with_eviction_the_newest_are_kept(void **state)
@@ -264,6 +343,12 @@ int main(void)
         cmocka_unit_test(without_eviction_a_full_space_says_so),
         cmocka_unit_test(a_page_without_items_serves_another_class),
         cmocka_unit_test(bytes_of_an_old_class_are_no_items),
+        cmocka_unit_test_teardown(a_page_that_keeps_its_memory_is_zero,
+                                  keeps_no_more),
+        cmocka_unit_test_teardown(a_recovery_makes_such_a_page_zero,
+                                  keeps_no_more),
+        cmocka_unit_test_teardown(what_is_behind_the_last_page_is_zero,
+                                  keeps_no_more),
         cmocka_unit_test(y23_with_eviction_the_newest_are_kept),
         cmocka_unit_test(y23_an_item_that_is_used_is_not_evicted),
         cmocka_unit_test(y23_items_made_together_stay_if_they_are_used),

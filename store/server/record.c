@@ -4,6 +4,8 @@
 
 #include <apr_siphash.h>
 
+#define OF_HEADER (UINT64_MAX << 32)
+
 _Static_assert(STORE_RECORD_KEY == APR_SIPHASH_KSIZE, "as the hash wants it");
 
 /* Below 16 it is the number itself. Then it has the three bits behind the
@@ -24,7 +26,17 @@ uint32_t store_record_age_s(uint8_t age)
     return shift > 28 ? UINT32_MAX : (age - shift * 8) << shift;
 }
 
-int store_record_is_header(const store_record_t *r)
+/* The header, without its check. */
+static uint64_t hash_header(const store_record_t *r,
+                            const store_record_file_t *file)
+{
+    store_record_t head = *r;
+
+    head.check = 0;
+    return apr_siphash24(&head, sizeof head, file->key);
+}
+
+static int has_right_form(const store_record_t *r)
 {
     if (r->magic != STORE_RECORD_MAGIC)
         return 0;
@@ -43,14 +55,23 @@ int store_record_is_header(const store_record_t *r)
     }
 }
 
-uint64_t store_record_check(const store_record_t *r,
-                            const unsigned char key[STORE_RECORD_KEY])
+int store_record_is_header(const store_record_t *r,
+                           const store_record_file_t *file)
 {
-    store_record_t head = *r;
-    uint64_t parts[2];
+    return has_right_form(r) &&
+           (file->version == 1 ||
+            ((hash_header(r, file) ^ r->check) & OF_HEADER) == 0);
+}
 
-    head.check = 0;
-    parts[0] = apr_siphash24(&head, sizeof head, key);
-    parts[1] = apr_siphash24(r + 1, store_record_size(r) - sizeof *r, key);
-    return apr_siphash24(parts, sizeof parts, key);
+uint64_t store_record_check(const store_record_t *r,
+                            const store_record_file_t *file)
+{
+    uint64_t parts[2], all;
+
+    parts[0] = hash_header(r, file);
+    parts[1] =
+        apr_siphash24(r + 1, store_record_size(r) - sizeof *r, file->key);
+    all = apr_siphash24(parts, sizeof parts, file->key);
+    return file->version == 1 ? all
+                              : (parts[0] & OF_HEADER) | (all & ~OF_HEADER);
 }

@@ -22,7 +22,8 @@
 #define STORE_RECORD_KEY       16
 
 /** The beginning of the file. The key is random. Else a client could put the
- * bytes of a record into a value, and damage before it would make them one. */
+ * bytes of a record into a value, and damage before it would make them one.
+ * Version 1 has no check of a header alone. */
 typedef struct {
     uint64_t magic; /**< STORE_RECORD_FILE */
     uint32_t version;
@@ -30,7 +31,7 @@ typedef struct {
     unsigned char key[STORE_RECORD_KEY];
 } store_record_file_t;
 
-#define STORE_RECORD_VERSION 1
+#define STORE_RECORD_VERSION 2
 
 /** Kinds. */
 enum {
@@ -51,7 +52,8 @@ typedef struct {
                        flushed, of the end, when it was written; 0: never */
     uint32_t length; /**< bytes of the value */
     int64_t exptime; /**< s since 1970; 0: never */
-    uint64_t check;  /**< of all other bytes */
+    uint64_t check;  /**< of all other bytes; the upper half is that of the
+                        other bytes of the header */
 } __attribute__((packed)) store_record_t; /* it may begin at any address */
 
 _Static_assert(sizeof(store_record_t) == 32, "as drawn");
@@ -72,11 +74,13 @@ static inline size_t store_record_size(const store_record_t *r)
     return sizeof *r + r->klen + r->length;
 }
 
-/** May this be the header of a record? Its lengths are within limits then. */
-int store_record_is_header(const store_record_t *);
+/** Is this the header of a record of the file? Then its lengths are right. So
+ * what is hashed in vain, behind a header that is no record, is at most the file
+ * once. In version 1 it may be a header, and its lengths are within limits. */
+int store_record_is_header(const store_record_t *, const store_record_file_t *);
 
-/** The check of a record that is together in memory. @param key of the file */
+/** The check of a record of the file that is together in memory. */
 uint64_t store_record_check(const store_record_t *,
-                            const unsigned char key[STORE_RECORD_KEY]);
+                            const store_record_file_t *);
 
 #endif

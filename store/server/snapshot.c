@@ -54,7 +54,7 @@ static void put(store_save_t *s, const store_record_t *head, const void *key,
         memcpy(body + head->klen, value, head->length);
     else if (head->length > 0)
         store_item_read(space, item, 0, body + head->klen, head->length);
-    check = store_record_check(r, s->done.key);
+    check = store_record_check(r, &s->done.file);
     memcpy((char *)r + offsetof(store_record_t, check), &check, sizeof check);
     s->n += size;
 }
@@ -239,7 +239,7 @@ int store_snapshot_begin(store_save_t *s, int fd, uint32_t number,
         s->error = errno;
         return -1;
     }
-    memcpy(s->done.key, head.key, sizeof head.key);
+    s->done.file = head;
     s->done.bytes = sizeof head;
     if (history->n > 0)
         put_history(s, history);

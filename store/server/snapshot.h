@@ -11,9 +11,10 @@
  *             header 32 | store_history_t     where the items come from; first
  *             header 32                       the end; exptime counts items
  *
- * Each record has a check of its own. So a file that is truncated or damaged
- * yields all records that are sound: the reader skips to the next header that
- * is right. The file is used where it lies, and emptied after it was loaded, so
+ * Each record has a check of its own, and so has its header. So a file that is
+ * truncated or damaged yields all records that are sound: the reader skips to the
+ * next header that is right. What clients have put into values does not cost it
+ * more time than other bytes. The file is used where it lies, and emptied after it was loaded, so
  * the store needs no right in its directory.
  *
  * Lock:  none is held. It takes the lock of each bucket, so other threads may
@@ -29,16 +30,16 @@
 #include "store/server/record.h"
 
 typedef struct {
-    uint64_t items;          /**< that were saved or loaded */
-    uint64_t bytes;          /**< of the file */
-    uint64_t expired;        /**< that had no more time */
-    uint64_t dropped;        /**< that have no space, or no room in it */
-    uint64_t damaged;        /**< places where bytes had to be skipped */
-    int late;                /**< 1: the load or the save was given up */
-    int complete;            /**< all was saved; the end was found */
-    store_history_t history; /**< of the items; n = 0: there is none. It is
+    uint64_t items;           /**< that were saved or loaded */
+    uint64_t bytes;           /**< of the file */
+    uint64_t expired;         /**< that had no more time */
+    uint64_t dropped;         /**< that have no space, or no room in it */
+    uint64_t damaged;         /**< places where bytes had to be skipped */
+    int late;                 /**< 1: the load or the save was given up */
+    int complete;             /**< all was saved; the end was found */
+    store_history_t history;  /**< of the items; n = 0: there is none. It is
                                 saved, or was loaded */
-    unsigned char key[STORE_RECORD_KEY];
+    store_record_file_t file; /**< its beginning */
 } store_snapshot_t;
 
 /** A file that is being written. What is put into it is gathered in memory. */

@@ -131,20 +131,26 @@ static int is_record(reader_t *r, store_record_t *head)
     int rv;
 
     memcpy(head, r->bytes + r->at, sizeof *head);
-    if (!store_record_is_header(head))
+    if (!store_record_is_header(head, &r->result->file))
         return 0;
     rv = have(r, store_record_size(head));
     if (rv <= 0)
         return rv;
     return store_record_check((const store_record_t *)(r->bytes + r->at),
-                              r->result->key) == head->check;
+                              &r->result->file) == head->check;
 }
 
+/* To what looks like a header; or to the last bytes, which may be a part of
+ * one. */
 static void skip(reader_t *r)
 {
+    const uint32_t magic = STORE_RECORD_MAGIC;
+    const char *from = r->bytes + r->at + 1,
+               *found = memmem(from, r->end - r->at - 1, &magic, sizeof magic);
+
     r->result->damaged += !r->is_skipping;
     r->is_skipping = 1;
-    r->at++;
+    r->at = found ? (size_t)(found - r->bytes) : r->end - (sizeof magic - 1);
 }
 
 /* @return 1: go on; 0: this was the end; -1: errno */
@@ -176,14 +182,20 @@ static int load_one(reader_t *r, store_space_t *(*find)(const char *name))
 }
 
 /* The end is the last record, if it is there. */
-static int has_end(int fd, off_t size, const unsigned char *key,
+static int has_end(int fd, off_t size, const store_record_file_t *file,
                    store_record_t *end)
 {
     return size >= (off_t)(sizeof(store_record_file_t) + sizeof *end) &&
            pread(fd, end, sizeof *end, size - (off_t)sizeof *end) ==
                sizeof *end &&
-           end->kind == STORE_RECORD_END && store_record_is_header(end) &&
-           store_record_check(end, key) == end->check;
+           end->kind == STORE_RECORD_END && store_record_is_header(end, file) &&
+           store_record_check(end, file) == end->check;
+}
+
+static int is_known(const store_record_file_t *file)
+{
+    return file->magic == STORE_RECORD_FILE && file->version > 0 &&
+           file->version <= STORE_RECORD_VERSION;
 }
 
 int store_snapshot_look(int fd, store_snapshot_head_t *head)
@@ -196,11 +208,10 @@ int store_snapshot_look(int fd, store_snapshot_head_t *head)
     if (fstat(fd, &st) != 0 || st.st_size == 0)
         return 0;
     head->changed = st.st_mtim.tv_sec * SECOND + st.st_mtim.tv_nsec;
-    if (pread(fd, &file, sizeof file, 0) != sizeof file ||
-        file.magic != STORE_RECORD_FILE || file.version != STORE_RECORD_VERSION)
+    if (pread(fd, &file, sizeof file, 0) != sizeof file || !is_known(&file))
         return 1;
     head->number = file.number;
-    head->whole = has_end(fd, st.st_size, file.key, &end);
+    head->whole = has_end(fd, st.st_size, &file, &end);
     if (head->whole) {
         head->live = end.bits & 1;
         head->at = end.flags;
@@ -211,16 +222,15 @@ int store_snapshot_look(int fd, store_snapshot_head_t *head)
 /* @return 1; 0: the file is empty, or no such file; -1: errno */
 static int load_head(reader_t *r)
 {
-    store_record_file_t head;
-    int rv = have(r, sizeof head);
+    store_record_file_t *head = &r->result->file;
+    int rv = have(r, sizeof *head);
 
     if (rv <= 0)
         return rv;
-    memcpy(&head, r->bytes, sizeof head);
-    r->at = sizeof head;
-    r->result->bytes = sizeof head;
-    memcpy(r->result->key, head.key, sizeof head.key);
-    if (head.magic == STORE_RECORD_FILE && head.version == STORE_RECORD_VERSION)
+    memcpy(head, r->bytes, sizeof *head);
+    r->at = sizeof *head;
+    r->result->bytes = sizeof *head;
+    if (is_known(head))
         return 1;
     r->result->damaged++;
     return 0;

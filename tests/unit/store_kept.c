@@ -125,13 +125,14 @@ static void a_file_of_the_build_before(void **state)
            .key = "kept",
            .value = "value",
            .end = {0x53415031, 3, 0, 0, 0, 0, 0, 1, 0}};
+    const store_record_file_t at_first = old.file;
     store_item_t *item;
     char value[5];
 
     (void)state;
-    old.space.check = store_record_check(&old.space, old.file.key);
-    old.item.check = store_record_check(&old.item, old.file.key);
-    old.end.check = store_record_check(&old.end, old.file.key);
+    old.space.check = store_record_check(&old.space, &at_first);
+    old.item.check = store_record_check(&old.item, &at_first);
+    old.end.check = store_record_check(&old.end, &at_first);
     assert_int_equal(pwrite(file, &old, sizeof old, 0), sizeof old);
     load();
     assert_int_equal(result.items, 1);

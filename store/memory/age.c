@@ -48,6 +48,8 @@ static void look_at(store_space_t *space, unsigned class_, uint32_t now)
             continue;
         c->has_dead =
             !STORE_GET(space->evict) && store_evict_is_dead(space, item, now);
+        if (!c->has_dead && store_evict_is_part(sample.chunk[i], class_))
+            continue;
         if (c->has_dead || !oldest || store_evict_is_older(item, oldest)) {
             oldest = item;
             c->oldest_page = store_chunk_page(ref);
@@ -91,12 +93,13 @@ static int is_older(const store_class_info_t *c, const store_class_info_t *than)
     return c->has_dead != than->has_dead ? c->has_dead : c->age > than->age;
 }
 
+/* Of two with the same age the larger one, whose page has fewer items. */
 unsigned store_age_oldest(const store_space_t *space, const char *tried)
 {
     const store_class_info_t *c = space->chunks->class_;
     unsigned i, found = STORE_CLASSES;
 
-    for (i = 0; i < STORE_CLASSES; i++)
+    for (i = STORE_CLASSES; i-- > 0;)
         if (!tried[i] && c[i].hand != STORE_NO_PAGE &&
             (found == STORE_CLASSES || is_older(&c[i], &c[found])))
             found = i;

@@ -10,6 +10,8 @@
  * has a sample each second, and one when a page of it was emptied. Samples
  * differ, and the oldest item of all classes is older than what each of them
  * evicts. So without the mean, equal classes would exchange pages all the time.
+ * Heads and ends of values in pieces are not in the samples: their page is not
+ * what such a value would give.
  *
  * Lock:  the caller has the lock of the chunks.
  * Crash: private memory.
@@ -44,7 +46,8 @@ void store_age_look_at(store_space_t *, unsigned class_, uint32_t now);
 void store_age_forget(store_space_t *, unsigned class_);
 
 /**
- * The class with the oldest items, or with dead ones, of those that are not tried yet.
+ * The class with the oldest items, or with dead ones, of those that are not tried
+ * yet; of equal ones the larger one.
  * @param tried [STORE_CLASSES]
  * @return STORE_CLASSES: the others have no page
  */

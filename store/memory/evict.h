@@ -11,6 +11,7 @@
 #ifndef APPPOOL_STORE_MEMORY_EVICT_H
 #define APPPOOL_STORE_MEMORY_EVICT_H
 
+#include "store/memory/class.h"
 #include "store/memory/extent.h"
 
 /** Why an item is removed, which decides what is counted. */
@@ -67,6 +68,17 @@ static inline store_item_t *store_evict_owner(const store_space_t *space,
 {
     return store_state(chunk) == STORE_PIECE ? store_at(space, chunk->flags)
                                              : chunk;
+}
+
+/** Is it the head or the end of a value in pieces? Most of that value is in other
+ * pages. So to evict it for this chunk frees much more than is needed: a page has
+ * up to 1,364 heads. */
+static inline int store_evict_is_part(const store_item_t *chunk,
+                                      unsigned class_)
+{
+    return class_ < STORE_CLASSES - 1 &&
+           (store_state(chunk) == STORE_PIECE ||
+            (STORE_GET(chunk->bits) & STORE_CHAINED));
 }
 
 /** Is it LIVE, and only the index has it? Under the lock of its bucket that

@@ -21,6 +21,26 @@
 
 /* ---- one page ---- */
 
+/* Which living items go. */
+typedef struct {
+    uint32_t young; /* s: not those that were used since then */
+    int all;        /* also heads of values, and their ends */
+} choice_t;
+
+/* Does what is in the chunk stay in the space? It is not dead. */
+static int stays(const store_space_t *space, store_ref_t ref,
+                 const store_item_t *owner, choice_t go, uint32_t now)
+{
+    int class_;
+
+    if (store_age(owner, now) < go.young)
+        return 1;
+    if (go.all)
+        return 0;
+    class_ = store_chunk_class(space, store_chunk_page(ref));
+    return store_evict_is_part(store_at(space, ref), (unsigned)class_);
+}
+
 /* What is in a page. */
 typedef struct {
     uint32_t used;  /* chunks with an item */
@@ -32,7 +52,7 @@ typedef struct {
  * that stay go to another page? An item that has gone may still be read: its
  * state is FREE, and its chunk is not. */
 static int can_go(const store_space_t *space, uint32_t page, unsigned class_,
-                  uint32_t young, content_t *has)
+                  choice_t go, content_t *has)
 {
     uint32_t n = store_class_chunks(class_), now = store_clock(), i;
 
@@ -51,7 +71,7 @@ static int can_go(const store_space_t *space, uint32_t page, unsigned class_,
             return 0;
         if (store_evict_is_dead(space, owner, now))
             has->dead++;
-        else if (store_age(owner, now) < young) {
+        else if (stays(space, ref, owner, go, now)) {
             has->young++;
             if (store_rescue_is_fixed(item))
                 return 0;
@@ -74,15 +94,14 @@ static int has_room(const store_space_t *space, uint32_t page, unsigned class_,
                others * (store_class_chunks(class_) + has->dead);
 }
 
-static int remove_or_rescue(store_space_t *space, store_ref_t ref,
-                            uint32_t young)
+static int remove_or_rescue(store_space_t *space, store_ref_t ref, choice_t go)
 {
     uint32_t now = store_clock();
     store_item_t *item = store_evict_owner(space, store_at(space, ref));
 
     if (store_evict_is_dead(space, item, now))
         return store_evict_item(space, item, now, STORE_EVICT_DEAD);
-    if (store_age(item, now) < young)
+    if (stays(space, ref, item, go, now))
         return store_rescue(space, ref);
     return store_evict_item(space, item, now, STORE_EVICT_LIVING);
 }
@@ -106,14 +125,14 @@ static int give_way(store_space_t *space, const store_item_t *item)
 }
 
 /* @return 1: nothing is in the chunk */
-static int free_chunk(store_space_t *space, store_ref_t ref, uint32_t young)
+static int free_chunk(store_space_t *space, store_ref_t ref, choice_t go)
 {
     store_item_t *chunk = store_at(space, ref), *item;
     int tries;
 
     for (tries = 0; tries < TRIES; tries++) {
         if (store_state(chunk) == STORE_FREE ||
-            remove_or_rescue(space, ref, young))
+            remove_or_rescue(space, ref, go))
             return 1;
         item = store_evict_owner(space, chunk);
         if (!store_evict_is_unused(item) || !give_way(space, item))
@@ -123,14 +142,14 @@ static int free_chunk(store_space_t *space, store_ref_t ref, uint32_t young)
 }
 
 static int empty(store_space_t *space, uint32_t page, unsigned class_,
-                 uint32_t young)
+                 choice_t go)
 {
     uint32_t n = store_class_chunks(class_), i;
     int missed = 0;
 
     store_page_close(space, page);
     for (i = 0; i < n && !missed; i++) {
-        missed = !free_chunk(space, store_page_chunk(page, class_, i), young);
+        missed = !free_chunk(space, store_page_chunk(page, class_, i), go);
         if (i % TURN == TURN - 1) {
             store_chunk_unlock(space);
             store_chunk_lock(space);
@@ -169,7 +188,7 @@ static uint32_t first_page(const store_space_t *space, unsigned class_)
 }
 
 /* @return 1: a page is free */
-static int empty_one(store_space_t *space, unsigned class_, uint32_t young)
+static int empty_one(store_space_t *space, unsigned class_, choice_t go)
 {
     uint32_t page = first_page(space, class_), full = 0;
     int tries = 0, looks;
@@ -180,10 +199,10 @@ static int empty_one(store_space_t *space, unsigned class_, uint32_t young)
         uint32_t next = space->chunks->page[page].next;
         content_t has;
 
-        if (can_go(space, page, class_, young, &has)) {
+        if (can_go(space, page, class_, go, &has)) {
             if (has_room(space, page, class_, &has)) {
                 tries++;
-                if (empty(space, page, class_, young))
+                if (empty(space, page, class_, go))
                     return 1;
                 /* The lock was given back. */
                 next = space->chunks->class_[class_].hand;
@@ -197,11 +216,11 @@ static int empty_one(store_space_t *space, unsigned class_, uint32_t young)
     return 0;
 }
 
-int store_move_from(store_space_t *space, unsigned class_, uint32_t young)
+static int move_from(store_space_t *space, unsigned class_, choice_t go)
 {
     if (!STORE_GET(space->evict))
-        young = ALL;
-    if (!empty_one(space, class_, young)) {
+        go.young = ALL;
+    if (!empty_one(space, class_, go)) {
         store_age_forget(space, class_);
         return 0;
     }
@@ -210,9 +229,14 @@ int store_move_from(store_space_t *space, unsigned class_, uint32_t young)
     return 1;
 }
 
+int store_move_from(store_space_t *space, unsigned class_, uint32_t young)
+{
+    return move_from(space, class_, (choice_t){young, 0});
+}
+
 /* ---- which class ---- */
 
-/* @param all also items that were used lately, and heads of their values */
+/* @param all also items that were used lately, and heads of values */
 static int try_each(store_space_t *space, unsigned class_, int all)
 {
     char tried[STORE_CLASSES] = {0};
@@ -224,7 +248,9 @@ static int try_each(store_space_t *space, unsigned class_, int all)
     while ((from = store_age_oldest(space, tried)) != STORE_CLASSES) {
         uint32_t age = space->chunks->class_[from].age / STORE_AGE_PART;
 
-        if (store_move_from(space, from, all ? 0 : (age + 1) / 2))
+        choice_t go = {all ? 0 : (age + 1) / 2, all};
+
+        if (move_from(space, from, go))
             return 1;
         tried[from] = 1;
     }

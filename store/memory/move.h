@@ -6,7 +6,9 @@
  *
  * An item of the page that was used lately goes to another page of its class
  * (store/memory/rescue.h). In a space that does not evict, each living one does.
- * The others are removed.
+ * The others are removed. The end of a value in pieces goes to another page, too,
+ * and a page with a head stays, as long as there is another way: to remove the
+ * values of a page of heads would empty the space.
  *
  * Lock:  the caller has the lock of the chunks, and no bucket. The lock is given
  *        back and taken again in between, so what the caller knew of chunks is

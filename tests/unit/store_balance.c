@@ -5,13 +5,16 @@
 #include <stdio.h>
 
 #include "store/memory/chunk.h"
+#include "store/memory/move.h"
 #include "tests/unit/support/shelf.h"
 
-#define PAGES 256 /* 16 MB */
-#define OLD   300 /* bytes of a session before the deployment */
-#define IDLE  20  /* s */
-#define SOON  3   /* s after its write, a session is read for the first time */
-#define HOT   8   /* of so many old sessions one is used all the time */
+#define PAGES  256 /* 16 MB */
+#define OLD    300 /* bytes of a session before the deployment */
+#define PIECES 50000
+#define HEADS  0  /* the class of their heads */
+#define IDLE   20 /* s */
+#define SOON   3  /* s after its write, a session is read for the first time */
+#define HOT    8  /* of so many old sessions one is used all the time */
 
 static shelf_t shelf;
 
@@ -140,6 +143,31 @@ static void y23_what_is_used_stays(void **state)
 }
 
 /* A few small items, which are unused for long. */
+/* A page may have the heads of all values of a space. To empty it would remove
+ * all of them, for one item of another size. */
+static void heads_of_values_keep_their_page(void **state)
+{
+    unsigned n, i, left;
+
+    (void)state;
+    n = fill("old", PIECES);
+    shelf_later(&shelf, IDLE);
+    for (i = 0; i < 100; i++) {
+        set("new", i, 1500);
+        set("newer", i, 300);
+    }
+    assert_in_range(evictions(), 1, 40);
+    assert_int_equal(count("new", 0, 100, 1500), 100);
+    assert_int_equal(count("newer", 0, 100, 300), 100);
+    left = count("old", 0, n, PIECES);
+    assert_in_range(left, n - 40, n);
+    shelf_later(&shelf, IDLE);
+    store_chunk_lock(shelf.space);
+    assert_int_equal(store_move_from(shelf.space, HEADS, 1), 0);
+    store_chunk_unlock(shelf.space);
+    assert_int_equal(count("old", 0, n, PIECES), left);
+}
+
 static void the_last_page_stays(void **state)
 {
     unsigned i;
@@ -191,6 +219,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(y23_also_if_they_are_smaller, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(y23_what_is_used_stays, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(heads_of_values_keep_their_page, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(the_last_page_stays, setup, teardown),
         cmocka_unit_test_setup_teardown(

@@ -146,12 +146,12 @@ static void y47_each_value_is_one_that_was_written(void **state)
 }
 
 #define PAGES 16
-#define LOCKS 64 /* of the table of such a space */
+#define LOCKS 60 /* nearly all of the table; ThreadSanitizer knows 64 in all */
 
 static sem_t held;
 
 /* As one who gives a chunk back under the lock of its bucket. */
-static void *hold_all_buckets(void *arg)
+static void *hold_the_buckets(void *arg)
 {
     uint64_t i;
 
@@ -181,7 +181,7 @@ static void who_has_a_bucket_is_awaited(void **state)
         shelf_set(&shelf, key, i, 300, 0);
     }
     store_chunk_lock(shelf.space);
-    pthread_create(&thread, NULL, hold_all_buckets, NULL);
+    pthread_create(&thread, NULL, hold_the_buckets, NULL);
     sem_wait(&held);
     moved = store_move_from(shelf.space, store_class_of(340), 0);
     store_chunk_unlock(shelf.space);

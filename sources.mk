@@ -873,6 +873,7 @@ unit_tests = \
 	tests/unit/store_move \
 	tests/unit/store_note \
 	tests/unit/store_outbox \
+	tests/unit/store_push \
 	tests/unit/store_recover \
 	tests/unit/store_refuse \
 	tests/unit/store_rescue \
@@ -952,6 +953,7 @@ threaded_tests = \
 	tests/unit/store_master \
 	tests/unit/store_peers \
 	tests/unit/store_plain \
+	tests/unit/store_push \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
 	tests/unit/store_served \

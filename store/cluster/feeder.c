@@ -206,18 +206,33 @@ static int wait_for_changes(store_feeder_t *f)
 {
     uint64_t rings;
     int64_t ms;
-    int rv = 0;
+    int rv;
 
     SET(f->idle, 1);
     store_changes_wait(f->slave.slot, f->bell);
-    if (store_changes_lag(&f->present.cursor, &ms) == 0)
-        rv = store_outbox_wait(&f->sender.out, f->bell, PAUSE);
+    rv = store_outbox_wait(
+        &f->sender.out, f->bell,
+        store_changes_lag(&f->present.cursor, &ms) == 0 ? PAUSE : 0);
     store_changes_wait(f->slave.slot, -1);
     if (read(f->bell, &rings, sizeof rings) < 0) {
     } /* EAGAIN: nobody has rung. */
     SET(f->idle, 0);
     store_push_gather(&f->push);
     return rv;
+}
+
+static int is_early(const store_feeder_t *f)
+{
+    return store_push_is_early(&f->push, &f->sender.out);
+}
+
+static int wait_for_echo(store_feeder_t *f)
+{
+    if (store_outbox_wait(&f->sender.out, -1, STORE_PUSH_PATIENCE) != 0)
+        return -1;
+    if (!is_early(f))
+        store_push_gather(&f->push);
+    return 0;
 }
 
 static int push(store_feeder_t *f)
@@ -230,7 +245,9 @@ static int copy_some(store_feeder_t *f)
 {
     if (store_copier_run(&f->copier, &f->sender) != 0)
         return -1;
-    return f->is_member && store_confirm_is_awaited() ? push(f) : 0;
+    if (!f->is_member || !store_confirm_is_awaited())
+        return 0;
+    return push(f) != 0 ? -1 : store_outbox_hear(&f->sender.out);
 }
 
 /* The list first, but a list that never ends does not stop the copy. */
@@ -249,9 +266,13 @@ static int feed_once(store_feeder_t *f)
         return copy_some(f);
     if (!GET(f->complete) && end_copy(f) != 0)
         return -1;
+    if (is_early(f))
+        return wait_for_echo(f);
     if (push(f) != 0)
         return -1;
-    return n > 0 ? 0 : wait_for_changes(f);
+    if (is_early(f))
+        return 0;
+    return n > 0 ? store_outbox_hear(&f->sender.out) : wait_for_changes(f);
 }
 
 static void note_end(const store_feeder_t *f, const char *why)

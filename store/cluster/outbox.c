@@ -63,6 +63,7 @@ static int take_packet(store_outbox_t *o, const store_packet_t *p)
         return 0;
     o->has_echoed = 1;
     o->echoed_at = p->clock;
+    o->echoed = p->number;
     o->confirmed(o->slot, p->number);
     return 1;
 }

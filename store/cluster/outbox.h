@@ -29,6 +29,7 @@ typedef struct {
                                is looked at while it takes nothing; NULL: none */
     int overtaken;          /**< the slave is too slow; atomic */
     uint64_t marked;        /**< the position of the last mark that was put */
+    uint64_t echoed; /**< that of the last mark that the slave has echoed */
     void (*confirmed)(unsigned slot,
                       uint64_t position); /**< it has echoed a mark; NULL: it is
                                              a yrmcds, and echoes nothing */

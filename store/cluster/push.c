@@ -13,6 +13,11 @@
 #define GATHER 300000
 #define SECOND 1000000000
 
+/* The same while a client waits: so much for each change of the last packet, and
+ * no more than GATHER. So only changes that come fast are gathered, and one that
+ * comes alone is sent at once. */
+#define EACH   20000
+
 static int is_due(const store_push_t *p, const store_sender_t *to,
                   const store_cursor_t *cursor, int64_t now)
 {
@@ -43,17 +48,43 @@ int store_push(store_push_t *p, store_sender_t *to,
         return -1;
     store_changes_sent(cursor);
     store_changes_ring();
+    p->changes = cursor->n - p->sent;
+    p->sent = cursor->n;
     clock_gettime(CLOCK_MONOTONIC, &p->at);
-    return store_outbox_hear(&to->out);
+    return 0;
+}
+
+static int64_t ns_since(const struct timespec *then)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)(now.tv_sec - then->tv_sec) * SECOND + now.tv_nsec -
+           then->tv_nsec;
+}
+
+int store_push_is_early(const store_push_t *p, const store_outbox_t *out)
+{
+    return out->echoed < out->marked && store_confirm_is_awaited() &&
+           ns_since(&p->at) < STORE_PUSH_PATIENCE * (SECOND / 1000);
+}
+
+/* ns from the last push to the next one, at least. */
+static long pause_after(const store_push_t *p)
+{
+    return store_confirm_is_awaited() && p->changes < GATHER / EACH
+               ? (long)p->changes * EACH
+               : GATHER;
 }
 
 void store_push_gather(const store_push_t *p)
 {
     struct timespec until = p->at;
+    long pause = pause_after(p);
 
-    if (store_confirm_is_awaited())
+    if (ns_since(&p->at) >= pause)
         return;
-    until.tv_nsec += GATHER;
+    until.tv_nsec += pause;
     if (until.tv_nsec >= SECOND) {
         until.tv_nsec -= SECOND;
         until.tv_sec++;

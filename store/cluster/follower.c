@@ -31,6 +31,8 @@
 #define YRMCDS_SILENT 3000
 #define YRMCDS_LONG   60000
 
+#define AHEAD         32768 /* bytes that TLS has read before they are used, at most */
+
 static struct {
     const store_cluster_hooks_t *hooks;
     store_cluster_figures_t *figures;
@@ -53,6 +55,7 @@ typedef struct {
     int is_plain;
     int has_begun, is_complete; /* that was logged */
     int is_short;               /* the copy lacks a space that has come */
+    int is_dry;                 /* nothing more is there now, as it seems */
     int is_closed;              /* by the other end */
     int64_t begun_at;           /* ms: the copy has begun */
     int64_t last_at;            /* ms: of the last bytes */
@@ -182,6 +185,8 @@ static ssize_t take(link_t *l)
     if (!room)
         n = sizeof l->buffer - l->n;
     got = store_stream_read(l->stream, room ? room : l->buffer + l->n, n);
+    l->is_dry =
+        got < 0 || ((size_t)got < n && !store_stream_pending(l->stream));
     if (got < 0 && errno == EAGAIN)
         return 0;
     if (got <= 0) {
@@ -206,7 +211,7 @@ static int is_done(link_t *l, ssize_t got)
         return 0;
     if (l->to_read < 0) {
         ioctl(store_stream_fd(l->stream), FIONREAD, &n);
-        l->to_read = n + store_stream_pending(l->stream);
+        l->to_read = n + (store_stream_pending(l->stream) ? AHEAD : 0);
         return 0;
     }
     l->to_read -= got;
@@ -215,7 +220,7 @@ static int is_done(link_t *l, ssize_t got)
 
 static void rest(link_t *l, int64_t now)
 {
-    if (l->to_read < 0 && !store_stream_pending(l->stream))
+    if (l->to_read < 0)
         store_dial_await(store_stream_fd(l->stream),
                          (short)(store_stream_events(l->stream) |
                                  store_echo_events(&l->echo)),
@@ -248,7 +253,7 @@ static void receive(link_t *l)
         if (__atomic_load_n(&follower.says_bye, __ATOMIC_ACQUIRE))
             store_echo_bye(&l->echo);
         store_echo_say(&l->echo, now);
-        if (got == 0)
+        if (l->is_dry)
             rest(l, now);
     }
     look_at(l, now);

@@ -95,6 +95,8 @@ int store_outbox_hear(store_outbox_t *o)
             if (!take_byte(o, bytes[i]))
                 return over(o, "it has sent what is no heartbeat");
         o->alive = clock_ms();
+        if (n < (ssize_t)sizeof bytes && !store_stream_pending(o->stream))
+            return 0;
     }
     if (n == 0)
         return over(o, "it has closed the connection");
@@ -116,6 +118,8 @@ static int check_alive(store_outbox_t *o, int64_t looked_at)
 {
     int queued = 0;
 
+    if (looked_at - o->alive < LOOK)
+        return 0;
     if (ioctl(store_stream_fd(o->stream), SIOCOUTQ, &queued) == 0 &&
         is_progress(o, o->queued - queued))
         o->alive = clock_ms();

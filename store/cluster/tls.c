@@ -88,6 +88,7 @@ static void make_context(void)
     SSL_CTX_set_mode(c, SSL_MODE_ENABLE_PARTIAL_WRITE |
                             SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                             SSL_MODE_RELEASE_BUFFERS);
+    SSL_CTX_set_read_ahead(c, 1); /* one read() for a record, and not two */
     SSL_CTX_set_psk_use_session_callback(c, offer_key);
     SSL_CTX_set_psk_find_session_callback(c, find_key);
     context = c;

@@ -4,13 +4,16 @@
 
 #include "store/cluster/follower.h"
 
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "store/cluster/stream.h"
 #include "store/memory/region.h"
+#include "store/secret.h"
 #include "tests/unit/support/fake_master.h"
 #include "tests/unit/support/notes.h"
 
@@ -111,6 +114,143 @@ static void y42_what_has_arrived_is_applied_before_the_end(void **state)
                 shelf_get(&fake_shelf, key, (uint32_t)(round + i), 500));
         }
         close(fd);
+    }
+    close(listener);
+}
+
+/* ---- with TLS ---- */
+
+static unsigned reads; /* of streams; atomic */
+
+ssize_t __real_store_stream_read(store_stream_t *, void *to, size_t n);
+ssize_t __wrap_store_stream_read(store_stream_t *, void *to, size_t n);
+ssize_t __wrap_store_stream_read(store_stream_t *s, void *to, size_t n)
+{
+    __atomic_add_fetch(&reads, 1, __ATOMIC_RELAXED);
+    return __real_store_stream_read(s, to, n);
+}
+
+/* What this writes passes the test before it comes to the slave. */
+typedef struct {
+    store_stream_t *stream;
+    int wire; /* the other end of the stream */
+    int slave;
+} tls_master_t;
+
+static size_t on_wire(int fd, char *bytes, size_t room)
+{
+    ssize_t n = recv(fd, bytes, room, MSG_DONTWAIT);
+
+    return n > 0 ? (size_t)n : 0;
+}
+
+static void pass(int from, int to)
+{
+    char bytes[4096];
+    size_t n = on_wire(from, bytes, sizeof bytes);
+
+    assert_int_equal(send(to, bytes, n, MSG_NOSIGNAL), n);
+}
+
+static void begin_tls(tls_master_t *m, int listener)
+{
+    char hello[STORE_WIRE_SMALL_MAX + STORE_WIRE_HELLO_MAX];
+    int ends[2], on = 1;
+
+    fake_config.n_secret = STORE_SECRET_MIN;
+    assert_int_equal(store_follower_begin(&fake_hooks), 0);
+    fake_await(listener);
+    m->slave = accept(listener, NULL, NULL);
+    assert_int_equal(
+        setsockopt(m->slave, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), 0);
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends),
+                     0);
+    m->wire = ends[1];
+    m->stream =
+        store_stream_make(ends[0], 1, fake_config.secret, fake_config.n_secret);
+    do {
+        fake_await(m->slave);
+        pass(m->slave, m->wire);
+        if (store_stream_read(m->stream, hello, sizeof hello) > 0)
+            return;
+        pass(m->wire, m->slave);
+    } while (1);
+}
+
+static void end_tls(tls_master_t *m)
+{
+    store_stream_close(m->stream);
+    close(m->wire);
+    close(m->slave);
+}
+
+static void write_record(const tls_master_t *m)
+{
+    assert_int_equal(
+        store_stream_write(m->stream, fake_wire.bytes, fake_wire.n),
+        fake_wire.n);
+    fake_wire.n = 0;
+}
+
+/* The beginning of a record is in the buffer of TLS, and is nothing to use. */
+static void a_part_of_a_record_is_waited_for(void **state)
+{
+    int listener = fake_listen();
+    char bytes[8192];
+    unsigned before;
+    tls_master_t m;
+    size_t n;
+
+    (void)state;
+    begin_tls(&m, listener);
+    fake_put_copy();
+    write_record(&m);
+    n = on_wire(m.wire, bytes, sizeof bytes);
+    before = __atomic_load_n(&reads, __ATOMIC_RELAXED);
+    assert_int_equal(send(m.slave, bytes, n - 20, MSG_NOSIGNAL), n - 20);
+    while (__atomic_load_n(&reads, __ATOMIC_RELAXED) == before)
+        poll(NULL, 0, 1);
+    fake_await(m.slave); /* a heartbeat */
+    assert_true(__atomic_load_n(&reads, __ATOMIC_RELAXED) - before < 10);
+    assert_int_equal(send(m.slave, bytes + n - 20, 20, MSG_NOSIGNAL), 20);
+    await_state(is_complete);
+    store_follower_end(0);
+    fake_expect_copy();
+    end_tls(&m);
+    close(listener);
+}
+
+/* Of several records, TLS has read more than it has given. */
+static void what_tls_has_read_is_applied_before_the_end(void **state)
+{
+    int listener = fake_listen(), round;
+    char key[16], bytes[65536];
+    tls_master_t m;
+    size_t n;
+    int i;
+
+    (void)state;
+    for (round = 0; round < 20; round++) {
+        begin_tls(&m, listener);
+        fake_put_begin();
+        write_record(&m);
+        pass(m.wire, m.slave);
+        await_state(is_connected);
+        for (i = 0; i < 50; i++) {
+            snprintf(key, sizeof key, "%d", i);
+            fake_put_set(key, (uint32_t)(round + i), 500, 0,
+                         2000 + (uint64_t)i);
+            write_record(&m);
+        }
+        n = on_wire(m.wire, bytes, sizeof bytes);
+        assert_int_equal(send(m.slave, bytes, n, MSG_NOSIGNAL), n);
+        store_follower_end(0);
+        for (i = 0; i < 50; i++) {
+            snprintf(key, sizeof key, "%d", i);
+            assert_true(
+                shelf_get(&fake_shelf, key, (uint32_t)(round + i), 500));
+        }
+        end_tls(&m);
     }
     close(listener);
 }
@@ -379,6 +519,11 @@ int main(void)
             fake_teardown),
         cmocka_unit_test_setup_teardown(a_space_that_comes_at_the_end_is_missed,
                                         fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(a_part_of_a_record_is_waited_for,
+                                        fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(
+            what_tls_has_read_is_applied_before_the_end, fake_setup,
+            fake_teardown),
         cmocka_unit_test_setup_teardown(the_end_has_a_heartbeat, fake_setup,
                                         fake_teardown),
         cmocka_unit_test_setup_teardown(no_copy_begins_at_the_end, fake_setup,

@@ -284,6 +284,23 @@ static int await_room(const turn_t *t, uint8_t awaits)
     return epoll_ctl(t->bench->epoll, EPOLL_CTL_MOD, t->c->fd, &event);
 }
 
+static void spare(store_bench_t *bench, store_reply_t *reply)
+{
+    if (bench->n_spare < STORE_BENCH_SPARE)
+        bench->spare[bench->n_spare++] = reply;
+    else
+        store_reply_free(reply);
+}
+
+void store_bench_end(store_bench_t *bench)
+{
+    while (bench->n_spare > 0)
+        store_reply_free(bench->spare[--bench->n_spare]);
+    if (bench->reply)
+        store_reply_free(bench->reply);
+    bench->reply = NULL;
+}
+
 /* A reply that is sent is used again. One that is not belongs to the
  * connection. @return -1: an error */
 static int send_reply(turn_t *t)
@@ -302,7 +319,7 @@ static int send_reply(turn_t *t)
     if (rv != 0)
         return -1;
     if (t->c->reply) {
-        store_reply_free(t->c->reply);
+        spare(t->bench, t->c->reply);
         t->c->reply = t->reply = NULL;
     }
     return await_room(t, 0);
@@ -314,7 +331,9 @@ static int set_reply(turn_t *t)
     if (t->reply)
         return 0;
     if (!t->bench->reply)
-        t->bench->reply = store_reply_make();
+        t->bench->reply = t->bench->n_spare > 0
+                              ? t->bench->spare[--t->bench->n_spare]
+                              : store_reply_make();
     t->reply = t->bench->reply;
     return t->reply ? 0 : -1;
 }

@@ -69,13 +69,23 @@ typedef struct store_connection {
     uint8_t at_end;      /**< the client sends no more, and all is read */
 } store_connection_t;
 
+/** Replies that connections have kept and sent, for the next ones that are kept:
+ * with AppStoreConfirm each write keeps one. The C library would give their memory
+ * back to the kernel, and ask for it again. */
+#define STORE_BENCH_SPARE 32
+
 /** What a turn borrows from the worker. */
 typedef struct {
     int epoll;
-    char *buffer;               /**< STORE_TURN_BYTES */
-    store_reply_t *reply;       /**< empty; NULL: the last one was kept */
+    char *buffer;         /**< STORE_TURN_BYTES */
+    store_reply_t *reply; /**< empty; NULL: the last one was kept */
+    store_reply_t *spare[STORE_BENCH_SPARE]; /**< empty */
+    unsigned n_spare;
     store_counters_t *counters; /**< of the worker, for all spaces */
 } store_bench_t;
+
+/** Free its replies. */
+void store_bench_end(store_bench_t *);
 
 /** Called by the main thread. Takes the descriptor. The connection counts for
  * its space, or in the lobby if it has to log in.

@@ -358,8 +358,7 @@ static void *run(void *ctx)
         round_of(w);
     end_all(w);
     store_confirm_bell(w->number, -1);
-    if (w->bench.reply)
-        store_reply_free(w->bench.reply);
+    store_bench_end(&w->bench);
     return NULL;
 }
 

@@ -94,11 +94,20 @@ static void open_scene(void)
     assert_true(scene.bench.epoll >= 0 && scene.bench.buffer);
 }
 
+/* Replies that were kept are used again, so there are no more of them than were
+ * kept at once. */
+static void look_at_spares(void)
+{
+    assert_true(scene.bench.n_spare <= CLIENTS);
+    for (unsigned i = 0; i < scene.bench.n_spare; i++)
+        assert_int_equal(store_reply_pending(scene.bench.spare[i]), 0);
+}
+
 static void close_scene(void)
 {
     reader_takes(SIZE_MAX);
-    if (scene.bench.reply)
-        store_reply_free(scene.bench.reply);
+    look_at_spares();
+    store_bench_end(&scene.bench);
     free(scene.bench.buffer);
     close(scene.bench.epoll);
     store_space_close(scene.served[1].space);

@@ -164,6 +164,7 @@ store_cluster_sources = \
 	store/cluster/sender.c \
 	store/cluster/stream.c \
 	store/cluster/tls.c \
+	store/cluster/uses.c \
 	store/cluster/wire.c \
 	store/note.c \
 	store/secret.c \
@@ -902,6 +903,7 @@ unit_tests = \
 	tests/unit/store_promotion \
 	tests/unit/store_echo \
 	tests/unit/store_present \
+	tests/unit/store_uses \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
 	tests/unit/store_served \

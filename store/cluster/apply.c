@@ -107,6 +107,14 @@ static uint32_t exptime_here(const store_apply_t *a, uint32_t exptime)
     return at > UINT32_MAX ? UINT32_MAX : (uint32_t)at;
 }
 
+/* When an item was used, on the store's clock. */
+static uint32_t used_here(const store_packet_t *p)
+{
+    uint32_t now = store_clock(), age = store_wire_age(p->bits);
+
+    return age < now ? now - age : 1;
+}
+
 /* ---- changes of a key ---- */
 
 static void remove_key(store_apply_t *a, const char *key, uint8_t klen)
@@ -121,15 +129,25 @@ static void remove_key(store_apply_t *a, const char *key, uint8_t klen)
     store_index_unlock(&b);
 }
 
+/* The master may have replaced the item already: that comes, too. */
+static int is_of(const store_packet_t *p, const store_item_t *item)
+{
+    return p->cas == 0 || store_cas(item) == p->cas;
+}
+
 static void touch(store_apply_t *a, const char *key, const store_packet_t *p)
 {
+    uint32_t used = used_here(p);
     store_bucket_t b;
     store_item_t *item;
 
     store_index_lock(&b, a->space, key, p->klen);
     item = store_index_find(&b, NULL);
-    if (item)
+    if (item && is_of(p, item)) {
         store_index_touch(&b, item, exptime_here(a, p->exptime));
+        if (STORE_GET(item->used) < used)
+            STORE_SET(item->used, used);
+    }
     store_index_unlock(&b);
 }
 
@@ -139,6 +157,7 @@ static void publish(store_apply_t *a)
     const char *key = store_item_key(a->item);
     store_bucket_t b;
 
+    STORE_SET(a->item->used, used_here(&a->set));
     store_index_lock(&b, a->space, key, a->set.klen);
     store_index_put_copy(&b, a->item, store_index_find(&b, NULL), a->set.cas,
                          a->set.bits);
@@ -155,8 +174,6 @@ static void begin_set(store_apply_t *a, const char *key,
     uint32_t exptime = exptime_here(a, p->exptime);
 
     a->set = *p;
-    if (a->result.is_yrmcds)
-        a->set.cas = a->set.bits = 0;
     a->left = p->value;
     a->item = NULL;
     if (!a->space)
@@ -291,12 +308,13 @@ static int begin(store_apply_t *a, const store_packet_t *p, const char *list)
     return 0;
 }
 
-static int apply_key(store_apply_t *a, const store_packet_t *p, const char *key)
+static int apply_key(store_apply_t *a, store_packet_t *p, const char *key)
 {
     if (!a->has_space)
         return fail(a, "it sends an item before the name of its space");
-    if (!a->result.is_yrmcds && !is_cas(p->cas) &&
-        !(p->bits & STORE_CAS_CHOSEN))
+    if (a->result.is_yrmcds)
+        p->cas = p->bits = 0;
+    if (!is_cas(p->cas) && !(p->bits & STORE_CAS_CHOSEN))
         return fail(a, "its cas is out of range");
     count(a);
     if (p->opcode == STORE_WIRE_SET)
@@ -334,7 +352,7 @@ static int apply_other(store_apply_t *a, const store_packet_t *p,
     }
 }
 
-static int apply_one(store_apply_t *a, const store_packet_t *p, const char *key,
+static int apply_one(store_apply_t *a, store_packet_t *p, const char *key,
                      const char *value)
 {
     if (!a->result.has_begun) {

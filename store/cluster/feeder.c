@@ -23,6 +23,7 @@
 #include "store/cluster/lineage.h"
 #include "store/cluster/present.h"
 #include "store/cluster/push.h"
+#include "store/cluster/uses.h"
 #include "store/memory/region.h"
 #include "store/memory/space.h"
 #include "store/note.h"
@@ -30,6 +31,7 @@
 
 #define BATCHES 64   /* of changes, before the copy goes on */
 #define PAUSE   1000 /* ms from one look at the slave to the next */
+#define SOON    1    /* ms from some uses to the next, if nothing happens */
 
 struct store_feeder {
     store_slave_t slave;
@@ -52,6 +54,7 @@ struct store_feeder {
     int keeps; /* it does not take the copy */
     int64_t began;
     store_push_t push;
+    store_uses_t uses;
     int is_member; /* it confirms (confirm.h) */
 };
 
@@ -152,6 +155,7 @@ static int begin(store_feeder_t *f)
     choose_spaces(f);
     f->present.look = look_for_spaces;
     f->present.ctx = f;
+    store_uses_begin(&f->uses);
     store_lineage(&mine);
     mine.epoch[0].position = f->present.cursor.position;
     if (f->sender.ours && keeps_its_own(f, &mine))
@@ -202,7 +206,7 @@ static int end_copy(store_feeder_t *f)
 
 /* ---- the thread ---- */
 
-static int wait_for_changes(store_feeder_t *f)
+static int wait_for_changes(store_feeder_t *f, int most)
 {
     uint64_t rings;
     int64_t ms;
@@ -212,7 +216,7 @@ static int wait_for_changes(store_feeder_t *f)
     store_changes_wait(f->slave.slot, f->bell);
     rv = store_outbox_wait(
         &f->sender.out, f->bell,
-        store_changes_lag(&f->present.cursor, &ms) == 0 ? PAUSE : 0);
+        store_changes_lag(&f->present.cursor, &ms) == 0 ? most : 0);
     store_changes_wait(f->slave.slot, -1);
     if (read(f->bell, &rings, sizeof rings) < 0) {
     } /* EAGAIN: nobody has rung. */
@@ -253,7 +257,7 @@ static int copy_some(store_feeder_t *f)
 /* The list first, but a list that never ends does not stop the copy. */
 static int feed_once(store_feeder_t *f)
 {
-    int i, n = 1;
+    int i, n = 1, uses = 0;
 
     look_for_spaces(f);
     for (i = 0; i < BATCHES && n > 0; i++)
@@ -268,11 +272,15 @@ static int feed_once(store_feeder_t *f)
         return -1;
     if (is_early(f))
         return wait_for_echo(f);
-    if (push(f) != 0)
+    if (n == 0)
+        uses = store_uses_run(&f->uses, f->copier.space, f->copier.n_spaces,
+                              &f->sender);
+    if (uses < 0 || push(f) != 0)
         return -1;
     if (is_early(f))
         return 0;
-    return n > 0 ? store_outbox_hear(&f->sender.out) : wait_for_changes(f);
+    return n > 0 ? store_outbox_hear(&f->sender.out)
+                 : wait_for_changes(f, uses ? SOON : PAUSE);
 }
 
 static void note_end(const store_feeder_t *f, const char *why)

@@ -95,6 +95,7 @@ int store_outbox_hear(store_outbox_t *o)
             if (!take_byte(o, bytes[i]))
                 return over(o, "it has sent what is no heartbeat");
         o->alive = clock_ms();
+        o->heard++;
         if (n < (ssize_t)sizeof bytes && !store_stream_pending(o->stream))
             return 0;
     }

@@ -23,8 +23,9 @@ typedef struct {
     store_stream_t *stream; /**< the caller's */
     char *bytes;
     size_t n;
-    uint64_t sent; /**< bytes that were written; atomic */
-    int64_t alive; /**< ms: the last heartbeat, or progress of the socket */
+    uint64_t sent;  /**< bytes that were written; atomic */
+    int64_t alive;  /**< ms: the last heartbeat, or progress of the socket */
+    unsigned heard; /**< how often the slave has said something */
     store_cursor_t *cursor; /**< the slave's place in the list of changes, which
                                is looked at while it takes nothing; NULL: none */
     int overtaken;          /**< the slave is too slow; atomic */

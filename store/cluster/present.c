@@ -73,10 +73,8 @@ static void look_up(store_present_t *p, const store_change_t *c, state_t *found)
 static int send_item(store_sender_t *to, const store_change_t *c,
                      const state_t *found)
 {
-    int rv = found->is_touched
-                 ? store_sender_touch(to, c->space, c->key, c->klen,
-                                      STORE_GET(found->item->exptime))
-                 : store_sender_item(to, c->space, found->item);
+    int rv = found->is_touched ? store_sender_touch(to, c->space, found->item)
+                               : store_sender_item(to, c->space, found->item);
 
     store_item_release(c->space, found->item);
     return rv;

@@ -33,6 +33,15 @@ static int put(store_sender_t *s, const store_packet_t *p, const void *key)
     return store_outbox_put(&s->out, head, store_wire_put(p, key, head));
 }
 
+/* With the time since its last use, for a slave of ours. */
+static uint32_t bits_of(const store_sender_t *s, const store_item_t *item)
+{
+    uint32_t bits = STORE_GET(item->bits) & SENT_BITS, now = store_clock(),
+             used = STORE_GET(item->used);
+
+    return s->ours ? bits | store_wire_used(used < now ? now - used : 0) : bits;
+}
+
 /* What follows is of this space. */
 static int name_space(store_sender_t *s, const store_space_t *space)
 {
@@ -74,7 +83,7 @@ int store_sender_item(store_sender_t *s, const store_space_t *space,
     store_packet_t p = {.opcode = STORE_WIRE_SET,
                         .klen = item->klen,
                         .value = item->length,
-                        .bits = STORE_GET(item->bits) & SENT_BITS,
+                        .bits = bits_of(s, item),
                         .cas = store_cas(item),
                         .flags = item->flags,
                         .exptime = time_of(s, STORE_GET(item->exptime))};
@@ -101,13 +110,15 @@ int store_sender_delete(store_sender_t *s, const store_space_t *space,
 }
 
 int store_sender_touch(store_sender_t *s, const store_space_t *space,
-                       const char *key, uint8_t klen, uint32_t exptime)
+                       const store_item_t *item)
 {
     store_packet_t p = {.opcode = STORE_WIRE_TOUCH,
-                        .klen = klen,
-                        .exptime = time_of(s, exptime)};
+                        .klen = item->klen,
+                        .bits = bits_of(s, item),
+                        .cas = store_cas(item),
+                        .exptime = time_of(s, STORE_GET(item->exptime))};
 
-    return name_space(s, space) != 0 ? -1 : put(s, &p, key);
+    return name_space(s, space) != 0 ? -1 : put(s, &p, store_item_key(item));
 }
 
 int store_sender_flushed(store_sender_t *s, const store_space_t *space,

@@ -34,10 +34,10 @@ int store_sender_item(store_sender_t *, const store_space_t *,
 int store_sender_delete(store_sender_t *, const store_space_t *,
                         const char *key, uint8_t klen);
 
-/** Its expiry time has changed. @param exptime s on the store's clock; 0: never
- */
-int store_sender_touch(store_sender_t *, const store_space_t *, const char *key,
-                       uint8_t klen, uint32_t exptime);
+/** When it expires, and to a slave of ours when it was used. The caller has a
+ * reference. */
+int store_sender_touch(store_sender_t *, const store_space_t *,
+                       const store_item_t *);
 
 /** The items up to this cas are dead. To a slave of ours. */
 int store_sender_flushed(store_sender_t *, const store_space_t *, uint64_t cas);

@@ -22,7 +22,11 @@
  * Each packet is a request (magic 0x80). The cas field has the cas of the item;
  * yrmcds ignores it. The opaque field of a set has the bits of the item
  * (STORE_STALE, STORE_TOKEN_SENT, STORE_CAS_CHOSEN, STORE_KEY_BINARY); yrmcds
- * ignores it. exptime and flush time are seconds from now between two of ours,
+ * ignores it. Its upper 24 bits say for how many seconds the item was not used,
+ * plus 1; 0, as from an older build: it is used now. A touch has opaque and cas
+ * of its item, too. A slave of ours ignores a touch of an item with another cas
+ * (0: of any). An item that was read gets such a touch now and then (uses.h); an
+ * older build takes it for a touch that changes nothing. exptime and flush time are seconds from now between two of ours,
  * at least 1, so that the clocks of the hosts do not matter. To and from a
  * yrmcds they are seconds since 1970. 0: the item does not expire, and no flush
  * is to come.
@@ -79,7 +83,25 @@ enum {
 
 #define STORE_WIRE_AT_ONCE   1 /* bits of a mark */
 #define STORE_WIRE_HEARD     2
+#define STORE_WIRE_USED      8 /* the lowest bit of that part of `bits` */
 #define STORE_WIRE_MARK_SIZE (STORE_WIRE_HEAD + 12)
+
+/** The part of `bits` that says how long an item was not used.
+ * @param age s; what is too long for it is shortened */
+static inline uint32_t store_wire_used(uint32_t age)
+{
+    const uint32_t most = UINT32_MAX >> STORE_WIRE_USED;
+
+    return (age < most ? age + 1 : most) << STORE_WIRE_USED;
+}
+
+/** @return s since the last use; 0: it is not said */
+static inline uint32_t store_wire_age(uint32_t bits)
+{
+    const uint32_t used = bits >> STORE_WIRE_USED;
+
+    return used > 0 ? used - 1 : 0;
+}
 
 /** A packet in host order. `value` bytes follow head, extras and key. */
 typedef struct {

@@ -11,10 +11,11 @@ from harness.client import ask, get, is_closed, put
 from harness.figures import MASTER, SLAVE
 from harness.members import REPL, StoreMember, store
 from harness.pairs import (
-    cas_of, inside_of_a_copy, joined, local, move, pair, read, sent_all, write)
+    cas_of, inside_of_a_copy, joined, local, move, pair, read, sent_all, used_at,
+    write)
 from harness.servers import wait_until
 from harness.store import space
-from hosts.network import VIP, Network
+from hosts.network import VIP, Host, Network
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 
@@ -133,6 +134,31 @@ def test_promotion_keeps_the_time_of_a_flush() -> None:
         second.host.take_vip()
         wait_until(lambda: second.figures().role == MASTER, "it is the master")
         wait_until(lambda: not read(second, b"a"), "it is flushed")
+
+
+def small(host: Host) -> StoreMember:
+    member = store(host)
+    for one in member.table["spaces"]:
+        one["size"] = 8 << 20
+    member.write_table()
+    return member
+
+
+def test_a_slave_knows_what_is_read() -> None:
+    """So it evicts as its master does, if it is promoted."""
+    with pair(make=small) as (first, second):
+        with local(first) as connection:
+            for n in range(12):
+                put(connection, b"k%d" % n, b"x" * 900000)
+            put(connection, b"read-often", b"1")
+            sent_all(first, second)
+            written = used_at(second, b"read-often")
+            assert written
+
+            def is_known() -> bool:
+                assert get(connection, b"read-often") == b"1"
+                return used_at(second, b"read-often") > written + 1
+            wait_until(is_known, "the slave knows that it is read")
 
 
 def test_slave_forgets_for_a_new_master() -> None:

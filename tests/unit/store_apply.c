@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/clock.h"
 #include "store/cluster/hello.h"
 #include "tests/unit/support/fake_master.h"
 #include "tests/unit/support/notes.h"
@@ -167,6 +168,63 @@ static void a_flush_kills_what_is_older(void **state)
     store_apply_free(a);
 }
 
+/* s. It is not used by that. */
+static uint32_t unused_for(const char *key)
+{
+    store_bucket_t b;
+    store_item_t *item;
+    uint32_t s;
+
+    store_index_lock(&b, fake_shelf.space, key, (uint8_t)strlen(key));
+    item = store_index_find(&b, NULL);
+    assert_non_null(item);
+    s = store_clock() - STORE_GET(item->used);
+    store_index_unlock(&b);
+    return s;
+}
+
+static void put_used(uint8_t opcode, const char *key, uint64_t cas,
+                     uint32_t age, uint32_t exptime)
+{
+    fake_put((store_packet_t){.opcode = opcode,
+                              .klen = (uint8_t)strlen(key),
+                              .value = opcode == STORE_WIRE_SET,
+                              .cas = cas,
+                              .bits = STORE_STALE | store_wire_used(age),
+                              .exptime = exptime},
+             key, "x");
+}
+
+/* It evicts as its master would. The master may have replaced an item already,
+ * whose touch comes before the new value. */
+static void a_slave_knows_what_was_used(void **state)
+{
+    store_apply_t *a = apply_begin(0);
+    store_item_t *item;
+
+    (void)state;
+    fake_put_begin();
+    put_used(STORE_WIRE_SET, "old", 20, 5000, 0);
+    put_used(STORE_WIRE_SET, "read", 21, 5000, 0);
+    put_used(STORE_WIRE_SET, "other", 22, 5000, 0);
+    put_used(STORE_WIRE_SET, "older", 23, 5000, 0);
+    put_used(STORE_WIRE_TOUCH, "read", 21, 1000, 0);
+    put_used(STORE_WIRE_TOUCH, "other", 24, 1000, FAKE_HOUR);
+    put_used(STORE_WIRE_TOUCH, "older", 23, 9000, 0);
+    fake_put_set("now", 1, 10, 0, 25);
+    assert_true(fake_feed(a, SIZE_MAX) >= 0);
+    assert_in_range(unused_for("old"), 5000, 5040);
+    assert_in_range(unused_for("read"), 1000, 1040);
+    assert_in_range(unused_for("other"), 5000, 5040);
+    assert_in_range(unused_for("older"), 5000, 5040);
+    assert_in_range(unused_for("now"), 0, 40);
+    item = shelf_take(&fake_shelf, "other");
+    assert_int_equal(item->exptime, 0);
+    assert_true(item->bits & STORE_STALE);
+    store_item_release(fake_shelf.space, item);
+    store_apply_free(a);
+}
+
 /* ---- what is wrong ---- */
 
 static void what_no_master_sends_ends_the_connection(void **state)
@@ -307,6 +365,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(changes_are_applied_in_their_order,
                                         fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(a_flush_kills_what_is_older, fake_setup,
+                                        fake_teardown),
+        cmocka_unit_test_setup_teardown(a_slave_knows_what_was_used, fake_setup,
                                         fake_teardown),
         cmocka_unit_test_setup_teardown(
             what_no_master_sends_ends_the_connection, fake_setup,

@@ -107,6 +107,14 @@ static void sender_end(void)
     store_outbox_close(&sender.out);
 }
 
+/* And give the item back. */
+static void send_touch(store_item_t *item, uint32_t exptime)
+{
+    STORE_SET(item->exptime, exptime);
+    assert_int_equal(store_sender_touch(&sender, fake_shelf.space, item), 0);
+    store_item_release(fake_shelf.space, item);
+}
+
 /* "a" gets SOON from its set, "b" from a touch, and a flush is to come in an
  * hour. */
 static void send_all(int ours)
@@ -124,9 +132,7 @@ static void send_all(int ours)
     shelf_set(&fake_shelf, "b", 2, 10, 0);
     item = shelf_take(&fake_shelf, "b");
     assert_int_equal(store_sender_item(&sender, fake_shelf.space, item), 0);
-    store_item_release(fake_shelf.space, item);
-    assert_int_equal(store_sender_touch(&sender, fake_shelf.space, "b", 1, at),
-                     0);
+    send_touch(item, at);
     sender_end();
 }
 
@@ -168,18 +174,17 @@ static void the_clock_of_a_host_does_not_matter(void **state)
 static void what_is_about_to_expire_does_not_live_for_ever(void **state)
 {
     store_apply_t *a = apply_begin(0);
+    uint64_t cas;
 
     (void)state;
-    shelf_set(&fake_shelf, "a", 1, 10, 0);
+    cas = shelf_set(&fake_shelf, "a", 1, 10, 0);
     fake_put_begin();
     sender_begin(1);
     assert_int_equal(store_sender_space(&sender, fake_shelf.space), 0);
     sender_end();
-    fake_put_set("a", 1, 10, 0, 20);
+    fake_put_set("a", 1, 10, 0, cas);
     sender_begin(1);
-    assert_int_equal(
-        store_sender_touch(&sender, fake_shelf.space, "a", 1, store_clock()),
-        0);
+    send_touch(shelf_take(&fake_shelf, "a"), store_clock());
     sender_end();
     assert_true(fake_feed(a, SIZE_MAX) >= 0);
     shelf_later(&fake_shelf, 2);

@@ -2,6 +2,7 @@
 """A master and its slave, without keepalived: a test moves the address."""
 import os
 import socket
+import struct
 import time
 from contextlib import contextmanager
 from typing import Any, Callable, Iterator
@@ -85,17 +86,31 @@ def write(member: StoreMember, key: bytes, value: bytes) -> None:
         put(connection, key, value)
 
 
-def holds(member: StoreMember, value: bytes) -> bool:
-    """Is it in the memory of the items?"""
+def memory(member: StoreMember) -> Iterator[bytes]:
+    """Of the items, in parts."""
     fd, at = member.fds["ITEMS"], 0
     while True:
         try:
             begin = os.lseek(fd, at, os.SEEK_DATA)
         except OSError:
-            return False
+            return
         at = os.lseek(fd, begin, os.SEEK_HOLE)
-        if value in os.pread(fd, at - begin, begin):
-            return True
+        yield os.pread(fd, at - begin, begin)
+
+
+def holds(member: StoreMember, value: bytes) -> bool:
+    """Is it in the memory of the items?"""
+    return any(value in part for part in memory(member))
+
+
+def used_at(member: StoreMember, key: bytes) -> int:
+    """When the item was used, s on the clock of its store (store/format.h). The
+    key was written once."""
+    for part in memory(member):
+        if key in part:
+            at = part.index(key) - 36
+            return int(struct.unpack_from("<I", part, at + 16)[0])
+    return 0
 
 
 def sent_all(master: StoreMember, *slaves: StoreMember) -> None:

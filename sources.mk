@@ -906,6 +906,7 @@ unit_tests = \
 	tests/unit/store_uses \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
+	tests/unit/store_saver_copy \
 	tests/unit/store_served \
 	tests/unit/store_takeover \
 	tests/unit/store_spaces \
@@ -958,6 +959,7 @@ threaded_tests = \
 	tests/unit/store_push \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
+	tests/unit/store_saver_copy \
 	tests/unit/store_served \
 	tests/unit/store_spaces \
 	tests/unit/checkout_wait

@@ -12,6 +12,7 @@
 #define REFUSED 10000 /* ms */
 
 static store_follower_state_t state; /* each field is atomic */
+static unsigned parts;               /* atomic */
 
 static store_cluster_figures_t *figures(void)
 {
@@ -54,6 +55,8 @@ static void set_lacks(uint32_t lacks)
     STORE_SET(store_region_directory()->lacks, lacks);
     STORE_SET(state.complete, complete);
     STORE_SET(figures()->complete, (uint64_t)complete);
+    if (lacks == STORE_LACKS_ITEMS)
+        __atomic_add_fetch(&parts, 1, __ATOMIC_RELEASE);
 }
 
 void store_follower_state_begins(int is_kept)
@@ -70,6 +73,11 @@ void store_follower_state_grows(void)
 void store_follower_state_complete(int complete)
 {
     set_lacks(complete ? STORE_LACKS_NOTHING : STORE_LACKS_ITEMS);
+}
+
+unsigned store_follower_state_parts(void)
+{
+    return __atomic_load_n(&parts, __ATOMIC_ACQUIRE);
 }
 
 /* The next process knows how far the copy is. A part of a copy is nowhere. */

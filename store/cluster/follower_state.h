@@ -99,6 +99,10 @@ void store_follower_state_grows(void);
 /** Has the store the whole copy? */
 void store_follower_state_complete(int complete);
 
+/** How often what the store has became a part of a copy. Whoever goes over all
+ * items sees by it that there were perhaps fewer meanwhile. Any thread. */
+unsigned store_follower_state_parts(void);
+
 /** It has not forgotten its items for the master that it has met. */
 void store_follower_state_keeps(void);
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/cluster/follower_state.h"
 #include "store/cluster/lineage.h"
 #include "store/memory/region.h"
 #include "store/note.h"
@@ -189,11 +190,20 @@ static int end(store_save_t *to)
     return -1;
 }
 
+static int lacks_items(void)
+{
+    return STORE_GET(store_region_directory()->lacks) != STORE_LACKS_NOTHING;
+}
+
+/* A part of a copy is not worth a file: it would never be a whole one. */
 static int save(store_save_t *to, int fd, uint32_t number)
 {
+    const unsigned parts = store_follower_state_parts();
     store_history_t history;
     unsigned slot;
 
+    if (lacks_items())
+        return -1;
     store_lineage(&history);
     if (store_snapshot_begin(to, fd, number, go_on, &history) != 0)
         return -1;
@@ -205,20 +215,20 @@ static int save(store_save_t *to, int fd, uint32_t number)
         while (slice(to, slot, &cursor))
             continue;
     }
-    if (to->error || is_stopping() || store_region_directory()->lacks)
+    if (to->error || is_stopping() || lacks_items() ||
+        store_follower_state_parts() != parts)
         return -1;
     return end(to);
 }
 
-/* A part of a copy is not worth a file: it would never be a whole one. */
 static void save_one(void)
 {
     int64_t began = now_ns();
-    store_save_t to;
+    store_save_t to = {0};
     uint32_t number;
     int rv, fd = store_keep_files_next(files, 1, &number);
 
-    if (fd < 0 || store_region_directory()->lacks)
+    if (fd < 0)
         return;
     rv = save(&to, fd, number);
     store_snapshot_close(&to);

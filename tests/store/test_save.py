@@ -12,14 +12,10 @@ from typing import Any, Callable
 import pytest
 
 from harness.client import ask, get, is_closed, put
+from harness.saves import save_file, wholes
 from harness.servers import PATIENCE, wait_until
 from harness.store import Store, contract, space
 from harness.vip_store import VipStore
-
-
-def save_file(where: Path) -> Path:
-    where.chmod(0o755)
-    return where / "save"
 
 
 def test_stop_saves_and_start_loads(tmp_path: Path) -> None:
@@ -246,15 +242,6 @@ def test_the_user_of_the_store_names_no_file_of_root(tmp_path: Path) -> None:
             put(connection, b"a", b"1")
         assert store.end() == 0
     assert victim.read_text() == "of root"
-
-
-def wholes(save: Path) -> list[bytes]:
-    """The files that have an end, as the store knows it: kind 3 of a record of
-    32 bytes."""
-    both = [save, save.with_name("save.2")]
-    return [file.read_bytes()[:32] for file in both
-            if file.exists() and file.stat().st_size > 64
-            and file.read_bytes()[-32:][:5] == b"1PAS\3"]
 
 
 def test_a_power_cut(tmp_path: Path) -> None:

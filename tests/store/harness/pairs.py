@@ -38,9 +38,10 @@ def pair(first: dict[str, Any] = {}, second: dict[str, Any] = {},
 
 
 @contextmanager
-def inside_of_a_copy(make: Callable[[Host], StoreMember] = store) \
+def inside_of_a_copy(make: Callable[[Host], StoreMember] = store,
+                     values: int = 20) \
         -> Iterator[tuple[StoreMember, StoreMember]]:
-    """A master and its slave, to which the items come slowly."""
+    """A master and its slave, to which the items come slowly: one a second."""
     with Network(2) as network:
         hosts = network.nodes
         first, second = make(hosts[0]), make(hosts[1])
@@ -48,7 +49,7 @@ def inside_of_a_copy(make: Callable[[Host], StoreMember] = store) \
             hosts[0].take_vip()
             first.start()
             with local(first) as connection:
-                for n in range(20):
+                for n in range(values):
                     put(connection, b"k%d" % n, b"x" * 900000)
             hosts[1].slow("8mbit")
             second.start()

@@ -17,6 +17,9 @@
  * more time than other bytes. The file is used where it lies, and emptied after it was loaded, so
  * the store needs no right in its directory.
  *
+ * Each build reads the file of each other one. So a new kind of record is one that
+ * an older build skips, and in a new field 0 stands for what there was before.
+ *
  * Lock:  none is held. It takes the lock of each bucket, so other threads may
  *        serve meanwhile. An item that is there during the whole save is in the
  *        file, with one of its values of that time.

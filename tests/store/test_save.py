@@ -13,11 +13,11 @@ from typing import Any, Callable
 import pytest
 
 from harness.client import ask, get, is_closed, put
-from harness.saves import (
-    CHAINED, FIRST_BUILD, Item, as_first_build, save_file, wholes)
 from harness.servers import PATIENCE, wait_until
 from harness.store import Store, contract, space
 from harness.vip_store import VipStore
+from saves import (
+    CHAINED, FIRST_BUILD, Item, as_first_build, save_file, wholes)
 
 
 def test_stop_saves_and_start_loads(tmp_path: Path) -> None:

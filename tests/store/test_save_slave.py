@@ -8,9 +8,9 @@ import pytest
 from harness.figures import MASTER
 from harness.members import StoreMember, store
 from harness.pairs import inside_of_a_copy, joined, read, sent_all, write
-from harness.saves import save_file, wholes
 from harness.servers import wait_until
 from hosts.network import Host
+from saves import save_file, wholes
 
 pytestmark = pytest.mark.usefixtures("namespaces")
 VALUES = 5

@@ -59,6 +59,7 @@ class Keepalived:
         self.host, self.place = host, place
         self.words = place / "keepalived"
         self.process: Optional[subprocess.Popen[bytes]] = None
+        self.wrapper: list[str] = []  # a command that runs it
         script = place / "ready"
         script.write_text(f"#!/bin/sh\n{ready}\n")
         script.chmod(0o755)
@@ -69,7 +70,7 @@ class Keepalived:
     def start(self) -> None:
         with self.words.open("ab") as words:
             self.process = self.host.popen(
-                [program(), "--dont-fork", "--log-console",
+                [*self.wrapper, program(), "--dont-fork", "--log-console",
                  "--log-detail", "--no-syslog", "--vrrp",
                  f"--use-file={self.config}", f"--pid={self.place}/k.pid",
                  f"--vrrp_pid={self.place}/kv.pid"],

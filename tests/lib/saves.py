@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The files of AppStoreSave, as the first build that made them reads them."""
 import base64
+import os
 import struct
 import zlib
 from pathlib import Path
@@ -30,11 +31,21 @@ def save_file(where: Path) -> Path:
 
 
 def wholes(save: Path) -> list[bytes]:
-    """What the files have that have an end."""
-    both = [save, save.with_name("save.2")]
-    found = [file.read_bytes() for file in both if file.exists()]
-    return [data for data in found
-            if len(data) > 64 and data[-32:][:5] == b"1PAS\3"]
+    """What the files have that have an end. The newest comes first."""
+    found = [file.read_bytes() for file in both(save) if has_end(file)]
+    return sorted(found, key=lambda data: -int(HEAD.unpack_from(data)[2]))
+
+
+def both(save: Path) -> list[Path]:
+    return [save, save.with_name(save.name + ".2")]
+
+
+def has_end(file: Path) -> bool:
+    if not file.exists() or file.stat().st_size <= HEAD.size + RECORD.size:
+        return False
+    with file.open("rb") as stream:
+        stream.seek(-RECORD.size, os.SEEK_END)
+        return stream.read(5) == b"1PAS\3"
 
 
 def siphash(data: bytes, key: bytes) -> int:
@@ -72,9 +83,11 @@ class Item(NamedTuple):
     value: bytes
 
 
-def records(data: bytes) -> Iterator[tuple[int, Item, bytes]]:
+def records(data: bytes, is_sound: bool = False) \
+        -> Iterator[tuple[int, Item, bytes]]:
     """Those that the first build knew: kind, fields and key. It goes to the next
-    byte where it finds none."""
+    byte where it finds none.
+    @param is_sound the checks are not looked at, which takes long here"""
     magic, version, _, key = HEAD.unpack_from(data)
     assert (magic, version) == (b"stosave1", 1)
     at = HEAD.size
@@ -86,18 +99,19 @@ def records(data: bytes) -> Iterator[tuple[int, Item, bytes]]:
         if magic != b"1PAS" or kind not in (SPACE, ITEM, END) \
                 or len(body) != klen + length:
             continue
-        parts = struct.pack("<2Q", siphash(head[:24] + bytes(8), key),
-                            siphash(body, key))
-        if siphash(parts, key) != check:
+        if not is_sound and check != siphash(struct.pack(
+                "<2Q", siphash(head[:24] + bytes(8), key),
+                siphash(body, key)), key):
             continue
         at += RECORD.size - 1 + len(body)
         yield kind, Item(flags, exptime, body[klen:]), body[:klen]
 
 
-def as_first_build(data: bytes) -> dict[str, dict[bytes, Item]]:
+def as_first_build(data: bytes, is_sound: bool = False) \
+        -> dict[str, dict[bytes, Item]]:
     """The items by space and key. The file has an end that counts them."""
     found: dict[str, dict[bytes, Item]] = {}
-    for kind, fields, key in records(data):
+    for kind, fields, key in records(data, is_sound):
         if kind == SPACE:
             space = found.setdefault(key.decode(), {})
         elif kind == ITEM:

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/command/copy.h"
 #include "store/command/packet.h"
 #include "store/memory/class.h"
 #include "store/memory/index.h"
@@ -63,12 +64,21 @@ void store_dump_keys(store_session_t *session, store_token_t prefix)
     session->phase = STORE_PHASE_DUMP;
 }
 
-static bool is_wanted(const store_session_t *session, const store_item_t *item)
+static bool has_prefix(const store_session_t *session, const store_item_t *item)
 {
     return session->n_prefix <= item->klen &&
            (session->prefix == NULL ||
             memcmp(store_item_key(item), session->prefix, session->n_prefix) ==
                 0);
+}
+
+/* For `keys`. In text, a key with a line end would be lines that the client
+ * takes for replies. */
+static bool is_wanted(const store_session_t *session, const store_item_t *item)
+{
+    return has_prefix(session, item) &&
+           (session->protocol == STORE_PROTOCOL_BINARY ||
+            !store_copy_is_unsafe(store_item_key(item), item->klen));
 }
 
 static char *key_line(char *at, const store_item_t *item)

@@ -5,6 +5,9 @@
  * @brief All keys of a space: `lru_crawler metadump all` and `keys`, also of the
  *        binary protocol.
  *
+ * In text, `keys` leaves out keys with a line end. A metadump has them: it
+ * writes each key with %XX.
+ *
  * The buckets are looked at in slices. An item that is there during the whole
  * dump is in it once.
  *

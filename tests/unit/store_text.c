@@ -275,6 +275,22 @@ static void lists_of_keys(void **state)
     wire_close(&w);
 }
 
+/* Nothing in a key looks like a reply. */
+static void a_list_has_no_key_with_a_line_end(void **state)
+{
+    wire_t w;
+
+    (void)state;
+    wire_open(&w, 8);
+    wire_expect(&w, "ms YQ0KRU5EDQpi 1 b\r\n1\r\n", "HD\r\n"); /* a CR LF END */
+    wire_expect(&w, "ms YQpi 1 b\r\n1\r\nms YQ1i 1 b\r\n1\r\n", "HD\r\nHD\r\n");
+    wire_expect(&w, "ms YSBi 1 b\r\n1\r\n", "HD\r\n"); /* a space */
+    wire_expect(&w, "keys\r\n", "VALUE a b\r\nEND\r\n");
+    assert_non_null(strstr(wire_ask(&w, "lru_crawler metadump all\r\n"),
+                           "key=a%0D%0AEND%0D%0Ab "));
+    wire_close(&w);
+}
+
 static unsigned count(const char *text, const char *word)
 {
     unsigned n = 0;
@@ -326,6 +342,7 @@ int main(void)
         cmocka_unit_test(administration),
         cmocka_unit_test(statistics),
         cmocka_unit_test(lists_of_keys),
+        cmocka_unit_test(a_list_has_no_key_with_a_line_end),
         cmocka_unit_test(all_keys_of_a_bucket),
     };
 

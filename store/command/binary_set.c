@@ -23,6 +23,10 @@ static void begin(const store_request_t *r, store_update_t how)
     case STORE_VALUE_TOO_LARGE:
         store_packet_error(r->session, r->reply, STORE_STATUS_TOO_LARGE, NULL);
         break;
+    case STORE_VALUE_TOO_MANY:
+        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+                           "Too many large values at a time");
+        break;
     default:
         store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
                            "Out of memory allocating item");

@@ -60,6 +60,7 @@ static const char *begin(store_session_t *session, const store_meta_flags_t *f,
                          uint32_t length)
 {
     store_update_t update = {.cas = f->has_cas ? f->cas : 0};
+    store_value_t rv;
 
     if (!mode_of(f, &update.mode))
         return "CLIENT_ERROR invalid mode for ms M token";
@@ -67,20 +68,16 @@ static const char *begin(store_session_t *session, const store_meta_flags_t *f,
         return "CLIENT_ERROR opaque token too long";
     update.stale = f->stale && update.mode == STORE_MODE_CAS;
     remember(session, f);
-    switch (store_value_begin(session, STORE_PROTOCOL_META, f->key, f->klen,
-                              f->client_flags, f->exptime, length, &update)) {
-    case STORE_VALUE_BEGUN:
-        session->quiet_meta = f->quiet;
-        if (f->binary_key)
-            store_copy_mark(session->item, STORE_KEY_BINARY);
-        return NULL;
-    case STORE_VALUE_TOO_LARGE:
+    rv = store_value_begin(session, STORE_PROTOCOL_META, f->key, f->klen,
+                           f->client_flags, f->exptime, length, &update);
+    if (rv != STORE_VALUE_BEGUN) {
         store_verbs_drop(&session->caller, f->key, f->klen);
-        return "SERVER_ERROR object too large for cache";
-    default:
-        store_verbs_drop(&session->caller, f->key, f->klen);
-        return "SERVER_ERROR out of memory storing object";
+        return store_value_why(rv);
     }
+    session->quiet_meta = f->quiet;
+    if (f->binary_key)
+        store_copy_mark(session->item, STORE_KEY_BINARY);
+    return NULL;
 }
 
 void store_meta_set(store_session_t *session, const store_tokens_t *tokens,

@@ -54,7 +54,7 @@ void store_session_move(store_session_t *session, store_space_t *space,
 void store_session_free(store_session_t *session)
 {
     if (session->item)
-        store_item_release(session->caller.space, session->item);
+        store_value_end(session);
     store_key_lock_free(&session->caller);
     free(session->prefix);
     free(session);

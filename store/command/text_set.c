@@ -42,10 +42,7 @@ void store_text_set(store_session_t *session, const store_tokens_t *tokens,
                            (uint32_t)line.length, &line.update);
     if (rv == STORE_VALUE_BEGUN)
         return;
-    store_answer(session, reply,
-                 rv == STORE_VALUE_TOO_LARGE
-                     ? "SERVER_ERROR object too large for cache"
-                     : "SERVER_ERROR out of memory storing object");
+    store_answer(session, reply, store_value_why(rv));
     if (mode == STORE_MODE_SET)
         store_verbs_drop(&session->caller, word[1].at, (uint8_t)word[1].n);
 }

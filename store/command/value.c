@@ -4,9 +4,36 @@
 
 #include <string.h>
 
+#include "store/memory/large.h"
+
 static unsigned tail_length(store_protocol_t asked)
 {
     return asked == STORE_PROTOCOL_BINARY ? 0 : 2;
+}
+
+/* Does it count among those that are sent at the same time? */
+static bool is_large(uint64_t length)
+{
+    return length > STORE_LARGE;
+}
+
+static store_value_t make(store_session_t *session, const void *key,
+                          uint8_t klen, uint32_t flags, uint32_t exptime,
+                          uint64_t length)
+{
+    store_space_t *space = session->caller.space;
+
+    if (length > session->server->max_object || length > store_item_max)
+        return STORE_VALUE_TOO_LARGE;
+    if (is_large(length) && !store_large_comes(space, (uint32_t)length))
+        return STORE_VALUE_TOO_MANY;
+    session->item =
+        store_item_make(space, key, klen, flags, exptime, (uint32_t)length);
+    if (session->item)
+        return STORE_VALUE_BEGUN;
+    if (is_large(length))
+        store_large_has_come(space, (uint32_t)length);
+    return STORE_VALUE_NO_MEMORY;
 }
 
 store_value_t store_value_begin(store_session_t *session,
@@ -14,15 +41,9 @@ store_value_t store_value_begin(store_session_t *session,
                                 uint8_t klen, uint32_t flags, uint32_t exptime,
                                 uint64_t length, const store_update_t *update)
 {
-    store_value_t rv = STORE_VALUE_TOO_LARGE;
+    store_value_t rv = make(session, key, klen, flags, exptime, length);
 
-    session->item = NULL;
-    if (length <= session->server->max_object && length <= store_item_max) {
-        session->item = store_item_make(session->caller.space, key, klen, flags,
-                                        exptime, (uint32_t)length);
-        rv = STORE_VALUE_NO_MEMORY;
-    }
-    if (session->item == NULL) {
+    if (rv != STORE_VALUE_BEGUN) {
         store_count(session->caller.counters,
                     rv == STORE_VALUE_TOO_LARGE ? STORE_TOO_LARGE_COUNT
                                                 : STORE_NO_MEMORY_COUNT,
@@ -37,6 +58,18 @@ store_value_t store_value_begin(store_session_t *session,
     session->n_tail = 0;
     session->phase = STORE_PHASE_VALUE;
     return STORE_VALUE_BEGUN;
+}
+
+const char *store_value_why(store_value_t why)
+{
+    switch (why) {
+    case STORE_VALUE_TOO_LARGE:
+        return "SERVER_ERROR object too large for cache";
+    case STORE_VALUE_TOO_MANY:
+        return "SERVER_ERROR too many large values at a time";
+    default:
+        return "SERVER_ERROR out of memory storing object";
+    }
 }
 
 void store_value_swallow(store_session_t *session, uint64_t n)
@@ -91,7 +124,11 @@ bool store_value_is_sound(const store_session_t *session)
 
 void store_value_end(store_session_t *session)
 {
-    store_item_release(session->caller.space, session->item);
+    store_space_t *space = session->caller.space;
+
+    if (is_large(session->item->length))
+        store_large_has_come(space, session->item->length);
+    store_item_release(space, session->item);
     session->item = NULL;
     session->phase = STORE_PHASE_COMMAND;
 }

@@ -15,6 +15,7 @@
 typedef enum {
     STORE_VALUE_BEGUN,
     STORE_VALUE_TOO_LARGE,
+    STORE_VALUE_TOO_MANY, /**< large ones are being sent */
     STORE_VALUE_NO_MEMORY
 } store_value_t;
 
@@ -28,6 +29,9 @@ store_value_t store_value_begin(store_session_t *, store_protocol_t asked,
                                 const void *key, uint8_t klen, uint32_t flags,
                                 uint32_t exptime, uint64_t length,
                                 const store_update_t *update);
+
+/** What a client of the text protocol is told. */
+const char *store_value_why(store_value_t);
 
 /** The next n bytes are not looked at. */
 void store_value_swallow(store_session_t *, uint64_t n);

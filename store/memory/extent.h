@@ -45,6 +45,7 @@ typedef struct store_space {
                                  (large.h); 0: there is none. Lock: of the
                                  chunks */
     uint32_t large_chunks;  /**< of their pieces; the same lock */
+    uint64_t large_coming;  /**< bytes of those that clients send now; atomic */
 } store_space_t;
 
 /** How far a walk through the bytes of one value has come. Zero at first. */

@@ -63,3 +63,21 @@ int store_large_exceed(const store_space_t *space)
 
     return space->large_chunks > STORE_GET(space->pages_max) * in_a_page / 2;
 }
+
+/* One that is alone has passed the limit of a single value. */
+int store_large_comes(store_space_t *space, uint32_t length)
+{
+    uint64_t half = (uint64_t)STORE_GET(space->pages_max) * (STORE_PAGE / 2);
+    uint64_t all =
+        __atomic_add_fetch(&space->large_coming, length, __ATOMIC_RELAXED);
+
+    if (all <= half || all == length)
+        return 1;
+    store_large_has_come(space, length);
+    return 0;
+}
+
+void store_large_has_come(store_space_t *space, uint32_t length)
+{
+    STORE_ADD(space->large_coming, -(uint64_t)length);
+}

@@ -159,6 +159,47 @@ static void too_large_values_are_swallowed(void **state)
     wire_close(&wire);
 }
 
+/* What clients send now cannot be evicted. It has half of the space, which is of
+ * 16 pages. */
+static void large_values_at_a_time_have_half_of_the_space(void **state)
+{
+    enum { LARGE = 300000 };
+    const char many[] = "SERVER_ERROR too many large values at a time\r\n";
+    char *some = stretch("set a 0 0 300000\r\n", LARGE - 1, "");
+    char *more = stretch("set b 0 0 300000\r\n", LARGE, "\r\n");
+    char *meta = stretch("ms b 300000\r\n", LARGE, "\r\n");
+    char *small = stretch("set c 0 0 100000\r\n", 100000, "\r\n");
+    wire_t first, other;
+
+    (void)state;
+    wire_open(&first, 16);
+    wire_join(&other, &first);
+    wire_ask(&first, some);
+    wire_expect(&other, more, many);
+    wire_expect(&other, meta, many);
+    wire_expect(&other, small, "STORED\r\n");
+    wire_again(&other);
+    assert_int_equal(wire_request(&other, 0x01, "\0\0\0\0\0\0\0", 8, "b",
+                                  strchr(more, 'x'), 0),
+                     0x82);
+    wire_again(&other);
+    wire_expect(&first, "x\r\n", "STORED\r\n");
+    wire_expect(&other, more, "STORED\r\n");
+    wire_expect(&other, meta, "HD\r\n");
+
+    wire_ask(&first, some);
+    wire_expect(&other, more, many);
+    wire_again(&first); /* it leaves */
+    wire_expect(&other, more, "STORED\r\n");
+    assert_true(first.shelf.space->large_coming == 0);
+    wire_leave(&other);
+    wire_close(&first);
+    free(some);
+    free(more);
+    free(meta);
+    free(small);
+}
+
 static void long_lines_end_the_connection(void **state)
 {
     char *good = stretch("set ", 2044, "\r\n"); /* 2,049 with the CR */
@@ -360,6 +401,7 @@ int main(void)
         cmocka_unit_test(many_pieces_are_read_by_one_call),
         cmocka_unit_test(a_binary_value_needs_nothing_behind_it),
         cmocka_unit_test(too_large_values_are_swallowed),
+        cmocka_unit_test(large_values_at_a_time_have_half_of_the_space),
         cmocka_unit_test(long_lines_end_the_connection),
         cmocka_unit_test(get_may_be_longer),
         cmocka_unit_test(a_long_get_waits_for_its_client),

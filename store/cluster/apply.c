@@ -2,6 +2,7 @@
 
 #include "store/cluster/apply.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -166,6 +167,13 @@ static void publish(store_apply_t *a)
     a->item = NULL;
 }
 
+static void count_no_room(store_apply_t *a)
+{
+    a->result.no_room++;
+    snprintf(a->result.no_room_in, sizeof a->result.no_room_in, "%s",
+             a->space->name);
+}
+
 /* The value follows. An older item of the key stays until it has come: it is no
  * older than what the master had a moment ago. */
 static void begin_set(store_apply_t *a, const char *key,
@@ -182,7 +190,8 @@ static void begin_set(store_apply_t *a, const char *key,
         a->item = store_old_copy_make(&a->old, a->space, key, p, exptime);
     if (!a->item) {
         remove_key(a, key, p->klen);
-        a->result.no_room += exptime != 1;
+        if (exptime != 1)
+            count_no_room(a);
     }
     else if (a->left == 0)
         publish(a);

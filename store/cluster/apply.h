@@ -36,8 +36,9 @@ typedef struct {
                           while a space is copied that came later */
     int is_yrmcds;   /**< only the open space is exchanged */
     uint64_t items;  /**< of the copy, and changes before its end */
-    uint64_t received; /**< changes since then */
-    uint64_t no_room;  /**< items that could not be kept */
+    uint64_t received;           /**< changes since then */
+    uint64_t no_room;            /**< items that could not be kept */
+    char no_room_in[STORE_NAME]; /**< the space of the last of them */
     store_mark_t mark;
     const char *error; /**< why the connection has to end; NULL: no reason */
 } store_applied_t;

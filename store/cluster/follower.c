@@ -43,6 +43,7 @@ static struct {
     int64_t retry;        /* ms: to the next attempt */
     int64_t refused_at;   /* ms: when a failure was logged; 0: never */
     int64_t different_at; /* ms: the same, of how the spaces differ */
+    int64_t no_room_at;   /* ms: the same, of changes that had no room */
 } follower = {.bell = -1};
 
 /* One connection. */
@@ -56,6 +57,7 @@ typedef struct {
     int has_begun, is_complete; /* that was logged */
     int is_short;               /* the copy lacks a space that has come */
     int is_dry;                 /* nothing more is there now, as it seems */
+    uint64_t no_room;           /* of the result: it was logged */
     int is_closed;              /* by the other end */
     int64_t begun_at;           /* ms: the copy has begun */
     int64_t last_at;            /* ms: of the last bytes */
@@ -108,6 +110,7 @@ static void is_complete(link_t *l)
     const store_applied_t *r = store_apply_result(l->apply);
 
     l->is_complete = 1;
+    l->no_room = r->no_room;
     store_follower_state_complete(1);
     store_note(r->no_room ? STORE_WARN : STORE_NOTICE,
                "the copy of the master is complete: %llu items and changes in "
@@ -115,6 +118,23 @@ static void is_complete(link_t *l)
                (unsigned long long)r->items,
                (long long)(clock_ms() - l->begun_at),
                (unsigned long long)r->no_room);
+}
+
+/* The slave is behind by nothing, and confirms: nothing else shows what it does
+ * not have. */
+static void look_for_room(link_t *l, int64_t now, int is_end)
+{
+    const store_applied_t *r = store_apply_result(l->apply);
+
+    if (!l->is_complete || r->no_room == l->no_room ||
+        (!store_note_is_due(&follower.no_room_at, now) && !is_end))
+        return;
+    store_note(STORE_WARN,
+               "changes of the master had no room here: %llu, the last one in "
+               "space %s; give each host the same AppStore and "
+               "AppStoreMaxObject",
+               (unsigned long long)(r->no_room - l->no_room), r->no_room_in);
+    l->no_room = r->no_room;
 }
 
 /* The master has one space more, and copies it. */
@@ -149,6 +169,7 @@ static void look_at(link_t *l, int64_t now)
         is_complete(l);
     if (!r->is_complete && l->is_complete)
         is_incomplete(l, now);
+    look_for_room(l, now, 0);
     store_echo_mark(&l->echo, &r->mark, now);
     STORE_SET(follower.figures->received, r->received);
 }
@@ -257,6 +278,7 @@ static void receive(link_t *l)
             rest(l, now);
     }
     look_at(l, now);
+    look_for_room(l, now, 1);
     l->is_short = store_apply_is_short(l->apply);
     if (l->is_short && store_apply_result(l->apply)->is_complete)
         store_follower_state_grows();

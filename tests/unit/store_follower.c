@@ -491,6 +491,42 @@ static void a_copy_is_not_complete_before_items_go(void **state)
     close(listener);
 }
 
+static void send_too_large(int fd, const char *key, uint64_t cas)
+{
+    fake_wire.n = 0;
+    fake_put_set(key, 1, 1001, 0, cas);
+    send_wire(fd);
+}
+
+/* The master may be full of items that this host has no room for. A line comes
+ * at once, and at the end one for those since then. */
+static void what_has_no_room_is_logged(void **state)
+{
+    int listener = fake_listen(), fd;
+
+    (void)state;
+    store_item_max = 1000;
+    fd = begin(listener);
+    fake_put_begin();
+    fake_put_set("a", 1, 1001, 0, 20);
+    fake_put_other(STORE_WIRE_COMPLETE, 0);
+    send_wire(fd);
+    notes_wait("1 had no room");
+    assert_false(notes_count("of the master had no room"));
+    send_too_large(fd, "b", 21);
+    notes_wait(
+        "changes of the master had no room here: 1, the last one in space "
+        "shop");
+    notes_clear();
+    send_too_large(fd, "c", 22);
+    send_too_large(fd, "d", 23);
+    close(fd);
+    await_state(is_lost);
+    store_follower_end(0);
+    assert_int_equal(notes_count("of the master had no room here: 2"), 1);
+    close(listener);
+}
+
 static void it_ends_while_there_is_no_master(void **state)
 {
     int listener = fake_listen();
@@ -536,6 +572,8 @@ int main(void)
                                         fake_setup, fake_teardown),
         cmocka_unit_test_setup_teardown(a_copy_is_not_complete_before_items_go,
                                         fake_setup, fake_teardown),
+        cmocka_unit_test_setup_teardown(what_has_no_room_is_logged, fake_setup,
+                                        fake_teardown),
         cmocka_unit_test_setup_teardown(it_ends_while_there_is_no_master,
                                         fake_setup, fake_teardown),
     };

@@ -52,6 +52,7 @@ struct store_feeder {
     store_present_t present;
     store_copier_t copier;
     int keeps; /* it does not take the copy */
+    const char *refusal;
     int64_t began;
     store_push_t push;
     store_uses_t uses;
@@ -283,10 +284,16 @@ static int feed_once(store_feeder_t *f)
                  : wait_for_changes(f, uses ? SOON : PAUSE);
 }
 
-static void note_end(const store_feeder_t *f, const char *why)
+/* Whoever reaches the port can end without a join as often as it wants. The main
+ * thread logs that, once a minute. */
+static void note_end(store_feeder_t *f, const char *why)
 {
     if (GET(f->stop) || f->keeps)
         return;
+    if (!store_feeder_has_joined(f)) {
+        f->refusal = why;
+        return;
+    }
     store_note(GET(f->complete) ? STORE_NOTICE : STORE_WARN,
                "slave %s dropped%s: %s", f->name,
                GET(f->complete) ? "" : " before it had the whole copy", why);
@@ -375,6 +382,11 @@ store_feeder_t *store_feeder_start(const store_cluster_hooks_t *hooks,
 int store_feeder_has_joined(const store_feeder_t *f)
 {
     return __atomic_load_n(&f->figures->joined, __ATOMIC_ACQUIRE) != 0;
+}
+
+const char *store_feeder_refusal(const store_feeder_t *f)
+{
+    return f->refusal;
 }
 
 int store_feeder_is_over(const store_feeder_t *f)

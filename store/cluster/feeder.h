@@ -44,6 +44,10 @@ store_feeder_t *store_feeder_start(const store_cluster_hooks_t *,
 /** Has it said who it is? With a secret it has also proven that it is a store. */
 int store_feeder_has_joined(const store_feeder_t *);
 
+/** Why one that has ended did not join; NULL: it has joined, or keeps its own
+ * data, or was ended */
+const char *store_feeder_refusal(const store_feeder_t *);
+
 /** Has the thread ended? */
 int store_feeder_is_over(const store_feeder_t *);
 

@@ -26,6 +26,12 @@ static uint64_t arrivals;
 static store_penalty_t penalty;
 static int64_t stranger_at; /* ms: the last line about one; 0: none */
 
+/* Peers from which a connection came that did not join. */
+static struct {
+    store_address_t address;
+    int64_t at; /* ms: of the last line about it; 0: this place is free */
+} guest[2 * STORE_PEERS];
+
 _Static_assert(STORE_SLAVES == STORE_FIGURES_SLAVES, "each has its figures");
 
 /* ---- slaves that have ended ---- */
@@ -47,6 +53,30 @@ static void close_unread(void)
         store_changes_close();
 }
 
+/* Where the last line about it is noted. There is room for all: no other address
+ * is let in. */
+static int64_t *line_about(const store_address_t *address)
+{
+    unsigned i = 0;
+
+    while (i < 2 * STORE_PEERS - 1 && guest[i].at != 0 &&
+           !store_address_equal(&guest[i].address, address))
+        i++;
+    guest[i].address = *address;
+    return &guest[i].at;
+}
+
+static void note_refusal(const store_feeder_t *f)
+{
+    const store_address_t *address = &store_feeder_slave(f)->address;
+    const char *why = store_feeder_refusal(f);
+    char text[STORE_ADDRESS_TEXT];
+
+    if (why && store_note_is_due(line_about(address), clock_ms()))
+        store_note(STORE_WARN, "a connection from %s gets no copy: %s",
+                   store_address_text(address, text), why);
+}
+
 /* The threads are joined at once, as they have ended. */
 static void reap(void)
 {
@@ -56,6 +86,7 @@ static void reap(void)
         if (!feeder[i] || !store_feeder_is_over(feeder[i]))
             continue;
         dropped += (unsigned)store_feeder_has_joined(feeder[i]);
+        note_refusal(feeder[i]);
         if (store_feeder_is_overtaken(feeder[i]))
             store_penalty_add(&penalty, &store_feeder_slave(feeder[i])->address,
                               clock_ms());
@@ -208,6 +239,7 @@ int store_master_begin(const store_cluster_hooks_t *of, int fd)
     listener = fd;
     stranger_at = 0;
     memset(&penalty, 0, sizeof penalty);
+    memset(guest, 0, sizeof guest);
     store_changes_close();
     return hooks->watch(fd, take_slaves, NULL);
 }

@@ -92,8 +92,30 @@ static void another_peer_has_to_know_the_key(void **state)
     s = slave_join("127.0.0.1", 1);
     assert_false(slave_read(s, STORE_WIRE_SET, 1));
     if (store_secret_is_supported())
-        master_wait_log("slave 127.0.0.1 dropped before it had the whole copy");
+        master_wait_log("a connection from 127.0.0.1 gets no copy: it does not "
+                        "know the secret (AppStoreKey)");
     slave_close(s);
+}
+
+/* One line a minute for each host. */
+static void who_does_not_know_the_key_does_not_fill_the_log(void **state)
+{
+    unsigned i;
+
+    (void)state;
+    if (!store_secret_is_supported())
+        return;
+    master_has_tls = 1;
+    for (i = 0; i < 20; i++) {
+        slave_t *s = slave_join("127.0.0.1", 1);
+
+        assert_false(slave_read(s, STORE_WIRE_SET, 1));
+        slave_close(s);
+    }
+    slave_close(slave_join("127.0.0.2", 1));
+    master_wait_log("127.0.0.2 gets no copy");
+    assert_int_equal(notes_count("127.0.0.1"), 1);
+    assert_int_equal(notes_count("dropped"), 0);
 }
 
 /* The oldest gives its place, but one that has joined keeps it. */
@@ -148,6 +170,8 @@ int main(void)
         TEST(without_an_open_space_a_plain_peer_gets_nothing),
         TEST(without_a_key_no_other_peer_is_taken),
         TEST(another_peer_has_to_know_the_key),
+        TEST(who_does_not_know_the_key_does_not_fill_the_log),
+        TEST(who_does_not_know_the_key_does_not_fill_the_log),
         TEST(silent_peers_keep_no_slave_out),
         TEST(a_short_secret_is_none),
     };

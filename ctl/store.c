@@ -201,7 +201,8 @@ static const reason_t *reason_of(const json_t *c)
          "or "
          "was refused by it in the last 10 s"},
         {"other", EXIT_NO,
-         "it has not looked for a master yet, or this store hangs"},
+         "it has not looked for a master yet, or this store hangs, or gets no "
+         "copy of the master: see the error log"},
     };
     const char *word = json_string_value(json_object_get(c, "reason"));
     size_t i, last = sizeof all / sizeof *all - 1;

@@ -286,6 +286,15 @@ static void receive(link_t *l)
 
 /* ---- one connection after the other ---- */
 
+/* The other end of a handshake that fails has another secret. */
+static const char *words_of(int error)
+{
+    return error == EPROTO
+               ? "the store there has another secret (AppStoreKey), "
+                 "or is no store"
+               : strerror(error);
+}
+
 static void log_refused(const char *why)
 {
     char vip[STORE_ADDRESS_TEXT];
@@ -360,7 +369,7 @@ static int attempt(link_t *l)
         had_begun = follow(l);
     else {
         l->is_closed = is_by_other_end(errno);
-        log_refused(strerror(errno));
+        log_refused(words_of(errno));
     }
     store_stream_close(l->stream);
     if (answered && l->is_closed && !had_begun && !is_stopping())

@@ -121,26 +121,35 @@ static void begin_heartbeat(int dirfd, const struct stat *owner)
                    strerror(errno));
 }
 
-static int is_private_file(int fd)
+/* The items of all spaces are for nobody else.
+ * @return what is wrong with it; NULL: nothing */
+static const char *why_not(int fd)
 {
     struct stat st;
 
-    errno = EACCES;
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 &&
-           (st.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+    if (fd < 0)
+        return errno == ELOOP ? "it is a symbolic link" : strerror(errno);
+    if (fstat(fd, &st) != 0)
+        return strerror(errno);
+    if (!S_ISREG(st.st_mode))
+        return "it is not a regular file";
+    if (st.st_uid != geteuid())
+        return "it belongs to another user than the one that has started "
+               "httpd";
+    if (st.st_mode & (S_IRWXG | S_IRWXO))
+        return "others than its owner can use it: chmod 600";
+    return st.st_nlink != 1 ? "it has another name, by a hard link" : NULL;
 }
 
 /* @return -1: that was logged */
-static int open_file(const char *path)
+static int open_file(const char *path, const char *loss)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const char *wrong = why_not(fd);
 
-    if (fd >= 0 && is_private_file(fd))
+    if (!wrong)
         return fd;
-    store_note(
-        STORE_WARN,
-        "AppStoreSave %s: %s; a stop of httpd loses what the store holds", path,
-        strerror(errno));
+    store_note(STORE_WARN, "AppStoreSave %s: %s; %s", path, wrong, loss);
     if (fd >= 0)
         close(fd);
     return -1;
@@ -160,10 +169,11 @@ static void open_save(store_startup_t *s, int dirfd)
     if (n <= 0)
         return;
     path[n] = 0;
-    s->save.fd[0] = open_file(path);
+    s->save.fd[0] =
+        open_file(path, "a stop of httpd loses what the store holds");
     memcpy(path + n, ".2", sizeof ".2");
     if (s->save.fd[0] >= 0)
-        s->save.fd[1] = open_file(path);
+        s->save.fd[1] = open_file(path, "there is no save but at a stop");
 }
 
 store_config_t *store_startup_config(const store_startup_t *s)

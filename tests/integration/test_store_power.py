@@ -20,7 +20,7 @@ from harness.wait import wait_until
 from hosts.network import Network, why_none
 from missed import within
 import second_look
-from saves import as_first_build, both, has_end, wholes
+from saves import both, has_end, items_of, wholes
 
 pytestmark = pytest.mark.one_mpm("the store is the same")
 ALONE = ["unshare", "--pid", "--mount-proc", "--fork", "--kill-child"]
@@ -100,7 +100,7 @@ class Writer(threading.Thread):
 def saved(save: Path) -> dict[bytes, bytes]:
     """What the newest whole file has."""
     files = wholes(save)
-    found = as_first_build(files[0], True)["shop"] if files else {}
+    found = items_of(files[0])["shop"] if files else {}
     return {key: item.value for key, item in found.items()}
 
 

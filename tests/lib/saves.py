@@ -1,15 +1,14 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The files of AppStoreSave, as the first build that made them reads them."""
+"""The files of AppStoreSave."""
 import base64
 import os
 import struct
 import zlib
 from pathlib import Path
-from typing import Iterator, NamedTuple
+from typing import NamedTuple
 
 HEAD, RECORD = struct.Struct("<8sII16s"), struct.Struct("<4sBB2xIIqQ")
 SPACE, ITEM, END = 1, 2, 3
-MASK = (1 << 64) - 1
 
 CHAINED = b"0123456789" * 900
 # What the first build has saved at a stop. The space shop has the items "a",
@@ -48,75 +47,29 @@ def has_end(file: Path) -> bool:
         return stream.read(5) == b"1PAS\3"
 
 
-def siphash(data: bytes, key: bytes) -> int:
-    """SipHash-2-4."""
-    k0, k1 = struct.unpack("<2Q", key)
-    v = [k0 ^ 0x736f6d6570736575, k1 ^ 0x646f72616e646f6d,
-         k0 ^ 0x6c7967656e657261, k1 ^ 0x7465646279746573]
-
-    def turn(x: int, bits: int) -> int:
-        return (x << bits | x >> 64 - bits) & MASK
-
-    def mix(rounds: int) -> None:
-        for _ in range(rounds):
-            for a, b, left, right in (0, 1, 13, 32), (2, 3, 16, 0):
-                v[a] = v[a] + v[b] & MASK
-                v[b] = turn(v[b], left) ^ v[a]
-                v[a] = turn(v[a], right)
-            for a, b, left, right in (2, 1, 17, 32), (0, 3, 21, 0):
-                v[a] = v[a] + v[b] & MASK
-                v[b] = turn(v[b], left) ^ v[a]
-                v[a] = turn(v[a], right)
-    whole = data + bytes(7 - len(data) % 8) + bytes([len(data) & 255])
-    for word, in struct.iter_unpack("<Q", whole):
-        v[3] ^= word
-        mix(2)
-        v[0] ^= word
-    v[2] ^= 255
-    mix(4)
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
-
-
 class Item(NamedTuple):
     flags: int
     exptime: int
     value: bytes
 
 
-def records(data: bytes, is_sound: bool = False) \
-        -> Iterator[tuple[int, Item, bytes]]:
-    """Those that the first build knew: kind, fields and key. It goes to the next
-    byte where it finds none.
-    @param is_sound the checks are not looked at, which takes long here"""
-    magic, version, _, key = HEAD.unpack_from(data)
-    assert (magic, version) == (b"stosave1", 1)
-    at = HEAD.size
-    while at + RECORD.size <= len(data):
-        head = data[at:at + RECORD.size]
-        magic, kind, klen, flags, length, exptime, check = RECORD.unpack(head)
-        body = data[at + RECORD.size:at + RECORD.size + klen + length]
-        at += 1
-        if magic != b"1PAS" or kind not in (SPACE, ITEM, END) \
-                or len(body) != klen + length:
-            continue
-        if not is_sound and check != siphash(struct.pack(
-                "<2Q", siphash(head[:24] + bytes(8), key),
-                siphash(body, key)), key):
-            continue
-        at += RECORD.size - 1 + len(body)
-        yield kind, Item(flags, exptime, body[klen:]), body[:klen]
-
-
-def as_first_build(data: bytes, is_sound: bool = False) \
-        -> dict[str, dict[bytes, Item]]:
-    """The items by space and key. The file has an end that counts them."""
+def items_of(data: bytes) -> dict[str, dict[bytes, Item]]:
+    """By space and key, of a sound file. Its end counts them."""
     found: dict[str, dict[bytes, Item]] = {}
-    for kind, fields, key in records(data, is_sound):
+    assert data[:8] == b"stosave1"
+    at = HEAD.size
+    while True:
+        magic, kind, klen, flags, length, exptime, _ = \
+            RECORD.unpack_from(data, at)
+        assert magic == b"1PAS"
+        at += RECORD.size
+        key = data[at:at + klen]
         if kind == SPACE:
             space = found.setdefault(key.decode(), {})
         elif kind == ITEM:
-            space[key] = fields
-        else:
-            assert fields.exptime == sum(map(len, found.values()))
+            value = data[at + klen:at + klen + length]
+            space[key] = Item(flags, exptime, value)
+        elif kind == END:
+            assert exptime == sum(map(len, found.values()))
             return found
-    assert False, "the file has no end"
+        at += klen + length

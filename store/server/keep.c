@@ -206,9 +206,10 @@ static int64_t save_limit(void)
     return left > SAVE_LEAST ? left : SAVE_LEAST;
 }
 
-/* How many items a save has left out, in words. */
-static const char *describe_rest(const store_snapshot_t *done, char *words,
-                                 size_t size)
+/* How many items a save has left out, in words. What was written last may be in
+ * the file, too. */
+static const char *describe_rest(const store_snapshot_t *done, int has_failed,
+                                 char *words, size_t size)
 {
     uint64_t items = 0;
     const store_served_t *s;
@@ -217,8 +218,10 @@ static const char *describe_rest(const store_snapshot_t *done, char *words,
         items += s->gone ? 0 : STORE_GET(s->space->figures->items);
     snprintf(
         words, size,
-        "; no time was left for %llu other items: AppStoreSaveTime is too "
-        "short for them",
+        has_failed
+            ? "; the file is not complete: up to %llu other items are missing"
+            : "; no time was left for %llu other items: AppStoreSaveTime is "
+              "too short for them",
         (unsigned long long)(items > done->items ? items - done->items : 0));
     return words;
 }
@@ -250,8 +253,7 @@ void store_keep_save(const store_keep_files_t *files)
                "saved %llu item%s (%llu bytes) in %lld ms%s",
                (unsigned long long)done.items, done.items == 1 ? "" : "s",
                (unsigned long long)done.bytes, (long long)(clock_ms() - began),
-               rv > 0          ? describe_rest(&done, rest, sizeof rest)
-               : rv < 0        ? "; the file is not complete"
+               rv != 0         ? describe_rest(&done, rv < 0, rest, sizeof rest)
                : done.complete ? ""
                                : "; they are a part of a copy");
 }

@@ -34,7 +34,8 @@ static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
 static int stopping; /* atomic; changes under the guard */
 static int is_running;
-static unsigned every; /* s; the guard */
+static int64_t failed_at; /* ms: a failure was logged; 0: none. The saver's */
+static unsigned every;    /* s; the guard */
 
 static int64_t now_ns(void)
 {
@@ -237,7 +238,8 @@ static void save_one(void)
                    (unsigned long long)to.done.items,
                    (unsigned long long)to.done.bytes,
                    (long long)((now_ns() - began) / 1000000));
-    else if (to.error)
+    else if (to.error &&
+             store_note_is_due(&failed_at, now_ns() / (SECOND / 1000)))
         store_note(STORE_ERROR,
                    "the items of the store cannot be saved while it serves: %s",
                    strerror(to.error));
@@ -268,6 +270,7 @@ int store_saver_start(const store_keep_files_t *f)
 {
     files = f;
     stopping = 0;
+    failed_at = 0;
     store_thread_condition(&changed);
     is_running = store_thread_start(&thread, "saver", run, NULL) == 0;
     return is_running ? 0 : -1;

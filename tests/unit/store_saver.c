@@ -5,6 +5,7 @@
 #include "store/server/saver.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@
 
 static int fails_to_write,
     fails_to_sync; /* the n-th call from now on; atomic */
-static int is_due; /* at the next wait, and not again; the saver's */
+static int fails_for_ever;
+static int is_due; /* at so many waits from now on; the saver's */
 
 int __wrap_pthread_cond_timedwait(pthread_cond_t *, pthread_mutex_t *,
                                   const struct timespec *);
@@ -30,7 +32,7 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
 {
     if (!is_due)
         return __real_pthread_cond_timedwait(c, m, until);
-    is_due = 0;
+    __atomic_sub_fetch(&is_due, 1, __ATOMIC_RELAXED);
     return ETIMEDOUT;
 }
 
@@ -49,6 +51,10 @@ int __wrap_sync_file_range(int fd, off_t from, off_t n, unsigned flags)
 
 int __wrap_fdatasync(int fd)
 {
+    if (fails_for_ever) {
+        errno = EIO;
+        return -1;
+    }
     return fails(&fails_to_sync) ? -1 : __real_fdatasync(fd);
 }
 
@@ -92,6 +98,21 @@ static void the_other_file_is_the_newest_one(void **state)
     assert_int_equal(store_keep_files_next(&files, 1, &number), fd);
 }
 
+/* One line a minute, however often it saves. */
+static void a_full_disk_does_not_fill_the_log(void **state)
+{
+    (void)state;
+    fails_for_ever = 1;
+    is_due = 10;
+    store_saver_configure(3600);
+    assert_int_equal(store_saver_start(&files), 0);
+    while (__atomic_load_n(&is_due, __ATOMIC_RELAXED) > 0)
+        poll(NULL, 0, 1);
+    store_saver_stop();
+    fails_for_ever = 0;
+    assert_int_equal(notes_count(FAILED), 1);
+}
+
 int main(void)
 {
 #define TEST(name)                                                             \
@@ -99,6 +120,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_not_on_the_disk_is_not_whole),
         TEST(the_other_file_is_the_newest_one),
+        TEST(a_full_disk_does_not_fill_the_log),
     };
 
     alarm(300);

@@ -9,10 +9,10 @@ import time
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 
 
-def exactly(connection, n, flags=0):
+def exactly(connection, n):
     data = b""
     while len(data) < n:
-        more = connection.recv(n - len(data), flags)
+        more = connection.recv(n - len(data))
         if not more:
             raise EOFError
         data += more
@@ -24,30 +24,24 @@ def note(text):
         seen.write(f"{text}\n")
 
 
-def packet_of(connection):
-    size = int.from_bytes(exactly(connection, 4)[1:3], "little")
-    return exactly(connection, size)
-
-
-def texts(packet):
+def variables_of(packet):
+    texts = []
     while packet:
         size = 2 + int.from_bytes(packet[:2], "little")
-        yield packet[2:size].decode("latin-1")
+        texts.append(packet[2:size].decode("latin-1"))
         packet = packet[size:]
+    return dict(zip(texts[::2], texts[1::2]))
 
 
 def serve(connection):
-    # The whole packet comes in one piece.
-    size = int.from_bytes(exactly(connection, 4, socket.MSG_PEEK)[1:3],
-                          "little")
-    packet = exactly(connection, 4 + size, socket.MSG_PEEK)[4:]
-    names = list(texts(packet))
-    variables = dict(zip(names[::2], names[1::2]))
+    size = int.from_bytes(exactly(connection, 4)[1:3], "little")
+    packet = exactly(connection, size - 1)
+    variables = variables_of(packet)
     what = variables.get("QUERY_STRING")
     note(f"{variables['REQUEST_METHOD']} {what}")
     if what == "unread":
-        return  # that resets the connection
-    packet_of(connection)
+        return  # the last byte is left, and that resets the connection
+    variables = variables_of(packet + exactly(connection, 1))
     if what == "early":
         connection.sendall(b"HTTP/1.1 413 Too much\r\n\r\nno")
     elif what == "names":

@@ -25,7 +25,7 @@ fuzz module 12 600 fcgi http
 fuzz store 22 600 store store_memory store_reply
 fuzz cluster 22 600 store_apply store_peer store_wire
 mutants shm 13 shm/
-mutants store 10 store/
+mutants store 12 store/
 mutants spawner 15 spawner/
 mutants module 25 mod_apppool/
 mutants helpers 6 helpers/ ctl/

@@ -43,7 +43,7 @@ static struct {
     {"in_order", 0}, /* 1: each key after the other */
     {"refill", 0},   /* 1: a key that is not there is set next */
     {"seed", 1},
-    {"redis", 0}, /* 1: it is a redis, and each set waits for a replica */
+    {"redis", 0}, /* n > 0: it is a redis, and each set waits for n replicas */
 };
 enum {
     CONNECTIONS,
@@ -148,7 +148,8 @@ static void add_set(connection_t *c, uint32_t key)
 
     sprintf(name, KEY_FORMAT, key);
     if (OPTION(REDIS)) {
-        c->out_size += redis_set(to, name, keys_value(key), size);
+        c->out_size +=
+            redis_set(to, name, keys_value(key), size, (int)OPTION(REDIS));
     }
     else {
         to += sprintf(to, "set %s 0 0 %zu\r\n", name, size);
@@ -215,7 +216,8 @@ static size_t reply_of_redis(connection_t *c, const char *in, size_t n)
 {
     int is_set = c->sent[c->n_done].is_set, good;
     const char *value;
-    size_t length, all = redis_reply(in, n, is_set, &value, &length, &good);
+    size_t length, all = redis_reply(in, n, is_set ? (int)OPTION(REDIS) : 0,
+                                     &value, &length, &good);
 
     if (all == 0)
         return 0;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT "*3\r\n$4\r\nWAIT\r\n$1\r\n1\r\n$1\r\n0\r\n"
+#define WAIT "*3\r\n$4\r\nWAIT\r\n$1\r\n%d\r\n$1\r\n0\r\n"
 
 size_t redis_get(char *to, const char *key)
 {
@@ -14,14 +14,15 @@ size_t redis_get(char *to, const char *key)
                            key);
 }
 
-size_t redis_set(char *to, const char *key, const char *value, size_t n)
+size_t redis_set(char *to, const char *key, const char *value, size_t n,
+                 int replicas)
 {
     size_t at = (size_t)sprintf(to, "*3\r\n$3\r\nSET\r\n$%zu\r\n%s\r\n$%zu\r\n",
                                 strlen(key), key, n);
 
     memcpy(to + at, value, n);
     at += n;
-    return at + (size_t)sprintf(to + at, "\r\n%s", WAIT);
+    return at + (size_t)sprintf(to + at, "\r\n" WAIT, replicas);
 }
 
 /* @return bytes with the newline; 0: it has not arrived */
@@ -32,7 +33,7 @@ static size_t line_of(const char *in, size_t n)
     return end ? (size_t)(end - in) + 1 : 0;
 }
 
-size_t redis_reply(const char *in, size_t n, int is_set, const char **value,
+size_t redis_reply(const char *in, size_t n, int replicas, const char **value,
                    size_t *length, int *good)
 {
     size_t line = line_of(in, n), next;
@@ -40,9 +41,10 @@ size_t redis_reply(const char *in, size_t n, int is_set, const char **value,
     *value = NULL;
     if (line == 0)
         return 0;
-    if (is_set) {
+    if (replicas > 0) {
         next = line_of(in + line, n - line);
-        *good = in[0] == '+' && in[line] == ':' && in[line + 1] >= '1';
+        *good =
+            in[0] == '+' && in[line] == ':' && in[line + 1] >= '0' + replicas;
         return next ? line + next : 0;
     }
     *good = in[0] == '$';

@@ -129,7 +129,8 @@ typedef struct {
     /** @name of both */
     uint64_t ready; /**< it is the master, or may become the master: s of
                          CLOCK_MONOTONIC when that was last seen; 0: no */
-    uint64_t missing_listener; /**< 1: it cannot listen for slaves */
+    uint64_t missing_listeners; /**< for slaves, and for hosts that ask what it
+                                     has, where it cannot listen */
     uint64_t lag_ms; /**< of a slave: how long the last mark was on its way */
     uint64_t age_ms; /**< of a slave: of its copy, and 1 ms more; 0: not known
                       */

@@ -277,6 +277,25 @@ static int check_vip_ports(apr_pool_t *p, const apppool_store_cluster_t *c,
     return 1;
 }
 
+/* There the other hosts ask which data this one has. */
+static int check_peer_port(apr_pool_t *p, const apppool_store_cluster_t *c,
+                           const apppool_store_listen_t *l)
+{
+    int i;
+
+    for (i = 0; i < c->peers->nelts; i++) {
+        const char *peer = APR_ARRAY_IDX(c->peers, i, const char *);
+
+        if (c->vip && l->port == c->port[1] && has_address(l->address, peer)) {
+            SAY("AppStoreListen %s: the stores ask each other at this port of "
+                "%s (AppStorePeers, AppStorePorts): it needs another port",
+                text_of(p, l), peer);
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The same place twice is refused when it is read. */
 static int check_wildcard(apr_pool_t *p, const apppool_store_cluster_t *c,
                           const apppool_store_listen_t *l)
@@ -347,7 +366,7 @@ int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server)
             &APR_ARRAY_IDX(c->listens, i, apppool_store_listen_t);
 
         good &= check_listen(p, server, l) & check_vip_ports(p, c, l) &
-                check_wildcard(p, c, l);
+                check_peer_port(p, c, l) & check_wildcard(p, c, l);
     }
     return good;
 }

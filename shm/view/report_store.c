@@ -164,7 +164,7 @@ json_t *apl_report_store(const store_figures_t *f)
                         number(__atomic_load_n(&f->threads, __ATOMIC_RELAXED)));
     json_object_set_new(o, "missing_listeners",
                         number(load(&f->missing_listeners) +
-                               load(&f->cluster.missing_listener)));
+                               load(&f->cluster.missing_listeners)));
     json_object_set_new(o, "cluster", apl_report_cluster(&f->cluster));
     json_object_set_new(o, "spaces", report_spaces(f));
     return o;

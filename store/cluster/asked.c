@@ -2,6 +2,7 @@
 
 #include "store/cluster/asked.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include "store/cluster/vip.h"
 #include "store/memory/extent.h"
 #include "store/memory/region.h"
+#include "store/note.h"
 
 #define GUESTS 16
 #define LIMIT  3000 /* ms for one of them */
@@ -28,6 +30,7 @@ typedef struct {
 static struct {
     const store_cluster_hooks_t *hooks;
     int listener;
+    int64_t failed_at; /* ms: that it cannot listen was logged; 0: it was not */
     guest_t guest[GUESTS];
 } asked = {.listener = -1};
 
@@ -108,6 +111,29 @@ static void on_listener(void *ctx)
         close(fd);
 }
 
+static void note_failure(const store_address_t *peer, int error)
+{
+    char text[STORE_ADDRESS_TEXT];
+
+    if (store_note_is_due(&asked.failed_at, clock_ms()))
+        store_note(STORE_ERROR,
+                   "the store cannot listen at %s, port %u, where other hosts "
+                   "ask which data it has: %s; it tries again each second",
+                   store_address_text(peer, text),
+                   asked.hooks->config->port_repl, strerror(error));
+}
+
+static void note_success(const store_address_t *peer)
+{
+    char text[STORE_ADDRESS_TEXT];
+
+    if (asked.failed_at != 0)
+        store_note(STORE_NOTICE, "the store listens at %s, port %u now",
+                   store_address_text(peer, text),
+                   asked.hooks->config->port_repl);
+    asked.failed_at = 0;
+}
+
 /* The address that is here, if it is the host's own. */
 static void listen_at(const store_address_t *peer)
 {
@@ -116,11 +142,21 @@ static void listen_at(const store_address_t *peer)
     if (!store_ask_is_with(config, peer) || store_vip_is_here(peer) != 1)
         return;
     asked.listener = store_vip_listen(peer, config->port_repl);
-    if (asked.listener >= 0 &&
-        asked.hooks->watch(asked.listener, on_listener, NULL) != 0) {
-        close(asked.listener);
-        asked.listener = -1;
+    if (asked.listener < 0) {
+        note_failure(peer, errno);
+        return;
     }
+    if (asked.hooks->watch(asked.listener, on_listener, NULL) == 0) {
+        note_success(peer);
+        return;
+    }
+    close(asked.listener);
+    asked.listener = -1;
+}
+
+int store_asked_is_deaf(void)
+{
+    return asked.failed_at != 0;
 }
 
 void store_asked_begin(const store_cluster_hooks_t *hooks)

@@ -22,6 +22,10 @@ void store_asked_begin(const store_cluster_hooks_t *);
 /** Once a second. @param now ms */
 void store_asked_tick(int64_t now);
 
+/** Does another socket have the port at its address? Then the other hosts do not
+ * learn what this one has, and an older one may become the master. */
+int store_asked_is_deaf(void);
+
 void store_asked_end(void);
 
 #endif

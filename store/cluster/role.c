@@ -71,7 +71,6 @@ static void listen_for_slaves(void)
     if (role.listener >= 0)
         return;
     role.listener = store_vip_listen(&config->vip, config->port_repl);
-    STORE_SET(role.figures->missing_listener, (uint64_t)(role.listener < 0));
     if (role.listener < 0) {
         int error = errno;
 
@@ -296,6 +295,8 @@ void store_role_tick(int64_t now)
     else
         tick_slave();
     store_asked_tick(now);
+    STORE_SET(role.figures->missing_listeners,
+              (uint64_t)(role.listener < 0) + (uint64_t)store_asked_is_deaf());
     store_lineage_show();
     ready = store_role_is_ready();
     STORE_SET(role.figures->why, ready);

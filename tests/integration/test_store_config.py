@@ -262,6 +262,9 @@ TOGETHER = [
     (f"AppStoreVirtualIP 10.0.0.9\n{PLAIN}\n"
      "AppStoreListen 0.0.0.0:11213 shop", "AppStoreListen 0.0.0.0:11213: "
      "AppStoreVirtualIP 10.0.0.9 has this port (AppStorePorts)"),
+    (f"AppStoreVirtualIP 10.0.0.9\n{PLAIN}\n"
+     "AppStoreListen 10.0.0.2:11213 shop", "AppStoreListen 10.0.0.2:11213: the "
+     "stores ask each other at this port of 10.0.0.2 (AppStorePeers, "),
     ("AppStoreListen [::1]:11311 shop\nAppStoreListen [::]:11311 shop",
      "AppStoreListen [::]:11311 has the port of AppStoreListen [::1]:11311"),
 ]

@@ -26,7 +26,7 @@ static int begin(void **state)
     figures->began = 86400;
     figures->recovery_us = 1500;
     figures->missing_listeners = 2;
-    figures->cluster.missing_listener = 1;
+    figures->cluster.missing_listeners = 1;
     return 0;
 }
 

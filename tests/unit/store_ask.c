@@ -14,6 +14,7 @@
 #include "spawner/shared/heartbeat.h"
 #include "store/cluster/asked.h"
 #include "store/cluster/follower_state.h"
+#include "store/cluster/vip.h"
 #include "store/memory/region.h"
 #include "store/secret.h"
 #include "tests/unit/support/notes.h"
@@ -259,6 +260,32 @@ static void silent_guests_keep_nobody_out(void **state)
         close(fd[i]);
 }
 
+/* Nobody learns what it has, and an older host may become the master. */
+static void a_port_that_is_taken_is_logged(void **state)
+{
+    store_address_t peer = config.peer[0];
+    int other;
+
+    (void)state;
+    store_asked_end();
+    other = store_vip_listen(&peer, config.port_repl);
+    assert_true(other >= 0);
+    notes_clear();
+    store_asked_begin(&hooks);
+    store_asked_tick(clock_ms());
+    assert_int_equal(n_watched, 0);
+    assert_true(store_asked_is_deaf());
+    assert_int_equal(notes_count("where other hosts ask which data it has: "
+                                 "Address already in use"),
+                     1);
+    close(other);
+    store_asked_tick(clock_ms());
+    assert_false(store_asked_is_deaf());
+    notes_expect("the store listens at 127.0.0.1");
+    ask_and_answer();
+    assert_int_equal(answers.n, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -268,6 +295,7 @@ int main(void)
         TEST(a_host_that_is_silent_is_not_waited_for),
         TEST(some_hosts_do_not_ask),
         TEST(silent_guests_keep_nobody_out),
+        TEST(a_port_that_is_taken_is_logged),
     };
 
     alarm(300);

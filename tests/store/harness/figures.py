@@ -37,7 +37,7 @@ class Figures:
     """store_cluster_figures_t of store/figures.h"""
     MISSING = 40  # store_figures_t.missing_listeners
     FIELDS = ("connected", "complete", "yrmcds", "received", "relayed",
-              "unsent", "dropped", "pausing", "ready", "missing_listener",
+              "unsent", "dropped", "pausing", "ready", "missing_listeners",
               "lag_ms", "age_ms", "why", "epoch", "epoch_number", "position")
     AT, ENTRIES, ENTRY = 256, 256 + 8 * 2 + 48 + 8 * 8 + 64, 48 + 8 * 6 + 32
 
@@ -47,7 +47,7 @@ class Figures:
         self.role, self.since = struct.unpack_from("<2Q", data, self.AT)
         self.of = dict(zip(self.FIELDS, struct.unpack_from(
             "<16Q", data, self.AT + 64)))
-        self.missing = self.of["missing_listener"] + struct.unpack_from(
+        self.missing = self.of["missing_listeners"] + struct.unpack_from(
             "<Q", data, self.MISSING)[0]
         self.slaves = []
         for n in range(5):

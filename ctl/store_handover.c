@@ -68,5 +68,5 @@ int store_forget(const char *dir, int raw)
 {
     return administer(dir, raw, "forget\n", "forget",
                       "this host takes the copy of the next master that it "
-                      "meets");
+                      "meets; until then it is not usable");
 }

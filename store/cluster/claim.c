@@ -3,6 +3,8 @@
 #include "store/cluster/claim.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "spawner/shared/clock_ms.h"
 #include "store/cluster/ask.h"
@@ -19,6 +21,7 @@ static store_answers_t answers;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t heard_at; /* ms: the last claim; 0: there was none */
 static int64_t noted_at; /* ms: the same, in the log */
+static char claimant[STORE_ADDRESS_TEXT]; /* who has made the last claim */
 
 void store_claim_clear(void)
 {
@@ -27,17 +30,28 @@ void store_claim_clear(void)
     pthread_mutex_unlock(&lock);
 }
 
-static int is_due(int is_claim)
+static int is_due(int is_claim, const char *name)
 {
     int64_t now = clock_ms();
     int due;
 
     pthread_mutex_lock(&lock);
-    if (is_claim)
+    if (is_claim) {
         heard_at = now;
+        snprintf(claimant, sizeof claimant, "%s", name);
+    }
     due = store_note_is_due(&noted_at, now);
     pthread_mutex_unlock(&lock);
     return due;
+}
+
+/* Its items were forgotten, and it takes the master's. */
+static void withdraw(const char *name)
+{
+    pthread_mutex_lock(&lock);
+    if (strcmp(claimant, name) == 0)
+        heard_at = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 static void note(const store_history_t *claimed, const store_history_t *mine,
@@ -72,11 +86,13 @@ int store_claim_hear(const store_history_t *claimed,
     store_claim_t claim = store_epoch_claim(claimed, mine);
     int keeps = store_epoch_keeps(store_epoch_join(claimed, mine, &r));
 
+    if (!keeps && is_trusted)
+        withdraw(name);
     if (!keeps || !is_trusted)
         return keeps;
     if (claim == STORE_CLAIM_OLDER)
         store_lineage_contest();
-    if (is_due(claim != STORE_CLAIM_NONE))
+    if (is_due(claim != STORE_CLAIM_NONE, name))
         note(claimed, mine, name, claim);
     return 1;
 }

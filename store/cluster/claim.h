@@ -40,7 +40,7 @@ void store_claim_ask(const store_cluster_hooks_t *);
 /** It is the master now. What was answered may be claims. */
 void store_claim_hear_answers(void);
 
-/** Was there a claim in the last 15 s? */
+/** Was there a claim in the last 15 s, whose host has not joined since then? */
 int store_claim_is_there(void);
 
 #endif

@@ -127,6 +127,19 @@ static void a_slave_that_joins_claims_nothing(void **state)
     assert_int_equal(notes_count(""), 0);
 }
 
+/* An administrator has decided: "apppoolctl store forget" there. */
+static void who_joins_claims_nothing_any_more(void **state)
+{
+    (void)state;
+    claim(5, 1);
+    assert_int_equal(store_claim_hear(&mine, &mine, "10.0.0.3", 1), 0);
+    assert_true(store_claim_is_there());
+    assert_int_equal(store_claim_hear(&mine, &mine, "10.0.0.2", 0), 0);
+    assert_true(store_claim_is_there());
+    assert_int_equal(store_claim_hear(&mine, &mine, "10.0.0.2", 1), 0);
+    assert_false(store_claim_is_there());
+}
+
 /* ---- a slave ---- */
 
 /* A host that answers has better data, so that one is to be the first master. */
@@ -187,6 +200,7 @@ int main(void)
         TEST(who_knows_no_secret_claims_nothing),
         TEST(nobody_knows_which_stranger_is_better),
         TEST(a_slave_that_joins_claims_nothing),
+        TEST(who_joins_claims_nothing_any_more),
         TEST(one_that_has_less_than_a_peer_is_not_ready),
         TEST(one_that_keeps_its_data_is_ready),
         TEST(a_promotion_says_what_it_has),

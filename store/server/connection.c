@@ -122,6 +122,8 @@ void store_connection_event(store_connection_t *c, uint32_t events)
     /* The last bytes and the end may be one event. No other event follows. */
     if (events & (uint32_t)(EPOLLRDHUP | EPOLLHUP | EPOLLERR))
         c->ends = 1;
+    if (events & (uint32_t)EPOLLHUP)
+        c->has_left = 1;
 }
 
 void store_connection_check(store_connection_t *c)
@@ -378,6 +380,18 @@ static void hold(turn_t *t, uint64_t before, size_t pending)
     c->hold.is_alone = STORE_TURN_COMMANDS - t->commands == 1;
 }
 
+/* A client that has given up connects again. If those that it has left behind
+ * were kept until the slaves have confirmed, they would soon be as many as the
+ * space may have. What is not read yet is done all the same: it may be writes
+ * that want no reply. */
+static int is_forsaken(const store_connection_t *c)
+{
+    char byte;
+
+    return c->has_left && !c->unserved && c->n_rest == 0 &&
+           recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+}
+
 /* The error is there in place of all replies. If there are several, it is the
  * first one, and the connection ends behind it: which of the commands has not
  * done what it says is not known. If a part of a reply was sent before, the
@@ -415,7 +429,7 @@ store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
     if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) || c->must_end)
         return STORE_TURN_OVER;
     if (c->hold.position)
-        return STORE_TURN_IDLE;
+        return is_forsaken(c) ? STORE_TURN_OVER : STORE_TURN_IDLE;
     if (set_reply(&t) != 0)
         return STORE_TURN_OVER;
     /* First what is left of the last turn. */
@@ -427,7 +441,7 @@ store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
         !store_session_is_over(c->session))
         rv = read_and_serve(&t);
     /* One that has failed is over, and is in no list of those that are held. */
-    if (rv == 0)
+    if (rv == 0 && !is_forsaken(c))
         hold(&t, before, pending);
     if (rv == 0 && !c->hold.position && !c->awaits_room && !c->unsent)
         rv = send_reply(&t);

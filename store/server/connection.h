@@ -64,6 +64,7 @@ typedef struct store_connection {
     uint8_t awaits_room; /**< epoll reports when the client takes bytes */
     uint8_t unsent;      /**< the client may take more of `reply` now */
     uint8_t ends;        /**< an event has reported that an end follows */
+    uint8_t has_left;    /**< nobody takes a reply any more */
     uint8_t must_end;    /**< the client sends more than a stream of bytes, or
                             its user may not use the space any more */
     uint8_t at_end;      /**< the client sends no more, and all is read */

@@ -5,6 +5,8 @@
 
 #include "tests/unit/support/held.h"
 
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -12,6 +14,8 @@
 #include "store/cluster/confirm.h"
 #include "store/memory/changes.h"
 #include "tests/unit/support/test_clock.h"
+
+#define LIMIT 40000 /* ms */
 
 static void a_write_waits_for_the_slave(void **state)
 {
@@ -139,6 +143,78 @@ static void one_that_breaks_off_holds_nothing(void **state)
     end();
 }
 
+static unsigned connections(void)
+{
+    return __atomic_load_n(&scene.worker.connections, __ATOMIC_RELAXED);
+}
+
+/* The slave may confirm all the time. */
+static void await_connections(unsigned n, int confirms)
+{
+    int i;
+
+    for (i = 0; i < LIMIT && connections() != n; i++) {
+        if (confirms)
+            slave_confirms();
+        poll(NULL, 0, 1);
+    }
+    assert_int_equal(connections(), n);
+}
+
+/* A client that gives up and connects again does not count twice. */
+static void one_that_has_left_is_not_kept(void **state)
+{
+    int client, late;
+
+    (void)state;
+    begin_mode(STORE_CONFIRM_ON);
+    slave_joins();
+    client = come_to(&scene.served);
+    say(client, "set a 0 0 1\r\nx\r\n");
+    is_held(client);
+    say(scene.writer, "set b 0 0 1\r\nx\r\n");
+    is_held(scene.writer);
+    late = come_to(&scene.served);
+    store_worker_pause(&scene.worker, 1, 1);
+    say(late, "set c 0 0 1\r\nx\r\n");
+    close(late); /* before its turn */
+    store_worker_pause(&scene.worker, 1, 0);
+    close(client); /* while it is held */
+    await_connections(2, 0);
+    is_held(scene.writer);
+    say(scene.reader, "get c\r\n");
+    HEAR(scene.reader, "VALUE c 0 1\r\nx\r\nEND\r\n");
+    slave_confirms();
+    HEAR(scene.writer, "STORED\r\n");
+    end();
+}
+
+/* It wants no reply, and all that it has sent is done. */
+static void what_one_that_has_left_has_sent_is_done(void **state)
+{
+    enum { WRITES = 3 * STORE_TURN_COMMANDS };
+    char line[64];
+    int i, client;
+
+    (void)state;
+    begin_mode(STORE_CONFIRM_ON);
+    slave_joins();
+    client = come_to(&scene.served);
+    store_worker_pause(&scene.worker, 1, 1);
+    for (i = 0; i < WRITES; i++) {
+        snprintf(line, sizeof line, "set k%d 0 0 1 noreply\r\nx\r\n", i);
+        say(client, line);
+    }
+    close(client);
+    store_worker_pause(&scene.worker, 1, 0);
+    await_connections(2, 1);
+    for (i = 0; i < WRITES; i++) {
+        snprintf(line, sizeof line, "k%d", i);
+        assert_true(shelf_delete(&scene.shelf, line));
+    }
+    end();
+}
+
 static void without_a_slave_it_goes_on_and_counts(void **state)
 {
     (void)state;
@@ -206,6 +282,8 @@ int main(void)
         cmocka_unit_test(each_gets_its_own_reply_in_time),
         cmocka_unit_test(some_leave_meanwhile),
         cmocka_unit_test(one_that_breaks_off_holds_nothing),
+        cmocka_unit_test(one_that_has_left_is_not_kept),
+        cmocka_unit_test(what_one_that_has_left_has_sent_is_done),
         cmocka_unit_test(without_a_slave_it_goes_on_and_counts),
         cmocka_unit_test(the_end_of_a_lease_ends_the_wait),
         cmocka_unit_test(one_that_is_unknown_counts),

@@ -681,6 +681,9 @@ store_crash_sources = \
 	tests/crash/store_images.c \
 	tests/crash/store_scenes.c
 
+history_crash_sources = \
+	tests/crash/history_images.c
+
 holder_sources = \
 	tests/crash/holder.c
 

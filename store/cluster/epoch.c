@@ -8,7 +8,7 @@
 /* ---- write ---- */
 
 /* The id first: a kill before the position leaves a second entry of this id, and
- * the first one counts. */
+ * the first one counts, as in all that compares histories. */
 static void move(store_history_t *h, uint32_t from, uint32_t to)
 {
     SET(h->epoch[to].id, GET(h->epoch[from].id));
@@ -28,13 +28,24 @@ static void shift(store_history_t *h)
         move(h, i - 1, i);
 }
 
+/* Has somebody data of the present epoch? One without an id is left by a kill
+ * inside of the beginning of the next one. */
+static int must_stay(const store_history_t *h)
+{
+    uint32_t n = GET(h->n);
+
+    return n == 1 ||
+           (n > 1 && GET(h->epoch[0].id) != 0 && GET(h->epoch[0].position) > 0);
+}
+
 void store_epoch_begin(store_history_t *h, uint64_t id, uint32_t flags)
 {
     SET(h->flags, GET(h->flags) | flags);
-    if (GET(h->n) == 1 || (GET(h->n) > 1 && GET(h->epoch[0].position) > 0))
+    if (must_stay(h))
         shift(h);
-    SET(h->epoch[0].id, id);
+    SET(h->epoch[0].id, 0);
     SET(h->epoch[0].position, 0);
+    SET(h->epoch[0].id, id);
     if (GET(h->n) == 0)
         SET(h->n, 1);
     SET(h->number, GET(h->number) + 1);
@@ -62,11 +73,13 @@ void store_epoch_adopt(store_history_t *h, const store_history_t *from)
 
 /* ---- compare ---- */
 
-/* @return its place; n: it is not known */
+/* @return its place; n: it is not known, or is no epoch */
 static uint32_t find(const store_history_t *h, uint64_t id)
 {
     uint32_t i;
 
+    if (id == 0)
+        return h->n;
     for (i = 0; i < h->n && h->epoch[i].id != id; i++)
         ;
     return i;
@@ -85,7 +98,8 @@ static uint64_t newer(const store_history_t *h, uint32_t place)
     uint32_t i;
 
     for (i = 0; i < place; i++)
-        sum = add(sum, h->epoch[i].position);
+        if (find(h, h->epoch[i].id) == i)
+            sum = add(sum, h->epoch[i].position);
     return sum;
 }
 

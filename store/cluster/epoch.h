@@ -19,7 +19,8 @@
  *        of a slave, the main thread of any other host. A word of it may be read
  *        by others at any time.
  * Crash: a kill inside of store_epoch_begin() loses no epoch. The first entry of
- *        an id is right, and a second one counts for nothing. After a kill inside
+ *        an id is right, and a second one counts for nothing. So does an entry
+ *        without an id: the new epoch has its id last. After a kill inside
  *        of store_epoch_adopt() there is no history.
  * Trust: the history of another host may be anything that store_wire_history()
  *        lets through.

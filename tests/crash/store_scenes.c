@@ -7,6 +7,7 @@
 
 #include "store/memory/chunk.h"
 #include "store/memory/sweeper.h"
+#include "store/memory/table.h"
 
 #define SMALL 100
 #define LARGE 9000 /* two pieces */
@@ -172,6 +173,50 @@ static void set_chosen(shelf_t *shelf)
     store_item_release(shelf->space, item);
 }
 
+/* For one who goes over all buckets: that of this key. */
+static uint32_t bucket_of(const shelf_t *shelf, const char *key)
+{
+    store_table_t *table = shelf->space->table;
+    uint32_t cursor = 0;
+
+    store_table_begin(table, &cursor);
+    return cursor | ((uint32_t)store_table_hash(key, strlen(key)) &
+                     (store_table_buckets(table) - 1));
+}
+
+static void age_one(shelf_t *shelf)
+{
+    uint32_t bucket = bucket_of(shelf, "1");
+
+    store_index_age(shelf->space, &bucket, 1);
+}
+
+static void one_is_old(shelf_t *shelf)
+{
+    two_small(shelf);
+    age_one(shelf);
+}
+
+/* Another master may have given a lower cas. */
+static void copy_one(shelf_t *shelf)
+{
+    store_bucket_t b;
+    store_item_t *item = store_item_make(shelf->space, "1", 1, 7, 0, SMALL);
+
+    store_item_write(shelf->space, item, 0, shelf_value(7, SMALL), SMALL);
+    store_index_lock(&b, shelf->space, "1", 1);
+    store_index_put_copy(&b, item, store_index_find(&b, NULL), 1, 0);
+    store_index_unlock(&b);
+    store_item_release(shelf->space, item);
+}
+
+static void end_copy(shelf_t *shelf)
+{
+    uint32_t bucket = bucket_of(shelf, "1");
+
+    store_index_clear(shelf->space, &bucket, 1, STORE_CLEAR_OLD);
+}
+
 static void delete_one(shelf_t *shelf)
 {
     shelf_delete(shelf, store_scene_key(1));
@@ -225,6 +270,9 @@ const store_scene_t store_scenes[] = {
     {"small replaces large", two_large, set_small, 0},
     {"large replaces large", two_large, set_large, 0},
     {"with a chosen cas", two_small, set_chosen, 0},
+    {"an item is of the old copy", two_small, age_one, 0},
+    {"the new copy has another value", one_is_old, copy_one, 0},
+    {"the new copy has none", one_is_old, end_copy, 1},
     {"a small one is deleted", two_small, delete_one, 0},
     {"a large one is deleted", two_large, delete_one, 0},
     {"deleted while it is read", two_large, delete_with_reference, 1},

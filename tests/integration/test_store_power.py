@@ -2,9 +2,7 @@
 """A power cut: httpd, its programs and keepalived of a host end in the same
 moment, because they are in a process namespace whose first process is killed.
 What is left are the files."""
-import os
 import shutil
-import signal
 import threading
 import time
 from pathlib import Path
@@ -66,7 +64,7 @@ def boot(host: Hosted) -> Space:
 
 
 def cut(host: Hosted) -> None:
-    os.kill(first_process(host), signal.SIGKILL)
+    procs.kill9(first_process(host))
     host.keepalived.process.wait(60)  # type: ignore[union-attr]
     host.keepalived.process = None
     host.process.wait(60)  # type: ignore[union-attr]

@@ -55,8 +55,7 @@ def kills(path: Path) -> Iterator[int]:
 
 def test_kills_are_recorded() -> None:
     """Otherwise the error log does not know which end was expected. Two files
-    are exceptions, because they kill only when a test is over. A third one kills
-    a whole host, whose log does not go on."""
+    are exceptions, because they kill only when a test is over."""
     found = {path.name for path in INTEGRATION.rglob("*.py")
              if "apps" not in path.parts and list(kills(path))}
-    assert found == {"browser.py", "httpd.py", "test_store_power.py"}
+    assert found == {"browser.py", "httpd.py"}

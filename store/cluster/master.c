@@ -140,19 +140,37 @@ static int is_peer(const store_address_t *address)
            store_address_is_in(config->peer, config->n_peers, address);
 }
 
-/* @return the place of the oldest that has not joined; STORE_SLAVES: there is
- * none */
+/* How many of its host have not joined; 0: it has. All places are taken. */
+static unsigned guests_beside(unsigned place)
+{
+    unsigned i, n = 0;
+
+    for (i = 0; i < STORE_SLAVES && !store_feeder_has_joined(feeder[place]);
+         i++)
+        n += (unsigned)(!store_feeder_has_joined(feeder[i]) &&
+                        store_address_equal(
+                            &store_feeder_slave(feeder[i])->address,
+                            &store_feeder_slave(feeder[place])->address));
+    return n;
+}
+
+/* The oldest one of the host that has most of them: who connects very often takes
+ * no place of another host.
+ * @return its place; STORE_SLAVES: all have joined */
 static unsigned oldest_guest(void)
 {
-    unsigned i, oldest = STORE_SLAVES;
+    unsigned i, n, oldest = STORE_SLAVES, most = 1;
     uint64_t number = UINT64_MAX;
 
-    for (i = 0; i < STORE_SLAVES; i++)
-        if (!store_feeder_has_joined(feeder[i]) &&
-            store_feeder_slave(feeder[i])->number < number) {
-            number = store_feeder_slave(feeder[i])->number;
-            oldest = i;
-        }
+    for (i = 0; i < STORE_SLAVES; i++) {
+        n = guests_beside(i);
+        if (n < most ||
+            (n == most && store_feeder_slave(feeder[i])->number >= number))
+            continue;
+        most = n;
+        number = store_feeder_slave(feeder[i])->number;
+        oldest = i;
+    }
     return oldest;
 }
 

@@ -143,6 +143,27 @@ static void silent_peers_keep_no_slave_out(void **state)
     slave_close(s);
 }
 
+/* One that connects very often takes only places of its own. */
+static void a_busy_peer_keeps_no_slave_out(void **state)
+{
+    slave_t *busy[STORE_SLAVES + 5], *s = slave_connect("127.0.0.2");
+    char byte;
+    unsigned i, n = 0;
+
+    (void)state;
+    while (n < STORE_SLAVES - 1)
+        busy[n++] = slave_connect("127.0.0.1");
+    while (n < STORE_SLAVES + 5) {
+        busy[n++] = slave_connect("127.0.0.1");
+        slave_read_to_end(busy[n - STORE_SLAVES]);
+    }
+    assert_int_equal(recv(store_stream_fd(s->stream), &byte, 1, MSG_DONTWAIT),
+                     -1);
+    slave_close(s);
+    for (i = 0; i < n; i++)
+        slave_close(busy[i]);
+}
+
 /* Anybody could have it. */
 static void a_short_secret_is_none(void **state)
 {
@@ -173,6 +194,7 @@ int main(void)
         TEST(who_does_not_know_the_key_does_not_fill_the_log),
         TEST(who_does_not_know_the_key_does_not_fill_the_log),
         TEST(silent_peers_keep_no_slave_out),
+        TEST(a_busy_peer_keeps_no_slave_out),
         TEST(a_short_secret_is_none),
     };
 

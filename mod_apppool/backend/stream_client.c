@@ -11,10 +11,16 @@
 APLOG_USE_MODULE(apppool);
 
 void apppool_stream_client_begin(apppool_stream_client_t *client,
-                                 request_rec *r, const char *label)
+                                 request_rec *r, const char *label,
+                                 int has_events)
 {
+    int is_stream = r->connection->master != NULL;
+
+    if (!has_events && !is_stream)
+        return;
     client->r = r;
     client->label = label;
+    client->has_events = has_events;
     client->fd = apppool_client_socket(r->connection);
     client->bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
 }
@@ -59,8 +65,12 @@ int apppool_stream_client_has_left(apppool_stream_client_t *client)
     if (!c || (!c->aborted && (client->fd < 0 || !has_ended(client))))
         return 0;
     c->aborted = 1;
+    if (client->is_noted)
+        return 1;
+    client->is_noted = 1;
     ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, client->r,
-                  "apppool: %s: the client has left its event stream",
-                  client->label);
+                  "apppool: %s: the client has left %s", client->label,
+                  client->has_events ? "its event stream"
+                                     : "before the end of the response");
     return 1;
 }

@@ -43,8 +43,8 @@ static void begin_response(apppool_session_t *s, int is_whole)
     if (s->ref.session != 0) {
         if (kind)
             apl_checkout_set_long_lived(s->pool, &s->ref, kind);
-        if (kind == APL_LONG_LIVED_CONNECTION)
-            apppool_stream_client_begin(&s->client, s->r, s->app->label);
+        apppool_stream_client_begin(&s->client, s->r, s->app->label,
+                                    kind == APL_LONG_LIVED_CONNECTION);
         s->file = apppool_sendfile_name(s->r, s->error);
         if (!s->file && !is_whole)
             s->buffer = apppool_response_buffer_make(s->r, s->app->label,
@@ -111,10 +111,13 @@ static int is_cut_short(const apppool_session_t *s)
            has_closed(s) && apppool_session_is_killed(s);
 }
 
-/* A filter below may have sent an error response itself. */
+/* A filter below may have sent an error response itself. A write may find out
+ * first that the client has left: the log says so in this case, too. */
 static apr_status_t pass(apppool_session_t *s, apr_status_t rv)
 {
     s->responded |= rv == AP_FILTER_ERROR;
+    if (rv != APR_SUCCESS && s->r->connection->aborted)
+        apppool_stream_client_has_left(&s->client);
     return rv;
 }
 

@@ -22,7 +22,8 @@ void apppool_stream_client_begin(apppool_stream_client_t *client,
     client->label = label;
     client->has_events = has_events;
     client->fd = apppool_client_socket(r->connection);
-    client->bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
+    if (client->fd >= 0)
+        client->bb = apr_brigade_create(r->pool, r->connection->bucket_alloc);
 }
 
 int apppool_stream_client_is_there(const apppool_stream_client_t *client)

@@ -12,7 +12,8 @@
  * the client sends no more. But the reset of a stream of HTTP/2 always says that
  * it has left.
  *
- *     apppool_stream_client_begin(&client, r, label);  after the header
+ *     apppool_stream_client_begin(&client, r, label, has_events);
+ *                                                      after the header
  *     ...
  *     while (nothing comes from the app for a moment)
  *         if (apppool_stream_client_has_left(&client))
@@ -34,7 +35,8 @@ typedef struct {
     int is_noted;           /**< the log says that it has left */
     int fd;                 /**< -1: a stream of HTTP/2 */
     int has_sent;           /**< more than its request */
-    apr_bucket_brigade *bb; /**< empty between two calls */
+    apr_bucket_brigade *bb; /**< empty between two calls; NULL: nothing is read
+                               of a stream of HTTP/2 */
 } apppool_stream_client_t;
 
 /**

@@ -12,7 +12,8 @@
  *
  * Lock:  the caller has the lock of the chunks, and no bucket. The lock is given
  *        back and taken again in between, so what the caller knew of chunks is
- *        old afterwards. Who has the bucket of an item is awaited without it.
+ *        old afterwards. A thread that has the bucket of an item is awaited
+ *        without it.
  * Crash: each item of the page goes by itself. The page loses its class when it
  *        has no item.
  */

@@ -14,11 +14,12 @@
  * Each record has a check of its own, and so has its header. So a file that is
  * truncated or damaged yields all records that are sound: the reader skips to the
  * next header that is right. What clients have put into values does not cost it
- * more time than other bytes. The file is used where it lies, and emptied after it was loaded, so
- * the store needs no right in its directory.
+ * more time than other bytes. The file is used where it lies, and emptied after it
+ * was loaded, so the store needs no right in its directory.
  *
- * Each build reads the file of each other one. So a new kind of record is one that
- * an older build skips, and in a new field 0 stands for what there was before.
+ * Each build reads the files of all builds before it. So in a new field, 0 stands
+ * for what there was before. A build also skips kinds of records that it does not
+ * know. But it reads no file of a higher version (record.h).
  *
  * Lock:  none is held. It takes the lock of each bucket, so other threads may
  *        serve meanwhile. An item that is there during the whole save is in the

@@ -352,8 +352,8 @@ static void each_change_has_a_position(void **state)
 }
 
 /* A thread has seen no list, and counts its change a moment later. It is in the
- * copy, because the bucket was locked meanwhile. Who waits for its position does
- * not wait for another change. */
+ * copy, because the bucket was locked meanwhile. A client that waits for
+ * its position does not wait for another change. */
 static void a_change_from_before_the_list_is_passed(void **state)
 {
     uint64_t place = 7;

@@ -167,7 +167,7 @@ store_cluster_sources = \
 	store/cluster/uses.c \
 	store/cluster/wire.c \
 	store/note.c \
-	store/secret.c \
+	base/secret.c \
 	store/thread.c
 
 store_server_sources = \
@@ -205,13 +205,13 @@ store_server_sources = \
 	store/server/vip_clients.c \
 	store/server/vip_relay.c \
 	store/server/worker.c \
-	spawner/common/procfs.c \
-	spawner/shared/heartbeat.c \
-	spawner/shared/privilege.c \
-	spawner/shared/userdb.c
+	system/procfs.c \
+	base/heartbeat.c \
+	base/privilege.c \
+	base/userdb.c
 
 module_sources = \
-	store/secret.c \
+	base/secret.c \
 	mod_apppool/request/error_response.c \
 	mod_apppool/config/app.c \
 	mod_apppool/config/app_check.c \
@@ -341,38 +341,38 @@ module_sources = \
 	mod_apppool/config/store_user.c \
 	mod_apppool/config/text_check.c \
 	mod_apppool/config/max_workers.c \
-	spawner/shared/parking.c \
-	spawner/shared/heartbeat.c \
-	spawner/shared/detect.c \
-	spawner/shared/detect_file.c \
-	spawner/shared/detect_server.c \
-	spawner/shared/detect_venv.c \
-	spawner/shared/stderr_file.c \
-	spawner/shared/userdb.c \
-	spawner/shared/env_name.c \
-	spawner/shared/url_path.c
+	base/parking.c \
+	base/heartbeat.c \
+	detect/detect.c \
+	detect/detect_file.c \
+	detect/detect_server.c \
+	detect/detect_venv.c \
+	base/stderr_file.c \
+	base/userdb.c \
+	base/env_name.c \
+	base/url_path.c
 
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \
-	spawner/shared/heartbeat.c \
-	spawner/common/open_beneath.c \
-	spawner/common/exit_cause.c \
-	spawner/common/cgroup.c \
-	spawner/common/child_reset.c \
-	spawner/shared/stderr_file.c \
-	spawner/common/log.c \
-	spawner/common/log_format.c \
-	spawner/common/environ_scan.c \
-	spawner/common/procfs.c \
-	spawner/common/reap.c \
-	spawner/common/remove_tree.c \
-	spawner/common/daemonize.c \
-	spawner/common/kill_children.c \
-	spawner/common/kill_instance.c \
-	spawner/common/clear_runtime_dir.c \
-	spawner/watchdog/store_watch.c \
-	spawner/watchdog/ward.c \
-	spawner/watchdog/watchdog.c
+	base/heartbeat.c \
+	system/open_beneath.c \
+	system/exit_cause.c \
+	system/cgroup.c \
+	system/child_reset.c \
+	base/stderr_file.c \
+	system/log.c \
+	system/log_format.c \
+	system/environ_scan.c \
+	system/procfs.c \
+	system/reap.c \
+	system/remove_tree.c \
+	system/daemonize.c \
+	system/kill_children.c \
+	system/kill_instance.c \
+	system/clear_runtime_dir.c \
+	watchdog/store_watch.c \
+	watchdog/ward.c \
+	watchdog/watchdog.c
 
 spawner_main = \
 	spawner/main.c
@@ -388,27 +388,27 @@ spawner_sources = \
 	spawner/upkeep/apply_table.c \
 	spawner/state/approot_owner.c \
 	spawner/upkeep/audit.c \
-	spawner/common/open_beneath.c \
-	spawner/shared/heartbeat.c \
+	system/open_beneath.c \
+	base/heartbeat.c \
 	spawner/child/boot.c \
-	spawner/common/exit_cause.c \
+	system/exit_cause.c \
 	spawner/state/session_scan.c \
-	spawner/common/cgroup.c \
+	system/cgroup.c \
 	spawner/life/httpd_children.c \
 	spawner/control/control.c \
-	spawner/shared/app_word.c \
-	spawner/shared/detect.c \
-	spawner/shared/detect_file.c \
-	spawner/shared/detect_nvm.c \
-	spawner/shared/detect_path.c \
-	spawner/shared/detect_venv.c \
-	spawner/shared/detect_server.c \
+	base/app_word.c \
+	detect/detect.c \
+	detect/detect_file.c \
+	detect/detect_nvm.c \
+	detect/detect_path.c \
+	detect/detect_venv.c \
+	detect/detect_server.c \
 	spawner/state/sock_diag.c \
 	spawner/child/env_file.c \
 	spawner/child/environment.c \
 	spawner/state/helper_job.c \
 	spawner/alert/start_failure.c \
-	spawner/common/child_reset.c \
+	system/child_reset.c \
 	spawner/upkeep/lock_rescue.c \
 	spawner/state/mark_scan.c \
 	spawner/state/claim.c \
@@ -424,13 +424,13 @@ spawner_sources = \
 	spawner/child/rlimits.c \
 	spawner/child/store_wait.c \
 	spawner/state/leftover_dirs.c \
-	spawner/common/log.c \
-	spawner/common/log_format.c \
+	system/log.c \
+	system/log_format.c \
 	spawner/diagnose/own_ports.c \
 	spawner/diagnose/wrong_port.c \
 	spawner/diagnose/process_report.c \
 	spawner/state/loop.c \
-	spawner/common/environ_scan.c \
+	system/environ_scan.c \
 	spawner/life/memory_limit.c \
 	spawner/life/sd_notify.c \
 	spawner/life/slot_state.c \
@@ -441,45 +441,45 @@ spawner_sources = \
 	spawner/life/connection_cut.c \
 	spawner/life/phase.c \
 	spawner/output/piped_log.c \
-	spawner/shared/privilege.c \
+	base/privilege.c \
 	spawner/state/process.c \
 	spawner/state/process_signal.c \
-	spawner/common/procfs.c \
-	spawner/common/random.c \
+	system/procfs.c \
+	system/random.c \
 	spawner/control/command.c \
-	spawner/state/json_reader.c \
+	base/json_reader.c \
 	spawner/life/ready.c \
 	spawner/life/slow_start.c \
-	spawner/common/reap.c \
+	system/reap.c \
 	spawner/output/recent_output.c \
 	spawner/state/registry.c \
-	spawner/common/remove_tree.c \
+	system/remove_tree.c \
 	spawner/state/guarded_socket.c \
-	spawner/state/store_figures.c \
+	spawner/state/store_map.c \
 	spawner/state/process_files.c \
 	spawner/output/app_log.c \
 	spawner/output/app_stderr.c \
-	spawner/common/daemonize.c \
+	system/daemonize.c \
 	spawner/diagnose/slow_request.c \
 	spawner/state/socket_owner.c \
 	spawner/spawner.c \
 	spawner/state/stray_cgroups.c \
 	spawner/diagnose/stuck_report.c \
-	spawner/common/kill_children.c \
-	spawner/common/kill_instance.c \
+	system/kill_children.c \
+	system/kill_instance.c \
 	spawner/diagnose/syscalls.c \
 	spawner/state/app_entry.c \
 	spawner/state/state.c \
 	spawner/state/app_table.c \
 	spawner/alert/notify_command.c \
 	spawner/output/to_syslog.c \
-	spawner/shared/parking.c \
-	spawner/shared/userdb.c \
+	base/parking.c \
+	base/userdb.c \
 	spawner/control/listener.c \
 	spawner/control/user_sockets.c \
-	spawner/common/clear_runtime_dir.c \
-	spawner/shared/env_name.c \
-	spawner/shared/url_path.c \
+	system/clear_runtime_dir.c \
+	base/env_name.c \
+	base/url_path.c \
 	spawner/control/command_list.c \
 	spawner/control/command_app.c \
 	spawner/control/command_view.c \
@@ -514,15 +514,15 @@ ctl_sources = \
 
 # What apppoolctl shares with the spawner.
 detect_sources = \
-	spawner/shared/app_word.c \
-	spawner/shared/detect.c \
-	spawner/shared/detect_file.c \
-	spawner/shared/detect_nvm.c \
-	spawner/shared/detect_path.c \
-	spawner/shared/detect_venv.c \
-	spawner/shared/detect_server.c \
-	spawner/shared/privilege.c \
-	spawner/shared/userdb.c
+	base/app_word.c \
+	detect/detect.c \
+	detect/detect_file.c \
+	detect/detect_nvm.c \
+	detect/detect_path.c \
+	detect/detect_venv.c \
+	detect/detect_server.c \
+	base/privilege.c \
+	base/userdb.c
 
 # What runs apps in their own language, as it is. They are installed below the
 # directory of the programs.

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "ctl/plain_text.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/no_descriptors.h"
+#include "base/contract.h"
+#include "base/no_descriptors.h"
 
 #define WHERE       ASK_WHERE
 #define ENVIRONMENT "APPPOOL_RUNTIME_DIR"

@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 /** Exit statuses: success; refused or failed; wrong usage; no httpd responds.
  */

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "shm/format/format.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/detect.h"
-#include "spawner/shared/detect_path.h"
-#include "spawner/shared/privilege.h"
+#include "base/contract.h"
+#include "detect/detect.h"
+#include "detect/detect_path.h"
+#include "base/privilege.h"
 
 /* Become the owner of the directory, and change into it.
  * @param account filled in, if it is not root

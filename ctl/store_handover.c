@@ -10,7 +10,7 @@
 #include "ctl/ask.h"
 #include "ctl/store_lines.h"
 #include "ctl/store_socket.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 #define LIMIT 30 /* s: the slaves take what they were not sent yet */
 

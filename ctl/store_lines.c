@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 
 void store_lines_begin(store_lines_t *l, int fd, int limit, size_t each)
 {

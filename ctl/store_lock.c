@@ -11,7 +11,7 @@
 
 #include "ctl/ask.h"
 #include "ctl/store_space.h"
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 
 #define LINE    256
 #define KEY     "apppool:once:%s"

@@ -9,7 +9,7 @@
 
 #include "ctl/ask.h"
 #include "ctl/status_table.h"
-#include "spawner/shared/app_word.h"
+#include "base/app_word.h"
 
 /* Not table_text(): it is compared with others, and goes back to the store. */
 static const char *name_of(const json_t *spaces, size_t i)

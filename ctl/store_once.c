@@ -17,7 +17,7 @@
 #include "ctl/ask.h"
 #include "ctl/store_lock.h"
 #include "ctl/store_name.h"
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 
 #define EVERY     30      /* s: the default */
 #define EVERY_MAX 2592000 /* s: what is longer is a date, says memcached */

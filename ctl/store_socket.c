@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "ctl/ask.h"
-#include "spawner/shared/no_descriptors.h"
+#include "base/no_descriptors.h"
 
 /* @return a descriptor that stands for the socket; -1: errno */
 static int find(const char *stores, const char *name)

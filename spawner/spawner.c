@@ -34,8 +34,8 @@
 #include "spawner/output/log_program.h"
 #include "spawner/upkeep/apply_table.h"
 #include "spawner/upkeep/audit.h"
-#include "spawner/shared/heartbeat.h"
-#include "spawner/shared/panic.h"
+#include "base/heartbeat.h"
+#include "base/panic.h"
 #include "spawner/state/session_scan.h"
 #include "spawner/life/httpd_children.h"
 #include "spawner/control/control.h"
@@ -48,18 +48,18 @@
 #include "spawner/life/life.h"
 #include "spawner/life/phase.h"
 #include "spawner/state/leftover_dirs.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/life/memory_limit.h"
 #include "spawner/life/overdue.h"
 #include "spawner/state/process.h"
 #include "spawner/output/recent_output.h"
 #include "spawner/life/ready.h"
-#include "spawner/common/daemonize.h"
+#include "system/daemonize.h"
 #include "spawner/diagnose/slow_request.h"
 #include "spawner/state/stray_cgroups.h"
-#include "spawner/state/store_figures.h"
-#include "spawner/common/kill_instance.h"
-#include "spawner/common/clear_runtime_dir.h"
+#include "spawner/state/store_map.h"
+#include "system/kill_instance.h"
+#include "system/clear_runtime_dir.h"
 #include "spawner/output/app_stderr.h"
 #include "spawner/output/log_writer.h"
 #include "spawner/output/store_log.h"
@@ -290,7 +290,7 @@ static int begin(spawner_t *s)
         return rv;
     if (!s->stopping)
         control_begin(s);
-    s->figures = store_figures_map(CONTRACT_FIGURES_FD);
+    s->figures = store_map(CONTRACT_FIGURES_FD);
     watch_descriptors(s);
     store_log_open(s);
     start_failure_sweep(s);

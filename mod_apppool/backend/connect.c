@@ -13,8 +13,8 @@
 #include "shm/format/format.h"
 #include "shm/lock/lock_token.h"
 #include "mod_apppool/config/protocol.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/no_descriptors.h"
+#include "base/contract.h"
+#include "base/no_descriptors.h"
 
 /* One part of a wait for a place in a full backlog. The kernel wakes one waiter
  * at a time. If that waiter is killed at this moment, the place is free, but no

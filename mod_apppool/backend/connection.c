@@ -9,7 +9,7 @@
 #include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "shm/format/format.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 #define SCHEME "apppool"
 

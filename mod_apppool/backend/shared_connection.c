@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "shm/lock/lock_token.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/parking.h"
+#include "base/contract.h"
+#include "base/parking.h"
 
 /* Per child. */
 static struct {

@@ -15,8 +15,8 @@
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "mod_apppool/config/warning.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/detect.h"
+#include "base/contract.h"
+#include "detect/detect.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -24,8 +24,8 @@
 #include "mod_apppool/config/store_user.h"
 #include "mod_apppool/config/warning.h"
 #include "shm/slots/group.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/userdb.h"
+#include "base/contract.h"
+#include "base/userdb.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -10,8 +10,8 @@
 
 #include "mod_apppool/config/section.h"
 #include "mod_apppool/config/sendfile_dirs.h"
-#include "spawner/shared/detect.h"
-#include "spawner/shared/detect_file.h"
+#include "detect/detect.h"
+#include "detect/detect_file.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/shared/userdb.h"
+#include "base/userdb.h"
 
 static const struct passwd *find_user(const char *name)
 {

@@ -15,7 +15,7 @@
 #include <apr_pools.h>
 #include <sys/stat.h>
 
-#include "spawner/shared/userdb.h"
+#include "base/userdb.h"
 
 /**
  * Check the values of AppUser: names, or numbers after a #. A number without an

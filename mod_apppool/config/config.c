@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "mod_apppool/config/config_origin.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/userdb.h"
+#include "base/contract.h"
+#include "base/userdb.h"
 
 /* Reset for each configuration. Its arrays are in the configuration's pool. */
 static apppool_config_t config;

@@ -13,7 +13,7 @@
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/value.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 /* How a value is written. */
 typedef enum { TIME, NUMBER, SIZE, SWITCH, BIT, SIGNAL, TEXT } kind_t;

@@ -15,7 +15,7 @@
 
 #include "mod_apppool/config/access_as.h"
 #include "mod_apppool/config/app.h"
-#include "spawner/shared/detect.h"
+#include "detect/detect.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -16,7 +16,7 @@
 #include "mod_apppool/config/store_key.h"
 #include "mod_apppool/config/store_user.h"
 #include "mod_apppool/config/value.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 /* Short, for the table. */
 enum {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "mod_apppool/config/text_check.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 APLOG_USE_MODULE(apppool);
 

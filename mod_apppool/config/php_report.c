@@ -11,7 +11,7 @@
 #include "mod_apppool/config/php_directives.h"
 #include "mod_apppool/config/php_verdict.h"
 #include "mod_apppool/config/section.h"
-#include "spawner/shared/detect.h"
+#include "detect/detect.h"
 
 APLOG_USE_MODULE(apppool);
 

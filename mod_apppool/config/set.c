@@ -13,7 +13,7 @@
 #include "mod_apppool/config/section.h"
 #include "mod_apppool/config/text_check.h"
 #include "mod_apppool/config/value.h"
-#include "spawner/shared/url_path.h"
+#include "base/url_path.h"
 
 #define READY_MAX  1024
 #define NOTIFY_MAX 4096

@@ -13,8 +13,8 @@
 #include "mod_apppool/config/store_key.h"
 #include "mod_apppool/config/value.h"
 #include "shm/slots/group.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/userdb.h"
+#include "base/contract.h"
+#include "base/userdb.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "mod_apppool/config/value.h"
-#include "store/secret.h"
+#include "base/secret.h"
 
 /* @return NULL: nobody but root, or the user of httpd, can use it */
 static const char *refusal(const struct stat *st, apr_pool_t *p)
@@ -82,7 +82,7 @@ const char *apppool_store_key_set(cmd_parms *cmd, void *dir, const char *arg)
     wrong = apppool_value_path(cmd, dir, arg);
     if (wrong)
         return wrong;
-    if (!store_secret_is_supported())
+    if (!secret_is_supported())
         why = "cannot be used, because mod_apppool was built without OpenSSL";
     else
         apppool_store_key_read(server, secret, cmd->temp_pool, &why);
@@ -103,7 +103,7 @@ const char *apppool_store_key_password(const char *space, apr_pool_t *p,
     int rv, n;
 
     n = apppool_store_key_read(server, secret, p, &why);
-    rv = n > 0 ? store_secret_password(secret, (size_t)n, space, password) : -1;
+    rv = n > 0 ? secret_password(secret, (size_t)n, space, password) : -1;
     explicit_bzero(secret, sizeof secret);
     return rv == 0 ? password : NULL;
 }

@@ -15,7 +15,7 @@
 #include "mod_apppool/config/config.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/value.h"
-#include "spawner/shared/userdb.h"
+#include "base/userdb.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -6,7 +6,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#include "spawner/shared/env_name.h"
+#include "base/env_name.h"
 
 /* U+202A to U+202E and U+2066 to U+2069 change the order in which the text
  * after them is shown. */

@@ -16,8 +16,8 @@
 #include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/log_route.h"
 #include "mod_apppool/config/config_report.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/userdb.h"
+#include "base/contract.h"
+#include "base/userdb.h"
 
 APLOG_USE_MODULE(apppool);
 

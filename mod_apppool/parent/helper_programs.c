@@ -19,7 +19,7 @@
 #include "mod_apppool/parent/exec_program.h"
 #include "shm/format/format.h"
 #include "shm/lock/lock_token.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 /* This is long, because httpd does not start without a response, and the
  * machine may be busy. */

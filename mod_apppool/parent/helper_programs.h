@@ -7,7 +7,7 @@
  *
  * They are opened when an instance starts, and executed by descriptor from then
  * on, so that an upgrade on disk never mixes builds. Their output for --version
- * is compared with that of this build's programs (spawner/shared/contract.h).
+ * is compared with that of this build's programs (base/contract.h).
  * httpd remembers which files were right, so each is executed only once for
  * this.
  *

@@ -22,9 +22,9 @@
 #include "mod_apppool/parent/runtime_dir.h"
 #include "mod_apppool/parent/app_table_write.h"
 #include "mod_apppool/parent/watchdog_process.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/parking.h"
-#include "spawner/shared/pidfd.h"
+#include "base/contract.h"
+#include "base/parking.h"
+#include "base/pidfd.h"
 #include "shm/format/segment.h"
 
 APLOG_USE_MODULE(apppool);

@@ -58,7 +58,7 @@ static inline int apppool_instance_is_open(const apppool_instance_t *i)
     return i->kept.runtime[0] != 0;
 }
 
-/** Where connections are parked (spawner/shared/parking.h); -1: nowhere. */
+/** Where connections are parked (base/parking.h); -1: nowhere. */
 int apppool_instance_parking_lot(const apppool_instance_t *i);
 
 /** Make all parts except the watchdog. Errors are in the log. @return OK, or

@@ -12,7 +12,7 @@
 #include "mod_apppool/parent/store_table_write.h"
 #include "mod_apppool/parent/store_takeover.h"
 #include "shm/lock/wake.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -20,7 +20,7 @@
 #include "mod_apppool/config/config.h"
 #include "shm/lock/alive.h"
 #include "shm/slots/group.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008u /* Linux 6.3; vm.memfd_noexec may demand it */

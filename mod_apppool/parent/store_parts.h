@@ -4,7 +4,7 @@
  * @file store_parts.h
  * @brief What the store has and httpd's parent keeps for it: memory, figures,
  *        the mailbox of its listening sockets, and its bell
- *        (spawner/shared/contract.h).
+ *        (base/contract.h).
  *
  * They are made with each instance, because a watchdog that runs can get no
  * more descriptors. Until a store uses them, they use no memory.

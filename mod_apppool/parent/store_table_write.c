@@ -18,7 +18,7 @@
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_user.h"
 #include "mod_apppool/parent/store_table_cluster.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -15,7 +15,7 @@
 
 #include "mod_apppool/parent/instance_list.h"
 #include "shm/lock/wake.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 APLOG_USE_MODULE(apppool);
 

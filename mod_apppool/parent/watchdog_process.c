@@ -11,7 +11,7 @@
 
 #include "mod_apppool/parent/exec_program.h"
 #include "shm/lock/lock_token.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 #define WAIT_STEP  (10 * 1000) /* us */
 #define WORDS_PATH (CONTRACT_RUNTIME_MAX + 32)

@@ -7,7 +7,7 @@
  *
  * Lock:  none.
  * Crash: see lifecycle.h.
- * Trust: the watchdog gets the descriptors of spawner/shared/contract.h and no
+ * Trust: the watchdog gets the descriptors of base/contract.h and no
  *        others of httpd's (exec_program.h).
  */
 #ifndef MOD_APPPOOL_PARENT_WATCHDOG_PROCESS_H
@@ -17,8 +17,8 @@
 #include <sys/types.h>
 
 #include "mod_apppool/parent/retained.h"
-#include "spawner/shared/heartbeat.h"
-#include "spawner/shared/stderr_file.h"
+#include "base/heartbeat.h"
+#include "base/stderr_file.h"
 
 /** Start the watchdog of an instance; r->watchdog is its pid then.
  * @return 0, or errno */

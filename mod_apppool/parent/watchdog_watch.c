@@ -14,8 +14,8 @@
 #include "mod_apppool/parent/watchdog_process.h"
 #include "mod_apppool/parent/instance_list.h"
 #include "shm/lock/lock_token.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/clock_ms.h"
+#include "base/contract.h"
+#include "base/clock_ms.h"
 
 APLOG_USE_MODULE(apppool);
 

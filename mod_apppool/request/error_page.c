@@ -11,7 +11,7 @@
 
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/config/text_check.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 #define FILE_MAX 16384
 #define UNKNOWN  "\xEF\xBF\xBD" /* U+FFFD, in place of invalid bytes */

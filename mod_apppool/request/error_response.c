@@ -9,7 +9,7 @@
 #include "mod_apppool/request/error_page.h"
 #include "shm/lock/lock_token.h"
 #include "shm/verbs/slow_start.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 APLOG_USE_MODULE(apppool);
 

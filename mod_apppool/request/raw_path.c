@@ -7,7 +7,7 @@
 #include <http_core.h>
 #include <stdlib.h>
 
-#include "spawner/shared/url_path.h"
+#include "base/url_path.h"
 
 /* Notes of a request. Its module configuration is the session's. There are no
  * notes if both forms are the same. */

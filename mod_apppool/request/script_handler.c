@@ -9,7 +9,7 @@
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/php_verdict.h"
 #include "mod_apppool/request/cgi_variables.h"
-#include "spawner/shared/detect.h"
+#include "detect/detect.h"
 
 APLOG_USE_MODULE(apppool);
 

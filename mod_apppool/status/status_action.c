@@ -17,7 +17,7 @@
 #include "shm/verbs/admin.h"
 #include "shm/view/snapshot.h"
 #include "shm/verbs/supervise.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 APLOG_USE_MODULE(apppool);
 

@@ -6,7 +6,7 @@
  *        that all children of httpd use, one after the other.
  *
  * A process that takes one request at a time keeps one connection. While no
- * request uses the connection, it is parked (spawner/shared/parking.h). The
+ * request uses the connection, it is parked (base/parking.h). The
  * slot says whether the child that gets the process may use what is parked:
  *
  *     NONE  nothing is parked

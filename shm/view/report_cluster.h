@@ -17,7 +17,7 @@
 
 #include <jansson.h>
 
-#include "store/figures.h"
+#include "base/store_figures.h"
 
 /** Describe the cluster. @return a new reference: an object; null if the store
  * is alone */

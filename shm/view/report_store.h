@@ -18,7 +18,7 @@
 
 #include <jansson.h>
 
-#include "store/figures.h"
+#include "base/store_figures.h"
 
 /**
  * Describe the store.

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "shm/view/report_value.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/output/app_log.h"
 #include "spawner/alert/notify_command.h"
 

@@ -9,15 +9,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/common/exit_cause.h"
-#include "spawner/common/cgroup.h"
+#include "system/exit_cause.h"
+#include "system/cgroup.h"
 #include "spawner/child/environment.h"
-#include "spawner/common/child_reset.h"
-#include "spawner/common/random.h"
+#include "system/child_reset.h"
+#include "system/random.h"
 #include "spawner/child/rlimits.h"
-#include "spawner/shared/privilege.h"
+#include "base/privilege.h"
 #include "spawner/output/app_log.h"
-#include "spawner/common/daemonize.h"
+#include "system/daemonize.h"
 #include "spawner/state/stray_cgroups.h"
 #include "spawner/state/approot_owner.h"
 

@@ -13,17 +13,17 @@
 #include <unistd.h>
 
 #include "shm/policy/restart.h"
-#include "spawner/common/cgroup.h"
-#include "spawner/shared/detect.h"
-#include "spawner/shared/detect_path.h"
+#include "system/cgroup.h"
+#include "detect/detect.h"
+#include "detect/detect_path.h"
 #include "spawner/child/env_file.h"
 #include "spawner/child/environment.h"
 #include "spawner/child/start_step.h"
 #include "spawner/child/store_wait.h"
-#include "spawner/common/child_reset.h"
+#include "system/child_reset.h"
 #include "spawner/child/rlimits.h"
-#include "spawner/shared/privilege.h"
-#include "spawner/common/daemonize.h"
+#include "base/privilege.h"
+#include "system/daemonize.h"
 #include "spawner/state/approot_owner.h"
 
 #define LISTENER_FD 3

@@ -13,7 +13,7 @@
 
 #include "spawner/state/approot_owner.h"
 #include "spawner/output/open_as.h"
-#include "spawner/shared/env_name.h"
+#include "base/env_name.h"
 
 #define BLANK " \t"
 

@@ -28,7 +28,7 @@
 #ifndef APPPOOL_SPAWNER_CHILD_ENV_FILE_H
 #define APPPOOL_SPAWNER_CHILD_ENV_FILE_H
 
-#include "spawner/shared/privilege.h"
+#include "base/privilege.h"
 
 #define ENV_FILE_MAX       65536 /* bytes of a file */
 #define ENV_FILE_ERROR_MAX 512

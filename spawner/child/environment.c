@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/shared/url_path.h"
+#include "base/url_path.h"
 
 #define OURS 32 /* maximum number of our own variables */
 

@@ -8,9 +8,9 @@
 #define APPPOOL_SPAWNER_CHILD_ENVIRONMENT_H
 
 #include "spawner/child/boot_order.h"
-#include "spawner/shared/detect_found.h"
-#include "spawner/shared/detect_path.h"
-#include "spawner/shared/privilege.h"
+#include "detect/detect_found.h"
+#include "detect/detect_path.h"
+#include "base/privilege.h"
 
 /**
  * The same as environment_make(), for a command that is not an app.

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "spawner/child/environment.h"
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/contract.h"
+#include "base/clock_ms.h"
+#include "base/contract.h"
 
 #define LIMIT INT64_C(5000) /* ms */
 #define LOOK  5             /* ms from one look to the next */

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "spawner/shared/privilege.h"
-#include "spawner/shared/app_word.h"
+#include "base/privilege.h"
+#include "base/app_word.h"
 #include "spawner/state/process.h"
 
 #define ID_MIN    4 /* digits of an id */

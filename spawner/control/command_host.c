@@ -3,7 +3,7 @@
 #include "spawner/control/command_host.h"
 
 #include "shm/verbs/health.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 
 static json_t *set_out(command_t *q, int out, const char *logged,
                        const char *text)

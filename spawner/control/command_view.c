@@ -12,7 +12,7 @@
 #include "shm/view/report_value.h"
 #include "shm/view/snapshot.h"
 #include "spawner/diagnose/process_report.h"
-#include "spawner/shared/privilege.h"
+#include "base/privilege.h"
 #include "spawner/state/process.h"
 
 /* ---- status ---- */

@@ -12,7 +12,7 @@
 
 #include "shm/view/report.h"
 #include "spawner/control/status_job.h"
-#include "spawner/shared/privilege.h"
+#include "base/privilege.h"
 #include "spawner/state/guarded_socket.h"
 #include "spawner/control/listener.h"
 #include "spawner/control/user_sockets.h"

@@ -10,7 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/state/guarded_socket.h"
 
 /* The mode is set before it listens, so no client can connect too early.

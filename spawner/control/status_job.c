@@ -7,7 +7,7 @@
 
 #include "shm/view/report.h"
 #include "spawner/state/helper_job.h"
-#include "spawner/common/child_reset.h"
+#include "system/child_reset.h"
 
 #define PAUSE (SECOND / 20) /* minimum time between two jobs */
 

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/common/remove_tree.h"
+#include "system/remove_tree.h"
 #include "spawner/control/listener.h"
-#include "spawner/shared/privilege.h"
+#include "base/privilege.h"
 #include "spawner/state/guarded_socket.h"
 
 #define BACKLOG 4

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/common/log.h"
-#include "spawner/common/procfs.h"
+#include "system/log.h"
+#include "system/procfs.h"
 #include "spawner/diagnose/syscalls.h"
-#include "spawner/shared/userdb.h"
+#include "base/userdb.h"
 
 #define SEEN_MAX  256 /* maximum number of threads that are read */
 #define SHOWN_MAX 8   /* maximum number of threads that get a line */

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "spawner/state/helper_job.h"
-#include "spawner/common/child_reset.h"
-#include "spawner/common/log.h"
+#include "system/child_reset.h"
+#include "system/log.h"
 #include "spawner/diagnose/process_report.h"
 #include "spawner/state/process.h"
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "spawner/output/app_log.h"
-#include "spawner/shared/userdb.h"
+#include "base/userdb.h"
 
 #define AT_ONCE     16 /* maximum number of reports at the same time */
 #define LIMIT       (2 * SECOND) /* for one report */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "spawner/common/cgroup.h"
-#include "spawner/common/child_reset.h"
+#include "system/cgroup.h"
+#include "system/child_reset.h"
 #include "spawner/output/app_log.h"
 #include "spawner/state/helper_job.h"
 #include "spawner/state/process.h"

@@ -7,18 +7,18 @@
 #include <unistd.h>
 
 #include "shm/verbs/reconcile.h"
-#include "spawner/shared/heartbeat.h"
+#include "base/heartbeat.h"
 #include "spawner/state/mark_scan.h"
 #include "spawner/life/start_reports.h"
 #include "spawner/life/life.h"
 #include "spawner/life/phase.h"
 #include "spawner/state/leftover_dirs.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/life/sd_notify.h"
 #include "spawner/output/last_lines.h"
 #include "spawner/upkeep/apply_table.h"
 #include "spawner/state/process.h"
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "spawner/output/app_log.h"
 #include "spawner/state/stray_cgroups.h"
 

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "shm/slots/connection_state.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/parking.h"
+#include "base/contract.h"
+#include "base/parking.h"
 #include "spawner/state/helper_job.h"
 
 #define LIMIT (5 * SECOND)

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "spawner/child/start_step.h"
-#include "spawner/common/cgroup.h"
-#include "spawner/common/procfs.h"
+#include "system/cgroup.h"
+#include "system/procfs.h"
 #include "spawner/life/fork_order.h"
 #include "spawner/life/phase.h"
 #include "spawner/life/start_parts.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "shm/verbs/child_watch.h"
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 
 /* The child of one slot. There is one for each slot that was ever used. */
 typedef struct {

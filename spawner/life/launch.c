@@ -11,8 +11,8 @@
 #include "spawner/child/boot.h"
 #include "spawner/alert/start_failure.h"
 #include "spawner/life/phase.h"
-#include "spawner/common/log.h"
-#include "spawner/common/random.h"
+#include "system/log.h"
+#include "system/random.h"
 #include "spawner/life/fork_start.h"
 #include "spawner/life/overdue.h"
 #include "spawner/life/start_parts.h"
@@ -21,7 +21,7 @@
 #include "spawner/upkeep/apply_table.h"
 #include "spawner/output/last_lines.h"
 #include "spawner/state/process.h"
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "spawner/output/app_log.h"
 
 #define AT_ONCE  8             /* maximum number of booting processes */

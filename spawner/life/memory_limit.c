@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "spawner/state/session_scan.h"
-#include "spawner/common/cgroup.h"
+#include "system/cgroup.h"
 #include "spawner/state/helper_job.h"
-#include "spawner/common/child_reset.h"
+#include "system/child_reset.h"
 #include "spawner/state/process.h"
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "spawner/output/app_log.h"
 
 #define PAUSE    (10 * SECOND) /* between two scans of all processes */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "shm/verbs/template.h"
-#include "spawner/common/random.h"
+#include "system/random.h"
 #include "spawner/life/phase.h"
 #include "spawner/life/template_failure.h"
 #include "spawner/output/app_log.h"

@@ -11,7 +11,7 @@
 #include "spawner/child/start_step.h"
 #include "spawner/life/fork_order.h"
 #include "spawner/output/app_log.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 #define ROW 2 /* failures: no template is loaded any more */
 

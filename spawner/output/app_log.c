@@ -9,7 +9,7 @@
 #include "spawner/output/log_name.h"
 #include "spawner/output/log_program.h"
 #include "spawner/state/process.h"
-#include "spawner/shared/userdb.h"
+#include "base/userdb.h"
 #include "spawner/output/log_writer.h"
 
 /* The copy takes the same route as the app's output. */

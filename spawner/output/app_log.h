@@ -25,7 +25,7 @@
 #ifndef APPPOOL_SPAWNER_OUTPUT_APP_LOG_H
 #define APPPOOL_SPAWNER_OUTPUT_APP_LOG_H
 
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/state/state.h"
 
 /** A line about a process. It begins with the name; the format is the rest. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "shm/verbs/app_stderr.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/output/output.h"
 #include "spawner/state/process.h"
 

@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "spawner/common/token_bucket.h"
+#include "base/token_bucket.h"
 
 /** Maximum bytes of a line in the log, with time and name. */
 #define LINE_LIMIT_MAX (4 * 8192 + 256)

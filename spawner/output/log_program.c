@@ -16,16 +16,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
-#include "spawner/common/log.h"
-#include "spawner/shared/clock_ms.h"
+#include "base/contract.h"
+#include "system/log.h"
+#include "base/clock_ms.h"
 #include "spawner/output/log_name.h"
 #include "spawner/output/open_as.h"
 #include "spawner/output/line_limit.h"
 #include "spawner/output/lost_lines.h"
 #include "spawner/output/piped_log.h"
-#include "spawner/shared/privilege.h"
-#include "spawner/common/daemonize.h"
+#include "base/privilege.h"
+#include "system/daemonize.h"
 #include "spawner/output/to_syslog.h"
 
 #define SAY_AGAIN 60000 /* ms between two lines about one file */

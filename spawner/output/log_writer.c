@@ -14,10 +14,10 @@
 
 #include "spawner/output/log_name.h"
 #include "spawner/output/log_program.h"
-#include "spawner/shared/contract.h"
-#include "spawner/common/child_reset.h"
-#include "spawner/common/log.h"
-#include "spawner/shared/userdb.h"
+#include "base/contract.h"
+#include "system/child_reset.h"
+#include "system/log.h"
+#include "base/userdb.h"
 
 #define ROOM       (1 << 20)     /* bytes that wait in the socket */
 #define SAY_PAUSE  (10 * SECOND) /* between two lines about one file */

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "spawner/common/log.h"
-#include "spawner/shared/clock_ms.h"
+#include "system/log.h"
+#include "base/clock_ms.h"
 
 #define SAY_FIRST 1000  /* ms from the first lost line to the log line */
 #define SAY_PAUSE 10000 /* ms between two log lines */

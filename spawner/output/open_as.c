@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "spawner/shared/userdb.h"
+#include "base/userdb.h"
 
 #define FLAGS (O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 

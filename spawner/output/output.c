@@ -13,7 +13,7 @@
 #include "spawner/output/line_limit.h"
 #include "spawner/output/log_name.h"
 #include "spawner/output/log_program.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/state/process.h"
 #include "spawner/output/recent_output.h"
 #include "spawner/output/app_log.h"

@@ -14,12 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/common/exit_cause.h"
-#include "spawner/shared/contract.h"
-#include "spawner/common/child_reset.h"
-#include "spawner/common/log.h"
+#include "system/exit_cause.h"
+#include "base/contract.h"
+#include "system/child_reset.h"
+#include "system/log.h"
 #include "spawner/output/lost_lines.h"
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 
 #define TRY_PAUSE 1000  /* ms, between two starts */
 #define SAY_AGAIN 60000 /* ms between two lines that say that it ended */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "shm/view/report_value.h"
-#include "spawner/shared/privilege.h"
+#include "base/privilege.h"
 
 #define KEPT 16384      /* maximum bytes of an app */
 #define LINE (KEPT / 4) /* of one line; the rest is left out */

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/common/log.h"
-#include "spawner/shared/contract.h"
+#include "system/log.h"
+#include "base/contract.h"
 
 #define BATCH 65536 /* bytes before others have their turn */
 

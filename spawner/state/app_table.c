@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "shm/slots/group.h"
-#include "spawner/shared/contract.h"
-#include "spawner/state/json_reader.h"
-#include "spawner/shared/userdb.h"
+#include "base/contract.h"
+#include "base/json_reader.h"
+#include "base/userdb.h"
 
 #define FILE_MAX (64 << 20)
 

@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "spawner/shared/privilege.h"
+#include "base/privilege.h"
 
 #define LINKS 40 /* as in the kernel */
 

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/shared/heartbeat.h"
-#include "spawner/common/cgroup.h"
-#include "spawner/common/log.h"
-#include "spawner/common/procfs.h"
+#include "base/heartbeat.h"
+#include "system/cgroup.h"
+#include "system/log.h"
+#include "system/procfs.h"
 #include "spawner/state/socket_owner.h"
 
 #define REGISTRY_TRIES 200 /* of 10 ms: for the last spawner to end */

@@ -5,8 +5,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "spawner/common/child_reset.h"
-#include "spawner/shared/no_descriptors.h"
+#include "system/child_reset.h"
+#include "base/no_descriptors.h"
 
 static int by_hand; /* the kernel cannot refuse descriptors */
 

@@ -6,12 +6,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "spawner/shared/heartbeat.h"
-#include "spawner/shared/panic.h"
-#include "spawner/common/cgroup.h"
-#include "spawner/common/child_reset.h"
-#include "spawner/common/kill_children.h"
-#include "spawner/common/log.h"
+#include "base/heartbeat.h"
+#include "base/panic.h"
+#include "system/cgroup.h"
+#include "system/child_reset.h"
+#include "system/kill_children.h"
+#include "system/log.h"
 
 /* In the child: standard input, because the other two may be the log. */
 #define REPORT_FD STDIN_FILENO

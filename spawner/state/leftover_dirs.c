@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "spawner/state/helper_job.h"
-#include "spawner/common/child_reset.h"
-#include "spawner/common/log.h"
+#include "system/child_reset.h"
+#include "system/log.h"
 #include "spawner/state/process.h"
 
 #define LIMIT (10 * SECOND)

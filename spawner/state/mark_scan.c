@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "spawner/state/helper_job.h"
-#include "spawner/common/child_reset.h"
-#include "spawner/common/log.h"
-#include "spawner/common/environ_scan.h"
+#include "system/child_reset.h"
+#include "system/log.h"
+#include "system/environ_scan.h"
 #include "spawner/state/process.h"
 #include "spawner/state/session_scan.h"
 

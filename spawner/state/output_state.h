@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "spawner/common/token_bucket.h"
+#include "base/token_bucket.h"
 
 struct writer;
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/shared/panic.h"
+#include "base/panic.h"
 #include "spawner/state/guarded_socket.h"
 
 #define STOP_TIMEOUT      (30 * SECOND) /* of an app that has left the table */

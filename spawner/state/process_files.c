@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "shm/format/format.h"
-#include "spawner/common/open_beneath.h"
-#include "spawner/common/remove_tree.h"
+#include "system/open_beneath.h"
+#include "system/remove_tree.h"
 #include "spawner/state/guarded_socket.h"
-#include "spawner/shared/userdb.h"
+#include "base/userdb.h"
 
 #define BACKLOG 1024
 

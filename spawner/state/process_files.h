@@ -20,7 +20,7 @@
 #include <sys/types.h>
 
 #include "shm/format/format.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 typedef struct {
     const char *dir;

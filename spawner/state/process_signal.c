@@ -4,8 +4,8 @@
 
 #include <signal.h>
 
-#include "spawner/common/cgroup.h"
-#include "spawner/shared/pidfd.h"
+#include "system/cgroup.h"
+#include "base/pidfd.h"
 #include "spawner/state/mark_scan.h"
 #include "spawner/state/session_scan.h"
 

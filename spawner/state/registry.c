@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 #include "spawner/state/registry.h"
-#include "spawner/shared/panic.h"
+#include "base/panic.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 
 static int file = -1;
 static uint64_t taken[REGISTRY_MAX / 64]; /* one bit for each record */

@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "spawner/common/cgroup.h"
+#include "system/cgroup.h"
 #include "spawner/state/helper_job.h"
-#include "spawner/common/child_reset.h"
-#include "spawner/common/log.h"
+#include "system/child_reset.h"
+#include "system/log.h"
 #include "spawner/state/process.h"
 
 #define LIMIT (20 * SECOND)

@@ -26,7 +26,7 @@
 #ifndef APPPOOL_SPAWNER_STATE_SESSION_SCAN_H
 #define APPPOOL_SPAWNER_STATE_SESSION_SCAN_H
 
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "spawner/state/state.h"
 
 /** Send `sign` to all processes that it has started, but not to its leader; 0:

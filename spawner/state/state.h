@@ -25,7 +25,7 @@
 #include <sys/resource.h>
 
 #include "shm/verbs/supervise.h"
-#include "store/figures.h"
+#include "base/store_figures.h"
 #include "spawner/state/loop.h"
 #include "spawner/state/output_state.h"
 #include "spawner/state/registry.h"

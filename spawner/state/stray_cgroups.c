@@ -2,9 +2,9 @@
 
 #include "spawner/state/stray_cgroups.h"
 
-#include "spawner/common/cgroup.h"
+#include "system/cgroup.h"
 #include "spawner/state/helper_job.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/state/process.h"
 
 #define PAUSE     (SECOND / 50) /* SIGKILL works at once, or much later */

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "shm/verbs/configure.h"
-#include "spawner/common/log.h"
-#include "spawner/shared/privilege.h"
+#include "system/log.h"
+#include "base/privilege.h"
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/log_writer.h"

@@ -9,7 +9,7 @@
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/reconcile.h"
 #include "shm/view/snapshot.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/state/process.h"
 
 #define PERIOD     (2 * SECOND)    /* between two proofs of all invariants */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "shm/lock/lock.h"
-#include "spawner/common/log.h"
-#include "spawner/common/procfs.h"
+#include "system/log.h"
+#include "system/procfs.h"
 
 /* The state of the lock at one moment. */
 typedef struct {

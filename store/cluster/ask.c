@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/epoch.h"
 #include "store/cluster/follower_state.h"
 #include "store/cluster/lineage.h"

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/ask.h"
 #include "store/cluster/claim.h"
 #include "store/cluster/lineage.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/ask.h"
 #include "store/cluster/epoch.h"
 #include "store/cluster/lineage.h"

@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/confirm_wait.h"
 #include "store/cluster/vip.h"
 #include "store/memory/changes.h"

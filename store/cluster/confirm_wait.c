@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "store/figures.h"
+#include "base/store_figures.h"
 
 #define LINE 64 /* bytes of the processor's cache: workers write at once */
 

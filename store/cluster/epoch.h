@@ -28,7 +28,7 @@
 #ifndef APPPOOL_STORE_CLUSTER_EPOCH_H
 #define APPPOOL_STORE_CLUSTER_EPOCH_H
 
-#include "store/format.h"
+#include "base/store_format.h"
 
 /** How two copies are related. */
 typedef struct {

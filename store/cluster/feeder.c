@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/claim.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/confirm_wait.h"

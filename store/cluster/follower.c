@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/heartbeat.h"
+#include "base/clock_ms.h"
+#include "base/heartbeat.h"
 #include "store/cluster/apply.h"
 #include "store/cluster/ask.h"
 #include "store/cluster/dial.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/lineage.h"
 #include "store/memory/extent.h"
 #include "store/memory/region.h"

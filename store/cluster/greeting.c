@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/hello.h"
 #include "store/memory/space.h"
 #include "store/note.h"

@@ -2,7 +2,7 @@
 
 #include "store/cluster/join.h"
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/epoch.h"
 #include "store/cluster/hello.h"
 #include "store/cluster/lineage.h"

@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/note.h"
 
 int store_limit_refuses(const store_space_t *space, uint64_t n, int fd,

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/feeder.h"
 #include "store/cluster/penalty.h"
 #include "store/memory/changes.h"

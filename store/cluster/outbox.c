@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 
 #define ROOM   (128 * 1024)
 #define LOOK   1000 /* ms from one look at the slave to the next */

@@ -2,7 +2,7 @@
 
 #include "store/cluster/promotion.h"
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/note.h"
 
 /* A yrmcds sends no marks, so its copy is as old as the end of the connection.

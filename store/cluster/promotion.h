@@ -11,7 +11,7 @@
 #define APPPOOL_STORE_CLUSTER_PROMOTION_H
 
 #include "store/cluster/follower_state.h"
-#include "store/format.h"
+#include "base/store_format.h"
 
 /** @param vip   the address that has come, as text
  *  @param lacks STORE_LACKS_...: what the items lack */

@@ -2,7 +2,7 @@
 
 #include "store/cluster/push.h"
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/confirm_wait.h"
 

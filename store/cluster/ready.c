@@ -2,7 +2,7 @@
 
 #include "store/cluster/ready.h"
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/follower.h"
 #include "store/memory/extent.h"
 #include "store/memory/region.h"

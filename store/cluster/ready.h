@@ -10,7 +10,7 @@
 #define APPPOOL_STORE_CLUSTER_READY_H
 
 #include "store/cluster/follower_state.h"
-#include "store/figures.h"
+#include "base/store_figures.h"
 
 /**
  * A slave is ready if its copy is complete and not stale (follower_state.h), and no

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/asked.h"
 #include "store/cluster/claim.h"
 #include "store/cluster/confirm.h"

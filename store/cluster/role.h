@@ -27,7 +27,7 @@
 #define APPPOOL_STORE_CLUSTER_ROLE_H
 
 #include "store/cluster/cluster.h"
-#include "store/figures.h"
+#include "base/store_figures.h"
 
 /** Open netlink, look for the address, and begin as what this host is. Each
  * change of the role is one line of the log.

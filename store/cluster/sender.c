@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/clock.h"
 #include "store/cluster/wire.h"
 

@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 #include "store/cluster/cluster.h"
-#include "store/secret.h"
+#include "base/secret.h"
 
 /* Both ends send this name of the key: it tells nothing. */
 static const unsigned char identity[] = "apppool-store";
@@ -106,7 +106,7 @@ store_tls_t *store_tls_make(int fd, int is_server, const unsigned char *secret,
     }
     t = calloc(1, sizeof *t);
     pthread_once(&once, make_context);
-    if (t && context && store_secret_peer(secret, n_secret, t->key) == 0)
+    if (t && context && secret_peer(secret, n_secret, t->key) == 0)
         t->ssl = SSL_new(context);
     if (!t || !t->ssl || !SSL_set_fd(t->ssl, fd)) {
         store_tls_free(t);

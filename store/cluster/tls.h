@@ -4,7 +4,7 @@
  * @file tls.h
  * @brief TLS 1.3 between two stores that have the same secret.
  *
- * The key of store_secret_peer() is the external pre-shared key of both ends.
+ * The key of secret_peer() is the external pre-shared key of both ends.
  * There is no certificate and no session ticket. Each connection has keys of
  * its own (Diffie-Hellman), so who learns the secret later cannot read it.
  *

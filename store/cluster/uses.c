@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/clock.h"
 #include "store/memory/index.h"
 

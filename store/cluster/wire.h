@@ -56,7 +56,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/format.h"
+#include "base/store_format.h"
 
 #define STORE_WIRE_VERSION    3
 #define STORE_WIRE_HEAD       24

@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "store/format.h"
+#include "base/store_format.h"
 
 #define STORE_CLASSES   38
 #define STORE_CHUNK_MAX 8184

@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
-#include "store/figures.h"
-#include "store/format.h"
+#include "base/store_figures.h"
+#include "base/store_format.h"
 
 struct store_table;
 struct store_chunks;

@@ -5,7 +5,7 @@
  * @brief Where the first piece of a value is, and how long each piece is.
  *
  * Lock:  the caller owns the item, or holds a reference to it.
- * Crash: see store/format.h.
+ * Crash: see base/store_format.h.
  */
 #ifndef APPPOOL_STORE_MEMORY_PIECE_LINK_H
 #define APPPOOL_STORE_MEMORY_PIECE_LINK_H

@@ -10,8 +10,8 @@
 #ifndef APPPOOL_STORE_MEMORY_REGION_H
 #define APPPOOL_STORE_MEMORY_REGION_H
 
-#include "store/figures.h"
-#include "store/format.h"
+#include "base/store_figures.h"
+#include "base/store_format.h"
 
 /** Map both memfds. An empty items memfd becomes a directory without spaces.
  * The figures begin again, at 0. */

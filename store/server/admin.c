@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/contract.h"
+#include "base/clock_ms.h"
+#include "base/contract.h"
 #include "store/note.h"
 #include "store/server/listener.h"
 #include "store/server/loop.h"

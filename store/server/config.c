@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
-#include "store/figures.h"
+#include "base/contract.h"
+#include "base/store_figures.h"
 #include "store/server/config_value.h"
 
 #define SIZE_MIN    (INT64_C(1) << 20)

@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "store/format.h"
+#include "base/store_format.h"
 #include "store/server/config_cluster.h"
 
 #define STORE_CONFIG_ERROR 256

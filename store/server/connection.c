@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/memory/changes.h"
 #include "store/server/password.h"
 

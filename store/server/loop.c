@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 
 #define EVENTS 64
 #define REST   100 /* ms */

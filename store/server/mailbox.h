@@ -20,7 +20,7 @@
 #ifndef APPPOOL_STORE_SERVER_MAILBOX_H
 #define APPPOOL_STORE_SERVER_MAILBOX_H
 
-#include "store/format.h"
+#include "base/store_format.h"
 
 /** Use this pair: what is sent to `in` is read from `out`. Its maker has given
  * `in` room for all messages, which the store may not be allowed to do. */

@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "store/format.h"
+#include "base/store_format.h"
 #include "store/server/listener.h"
 #include "store/server/loop.h"
 

@@ -5,9 +5,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/note.h"
-#include "store/secret.h"
+#include "base/secret.h"
 
 #define LOG_AGAIN INT64_C(60000) /* ms */
 
@@ -36,8 +36,8 @@ void store_password_update(const store_cluster_t *c)
         e->served = s;
         e->password[0] = 0;
         if (c->n_secret > 0 &&
-            store_secret_password(c->secret, c->n_secret, s->options.name,
-                                  e->password) != 0)
+            secret_password(c->secret, c->n_secret, s->options.name,
+                            e->password) != 0)
             store_note(STORE_ERROR, "the password of space %s cannot be made",
                        s->options.name);
         else
@@ -54,7 +54,7 @@ int store_password_is_set(void)
 
 static int is_right(const entry_t *e, const char *password, size_t n)
 {
-    return e->password[0] && store_secret_is_password(e->password, password, n);
+    return e->password[0] && secret_is_password(e->password, password, n);
 }
 
 /* Under the lock, since the main thread frees a space that is not in the list

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/format.h"
+#include "base/store_format.h"
 
 #define STORE_RECORD_MAGIC     UINT32_C(0x53415031)
 #define STORE_RECORD_VALUE_MAX (UINT32_C(31) << 20)
@@ -58,7 +58,7 @@ typedef struct {
 
 _Static_assert(sizeof(store_record_t) == 32, "as drawn");
 
-/** The bits of an item that a client can see (store/format.h). */
+/** The bits of an item that a client can see (base/store_format.h). */
 #define STORE_RECORD_BITS (STORE_STALE | STORE_TOKEN_SENT | STORE_KEY_BINARY)
 
 /** How long an item was not used, in a byte: an eighth of it may be lost, so

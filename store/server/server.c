@@ -18,8 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/heartbeat.h"
+#include "base/clock_ms.h"
+#include "base/heartbeat.h"
 #include "store/memory/item.h"
 #include "store/memory/region.h"
 #include "store/cluster/relay.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/note.h"
 #include "store/server/loop.h"
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "store/note.h"
-#include "spawner/shared/heartbeat.h"
-#include "spawner/shared/privilege.h"
+#include "base/heartbeat.h"
+#include "base/privilege.h"
 
 /* More connections than that need more than one store. */
 #define DESCRIPTORS (1 << 20)

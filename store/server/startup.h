@@ -11,7 +11,7 @@
 #ifndef APPPOOL_STORE_SERVER_STARTUP_H
 #define APPPOOL_STORE_SERVER_STARTUP_H
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "store/server/config.h"
 #include "store/server/keep_files.h"
 

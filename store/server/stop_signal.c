@@ -7,9 +7,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/heartbeat.h"
+#include "base/clock_ms.h"
+#include "base/contract.h"
+#include "base/heartbeat.h"
 #include "store/note.h"
 
 /* ms: httpd is gone. The watchdog acts first, or else the spawner: the apps may

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/common/procfs.h"
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/heartbeat.h"
-#include "store/format.h"
+#include "system/procfs.h"
+#include "base/clock_ms.h"
+#include "base/contract.h"
+#include "base/heartbeat.h"
+#include "base/store_format.h"
 #include "store/note.h"
 
 _Static_assert(CONTRACT_STORE_FORMAT == STORE_VERSION,

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/vip.h"
 #include "store/memory/region.h"
 #include "store/note.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "spawner/shared/heartbeat.h"
+#include "base/heartbeat.h"
 #include "store/clock.h"
 #include "store/cluster/role.h"
 #include "store/memory/region.h"

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/relay.h"
 #include "store/cluster/role.h"
 #include "store/server/accept.h"

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/pump.h"
 #include "store/cluster/relay.h"
 #include "store/server/guests.h"

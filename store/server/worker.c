@@ -9,7 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/confirm_wait.h"
 #include "store/memory/changes.h"

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/state/process.h"
 
 static spawner_t spawner;

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/heartbeat.h"
+#include "base/clock_ms.h"
+#include "base/heartbeat.h"
 #include "store/cluster/greeting.h"
 #include "store/cluster/outbox.h"
 #include "store/cluster/relay_master.h"

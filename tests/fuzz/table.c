@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "shm/format/format.h"
-#include "spawner/state/json_reader.h"
+#include "base/json_reader.h"
 #include "tests/fuzz/fuzz.h"
 
 static void must(int truth)

@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-HOUSES = ("shm", "store", "spawner", "ctl", "mod_apppool")
+HOUSES = ("base", "system", "shm", "store", "detect", "watchdog", "spawner",
+          "ctl", "mod_apppool")
 
 
 def c_files(*houses: str) -> list[Path]:

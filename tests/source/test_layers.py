@@ -10,14 +10,15 @@ from source import HOUSES, TOP, c_files, code, name, own_includes, \
     system_includes, uses
 
 def table() -> dict[str, set[str]]:
-    """Each folder with the folders that it may include, from ARCHITECTURE."""
+    """Each folder with the folders that it may include, from ARCHITECTURE. Each
+    one may include base/."""
     text = (TOP / "ARCHITECTURE").read_text()
     lines = text.partition("\n    folder ")[2].partition("\n\n")[0]
     lines = re.sub(r"\n {20,}", " ", lines)
     may: dict[str, set[str]] = {}
     for line in lines.splitlines()[1:]:
         folder, *others = line.replace(" - ", " ").split()
-        may[folder] = {folder} | set(others) - {"-"}
+        may[folder] = {folder, "base"} | set(others) - {"-"}
     shm = {folder for folder in may if folder.startswith("shm/")}
     for folder, others in may.items():
         if "shm" in others:
@@ -33,14 +34,16 @@ ONLY = {
     "pthread.h": ("shm/lock/lock.c", "store/",
                   "mod_apppool/parent/instance_list.c"),
     "sys/mman.h": ("shm/format/segment.c", "shm/view/snapshot.c",
-                   "spawner/common/environ_scan.c",
+                   "system/environ_scan.c",
                    "spawner/state/session_scan.c",
-                   "spawner/state/store_figures.c", "store/memory/",
+                   "spawner/state/store_map.c", "store/memory/",
                    "spawner/control/status_job.c",
                    "mod_apppool/parent/instance_list.c",
                    "mod_apppool/parent/store_parts.c"),
     "linux/futex.h": ("shm/lock/lock.c", "shm/lock/wake.c"),
-    "jansson.h": ("shm/view/report", "store/server/config", "spawner/",
+    "jansson.h": ("base/json_reader", "detect/",
+                  "shm/view/report",
+                  "store/server/config", "spawner/",
                   "ctl/", "mod_apppool/"),
     "httpd.h": ("mod_apppool/",),
     "http_config.h": ("mod_apppool/",),
@@ -54,13 +57,13 @@ FORKS = {
     "mod_apppool/parent/exec_program.c",
     "spawner/alert/notify_command.c",
     "spawner/child/boot.c",
-    "spawner/common/environ_scan.c",
+    "system/environ_scan.c",
     "spawner/life/launch.c",
     "spawner/output/log_writer.c",
     "spawner/output/piped_log.c",
     "spawner/state/guarded_socket.c",
     "spawner/state/helper_job.c",
-    "spawner/watchdog/ward.c",
+    "watchdog/ward.c",
 }
 
 
@@ -141,7 +144,7 @@ def test_header_declares_what_its_file_defines() -> None:
     """x.h declares what x.c defines, so a reader finds it by its name."""
     found = 0
     for path in c_files("shm", "store/memory", "store/server", "mod_apppool",
-                        "spawner"):
+                        "spawner", "base", "system", "detect", "watchdog"):
         if path.suffix == ".h" and (names := declared(path)):
             source = path.with_suffix(".c")
             assert source.exists(), f"{name(path)}: {names}"
@@ -163,8 +166,8 @@ def test_function_is_named_after_its_file() -> None:
 
 
 def test_function_begins_with_the_name_of_its_file() -> None:
-    """A reader who sees a call knows which file of spawner/ to open."""
-    for path in c_files("spawner"):
+    """A reader who sees a call knows which file to open."""
+    for path in c_files("base", "system", "detect", "watchdog", "spawner"):
         if path.suffix == ".h":
             for function in declared(path):
                 assert function.startswith(path.stem), \
@@ -197,7 +200,7 @@ def test_watchdog_is_libc_only() -> None:
     """It never maps the segment, so the segment cannot break it."""
     seen: set[str] = set()
     todo = watchdog()
-    assert "spawner/watchdog/watchdog.c" in todo
+    assert "watchdog/watchdog.c" in todo
     while todo:
         file = todo.pop()
         if file in seen:

@@ -23,7 +23,8 @@ WILD = "\0"
 def texts() -> list[list[str]]:
     """The messages of the programs, as the parts between the values."""
     made = []
-    for house in ("mod_apppool", "spawner", "shm", "ctl"):
+    for house in ("mod_apppool", "spawner", "base", "system", "detect",
+                  "watchdog", "shm", "ctl"):
         for path in c_files(house):
             for found in TEXT.findall(path.read_text()):
                 found = found.replace("PROCESS_FMT", '"%s[%d]"')

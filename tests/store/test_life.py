@@ -114,7 +114,7 @@ def test_spaces_come_and_go() -> None:
 def test_space_that_is_gone_for_an_hour() -> None:
     """Its memory is free, whether a store has it open or not. The space that
     comes then has none of its counters. The test moves the time at which it was
-    lost (store/format.h)."""
+    lost (base/store_format.h)."""
     with Store(space("shop"), space("blog"), space("wiki")) as store:
         for key in ("blog", "wiki"):
             with store.connect_to(key) as connection:

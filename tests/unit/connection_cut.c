@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "shm/slots/connection_state.h"
-#include "spawner/shared/contract.h"
-#include "spawner/shared/parking.h"
+#include "base/contract.h"
+#include "base/parking.h"
 #include "spawner/state/process.h"
 #include "tests/unit/support/forks.h"
 #include "tests/unit/support/scene.h"

@@ -2,7 +2,7 @@
 
 /* Which command runs an app, by its files. */
 
-#include "spawner/shared/detect.h"
+#include "detect/detect.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 /* What is said if no file of an app names a command. */
 
-#include "spawner/shared/detect.h"
+#include "detect/detect.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 /* Which version of node an app gets that nvm has installed. */
 
-#include "spawner/shared/detect_path.h"
+#include "detect/detect_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>

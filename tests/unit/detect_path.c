@@ -2,7 +2,7 @@
 
 /* What an app's files put before PATH. */
 
-#include "spawner/shared/detect_path.h"
+#include "detect/detect_path.h"
 
 #include <stdio.h>
 #include <stdlib.h>

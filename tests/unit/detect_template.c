@@ -2,7 +2,7 @@
 
 /* Which command is the template of an app, by its files. */
 
-#include "spawner/shared/detect.h"
+#include "detect/detect.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "shm/format/format.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/temporary.h"
 

@@ -2,7 +2,7 @@
 
 /* A virtual environment whose Python is gone, or is another one. */
 
-#include "spawner/shared/detect_venv.h"
+#include "detect/detect_venv.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/shared/detect.h"
+#include "detect/detect.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/temporary.h"
 

@@ -3,7 +3,7 @@
 /* Marks are read although a process blocks its readers. No reader is left
  * over. */
 
-#include "spawner/common/environ_scan.h"
+#include "system/environ_scan.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/common/kill_instance.h"
-#include "spawner/shared/clock_ms.h"
+#include "system/kill_instance.h"
+#include "base/clock_ms.h"
 #include "tests/unit/support/marked.h"
 #include "tests/unit/support/scene.h"
 

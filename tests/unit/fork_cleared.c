@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "spawner/life/fork_start.h"
 #include "spawner/life/sd_notify.h"
 #include "spawner/state/process.h"

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "spawner/life/fork_order.h"
 #include "spawner/life/template_failure.h"
 #include "spawner/state/helper_job.h"

@@ -4,7 +4,7 @@
  * whether the kernel can refuse them or not. To close one of these sockets
  * takes an hour: a process that waits for it is ended by SIGALRM. */
 
-#include "spawner/shared/no_descriptors.h"
+#include "base/no_descriptors.h"
 #include "spawner/state/guarded_socket.h"
 
 #include <fcntl.h>

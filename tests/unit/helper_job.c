@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/common/log.h"
-#include "spawner/common/procfs.h"
+#include "system/log.h"
+#include "system/procfs.h"
 #include "tests/unit/support/scene.h"
 
 /* A forgotten job ends by itself, but not during the test. */

@@ -3,7 +3,7 @@
 /* The sweep at the end of an instance waits for processes that survive SIGKILL,
  * but not for ever. The clock is one of the test: only poll() lets it go on. */
 
-#include "spawner/common/kill_instance.h"
+#include "system/kill_instance.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 
 #define PATIENCE 2000  /* ms for processes that wait in the kernel */
 #define LIMIT    10000 /* ms for others */

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "shm/lock/lock.h"
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "tests/unit/support/scene.h"
 
 #define PARENT 4711

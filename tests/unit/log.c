@@ -3,7 +3,7 @@
 /* How many lines of this project get into the error log, and on which level.
  * The linker wraps the clock. */
 
-#include "spawner/common/log.h"
+#include "system/log.h"
 
 #include <fcntl.h>
 #include <regex.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/temporary.h"
 

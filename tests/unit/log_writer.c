@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "spawner/state/process.h"
 #include "spawner/output/app_log.h"
 #include "tests/unit/support/scene.h"

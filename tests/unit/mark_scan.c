@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "spawner/state/helper_job.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/state/process.h"
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "tests/unit/support/marked.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"

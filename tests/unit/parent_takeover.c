@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "mod_apppool/parent/instance_list.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "tests/unit/support/scene.h"
 
 server_rec *ap_server_conf;

@@ -2,7 +2,7 @@
 
 /* Parking sockets, and how a child uses parked connections. */
 
-#include "spawner/shared/parking.h"
+#include "base/parking.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "spawner/shared/no_descriptors.h"
+#include "base/no_descriptors.h"
 
 #ifndef SO_PASSPIDFD
 #define SO_PASSPIDFD 76

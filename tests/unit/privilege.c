@@ -3,7 +3,7 @@
 /* The user as which an app runs, with user databases that have gaps and that
  * fail. The linker wraps their functions. */
 
-#include "spawner/shared/privilege.h"
+#include "base/privilege.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "spawner/diagnose/syscalls.h"
 #include "tests/unit/support/scene.h"
 

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 
 static pid_t child;
 static uint64_t start;

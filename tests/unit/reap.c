@@ -3,7 +3,7 @@
 /* However many children die at once, the process that reaps them continues its
  * other work. */
 
-#include "spawner/common/reap.h"
+#include "system/reap.h"
 
 #include <errno.h>
 #include <string.h>

@@ -10,10 +10,10 @@
 #include <string.h>
 
 #include "shm/verbs/app_stderr.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/output/app_stderr.h"
 #include "spawner/output/output.h"
-#include "spawner/shared/userdb.h"
+#include "base/userdb.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

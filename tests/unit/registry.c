@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/shared/heartbeat.h"
-#include "spawner/shared/contract.h"
+#include "base/heartbeat.h"
+#include "base/contract.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

@@ -2,7 +2,7 @@
 
 /* Files that the user of an app has left are removed, and nothing else. */
 
-#include "spawner/common/remove_tree.h"
+#include "system/remove_tree.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/heartbeat.h"
+#include "base/heartbeat.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/temporary.h"
 

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "spawner/shared/parking.h"
+#include "base/parking.h"
 #include "tests/unit/support/scene.h"
 
 #define ID 0xabc0000000000001

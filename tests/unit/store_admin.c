@@ -17,7 +17,7 @@
 /* Its own order matters. */
 #include <cmocka.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/server/admin.h"
 #include "store/server/loop.h"
 #include "tests/unit/support/notes.h"

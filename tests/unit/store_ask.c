@@ -10,13 +10,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/heartbeat.h"
+#include "base/clock_ms.h"
+#include "base/heartbeat.h"
 #include "store/cluster/asked.h"
 #include "store/cluster/follower_state.h"
 #include "store/cluster/vip.h"
 #include "store/memory/region.h"
-#include "store/secret.h"
+#include "base/secret.h"
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/shelf.h"
 
@@ -150,7 +150,7 @@ static int setup(void **state)
     store_address_parse("127.0.0.9", &config.vip);
     store_address_parse("127.0.0.1", &config.peer[config.n_peers++]);
     config.port_repl = free_port();
-    if (store_secret_is_supported()) {
+    if (secret_is_supported()) {
         config.n_secret = STORE_SECRET_MIN;
         memset(config.secret, 's', config.n_secret);
     }

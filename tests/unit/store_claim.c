@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/heartbeat.h"
+#include "base/clock_ms.h"
+#include "base/heartbeat.h"
 #include "store/cluster/forget.h"
 #include "store/cluster/lineage.h"
 #include "store/cluster/promotion.h"

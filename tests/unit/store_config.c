@@ -3,7 +3,7 @@
 /* The configuration of the store: each value is checked, and one mistake
  * refuses all. */
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "store/server/config.h"
 
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/follower_state.h"
 #include "store/cluster/lineage.h"
 #include "store/cluster/outbox.h"

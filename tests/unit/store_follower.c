@@ -13,7 +13,7 @@
 
 #include "store/cluster/stream.h"
 #include "store/memory/region.h"
-#include "store/secret.h"
+#include "base/secret.h"
 #include "tests/unit/support/fake_master.h"
 #include "tests/unit/support/notes.h"
 

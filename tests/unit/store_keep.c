@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/memory/region.h"
 #include "store/server/mailbox.h"
 #include "store/server/served.h"

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/keeper.h"
 #include "tests/unit/support/notes.h"

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/temporary.h"
 

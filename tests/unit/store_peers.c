@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "store/secret.h"
+#include "base/secret.h"
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/slave.h"
 
@@ -91,7 +91,7 @@ static void another_peer_has_to_know_the_key(void **state)
     set_in_both("a");
     s = slave_join("127.0.0.1", 1);
     assert_false(slave_read(s, STORE_WIRE_SET, 1));
-    if (store_secret_is_supported())
+    if (secret_is_supported())
         master_wait_log("a connection from 127.0.0.1 gets no copy: it does not "
                         "know the secret (AppStoreKey)");
     slave_close(s);
@@ -103,7 +103,7 @@ static void who_does_not_know_the_key_does_not_fill_the_log(void **state)
     unsigned i;
 
     (void)state;
-    if (!store_secret_is_supported())
+    if (!secret_is_supported())
         return;
     master_has_tls = 1;
     for (i = 0; i < 20; i++) {
@@ -175,7 +175,7 @@ static void a_short_secret_is_none(void **state)
     for (i = 0; i < 2 * sizeof n / sizeof *n; i++) {
         assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
         assert_null(store_stream_make(ends[0], i % 2, config.secret, n[i / 2]));
-        if (store_secret_is_supported())
+        if (secret_is_supported())
             assert_int_equal(errno, EINVAL);
         close(ends[1]);
     }

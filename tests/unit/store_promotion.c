@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "tests/unit/support/fake_master.h"
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/test_clock.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/confirm_wait.h"
 #include "store/memory/changes.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "store/cluster/confirm.h"
-#include "store/figures.h"
+#include "base/store_figures.h"
 #include "tests/unit/support/test_clock.h"
 
 #define TEXT "SERVER_ERROR not confirmed by a slave\r\n"

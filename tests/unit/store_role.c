@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
-#include "spawner/shared/heartbeat.h"
+#include "base/clock_ms.h"
+#include "base/heartbeat.h"
 #include "store/cluster/follower.h"
 #include "store/cluster/new_cas.h"
 #include "store/memory/region.h"

@@ -17,7 +17,7 @@
 
 #include "store/command/stat_counters.h"
 #include "store/memory/region.h"
-#include "store/secret.h"
+#include "base/secret.h"
 #include "store/server/loop.h"
 #include "store/server/mailbox.h"
 #include "store/server/password.h"
@@ -241,11 +241,10 @@ static void clients_log_in_while_the_table_changes(void **state)
     unsigned i;
 
     (void)state;
-    if (!store_secret_is_supported())
+    if (!secret_is_supported())
         skip();
     assert_int_equal(
-        store_secret_password(cluster.secret, cluster.n_secret, "b", password),
-        0);
+        secret_password(cluster.secret, cluster.n_secret, "b", password), 0);
     apply("abc", 10);
     store_password_update(&cluster);
     assert_int_equal(pthread_create(&thread, NULL, log_in, password), 0);

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/master.h"
 #include "store/memory/changes.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/master.h"
 #include "store/cluster/penalty.h"
 #include "store/memory/changes.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/master.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"

@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "store/secret.h"
+#include "base/secret.h"
 
 #define WAIT  40000 /* ms */
 #define LARGE (8u << 20)
@@ -356,15 +356,13 @@ static void test_password(void **state)
     char password[STORE_PASSWORD], other[STORE_PASSWORD];
 
     (void)state;
-    assert_int_equal(store_secret_password(secret, N_SECRET, "shop", password),
-                     0);
+    assert_int_equal(secret_password(secret, N_SECRET, "shop", password), 0);
     assert_string_equal(password, expected);
-    assert_int_equal(store_secret_is_password(password, expected, 64), 1);
-    assert_int_equal(store_secret_is_password(password, expected, 63), 0);
-    assert_int_equal(store_secret_is_password(password, expected, 0), 0);
-    assert_int_equal(store_secret_password(secret, N_SECRET, "shop2", other),
-                     0);
-    assert_int_equal(store_secret_is_password(password, other, 64), 0);
+    assert_int_equal(secret_is_password(password, expected, 64), 1);
+    assert_int_equal(secret_is_password(password, expected, 63), 0);
+    assert_int_equal(secret_is_password(password, expected, 0), 0);
+    assert_int_equal(secret_password(secret, N_SECRET, "shop2", other), 0);
+    assert_int_equal(secret_is_password(password, other, 64), 0);
 }
 
 int main(void)
@@ -384,7 +382,7 @@ int main(void)
         cmocka_unit_test(test_password),
     };
 
-    if (!store_secret_is_supported()) /* built without OpenSSL */
+    if (!secret_is_supported()) /* built without OpenSSL */
         return 77;
     signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);

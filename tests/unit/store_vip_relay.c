@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/server/guests.h"
 #include "store/server/loop.h"
 #include "store/server/vip_clients.h"

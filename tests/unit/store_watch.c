@@ -3,7 +3,7 @@
 /* The store is started where there is a table. It is started again when it ends,
  * until it is stopped. */
 
-#include "spawner/watchdog/store_watch.h"
+#include "watchdog/store_watch.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "spawner/state/helper_job.h"
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "spawner/state/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"

@@ -11,7 +11,7 @@
 #include "shm/verbs/template.h"
 #include "spawner/child/start_step.h"
 #include "spawner/life/template_failure.h"
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "tests/unit/support/scene.h"
 
 static const template_case_t ready = {.wanted = 1,

@@ -4,7 +4,7 @@
  * is not. Its end is seen, with and without a descriptor for it. Each program
  * has its own descriptors only. */
 
-#include "spawner/watchdog/ward.h"
+#include "watchdog/ward.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
-#include "spawner/shared/pidfd.h"
-#include "spawner/common/procfs.h"
+#include "base/contract.h"
+#include "base/pidfd.h"
+#include "system/procfs.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

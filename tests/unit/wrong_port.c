@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 #include "tests/unit/support/scene.h"
 
 static void a_link_has_a_number(void **state)

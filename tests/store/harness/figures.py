@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""What a store shows of its cluster (store/figures.h)."""
+"""What a store shows of its cluster (base/store_figures.h)."""
 import struct
 from typing import NamedTuple
 
@@ -34,7 +34,7 @@ def counted(data: bytes, space: str, what: int) -> int:
 
 
 class Figures:
-    """store_cluster_figures_t of store/figures.h"""
+    """store_cluster_figures_t of base/store_figures.h"""
     MISSING = 40  # store_figures_t.missing_listeners
     FIELDS = ("connected", "complete", "yrmcds", "received", "relayed",
               "unsent", "dropped", "pausing", "ready", "missing_listeners",

@@ -105,7 +105,7 @@ def holds(member: StoreMember, value: bytes) -> bool:
 
 
 def used_at(member: StoreMember, key: bytes) -> int:
-    """When the item was used, s on the clock of its store (store/format.h). The
+    """When the item was used, s on the clock of its store (base/store_format.h). The
     key was written once."""
     for part in memory(member):
         if key in part:

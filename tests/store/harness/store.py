@@ -21,7 +21,7 @@ USER = 65534 if os.getuid() == 0 else os.getuid()
 
 
 def contract(name: str) -> int:
-    text = (TOP / "spawner" / "shared" / "contract.h").read_text()
+    text = (TOP / "base" / "contract.h").read_text()
     found = re.search(rf"#define CONTRACT_{name} +(\d+)", text)
     assert found, name
     return int(found[1])
@@ -167,7 +167,7 @@ class Store(Server):
         return connection
 
     def lost_long_ago(self, name: str) -> bool:
-        """Change the entry of a space in the directory (store/format.h).
+        """Change the entry of a space in the directory (base/store_format.h).
         @return False: the store has not noted yet that it is lost"""
         items = self.fds["ITEMS"]
         for at in range(256, 256 * 257, 256):

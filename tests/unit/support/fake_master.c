@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#include "spawner/shared/heartbeat.h"
+#include "base/heartbeat.h"
 #include "store/cluster/vip.h"
 #include "tests/unit/support/notes.h"
 

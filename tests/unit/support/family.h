@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "spawner/common/procfs.h"
+#include "system/procfs.h"
 
 #define FAMILY_MEMBERS 3 /* without the leader */
 

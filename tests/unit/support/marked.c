@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
-#include "spawner/common/procfs.h"
+#include "base/contract.h"
+#include "system/procfs.h"
 #include "tests/unit/support/scene.h"
 
 pid_t marked[MARKED_MAX];

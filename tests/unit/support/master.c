@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/slave.h"

@@ -12,9 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/shared/contract.h"
+#include "base/contract.h"
 #include "spawner/state/helper_job.h"
-#include "spawner/common/log.h"
+#include "system/log.h"
 #include "spawner/output/output.h"
 #include "spawner/state/process.h"
 #include "spawner/output/log_writer.h"

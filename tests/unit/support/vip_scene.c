@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/shared/clock_ms.h"
+#include "base/clock_ms.h"
 #include "store/cluster/relay_master.h"
 #include "store/server/loop.h"
 #include "store/server/vip_clients.h"

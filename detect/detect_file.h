@@ -1,0 +1,42 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file detect_file.h
+ * @brief Reads commands out of the files of an app.
+ *
+ * It reads the current directory, with the rights of the app's user.
+ *
+ * Trust: the files belong to the app, and so does the command that they name.
+ */
+#ifndef APPPOOL_DETECT_DETECT_FILE_H
+#define APPPOOL_DETECT_DETECT_FILE_H
+
+#include "detect/detect_found.h"
+
+/** @return 1: it is a regular file, or a link to one */
+int detect_file_exists(const char *path);
+
+/** @return the first 64 KiB of a file, ended by a NUL. The caller frees them.
+ * NULL: no memory, or no such file */
+char *detect_file_content(const char *path);
+
+/**
+ * Reads the command, or the last argument of the server, from found->file into
+ * found->command, and writes found->why.
+ * @return 0: the file has none
+ */
+typedef int detect_file_t(detect_found_t *found);
+
+/** The `web:` line of a Procfile. For `npm start` and the like, the start script
+ * of package.json. */
+detect_file_t detect_file_procfile;
+
+/** SITE/wsgi.py beside manage.py is the module SITE.wsgi of Django. */
+detect_file_t detect_file_django;
+
+/** The start script of a package.json. No process of npm, of a shell or of
+ * cross-env stays above its last command: such a process would not pass the
+ * socket on. */
+detect_file_t detect_file_package;
+
+#endif

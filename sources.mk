@@ -378,23 +378,23 @@ spawner_main = \
 	spawner/main.c
 
 spawner_sources = \
-	spawner/life/abandoned.c \
-	spawner/life/adopt.c \
-	spawner/alert/alert.c \
+	spawner/end/abandoned.c \
+	spawner/adopt.c \
+	spawner/report/alert.c \
 	spawner/control/status_job.c \
 	spawner/output/line_limit.c \
 	spawner/output/log_program.c \
 	spawner/output/lost_lines.c \
-	spawner/upkeep/apply_table.c \
-	spawner/state/approot_owner.c \
-	spawner/upkeep/audit.c \
+	spawner/control/apply_table.c \
+	spawner/process/approot_owner.c \
+	spawner/control/audit.c \
 	system/open_beneath.c \
 	base/heartbeat.c \
-	spawner/child/boot.c \
+	spawner/start/boot.c \
 	system/exit_cause.c \
-	spawner/state/session_scan.c \
+	spawner/process/sid_scan.c \
 	system/cgroup.c \
-	spawner/life/httpd_children.c \
+	spawner/end/httpd_children.c \
 	spawner/control/control.c \
 	base/app_word.c \
 	detect/detect.c \
@@ -403,75 +403,75 @@ spawner_sources = \
 	detect/detect_path.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
-	spawner/state/sock_diag.c \
-	spawner/child/env_file.c \
-	spawner/child/environment.c \
-	spawner/state/helper_job.c \
-	spawner/alert/start_failure.c \
+	spawner/process/sock_diag.c \
+	spawner/start/env_file.c \
+	spawner/process/environment.c \
+	spawner/process/job.c \
+	spawner/report/start_failure.c \
 	system/child_reset.c \
-	spawner/upkeep/lock_rescue.c \
-	spawner/state/mark_scan.c \
-	spawner/state/claim.c \
-	spawner/life/fork_order.c \
-	spawner/life/fork_start.c \
-	spawner/life/launch.c \
-	spawner/life/start_parts.c \
-	spawner/life/start_reports.c \
-	spawner/life/template.c \
-	spawner/life/template_failure.c \
-	spawner/life/template_output.c \
-	spawner/life/life.c \
-	spawner/child/rlimits.c \
-	spawner/child/store_wait.c \
-	spawner/state/leftover_dirs.c \
+	spawner/control/lock_rescue.c \
+	spawner/process/mark_scan.c \
+	spawner/process/claim.c \
+	spawner/process/fork_order.c \
+	spawner/start/fork_start.c \
+	spawner/start/launch.c \
+	spawner/start/start_parts.c \
+	spawner/start/start_reports.c \
+	spawner/template/template.c \
+	spawner/report/template_failure.c \
+	spawner/template/template_output.c \
+	spawner/life.c \
+	spawner/process/rlimits.c \
+	spawner/start/store_wait.c \
+	spawner/process/leftover_dirs.c \
 	system/log.c \
 	system/log_format.c \
-	spawner/diagnose/own_ports.c \
-	spawner/diagnose/wrong_port.c \
-	spawner/diagnose/process_report.c \
-	spawner/state/loop.c \
+	spawner/start/own_ports.c \
+	spawner/start/wrong_port.c \
+	spawner/report/process_report.c \
+	spawner/process/loop.c \
 	system/environ_scan.c \
-	spawner/life/memory_limit.c \
-	spawner/life/sd_notify.c \
-	spawner/life/slot_state.c \
+	spawner/end/memory_limit.c \
+	spawner/start/sd_notify.c \
+	spawner/slot_state.c \
 	spawner/output/open_as.c \
 	spawner/output/last_lines.c \
 	spawner/output/output.c \
-	spawner/life/overdue.c \
-	spawner/life/connection_cut.c \
-	spawner/life/phase.c \
+	spawner/end/overdue.c \
+	spawner/end/connection_cut.c \
+	spawner/end/phase.c \
 	spawner/output/piped_log.c \
 	base/privilege.c \
-	spawner/state/process.c \
-	spawner/state/process_signal.c \
+	spawner/process/process.c \
+	spawner/process/process_signal.c \
 	system/procfs.c \
 	system/random.c \
 	spawner/control/command.c \
 	base/json_reader.c \
-	spawner/life/ready.c \
-	spawner/life/slow_start.c \
+	spawner/start/ready.c \
+	spawner/start/slow_start.c \
 	system/reap.c \
 	spawner/output/recent_output.c \
-	spawner/state/registry.c \
+	spawner/process/registry.c \
 	system/remove_tree.c \
-	spawner/state/guarded_socket.c \
-	spawner/state/store_map.c \
-	spawner/state/process_files.c \
+	spawner/process/guarded_socket.c \
+	spawner/process/store_map.c \
+	spawner/process/process_files.c \
 	spawner/output/app_log.c \
 	spawner/output/app_stderr.c \
 	system/daemonize.c \
-	spawner/diagnose/slow_request.c \
-	spawner/state/socket_owner.c \
+	spawner/report/slow_request.c \
+	spawner/process/socket_owner.c \
 	spawner/spawner.c \
-	spawner/state/stray_cgroups.c \
-	spawner/diagnose/stuck_report.c \
+	spawner/process/stray_cgroups.c \
+	spawner/report/stuck_report.c \
 	system/kill_children.c \
 	system/kill_instance.c \
-	spawner/diagnose/syscalls.c \
-	spawner/state/app_entry.c \
-	spawner/state/state.c \
-	spawner/state/app_table.c \
-	spawner/alert/notify_command.c \
+	spawner/report/syscalls.c \
+	spawner/process/app_entry.c \
+	spawner/process/state.c \
+	spawner/process/app_table.c \
+	spawner/report/notify_command.c \
 	spawner/output/to_syslog.c \
 	base/parking.c \
 	base/userdb.c \
@@ -485,7 +485,7 @@ spawner_sources = \
 	spawner/control/command_view.c \
 	spawner/control/command_host.c \
 	spawner/control/command_process.c \
-	spawner/life/warmup.c \
+	spawner/start/warmup.c \
 	spawner/output/log_name.c \
 	spawner/output/log_writer.c \
 	spawner/output/store_log.c
@@ -745,7 +745,7 @@ unit_tests = \
 	tests/unit/approot_owner \
 	tests/unit/audit \
 	tests/unit/wake \
-	tests/unit/session_scan \
+	tests/unit/sid_scan \
 	tests/unit/connection \
 	tests/unit/connection_idle \
 	tests/unit/connection_use \
@@ -770,7 +770,7 @@ unit_tests = \
 	tests/unit/fork_order \
 	tests/unit/fork_start \
 	tests/unit/forks_at_once \
-	tests/unit/helper_job \
+	tests/unit/job \
 	tests/unit/hung_extra \
 	tests/unit/websocket_close \
 	tests/unit/process_find \

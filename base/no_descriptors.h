@@ -7,7 +7,7 @@
  *
  * A process that may write to a Unix socket may send descriptors along. The
  * receiver pays for that, even if it does not want them
- * (spawner/state/guarded_socket.h says how). Since Linux 6.16 a socket can
+ * (spawner/process/guarded_socket.h says how). Since Linux 6.16 a socket can
  * refuse descriptors: then the sender's sendmsg() fails. If a listening socket
  * refuses, the connections that it accepts refuse as well, even those that
  * already wait in its queue.

@@ -28,36 +28,36 @@
 #include "shm/lock/lock_token.h"
 #include "shm/verbs/history.h"
 #include "shm/verbs/housekeeping.h"
-#include "spawner/life/abandoned.h"
-#include "spawner/life/adopt.h"
-#include "spawner/alert/alert.h"
+#include "spawner/end/abandoned.h"
+#include "spawner/adopt.h"
+#include "spawner/report/alert.h"
 #include "spawner/output/log_program.h"
-#include "spawner/upkeep/apply_table.h"
-#include "spawner/upkeep/audit.h"
+#include "spawner/control/apply_table.h"
+#include "spawner/control/audit.h"
 #include "base/heartbeat.h"
 #include "base/panic.h"
-#include "spawner/state/session_scan.h"
-#include "spawner/life/httpd_children.h"
+#include "spawner/process/sid_scan.h"
+#include "spawner/end/httpd_children.h"
 #include "spawner/control/control.h"
-#include "spawner/state/helper_job.h"
-#include "spawner/alert/start_failure.h"
-#include "spawner/upkeep/lock_rescue.h"
-#include "spawner/state/mark_scan.h"
-#include "spawner/state/claim.h"
-#include "spawner/life/launch.h"
-#include "spawner/life/life.h"
-#include "spawner/life/phase.h"
-#include "spawner/state/leftover_dirs.h"
+#include "spawner/process/job.h"
+#include "spawner/report/start_failure.h"
+#include "spawner/control/lock_rescue.h"
+#include "spawner/process/mark_scan.h"
+#include "spawner/process/claim.h"
+#include "spawner/start/launch.h"
+#include "spawner/life.h"
+#include "spawner/end/phase.h"
+#include "spawner/process/leftover_dirs.h"
 #include "system/log.h"
-#include "spawner/life/memory_limit.h"
-#include "spawner/life/overdue.h"
-#include "spawner/state/process.h"
+#include "spawner/end/memory_limit.h"
+#include "spawner/end/overdue.h"
+#include "spawner/process/process.h"
 #include "spawner/output/recent_output.h"
-#include "spawner/life/ready.h"
+#include "spawner/start/ready.h"
 #include "system/daemonize.h"
-#include "spawner/diagnose/slow_request.h"
-#include "spawner/state/stray_cgroups.h"
-#include "spawner/state/store_map.h"
+#include "spawner/report/slow_request.h"
+#include "spawner/process/stray_cgroups.h"
+#include "spawner/process/store_map.h"
 #include "system/kill_instance.h"
 #include "system/clear_runtime_dir.h"
 #include "spawner/output/app_stderr.h"
@@ -208,9 +208,9 @@ static void turn(spawner_t *s)
     life_tick(s);
     abandoned_check(s);
     control_tick(s);
-    session_scan_tick(s);
+    sid_scan_tick(s);
     mark_scan_tick(s);
-    helper_job_tick(s);
+    job_tick(s);
     stray_cgroups_tick(s);
     leftover_dirs_tick(s);
     alert_tick(s);
@@ -303,7 +303,7 @@ static void end(spawner_t *s)
 {
     int alone;
 
-    helper_job_stop();
+    job_stop();
     log_writer_stop();
     unlinkat(s->rt.fd, CONTRACT_SPAWNER, 0);
     unlinkat(s->rt.fd, CONTRACT_CONTROL, 0);

@@ -9,7 +9,7 @@
 
 #include "base/privilege.h"
 #include "base/app_word.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 
 #define ID_MIN    4 /* digits of an id */
 #define SHOWN_MAX 8 /* names that a refusal lists */

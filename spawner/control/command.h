@@ -16,7 +16,7 @@
 #include <jansson.h>
 
 #include "spawner/control/status_job.h"
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 #define COMMAND_WORDS 3
 

@@ -10,7 +10,7 @@
 #include "shm/verbs/admin.h"
 #include "shm/view/report_value.h"
 #include "base/privilege.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "spawner/output/recent_output.h"
 #include "spawner/output/app_log.h"
 

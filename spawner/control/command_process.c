@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "shm/verbs/timeouts.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "spawner/output/app_log.h"
 
 /* The response: what was done to the process. */

@@ -11,9 +11,9 @@
 #include "shm/view/report_store.h"
 #include "shm/view/report_value.h"
 #include "shm/view/snapshot.h"
-#include "spawner/diagnose/process_report.h"
+#include "spawner/report/process_report.h"
 #include "base/privilege.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 
 /* ---- status ---- */
 

@@ -13,7 +13,7 @@
 #include "shm/view/report.h"
 #include "spawner/control/status_job.h"
 #include "base/privilege.h"
-#include "spawner/state/guarded_socket.h"
+#include "spawner/process/guarded_socket.h"
 #include "spawner/control/listener.h"
 #include "spawner/control/user_sockets.h"
 #include "spawner/control/command_list.h"

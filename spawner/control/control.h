@@ -21,7 +21,7 @@
 #ifndef APPPOOL_SPAWNER_CONTROL_CONTROL_H
 #define APPPOOL_SPAWNER_CONTROL_CONTROL_H
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 /** A new spawner: make its sockets, and remove those of the last one. */
 void control_begin(spawner_t *s);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "system/log.h"
-#include "spawner/state/guarded_socket.h"
+#include "spawner/process/guarded_socket.h"
 
 /* The mode is set before it listens, so no client can connect too early.
  * @return descriptor, or -1 with errno */

@@ -15,7 +15,7 @@
 
 #include <sys/types.h>
 
-#include "spawner/state/loop.h"
+#include "spawner/process/loop.h"
 
 typedef struct {
     loop_source_t source; /**< fd -1: it does not listen */

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "shm/view/report.h"
-#include "spawner/state/helper_job.h"
+#include "spawner/process/job.h"
 #include "system/child_reset.h"
 
 #define PAUSE (SECOND / 20) /* minimum time between two jobs */
@@ -17,7 +17,7 @@ typedef struct {
     char text[CONTRACT_RESPONSE_MAX];
 } response_t;
 
-static helper_job_t running_job;
+static job_t running_job;
 static response_t *response;
 static status_job_made_t *on_made;
 static int64_t began, again; /* us */
@@ -42,7 +42,7 @@ static void forget(void)
     response = NULL;
 }
 
-static void ended(spawner_t *s, helper_job_t *job, const siginfo_t *cause)
+static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
 {
     int good = cause && cause->si_code == CLD_EXITED && cause->si_status == 0;
     int64_t took = s->now - began;
@@ -69,9 +69,8 @@ int status_job_begin(spawner_t *s, const status_job_order_t *order,
                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (response == MAP_FAILED)
         return -1;
-    pid = helper_job_fork(s, &running_job,
-                          order->limit > 0 ? order->limit : STATUS_JOB_LIMIT,
-                          ended);
+    pid = job_fork(s, &running_job,
+                   order->limit > 0 ? order->limit : STATUS_JOB_LIMIT, ended);
     if (pid == 0)
         work(s, order);
     if (pid < 0) {

@@ -2,7 +2,7 @@
 
 /**
  * @file status_job.h
- * @brief A helper job (helper_job.h) makes the responses that take long. The
+ * @brief A helper job (job.h) makes the responses that take long. The
  *        loop only copies their text.
  *
  * One job runs at a time. After it there is a pause that is at least as long as
@@ -18,7 +18,7 @@
 
 #include <jansson.h>
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 #define STATUS_JOB_LIMIT (20 * SECOND) /* for the child */
 

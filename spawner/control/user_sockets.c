@@ -11,7 +11,7 @@
 #include "system/remove_tree.h"
 #include "spawner/control/listener.h"
 #include "base/privilege.h"
-#include "spawner/state/guarded_socket.h"
+#include "spawner/process/guarded_socket.h"
 
 #define BACKLOG 4
 

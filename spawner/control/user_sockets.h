@@ -18,7 +18,7 @@
 #ifndef APPPOOL_SPAWNER_CONTROL_USER_SOCKETS_H
 #define APPPOOL_SPAWNER_CONTROL_USER_SOCKETS_H
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 /**
  * Make a socket for each user of the app table, except root and httpd's user.

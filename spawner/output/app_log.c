@@ -8,7 +8,7 @@
 
 #include "spawner/output/log_name.h"
 #include "spawner/output/log_program.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "base/userdb.h"
 #include "spawner/output/log_writer.h"
 

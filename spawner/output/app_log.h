@@ -26,7 +26,7 @@
 #define APPPOOL_SPAWNER_OUTPUT_APP_LOG_H
 
 #include "system/log.h"
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 /** A line about a process. It begins with the name; the format is the rest. */
 #define app_log(process, level, ...)                                           \

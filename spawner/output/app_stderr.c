@@ -8,7 +8,7 @@
 #include "shm/verbs/app_stderr.h"
 #include "system/log.h"
 #include "spawner/output/output.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 
 /* A child that writes all the time must not keep the loop here, nor make it
  * turn without a rest. */

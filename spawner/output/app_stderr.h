@@ -18,7 +18,7 @@
 #ifndef APPPOOL_SPAWNER_OUTPUT_APP_STDERR_H
 #define APPPOOL_SPAWNER_OUTPUT_APP_STDERR_H
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 /** Take those that wait: in each turn, before processes are reaped. */
 void app_stderr_take(spawner_t *s);

@@ -20,7 +20,7 @@
 #ifndef APPPOOL_SPAWNER_OUTPUT_LOG_WRITER_H
 #define APPPOOL_SPAWNER_OUTPUT_LOG_WRITER_H
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 typedef struct writer log_writer_t;
 

@@ -14,7 +14,7 @@
 #include "spawner/output/log_name.h"
 #include "spawner/output/log_program.h"
 #include "system/log.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "spawner/output/recent_output.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/log_writer.h"

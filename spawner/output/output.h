@@ -20,7 +20,7 @@
 #ifndef APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
 #define APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 /** Free all memory. */
 void output_forget(output_t *output);

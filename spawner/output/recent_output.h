@@ -19,7 +19,7 @@
 
 #include <jansson.h>
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 /** A process has printed this line: the result of log_format_escape(), without a
  * newline. */

@@ -19,7 +19,7 @@
 #ifndef APPPOOL_SPAWNER_OUTPUT_STORE_LOG_H
 #define APPPOOL_SPAWNER_OUTPUT_STORE_LOG_H
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 /** Read the FIFO from now on, if there is one. May be called again. */
 void store_log_open(const spawner_t *s);

@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "spawner/control/command_list.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/play.h"

@@ -5,7 +5,7 @@
  *
  * Input: a byte (what it is), and the bytes. */
 
-#include "spawner/life/fork_order.h"
+#include "spawner/process/fork_order.h"
 
 #include <stdio.h>
 #include <stdlib.h>

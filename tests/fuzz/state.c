@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "system/log.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 
 static spawner_t spawner;
 static char dir[200];

@@ -8,7 +8,7 @@
 #ifndef APPPOOL_TESTS_FUZZ_STATE_H
 #define APPPOOL_TESTS_FUZZ_STATE_H
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 /** The only one. Its runtime directory is made at the first call, in TMPDIR,
  * and is left there. Its error log is kept in memory. */

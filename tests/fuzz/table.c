@@ -3,7 +3,7 @@
 /* The app table: any text is accepted as a whole, or refused with a sentence.
  * An accepted table has everything that the rest of the spawner relies on. */
 
-#include "spawner/state/app_table.h"
+#include "spawner/process/app_table.h"
 
 #include <apr_general.h>
 #include <stdlib.h>

@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "shm/verbs/timeouts.h"
-#include "spawner/life/abandoned.h"
-#include "spawner/state/sock_diag.h"
-#include "spawner/state/socket_owner.h"
+#include "spawner/end/abandoned.h"
+#include "spawner/process/sock_diag.h"
+#include "spawner/process/socket_owner.h"
 #include "tests/unit/support/scratch.h"
 #include "tests/unit/support/slow.h"
 

@@ -4,7 +4,7 @@
  * again, also when no file can be written. The linker wraps
  * notify_command_begin(). */
 
-#include "spawner/alert/alert.h"
+#include "spawner/report/alert.h"
 
 #include <apr_general.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/alert/start_failure.h"
-#include "spawner/state/process.h"
-#include "spawner/life/phase.h"
-#include "spawner/alert/notify_command.h"
+#include "spawner/report/start_failure.h"
+#include "spawner/process/process.h"
+#include "spawner/end/phase.h"
+#include "spawner/report/notify_command.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

@@ -2,7 +2,7 @@
 
 /* The app table is accepted as a whole, or refused with the reason. */
 
-#include "spawner/state/app_table.h"
+#include "spawner/process/app_table.h"
 
 #include <apr_strings.h>
 #include <jansson.h>

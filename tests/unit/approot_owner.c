@@ -3,7 +3,7 @@
 /* Whether it is certain that only root and the owner could have put a directory
  * in its place. */
 
-#include "spawner/state/approot_owner.h"
+#include "spawner/process/approot_owner.h"
 
 #include <fcntl.h>
 #include <stdio.h>

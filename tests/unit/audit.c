@@ -2,7 +2,7 @@
 
 /* When a check of all invariants repairs the pool, and when it does not. */
 
-#include "spawner/upkeep/audit.h"
+#include "spawner/control/audit.h"
 
 #include <stdio.h>
 
@@ -12,7 +12,7 @@
 #include "shm/policy/capacity.h"
 #include "shm/slots/session.h"
 #include "shm/verbs/supervise.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/scene.h"
 

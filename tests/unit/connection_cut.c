@@ -3,7 +3,7 @@
 /* The job that cuts parked connections: what happens if no job can be started,
  * and which connections the job does not touch. */
 
-#include "spawner/life/connection_cut.h"
+#include "spawner/end/connection_cut.h"
 
 #include <signal.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 #include "shm/slots/connection_state.h"
 #include "base/contract.h"
 #include "base/parking.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "tests/unit/support/forks.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"

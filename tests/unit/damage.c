@@ -123,7 +123,7 @@ static void some_verb(scene_t *s, uint64_t id)
 }
 
 /* A damaged link may have led to the lock. The word may now have the id of a
- * thread of this machine. spawner/upkeep/lock_rescue.c sees that this thread
+ * thread of this machine. spawner/control/lock_rescue.c sees that this thread
  * does not hold the lock. */
 static void free_lock(uint32_t *lock)
 {

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "system/procfs.h"
-#include "spawner/life/fork_start.h"
-#include "spawner/life/sd_notify.h"
-#include "spawner/state/process.h"
+#include "spawner/start/fork_start.h"
+#include "spawner/start/sd_notify.h"
+#include "spawner/process/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

@@ -3,7 +3,7 @@
 /* The order to fork a process, the hello of that process, and what the kernel
  * has to say of it. */
 
-#include "spawner/life/fork_order.h"
+#include "spawner/process/fork_order.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * before it gets "go". If anything fails before that, it gets no "go", and the
  * command is executed. This program also plays the template. */
 
-#include "spawner/life/fork_start.h"
+#include "spawner/start/fork_start.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 #include "system/procfs.h"
-#include "spawner/life/fork_order.h"
-#include "spawner/life/template_failure.h"
-#include "spawner/state/helper_job.h"
-#include "spawner/state/process.h"
+#include "spawner/process/fork_order.h"
+#include "spawner/report/template_failure.h"
+#include "spawner/process/job.h"
+#include "spawner/process/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 
@@ -329,12 +329,12 @@ static void it_is_dead(void **state)
 }
 
 /* A command of AppNotify leads a session and runs as the user of the app. */
-static void it_names_a_helper_job(void **state)
+static void it_names_a_job(void **state)
 {
     process_t *p = taken_order();
-    helper_job_t job = {0};
+    job_t job = {0};
     procfs_t info;
-    pid_t pid = helper_job_fork(state_spawner(), &job, SECOND, NULL);
+    pid_t pid = job_fork(state_spawner(), &job, SECOND, NULL);
 
     (void)state;
     if (pid == 0)
@@ -342,7 +342,7 @@ static void it_names_a_helper_job(void **state)
     while (procfs_read(pid, &info) != 0 || info.session != pid)
         usleep(100);
     is_not_taken(p, pid);
-    helper_job_stop();
+    job_stop();
 }
 
 static void all_is_closed_without_a_hello(void **state)
@@ -387,7 +387,7 @@ int main(void)
         TEST(it_does_not_go_without_a_record),
         TEST(it_does_not_go_when_nobody_wants_it),
         TEST(it_is_dead),
-        TEST(it_names_a_helper_job),
+        TEST(it_names_a_job),
         TEST(all_is_closed_without_a_hello),
         TEST(its_socket_is_full),
         TEST(it_has_ended),

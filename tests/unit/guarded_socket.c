@@ -5,7 +5,7 @@
  * takes an hour: a process that waits for it is ended by SIGALRM. */
 
 #include "base/no_descriptors.h"
-#include "spawner/state/guarded_socket.h"
+#include "spawner/process/guarded_socket.h"
 
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -10,9 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/child/boot.h"
-#include "spawner/life/launch.h"
-#include "spawner/state/process.h"
+#include "spawner/start/boot.h"
+#include "spawner/start/launch.h"
+#include "spawner/process/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

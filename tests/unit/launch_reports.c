@@ -11,12 +11,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/child/boot.h"
-#include "spawner/life/start_reports.h"
-#include "spawner/life/life.h"
-#include "spawner/life/sd_notify.h"
-#include "spawner/state/process.h"
-#include "spawner/state/guarded_socket.h"
+#include "spawner/start/boot.h"
+#include "spawner/start/start_reports.h"
+#include "spawner/life.h"
+#include "spawner/start/sd_notify.h"
+#include "spawner/process/process.h"
+#include "spawner/process/guarded_socket.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

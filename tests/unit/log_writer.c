@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "spawner/output/app_log.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"

@@ -3,7 +3,7 @@
 /* Processes that dead ones have left are found by their mark and ended. A
  * process whose mark cannot be read blocks no other. */
 
-#include "spawner/state/mark_scan.h"
+#include "spawner/process/mark_scan.h"
 
 #include <apr_general.h>
 #include <fcntl.h>
@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/state/helper_job.h"
+#include "spawner/process/job.h"
 #include "system/log.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "system/procfs.h"
 #include "tests/unit/support/marked.h"
 #include "tests/unit/support/scene.h"
@@ -203,7 +203,7 @@ static void the_scanning_child_is_killed(void **state)
     mark_scan_ask(state_spawner(), p, SIGKILL);
     assert_true(begin());
     state_spawner()->now += 60 * SECOND;
-    helper_job_tick(state_spawner());
+    job_tick(state_spawner());
     scratch_reap(-1);
     assert_int_equal(p->marks.found, -1);
     assert_int_equal(scratch_lines("that apps have left behind failed"), 1);

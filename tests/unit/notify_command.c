@@ -3,7 +3,7 @@
 /* A command of AppNotify that prints without end does not block the loop. The
  * linker wraps the fork and the reads. */
 
-#include "spawner/alert/notify_command.h"
+#include "spawner/report/notify_command.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -16,16 +16,14 @@
 #define ENOUGH 1000 /* reads, after which the test gives up */
 
 static notify_command_t tell;
-static helper_job_ended_t *ended;
+static job_ended_t *ended;
 static int flooding, n_reads;
 
-pid_t __wrap_helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
-                             helper_job_ended_t *when);
+pid_t __wrap_job_fork(spawner_t *s, job_t *e, int64_t limit, job_ended_t *when);
 ssize_t __real_read(int fd, void *to, size_t size);
 ssize_t __wrap_read(int fd, void *to, size_t size);
 
-pid_t __wrap_helper_job_fork(spawner_t *s, helper_job_t *e, int64_t limit,
-                             helper_job_ended_t *when)
+pid_t __wrap_job_fork(spawner_t *s, job_t *e, int64_t limit, job_ended_t *when)
 {
     (void)s;
     assert_true(limit > 0);

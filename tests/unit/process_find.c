@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 
@@ -180,7 +180,7 @@ static void a_mistake_of_ours_is_a_panic(void **state)
     close(ends[0]);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-    assert_non_null(strstr(printed, "spawner/state/process.c:"));
+    assert_non_null(strstr(printed, "spawner/process/process.c:"));
     assert_non_null(strstr(printed, "it must hold that pid > 1"));
 }
 

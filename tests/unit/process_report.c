@@ -2,7 +2,7 @@
 
 /* The words for what the kernel says about a process. */
 
-#include "spawner/diagnose/process_report.h"
+#include "spawner/report/process_report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "system/procfs.h"
-#include "spawner/diagnose/syscalls.h"
+#include "spawner/report/syscalls.h"
 #include "tests/unit/support/scene.h"
 
 static void says(char state, const char *syscall, const char *words)

@@ -3,16 +3,16 @@
 /* A process reports how it starts, and accepts connections, while the loop does
  * something else. The first request comes as soon as it is ready. */
 
-#include "spawner/life/ready.h"
+#include "spawner/start/ready.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/child/boot.h"
-#include "spawner/state/process.h"
-#include "spawner/state/process_signal.h"
+#include "spawner/start/boot.h"
+#include "spawner/process/process.h"
+#include "spawner/process/process_signal.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

@@ -3,7 +3,7 @@
 /* The registry has one writer. The next spawner may continue with a copy. Also,
  * a heartbeat belongs to one program only. */
 
-#include "spawner/state/registry.h"
+#include "spawner/process/registry.h"
 
 #include <errno.h>
 #include <fcntl.h>

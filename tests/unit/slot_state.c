@@ -3,15 +3,15 @@
 /* What the spawner does about the state of a slot when it could not act at
  * once, or when the segment lost the process in between. */
 
-#include "spawner/life/slot_state.h"
+#include "spawner/slot_state.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "shm/verbs/timeouts.h"
-#include "spawner/state/process.h"
-#include "spawner/state/process_signal.h"
+#include "spawner/process/process.h"
+#include "spawner/process/process_signal.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

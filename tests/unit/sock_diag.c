@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "spawner/state/sock_diag.h"
+#include "spawner/process/sock_diag.h"
 #include "tests/unit/support/scene.h"
 
 /* What a request gets; the second one is that for IPv6. */

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "spawner/control/control.h"
-#include "spawner/state/helper_job.h"
+#include "spawner/process/job.h"
 #include "tests/unit/support/forks.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
@@ -293,7 +293,7 @@ static void a_limit(void **state)
     n_made = 0;
     assert_int_equal(begin(make_no_end), 1);
     state_spawner()->now += STATUS_JOB_LIMIT;
-    helper_job_tick(state_spawner());
+    job_tick(state_spawner());
     scratch_reap(forks.child);
     assert_int_equal(n_made, 1);
     assert_int_equal(made_size, 0);

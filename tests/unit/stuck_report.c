@@ -4,28 +4,28 @@
  * AppDumpSignal come before. The linker wraps the writer of the report, which
  * is never forked, and the signal. */
 
-#include "spawner/diagnose/stuck_report.h"
+#include "spawner/report/stuck_report.h"
 
 #include <signal.h>
 #include <string.h>
 
-#include "spawner/state/helper_job.h"
+#include "spawner/process/job.h"
 #include "system/procfs.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 
 static spawner_t *s;
 static process_t *p;
-static helper_job_t *job; /* the writer */
+static job_t *job; /* the writer */
 static int n_signals;
 
-pid_t __wrap_helper_job_fork(spawner_t *state, helper_job_t *begun,
-                             int64_t limit, helper_job_ended_t *ended);
+pid_t __wrap_job_fork(spawner_t *state, job_t *begun, int64_t limit,
+                      job_ended_t *ended);
 int __wrap_procfs_signal(pid_t pid, uint64_t start, int sign);
 
-pid_t __wrap_helper_job_fork(spawner_t *state, helper_job_t *begun,
-                             int64_t limit, helper_job_ended_t *ended)
+pid_t __wrap_job_fork(spawner_t *state, job_t *begun, int64_t limit,
+                      job_ended_t *ended)
 {
     (void)state;
     assert_int_equal(limit, 2 * SECOND);
@@ -104,7 +104,7 @@ static void a_second_after_the_signal(void **state)
 /* Another report of the process ends first. */
 static void not_after_another_report(void **state)
 {
-    helper_job_t *last;
+    job_t *last;
 
     (void)state;
     assert_int_equal(stuck_report_is_done(s, p), 0);

@@ -3,14 +3,14 @@
 /* Which template an order gets, and what is read and written about it in the
  * segment. */
 
-#include "spawner/life/template.h"
+#include "spawner/template/template.h"
 
 #include <string.h>
 
 #include "shm/verbs/admin.h"
 #include "shm/verbs/template.h"
-#include "spawner/child/start_step.h"
-#include "spawner/life/template_failure.h"
+#include "spawner/process/start_step.h"
+#include "spawner/report/template_failure.h"
 #include "base/contract.h"
 #include "tests/unit/support/scene.h"
 

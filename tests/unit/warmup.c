@@ -3,15 +3,15 @@
 /* AppReady /path: which process gets the request, and how; and how soon its
  * response is noticed. */
 
-#include "spawner/life/warmup.h"
+#include "spawner/start/warmup.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/life/ready.h"
-#include "spawner/state/guarded_socket.h"
+#include "spawner/start/ready.h"
+#include "spawner/process/guarded_socket.h"
 #include "tests/unit/support/scene.h"
 
 static const app_entry_t app = {.ready = "/up", .host = "a.example"};

@@ -2,7 +2,7 @@
 
 /* What an app listens on, if not where it should. */
 
-#include "spawner/diagnose/wrong_port.h"
+#include "spawner/start/wrong_port.h"
 
 #include <arpa/inet.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Changes of the spawner's registry (spawner/state/registry.h) between two
+"""Changes of the spawner's registry (spawner/process/registry.h) between two
 spawners."""
 import os
 import signal

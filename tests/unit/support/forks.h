@@ -2,8 +2,8 @@
 
 /**
  * @file forks.h
- * @brief A helper_job_fork() whose calls a test counts, and that it can make
- *        fail. Link with --wrap=helper_job_fork.
+ * @brief A job_fork() whose calls a test counts, and that it can make
+ *        fail. Link with --wrap=job_fork.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_FORKS_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_FORKS_H

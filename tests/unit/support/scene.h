@@ -35,7 +35,7 @@
 #include "shm/verbs/supervise.h"
 
 #define SCENE_APPS 1100
-#define SECOND     ((int64_t)1000000) /* us; as spawner/state/state.h has it */
+#define SECOND     ((int64_t)1000000) /* us; as spawner/process/state.h has it */
 
 static const apl_wire_t scene_wire = {APL_LISTEN_FD, APL_HTTP, 0, 1};
 

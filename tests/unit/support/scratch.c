@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "base/contract.h"
-#include "spawner/state/helper_job.h"
+#include "spawner/process/job.h"
 #include "system/log.h"
 #include "spawner/output/output.h"
-#include "spawner/state/process.h"
+#include "spawner/process/process.h"
 #include "spawner/output/log_writer.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/temporary.h"
@@ -92,7 +92,7 @@ void scratch_reap(pid_t child)
     assert_int_equal(waitid(child < 0 ? P_ALL : P_PID, (id_t)child, &info,
                             WEXITED | WNOWAIT),
                      0);
-    helper_job_reap(state_spawner(), &info);
+    job_reap(state_spawner(), &info);
     log_writer_reap(info.si_pid);
     assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
 }

@@ -8,7 +8,7 @@
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_SCRATCH_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_SCRATCH_H
 
-#include "spawner/state/state.h"
+#include "spawner/process/state.h"
 
 /** A new spawner, whose clock stands at one second. */
 spawner_t *scratch_begin(void);

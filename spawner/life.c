@@ -1,0 +1,321 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/life.h"
+
+#include <apr_strings.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "shm/lock/alive.h"
+#include "spawner/report/alert.h"
+#include "base/heartbeat.h"
+#include "base/panic.h"
+#include "system/exit_cause.h"
+#include "system/cgroup.h"
+#include "spawner/process/job.h"
+#include "spawner/report/start_failure.h"
+#include "spawner/end/connection_cut.h"
+#include "spawner/start/start_reports.h"
+#include "spawner/template/template_output.h"
+#include "spawner/end/phase.h"
+#include "spawner/process/leftover_dirs.h"
+#include "spawner/start/sd_notify.h"
+#include "spawner/slot_state.h"
+#include "spawner/start/slow_start.h"
+#include "spawner/end/overdue.h"
+#include "spawner/output/output.h"
+#include "spawner/process/process.h"
+#include "spawner/process/process_signal.h"
+#include "system/procfs.h"
+#include "spawner/start/ready.h"
+#include "system/reap.h"
+#include "spawner/process/guarded_socket.h"
+#include "spawner/output/app_log.h"
+#include "spawner/process/stray_cgroups.h"
+#include "spawner/output/log_writer.h"
+
+#define REMAINS_LIMIT (5 * SECOND) /* for the rest of a process group to end */
+#define STOP_LIMIT    (2 * SECOND) /* the same when httpd stops */
+#define REMAINS_POLL  50000
+
+static double seconds(int64_t us)
+{
+    return (double)us / 1e6;
+}
+
+/* ---- starting ---- */
+
+/* The report of its command has changed this. Record it, so that the next
+ * spawner knows it, too. */
+static int has_run(const process_t *p)
+{
+    return p->is.wire.concurrency != APL_CONCURRENCY_AUTO;
+}
+
+static void tell_failure(spawner_t *s, process_t *p)
+{
+    char text[APL_ERROR_MAX];
+    apr_status_t rv;
+
+    start_failure_brief(p, text, sizeof text);
+    rv = apl_supervise_failed(&s->shm, p->is.id, has_run(p), p->start.error_id,
+                              text, s->now);
+    if (rv == APR_SUCCESS)
+        p->slot.listed = 0;
+}
+
+/* ---- ending ---- */
+
+static void kill_late(spawner_t *s, process_t *p)
+{
+    app_log(p, LOG_WARN, "did not end in time: SIGKILL");
+    p->phase = PHASE_KILLED;
+    p->deadline = s->now + PHASE_KILL_LIMIT;
+    process_signal(s, p, SIGKILL);
+}
+
+/* Log the end. It is an error if nothing has asked for it. If it came too
+ * early, it is a failed start to the pool, and the id of the process is the
+ * error id. */
+static void log_end(spawner_t *s, const process_t *p)
+{
+    char cause[EXIT_CAUSE_MAX], text[EXIT_CAUSE_MAX + 64], id[48] = "";
+    int early = phase_ended_early(s, p);
+    int asked = !early && (p->phase != PHASE_LIVE || p->is.stops_itself ||
+                           p->stuck.reported);
+    int clean =
+        p->end.cause.si_pid == 0 ||
+        (p->end.cause.si_code == CLD_EXITED && p->end.cause.si_status == 0);
+
+    exit_cause_text(&p->end.cause, cause);
+    if (early) {
+        snprintf(id, sizeof id, " (error id " CONTRACT_ID_FMT ")", p->is.id);
+        snprintf(text, sizeof text, "it ended with %s as soon as it was ready",
+                 cause);
+        start_failure_keep(s, p, START_STEP_STAY, p->is.id, text);
+    }
+    else if (!asked && !clean)
+        alert_death(s, p, cause);
+    app_log(p,
+            asked   ? LOG_INFO
+            : clean ? LOG_NOTICE
+                    : LOG_ERROR,
+            "%s: %s%s%s",
+            asked   ? "ended"
+            : clean ? "ended by itself"
+                    : "died",
+            cause, id[0] ? ", as soon as it was ready" : "", id);
+}
+
+/* The shell exits with 126 or 127 if it cannot execute the command. */
+static int boot_step(const siginfo_t *cause)
+{
+    return cause->si_code == CLD_EXITED &&
+                   (cause->si_status == 126 || cause->si_status == 127)
+               ? START_STEP_COMMAND
+               : START_STEP_BOOT;
+}
+
+static apr_status_t forget(spawner_t *s, const process_t *p)
+{
+    char text[EXIT_CAUSE_MAX];
+
+    return apl_supervise_died(&s->shm, p->is.id,
+                              exit_cause_text(&p->end.cause, text), s->now);
+}
+
+void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
+{
+    char text[EXIT_CAUSE_MAX];
+
+    PANIC_UNLESS(!p->done);
+    p->end.cause = *cause;
+    start_reports_read(s, p);
+    sd_notify_read(p, 0);
+    process_end_forking(p);
+    /* The template may keep the socket open. No request may wait in its
+     * queue. */
+    if (p->is.template_id != 0)
+        process_files_unlisten(&s->rt, p->is.id);
+    if (!p->gone)
+        p->end.died_ticks = procfs_now();
+    if (p->child)
+        waitpid(p->is.pid, NULL, 0);
+    loop_drop(&p->pidfd);
+    p->gone = 1;
+    process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
+    output_finish(p);
+    if (p->phase == PHASE_BOOTING && p->child)
+        phase_fail(s, p, boot_step(cause), "it ended with %s while it %s",
+                   exit_cause_text(cause, text),
+                   state_is_template(p) ? "loaded" : "started");
+    else if (!p->start.failure)
+        log_end(s, p);
+    /* A process that booted under the last spawner may never have got its "go".
+     * That is no failed start. If a request waits for it, another process is
+     * started. */
+    if (p->is.stops_itself)
+        apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
+    if (p->phase <= PHASE_LIVE && forget(s, p) != APL_ELOCK)
+        p->slot.listed = 0;
+    if (p->phase == PHASE_BOOTING)
+        p->phase = PHASE_ENDING;
+    p->deadline =
+        s->now + (p->app.stop_timeout < REMAINS_LIMIT ? p->app.stop_timeout
+                                                      : REMAINS_LIMIT);
+    state_wake(s, s->now);
+}
+
+void life_pidfd(void *owner, uint32_t events)
+{
+    process_t *p = owner;
+    siginfo_t unknown;
+
+    (void)events;
+    memset(&unknown, 0, sizeof unknown);
+    life_died(state_spawner(), p, &unknown);
+}
+
+static int reap_one(const siginfo_t *info, void *ctx)
+{
+    spawner_t *s = ctx;
+    process_t *p = process_of_child(s, info->si_pid);
+
+    if (p)
+        life_died(s, p, info);
+    else {
+        job_reap(s, info);
+        log_writer_reap(info->si_pid);
+        waitpid(info->si_pid, NULL, WNOHANG);
+    }
+    return 0;
+}
+
+void life_reap(spawner_t *s)
+{
+    s->unreaped = reap_children(reap_one, s);
+}
+
+/* Nothing of the process runs any more: free what belongs to it. */
+static void finish(spawner_t *s, process_t *p)
+{
+    apr_status_t rv = APR_SUCCESS;
+
+    if (p->slot.listed)
+        rv = forget(s, p);
+    if (rv == APL_ELOCK && !s->stopping)
+        return;
+    output_end(s, p);
+    guarded_socket_drop(&p->notify);
+    loop_drop(&p->reports);
+    loop_drop(&p->pidfd); /* the leader may survive SIGKILL */
+    process_end_forking(p);
+    process_end_probe(p);
+    if (cgroup_remove(p->is.id) != 0)
+        stray_cgroups_check(s, 0);
+    if (template_output_stays(s, p))
+        return;
+    loop_drop(&p->fifo);
+    if (process_files_remove(&s->rt, p->is.id))
+        leftover_dirs_note(s);
+    registry_clear(p->record);
+    output_forget(&p->output);
+    p->done = 1;
+    state_wake(s, s->now);
+}
+
+/* The limit is over. The log calls a process a survivor only if a scan that
+ * began after SIGKILL has found it. Until then the spawner waits, except at the
+ * stop, where kill_instance() follows. A process that has the mark but is not
+ * in the session (mark_scan.h) had the whole limit to die. */
+static void abandon_remains(spawner_t *s, process_t *p)
+{
+    int marked_only = p->session.sent_kill && p->session.found == 0;
+
+    if (p->session.survived || (marked_only && !s->stopping))
+        app_log(p, LOG_ERROR, "left processes that survive SIGKILL");
+    else if (!s->stopping)
+        return;
+    finish(s, p);
+}
+
+/* The leader is dead. Wait for the rest of its process group. */
+static void tend_remains(spawner_t *s, process_t *p)
+{
+    if (s->now < p->end.check_at) {
+        state_wake(s, p->end.check_at);
+        return;
+    }
+    if (process_signal_remains(s, p) == 0) {
+        finish(s, p);
+        return;
+    }
+    if (s->now >= p->deadline && p->phase != PHASE_KILLED) {
+        app_log(p, LOG_WARN, "left processes behind: SIGKILL");
+        p->phase = PHASE_KILLED;
+        p->deadline = s->now + (s->stopping ? STOP_LIMIT : PHASE_KILL_LIMIT);
+    }
+    if (p->phase == PHASE_KILLED)
+        process_signal(s, p, SIGKILL);
+    if (p->phase == PHASE_KILLED && s->now >= p->deadline)
+        abandon_remains(s, p);
+    state_wake(s, p->end.check_at = s->now + REMAINS_POLL);
+}
+
+/* ---- the work that is due ---- */
+
+static void tend(spawner_t *s, process_t *p)
+{
+    char missing[READY_TEXT_MAX];
+
+    output_tick(s, p);
+    if (p->is.output_only) {
+        if (!template_output_stays(s, p) && (s->stopping || !p->unwatched))
+            finish(s, p);
+        return;
+    }
+    slow_start_look(s, p);
+    if (p->start.failure && p->slot.listed)
+        tell_failure(s, p);
+    if (p->gone) {
+        tend_remains(s, p);
+        return;
+    }
+    slot_state_apply(s, p);
+    if (p->phase == PHASE_ENDING)
+        connection_cut_ask(s, p);
+    if (p->phase == PHASE_KILLED && !p->unkillable)
+        overdue_survives_kill(s, p, p->deadline - PHASE_KILL_LIMIT);
+    phase_check_start(s, p);
+    if (p->deadline == 0)
+        return;
+    if (p->phase == PHASE_KILLED && s->stopping &&
+        s->now >= p->deadline - PHASE_KILL_LIMIT + STOP_LIMIT) {
+        app_log(p, LOG_ERROR, "survives SIGKILL");
+        finish(s, p);
+    }
+    else if (s->now >= p->deadline) {
+        if (p->phase == PHASE_BOOTING)
+            phase_fail(s, p, START_STEP_READY, "%s within %.3g s",
+                       ready_missing(s, p, missing),
+                       seconds(p->is.deadline - p->is.began));
+        else if (p->phase == PHASE_ENDING)
+            kill_late(s, p);
+    }
+    else
+        state_wake(s, p->deadline);
+}
+
+void life_tick(spawner_t *s)
+{
+    process_t *p;
+
+    for (p = s->processes; p; p = p->next)
+        if (!p->done) {
+            heartbeat();
+            tend(s, p);
+        }
+}

@@ -1,0 +1,395 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "spawner/process/app_table.h"
+
+#include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/slots/group.h"
+#include "base/contract.h"
+#include "base/json_reader.h"
+#include "base/userdb.h"
+
+#define FILE_MAX (64 << 20)
+
+_Static_assert(APP_TABLE_ERROR_MAX == JSON_READER_ERROR_MAX,
+               "the reader writes there");
+
+/* ---- an app ---- */
+
+/* A list of NAME=value. The mark cannot be set. */
+static const char *const *environment(json_reader_t *r, const json_t *o,
+                                      const char *key)
+{
+    json_t *env = json_object_get(o, key), *value;
+    const char **list, *name;
+    size_t n = 0;
+
+    if (!json_is_object(env)) {
+        json_reader_refuse(r, "\"%s\" is no object", key);
+        env = NULL;
+    }
+    list = apr_pcalloc(r->p, (json_object_size(env) + 1) * sizeof *list);
+    json_object_foreach(env, name, value)
+    {
+        const char *s = json_string_value(value);
+
+        if (!s || !*name || strchr(name, '=') || json_reader_has_control(name))
+            json_reader_refuse(r, "\"%s\" has no text for \"%s\"", key, name);
+        else if (strcmp(name, CONTRACT_MARK) == 0)
+            json_reader_refuse(r, "\"%s\" must not set %s", key, name);
+        else
+            list[n++] = apr_pstrcat(r->p, name, "=", s, NULL);
+    }
+    return list;
+}
+
+static const char *read_directives(json_reader_t *r, const json_t *o)
+{
+    const char *s = json_string_value(json_object_get(o, "directives"));
+
+    if (!s)
+        json_reader_refuse(r, "\"directives\" is no text");
+    return apr_pstrdup(r->p, s ? s : "");
+}
+
+/* @return the index of the word in the list */
+static uint32_t read_word(json_reader_t *r, const json_t *o, const char *key,
+                          const char *const *words)
+{
+    const char *s = json_reader_text(r, o, key, 0);
+    uint32_t i;
+
+    for (i = 0; words[i]; i++)
+        if (strcmp(s, words[i]) == 0)
+            return i;
+    json_reader_refuse(r, "\"%s\" is not what it may be", key);
+    return 0;
+}
+
+static void read_wire(json_reader_t *r, app_entry_t *a, const json_t *o)
+{
+    static const char *const listens[] = {[APL_LISTEN_FD] = "fd",
+                                          [APL_LISTEN_UNIX] = "unix",
+                                          [APL_LISTEN_TCP] = "tcp",
+                                          NULL};
+    static const char *const protocols[] = {
+        [APL_HTTP] = "http",   [APL_FCGI] = "fcgi", [APL_SCGI] = "scgi",
+        [APL_UWSGI] = "uwsgi", [APL_AUTO] = "auto", NULL};
+
+    a->listen = read_word(r, o, "listen", listens);
+    a->protocol = read_word(r, o, "protocol", protocols);
+}
+
+/* This becomes a line of a request, so it must not end that line. */
+static int is_visible(const char *s)
+{
+    for (; *s > ' ' && *s < 0x7f; s++)
+        ;
+    return *s == 0;
+}
+
+static void read_ready(json_reader_t *r, app_entry_t *a, const json_t *o)
+{
+    const char *ready = json_reader_text(r, o, "ready", 0);
+
+    a->host = json_reader_text(r, o, "host", 0);
+    a->notifies = strcmp(ready, "notify") == 0;
+    if (*ready == '/' && is_visible(ready))
+        a->ready = ready;
+    else if (!a->notifies && strcmp(ready, "accept") != 0)
+        json_reader_refuse(r, "\"ready\" is none of notify, accept, a path");
+    if (a->ready && !is_visible(a->host))
+        json_reader_refuse(r, "\"host\" is no name");
+    if (a->ready && a->protocol != APL_HTTP && a->protocol != APL_AUTO)
+        json_reader_refuse(r,
+                           "\"ready\" is a path, and \"protocol\" is not http");
+}
+
+/* Most tables have none. */
+static const char *error_format(json_reader_t *r, const json_t *o)
+{
+    const char *s = json_object_get(o, "error_format")
+                        ? json_reader_text(r, o, "error_format", 0)
+                        : NULL;
+
+    if (s && (!*s || strlen(s) >= CONTRACT_FORMAT_MAX))
+        json_reader_refuse(r, "\"error_format\" is empty or too long");
+    return s;
+}
+
+static void read_log(json_reader_t *r, app_entry_t *a, const json_t *o)
+{
+    a->log = json_reader_text(r, o, "log", 1);
+    a->log_raw = json_reader_boolean(r, o, "log_raw");
+    a->error_format = error_format(r, o);
+    if (a->log && (!strchr("/|=", *a->log) || !a->log[0] || !a->log[1]))
+        json_reader_refuse(r, "\"log\" is no path, command or error log");
+}
+
+static rlim_t rlimit(const json_t *v)
+{
+    json_int_t n = json_integer_value(v);
+
+    return n < 0 ? RLIM_INFINITY : (rlim_t)n;
+}
+
+static void read_rlimits(json_reader_t *r, app_entry_t *a, const json_t *o)
+{
+    static const struct {
+        const char *key;
+        int resource;
+    } kinds[] = {
+        {"cpu", RLIMIT_CPU}, {"mem", RLIMIT_AS}, {"nproc", RLIMIT_NPROC}};
+    const json_t *limits = json_object_get(o, "rlimits");
+    size_t i;
+
+    for (i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const json_t *v = json_object_get(limits, kinds[i].key);
+        const json_t *soft = json_array_get(v, 0), *hard = json_array_get(v, 1);
+        app_rlimit_t *to = &a->rlimits[a->n_rlimits];
+
+        if (json_is_null(v))
+            continue;
+        if (!json_is_integer(soft) || !json_is_integer(hard)) {
+            json_reader_refuse(r, "\"rlimits\" has no two numbers for \"%s\"",
+                               kinds[i].key);
+            return;
+        }
+        to->resource = kinds[i].resource;
+        to->to.rlim_cur = rlimit(soft);
+        to->to.rlim_max = rlimit(hard);
+        a->n_rlimits++;
+    }
+}
+
+static void read_preload(json_reader_t *r, app_entry_t *a, const json_t *o)
+{
+    a->preload = (int)json_reader_number(r, o, "preload", CONTRACT_PRELOAD_OFF,
+                                         CONTRACT_PRELOAD_AUTO);
+    a->preload_idle = json_reader_duration(r, o, "preload_idle");
+    /* Without a command, the files decide: see boot.c. */
+    if (a->preload &&
+        (a->listen != APL_LISTEN_FD ||
+         (a->protocol != APL_HTTP && (a->command || a->protocol != APL_AUTO))))
+        json_reader_refuse(r, "\"preload\" needs http and fd");
+}
+
+static apl_capacity_t capacity(json_reader_t *r, const json_t *o)
+{
+    apl_capacity_t n;
+
+    n.groups =
+        (uint32_t)json_reader_number(r, o, "groups", 1, APL_PROCESSES_MAX);
+    n.processes =
+        (uint32_t)json_reader_number(r, o, "processes", 1, APL_PROCESSES_MAX);
+    n.sessions =
+        (uint32_t)json_reader_number(r, o, "sessions", 1, APL_SESSIONS_MAX);
+    n.children =
+        (uint32_t)json_reader_number(r, o, "children", 1, APL_SESSIONS_MAX);
+    return n;
+}
+
+/* null: it is not known, or not needed. */
+static uid_t read_user(json_reader_t *r, const json_t *o, const char *key)
+{
+    if (json_is_null(json_object_get(o, key)))
+        return USERDB_NOBODY;
+    return (uid_t)json_reader_number(r, o, key, 0, UINT32_MAX - 1);
+}
+
+static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
+                     const json_t *o)
+{
+    apl_options_t *options = &a->app.options;
+
+    r->where = NULL;
+    if (!json_is_object(o)) {
+        json_reader_refuse(r, "an app is no object");
+        return;
+    }
+    a->app.name = json_reader_text(r, o, "name", 0);
+    if (!*a->app.name || strlen(a->app.name) >= APL_NAME_MAX)
+        json_reader_refuse(r, "an app's name has 1 to %d bytes",
+                           APL_NAME_MAX - 1);
+    r->where = a->app.name;
+    a->app.key = apl_group_key(a->app.name);
+    a->app.root = json_reader_path(r, o, "root", 0);
+    a->label = json_reader_text(r, o, "label", 0);
+    a->command = json_reader_text(r, o, "command", 1);
+    a->user = json_reader_text(r, o, "user", 1);
+    a->group = json_reader_text(r, o, "group", 1);
+    a->owner = read_user(r, o, "owner");
+    a->uid = read_user(r, o, "uid");
+    a->environment = json_reader_text(r, o, "environment", 0);
+    a->env = environment(r, o, "env");
+    a->store_env = environment(r, o, "store_env");
+    a->env_file = json_reader_path(r, o, "env_file", 1);
+    a->restart_dir = json_reader_path(r, o, "restart_dir", 0);
+    a->directives = read_directives(r, o);
+    read_wire(r, a, o);
+    read_ready(r, a, o);
+    read_log(r, a, o);
+    a->notify = json_reader_text(r, o, "notify", 1);
+    a->base_uri = json_reader_text(r, o, "base_uri", 0);
+    a->start_timeout = json_reader_duration(r, o, "start_timeout");
+    a->stop_timeout = json_reader_duration(r, o, "stop_timeout");
+    a->memory_limit = json_reader_number(r, o, "memory_limit", 0, INT64_MAX);
+    a->slow_after = json_reader_duration(r, o, "slow_after");
+    a->hung_stop_timeout = json_reader_duration(r, o, "hung_stop_timeout");
+    a->dump_signal = (int)json_reader_number(r, o, "dump_signal", 0, SIGRTMAX);
+    a->stop_signal = (int)json_reader_number(r, o, "stop_signal", 1, SIGRTMAX);
+    a->retire_timeout = json_reader_duration(r, o, "retire_timeout");
+    a->no_new_privileges = json_reader_boolean(r, o, "no_new_privileges");
+    a->prestart = json_reader_boolean(r, o, "prestart");
+    read_preload(r, a, o);
+    read_rlimits(r, a, o);
+    options->config = config;
+    options->min_instances = json_reader_count(r, o, "min");
+    options->max_instances = json_reader_count(r, o, "max");
+    options->max_requests = json_reader_count(r, o, "max_requests");
+    options->jitter = json_reader_count(r, o, "jitter");
+    options->concurrency = json_is_null(json_object_get(o, "concurrency"))
+                               ? APL_CONCURRENCY_AUTO
+                               : json_reader_count(r, o, "concurrency");
+    options->max_queue = json_reader_count(r, o, "max_queue");
+    options->global_queue = (uint32_t)json_reader_boolean(r, o, "global_queue");
+    options->rolling = (uint32_t)json_reader_boolean(r, o, "rolling");
+    options->idle_time = json_reader_duration(r, o, "idle_time");
+    options->check_interval = json_reader_duration(r, o, "check_interval");
+    options->hung_after = json_reader_duration(r, o, "hung_after");
+    options->kill_after = json_reader_duration(r, o, "kill_after");
+    options->spawn_if_under = json_reader_count(r, o, "spawn_if_under");
+    options->hung_extra = json_reader_count(r, o, "hung_extra");
+    options->unkillable_stop = json_reader_count(r, o, "unkillable_stop");
+    a->print = app_entry_fingerprint(a);
+}
+
+/* Each name occurs once, or the table is refused. */
+static void index_app(json_reader_t *r, const app_table_t *t,
+                      const app_entry_t *a)
+{
+    if (app_table_find(t, a->app.name))
+        json_reader_refuse(r, "there are two of that name");
+    apr_hash_set(t->by_name, a->app.name, APR_HASH_KEY_STRING, a);
+}
+
+static void read_table(json_reader_t *r, app_table_t *t, const json_t *o)
+{
+    const json_t *apps = json_object_get(o, "apps");
+    const char *instance;
+    uint32_t i;
+
+    json_reader_number(r, o, "version", 1, 1);
+    t->config = (uint32_t)json_reader_number(r, o, "config", 0, UINT32_MAX);
+    t->max_pool_size =
+        (uint32_t)json_reader_number(r, o, "max_pool_size", 1, INT32_MAX);
+    t->httpd_uid =
+        (uid_t)json_reader_number(r, o, "httpd_uid", 0, UINT32_MAX - 1);
+    t->httpd_gid =
+        (gid_t)json_reader_number(r, o, "httpd_gid", 0, UINT32_MAX - 1);
+    t->capacity = capacity(r, json_object_get(o, "capacity"));
+    t->error_log = json_reader_path(r, o, "error_log", 1);
+    t->error_format = error_format(r, o);
+    t->log_level = (int)json_reader_number(r, o, "log_level", 0, 15);
+    instance = json_reader_text(r, o, "instance", 0);
+    if (strlen(instance) != 16 || strspn(instance, "0123456789abcdef") != 16)
+        json_reader_refuse(r, "\"instance\" is not 16 hex digits");
+    else
+        memcpy(t->instance, instance, 17);
+    if (!json_is_array(apps))
+        json_reader_refuse(r, "\"apps\" is no array");
+    t->n = (uint32_t)json_array_size(apps);
+    t->apps = apr_pcalloc(r->p, (t->n + 1) * sizeof *t->apps);
+    for (i = 0; i < t->n && !r->wrong; i++) {
+        read_app(r, &t->apps[i], t->config, json_array_get(apps, i));
+        if (!r->wrong)
+            index_app(r, t, &t->apps[i]);
+    }
+}
+
+app_table_t *app_table_parse(const char *source, size_t length,
+                             apr_pool_t *parent, char *error)
+{
+    json_reader_t r = {NULL, error, 0, NULL};
+    app_table_t *table;
+    json_error_t trouble;
+    json_t *o;
+
+    apr_pool_create(&r.p, parent);
+    table = apr_pcalloc(r.p, sizeof *table);
+    table->pool = r.p;
+    table->by_name = apr_hash_make(r.p);
+    o = json_loadb(source, length, JSON_REJECT_DUPLICATES, &trouble);
+    if (!json_is_object(o))
+        json_reader_refuse(&r, "line %d: %s", trouble.line,
+                           o ? "no object" : trouble.text);
+    else
+        read_table(&r, table, o);
+    json_decref(o);
+    if (!r.wrong)
+        return table;
+    apr_pool_destroy(r.p);
+    return NULL;
+}
+
+/* ---- the file ---- */
+
+static char *slurp(int fd, size_t *length, char *error)
+{
+    struct stat st;
+    char *source;
+    ssize_t n;
+
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX ||
+        (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & 022)) {
+        snprintf(error, APP_TABLE_ERROR_MAX,
+                 "it is no file that only root may write");
+        return NULL;
+    }
+    source = malloc((size_t)st.st_size + 1);
+    n = source ? read(fd, source, (size_t)st.st_size) : -1;
+    if (n != st.st_size) {
+        snprintf(error, APP_TABLE_ERROR_MAX, "it could not be read as a whole");
+        free(source);
+        return NULL;
+    }
+    *length = (size_t)n;
+    return source;
+}
+
+app_table_t *app_table_load(int dirfd, const char *name, apr_pool_t *parent,
+                            char *error)
+{
+    int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    app_table_t *table = NULL;
+    size_t length = 0;
+    char *source;
+
+    if (fd < 0) {
+        snprintf(error, APP_TABLE_ERROR_MAX, "it cannot be opened: %s",
+                 strerror(errno));
+        return NULL;
+    }
+    source = slurp(fd, &length, error);
+    close(fd);
+    if (source)
+        table = app_table_parse(source, length, parent, error);
+    free(source);
+    return table;
+}
+
+const app_entry_t *app_table_find(const app_table_t *table, const char *name)
+{
+    return table->by_name
+               ? apr_hash_get(table->by_name, name, APR_HASH_KEY_STRING)
+               : NULL;
+}

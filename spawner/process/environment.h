@@ -1,0 +1,44 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file environment.h
+ * @brief The clean environment that an app starts with.
+ */
+#ifndef APPPOOL_SPAWNER_PROCESS_ENVIRONMENT_H
+#define APPPOOL_SPAWNER_PROCESS_ENVIRONMENT_H
+
+#include "spawner/process/boot_order.h"
+#include "detect/detect_found.h"
+#include "detect/detect_path.h"
+#include "base/privilege.h"
+
+/**
+ * The same as environment_make(), for a command that is not an app.
+ * @param id of the mark
+ */
+char **environment_of_user(const char *instance, uint64_t id,
+                           const privilege_t *account);
+
+/** The value of a variable in a list of NAME=value, NULL at the end; NULL: no
+ * list. The last one counts. @return NULL: it is not there */
+const char *environment_find(const char *const *list, const char *name);
+
+/** The value of a variable of AppSetEnv or AppEnvFile. @param variables of
+ * AppEnvFile, as environment_make() gets them. @return NULL: it is not set */
+const char *environment_value(const boot_t *boot, char *const *variables,
+                              const char *name);
+
+/**
+ * For execve(); allocated, never freed: the caller becomes another program.
+ * @param path what the files of the app say of PATH
+ * @param variables of AppEnvFile, as NAME=value, NULL at the end; or NULL.
+ *                  Variables of AppSetEnv replace them
+ * @param found if the app is one of node, what it asks of node (NODE_OPTIONS)
+ *              ends with our helper for listen(), with AppListen fd. What one of
+ *              ruby asks of ruby (RUBYOPT) ends with our helper for its stop
+ */
+char **environment_make(const boot_t *boot, const privilege_t *account,
+                        const detect_path_t *path, char *const *variables,
+                        const detect_found_t *found);
+
+#endif

@@ -119,14 +119,14 @@ store_command_sources = \
 
 # Its main() has a file of its own, as the spawner's.
 store_main = \
-	store/server/main.c
+	store/server/store_main.c
 
 # The hosts of a cluster, and lines for the log.
 store_cluster_sources = \
 	store/cluster/apply.c \
 	store/cluster/ask.c \
 	store/cluster/asked.c \
-	store/cluster/claim.c \
+	store/cluster/store_claim.c \
 	store/cluster/confirm.c \
 	store/cluster/confirm_wait.c \
 	store/cluster/dial.c \
@@ -138,7 +138,7 @@ store_cluster_sources = \
 	store/cluster/hello.c \
 	store/cluster/join.c \
 	store/cluster/limit.c \
-	store/cluster/lineage.c \
+	store/cluster/history.c \
 	store/cluster/mark.c \
 	store/cluster/pump.c \
 	store/cluster/new_cas.c \
@@ -152,9 +152,9 @@ store_cluster_sources = \
 	store/cluster/feeder.c \
 	store/cluster/greeting.c \
 	store/cluster/master.c \
-	store/cluster/outbox.c \
-	store/cluster/penalty.c \
-	store/cluster/present.c \
+	store/cluster/slave_link.c \
+	store/cluster/backoff.c \
+	store/cluster/change_sender.c \
 	store/cluster/promotion.c \
 	store/cluster/push.c \
 	store/cluster/relay.c \
@@ -164,7 +164,7 @@ store_cluster_sources = \
 	store/cluster/sender.c \
 	store/cluster/stream.c \
 	store/cluster/tls.c \
-	store/cluster/uses.c \
+	store/cluster/lru_touches.c \
 	store/cluster/wire.c \
 	store/note.c \
 	base/secret.c \
@@ -173,31 +173,31 @@ store_cluster_sources = \
 store_server_sources = \
 	store/server/accept.c \
 	store/server/cluster_host.c \
-	store/server/admin.c \
-	store/server/config.c \
+	store/server/admin_socket.c \
+	store/server/store_config.c \
 	store/server/config_cluster.c \
 	store/server/config_value.c \
-	store/server/connection.c \
-	store/server/guests.c \
+	store/server/store_connection.c \
+	store/server/waiting_clients.c \
 	store/server/hold.c \
-	store/server/keep.c \
-	store/server/keep_files.c \
+	store/server/save.c \
+	store/server/save_files.c \
 	store/server/listener.c \
 	store/server/lobby.c \
-	store/server/loop.c \
+	store/server/main_loop.c \
 	store/server/mailbox.c \
 	store/server/older_socket.c \
 	store/server/password.c \
 	store/server/record.c \
 	store/server/saver.c \
-	store/server/served.c \
+	store/server/spaces.c \
 	store/server/server.c \
 	store/server/shortage.c \
 	store/server/snapshot.c \
 	store/server/snapshot_load.c \
 	store/server/startup.c \
 	store/server/stop_signal.c \
-	store/server/sweep.c \
+	store/server/sweeper_thread.c \
 	store/server/takeover.c \
 	store/server/tcp_listener.c \
 	store/server/tcp_served.c \
@@ -861,14 +861,14 @@ unit_tests = \
 	tests/unit/store_epoch \
 	tests/unit/store_hold \
 	tests/unit/store_item \
-	tests/unit/store_guests \
-	tests/unit/store_keep \
-	tests/unit/store_keep_files \
+	tests/unit/store_waiting \
+	tests/unit/store_save \
+	tests/unit/store_save_files \
 	tests/unit/store_kept \
 	tests/unit/store_saver \
 	tests/unit/store_large \
 	tests/unit/store_keepers \
-	tests/unit/store_lineage \
+	tests/unit/store_history \
 	tests/unit/store_lock \
 	tests/unit/store_lock_binary \
 	tests/unit/store_lock_threads \
@@ -876,7 +876,7 @@ unit_tests = \
 	tests/unit/store_mailbox \
 	tests/unit/store_move \
 	tests/unit/store_note \
-	tests/unit/store_outbox \
+	tests/unit/store_slave_link \
 	tests/unit/store_push \
 	tests/unit/store_recover \
 	tests/unit/store_refuse \
@@ -905,8 +905,8 @@ unit_tests = \
 	tests/unit/store_old_copy \
 	tests/unit/store_promotion \
 	tests/unit/store_echo \
-	tests/unit/store_present \
-	tests/unit/store_uses \
+	tests/unit/store_change_sender \
+	tests/unit/store_lru_touches \
 	tests/unit/store_slaves \
 	tests/unit/store_slow_slaves \
 	tests/unit/store_saver_copy \

@@ -12,7 +12,7 @@
 #include "base/clock_ms.h"
 #include "store/cluster/epoch.h"
 #include "store/cluster/follower_state.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/history.h"
 #include "store/cluster/talk.h"
 #include "store/cluster/vip.h"
 #include "store/note.h"
@@ -188,7 +188,7 @@ void store_ask_for_better(const store_cluster_hooks_t *hooks, int bell)
         return;
     }
     store_ask(hooks, LONGEST, bell, answers);
-    store_lineage(&mine);
+    store_history_own(&mine);
     for (i = 0; i < answers->n && !better; i++) {
         better = store_epoch_is_better(&answers->answer[i].history, &mine);
         if (better)

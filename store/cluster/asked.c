@@ -9,8 +9,8 @@
 
 #include "base/clock_ms.h"
 #include "store/cluster/ask.h"
-#include "store/cluster/claim.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/store_claim.h"
+#include "store/cluster/history.h"
 #include "store/cluster/talk.h"
 #include "store/cluster/vip.h"
 #include "store/memory/extent.h"
@@ -48,7 +48,7 @@ static void hear_claim(const guest_t *g)
     char name[STORE_ADDRESS_TEXT];
     store_history_t mine;
 
-    store_lineage(&mine);
+    store_history_own(&mine);
     if (STORE_GET(store_region_figures()->cluster.role) == STORE_MASTER)
         store_claim_hear(&g->talk.theirs, &mine,
                          store_address_text(&g->from, name), 1);

@@ -10,7 +10,7 @@
  *
  * Lock:  none; one thread. It takes one bucket lock at a time, for as long as
  *        the list of one bucket is.
- * Errors: -1: the connection is over; see outbox.h.
+ * Errors: -1: the connection is over; see slave_link.h.
  */
 #ifndef APPPOOL_STORE_CLUSTER_COPIER_H
 #define APPPOOL_STORE_CLUSTER_COPIER_H

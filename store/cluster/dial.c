@@ -11,7 +11,7 @@
 
 #include "base/clock_ms.h"
 #include "store/cluster/hello.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/history.h"
 
 #define LIMIT 3000 /* ms for a connection, and again for its handshake */
 
@@ -97,7 +97,7 @@ static int say_hello(const store_cluster_hooks_t *hooks, int is_plain,
     unsigned char *hello;
     int rv;
 
-    store_lineage(&mine);
+    store_history_own(&mine);
     hello = store_hello_make(hooks, is_plain, &mine, 0, &n);
     rv = hello ? store_stream_write_all(s, hello, n, LIMIT) : -1;
 

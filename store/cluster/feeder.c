@@ -15,15 +15,15 @@
 #include <unistd.h>
 
 #include "base/clock_ms.h"
-#include "store/cluster/claim.h"
+#include "store/cluster/store_claim.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/confirm_wait.h"
 #include "store/cluster/copier.h"
 #include "store/cluster/greeting.h"
-#include "store/cluster/lineage.h"
-#include "store/cluster/present.h"
+#include "store/cluster/history.h"
+#include "store/cluster/change_sender.h"
 #include "store/cluster/push.h"
-#include "store/cluster/uses.h"
+#include "store/cluster/lru_touches.h"
 #include "store/memory/region.h"
 #include "store/memory/space.h"
 #include "store/note.h"
@@ -49,13 +49,13 @@ struct store_feeder {
     /* The thread's. */
     store_greeting_t greeting;
     store_sender_t sender;
-    store_present_t present;
+    store_change_sender_t present;
     store_copier_t copier;
     int keeps; /* it does not take the copy */
     const char *refusal;
     int64_t began;
     store_push_t push;
-    store_uses_t uses;
+    store_lru_touches_t uses;
     int is_member; /* it confirms (confirm.h) */
 };
 
@@ -73,7 +73,7 @@ static unsigned choose_spaces(store_feeder_t *f)
 
     n = store_cluster_spaces(f->hooks, now);
     for (i = 0; i < n; i++)
-        if (store_present_is_for(&f->present, now[i])) {
+        if (store_change_sender_is_for(&f->present, now[i])) {
             added += store_copier_add(&f->copier, now[i]);
             f->present.has[now[i]->slot] = 1;
         }
@@ -111,7 +111,7 @@ static int keeps_its_own(store_feeder_t *f, const store_history_t *mine)
     f->keeps =
         store_claim_hear(&f->greeting.history, mine, f->name, is_trusted);
     if (f->keeps && greet(f, mine) == 0 &&
-        store_outbox_flush(&f->sender.out) == 0)
+        store_slave_link_flush(&f->sender.out) == 0)
         f->sender.out.why = "it keeps its own data";
     return f->keeps;
 }
@@ -156,8 +156,8 @@ static int begin(store_feeder_t *f)
     choose_spaces(f);
     f->present.look = look_for_spaces;
     f->present.ctx = f;
-    store_uses_begin(&f->uses);
-    store_lineage(&mine);
+    store_lru_touches_begin(&f->uses);
+    store_history_own(&mine);
     mine.epoch[0].position = f->present.cursor.position;
     if (f->sender.ours && keeps_its_own(f, &mine))
         return -1;
@@ -194,7 +194,7 @@ static int end_copy(store_feeder_t *f)
         return 0;
     if (f->sender.ours && store_sender_complete(&f->sender) != 0)
         return -1;
-    if (store_outbox_flush(&f->sender.out) != 0)
+    if (store_slave_link_flush(&f->sender.out) != 0)
         return -1;
     SET(f->complete, 1);
     STORE_SET(f->figures->complete, 1);
@@ -215,7 +215,7 @@ static int wait_for_changes(store_feeder_t *f, int most)
 
     SET(f->idle, 1);
     store_changes_wait(f->slave.slot, f->bell);
-    rv = store_outbox_wait(
+    rv = store_slave_link_wait(
         &f->sender.out, f->bell,
         store_changes_lag(&f->present.cursor, &ms) == 0 ? most : 0);
     store_changes_wait(f->slave.slot, -1);
@@ -233,7 +233,7 @@ static int is_early(const store_feeder_t *f)
 
 static int wait_for_echo(store_feeder_t *f)
 {
-    if (store_outbox_wait(&f->sender.out, -1, STORE_PUSH_PATIENCE) != 0)
+    if (store_slave_link_wait(&f->sender.out, -1, STORE_PUSH_PATIENCE) != 0)
         return -1;
     if (!is_early(f))
         store_push_gather(&f->push);
@@ -252,7 +252,7 @@ static int copy_some(store_feeder_t *f)
         return -1;
     if (!f->is_member || !store_confirm_is_awaited())
         return 0;
-    return push(f) != 0 ? -1 : store_outbox_hear(&f->sender.out);
+    return push(f) != 0 ? -1 : store_slave_link_hear(&f->sender.out);
 }
 
 /* The list first, but a list that never ends does not stop the copy. */
@@ -262,10 +262,10 @@ static int feed_once(store_feeder_t *f)
 
     look_for_spaces(f);
     for (i = 0; i < BATCHES && n > 0; i++)
-        n = store_present_run(&f->present, &f->sender);
+        n = store_change_sender_run(&f->present, &f->sender);
     if (n < 0)
         return -1;
-    if (store_present_clear(&f->present))
+    if (store_change_sender_clear(&f->present))
         return 0;
     if (!store_copier_is_done(&f->copier))
         return copy_some(f);
@@ -274,13 +274,13 @@ static int feed_once(store_feeder_t *f)
     if (is_early(f))
         return wait_for_echo(f);
     if (n == 0)
-        uses = store_uses_run(&f->uses, f->copier.space, f->copier.n_spaces,
-                              &f->sender);
+        uses = store_lru_touches_run(&f->uses, f->copier.space,
+                                     f->copier.n_spaces, &f->sender);
     if (uses < 0 || push(f) != 0)
         return -1;
     if (is_early(f))
         return 0;
-    return n > 0 ? store_outbox_hear(&f->sender.out)
+    return n > 0 ? store_slave_link_hear(&f->sender.out)
                  : wait_for_changes(f, uses ? SOON : PAUSE);
 }
 
@@ -331,7 +331,7 @@ static void free_feeder(store_feeder_t *f)
     int error = errno;
 
     store_copier_close(&f->copier);
-    store_outbox_close(&f->sender.out);
+    store_slave_link_close(&f->sender.out);
     store_stream_close(f->stream);
     if (f->bell >= 0)
         close(f->bell);
@@ -351,7 +351,8 @@ static int prepare(store_feeder_t *f, int fd)
         fd, 1, f->slave.has_secret ? config->secret : NULL, config->n_secret);
     if (!f->stream || f->bell < 0 || store_copier_open(&f->copier) != 0)
         return -1;
-    return store_outbox_open(&f->sender.out, f->stream, config->slave_timeout);
+    return store_slave_link_open(&f->sender.out, f->stream,
+                                 config->slave_timeout);
 }
 
 static int start_thread(store_feeder_t *f)

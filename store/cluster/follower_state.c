@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock_ms.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/history.h"
 #include "store/memory/extent.h"
 #include "store/memory/region.h"
 
@@ -51,7 +51,7 @@ static void set_lacks(uint32_t lacks)
     int complete = lacks == STORE_LACKS_NOTHING;
 
     if (complete)
-        store_lineage_complete();
+        store_history_complete();
     STORE_SET(store_region_directory()->lacks, lacks);
     STORE_SET(state.complete, complete);
     STORE_SET(figures()->complete, (uint64_t)complete);
@@ -83,7 +83,7 @@ unsigned store_follower_state_parts(void)
 /* The next process knows how far the copy is. A part of a copy is nowhere. */
 void store_follower_state_mark(uint64_t position, int64_t lag, int64_t most)
 {
-    store_lineage_mark(position);
+    store_history_mark(position);
     if (!STORE_GET(state.complete) || most < 0)
         return;
     STORE_SET(state.lag, lag);

@@ -167,7 +167,7 @@ void store_greeting_compare(const store_greeting_t *g,
                    name, (long long)apart);
 }
 
-int store_greeting_send(store_outbox_t *out, store_space_t *const *spaces,
+int store_greeting_send(store_slave_link_t *out, store_space_t *const *spaces,
                         unsigned n, const store_history_t *history)
 {
     size_t size;
@@ -178,7 +178,7 @@ int store_greeting_send(store_outbox_t *out, store_space_t *const *spaces,
         out->why = "no memory";
         return -1;
     }
-    rv = store_outbox_put(out, hello, size);
+    rv = store_slave_link_put(out, hello, size);
     free(hello);
     return rv;
 }

@@ -14,7 +14,7 @@
 #ifndef APPPOOL_STORE_CLUSTER_GREETING_H
 #define APPPOOL_STORE_CLUSTER_GREETING_H
 
-#include "store/cluster/outbox.h"
+#include "store/cluster/slave_link.h"
 #include "store/cluster/wire.h"
 
 typedef struct {
@@ -45,8 +45,8 @@ void store_greeting_compare(const store_greeting_t *,
                             const char *name);
 
 /** Send a hello with these spaces, and this history of the data.
- * @return 0, or -1: see outbox.h */
-int store_greeting_send(store_outbox_t *, store_space_t *const *spaces,
+ * @return 0, or -1: see slave_link.h */
+int store_greeting_send(store_slave_link_t *, store_space_t *const *spaces,
                         unsigned n, const store_history_t *);
 
 #endif

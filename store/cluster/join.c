@@ -5,7 +5,7 @@
 #include "base/clock_ms.h"
 #include "store/cluster/epoch.h"
 #include "store/cluster/hello.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/history.h"
 #include "store/note.h"
 
 static int64_t kept_at; /* ms: when that was logged */
@@ -50,7 +50,7 @@ static int keeps(const store_cluster_hooks_t *hooks,
     store_relation_t r;
     store_join_t join;
 
-    store_lineage(&mine);
+    store_history_own(&mine);
     join = store_epoch_join(&mine, theirs, &r);
     if (store_epoch_keeps(join)) {
         note_kept(hooks, join, &r);
@@ -77,7 +77,7 @@ const char *store_join(const store_cluster_hooks_t *hooks, int is_plain,
     *is_declined = keeps(hooks, &theirs);
     if (*is_declined)
         return "its data is no descendant of the data here";
-    store_lineage_offer(&theirs);
+    store_history_offer(&theirs);
     return NULL;
 }
 
@@ -85,5 +85,5 @@ void store_join_yrmcds(void)
 {
     static const store_history_t none;
 
-    store_lineage_offer(&none);
+    store_history_offer(&none);
 }

@@ -10,7 +10,7 @@
 
 #include "base/clock_ms.h"
 #include "store/cluster/feeder.h"
-#include "store/cluster/penalty.h"
+#include "store/cluster/backoff.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
 #include "store/note.h"
@@ -23,7 +23,7 @@ static const store_cluster_hooks_t *hooks;
 static int listener = -1;
 static store_feeder_t *feeder[STORE_SLAVES];
 static uint64_t arrivals;
-static store_penalty_t penalty;
+static store_backoff_t penalty;
 static int64_t stranger_at; /* ms: the last line about one; 0: none */
 
 /* Peers from which a connection came that did not join. */
@@ -88,7 +88,7 @@ static void reap(void)
         dropped += (unsigned)store_feeder_has_joined(feeder[i]);
         note_refusal(feeder[i]);
         if (store_feeder_is_overtaken(feeder[i]))
-            store_penalty_add(&penalty, &store_feeder_slave(feeder[i])->address,
+            store_backoff_add(&penalty, &store_feeder_slave(feeder[i])->address,
                               clock_ms());
         store_feeder_end(feeder[i]);
         feeder[i] = NULL;
@@ -197,7 +197,7 @@ static int is_welcome(const store_address_t *address)
         refuse_stranger(address);
         return 0;
     }
-    return store_penalty_is_over(&penalty, address, clock_ms()) && make_room();
+    return store_backoff_is_over(&penalty, address, clock_ms()) && make_room();
 }
 
 /* Small packets are not held back for larger ones. */

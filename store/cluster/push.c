@@ -44,7 +44,7 @@ static int mark(store_push_t *p, store_sender_t *to,
 int store_push(store_push_t *p, store_sender_t *to,
                const store_cursor_t *cursor)
 {
-    if (mark(p, to, cursor) != 0 || store_outbox_flush(&to->out) != 0)
+    if (mark(p, to, cursor) != 0 || store_slave_link_flush(&to->out) != 0)
         return -1;
     store_changes_sent(cursor);
     store_changes_ring();
@@ -63,7 +63,7 @@ static int64_t ns_since(const struct timespec *then)
            then->tv_nsec;
 }
 
-int store_push_is_early(const store_push_t *p, const store_outbox_t *out)
+int store_push_is_early(const store_push_t *p, const store_slave_link_t *out)
 {
     return out->echoed < out->marked && store_confirm_is_awaited() &&
            ns_since(&p->at) < STORE_PUSH_PATIENCE * (SECOND / 1000);

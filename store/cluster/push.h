@@ -9,7 +9,7 @@
  * follows the first echo at once: without it, the slave is not ready (mark.h).
  *
  * Lock:  none; one thread.
- * Errors: -1: the connection is over; see outbox.h.
+ * Errors: -1: the connection is over; see slave_link.h.
  */
 #ifndef APPPOOL_STORE_CLUSTER_PUSH_H
 #define APPPOOL_STORE_CLUSTER_PUSH_H
@@ -35,7 +35,7 @@ int store_push(store_push_t *, store_sender_t *, const store_cursor_t *);
  * comes meanwhile is sent together after the echo: each push wakes the slave and
  * this thread. A slave that takes longer than STORE_PUSH_PATIENCE gets the next
  * one nevertheless. */
-int store_push_is_early(const store_push_t *, const store_outbox_t *);
+int store_push_is_early(const store_push_t *, const store_slave_link_t *);
 
 /** Wait for more changes, so that they are sent together. A change that comes
  * alone does not wait. While a client waits, this is shorter. */

@@ -9,10 +9,10 @@
 
 #include "base/clock_ms.h"
 #include "store/cluster/asked.h"
-#include "store/cluster/claim.h"
+#include "store/cluster/store_claim.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/follower.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/history.h"
 #include "store/cluster/master.h"
 #include "store/cluster/new_cas.h"
 #include "store/cluster/promotion.h"
@@ -96,7 +96,7 @@ static void become_master(void)
     store_new_cas(role.hooks);
     store_claim_clear();
     STORE_SET(role.figures->complete, STORE_GET(d->lacks) != STORE_LACKS_ITEMS);
-    store_lineage_begin(role.hooks);
+    store_history_begin(role.hooks);
     STORE_SET(d->lacks, 0);
     store_confirm_begin(role.hooks->config);
     set_role(STORE_MASTER);
@@ -231,7 +231,7 @@ int store_role_begin(const store_cluster_hooks_t *hooks)
     role.missed = role.until = role.failed_at = role.is_over = 0;
     set_role(STORE_ALONE);
     if (config->vip.family == AF_UNSPEC) { /* no other host has more */
-        store_lineage_end();
+        store_history_end();
         return 0;
     }
     role.began = clock_ms();
@@ -297,7 +297,7 @@ void store_role_tick(int64_t now)
     store_asked_tick(now);
     STORE_SET(role.figures->missing_listeners,
               (uint64_t)(role.listener < 0) + (uint64_t)store_asked_is_deaf());
-    store_lineage_show();
+    store_history_show();
     ready = store_role_is_ready();
     STORE_SET(role.figures->why, ready);
     STORE_SET(role.figures->ready,

@@ -44,7 +44,7 @@ int store_role_is_hurried(void);
 int store_role_is_over(void);
 
 /** May this host become the master (ready.h), or stay it? A master may not while
- * another host has better data (claim.h). */
+ * another host has better data (store_claim.h). */
 store_ready_t store_role_is_ready(void);
 
 /**

@@ -30,7 +30,7 @@ static int put(store_sender_t *s, const store_packet_t *p, const void *key)
 {
     unsigned char head[STORE_WIRE_SMALL_MAX];
 
-    return store_outbox_put(&s->out, head, store_wire_put(p, key, head));
+    return store_slave_link_put(&s->out, head, store_wire_put(p, key, head));
 }
 
 /* With the time since its last use, for a slave of ours. */
@@ -71,7 +71,7 @@ static int put_value(store_sender_t *s, const store_space_t *space,
     for (at = 0; at < item->length; at += n) {
         const char *bytes = store_item_bytes(space, item, at, &n);
 
-        if (store_outbox_put(&s->out, bytes, n) != 0)
+        if (store_slave_link_put(&s->out, bytes, n) != 0)
             return -1;
     }
     return 0;

@@ -8,16 +8,16 @@
  * an empty value. So a Touch follows, which mends the expiry time.
  *
  * Lock:  none; one thread.
- * Errors: -1: the connection is over; see outbox.h.
+ * Errors: -1: the connection is over; see slave_link.h.
  */
 #ifndef APPPOOL_STORE_CLUSTER_SENDER_H
 #define APPPOOL_STORE_CLUSTER_SENDER_H
 
-#include "store/cluster/outbox.h"
+#include "store/cluster/slave_link.h"
 #include "store/memory/item.h"
 
 typedef struct {
-    store_outbox_t out;
+    store_slave_link_t out;
     int ours;                   /**< the slave is a store like this one */
     const store_space_t *space; /**< what was sent last belongs to it */
 } store_sender_t;

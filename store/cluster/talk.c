@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "store/cluster/hello.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/history.h"
 
 #define BYTES (STORE_WIRE_SMALL_MAX + STORE_WIRE_HELLO_MAX)
 
@@ -22,7 +22,7 @@ int store_talk_begin(store_talk_t *t, const store_cluster_hooks_t *hooks,
     t->stream = store_stream_make(fd, !asks,
                                   config->n_secret > 0 ? config->secret : NULL,
                                   config->n_secret);
-    store_lineage(&mine);
+    store_history_own(&mine);
     t->hello = store_hello_make(hooks, config->n_secret == 0, &mine,
                                 asks ? STORE_WIRE_ASKS : 0, &t->size);
     t->heard = malloc(BYTES);

@@ -25,7 +25,7 @@
  * ignores it. Its upper 24 bits say for how many seconds the item was not used,
  * plus 1; 0, as from an older build: it is used now. A touch has opaque and cas
  * of its item, too. A slave of ours ignores a touch of an item with another cas
- * (0: of any). An item that was read gets such a touch now and then (uses.h); an
+ * (0: of any). An item that was read gets such a touch now and then (lru_touches.h); an
  * older build takes it for a touch that changes nothing. exptime and flush time are seconds from now between two of ours,
  * at least 1, so that the clocks of the hosts do not matter. To and from a
  * yrmcds they are seconds since 1970. 0: the item does not expire, and no flush

@@ -103,7 +103,7 @@ void store_accept_admit(store_served_t *s, int fd, uid_t uid)
 
 void store_accept_locked(int fd, int64_t now)
 {
-    store_served_t *s = store_served_list();
+    store_served_t *s = store_spaces_list();
 
     while (s && s->gone)
         s = s->next;
@@ -150,7 +150,7 @@ static void take_tcp(store_served_t *s, int fd, int64_t now)
 
 void store_accept_tcp(const store_tcp_served_t *l, int64_t now)
 {
-    store_served_t *s = store_served_find(l->config.space);
+    store_served_t *s = store_spaces_find(l->config.space);
     store_address_t peer;
     int i, fd;
 

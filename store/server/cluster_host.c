@@ -11,9 +11,9 @@
 #include "store/cluster/role.h"
 #include "store/note.h"
 #include "store/server/accept.h"
-#include "store/server/admin.h"
+#include "store/server/admin_socket.h"
 #include "store/server/listener.h"
-#include "store/server/loop.h"
+#include "store/server/main_loop.h"
 #include "store/server/shortage.h"
 #include "store/server/vip_clients.h"
 
@@ -30,7 +30,7 @@ static store_served_t *next(const store_served_t *s)
 
 static store_served_t *served_of(const store_space_t *space)
 {
-    store_served_t *s = store_served_list();
+    store_served_t *s = store_spaces_list();
 
     while (s && s->space != space)
         s = next(s);
@@ -46,7 +46,7 @@ static store_space_t *find(const char *name)
 {
     const store_served_t *s;
 
-    for (s = store_served_list(); s; s = next(s))
+    for (s = store_spaces_list(); s; s = next(s))
         if (is_served(s) && strcmp(s->space->name, name) == 0)
             return s->space;
     return NULL;
@@ -77,7 +77,7 @@ static int admits(store_space_t *space, int fd)
 {
     const store_served_t *s = served_of(space);
 
-    return s && is_served(s) && store_served_admits(s, user_of(fd));
+    return s && is_served(s) && store_spaces_admits(s, user_of(fd));
 }
 
 /* The relay also ends at a stop. */
@@ -101,9 +101,9 @@ int store_cluster_host_begin(const store_cluster_t *c, store_worker_t *w,
 {
     static const store_cluster_hooks_t hooks = {.config = &config,
                                                 .find = find,
-                                                .nth = store_served_nth,
+                                                .nth = store_spaces_nth,
                                                 .generation =
-                                                    store_served_generation,
+                                                    store_spaces_generation,
                                                 .watch = store_loop_watch,
                                                 .unwatch = store_loop_unwatch,
                                                 .shortage = store_shortage,
@@ -151,7 +151,7 @@ void store_cluster_host_confirm(void)
     const store_served_t *s;
     int is_wanted = 0;
 
-    for (s = store_served_list(); s; s = next(s))
+    for (s = store_spaces_list(); s; s = next(s))
         is_wanted |=
             is_served(s) && STORE_GET(s->space->confirm) != STORE_CONFIRM_OFF;
     store_confirm_want(is_wanted);

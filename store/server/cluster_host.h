@@ -21,7 +21,7 @@
 int store_cluster_host_begin(const store_cluster_t *config,
                              store_worker_t *workers, unsigned n);
 
-/** Root may ask this host for a handover, and other things (admin.h). Nothing if the
+/** Root may ask this host for a handover, and other things (admin_socket.h). Nothing if the
  * store is alone. @param directory CONTRACT_STORES, absolute */
 void store_cluster_host_admit_root(const char *directory);
 

@@ -14,7 +14,7 @@
  * `secret`, each of `peers` is in `plain`, too. A table without `cluster` is
  * that of a store that is alone and has no secret; `listens` may be missing.
  *
- * Trust: as of config.h. httpd has checked the same.
+ * Trust: as of store_config.h. httpd has checked the same.
  */
 #ifndef APPPOOL_STORE_SERVER_CONFIG_CLUSTER_H
 #define APPPOOL_STORE_SERVER_CONFIG_CLUSTER_H

@@ -7,14 +7,14 @@
 
 static struct {
     pthread_mutex_t guard; /* of the list */
-    store_guests_t list;
+    store_waiting_t list;
     uint32_t n; /* atomic: those that are cut, too */
 } lobby = {.guard = PTHREAD_MUTEX_INITIALIZER};
 
 /* Its worker gets the end of the stream. */
 static void cut(store_lobby_place_t *p)
 {
-    store_guests_remove(&lobby.list, &p->guest);
+    store_waiting_remove(&lobby.list, &p->guest);
     p->is_cut = 1;
     shutdown(p->fd, SHUT_RDWR);
 }
@@ -23,14 +23,14 @@ static void cut(store_lobby_place_t *p)
 int store_lobby_make_room(void)
 {
     uint32_t n = __atomic_load_n(&lobby.n, __ATOMIC_RELAXED);
-    store_guest_t *crowding;
+    store_waiting_client_t *crowding;
 
     if (n < STORE_LOBBY_MAX)
         return 0;
     if (n >= 2 * STORE_LOBBY_MAX)
         return -1;
     pthread_mutex_lock(&lobby.guard);
-    crowding = store_guests_crowding(&lobby.list);
+    crowding = store_waiting_crowding(&lobby.list);
     if (crowding)
         cut((store_lobby_place_t *)crowding);
     pthread_mutex_unlock(&lobby.guard);
@@ -40,13 +40,13 @@ int store_lobby_make_room(void)
 void store_lobby_enter(store_lobby_place_t *p, store_served_t *s, int fd,
                        int64_t now)
 {
-    uint64_t host = store_guests_host(fd);
+    uint64_t host = store_waiting_host(fd);
 
     __atomic_add_fetch(&lobby.n, 1, __ATOMIC_RELAXED);
     __atomic_add_fetch(&s->locked, 1, __ATOMIC_RELAXED);
     p->fd = fd;
     pthread_mutex_lock(&lobby.guard);
-    store_guests_add(&lobby.list, &p->guest, host, now);
+    store_waiting_add(&lobby.list, &p->guest, host, now);
     pthread_mutex_unlock(&lobby.guard);
 }
 
@@ -54,7 +54,7 @@ void store_lobby_leave(store_lobby_place_t *p, store_served_t *s)
 {
     pthread_mutex_lock(&lobby.guard);
     if (!p->is_cut)
-        store_guests_remove(&lobby.list, &p->guest);
+        store_waiting_remove(&lobby.list, &p->guest);
     pthread_mutex_unlock(&lobby.guard);
     __atomic_sub_fetch(&lobby.n, 1, __ATOMIC_RELAXED);
     /* The main thread may free the space now. */

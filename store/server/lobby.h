@@ -8,7 +8,7 @@
  * space (AppStoreMaxConnections). They have a limit of their own, and a time
  * limit. A worker serves them. Until they log in, they belong to some space
  * without being counted there. When there are too many, one of the host with the
- * most is cut (guests.h).
+ * most is cut (waiting_clients.h).
  *
  * Lock:  any thread. A mutex guards the list, and nothing is locked under it.
  *        The counts are atomic.
@@ -17,8 +17,8 @@
 #ifndef APPPOOL_STORE_SERVER_LOBBY_H
 #define APPPOOL_STORE_SERVER_LOBBY_H
 
-#include "store/server/guests.h"
-#include "store/server/served.h"
+#include "store/server/waiting_clients.h"
+#include "store/server/spaces.h"
 
 #define STORE_LOBBY_MAX                                                        \
     1024                       /* clients; at most as many more are cut, and
@@ -27,7 +27,7 @@
 
 /** A client in it, in the order of arrival. It begins as zeros. */
 typedef struct {
-    store_guest_t guest; /**< first */
+    store_waiting_client_t guest; /**< first */
     int fd;
     int is_cut; /**< it is not in the list any more */
 } store_lobby_place_t;

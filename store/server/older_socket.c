@@ -10,7 +10,7 @@
 
 #include "base/store_format.h"
 #include "store/server/listener.h"
-#include "store/server/loop.h"
+#include "store/server/main_loop.h"
 
 typedef struct older {
     struct older *next;

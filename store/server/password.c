@@ -29,7 +29,7 @@ void store_password_update(const store_cluster_t *c)
 
     pthread_mutex_lock(&lock);
     n_entries = 0;
-    for (s = store_served_list(); s && n_entries < STORE_SPACES; s = s->next) {
+    for (s = store_spaces_list(); s && n_entries < STORE_SPACES; s = s->next) {
         if (__atomic_load_n(&s->gone, __ATOMIC_RELAXED))
             continue;
         e = &entries[n_entries];
@@ -74,7 +74,7 @@ static store_served_t *find(const char *name, size_t n_name,
             __atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
                 STORE_GET(s->space->figures->max_connections))
             return NULL;
-        store_served_count(s, 1);
+        store_spaces_count(s, 1);
         return s;
     }
     return NULL;

@@ -11,7 +11,7 @@
 #ifndef APPPOOL_STORE_SERVER_PASSWORD_H
 #define APPPOOL_STORE_SERVER_PASSWORD_H
 
-#include "store/server/served.h"
+#include "store/server/spaces.h"
 
 /** The spaces or the secret may have changed. The main thread. */
 void store_password_update(const store_cluster_t *);

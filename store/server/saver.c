@@ -12,11 +12,11 @@
 #include <unistd.h>
 
 #include "store/cluster/follower_state.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/history.h"
 #include "store/memory/region.h"
 #include "store/note.h"
-#include "store/server/served.h"
-#include "store/server/sweep.h"
+#include "store/server/spaces.h"
+#include "store/server/sweeper_thread.h"
 #include "store/thread.h"
 
 #define SECOND INT64_C(1000000000) /* ns */
@@ -28,7 +28,7 @@
  * are days of a million each second. */
 #define AHEAD  (UINT64_C(1) << 40)
 
-static const store_keep_files_t *files;
+static const store_save_files_t *files;
 static pthread_t thread;
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed;
@@ -101,7 +101,7 @@ static store_space_t *space_at(unsigned slot)
 {
     const store_served_t *s;
 
-    for (s = store_served_list(); s; s = s->next)
+    for (s = store_spaces_list(); s; s = s->next)
         if (s->space->slot == slot)
             return __atomic_load_n(&s->gone, __ATOMIC_RELAXED) ? NULL
                                                                : s->space;
@@ -112,11 +112,11 @@ static void put_headers(store_save_t *to)
 {
     const store_served_t *s;
 
-    store_sweep_lock();
-    for (s = store_served_list(); s; s = s->next)
+    store_sweeper_thread_lock();
+    for (s = store_spaces_list(); s; s = s->next)
         if (!__atomic_load_n(&s->gone, __ATOMIC_RELAXED))
             store_snapshot_space(to, s->space);
-    store_sweep_unlock();
+    store_sweeper_thread_unlock();
 }
 
 /* Not each kind of file knows sync_file_range(). */
@@ -153,13 +153,13 @@ static int slice(store_save_t *to, unsigned slot, uint32_t *cursor)
     store_space_t *space;
     int more = 0;
 
-    store_sweep_lock();
+    store_sweeper_thread_lock();
     space = space_at(slot);
     if (space) {
         store_snapshot_space(to, space);
         more = store_snapshot_fill(to, space, cursor);
     }
-    store_sweep_unlock();
+    store_sweeper_thread_unlock();
     if (space)
         pause_for((now_ns() - began) * PAUSES);
     return write_through(to) == 0 && more;
@@ -205,7 +205,7 @@ static int save(store_save_t *to, int fd, uint32_t number)
 
     if (lacks_items())
         return -1;
-    store_lineage(&history);
+    store_history_own(&history);
     if (store_snapshot_begin(to, fd, number, go_on, &history) != 0)
         return -1;
     to->ahead = AHEAD;
@@ -227,7 +227,7 @@ static void save_one(void)
     int64_t began = now_ns();
     store_save_t to = {0};
     uint32_t number;
-    int rv, fd = store_keep_files_next(files, 1, &number);
+    int rv, fd = store_save_files_next(files, 1, &number);
 
     if (fd < 0)
         return;
@@ -266,7 +266,7 @@ void store_saver_configure(unsigned every_s)
     pthread_mutex_unlock(&guard);
 }
 
-int store_saver_start(const store_keep_files_t *f)
+int store_saver_start(const store_save_files_t *f)
 {
     files = f;
     stopping = 0;

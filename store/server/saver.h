@@ -11,12 +11,12 @@
  * queue are filled with it.
  *
  * Lock:  the spaces, while it copies items of one; a bucket at a time.
- * Crash: the file has no end then, so the older one counts (keep_files.h).
+ * Crash: the file has no end then, so the older one counts (save_files.h).
  */
 #ifndef APPPOOL_STORE_SERVER_SAVER_H
 #define APPPOOL_STORE_SERVER_SAVER_H
 
-#include "store/server/keep_files.h"
+#include "store/server/save_files.h"
 
 /** Main thread; at any time. @param every_s s from the end of one save to the
  * beginning of the next; 0: none */
@@ -24,7 +24,7 @@ void store_saver_configure(unsigned every_s);
 
 /** Start the thread. @param files stay. With one that cannot be used, nothing
  * is saved. @return 0, or -1: errno */
-int store_saver_start(const store_keep_files_t *files);
+int store_saver_start(const store_save_files_t *files);
 
 /** Stop it, also in the middle of a file. */
 void store_saver_stop(void);

@@ -26,8 +26,8 @@
 #include "store/cluster/role.h"
 #include "store/server/accept.h"
 #include "store/server/cluster_host.h"
-#include "store/server/keep.h"
-#include "store/server/loop.h"
+#include "store/server/save.h"
+#include "store/server/main_loop.h"
 #include "store/server/mailbox.h"
 #include "store/note.h"
 #include "store/server/older_socket.h"
@@ -35,7 +35,7 @@
 #include "store/server/saver.h"
 #include "store/server/startup.h"
 #include "store/server/stop_signal.h"
-#include "store/server/sweep.h"
+#include "store/server/sweeper_thread.h"
 #include "store/server/takeover.h"
 #include "store/server/upkeep.h"
 #include "store/server/vip_clients.h"
@@ -68,11 +68,11 @@ static void on_signals(void *ctx)
 
 static void apply(store_config_t *config)
 {
-    int lost = store_served_apply(config);
+    int lost = store_spaces_apply(config);
     unsigned i;
 
     store_password_update(&config->cluster);
-    store_keep_configure(config->save_time, config->save_every);
+    store_save_configure(config->save_time, config->save_every);
     store_saver_configure(config->save_every);
     store_cluster_host_confirm();
     if (!lost)
@@ -136,7 +136,7 @@ static void tick(void)
         return;
     server.tick_at = server.now + TURN;
     look_at_workers();
-    store_served_tick();
+    store_spaces_tick();
     store_upkeep_tick(server.now);
     store_tcp_served_open();
     server.stopping |= store_stop_signal_is_orphan(server.now);
@@ -153,7 +153,7 @@ static void on_listener(void *ctx)
 
 static void on_older_socket(const char *space, int fd)
 {
-    store_served_t *s = store_served_find(space);
+    store_served_t *s = store_spaces_find(space);
 
     server.now = clock_ms();
     if (s)
@@ -216,7 +216,7 @@ static int start_threads(void)
     store_accept_begin(server.worker, n);
     if (store_saver_start(&server.startup.save) != 0)
         return -1;
-    return store_sweep_start(store_served_nth);
+    return store_sweeper_thread_start(store_spaces_nth);
 }
 
 static void log_start(int64_t began)
@@ -226,7 +226,7 @@ static void log_start(int64_t began)
     const store_served_t *s;
     unsigned n = 0;
 
-    for (s = store_served_list(); s; s = s->next, n++) {
+    for (s = store_spaces_list(); s; s = s->next, n++) {
         recovered += s->space->figures->recovered;
         dropped += s->space->figures->dropped;
     }
@@ -282,7 +282,7 @@ static int serve(const store_config_t *config, int64_t began)
 /* @return 0, an exit code, or STOPPED */
 static int begin(const char *runtime)
 {
-    static store_served_hooks_t hooks = {.watch = watch_listener,
+    static store_spaces_hooks_t hooks = {.watch = watch_listener,
                                          .unwatch = unwatch_listener};
     int64_t began = clock_ms();
     store_config_t *config;
@@ -302,17 +302,17 @@ static int begin(const char *runtime)
     server.server.can_confirm = store_cluster_host_can_confirm;
     store_item_max = config->max_object;
     hooks.directory = server.startup.sockets;
-    store_served_begin(&hooks);
+    store_spaces_begin(&hooks);
     store_tcp_served_begin(&config->cluster, on_tcp_listener);
     store_older_socket_begin(on_older_socket);
     store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);
     /* Clients wait in the backlog of the listeners until all is loaded. */
     apply(config);
-    if (!store_keep_load(&server.startup.save)) {
+    if (!store_save_load(&server.startup.save)) {
         store_config_free(config);
         return STOPPED;
     }
-    store_keep_load_large();
+    store_save_load_large();
     /* One that has to stop saves what it has, and joins no cluster before. */
     if (!store_stop_signal_came())
         rv = serve(config, began);
@@ -331,7 +331,7 @@ static void stop_threads(void)
     store_saver_stop();
     for (i = 0; i < server.started; i++)
         store_worker_stop(&server.worker[i]);
-    store_sweep_stop();
+    store_sweeper_thread_stop();
     store_upkeep_end();
     server.has_begun = 0;
     server.started = 0;
@@ -340,9 +340,9 @@ static void stop_threads(void)
 static int end(void)
 {
     store_note_directly();
-    store_served_stop();
+    store_spaces_stop();
     stop_threads();
-    store_keep_save(&server.startup.save);
+    store_save_save(&server.startup.save);
     return CONTRACT_EXIT_DONE;
 }
 
@@ -350,7 +350,7 @@ static int end(void)
 static int end_before_it_served(void)
 {
     store_note_directly();
-    store_served_stop();
+    store_spaces_stop();
     return CONTRACT_EXIT_DONE;
 }
 

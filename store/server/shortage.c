@@ -8,7 +8,7 @@
 
 #include "base/clock_ms.h"
 #include "store/note.h"
-#include "store/server/loop.h"
+#include "store/server/main_loop.h"
 
 void store_shortage(int listener)
 {

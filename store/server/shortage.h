@@ -13,7 +13,7 @@
 #define APPPOOL_STORE_SERVER_SHORTAGE_H
 
 /** Call this when accept() at this listener has failed. If errno names a
- * shortage, the listener rests for a moment (loop.h). The log says so, at most
+ * shortage, the listener rests for a moment (main_loop.h). The log says so, at most
  * once a minute. Other values of errno do nothing. */
 void store_shortage(int listener);
 

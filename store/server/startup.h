@@ -12,13 +12,13 @@
 #define APPPOOL_STORE_SERVER_STARTUP_H
 
 #include "base/contract.h"
-#include "store/server/config.h"
-#include "store/server/keep_files.h"
+#include "store/server/store_config.h"
+#include "store/server/save_files.h"
 
 typedef struct {
     char sockets[CONTRACT_RUNTIME_MAX + 8]; /**< CONTRACT_STORES, absolute */
     int socketsfd;                          /**< the same, open */
-    store_keep_files_t save;                /**< for the items at a stop */
+    store_save_files_t save;                /**< for the items at a stop */
     int signals;                            /**< SIGTERM is read from it */
 } store_startup_t;
 

@@ -16,7 +16,7 @@
  *                crash
  *
  * A store of an older build had large values in files. It leaves them in the
- * mailbox before its end (keep.h). If the new store is told to stop while it
+ * mailbox before its end (save.h). If the new store is told to stop while it
  * waits, httpd stops. The old one cannot know that: it is told to stop in any
  * case, as its instance ends. So the new one tells it to hurry. Both have to end
  * within AppStoreSaveTime and CONTRACT_STORE_REST.
@@ -45,7 +45,7 @@
 int store_takeover_wait(int items, int (*is_wanted)(void),
                         int (*is_hurried)(void));
 
-/** Is this descriptor of the mailbox a file of large values (keep.h)? Then it is
+/** Is this descriptor of the mailbox a file of large values (save.h)? Then it is
  * taken. */
 int store_takeover_take(int fd);
 

@@ -12,7 +12,7 @@
 #include "store/memory/region.h"
 #include "store/note.h"
 #include "store/server/listener.h"
-#include "store/server/loop.h"
+#include "store/server/main_loop.h"
 #include "store/server/mailbox.h"
 #include "store/server/tcp_listener.h"
 

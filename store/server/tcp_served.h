@@ -14,7 +14,7 @@
 #ifndef APPPOOL_STORE_SERVER_TCP_SERVED_H
 #define APPPOOL_STORE_SERVER_TCP_SERVED_H
 
-#include "store/server/config.h"
+#include "store/server/store_config.h"
 
 typedef struct {
     store_config_listen_t config; /**< `space` is empty: the virtual address */

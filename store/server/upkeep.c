@@ -9,7 +9,7 @@
 #include "store/cluster/role.h"
 #include "store/memory/region.h"
 #include "store/note.h"
-#include "store/server/served.h"
+#include "store/server/spaces.h"
 
 #define KEEP_GONE 3600 /* s */
 /* ms from one line about the limit of a space to the next. */
@@ -38,7 +38,7 @@ static int is_open(unsigned slot)
 {
     const store_served_t *s;
 
-    for (s = store_served_list(); s; s = s->next)
+    for (s = store_spaces_list(); s; s = s->next)
         if (s->space->slot == slot)
             return 1;
     return 0;
@@ -50,7 +50,7 @@ static void empty_gone(uint32_t now)
 {
     const store_served_t *s;
 
-    for (s = store_served_list(); s; s = s->next)
+    for (s = store_spaces_list(); s; s = s->next)
         if (s->gone && is_due(s->space->entry, now) &&
             STORE_GET(s->space->figures->items) > 0)
             store_space_empty(s->space, heartbeat);
@@ -66,13 +66,13 @@ static void close_gone(uint32_t now)
 {
     store_served_t *s, *next;
 
-    for (s = store_served_list(); s; s = next) {
+    for (s = store_spaces_list(); s; s = next) {
         unsigned slot = s->space->slot;
 
         next = s->next;
         if (!s->gone || !is_due(s->space->entry, now) || is_used(s))
             continue;
-        store_served_forget(s);
+        store_spaces_forget(s);
         forget(slot);
     }
 }
@@ -168,7 +168,7 @@ void store_upkeep_tick(int64_t now)
 {
     store_served_t *s;
 
-    for (s = store_served_list(); s; s = s->next) {
+    for (s = store_spaces_list(); s; s = s->next) {
         if (store_role() != STORE_SLAVE)
             store_space_tick(s->space);
         log_limit(s, now);
@@ -179,7 +179,7 @@ void store_upkeep_tick(int64_t now)
 
 int store_upkeep_grow(void)
 {
-    const store_served_t *s = store_served_list();
+    const store_served_t *s = store_spaces_list();
 
     while (s && !store_space_grow(s->space))
         s = s->next;
@@ -190,6 +190,6 @@ void store_upkeep_end(void)
 {
     store_served_t *s;
 
-    for (s = store_served_list(); s; s = s->next)
+    for (s = store_spaces_list(); s; s = s->next)
         log_confirm(s, 0, 1);
 }

@@ -11,8 +11,8 @@
 #include "store/cluster/relay.h"
 #include "store/cluster/role.h"
 #include "store/server/accept.h"
-#include "store/server/guests.h"
-#include "store/server/loop.h"
+#include "store/server/waiting_clients.h"
+#include "store/server/main_loop.h"
 #include "store/server/shortage.h"
 #include "store/server/vip_relay.h"
 
@@ -22,13 +22,13 @@
 
 /* A connection of a peer. It is read by no worker yet. */
 typedef struct {
-    store_guest_t in_list;
+    store_waiting_client_t in_list;
     int fd;
     int need; /* bytes of its first packet that have to be there */
 } guest_t;
 
 static const store_cluster_hooks_t *hooks;
-static store_guests_t guests;
+static store_waiting_t guests;
 
 /* ---- to a worker ---- */
 
@@ -58,7 +58,7 @@ static void serve_open(int fd)
 static void remove_guest(guest_t *g)
 {
     store_loop_unwatch(g->fd);
-    store_guests_remove(&guests, &g->in_list);
+    store_waiting_remove(&guests, &g->in_list);
     free(g);
 }
 
@@ -161,9 +161,9 @@ static void end_wait(guest_t *g)
 
 static void end_due(int64_t now)
 {
-    store_guest_t *due;
+    store_waiting_client_t *due;
 
-    while ((due = store_guests_due(&guests, now)))
+    while ((due = store_waiting_due(&guests, now)))
         end_wait((guest_t *)due);
 }
 
@@ -178,7 +178,7 @@ static void add_guest(int fd)
         return;
     }
     end_due(now);
-    store_guests_add(&guests, &g->in_list, store_guests_host(fd), now);
+    store_waiting_add(&guests, &g->in_list, store_waiting_host(fd), now);
     g->fd = fd;
     ask_for(g, KIND);
 }

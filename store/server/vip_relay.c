@@ -11,13 +11,13 @@
 #include "base/clock_ms.h"
 #include "store/cluster/pump.h"
 #include "store/cluster/relay.h"
-#include "store/server/guests.h"
-#include "store/server/loop.h"
+#include "store/server/waiting_clients.h"
+#include "store/server/main_loop.h"
 
 #define NOT_FOUND 1 /* status of a reply */
 
 typedef struct {
-    store_guest_t in_list;
+    store_waiting_client_t in_list;
     const store_cluster_hooks_t *hooks;
     store_stream_t *stream;
     int is_secure;
@@ -25,7 +25,7 @@ typedef struct {
     unsigned char packet[STORE_VIP_PACKET];
 } guest_t;
 
-static store_guests_t guests;
+static store_waiting_t guests;
 
 /* ---- the packet ---- */
 
@@ -66,7 +66,7 @@ static store_stream_t *remove_guest(guest_t *g)
     store_stream_t *stream = g->stream;
 
     store_loop_unwatch(store_stream_fd(stream));
-    store_guests_remove(&guests, &g->in_list);
+    store_waiting_remove(&guests, &g->in_list);
     free(g);
     return stream;
 }
@@ -165,16 +165,16 @@ void store_vip_relay_take(const store_cluster_hooks_t *hooks, int fd)
         return;
     }
     store_vip_relay_tick(now);
-    store_guests_add(&guests, &g->in_list, store_guests_host(fd), now);
+    store_waiting_add(&guests, &g->in_list, store_waiting_host(fd), now);
     g->hooks = hooks;
     g->stream = stream;
 }
 
 void store_vip_relay_tick(int64_t now)
 {
-    store_guest_t *due;
+    store_waiting_client_t *due;
 
-    while ((due = store_guests_due(&guests, now)))
+    while ((due = store_waiting_due(&guests, now)))
         end_guest((guest_t *)due);
 }
 

@@ -17,7 +17,7 @@
 
 #include <pthread.h>
 
-#include "store/server/connection.h"
+#include "store/server/store_connection.h"
 
 typedef struct {
     pthread_t thread;

@@ -14,7 +14,7 @@
 #include "base/clock_ms.h"
 #include "base/heartbeat.h"
 #include "store/cluster/greeting.h"
-#include "store/cluster/outbox.h"
+#include "store/cluster/slave_link.h"
 #include "store/cluster/relay_master.h"
 #include "store/server/vip_relay.h"
 #include "tests/fuzz/fuzz.h"
@@ -59,16 +59,16 @@ static void confirm(unsigned slot, uint64_t position)
 
 static void hear_heartbeats(store_stream_t *stream, int ours)
 {
-    store_outbox_t out;
+    store_slave_link_t out;
     int i, rv = 0;
 
-    must(store_outbox_open(&out, stream, 10) == 0);
+    must(store_slave_link_open(&out, stream, 10) == 0);
     out.marked = MARKED;
     out.confirmed = ours ? confirm : NULL;
     for (i = 0; i < TURNS && rv == 0; i++)
-        rv = store_outbox_wait(&out, -1, 0);
+        rv = store_slave_link_wait(&out, -1, 0);
     must(rv == -1 && out.why != NULL);
-    store_outbox_close(&out);
+    store_slave_link_close(&out);
 }
 
 /* With TLS nobody gets beyond the handshake. */

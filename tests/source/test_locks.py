@@ -20,20 +20,20 @@ LOCKS = {
         r"store/memory/(item|move|sweeper)\.c"
         r"|store/command/stats\.c"),
     "the spaces": (
-        "store_sweep_lock", "store_sweep_unlock",
-        r"store/server/(saver|served|sweep)\.c"),
+        "store_sweeper_thread_lock", "store_sweeper_thread_unlock",
+        r"store/server/(saver|spaces|sweeper_thread)\.c"),
     "a mutex": (
         "pthread_mutex_lock|pthread_mutex_trylock", "pthread_mutex_unlock",
         r"store/memory/(table|chunk|changes|space)\.c"
-        r"|store/cluster/(claim|confirm|lineage)\.c"
-        r"|store/server/(lobby|password|saver|sweep|served|worker)\.c"),
+        r"|store/cluster/(store_claim|confirm|history)\.c"
+        r"|store/server/(lobby|password|saver|sweeper_thread|spaces|worker)\.c"),
 }
 # Under the lock of a bucket or of the chunks: nothing that may wait, and nothing
 # that needs a lock which another thread may have meanwhile.
 SLOW = (r"malloc|calloc|realloc|free|mmap|munmap|madvise|open|close|read|write"
         r"|pread|pwrite|send|sendmsg|recv|poll|fallocate|posix_fallocate"
         r"|store_note|snprintf|pthread_cond_\w+"
-        r"|store_item_make|store_sweep_lock")
+        r"|store_item_make|store_sweeper_thread_lock")
 BUCKET = LOCKS["a bucket"][0]
 # A value that was replaced is given back under the lock of its bucket.
 CHUNKS = LOCKS["the chunks"][0]

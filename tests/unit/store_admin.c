@@ -18,8 +18,8 @@
 #include <cmocka.h>
 
 #include "base/clock_ms.h"
-#include "store/server/admin.h"
-#include "store/server/loop.h"
+#include "store/server/admin_socket.h"
+#include "store/server/main_loop.h"
 #include "tests/unit/support/notes.h"
 
 static char runtime[] = "/tmp/store-admin-XXXXXX";

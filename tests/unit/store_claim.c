@@ -2,7 +2,7 @@
 
 /* Who may be the master while another host has other data. */
 
-#include "store/cluster/claim.h"
+#include "store/cluster/store_claim.h"
 
 #include <string.h>
 #include <time.h>
@@ -10,7 +10,7 @@
 #include "base/clock_ms.h"
 #include "base/heartbeat.h"
 #include "store/cluster/forget.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/history.h"
 #include "store/cluster/promotion.h"
 #include "store/cluster/ready.h"
 #include "store/memory/region.h"
@@ -48,8 +48,8 @@ static int setup(void **state)
 {
     (void)state;
     shelf_open(&shelf, 16, 1);
-    store_lineage_begin(&hooks);
-    store_lineage(&mine);
+    store_history_begin(&hooks);
+    store_history_own(&mine);
     store_claim_clear();
     notes_clear();
     return 0;
@@ -58,7 +58,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    store_lineage_end();
+    store_history_end();
     shelf_close(&shelf);
     return 0;
 }

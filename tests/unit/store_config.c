@@ -4,7 +4,7 @@
  * refuses all. */
 
 #include "base/contract.h"
-#include "store/server/config.h"
+#include "store/server/store_config.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

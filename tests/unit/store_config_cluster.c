@@ -2,7 +2,7 @@
 
 /* The part of the store's configuration that is about other hosts and TCP. */
 
-#include "store/server/config.h"
+#include "store/server/store_config.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "store/memory/region.h"
-#include "store/server/connection.h"
+#include "store/server/store_connection.h"
 #include "tests/unit/support/reader.h"
 
 #define SPACES   2

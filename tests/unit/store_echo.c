@@ -18,8 +18,8 @@
 
 #include "base/clock_ms.h"
 #include "store/cluster/follower_state.h"
-#include "store/cluster/lineage.h"
-#include "store/cluster/outbox.h"
+#include "store/cluster/history.h"
+#include "store/cluster/slave_link.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/fake_master.h"
 
@@ -68,7 +68,7 @@ static void a_clock_that_is_faster_is_not_a_lag(void **state)
 
 static store_stream_t *slave, *master;
 static store_echo_t echo;
-static store_outbox_t outbox;
+static store_slave_link_t outbox;
 static uint64_t confirmed, answers;
 static int64_t now = 1000000; /* ms, for the slave's side */
 static int64_t heard; /* ms: what the master has heard last; 0: nothing */
@@ -93,7 +93,7 @@ static int begin(void **state)
     store_follower_state_clear();
     confirmed = answers = 0;
     heard = now;
-    assert_int_equal(store_outbox_open(&outbox, master, 10), 0);
+    assert_int_equal(store_slave_link_open(&outbox, master, 10), 0);
     outbox.confirmed = note;
     outbox.slot = 3;
     return 0;
@@ -101,7 +101,7 @@ static int begin(void **state)
 
 static int end(void **state)
 {
-    store_outbox_close(&outbox);
+    store_slave_link_close(&outbox);
     store_stream_close(master);
     store_stream_close(slave);
     return fake_teardown(state);
@@ -128,7 +128,7 @@ static void say(int64_t ms)
 {
     now += ms;
     store_echo_say(&echo, now);
-    assert_int_equal(store_outbox_hear(&outbox), 0);
+    assert_int_equal(store_slave_link_hear(&outbox), 0);
 }
 
 static void a_mark_is_answered_within_a_second(void **state)
@@ -216,7 +216,7 @@ static void a_slave_that_stops_says_bye(void **state)
 static void expect_end(const void *bytes, size_t n)
 {
     assert_int_equal(store_stream_write(slave, bytes, n), n);
-    assert_int_equal(store_outbox_hear(&outbox), -1);
+    assert_int_equal(store_slave_link_hear(&outbox), -1);
     assert_string_equal(outbox.why, "it has sent what is no heartbeat");
 }
 
@@ -271,7 +271,7 @@ static void a_copy_is_as_far_as_its_last_mark(void **state)
     store_follower_state_t s;
 
     (void)state;
-    store_lineage_offer(&theirs);
+    store_history_offer(&theirs);
     mark(41, 0);
     assert_int_equal(*position, 0); /* it is a part of a copy */
     store_follower_state(&s);

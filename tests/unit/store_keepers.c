@@ -4,9 +4,9 @@
 
 #include <stdlib.h>
 
-#include "store/cluster/claim.h"
+#include "store/cluster/store_claim.h"
 #include "store/cluster/hello.h"
-#include "store/cluster/lineage.h"
+#include "store/cluster/history.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/notes.h"

@@ -77,7 +77,7 @@ static void what_comes_fast_is_gathered(void **state)
 
 static void a_push_waits_for_the_echo_of_the_last_one(void **state)
 {
-    store_outbox_t out = {.marked = 5, .echoed = 4};
+    store_slave_link_t out = {.marked = 5, .echoed = 4};
     store_push_t p = {0};
 
     (void)state;

@@ -68,7 +68,7 @@ static int save_until(const char *words)
     assert_int_equal(store_saver_start(&files), 0);
     notes_wait(words);
     store_saver_stop();
-    assert_true(store_keep_files_newest(&files, &head) >= 0);
+    assert_true(store_save_files_newest(&files, &head) >= 0);
     return head.whole;
 }
 
@@ -92,10 +92,10 @@ static void the_other_file_is_the_newest_one(void **state)
 
     (void)state;
     assert_true(save_until("saved 60 items"));
-    fd = store_keep_files_next(&files, 1, &number);
+    fd = store_save_files_next(&files, 1, &number);
     fails_to_sync = 2;
     assert_true(save_until(FAILED));
-    assert_int_equal(store_keep_files_next(&files, 1, &number), fd);
+    assert_int_equal(store_save_files_next(&files, 1, &number), fd);
 }
 
 /* One line a minute, however often it saves. */

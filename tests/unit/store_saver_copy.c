@@ -38,7 +38,7 @@ static uint32_t save_while_a_copy_comes(int kept)
     notes_wait("saved 60 items");
     store_saver_stop();
     assert_false(comes);
-    assert_true(store_keep_files_newest(&files, &head) >= 0);
+    assert_true(store_save_files_newest(&files, &head) >= 0);
     assert_true(head.whole);
     return head.number;
 }

@@ -3,7 +3,7 @@
 /* The spaces of the table: their numbers, and what other threads read of them
  * while the table changes. */
 
-#include "store/server/served.h"
+#include "store/server/spaces.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "store/command/stat_counters.h"
 #include "store/memory/region.h"
 #include "base/secret.h"
-#include "store/server/loop.h"
+#include "store/server/main_loop.h"
 #include "store/server/mailbox.h"
 #include "store/server/password.h"
 #include "store/server/tcp_served.h"
@@ -62,25 +62,25 @@ static void apply(const char *letters, uint32_t max_connections)
         s->n_uids = 1;
         s->uids = calloc(1, sizeof *s->uids);
     }
-    store_served_apply(&config);
+    store_spaces_apply(&config);
 }
 
 static int is_number(unsigned n, char letter)
 {
-    const store_space_t *space = store_served_nth(n);
+    const store_space_t *space = store_spaces_nth(n);
 
     return letter ? space && space->name[0] == letter : space == NULL;
 }
 
 static int setup(void **state)
 {
-    static store_served_hooks_t hooks = {
+    static store_spaces_hooks_t hooks = {
         .directory = directory, .watch = watch, .unwatch = unwatch};
 
     (void)state;
     assert_non_null(temporary_dir(directory, "store-served"));
     shelf_open(&shelf, 16, 1);
-    store_served_begin(&hooks);
+    store_spaces_begin(&hooks);
     store_tcp_served_begin(&(store_cluster_t){.n_peers = 0}, on_tcp);
     return 0;
 }
@@ -88,9 +88,9 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    store_served_stop();
-    while (store_served_list())
-        store_served_forget(store_served_list());
+    store_spaces_stop();
+    while (store_spaces_list())
+        store_spaces_forget(store_spaces_list());
     shelf_close(&shelf);
     return rmdir(directory);
 }
@@ -103,7 +103,7 @@ static void a_space_keeps_its_number(void **state)
     apply("ab", 10);
     assert_true(is_number(0, 'a') && is_number(1, 'b') && is_number(2, 0));
     apply("b", 10);
-    assert_true(store_served_find("a")->gone);
+    assert_true(store_spaces_find("a")->gone);
     assert_true(is_number(0, 'a') && is_number(1, 'b'));
     apply("cb", 10);
     assert_true(is_number(0, 'a') && is_number(1, 'b') && is_number(2, 'c') &&
@@ -116,15 +116,15 @@ static void a_space_that_comes_is_a_new_generation(void **state)
 
     (void)state;
     apply("a", 10);
-    first = store_served_generation();
+    first = store_spaces_generation();
     apply("a", 20);
-    assert_int_equal(store_served_generation(), first);
+    assert_int_equal(store_spaces_generation(), first);
     apply("ab", 20);
-    assert_int_equal(store_served_generation(), first + 1);
+    assert_int_equal(store_spaces_generation(), first + 1);
     apply("b", 20);
-    assert_int_equal(store_served_generation(), first + 1);
+    assert_int_equal(store_spaces_generation(), first + 1);
     apply("ab", 20);
-    assert_int_equal(store_served_generation(), first + 2);
+    assert_int_equal(store_spaces_generation(), first + 2);
 }
 
 /* The slot of a space that is forgotten is that of the next space. */
@@ -136,17 +136,17 @@ static void a_space_that_comes_has_counted_nothing(void **state)
 
     (void)state;
     apply("a", 10);
-    s = store_served_find("a");
+    s = store_spaces_find("a");
     slot = s->space->slot;
     counters = &store_region_figures()->worker[3][slot];
     store_count(counters, STORE_GETS, 5);
     store_stat_counters_reset(s->space);
     store_count(counters, STORE_GETS, 2);
     apply("", 10);
-    store_served_forget(s);
+    store_spaces_forget(s);
     memset(&store_region_directory()->entry[slot], 0, sizeof(store_entry_t));
     apply("b", 10);
-    s = store_served_find("b");
+    s = store_spaces_find("b");
     assert_int_equal(s->space->slot, slot);
     store_stat_counters_sum(s->space, &seen);
     assert_int_equal(seen.n[STORE_GETS], 0);
@@ -202,13 +202,13 @@ static void a_listener_that_is_not_watched_is_made_again(void **state)
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     store_mailbox_open(ends[0], ends[1]);
     assert_int_equal(store_address_parse("127.0.0.1", &l->address), 0);
-    store_served_apply(&config);
+    store_spaces_apply(&config);
     fails_to_watch = 1;
-    store_served_apply(&config);
+    store_spaces_apply(&config);
     assert_false(fails_to_watch);
     assert_int_equal(store_mailbox_peek(count_ours, &ours), 1);
     assert_int_equal(ours, 1);
-    store_served_stop();
+    store_spaces_stop();
     store_mailbox_open(-1, -1);
     close(claim);
     close(ends[0]);
@@ -226,9 +226,9 @@ static void *log_in(void *password)
     while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
         s = store_password_check("b", 1, password, strlen(password));
         assert_non_null(s);
-        store_served_count(s, -1);
+        store_spaces_count(s, -1);
         assert_null(store_password_check("b", 1, "wrong", 5));
-        assert_true(store_served_admits(s, 0));
+        assert_true(store_spaces_admits(s, 0));
     }
     return NULL;
 }

@@ -8,7 +8,7 @@
 
 #include "base/clock_ms.h"
 #include "store/cluster/master.h"
-#include "store/cluster/penalty.h"
+#include "store/cluster/backoff.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/slave.h"
@@ -17,22 +17,22 @@
 
 static int64_t penalty_now; /* ms; 0: the caller's time */
 
-void __real_store_penalty_add(store_penalty_t *, const store_address_t *,
+void __real_store_penalty_add(store_backoff_t *, const store_address_t *,
                               int64_t);
-void __wrap_store_penalty_add(store_penalty_t *, const store_address_t *,
+void __wrap_store_penalty_add(store_backoff_t *, const store_address_t *,
                               int64_t);
-int __real_store_penalty_is_over(const store_penalty_t *,
+int __real_store_penalty_is_over(const store_backoff_t *,
                                  const store_address_t *, int64_t);
-int __wrap_store_penalty_is_over(const store_penalty_t *,
+int __wrap_store_penalty_is_over(const store_backoff_t *,
                                  const store_address_t *, int64_t);
 
-void __wrap_store_penalty_add(store_penalty_t *penalty,
+void __wrap_store_penalty_add(store_backoff_t *penalty,
                               const store_address_t *address, int64_t now)
 {
     __real_store_penalty_add(penalty, address, penalty_now ? penalty_now : now);
 }
 
-int __wrap_store_penalty_is_over(const store_penalty_t *penalty,
+int __wrap_store_penalty_is_over(const store_backoff_t *penalty,
                                  const store_address_t *address, int64_t now)
 {
     return __real_store_penalty_is_over(penalty, address,
@@ -121,7 +121,7 @@ static void a_slave_that_takes_nothing_gives_its_place_free(void **state)
 static void it_waits_longer_each_time(void **state)
 {
     static const int64_t waits[] = {1, 2, 4, 8, 16, 32, 60, 60};
-    store_penalty_t penalty;
+    store_backoff_t penalty;
     store_address_t a, b;
     int64_t now = 1000000;
     unsigned i;
@@ -131,16 +131,16 @@ static void it_waits_longer_each_time(void **state)
     assert_int_equal(store_address_parse("10.0.0.1", &a), 0);
     assert_int_equal(store_address_parse("10.0.0.2", &b), 0);
     for (i = 0; i < sizeof waits / sizeof *waits; i++) {
-        assert_true(store_penalty_is_over(&penalty, &a, now));
-        store_penalty_add(&penalty, &a, now);
+        assert_true(store_backoff_is_over(&penalty, &a, now));
+        store_backoff_add(&penalty, &a, now);
         now += waits[i] * 1000 - 1;
-        assert_false(store_penalty_is_over(&penalty, &a, now));
-        assert_true(store_penalty_is_over(&penalty, &b, now));
+        assert_false(store_backoff_is_over(&penalty, &a, now));
+        assert_true(store_backoff_is_over(&penalty, &b, now));
         now++;
     }
     now += 3600000;
-    store_penalty_add(&penalty, &a, now);
-    assert_true(store_penalty_is_over(&penalty, &a, now + 1000));
+    store_backoff_add(&penalty, &a, now);
+    assert_true(store_backoff_is_over(&penalty, &a, now + 1000));
 }
 
 int main(void)

@@ -95,7 +95,7 @@ static store_sender_t sender;
 static void sender_begin(int ours)
 {
     memset(&sender, 0, sizeof sender);
-    assert_int_equal(store_outbox_open(&sender.out, NULL, 10), 0);
+    assert_int_equal(store_slave_link_open(&sender.out, NULL, 10), 0);
     sender.ours = ours;
 }
 
@@ -104,7 +104,7 @@ static void sender_end(void)
 {
     memcpy(fake_wire.bytes + fake_wire.n, sender.out.bytes, sender.out.n);
     fake_wire.n += sender.out.n;
-    store_outbox_close(&sender.out);
+    store_slave_link_close(&sender.out);
 }
 
 /* And give the item back. */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/clock_ms.h"
-#include "store/server/guests.h"
-#include "store/server/loop.h"
+#include "store/server/waiting_clients.h"
+#include "store/server/main_loop.h"
 #include "store/server/vip_clients.h"
 #include "tests/unit/support/test_clock.h"
 #include "tests/unit/support/vip_scene.h"
@@ -296,7 +296,7 @@ static void the_time_of_a_peer_ends(void **state)
     store_loop_turn(5);
     store_vip_clients_tick(clock_ms());
     assert_int_equal(vip_n_locked, 0);
-    store_vip_clients_tick(clock_ms() + STORE_GUESTS_TIME);
+    store_vip_clients_tick(clock_ms() + STORE_WAITING_TIME);
     assert_int_equal(vip_n_locked, 1);
     vip_read_to_end(tls);
     vip_read_to_end(packet);
@@ -314,9 +314,9 @@ static void fill(int *silent, const char *begin, size_t n)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &files), 0);
     files.rlim_cur = files.rlim_max;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &files), 0);
-    if (files.rlim_max < 3 * STORE_GUESTS_MAX)
+    if (files.rlim_max < 3 * STORE_WAITING_MAX)
         skip();
-    for (i = 0; i < STORE_GUESTS_MAX; i++) {
+    for (i = 0; i < STORE_WAITING_MAX; i++) {
         silent[i] = vip_connect("127.0.0.1");
         assert_int_equal(send(silent[i], begin, n, 0), n);
         store_loop_turn(1);
@@ -327,25 +327,25 @@ static void fill(int *silent, const char *begin, size_t n)
 
 static void silent_peers_keep_no_relay_out(void **state)
 {
-    int silent[STORE_GUESTS_MAX], i;
+    int silent[STORE_WAITING_MAX], i;
 
     (void)state;
     fill(silent, "", 0);
     assert_int_equal(vip_n_locked, 1);
     vip_read_to_end(silent[0]);
-    for (i = 0; i < STORE_GUESTS_MAX; i++)
+    for (i = 0; i < STORE_WAITING_MAX; i++)
         close(silent[i]);
 }
 
 static void silent_handshakes_keep_no_relay_out(void **state)
 {
-    int silent[STORE_GUESTS_MAX], i;
+    int silent[STORE_WAITING_MAX], i;
 
     (void)state;
     fill(silent, "\x16\x03", 2);
     assert_int_equal(vip_n_locked, 0);
     vip_read_to_end(silent[0]);
-    for (i = 0; i < STORE_GUESTS_MAX; i++)
+    for (i = 0; i < STORE_WAITING_MAX; i++)
         close(silent[i]);
 }
 

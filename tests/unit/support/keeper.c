@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "store/server/mailbox.h"
-#include "store/server/served.h"
+#include "store/server/spaces.h"
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/temporary.h"
 
@@ -18,7 +18,7 @@ static shelf_t shelf;
 shelf_t own;
 static char directory[TEMPORARY_MAX];
 int keeper_mailbox[2], asked;
-store_keep_files_t files;
+store_save_files_t files;
 int64_t late, told_at;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *t);
@@ -82,7 +82,7 @@ void serve(const char *name, const char *other)
     describe(&space[0], name);
     if (other)
         describe(&space[1], other);
-    store_served_apply(&config);
+    store_spaces_apply(&config);
 }
 
 const char *key_of(unsigned i)
@@ -95,7 +95,7 @@ const char *key_of(unsigned i)
 
 int keeper_setup(void **state)
 {
-    static store_served_hooks_t hooks = {
+    static store_spaces_hooks_t hooks = {
         .directory = directory, .watch = watch, .unwatch = unwatch};
     unsigned i;
 
@@ -106,12 +106,12 @@ int keeper_setup(void **state)
     files.fd[1] = memfd_create("save.2", MFD_CLOEXEC);
     store_mailbox_open(keeper_mailbox[0], keeper_mailbox[1]);
     shelf_open(&shelf, 16, 1);
-    store_served_begin(&hooks);
+    store_spaces_begin(&hooks);
     serve("shop", NULL);
-    own.space = store_served_find("shop")->space;
+    own.space = store_spaces_find("shop")->space;
     for (i = 0; i < VALUES; i++)
         assert_true(shelf_set(&own, key_of(i), i, LENGTH, 0));
-    store_keep_configure(TIME, 0);
+    store_save_configure(TIME, 0);
     notes_clear();
     late = told_at = 0;
     return 0;
@@ -120,9 +120,9 @@ int keeper_setup(void **state)
 int keeper_teardown(void **state)
 {
     (void)state;
-    store_served_stop();
-    while (store_served_list())
-        store_served_forget(store_served_list());
+    store_spaces_stop();
+    while (store_spaces_list())
+        store_spaces_forget(store_spaces_list());
     shelf_close(&shelf);
     close(keeper_mailbox[0]);
     close(keeper_mailbox[1]);

@@ -10,7 +10,7 @@
 
 #include "tests/unit/support/shelf.h"
 
-#include "store/server/keep.h"
+#include "store/server/save.h"
 
 #define STEP   100 /* ms that an item takes */
 #define VALUES 60
@@ -21,7 +21,7 @@
 #define LEAST  1000
 
 extern shelf_t own; /**< the space "shop" */
-extern store_keep_files_t files;
+extern store_save_files_t files;
 #define file files.fd[0]
 extern int keeper_mailbox[2];
 extern int asked;             /**< how often the start looked for SIGTERM */

@@ -9,7 +9,7 @@
 
 #include "base/clock_ms.h"
 #include "store/cluster/relay_master.h"
-#include "store/server/loop.h"
+#include "store/server/main_loop.h"
 #include "store/server/vip_clients.h"
 
 store_cluster_t vip_config;

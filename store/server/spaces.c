@@ -1,0 +1,394 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/spaces.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/clock.h"
+#include "store/command/stat_counters.h"
+#include "store/server/listener.h"
+#include "store/server/mailbox.h"
+#include "store/server/older_socket.h"
+#include "store/note.h"
+#include "store/server/sweeper_thread.h"
+#include "store/server/takeover.h"
+#include "store/server/stop_signal.h"
+#include "store/server/tcp_served.h"
+
+static store_served_t *first; /* atomic, because other threads read it */
+static unsigned generation;   /* atomic */
+/* Workers read the users of a space, and the main thread changes them. */
+static pthread_mutex_t users = PTHREAD_MUTEX_INITIALIZER;
+static const store_spaces_hooks_t *hooks;
+
+void store_spaces_begin(const store_spaces_hooks_t *h)
+{
+    hooks = h;
+}
+
+store_served_t *store_spaces_list(void)
+{
+    return __atomic_load_n(&first, __ATOMIC_ACQUIRE);
+}
+
+store_space_t *store_spaces_nth(unsigned n)
+{
+    const store_served_t *s = store_spaces_list();
+
+    while (s && n-- > 0)
+        s = __atomic_load_n(&s->next, __ATOMIC_ACQUIRE);
+    return s ? s->space : NULL;
+}
+
+unsigned store_spaces_generation(void)
+{
+    return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+}
+
+/* What is to be seen with it was written before. */
+static void raise_generation(void)
+{
+    __atomic_add_fetch(&generation, 1, __ATOMIC_RELEASE);
+}
+
+void store_spaces_count(store_served_t *s, int change)
+{
+    store_space_figures_t *figures = s->space->figures;
+    uint32_t n =
+        __atomic_add_fetch(&s->connections, (uint32_t)change, __ATOMIC_ACQ_REL);
+
+    /* Without connections, the main thread may free the space now. */
+    __atomic_store_n(&figures->connections, n, __ATOMIC_RELAXED);
+}
+
+store_served_t *store_spaces_find(const char *name)
+{
+    store_served_t *s;
+
+    for (s = first; s; s = s->next)
+        if (strcmp(s->options.name, name) == 0)
+            return s;
+    return NULL;
+}
+
+/* ---- listeners ---- */
+
+/* An older listener of the space may be there, too: its path was removed. */
+static int stays(void *ctx, const char *name, int fd)
+{
+    const store_served_t *s = store_spaces_find(name);
+
+    (void)ctx;
+    if (store_tcp_served_stays(name, fd) || store_older_socket_stays(fd))
+        return 1;
+    return s && s->listener >= 0 && store_listener_is_same(s->listener, fd);
+}
+
+static void leave_listener(store_served_t *s)
+{
+    if (s->listener < 0)
+        return;
+    hooks->unwatch(s);
+    close(s->listener);
+    s->listener = -1;
+}
+
+static void close_listener(store_served_t *s)
+{
+    if (s->listener < 0)
+        return;
+    leave_listener(s);
+    unlink(s->path);
+}
+
+/* @return 0, or -1: that was logged */
+static int open_listener(store_served_t *s)
+{
+    if (s->listener >= 0)
+        return 0;
+    s->listener = store_listener_make(s->path);
+    if (s->listener >= 0 && hooks->watch(s) == 0) {
+        if (store_mailbox_put(s->options.name, s->listener) != 0)
+            store_note(STORE_WARN,
+                       "the socket of space %s cannot be kept while no store "
+                       "runs: %s",
+                       s->options.name, strerror(errno));
+        return 0;
+    }
+    store_note(STORE_ERROR, "%s, the socket of space %s, cannot be made: %s",
+               s->path, s->options.name, strerror(errno));
+    if (s->listener >= 0)
+        close(s->listener);
+    s->listener = -1;
+    return -1;
+}
+
+/* A listener of the last store. Clients may wait at it already. The mailbox
+ * begins with the oldest one. The path leads to the newest one. */
+static void take_listener(void *ctx, const char *name, int fd)
+{
+    store_served_t *s = store_spaces_find(name);
+
+    (void)ctx;
+    if (store_takeover_take(fd))
+        return;
+    if (*name == '@') {
+        store_tcp_served_take(name, fd);
+        return;
+    }
+    if (s && !store_listener_is(fd, s->path)) {
+        store_older_socket_take(name, fd);
+        return;
+    }
+    if (s) {
+        leave_listener(s);
+        s->listener = fd;
+        if (hooks->watch(s) == 0)
+            return;
+        s->listener = -1;
+    }
+    close(fd);
+}
+
+static int is_key(const char *key)
+{
+    const store_served_t *s;
+
+    for (s = first; s; s = s->next)
+        if (strcmp(s->options.key, key) == 0)
+            return 1;
+    return 0;
+}
+
+/* Sockets of spaces that were lost while no store ran. */
+static void remove_others(void)
+{
+    DIR *d = opendir(hooks->directory);
+    const struct dirent *e;
+    struct stat st;
+
+    while (d && (e = readdir(d)))
+        if (fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISSOCK(st.st_mode) && !is_key(e->d_name))
+            unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+}
+
+static void open_listeners(void)
+{
+    static int has_taken;
+    store_served_t *s;
+    int n = 0;
+
+    if (!has_taken) {
+        has_taken = 1;
+        n = store_mailbox_peek(take_listener, NULL);
+        remove_others();
+    }
+    for (s = first; s; s = s->next)
+        if (!s->gone)
+            open_listener(s);
+    if (n != 0)
+        store_mailbox_keep(stays, NULL);
+}
+
+/* ---- spaces ---- */
+
+int store_spaces_admits(const store_served_t *s, uid_t uid)
+{
+    int admits;
+
+    pthread_mutex_lock(&users);
+    admits = store_config_admits(&s->options, uid);
+    pthread_mutex_unlock(&users);
+    return admits;
+}
+
+static void take_options(store_served_t *s, store_config_space_t *o)
+{
+    pthread_mutex_lock(&users);
+    free(s->options.uids);
+    s->options = *o;
+    pthread_mutex_unlock(&users);
+    o->uids = NULL;
+    snprintf(s->path, sizeof s->path, "%s/%s", hooks->directory,
+             s->options.key);
+    STORE_SET(s->space->confirm, (int)o->confirm);
+    __atomic_store_n(&s->space->figures->max_connections, o->max_connections,
+                     __ATOMIC_RELAXED);
+}
+
+/* Is there a user that may not use it any more? */
+static int loses_user(const store_served_t *s, const store_config_space_t *o)
+{
+    uint32_t i;
+
+    for (i = 0; i < s->options.n_uids; i++)
+        if (!store_config_admits(o, s->options.uids[i]))
+            return 1;
+    return 0;
+}
+
+static int is_same_socket(const store_served_t *s,
+                          const store_config_space_t *o)
+{
+    return strcmp(s->options.key, o->key) == 0;
+}
+
+static void append(store_served_t *s)
+{
+    store_served_t **end = &first;
+
+    while (*end)
+        end = &(*end)->next;
+    store_sweeper_thread_lock();
+    __atomic_store_n(end, s, __ATOMIC_RELEASE);
+    store_sweeper_thread_unlock();
+    raise_generation();
+}
+
+static void add(store_config_space_t *o)
+{
+    store_space_options_t options = {o->name, o->size, o->evict,
+                                     store_stop_signal_progress};
+    store_served_t *s = calloc(1, sizeof *s);
+
+    store_stop_signal_progress();
+    if (s)
+        s->space = store_space_open(&options);
+    if (!s || !s->space) {
+        store_note(STORE_ERROR, "space %s cannot be opened: %s", o->name,
+                   strerror(errno));
+        free(s);
+        return;
+    }
+    s->listener = -1;
+    s->space->entry->gone_at = 0;
+    take_options(s, o);
+    append(s);
+}
+
+static void come_back(store_served_t *s)
+{
+    store_note(STORE_NOTICE, "space %s is back, with its items",
+               s->options.name);
+    __atomic_store_n(&s->gone, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->space->figures->name[0], s->options.name[0],
+                     __ATOMIC_RELAXED);
+    raise_generation();
+}
+
+static void change(store_served_t *s, store_config_space_t *o)
+{
+    store_space_options_t options = {s->options.name, o->size, o->evict, NULL};
+
+    if (!is_same_socket(s, o)) {
+        close_listener(s);
+        store_mailbox_keep(stays, NULL);
+    }
+    if (s->options.size != o->size || s->options.evict != o->evict)
+        store_space_configure(s->space, &options);
+    take_options(s, o);
+    s->space->entry->gone_at = 0;
+    if (s->gone)
+        come_back(s);
+}
+
+static void lose(store_served_t *s)
+{
+    store_note(STORE_NOTICE, "space %s is gone: its items are kept for an hour",
+               s->options.name);
+    close_listener(s);
+    store_older_socket_close(s->options.name);
+    s->space->entry->gone_at = store_clock();
+    __atomic_store_n(&s->gone, 1, __ATOMIC_RELAXED);
+    __atomic_store_n(&s->space->figures->name[0], '\0', __ATOMIC_RELAXED);
+}
+
+static int is_in(const store_config_t *t, const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < t->n_spaces; i++)
+        if (strcmp(t->spaces[i].name, name) == 0)
+            return 1;
+    return 0;
+}
+
+int store_spaces_apply(store_config_t *t)
+{
+    store_served_t *s;
+    int lost = 0, loses = 0, moved = store_tcp_served_apply(t);
+    unsigned i;
+
+    for (s = first; s; s = s->next)
+        if (!s->gone && !is_in(t, s->options.name)) {
+            lose(s);
+            lost = 1;
+        }
+    if (lost || moved)
+        store_mailbox_keep(stays, NULL);
+    for (i = 0; i < t->n_spaces; i++) {
+        s = store_spaces_find(t->spaces[i].name);
+        loses |= s && loses_user(s, &t->spaces[i]);
+        if (s)
+            change(s, &t->spaces[i]);
+        else
+            add(&t->spaces[i]);
+    }
+    open_listeners();
+    store_tcp_served_open();
+    return lost || loses;
+}
+
+void store_spaces_tick(void)
+{
+    if (store_older_socket_close(NULL))
+        store_mailbox_keep(stays, NULL);
+}
+
+/* ---- end ---- */
+
+void store_spaces_forget(store_served_t *s)
+{
+    store_served_t **link = &first;
+
+    while (*link != s)
+        link = &(*link)->next;
+    store_sweeper_thread_lock();
+    *link = s->next;
+    store_sweeper_thread_unlock();
+    store_stat_counters_forget(s->space);
+    store_space_close(s->space);
+    free(s->options.uids);
+    free(s);
+}
+
+static int none_stays(void *ctx, const char *name, int fd)
+{
+    (void)ctx;
+    (void)name;
+    (void)fd;
+    return 0;
+}
+
+void store_spaces_stop(void)
+{
+    store_served_t *s;
+
+    for (s = first; s; s = s->next) {
+        close_listener(s);
+        store_older_socket_close(s->options.name);
+    }
+    store_tcp_served_stop();
+    store_mailbox_keep(none_stays, NULL);
+}

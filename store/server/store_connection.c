@@ -1,0 +1,451 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "store/server/store_connection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock_ms.h"
+#include "store/memory/changes.h"
+#include "store/server/password.h"
+
+#define EVENTS ((uint32_t)(EPOLLIN | EPOLLPRI | EPOLLRDHUP) | (uint32_t)EPOLLET)
+
+/* The bytes of one turn. */
+typedef struct {
+    store_connection_t *c;
+    store_bench_t *bench;
+    store_reply_t *reply;
+    size_t at, end; /* of what is in the buffer and not used */
+    size_t left;    /* bytes that may be read */
+    unsigned commands;
+} turn_t;
+
+/* What is read at once. When no room is left for replies, the connection keeps
+ * what was read and not used: no more than this, and the beginning of a line. */
+#define READ_BYTES (16 * 1024)
+
+/* Pieces of a value, of 8 KB each, that are read at once. */
+#define PLACES     32
+
+/* A login moves the connection inside of a turn. Then its old space may be freed,
+ * and another one may have the counters. */
+static void count(const turn_t *t, unsigned what, size_t n)
+{
+    store_count(&t->bench->counters[t->c->served->space->slot], what, n);
+}
+
+/* It leaves its space, or the lobby. The space may be freed then. */
+static void leave(store_connection_t *c, store_served_t *from)
+{
+    if (c->login_until != 0)
+        store_lobby_leave(&c->place, from);
+    else
+        store_spaces_count(from, -1);
+}
+
+store_connection_t *store_connection_make(store_served_t *served, int fd,
+                                          uid_t uid, uint8_t login)
+{
+    store_connection_t *c = calloc(1, sizeof *c);
+
+    if (!c) {
+        close(fd);
+        return NULL;
+    }
+    c->fd = fd;
+    c->served = served;
+    c->uid = uid;
+    c->login = login;
+    if (login == STORE_HAS_TO_LOG_IN) {
+        int64_t now = clock_ms();
+
+        c->login_until = now + STORE_LOBBY_TIME;
+        store_lobby_enter(&c->place, served, fd, now);
+    }
+    else {
+        store_spaces_count(served, 1);
+    }
+    return c;
+}
+
+/* Its space is another one from now on, which counts it already. */
+static bool move(store_connection_t *c, store_served_t *to)
+{
+    store_served_t *from = c->served;
+
+    if (!to)
+        return false;
+    c->served = to;
+    c->uid = 0; /* the password admits, also one that is no user of the space */
+    store_session_move(c->session, to->space, &c->counters[to->space->slot]);
+    leave(c, from);
+    c->login_until = 0;
+    return true;
+}
+
+static bool log_in(void *ctx, const char *user, size_t n_user,
+                   const char *password, size_t n)
+{
+    return move(ctx, store_password_check(user, n_user, password, n));
+}
+
+static const store_login_t logins = {log_in};
+
+int store_connection_begin(store_connection_t *c, store_bench_t *bench,
+                           const store_server_t *server)
+{
+    struct epoll_event event = {EVENTS, {.ptr = c}};
+    store_counters_t *counters = &bench->counters[c->served->space->slot];
+
+    store_count(counters, STORE_CONNECTIONS_TOTAL, 1);
+    c->session = store_session_make(c->served->space, counters, server);
+    if (!c->session)
+        return -1;
+    c->counters = bench->counters;
+    if (c->login)
+        store_session_guard(c->session, &logins, c,
+                            c->login == STORE_HAS_TO_LOG_IN);
+    return epoll_ctl(bench->epoll, EPOLL_CTL_ADD, c->fd, &event);
+}
+
+void store_connection_event(store_connection_t *c, uint32_t events)
+{
+    if (events & (uint32_t)(EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+        c->readable = 1;
+    if (events & (uint32_t)EPOLLPRI)
+        c->must_end = 1;
+    /* The last bytes and the end may be one event. No other event follows. */
+    if (events & (uint32_t)(EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+        c->ends = 1;
+    if (events & (uint32_t)EPOLLHUP)
+        c->has_left = 1;
+}
+
+void store_connection_check(store_connection_t *c)
+{
+    if (!store_spaces_admits(c->served, c->uid))
+        c->must_end = 1;
+}
+
+void store_connection_free(store_connection_t *c)
+{
+    if (c->session)
+        store_session_free(c->session);
+    if (c->reply)
+        store_reply_free(c->reply);
+    free(c->rest);
+    leave(c, c->served);
+    close(c->fd);
+    free(c);
+}
+
+/* ---- bytes in ---- */
+
+/* One recvmsg(). A stream that gives less than was asked for is empty: its next
+ * bytes, or its end, are an event, unless an event has reported the end.
+ * @return bytes; -1: an error */
+static ssize_t receive(turn_t *t, struct iovec *iov, unsigned n_iov)
+{
+    struct msghdr message = {.msg_iov = iov, .msg_iovlen = n_iov};
+    ssize_t got, n = 0;
+
+    while (n_iov > 0)
+        n += (ssize_t)iov[--n_iov].iov_len;
+    do {
+        got = recvmsg(t->c->fd, &message, MSG_DONTWAIT);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno != EAGAIN)
+        return -1;
+    if (message.msg_flags & MSG_CTRUNC)
+        return -1; /* with descriptors, which the kernel has closed */
+    if (got == 0)
+        t->c->at_end = 1;
+    if (got <= 0 || (got < n && !t->c->ends))
+        t->c->readable = 0;
+    if (got <= 0)
+        return 0;
+    t->left -= (size_t)got;
+    count(t, STORE_BYTES_READ, (size_t)got);
+    return got;
+}
+
+/* The beginning of an incomplete command moves to the beginning of the
+ * buffer. */
+static void move_down(turn_t *t)
+{
+    if (t->at == 0)
+        return;
+    memmove(t->bench->buffer, t->bench->buffer + t->at, t->end - t->at);
+    t->end -= t->at;
+    t->at = 0;
+}
+
+static size_t least(size_t a, size_t b, size_t c)
+{
+    size_t n = a < b ? a : b;
+
+    return n < c ? n : c;
+}
+
+static int read_more(turn_t *t)
+{
+    struct iovec iov[PLACES];
+    unsigned n = t->at == t->end
+                     ? store_session_room(t->c->session, iov, PLACES, t->left)
+                     : 0;
+    ssize_t got;
+
+    if (n > 0) {
+        got = receive(t, iov, n);
+        if (got > 0)
+            store_session_filled(t->c->session, (size_t)got);
+        return got < 0 ? -1 : 0;
+    }
+    move_down(t);
+    iov[0].iov_base = t->bench->buffer + t->end;
+    iov[0].iov_len = least(READ_BYTES, STORE_TURN_BYTES - t->end, t->left);
+    got = receive(t, iov, 1);
+    if (got > 0)
+        t->end += (size_t)got;
+    return got < 0 ? -1 : 0;
+}
+
+static void serve(turn_t *t)
+{
+    t->at += store_session_input(t->c->session, t->bench->buffer + t->at,
+                                 t->end - t->at, t->reply, &t->commands);
+}
+
+/* What an earlier turn has left is used first. */
+static void take_rest(turn_t *t)
+{
+    if (!t->c->rest)
+        return;
+    memcpy(t->bench->buffer, t->c->rest, t->c->n_rest);
+    t->end = t->c->n_rest;
+    free(t->c->rest);
+    t->c->rest = NULL;
+    t->c->n_rest = 0;
+}
+
+static int keep_rest(turn_t *t)
+{
+    size_t n = t->end - t->at;
+
+    if (n == 0)
+        return 0;
+    t->c->rest = malloc(n);
+    if (!t->c->rest)
+        return -1;
+    memcpy(t->c->rest, t->bench->buffer + t->at, n);
+    t->c->n_rest = (uint32_t)n;
+    return 0;
+}
+
+static int may_read(const turn_t *t)
+{
+    return t->c->readable && !t->c->at_end && t->left > 0 && t->commands > 0 &&
+           t->end - t->at < STORE_TURN_BYTES &&
+           !store_reply_is_full(t->reply) &&
+           !store_session_is_over(t->c->session);
+}
+
+/* @return -1: an error */
+static int read_and_serve(turn_t *t)
+{
+    take_rest(t);
+    if (t->c->unserved)
+        serve(t);
+    while (may_read(t)) {
+        if (read_more(t) != 0)
+            return -1;
+        serve(t);
+    }
+    t->c->unserved = t->commands == 0;
+    return store_reply_failed(t->reply) ? -1 : keep_rest(t);
+}
+
+/* ---- bytes out ---- */
+
+/* Ask for an event when the client has taken bytes, or no longer. Without this,
+ * each reply that a client takes would be an event. */
+static int await_room(const turn_t *t, uint8_t awaits)
+{
+    struct epoll_event event = {EVENTS, {.ptr = t->c}};
+
+    if (t->c->awaits_room == awaits)
+        return 0;
+    t->c->awaits_room = awaits;
+    if (awaits)
+        event.events |= EPOLLOUT;
+    return epoll_ctl(t->bench->epoll, EPOLL_CTL_MOD, t->c->fd, &event);
+}
+
+static void spare(store_bench_t *bench, store_reply_t *reply)
+{
+    if (bench->n_spare < STORE_BENCH_SPARE)
+        bench->spare[bench->n_spare++] = reply;
+    else
+        store_reply_free(reply);
+}
+
+void store_bench_end(store_bench_t *bench)
+{
+    while (bench->n_spare > 0)
+        store_reply_free(bench->spare[--bench->n_spare]);
+    if (bench->reply)
+        store_reply_free(bench->reply);
+    bench->reply = NULL;
+}
+
+/* A reply that is sent is used again. One that is not belongs to the
+ * connection. @return -1: an error */
+static int send_reply(turn_t *t)
+{
+    size_t sent = 0;
+    int rv = 0;
+
+    if (store_reply_pending(t->reply) > 0)
+        rv = store_reply_send(t->reply, t->c->fd, &sent);
+    count(t, STORE_BYTES_WRITTEN, sent);
+    t->c->unsent = rv == EINPROGRESS;
+    if (rv == EINPROGRESS)
+        return 0;
+    if (rv == EAGAIN)
+        return await_room(t, 1);
+    if (rv != 0)
+        return -1;
+    if (t->c->reply) {
+        spare(t->bench, t->c->reply);
+        t->c->reply = t->reply = NULL;
+    }
+    return await_room(t, 0);
+}
+
+static int set_reply(turn_t *t)
+{
+    t->reply = t->c->reply;
+    if (t->reply)
+        return 0;
+    if (!t->bench->reply)
+        t->bench->reply = t->bench->n_spare > 0
+                              ? t->bench->spare[--t->bench->n_spare]
+                              : store_reply_make();
+    t->reply = t->bench->reply;
+    return t->reply ? 0 : -1;
+}
+
+/* The worker's reply has something left: the connection keeps it. */
+static void keep_reply(turn_t *t)
+{
+    if (t->reply != t->bench->reply)
+        return;
+    if (store_reply_pending(t->reply) == 0 && !store_reply_failed(t->reply))
+        return;
+    t->c->reply = t->reply;
+    t->bench->reply = NULL;
+}
+
+static store_turn_t what_next(const turn_t *t)
+{
+    const store_connection_t *c = t->c;
+
+    if (c->hold.position)
+        return STORE_TURN_HELD;
+    if (c->unsent)
+        return STORE_TURN_MORE;
+    if (c->reply && store_reply_is_full(c->reply))
+        return STORE_TURN_IDLE;
+    if (store_session_is_over(c->session))
+        return c->reply ? STORE_TURN_IDLE : STORE_TURN_OVER;
+    if (c->unserved || (c->readable && !c->at_end))
+        return STORE_TURN_MORE;
+    return c->at_end && !c->reply ? STORE_TURN_OVER : STORE_TURN_IDLE;
+}
+
+/* ---- what waits for the slaves ---- */
+
+static void hold(turn_t *t, uint64_t before, size_t pending)
+{
+    store_connection_t *c = t->c;
+
+    store_hold_begin(&c->hold, c->served->space, before,
+                     store_session_writes(c->session));
+    c->hold.is_whole = pending == 0;
+    c->hold.is_alone = STORE_TURN_COMMANDS - t->commands == 1;
+}
+
+/* A client that has given up connects again. If those that it has left behind
+ * were kept until the slaves have confirmed, they would soon be as many as the
+ * space may have. What is not read yet is done all the same: it may be writes
+ * that want no reply. */
+static int is_forsaken(const store_connection_t *c)
+{
+    char byte;
+
+    return c->has_left && !c->unserved && c->n_rest == 0 &&
+           recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+}
+
+/* The error is there in place of all replies. If there are several, it is the
+ * first one, and the connection ends behind it: which of the commands has not
+ * done what it says is not known. If a part of a reply was sent before, the
+ * connection ends without an error. */
+static void fail(store_connection_t *c)
+{
+    if (c->reply)
+        store_reply_free(c->reply);
+    c->reply = c->hold.is_whole ? store_reply_make() : NULL;
+    if (c->reply)
+        store_session_unconfirmed(c->session, c->reply, c->hold.is_alone);
+    else
+        c->must_end = 1;
+}
+
+void store_connection_release(store_connection_t *c,
+                              const store_confirmed_t *all)
+{
+    store_space_t *space = c->served->space;
+
+    if (store_hold_end(&c->hold, space, &c->counters[space->slot], all) != 0)
+        fail(c);
+}
+
+store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
+{
+    turn_t t = {.c = c,
+                .bench = bench,
+                .left = STORE_TURN_BYTES,
+                .commands = STORE_TURN_COMMANDS};
+    uint64_t before = store_changes_mine();
+    size_t pending;
+    int rv;
+
+    if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) || c->must_end)
+        return STORE_TURN_OVER;
+    if (c->hold.position)
+        return is_forsaken(c) ? STORE_TURN_OVER : STORE_TURN_IDLE;
+    if (set_reply(&t) != 0)
+        return STORE_TURN_OVER;
+    /* First what is left of the last turn. */
+    rv = c->reply ? send_reply(&t) : 0;
+    if (rv == 0)
+        rv = set_reply(&t);
+    pending = rv == 0 ? store_reply_pending(t.reply) : 0;
+    if (rv == 0 && !store_reply_is_full(t.reply) &&
+        !store_session_is_over(c->session))
+        rv = read_and_serve(&t);
+    /* One that has failed is over, and is in no list of those that are held. */
+    if (rv == 0 && !is_forsaken(c))
+        hold(&t, before, pending);
+    if (rv == 0 && !c->hold.position && !c->awaits_room && !c->unsent)
+        rv = send_reply(&t);
+    if (t.reply)
+        keep_reply(&t);
+    return rv == 0 ? what_next(&t) : STORE_TURN_OVER;
+}

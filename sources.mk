@@ -30,8 +30,6 @@ shm_sources = \
 	shm/lock/lock.c \
 	shm/verbs/admin.c \
 	shm/slots/process.c \
-	shm/recovery/check_group.c \
-	shm/recovery/check_state.c \
 	shm/slots/queue.c \
 	shm/recovery/repair.c \
 	shm/view/report.c \
@@ -57,7 +55,6 @@ shm_sources = \
 	shm/verbs/slow_start.c \
 	shm/verbs/template.c \
 	shm/recovery/tally.c \
-	shm/recovery/check_list.c \
 	shm/lock/wake.c
 
 # Of apppool-store: libc, pthread, and SipHash of APR-util.

@@ -24,7 +24,22 @@
 #ifndef APPPOOL_SHM_RECOVERY_CHECK_H
 #define APPPOOL_SHM_RECOVERY_CHECK_H
 
-#include "shm/recovery/finding.h"
+#include "shm/format/pool.h"
+
+/** The first invariant that does not hold. */
+typedef struct {
+    int number; /**< of format.h: 4 = I4; 0: all hold */
+    uint32_t
+        slot; /**< of the group, process, session or child; 0: the header */
+    char text[160]; /**< what and where */
+} apl_finding_t;
+
+/** Have two checks found the same? Numbers in the text may differ. */
+static inline int apl_finding_same(const apl_finding_t *a,
+                                   const apl_finding_t *b)
+{
+    return a->number == b->number && a->slot == b->slot;
+}
 
 enum {
     APL_CHECK_BAD,  /**< *finding says what does not hold */

@@ -44,8 +44,6 @@ shm_sources = \
 	shm/policy/refusal.c \
 	shm/policy/retire.c \
 	shm/policy/capacity.c \
-	shm/policy/room.c \
-	shm/policy/turn.c \
 	shm/format/segment.c \
 	shm/slots/session.c \
 	shm/slots/session_ref.c \

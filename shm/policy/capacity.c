@@ -2,14 +2,141 @@
 
 #include "shm/policy/capacity.h"
 
+#include "shm/format/list.h"
 #include "shm/slots/event.h"
 #include "shm/slots/group.h"
 #include "shm/slots/hung.h"
-#include "shm/format/list.h"
-#include "shm/policy/room.h"
-#include "shm/policy/turn.h"
 #include "shm/slots/process.h"
 #include "shm/slots/queue.h"
+
+/* ---- room for one more process ---- */
+
+/* Leaving processes keep their slots until they are gone. */
+static int has_slots(const apl_pool_t *pool)
+{
+    const apl_header_t *h = pool->header;
+
+    return (uint64_t)h->count + h->spawning + h->leaving <
+           pool->n.processes - 1;
+}
+
+int apl_capacity_is_left(const apl_pool_t *pool, const apl_group_t *group,
+                         uint32_t fewer)
+{
+    const apl_header_t *h = pool->header;
+    uint64_t all = (uint64_t)h->count + h->spawning;
+    uint64_t max = apl_hung_limit(pool, group) + fewer;
+
+    return has_slots(pool) && all - h->replacing < max && all <= max;
+}
+
+/* Is the one place above the limit free? At most one start is above the limit.
+ * The try of a failing group may also find room below it. */
+static int has_room_above(const apl_pool_t *pool)
+{
+    const apl_header_t *h = pool->header;
+
+    return has_slots(pool) &&
+           (uint64_t)h->count + h->spawning <= apl_hung_limit(pool, NULL);
+}
+
+/* ---- turns: groups that want a process while there is no room ---- */
+
+/* The group takes its turn for the place above the limit, behind the others,
+ * unless it has one. */
+static void take_turn_above(apl_lock_token_t *token, apl_group_t *group)
+{
+    if (!apl_list_linked(&group->above))
+        apl_list_append(token->pool, &token->pool->header->above,
+                        &group->above);
+}
+
+/* The same for a place below the limit. */
+static void take_turn(apl_lock_token_t *token, apl_group_t *group)
+{
+    apl_pool_t *pool = token->pool;
+    apl_header_t *h = pool->header;
+
+    if (!apl_list_linked(&group->turn))
+        apl_list_append(pool,
+                        apl_group_unserved(group) ? &h->unserved : &h->growing,
+                        &group->turn);
+}
+
+/* Can a group be served now? */
+typedef int fits_t(const apl_lock_token_t *token, const apl_group_t *group);
+
+/* Is there room for one more process of the group? */
+static int has_room(const apl_lock_token_t *token, const apl_group_t *group)
+{
+    return apl_capacity_is_left(token->pool, group, 0);
+}
+
+/* May a process of another group make room for this one? Not while the starts
+ * of this group fail. And only for its first start: the others wait for free
+ * places. */
+static int may_evict(const apl_lock_token_t *token, const apl_group_t *group)
+{
+    (void)token;
+    return !apl_group_fails(group) && group->spawning == 0;
+}
+
+/* The first group of a list that still wants its turn and fits. A group that
+ * does not want its turn any more loses it. With may_evict(), a group whose
+ * starts fail takes a turn for the place above the limit instead. So the walk
+ * passes each of these groups once.
+ * @param fits NULL: each group fits
+ * @param but  not this group; or NULL */
+static apl_group_t *next_turn(apl_lock_token_t *token, apl_link_t *list,
+                              fits_t *fits, const apl_group_t *but)
+{
+    apl_pool_t *pool = token->pool;
+    apl_walk_t it = apl_list_walk(pool, list, pool->n.groups);
+    uint32_t at;
+
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        apl_group_t *g = APL_GROUP_OF(pool, at, turn);
+
+        if (!g) {
+            pool->damaged = 1;
+            return NULL;
+        }
+        if (g->waiting == 0 || !apl_group_may_grow(token, g))
+            apl_list_remove(pool, &g->turn);
+        else if (fits == may_evict && apl_group_fails(g)) {
+            apl_list_remove(pool, &g->turn);
+            take_turn_above(token, g);
+        }
+        else if (g != but && (!fits || fits(token, g)))
+            return g;
+    }
+    return NULL;
+}
+
+/* Of two groups, the one whose first request came first. A group without
+ * requests in its queue comes last. @param a or b: NULL is no group */
+static apl_group_t *older(apl_lock_token_t *token, apl_group_t *a,
+                          apl_group_t *b)
+{
+    const apl_session_t *sa = a ? apl_queue_head(token, a) : NULL;
+    const apl_session_t *sb = b ? apl_queue_head(token, b) : NULL;
+
+    if (!sa || !sb)
+        return sa ? a : b;
+    return sb->ticket < sa->ticket ? b : a;
+}
+
+/* Does another group that has a turn wait for longer than this one? */
+static int is_behind(apl_lock_token_t *token, apl_group_t *group)
+{
+    apl_header_t *h = token->pool->header;
+    apl_group_t *first = next_turn(token, &h->unserved, NULL, NULL);
+
+    first = older(token, first, next_turn(token, &h->growing, has_room, NULL));
+    return first && first != group && older(token, first, group) == first;
+}
+
+/* ---- a process makes room ---- */
 
 /* The process of a group above its minimum that has been idle longest. If there
  * is none and the newcomer is unserved: the process of any group that has been
@@ -62,7 +189,7 @@ static void evict(apl_lock_token_t *token, apl_process_t *process)
     /* The group of that process may have been at its own limit. Now it may
      * start a process. */
     if (g && g->waiting > 0 && apl_group_may_grow(token, g))
-        apl_turn_take(token, g);
+        take_turn(token, g);
 }
 
 /* End a process to make room for the newcomer. @param freed the group of which
@@ -72,7 +199,7 @@ static int make_room(apl_lock_token_t *token, const apl_group_t *newcomer,
 {
     apl_process_t *p;
 
-    if (!apl_room_is_left(token->pool, NULL, 1))
+    if (!apl_capacity_is_left(token->pool, NULL, 1))
         return 0;
     p = idle_to_evict(token, newcomer, apl_group_unserved(newcomer));
     if (!p)
@@ -83,15 +210,16 @@ static int make_room(apl_lock_token_t *token, const apl_group_t *newcomer,
     return 1;
 }
 
+/* ---- a place for a group ---- */
+
 void apl_capacity_ask(apl_lock_token_t *token, apl_group_t *group)
 {
     if (!apl_group_may_grow(token, group))
         return;
-    if (apl_room_is_left(token->pool, group, 0) &&
-        !apl_turn_is_behind(token, group))
+    if (apl_capacity_is_left(token->pool, group, 0) && !is_behind(token, group))
         apl_process_reserve(token, group, 0);
     else if (group->waiting > 0)
-        apl_turn_take(token, group);
+        take_turn(token, group);
 }
 
 void apl_capacity_keep_minimum(apl_lock_token_t *token, apl_group_t *group)
@@ -104,8 +232,8 @@ int apl_capacity_reserve(apl_lock_token_t *token, apl_group_t *group)
 {
     if (!apl_group_may_grow(token, group))
         return 0;
-    if (!apl_room_is_left(token->pool, group, 0) &&
-        (!apl_turn_may_evict(token, group) || !make_room(token, group, NULL)))
+    if (!apl_capacity_is_left(token->pool, group, 0) &&
+        (!may_evict(token, group) || !make_room(token, group, NULL)))
         return 0;
     return apl_process_reserve(token, group, 0) != NULL;
 }
@@ -119,11 +247,10 @@ static apl_group_t *next_served(apl_lock_token_t *token,
     apl_header_t *h = token->pool->header;
     apl_group_t *g;
 
-    if (apl_room_is_left(token->pool, NULL, 0))
-        return apl_turn_older(
-            token, apl_turn_next(token, &h->unserved, NULL, NULL),
-            apl_turn_next(token, &h->growing, apl_turn_has_room, NULL));
-    g = apl_turn_next(token, &h->unserved, apl_turn_may_evict, NULL);
+    if (apl_capacity_is_left(token->pool, NULL, 0))
+        return older(token, next_turn(token, &h->unserved, NULL, NULL),
+                     next_turn(token, &h->growing, has_room, NULL));
+    g = next_turn(token, &h->unserved, may_evict, NULL);
     return g && make_room(token, g, freed) ? g : NULL;
 }
 
@@ -138,22 +265,59 @@ static int start_for(apl_lock_token_t *token, apl_group_t *group, int replaces)
     if (!apl_process_reserve(token, group, replaces))
         return 0;
     if (group->waiting > 0 && apl_group_may_grow(token, group))
-        apl_turn_take(token, group);
+        take_turn(token, group);
     return 1;
 }
 
 /* ---- the place above the limit ---- */
 
+/* Does the group have an outdated process that may be replaced now? */
+static int may_replace(const apl_lock_token_t *token, const apl_group_t *group)
+{
+    uint32_t max = group->options.max_instances;
+
+    return group->outdated > 0 && group->spawning == 0 &&
+           apl_group_may_start(token, group) &&
+           (max == 0 || group->size <= max + apl_hung_credit(group));
+}
+
+static int may_try(const apl_lock_token_t *token, const apl_group_t *group)
+{
+    return apl_group_fails(group) && group->waiting > 0 &&
+           apl_group_unserved(group) && apl_group_may_grow(token, group);
+}
+
+/* The next group for the place above the limit. A group that may not start a
+ * process now loses its turn, so the walk passes each of them once. The end of
+ * its start or of its pause, or the tick, gives the group a new turn. */
+static apl_group_t *next_above(apl_lock_token_t *token)
+{
+    apl_pool_t *pool = token->pool;
+    apl_walk_t it = apl_list_walk(pool, &pool->header->above, pool->n.groups);
+    uint32_t at;
+
+    while ((at = apl_list_next(pool, &it)) != 0) {
+        apl_group_t *g = APL_GROUP_OF(pool, at, above);
+
+        if (!g) {
+            pool->damaged = 1;
+            return NULL;
+        }
+        if (may_replace(token, g) || may_try(token, g))
+            return g;
+        apl_list_remove(pool, &g->above);
+    }
+    return NULL;
+}
+
 static void serve_above(apl_lock_token_t *token)
 {
     apl_group_t *g;
 
-    while (token->turns > 0 && apl_room_is_left_above(token->pool) &&
-           (g = apl_turn_next_above(token)) != NULL) {
+    while (token->turns > 0 && has_room_above(token->pool) &&
+           (g = next_above(token)) != NULL) {
         token->turns--;
-        if (!start_for(token, g,
-                       apl_turn_may_replace(token, g) ||
-                           !apl_turn_has_room(token, g)))
+        if (!start_for(token, g, may_replace(token, g) || !has_room(token, g)))
             return;
     }
 }
@@ -161,7 +325,7 @@ static void serve_above(apl_lock_token_t *token)
 void apl_capacity_replace_outdated(apl_lock_token_t *token, apl_group_t *group)
 {
     if (group->outdated > 0)
-        apl_turn_take_above(token, group);
+        take_turn_above(token, group);
     serve_above(token);
 }
 
@@ -201,18 +365,16 @@ void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group)
     apl_pool_t *pool = token->pool;
     /* Compare with the group that serve_turns() would serve. Without a free
      * place, it serves no group whose starts fail. */
-    apl_turn_fits_t *fits =
-        apl_room_is_left(pool, NULL, 0) ? NULL : apl_turn_may_evict;
-    apl_group_t *first =
-        apl_turn_next(token, &pool->header->unserved, fits, NULL);
+    fits_t *fits = apl_capacity_is_left(pool, NULL, 0) ? NULL : may_evict;
+    apl_group_t *first = next_turn(token, &pool->header->unserved, fits, NULL);
 
-    if (first && apl_turn_older(token, first, group) == first)
+    if (first && older(token, first, group) == first)
         serve_turns(token, group);
     apl_queue_serve(token, group);
     /* Not apl_capacity_ask(): a free place goes to the group whose turn it
      * is. */
     if (group->waiting > 0 && !token->more && apl_group_may_grow(token, group))
-        apl_turn_take(token, group);
+        take_turn(token, group);
     apl_capacity_assign(token);
 }
 
@@ -245,9 +407,9 @@ void apl_capacity_evict_abandoned(apl_lock_token_t *token,
     apl_group_t *g;
 
     if (!own || !has_only_abandoned(process, own) ||
-        !apl_room_is_left(pool, NULL, 1))
+        !apl_capacity_is_left(pool, NULL, 1))
         return;
-    g = apl_turn_next(token, &pool->header->unserved, apl_turn_may_evict, own);
+    g = next_turn(token, &pool->header->unserved, may_evict, own);
     if (g) {
         evict(token, process);
         start_for(token, g, 0);

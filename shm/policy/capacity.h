@@ -25,14 +25,23 @@
  * whose request has waited longest is served first. So a busy group cannot keep
  * a new one out.
  *
- * Lock:  needed by all.
+ * Lock:  needed by all; check.h calls apl_capacity_is_left() on a snapshot.
  * Crash: turns are derived; repair.h makes them again.
- * Trust: see list.h.
+ * Trust: see list.h. Sums are made in 64 bits, so no count in the segment makes
+ *        them overflow.
  */
 #ifndef APPPOOL_SHM_POLICY_CAPACITY_H
 #define APPPOOL_SHM_POLICY_CAPACITY_H
 
 #include "shm/lock/lock_token.h"
+
+/**
+ * Is there room for one more process of the group, after `fewer` processes
+ * have left? Leaving processes keep their slots until they are gone.
+ * @param group NULL: a group without its own credit
+ */
+int apl_capacity_is_left(const apl_pool_t *pool, const apl_group_t *group,
+                         uint32_t fewer);
 
 /**
  * The group can use one more process: reserve its place, or take a turn, even

@@ -10,7 +10,7 @@
 #include "shm/format/heap.h"
 #include "shm/format/list.h"
 #include "shm/format/slot.h"
-#include "shm/policy/room.h"
+#include "shm/policy/capacity.h"
 #include "shm/recovery/tally.h"
 #include "shm/slots/connection_state.h"
 #include "shm/slots/group.h"
@@ -512,8 +512,8 @@ static int check_waiters(apl_check_t *a, uint32_t i)
         return PART_DONE;
     if (!apl_list_linked(&g->turn))
         return found(a, 20, "group %.80s waits without a turn", g->name);
-    if (apl_room_is_left(pool, g, 0) ||
-        (apl_room_is_left(pool, NULL, 1) && a->sum.idle > 0))
+    if (apl_capacity_is_left(pool, g, 0) ||
+        (apl_capacity_is_left(pool, NULL, 1) && a->sum.idle > 0))
         return found(a, 20, "group %.80s waits without need", g->name);
     return PART_DONE;
 }

@@ -41,7 +41,6 @@ shm_sources = \
 	shm/view/memory_use.c \
 	shm/policy/backoff.c \
 	shm/policy/restart.c \
-	shm/policy/refusal.c \
 	shm/policy/retire.c \
 	shm/policy/capacity.c \
 	shm/format/segment.c \

@@ -2,8 +2,9 @@
 
 #include "shm/slots/queue.h"
 
-#include "shm/slots/group.h"
+#include "shm/format/error.h"
 #include "shm/format/list.h"
+#include "shm/slots/group.h"
 #include "shm/slots/session.h"
 #include "shm/lock/wake.h"
 
@@ -56,4 +57,19 @@ int apl_queue_fail(apl_lock_token_t *token, apl_group_t *group,
         wake(token, s);
     }
     return 0;
+}
+
+apr_status_t apl_queue_refusal(const apl_lock_token_t *token,
+                               const apl_group_t *g)
+{
+    if (g->retired && g->size + g->spawning == 0)
+        return APL_ESTOPPING;
+    if (g->failures != 0 && token->now < g->retry_at &&
+        g->size + g->spawning == 0)
+        return APL_EBACKOFF;
+    if (apl_group_too_many_unkillable(g) && g->size + g->spawning == 0)
+        return APL_EUNKILLABLE;
+    if (g->options.max_queue != 0 && g->waiting >= g->options.max_queue)
+        return APL_EQUEUEFULL;
+    return APR_SUCCESS;
 }

@@ -17,6 +17,8 @@
 #ifndef APPPOOL_SHM_SLOTS_QUEUE_H
 #define APPPOOL_SHM_SLOTS_QUEUE_H
 
+#include <apr_errno.h>
+
 #include "shm/lock/lock_token.h"
 
 /** The request that has waited longest. @return NULL: no request waits */
@@ -36,5 +38,14 @@ void apl_queue_serve(apl_lock_token_t *token, apl_group_t *group);
  */
 int apl_queue_fail(apl_lock_token_t *token, apl_group_t *group,
                    apr_status_t outcome);
+
+/**
+ * Would a request be refused if no process of the group is free? A drain is
+ * another matter: then a request is refused in any case.
+ * @return APR_SUCCESS: it may wait; APL_ESTOPPING: the app is removed;
+ *         APL_EBACKOFF: until group.retry_at; APL_EUNKILLABLE; APL_EQUEUEFULL
+ */
+apr_status_t apl_queue_refusal(const apl_lock_token_t *token,
+                               const apl_group_t *group);
 
 #endif

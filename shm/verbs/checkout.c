@@ -10,7 +10,7 @@
 #include "shm/slots/group.h"
 #include "shm/format/list.h"
 #include "shm/slots/process.h"
-#include "shm/policy/refusal.h"
+#include "shm/slots/queue.h"
 #include "shm/policy/retire.h"
 #include "shm/policy/capacity.h"
 #include "shm/slots/session.h"
@@ -117,7 +117,7 @@ static int spawner_should_look(apl_lock_token_t *token, const apl_group_t *g)
 static apr_status_t queue(apl_lock_token_t *token, apl_group_t *g,
                           apl_session_t *s, apl_session_ref_t *ref)
 {
-    apr_status_t rv = apl_refusal_of(token, g);
+    apr_status_t rv = apl_queue_refusal(token, g);
 
     if (rv == APL_EBACKOFF) {
         ref->error_id = g->error_id;

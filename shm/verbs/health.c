@@ -3,7 +3,7 @@
 #include "shm/verbs/health.h"
 
 #include "shm/format/slot.h"
-#include "shm/policy/refusal.h"
+#include "shm/slots/queue.h"
 #include "shm/verbs/enter.h"
 
 /* The app does not start, and the next try needs no request: it is under way,
@@ -22,7 +22,7 @@ static apr_status_t health_of(const apl_lock_token_t *token,
 
     if (apl_group_drained(g))
         return APL_EDRAINED;
-    rv = apl_refusal_of(token, g);
+    rv = apl_queue_refusal(token, g);
     return rv == APR_SUCCESS && will_be_tried(g) ? APL_EBACKOFF : rv;
 }
 

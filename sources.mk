@@ -17,7 +17,6 @@ shm_sources = \
 	shm/slots/event.c \
 	shm/slots/connection_room.c \
 	shm/slots/connection_state.c \
-	shm/slots/session_peek.c \
 	shm/slots/group.c \
 	shm/format/heap.c \
 	shm/format/histogram.c \
@@ -45,7 +44,6 @@ shm_sources = \
 	shm/policy/capacity.c \
 	shm/format/segment.c \
 	shm/slots/session.c \
-	shm/slots/session_ref.c \
 	shm/view/snapshot.c \
 	shm/verbs/reconcile.c \
 	shm/verbs/supervise.c \

@@ -39,7 +39,7 @@
 #define MOD_APPPOOL_REQUEST_CGI_VARIABLES_H
 
 #include "mod_apppool/config/app.h"
-#include "shm/slots/session_ref.h"
+#include "shm/slots/session.h"
 
 /** The request's own values, while CGI's values are set. */
 typedef struct {

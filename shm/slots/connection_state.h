@@ -38,7 +38,7 @@
 #ifndef APPPOOL_SHM_SLOTS_CONNECTION_STATE_H
 #define APPPOOL_SHM_SLOTS_CONNECTION_STATE_H
 
-#include "shm/slots/session_ref.h"
+#include "shm/slots/session.h"
 
 enum {
     APL_CONNECTION_NONE,

@@ -4,10 +4,14 @@
  * @file session.h
  * @brief One session slot: a request that waits, or that has a process.
  *
- * Lock:  needed by all.
+ * Lock:  needed by all that take a token. apl_session_ref_find() does not need
+ *        it, because only the child of httpd that owns the slot reuses it.
+ *        apl_session_peek() does not need it either, and delays no process.
  * Crash: each move is one store of the state; lists and counts follow.
  * Trust: references are checked. The generation shows whether a process was
- *        replaced by another one in its slot.
+ *        replaced by another one in its slot. A child of httpd trusts only its
+ *        own apl_session_ref_t. Other processes wrote what is copied: texts are
+ *        terminated and may contain any byte.
  */
 #ifndef APPPOOL_SHM_SLOTS_SESSION_H
 #define APPPOOL_SHM_SLOTS_SESSION_H
@@ -78,5 +82,54 @@ apl_process_t *apl_session_process(const apl_lock_token_t *token,
 /** The group of a session. @return NULL: damage */
 apl_group_t *apl_session_group(apl_lock_token_t *token,
                                const apl_session_t *session);
+
+/* ---- without the lock ---- */
+
+/** A reference to a session of this child of httpd, and to the process that the
+ * session has. Private memory of the caller. apl_checkout() fills it in. */
+typedef struct {
+    uint32_t session, generation; /**< slot; 0: nothing is held */
+    /* Valid once a verb has returned APR_SUCCESS: */
+    uint64_t id;     /**< of the process: names its socket */
+    int32_t pid;     /**< for the log */
+    apl_wire_t wire; /**< how to reach it; protocol AUTO: it is gone */
+    int64_t queued;  /**< us of waiting */
+    /* Valid once a verb has returned APL_ESTART, APL_EREFUSED, APL_EBACKOFF: */
+    uint64_t error_id;   /**< of the failed start; also in the log */
+    int64_t retry_after; /**< us until another start will be tried */
+} apl_session_ref_t;
+
+/**
+ * The session of the reference.
+ * @return NULL: it does not belong to this child any more
+ */
+apl_session_t *apl_session_ref_find(const apl_pool_t *pool,
+                                    const apl_session_ref_t *ref);
+
+/** A consistent copy of the slot of an open session, for callers that only
+ * read:
+ *
+ *     for (i = 1; i <= apl_session_peek_top(pool); i++)
+ *         if (apl_session_peek(pool, i, &r) == APR_SUCCESS && ...
+ */
+typedef struct {
+    uint64_t process;    /**< id of the process that it has, to look up */
+    uint64_t ticket;     /**< another request has another one */
+    int64_t since;       /**< us: when it got the process */
+    uint32_t long_lived; /**< as in apl_session_t */
+    char method[sizeof((apl_session_t *)0)->method];
+    char client[sizeof((apl_session_t *)0)->client]; /**< address */
+    char uri[sizeof((apl_session_t *)0)->uri];       /**< path, cut off */
+} apl_session_peek_t;
+
+/** No slot with a higher index was ever used. */
+uint32_t apl_session_peek_top(const apl_pool_t *pool);
+
+/**
+ * The session in slot `index`.
+ * @return APL_ESTALE: there is no open session, or it ended just now
+ */
+apr_status_t apl_session_peek(const apl_pool_t *pool, uint32_t index,
+                              apl_session_peek_t *request);
 
 #endif

@@ -14,7 +14,7 @@
 #define APPPOOL_SHM_VERBS_CHECKIN_H
 
 #include "shm/lock/lock_token.h"
-#include "shm/slots/session_ref.h"
+#include "shm/slots/session.h"
 
 /** Close the session: give the process back, to the next waiter if there is
  * one. This also ends a wait. It does nothing if there is no session. */

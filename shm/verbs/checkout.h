@@ -29,7 +29,6 @@
 #include "shm/policy/restart.h"
 #include "shm/format/pool.h"
 #include "shm/slots/session.h"
-#include "shm/slots/session_ref.h"
 
 /** A request. Texts for the status page are copied, and cut if they are too
  * long. */

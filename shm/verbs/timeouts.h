@@ -15,13 +15,13 @@
  * Lock:  sessions are read without it. Each function takes and gives it back
  *        itself, by apl_enter_patiently(), for one process at a time.
  * Crash: a mark is one store; the next check marks the rest.
- * Trust: see session_peek.h. What is found without the lock is verified under
+ * Trust: see session.h. What is found without the lock is verified under
  *        the lock.
  */
 #ifndef APPPOOL_SHM_VERBS_TIMEOUTS_H
 #define APPPOOL_SHM_VERBS_TIMEOUTS_H
 
-#include "shm/slots/session_peek.h"
+#include "shm/slots/session.h"
 
 /**
  * Mark the processes that are hung, unmark those that have recovered, and give

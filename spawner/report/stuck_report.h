@@ -25,7 +25,7 @@
 #ifndef APPPOOL_SPAWNER_REPORT_STUCK_REPORT_H
 #define APPPOOL_SPAWNER_REPORT_STUCK_REPORT_H
 
-#include "shm/slots/session_peek.h"
+#include "shm/slots/session.h"
 #include "spawner/process/state.h"
 
 /** Write one line: the process, `what` (such as "is slow"), and the request. */

@@ -2,7 +2,7 @@
 
 /* A peek at a session shows one request, whatever happens at the same time. */
 
-#include "shm/slots/session_peek.h"
+#include "shm/slots/session.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -122,9 +122,181 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "shm/format/crash_point.h"
-#include "shm/format/fields.h"
-#include "shm/format/statistics.h"
+#include "shm/format/needs.h"
+
+/* ---- types of fields ---- */
+
+/** A link of a circular list, or its head: offsets of links, in bytes. */
+typedef struct {
+    uint32_t next, prev;
+} apl_link_t;
+
+/** Children of a heap node and its parent: indexes of processes. */
+typedef struct {
+    uint32_t left, right, parent;
+} apl_node_t;
+
+/** A process of the operating system. A pid alone does not identify it. */
+typedef struct {
+    int32_t pid;
+    uint32_t unused;
+    uint64_t start; /**< clock ticks since boot, /proc/PID/stat field 22 */
+} apl_identity_t;
+
+/** The options of a group: a copy of the parent's configuration. */
+typedef struct {
+    uint32_t config;          /**< configuration generation it comes from */
+    uint32_t min_instances;   /**< kept when the group was used once */
+    uint32_t max_instances;   /**< 0: only the limit of the pool */
+    uint32_t max_requests;    /**< 0: no limit */
+    uint32_t jitter;          /**< so many more sessions per process */
+    uint32_t concurrency;     /**< per process; 0: no limit; AUTO: its own */
+    uint32_t max_queue;       /**< waiting requests; more are refused */
+    uint32_t global_queue;    /**< 0: each process has a queue of its own */
+    uint32_t rolling;         /**< 1: a restart replaces, one by one */
+    uint32_t spawn_if_under;  /**< go above limits if fewer are not hung */
+    uint32_t hung_extra;      /**< maximum of hung ones that do not count */
+    uint32_t unkillable_stop; /**< with so many, no start; 0: no limit */
+    int64_t idle_time;        /**< us; 0: idle processes stay */
+    int64_t check_interval;   /**< us between two checks of restart.txt */
+    int64_t hung_after;       /**< us a request may take; 0: for ever */
+    int64_t kill_after;       /**< us until its process is ended; 0: never */
+} apl_options_t;
+
+/** A stamp of restart.txt: a number that is another one for another file, and
+ * after each change of the file (policy/restart.h). It says nothing about which
+ * of two files is the newer one. */
+enum {
+    APL_STAMP_UNKNOWN, /**< nobody has looked */
+    APL_STAMP_NO_FILE
+};
+
+/** What httpd has seen of the two files. */
+typedef struct {
+    uint64_t file;   /**< stamp of restart.txt */
+    uint32_t always; /**< always_restart.txt is there */
+    uint32_t unused;
+} apl_stamp_t;
+
+enum { APL_LISTEN_FD, APL_LISTEN_UNIX, APL_LISTEN_TCP };
+enum { APL_HTTP, APL_FCGI, APL_SCGI, APL_UWSGI, APL_AUTO };
+#define APL_CONCURRENCY_AUTO UINT32_MAX /* what is found in AppRoot decides */
+
+/** How a process is reached: endpoint and wire protocol, as it was started. */
+typedef struct {
+    uint16_t listen;      /**< APL_LISTEN_* */
+    uint16_t protocol;    /**< APL_HTTP ...; AUTO until it is found */
+    uint32_t port;        /**< APL_LISTEN_TCP */
+    uint32_t concurrency; /**< it is made for; 0: any; AUTO until found */
+} apl_wire_t;
+
+/** What the spawner knows of a process that it has started. */
+typedef struct {
+    apl_identity_t identity;
+    apl_wire_t wire;
+    uint64_t stamp; /**< of restart.txt, before its command was executed, or
+                         that of its template; UNKNOWN until then */
+} apl_start_t;
+
+/* ---- statistics ----
+ *
+ * They serve only the views. No decision depends on them, and after a crash a
+ * count may be off by one. */
+
+#define APL_HISTOGRAM_BOUNDS 15
+
+/** How long something took; since the group exists. */
+typedef struct {
+    /** How often it took longer than the bound before, and not longer than
+     * this one (histogram.h); the last has no bound. */
+    uint64_t counts[APL_HISTOGRAM_BOUNDS + 1];
+    uint64_t sum; /**< us */
+} apl_histogram_t;
+
+enum {
+    APL_EVENT_NONE,
+    APL_EVENT_READY,
+    APL_EVENT_START_FAILED,
+    APL_EVENT_DIED,
+    APL_EVENT_EXITED,
+    APL_EVENT_IDLE,
+    APL_EVENT_EVICTED,
+    APL_EVENT_RETIRED,
+    APL_EVENT_RESTART,
+    APL_EVENT_REFUSED,
+    APL_EVENT_DETACHED,
+    APL_EVENT_TRIMMED,
+    APL_EVENT_REMOVED,
+    APL_EVENT_CHILD_DIED,
+    APL_EVENT_REPAIRED,
+    APL_EVENT_HUNG,
+    APL_EVENT_UNHUNG,
+    APL_EVENT_KILLED,
+    APL_EVENT_UNKILLABLE,
+    APL_EVENT_DRAINED,
+    APL_EVENTS
+};
+
+/** Something an operator may want to know. */
+typedef struct {
+    int64_t time;
+    uint64_t id; /**< of the process; 0: none */
+    uint32_t kind;
+    int32_t pid;
+    char app[72];      /**< the end of the group's name */
+    uint64_t error_id; /**< of a start that failed; in the log too; 0: none */
+    char reason[120];  /**< of a start that failed, or a death; "": none */
+} apl_event_t;
+
+#define APL_EVENT_MAX 64
+
+/** Counted since the segment exists. */
+typedef struct {
+    uint64_t requests;     /**< sessions that got a process */
+    uint64_t waits;        /**< requests that had to wait */
+    uint64_t handoffs;     /**< processes given to a waiter */
+    uint64_t queue_full;   /**< refused: AppMaxQueue */
+    uint64_t timeouts;     /**< refused: AppQueueTimeout */
+    uint64_t gone;         /**< clients that left while they waited */
+    uint64_t spawned;      /**< processes that became live */
+    uint64_t failed;       /**< starts that failed */
+    uint64_t died;         /**< processes that ended unasked */
+    uint64_t refused;      /**< processes detached: they refused to connect */
+    uint64_t evicted;      /**< gave way to another group */
+    uint64_t idled;        /**< ended by PoolIdleTime */
+    uint64_t retired;      /**< ended by MaxRequests */
+    uint64_t restarts;     /**< of groups, by restart.txt */
+    uint64_t child_deaths; /**< httpd children that left sessions behind */
+    uint64_t repairs;      /**< after the lock's owner died or damage */
+    uint64_t hung;         /**< processes that became hung */
+    uint64_t unhung;       /**< and went on */
+    uint64_t killed;       /**< ended because of a request */
+    uint64_t unkillable;   /**< processes that survived SIGKILL */
+    uint64_t served;       /**< processes given back after a request */
+    uint64_t app_time;     /**< us that those had them, in total */
+} apl_counters_t;
+
+#define APL_SAMPLE_MAX    121
+#define APL_SAMPLE_PERIOD 5000000 /* us: ten minutes in all */
+
+/** The values of the counters at one moment. */
+typedef struct {
+    int64_t time;
+    uint64_t requests, served, app_time;
+    uint32_t busy;    /**< processes, at `time` */
+    uint32_t waiting; /**< requests: maximum since the last sample */
+} apl_sample_t;
+
+#define APL_STDERR_MAX  256
+#define APL_STDERR_TEXT 2032 /* bytes */
+
+/** Lines that an app has sent to a child of httpd, on their way to its log. */
+typedef struct {
+    uint64_t id;     /**< of the process */
+    uint32_t size;   /**< bytes of text: lines, each with its newline */
+    uint32_t logged; /**< 1: the child has written them to the error log */
+    char text[APL_STDERR_TEXT];
+} apl_stderr_t;
 
 /* ---- the slots ---- */
 
@@ -379,6 +551,10 @@ _Static_assert(offsetof(apl_session_t, id) == APL_CACHE_LINE,
                "lists and counts are made from one line of a session");
 _Static_assert(sizeof(apl_child_t) == 64, "child slots are 64 bytes");
 _Static_assert(offsetof(apl_header_t, lock) == 64, "the lock opens a line");
+_Static_assert(sizeof(apl_histogram_t) == 136, "histograms are 136 bytes");
+_Static_assert(sizeof(apl_event_t) == 224, "events are 224 bytes");
+_Static_assert(sizeof(apl_sample_t) == 40, "samples are 40 bytes");
+_Static_assert(sizeof(apl_stderr_t) == 2048, "lines are 2048 bytes");
 
 #define APL_FORMAT_VERSION 15
 #define APL_LAYOUT                                                             \

@@ -12,7 +12,7 @@
 #ifndef APPPOOL_SHM_FORMAT_HISTOGRAM_H
 #define APPPOOL_SHM_FORMAT_HISTOGRAM_H
 
-#include "shm/format/statistics.h"
+#include "shm/format/format.h"
 
 /** The upper bound of each class, in us. */
 extern const int64_t apl_histogram_bounds[APL_HISTOGRAM_BOUNDS];

@@ -58,6 +58,23 @@ typedef struct {
 
 #define APL_PATIENCE 1000000 /* us */
 
+/**
+ * Marks a crash point: the moment after a store that other processes can see.
+ *
+ *     p->state = APL_PROCESS_LIVE;
+ *     APL_CRASH_POINT("ready_live"); // seen: it is live; no list knows it yet
+ *
+ * A process that is killed leaves a prefix of its instruction stream behind.
+ * So the order of the stores in the binary has to be right. The macro is a
+ * compiler barrier, which keeps that order, and a local symbol
+ * `apl_crash_point_<label>`, at which a debugger can stop the process and kill
+ * it.
+ *
+ * `%=` numbers the copies that inlining makes.
+ */
+#define APL_CRASH_POINT(label)                                                 \
+    __asm__ volatile("apl_crash_point_" label ".%=:" ::: "memory")
+
 /* ---- records by index: NULL if there is no such record ---- */
 
 /** A number from the segment, read once. Otherwise the compiler may read it

@@ -32,10 +32,7 @@ shm_sources = \
 	shm/slots/queue.c \
 	shm/recovery/repair.c \
 	shm/view/report.c \
-	shm/view/report_statistics.c \
-	shm/view/report_cluster.c \
 	shm/view/report_store.c \
-	shm/view/report_times.c \
 	shm/view/report_value.c \
 	shm/view/memory_use.c \
 	shm/policy/backoff.c \

@@ -5,7 +5,7 @@
 #include "shm/lock/alive.h"
 #include "shm/verbs/reconcile.h"
 #include "shm/verbs/timeouts.h"
-#include "shm/view/report_statistics.h"
+#include "shm/view/report.h"
 #include "spawner/report/start_failure.h"
 #include "spawner/end/abandoned.h"
 #include "spawner/end/connection_cut.h"

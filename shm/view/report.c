@@ -2,19 +2,61 @@
 
 #include "shm/view/report.h"
 
+#include <apr_time.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "shm/format/histogram.h"
 #include "shm/lock/lock_token.h"
-#include "shm/slots/hung.h"
 #include "shm/slots/group.h"
+#include "shm/slots/hung.h"
 #include "shm/verbs/slow_start.h"
-#include "shm/view/report_statistics.h"
-#include "shm/view/report_times.h"
-#include "shm/view/report_value.h"
 #include "shm/view/memory_use.h"
+#include "shm/view/report_value.h"
 
-/* ---- parts ---- */
+/* ---- times ---- */
+
+/* A time of our clock (apl_now()) in ISO 8601. */
+static json_t *report_instant(int64_t t)
+{
+    apr_time_exp_t e;
+    char iso[96];
+
+    apr_time_exp_gmt(&e, (apr_time_t)((uint64_t)apr_time_now() +
+                                      (uint64_t)apl_since(t, apl_now())));
+    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
+             e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour, e.tm_min,
+             e.tm_sec, e.tm_usec / 1000);
+    return json_string(iso);
+}
+
+/* {"count", "sum", "buckets": [{"le", "count"}, ...]}, as OpenMetrics counts:
+ * each bucket includes those below it. The bucket without a bound is left
+ * out. */
+static json_t *report_histogram(const apl_histogram_t *h)
+{
+    json_t *o = json_object(), *buckets = json_array();
+    uint64_t n = 0;
+    int i;
+
+    for (i = 0; i < APL_HISTOGRAM_BOUNDS; i++) {
+        json_t *bucket = json_object();
+
+        n += h->counts[i];
+        json_object_set_new(bucket, "le",
+                            json_real((double)apl_histogram_bounds[i] / 1e6));
+        json_object_set_new(bucket, "count", json_integer((json_int_t)n));
+        json_array_append_new(buckets, bucket);
+    }
+    n += h->counts[APL_HISTOGRAM_BOUNDS];
+    json_object_set_new(o, "count", json_integer((json_int_t)n));
+    json_object_set_new(o, "sum", json_real((double)h->sum / 1e6));
+    json_object_set_new(o, "buckets", buckets);
+    return o;
+}
+
+/* ---- processes, requests, groups ---- */
 
 /* The state of a process in the report. */
 enum {
@@ -90,8 +132,8 @@ static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
     json_object_set_new(
         o, "concurrency",
         concurrency(most != APL_CONCURRENCY_AUTO ? most : p->wire.concurrency));
-    json_object_set_new(o, "started", apl_report_instant(p->started));
-    json_object_set_new(o, "last_used", apl_report_instant(p->last_used));
+    json_object_set_new(o, "started", report_instant(p->started));
+    json_object_set_new(o, "last_used", report_instant(p->last_used));
     apl_report_set_known(o, "memory", memory < 0 ? NULL : json_integer(memory));
     return o;
 }
@@ -171,7 +213,7 @@ static json_t *report_template(const apl_template_t *t)
     json_object_set_new(
         o, "state",
         json_string(t->state == APL_TEMPLATE_READY ? "ready" : "loading"));
-    json_object_set_new(o, "started", apl_report_instant(t->started));
+    json_object_set_new(o, "started", report_instant(t->started));
     json_object_set_new(o, "forked", apl_report_number(t->forked));
     return o;
 }
@@ -212,14 +254,14 @@ static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
     json_object_set_new(j, "spawned", apl_report_number(g->n_spawned));
     json_object_set_new(j, "start_failures", apl_report_number(g->n_failed));
     json_object_set_new(j, "died", apl_report_number(g->n_died));
-    json_object_set_new(j, "queue_time", apl_report_histogram(&g->queue_time));
-    json_object_set_new(j, "app_time", apl_report_histogram(&g->app_time));
+    json_object_set_new(j, "queue_time", report_histogram(&g->queue_time));
+    json_object_set_new(j, "app_time", report_histogram(&g->app_time));
     apl_report_set_known(j, "last_error",
                          failed ? apl_report_text(g->error) : NULL);
     apl_report_set_known(j, "last_error_id",
                          failed ? apl_report_id(g->error_id) : NULL);
     apl_report_set_known(j, "last_error_time",
-                         failed ? apl_report_instant(g->failed_at) : NULL);
+                         failed ? report_instant(g->failed_at) : NULL);
     json_object_set_new(j, "slow_start",
                         report_slow_start(apl_slow_start_of(copy, g)));
     json_object_set_new(j, "template", report_template(&g->template));
@@ -242,6 +284,133 @@ static json_t *report_pool(const apl_header_t *h)
     json_object_set_new(o, "config", apl_report_number(h->config));
     json_object_set_new(o, "out", json_boolean(h->out == 1));
     return o;
+}
+
+/* ---- counters, history, events ---- */
+
+static json_t *report_counters(const apl_counters_t *c)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "requests", apl_report_number(c->requests));
+    json_object_set_new(o, "waits", apl_report_number(c->waits));
+    json_object_set_new(o, "handoffs", apl_report_number(c->handoffs));
+    json_object_set_new(o, "queue_full", apl_report_number(c->queue_full));
+    json_object_set_new(o, "queue_timeouts", apl_report_number(c->timeouts));
+    json_object_set_new(o, "clients_gone", apl_report_number(c->gone));
+    json_object_set_new(o, "spawned", apl_report_number(c->spawned));
+    json_object_set_new(o, "start_failures", apl_report_number(c->failed));
+    json_object_set_new(o, "died", apl_report_number(c->died));
+    json_object_set_new(o, "refused", apl_report_number(c->refused));
+    json_object_set_new(o, "evicted", apl_report_number(c->evicted));
+    json_object_set_new(o, "idled", apl_report_number(c->idled));
+    json_object_set_new(o, "retired", apl_report_number(c->retired));
+    json_object_set_new(o, "restarts", apl_report_number(c->restarts));
+    json_object_set_new(o, "child_deaths", apl_report_number(c->child_deaths));
+    json_object_set_new(o, "repairs", apl_report_number(c->repairs));
+    json_object_set_new(o, "hung", apl_report_number(c->hung));
+    json_object_set_new(o, "unhung", apl_report_number(c->unhung));
+    json_object_set_new(o, "killed", apl_report_number(c->killed));
+    json_object_set_new(o, "unkillable", apl_report_number(c->unkillable));
+    json_object_set_new(o, "served", apl_report_number(c->served));
+    json_object_set_new(o, "app_seconds", json_real((double)c->app_time / 1e6));
+    return o;
+}
+
+static json_t *between(const apl_sample_t *a, const apl_sample_t *b)
+{
+    double s = (double)apl_since(b->time, a->time) / 1e6;
+    double took = (double)(b->app_time - a->app_time) / 1e6;
+    uint64_t served = b->served - a->served;
+    json_t *o = json_object();
+
+    json_object_set_new(o, "time", report_instant(b->time));
+    json_object_set_new(o, "seconds", json_real(s));
+    json_object_set_new(o, "rate",
+                        json_real((double)(b->requests - a->requests) / s));
+    json_object_set_new(o, "latency",
+                        served > 0 ? json_real(took / (double)served)
+                                   : json_null());
+    json_object_set_new(o, "queue", json_integer(b->waiting));
+    json_object_set_new(o, "busy", json_integer(b->busy));
+    return o;
+}
+
+json_t *apl_report_history(const apl_header_t *h)
+{
+    json_t *history = json_array();
+    uint64_t n = h->n_samples < APL_SAMPLE_MAX ? h->n_samples : APL_SAMPLE_MAX;
+    uint64_t i;
+
+    for (i = 1; i < n; i++) {
+        uint64_t at = h->n_samples - n + i;
+        const apl_sample_t *b = &h->samples[at % APL_SAMPLE_MAX];
+        const apl_sample_t *a = &h->samples[(at - 1) % APL_SAMPLE_MAX];
+
+        /* Counters that went back are damage. */
+        if (b->time > a->time && b->requests >= a->requests &&
+            b->served >= a->served && b->app_time >= a->app_time)
+            json_array_append_new(history, between(a, b));
+    }
+    return history;
+}
+
+static const char *const event_words[] = {
+    [APL_EVENT_NONE] = "none",
+    [APL_EVENT_READY] = "ready",
+    [APL_EVENT_START_FAILED] = "start_failed",
+    [APL_EVENT_DIED] = "died",
+    [APL_EVENT_EXITED] = "exited",
+    [APL_EVENT_IDLE] = "idle",
+    [APL_EVENT_EVICTED] = "evicted",
+    [APL_EVENT_RETIRED] = "retired",
+    [APL_EVENT_RESTART] = "restart",
+    [APL_EVENT_REFUSED] = "refused",
+    [APL_EVENT_DETACHED] = "detached",
+    [APL_EVENT_TRIMMED] = "trimmed",
+    [APL_EVENT_REMOVED] = "removed",
+    [APL_EVENT_CHILD_DIED] = "child_died",
+    [APL_EVENT_REPAIRED] = "repaired",
+    [APL_EVENT_HUNG] = "hung",
+    [APL_EVENT_UNHUNG] = "unhung",
+    [APL_EVENT_KILLED] = "killed",
+    [APL_EVENT_UNKILLABLE] = "unkillable",
+    [APL_EVENT_DRAINED] = "drained",
+};
+_Static_assert(sizeof event_words / sizeof *event_words == APL_EVENTS,
+               "each event has a word");
+
+const char *apl_report_event(uint32_t kind)
+{
+    return kind < APL_EVENTS ? event_words[kind] : "unknown";
+}
+
+/* The events that the segment still has, oldest first. */
+static json_t *report_events(const apl_header_t *h)
+{
+    json_t *a = json_array();
+    uint64_t n = h->n_events < APL_EVENT_MAX ? h->n_events : APL_EVENT_MAX;
+    uint64_t i;
+
+    for (i = h->n_events - n; i < h->n_events; i++) {
+        const apl_event_t *e = &h->events[i % APL_EVENT_MAX];
+        json_t *o = json_object();
+
+        json_object_set_new(o, "number", apl_report_number(i));
+        json_object_set_new(o, "time", report_instant(e->time));
+        json_object_set_new(o, "app", apl_report_text(e->app));
+        json_object_set_new(o, "event", json_string(apl_report_event(e->kind)));
+        if (e->pid)
+            json_object_set_new(o, "pid", json_integer(e->pid));
+        if (e->id)
+            json_object_set_new(o, "id", apl_report_id(e->id));
+        if (e->reason[0])
+            json_object_set_new(o, "reason", apl_report_text(e->reason));
+        if (e->error_id)
+            json_object_set_new(o, "error_id", apl_report_id(e->error_id));
+        json_array_append_new(a, o);
+    }
+    return a;
 }
 
 /* ---- the whole ---- */
@@ -311,9 +480,9 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
     free(by_group);
     json_object_set_new(report, "version", json_integer(1));
     json_object_set_new(report, "pool", pool);
-    json_object_set_new(report, "counters", apl_report_counters(&h->counters));
+    json_object_set_new(report, "counters", report_counters(&h->counters));
     json_object_set_new(report, "groups", groups);
-    json_object_set_new(report, "events", apl_report_events(h));
+    json_object_set_new(report, "events", report_events(h));
     json_object_set_new(report, "history", apl_report_history(h));
     return report;
 }

@@ -3,13 +3,14 @@
 /**
  * @file report.h
  * @brief The pool as the JSON document that doc/status.md describes. Only this
- *        file, report_statistics.h and report_times.h know its keys. These and
- *        report_value.h are the part of shm/ that uses jansson.
+ *        file knows its keys. With report_store.h and report_value.h it is the
+ *        part of shm/ that uses jansson.
  *
  * Lock:  none: it reads a snapshot.
  * Crash: not concerned.
  * Trust: texts of the segment become valid UTF-8 and end within their bounds. A
- *        reference that leads nowhere is left out.
+ *        reference that leads nowhere is left out. An unknown kind of event is
+ *        "unknown".
  */
 #ifndef APPPOOL_SHM_VIEW_REPORT_H
 #define APPPOOL_SHM_VIEW_REPORT_H
@@ -28,5 +29,12 @@
  * @return a new reference, or NULL when there is no memory
  */
 json_t *apl_report_json(const apl_pool_t *copy, int full);
+
+/** Its part about the last ten minutes: one object for each time between two
+ * samples, oldest first. */
+json_t *apl_report_history(const apl_header_t *h);
+
+/** The word for an APL_EVENT_*. */
+const char *apl_report_event(uint32_t kind);
 
 #endif

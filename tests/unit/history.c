@@ -9,7 +9,6 @@
 
 #include "shm/verbs/history.h"
 #include "shm/view/report.h"
-#include "shm/view/report_times.h"
 #include "shm/view/snapshot.h"
 #include "tests/unit/support/scene.h"
 

@@ -23,18 +23,32 @@ def libraries() -> str:
                     for path in (PACKAGED / package).glob("usr/lib/*-gnu"))
 
 
+def certificate(place: Path) -> dict[str, object]:
+    """Of all hosts, made by itself. @return the options of a host that encrypts
+    what it sends to others"""
+    cert, key = place / "cert", place / "key"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+         "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=redis", "-keyout",
+         key, "-out", cert], check=True, capture_output=True)
+    return {"port": 0, "tls-port": PORT, "tls-replication": "yes",
+            "tls-auth-clients": "no", "tls-cert-file": cert,
+            "tls-key-file": key, "tls-ca-cert-file": cert}
+
+
 class Redis:
     """It keeps nothing on the disk. A write needs a replica."""
     name = "redis"
 
-    def __init__(self, host: Host, place: Path, master: Optional[Host]) -> None:
+    def __init__(self, host: Host, place: Path, master: Optional[Host],
+                 more: dict[str, object]) -> None:
         self.address = str(place / "socket")
         program = place / "redis-server"  # it looks at its name
         program.symlink_to(REDIS)
         options = {"bind": host.address, "port": PORT, "save": "",
                    "appendonly": "no", "unixsocket": self.address,
                    "dir": place, "protected-mode": "no",
-                   "repl-diskless-sync-delay": 0}
+                   "repl-diskless-sync-delay": 0} | more
         if master:
             options["replicaof"] = f"{master.address} {PORT}"
         else:
@@ -68,15 +82,18 @@ class Redis:
 
 
 @contextmanager
-def redis(slaves: int) -> Iterator[Redis]:
-    """A master with some replicas."""
+def redis(slaves: int, tls: bool) -> Iterator[Redis]:
+    """A master with some replicas. @param tls between them, as our stores; the
+    Unix socket has none"""
     with ExitStack() as stack:
         network = stack.enter_context(Network(1 + slaves))
+        more = certificate(Path(stack.enter_context(TemporaryDirectory()))) \
+            if tls else {}
         all_of_them: list[Redis] = []
         for host in network.nodes:
             place = Path(stack.enter_context(TemporaryDirectory()))
             all_of_them.append(Redis(host, place, network.nodes[0]
-                                     if all_of_them else None))
+                                     if all_of_them else None, more))
             stack.callback(all_of_them[-1].end)
         all_of_them[0].await_replicas(slaves)
         yield all_of_them[0]

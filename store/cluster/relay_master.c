@@ -2,7 +2,6 @@
 
 #include "store/cluster/relay_master.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -13,14 +12,12 @@
 #include "store/cluster/follower.h"
 #include "store/note.h"
 
-#define AGAIN           INT64_C(100) /* ms, after a connect() that has failed */
-#define CONNECT         INT64_C(1000) /* ms: then the address may have moved */
-#define HEAD            24            /* bytes of a packet's head */
-#define BODY            4096          /* bytes: no reply has more */
-#define UNKNOWN         INT64_C(2500) /* ms: a master of ours has said hello */
-#define UNKNOWN_COMMAND 0x81          /* status of a reply */
-#define NOTE_AGAIN      INT64_C(60000)
-#define EVENTS          (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
+#define AGAIN      INT64_C(100)  /* ms, after a connect() that has failed */
+#define CONNECT    INT64_C(1000) /* ms: then the address may have moved */
+#define BODY       4096          /* bytes: no reply has more */
+#define UNKNOWN    INT64_C(2500) /* ms: a master of ours has said hello */
+#define NOTE_AGAIN INT64_C(60000)
+#define EVENTS     (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 
 enum { IS_YRMCDS, DOES_NOT_SERVE, HAS_ANOTHER_KEY, HAS_NO_KEY, REASONS };
 
@@ -168,16 +165,16 @@ static int prepare_name(store_relay_master_t *m, const store_space_t *space)
 {
     const char *name = m->is_plain ? master.config->open_space : space->name;
     size_t n = strlen(name);
-    uint32_t body = htonl((uint32_t)n);
+    store_packet_head_t head = {.magic = STORE_PACKET_REQUEST,
+                                .opcode = STORE_RELAY_SPACE,
+                                .key_length = (uint16_t)n,
+                                .body_length = (uint32_t)n};
 
     if (m->is_yrmcds)
         return store_cluster_is_open(master.config, space->name);
-    m->packet[0] = (char)0x80;
-    m->packet[1] = (char)STORE_RELAY_SPACE;
-    m->packet[3] = (char)n;
-    memcpy(m->packet + 8, &body, sizeof body);
-    memcpy(m->packet + HEAD, name, n);
-    m->n_packet = HEAD + n;
+    store_packet_head_put(&head, m->packet);
+    memcpy(m->packet + STORE_PACKET_HEAD, name, n);
+    m->n_packet = STORE_PACKET_HEAD + n;
     return 1;
 }
 
@@ -217,19 +214,19 @@ static int receive(store_relay_master_t *m, char *to, size_t n)
 /* The head replaces the packet, which was sent. */
 static int read_head(store_relay_master_t *m)
 {
-    uint32_t body;
-    int rv = receive(m, m->packet, HEAD);
+    store_packet_head_t head;
+    int rv = receive(m, m->packet, STORE_PACKET_HEAD);
 
     if (rv != 1)
         return rv;
-    memcpy(&body, m->packet + 8, sizeof body);
-    m->n_body = ntohl(body);
+    store_packet_head_get(&head, m->packet);
+    m->n_body = head.body_length;
+    m->status = head.status;
     m->has_head = 1;
-    if ((unsigned char)m->packet[0] != 0x81 || m->n_body > BODY)
+    if (head.magic != STORE_PACKET_RESPONSE || m->n_body > BODY)
         return -1;
     /* yrmcds does not repeat an opcode that it does not know. */
-    return (unsigned char)m->packet[1] == STORE_RELAY_SPACE ||
-                   (unsigned char)m->packet[7] == UNKNOWN_COMMAND
+    return head.opcode == STORE_RELAY_SPACE || m->status == STORE_STATUS_UNKNOWN
                ? 1
                : -1;
 }
@@ -282,11 +279,11 @@ static int name_space(store_relay_master_t *m)
     if (rv != 1)
         return rv;
     if ((!master.is_known || master.is_yrmcds) &&
-        (unsigned char)m->packet[7] == UNKNOWN_COMMAND) {
+        m->status == STORE_STATUS_UNKNOWN) {
         master.is_known = master.is_yrmcds = 1;
         return -1;
     }
-    if (m->packet[6] != 0 || m->packet[7] != 0)
+    if (m->status != STORE_STATUS_OK)
         return -2;
     /* A master of ours is never plain then, and a yrmcds knows no name. */
     if (m->is_plain)

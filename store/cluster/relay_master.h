@@ -18,12 +18,7 @@
 
 #include "store/cluster/cluster.h"
 #include "store/cluster/stream.h"
-
-/** First packet of a relay at the port `memcache`: a binary request with this
- * opcode and the space's name as its key. The reply has status 0, or an error
- * and the end of the connection. After it the connection is as new: the next
- * byte decides the protocol. */
-#define STORE_RELAY_SPACE 0xe1
+#include "store/packet_head.h"
 
 /** Where an attempt is. */
 typedef enum {
@@ -41,10 +36,11 @@ typedef struct {
     int fd;                 /**< while `stream` is NULL */
     store_stream_t *stream; /**< NULL: not yet connected */
     int64_t began;          /**< ms */
-    char packet[24 + STORE_NAME];
+    char packet[STORE_PACKET_HEAD + STORE_NAME];
     size_t n_packet, sent; /**< bytes of the packet */
     size_t got;            /**< bytes of the reply: of its head, or its body */
     size_t n_body;
+    uint16_t status; /**< of the reply */
     int has_head;
     int is_plain;  /**< without TLS, although there is a secret */
     int is_yrmcds; /**< the master was one when the connection was made. Only

@@ -4,26 +4,6 @@
 
 #include <string.h>
 
-#define MAGIC 0x80
-
-/* Numbers are in network order on the wire. */
-static void put(unsigned char *to, uint64_t n, unsigned bytes)
-{
-    while (bytes-- > 0) {
-        to[bytes] = (unsigned char)n;
-        n >>= 8;
-    }
-}
-
-static uint64_t get(const unsigned char *from, unsigned bytes)
-{
-    uint64_t n = 0;
-
-    while (bytes-- > 0)
-        n = n << 8 | *from++;
-    return n;
-}
-
 /* What a packet of each kind has. */
 typedef struct {
     uint8_t extras; /* bytes */
@@ -69,26 +49,26 @@ static void put_extras(const store_packet_t *p, unsigned char *to)
 {
     switch (p->opcode) {
     case STORE_WIRE_SET:
-        put(to, p->flags, 4);
-        put(to + 4, p->exptime, 4);
+        store_net_put32(to, p->flags);
+        store_net_put32(to + 4, p->exptime);
         break;
     case STORE_WIRE_TOUCH:
-        put(to, p->exptime, 4);
+        store_net_put32(to, p->exptime);
         break;
     case STORE_WIRE_HELLO:
-        put(to, p->version, 4);
-        put(to + 4, p->number, 8);
+        store_net_put32(to, p->version);
+        store_net_put64(to + 4, p->number);
         break;
     case STORE_WIRE_SPACE:
-        put(to, p->number, 8);
-        put(to + 8, p->exptime, 4);
+        store_net_put64(to, p->number);
+        store_net_put32(to + 8, p->exptime);
         break;
     case STORE_WIRE_FLUSHED:
-        put(to, p->number, 8);
+        store_net_put64(to, p->number);
         break;
     case STORE_WIRE_MARK:
-        put(to, p->number, 8);
-        put(to + 8, p->clock, 4);
+        store_net_put64(to, p->number);
+        store_net_put32(to + 8, p->clock);
         break;
     default:
         break;
@@ -99,26 +79,26 @@ static void get_extras(store_packet_t *p, const unsigned char *from)
 {
     switch (p->opcode) {
     case STORE_WIRE_SET:
-        p->flags = (uint32_t)get(from, 4);
-        p->exptime = (uint32_t)get(from + 4, 4);
+        p->flags = store_net_get32(from);
+        p->exptime = store_net_get32(from + 4);
         break;
     case STORE_WIRE_TOUCH:
-        p->exptime = (uint32_t)get(from, 4);
+        p->exptime = store_net_get32(from);
         break;
     case STORE_WIRE_HELLO:
-        p->version = (uint32_t)get(from, 4);
-        p->number = get(from + 4, 8);
+        p->version = store_net_get32(from);
+        p->number = store_net_get64(from + 4);
         break;
     case STORE_WIRE_SPACE:
-        p->number = get(from, 8);
-        p->exptime = (uint32_t)get(from + 8, 4);
+        p->number = store_net_get64(from);
+        p->exptime = store_net_get32(from + 8);
         break;
     case STORE_WIRE_FLUSHED:
-        p->number = get(from, 8);
+        p->number = store_net_get64(from);
         break;
     case STORE_WIRE_MARK:
-        p->number = get(from, 8);
-        p->clock = (uint32_t)get(from + 8, 4);
+        p->number = store_net_get64(from);
+        p->clock = store_net_get32(from + 8);
         break;
     default:
         break;
@@ -128,32 +108,33 @@ static void get_extras(store_packet_t *p, const unsigned char *from)
 size_t store_wire_put(const store_packet_t *p, const void *key,
                       unsigned char to[STORE_WIRE_SMALL_MAX])
 {
-    size_t extras = form_of(p->opcode)->extras;
+    uint8_t extras = form_of(p->opcode)->extras;
+    store_packet_head_t head = {.magic = STORE_PACKET_REQUEST,
+                                .opcode = p->opcode,
+                                .extras_length = extras,
+                                .key_length = p->klen,
+                                .body_length =
+                                    (uint32_t)extras + p->klen + p->value,
+                                .opaque = p->bits,
+                                .cas = p->cas};
 
-    memset(to, 0, STORE_WIRE_HEAD);
-    to[0] = MAGIC;
-    to[1] = p->opcode;
-    put(to + 2, p->klen, 2);
-    to[4] = (unsigned char)extras;
-    put(to + 8, extras + p->klen + p->value, 4);
-    put(to + 12, p->bits, 4);
-    put(to + 16, p->cas, 8);
-    put_extras(p, to + STORE_WIRE_HEAD);
+    store_packet_head_put(&head, to);
+    put_extras(p, to + STORE_PACKET_HEAD);
     if (p->klen > 0)
-        memcpy(to + STORE_WIRE_HEAD + extras, key, p->klen);
-    return STORE_WIRE_HEAD + extras + p->klen;
+        memcpy(to + STORE_PACKET_HEAD + extras, key, p->klen);
+    return STORE_PACKET_HEAD + (size_t)extras + p->klen;
 }
 
 /* @return 0: these are not the lengths of such a packet */
-static int take_lengths(store_packet_t *p, const unsigned char *head)
+static int take_lengths(store_packet_t *p, const store_packet_head_t *head)
 {
     const form_t *form = form_of(p->opcode);
-    uint64_t klen = get(head + 2, 2), body = get(head + 8, 4), value;
+    uint64_t klen = head->key_length, value;
 
-    if (!form || head[4] != form->extras || klen < form->key_min ||
-        klen > form->key_max || body < form->extras + klen)
+    if (!form || head->extras_length != form->extras || klen < form->key_min ||
+        klen > form->key_max || head->body_length < form->extras + klen)
         return 0;
-    value = body - form->extras - klen;
+    value = head->body_length - form->extras - klen;
     if (value > form->value_max)
         return 0;
     p->klen = (uint8_t)klen;
@@ -164,24 +145,26 @@ static int take_lengths(store_packet_t *p, const unsigned char *head)
 int store_wire_head(const void *from, size_t n, store_packet_t *p,
                     const char **key)
 {
-    const unsigned char *head = from;
+    const unsigned char *bytes = from;
+    store_packet_head_t head;
     size_t size;
 
     memset(p, 0, sizeof *p);
-    if (n > 0 && head[0] != MAGIC)
+    if (n > 0 && bytes[0] != STORE_PACKET_REQUEST)
         return -1;
-    if (n < STORE_WIRE_HEAD)
+    if (n < STORE_PACKET_HEAD)
         return 0;
-    p->opcode = head[1];
-    if (!take_lengths(p, head))
+    store_packet_head_get(&head, bytes);
+    p->opcode = head.opcode;
+    if (!take_lengths(p, &head))
         return -1;
-    size = STORE_WIRE_HEAD + head[4] + (size_t)p->klen;
+    size = STORE_PACKET_HEAD + head.extras_length + (size_t)p->klen;
     if (n < size)
         return 0;
-    p->bits = (uint32_t)get(head + 12, 4);
-    p->cas = get(head + 16, 8);
-    get_extras(p, head + STORE_WIRE_HEAD);
-    *key = (const char *)head + STORE_WIRE_HEAD + head[4];
+    p->bits = head.opaque;
+    p->cas = head.cas;
+    get_extras(p, bytes + STORE_PACKET_HEAD);
+    *key = (const char *)bytes + STORE_PACKET_HEAD + head.extras_length;
     return (int)size;
 }
 
@@ -195,12 +178,12 @@ size_t store_wire_put_history(const store_history_t *h,
 {
     uint32_t i;
 
-    put(to, h->number, 8);
-    put(to + 8, h->flags, 4);
-    put(to + 12, h->n, 4);
+    store_net_put64(to, h->number);
+    store_net_put32(to + 8, h->flags);
+    store_net_put32(to + 12, h->n);
     for (i = 0; i < h->n; i++) {
-        put(to + 16 + 16 * i, h->epoch[i].id, 8);
-        put(to + 24 + 16 * i, h->epoch[i].position, 8);
+        store_net_put64(to + 16 + 16 * i, h->epoch[i].id);
+        store_net_put64(to + 24 + 16 * i, h->epoch[i].position);
     }
     return 16 + 16 * (size_t)h->n;
 }
@@ -208,17 +191,17 @@ size_t store_wire_put_history(const store_history_t *h,
 int store_wire_history(const void *bytes, size_t n, store_history_t *h)
 {
     const unsigned char *from = bytes;
-    uint64_t i, epochs = n < 16 ? 0 : get(from + 12, 4);
+    uint64_t i, epochs = n < 16 ? 0 : store_net_get32(from + 12);
 
     memset(h, 0, sizeof *h);
     if (epochs == 0 || epochs > STORE_EPOCHS || n != 16 + 16 * epochs)
         return -1;
-    h->number = get(from, 8);
-    h->flags = (uint32_t)get(from + 8, 4) & FLAGS;
+    h->number = store_net_get64(from);
+    h->flags = store_net_get32(from + 8) & FLAGS;
     h->n = (uint32_t)epochs;
     for (i = 0; i < epochs; i++) {
-        h->epoch[i].id = get(from + 16 + 16 * i, 8);
-        h->epoch[i].position = get(from + 24 + 16 * i, 8);
+        h->epoch[i].id = store_net_get64(from + 16 + 16 * i);
+        h->epoch[i].position = store_net_get64(from + 24 + 16 * i);
     }
     return 0;
 }

@@ -57,9 +57,9 @@
 #include <stdint.h>
 
 #include "base/store_format.h"
+#include "store/packet_head.h"
 
 #define STORE_WIRE_VERSION    3
-#define STORE_WIRE_HEAD       24
 #define STORE_WIRE_EXTRAS_MAX 12
 #define STORE_WIRE_VALUE_MAX  (UINT32_C(30) << 20) /* as yrmcds */
 #define STORE_WIRE_LIST_MAX   (STORE_SPACES * (STORE_NAME + 24))
@@ -67,24 +67,12 @@
 #define STORE_WIRE_HELLO_MAX  (STORE_WIRE_LIST_MAX + 1 + STORE_WIRE_HISTORY)
 #define STORE_WIRE_ASKS       1 /* `bits` of a hello */
 /** More than the head and the extras, the key of any packet. */
-#define STORE_WIRE_SMALL_MAX  (STORE_WIRE_HEAD + STORE_WIRE_EXTRAS_MAX + 256)
+#define STORE_WIRE_SMALL_MAX  (STORE_PACKET_HEAD + STORE_WIRE_EXTRAS_MAX + 256)
 
-enum {
-    STORE_WIRE_SET = 0x11,
-    STORE_WIRE_DELETE = 0x14,
-    STORE_WIRE_TOUCH = 0x1c,
-    STORE_WIRE_HELLO = 0xe0,
-    STORE_WIRE_SPACE = 0xe1,
-    STORE_WIRE_COMPLETE = 0xe2,
-    STORE_WIRE_FLUSHED = 0xe3,
-    STORE_WIRE_MARK = 0xe4,
-    STORE_WIRE_BYE = 0xe5
-};
-
-#define STORE_WIRE_AT_ONCE   1 /* bits of a mark */
-#define STORE_WIRE_HEARD     2
-#define STORE_WIRE_USED      8 /* the lowest bit of that part of `bits` */
-#define STORE_WIRE_MARK_SIZE (STORE_WIRE_HEAD + 12)
+#define STORE_WIRE_AT_ONCE    1 /* bits of a mark */
+#define STORE_WIRE_HEARD      2
+#define STORE_WIRE_USED       8 /* the lowest bit of that part of `bits` */
+#define STORE_WIRE_MARK_SIZE  (STORE_PACKET_HEAD + 12)
 
 /** The part of `bits` that says how long an item was not used.
  * @param age s; what is too long for it is shortened */

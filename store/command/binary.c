@@ -11,47 +11,30 @@
 #include "store/command/value.h"
 #include "store/command/writes.h"
 
-/* Opcodes, without the quiet ones. */
-enum {
-    GET = 0x00,
-    SET = 0x01,
-    ADD = 0x02,
-    REPLACE = 0x03,
-    DELETE = 0x04,
-    INCREMENT = 0x05,
-    DECREMENT = 0x06,
-    QUIT = 0x07,
-    FLUSH = 0x08,
-    NOOP = 0x0a,
-    VERSION = 0x0b,
-    GETK = 0x0c,
-    APPEND = 0x0e,
-    PREPEND = 0x0f,
-    STAT = 0x10,
-    TOUCH = 0x1c,
-    GAT = 0x1d,
-    SASL_LIST = 0x20,
-    SASL_AUTH = 0x21,
-    SASL_STEP = 0x22,
-    GATK = 0x23,
-    LOCK = 0x40,
-    UNLOCK = 0x42,
-    UNLOCK_ALL = 0x44,
-    LAG = 0x46,
-    LAGK = 0x48,
-    RAU = 0x4a,
-    KEYS = 0x50
-};
-
-/* The quiet ones. */
+/* Quiet opcodes, and what they are otherwise. */
 static const struct {
     uint8_t quiet, loud;
 } pairs[] = {
-    {0x09, GET},        {0x0d, GETK},   {0x11, SET},       {0x12, ADD},
-    {0x13, REPLACE},    {0x14, DELETE}, {0x15, INCREMENT}, {0x16, DECREMENT},
-    {0x17, QUIT},       {0x18, FLUSH},  {0x19, APPEND},    {0x1a, PREPEND},
-    {0x1e, GAT},        {0x24, GATK},   {0x41, LOCK},      {0x43, UNLOCK},
-    {0x45, UNLOCK_ALL}, {0x47, LAG},    {0x49, LAGK},      {0x4b, RAU},
+    {STORE_OP_GETQ, STORE_OP_GET},
+    {STORE_OP_GETKQ, STORE_OP_GETK},
+    {STORE_OP_SETQ, STORE_OP_SET},
+    {STORE_OP_ADDQ, STORE_OP_ADD},
+    {STORE_OP_REPLACEQ, STORE_OP_REPLACE},
+    {STORE_OP_DELETEQ, STORE_OP_DELETE},
+    {STORE_OP_INCREMENTQ, STORE_OP_INCREMENT},
+    {STORE_OP_DECREMENTQ, STORE_OP_DECREMENT},
+    {STORE_OP_QUITQ, STORE_OP_QUIT},
+    {STORE_OP_FLUSHQ, STORE_OP_FLUSH},
+    {STORE_OP_APPENDQ, STORE_OP_APPEND},
+    {STORE_OP_PREPENDQ, STORE_OP_PREPEND},
+    {STORE_OP_GATQ, STORE_OP_GAT},
+    {STORE_OP_GATKQ, STORE_OP_GATK},
+    {STORE_OP_LOCKQ, STORE_OP_LOCK},
+    {STORE_OP_UNLOCKQ, STORE_OP_UNLOCK},
+    {STORE_OP_UNLOCK_ALLQ, STORE_OP_UNLOCK_ALL},
+    {STORE_OP_LAGQ, STORE_OP_LAG},
+    {STORE_OP_LAGKQ, STORE_OP_LAGK},
+    {STORE_OP_RAUQ, STORE_OP_RAU},
 };
 
 static uint8_t loud(store_session_t *session, uint8_t opcode)
@@ -81,15 +64,16 @@ static void refuse(const store_request_t *r)
 
 static void found(const store_request_t *r, store_item_t *item)
 {
-    bool with_key = r->opcode == GETK || r->opcode == GATK || r->opcode == LAGK;
-    bool with_value = r->opcode != TOUCH;
+    bool with_key = r->opcode == STORE_OP_GETK || r->opcode == STORE_OP_GATK ||
+                    r->opcode == STORE_OP_LAGK;
+    bool with_value = r->opcode != STORE_OP_TOUCH;
     uint16_t klen = with_key ? r->klen : 0;
     char flags[4];
 
     store_packet_head(r->session, r->reply, STORE_STATUS_OK, 4, klen,
                       4 + (uint32_t)klen + (with_value ? item->length : 0),
                       item->cas);
-    store_packet_put_u32(flags, item->flags);
+    store_net_put32(flags, item->flags);
     store_reply_copy(r->reply, flags, sizeof flags);
     store_reply_copy(r->reply, r->key, klen);
     if (with_value)
@@ -99,13 +83,13 @@ static void found(const store_request_t *r, store_item_t *item)
 /* yrmcds reports a miss of a quiet lock-and-get, too. */
 static void missed(const store_request_t *r)
 {
-    if (r->opcode == LAG || r->opcode == LAGK) {
+    if (r->opcode == STORE_OP_LAG || r->opcode == STORE_OP_LAGK) {
         fail(r, STORE_STATUS_NOT_FOUND);
         return;
     }
     if (r->session->quiet)
         return;
-    if (r->opcode != GETK && r->opcode != GATK) {
+    if (r->opcode != STORE_OP_GETK && r->opcode != STORE_OP_GATK) {
         fail(r, STORE_STATUS_NOT_FOUND);
         return;
     }
@@ -117,11 +101,12 @@ static void missed(const store_request_t *r)
 static void fetch(const store_request_t *r)
 {
     store_fetch_t f = {.touch = r->session->head.extras_length == 4,
-                       .lock = r->opcode == LAG || r->opcode == LAGK};
+                       .lock = r->opcode == STORE_OP_LAG ||
+                               r->opcode == STORE_OP_LAGK};
     store_item_t *item;
 
     if (f.touch)
-        f.exptime = store_clock_exptime(store_packet_u32(r->extras));
+        f.exptime = store_clock_exptime(store_net_get32(r->extras));
     item = store_verbs_fetch(&r->session->caller, r->key, r->klen, &f);
     if (item) {
         found(r, item);
@@ -140,13 +125,13 @@ static void fetch(const store_request_t *r)
 static store_mode_t mode_of(const store_request_t *r)
 {
     switch (r->opcode) {
-    case ADD:
+    case STORE_OP_ADD:
         return STORE_MODE_ADD;
-    case REPLACE:
+    case STORE_OP_REPLACE:
         return STORE_MODE_REPLACE;
-    case APPEND:
+    case STORE_OP_APPEND:
         return STORE_MODE_APPEND;
-    case PREPEND:
+    case STORE_OP_PREPEND:
         return STORE_MODE_PREPEND;
     default:
         return STORE_MODE_SET;
@@ -162,12 +147,12 @@ static void update(const store_request_t *r)
 
 static void delta(const store_request_t *r)
 {
-    uint32_t exptime = store_packet_u32(r->extras + 16);
-    store_delta_t d = {.decrement = r->opcode == DECREMENT,
-                       .delta = store_packet_u64(r->extras),
+    uint32_t exptime = store_net_get32(r->extras + 16);
+    store_delta_t d = {.decrement = r->opcode == STORE_OP_DECREMENT,
+                       .delta = store_net_get64(r->extras),
                        .cas = r->session->head.cas,
                        .vivify = exptime != UINT32_MAX,
-                       .initial = store_packet_u64(r->extras + 8)};
+                       .initial = store_net_get64(r->extras + 8)};
     char value[8];
 
     if (d.vivify)
@@ -175,7 +160,7 @@ static void delta(const store_request_t *r)
     switch (store_delta_apply(&r->session->caller, r->key, r->klen, &d)) {
     case STORE_DONE:
     case STORE_CREATED:
-        store_packet_put_u64(value, d.value);
+        store_net_put64(value, d.value);
         store_packet_done(r->session, r->reply, value, sizeof value, d.new_cas);
         break;
     case STORE_EXISTS:
@@ -221,7 +206,7 @@ static void delete_key(const store_request_t *r)
 static void flush(const store_request_t *r)
 {
     store_verbs_flush(&r->session->caller, r->session->head.extras_length == 4
-                                               ? store_packet_u32(r->extras)
+                                               ? store_net_get32(r->extras)
                                                : 0);
     store_packet_done(r->session, r->reply, "", 0, 0);
 }
@@ -266,34 +251,34 @@ static const struct {
     uint8_t opcode, extras, shape;
     void (*serve)(const store_request_t *);
 } requests[] = {
-    {GET, 0, 0, fetch},
-    {GETK, 0, 0, fetch},
-    {GAT, 4, VALUE, fetch},
-    {GATK, 4, VALUE, fetch},
-    {TOUCH, 4, VALUE, fetch},
-    {SET, 8, VALUE, update},
-    {ADD, 8, VALUE, update},
-    {REPLACE, 8, VALUE, update},
-    {APPEND, 0, VALUE, update},
-    {PREPEND, 0, VALUE, update},
-    {DELETE, 0, WRITES, delete_key},
-    {INCREMENT, 20, WRITES, delta},
-    {DECREMENT, 20, WRITES, delta},
-    {QUIT, 0, NO_KEY, quit},
-    {FLUSH, 4, NO_KEY | OR_NO_EXTRAS | WRITES, flush},
-    {NOOP, 0, NO_KEY, noop},
-    {VERSION, 0, NO_KEY, version},
-    {STAT, 0, MAY_KEY | VALUE, statistics},
-    {SASL_LIST, 0, NO_KEY, unknown},
-    {SASL_AUTH, 0, VALUE, unknown},
-    {SASL_STEP, 0, VALUE, unknown},
-    {LOCK, 0, 0, store_binary_lock},
-    {UNLOCK, 0, 0, store_binary_unlock},
-    {UNLOCK_ALL, 0, NO_KEY, store_binary_unlock_all},
-    {LAG, 4, OR_NO_EXTRAS, fetch},
-    {LAGK, 4, OR_NO_EXTRAS, fetch},
-    {RAU, 8, VALUE, store_binary_replace_and_unlock},
-    {KEYS, 0, MAY_KEY, store_binary_keys},
+    {STORE_OP_GET, 0, 0, fetch},
+    {STORE_OP_GETK, 0, 0, fetch},
+    {STORE_OP_GAT, 4, VALUE, fetch},
+    {STORE_OP_GATK, 4, VALUE, fetch},
+    {STORE_OP_TOUCH, 4, VALUE, fetch},
+    {STORE_OP_SET, 8, VALUE, update},
+    {STORE_OP_ADD, 8, VALUE, update},
+    {STORE_OP_REPLACE, 8, VALUE, update},
+    {STORE_OP_APPEND, 0, VALUE, update},
+    {STORE_OP_PREPEND, 0, VALUE, update},
+    {STORE_OP_DELETE, 0, WRITES, delete_key},
+    {STORE_OP_INCREMENT, 20, WRITES, delta},
+    {STORE_OP_DECREMENT, 20, WRITES, delta},
+    {STORE_OP_QUIT, 0, NO_KEY, quit},
+    {STORE_OP_FLUSH, 4, NO_KEY | OR_NO_EXTRAS | WRITES, flush},
+    {STORE_OP_NOOP, 0, NO_KEY, noop},
+    {STORE_OP_VERSION, 0, NO_KEY, version},
+    {STORE_OP_STAT, 0, MAY_KEY | VALUE, statistics},
+    {STORE_OP_SASL_LIST, 0, NO_KEY, unknown},
+    {STORE_OP_SASL_AUTH, 0, VALUE, unknown},
+    {STORE_OP_SASL_STEP, 0, VALUE, unknown},
+    {STORE_OP_LOCK, 0, 0, store_binary_lock},
+    {STORE_OP_UNLOCK, 0, 0, store_binary_unlock},
+    {STORE_OP_UNLOCK_ALL, 0, NO_KEY, store_binary_unlock_all},
+    {STORE_OP_LAG, 4, OR_NO_EXTRAS, fetch},
+    {STORE_OP_LAGK, 4, OR_NO_EXTRAS, fetch},
+    {STORE_OP_RAU, 8, VALUE, store_binary_replace_and_unlock},
+    {STORE_OP_KEYS, 0, MAY_KEY, store_binary_keys},
 };
 
 static bool fits(const store_request_t *r, uint8_t extras, uint8_t shape)
@@ -341,7 +326,7 @@ static void serve(const store_request_t *r)
 size_t store_binary_input(store_session_t *session, const char *bytes, size_t n,
                           store_reply_t *reply)
 {
-    store_binary_head_t *head = &session->head;
+    store_packet_head_t *head = &session->head;
     store_request_t r = {.session = session, .reply = reply};
     size_t before;
 

@@ -9,9 +9,9 @@ static void begin(const store_request_t *r, store_update_t how)
 {
     bool whole = r->session->head.extras_length == 8;
     bool drops = how.mode == STORE_MODE_SET;
-    uint32_t flags = whole ? store_packet_u32(r->extras) : 0;
+    uint32_t flags = whole ? store_net_get32(r->extras) : 0;
     uint32_t exptime =
-        whole ? store_clock_exptime(store_packet_u32(r->extras + 4)) : 0;
+        whole ? store_clock_exptime(store_net_get32(r->extras + 4)) : 0;
 
     how.cas = r->session->head.cas;
     if (whole && how.cas != 0)

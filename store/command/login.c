@@ -12,8 +12,6 @@
 #define BODY_MAX 2048 /* bytes of a login */
 #define PLAIN    "PLAIN"
 
-enum { VERSION = 0x0b, SASL_LIST = 0x20, SASL_AUTH = 0x21, SASL_STEP = 0x22 };
-
 bool store_login_is_next(const store_session_t *session, const char *bytes,
                          size_t n)
 {
@@ -26,7 +24,7 @@ bool store_login_is_next(const store_session_t *session, const char *bytes,
     if (session->protocol != STORE_PROTOCOL_BINARY || n < 2)
         return false;
     opcode = (uint8_t)bytes[1];
-    return opcode >= SASL_LIST && opcode <= SASL_STEP;
+    return opcode >= STORE_OP_SASL_LIST && opcode <= STORE_OP_SASL_STEP;
 }
 
 /* A client that has served itself from a space stays there: replies that are
@@ -129,28 +127,28 @@ static void refuse(store_session_t *session, store_reply_t *reply)
 static void serve_binary(store_session_t *session, const char *body,
                          store_reply_t *reply)
 {
-    const store_binary_head_t *head = &session->head;
+    const store_packet_head_t *head = &session->head;
     store_token_t key = {body + head->extras_length, head->key_length};
     size_t before = (size_t)head->extras_length + head->key_length;
 
     switch (head->opcode) {
-    case SASL_LIST:
+    case STORE_OP_SASL_LIST:
         store_packet_done(session, reply, PLAIN, sizeof PLAIN - 1, 0);
         break;
-    case SASL_AUTH:
+    case STORE_OP_SASL_AUTH:
         if (log_in_plain(session, key, body + before,
                          head->body_length - before))
             store_packet_done(session, reply, "Authenticated", 13, 0);
         else
             refuse(session, reply);
         break;
-    case VERSION:
+    case STORE_OP_VERSION:
         store_packet_done(session, reply, STORE_SENT_VERSION,
                           sizeof STORE_SENT_VERSION - 1, 0);
         break;
     default:
         refuse(session, reply);
-        session->over = head->opcode != SASL_STEP;
+        session->over = head->opcode != STORE_OP_SASL_STEP;
         break;
     }
 }
@@ -158,7 +156,7 @@ static void serve_binary(store_session_t *session, const char *body,
 static size_t binary_input(store_session_t *session, const char *bytes,
                            size_t n, store_reply_t *reply)
 {
-    store_binary_head_t *head = &session->head;
+    store_packet_head_t *head = &session->head;
 
     session->quiet = false;
     if (!store_packet_read(session, bytes, n))

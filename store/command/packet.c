@@ -2,80 +2,34 @@
 
 #include "store/command/packet.h"
 
-#include <arpa/inet.h>
-#include <endian.h>
 #include <string.h>
-
-uint16_t store_packet_u16(const char *at)
-{
-    uint16_t n;
-
-    memcpy(&n, at, sizeof n);
-    return ntohs(n);
-}
-
-uint32_t store_packet_u32(const char *at)
-{
-    uint32_t n;
-
-    memcpy(&n, at, sizeof n);
-    return ntohl(n);
-}
-
-uint64_t store_packet_u64(const char *at)
-{
-    uint64_t n;
-
-    memcpy(&n, at, sizeof n);
-    return be64toh(n);
-}
-
-void store_packet_put_u32(char *at, uint32_t n)
-{
-    n = htonl(n);
-    memcpy(at, &n, sizeof n);
-}
-
-void store_packet_put_u64(char *at, uint64_t n)
-{
-    n = htobe64(n);
-    memcpy(at, &n, sizeof n);
-}
 
 bool store_packet_read(store_session_t *session, const char *bytes, size_t n)
 {
-    store_binary_head_t *head = &session->head;
-
-    if ((uint8_t)bytes[0] != STORE_BINARY_REQUEST) {
+    if ((uint8_t)bytes[0] != STORE_PACKET_REQUEST) {
         session->over = true;
         return false;
     }
     if (n < STORE_PACKET_HEAD)
         return false;
-    head->opcode = (uint8_t)bytes[1];
-    head->key_length = store_packet_u16(bytes + 2);
-    head->extras_length = (uint8_t)bytes[4];
-    head->body_length = store_packet_u32(bytes + 8);
-    memcpy(&head->opaque, bytes + 12, sizeof head->opaque);
-    head->cas = store_packet_u64(bytes + 16);
+    store_packet_head_get(&session->head, bytes);
     return true;
 }
 
-void store_packet_fill(const store_session_t *session, char *head,
+void store_packet_fill(const store_session_t *session, char *to,
                        unsigned status, uint8_t extras_length,
                        uint16_t key_length, uint32_t body_length, uint64_t cas)
 {
-    memset(head, 0, STORE_PACKET_HEAD);
-    head[0] = (char)STORE_BINARY_RESPONSE;
-    head[1] = (char)session->head.opcode;
-    head[2] = (char)(key_length >> 8);
-    head[3] = (char)key_length;
-    head[4] = (char)extras_length;
-    head[6] = (char)(status >> 8);
-    head[7] = (char)status;
-    store_packet_put_u32(head + 8, body_length);
-    memcpy(head + 12, &session->head.opaque, 4);
-    store_packet_put_u64(head + 16, cas);
+    store_packet_head_t head = {.magic = STORE_PACKET_RESPONSE,
+                                .opcode = session->head.opcode,
+                                .extras_length = extras_length,
+                                .key_length = key_length,
+                                .status = (uint16_t)status,
+                                .body_length = body_length,
+                                .opaque = session->head.opaque,
+                                .cas = cas};
+
+    store_packet_head_put(&head, to);
 }
 
 void store_packet_head(const store_session_t *session, store_reply_t *reply,

@@ -2,7 +2,7 @@
 
 /**
  * @file packet.h
- * @brief The head of a packet of memcached's binary protocol.
+ * @brief The head of a request, and the responses to it (store/packet_head.h).
  *
  * Lock:  none.
  */
@@ -10,34 +10,6 @@
 #define APPPOOL_STORE_COMMAND_PACKET_H
 
 #include "store/command/session_state.h"
-
-#define STORE_PACKET_HEAD     24 /**< bytes */
-#define STORE_BINARY_REQUEST  0x80
-#define STORE_BINARY_RESPONSE 0x81
-
-/** Status of a response. */
-enum {
-    STORE_STATUS_OK = 0,
-    STORE_STATUS_NOT_FOUND = 1,
-    STORE_STATUS_EXISTS = 2,
-    STORE_STATUS_TOO_LARGE = 3,
-    STORE_STATUS_INVALID = 4,
-    STORE_STATUS_NOT_STORED = 5,
-    STORE_STATUS_NOT_NUMERIC = 6,
-    STORE_STATUS_LOCKED = 0x10,     /**< of yrmcds */
-    STORE_STATUS_NOT_LOCKED = 0x11, /**< of yrmcds */
-    STORE_STATUS_AUTH = 0x20,
-    STORE_STATUS_UNKNOWN = 0x81,
-    STORE_STATUS_NO_MEMORY = 0x82,
-    STORE_STATUS_TEMPORARY = 0x86 /**< memcached's "temporary failure" */
-};
-
-/** Of the network, at any address. */
-uint16_t store_packet_u16(const char *);
-uint32_t store_packet_u32(const char *);
-uint64_t store_packet_u64(const char *);
-void store_packet_put_u32(char *, uint32_t);
-void store_packet_put_u64(char *, uint64_t);
 
 /** Read the head of a request to session->head. What is no request ends the
  * session. @param n bytes that are there, at least 1

@@ -204,7 +204,7 @@ static void spend(store_session_t *session, unsigned commands, unsigned *budget)
 static store_protocol_t protocol_of(uint8_t first)
 {
     switch (first) {
-    case STORE_BINARY_REQUEST:
+    case STORE_PACKET_REQUEST:
         return STORE_PROTOCOL_BINARY;
     case STORE_COUNTER_MAGIC:
         return STORE_PROTOCOL_COUNTER;

@@ -13,6 +13,7 @@
 #include "store/command/key_lock.h"
 #include "store/command/settings.h"
 #include "store/command/update.h"
+#include "store/packet_head.h"
 
 /** Bytes of a line; of a line that gets many keys. Without the newline. */
 #define STORE_LINE       2048
@@ -41,16 +42,6 @@ typedef enum {
     STORE_PROTOCOL_BINARY,
     STORE_PROTOCOL_COUNTER /**< of yrmcds: it gets an error (counter_gone.h) */
 } store_protocol_t;
-
-/** The head of a binary request, in host order, except the opaque. */
-typedef struct {
-    uint8_t opcode;
-    uint8_t extras_length;
-    uint16_t key_length;
-    uint32_t body_length;
-    uint32_t opaque;
-    uint64_t cas;
-} store_binary_head_t;
 
 struct store_session {
     store_caller_t caller;
@@ -92,7 +83,7 @@ struct store_session {
     uint8_t n_tail;
     uint64_t swallow; /**< bytes that are left to be swallowed */
     store_update_t update;
-    store_binary_head_t head;
+    store_packet_head_t head; /**< of the binary request */
     char flags[STORE_OPAQUE_MAX +
                8]; /**< what a meta set is to return: O, k, c */
     uint8_t n_flags;

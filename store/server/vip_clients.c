@@ -72,7 +72,7 @@ static void ask_for(guest_t *g, int need)
 /* The packet is complete. Its sender has proven nothing. */
 static void begin_relay(guest_t *g)
 {
-    unsigned char packet[STORE_VIP_PACKET], reply[STORE_VIP_HEAD];
+    unsigned char packet[STORE_VIP_PACKET], reply[STORE_PACKET_HEAD];
     int fd = g->fd, size = g->need;
     store_space_t *space = NULL;
     char name[STORE_NAME];
@@ -137,12 +137,13 @@ static void on_guest(void *ctx)
     if (recv(g->fd, packet, (size_t)g->need, MSG_PEEK | MSG_DONTWAIT) !=
         g->need)
         end_guest(g);
-    else if (g->need > STORE_VIP_HEAD)
+    else if (g->need > STORE_PACKET_HEAD)
         begin_relay(g);
-    else if (g->need == STORE_VIP_HEAD)
+    else if (g->need == STORE_PACKET_HEAD)
         on_head(g, packet);
-    else if (packet[0] == 0x80 && packet[1] == STORE_RELAY_SPACE)
-        ask_for(g, STORE_VIP_HEAD);
+    else if (packet[0] == STORE_PACKET_REQUEST &&
+             packet[1] == STORE_RELAY_SPACE)
+        ask_for(g, STORE_PACKET_HEAD);
     else if (packet[0] == TLS && hooks->config->n_secret > 0)
         begin_secret(g);
     else

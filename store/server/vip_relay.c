@@ -14,8 +14,6 @@
 #include "store/server/waiting_clients.h"
 #include "store/server/main_loop.h"
 
-#define NOT_FOUND 1 /* status of a reply */
-
 typedef struct {
     store_waiting_client_t in_list;
     const store_cluster_hooks_t *hooks;
@@ -29,33 +27,38 @@ static store_waiting_t guests;
 
 /* ---- the packet ---- */
 
-size_t store_vip_relay_size(const unsigned char head[STORE_VIP_HEAD])
+size_t store_vip_relay_size(const unsigned char bytes[STORE_PACKET_HEAD])
 {
-    size_t klen = (size_t)head[2] << 8 | head[3];
-    size_t body = (size_t)head[8] << 24 | (size_t)head[9] << 16 |
-                  (size_t)head[10] << 8 | head[11];
+    store_packet_head_t head;
+    size_t klen;
 
-    return head[0] == 0x80 && head[1] == STORE_RELAY_SPACE && head[4] == 0 &&
-                   klen > 0 && klen < STORE_NAME && body == klen
-               ? STORE_VIP_HEAD + klen
+    store_packet_head_get(&head, bytes);
+    klen = head.key_length;
+    return head.magic == STORE_PACKET_REQUEST &&
+                   head.opcode == STORE_RELAY_SPACE &&
+                   head.extras_length == 0 && klen > 0 && klen < STORE_NAME &&
+                   head.body_length == klen
+               ? STORE_PACKET_HEAD + klen
                : 0;
 }
 
 void store_vip_relay_reply(const unsigned char *packet, int is_known,
-                           unsigned char to[STORE_VIP_HEAD])
+                           unsigned char to[STORE_PACKET_HEAD])
 {
-    memset(to, 0, STORE_VIP_HEAD);
-    to[0] = 0x81;
-    to[1] = STORE_RELAY_SPACE;
-    to[7] = is_known ? 0 : NOT_FOUND;
-    memcpy(to + 12, packet + 12, 4);
+    store_packet_head_t request,
+        head = {.magic = STORE_PACKET_RESPONSE, .opcode = STORE_RELAY_SPACE};
+
+    store_packet_head_get(&request, packet);
+    head.status = is_known ? STORE_STATUS_OK : STORE_STATUS_NOT_FOUND;
+    head.opaque = request.opaque;
+    store_packet_head_put(&head, to);
 }
 
 void store_vip_relay_name(const unsigned char *packet, size_t size,
                           char name[STORE_NAME])
 {
     memset(name, 0, STORE_NAME);
-    memcpy(name, packet + STORE_VIP_HEAD, size - STORE_VIP_HEAD);
+    memcpy(name, packet + STORE_PACKET_HEAD, size - STORE_PACKET_HEAD);
 }
 
 /* ---- one relay ---- */
@@ -94,7 +97,7 @@ static void join(guest_t *g, store_space_t *space)
 
 static void answer(guest_t *g)
 {
-    unsigned char reply[STORE_VIP_HEAD];
+    unsigned char reply[STORE_PACKET_HEAD];
     char name[STORE_NAME];
     store_space_t *space;
 
@@ -112,8 +115,8 @@ static void answer(guest_t *g)
 /* @return bytes that its packet has as far as it is known; 0: it is none */
 static size_t wanted(const guest_t *g)
 {
-    return g->n < STORE_VIP_HEAD ? STORE_VIP_HEAD
-                                 : store_vip_relay_size(g->packet);
+    return g->n < STORE_PACKET_HEAD ? STORE_PACKET_HEAD
+                                    : store_vip_relay_size(g->packet);
 }
 
 /* @return 1: the packet is complete; 0: it is not; -1: it is none */

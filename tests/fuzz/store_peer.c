@@ -122,11 +122,11 @@ static void reply(const uint8_t *data, size_t size, int is_plain)
 
 static void name_space(const uint8_t *data, size_t size)
 {
-    unsigned char answer[STORE_VIP_HEAD], *packet;
+    unsigned char answer[STORE_PACKET_HEAD], *packet;
     char name[STORE_NAME];
     size_t wanted;
 
-    if (size < STORE_VIP_HEAD)
+    if (size < STORE_PACKET_HEAD)
         return;
     wanted = store_vip_relay_size(data);
     must(wanted <= STORE_VIP_PACKET);

@@ -136,7 +136,7 @@ static void replace_and_unlock(void **state)
     make(&room, "k");
     assert_int_equal(replace(&room, A, 0x4a, 0), STORE_STATUS_NOT_LOCKED);
     assert_int_equal(ask(&room, A, 0x46, "k"), 0);
-    cas = store_packet_u64(room.client[A].replies + 16);
+    cas = store_net_get64(room.client[A].replies + 16);
     assert_int_equal(replace(&room, B, 0x4a, 0), STORE_STATUS_NOT_LOCKED);
     assert_int_equal(replace(&room, A, 0x4a, cas + 1), STORE_STATUS_EXISTS);
     assert_int_equal(ask(&room, B, 0x40, "k"), STORE_STATUS_LOCKED);

@@ -236,7 +236,7 @@ size_t vip_packet(const char *name, unsigned char to[64])
     size_t n = strlen(name);
 
     memset(to, 0, 64);
-    to[0] = 0x80;
+    to[0] = STORE_PACKET_REQUEST;
     to[1] = STORE_RELAY_SPACE;
     to[3] = to[11] = (unsigned char)n;
     memcpy(to + 24, name, n);

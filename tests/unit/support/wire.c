@@ -131,13 +131,13 @@ int wire_request(wire_t *wire, uint8_t opcode, const void *extras,
                  uint64_t cas)
 {
     size_t klen = strlen(key), vlen = strlen(value);
-    char head[STORE_PACKET_HEAD] = {(char)STORE_BINARY_REQUEST, (char)opcode};
+    char head[STORE_PACKET_HEAD] = {(char)STORE_PACKET_REQUEST, (char)opcode};
 
     head[2] = (char)(klen >> 8);
     head[3] = (char)klen;
     head[4] = (char)n_extras;
-    store_packet_put_u32(head + 8, (uint32_t)(n_extras + klen + vlen));
-    store_packet_put_u64(head + 16, cas);
+    store_net_put32(head + 8, (uint32_t)(n_extras + klen + vlen));
+    store_net_put64(head + 16, cas);
     free(wire->replies);
     wire->replies = NULL;
     wire->n_replies = 0;
@@ -149,6 +149,6 @@ int wire_request(wire_t *wire, uint8_t opcode, const void *extras,
         return -1;
     assert_true(wire->n_replies >= STORE_PACKET_HEAD);
     assert_int_equal(wire->n_replies,
-                     STORE_PACKET_HEAD + store_packet_u32(wire->replies + 8));
-    return store_packet_u16(wire->replies + 6);
+                     STORE_PACKET_HEAD + store_net_get32(wire->replies + 8));
+    return store_net_get16(wire->replies + 6);
 }

@@ -8,6 +8,9 @@
  *
  *     [time] shop[4711]> text
  *
+ * The output is a FIFO that the process itself has open for reading and writing.
+ * So it never gets SIGPIPE, and the next spawner reads on.
+ *
  * Each process has a token bucket. When it is empty, lines are dropped, and the
  * FIFO of the process is not read for a moment. The log says how many lines were
  * dropped, at the latest when nothing of the process is left.

@@ -5,6 +5,9 @@
  * @brief The loop of the spawner: it waits for descriptors, and calls the
  *        function of each that is ready. The spawner sleeps nowhere else.
  *
+ * When it has worked for more than a sixth of the time, apart from bursts, it
+ * rests, whatever the work was.
+ *
  * The memory of a source is its owner's, and must stay until loop_call() has
  * returned, because loop_call() skips a source that another callback has
  * dropped.

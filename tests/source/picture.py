@@ -2,21 +2,15 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Draw the folders of the code in levels, as text.
 
-    tests/source/picture.py              the picture, and what the code includes
-    tests/source/picture.py --write      put the picture into ARCHITECTURE
+    tests/source/picture.py
 
-The picture is made from the table of ARCHITECTURE, which test_layers.py
-compares with the includes. A folder is one level above the highest folder that
+The picture is made from the table `layers`, which test_layers.py compares with
+the includes. A folder is one level above the highest folder that
 it may include. The counts are those of the includes."""
 import re
-import sys
 from collections.abc import Callable
 
-from source import HOUSES, TOP, c_files, name, own_includes
-from test_layers import MAY, cycles, folder
-
-INTRO = "tests/source/picture.py draws them:\n\n"
-
+from source import HOUSES, MAY, c_files, cycles, folder, name, own_includes
 
 def picture() -> str:
     """The folders of each level, highest level first."""
@@ -60,15 +54,5 @@ def counts() -> str:
             f"{sum(map(len, loops))} files\n")
 
 
-def with_picture(text: str) -> str:
-    """ARCHITECTURE with the present picture."""
-    before, _, rest = text.partition(INTRO)
-    return before + INTRO + picture() + "\n\n" + rest.partition("\n\n\n")[2]
-
-
 if __name__ == "__main__":
-    if "--write" in sys.argv:
-        ARCHITECTURE = TOP / "ARCHITECTURE"
-        ARCHITECTURE.write_text(with_picture(ARCHITECTURE.read_text()))
-    else:
-        print(picture() + "\n" + counts(), end="")
+    print(picture() + "\n" + counts(), end="")

@@ -48,3 +48,46 @@ def lists() -> dict[str, list[str]]:
     pairs = (line.partition("=") for line in text.splitlines()
              if "=" in line and not line.startswith("#"))
     return {key.strip(): value.split() for key, _, value in pairs}
+
+
+def layers() -> dict[str, set[str]]:
+    """Each folder with the folders that it may include. Each one may include
+    base/."""
+    text = (TOP / "tests" / "source" / "layers").read_text()
+    lines = re.sub(r"\n {15,}", " ", text.partition("\nfolder ")[2])
+    may: dict[str, set[str]] = {}
+    for line in lines.splitlines()[1:]:
+        folder, *others = line.replace(" - ", " ").split()
+        may[folder] = {folder, "base"} | set(others) - {"-"}
+    shm = {folder for folder in may if folder.startswith("shm/")}
+    for folder, others in may.items():
+        if "shm" in others:
+            may[folder] = others - {"shm"} | shm
+    return may
+
+
+MAY = layers()
+
+
+def cycles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Sets of nodes that all reach each other."""
+    def reached(start: str) -> set[str]:
+        seen: set[str] = set()
+        todo = [start]
+        while todo:
+            for node in graph.get(todo.pop(), set()) - seen:
+                seen.add(node)
+                todo.append(node)
+        return seen
+
+    reach = {node: reached(node) for node in graph}
+    found: list[set[str]] = []
+    for node in sorted(graph):
+        cycle = {other for other in reach[node] if node in reach.get(other, ())}
+        if len(cycle) > 1 and cycle not in found:
+            found.append(cycle)
+    return found
+
+
+def folder(file: str) -> str:
+    return file.rpartition("/")[0]

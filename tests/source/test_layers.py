@@ -1,32 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""Which files may include which others, and which may use what
-(ARCHITECTURE)."""
+"""Which files may include which others (the table `layers`), and which may use
+what."""
 import re
 from pathlib import Path
 
 import pytest
 
-from source import HOUSES, TOP, c_files, code, name, own_includes, \
-    system_includes, uses
-
-def table() -> dict[str, set[str]]:
-    """Each folder with the folders that it may include, from ARCHITECTURE. Each
-    one may include base/."""
-    text = (TOP / "ARCHITECTURE").read_text()
-    lines = text.partition("\n    folder ")[2].partition("\n\n")[0]
-    lines = re.sub(r"\n {20,}", " ", lines)
-    may: dict[str, set[str]] = {}
-    for line in lines.splitlines()[1:]:
-        folder, *others = line.replace(" - ", " ").split()
-        may[folder] = {folder, "base"} | set(others) - {"-"}
-    shm = {folder for folder in may if folder.startswith("shm/")}
-    for folder, others in may.items():
-        if "shm" in others:
-            may[folder] = others - {"shm"} | shm
-    return may
-
-
-MAY = table()
+from source import HOUSES, MAY, TOP, c_files, code, cycles, folder, name, \
+    own_includes, system_includes, uses
 
 # Each header with the files that may include it, as prefixes.
 ONLY = {
@@ -67,30 +48,6 @@ FORKS = {
 }
 
 
-def cycles(graph: dict[str, set[str]]) -> list[set[str]]:
-    """Sets of nodes that all reach each other."""
-    def reached(start: str) -> set[str]:
-        seen: set[str] = set()
-        todo = [start]
-        while todo:
-            for node in graph.get(todo.pop(), set()) - seen:
-                seen.add(node)
-                todo.append(node)
-        return seen
-
-    reach = {node: reached(node) for node in graph}
-    found: list[set[str]] = []
-    for node in sorted(graph):
-        cycle = {other for other in reach[node] if node in reach.get(other, ())}
-        if len(cycle) > 1 and cycle not in found:
-            found.append(cycle)
-    return found
-
-
-def folder(file: str) -> str:
-    return file.rpartition("/")[0]
-
-
 def test_every_folder_is_in_the_table() -> None:
     assert {folder(name(path)) for path in c_files(*HOUSES)} == set(MAY)
     assert len(MAY) > 20
@@ -98,7 +55,7 @@ def test_every_folder_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("where", list(MAY))
 def test_folder(where: str) -> None:
-    """A folder includes only what the table of ARCHITECTURE allows."""
+    """A folder includes only what the table allows."""
     for path in sorted((TOP / where).glob("*.[ch]")):
         for header in own_includes(path):
             assert (TOP / header).exists(), f"{name(path)}: {header}"

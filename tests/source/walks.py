@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The ways through the code that ARCHITECTURE describes, and their lengths.
 

@@ -11,7 +11,7 @@ WALKS = walks()
 
 
 def test_there_are_walks() -> None:
-    assert "The way of a request" in WALKS
+    assert {"The way of a request", "The way of a set"} <= set(WALKS)
     for title, steps in WALKS.items():
         assert [step.number for step in steps] == \
             list(range(1, len(steps) + 1)), title
@@ -40,3 +40,13 @@ def test_no_climb(title: str) -> None:
     files, climbs = measure(TOP, title)
     assert climbs == []
     assert {step.file for step in WALKS[title]} <= set(files)
+
+
+# Files that a reader enters on a way. It gets no longer.
+LONGEST = {"The way of a set": 25}
+
+
+@pytest.mark.parametrize("title", list(LONGEST))
+def test_length(title: str) -> None:
+    files, _ = measure(TOP, title)
+    assert len(files) <= LONGEST[title], files

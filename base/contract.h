@@ -105,8 +105,8 @@ enum {
 #define CONTRACT_LAST_FD          15
 
 /** Descriptors that only the store gets, and those that it does not get. It
- * does not have the lock: when httpd, watchdog and spawner were killed, the next
- * httpd gets the lock and ends the store. Bit n is descriptor n. */
+ * does not have the lock: when httpd, watchdog and spawner were killed, the
+ * next httpd gets the lock and ends the store. Bit n is descriptor n. */
 #define CONTRACT_STORE_FDS                                                     \
     (1u << CONTRACT_ITEMS_FD | 1u << CONTRACT_MAILBOX_FD |                     \
      1u << CONTRACT_MAILBOX_END_FD | 1u << CONTRACT_BELL_FD |                  \
@@ -126,18 +126,18 @@ enum {
 /** s: the time that httpd's children have to finish after their parent died. */
 #define CONTRACT_ORPHANS            30
 
-/** s: AppStoreSaveTime. The store has that long to write its file after SIGTERM,
- * which it gets when the applications have ended; and that much more for the
- * rest. CONTRACT_STORE_SAVE_TIME says how long it is if it is not the
+/** s: AppStoreSaveTime. The store has that long to write its file after
+ * SIGTERM, which it gets when the applications have ended; and that much more
+ * for the rest. CONTRACT_STORE_SAVE_TIME says how long it is if it is not the
  * default. */
 #define CONTRACT_STORE_SAVE_DEFAULT 40
 #define CONTRACT_STORE_SAVE_MAX     3600
 #define CONTRACT_STORE_REST         8
-#define CONTRACT_STORE_EVERY_MAX    86400 /* s: the second value of AppStoreSave */
+#define CONTRACT_STORE_EVERY_MAX    86400 /* s: AppStoreSave, 2nd value */
 #define CONTRACT_STORE_STOP         (CONTRACT_STORE_SAVE_DEFAULT + CONTRACT_STORE_REST)
 
-/** Of the memfd of items (base/store_format.h). An instance of another build goes on
- * with it if it knows this format. */
+/** Of the memfd of items (base/store_format.h). An instance of another build
+ * goes on with it if it knows this format. */
 #define CONTRACT_STORE_FORMAT       1
 
 /** Bytes of an ErrorLogFormat, as log_format.h knows it, with its NUL. */
@@ -158,7 +158,7 @@ enum {
 #define CONTRACT_WATCHDOG_HEARTBEAT "watchdog.beat"
 #define CONTRACT_REGISTRY           "registry"
 #define CONTRACT_CONTROL            "control.sock"
-#define CONTRACT_USERS              "c" /* c/UID: the same for an app's user */
+#define CONTRACT_USERS              "c" /* c/UID: those of users of apps */
 #define CONTRACT_SPAWNER            "spawner.pid" /* "PID START\n" */
 #define CONTRACT_CURRENT            "current"     /* link to the newest one */
 #define CONTRACT_INSTANCE           "instance" /* the mark's first half, hex */
@@ -173,13 +173,13 @@ enum {
 /** m/KEY: the sockets of spaces; KEY is the key of the name, as in e/KEY. The
  * directory has mode 0711 and belongs to the store's user. */
 #define CONTRACT_STORES             "m"
-#define CONTRACT_STORE_TABLE        "m/table" /* JSON, 0400, of the store's user */
+#define CONTRACT_STORE_TABLE        "m/table" /* JSON, 0400, the store's */
 #define CONTRACT_STORE_ADMIN        "m/admin" /* control socket of the store */
 /** Link to the file of AppStoreSave; none: nothing is saved. It is in the
  * directory of root, because the store opens the file as root. */
 #define CONTRACT_STORE_SAVE         "store.save"
-/** Link whose target is a number: AppStoreSaveTime, s. The watchdog reads it, and
- * would not read a file of the store's user. */
+/** Link whose target is a number: AppStoreSaveTime, s. The watchdog reads it,
+ * and would not read a file of the store's user. */
 #define CONTRACT_STORE_SAVE_TIME    "store.time"
 /** FIFO: what the store logs (store_log.h). httpd's parent makes it. */
 #define CONTRACT_STORE_LOG          "o/store"

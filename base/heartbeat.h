@@ -13,7 +13,7 @@
  * The supervisor counts its own checks, not seconds: while a machine is
  * suspended there are no checks, so no program is killed for that.
  *
- * Lock:  none; one thread.
+ * Lock:  one thread.
  * Errors: if there is neither a new file nor an old one, there is no heartbeat
  *        (heartbeat_t.inode 0). Then the supervisor cannot say that the
  *        program hangs.

@@ -11,7 +11,6 @@
  *     key of the peers       HMAC-SHA256(secret, "peer")
  *     password of a space    HMAC-SHA256(secret, "client" name), lower-case hex
  *
- * Lock:  none.
  * Errors: a build without OpenSSL derives nothing: -1 and ENOTSUP.
  */
 #ifndef APPPOOL_BASE_SECRET_H

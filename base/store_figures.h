@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file figures.h
+ * @file store_figures.h
  * @brief The counters of the store, in a small memfd that httpd's children map
  *        read-only for the status page.
  *

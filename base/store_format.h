@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file format.h
+ * @file store_format.h
  * @brief The layout of the memfd that holds all items of all spaces.
  *
  * The memfd outlives the store. A store that starts maps it, proves each item,
@@ -36,9 +36,10 @@
  *     present one, or else the one with the higher cas. The other one is about
  *     to be freed. Two with the same cas are copies: an item goes to another
  *     page.
- *  4. A piece names its head in `flags`. A piece whose head is not LIVE, or does
- *     not reach it, is free. So a head never goes to another chunk. The link to a
- *     piece of a LIVE head changes by one store, to a copy of that piece.
+ *  4. A piece names its head in `flags`. A piece whose head is not LIVE, or
+ *     does not reach it, is free. So a head never goes to another chunk. The
+ *     link to a piece of a LIVE head changes by one store, to a copy of that
+ *     piece.
  *  5. A page has its class before it has its first item.
  *  6. The cas counter of the directory is at least the cas of each LIVE item
  *     that has no STORE_CAS_CHOSEN.

@@ -35,11 +35,11 @@ int userdb_missing(int error);
 #define USERDB_LOOKUP_FAILED "the look-up of %s \"%s\" failed: %s"
 /** "user" or "group"; its name */
 #define USERDB_NO_SUCH       "there is no %s \"%s\""
-/** a number with #; the same */
+/** a number with #; that number again */
 #define USERDB_NO_GROUP                                                        \
     "\"%s\" has no entry in the user database: name its group as well: "       \
     "AppUser %s GROUP"
-/** AppRoot; its owner's number (unsigned); the same */
+/** AppRoot; its owner's number (unsigned); that number again */
 #define USERDB_NO_OWNER                                                        \
     "%s belongs to user %u, which has no entry in the user database: name "    \
     "user and group: AppUser #%u GROUP"

@@ -44,7 +44,8 @@ int ask_path(const char *dir, const char *name, char *path, size_t size);
 int ask_server(const char *dir, const char *const *words, int n,
                char **response);
 
-/** The same, for a caller that asks again and again: no reason is printed. */
+/** Send a command as ask_server() does, and print no reason: for a caller that
+ * asks again and again. */
 int ask_silently(const char *dir, const char *const *words, int n,
                  char **response);
 

@@ -29,7 +29,7 @@ enum {
  * @return EXIT_OK: it may; one of those above; EXIT_NO */
 int store_ready(const char *dir, int raw);
 
-/** The same, but an old copy is good enough. */
+/** As store_ready(), but an old copy is good enough. */
 int store_usable(const char *dir, int raw);
 
 #endif

@@ -3,8 +3,8 @@
 /**
  * @file store_handover.h
  * @brief apppoolctl store handover: the master sends all changes to its slaves,
- *        and serves nothing until the address has moved. apppoolctl store forget:
- *        a slave does not keep its own data.
+ *        and serves nothing until the address has moved. apppoolctl store
+ *        forget: a slave does not keep its own data.
  *
  * Errors: an exit status; the reason was printed.
  */

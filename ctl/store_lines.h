@@ -2,12 +2,12 @@
 
 /**
  * @file store_lines.h
- * @brief Reads the lines that the store sends. It is waited for no longer than a
- *        limit in all, and not only between two bytes. Time that the caller
+ * @brief Reads the lines that the store sends. It is waited for no longer than
+ *        a limit in all, and not only between two bytes. Time that the caller
  *        takes does not count: the reader of its output may be slow.
  *
- * Trust: the store may have been compromised. It may send any bytes, one now and
- *        then, or nothing.
+ * Trust: the store may have been compromised. It may send any bytes, one now
+ *        and then, or nothing.
  */
 #ifndef APPPOOL_CTL_STORE_LINES_H
 #define APPPOOL_CTL_STORE_LINES_H

@@ -15,12 +15,12 @@
 
 #include "detect/detect_found.h"
 
-/** @return 1: found; 0: no file names a command, or there is no template for it,
- *          and `why` says so */
+/** @return 1: found; 0: no file names a command, or there is no template for
+ *          it, and `why` says so */
 int detect_command(const detect_config_t *config, detect_found_t *found);
 
-/** The same for a command that is configured: only its first words count. The
- * number of requests follows from the command, and not from
+/** What is known of a command that is configured: only its first words count.
+ * The number of requests follows from the command, and not from
  * config->concurrency, because a reload may change that. */
 void detect_given(const detect_config_t *config, const char *command,
                   detect_found_t *found);

@@ -27,8 +27,8 @@ char *detect_file_content(const char *path);
  */
 typedef int detect_file_t(detect_found_t *found);
 
-/** The `web:` line of a Procfile. For `npm start` and the like, the start script
- * of package.json. */
+/** The `web:` line of a Procfile. For `npm start` and the like, the start
+ * script of package.json. */
 detect_file_t detect_file_procfile;
 
 /** SITE/wsgi.py beside manage.py is the module SITE.wsgi of Django. */

@@ -6,9 +6,10 @@
  *        libc only.
  *
  * A process that got SIGKILL dies when it runs the next time. On a busy machine
- * it may outlive its parent, and a stop of httpd would leave it behind.
+ * it may outlive its parent, and a stop of httpd would leave it behind. The
+ * caller's heart beats meanwhile.
  *
- * Lock:  none; one thread. The caller's heart beats meanwhile.
+ * Lock:  one thread.
  * Crash: the children got SIGKILL; the next subreaper reaps them.
  */
 #ifndef APPPOOL_SYSTEM_KILL_CHILDREN_H

@@ -2,8 +2,8 @@
 
 /**
  * @file log_format.h
- * @brief How a line of an error log looks: as ErrorLogFormat says, or in httpd's
- *        own form. libc only.
+ * @brief How a line of an error log looks: as ErrorLogFormat says, or in
+ *        httpd's own form. libc only.
  *
  * httpd has read ErrorLogFormat (mod_apppool/config/error_format.h), and gives
  * a text in which these stand for what differs from line to line:
@@ -42,7 +42,7 @@ typedef struct {
 size_t log_format_line(const char *format, const log_message_t *message,
                        char *to, size_t size);
 
-/** The same for a log that is not an error log: "[time] shop[4711]> text". */
+/** Make a line for a log that is no error log: "[time] shop[4711]> text". */
 size_t log_format_bare(const log_message_t *message, char *to, size_t size);
 
 /**

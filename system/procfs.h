@@ -8,7 +8,6 @@
  * libc only: the watchdog uses it too. Nothing allocates.
  *
  * Errors: 0 or a number on success, -1 when there is no such process.
- * Crash:  no state.
  * Trust:  the kernel writes /proc. But a process can write its own environ.
  */
 #ifndef APPPOOL_SYSTEM_PROCFS_H
@@ -31,7 +30,7 @@ typedef struct {
  * none */
 int procfs_read(pid_t pid, procfs_t *info);
 
-/** The same for one thread of it. info->pid is then the number of the thread. */
+/** Read about one thread of it. info->pid is then the number of the thread. */
 int procfs_thread(pid_t pid, pid_t thread, procfs_t *info);
 
 /** A file of /proc/PID, as far as it fits; NUL-terminated.

@@ -9,7 +9,7 @@
  * walks through them. It may also leave thousands that die each second. So one
  * call has a limit of children and a limit of time.
  *
- * Lock:  none; one thread.
+ * Lock:  one thread.
  * Trust: an app chooses how many children there are.
  */
 #ifndef APPPOOL_SYSTEM_REAP_H

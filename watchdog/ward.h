@@ -40,7 +40,7 @@ extern const ward_kind_t ward_spawner, ward_store;
 typedef struct {
     const ward_kind_t *kind;
     const char *runtime; /**< the runtime directory */
-    int dirfd;           /**< the same, open */
+    int dirfd;           /**< the runtime directory, open */
     char name[PATH_MAX]; /**< of the program, as ps shows it */
     pid_t pid;           /**< 0: none runs */
     int pidfd;           /**< POLLIN: it has ended; -1: none runs, or there was
@@ -100,8 +100,8 @@ int ward_check(ward_t *w, int64_t now);
 int64_t ward_abandon(ward_t *w, int64_t now);
 
 /**
- * It has ended: log how, unless it has stopped because it was asked to, wants to
- * be started again, or was replaced.
+ * It has ended: log how, unless it has stopped because it was asked to, wants
+ * to be started again, or was replaced.
  * @param asked 1: it was asked to stop
  * @return its exit code; -1: a signal, or not known
  */

@@ -3,10 +3,6 @@
 /**
  * @file error.h
  * @brief The pool's own apr_status_t codes.
- *
- * Lock:  none.
- * Crash: not concerned.
- * Trust: not concerned.
  */
 #ifndef APPPOOL_SHM_FORMAT_ERROR_H
 #define APPPOOL_SHM_FORMAT_ERROR_H

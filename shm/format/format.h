@@ -437,7 +437,7 @@ typedef struct {
     int64_t connection_at; /**< [O] when it became idle */
     apl_identity_t connection_child; /**< [O] the last child that has used it */
     int64_t connection_asked;  /**< [O] for room: slots/connection_room.h */
-    uint32_t connections_idle; /**< [O] the same: how many are idle */
+    uint32_t connections_idle; /**< [O] kept by children, and idle */
     char padding2[20];
 } apl_process_t;
 

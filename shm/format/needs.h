@@ -4,10 +4,6 @@
  * @file needs.h
  * @brief What mod_apppool needs. If something is missing, the build ends here
  *        with the reason. configure reads this file, too.
- *
- * Lock:  none.
- * Crash: not concerned.
- * Trust: not concerned.
  */
 #ifndef APPPOOL_SHM_FORMAT_NEEDS_H
 #define APPPOOL_SHM_FORMAT_NEEDS_H

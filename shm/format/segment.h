@@ -16,7 +16,6 @@
  *  - No process can make it shorter, so an access never ends in SIGBUS.
  *  - A page that was never touched takes no memory.
  *
- * Lock:  not needed.
  * Crash: no other process has the descriptor of an incomplete segment.
  * Trust: the sizes come from the caller, never from the segment.
  */

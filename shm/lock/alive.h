@@ -6,7 +6,6 @@
  *        identify a process; pid and start time do.
  *
  * Lock:  must not be held: this reads /proc.
- * Crash: not concerned.
  * Trust: /proc is what the kernel says.
  */
 #ifndef APPPOOL_SHM_LOCK_ALIVE_H

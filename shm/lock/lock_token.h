@@ -10,7 +10,6 @@
  *        parameter. It may not allocate, log, block or make a system call.
  * Crash: the token is private memory. If its process dies, its notes are lost.
  *        A waiter then waits up to a second longer; nothing else happens.
- * Trust: not concerned.
  */
 #ifndef APPPOOL_SHM_LOCK_LOCK_TOKEN_H
 #define APPPOOL_SHM_LOCK_LOCK_TOKEN_H

@@ -46,8 +46,8 @@ void apl_backoff_fail(apl_lock_token_t *token, apl_group_t *group,
                       const apl_process_t *process, uint64_t error_id,
                       const char *text);
 
-/** A start has not failed: its process is live. After early ends, the pause that
- * they have caused goes on until a start is a success. */
+/** A start has not failed: its process is live. After early ends, the pause
+ * that they have caused goes on until a start is a success. */
 void apl_backoff_note_ready(apl_lock_token_t *token, apl_group_t *group);
 
 /**
@@ -78,7 +78,8 @@ int apl_backoff_has_counted(const apl_group_t *group,
  * pause that they have caused, and trials (format.h, I21). */
 void apl_backoff_end_row(apl_lock_token_t *token, apl_group_t *group);
 
-/** The same, if a process has become old enough since the last early end. */
+/** apl_backoff_end_row(), if a process has become old enough since the last
+ * early end. */
 void apl_backoff_check(apl_lock_token_t *token, apl_group_t *group);
 
 #endif

@@ -92,7 +92,7 @@ void apl_capacity_assign(apl_lock_token_t *token);
  */
 void apl_capacity_share(apl_lock_token_t *token, apl_group_t *group);
 
-/** The same for all groups, after a repair. */
+/** apl_capacity_share() for all groups, after a repair. */
 void apl_capacity_share_all(apl_lock_token_t *token);
 
 /** If the process has only abandoned sessions, it leaves for another group that
@@ -101,8 +101,8 @@ void apl_capacity_share_all(apl_lock_token_t *token);
 void apl_capacity_evict_abandoned(apl_lock_token_t *token,
                                   apl_process_t *process);
 
-/** The same for all processes, for groups that became unserved later. It walks
- * over all slots, so only the tick calls it. */
+/** apl_capacity_evict_abandoned() for all processes, for groups that became
+ * unserved later. It walks over all slots, so only the tick calls it. */
 void apl_capacity_evict_all_abandoned(apl_lock_token_t *token);
 
 #endif

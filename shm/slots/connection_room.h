@@ -17,7 +17,6 @@
  *     ... close those for which apl_connection_room_is_there() says no
  *     apl_connection_room_sleep(pool, seen, us);
  *
- * Lock:  none.
  * Crash: no word depends on another one.
  * Trust: the segment is hostile. A wrong word makes a child close connections,
  *        or keep idle ones for as long as it would without the word.

@@ -82,7 +82,8 @@ static inline uint32_t apl_concurrency(const apl_options_t *options,
     return n == APL_CONCURRENCY_AUTO ? 1 : n;
 }
 
-/** The same, for a process of the group. */
+/** The number of requests that this process of the group takes at a time.
+ * @return 0: no limit */
 static inline uint32_t apl_group_concurrency(const apl_group_t *group,
                                              const apl_process_t *process)
 {

@@ -23,7 +23,8 @@
  * Take an app out of service. Its processes leave, no request gets one, and
  * none is started until apl_admin_restart(). One store commits that: each
  * operation that starts a process or gives one away reads this word. The group
- * is made if there is none. @return APR_SUCCESS; APL_EFULL or APL_EDAMAGED: nothing was done
+ * is made if there is none.
+ * @return APR_SUCCESS; APL_EFULL or APL_EDAMAGED: nothing was done
  */
 apr_status_t apl_admin_drain(apl_pool_t *pool, const apl_app_t *app,
                              int64_t now);

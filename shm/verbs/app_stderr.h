@@ -2,17 +2,18 @@
 
 /**
  * @file app_stderr.h
- * @brief The way of lines that an app sends as STDERR of FastCGI: from the child
- *        of httpd that reads them to the spawner, which writes the logs of apps.
+ * @brief The way of lines that an app sends as STDERR of FastCGI: from the
+ *        child of httpd that reads them to the spawner, which writes the logs
+ *        of apps.
  *
  * It is a ring in the segment. Nothing waits: if the ring is full, the child
  * keeps its lines, and writes them to the error log.
  *
- * Lock:  both take and give back the pool lock. To copy 2 KB takes less time than
- *        a checkout.
+ * Lock:  both take and give back the pool lock. To copy 2 KB takes less time
+ *        than a checkout.
  * Crash: lines count from the store of header.n_stderr on. A spawner that dies
- *        between the store of n_stderr_taken and the log loses the lines that it
- *        took. The next spawner takes all others.
+ *        between the store of n_stderr_taken and the log loses the lines that
+ *        it took. The next spawner takes all others.
  * Trust: a child may write any lines for any process at any time. It can forge
  *        output of apps by that, and can do nothing else. Sizes are checked.
  */

@@ -104,8 +104,8 @@ uint32_t apl_checkout_count_long_lived(const apl_pool_t *pool,
  * long? Then the error that the client gets says so. */
 int apl_checkout_killed(const apl_pool_t *pool, const apl_session_ref_t *ref);
 
-/** The same, and has the process got SIGTERM already? It may still take some
- * time to end. */
+/** Was the process of this request ended as apl_checkout_killed() says, and has
+ * it got SIGTERM already? It may still take some time to end. */
 int apl_checkout_dying(const apl_pool_t *pool, const apl_session_ref_t *ref);
 
 /** Is the process of this long-lived connection stopped because the process had

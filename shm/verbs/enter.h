@@ -48,15 +48,16 @@ apr_status_t apl_enter(apl_lock_token_t *token, apl_pool_t *pool, int64_t now,
                        int64_t limit);
 
 /**
- * The same for callers that must not hang, above all the spawner. It waits for
- * at most pool->patience us. When that was not enough once, it does not wait at
- * all until the caller sets pool->patience again.
+ * apl_enter() for callers that must not hang, above all the spawner. It waits
+ * for at most pool->patience us. When that was not enough once, it does not
+ * wait at all until the caller sets pool->patience again.
  */
 apr_status_t apl_enter_patiently(apl_lock_token_t *token, apl_pool_t *pool,
                                  int64_t now);
 
 /**
- * The same, and find a process by its id, in a state from `from` to `to`.
+ * Enter patiently, and find a process by its id, in a state from `from` to
+ * `to`.
  * @param process filled in
  * @return APL_ESTALE: there is none, and the lock was given back; or as
  *         above
@@ -66,7 +67,7 @@ apr_status_t apl_enter_process(apl_lock_token_t *token, apl_pool_t *pool,
                                uint32_t to, apl_process_t **process);
 
 /**
- * The same, and find a group by its name.
+ * Enter patiently, and find a group by its name.
  * @param group filled in
  * @return APL_ESTALE: there is none, and the lock was given back; or as
  *         above
@@ -76,7 +77,7 @@ apr_status_t apl_enter_group(apl_lock_token_t *token, apl_pool_t *pool,
                              apl_group_t **group);
 
 /**
- * The same, and find or add the group of an app.
+ * Enter patiently, and find or add the group of an app.
  * @param group filled in
  * @return APL_EFULL: the segment has no place for another group;
  *         APL_EDAMAGED: the group could not be added; or as above. After an

@@ -67,8 +67,8 @@ apr_status_t apl_supervise_failed(apl_pool_t *pool, uint64_t id, int ran,
  * its waiters get APL_ESTART. */
 apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now);
 
-/** The same, when the cause is known. @param reason in a few words, for the
- * events */
+/** apl_supervise_gone() when the cause is known. @param reason in a few words,
+ * for the events */
 apr_status_t apl_supervise_died(apl_pool_t *pool, uint64_t id,
                                 const char *reason, int64_t now);
 

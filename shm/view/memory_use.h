@@ -12,7 +12,6 @@
  * process on the host, and no process can delay it.
  *
  * Lock:  must not be held: this reads /proc.
- * Crash: not concerned.
  * Trust: /proc is what the kernel says. The caller may ask for any process.
  */
 #ifndef APPPOOL_SHM_VIEW_MEMORY_USE_H

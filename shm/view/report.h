@@ -7,7 +7,6 @@
  *        part of shm/ that uses jansson.
  *
  * Lock:  none: it reads a snapshot.
- * Crash: not concerned.
  * Trust: texts of the segment become valid UTF-8 and end within their bounds. A
  *        reference that leads nowhere is left out. An unknown kind of event is
  *        "unknown".

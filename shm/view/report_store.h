@@ -5,10 +5,10 @@
  * @brief The store in the report (report.h): its spaces, what was done with
  *        them since it was started, and its role among other hosts.
  *
- * Lock:  none. The store goes on counting meanwhile, so two numbers may differ
+ * Lock:  none: the store goes on counting meanwhile, so two numbers may differ
  *        by some operations.
- * Crash: not concerned. The figures of a store that has died stay until the
- *        next one has started.
+ * Crash: the figures of a store that has died stay until the next one has
+ *        started.
  * Trust: the store may write anything into its figures. No length and no index
  *        is read from them. A space whose name does not end, has a control
  *        character or was there before is left out. A role that does not

@@ -4,8 +4,6 @@
  * @file report_value.h
  * @brief Values of the report (report.h): texts, numbers and ids as JSON.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: a text of the segment becomes valid UTF-8.
  */
 #ifndef APPPOOL_SHM_VIEW_REPORT_VALUE_H

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from source import TOP, c_files, name
+from source import HOUSES, TOP, c_files, name
 
 DIRECTIVES_C = TOP / "mod_apppool/config/directives.c"
 MANUAL = TOP / "doc" / "directives.md"
@@ -219,13 +219,29 @@ def test_contributing_quotes_the_code() -> None:
             assert line.strip() in code_lines + ["..."], f"{file}: {line}"
 
 
+HEADERS = [path for path in c_files(*HOUSES) if path.suffix == ".h"]
+# Folders whose headers have no empty line left.
+CLEAN = ("base", "system", "detect", "watchdog", "shm", "ctl")
+EMPTY = re.compile(r"^ \* (?:Lock|Crash|Trust|Errors): +"
+                   r"(?:none|not concerned|not needed|no state)\.?$", re.M)
+
+
 def test_headers_state_their_contract() -> None:
-    """Lock, Crash, Trust: what a caller must know."""
-    for path in c_files("shm"):
-        for line in (r"@brief \S", r"^ \* Lock:\s+\S",
-                     r"^ \* Crash:\s+\S", r"^ \* Trust:\s+\S"):
-            assert path.suffix != ".h" or re.search(
-                line, path.read_text(), re.M), f"{name(path)}: no {line}"
+    """Who changes the pool has to know about the lock."""
+    for path in HEADERS:
+        text = path.read_text()
+        assert re.findall(r"@file (.*)", text) in ([path.name], []), name(path)
+        assert path not in c_files("shm") or re.search(r"@brief \S", text), \
+            name(path)
+        assert "apl_lock_token_t *" not in text.partition("#ifndef")[2] \
+            or re.search(r"^ \* Lock: +\S", text, re.M), name(path)
+
+
+def test_a_line_of_a_contract_says_something() -> None:
+    """If there is nothing to say, there is no line."""
+    assert EMPTY.search(" * Lock:  none.\n")
+    assert [name(path) for path in c_files(*CLEAN)
+            if EMPTY.search(path.read_text())] == []
 
 
 INDEX = TOP / "doc" / "README.md"

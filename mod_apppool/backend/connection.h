@@ -49,7 +49,7 @@ void apppool_connection_init(apr_pool_t *p);
  * logged why */
 apppool_connection_t *apppool_connection_take(server_rec *s);
 
-/** Close it. */
+/** Put it back: no request uses it any more. */
 void apppool_connection_give(apppool_connection_t *c, server_rec *s);
 
 /**

@@ -5,10 +5,6 @@
  * @brief The wait for the first byte of a response. The wait also ends when
  *        the process is killed: the client gets its error at once, although
  *        the process may take AppHungStopTimeout to end.
- *
- * Lock:  none.
- * Crash: not concerned.
- * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_BACKEND_FIRST_BYTE_H
 #define MOD_APPPOOL_BACKEND_FIRST_BYTE_H

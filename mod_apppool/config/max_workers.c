@@ -35,7 +35,7 @@ static apr_int64_t may_run(const apl_options_t *o)
     return count_processes(o) * each;
 }
 
-/* The same */
+/* Requests that wait at a time */
 static apr_int64_t may_wait(const apl_options_t *o)
 {
     return (apr_int64_t)o->max_queue *

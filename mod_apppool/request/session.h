@@ -57,7 +57,7 @@ typedef struct {
     int keepalives;              /**< the real number, while prepared; or -1 */
     apppool_cgi_variables_t
         cgi; /**< the request's own values, while prepared */
-    apppool_response_check_t check; /**< is the response a stream? */
+    apppool_response_check_t check; /**< is it a response, and complete? */
     apppool_streaming_t streaming;  /**< is the response a stream? */
     apppool_stream_client_t client; /**< of an event stream: has it left? */
     int started;                    /**< the response has begun */

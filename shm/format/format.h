@@ -397,7 +397,8 @@ typedef struct {
 
     apl_slow_start_t slow_start; /**< [T] written by the spawner */
 
-    char padding[48];          /**< an odd number of lines: cache sets */
+    /* 25 cache lines: an odd number, so slots do not share a few cache sets. */
+    char padding[48];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */

@@ -40,7 +40,8 @@ static int mark(store_push_t *p, store_sender_t *to,
                              store_confirm_is_wanted());
 }
 
-/* This thread has perhaps removed what had expired, too. */
+/* The bell is for other feeders: this thread removes what has expired, and that
+ * is a change. */
 int store_push(store_push_t *p, store_sender_t *to,
                const store_cursor_t *cursor)
 {

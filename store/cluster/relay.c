@@ -103,7 +103,7 @@ static void take_arrived(void)
         adopt(c);
         make_ready(c);
         if (store_relay_client_watch(c, relay.epoll) != 0)
-            c->until = 1; /* long ago */
+            c->until = 1; /* its time is over: its next turn ends it */
     }
 }
 

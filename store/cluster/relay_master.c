@@ -160,7 +160,7 @@ static int start_stream(store_relay_master_t *m)
 /* ---- the name of the space ---- */
 
 /* A master that may be anybody is told no other name than that of the open
- * space. @return 1: this master has the space, so to say: it has no other */
+ * space. @return 0: it is a yrmcds, which has no other space than that */
 static int prepare_name(store_relay_master_t *m, const store_space_t *space)
 {
     const char *name = m->is_plain ? master.config->open_space : space->name;

@@ -5,8 +5,10 @@
  * @brief A connection to the store of another host: plain TCP, or TLS 1.3 with
  *        the secret of AppStoreKey as its pre-shared key.
  *
- * Lock:  none; one thread uses a stream. The process ignores SIGPIPE. shutdown(2) of `fd` by another thread
- *        ends each call.
+ * shutdown(2) of `fd` by another thread ends each call. The process ignores
+ * SIGPIPE.
+ *
+ * Lock:  one thread uses a stream.
  * Errors: -1 and errno; EAGAIN: the other end is not ready, see
  *        store_stream_events(); EPROTO: the other end does not know the secret,
  *        or has sent no TLS.

@@ -32,8 +32,8 @@ typedef struct store_served {
     uint32_t locked;      /**< atomic: clients without login (lobby.h) */
     int gone;             /**< atomic: its connections are to be closed */
     int64_t refused_at;   /**< ms: when a refusal was logged; 0: never */
-    int64_t full_at;      /**< ms: the same, of too many connections */
-    int64_t limit_at;     /**< ms: the same, of the limit of memory */
+    int64_t full_at;      /**< ms: when too many connections were logged */
+    int64_t limit_at;     /**< ms: when the limit of memory was logged */
     uint64_t evictions, refused; /**< items, at the last tick */
     int64_t confirm_at; /**< ms: when the next two were logged; 0: never */
     uint64_t unconfirmed, not_confirmed; /**< writes, of figures.h */

@@ -21,7 +21,8 @@ def test_the_picture_has_each_folder() -> None:
     assert sorted(drawn) == sorted(MAY)
 
 
-@pytest.mark.parametrize("page, most", [("ARCHITECTURE", 20000)])
+@pytest.mark.parametrize("page, most", [("ARCHITECTURE", 20000),
+                                        ("SECURITY", 15000)])
 def test_a_page_is_read_to_its_end(page: str, most: int) -> None:
     """Who comes new reads them all."""
     assert len((TOP / page).read_bytes()) <= most

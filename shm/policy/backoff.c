@@ -67,11 +67,11 @@ void apl_backoff_note_ready(apl_lock_token_t *token, apl_group_t *group)
 APL_UNLOCKED static int is_early(const apl_group_t *g, const apl_process_t *p,
                                  int64_t now)
 {
-    return apl_process_is_young(p, now) &&
+    return apl_young_is(p, now) &&
            (g->young == 0 || is_later(p, g->young_at, now));
 }
 
-/* A time that is still to come counts as old: apl_process_is_grown(). */
+/* A time that is still to come counts as old: apl_young_is_over(). */
 APL_UNLOCKED static int has_responded_lately(const apl_group_t *g, int64_t now)
 {
     int64_t age = apl_since(now, g->responded_at);
@@ -140,7 +140,7 @@ void apl_backoff_note_response(apl_lock_token_t *token, apl_group_t *group,
 /* Is its start a success by its age, and does that end the row or its trial? */
 static int has_stayed(const apl_group_t *g, const apl_process_t *p, int64_t now)
 {
-    return apl_process_is_grown(p, now) &&
+    return apl_young_is_over(p, now) &&
            (p->trial || (g->young > 0 && is_later(p, g->young_at, now)));
 }
 

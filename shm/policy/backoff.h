@@ -27,7 +27,7 @@
 #ifndef APPPOOL_SHM_POLICY_BACKOFF_H
 #define APPPOOL_SHM_POLICY_BACKOFF_H
 
-#include "shm/slots/process.h"
+#include "shm/slots/young.h"
 
 #define APL_BACKOFF_MAX      60 /* s between two starts, after failed ones */
 

@@ -7,7 +7,7 @@
 #include "shm/format/heap.h"
 #include "shm/slots/hung.h"
 #include "shm/format/slot.h"
-#include "shm/slots/process.h"
+#include "shm/slots/young.h"
 
 uint64_t apl_group_key(const char *name)
 {
@@ -253,7 +253,7 @@ static int is_probing(const apl_lock_token_t *token, const apl_group_t *group)
     uint32_t at = group->young > 1 ? apl_list_last(pool, &group->processes) : 0;
     const apl_process_t *newest = at ? APL_PROCESS_OF(pool, at, member) : NULL;
 
-    return newest && apl_process_is_young(newest, token->now);
+    return newest && apl_young_is(newest, token->now);
 }
 
 int apl_group_may_start(const apl_lock_token_t *token, const apl_group_t *group)

@@ -5,8 +5,7 @@
  * @brief One process slot: its place in the lists, and the moves between its
  *        states.
  *
- * Lock:  needed by all but apl_process_is_young() and apl_process_is_grown().
- *        Without it, their answer is a guess.
+ * Lock:  needed by all.
  * Crash: each move is one store of the state; lists and counts follow.
  * Trust: a reference that is read from the slot is checked before it is
  *        followed.
@@ -56,30 +55,6 @@ static inline void apl_process_touch(const apl_lock_token_t *token,
 {
     if (token->now > process->last_used)
         process->last_used = token->now;
-}
-
-#define APL_YOUNG 1000000 /* us: then the start of a process is a success */
-
-/**
- * Has the live process been ready for APL_YOUNG? A child of httpd may have
- * written a time that is still to come. Then the process counts as old, because
- * it would be young for ever. A little later than `now` is possible: another
- * process read its clock after this one.
- */
-APL_UNLOCKED static inline int
-apl_process_is_grown(const apl_process_t *process, int64_t now)
-{
-    int64_t age = apl_since(now, process->ready_at);
-
-    return age >= APL_YOUNG || age < -APL_YOUNG;
-}
-
-/** Has the live process responded to no request yet, and is it younger than
- * APL_YOUNG? If it ended now, its start would not have been a success. */
-APL_UNLOCKED static inline int
-apl_process_is_young(const apl_process_t *process, int64_t now)
-{
-    return !process->responded && !apl_process_is_grown(process, now);
 }
 
 /** The process is live, and its trial is over (I21): it counts against the limit

@@ -29,7 +29,7 @@ int model_is_short(const model_t *m, int group);
 int model_may_start(const model_t *m, int group);
 int model_may_grow(const model_t *m, int group);
 
-/** As apl_group_fails() and apl_process_is_young(). */
+/** As apl_group_fails() and apl_young_is(). */
 int model_fails(const model_t *m, int group);
 int model_young(const model_t *m, int process);
 

@@ -192,16 +192,48 @@ static int is_dead(const store_space_t *space, const store_item_t *item)
     return store_flushed(space, item) || store_expired(item, store_clock());
 }
 
-int store_index_walk(store_space_t *space, uint32_t *cursor, unsigned n,
-                     void (*look)(void *ctx, const store_item_t *), void *ctx)
+#define FETCHED 64 /* buckets whose items are fetched at once */
+
+/* Items are in memory that is far away: fetch the first one of each bucket, or
+ * the one behind it. No lock is between the fetches, because it would wait for
+ * each of them. */
+static void fetch(store_space_t *space, uint32_t cursor, unsigned n, int second)
 {
+    store_ref_t ref[FETCHED];
+    unsigned found = 0;
     int more = 1;
 
     for (; n > 0 && more; n--) {
+        store_table_lock(space->table, cursor);
+        ref[found] = *store_table_bucket(
+            space->table, store_table_part(space->table, cursor, 0));
+        if (ref[found] && second)
+            ref[found] = store_at(space, ref[found])->next;
+        found += ref[found] != 0;
+        store_table_unlock(space->table, cursor);
+        more = store_table_next(&cursor);
+    }
+    while (found > 0)
+        __builtin_prefetch(store_at(space, ref[--found]));
+}
+
+int store_index_walk(store_space_t *space, uint32_t *cursor, unsigned n,
+                     void (*look)(void *ctx, const store_item_t *), void *ctx)
+{
+    unsigned at;
+    int more = 1;
+
+    for (at = 0; at < n && more; at++) {
         uint64_t hash, part;
         store_ref_t ref;
 
         store_table_begin(space->table, cursor);
+        if (at % FETCHED == 0 && n > 1) {
+            unsigned some = n - at < FETCHED ? n - at : FETCHED;
+
+            fetch(space, *cursor, some, 0);
+            fetch(space, *cursor, some, 1);
+        }
         store_table_lock(space->table, *cursor);
         for (part = 0; (hash = store_table_part(space->table, *cursor, part)) !=
                        STORE_TABLE_NO_PART;

@@ -13,9 +13,13 @@
 #include "store/clock.h"
 #include "store/memory/index.h"
 
-#define BUCKETS 256       /* from one look at the time to the next */
+#define BUCKETS 64        /* whose items are taken at once */
+#define LOOK    4         /* so often, and */
+#define AWHILE  4096      /* bytes: from one look at the time to the next */
 #define FULL    (4 << 20) /* bytes that are written at once */
-#define TAKEN   64        /* items of a bucket, at first */
+#define LINE    64        /* bytes of a cache line */
+#define NEAR    512 /* bytes of an item that are fetched before its turn */
+#define TAKEN   64  /* items of these, at first */
 
 /* Room for that many bytes more. @return NULL: there is no memory */
 static char *make_room(store_save_t *s, size_t size)
@@ -64,21 +68,26 @@ static int has_time(store_save_t *s)
 {
     if (!s->done.late && !s->go_on())
         s->done.late = 1;
+    s->look_at = s->done.late ? 0 : s->n + AWHILE;
     return !s->done.late;
 }
 
 /* ---- items ---- */
 
-/* Under the lock of the bucket. */
+/* Under the lock of the bucket. The first lines of the value are fetched before
+ * their turn; the processor finds the rest itself. */
 static void take(void *ctx, const store_item_t *item)
 {
     store_save_t *s = ctx;
+    uint32_t at;
 
     s->is_full |= s->n_taken == s->room_taken;
     if (s->is_full)
         return;
     s->taken[s->n_taken] = (store_item_t *)(uintptr_t)item;
     store_item_keep(s->taken[s->n_taken++]);
+    for (at = LINE; at < NEAR && at < store_item_size(item); at += LINE)
+        __builtin_prefetch((const char *)item + at);
 }
 
 static void give_back(store_save_t *s, store_space_t *space)
@@ -101,15 +110,16 @@ static int make_room_for_more(store_save_t *s)
     return 0;
 }
 
-/* A reference to each item of a bucket. @return 0: that was the last bucket */
-static int take_bucket(store_save_t *s, store_space_t *space, uint32_t *cursor)
+/* A reference to each item of some buckets. @return 0: these were the last
+ * ones */
+static int take_buckets(store_save_t *s, store_space_t *space, uint32_t *cursor)
 {
     uint32_t bucket = *cursor;
     int more;
 
     for (;;) {
         s->is_full = 0;
-        more = store_index_walk(space, cursor, 1, take, s);
+        more = store_index_walk(space, cursor, BUCKETS, take, s);
         if (!s->is_full)
             return more;
         give_back(s, space);
@@ -130,9 +140,7 @@ static void put_item(store_save_t *s, const store_space_t *space,
                            .flags = item->flags,
                            .length = item->length};
 
-    if (s->error)
-        return;
-    if (!has_time(s))
+    if (s->error || (s->n >= s->look_at && !has_time(s)))
         return;
     if (used < s->now)
         head.age = store_record_age(s->now - used);
@@ -148,9 +156,9 @@ int store_snapshot_fill(store_save_t *s, store_space_t *space, uint32_t *cursor)
     unsigned i, n;
 
     for (n = 0; more && s->n < FULL && !s->error; n++) {
-        if (n % BUCKETS == 0 && !has_time(s))
+        if (n % LOOK == 0 && !has_time(s))
             break;
-        more = take_bucket(s, space, cursor);
+        more = take_buckets(s, space, cursor);
         for (i = 0; i < s->n_taken; i++)
             put_item(s, space, s->taken[i]);
         give_back(s, space);
@@ -231,7 +239,7 @@ int store_snapshot_write(store_save_t *s)
     s->done.bytes += at;
     if (!s->error)
         s->done.items += s->items;
-    s->n = s->items = 0;
+    s->n = s->look_at = s->items = 0;
     errno = s->error;
     return s->error ? -1 : 0;
 }

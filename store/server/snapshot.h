@@ -51,16 +51,17 @@ typedef struct {
     int fd;
     int error;             /**< errno; 0: none. Nothing is written then */
     store_snapshot_t done; /**< what was written */
-    int (*go_on)(void);    /**< is asked before each item. 0: save no more */
+    int (*go_on)(void);    /**< is asked again and again. 0: save no more */
     uint64_t ahead;        /**< the cas of a space is told larger by that,
                                 because others are served meanwhile; 0: none
                                 are */
     char *bytes;           /**< that are not written yet */
     size_t n, room;
+    size_t look_at;       /**< go_on is asked at so many bytes */
     uint64_t items;       /**< in these bytes */
-    store_item_t **taken; /**< of one bucket, with references */
+    store_item_t **taken; /**< of some buckets, with references */
     unsigned n_taken, room_taken;
-    int is_full; /**< the bucket has more */
+    int is_full; /**< the buckets have more */
     int64_t host;
     uint32_t now; /**< at that time of the host; s */
 } store_save_t;

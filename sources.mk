@@ -9,7 +9,6 @@ shm_sources = \
 	shm/verbs/checkin.c \
 	shm/verbs/checkout.c \
 	shm/verbs/child.c \
-	shm/verbs/child_watch.c \
 	shm/verbs/configure.c \
 	shm/verbs/timeouts.c \
 	shm/verbs/enter.c \

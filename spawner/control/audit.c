@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "shm/recovery/check.h"
-#include "shm/verbs/child_watch.h"
+#include "shm/verbs/child.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/reconcile.h"
 #include "shm/view/snapshot.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/verbs/child_watch.h"
+#include "shm/verbs/child.h"
 #include "system/procfs.h"
 
 /* The child of one slot. There is one for each slot that was ever used. */

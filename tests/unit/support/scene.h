@@ -27,7 +27,7 @@
 
 #include "shm/verbs/checkin.h"
 #include "shm/verbs/checkout.h"
-#include "shm/verbs/child_watch.h"
+#include "shm/verbs/child.h"
 #include "shm/verbs/configure.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/admin.h"

@@ -13,8 +13,7 @@
 
 #define BATCH 256 /* slots looked at under one lock */
 
-/* USED -> FREE; it must have no session. */
-static void free_slot(apl_lock_token_t *token, apl_child_t *child)
+void apl_child_free(apl_lock_token_t *token, apl_child_t *child)
 {
     child->state = APL_CHILD_FREE;
     APL_CRASH_POINT("child_free");
@@ -96,7 +95,7 @@ void apl_child_unregister(apl_pool_t *pool)
         return;
     if (c->state == APL_CHILD_USED && c->identity.pid == self &&
         c->sessions == 0)
-        free_slot(&token, c);
+        apl_child_free(&token, c);
     apl_leave(&token);
 }
 
@@ -141,7 +140,7 @@ static void free_child(apl_lock_token_t *token, apl_child_t *c)
 {
     if (c->sessions > 0)
         token->pool->damaged = 1;
-    free_slot(token, c);
+    apl_child_free(token, c);
 }
 
 /* Take back sessions of a dead child, from slot *from on. It looks at a batch

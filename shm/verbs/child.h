@@ -40,6 +40,9 @@ void apl_child_confirm(apl_lock_token_t *token);
 /** Give this child's slot back if it has no session; at its orderly end. */
 void apl_child_unregister(apl_pool_t *pool);
 
+/** USED -> FREE; it must have no session. */
+void apl_child_free(apl_lock_token_t *token, apl_child_t *child);
+
 /* ---- the spawner ---- */
 
 /** An httpd child to watch. */

@@ -43,8 +43,7 @@ shm_sources = \
 	shm/view/snapshot.c \
 	shm/verbs/reconcile.c \
 	shm/verbs/supervise.c \
-	shm/verbs/slow_start.c \
-	shm/verbs/template.c \
+	shm/verbs/group_start.c \
 	shm/recovery/tally.c \
 	shm/lock/wake.c
 

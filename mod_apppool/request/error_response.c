@@ -8,7 +8,7 @@
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/error_page.h"
 #include "shm/lock/lock_token.h"
-#include "shm/verbs/slow_start.h"
+#include "shm/verbs/group_start.h"
 #include "base/contract.h"
 
 APLOG_USE_MODULE(apppool);

@@ -341,7 +341,7 @@ typedef struct {
 
 #define APL_SLOW_START_MAX 240
 
-/** A start that lasts long: what is known of it so far (verbs/slow_start.h). */
+/** A start that lasts long: what is known of it so far (verbs/group_start.h). */
 typedef struct {
     uint64_t id;   /**< of the process or the template; in the log too; 0: no
                         start lasted long yet */

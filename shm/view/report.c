@@ -11,7 +11,7 @@
 #include "shm/lock/lock_token.h"
 #include "shm/slots/group.h"
 #include "shm/slots/hung.h"
-#include "shm/verbs/slow_start.h"
+#include "shm/verbs/group_start.h"
 #include "shm/view/memory_use.h"
 #include "shm/view/report_value.h"
 

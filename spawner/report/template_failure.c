@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/verbs/template.h"
+#include "shm/verbs/group_start.h"
 #include "spawner/report/start_failure.h"
 #include "spawner/process/start_step.h"
 #include "spawner/process/fork_order.h"

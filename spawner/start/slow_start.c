@@ -5,7 +5,7 @@
 #include <apr_strings.h>
 #include <string.h>
 
-#include "shm/verbs/slow_start.h"
+#include "shm/verbs/group_start.h"
 #include "spawner/report/start_failure.h"
 #include "spawner/start/ready.h"
 

@@ -7,7 +7,7 @@
  *
  * A request waits for AppQueueTimeout, which is shorter than AppStartTimeout. So
  * its client gets a response before the start has failed. The response and the
- * log say what is known by then (shm/verbs/slow_start.h, start_failure.h).
+ * log say what is known by then (shm/verbs/group_start.h, start_failure.h).
  *
  * Crash:  the next spawner tells it again.
  * Trust:  the output is the app's.

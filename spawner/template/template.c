@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "shm/verbs/template.h"
+#include "shm/verbs/group_start.h"
 #include "system/random.h"
 #include "spawner/end/phase.h"
 #include "spawner/report/template_failure.h"

@@ -4,7 +4,7 @@
 
 #include "shm/slots/connection_state.h"
 #include "shm/verbs/app_stderr.h"
-#include "shm/verbs/slow_start.h"
+#include "shm/verbs/group_start.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 

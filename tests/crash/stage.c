@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "shm/slots/connection_state.h"
-#include "shm/verbs/template.h"
+#include "shm/verbs/group_start.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"

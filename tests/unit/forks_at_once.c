@@ -4,7 +4,7 @@
  * a time as its waiting requests need. */
 
 #include "shm/verbs/admin.h"
-#include "shm/verbs/template.h"
+#include "shm/verbs/group_start.h"
 #include "tests/unit/support/scene.h"
 
 #define WAITERS 12

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "shm/verbs/slow_start.h"
+#include "shm/verbs/group_start.h"
 #include "tests/unit/support/scene.h"
 
 static void a18_a_failed_start_ends_all_waits_for_it(void **state)

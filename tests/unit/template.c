@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "shm/verbs/admin.h"
-#include "shm/verbs/template.h"
+#include "shm/verbs/group_start.h"
 #include "spawner/process/start_step.h"
 #include "spawner/report/template_failure.h"
 #include "base/contract.h"

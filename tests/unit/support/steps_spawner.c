@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "shm/verbs/template.h"
+#include "shm/verbs/group_start.h"
 
 /* ---- processes ---- */
 

@@ -54,15 +54,11 @@ store_memory_sources = \
 	store/memory/balance.c \
 	store/memory/changes.c \
 	store/memory/chunk.c \
-	store/memory/class.c \
 	store/memory/evict.c \
 	store/memory/index.c \
 	store/memory/item.c \
-	store/memory/large.c \
 	store/memory/large_evict.c \
 	store/memory/move.c \
-	store/memory/page.c \
-	store/memory/piece.c \
 	store/memory/recover.c \
 	store/memory/region.c \
 	store/memory/rescue.c \

@@ -9,7 +9,7 @@
 
 #include "store/command/copy.h"
 #include "store/command/packet.h"
-#include "store/memory/class.h"
+#include "store/memory/chunk.h"
 #include "store/memory/index.h"
 
 /* Buckets of a slice: well below a millisecond. */

@@ -12,7 +12,7 @@
 #include "store/command/meta_flags.h"
 #include "store/command/meta_set.h"
 #include "store/command/writes.h"
-#include "store/memory/class.h"
+#include "store/memory/chunk.h"
 
 #define BAD_LINE "CLIENT_ERROR bad command line format"
 

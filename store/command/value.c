@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "store/memory/large.h"
+#include "store/memory/chunk.h"
 
 static unsigned tail_length(store_protocol_t asked)
 {

@@ -5,7 +5,6 @@
 #include "store/clock.h"
 #include "store/memory/changes.h"
 #include "store/memory/chunk.h"
-#include "store/memory/piece.h"
 #include "store/memory/table.h"
 
 #define CANDIDATES 16

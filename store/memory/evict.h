@@ -11,7 +11,7 @@
 #ifndef APPPOOL_STORE_MEMORY_EVICT_H
 #define APPPOOL_STORE_MEMORY_EVICT_H
 
-#include "store/memory/class.h"
+#include "store/memory/chunk.h"
 #include "store/memory/extent.h"
 
 /** Why an item is removed, which decides what is counted. */

@@ -42,7 +42,7 @@ typedef struct store_space {
     struct store_chunks *chunks;
     struct store_sweep *sweep;
     store_ref_t large_hand; /**< a large value, in the ring of all of them
-                                 (large.h); 0: there is none. Lock: of the
+                                 (chunk.h); 0: there is none. Lock: of the
                                  chunks */
     uint32_t large_chunks;  /**< of their pieces; the same lock */
     uint64_t large_coming;  /**< bytes of those that clients send now; atomic */

@@ -7,9 +7,7 @@
 #include "store/clock.h"
 #include "store/memory/balance.h"
 #include "store/memory/chunk.h"
-#include "store/memory/large.h"
 #include "store/memory/large_evict.h"
-#include "store/memory/piece.h"
 
 #define HEADER ((uint32_t)sizeof(store_item_t))
 

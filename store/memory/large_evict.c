@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 #include "store/clock.h"
+#include "store/memory/chunk.h"
 #include "store/memory/evict.h"
-#include "store/memory/large.h"
 
 #define CANDIDATES 64 /* a space with less has them all in this number */
 

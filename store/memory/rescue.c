@@ -6,7 +6,6 @@
 
 #include "store/memory/chunk.h"
 #include "store/memory/evict.h"
-#include "store/memory/piece_link.h"
 #include "store/memory/table.h"
 
 #define TRIES 8 /* what is removed for it may be in the page that is closed */
@@ -50,7 +49,7 @@ static void move_item(store_space_t *space, uint64_t hash, store_item_t *item,
 }
 
 /* The new piece is not reached, and then the old one is not. The first piece of
- * a large value takes its place in their ring along (store/memory/large.h). */
+ * a large value takes its place in their ring along (chunk.h). */
 static void move_piece(store_space_t *space, store_item_t *head,
                        store_item_t *piece, store_item_t *to)
 {

@@ -28,7 +28,7 @@ int store_rescue_is_fixed(const store_item_t *);
  * Move what is in a chunk to another page of the class. If there is no free
  * chunk, a dead item goes for it, or with store_space_t.evict the one that was
  * unused longest.
- * @param ref of a page that is closed (store/memory/page.h)
+ * @param ref of a page that is closed (chunk.h)
  * @return 1: the chunk is free. 0: it stays
  */
 int store_rescue(store_space_t *, store_ref_t);

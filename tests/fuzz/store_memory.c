@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "store/memory/chunk.h"
-#include "store/memory/piece.h"
 #include "store/memory/region.h"
 #include "store/memory/sweeper.h"
 #include "tests/fuzz/dice.h"

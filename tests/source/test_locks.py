@@ -131,13 +131,13 @@ def test_under_the_chunks() -> None:
 def test_with_the_chunks() -> None:
     """The same of the files whose caller has that lock. A recovery is alone and
     needs none."""
-    for file in ("chunk", "page", "evict", "piece", "large",
-                 "large_evict", "move", "age", "balance", "rescue"):
+    for file in ("chunk", "evict", "large_evict", "move", "age", "balance",
+                 "rescue"):
         path = f"store/memory/{file}.c"
         bodies = {function: body for (where, function), body in BODIES.items()
                   if where == path and not re.fullmatch(
                       r"store_chunk_(make|free|lock|unlock)"
-                      r"|store_(chunk|page)_found\w*", function)}
+                      r"|store_chunk_found\w*|found_page", function)}
         assert bodies, path
         for function, body in bodies.items():
             assert reached(path, body, SLOW) == [], path

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "store/clock.h"
-#include "store/memory/piece.h"
+#include "store/memory/chunk.h"
 #include "store/memory/table.h"
 #include "tests/unit/support/shelf.h"
 

@@ -5,8 +5,7 @@
 #include <stdio.h>
 
 #include "store/clock.h"
-#include "store/memory/large.h"
-#include "store/memory/piece_link.h"
+#include "store/memory/chunk.h"
 #include "tests/unit/support/shelf.h"
 
 #define PAGES 256          /* 16 MB */

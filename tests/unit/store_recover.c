@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "store/memory/chunk.h"
-#include "store/memory/piece.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/shelf.h"
 

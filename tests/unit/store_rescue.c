@@ -9,8 +9,6 @@
 #include "store/clock.h"
 #include "store/memory/changes.h"
 #include "store/memory/chunk.h"
-#include "store/memory/large.h"
-#include "store/memory/piece_link.h"
 #include "tests/unit/support/shelf.h"
 
 #define PAGES 256 /* 16 MB */

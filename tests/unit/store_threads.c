@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "store/memory/chunk.h"
-#include "store/memory/large.h"
 #include "store/memory/move.h"
 #include "store/memory/sweeper.h"
 #include "store/memory/table.h"

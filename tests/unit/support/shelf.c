@@ -10,8 +10,6 @@
 
 #include "store/clock.h"
 #include "store/memory/chunk.h"
-#include "store/memory/large.h"
-#include "store/memory/piece.h"
 #include "store/memory/region.h"
 #include "store/memory/table.h"
 

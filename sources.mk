@@ -50,18 +50,13 @@ shm_sources = \
 # Of apppool-store: libc, pthread, and SipHash of APR-util.
 store_memory_sources = \
 	store/clock.c \
-	store/memory/age.c \
-	store/memory/balance.c \
 	store/memory/changes.c \
 	store/memory/chunk.c \
 	store/memory/evict.c \
 	store/memory/index.c \
 	store/memory/item.c \
-	store/memory/large_evict.c \
-	store/memory/move.c \
 	store/memory/recover.c \
 	store/memory/region.c \
-	store/memory/rescue.c \
 	store/memory/space.c \
 	store/memory/sweeper.c \
 	store/memory/table.c

@@ -450,6 +450,21 @@ store_item_t *store_piece_at(const store_space_t *space,
     return store_at(space, place->piece);
 }
 
+void store_piece_replace(const store_space_t *space, store_item_t *head,
+                         const store_item_t *piece, const store_item_t *by)
+{
+    store_ref_t from = store_ref(space, piece), to = store_ref(space, by),
+                ref = store_piece_first(head);
+
+    if (ref == from)
+        memcpy(store_piece_link(head), &to, sizeof to);
+    else {
+        while (store_at(space, ref)->next != from)
+            ref = store_at(space, ref)->next;
+        store_at(space, ref)->next = to;
+    }
+}
+
 /* ---- large values ---- */
 
 /* Chunks of all pieces. The head is small. */

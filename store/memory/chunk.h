@@ -228,10 +228,25 @@ static inline uint32_t store_piece_length(const store_item_t *head,
     return rest < STORE_PIECE_BYTES ? rest : STORE_PIECE_BYTES;
 }
 
+/** Is it the head or the end of a value in pieces? Most of that value is in other
+ * pages. So to evict it for this chunk frees much more than is needed: a page has
+ * up to 1,364 heads. */
+static inline int store_piece_is_part(const store_item_t *chunk,
+                                      unsigned class_)
+{
+    return class_ < STORE_CLASSES - 1 &&
+           (store_state(chunk) == STORE_PIECE ||
+            (STORE_GET(chunk->bits) & STORE_CHAINED));
+}
+
 /** The piece with the byte at this offset. The search begins at the place, if
  * that is not behind it, and leaves it at the piece. */
 store_item_t *store_piece_at(const store_space_t *, const store_item_t *head,
                              uint32_t offset, store_place_t *);
+
+/** Link a copy instead of a piece. Under the lock of the head's bucket, too. */
+void store_piece_replace(const store_space_t *, store_item_t *head,
+                         const store_item_t *piece, const store_item_t *by);
 
 /** Give the chunks of an item back, also those of its pieces. The item is not
  * LIVE. */

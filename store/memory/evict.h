@@ -2,17 +2,36 @@
 
 /**
  * @file evict.h
- * @brief Room for a chunk when no chunk and no page is free.
+ * @brief Room for a new item when no chunk and no page is free.
+ *
+ * An item goes: a dead one, or the one that was unused longest. Or a page goes
+ * from a class with older items to the class that needs it.
+ *
+ * An item of such a page that was used lately goes to another page of its class.
+ * In a space that does not evict, each living one does. The others are removed.
+ * The end of a value in pieces goes to another page, too, and a page with a head
+ * stays, as long as there is another way: to remove the values of a page of heads
+ * would empty the space.
  *
  * Lock:  the caller has the lock of the chunks, so no chunk gets another owner
- *        meanwhile. The lock of the victim's bucket is only tried.
- * Crash: a victim is removed by one store, to its state.
+ *        meanwhile, and no bucket. The lock of a bucket is only tried. All
+ *        functions but store_evict_item() give the lock of the chunks back and
+ *        take it again in between, so what the caller knew of chunks is old
+ *        afterwards. A thread that has the bucket of an item is awaited without
+ *        it.
+ * Crash: an item is removed by one store, to its state. Each item of a page goes
+ *        by itself. The page loses its class when it has no item.
  */
 #ifndef APPPOOL_STORE_MEMORY_EVICT_H
 #define APPPOOL_STORE_MEMORY_EVICT_H
 
-#include "store/memory/chunk.h"
 #include "store/memory/extent.h"
+
+/**
+ * Make room for a chunk of this class, when none and no page is free.
+ * @return 1: something was freed, perhaps not enough. 0: there is no room
+ */
+int store_evict(store_space_t *, unsigned class_);
 
 /** Why an item is removed, which decides what is counted. */
 typedef enum {
@@ -23,71 +42,26 @@ typedef enum {
     STORE_EVICT_SWEPT   /**< only if it is dead */
 } store_evict_why_t;
 
-/**
- * Remove the least recently used of some items of the class, or a dead one.
- * @return 1: something was freed. 0: there is no room
- */
-int store_evict(store_space_t *, unsigned class_);
-
-/**
- * The least recently used of some items of the class, unless one of them is
- * dead: that one is removed.
- * @param now   s on the store's clock
- * @param freed 1: something was freed
- * @return NULL also if no item can be removed
- */
-store_item_t *store_evict_victim(store_space_t *, unsigned class_, uint32_t now,
-                                 int *freed);
-
 /** Remove this item, if no thread uses it and its bucket is not locked.
  * @param now s on the store's clock
  * @return 1: it was removed */
 int store_evict_item(store_space_t *, store_item_t *, uint32_t now,
                      store_evict_why_t);
 
-/** Has it expired, or was it flushed? */
-static inline int store_evict_is_dead(const store_space_t *space,
-                                      const store_item_t *item, uint32_t now)
-{
-    return store_expired(item, now) || store_flushed(space, item);
-}
+/**
+ * Empty a page of the class whose items are oldest.
+ * @param class_ the class that needs a page; it gives none. More than the last
+ *               one: any gives one
+ * @return 1: a page is free. 0: none could be emptied
+ */
+int store_evict_page_for(store_space_t *, unsigned class_);
 
-/** Was it unused longer than another one? */
-static inline int store_evict_is_older(const store_item_t *item,
-                                       const store_item_t *than)
-{
-    uint32_t used = STORE_GET(item->used), other = STORE_GET(than->used);
-
-    return used < other || (used == other && store_cas(item) < store_cas(than));
-}
-
-/** The item that a chunk belongs to: a piece belongs to its head. Until the lock
- * of the chunks is given back, a piece has the head that it names. */
-static inline store_item_t *store_evict_owner(const store_space_t *space,
-                                              store_item_t *chunk)
-{
-    return store_state(chunk) == STORE_PIECE ? store_at(space, chunk->flags)
-                                             : chunk;
-}
-
-/** Is it the head or the end of a value in pieces? Most of that value is in other
- * pages. So to evict it for this chunk frees much more than is needed: a page has
- * up to 1,364 heads. */
-static inline int store_evict_is_part(const store_item_t *chunk,
-                                      unsigned class_)
-{
-    return class_ < STORE_CLASSES - 1 &&
-           (store_state(chunk) == STORE_PIECE ||
-            (STORE_GET(chunk->bits) & STORE_CHAINED));
-}
-
-/** Is it LIVE, and only the index has it? Under the lock of its bucket that
- * stays so. */
-static inline int store_evict_is_unused(const store_item_t *item)
-{
-    /* ACQUIRE: the threads that gave a reference back have read the item. */
-    return store_state(item) == STORE_LIVE &&
-           __atomic_load_n(&item->refs, __ATOMIC_ACQUIRE) == 1;
-}
+/**
+ * Empty a page of this class, the one of its oldest item if that is possible.
+ * @param young an item that was used since so many s goes to another page; in a
+ *              space that does not evict each living one
+ * @return 1: a page is free
+ */
+int store_evict_page_of(store_space_t *, unsigned class_, uint32_t young);
 
 #endif

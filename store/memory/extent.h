@@ -139,4 +139,46 @@ static inline int store_flushed(const store_space_t *space,
     return store_cas(item) <= STORE_GET(space->entry->flushed);
 }
 
+/** Has it expired, or was it flushed? @param now s on the store's clock */
+static inline int store_dead(const store_space_t *space,
+                             const store_item_t *item, uint32_t now)
+{
+    return store_expired(item, now) || store_flushed(space, item);
+}
+
+/** s since its last use. */
+static inline uint32_t store_age(const store_item_t *item, uint32_t now)
+{
+    uint32_t used = STORE_GET(item->used);
+
+    return used < now ? now - used : 0;
+}
+
+/** Was it unused longer than another one? */
+static inline int store_older(const store_item_t *item,
+                              const store_item_t *than)
+{
+    uint32_t used = STORE_GET(item->used), other = STORE_GET(than->used);
+
+    return used < other || (used == other && store_cas(item) < store_cas(than));
+}
+
+/** Is it LIVE, and only the index has it? Under the lock of its bucket that
+ * stays so. */
+static inline int store_unused(const store_item_t *item)
+{
+    /* ACQUIRE: the threads that gave a reference back have read the item. */
+    return store_state(item) == STORE_LIVE &&
+           __atomic_load_n(&item->refs, __ATOMIC_ACQUIRE) == 1;
+}
+
+/** The item that a chunk belongs to: a piece belongs to its head. Until the lock
+ * of the chunks is given back, a piece has the head that it names. */
+static inline store_item_t *store_owner(const store_space_t *space,
+                                        store_item_t *chunk)
+{
+    return store_state(chunk) == STORE_PIECE ? store_at(space, chunk->flags)
+                                             : chunk;
+}
+
 #endif

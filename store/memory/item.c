@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/memory/balance.h"
 #include "store/memory/chunk.h"
-#include "store/memory/large_evict.h"
+#include "store/memory/evict.h"
 
 #define HEADER ((uint32_t)sizeof(store_item_t))
 
@@ -55,7 +54,7 @@ static store_ref_t take_chunk(store_space_t *space, uint32_t bytes)
 
     store_chunk_lock(space);
     while ((ref = store_chunk_take(space, class_)) == 0 && !store_item_spares &&
-           (store_large_evict(space) || store_balance(space, class_)))
+           store_evict(space, class_))
         ;
     store_chunk_unlock(space);
     return ref;

@@ -7,7 +7,6 @@
 #include "store/clock.h"
 #include "store/memory/chunk.h"
 #include "store/memory/evict.h"
-#include "store/memory/move.h"
 #include "store/memory/region.h"
 
 #define TURN 64 /* chunks under the lock */
@@ -32,8 +31,7 @@ static void look(store_space_t *space, store_ref_t ref, uint32_t now)
 {
     store_item_t *item = store_at(space, ref);
 
-    if (store_state(item) == STORE_LIVE &&
-        store_evict_is_dead(space, item, now))
+    if (store_state(item) == STORE_LIVE && store_dead(space, item, now))
         store_evict_item(space, item, now, STORE_EVICT_SWEPT);
 }
 
@@ -93,7 +91,7 @@ static int shrink(store_space_t *space)
 
     store_chunk_lock(space);
     if (space->chunks->n_classed > most)
-        emptied = store_move_for(space, STORE_CLASSES);
+        emptied = store_evict_page_for(space, STORE_CLASSES);
     if (pages_with_memory(space) > most)
         page = store_page_take_free(space);
     store_chunk_unlock(space);

@@ -12,12 +12,12 @@ LOCKS = {
     "a bucket": (
         r"store_index_lock|store_table_lock",
         r"store_index_unlock|store_table_unlock",
-        r"store/memory/(index|move)\.c"
+        r"store/memory/(index|evict)\.c"
         r"|store/command/\w+\.c|store/cluster/\w+\.c"
         r"|store/server/snapshot_load\.c"),
     "the chunks": (
         "store_chunk_lock", "store_chunk_unlock",
-        r"store/memory/(item|move|sweeper)\.c"
+        r"store/memory/(item|evict|sweeper)\.c"
         r"|store/command/stats\.c"),
     "the spaces": (
         "store_sweeper_thread_lock", "store_sweeper_thread_unlock",
@@ -131,8 +131,7 @@ def test_under_the_chunks() -> None:
 def test_with_the_chunks() -> None:
     """The same of the files whose caller has that lock. A recovery is alone and
     needs none."""
-    for file in ("chunk", "evict", "large_evict", "move", "age", "balance",
-                 "rescue"):
+    for file in ("chunk", "evict"):
         path = f"store/memory/{file}.c"
         bodies = {function: body for (where, function), body in BODIES.items()
                   if where == path and not re.fullmatch(

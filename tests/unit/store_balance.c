@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "store/memory/chunk.h"
-#include "store/memory/move.h"
+#include "store/memory/evict.h"
 #include "tests/unit/support/shelf.h"
 
 #define PAGES  256 /* 16 MB */
@@ -163,7 +163,7 @@ static void heads_of_values_keep_their_page(void **state)
     assert_in_range(left, n - 40, n);
     shelf_later(&shelf, IDLE);
     store_chunk_lock(shelf.space);
-    assert_int_equal(store_move_from(shelf.space, HEADS, 1), 0);
+    assert_int_equal(store_evict_page_of(shelf.space, HEADS, 1), 0);
     store_chunk_unlock(shelf.space);
     assert_int_equal(count("old", 0, n, PIECES), left);
 }

@@ -9,7 +9,7 @@
 
 #include "store/clock.h"
 #include "store/memory/chunk.h"
-#include "store/memory/move.h"
+#include "store/memory/evict.h"
 #include "store/memory/sweeper.h"
 #include "tests/unit/support/shelf.h"
 

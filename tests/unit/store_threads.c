@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "store/memory/chunk.h"
-#include "store/memory/move.h"
+#include "store/memory/evict.h"
 #include "store/memory/sweeper.h"
 #include "store/memory/table.h"
 #include "tests/unit/support/repeats.h"
@@ -182,7 +182,7 @@ static void who_has_a_bucket_is_awaited(void **state)
     store_chunk_lock(shelf.space);
     pthread_create(&thread, NULL, hold_the_buckets, NULL);
     sem_wait(&held);
-    moved = store_move_from(shelf.space, store_class_of(340), 0);
+    moved = store_evict_page_of(shelf.space, store_class_of(340), 0);
     store_chunk_unlock(shelf.space);
     pthread_join(thread, NULL);
     assert_int_equal(moved, 1);

@@ -196,18 +196,18 @@ module_sources = \
 	mod_apppool/config/app_resolve.c \
 	mod_apppool/config/config_report.c \
 	mod_apppool/backend/cgi_environment.c \
-	mod_apppool/backend/fcgi.c \
+	mod_apppool/backend/client_cgi.c \
 	mod_apppool/backend/fcgi_body.c \
-	mod_apppool/backend/direct_connection.c \
+	mod_apppool/backend/app_connection.c \
 	mod_apppool/backend/fcgi_end.c \
 	mod_apppool/backend/app_output.c \
 	mod_apppool/backend/fcgi_parser.c \
 	mod_apppool/backend/fcgi_request.c \
-	mod_apppool/backend/fcgi_response.c \
+	mod_apppool/backend/cgi_response.c \
 	mod_apppool/backend/response_parts.c \
 	mod_apppool/backend/field_name.c \
 	mod_apppool/backend/header_size.c \
-	mod_apppool/backend/http.c \
+	mod_apppool/backend/client_http.c \
 	mod_apppool/backend/http_chunk.c \
 	mod_apppool/backend/http_fields.c \
 	mod_apppool/backend/http_parser.c \
@@ -224,10 +224,10 @@ module_sources = \
 	mod_apppool/backend/uwsgi_request.c \
 	mod_apppool/backend/first_byte.c \
 	mod_apppool/body/request_body.c \
-	mod_apppool/backend/connection.c \
-	mod_apppool/backend/connection_idle.c \
-	mod_apppool/backend/connection_use.c \
-	mod_apppool/backend/shared_connection.c \
+	mod_apppool/backend/client_proxy.c \
+	mod_apppool/backend/kept.c \
+	mod_apppool/backend/in_use.c \
+	mod_apppool/backend/parked.c \
 	mod_apppool/request/untrusted_headers.c \
 	mod_apppool/request/client.c \
 	mod_apppool/config/config.c \
@@ -250,7 +250,7 @@ module_sources = \
 	mod_apppool/request/exchange.c \
 	mod_apppool/request/app_headers.c \
 	mod_apppool/request/handler.c \
-	mod_apppool/request/packet.c \
+	mod_apppool/request/request_head.c \
 	mod_apppool/parent/watchdog_process.c \
 	mod_apppool/parent/instance.c \
 	mod_apppool/config/app_label.c \
@@ -301,12 +301,12 @@ module_sources = \
 	mod_apppool/parent/store_takeover.c \
 	mod_apppool/parent/store_table_cluster.c \
 	mod_apppool/parent/store_table_write.c \
-	mod_apppool/backend/connection_filter.c \
+	mod_apppool/backend/proxy_filter.c \
 	mod_apppool/backend/outcome.c \
 	mod_apppool/config/app_source.c \
 	mod_apppool/config/config_defaults.c \
 	mod_apppool/config/value.c \
-	mod_apppool/request/session.c \
+	mod_apppool/request/app_request.c \
 	mod_apppool/parent/watchdog_watch.c \
 	mod_apppool/body/response_check.c \
 	mod_apppool/request/document_root.c \
@@ -724,9 +724,9 @@ unit_tests = \
 	tests/unit/audit \
 	tests/unit/wake \
 	tests/unit/sid_scan \
-	tests/unit/connection \
-	tests/unit/connection_idle \
-	tests/unit/connection_use \
+	tests/unit/client_proxy \
+	tests/unit/kept \
+	tests/unit/in_use \
 	tests/unit/document_root \
 	tests/unit/http_parser \
 	tests/unit/http_sizes \
@@ -756,7 +756,7 @@ unit_tests = \
 	tests/unit/connection_cut \
 	tests/unit/parent_takeover \
 	tests/unit/parking \
-	tests/unit/shared_connection \
+	tests/unit/parked \
 	tests/unit/session_peek \
 	tests/unit/lock_rescue \
 	tests/unit/health \
@@ -922,9 +922,9 @@ threaded_tests = \
 	tests/unit/store_verbs \
 	tests/unit/store_vip_relay \
 	tests/unit/wake \
-	tests/unit/connection \
-	tests/unit/connection_idle \
-	tests/unit/connection_use \
+	tests/unit/client_proxy \
+	tests/unit/kept \
+	tests/unit/in_use \
 	tests/unit/document_root \
 	tests/unit/session_peek \
 	tests/unit/lock \

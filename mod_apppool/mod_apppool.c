@@ -27,7 +27,7 @@
 #include "mod_apppool/status/status_health.h"
 #include "mod_apppool/status/status_origin.h"
 #include "mod_apppool/status/status_token.h"
-#include "mod_apppool/backend/connection_filter.h"
+#include "mod_apppool/backend/proxy_filter.h"
 #include "mod_apppool/request/routing.h"
 #include "mod_apppool/request/script_handler.h"
 #include "mod_apppool/request/untrusted_headers.h"
@@ -60,7 +60,7 @@ static void register_hooks(apr_pool_t *p)
     apppool_untrusted_headers_register();
     apppool_request_body_register();
     apppool_response_filter_register();
-    apppool_connection_filter_register();
+    apppool_proxy_filter_register();
 
     ap_hook_pre_config(apppool_lifecycle_pre_config, NULL, NULL,
                        APR_HOOK_MIDDLE);

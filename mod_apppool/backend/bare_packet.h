@@ -24,7 +24,7 @@ typedef struct {
     apr_socket_t *sock; /**< for the next connection; NULL: none is prepared */
 } apppool_bare_packet_t;
 
-/** Is this variable for the app? The notes for httpd's access log (session.c)
+/** Is this variable for the app? The notes for httpd's access log (app_request.c)
  * are not. The packet is made before they are known. */
 int apppool_bare_packet_has(const char *name);
 

@@ -47,7 +47,7 @@ apr_status_t apppool_connect_prepare(apr_socket_t **sock, apr_pool_t *p);
  * @param sock     NULL at first; or, over scgi and uwsgi, a socket that was prepared
  * @param deadline us of apl_now(), for a full backlog
  * @param p        a new socket is closed with it
- * @return see apppool_connection_open()
+ * @return see apppool_client_proxy_open()
  */
 apr_status_t apppool_connect(apr_socket_t **sock,
                              const apppool_endpoint_t *endpoint,

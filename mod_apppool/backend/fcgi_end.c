@@ -13,7 +13,7 @@ APLOG_USE_MODULE(apppool);
 #define SAY(fcgi, rv, ...)                                                     \
     ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, (fcgi)->r, "apppool: " __VA_ARGS__)
 
-int apppool_fcgi_end_is_lost(const apppool_fcgi_t *fcgi)
+int apppool_fcgi_end_is_lost(const apppool_client_cgi_t *fcgi)
 {
     return fcgi->connection.reused &&
            (fcgi->stray ||
@@ -22,7 +22,7 @@ int apppool_fcgi_end_is_lost(const apppool_fcgi_t *fcgi)
 
 /* May the next request use the connection? It may if this request had no body,
  * all of it was sent, and nothing has come behind its response. */
-static int is_clean(const apppool_fcgi_t *fcgi)
+static int is_clean(const apppool_client_cgi_t *fcgi)
 {
     return apppool_fcgi_parser_is_clean(&fcgi->parser) &&
            fcgi->parser.status == FCGI_REQUEST_COMPLETE &&
@@ -31,31 +31,31 @@ static int is_clean(const apppool_fcgi_t *fcgi)
            fcgi->response.has_header;
 }
 
-void apppool_fcgi_end_use(apppool_fcgi_t *fcgi)
+void apppool_fcgi_end_use(apppool_client_cgi_t *fcgi)
 {
-    apppool_direct_connection_end(&fcgi->connection,
-                                  is_clean(fcgi) ? APPPOOL_CONNECTION_CLEAN
-                                  : apppool_fcgi_end_is_lost(fcgi)
-                                      ? APPPOOL_CONNECTION_FAILED
-                                      : APPPOOL_CONNECTION_CUT);
+    apppool_app_connection_end(&fcgi->connection,
+                               is_clean(fcgi) ? APPPOOL_CONNECTION_CLEAN
+                               : apppool_fcgi_end_is_lost(fcgi)
+                                   ? APPPOOL_CONNECTION_FAILED
+                                   : APPPOOL_CONNECTION_CUT);
 }
 
-int apppool_fcgi_end_response(apppool_fcgi_t *fcgi)
+int apppool_fcgi_end_response(apppool_client_cgi_t *fcgi)
 {
     /* Without records the app has closed it, so nobody waits for us to close it. */
     if (!fcgi->is_bare)
         apppool_fcgi_end_use(fcgi);
-    return apppool_fcgi_response_end(&fcgi->response, fcgi->r);
+    return apppool_cgi_response_end(&fcgi->response, fcgi->r);
 }
 
-int apppool_fcgi_end_early(apppool_fcgi_t *fcgi, int status)
+int apppool_fcgi_end_early(apppool_client_cgi_t *fcgi, int status)
 {
     if (fcgi->parser.stdout_ended)
         return apppool_fcgi_end_response(fcgi);
     return apppool_response_parts_break(&fcgi->response.parts, fcgi->r, status);
 }
 
-int apppool_fcgi_end_wrong(apppool_fcgi_t *fcgi)
+int apppool_fcgi_end_wrong(apppool_client_cgi_t *fcgi)
 {
     SAY(fcgi, 0, "%s sends wrong FastCGI: %s %u", fcgi->label,
         fcgi->parser.wrong, fcgi->parser.wrong_number);
@@ -63,7 +63,7 @@ int apppool_fcgi_end_wrong(apppool_fcgi_t *fcgi)
                                         HTTP_BAD_GATEWAY);
 }
 
-int apppool_fcgi_end_stray(apppool_fcgi_t *fcgi)
+int apppool_fcgi_end_stray(apppool_client_cgi_t *fcgi)
 {
     fcgi->stray = 1;
     ap_log_rerror(APLOG_MARK, APLOG_INFO, 0, fcgi->r,
@@ -74,7 +74,7 @@ int apppool_fcgi_end_stray(apppool_fcgi_t *fcgi)
 }
 
 /* The app has not served the request. @return what the handler is to return */
-static int end_refused(apppool_fcgi_t *fcgi)
+static int end_refused(apppool_client_cgi_t *fcgi)
 {
     unsigned status = fcgi->parser.status;
 
@@ -86,7 +86,7 @@ static int end_refused(apppool_fcgi_t *fcgi)
                                             : HTTP_BAD_GATEWAY);
 }
 
-int apppool_fcgi_end_request(apppool_fcgi_t *fcgi)
+int apppool_fcgi_end_request(apppool_client_cgi_t *fcgi)
 {
     if (fcgi->parser.status != FCGI_REQUEST_COMPLETE)
         return end_refused(fcgi);
@@ -99,14 +99,14 @@ int apppool_fcgi_end_request(apppool_fcgi_t *fcgi)
 
 /* Without records the response ends with the connection. The connection is reset if
  * the app has not read the body. */
-static int ends_response(const apppool_fcgi_t *fcgi, int error)
+static int ends_response(const apppool_client_cgi_t *fcgi, int error)
 {
     return fcgi->is_bare && fcgi->response.has_header &&
            (error == 0 || (error == ECONNRESET &&
                            fcgi->sending.kind != APPPOOL_FCGI_NO_BODY));
 }
 
-int apppool_fcgi_end_connection(apppool_fcgi_t *fcgi, int error)
+int apppool_fcgi_end_connection(apppool_client_cgi_t *fcgi, int error)
 {
     if (apppool_first_byte_is_stopped(&fcgi->first_byte))
         return apppool_fcgi_end_early(fcgi, HTTP_BAD_GATEWAY);
@@ -122,7 +122,7 @@ int apppool_fcgi_end_connection(apppool_fcgi_t *fcgi, int error)
     return apppool_fcgi_end_early(fcgi, HTTP_BAD_GATEWAY);
 }
 
-int apppool_fcgi_end_silent(apppool_fcgi_t *fcgi, int status)
+int apppool_fcgi_end_silent(apppool_client_cgi_t *fcgi, int status)
 {
     if (fcgi->response.parts.passed && !fcgi->parser.stdout_ended)
         SAY(fcgi, 0, "%s was silent for too long within its response",

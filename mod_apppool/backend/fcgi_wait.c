@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-int apppool_fcgi_wait_poll(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms)
+int apppool_fcgi_wait_poll(apppool_client_cgi_t *fcgi, struct pollfd *fds,
+                           int ms)
 {
     if (poll(fds, 2, ms) <= 0)
         return 0;
@@ -16,7 +17,7 @@ int apppool_fcgi_wait_poll(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms)
 
 /* If only the app is waited for, recv() can do that, too. After its time it is
  * for poll() to wait. */
-int apppool_fcgi_wait(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms)
+int apppool_fcgi_wait(apppool_client_cgi_t *fcgi, struct pollfd *fds, int ms)
 {
     if (!fcgi->connection.waits || fds[0].events != POLLIN ||
         fcgi->sending.waits)
@@ -30,7 +31,7 @@ int apppool_fcgi_wait(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms)
     return fcgi->has_received;
 }
 
-ssize_t apppool_fcgi_wait_receive(apppool_fcgi_t *fcgi)
+ssize_t apppool_fcgi_wait_receive(apppool_client_cgi_t *fcgi)
 {
     if (!fcgi->has_received)
         return recv(fcgi->connection.fd, fcgi->buffer + fcgi->held,

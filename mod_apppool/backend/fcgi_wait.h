@@ -23,13 +23,14 @@
  * @param fds two: of the app, and of the client
  * @param ms  to wait at most
  * @return 0: nobody does anything yet */
-int apppool_fcgi_wait(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms);
+int apppool_fcgi_wait(apppool_client_cgi_t *fcgi, struct pollfd *fds, int ms);
 
 /** The same, and nothing is read. */
-int apppool_fcgi_wait_poll(apppool_fcgi_t *fcgi, struct pollfd *fds, int ms);
+int apppool_fcgi_wait_poll(apppool_client_cgi_t *fcgi, struct pollfd *fds,
+                           int ms);
 
 /** Read what is there, if the wait has not done so. Never waits.
  * @return as recv() */
-ssize_t apppool_fcgi_wait_receive(apppool_fcgi_t *fcgi);
+ssize_t apppool_fcgi_wait_receive(apppool_client_cgi_t *fcgi);
 
 #endif

@@ -48,7 +48,7 @@ int apppool_first_byte_is_hopeless(const apppool_first_byte_t *w);
 int apppool_first_byte_is_cut_off(const apppool_first_byte_t *w);
 
 /** Is this child of httpd being stopped? Then it cuts the connection
- * (connection_use.h), and the end of the connection is not the end of the
+ * (in_use.h), and the end of the connection is not the end of the
  * response. */
 int apppool_first_byte_is_stopped(const apppool_first_byte_t *w);
 

@@ -3,8 +3,8 @@
 /**
  * @file outcome.h
  * @brief How a request to an app process went, and whether it may be sent
- *        again. The module's own clients (http.h, fcgi.h) and the filters of
- *        mod_proxy's connections (connection_filter.h) find out the first, and
+ *        again. The module's own clients (client_http.h, client_cgi.h) and the filters of
+ *        mod_proxy's connections (proxy_filter.h) find out the first, and
  *        ask for the second.
  *
  * Lock:  none.

@@ -15,7 +15,7 @@
  *                                           response, and take the body for it
  *
  * Over fcgi the end is a record, and Content-Length is dropped unless
- * ap_trust_cgilike_cl is set (backend/fcgi_response.h). A response over scgi or
+ * ap_trust_cgilike_cl is set (backend/cgi_response.h). A response over scgi or
  * uwsgi ends with the connection.
  *
  * Lock:  none.

@@ -3,7 +3,7 @@
 /**
  * @file protocol.h
  * @brief AppProtocol: the names of the protocols, and the modules of httpd that
- *        speak them. FastCGI, scgi and uwsgi are spoken here (backend/fcgi.h),
+ *        speak them. FastCGI, scgi and uwsgi are spoken here (backend/client_cgi.h),
  *        with the help of mod_proxy itself.
  *
  * Lock:  none; constant once the configuration was read.

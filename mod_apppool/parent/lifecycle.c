@@ -15,12 +15,12 @@
 #include "mod_apppool/config/app_resolve.h"
 #include "mod_apppool/config/php_directives.h"
 #include "mod_apppool/config/store.h"
-#include "mod_apppool/backend/connection.h"
-#include "mod_apppool/backend/connection_idle.h"
-#include "mod_apppool/backend/connection_use.h"
-#include "mod_apppool/backend/direct_connection.h"
+#include "mod_apppool/backend/client_proxy.h"
+#include "mod_apppool/backend/kept.h"
+#include "mod_apppool/backend/in_use.h"
+#include "mod_apppool/backend/app_connection.h"
 #include "mod_apppool/backend/http_request.h"
-#include "mod_apppool/backend/shared_connection.h"
+#include "mod_apppool/backend/parked.h"
 #include "mod_apppool/parent/instance.h"
 #include "mod_apppool/parent/instance_list.h"
 #include "mod_apppool/parent/instance_store.h"
@@ -218,8 +218,8 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
     apr_status_t rv;
 
     if (apppool_lifecycle_pool() &&
-        apppool_shared_connection_init(apppool_instance_parking_lot(instance),
-                                       instance->kept.runtime, user) != 0) {
+        apppool_parked_init(apppool_instance_parking_lot(instance),
+                            instance->kept.runtime, user) != 0) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
                      "apppool: this httpd child serves no applications: it "
                      "cannot have their connections");
@@ -240,10 +240,10 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
                      "apppool: this httpd child cannot join the pool: %s",
                      apl_error_text(rv, why, sizeof why));
     apr_pool_cleanup_register(pchild, NULL, end_child, apr_pool_cleanup_null);
-    apppool_connection_init(s->process->pconf);
-    apppool_connection_idle_init(s->process->pconf, &instance->pool);
-    apppool_connection_use_init(s->process->pconf);
-    apppool_direct_connection_init(s->process->pconf);
+    apppool_client_proxy_init(s->process->pconf);
+    apppool_kept_init(s->process->pconf, &instance->pool);
+    apppool_in_use_init(s->process->pconf);
+    apppool_app_connection_init(s->process->pconf);
     apppool_http_request_init(s->process->pconf);
     apppool_spool_file_init(pchild);
 }
@@ -255,5 +255,5 @@ void apppool_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
     if (graceful || prefork || !apppool_lifecycle_pool())
         return;
     apl_checkout_stop(&instance->pool);
-    apppool_connection_use_stop();
+    apppool_in_use_stop();
 }

@@ -13,14 +13,14 @@
  * that is being killed, although such a process still accepts connections.
  *
  * Lock:  only in functions that are called.
- * Crash: see session.h.
+ * Crash: see app_request.h.
  * Trust: httpd has checked the client's request. What the app sends is checked by
  *        the client that speaks its protocol.
  */
 #ifndef MOD_APPPOOL_REQUEST_EXCHANGE_H
 #define MOD_APPPOOL_REQUEST_EXCHANGE_H
 
-#include "mod_apppool/request/session.h"
+#include "mod_apppool/request/app_request.h"
 
 /**
  * Send the request to the process.
@@ -28,7 +28,7 @@
  * @return 1: the request is done; 0: the process refused the connection, or is
  *         ending: it was detached, and the request can be sent to another one
  */
-int apppool_exchange(apppool_session_t *s, int *status);
+int apppool_exchange(apppool_app_request_t *req, int *status);
 
 /** For mod_proxy's hook fixups, which it runs when it has made the header of any
  * request. */

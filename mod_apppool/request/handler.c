@@ -13,50 +13,52 @@
 #include "mod_apppool/request/app_headers.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/backend/proxy_api.h"
-#include "mod_apppool/request/packet.h"
+#include "mod_apppool/request/request_head.h"
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/body/sendfile.h"
-#include "mod_apppool/request/session.h"
+#include "mod_apppool/request/app_request.h"
 #include "mod_apppool/request/routing.h"
 
 APLOG_USE_MODULE(apppool);
 
 #define ATTEMPTS 10 /* processes that may refuse */
 
-static int serve(apppool_session_t *s)
+static int serve(apppool_app_request_t *req)
 {
-    uint32_t protocol = (uint32_t)s->app->protocol;
+    uint32_t protocol = (uint32_t)req->app->protocol;
     apr_status_t rv;
     int i, status;
 
-    apppool_sendfile_offer(s->r);
-    apppool_app_headers_set_start(s->r);
-    status = protocol == APL_AUTO ? OK : apppool_packet_make(s, protocol);
+    apppool_sendfile_offer(req->r);
+    apppool_app_headers_set_start(req->r);
+    status =
+        protocol == APL_AUTO ? OK : apppool_request_head_make(req, protocol);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
-        rv = apppool_session_checkout(s);
+        rv = apppool_app_request_checkout(req);
         if (rv != APR_SUCCESS)
-            return apppool_error_response_pool(s->r, s->app, &s->ref, rv);
+            return apppool_error_response_pool(req->r, req->app, &req->ref, rv);
         /* There is no such process: its slot has another one by now, which
          * starts, or the slot is damaged. */
-        if (s->ref.wire.protocol >= APL_AUTO) {
-            apppool_session_detach_refusing(s);
+        if (req->ref.wire.protocol >= APL_AUTO) {
+            apppool_app_request_detach_refusing(req);
             continue;
         }
         /* AppProtocol is auto, or this process was started under another
          * AppProtocol: build the request for its protocol. */
-        if (s->ref.wire.protocol != protocol) {
-            protocol = s->ref.wire.protocol;
-            status = apppool_packet_make(s, protocol);
+        if (req->ref.wire.protocol != protocol) {
+            protocol = req->ref.wire.protocol;
+            status = apppool_request_head_make(req, protocol);
             if (status != OK)
                 break;
         }
-        if (apppool_exchange(s, &status))
+        if (apppool_exchange(req, &status))
             return status;
     }
-    return status == OK ? apppool_error_response_refused(s->r, s->app) : status;
+    return status == OK ? apppool_error_response_refused(req->r, req->app)
+                        : status;
 }
 
-/* An scgi app has named another path (backend/fcgi_response.h). Its process is
+/* An scgi app has named another path (backend/cgi_response.h). Its process is
  * free again. */
 static void respond_elsewhere(request_rec *r)
 {
@@ -75,7 +77,7 @@ int apppool_handler(request_rec *r)
 {
     const apppool_mount_t *mount;
     apppool_request_body_t *body;
-    apppool_session_t *s;
+    apppool_app_request_t *req;
     char *filename = r->filename;
     int status;
 
@@ -98,20 +100,20 @@ int apppool_handler(request_rec *r)
     status = apppool_request_body_begin(&body, r, mount->app->label);
     if (status != OK)
         return status;
-    s = apppool_session_begin(r, mount, body);
-    apppool_response_filter_add(s);
-    status = serve(s);
-    apppool_session_end(s);
-    apppool_response_filter_remove(s);
+    req = apppool_app_request_begin(r, mount, body);
+    apppool_response_filter_add(req);
+    status = serve(req);
+    apppool_app_request_end(req);
+    apppool_response_filter_remove(req);
     apppool_request_body_end(body);
-    if (status == OK && !s->started && s->ref.wire.protocol == APL_SCGI)
+    if (status == OK && !req->started && req->ref.wire.protocol == APL_SCGI)
         respond_elsewhere(r);
     r->filename = filename;
     if (ap_is_HTTP_ERROR(status)) {
         r->proxyreq = PROXYREQ_NONE;
         /* Otherwise httpd would ask for the ErrorDocument of this status. */
-        if (s->error)
-            r->status = s->error;
+        if (req->error)
+            r->status = req->error;
         /* The request for an ErrorDocument shares our pool, but has no body. */
         apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
     }

@@ -9,7 +9,7 @@
  * is repeated.
  *
  * Lock:  only in functions that are called.
- * Crash: see session.h.
+ * Crash: see app_request.h.
  * Trust: httpd checked the client's request; mod_proxy checks the app's
  *        response.
  */

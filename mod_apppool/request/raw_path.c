@@ -9,8 +9,8 @@
 
 #include "base/url_path.h"
 
-/* Notes of a request. Its module configuration is the session's. There are no
- * notes if both forms are the same. */
+/* Notes of a request. Its module configuration is the record of app_request.h.
+ * There are no notes if both forms are the same. */
 #define ENCODED "apppool-path-encoded"
 #define DECODED "apppool-path-decoded"
 

@@ -33,26 +33,26 @@ static int has_end(const apr_bucket_brigade *bb)
 
 /* @param is_whole the first part of the response is also the last: there is
  *        nothing to store */
-static void begin_response(apppool_session_t *s, int is_whole)
+static void begin_response(apppool_app_request_t *req, int is_whole)
 {
-    uint32_t kind = apppool_streaming_kind(s->r);
+    uint32_t kind = apppool_streaming_kind(req->r);
 
-    s->started = 1;
-    apppool_session_restore(s);
+    req->started = 1;
+    apppool_app_request_restore(req);
     /* A page of httpd itself does not come from a process. */
-    if (s->ref.session != 0) {
+    if (req->ref.session != 0) {
         if (kind)
-            apl_checkout_set_long_lived(s->pool, &s->ref, kind);
-        apppool_stream_client_begin(&s->client, s->r, s->app->label,
+            apl_checkout_set_long_lived(req->pool, &req->ref, kind);
+        apppool_stream_client_begin(&req->client, req->r, req->app->label,
                                     kind == APL_LONG_LIVED_CONNECTION);
-        s->file = apppool_sendfile_name(s->r, s->error);
-        if (!s->file && !is_whole)
-            s->buffer = apppool_response_buffer_make(s->r, s->app->label,
-                                                     s->socket, s->timeout);
+        req->file = apppool_sendfile_name(req->r, req->error);
+        if (!req->file && !is_whole)
+            req->buffer = apppool_response_buffer_make(
+                req->r, req->app->label, req->socket, req->timeout);
     }
-    if (s->error && s->r->status == HTTP_OK) {
-        s->r->status = s->error;
-        s->r->status_line = NULL;
+    if (req->error && req->r->status == HTTP_OK) {
+        req->r->status = req->error;
+        req->r->status_line = NULL;
     }
 }
 
@@ -71,116 +71,116 @@ static void end_stream(apr_bucket_brigade *bb)
 }
 
 /* The app has named a file: its own body is read and dropped. */
-static void replace_body(apppool_session_t *s, apr_bucket_brigade *bb)
+static void replace_body(apppool_app_request_t *req, apr_bucket_brigade *bb)
 {
     if (!has_end(bb))
         apr_brigade_cleanup(bb);
     else if (has_error(bb))
-        s->file = NULL;
+        req->file = NULL;
     else
-        apppool_sendfile_replace(s->r, s->app, s->file, bb);
+        apppool_sendfile_replace(req->r, req->app, req->file, bb);
 }
 
 /* The response is not complete. Pass on an error instead of its end. */
-static void replace_end_by_error(const apppool_session_t *s,
+static void replace_end_by_error(const apppool_app_request_t *req,
                                  apr_bucket_brigade *bb)
 {
     if (!APR_BRIGADE_EMPTY(bb))
         apr_bucket_delete(APR_BRIGADE_LAST(bb));
-    apppool_proxy.ap_proxy_backend_broke(s->r, bb);
+    apppool_proxy.ap_proxy_backend_broke(req->r, bb);
 }
 
 /* Has the app closed it? */
-static int has_closed(const apppool_session_t *s)
+static int has_closed(const apppool_app_request_t *req)
 {
-    if (s->fcgi)
-        return apppool_fcgi_has_ended(s->fcgi);
-    if (s->http)
-        return apppool_http_has_closed(s->http);
-    return s->connection ? apppool_connection_filter_has_ended(
-                               apppool_connection_filter(s->connection))
-                         : s->closed;
+    if (req->fcgi)
+        return apppool_client_cgi_has_ended(req->fcgi);
+    if (req->http)
+        return apppool_client_http_has_closed(req->http);
+    return req->connection ? apppool_proxy_filter_has_ended(
+                                 apppool_client_proxy_filter(req->connection))
+                           : req->closed;
 }
 
 /* A response without a length ends with its connection. Over FastCGI it ends
  * with a record. */
-static int is_cut_short(const apppool_session_t *s)
+static int is_cut_short(const apppool_app_request_t *req)
 {
-    return s->ref.wire.protocol != APL_FCGI && s->check.length < 0 &&
-           !s->r->header_only && !AP_STATUS_IS_HEADER_ONLY(s->r->status) &&
-           has_closed(s) && apppool_session_is_killed(s);
+    return req->ref.wire.protocol != APL_FCGI && req->check.length < 0 &&
+           !req->r->header_only && !AP_STATUS_IS_HEADER_ONLY(req->r->status) &&
+           has_closed(req) && apppool_app_request_is_killed(req);
 }
 
 /* A filter below may have sent an error response itself. A write may find out
  * first that the client has left: the log says so in this case, too. */
-static apr_status_t pass(apppool_session_t *s, apr_status_t rv)
+static apr_status_t pass(apppool_app_request_t *req, apr_status_t rv)
 {
-    s->responded |= rv == AP_FILTER_ERROR;
-    if (rv != APR_SUCCESS && s->r->connection->aborted)
-        apppool_stream_client_has_left(&s->client);
+    req->responded |= rv == AP_FILTER_ERROR;
+    if (rv != APR_SUCCESS && req->r->connection->aborted)
+        apppool_stream_client_has_left(&req->client);
     return rv;
 }
 
 /* The event stream is one more than AppMaxLongLived: httpd sends an error. */
 static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    apppool_session_t *s = f->ctx;
+    apppool_app_request_t *req = f->ctx;
 
-    s->started = s->ended = s->responded = 1;
-    apppool_session_restore(s);
+    req->started = req->ended = req->responded = 1;
+    apppool_app_request_restore(req);
     ap_remove_output_filter(f);
     apr_brigade_cleanup(bb);
-    ap_die(apppool_error_response_streaming(s->r, s->app), s->r);
+    ap_die(apppool_error_response_streaming(req->r, req->app), req->r);
     return AP_FILTER_ERROR;
 }
 
 /* The response is complete. */
-static void give_back(apppool_session_t *s)
+static void give_back(apppool_app_request_t *req)
 {
-    s->unanswered = 0;
+    req->unanswered = 0;
     /* A process may be busy with a request whose response has ended. */
-    if (s->fcgi && !apppool_fcgi_has_ended(s->fcgi))
+    if (req->fcgi && !apppool_client_cgi_has_ended(req->fcgi))
         return;
-    apppool_session_checkin(s);
+    apppool_app_request_checkin(req);
     /* It may still be open over scgi and uwsgi. The client may be slow. */
-    if (s->fcgi)
-        apppool_fcgi_close(s->fcgi);
+    if (req->fcgi)
+        apppool_client_cgi_close(req->fcgi);
 }
 
 static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    apppool_session_t *s = f->ctx;
+    apppool_app_request_t *req = f->ctx;
     ap_filter_t *next = f->next;
     apr_status_t rv = APR_SUCCESS;
 
-    if (!s->started && s->ref.session != 0 &&
-        !apppool_response_check_first(&s->check, s->r))
+    if (!req->started && req->ref.session != 0 &&
+        !apppool_response_check_first(&req->check, req->r))
         return APR_EGENERAL;
-    if (!s->started && s->ref.session != 0 &&
-        apppool_streaming_kind(s->r) == APL_LONG_LIVED_CONNECTION &&
-        apppool_streaming_is_full(s->app, s->pool, &s->ref))
+    if (!req->started && req->ref.session != 0 &&
+        apppool_streaming_kind(req->r) == APL_LONG_LIVED_CONNECTION &&
+        apppool_streaming_is_full(req->app, req->pool, &req->ref))
         return refuse(f, bb);
-    if (!s->started)
-        begin_response(s, has_end(bb));
-    if (s->ref.session != 0 && !s->file)
-        apppool_response_check_part(&s->check, s->r, bb);
-    if (s->ref.session != 0 && !s->file && has_end(bb) && is_cut_short(s))
-        replace_end_by_error(s, bb);
-    if (has_error(bb) && apppool_session_is_cut_off(s))
+    if (!req->started)
+        begin_response(req, has_end(bb));
+    if (req->ref.session != 0 && !req->file)
+        apppool_response_check_part(&req->check, req->r, bb);
+    if (req->ref.session != 0 && !req->file && has_end(bb) && is_cut_short(req))
+        replace_end_by_error(req, bb);
+    if (has_error(bb) && apppool_app_request_is_cut_off(req))
         end_stream(bb);
-    if (s->buffer)
-        rv = pass(s, apppool_response_buffer_pass(s->buffer, next, bb));
-    else if (s->file)
-        replace_body(s, bb);
+    if (req->buffer)
+        rv = pass(req, apppool_response_buffer_pass(req->buffer, next, bb));
+    else if (req->file)
+        replace_body(req, bb);
     if (rv != APR_SUCCESS || APR_BRIGADE_EMPTY(bb))
         return rv;
     if (has_end(bb)) {
-        s->ended = 1;
-        if (s->file || !has_error(bb))
-            give_back(s);
+        req->ended = 1;
+        if (req->file || !has_error(bb))
+            give_back(req);
         ap_remove_output_filter(f);
     }
-    return pass(s, ap_pass_brigade(next, bb));
+    return pass(req, ap_pass_brigade(next, bb));
 }
 
 /* ---- begin and end ---- */
@@ -194,32 +194,32 @@ void apppool_response_filter_register(void)
     apppool_streaming_register();
 }
 
-void apppool_response_filter_add(apppool_session_t *s)
+void apppool_response_filter_add(apppool_app_request_t *req)
 {
-    ap_add_output_filter_handle(filter_rec, s, s->r, s->r->connection);
+    ap_add_output_filter_handle(filter_rec, req, req->r, req->r->connection);
 }
 
-void apppool_response_filter_remove(apppool_session_t *s)
+void apppool_response_filter_remove(apppool_app_request_t *req)
 {
     ap_filter_t *f;
 
-    for (f = s->r->output_filters; f; f = f->next)
-        if (f->frec == filter_rec && f->ctx == s) {
+    for (f = req->r->output_filters; f; f = f->next)
+        if (f->frec == filter_rec && f->ctx == req) {
             ap_remove_output_filter(f);
             break;
         }
 }
 
-void apppool_response_filter_finish(apppool_session_t *s)
+void apppool_response_filter_finish(apppool_app_request_t *req)
 {
-    apr_bucket_alloc_t *list = s->r->connection->bucket_alloc;
+    apr_bucket_alloc_t *list = req->r->connection->bucket_alloc;
     apr_bucket_brigade *bb;
 
-    if (s->ended || !s->started)
+    if (req->ended || !req->started)
         return;
-    bb = apr_brigade_create(s->r->pool, list);
+    bb = apr_brigade_create(req->r->pool, list);
     APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(list));
-    if (apppool_session_is_killed(s))
-        replace_end_by_error(s, bb);
-    ap_pass_brigade(s->r->output_filters, bb);
+    if (apppool_app_request_is_killed(req))
+        replace_end_by_error(req, bb);
+    ap_pass_brigade(req->r->output_filters, bb);
 }

@@ -240,7 +240,7 @@ static void unkillable(stage_t *g)
     apl_timeouts_mark_unkillable(&g->pool, g->ids[0], SCENE_NOW + 5000000);
 }
 
-/* As mod_apppool/backend/shared_connection.c does. */
+/* As mod_apppool/backend/parked.c does. */
 static void take_connection(stage_t *g)
 {
     apl_connection_state_t c = apl_connection_state(&g->pool, &g->holds[0]);

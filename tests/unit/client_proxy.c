@@ -3,7 +3,7 @@
 /* The threads of a child of httpd share the workers of mod_proxy that no request
  * uses. mod_proxy and the wire are played here. */
 
-#include "mod_apppool/backend/connection.h"
+#include "mod_apppool/backend/client_proxy.h"
 
 #include <apr_general.h>
 #include <apr_network_io.h>
@@ -115,21 +115,19 @@ apr_status_t apppool_connect(apr_socket_t **sock,
     return apr_socket_create(sock, APR_INET, SOCK_STREAM, APR_PROTO_TCP, p);
 }
 
-void apppool_connection_filter_add(apppool_connection_filter_t *filter,
-                                   conn_rec *c)
+void apppool_proxy_filter_add(apppool_proxy_filter_t *filter, conn_rec *c)
 {
     (void)filter, (void)c;
 }
 
-void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
-                                     request_rec *r,
-                                     const apppool_first_byte_t *first_byte)
+void apppool_proxy_filter_begin(apppool_proxy_filter_t *filter, request_rec *r,
+                                const apppool_first_byte_t *first_byte)
 {
     filter->first_byte = *first_byte;
     filter->r = r;
 }
 
-void apppool_connection_filter_end(apppool_connection_filter_t *filter)
+void apppool_proxy_filter_end(apppool_proxy_filter_t *filter)
 {
     (void)filter;
 }
@@ -140,17 +138,17 @@ static void one_request(request_rec *r, uint64_t id)
 {
     apppool_endpoint_t endpoint = {
         .id = id, .wire.listen = APL_LISTEN_UNIX, .timeout = 1000};
-    apppool_connection_t *c = apppool_connection_take(r->server);
-    fake_t *f = (fake_t *)apppool_connection_filter(c)->worker;
+    apppool_client_proxy_t *c = apppool_client_proxy_take(r->server);
+    fake_t *f = (fake_t *)apppool_client_proxy_filter(c)->worker;
 
     /* Only the thread that has taken a connection uses it. */
     if (__atomic_exchange_n(&f->taken, 1, __ATOMIC_RELAXED) != 0)
         abort();
-    if (apppool_connection_open(c, r, &endpoint, 0) != APR_SUCCESS ||
+    if (apppool_client_proxy_open(c, r, &endpoint, 0) != APR_SUCCESS ||
         !f->conn.sock)
         abort();
     __atomic_store_n(&f->taken, 0, __ATOMIC_RELAXED);
-    apppool_connection_give(c, r->server);
+    apppool_client_proxy_give(c, r->server);
 }
 
 static void *be_worker(void *number)
@@ -175,7 +173,7 @@ static void a_taken_one_has_one_user(void **state)
     apr_pool_create(&p, NULL);
     play_mod_proxy();
     made = connected = 0;
-    apppool_connection_init(p);
+    apppool_client_proxy_init(p);
     for (i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, be_worker, (void *)i);
     for (i = 0; i < THREADS; i++)

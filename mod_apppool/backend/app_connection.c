@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/direct_connection.h"
+#include "mod_apppool/backend/app_connection.h"
 
 #include <apr_portable.h>
 #include <apr_thread_mutex.h>
@@ -9,7 +9,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "mod_apppool/backend/connection_idle.h"
+#include "mod_apppool/backend/kept.h"
 #include "shm/lock/lock_token.h"
 
 #define COPIES       64 /* descriptors that a child keeps, at most */
@@ -29,7 +29,7 @@ static struct {
     copy_t copies[COPIES];
 } kept;
 
-void apppool_direct_connection_init(apr_pool_t *pchild)
+void apppool_app_connection_init(apr_pool_t *pchild)
 {
     int i;
 
@@ -113,7 +113,7 @@ static int count_failures(uint64_t id, int failures)
     return n;
 }
 
-int apppool_direct_connection_is_kept(uint64_t id)
+int apppool_app_connection_may_keep(uint64_t id)
 {
     const copy_t *copy = &kept.copies[(id & 0xffff) % COPIES];
     int is_kept;
@@ -136,17 +136,17 @@ static int let_wait(int fd)
 }
 
 /* @return 1: it has the shared connection, and the request can be sent */
-static int reuse_shared(apppool_direct_connection_t *c)
+static int reuse_shared(apppool_app_connection_t *c)
 {
     int fd = take_copy(c->id, c->shared->state.serial);
 
     c->waits = fd >= 0;
     if (fd < 0)
-        fd = apppool_shared_connection_copy(c->shared);
+        fd = apppool_parked_copy(c->shared);
     if (fd < 0)
         return 0;
     c->waits = c->waits || let_wait(fd);
-    if (!apppool_shared_connection_is_quiet(fd)) {
+    if (!apppool_parked_is_quiet(fd)) {
         close(fd);
         if (c->may_fail)
             count_failures(c->id, 1);
@@ -158,12 +158,12 @@ static int reuse_shared(apppool_direct_connection_t *c)
 
 /* @return 1: it has a connection that this child has kept, and the request can
  * be sent */
-static int reuse_idle(apppool_direct_connection_t *c)
+static int reuse_idle(apppool_app_connection_t *c)
 {
     int fd;
 
-    while ((fd = apppool_connection_idle_take(c->id)) >= 0) {
-        if (apppool_shared_connection_is_quiet(fd)) {
+    while ((fd = apppool_kept_take(c->id)) >= 0) {
+        if (apppool_parked_is_quiet(fd)) {
             c->fd = fd;
             c->waits = 1;
             return 1;
@@ -173,7 +173,7 @@ static int reuse_idle(apppool_direct_connection_t *c)
     return 0;
 }
 
-static int reuse(apppool_direct_connection_t *c,
+static int reuse(apppool_app_connection_t *c,
                  const apppool_endpoint_t *endpoint)
 {
     if (c->shared)
@@ -181,10 +181,10 @@ static int reuse(apppool_direct_connection_t *c,
     return c->may_idle && endpoint->may_reuse && reuse_idle(c);
 }
 
-apr_status_t apppool_direct_connection_open(apppool_direct_connection_t *c,
-                                            const apppool_endpoint_t *endpoint,
-                                            apppool_shared_connection_t *shared,
-                                            int64_t deadline, apr_pool_t *p)
+apr_status_t apppool_app_connection_open(apppool_app_connection_t *c,
+                                         const apppool_endpoint_t *endpoint,
+                                         apppool_parked_t *shared,
+                                         int64_t deadline, apr_pool_t *p)
 {
     apr_status_t rv;
 
@@ -196,35 +196,35 @@ apr_status_t apppool_direct_connection_open(apppool_direct_connection_t *c,
     c->keeps = c->shared || c->may_idle;
     c->reused = reuse(c, endpoint);
     if (c->reused) {
-        apppool_connection_use_begin(&c->use, c->fd);
+        apppool_in_use_begin(&c->use, c->fd);
         return APR_SUCCESS;
     }
-    apppool_shared_connection_cut(shared);
+    apppool_parked_cut(shared);
     rv = apppool_connect(&c->sock, endpoint, deadline, p);
     if (rv != APR_SUCCESS) {
-        apppool_direct_connection_end(c, APPPOOL_CONNECTION_CUT);
+        apppool_app_connection_end(c, APPPOOL_CONNECTION_CUT);
         return rv;
     }
     apr_os_sock_get(&c->fd, c->sock);
     c->waits = c->keeps && let_wait(c->fd);
-    apppool_connection_use_begin(&c->use, c->fd);
+    apppool_in_use_begin(&c->use, c->fd);
     return APR_SUCCESS;
 }
 
 /* Park the connection. An app that does not keep connections may have closed it
  * already.
  * @return 0: it was cut */
-static int park(const apppool_direct_connection_t *c,
-                apppool_shared_connection_t *shared, int is_clean)
+static int park(const apppool_app_connection_t *c, apppool_parked_t *shared,
+                int is_clean)
 {
-    int may_park = is_clean && c->fd >= 0 &&
-                   (c->reused || apppool_shared_connection_is_quiet(c->fd));
+    int may_park =
+        is_clean && c->fd >= 0 && (c->reused || apppool_parked_is_quiet(c->fd));
 
-    return apppool_shared_connection_end(shared, c->fd, may_park);
+    return apppool_parked_end(shared, c->fd, may_park);
 }
 
 /* Take the descriptor from the socket that was made for this request. */
-static int keep_descriptor(apppool_direct_connection_t *c)
+static int keep_descriptor(apppool_app_connection_t *c)
 {
     int fd = c->sock ? fcntl(c->fd, F_DUPFD_CLOEXEC, 0) : c->fd;
 
@@ -233,9 +233,9 @@ static int keep_descriptor(apppool_direct_connection_t *c)
     return fd;
 }
 
-static void end_shared(apppool_direct_connection_t *c, int is_clean)
+static void end_shared(apppool_app_connection_t *c, int is_clean)
 {
-    apppool_shared_connection_t *shared = c->shared;
+    apppool_parked_t *shared = c->shared;
     int fd;
 
     c->shared = NULL;
@@ -246,19 +246,19 @@ static void end_shared(apppool_direct_connection_t *c, int is_clean)
         put_copy(c->id, shared->state.serial, fd);
 }
 
-void apppool_direct_connection_end(apppool_direct_connection_t *c,
-                                   apppool_connection_how_t how)
+void apppool_app_connection_end(apppool_app_connection_t *c,
+                                apppool_app_connection_how_t how)
 {
     int is_clean = how == APPPOOL_CONNECTION_CLEAN;
 
-    apppool_connection_use_end(&c->use);
+    apppool_in_use_end(&c->use);
     if (c->may_fail && c->reused && c->fd >= 0 && how != APPPOOL_CONNECTION_CUT)
         count_failures(c->id, how == APPPOOL_CONNECTION_FAILED);
     if (c->shared)
         end_shared(c, is_clean);
     /* One that cannot wait would block its next request for ever. */
     else if (c->may_idle && c->waits && c->fd >= 0 && is_clean)
-        apppool_connection_idle_put(c->id, keep_descriptor(c));
+        apppool_kept_put(c->id, keep_descriptor(c));
     if (c->sock)
         apr_socket_close(c->sock);
     else

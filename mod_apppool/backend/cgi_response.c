@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/fcgi_response.h"
+#include "mod_apppool/backend/cgi_response.h"
 
 #include <http_config.h>
 #include <http_log.h>
@@ -22,7 +22,7 @@ APLOG_USE_MODULE(apppool);
 
 /* The header ends with an empty line. @return how many of these bytes belong to
  * it; 0: all of them, and more will come */
-static apr_size_t find_end(apppool_fcgi_response_t *response, const char *bytes,
+static apr_size_t find_end(apppool_cgi_response_t *response, const char *bytes,
                            apr_size_t n)
 {
     apr_size_t i;
@@ -55,7 +55,7 @@ static int get_line(char *line, int most, void *data)
     return text->at++ < text->end;
 }
 
-static int scan(apppool_fcgi_response_t *response, request_rec *r)
+static int scan(apppool_cgi_response_t *response, request_rec *r)
 {
     apr_size_t n = 0;
     char *bytes = NULL;
@@ -76,7 +76,7 @@ static int is_condition(int status)
     return status == HTTP_NOT_MODIFIED || status == HTTP_PRECONDITION_FAILED;
 }
 
-static int is_elsewhere(const apppool_fcgi_response_t *response,
+static int is_elsewhere(const apppool_cgi_response_t *response,
                         const request_rec *r)
 {
     const char *path = apr_table_get(r->headers_out, "Location");
@@ -86,7 +86,7 @@ static int is_elsewhere(const apppool_fcgi_response_t *response,
 }
 
 /* @return OK, or HTTP_BAD_GATEWAY */
-static int read_header(apppool_fcgi_response_t *response, request_rec *r)
+static int read_header(apppool_cgi_response_t *response, request_rec *r)
 {
     const char *wrong = NULL;
     int status;
@@ -123,7 +123,7 @@ static int read_header(apppool_fcgi_response_t *response, request_rec *r)
     return OK;
 }
 
-static int end_too_long(apppool_fcgi_response_t *response, request_rec *r)
+static int end_too_long(apppool_cgi_response_t *response, request_rec *r)
 {
     apppool_header_size_t size = {0};
     apr_size_t n = 0;
@@ -137,7 +137,7 @@ static int end_too_long(apppool_fcgi_response_t *response, request_rec *r)
 }
 
 /* @param used bytes that belong to it @return OK, or HTTP_BAD_GATEWAY */
-static int add_header(apppool_fcgi_response_t *response, request_rec *r,
+static int add_header(apppool_cgi_response_t *response, request_rec *r,
                       const char *bytes, apr_size_t n, apr_size_t *used)
 {
     apr_bucket_alloc_t *list = r->connection->bucket_alloc;
@@ -155,8 +155,8 @@ static int add_header(apppool_fcgi_response_t *response, request_rec *r,
 
 /* ---- the body ---- */
 
-int apppool_fcgi_response_add(apppool_fcgi_response_t *response, request_rec *r,
-                              const char *bytes, apr_size_t n)
+int apppool_cgi_response_add(apppool_cgi_response_t *response, request_rec *r,
+                             const char *bytes, apr_size_t n)
 {
     apr_size_t used = 0;
     int status = OK;
@@ -168,15 +168,14 @@ int apppool_fcgi_response_add(apppool_fcgi_response_t *response, request_rec *r,
     return status;
 }
 
-int apppool_fcgi_response_flush(apppool_fcgi_response_t *response,
-                                request_rec *r)
+int apppool_cgi_response_flush(apppool_cgi_response_t *response, request_rec *r)
 {
     return response->has_header
                ? apppool_response_parts_flush(&response->parts, r)
                : OK;
 }
 
-int apppool_fcgi_response_end(apppool_fcgi_response_t *response, request_rec *r)
+int apppool_cgi_response_end(apppool_cgi_response_t *response, request_rec *r)
 {
     if (response->is_elsewhere)
         return OK;

@@ -2,7 +2,7 @@
 
 /* A child may park anything: only a connection to the process is used. */
 
-#include "mod_apppool/backend/shared_connection.h"
+#include "mod_apppool/backend/parked.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,11 +39,11 @@ static int connect_to(const char *name)
 /* Is this taken from the process's parking socket? */
 static int is_taken(int fd)
 {
-    apppool_shared_connection_t shared = {.id = ID, .place = 0};
+    apppool_parked_t shared = {.id = ID, .place = 0};
     int copy;
 
     assert_int_equal(parking_put(sockets[0], fd), 0);
-    copy = apppool_shared_connection_copy(&shared);
+    copy = apppool_parked_copy(&shared);
     parking_cut(sockets[0]);
     close(fd);
     if (copy >= 0)
@@ -62,7 +62,7 @@ static void only_what_leads_to_the_process(void **state)
     assert_int_equal(mkdir(path, 0700), 0);
     lot = parking_make(1);
     assert_int_equal(parking_open(lot, sockets), 1);
-    assert_int_equal(apppool_shared_connection_init(lot, dir, geteuid()), 0);
+    assert_int_equal(apppool_parked_init(lot, dir, geteuid()), 0);
     assert_true(is_taken(connect_to("s/abc0000000000001")));
     assert_false(is_taken(connect_to("s/abc0000000000002")));
     assert_false(is_taken(connect_to("s/abc00000000000010")));
@@ -71,7 +71,7 @@ static void only_what_leads_to_the_process(void **state)
     close(ends[1]);
     assert_false(is_taken(dup(0)));
     /* A process with the user of httpd's children listens there. */
-    apppool_shared_connection_init(lot, dir, geteuid() + 1);
+    apppool_parked_init(lot, dir, geteuid() + 1);
     assert_false(is_taken(connect_to("s/abc0000000000001")));
     rmdir(path);
     rmdir(dir);
@@ -82,7 +82,7 @@ static int does_cut(uint16_t protocol, uint16_t listen)
 {
     scene_t *scene = scene_new(2);
     apl_session_ref_t ref;
-    apppool_shared_connection_t shared;
+    apppool_parked_t shared;
     int ends[2], cut;
     char byte;
 
@@ -91,8 +91,8 @@ static int does_cut(uint16_t protocol, uint16_t listen)
     ref.wire.listen = listen;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     assert_int_equal(parking_put(sockets[0], ends[0]), 0);
-    assert_int_equal(
-        apppool_shared_connection_begin(&shared, &scene->pool, &ref, 1, 1), 0);
+    assert_int_equal(apppool_parked_begin(&shared, &scene->pool, &ref, 1, 1),
+                     0);
     cut = recv(ends[1], &byte, 1, MSG_DONTWAIT) == 0;
     assert_int_equal(shared.is_held, cut);
     parking_cut(sockets[0]);

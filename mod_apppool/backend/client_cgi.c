@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/fcgi.h"
+#include "mod_apppool/backend/client_cgi.h"
 
 #include <errno.h>
 #include <http_log.h>
@@ -30,11 +30,11 @@ APLOG_USE_MODULE(apppool);
 
 /* ---- begin and end ---- */
 
-apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *label,
-                                  apppool_fcgi_kind_t kind,
-                                  apppool_bare_packet_t *packet)
+apppool_client_cgi_t *apppool_client_cgi_make(request_rec *r, const char *label,
+                                              apppool_fcgi_kind_t kind,
+                                              apppool_bare_packet_t *packet)
 {
-    apppool_fcgi_t *fcgi = apr_pcalloc(r->pool, sizeof *fcgi);
+    apppool_client_cgi_t *fcgi = apr_pcalloc(r->pool, sizeof *fcgi);
 
     fcgi->r = r;
     fcgi->label = fcgi->response.label = fcgi->err.label = label;
@@ -53,7 +53,7 @@ apppool_fcgi_t *apppool_fcgi_make(request_rec *r, const char *label,
 /* One more than that of the last request: the process has ended a session
  * since. */
 static unsigned next_id(const apppool_endpoint_t *endpoint,
-                        const apppool_shared_connection_t *shared)
+                        const apppool_parked_t *shared)
 {
     uint64_t ended =
         apl_connection_room_ended(shared->state.pool, endpoint->id);
@@ -61,12 +61,11 @@ static unsigned next_id(const apppool_endpoint_t *endpoint,
     return FCGI_ID_NEXT + (unsigned)(ended % FCGI_IDS);
 }
 
-apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
-                               const apppool_endpoint_t *endpoint,
-                               apppool_shared_connection_t *shared,
-                               int64_t deadline)
+apr_status_t apppool_client_cgi_open(apppool_client_cgi_t *fcgi,
+                                     const apppool_endpoint_t *endpoint,
+                                     apppool_parked_t *shared, int64_t deadline)
 {
-    apr_status_t rv = apppool_direct_connection_open(
+    apr_status_t rv = apppool_app_connection_open(
         &fcgi->connection, endpoint, shared, deadline, fcgi->r->pool);
 
     fcgi->local = endpoint->wire.listen != APL_LISTEN_TCP;
@@ -75,40 +74,40 @@ apr_status_t apppool_fcgi_open(apppool_fcgi_t *fcgi,
     return rv;
 }
 
-void apppool_fcgi_log_to(apppool_fcgi_t *fcgi, apl_pool_t *pool, uint64_t id,
-                         int has_log)
+void apppool_client_cgi_log_to(apppool_client_cgi_t *fcgi, apl_pool_t *pool,
+                               uint64_t id, int has_log)
 {
     fcgi->err.pool = pool;
     fcgi->err.id = id;
     fcgi->err.has_log = has_log;
 }
 
-int apppool_fcgi_descriptor(const apppool_fcgi_t *fcgi)
+int apppool_client_cgi_descriptor(const apppool_client_cgi_t *fcgi)
 {
     return fcgi->connection.fd;
 }
 
-int apppool_fcgi_has_reused(const apppool_fcgi_t *fcgi)
+int apppool_client_cgi_has_reused(const apppool_client_cgi_t *fcgi)
 {
     return fcgi->connection.reused;
 }
 
-int apppool_fcgi_has_ended(const apppool_fcgi_t *fcgi)
+int apppool_client_cgi_has_ended(const apppool_client_cgi_t *fcgi)
 {
     return fcgi->parser.ended || fcgi->closed;
 }
 
-int apppool_fcgi_is_overloaded(const apppool_fcgi_t *fcgi)
+int apppool_client_cgi_is_overloaded(const apppool_client_cgi_t *fcgi)
 {
     return fcgi->parser.ended && fcgi->parser.status == FCGI_OVERLOADED;
 }
 
-void apppool_fcgi_close(apppool_fcgi_t *fcgi)
+void apppool_client_cgi_close(apppool_client_cgi_t *fcgi)
 {
     apppool_fcgi_end_use(fcgi);
 }
 
-apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi)
+apppool_outcome_t apppool_client_cgi_outcome(const apppool_client_cgi_t *fcgi)
 {
     int has_body = fcgi->sending.kind != APPPOOL_FCGI_NO_BODY;
     int may_repeat =
@@ -127,7 +126,7 @@ apppool_outcome_t apppool_fcgi_outcome(const apppool_fcgi_t *fcgi)
 
 /* Send all that can be sent without waiting.
  * @return GO_ON, or what the handler is to return */
-static int send_all(apppool_fcgi_t *fcgi)
+static int send_all(apppool_client_cgi_t *fcgi)
 {
     apr_status_t rv = apppool_fcgi_sending_go_on(&fcgi->sending, fcgi->r,
                                                  fcgi->connection.fd);
@@ -145,7 +144,7 @@ static int send_all(apppool_fcgi_t *fcgi)
 /* ---- from the app ---- */
 
 /* @return GO_ON, or what the handler is to return */
-static int pass_on(apppool_fcgi_t *fcgi)
+static int pass_on(apppool_client_cgi_t *fcgi)
 {
     int status = apppool_response_parts_pass(&fcgi->response.parts, fcgi->r);
 
@@ -154,7 +153,7 @@ static int pass_on(apppool_fcgi_t *fcgi)
 
 /* Use everything that the buffer holds. @return GO_ON, or what the handler is
  * to return */
-static int take(apppool_fcgi_t *fcgi, apr_size_t n)
+static int take(apppool_client_cgi_t *fcgi, apr_size_t n)
 {
     apppool_fcgi_parser_t *parser = &fcgi->parser;
     apppool_fcgi_event_t event;
@@ -167,7 +166,7 @@ static int take(apppool_fcgi_t *fcgi, apr_size_t n)
             event != APPPOOL_FCGI_MORE && event != APPPOOL_FCGI_WRONG;
         switch (event) {
         case APPPOOL_FCGI_STDOUT:
-            status = apppool_fcgi_response_add(
+            status = apppool_cgi_response_add(
                 &fcgi->response, fcgi->r, parser->piece, parser->piece_size);
             if (status != OK)
                 return status;
@@ -192,7 +191,7 @@ static int take(apppool_fcgi_t *fcgi, apr_size_t n)
 
 /* Over FastCGI: read all that is there.
  * @return GO_ON, or what the handler is to return */
-static int receive_records(apppool_fcgi_t *fcgi)
+static int receive_records(apppool_client_cgi_t *fcgi)
 {
     int status = GO_ON;
     ssize_t n;
@@ -213,7 +212,7 @@ static int receive_records(apppool_fcgi_t *fcgi)
 
 /* Over scgi and uwsgi: look at what is held.
  * @return GO_ON, or what the handler is to return */
-static int take_held(apppool_fcgi_t *fcgi)
+static int take_held(apppool_client_cgi_t *fcgi)
 {
     apr_size_t n = fcgi->held;
     int status;
@@ -221,12 +220,12 @@ static int take_held(apppool_fcgi_t *fcgi)
     fcgi->held = 0;
     fcgi->has_waited = 0;
     status =
-        apppool_fcgi_response_add(&fcgi->response, fcgi->r, fcgi->buffer, n);
+        apppool_cgi_response_add(&fcgi->response, fcgi->r, fcgi->buffer, n);
     return status == OK ? GO_ON : status;
 }
 
 /* Look at what is held, and pass it on. */
-static int pass_held(apppool_fcgi_t *fcgi)
+static int pass_held(apppool_client_cgi_t *fcgi)
 {
     int status = take_held(fcgi);
 
@@ -236,7 +235,7 @@ static int pass_held(apppool_fcgi_t *fcgi)
 /* The same over scgi and uwsgi. What has come is held until the buffer is full or
  * the app pauses. If the end comes before, everything is passed on at once.
  * @return GO_ON, or what the handler is to return */
-static int receive_bytes(apppool_fcgi_t *fcgi)
+static int receive_bytes(apppool_client_cgi_t *fcgi)
 {
     apr_size_t room;
     int status = GO_ON;
@@ -275,7 +274,7 @@ static int receive_bytes(apppool_fcgi_t *fcgi)
 /* Until when may the app be silent? It may while the request waits for the
  * client.
  * @return 0: for ever */
-static int64_t limit_of(const apppool_fcgi_t *fcgi)
+static int64_t limit_of(const apppool_client_cgi_t *fcgi)
 {
     return fcgi->first_byte.timeout < 0 || fcgi->sending.waits
                ? 0
@@ -283,7 +282,7 @@ static int64_t limit_of(const apppool_fcgi_t *fcgi)
 }
 
 /* May there be more of the body that was not read from the client? */
-static int has_more(const apppool_fcgi_t *fcgi)
+static int has_more(const apppool_client_cgi_t *fcgi)
 {
     return fcgi->sending.kind == APPPOOL_FCGI_STREAMED &&
            !fcgi->sending.body.ended && !fcgi->sending.out.hung_up;
@@ -291,13 +290,13 @@ static int has_more(const apppool_fcgi_t *fcgi)
 
 /* A client that still sends may not read yet. Then a flush of more bytes than
  * its socket holds would wait for ever. */
-static int may_flush(const apppool_fcgi_t *fcgi)
+static int may_flush(const apppool_client_cgi_t *fcgi)
 {
     return !has_more(fcgi) || fcgi->response.parts.size <= FLUSHED;
 }
 
 /* A FIN behind a body that is not read yet may be only the end of the request. */
-static int client_has_left(apppool_fcgi_t *fcgi)
+static int client_has_left(apppool_client_cgi_t *fcgi)
 {
     return !has_more(fcgi) &&
            apppool_stream_client_has_left(fcgi->first_byte.client);
@@ -305,7 +304,7 @@ static int client_has_left(apppool_fcgi_t *fcgi)
 
 /* How long may it take until the next part or the end of the response comes?
  * @return ms; 0: it is not known */
-static int ends_soon(const apppool_fcgi_t *fcgi)
+static int ends_soon(const apppool_client_cgi_t *fcgi)
 {
     if (fcgi->parser.stdout_ended)
         return SOON;
@@ -315,7 +314,7 @@ static int ends_soon(const apppool_fcgi_t *fcgi)
 /* Pass on what the app has sent before. Then wait until the app or the client
  * does something.
  * @return GO_ON, or what the handler is to return */
-static int wait_for_both(apppool_fcgi_t *fcgi)
+static int wait_for_both(apppool_client_cgi_t *fcgi)
 {
     struct pollfd fds[] = {{fcgi->connection.fd, POLLIN, 0}, {-1, POLLIN, 0}};
     int soon = ends_soon(fcgi), status;
@@ -337,7 +336,7 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
             return status;
     }
     if (may_flush(fcgi)) {
-        status = apppool_fcgi_response_flush(&fcgi->response, fcgi->r);
+        status = apppool_cgi_response_flush(&fcgi->response, fcgi->r);
         if (status != OK)
             return status;
     }
@@ -354,8 +353,8 @@ static int wait_for_both(apppool_fcgi_t *fcgi)
     return GO_ON;
 }
 
-int apppool_fcgi_run(apppool_fcgi_t *fcgi,
-                     const apppool_first_byte_t *first_byte)
+int apppool_client_cgi_run(apppool_client_cgi_t *fcgi,
+                           const apppool_first_byte_t *first_byte)
 {
     int status;
 

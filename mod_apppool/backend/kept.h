@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file connection_idle.h
+ * @file kept.h
  * @brief The connections that this child of httpd keeps while no request uses
  *        them: a list, and a thread that closes them.
  *
@@ -14,8 +14,8 @@
  * Crash: all is private memory of the httpd child.
  * Trust: not concerned.
  */
-#ifndef MOD_APPPOOL_BACKEND_CONNECTION_IDLE_H
-#define MOD_APPPOOL_BACKEND_CONNECTION_IDLE_H
+#ifndef MOD_APPPOOL_BACKEND_KEPT_H
+#define MOD_APPPOOL_BACKEND_KEPT_H
 
 #include <apr_pools.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@
 #include "shm/slots/connection_state.h"
 
 /** us: the app may be about to close a connection that is idle for longer. */
-#define APPPOOL_CONNECTION_IDLE_LIMIT APL_CONNECTION_IDLE_LIMIT
+#define APPPOOL_KEPT_LIMIT APL_CONNECTION_IDLE_LIMIT
 
 /**
  * Call it in each httpd child.
@@ -31,15 +31,15 @@
  *        prefork may be destroyed in the middle of a request
  * @param shm the pool of processes
  */
-void apppool_connection_idle_init(apr_pool_t *p, const apl_pool_t *shm);
+void apppool_kept_init(apr_pool_t *p, const apl_pool_t *shm);
 
 /** Take the connection to this process that was used last.
  * @return its descriptor; -1: there is none */
-int apppool_connection_idle_take(uint64_t id);
+int apppool_kept_take(uint64_t id);
 
 /** A connection to this process is idle from now on. It is closed if it may not
  * be kept. */
-void apppool_connection_idle_put(uint64_t id, int fd);
+void apppool_kept_put(uint64_t id, int fd);
 
 /**
  * May this child keep connections to the process? In prefork, each client has a
@@ -47,6 +47,6 @@ void apppool_connection_idle_put(uint64_t id, int fd);
  * than N idle connections.
  * @param concurrency requests that the process takes at once; 0: any number
  */
-int apppool_connection_idle_are_kept(uint64_t id, uint32_t concurrency);
+int apppool_kept_is_allowed(uint64_t id, uint32_t concurrency);
 
 #endif

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/connection_use.h"
+#include "mod_apppool/backend/in_use.h"
 
 #include <apr_portable.h>
 #include <apr_thread_mutex.h>
@@ -12,11 +12,11 @@
 /* Per child. */
 static struct {
     apr_thread_mutex_t *mutex; /* NULL: the child has not begun */
-    apppool_connection_use_t *first;
+    apppool_in_use_t *first;
     int is_stopped;
 } used;
 
-void apppool_connection_use_init(apr_pool_t *p)
+void apppool_in_use_init(apr_pool_t *p)
 {
     apr_thread_mutex_create(&used.mutex, APR_THREAD_MUTEX_DEFAULT, p);
     used.first = NULL;
@@ -38,7 +38,7 @@ static int client_of(conn_rec *c)
 }
 
 /* All threads that wait for the other end are woken. */
-static void cut(const apppool_connection_use_t *use)
+static void cut(const apppool_in_use_t *use)
 {
     if (use->app >= 0)
         shutdown(use->app, SHUT_RDWR);
@@ -46,7 +46,7 @@ static void cut(const apppool_connection_use_t *use)
         shutdown(use->client, SHUT_RDWR);
 }
 
-static void add(apppool_connection_use_t *use)
+static void add(apppool_in_use_t *use)
 {
     use->has_begun = 1;
     apr_thread_mutex_lock(used.mutex);
@@ -60,7 +60,7 @@ static void add(apppool_connection_use_t *use)
     apr_thread_mutex_unlock(used.mutex);
 }
 
-void apppool_connection_use_begin(apppool_connection_use_t *use, int app)
+void apppool_in_use_begin(apppool_in_use_t *use, int app)
 {
     use->app = app;
     use->client = -1;
@@ -68,9 +68,8 @@ void apppool_connection_use_begin(apppool_connection_use_t *use, int app)
     add(use);
 }
 
-void apppool_connection_use_begin_proxied(apppool_connection_use_t *use,
-                                          int app, const request_rec *r,
-                                          int is_tunnel)
+void apppool_in_use_begin_proxied(apppool_in_use_t *use, int app,
+                                  const request_rec *r, int is_tunnel)
 {
     use->app = copy_of(app);
     use->client = is_tunnel ? copy_of(client_of(r->connection)) : -1;
@@ -78,7 +77,7 @@ void apppool_connection_use_begin_proxied(apppool_connection_use_t *use,
     add(use);
 }
 
-void apppool_connection_use_end(apppool_connection_use_t *use)
+void apppool_in_use_end(apppool_in_use_t *use)
 {
     if (!use->has_begun)
         return;
@@ -94,9 +93,9 @@ void apppool_connection_use_end(apppool_connection_use_t *use)
         close(use->client);
 }
 
-void apppool_connection_use_stop(void)
+void apppool_in_use_stop(void)
 {
-    const apppool_connection_use_t *use;
+    const apppool_in_use_t *use;
 
     if (!used.mutex)
         return;

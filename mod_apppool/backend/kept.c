@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/connection_idle.h"
+#include "mod_apppool/backend/kept.h"
 
 #include <ap_mpm.h>
 #include <apr_thread_cond.h>
@@ -36,7 +36,7 @@ static struct {
     int is_unwatched; /* the thread cannot run; all threads read this */
 } idle;
 
-void apppool_connection_idle_init(apr_pool_t *p, const apl_pool_t *shm)
+void apppool_kept_init(apr_pool_t *p, const apl_pool_t *shm)
 {
     apr_pool_create(&idle.pool, p);
     apr_pool_tag(idle.pool, "apppool_idle");
@@ -98,7 +98,7 @@ static int64_t close_expired(int64_t now)
     int64_t left, least = -1;
 
     while (*at) {
-        left = (*at)->used + APPPOOL_CONNECTION_IDLE_LIMIT - now;
+        left = (*at)->used + APPPOOL_KEPT_LIMIT - now;
         if (left <= 0 ||
             !apl_connection_room_is_there(idle.shm, (*at)->id, now)) {
             close(remove_at(at));
@@ -167,9 +167,9 @@ static int is_watched(void)
 
 /* ---- take and put ---- */
 
-int apppool_connection_idle_take(uint64_t id)
+int apppool_kept_take(uint64_t id)
 {
-    int64_t limit = apl_now() - APPPOOL_CONNECTION_IDLE_LIMIT;
+    int64_t limit = apl_now() - APPPOOL_KEPT_LIMIT;
     idle_t **at;
     int fd = -1;
 
@@ -183,7 +183,7 @@ int apppool_connection_idle_take(uint64_t id)
     return fd;
 }
 
-void apppool_connection_idle_put(uint64_t id, int fd)
+void apppool_kept_put(uint64_t id, int fd)
 {
     int64_t now = apl_now();
     int is_kept;
@@ -202,7 +202,7 @@ void apppool_connection_idle_put(uint64_t id, int fd)
         close(fd);
 }
 
-int apppool_connection_idle_are_kept(uint64_t id, uint32_t concurrency)
+int apppool_kept_is_allowed(uint64_t id, uint32_t concurrency)
 {
     return (concurrency == 0 || (concurrency > 1 && idle.has_threads)) &&
            !__atomic_load_n(&idle.is_unwatched, __ATOMIC_RELAXED) &&

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file fcgi_response.h
+ * @file cgi_response.h
  * @brief What an app sends over scgi and uwsgi, or as STDOUT over FastCGI,
  *        becomes the response of the request: a header as of CGI (or
  *        uwsgi_head.h), and a body.
@@ -18,8 +18,8 @@
  * Crash: not concerned.
  * Trust: the bytes are the app's. httpd reads the header.
  */
-#ifndef MOD_APPPOOL_BACKEND_FCGI_RESPONSE_H
-#define MOD_APPPOOL_BACKEND_FCGI_RESPONSE_H
+#ifndef MOD_APPPOOL_BACKEND_CGI_RESPONSE_H
+#define MOD_APPPOOL_BACKEND_CGI_RESPONSE_H
 
 #include <httpd.h>
 
@@ -37,20 +37,20 @@ typedef struct {
     int is_in_line; /**< of the header; at its beginning: 0 */
     int has_header;
     apppool_response_parts_t parts; /**< the body */
-} apppool_fcgi_response_t;
+} apppool_cgi_response_t;
 
 /**
  * The next bytes.
  * @param bytes stay where they are until apppool_response_parts_pass()
  * @return OK; HTTP_BAD_GATEWAY: this is no header, and the log says so
  */
-int apppool_fcgi_response_add(apppool_fcgi_response_t *response, request_rec *r,
-                              const char *bytes, apr_size_t n);
+int apppool_cgi_response_add(apppool_cgi_response_t *response, request_rec *r,
+                             const char *bytes, apr_size_t n);
 
 /** The app pauses. Send the client everything that has come so far.
  * @return OK, or AP_FILTER_ERROR */
-int apppool_fcgi_response_flush(apppool_fcgi_response_t *response,
-                                request_rec *r);
+int apppool_cgi_response_flush(apppool_cgi_response_t *response,
+                               request_rec *r);
 
 /**
  * The app has sent everything. Pass on the rest and the end.
@@ -58,7 +58,6 @@ int apppool_fcgi_response_flush(apppool_fcgi_response_t *response,
  *         AP_FILTER_ERROR; HTTP_BAD_GATEWAY: there was no header. If the
  *         response is elsewhere, OK, and nothing was passed on
  */
-int apppool_fcgi_response_end(apppool_fcgi_response_t *response,
-                              request_rec *r);
+int apppool_cgi_response_end(apppool_cgi_response_t *response, request_rec *r);
 
 #endif

@@ -4,7 +4,7 @@
  * more thread closes those that are too old. The pool, the clock and the
  * descriptors are played here. */
 
-#include "mod_apppool/backend/connection_idle.h"
+#include "mod_apppool/backend/kept.h"
 
 #include <ap_mpm.h>
 #include <apr_general.h>
@@ -119,7 +119,7 @@ void apl_connection_room_sleep(const apl_pool_t *pool, uint32_t seen,
                                int64_t us)
 {
     (void)pool, (void)seen;
-    if (us <= 0 || us > APPPOOL_CONNECTION_IDLE_LIMIT)
+    if (us <= 0 || us > APPPOOL_KEPT_LIMIT)
         abort();
     while (__atomic_load_n(&ended, __ATOMIC_ACQUIRE))
         pause();
@@ -131,12 +131,12 @@ void apl_connection_room_sleep(const apl_pool_t *pool, uint32_t seen,
 static void put(uint64_t id, int fd)
 {
     pass_on(fd, A_THREAD, THE_LIST);
-    apppool_connection_idle_put(id, fd);
+    apppool_kept_put(id, fd);
 }
 
 static int take(uint64_t id)
 {
-    int fd = apppool_connection_idle_take(id);
+    int fd = apppool_kept_take(id);
 
     if (fd >= 0)
         pass_on(fd, THE_LIST, A_THREAD);
@@ -187,7 +187,7 @@ static void a_taken_one_has_one_user(void **state)
 
     (void)state;
     apr_pool_create(&p, NULL);
-    apppool_connection_idle_init(p, NULL);
+    apppool_kept_init(p, NULL);
     for (i = 0; i < THREADS; i++)
         pthread_create(&threads[i], NULL, be_worker, (void *)i);
     for (i = 0; i < THREADS; i++)
@@ -237,10 +237,10 @@ static void only_so_many(void **state)
 static void which_are_kept(void **state)
 {
     (void)state;
-    assert_true(apppool_connection_idle_are_kept(1, 0));
-    assert_true(apppool_connection_idle_are_kept(1, 8));
-    assert_false(apppool_connection_idle_are_kept(1, 1));
-    assert_false(apppool_connection_idle_are_kept(GONE, 0));
+    assert_true(apppool_kept_is_allowed(1, 0));
+    assert_true(apppool_kept_is_allowed(1, 8));
+    assert_false(apppool_kept_is_allowed(1, 1));
+    assert_false(apppool_kept_is_allowed(GONE, 0));
 }
 
 static int stop_the_clock(void **state)

@@ -1,9 +1,9 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file session.h
- * @brief The session of a request: its relation to a process of its app, from
- *        the checkout to the last byte that the app sends.
+ * @file app_request.h
+ * @brief The record of a request to an app: its relation to a process, from the
+ *        checkout to the last byte that the app sends.
  *
  * The process is given back when the app's last byte has been read
  * (response_filter.h). The client does not need to have it then. The process is
@@ -16,15 +16,15 @@
  *        child of prefork that ends in its signal handler.
  * Trust: not concerned.
  */
-#ifndef MOD_APPPOOL_REQUEST_SESSION_H
-#define MOD_APPPOOL_REQUEST_SESSION_H
+#ifndef MOD_APPPOOL_REQUEST_APP_REQUEST_H
+#define MOD_APPPOOL_REQUEST_APP_REQUEST_H
 
 #include <httpd.h>
 
 #include "mod_apppool/body/request_body.h"
-#include "mod_apppool/backend/connection.h"
-#include "mod_apppool/backend/fcgi.h"
-#include "mod_apppool/backend/http.h"
+#include "mod_apppool/backend/client_proxy.h"
+#include "mod_apppool/backend/client_cgi.h"
+#include "mod_apppool/backend/client_http.h"
 #include "mod_apppool/backend/stream_client.h"
 #include "mod_apppool/body/response_buffer.h"
 #include "mod_apppool/body/streaming.h"
@@ -44,12 +44,12 @@ typedef struct {
     int64_t process_since; /**< when it got its process, the same */
     const char *file;      /**< that the app has named (X-Sendfile), or NULL */
     int socket;            /**< descriptor of the connection to the process */
-    apppool_shared_connection_t shared; /**< is the connection shared? */
+    apppool_parked_t shared; /**< is the connection shared? */
     /* The client of the process that is in use; the others are NULL. */
-    apppool_connection_t *connection; /**< mod_proxy */
-    apppool_http_t *http;
-    apppool_fcgi_t *fcgi; /**< also over scgi and uwsgi */
-    /* What is sent to any process, made once for its protocol (packet.h). */
+    apppool_client_proxy_t *connection; /**< mod_proxy */
+    apppool_client_http_t *http;
+    apppool_client_cgi_t *fcgi; /**< also over scgi and uwsgi */
+    /* What is sent to any process, made once for its protocol (request_head.h). */
     apppool_bare_packet_t packet;        /**< over scgi or uwsgi */
     apppool_http_request_t http_request; /**< over HTTP, without mod_proxy */
     const char *url;                     /**< by mod_proxy */
@@ -69,33 +69,33 @@ typedef struct {
     int overloaded; /**< the app has too many requests, and says so */
     int responded;  /**< a filter has responded, not the app */
     int error;      /**< of an ErrorDocument: the status of the response */
-} apppool_session_t;
+} apppool_app_request_t;
 
 /** Begin. The deadline counts from here, so the body has to be read before. */
-apppool_session_t *apppool_session_begin(request_rec *r,
-                                         const apppool_mount_t *mount,
-                                         apppool_request_body_t *body);
+apppool_app_request_t *apppool_app_request_begin(request_rec *r,
+                                                 const apppool_mount_t *mount,
+                                                 apppool_request_body_t *body);
 
 /** Get a process; may wait. @return APR_SUCCESS, or that of apl_checkout() */
-apr_status_t apppool_session_checkout(apppool_session_t *s);
+apr_status_t apppool_app_request_checkout(apppool_app_request_t *req);
 
 /** Give the process back, if there is one. */
-void apppool_session_checkin(apppool_session_t *s);
+void apppool_app_request_checkin(apppool_app_request_t *req);
 
 /** The process refused the connection: detach it. */
-void apppool_session_detach_refusing(apppool_session_t *s);
+void apppool_app_request_detach_refusing(apppool_app_request_t *req);
 
 /** Is its process ending? If so, it is detached. Call this when a connection
  * broke, before another request goes to this process, which may still listen
  * for a moment. @return 1: it is ending */
-int apppool_session_detach_if_ending(apppool_session_t *s);
+int apppool_app_request_detach_if_ending(apppool_app_request_t *req);
 
 /** Was its process ended because of a request (AppKillAfter)? */
-int apppool_session_is_killed(const apppool_session_t *s);
+int apppool_app_request_is_killed(const apppool_app_request_t *req);
 
 /** Was this stream cut off, because its process retires and AppRetireTimeout is
  * over? */
-int apppool_session_is_cut_off(const apppool_session_t *s);
+int apppool_app_request_is_cut_off(const apppool_app_request_t *req);
 
 /**
  * Prepare the request for mod_proxy. It looks like the first request of the
@@ -103,10 +103,10 @@ int apppool_session_is_cut_off(const apppool_session_t *s);
  * connection; and it has CGI's values (cgi_variables.h). restore() takes this
  * back; the filter calls it when the response begins.
  */
-void apppool_session_prepare(apppool_session_t *s);
-void apppool_session_restore(apppool_session_t *s);
+void apppool_app_request_prepare(apppool_app_request_t *req);
+void apppool_app_request_restore(apppool_app_request_t *req);
 
 /** End: only the response is left. */
-void apppool_session_end(apppool_session_t *s);
+void apppool_app_request_end(apppool_app_request_t *req);
 
 #endif

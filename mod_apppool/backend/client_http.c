@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/http.h"
+#include "mod_apppool/backend/client_http.h"
 
 #include <errno.h>
 #include <http_log.h>
@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 
 #include "mod_apppool/backend/app_output.h"
-#include "mod_apppool/backend/direct_connection.h"
+#include "mod_apppool/backend/app_connection.h"
 #include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/http_parser.h"
 #include "mod_apppool/backend/http_response.h"
@@ -30,11 +30,11 @@ APLOG_USE_MODULE(apppool);
 #define SAY(http, rv, ...)                                                     \
     ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, (http)->r, "apppool: " __VA_ARGS__)
 
-struct apppool_http_t {
+struct apppool_client_http_t {
     request_rec *r;
     const char *label;
     const apppool_http_request_t *request;
-    apppool_direct_connection_t connection;
+    apppool_app_connection_t connection;
     apppool_app_output_t out; /* the request */
     apppool_first_byte_t first_byte;
     apppool_http_parser_t parser;
@@ -52,10 +52,11 @@ struct apppool_http_t {
 
 /* ---- begin and end ---- */
 
-apppool_http_t *apppool_http_make(request_rec *r, const char *label,
-                                  const apppool_http_request_t *request)
+apppool_client_http_t *
+apppool_client_http_make(request_rec *r, const char *label,
+                         const apppool_http_request_t *request)
 {
-    apppool_http_t *http = apr_pcalloc(r->pool, sizeof *http);
+    apppool_client_http_t *http = apr_pcalloc(r->pool, sizeof *http);
 
     http->r = r;
     http->label = label;
@@ -67,30 +68,30 @@ apppool_http_t *apppool_http_make(request_rec *r, const char *label,
     return http;
 }
 
-apr_status_t apppool_http_open(apppool_http_t *http,
-                               const apppool_endpoint_t *endpoint,
-                               apppool_shared_connection_t *shared,
-                               int64_t deadline)
+apr_status_t apppool_client_http_open(apppool_client_http_t *http,
+                                      const apppool_endpoint_t *endpoint,
+                                      apppool_parked_t *shared,
+                                      int64_t deadline)
 {
-    return apppool_direct_connection_open(&http->connection, endpoint, shared,
-                                          deadline, http->r->pool);
+    return apppool_app_connection_open(&http->connection, endpoint, shared,
+                                       deadline, http->r->pool);
 }
 
-int apppool_http_descriptor(const apppool_http_t *http)
+int apppool_client_http_descriptor(const apppool_client_http_t *http)
 {
     return http->connection.fd;
 }
 
 /* Is there a part of the request that the app has not read? Then the bytes that
  * it sends belong to an earlier request. */
-static int is_unread(const apppool_http_t *http)
+static int is_unread(const apppool_client_http_t *http)
 {
     int bytes = 0;
 
     return ioctl(http->connection.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
-static int is_clean(const apppool_http_t *http)
+static int is_clean(const apppool_client_http_t *http)
 {
     return http->connection.fd >= 0 && http->has_response &&
            !http->out.hung_up && !http->closes && !http->closed &&
@@ -99,25 +100,25 @@ static int is_clean(const apppool_http_t *http)
            (http->was_read || !is_unread(http));
 }
 
-void apppool_http_close(apppool_http_t *http)
+void apppool_client_http_close(apppool_client_http_t *http)
 {
-    apppool_direct_connection_end(&http->connection,
-                                  http->connection.keeps && is_clean(http)
-                                      ? APPPOOL_CONNECTION_CLEAN
-                                      : APPPOOL_CONNECTION_CUT);
+    apppool_app_connection_end(&http->connection,
+                               http->connection.keeps && is_clean(http)
+                                   ? APPPOOL_CONNECTION_CLEAN
+                                   : APPPOOL_CONNECTION_CUT);
 }
 
-int apppool_http_has_closed(const apppool_http_t *http)
+int apppool_client_http_has_closed(const apppool_client_http_t *http)
 {
     return http->closed;
 }
 
-int apppool_http_has_ended(const apppool_http_t *http)
+int apppool_client_http_has_ended(const apppool_client_http_t *http)
 {
     return http->closed || http->has_response;
 }
 
-apppool_outcome_t apppool_http_outcome(const apppool_http_t *http)
+apppool_outcome_t apppool_client_http_outcome(const apppool_client_http_t *http)
 {
     if (!http->out.sent && !http->heard)
         return APPPOOL_UNSENT;
@@ -128,18 +129,18 @@ apppool_outcome_t apppool_http_outcome(const apppool_http_t *http)
 }
 
 /* @param status what the handler is to return, if nothing was passed on */
-static int end_early(apppool_http_t *http, int status)
+static int end_early(apppool_client_http_t *http, int status)
 {
     return apppool_response_parts_break(&http->parts, http->r, status);
 }
 
-static int end_wrong(apppool_http_t *http, const char *what)
+static int end_wrong(apppool_client_http_t *http, const char *what)
 {
     SAY(http, 0, "%s sends wrong HTTP: %s", http->label, what);
     return end_early(http, HTTP_BAD_GATEWAY);
 }
 
-static int end_silent(apppool_http_t *http, int status)
+static int end_silent(apppool_client_http_t *http, int status)
 {
     if (http->heard)
         SAY(http, 0, "%s was silent for too long within its response",
@@ -148,11 +149,11 @@ static int end_silent(apppool_http_t *http, int status)
 }
 
 /* The process is free before the client has the response. */
-static int end_response(apppool_http_t *http)
+static int end_response(apppool_client_http_t *http)
 {
     http->has_response = 1;
     apppool_http_response_trailer(http->r, &http->parser);
-    apppool_http_close(http);
+    apppool_client_http_close(http);
     return apppool_response_parts_end(&http->parts, http->r);
 }
 
@@ -161,9 +162,9 @@ static int end_response(apppool_http_t *http)
  * not say that the app has ended the response or the request. But a reset comes
  * from the app alone, and a process that was killed may have got a successor
  * before this thread looks. */
-static int is_lost(const apppool_http_t *http, int error)
+static int is_lost(const apppool_client_http_t *http, int error)
 {
-    const apppool_shared_connection_t *shared = http->connection.shared;
+    const apppool_parked_t *shared = http->connection.shared;
 
     if (apppool_first_byte_is_stopped(&http->first_byte))
         return 1;
@@ -175,7 +176,7 @@ static int is_lost(const apppool_http_t *http, int error)
 }
 
 /* @param error 0: the app has closed the connection */
-static int end_connection(apppool_http_t *http, int error)
+static int end_connection(apppool_client_http_t *http, int error)
 {
     if (is_lost(http, error))
         return end_early(http, HTTP_BAD_GATEWAY);
@@ -194,7 +195,7 @@ static int end_connection(apppool_http_t *http, int error)
 
 /* The app does not read. It has time until the request is silent for too long.
  * @return 0: it has had its time */
-static int wait_to_send(const apppool_http_t *http)
+static int wait_to_send(const apppool_client_http_t *http)
 {
     struct pollfd app = {http->connection.fd, POLLOUT, 0};
     int64_t limit = apl_now() + http->first_byte.timeout;
@@ -210,7 +211,7 @@ static int wait_to_send(const apppool_http_t *http)
 /* An app may respond before it has read everything. So it is no error of the
  * request if it reads no more. @return GO_ON, or what the handler is to
  * return */
-static int send_request(apppool_http_t *http)
+static int send_request(apppool_client_http_t *http)
 {
     static char keep[] = "Connection: Keep-Alive\r\n\r\n",
                 close[] = "Connection: close\r\n\r\n";
@@ -229,7 +230,7 @@ static int send_request(apppool_http_t *http)
 
 /* ---- from the app ---- */
 
-static void take_header(apppool_http_t *http)
+static void take_header(apppool_client_http_t *http)
 {
     request_rec *r = http->r;
     const char *asks;
@@ -246,7 +247,7 @@ static void take_header(apppool_http_t *http)
 
 /* Use everything that has come. @return GO_ON, or what the handler is to
  * return */
-static int take(apppool_http_t *http)
+static int take(apppool_client_http_t *http)
 {
     apppool_http_parser_t *parser = &http->parser;
     int status;
@@ -279,7 +280,7 @@ static int take(apppool_http_t *http)
  * @param flags MSG_DONTWAIT, or 0: wait, if the connection waits
  * @param found 0: nothing was there
  * @return GO_ON, or what the handler is to return */
-static int receive(apppool_http_t *http, int flags, int *found)
+static int receive(apppool_client_http_t *http, int flags, int *found)
 {
     apr_size_t room;
     char *at = apppool_http_parser_room(&http->parser, &room);
@@ -302,7 +303,7 @@ static int receive(apppool_http_t *http, int flags, int *found)
 }
 
 /* Wait until the app does something. @return 0: it has not */
-static int poll_app(const apppool_http_t *http, int ms)
+static int poll_app(const apppool_client_http_t *http, int ms)
 {
     struct pollfd app = {http->connection.fd, POLLIN, 0};
 
@@ -312,7 +313,7 @@ static int poll_app(const apppool_http_t *http, int ms)
 /* Most apps send the header and the rest one after the other. So the client gets
  * them together, if the rest comes at once.
  * @return GO_ON, or what the handler is to return */
-static int flush(apppool_http_t *http)
+static int flush(apppool_client_http_t *http)
 {
     int64_t now, left;
     int status;
@@ -331,7 +332,7 @@ static int flush(apppool_http_t *http)
 
 /* The app pauses: wait, and read what comes.
  * @return GO_ON, or what the handler is to return */
-static int wait_and_receive(apppool_http_t *http)
+static int wait_and_receive(apppool_client_http_t *http)
 {
     int64_t limit = apl_now() + http->first_byte.timeout;
     int found = 0, status = GO_ON;
@@ -354,7 +355,7 @@ static int wait_and_receive(apppool_http_t *http)
 
 /* The process may not even begin to read, because it reads from idle connections.
  * @return GO_ON, or what the handler is to return */
-static int wait_for_room(apppool_http_t *http)
+static int wait_for_room(apppool_client_http_t *http)
 {
     apr_status_t rv = apppool_first_byte_wait(&http->first_byte);
 
@@ -364,8 +365,8 @@ static int wait_for_room(apppool_http_t *http)
                                                      : HTTP_BAD_GATEWAY);
 }
 
-int apppool_http_run(apppool_http_t *http,
-                     const apppool_first_byte_t *first_byte)
+int apppool_client_http_run(apppool_client_http_t *http,
+                            const apppool_first_byte_t *first_byte)
 {
     int status, found = 0;
 

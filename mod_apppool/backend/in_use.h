@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file connection_use.h
+ * @file in_use.h
  * @brief The connections to processes that requests of this httpd child use. A
  *        child that is stopped, and not gracefully, cuts them, so that none of
  *        its threads waits for an app.
@@ -25,40 +25,38 @@
  * Crash: all is private memory of the httpd child.
  * Trust: not concerned.
  */
-#ifndef MOD_APPPOOL_BACKEND_CONNECTION_USE_H
-#define MOD_APPPOOL_BACKEND_CONNECTION_USE_H
+#ifndef MOD_APPPOOL_BACKEND_IN_USE_H
+#define MOD_APPPOOL_BACKEND_IN_USE_H
 
 #include <httpd.h>
 
 /** Zeroed at first. */
-typedef struct apppool_connection_use_t {
-    struct apppool_connection_use_t *next,
-        **at;       /**< other threads write them */
-    int has_begun;  /**< and has not ended */
-    int app;        /**< descriptor; -1: there is none */
-    int client;     /**< the same, a copy */
-    int has_copies; /**< app is a copy, too */
-} apppool_connection_use_t;
+typedef struct apppool_in_use_t {
+    struct apppool_in_use_t *next, **at; /**< other threads write them */
+    int has_begun;                       /**< and has not ended */
+    int app;                             /**< descriptor; -1: there is none */
+    int client;                          /**< the same, a copy */
+    int has_copies;                      /**< app is a copy, too */
+} apppool_in_use_t;
 
 /** Call it in each httpd child. @param p has to outlive all requests */
-void apppool_connection_use_init(apr_pool_t *p);
+void apppool_in_use_init(apr_pool_t *p);
 
 /** A request begins to use a connection.
- * @param use belongs to the list until apppool_connection_use_end()
+ * @param use belongs to the list until apppool_in_use_end()
  * @param app descriptor of the connection, open until then */
-void apppool_connection_use_begin(apppool_connection_use_t *use, int app);
+void apppool_in_use_begin(apppool_in_use_t *use, int app);
 
 /** The same for a connection of mod_proxy.
  * @param is_tunnel mod_proxy may become a tunnel */
-void apppool_connection_use_begin_proxied(apppool_connection_use_t *use,
-                                          int app, const request_rec *r,
-                                          int is_tunnel);
+void apppool_in_use_begin_proxied(apppool_in_use_t *use, int app,
+                                  const request_rec *r, int is_tunnel);
 
 /** A second call does nothing. */
-void apppool_connection_use_end(apppool_connection_use_t *use);
+void apppool_in_use_end(apppool_in_use_t *use);
 
 /** This child is being stopped: cut all connections, also those of which the
  * use begins later. */
-void apppool_connection_use_stop(void);
+void apppool_in_use_stop(void);
 
 #endif

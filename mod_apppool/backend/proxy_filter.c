@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/connection_filter.h"
+#include "mod_apppool/backend/proxy_filter.h"
 
 #include <http_config.h>
 #include <http_log.h>
@@ -17,7 +17,7 @@ APLOG_USE_MODULE(apppool);
 
 static ap_filter_rec_t *input, *output;
 
-static int is_repeatable(const apppool_connection_filter_t *filter)
+static int is_repeatable(const apppool_proxy_filter_t *filter)
 {
     return apppool_outcome_may_repeat(filter->r, filter->has_body);
 }
@@ -43,7 +43,7 @@ static void silence(request_rec *r)
 
 /* The connection broke before anything was sent. mod_proxy must not connect by
  * itself. It does not while the worker is in the error state. */
-static void give_up(apppool_connection_filter_t *filter)
+static void give_up(apppool_proxy_filter_t *filter)
 {
     filter->worker->s->status |= PROXY_WORKER_IN_ERROR;
     silence(filter->r);
@@ -59,7 +59,7 @@ static int is_hang_up(apr_status_t rv)
 
 /* All of a body that was sent may still be in the kernel, so that no write has
  * failed. The reset comes after the app's response. */
-static int may_have_hung_up(const apppool_connection_filter_t *filter)
+static int may_have_hung_up(const apppool_proxy_filter_t *filter)
 {
     return filter->hung_up || filter->has_body;
 }
@@ -76,7 +76,7 @@ static int is_http(apr_bucket_brigade *bb)
 }
 
 /* mod_proxy reads the header line by line, and then what the app sends. */
-static int is_websocket(const apppool_connection_filter_t *filter,
+static int is_websocket(const apppool_proxy_filter_t *filter,
                         ap_input_mode_t mode)
 {
     const char *value;
@@ -90,8 +90,8 @@ static int is_websocket(const apppool_connection_filter_t *filter,
 
 /* The end of a stream is no error if its process was stopped.
  * @return 1: a Close frame was put into bb */
-static int end_websocket(apppool_connection_filter_t *filter,
-                         apr_bucket_brigade *bb, ap_input_mode_t mode)
+static int end_websocket(apppool_proxy_filter_t *filter, apr_bucket_brigade *bb,
+                         ap_input_mode_t mode)
 {
     const apppool_first_byte_t *of = &filter->first_byte;
 
@@ -124,7 +124,7 @@ static int has_more(ap_filter_t *f, apr_bucket_brigade *bb)
  * has left. */
 static apr_status_t wait_for_more(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    const apppool_connection_filter_t *filter = f->ctx;
+    const apppool_proxy_filter_t *filter = f->ctx;
     const apppool_first_byte_t *of = &filter->first_byte;
     struct pollfd app = {of->socket, POLLIN, 0};
     int64_t limit = apl_now() + of->timeout;
@@ -146,7 +146,7 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
                               ap_input_mode_t mode, apr_read_type_e block,
                               apr_off_t bytes)
 {
-    apppool_connection_filter_t *filter = f->ctx;
+    apppool_proxy_filter_t *filter = f->ctx;
     apr_status_t rv = APR_SUCCESS;
 
     if (filter->r && !filter->responded && block == APR_BLOCK_READ &&
@@ -162,7 +162,7 @@ static apr_status_t read_some(ap_filter_t *f, apr_bucket_brigade *bb,
 }
 
 /* mod_proxy reads the header line by line. It knows only a limit of a line. */
-static void refuse_header(apppool_connection_filter_t *filter)
+static void refuse_header(apppool_proxy_filter_t *filter)
 {
     const apppool_first_byte_t *of = &filter->first_byte;
 
@@ -174,8 +174,8 @@ static void refuse_header(apppool_connection_filter_t *filter)
 
 /* Look at what mod_proxy gets: the lines of a header, or the frames behind one.
  * @return 0: the header is too long */
-static int follow(apppool_connection_filter_t *filter,
-                  const apr_bucket_brigade *bb, ap_input_mode_t mode)
+static int follow(apppool_proxy_filter_t *filter, const apr_bucket_brigade *bb,
+                  ap_input_mode_t mode)
 {
     int is_header = mode == AP_MODE_GETLINE, is_too_long = 0;
     const char *bytes;
@@ -203,7 +203,7 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
                                  ap_input_mode_t mode, apr_read_type_e block,
                                  apr_off_t bytes)
 {
-    apppool_connection_filter_t *filter = f->ctx;
+    apppool_proxy_filter_t *filter = f->ctx;
     apr_status_t rv;
 
     rv = read_some(f, bb, mode, block, bytes);
@@ -247,7 +247,7 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
 /* mod_proxy reads a response only if it could send all of the request. */
 static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
-    apppool_connection_filter_t *filter = f->ctx;
+    apppool_proxy_filter_t *filter = f->ctx;
     apr_status_t rv;
 
     if (filter->r && filter->has_body && !filter->hung_up)
@@ -266,14 +266,13 @@ static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
     return APR_SUCCESS;
 }
 
-int apppool_connection_filter_has_ended(
-    const apppool_connection_filter_t *filter)
+int apppool_proxy_filter_has_ended(const apppool_proxy_filter_t *filter)
 {
     return filter->ended || APR_STATUS_IS_EOF(filter->error);
 }
 
 apppool_outcome_t
-apppool_connection_filter_outcome(const apppool_connection_filter_t *filter)
+apppool_proxy_filter_outcome(const apppool_proxy_filter_t *filter)
 {
     int responded =
         filter->responded || filter->worker->s->read != filter->read;
@@ -287,7 +286,7 @@ apppool_connection_filter_outcome(const apppool_connection_filter_t *filter)
                : APPPOOL_HEARD;
 }
 
-void apppool_connection_filter_register(void)
+void apppool_proxy_filter_register(void)
 {
     input = ap_register_input_filter("APPPOOL_TAP", filter_input, NULL,
                                      AP_FTYPE_CONNECTION);
@@ -295,17 +294,15 @@ void apppool_connection_filter_register(void)
                                        AP_FTYPE_CONNECTION);
 }
 
-void apppool_connection_filter_add(apppool_connection_filter_t *filter,
-                                   conn_rec *c)
+void apppool_proxy_filter_add(apppool_proxy_filter_t *filter, conn_rec *c)
 {
     filter->c = c;
     ap_add_input_filter_handle(input, filter, NULL, c);
     ap_add_output_filter_handle(output, filter, NULL, c);
 }
 
-void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
-                                     request_rec *r,
-                                     const apppool_first_byte_t *first_byte)
+void apppool_proxy_filter_begin(apppool_proxy_filter_t *filter, request_rec *r,
+                                const apppool_first_byte_t *first_byte)
 {
     filter->r = r;
     filter->first_byte = *first_byte;
@@ -319,7 +316,7 @@ void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
     filter->read = filter->worker->s->read;
 }
 
-void apppool_connection_filter_end(apppool_connection_filter_t *filter)
+void apppool_proxy_filter_end(apppool_proxy_filter_t *filter)
 {
     filter->worker->s->status &= ~(unsigned)PROXY_WORKER_IN_ERROR;
     filter->r->log = filter->log;

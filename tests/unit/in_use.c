@@ -4,7 +4,7 @@
  * main thread cuts them when the child is stopped. Apps and clients are
  * socketpairs here. */
 
-#include "mod_apppool/backend/connection_use.h"
+#include "mod_apppool/backend/in_use.h"
 
 #include <apr_general.h>
 #include <apr_portable.h>
@@ -64,20 +64,20 @@ static int is_cut(pair_t pair)
 static int begin_child(void **state)
 {
     (void)state;
-    apppool_connection_use_init(pool);
+    apppool_in_use_init(pool);
     return 0;
 }
 
 static void a_stop_before_the_child_has_begun(void **state)
 {
     (void)state;
-    apppool_connection_use_stop();
+    apppool_in_use_stop();
 }
 
 /* Whichever of three ends first, second or last. */
 static void those_in_use_are_cut(void **state)
 {
-    apppool_connection_use_t uses[3];
+    apppool_in_use_t uses[3];
     pair_t apps[3];
     int gone, i;
 
@@ -85,15 +85,15 @@ static void those_in_use_are_cut(void **state)
         begin_child(state);
         for (i = 0; i < 3; i++) {
             apps[i] = make_pair();
-            apppool_connection_use_begin(&uses[i], apps[i].ends[0]);
+            apppool_in_use_begin(&uses[i], apps[i].ends[0]);
         }
-        apppool_connection_use_end(&uses[gone]);
-        apppool_connection_use_end(&uses[gone]);
-        apppool_connection_use_stop();
+        apppool_in_use_end(&uses[gone]);
+        apppool_in_use_end(&uses[gone]);
+        apppool_in_use_stop();
         for (i = 0; i < 3; i++) {
             assert_int_equal(is_cut(apps[i]), i != gone);
             if (i != gone)
-                apppool_connection_use_end(&uses[i]);
+                apppool_in_use_end(&uses[i]);
             close_pair(apps[i]);
         }
     }
@@ -101,31 +101,31 @@ static void those_in_use_are_cut(void **state)
 
 static void one_that_comes_later_is_cut(void **state)
 {
-    apppool_connection_use_t use;
+    apppool_in_use_t use;
     pair_t app = make_pair();
 
     (void)state;
-    apppool_connection_use_stop();
-    apppool_connection_use_begin(&use, app.ends[0]);
+    apppool_in_use_stop();
+    apppool_in_use_begin(&use, app.ends[0]);
     assert_true(is_cut(app));
-    apppool_connection_use_end(&use);
+    apppool_in_use_end(&use);
     close_pair(app);
 }
 
 /* mod_proxy closes its descriptor, and another file gets the number. */
 static void a_number_that_is_used_again(void **state)
 {
-    apppool_connection_use_t use;
+    apppool_in_use_t use;
     pair_t app = make_pair(), other = make_pair();
     char byte;
 
     (void)state;
-    apppool_connection_use_begin_proxied(&use, app.ends[0], &request, 0);
+    apppool_in_use_begin_proxied(&use, app.ends[0], &request, 0);
     assert_int_equal(dup2(other.ends[0], app.ends[0]), app.ends[0]);
-    apppool_connection_use_stop();
+    apppool_in_use_stop();
     assert_false(is_cut(other));
     assert_int_equal(recv(app.ends[1], &byte, 1, MSG_DONTWAIT), 0);
-    apppool_connection_use_end(&use);
+    apppool_in_use_end(&use);
     close_pair(app);
     close_pair(other);
 }
@@ -133,20 +133,20 @@ static void a_number_that_is_used_again(void **state)
 /* httpd closes its descriptor of the client first. */
 static void client_of_a_tunnel_is_cut(void **state)
 {
-    apppool_connection_use_t use;
+    apppool_in_use_t use;
     pair_t app = make_pair(), other = make_pair();
     int watched = dup(other.ends[0]);
     struct pollfd end = {watched, POLLIN, 0};
 
     (void)state;
     apr_os_sock_put(&client_socket, &other.ends[0], pool);
-    apppool_connection_use_begin_proxied(&use, app.ends[0], &request, 1);
+    apppool_in_use_begin_proxied(&use, app.ends[0], &request, 1);
     close(other.ends[0]);
     assert_int_equal(poll(&end, 1, 0), 0);
-    apppool_connection_use_stop();
+    apppool_in_use_stop();
     assert_int_equal(poll(&end, 1, 0), 1);
     assert_true(end.revents & POLLHUP);
-    apppool_connection_use_end(&use);
+    apppool_in_use_end(&use);
     assert_int_equal(fcntl(use.client, F_GETFD), -1);
     close(watched);
     close(other.ends[1]);
@@ -158,36 +158,36 @@ static void a_stream_is_no_client(void **state)
 {
     conn_rec stream = {.master = &client};
     request_rec of_stream = {.connection = &stream};
-    apppool_connection_use_t use;
+    apppool_in_use_t use;
     pair_t app = make_pair();
 
     (void)state;
-    apppool_connection_use_begin_proxied(&use, app.ends[0], &of_stream, 1);
+    apppool_in_use_begin_proxied(&use, app.ends[0], &of_stream, 1);
     assert_int_equal(use.client, -1);
-    apppool_connection_use_end(&use);
+    apppool_in_use_end(&use);
     client_socket = NULL;
-    apppool_connection_use_begin_proxied(&use, app.ends[0], &request, 1);
+    apppool_in_use_begin_proxied(&use, app.ends[0], &request, 1);
     assert_int_equal(use.client, -1);
-    apppool_connection_use_end(&use);
+    apppool_in_use_end(&use);
     close_pair(app);
 }
 
 /* Requests, and a last one that waits for its app. */
 static void *serve(void *unused)
 {
-    apppool_connection_use_t use;
+    apppool_in_use_t use;
     pair_t app = make_pair();
     char byte;
     int i;
 
     for (i = 0; i < ROUNDS; i++) {
-        apppool_connection_use_begin(&use, app.ends[0]);
-        apppool_connection_use_end(&use);
+        apppool_in_use_begin(&use, app.ends[0]);
+        apppool_in_use_end(&use);
     }
     __atomic_add_fetch(&begun, 1, __ATOMIC_RELAXED);
-    apppool_connection_use_begin(&use, app.ends[0]);
+    apppool_in_use_begin(&use, app.ends[0]);
     assert_int_equal(recv(app.ends[0], &byte, 1, 0), 0);
-    apppool_connection_use_end(&use);
+    apppool_in_use_end(&use);
     close_pair(app);
     return unused;
 }
@@ -202,7 +202,7 @@ static void no_thread_waits(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, serve, NULL), 0);
     while (__atomic_load_n(&begun, __ATOMIC_RELAXED) == 0)
         usleep(100);
-    apppool_connection_use_stop();
+    apppool_in_use_stop();
     for (i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 }

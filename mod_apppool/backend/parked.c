@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/shared_connection.h"
+#include "mod_apppool/backend/parked.h"
 
 #include <apr_strings.h>
 #include <errno.h>
@@ -23,7 +23,7 @@ static struct {
     uint64_t ids[PARKING_MAX]; /* see is_genuine(): who runs the process */
 } parking;
 
-int apppool_shared_connection_init(int lot, const char *runtime, uid_t root)
+int apppool_parked_init(int lot, const char *runtime, uid_t root)
 {
     int n = lot < 0 ? 0 : parking_open(lot, parking.sockets);
 
@@ -93,10 +93,9 @@ static int is_parkable(const apl_wire_t *wire)
            wire->listen != APL_LISTEN_TCP;
 }
 
-int apppool_shared_connection_begin(apppool_shared_connection_t *shared,
-                                    const apl_pool_t *pool,
-                                    const apl_session_ref_t *ref, int may_share,
-                                    int may_reuse)
+int apppool_parked_begin(apppool_parked_t *shared, const apl_pool_t *pool,
+                         const apl_session_ref_t *ref, int may_share,
+                         int may_reuse)
 {
     int is_alone;
 
@@ -116,7 +115,7 @@ int apppool_shared_connection_begin(apppool_shared_connection_t *shared,
         break;
     case APL_CONNECTION_BUSY:
         shared->is_taken = 1;
-        apppool_shared_connection_cut(shared);
+        apppool_parked_cut(shared);
         break;
     case APL_CONNECTION_NONE:
         /* After damage a connection may be parked nevertheless. A serial server
@@ -129,7 +128,7 @@ int apppool_shared_connection_begin(apppool_shared_connection_t *shared,
     return shared->is_taken;
 }
 
-int apppool_shared_connection_copy(const apppool_shared_connection_t *shared)
+int apppool_parked_copy(const apppool_parked_t *shared)
 {
     int fd = parking_copy(parking.sockets[shared->place]);
 
@@ -140,7 +139,7 @@ int apppool_shared_connection_copy(const apppool_shared_connection_t *shared)
     return -1;
 }
 
-int apppool_shared_connection_is_quiet(int connection)
+int apppool_parked_is_quiet(int connection)
 {
     char byte;
 
@@ -148,7 +147,7 @@ int apppool_shared_connection_is_quiet(int connection)
            errno == EAGAIN;
 }
 
-void apppool_shared_connection_cut(apppool_shared_connection_t *shared)
+void apppool_parked_cut(apppool_parked_t *shared)
 {
     if (!shared->is_taken)
         return;
@@ -161,7 +160,7 @@ void apppool_shared_connection_cut(apppool_shared_connection_t *shared)
 }
 
 /* Park a connection that was made for this request. */
-static int park(apppool_shared_connection_t *shared, int connection)
+static int park(apppool_parked_t *shared, int connection)
 {
     if (!is_genuine(connection, shared->place, shared->id, 1) ||
         !apl_connection_begin_parking(&shared->state))
@@ -170,8 +169,7 @@ static int park(apppool_shared_connection_t *shared, int connection)
     return parking_put(parking.sockets[shared->place], connection) == 0;
 }
 
-int apppool_shared_connection_end(apppool_shared_connection_t *shared,
-                                  int connection, int is_clean)
+int apppool_parked_end(apppool_parked_t *shared, int connection, int is_clean)
 {
     int is_parked = shared->is_held && shared->may_share && is_clean &&
                     (shared->is_taken || park(shared, connection)) &&
@@ -179,7 +177,7 @@ int apppool_shared_connection_end(apppool_shared_connection_t *shared,
 
     shared->is_held = 0;
     if (!is_parked) {
-        apppool_shared_connection_cut(shared);
+        apppool_parked_cut(shared);
         if (connection >= 0)
             shutdown(connection, SHUT_RDWR);
     }

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file packet.h
+ * @file request_head.h
  * @brief What is sent to an app, made before the request waits for a process. So
  *        a process that becomes free gets the request sooner.
  *
@@ -17,19 +17,19 @@
  * Trust: the values are the client's; see http_request.h, scgi_request.h and
  *        uwsgi_request.h.
  */
-#ifndef MOD_APPPOOL_REQUEST_PACKET_H
-#define MOD_APPPOOL_REQUEST_PACKET_H
+#ifndef MOD_APPPOOL_REQUEST_REQUEST_HEAD_H
+#define MOD_APPPOOL_REQUEST_REQUEST_HEAD_H
 
-#include "mod_apppool/request/session.h"
+#include "mod_apppool/request/app_request.h"
 
 /** Does mod_proxy send the request over HTTP? It does if the request has a body
  * or asks for an upgrade. */
-int apppool_packet_needs_proxy(const apppool_session_t *s);
+int apppool_request_head_needs_proxy(const apppool_app_request_t *req);
 
 /**
  * Make it a request of this protocol.
  * @return OK; or the HTTP_* that the client is to get
  */
-int apppool_packet_make(apppool_session_t *s, uint32_t protocol);
+int apppool_request_head_make(apppool_app_request_t *req, uint32_t protocol);
 
 #endif

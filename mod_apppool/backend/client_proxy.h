@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file connection.h
+ * @file client_proxy.h
  * @brief A connection to an app process, and mod_proxy's way to use it.
  *
  * A connection is a private worker of mod_proxy, used by one request at a time.
@@ -9,14 +9,14 @@
  * cause. Then mod_proxy's scheme handler gets the connected socket. A filter on
  * the connection says how the request went.
  *
- *     c = apppool_connection_take(r->server);
- *     rv = apppool_connection_open(c, r, &endpoint, deadline);
+ *     c = apppool_client_proxy_take(r->server);
+ *     rv = apppool_client_proxy_open(c, r, &endpoint, deadline);
  *     if (rv == APR_SUCCESS)
- *         status = apppool_connection_run(c, r, &first_byte, url);
- *     apppool_connection_give(c, r->server);
+ *         status = apppool_client_proxy_run(c, r, &first_byte, url);
+ *     apppool_client_proxy_give(c, r->server);
  *
  * Each connection is new, and is closed with its request. Requests that may use
- * a connection again do not need mod_proxy (http.h).
+ * a connection again do not need mod_proxy (client_http.h).
  *
  * Lock:  the list of unused workers has a mutex of its own; a connection that
  *        was taken belongs to its taker alone.
@@ -24,16 +24,16 @@
  * Trust: mod_proxy parses the response. The path of a socket is made from the
  *        process id, never read from anywhere.
  */
-#ifndef MOD_APPPOOL_BACKEND_CONNECTION_H
-#define MOD_APPPOOL_BACKEND_CONNECTION_H
+#ifndef MOD_APPPOOL_BACKEND_CLIENT_PROXY_H
+#define MOD_APPPOOL_BACKEND_CLIENT_PROXY_H
 
 #include <httpd.h>
 #include <stdint.h>
 
 #include "mod_apppool/backend/connect.h"
-#include "mod_apppool/backend/connection_filter.h"
+#include "mod_apppool/backend/proxy_filter.h"
 
-typedef struct apppool_connection_t apppool_connection_t;
+typedef struct apppool_client_proxy_t apppool_client_proxy_t;
 
 /**
  * Call it in each httpd child.
@@ -43,14 +43,14 @@ typedef struct apppool_connection_t apppool_connection_t;
  *        destroy the connections before the requests; and a child of prefork is
  *        destroyed in the middle of a request
  */
-void apppool_connection_init(apr_pool_t *p);
+void apppool_client_proxy_init(apr_pool_t *p);
 
 /** Take one that no request uses. @return NULL: mod_proxy could not make one; it
  * logged why */
-apppool_connection_t *apppool_connection_take(server_rec *s);
+apppool_client_proxy_t *apppool_client_proxy_take(server_rec *s);
 
 /** Put it back: no request uses it any more. */
-void apppool_connection_give(apppool_connection_t *c, server_rec *s);
+void apppool_client_proxy_give(apppool_client_proxy_t *c, server_rec *s);
 
 /**
  * Connect to the endpoint. Nothing is read from the client, and nothing is sent
@@ -60,16 +60,17 @@ void apppool_connection_give(apppool_connection_t *c, server_rec *s);
  *         there; EAGAIN, over TCP APR_TIMEUP: the backlog stayed full; all
  *         others: problems of httpd itself
  */
-apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
-                                     const apppool_endpoint_t *endpoint,
-                                     int64_t deadline);
+apr_status_t apppool_client_proxy_open(apppool_client_proxy_t *c,
+                                       request_rec *r,
+                                       const apppool_endpoint_t *endpoint,
+                                       int64_t deadline);
 
 /** The descriptor of its socket. */
-int apppool_connection_descriptor(const apppool_connection_t *c);
+int apppool_client_proxy_descriptor(const apppool_client_proxy_t *c);
 
-/** What its filter has seen of the last apppool_connection_run(). */
-const apppool_connection_filter_t *
-apppool_connection_filter(const apppool_connection_t *c);
+/** What its filter has seen of the last apppool_client_proxy_run(). */
+const apppool_proxy_filter_t *
+apppool_client_proxy_filter(const apppool_client_proxy_t *c);
 
 /**
  * Let mod_proxy send the request and pass on the response.
@@ -77,13 +78,13 @@ apppool_connection_filter(const apppool_connection_t *c);
  * @param url as proxy_run_canon_handler() left it, without "proxy:"
  * @return what mod_proxy's scheme handler returned
  */
-int apppool_connection_run(apppool_connection_t *c, request_rec *r,
-                           const apppool_first_byte_t *first_byte,
-                           const char *url);
+int apppool_client_proxy_run(apppool_client_proxy_t *c, request_rec *r,
+                             const apppool_first_byte_t *first_byte,
+                             const char *url);
 
 /** mod_proxy has made the header of the request (its hook fixups). If the
  * connection is not to be used again, mod_proxy has already noted this, and would
  * not even send this request. It notes it again afterwards. */
-void apppool_connection_header_is_made(const apppool_connection_t *c);
+void apppool_client_proxy_header_is_made(const apppool_client_proxy_t *c);
 
 #endif

@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file connection_filter.h
+ * @file proxy_filter.h
  * @brief Filters on a connection to an app process. mod_proxy does not say
  *        whether the app sent a single byte, and how the connection ended. The
  *        filters see it.
@@ -18,8 +18,8 @@
  * Crash: all is private memory of the httpd child.
  * Trust: the filters look at what an app sends; mod_proxy parses it.
  */
-#ifndef MOD_APPPOOL_BACKEND_CONNECTION_FILTER_H
-#define MOD_APPPOOL_BACKEND_CONNECTION_FILTER_H
+#ifndef MOD_APPPOOL_BACKEND_PROXY_FILTER_H
+#define MOD_APPPOOL_BACKEND_PROXY_FILTER_H
 
 #include <httpd.h>
 #include <mod_proxy.h>
@@ -29,7 +29,7 @@
 #include "mod_apppool/backend/outcome.h"
 #include "mod_apppool/backend/websocket_close.h"
 
-/** connection.c sets the first two. */
+/** client_proxy.c sets the first two. */
 typedef struct {
     proxy_worker *worker;            /**< mod_proxy's, whose connection it is */
     int has_body;                    /**< the request has */
@@ -46,32 +46,29 @@ typedef struct {
     int ended;
     apppool_websocket_close_t websocket; /**< of a WebSocket */
     apr_status_t error;
-} apppool_connection_filter_t;
+} apppool_proxy_filter_t;
 
 /** Call it once, before the hooks of any configuration run. */
-void apppool_connection_filter_register(void);
+void apppool_proxy_filter_register(void);
 
 /** Add the filters to a new connection. */
-void apppool_connection_filter_add(apppool_connection_filter_t *filter,
-                                   conn_rec *c);
+void apppool_proxy_filter_add(apppool_proxy_filter_t *filter, conn_rec *c);
 
 /** A request is about to be sent.
  * @param first_byte copied; what it points to lives as long as the request */
-void apppool_connection_filter_begin(apppool_connection_filter_t *filter,
-                                     request_rec *r,
-                                     const apppool_first_byte_t *first_byte);
+void apppool_proxy_filter_begin(apppool_proxy_filter_t *filter, request_rec *r,
+                                const apppool_first_byte_t *first_byte);
 
 /** mod_proxy is done with the request. The request's notes say if the app was
  * silent. */
-void apppool_connection_filter_end(apppool_connection_filter_t *filter);
+void apppool_proxy_filter_end(apppool_proxy_filter_t *filter);
 
 /** How the request went. */
 apppool_outcome_t
-apppool_connection_filter_outcome(const apppool_connection_filter_t *filter);
+apppool_proxy_filter_outcome(const apppool_proxy_filter_t *filter);
 
 /** Has mod_proxy read the end of the connection, because the app has closed it
  * or died? */
-int apppool_connection_filter_has_ended(
-    const apppool_connection_filter_t *filter);
+int apppool_proxy_filter_has_ended(const apppool_proxy_filter_t *filter);
 
 #endif

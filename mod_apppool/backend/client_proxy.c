@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/connection.h"
+#include "mod_apppool/backend/client_proxy.h"
 
 #include <apr_portable.h>
 #include <apr_strings.h>
@@ -13,12 +13,12 @@
 
 #define SCHEME "apppool"
 
-struct apppool_connection_t {
-    apppool_connection_t *next;         /* in the list of unused ones */
-    uint64_t named;                     /* the process that the worker is named
+struct apppool_client_proxy_t {
+    apppool_client_proxy_t *next;  /* in the list of unused ones */
+    uint64_t named;                /* the process that the worker is named
                                            after */
-    apr_socket_t *sock;                 /* NULL: mod_proxy is done with it */
-    apppool_connection_filter_t filter; /* has the worker */
+    apr_socket_t *sock;            /* NULL: mod_proxy is done with it */
+    apppool_proxy_filter_t filter; /* has the worker */
 };
 
 /* Per child: workers of mod_proxy that no request uses. None is connected. */
@@ -26,10 +26,10 @@ static struct {
     apr_pool_t *pool;
     apr_allocator_t *allocator; /* of the pool: LeakSanitizer reads no pools */
     apr_thread_mutex_t *mutex;
-    apppool_connection_t *first;
+    apppool_client_proxy_t *first;
 } unused;
 
-void apppool_connection_init(apr_pool_t *p)
+void apppool_client_proxy_init(apr_pool_t *p)
 {
     apr_thread_mutex_t *mutex;
 
@@ -48,9 +48,9 @@ void apppool_connection_init(apr_pool_t *p)
 
 /* Make a worker for one connection. No list of mod_proxy has it. The caller
  * holds the mutex. */
-static apppool_connection_t *make(server_rec *s)
+static apppool_client_proxy_t *make(server_rec *s)
 {
-    apppool_connection_t *c = apr_pcalloc(unused.pool, sizeof *c);
+    apppool_client_proxy_t *c = apr_pcalloc(unused.pool, sizeof *c);
     proxy_worker *w;
 
     if (apppool_proxy.ap_proxy_define_worker(unused.pool, &w, NULL, NULL,
@@ -61,7 +61,7 @@ static apppool_connection_t *make(server_rec *s)
     w->s->is_address_reusable = 0;
     w->s->disablereuse = w->s->disablereuse_set = 1;
     w->s->timeout_set = 1;
-    /* All fields together have that limit (connection_filter.h). */
+    /* All fields together have that limit (proxy_filter.h). */
     w->s->response_field_size = APPPOOL_HEADER_MOST;
     w->s->response_field_size_set = 1;
     w->s->flush_packets = flush_auto;
@@ -72,9 +72,9 @@ static apppool_connection_t *make(server_rec *s)
                : NULL;
 }
 
-apppool_connection_t *apppool_connection_take(server_rec *s)
+apppool_client_proxy_t *apppool_client_proxy_take(server_rec *s)
 {
-    apppool_connection_t *c;
+    apppool_client_proxy_t *c;
 
     apr_thread_mutex_lock(unused.mutex);
     c = unused.first;
@@ -87,7 +87,7 @@ apppool_connection_t *apppool_connection_take(server_rec *s)
 }
 
 /* mod_proxy's record of the connection. @return NULL: mod_proxy logged why */
-static proxy_conn_rec *acquire(const apppool_connection_t *c, server_rec *s)
+static proxy_conn_rec *acquire(const apppool_client_proxy_t *c, server_rec *s)
 {
     proxy_conn_rec *conn = NULL;
 
@@ -97,7 +97,7 @@ static proxy_conn_rec *acquire(const apppool_connection_t *c, server_rec *s)
     return conn;
 }
 
-void apppool_connection_give(apppool_connection_t *c, server_rec *s)
+void apppool_client_proxy_give(apppool_client_proxy_t *c, server_rec *s)
 {
     const proxy_conn_rec *open = c->filter.worker->cp->conn;
     proxy_conn_rec *conn = open && open->sock ? acquire(c, s) : NULL;
@@ -114,7 +114,7 @@ void apppool_connection_give(apppool_connection_t *c, server_rec *s)
 
 /* ---- connecting ---- */
 
-static void set_up_worker(apppool_connection_t *c,
+static void set_up_worker(apppool_client_proxy_t *c,
                           const apppool_endpoint_t *endpoint)
 {
     proxy_worker_shared *s = c->filter.worker->s;
@@ -132,19 +132,20 @@ static void set_up_worker(apppool_connection_t *c,
 }
 
 /* mod_proxy's record of the connection that is open: conn->sock. */
-static apr_status_t wrap(apppool_connection_t *c, proxy_conn_rec *conn,
+static apr_status_t wrap(apppool_client_proxy_t *c, proxy_conn_rec *conn,
                          request_rec *r, const apppool_endpoint_t *endpoint)
 {
     apr_socket_timeout_set(conn->sock, endpoint->timeout);
     if (apppool_proxy.ap_proxy_connection_create_ex(SCHEME, conn, r) != OK)
         return APR_EGENERAL;
-    apppool_connection_filter_add(&c->filter, conn->connection);
+    apppool_proxy_filter_add(&c->filter, conn->connection);
     return APR_SUCCESS;
 }
 
-apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
-                                     const apppool_endpoint_t *endpoint,
-                                     int64_t deadline)
+apr_status_t apppool_client_proxy_open(apppool_client_proxy_t *c,
+                                       request_rec *r,
+                                       const apppool_endpoint_t *endpoint,
+                                       int64_t deadline)
 {
     proxy_conn_rec *conn = acquire(c, r->server);
     apr_status_t rv;
@@ -164,7 +165,7 @@ apr_status_t apppool_connection_open(apppool_connection_t *c, request_rec *r,
     return rv;
 }
 
-int apppool_connection_descriptor(const apppool_connection_t *c)
+int apppool_client_proxy_descriptor(const apppool_client_proxy_t *c)
 {
     apr_os_sock_t fd = -1;
 
@@ -172,30 +173,30 @@ int apppool_connection_descriptor(const apppool_connection_t *c)
     return fd;
 }
 
-const apppool_connection_filter_t *
-apppool_connection_filter(const apppool_connection_t *c)
+const apppool_proxy_filter_t *
+apppool_client_proxy_filter(const apppool_client_proxy_t *c)
 {
     return &c->filter;
 }
 
-void apppool_connection_header_is_made(const apppool_connection_t *c)
+void apppool_client_proxy_header_is_made(const apppool_client_proxy_t *c)
 {
     c->filter.c->keepalive = AP_CONN_UNKNOWN;
 }
 
-int apppool_connection_run(apppool_connection_t *c, request_rec *r,
-                           const apppool_first_byte_t *first_byte,
-                           const char *url)
+int apppool_client_proxy_run(apppool_client_proxy_t *c, request_rec *r,
+                             const apppool_first_byte_t *first_byte,
+                             const char *url)
 {
     int status;
 
     /* mod_proxy would close the socket that we have connected. */
     apr_table_unset(r->subprocess_env, "proxy-initial-not-pooled");
-    apppool_connection_filter_begin(&c->filter, r, first_byte);
+    apppool_proxy_filter_begin(&c->filter, r, first_byte);
     status = apppool_proxy.proxy_run_scheme_handler(
         r, c->filter.worker, apppool_proxy_api_conf(r->server),
         apr_pstrdup(r->pool, url), NULL, 0);
     c->sock = NULL;
-    apppool_connection_filter_end(&c->filter);
+    apppool_proxy_filter_end(&c->filter);
     return status;
 }

@@ -197,9 +197,7 @@ module_sources = \
 	mod_apppool/config/config_report.c \
 	mod_apppool/backend/cgi_environment.c \
 	mod_apppool/backend/client_cgi.c \
-	mod_apppool/backend/fcgi_body.c \
 	mod_apppool/backend/app_connection.c \
-	mod_apppool/backend/fcgi_end.c \
 	mod_apppool/backend/app_output.c \
 	mod_apppool/backend/fcgi_parser.c \
 	mod_apppool/backend/fcgi_request.c \
@@ -213,9 +211,7 @@ module_sources = \
 	mod_apppool/backend/http_parser.c \
 	mod_apppool/backend/http_request.c \
 	mod_apppool/backend/http_response.c \
-	mod_apppool/backend/fcgi_sending.c \
-	mod_apppool/backend/fcgi_stderr.c \
-	mod_apppool/backend/fcgi_wait.c \
+	mod_apppool/backend/sending.c \
 	mod_apppool/backend/bare_packet.c \
 	mod_apppool/backend/client_socket.c \
 	mod_apppool/backend/stream_client.c \
@@ -302,7 +298,7 @@ module_sources = \
 	mod_apppool/parent/store_table_cluster.c \
 	mod_apppool/parent/store_table_write.c \
 	mod_apppool/backend/proxy_filter.c \
-	mod_apppool/backend/outcome.c \
+	mod_apppool/backend/app_client.c \
 	mod_apppool/config/app_source.c \
 	mod_apppool/config/config_defaults.c \
 	mod_apppool/config/value.c \

@@ -12,7 +12,6 @@
 
 #include "mod_apppool/backend/app_output.h"
 #include "mod_apppool/backend/app_connection.h"
-#include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/http_parser.h"
 #include "mod_apppool/backend/http_response.h"
 #include "mod_apppool/backend/response_parts.h"
@@ -28,11 +27,11 @@ APLOG_USE_MODULE(apppool);
 #define GO_ON   (-1000)
 
 #define SAY(http, rv, ...)                                                     \
-    ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, (http)->r, "apppool: " __VA_ARGS__)
+    ap_log_rerror(APLOG_MARK, APLOG_ERR, rv, (http)->base.r,                   \
+                  "apppool: " __VA_ARGS__)
 
-struct apppool_client_http_t {
-    request_rec *r;
-    const char *label;
+typedef struct {
+    apppool_app_client_t base;
     const apppool_http_request_t *request;
     apppool_app_connection_t connection;
     apppool_app_output_t out; /* the request */
@@ -48,50 +47,32 @@ struct apppool_client_http_t {
     int closes;       /* the app says that it closes the connection */
     int closed;       /* by the app */
     int has_response; /* all of it */
-};
+} http_t;
 
 /* ---- begin and end ---- */
 
-apppool_client_http_t *
-apppool_client_http_make(request_rec *r, const char *label,
-                         const apppool_http_request_t *request)
+static apr_status_t open_connection(apppool_app_client_t *client,
+                                    const apppool_endpoint_t *endpoint,
+                                    apppool_parked_t *parked, int64_t deadline)
 {
-    apppool_client_http_t *http = apr_pcalloc(r->pool, sizeof *http);
+    http_t *http = (http_t *)client;
+    apr_status_t rv = apppool_app_connection_open(
+        &http->connection, endpoint, parked, deadline, client->r->pool);
 
-    http->r = r;
-    http->label = label;
-    http->request = request;
-    http->connection.fd = -1;
-    /* r->header_only also holds for the GET of an ErrorDocument after HEAD. */
-    apppool_http_parser_begin(&http->parser, r->pool,
-                              !strcmp(r->method, "HEAD"));
-    return http;
-}
-
-apr_status_t apppool_client_http_open(apppool_client_http_t *http,
-                                      const apppool_endpoint_t *endpoint,
-                                      apppool_parked_t *shared,
-                                      int64_t deadline)
-{
-    return apppool_app_connection_open(&http->connection, endpoint, shared,
-                                       deadline, http->r->pool);
-}
-
-int apppool_client_http_descriptor(const apppool_client_http_t *http)
-{
-    return http->connection.fd;
+    client->socket = http->connection.fd;
+    return rv;
 }
 
 /* Is there a part of the request that the app has not read? Then the bytes that
  * it sends belong to an earlier request. */
-static int is_unread(const apppool_client_http_t *http)
+static int is_unread(const http_t *http)
 {
     int bytes = 0;
 
     return ioctl(http->connection.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
-static int is_clean(const apppool_client_http_t *http)
+static int is_clean(const http_t *http)
 {
     return http->connection.fd >= 0 && http->has_response &&
            !http->out.hung_up && !http->closes && !http->closed &&
@@ -100,61 +81,67 @@ static int is_clean(const apppool_client_http_t *http)
            (http->was_read || !is_unread(http));
 }
 
-void apppool_client_http_close(apppool_client_http_t *http)
+static void close_connection(apppool_app_client_t *client)
 {
+    http_t *http = (http_t *)client;
+
     apppool_app_connection_end(&http->connection,
                                http->connection.keeps && is_clean(http)
                                    ? APPPOOL_CONNECTION_CLEAN
                                    : APPPOOL_CONNECTION_CUT);
 }
 
-int apppool_client_http_has_closed(const apppool_client_http_t *http)
+static int has_closed(const apppool_app_client_t *client)
 {
-    return http->closed;
+    return ((const http_t *)client)->closed;
 }
 
-int apppool_client_http_has_ended(const apppool_client_http_t *http)
+static int has_ended(const apppool_app_client_t *client)
 {
+    const http_t *http = (const http_t *)client;
+
     return http->closed || http->has_response;
 }
 
-apppool_outcome_t apppool_client_http_outcome(const apppool_client_http_t *http)
+static apppool_outcome_t outcome(const apppool_app_client_t *client)
 {
+    const http_t *http = (const http_t *)client;
+
     if (!http->out.sent && !http->heard)
         return APPPOOL_UNSENT;
     return !http->heard && (http->out.hung_up || http->reset) &&
-                   apppool_outcome_may_repeat(http->r, 0)
+                   apppool_app_client_may_repeat(client->r, 0)
                ? APPPOOL_BROKEN
                : APPPOOL_HEARD;
 }
 
 /* @param status what the handler is to return, if nothing was passed on */
-static int end_early(apppool_client_http_t *http, int status)
+static int end_early(http_t *http, int status)
 {
-    return apppool_response_parts_break(&http->parts, http->r, status);
+    return apppool_response_parts_break(&http->parts, http->base.r, status);
 }
 
-static int end_wrong(apppool_client_http_t *http, const char *what)
+static int end_wrong(http_t *http, const char *what)
 {
-    SAY(http, 0, "%s sends wrong HTTP: %s", http->label, what);
+    SAY(http, 0, "%s sends wrong HTTP: %s", http->base.label, what);
     return end_early(http, HTTP_BAD_GATEWAY);
 }
 
-static int end_silent(apppool_client_http_t *http, int status)
+static int end_silent(http_t *http, int status)
 {
     if (http->heard)
         SAY(http, 0, "%s was silent for too long within its response",
-            http->label);
+            http->base.label);
     return end_early(http, status);
 }
 
 /* The process is free before the client has the response. */
-static int end_response(apppool_client_http_t *http)
+static int end_response(http_t *http)
 {
     http->has_response = 1;
-    apppool_http_response_trailer(http->r, &http->parser);
-    apppool_client_http_close(http);
-    return apppool_response_parts_end(&http->parts, http->r);
+    apppool_http_response_trailer(http->base.r, &http->parser);
+    close_connection(&http->base);
+    return apppool_response_parts_end(&http->parts, http->base.r);
 }
 
 /* Has this child cut the connection, which is stopped? Or has another session
@@ -162,7 +149,7 @@ static int end_response(apppool_client_http_t *http)
  * not say that the app has ended the response or the request. But a reset comes
  * from the app alone, and a process that was killed may have got a successor
  * before this thread looks. */
-static int is_lost(const apppool_client_http_t *http, int error)
+static int is_lost(const http_t *http, int error)
 {
     const apppool_parked_t *shared = http->connection.shared;
 
@@ -176,7 +163,7 @@ static int is_lost(const apppool_client_http_t *http, int error)
 }
 
 /* @param error 0: the app has closed the connection */
-static int end_connection(apppool_client_http_t *http, int error)
+static int end_connection(http_t *http, int error)
 {
     if (is_lost(http, error))
         return end_early(http, HTTP_BAD_GATEWAY);
@@ -187,7 +174,7 @@ static int end_connection(apppool_client_http_t *http, int error)
     if (http->heard && !apppool_first_byte_is_cut_off(&http->first_byte))
         SAY(http, error,
             "%s has closed the connection before the end of the response",
-            http->label);
+            http->base.label);
     return end_early(http, HTTP_BAD_GATEWAY);
 }
 
@@ -195,7 +182,7 @@ static int end_connection(apppool_client_http_t *http, int error)
 
 /* The app does not read. It has time until the request is silent for too long.
  * @return 0: it has had its time */
-static int wait_to_send(const apppool_client_http_t *http)
+static int wait_to_send(const http_t *http)
 {
     struct pollfd app = {http->connection.fd, POLLOUT, 0};
     int64_t limit = apl_now() + http->first_byte.timeout;
@@ -211,7 +198,7 @@ static int wait_to_send(const apppool_client_http_t *http)
 /* An app may respond before it has read everything. So it is no error of the
  * request if it reads no more. @return GO_ON, or what the handler is to
  * return */
-static int send_request(apppool_client_http_t *http)
+static int send_request(http_t *http)
 {
     static char keep[] = "Connection: Keep-Alive\r\n\r\n",
                 close[] = "Connection: close\r\n\r\n";
@@ -230,9 +217,9 @@ static int send_request(apppool_client_http_t *http)
 
 /* ---- from the app ---- */
 
-static void take_header(apppool_client_http_t *http)
+static void take_header(http_t *http)
 {
-    request_rec *r = http->r;
+    request_rec *r = http->base.r;
     const char *asks;
 
     apppool_http_response_take(r, &http->parser, &http->closes);
@@ -247,7 +234,7 @@ static void take_header(apppool_client_http_t *http)
 
 /* Use everything that has come. @return GO_ON, or what the handler is to
  * return */
-static int take(apppool_client_http_t *http)
+static int take(http_t *http)
 {
     apppool_http_parser_t *parser = &http->parser;
     int status;
@@ -257,21 +244,21 @@ static int take(apppool_client_http_t *http)
         case APPPOOL_HTTP_INTERIM:
             if (parser->heads > INTERIM)
                 return end_wrong(http, "there are too many interim responses");
-            apppool_http_response_interim(http->r, parser);
+            apppool_http_response_interim(http->base.r, parser);
             break;
         case APPPOOL_HTTP_HEAD:
             take_header(http);
             break;
         case APPPOOL_HTTP_BODY:
-            apppool_response_parts_add(&http->parts, http->r, parser->piece,
-                                       parser->size);
+            apppool_response_parts_add(&http->parts, http->base.r,
+                                       parser->piece, parser->size);
             break;
         case APPPOOL_HTTP_END:
             return end_response(http);
         case APPPOOL_HTTP_WRONG:
             return end_wrong(http, parser->wrong);
         default:
-            status = apppool_response_parts_pass(&http->parts, http->r);
+            status = apppool_response_parts_pass(&http->parts, http->base.r);
             return status == OK ? GO_ON : status;
         }
 }
@@ -280,7 +267,7 @@ static int take(apppool_client_http_t *http)
  * @param flags MSG_DONTWAIT, or 0: wait, if the connection waits
  * @param found 0: nothing was there
  * @return GO_ON, or what the handler is to return */
-static int receive(apppool_client_http_t *http, int flags, int *found)
+static int receive(http_t *http, int flags, int *found)
 {
     apr_size_t room;
     char *at = apppool_http_parser_room(&http->parser, &room);
@@ -303,7 +290,7 @@ static int receive(apppool_client_http_t *http, int flags, int *found)
 }
 
 /* Wait until the app does something. @return 0: it has not */
-static int poll_app(const apppool_client_http_t *http, int ms)
+static int poll_app(const http_t *http, int ms)
 {
     struct pollfd app = {http->connection.fd, POLLIN, 0};
 
@@ -313,7 +300,7 @@ static int poll_app(const apppool_client_http_t *http, int ms)
 /* Most apps send the header and the rest one after the other. So the client gets
  * them together, if the rest comes at once.
  * @return GO_ON, or what the handler is to return */
-static int flush(apppool_client_http_t *http)
+static int flush(http_t *http)
 {
     int64_t now, left;
     int status;
@@ -326,13 +313,13 @@ static int flush(apppool_client_http_t *http)
     left = http->at_once - now;
     if (left > 0 && poll_app(http, (int)(left / 1000) + 1))
         return GO_ON;
-    status = apppool_response_parts_flush(&http->parts, http->r);
+    status = apppool_response_parts_flush(&http->parts, http->base.r);
     return status == OK ? GO_ON : status;
 }
 
 /* The app pauses: wait, and read what comes.
  * @return GO_ON, or what the handler is to return */
-static int wait_and_receive(apppool_client_http_t *http)
+static int wait_and_receive(http_t *http)
 {
     int64_t limit = apl_now() + http->first_byte.timeout;
     int found = 0, status = GO_ON;
@@ -355,7 +342,7 @@ static int wait_and_receive(apppool_client_http_t *http)
 
 /* The process may not even begin to read, because it reads from idle connections.
  * @return GO_ON, or what the handler is to return */
-static int wait_for_room(apppool_client_http_t *http)
+static int wait_for_room(http_t *http)
 {
     apr_status_t rv = apppool_first_byte_wait(&http->first_byte);
 
@@ -365,9 +352,10 @@ static int wait_for_room(apppool_client_http_t *http)
                                                      : HTTP_BAD_GATEWAY);
 }
 
-int apppool_client_http_run(apppool_client_http_t *http,
-                            const apppool_first_byte_t *first_byte)
+static int run(apppool_app_client_t *client,
+               const apppool_first_byte_t *first_byte)
 {
+    http_t *http = (http_t *)client;
     int status, found = 0;
 
     http->first_byte = *first_byte;
@@ -385,4 +373,21 @@ int apppool_client_http_run(apppool_client_http_t *http,
             status = wait_and_receive(http);
     }
     return status;
+}
+
+apppool_app_client_t *
+apppool_client_http_make(request_rec *r, const char *label,
+                         const apppool_http_request_t *request)
+{
+    static const apppool_app_client_calls_t calls = {
+        open_connection, run, outcome, has_closed, has_ended, close_connection};
+    http_t *http = apr_pcalloc(r->pool, sizeof *http);
+
+    http->base = (apppool_app_client_t){&calls, r, label, -1, 0};
+    http->request = request;
+    http->connection.fd = -1;
+    /* r->header_only also holds for the GET of an ErrorDocument after HEAD. */
+    apppool_http_parser_begin(&http->parser, r->pool,
+                              !strcmp(r->method, "HEAD"));
+    return &http->base;
 }

@@ -6,27 +6,30 @@
 #include <apr_strings.h>
 #include <apr_thread_mutex.h>
 
-#include "mod_apppool/backend/connect.h"
+#include "mod_apppool/backend/in_use.h"
 #include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/backend/proxy_filter.h"
 #include "shm/format/format.h"
 #include "base/contract.h"
 
 #define SCHEME "apppool"
 
-struct apppool_client_proxy_t {
-    apppool_client_proxy_t *next;  /* in the list of unused ones */
-    uint64_t named;                /* the process that the worker is named
-                                           after */
-    apr_socket_t *sock;            /* NULL: mod_proxy is done with it */
+typedef struct proxy_t {
+    apppool_app_client_t base;
+    struct proxy_t *next; /* in the list of unused ones */
+    uint64_t named;       /* the process that the worker is named after */
+    const char *url;      /* of the request */
+    int may_upgrade;      /* mod_proxy may become a tunnel */
+    int is_running;
     apppool_proxy_filter_t filter; /* has the worker */
-};
+} proxy_t;
 
 /* Per child: workers of mod_proxy that no request uses. None is connected. */
 static struct {
     apr_pool_t *pool;
     apr_allocator_t *allocator; /* of the pool: LeakSanitizer reads no pools */
     apr_thread_mutex_t *mutex;
-    apppool_client_proxy_t *first;
+    proxy_t *first;
 } unused;
 
 void apppool_client_proxy_init(apr_pool_t *p)
@@ -44,13 +47,13 @@ void apppool_client_proxy_init(apr_pool_t *p)
     unused.first = NULL;
 }
 
-/* ---- take and give ---- */
+/* ---- the workers ---- */
 
 /* Make a worker for one connection. No list of mod_proxy has it. The caller
  * holds the mutex. */
-static apppool_client_proxy_t *make(server_rec *s)
+static proxy_t *make(server_rec *s)
 {
-    apppool_client_proxy_t *c = apr_pcalloc(unused.pool, sizeof *c);
+    proxy_t *c = apr_pcalloc(unused.pool, sizeof *c);
     proxy_worker *w;
 
     if (apppool_proxy.ap_proxy_define_worker(unused.pool, &w, NULL, NULL,
@@ -72,9 +75,9 @@ static apppool_client_proxy_t *make(server_rec *s)
                : NULL;
 }
 
-apppool_client_proxy_t *apppool_client_proxy_take(server_rec *s)
+static proxy_t *take(server_rec *s)
 {
-    apppool_client_proxy_t *c;
+    proxy_t *c;
 
     apr_thread_mutex_lock(unused.mutex);
     c = unused.first;
@@ -87,7 +90,7 @@ apppool_client_proxy_t *apppool_client_proxy_take(server_rec *s)
 }
 
 /* mod_proxy's record of the connection. @return NULL: mod_proxy logged why */
-static proxy_conn_rec *acquire(const apppool_client_proxy_t *c, server_rec *s)
+static proxy_conn_rec *acquire(const proxy_t *c, server_rec *s)
 {
     proxy_conn_rec *conn = NULL;
 
@@ -97,11 +100,17 @@ static proxy_conn_rec *acquire(const apppool_client_proxy_t *c, server_rec *s)
     return conn;
 }
 
-void apppool_client_proxy_give(apppool_client_proxy_t *c, server_rec *s)
+/* Within run() it is mod_proxy that closes. */
+static void close_connection(apppool_app_client_t *client)
 {
+    proxy_t *c = (proxy_t *)client;
     const proxy_conn_rec *open = c->filter.worker->cp->conn;
-    proxy_conn_rec *conn = open && open->sock ? acquire(c, s) : NULL;
+    server_rec *s = client->r->server;
+    proxy_conn_rec *conn;
 
+    if (c->is_running)
+        return;
+    conn = open && open->sock ? acquire(c, s) : NULL;
     /* mod_proxy closes the socket and frees the memory of the connection. */
     if (conn)
         apppool_proxy.ap_proxy_release_connection(SCHEME, conn, s);
@@ -114,8 +123,7 @@ void apppool_client_proxy_give(apppool_client_proxy_t *c, server_rec *s)
 
 /* ---- connecting ---- */
 
-static void set_up_worker(apppool_client_proxy_t *c,
-                          const apppool_endpoint_t *endpoint)
+static void set_up_worker(proxy_t *c, const apppool_endpoint_t *endpoint)
 {
     proxy_worker_shared *s = c->filter.worker->s;
 
@@ -129,11 +137,13 @@ static void set_up_worker(apppool_client_proxy_t *c,
     s->timeout = endpoint->timeout;
     apr_cpystrn(s->upgrade, endpoint->refuses_upgrade ? "" : "*",
                 sizeof s->upgrade);
+    c->may_upgrade = !endpoint->refuses_upgrade &&
+                     apr_table_get(c->base.r->headers_in, "Upgrade");
 }
 
 /* mod_proxy's record of the connection that is open: conn->sock. */
-static apr_status_t wrap(apppool_client_proxy_t *c, proxy_conn_rec *conn,
-                         request_rec *r, const apppool_endpoint_t *endpoint)
+static apr_status_t wrap(proxy_t *c, proxy_conn_rec *conn, request_rec *r,
+                         const apppool_endpoint_t *endpoint)
 {
     apr_socket_timeout_set(conn->sock, endpoint->timeout);
     if (apppool_proxy.ap_proxy_connection_create_ex(SCHEME, conn, r) != OK)
@@ -142,61 +152,89 @@ static apr_status_t wrap(apppool_client_proxy_t *c, proxy_conn_rec *conn,
     return APR_SUCCESS;
 }
 
-apr_status_t apppool_client_proxy_open(apppool_client_proxy_t *c,
-                                       request_rec *r,
-                                       const apppool_endpoint_t *endpoint,
-                                       int64_t deadline)
+static int descriptor_of(apr_socket_t *sock)
 {
-    proxy_conn_rec *conn = acquire(c, r->server);
+    apr_os_sock_t fd = -1;
+
+    if (sock)
+        apr_os_sock_get(&fd, sock);
+    return fd;
+}
+
+static apr_status_t open_connection(apppool_app_client_t *client,
+                                    const apppool_endpoint_t *endpoint,
+                                    apppool_parked_t *parked, int64_t deadline)
+{
+    proxy_t *c = (proxy_t *)client;
+    proxy_conn_rec *conn = acquire(c, client->r->server);
     apr_status_t rv;
 
-    c->sock = NULL;
-    c->filter.r = NULL;
+    (void)parked;
     if (!conn)
         return APR_EGENERAL;
     set_up_worker(c, endpoint);
     conn->sock = NULL;
     rv = apppool_connect(&conn->sock, endpoint, deadline, conn->scpool);
     if (rv == APR_SUCCESS)
-        rv = wrap(c, conn, r, endpoint);
+        rv = wrap(c, conn, client->r, endpoint);
     /* The scheme handler takes exactly this one. */
     c->filter.worker->cp->conn = conn;
-    c->sock = conn->sock;
+    client->socket = descriptor_of(conn->sock);
     return rv;
 }
 
-int apppool_client_proxy_descriptor(const apppool_client_proxy_t *c)
-{
-    apr_os_sock_t fd = -1;
+/* ---- a request ---- */
 
-    apr_os_sock_get(&fd, c->sock);
-    return fd;
-}
-
-const apppool_proxy_filter_t *
-apppool_client_proxy_filter(const apppool_client_proxy_t *c)
+static int run(apppool_app_client_t *client,
+               const apppool_first_byte_t *first_byte)
 {
-    return &c->filter;
-}
-
-void apppool_client_proxy_header_is_made(const apppool_client_proxy_t *c)
-{
-    c->filter.c->keepalive = AP_CONN_UNKNOWN;
-}
-
-int apppool_client_proxy_run(apppool_client_proxy_t *c, request_rec *r,
-                             const apppool_first_byte_t *first_byte,
-                             const char *url)
-{
+    proxy_t *c = (proxy_t *)client;
+    request_rec *r = client->r;
+    apppool_in_use_t use;
     int status;
 
     /* mod_proxy would close the socket that we have connected. */
     apr_table_unset(r->subprocess_env, "proxy-initial-not-pooled");
+    apppool_in_use_begin_proxied(&use, client->socket, r, c->may_upgrade);
     apppool_proxy_filter_begin(&c->filter, r, first_byte);
+    c->is_running = 1;
     status = apppool_proxy.proxy_run_scheme_handler(
         r, c->filter.worker, apppool_proxy_api_conf(r->server),
-        apr_pstrdup(r->pool, url), NULL, 0);
-    c->sock = NULL;
+        apr_pstrdup(r->pool, c->url), NULL, 0);
+    c->is_running = 0;
     apppool_proxy_filter_end(&c->filter);
+    apppool_in_use_end(&use);
     return status;
+}
+
+static apppool_outcome_t outcome(const apppool_app_client_t *client)
+{
+    return apppool_proxy_filter_outcome(&((const proxy_t *)client)->filter);
+}
+
+static int has_closed(const apppool_app_client_t *client)
+{
+    return apppool_proxy_filter_has_ended(&((const proxy_t *)client)->filter);
+}
+
+apppool_app_client_t *
+apppool_client_proxy_make(request_rec *r, const char *label, const char *url)
+{
+    static const apppool_app_client_calls_t calls = {
+        open_connection, run,        outcome,
+        has_closed,      has_closed, close_connection};
+    proxy_t *c = take(r->server);
+
+    if (!c)
+        return NULL;
+    c->base = (apppool_app_client_t){&calls, r, label, -1, 0};
+    c->url = url;
+    c->filter.r = NULL;
+    return &c->base;
+}
+
+void apppool_client_proxy_header_is_made(const apppool_app_client_t *client)
+{
+    if (client->does->run == run)
+        ((const proxy_t *)client)->filter.c->keepalive = AP_CONN_UNKNOWN;
 }

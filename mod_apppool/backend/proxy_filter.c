@@ -19,7 +19,7 @@ static ap_filter_rec_t *input, *output;
 
 static int is_repeatable(const apppool_proxy_filter_t *filter)
 {
-    return apppool_outcome_may_repeat(filter->r, filter->has_body);
+    return apppool_app_client_may_repeat(filter->r, filter->has_body);
 }
 
 /* mod_proxy is about to log an error of a request that will be tried again. */

@@ -26,7 +26,7 @@
 
 #include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/header_size.h"
-#include "mod_apppool/backend/outcome.h"
+#include "mod_apppool/backend/app_client.h"
 #include "mod_apppool/backend/websocket_close.h"
 
 /** client_proxy.c sets the first two. */

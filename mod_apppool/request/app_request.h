@@ -14,7 +14,6 @@
  * Lock:  the pool lock, in the verbs of shm/verbs/checkout.h.
  * Crash: the spawner gives back the sessions of a child that is killed, or of a
  *        child of prefork that ends in its signal handler.
- * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_REQUEST_APP_REQUEST_H
 #define MOD_APPPOOL_REQUEST_APP_REQUEST_H
@@ -22,9 +21,9 @@
 #include <httpd.h>
 
 #include "mod_apppool/body/request_body.h"
-#include "mod_apppool/backend/client_proxy.h"
-#include "mod_apppool/backend/client_cgi.h"
-#include "mod_apppool/backend/client_http.h"
+#include "mod_apppool/backend/app_client.h"
+#include "mod_apppool/backend/bare_packet.h"
+#include "mod_apppool/backend/http_request.h"
 #include "mod_apppool/backend/stream_client.h"
 #include "mod_apppool/body/response_buffer.h"
 #include "mod_apppool/body/streaming.h"
@@ -44,12 +43,9 @@ typedef struct {
     int64_t process_since; /**< when it got its process, the same */
     const char *file;      /**< that the app has named (X-Sendfile), or NULL */
     int socket;            /**< descriptor of the connection to the process */
-    apppool_parked_t shared; /**< is the connection shared? */
-    /* The client of the process that is in use; the others are NULL. */
-    apppool_client_proxy_t *connection; /**< mod_proxy */
-    apppool_client_http_t *http;
-    apppool_client_cgi_t *fcgi; /**< also over scgi and uwsgi */
-    /* What is sent to any process, made once for its protocol (request_head.h). */
+    apppool_parked_t parked;
+    apppool_app_client_t *client; /**< that sends it now; or NULL */
+    /* What is sent to any process of a protocol, made once (request_head.h). */
     apppool_bare_packet_t packet;        /**< over scgi or uwsgi */
     apppool_http_request_t http_request; /**< over HTTP, without mod_proxy */
     const char *url;                     /**< by mod_proxy */
@@ -59,11 +55,11 @@ typedef struct {
         cgi; /**< the request's own values, while prepared */
     apppool_response_check_t check; /**< is it a response, and complete? */
     apppool_streaming_t streaming;  /**< is the response a stream? */
-    apppool_stream_client_t client; /**< of an event stream: has it left? */
-    int started;                    /**< the response has begun */
-    int ended;                      /**< its end has come */
-    int silent;                     /**< the app was silent for too long */
-    int closed;                     /**< the app has closed the connection */
+    apppool_stream_client_t stream_client; /**< has it left? */
+    int started;                           /**< the response has begun */
+    int ended;                             /**< its end has come */
+    int silent;     /**< the app was silent for too long */
+    int closed;     /**< the app has closed the connection */
     int unanswered; /**< the process has not sent a complete response */
     int repeated;   /**< it was sent, and its connection broke */
     int overloaded; /**< the app has too many requests, and says so */

@@ -7,9 +7,10 @@
 #include <http_protocol.h>
 
 #include "mod_apppool/backend/kept.h"
-#include "mod_apppool/backend/in_use.h"
 #include "mod_apppool/backend/app_connection.h"
-#include "mod_apppool/backend/outcome.h"
+#include "mod_apppool/backend/client_cgi.h"
+#include "mod_apppool/backend/client_http.h"
+#include "mod_apppool/backend/client_proxy.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/parent/lifecycle.h"
@@ -49,7 +50,7 @@ static int may_repeat(const apppool_app_request_t *req)
 {
     int has_body = apppool_request_body_is_there(req->body);
 
-    return !req->repeated && apppool_outcome_may_repeat(req->r, has_body);
+    return !req->repeated && apppool_app_client_may_repeat(req->r, has_body);
 }
 
 static uint32_t concurrency_of(const apppool_app_request_t *req)
@@ -89,7 +90,7 @@ static apppool_first_byte_t first_byte_of(apppool_app_request_t *req)
         .pool = req->pool,
         .ref = &req->ref,
         .label = req->app->label,
-        .client = &req->client,
+        .client = &req->stream_client,
         .timeout = req->timeout,
         .socket = req->socket,
         .needs_room = req->ref.wire.protocol == APL_HTTP &&
@@ -126,20 +127,6 @@ static int is_too_late(const apppool_app_request_t *req)
     return !may_repeat(req) && apl_alive_ending(req->ref.pid);
 }
 
-/* mod_proxy does not say when it closes the connection. */
-static int run_proxied(apppool_app_request_t *req,
-                       const apppool_first_byte_t *first)
-{
-    apppool_in_use_t use;
-    int status;
-
-    apppool_in_use_begin_proxied(&use, req->socket, req->r,
-                                 apppool_streaming_wants_upgrade(req->r));
-    status = apppool_client_proxy_run(req->connection, req->r, first, req->url);
-    apppool_in_use_end(&use);
-    return status;
-}
-
 /* Send the request, which is prepared, over the connection that is open.
  * @return what the handler is to return, if the app has responded */
 static int run(apppool_app_request_t *req)
@@ -151,11 +138,7 @@ static int run(apppool_app_request_t *req)
      * body. */
     apppool_client_send_continue(req->r);
     apppool_request_body_rewind(req->body);
-    if (req->connection)
-        status = run_proxied(req, &first_byte);
-    else
-        status = req->http ? apppool_client_http_run(req->http, &first_byte)
-                           : apppool_client_cgi_run(req->fcgi, &first_byte);
+    status = req->client->does->run(req->client, &first_byte);
     apppool_app_request_restore(req);
     status = apppool_response_check_status(&req->check, req->r, status,
                                            req->started);
@@ -173,18 +156,29 @@ static const char *label_of(const apppool_app_request_t *req)
                        apr_itoa(req->r->pool, req->ref.pid), "]", NULL);
 }
 
-static apppool_client_cgi_t *make_fcgi(apppool_app_request_t *req)
+static apppool_app_client_t *make_cgi(apppool_app_request_t *req)
 {
-    apppool_client_cgi_t *fcgi = apppool_client_cgi_make(
+    apppool_app_client_t *client = apppool_client_cgi_make(
         req->r, label_of(req),
-        !apppool_request_body_is_there(req->body)   ? APPPOOL_FCGI_NO_BODY
-        : apppool_request_body_is_stored(req->body) ? APPPOOL_FCGI_STORED
-                                                    : APPPOOL_FCGI_STREAMED,
+        !apppool_request_body_is_there(req->body)   ? APPPOOL_SENDING_NO_BODY
+        : apppool_request_body_is_stored(req->body) ? APPPOOL_SENDING_STORED
+                                                    : APPPOOL_SENDING_STREAMED,
         apppool_protocol_is_bare(req->ref.wire.protocol) ? &req->packet : NULL);
 
-    apppool_client_cgi_log_to(fcgi, req->pool, req->ref.id,
+    apppool_client_cgi_log_to(client, req->pool, req->ref.id,
                               req->app->set->log != NULL);
-    return fcgi;
+    return client;
+}
+
+/* @return NULL: mod_proxy cannot make one */
+static apppool_app_client_t *make_client(apppool_app_request_t *req)
+{
+    if (req->ref.wire.protocol != APL_HTTP)
+        return make_cgi(req);
+    return apppool_request_head_needs_proxy(req)
+               ? apppool_client_proxy_make(req->r, label_of(req), req->url)
+               : apppool_client_http_make(req->r, label_of(req),
+                                          &req->http_request);
 }
 
 int apppool_exchange_fixups(request_rec *r)
@@ -192,107 +186,23 @@ int apppool_exchange_fixups(request_rec *r)
     const apppool_app_request_t *req =
         ap_get_module_config(r->request_config, &apppool_module);
 
-    if (req && req->connection)
-        apppool_client_proxy_header_is_made(req->connection);
+    if (req && req->client)
+        apppool_client_proxy_header_is_made(req->client);
     return DECLINED;
 }
 
-/* An app that speaks FastCGI may reset the connection after it has read the
- * request, for example to refuse it. So the request is repeated only if the
- * process was killed, or if the connection had carried another request. */
-static int is_reset_by_app(const apppool_app_request_t *req,
-                           const apppool_client_cgi_t *fcgi)
+/* How a request went that has no response. It may be the cause of the break, so
+ * it is sent once more at most. */
+static apppool_outcome_t outcome_of(apppool_app_request_t *req, int status)
 {
-    return req->ref.wire.protocol == APL_FCGI &&
-           !apppool_client_cgi_has_reused(fcgi) &&
-           !apl_alive_ending(req->ref.pid);
-}
+    apppool_outcome_t outcome = req->client->does->outcome(req->client);
 
-/* As try_once(), over FastCGI, scgi or uwsgi. */
-static apppool_outcome_t try_fcgi(apppool_app_request_t *req,
-                                  const apppool_endpoint_t *endpoint,
-                                  int *status, apr_status_t *rv)
-{
-    apppool_client_cgi_t *fcgi = make_fcgi(req);
-    apppool_outcome_t outcome;
-
-    apppool_app_request_prepare(req);
-    *rv = apppool_client_cgi_open(fcgi, endpoint, &req->shared, req->deadline);
-    if (*rv != APR_SUCCESS || is_too_late(req)) {
-        apppool_app_request_restore(req);
-        apppool_client_cgi_close(fcgi);
-        return APPPOOL_UNSENT;
-    }
-    req->fcgi = fcgi;
-    req->socket = apppool_client_cgi_descriptor(fcgi);
-    req->timeout = endpoint->timeout;
-    *status = run(req);
-    outcome = apppool_client_cgi_outcome(fcgi);
-    req->closed = apppool_client_cgi_has_ended(fcgi);
-    req->overloaded = apppool_client_cgi_is_overloaded(fcgi);
-    req->fcgi = NULL;
-    if (outcome == APPPOOL_BROKEN && is_reset_by_app(req, fcgi))
-        outcome = APPPOOL_HEARD;
-    apppool_client_cgi_close(fcgi);
-    return *status == HTTP_BAD_GATEWAY ? outcome : APPPOOL_HEARD;
-}
-
-/* As try_once(), over HTTP without mod_proxy. */
-static apppool_outcome_t try_http(apppool_app_request_t *req,
-                                  const apppool_endpoint_t *endpoint,
-                                  int *status, apr_status_t *rv)
-{
-    apppool_client_http_t *http =
-        apppool_client_http_make(req->r, label_of(req), &req->http_request);
-    apppool_outcome_t outcome;
-
-    *rv = apppool_client_http_open(http, endpoint, &req->shared, req->deadline);
-    if (*rv != APR_SUCCESS || is_too_late(req)) {
-        apppool_client_http_close(http);
-        return APPPOOL_UNSENT;
-    }
-    req->http = http;
-    req->socket = apppool_client_http_descriptor(http);
-    req->timeout = endpoint->timeout;
-    apppool_app_request_prepare(req);
-    *status = run(req);
-    outcome = apppool_client_http_outcome(http);
-    req->closed = apppool_client_http_has_ended(http);
-    req->http = NULL;
-    apppool_client_http_close(http);
-    return *status == HTTP_BAD_GATEWAY ? outcome : APPPOOL_HEARD;
-}
-
-/* As try_once(), by mod_proxy. */
-static apppool_outcome_t try_proxy(apppool_app_request_t *req,
-                                   const apppool_endpoint_t *endpoint,
-                                   int *status, apr_status_t *rv)
-{
-    apppool_client_proxy_t *c = apppool_client_proxy_take(req->r->server);
-    apppool_outcome_t outcome;
-
-    if (!c) {
-        *status = HTTP_INTERNAL_SERVER_ERROR;
+    req->overloaded = outcome == APPPOOL_OVERLOADED;
+    if (req->started || req->overloaded ||
+        (status != HTTP_BAD_GATEWAY && status != HTTP_SERVICE_UNAVAILABLE))
         return APPPOOL_HEARD;
-    }
-    *rv = apppool_client_proxy_open(c, req->r, endpoint, req->deadline);
-    if (*rv != APR_SUCCESS || is_too_late(req)) {
-        apppool_client_proxy_give(c, req->r->server);
-        return APPPOOL_UNSENT;
-    }
-    req->connection = c;
-    req->socket = apppool_client_proxy_descriptor(c);
-    req->timeout = endpoint->timeout;
-    apppool_app_request_prepare(req);
-    *status = run(req);
-    outcome = apppool_proxy_filter_outcome(apppool_client_proxy_filter(c));
-    req->closed =
-        apppool_proxy_filter_has_ended(apppool_client_proxy_filter(c));
-    req->connection = NULL; /* another request may have it at once */
-    apppool_client_proxy_give(c, req->r->server);
-    return *status == HTTP_BAD_GATEWAY || *status == HTTP_SERVICE_UNAVAILABLE
-               ? outcome
-               : APPPOOL_HEARD;
+    return outcome == APPPOOL_BROKEN && req->repeated++ ? APPPOOL_HEARD
+                                                        : outcome;
 }
 
 /* Try one connection.
@@ -303,21 +213,31 @@ static apppool_outcome_t try_once(apppool_app_request_t *req,
                                   const apppool_endpoint_t *endpoint,
                                   int *status, apr_status_t *rv)
 {
-    uint32_t protocol = endpoint->wire.protocol;
+    apppool_app_client_t *client = make_client(req);
     apppool_outcome_t outcome;
 
-    if (!apppool_protocol_is_bare(protocol))
-        apppool_parked_begin(&req->shared, req->pool, &req->ref,
+    if (!client) {
+        *status = HTTP_INTERNAL_SERVER_ERROR;
+        return APPPOOL_HEARD;
+    }
+    if (!apppool_protocol_is_bare(endpoint->wire.protocol))
+        apppool_parked_begin(&req->parked, req->pool, &req->ref,
                              endpoint->may_share, endpoint->may_reuse);
-    if (protocol != APL_HTTP)
-        outcome = try_fcgi(req, endpoint, status, rv);
-    else
-        outcome = apppool_request_head_needs_proxy(req)
-                      ? try_proxy(req, endpoint, status, rv)
-                      : try_http(req, endpoint, status, rv);
-    /* The request may be the cause of the break. */
-    if (req->started || (outcome == APPPOOL_BROKEN && req->repeated++))
-        outcome = APPPOOL_HEARD;
+    apppool_app_request_prepare(req);
+    *rv = client->does->open(client, endpoint, &req->parked, req->deadline);
+    if (*rv != APR_SUCCESS || is_too_late(req)) {
+        apppool_app_request_restore(req);
+        client->does->close(client);
+        return APPPOOL_UNSENT;
+    }
+    req->client = client;
+    req->socket = client->socket;
+    req->timeout = endpoint->timeout;
+    *status = run(req);
+    outcome = outcome_of(req, *status);
+    req->closed = client->does->has_ended(client);
+    req->client = NULL; /* another request may have it at once */
+    client->does->close(client);
     return outcome;
 }
 

@@ -9,7 +9,7 @@
  * connection breaks after that, it is not known what the app has read, and the
  * request may be the cause of the death of its process. So it is sent once more
  * at most, over a new connection, and only if the app may get it twice
- * (apppool_outcome_may_repeat()). Any other request does not go to a process
+ * (apppool_app_client_may_repeat()). Any other request does not go to a process
  * that is being killed, although such a process still accepts connections.
  *
  * Lock:  only in functions that are called.

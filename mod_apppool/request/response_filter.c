@@ -43,7 +43,8 @@ static void begin_response(apppool_app_request_t *req, int is_whole)
     if (req->ref.session != 0) {
         if (kind)
             apl_checkout_set_long_lived(req->pool, &req->ref, kind);
-        apppool_stream_client_begin(&req->client, req->r, req->app->label,
+        apppool_stream_client_begin(&req->stream_client, req->r,
+                                    req->app->label,
                                     kind == APL_LONG_LIVED_CONNECTION);
         req->file = apppool_sendfile_name(req->r, req->error);
         if (!req->file && !is_whole)
@@ -93,13 +94,8 @@ static void replace_end_by_error(const apppool_app_request_t *req,
 /* Has the app closed it? */
 static int has_closed(const apppool_app_request_t *req)
 {
-    if (req->fcgi)
-        return apppool_client_cgi_has_ended(req->fcgi);
-    if (req->http)
-        return apppool_client_http_has_closed(req->http);
-    return req->connection ? apppool_proxy_filter_has_ended(
-                                 apppool_client_proxy_filter(req->connection))
-                           : req->closed;
+    return req->client ? req->client->does->has_closed(req->client)
+                       : req->closed;
 }
 
 /* A response without a length ends with its connection. Over FastCGI it ends
@@ -117,7 +113,7 @@ static apr_status_t pass(apppool_app_request_t *req, apr_status_t rv)
 {
     req->responded |= rv == AP_FILTER_ERROR;
     if (rv != APR_SUCCESS && req->r->connection->aborted)
-        apppool_stream_client_has_left(&req->client);
+        apppool_stream_client_has_left(&req->stream_client);
     return rv;
 }
 
@@ -137,14 +133,16 @@ static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
 /* The response is complete. */
 static void give_back(apppool_app_request_t *req)
 {
+    apppool_app_client_t *client = req->client;
+
     req->unanswered = 0;
-    /* A process may be busy with a request whose response has ended. */
-    if (req->fcgi && !apppool_client_cgi_has_ended(req->fcgi))
+    /* The process may be busy with a request whose response has ended. */
+    if (client && client->may_outlast && !client->does->has_ended(client))
         return;
     apppool_app_request_checkin(req);
-    /* It may still be open over scgi and uwsgi. The client may be slow. */
-    if (req->fcgi)
-        apppool_client_cgi_close(req->fcgi);
+    /* The client of httpd may be slow, and needs no connection to the app. */
+    if (client)
+        client->does->close(client);
 }
 
 static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)

@@ -13,7 +13,9 @@
 #include <stdlib.h>
 
 #include "mod_apppool/backend/connect.h"
+#include "mod_apppool/backend/in_use.h"
 #include "mod_apppool/backend/proxy_api.h"
+#include "mod_apppool/backend/proxy_filter.h"
 #include "tests/unit/support/scene.h"
 
 #define THREADS 4
@@ -57,12 +59,15 @@ static apr_status_t initialize(proxy_worker *w, server_rec *s, apr_pool_t *p)
     return APR_SUCCESS;
 }
 
+/* Only the request that has taken a worker uses it. */
 static int acquire(const char *scheme, proxy_conn_rec **conn, proxy_worker *w,
                    server_rec *s)
 {
     fake_t *f = (fake_t *)w;
 
     (void)scheme, (void)s;
+    if (!f->conn.sock && __atomic_exchange_n(&f->taken, 1, __ATOMIC_RELAXED))
+        abort();
     *conn = &f->conn;
     (*conn)->worker = w;
     return OK;
@@ -75,10 +80,11 @@ static int release(const char *scheme, proxy_conn_rec *conn, server_rec *s)
     (void)scheme, (void)s;
     if (f->shared.is_address_reusable)
         abort();
-    if (conn->sock)
-        apr_socket_close(conn->sock);
+    apr_socket_close(conn->sock);
     conn->sock = NULL;
     conn->connection = NULL;
+    if (!__atomic_exchange_n(&f->taken, 0, __ATOMIC_RELAXED))
+        abort();
     return OK;
 }
 
@@ -132,23 +138,45 @@ void apppool_proxy_filter_end(apppool_proxy_filter_t *filter)
     (void)filter;
 }
 
+apppool_outcome_t
+apppool_proxy_filter_outcome(const apppool_proxy_filter_t *filter)
+{
+    (void)filter;
+    return APPPOOL_HEARD;
+}
+
+int apppool_proxy_filter_has_ended(const apppool_proxy_filter_t *filter)
+{
+    (void)filter;
+    return 0;
+}
+
+void apppool_in_use_begin_proxied(apppool_in_use_t *use, int app,
+                                  const request_rec *r, int is_tunnel)
+{
+    (void)use, (void)app, (void)r, (void)is_tunnel;
+}
+
+void apppool_in_use_end(apppool_in_use_t *use)
+{
+    (void)use;
+}
+
 /* ---- the list of workers ---- */
 
 static void one_request(request_rec *r, uint64_t id)
 {
-    apppool_endpoint_t endpoint = {
-        .id = id, .wire.listen = APL_LISTEN_UNIX, .timeout = 1000};
-    apppool_client_proxy_t *c = apppool_client_proxy_take(r->server);
-    fake_t *f = (fake_t *)apppool_client_proxy_filter(c)->worker;
+    apppool_endpoint_t endpoint = {.id = id,
+                                   .wire.listen = APL_LISTEN_UNIX,
+                                   .timeout = 1000,
+                                   .refuses_upgrade = 1};
+    apppool_app_client_t *client = apppool_client_proxy_make(r, "shop", "");
+    apppool_parked_t none = {0};
 
-    /* Only the thread that has taken a connection uses it. */
-    if (__atomic_exchange_n(&f->taken, 1, __ATOMIC_RELAXED) != 0)
+    if (client->does->open(client, &endpoint, &none, 0) != APR_SUCCESS ||
+        client->socket < 0)
         abort();
-    if (apppool_client_proxy_open(c, r, &endpoint, 0) != APR_SUCCESS ||
-        !f->conn.sock)
-        abort();
-    __atomic_store_n(&f->taken, 0, __ATOMIC_RELAXED);
-    apppool_client_proxy_give(c, r->server);
+    client->does->close(client);
 }
 
 static void *be_worker(void *number)

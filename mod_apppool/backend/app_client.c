@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/backend/outcome.h"
+#include "mod_apppool/backend/app_client.h"
 
 /* Does the method only read? httpd has one number for GET and HEAD. */
 static int is_safe(const request_rec *r)
@@ -9,7 +9,7 @@ static int is_safe(const request_rec *r)
 }
 
 /* The app may have acted on a part of a body. */
-int apppool_outcome_may_repeat(const request_rec *r, int has_body)
+int apppool_app_client_may_repeat(const request_rec *r, int has_body)
 {
     return !has_body && is_safe(r);
 }

@@ -39,7 +39,7 @@ store plain 40 long -n 2 --ignore-glob=test_cluster_*.py
 store cluster 20 long -n 8 -o python_files=test_cluster_*.py
 store sanitized 8 long sanitized
 bench pool 4 steps lines checkout contend calls held scale
-bench programs 8 heal memory crowd store_memory
+bench programs 9 heal memory hosts crowd store_memory
 cross all 40 WALKS=2000
 PARTS
 }

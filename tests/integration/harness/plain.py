@@ -6,7 +6,8 @@ from pathlib import Path
 from harness.httpd import Httpd
 
 OURS = re.compile(
-    r"(LoadModule apppool|LogLevel|App|MaxPoolSize|SetHandler apppool)")
+    r"(LoadModule apppool|LogLevel|App|MaxPoolSize|MinInstances|"
+    r"SetHandler apppool)")
 
 
 class Plain(Httpd):

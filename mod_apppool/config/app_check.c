@@ -24,6 +24,9 @@ APLOG_USE_MODULE(apppool);
     ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), 0, NULL,                 \
                  "apppool: " __VA_ARGS__)
 
+/* AppRoots that are named in warnings of one kind. */
+#define MOST 10
+
 /* All processes of httpd's user can change httpd's children and files. */
 static void warn_of_httpds_user(const apppool_app_t *app)
 {
@@ -43,19 +46,22 @@ void apppool_app_check_root(apr_pool_t *p, apppool_app_t *app)
     if (stat(root, &st) != 0) {
         int error = errno;
 
-        SAY(APLOG_WARNING, "AppRoot %s (%s) cannot be used: %s", root,
-            app->place, strerror(error));
+        apppool_warning_alike("root unusable", MOST,
+                              "AppRoot %s (%s) cannot be used: %s", root,
+                              app->place, strerror(error));
         return;
     }
     if (!S_ISDIR(st.st_mode)) {
-        SAY(APLOG_WARNING, "AppRoot %s (%s) is not a directory", root,
-            app->place);
+        apppool_warning_alike("root no directory", MOST,
+                              "AppRoot %s (%s) is not a directory", root,
+                              app->place);
         return;
     }
     app->real_root = apppool_sendfile_dirs_real(p, root);
     wrong = user ? NULL : apppool_app_user_check_owner(p, root, &st);
     if (wrong) {
-        SAY(APLOG_WARNING, "AppRoot (%s): %s", app->place, wrong);
+        apppool_warning_alike("root's owner", MOST, "AppRoot (%s): %s",
+                              app->place, wrong);
         app->owner = st.st_uid == 0 ? USERDB_NOBODY : st.st_uid;
         return;
     }
@@ -64,8 +70,9 @@ void apppool_app_check_root(apr_pool_t *p, apppool_app_t *app)
         app->owner = app->uid;
     warn_of_httpds_user(app);
     if (!apppool_app_user_may_enter(user, &st))
-        SAY(APLOG_WARNING, "AppRoot %s (%s) may not be entered by %s", root,
-            app->place, user ? user : "its owner");
+        apppool_warning_alike("root closed", MOST,
+                              "AppRoot %s (%s) may not be entered by %s", root,
+                              app->place, user ? user : "its owner");
 }
 
 /* The files belong to a tenant, so what they show is no error. */

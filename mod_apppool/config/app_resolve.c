@@ -17,6 +17,7 @@
 #include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/max_workers.h"
 #include "mod_apppool/config/own_workers.h"
+#include "mod_apppool/config/section.h"
 #include "mod_apppool/config/php_report.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
@@ -238,6 +239,7 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
 
     apppool_app_begin(p, mounts->nelts);
     apppool_warning_begin(p);
+    apppool_section_begin(p);
     apppool_store_begin(p);
     for (i = 0; i < mounts->nelts; i++)
         good &=

@@ -111,27 +111,36 @@ static int opens(apr_pool_t *p, const char *directory, const char *root)
            (!root[n] || root[n] == '/' || n == 1);
 }
 
-/* @return the Alias that opens AppRoot; NULL: there is none */
-static const ap_directive_t *find_alias(apr_pool_t *p,
-                                        const ap_directive_t *list,
-                                        const apppool_mount_t *mount)
+/* @return the Alias that opens AppRoot: this directive, or one in this section;
+ * NULL: there is none */
+static const ap_directive_t *find_alias(apr_pool_t *p, const ap_directive_t *d,
+                                        const char *root)
 {
-    const ap_directive_t *d, *found;
+    const ap_directive_t *found = NULL;
+    const char *args = d->args;
 
-    for (d = list; d; d = d->next) {
-        const char *args = d->args;
-
-        if (!ap_cstr_casecmp(d->directive, "Alias") &&
-            apppool_section_holds_for(d, mount->server)) {
-            ap_getword_conf(p, &args);
-            if (opens(p, ap_getword_conf(p, &args), mount->app->real_root))
-                return d;
-        }
-        found = find_alias(p, d->first_child, mount);
-        if (found)
-            return found;
+    if (apppool_section_is(d, "Alias")) {
+        ap_getword_conf(p, &args);
+        if (opens(p, ap_getword_conf(p, &args), root))
+            return d;
     }
-    return NULL;
+    for (d = d->first_child; d && !found; d = d->next)
+        found = find_alias(p, d, root);
+    return found;
+}
+
+/* The same among these. @param list NULL: there are none */
+static const ap_directive_t *find_among(apr_pool_t *p,
+                                        const apr_array_header_t *list,
+                                        const char *root)
+{
+    const ap_directive_t *found = NULL;
+    int i;
+
+    for (i = 0; list && i < list->nelts && !found; i++)
+        found = find_alias(p, APR_ARRAY_IDX(list, i, const ap_directive_t *),
+                           root);
+    return found;
 }
 
 /* What opens AppRoot. @return NULL: nothing that is known now */
@@ -147,7 +156,10 @@ static const char *find_opener(apr_pool_t *p, const apppool_mount_t *mount)
     if (documents && apppool_config_mount_has_files(mount) &&
         opens(p, documents, mount->app->real_root))
         return apr_pstrcat(p, "DocumentRoot ", documents, NULL);
-    alias = find_alias(p, ap_conftree, mount);
+    alias = find_among(p, apppool_section_of_all(), mount->app->real_root);
+    if (!alias)
+        alias = find_among(p, apppool_section_of_host(mount->server),
+                           mount->app->real_root);
     return alias ? apr_pstrcat(p, "Alias ", alias->args, NULL) : NULL;
 }
 

@@ -10,6 +10,7 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/section.h"
+#include "mod_apppool/config/warning.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -87,61 +88,46 @@ static void consider_location(search_t *s, const ap_directive_t *d)
         s->unsure = 1;
 }
 
-static void consider(search_t *s, const ap_directive_t *list)
+static void consider(search_t *s, const ap_directive_t *d)
 {
-    const ap_directive_t *d;
-
-    for (d = list; d; d = d->next)
-        if (apppool_section_is(d, "<Directory"))
-            consider_directory(s, d);
-        else if (apppool_section_is(d, "<Location"))
-            consider_location(s, d);
-        else if (apppool_section_is(d, "<DirectoryMatch") ||
-                 apppool_section_is(d, "<LocationMatch") ||
-                 apppool_section_is(d, "<If") ||
-                 apppool_section_is(d, "<ElseIf") ||
-                 apppool_section_is(d, "<Else"))
-            s->unsure |= decides(d);
+    if (apppool_section_is(d, "<Directory"))
+        consider_directory(s, d);
+    else if (apppool_section_is(d, "<Location"))
+        consider_location(s, d);
+    else if (apppool_section_is(d, "<DirectoryMatch") ||
+             apppool_section_is(d, "<LocationMatch") ||
+             apppool_section_is(d, "<If") || apppool_section_is(d, "<ElseIf") ||
+             apppool_section_is(d, "<Else"))
+        s->unsure |= decides(d);
 }
 
-/* The section of a virtual host. @return NULL: it cannot be distinguished from
- * others, for example if a macro made it */
-static const ap_directive_t *section_of(const server_rec *server)
-{
-    const ap_directive_t *d, *found = NULL;
-
-    for (d = ap_conftree; d; d = d->next)
-        if (apppool_section_is(d, "<VirtualHost") &&
-            d->line_num == (int)server->defn_line_number &&
-            !strcmp(d->filename, server->defn_name)) {
-            if (found)
-                return NULL;
-            found = d;
-        }
-    return found;
-}
-
-/* @return what the administrator has to add; NULL: nothing, as far as known */
+/* @param section is filled in: it denies
+ * @return what the administrator has to add; NULL: nothing, as far as known */
 static const char *advice(apr_pool_t *p, const server_rec *server,
-                          const char *base_uri, const char *path)
+                          const char *base_uri, const char *path,
+                          const ap_directive_t **section)
 {
     char *bare = apr_pstrdup(p, path);
     search_t s = {p, bare, base_uri, NULL, 0, 0};
-    const ap_directive_t *host = NULL;
+    const apr_array_header_t *of_all = apppool_section_of_all();
+    const apr_array_header_t *hosts = apppool_section_of_host(server);
+    const ap_directive_t *d = NULL;
     size_t n;
+    int i;
 
     for (n = strlen(bare); n > 0 && bare[n - 1] == '/'; n--)
         bare[n - 1] = 0;
-    if (server->is_virtual) {
-        host = section_of(server);
-        if (!host)
-            return NULL;
-    }
-    consider(&s, ap_conftree);
-    if (host)
-        consider(&s, host->first_child);
+    if (server->is_virtual && (!hosts || hosts->nelts != 1))
+        return NULL;
+    for (i = 0; i < of_all->nelts; i++)
+        consider(&s, APR_ARRAY_IDX(of_all, i, const ap_directive_t *));
+    if (hosts)
+        d = APR_ARRAY_IDX(hosts, 0, const ap_directive_t *)->first_child;
+    for (; d; d = d->next)
+        consider(&s, d);
     if (s.unsure || !s.best || !denies_all(p, s.best))
         return NULL;
+    *section = s.best;
     return apr_psprintf(
         p,
         "all requests below %s get 403, also those of the application, because "
@@ -149,7 +135,7 @@ static const char *advice(apr_pool_t *p, const server_rec *server,
         "access, add to this %s: <Directory \"%s\"> Require all granted "
         "</Directory> (three lines)",
         bare, s.best->args, s.best->line_num, s.best->filename,
-        host ? "virtual host" : "configuration", bare);
+        hosts ? "virtual host" : "configuration", bare);
 }
 
 /* ---- the messages ---- */
@@ -159,27 +145,31 @@ void apppool_denied_root_warn(apr_pool_t *p, const apppool_mount_t *mount)
     const core_server_config *core =
         ap_get_core_module_config(mount->server->module_config);
     const char *documents = core->ap_document_root, *what;
+    const ap_directive_t *section;
 
     if (!documents || !apppool_config_mount_has_files(mount) ||
         !access(ap_make_full_path(p, documents, ".htaccess"), F_OK))
         return;
-    what = advice(p, mount->server, mount->base_uri, documents);
+    what = advice(p, mount->server, mount->base_uri, documents, &section);
     if (what)
-        ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL,
-                     "apppool: AppRoot %s (%s): %s", mount->app->pool.root,
-                     mount->place, what);
+        apppool_warning_alike(apr_psprintf(p, "denied by line %d of %s",
+                                           section->line_num,
+                                           section->filename),
+                              1, "AppRoot %s (%s): %s", mount->app->pool.root,
+                              mount->place, what);
 }
 
 int apppool_denied_root_log(request_rec *r)
 {
     const apppool_mount_t *mount = apppool_config_mount(r);
+    const ap_directive_t *section;
     const char *what;
 
     if (r->status != HTTP_FORBIDDEN || r->handler || !mount ||
         !apppool_config_mount_has_files(mount))
         return DECLINED;
     what = advice(r->pool, r->server, mount->base_uri,
-                  ap_context_document_root(r));
+                  ap_context_document_root(r), &section);
     if (what)
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r, "apppool: %s: %s",
                       mount->app->label, what);

@@ -2,7 +2,58 @@
 
 #include "mod_apppool/config/section.h"
 
+#include <apr_hash.h>
+#include <apr_strings.h>
 #include <string.h>
+
+/* In the configuration's pool. */
+static apr_array_header_t *of_all;
+static apr_hash_t *of_hosts; /* by place */
+
+static const char *place(apr_pool_t *p, const char *file, unsigned line)
+{
+    return apr_psprintf(p, "%u %s", line, file);
+}
+
+static void add_host(apr_pool_t *p, const ap_directive_t *d)
+{
+    const char *key = place(p, d->filename, (unsigned)d->line_num);
+    apr_array_header_t *here = apr_hash_get(of_hosts, key, APR_HASH_KEY_STRING);
+
+    if (!here)
+        here = apr_array_make(p, 1, sizeof d);
+    APR_ARRAY_PUSH(here, const ap_directive_t *) = d;
+    apr_hash_set(of_hosts, key, APR_HASH_KEY_STRING, here);
+}
+
+void apppool_section_begin(apr_pool_t *p)
+{
+    const ap_directive_t *d;
+
+    of_all = apr_array_make(p, 16, sizeof d);
+    of_hosts = apr_hash_make(p);
+    for (d = ap_conftree; d; d = d->next)
+        if (apppool_section_is(d, "<VirtualHost"))
+            add_host(p, d);
+        else if (*d->directive == '<' || apppool_section_is(d, "Alias"))
+            APR_ARRAY_PUSH(of_all, const ap_directive_t *) = d;
+}
+
+const apr_array_header_t *apppool_section_of_host(const server_rec *server)
+{
+    char key[1024];
+
+    if (!server->is_virtual || !of_hosts)
+        return NULL;
+    apr_snprintf(key, sizeof key, "%u %s", server->defn_line_number,
+                 server->defn_name);
+    return apr_hash_get(of_hosts, key, APR_HASH_KEY_STRING);
+}
+
+const apr_array_header_t *apppool_section_of_all(void)
+{
+    return of_all;
+}
 
 int apppool_section_is(const ap_directive_t *d, const char *name)
 {

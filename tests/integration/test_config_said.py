@@ -138,7 +138,7 @@ def test_memory_limit_without_unit(httpd: Httpd) -> None:
 def test_once_for_many(httpd: Httpd) -> None:
     """A warning that is true for 2,000 virtual hosts is printed once."""
     httpd.directives += ["AppMaxQueue 0", "MaxInstances 9",
-                         "<Directory />", "Require all granted",
+                         "<Directory />", "Require all denied",
                          "</Directory>"]
     for n in range(2000):
         app = App(f"site{n}", httpd.dir / f"site{n}", (), RUN, None)
@@ -148,10 +148,24 @@ def test_once_for_many(httpd: Httpd) -> None:
     lines = [line for line in httpd.test().stdout.splitlines()
              if "apppool: " in line]
     first = f"{httpd.apps[0].root} (line "
-    assert len(lines) == 2
-    for line, case in cases(lines):
+    assert len(lines) == 3
+    assert all(first in line for line in lines)
+    denied, *others = lines
+    assert f"all requests below {httpd.apps[0].public} get 403" in denied
+    assert denied.endswith("; the same is so for 1999 more applications")
+    assert all(" and 1999 other applications: " in line for line in others)
+    assert "AppMaxQueue 0 is no limit: " in "".join(others)
+    assert "MaxInstances 9 is above MaxPoolSize 6" in "".join(others)
+
+
+def test_ten_of_many(httpd: Httpd) -> None:
+    """The first AppRoots that are missing are named, and the others counted."""
+    for n in range(12):
+        httpd.apps.append(App(f"site{n}", httpd.dir / f"no{n}", (), RUN, None))
+    lines = [line for line in httpd.test().stdout.splitlines()
+             if "cannot be used: No such file" in line]
+    assert len(lines) == 10
+    for (n, line), case in cases(list(enumerate(lines))):
         with case:
-            assert first in line
-            assert " and 1999 other applications: " in line
-    assert "AppMaxQueue 0 is no limit: " in lines[0] + lines[1]
-    assert "MaxInstances 9 is above MaxPoolSize 6" in lines[0] + lines[1]
+            assert f"AppRoot {httpd.dir}/no{n} (line " in line
+            assert line.endswith("for 2 more applications") == (n == 9)

@@ -12,12 +12,50 @@
 
 #include "base/userdb.h"
 
+/* The entry that was found last. A look-up reads a file, or asks a server. An
+ * application needs several, and thousands of them may have one user. */
+static char last_name[256];
+static struct passwd last = {.pw_name = last_name}; /* "": none */
+
+void apppool_app_user_begin(void)
+{
+    last_name[0] = 0;
+}
+
+static const struct passwd *keep(const struct passwd *pw)
+{
+    if (!pw || strlen(pw->pw_name) >= sizeof last_name)
+        return pw;
+    apr_cpystrn(last_name, pw->pw_name, sizeof last_name);
+    last.pw_uid = pw->pw_uid;
+    last.pw_gid = pw->pw_gid;
+    return &last;
+}
+
+static const struct passwd *user_of(uid_t uid)
+{
+    return *last_name && last.pw_uid == uid ? &last : keep(getpwuid(uid));
+}
+
+static const struct passwd *user_named(const char *name)
+{
+    return *name && !strcmp(last_name, name) ? &last : keep(getpwnam(name));
+}
+
 static const struct passwd *find_user(const char *name)
 {
     uint32_t n;
 
     errno = 0;
-    return userdb_number(name, &n) ? getpwuid(n) : getpwnam(name);
+    return userdb_number(name, &n) ? user_of(n) : user_named(name);
+}
+
+const char *apppool_app_user_name(apr_pool_t *p, uid_t uid)
+{
+    const struct passwd *pw = user_of(uid);
+
+    return pw ? apr_pstrdup(p, pw->pw_name)
+              : apr_psprintf(p, "#%lu", (unsigned long)uid);
 }
 
 static const struct group *find_group(const char *name)
@@ -40,10 +78,7 @@ static const char *missing(apr_pool_t *p, const char *what, const char *name,
 
 static const char *me(apr_pool_t *p)
 {
-    const struct passwd *pw = getpwuid(geteuid());
-
-    return pw ? apr_pstrdup(p, pw->pw_name)
-              : apr_psprintf(p, "#%u", (unsigned)geteuid());
+    return apppool_app_user_name(p, geteuid());
 }
 
 static const char *check_user(apr_pool_t *p, const char *user,
@@ -120,7 +155,7 @@ const char *apppool_app_user_check_owner(apr_pool_t *p, const char *root,
                             "root: name another user with AppUser, or give "
                             "the directory to that user",
                             root);
-    pw = getpwuid(st->st_uid);
+    pw = user_of(st->st_uid);
     if (!pw)
         return apr_psprintf(p, USERDB_NO_OWNER, root, st->st_uid, st->st_uid);
     if (pw->pw_gid == 0)
@@ -140,13 +175,13 @@ uid_t apppool_app_user_uid(const char *user, const struct stat *st)
         return st->st_uid;
     if (userdb_number(user, &n))
         return n;
-    pw = getpwnam(user);
+    pw = user_named(user);
     return pw ? pw->pw_uid : USERDB_NOBODY;
 }
 
 int apppool_app_user_may_enter(const char *user, const struct stat *st)
 {
-    const struct passwd *pw = user ? find_user(user) : getpwuid(st->st_uid);
+    const struct passwd *pw = user ? find_user(user) : user_of(st->st_uid);
     mode_t bit = S_IXOTH;
 
     if (!pw || pw->pw_gid == 0)

@@ -17,6 +17,12 @@
 
 #include "base/userdb.h"
 
+/** Another configuration is read: users are looked up again. */
+void apppool_app_user_begin(void);
+
+/** The name of a user; "#33" if it has none. */
+const char *apppool_app_user_name(apr_pool_t *p, uid_t uid);
+
 /**
  * Check the values of AppUser: names, or numbers after a #. A number without an
  * entry in the user database needs a group.

@@ -15,9 +15,11 @@
 
 /* Reset for each configuration. Its arrays are in the configuration's pool. */
 static apppool_config_t config;
+static apr_int64_t processors; /* 0: not known yet */
 
 void apppool_config_begin(apr_pool_t *p)
 {
+    processors = 0;
     config.queries = 0;
     config.mounts = apr_array_make(p, 8, sizeof(apppool_mount_t *));
     config.sections = apr_array_make(p, 8, sizeof(apppool_dir_t *));
@@ -207,11 +209,16 @@ static const char *default_spool_dir(void)
     return dir && *dir ? dir : "/var/tmp";
 }
 
-/* Two for each processor: one computes while the other one waits. */
+/* Two for each processor: one computes while the other one waits. The kernel is
+ * asked once for each configuration, which may have thousands of virtual
+ * hosts. */
 static apr_int64_t default_pool_size(apr_int64_t capacity)
 {
-    apr_int64_t n = 2 * (apr_int64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    apr_int64_t n;
 
+    if (processors == 0)
+        processors = (apr_int64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    n = 2 * processors;
     if (n < 6)
         n = 6;
     return n < capacity ? n : capacity;

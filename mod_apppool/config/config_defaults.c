@@ -5,7 +5,6 @@
 #include <apr_strings.h>
 #include <http_core.h>
 #include <mod_proxy.h>
-#include <pwd.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -119,13 +118,8 @@ static const char *write_field(apr_pool_t *p, kind_t kind, const void *at)
 /* The owner of AppRoot; a number if the owner has no name. */
 static const char *user_of(apr_pool_t *p, const apppool_app_t *app)
 {
-    const struct passwd *pw;
-
-    if (app->uid == USERDB_NOBODY)
-        return NULL;
-    pw = getpwuid(app->uid);
-    return pw ? apr_pstrdup(p, pw->pw_name)
-              : apr_psprintf(p, "#%lu", (unsigned long)app->uid);
+    return app->uid == USERDB_NOBODY ? NULL
+                                     : apppool_app_user_name(p, app->uid);
 }
 
 static const char *timeout_of(apr_pool_t *p, const apppool_app_t *app)

@@ -13,6 +13,7 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/app_resolve.h"
+#include "mod_apppool/config/app_user.h"
 #include "mod_apppool/config/php_directives.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/backend/client_proxy.h"
@@ -125,6 +126,7 @@ int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
     parent = getpid();
     user = geteuid();
     apppool_config_begin(pconf);
+    apppool_app_user_begin();
     apppool_php_directives_begin(pconf);
     /* This comes before another module forks a process that would inherit
      * them. */

@@ -236,6 +236,7 @@ module_sources = \
 	mod_apppool/config/php_rules.c \
 	mod_apppool/config/php_verdict.c \
 	mod_apppool/config/php_report.c \
+	mod_apppool/config/setting.c \
 	mod_apppool/config/section.c \
 	mod_apppool/config/sendfile_dirs.c \
 	mod_apppool/config/set.c \
@@ -300,7 +301,6 @@ module_sources = \
 	mod_apppool/backend/proxy_filter.c \
 	mod_apppool/backend/app_client.c \
 	mod_apppool/config/app_source.c \
-	mod_apppool/config/config_defaults.c \
 	mod_apppool/config/value.c \
 	mod_apppool/request/app_request.c \
 	mod_apppool/parent/watchdog_watch.c \

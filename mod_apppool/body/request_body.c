@@ -9,7 +9,7 @@
 #include <http_protocol.h>
 #include <util_filter.h>
 
-#include "mod_apppool/config/config.h"
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/body/spool.h"
 #include "mod_apppool/body/spool_file.h"
 
@@ -237,7 +237,7 @@ int apppool_request_body_begin(apppool_request_body_t **body_, request_rec *r,
         return OK;
     if (is_coded(r))
         return HTTP_NOT_IMPLEMENTED;
-    if (is_document || apppool_config_buffers_request(r))
+    if (is_document || apppool_setting_here(r, APPPOOL_AppBufferRequest))
         body->spool = apppool_spool_make(r, APPPOOL_SPOOL_MEMORY);
     status = is_document   ? OK
              : body->spool ? read_all(body, r->input_filters)

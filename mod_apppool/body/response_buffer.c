@@ -5,7 +5,7 @@
 #include <http_log.h>
 #include <limits.h>
 
-#include "mod_apppool/config/config.h"
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/body/streaming.h"
 #include "mod_apppool/body/output_room.h"
 #include "mod_apppool/body/spool.h"
@@ -37,11 +37,12 @@ apppool_response_buffer_t *
 apppool_response_buffer_make(request_rec *r, const char *label, int app,
                              apr_interval_time_t timeout)
 {
-    apr_int64_t ms = timeout / 1000;
+    apr_int64_t ms = timeout / 1000, limit;
     apppool_output_room_t *room;
     apppool_response_buffer_t *buffer;
 
-    if (apppool_streaming_kind(r) || !apppool_config_buffers_response(r))
+    if (apppool_streaming_kind(r) ||
+        !apppool_setting_here(r, APPPOOL_AppBufferResponse))
         return NULL;
     room = apppool_output_room_make(r);
     if (!room)
@@ -53,7 +54,8 @@ apppool_response_buffer_make(request_rec *r, const char *label, int app,
     buffer->spool = apppool_spool_make(
         r, apppool_output_room_is_stream(room) ? STREAM : APPPOOL_SPOOL_MEMORY);
     buffer->piece = apr_brigade_create(r->pool, r->connection->bucket_alloc);
-    buffer->limit = apppool_config_spool_limit(r);
+    limit = apppool_setting_here(r, APPPOOL_AppSpoolLimit);
+    buffer->limit = limit == 0 ? APR_INT64_MAX : limit;
     buffer->app = app;
     buffer->timeout_ms = ms < 0 || ms > INT_MAX ? -1 : (int)ms;
     return buffer;

@@ -5,8 +5,6 @@
  * @brief An application as it was configured, and the list of all of them.
  *        app_resolve.h makes them. They are constant from then on.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_APP_H
@@ -22,29 +20,19 @@ struct apppool_app_t {
     const char *place;        /**< of its AppRoot */
     const server_rec *server; /**< the virtual host of that */
     const char *base_uri;
-    const char *environment;
     const char *restart_dir;  /**< absolute */
-    const char *ready;        /**< "accept", "notify" or a path */
     const char *host;         /**< for the Host of our own requests to it */
     const char *real_root;    /**< links followed; NULL: it was not there yet */
     uid_t uid;                /**< its user; USERDB_NOBODY: not known yet */
     uid_t owner;              /**< of AppRoot, where no AppUser runs the app;
                                    USERDB_NOBODY: not known, or not asked for */
     const apppool_dir_t *set; /**< all that was set for it */
-    apr_int64_t listen, protocol, prestart, log_raw;
-    apr_int64_t preload;                     /**< CONTRACT_PRELOAD_* */
-    apr_int64_t preload_idle;                /**< us; 0: no limit */
-    apr_int64_t start_timeout, stop_timeout; /**< us */
-    apr_int64_t memory_limit;                /**< bytes; 0: none */
-    apr_int64_t slow_after;                  /**< us; 0: none */
-    apr_int64_t hung_stop_timeout;           /**< us */
-    apr_int64_t dump_signal;                 /**< 0: none */
-    apr_int64_t stop_signal;
-    apr_int64_t retire_timeout;    /**< us; 0: no limit */
-    apr_int64_t no_new_privileges; /**< 0: setuid programs work */
-    uint32_t max_long_lived;       /**< long-lived connections; 0: no limit */
-    const char *space;             /**< of the store; NULL: none (store.h) */
-    const char *store_servers;     /**< memcached://...; NULL: none */
+#define SETTING(...)
+#define KEPT(kind, name, class, field, ...) SETTINGS_MADE_##kind(field)
+#define SENT                                KEPT
+#include "base/settings.def"
+    const char *space;         /**< of the store; NULL: none (store.h) */
+    const char *store_servers; /**< memcached://...; NULL: none */
     apppool_rlimits_t rlimits;
 };
 

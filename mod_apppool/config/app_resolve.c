@@ -5,7 +5,6 @@
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_log.h>
-#include <signal.h>
 #include <string.h>
 
 #include "mod_apppool/config/denied_root.h"
@@ -19,6 +18,7 @@
 #include "mod_apppool/config/own_workers.h"
 #include "mod_apppool/config/section.h"
 #include "mod_apppool/config/php_report.h"
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
 #include "mod_apppool/config/store_peers.h"
@@ -30,34 +30,13 @@
 
 APLOG_USE_MODULE(apppool);
 
-#define SECONDS(n)      ((apr_int64_t)(n)*APR_USEC_PER_SEC)
-#define MILLISECONDS(n) ((apr_int64_t)(n)*1000)
+#define ROLLING_INTERVAL 10000 /* us: AppRestartCheckInterval */
 
 #define SAY(level, ...)                                                        \
     ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), 0, NULL,                 \
                  "apppool: " __VA_ARGS__)
 
 /* ---- one app ---- */
-
-static void fill_options(apl_options_t *o, const apppool_dir_t *set,
-                         apr_uint32_t generation)
-{
-    o->config = generation;
-    o->min_instances = (uint32_t)apppool_config_or(set->min_instances, 0);
-    o->max_instances = (uint32_t)apppool_config_or(set->max_instances, 0);
-    o->max_requests = (uint32_t)apppool_config_or(set->max_requests, 0);
-    o->jitter = (uint32_t)apppool_config_or(set->jitter, 0);
-    o->concurrency =
-        (uint32_t)apppool_config_or(set->concurrency, APL_CONCURRENCY_AUTO);
-    o->global_queue = (uint32_t)apppool_config_or(set->global_queue, 1);
-    o->idle_time = apppool_config_or(set->idle_time, SECONDS(300));
-    o->hung_after = apppool_config_or(set->hung_after, SECONDS(30));
-    o->kill_after = apppool_config_or(set->kill_after, SECONDS(1800));
-    o->spawn_if_under = (uint32_t)apppool_config_or(set->spawn_if_under, 0);
-    o->hung_extra = (uint32_t)apppool_config_or(set->hung_extra, 2);
-    o->unkillable_stop =
-        (uint32_t)(set->max_unkillable + 1); /* unset: 0, never */
-}
 
 /* The host name of our own requests to the application (AppReady). */
 static const char *host_of(const server_rec *server)
@@ -72,15 +51,13 @@ static const char *host_of(const server_rec *server)
 /* A file decides whether there is a template for auto: detect.c. It is of no use
  * where there is one process at most. In development code changes all the
  * time. */
-static apr_int64_t preload_of(const apppool_app_t *app)
+static uint32_t preload_of(const apppool_app_t *app)
 {
-    apr_int64_t set =
-        apppool_config_or(app->set->preload, CONTRACT_PRELOAD_AUTO);
-    int possible = !app->set->command && app->listen == APL_LISTEN_FD &&
+    int possible = !app->command && app->listen == APL_LISTEN_FD &&
                    (app->protocol == APL_AUTO || app->protocol == APL_HTTP);
 
-    if (set != CONTRACT_PRELOAD_AUTO)
-        return set;
+    if (app->preload != CONTRACT_PRELOAD_AUTO)
+        return app->preload;
     return possible && app->pool.options.max_instances != 1 &&
                    strcmp(app->environment, "development") &&
                    strcmp(app->environment, "test")
@@ -88,56 +65,51 @@ static apr_int64_t preload_of(const apppool_app_t *app)
                : CONTRACT_PRELOAD_OFF;
 }
 
+/* The values that have a rule instead of a default. */
+static void follow_rules(apr_pool_t *p, apppool_app_t *app)
+{
+    const apppool_dir_t *set = app->set;
+    const char *tmp = set->restart_dir ? set->restart_dir : "tmp";
+    apl_options_t *o = &app->pool.options;
+
+    app->restart_dir =
+        *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
+    if (app->protocol == APL_AUTO && app->command)
+        app->protocol = APL_HTTP;
+    app->preload = preload_of(app);
+    o->unkillable_stop =
+        (uint32_t)(set->max_unkillable + 1); /* unset: 0, never */
+    o->rolling = (uint32_t)apppool_config_or(
+        set->rolling, !strcmp(app->environment, "production"));
+    /* After a rolling restart, the old code serves the next request in any
+     * case. */
+    o->check_interval = apppool_config_or(set->check_interval,
+                                          o->rolling ? ROLLING_INTERVAL : 0);
+    apppool_max_workers_share(app);
+}
+
 static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
                                apr_uint32_t generation)
 {
     apppool_app_t *app = apr_pcalloc(p, sizeof *app);
     const apppool_dir_t *set = apppool_config_dir(p, mount);
-    const char *tmp = set->restart_dir ? set->restart_dir : "tmp";
 
     app->set = set;
+    apppool_setting_resolve(app);
     app->place = mount->place;
     app->server = mount->server;
     app->base_uri = mount->base_uri;
-    app->environment = set->environment ? set->environment : "production";
     app->pool.root = set->root;
     app->pool.name = set->group_name ? set->group_name
                                      : apr_psprintf(p, "%s (%s)", set->root,
                                                     app->environment);
     app->pool.key = apl_group_key(app->pool.name);
-    app->restart_dir =
-        *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
-    app->listen = apppool_config_or(set->listen, APL_LISTEN_FD);
-    app->protocol = apppool_config_or(set->protocol, APL_AUTO);
-    if (app->protocol == APL_AUTO && set->command)
-        app->protocol = APL_HTTP;
-    app->ready = set->ready ? set->ready : "accept";
+    app->pool.options.config = generation;
     app->host = host_of(mount->server);
-    app->prestart = apppool_config_or(set->prestart, 0);
-    app->preload_idle = apppool_config_or(set->preload_idle, SECONDS(300));
-    app->log_raw = apppool_config_or(set->log_format, 0);
-    app->start_timeout = apppool_config_or(set->start_timeout, SECONDS(90));
-    app->stop_timeout = apppool_config_or(set->stop_timeout, SECONDS(30));
-    app->memory_limit = apppool_config_or(set->memory_limit, 0);
-    app->slow_after = apppool_config_or(set->slow_after, 0);
-    app->hung_stop_timeout =
-        apppool_config_or(set->hung_stop_timeout, SECONDS(10));
-    app->dump_signal = apppool_config_or(set->dump_signal, 0);
-    app->stop_signal = apppool_config_or(set->stop_signal, SIGTERM);
-    app->retire_timeout = apppool_config_or(set->retire_timeout, SECONDS(60));
-    app->no_new_privileges = apppool_config_or(set->no_new_privileges, 1);
     app->rlimits = apppool_rlimits_of(mount);
     app->uid = app->owner = USERDB_NOBODY;
-    fill_options(&app->pool.options, set, generation);
-    app->preload = preload_of(app);
-    app->pool.options.rolling = (uint32_t)apppool_config_or(
-        set->rolling, !strcmp(app->environment, "production"));
-    /* After a rolling restart, the old code serves the next request in any
-     * case. */
-    app->pool.options.check_interval = apppool_config_or(
-        set->check_interval, app->pool.options.rolling ? MILLISECONDS(10) : 0);
+    follow_rules(p, app);
     apppool_store_resolve(p, app);
-    apppool_max_workers_share(app);
     return app;
 }
 

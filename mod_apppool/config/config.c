@@ -30,93 +30,22 @@ apppool_config_t *apppool_config(void)
     return &config;
 }
 
+#define UNSET_NUMBER(field) field = APPPOOL_UNSET;
+#define UNSET_TEXT(field)
+#define UNSET_OTHER(field)
+
 /* ---- a place ---- */
-
-/* Each number of a place, once. */
-#define NUMBERS(X)                                                             \
-    X(listen)                                                                  \
-    X(protocol)                                                                \
-    X(prestart)                                                                \
-    X(preload)                                                                 \
-    X(preload_idle)                                                            \
-    X(log_format)                                                              \
-    X(global_queue)                                                            \
-    X(min_instances)                                                           \
-    X(max_instances)                                                           \
-    X(max_requests)                                                            \
-    X(jitter)                                                                  \
-    X(concurrency)                                                             \
-    X(memory_limit)                                                            \
-    X(slow_after)                                                              \
-    X(dump_signal)                                                             \
-    X(stop_signal)                                                             \
-    X(retire_timeout)                                                          \
-    X(no_new_privileges)                                                       \
-    X(max_queue)                                                               \
-    X(max_long_lived)                                                          \
-    X(idle_time)                                                               \
-    X(hung_after)                                                              \
-    X(kill_after)                                                              \
-    X(hung_stop_timeout)                                                       \
-    X(spawn_if_under)                                                          \
-    X(hung_extra)                                                              \
-    X(max_unkillable)                                                          \
-    X(queue_timeout)                                                           \
-    X(start_timeout)                                                           \
-    X(stop_timeout)                                                            \
-    X(timeout)                                                                 \
-    X(check_interval)                                                          \
-    X(rolling)                                                                 \
-    X(buffer_request)                                                          \
-    X(buffer_response)                                                         \
-    X(spool_limit)                                                             \
-    X(friendly_errors)                                                         \
-    X(traceparent)                                                             \
-    X(serve_source)                                                            \
-    X(store_evict)                                                             \
-    X(store_connections)                                                       \
-    X(store_confirm)                                                           \
-    X(status_detail)                                                           \
-    X(status_actions)
-
-#define TEXTS(X)                                                               \
-    X(mount)                                                                   \
-    X(root)                                                                    \
-    X(environment)                                                             \
-    X(restart_dir)                                                             \
-    X(ready)                                                                   \
-    X(log)                                                                     \
-    X(notify)                                                                  \
-    X(store)                                                                   \
-    X(sendfile)
 
 void *apppool_config_dir_create(apr_pool_t *p, char *path)
 {
     apppool_dir_t *dir = apr_pcalloc(p, sizeof *dir);
 
     (void)path;
-#define UNSET(name) dir->name = APPPOOL_UNSET;
-    NUMBERS(UNSET)
-#undef UNSET
+#define SERVER(...)
+#define SETTING(scope, kind, name, class, field, ...)                          \
+    SETTINGS_AS(UNSET_, kind)(dir->field)
+#include "base/settings.def"
     return dir;
-}
-
-/* Settings that make an app a different app. */
-static void merge_identity(apr_pool_t *p, apppool_dir_t *dir,
-                           const apppool_dir_t *base, const apppool_dir_t *over)
-{
-    dir->command = over->command ? over->command : base->command;
-    dir->group_name = over->group_name ? over->group_name : base->group_name;
-    /* A user with the group of another AppUser would be wrong. */
-    dir->user = over->user ? over->user : base->user;
-    dir->user_group = over->user ? over->user_group : base->user_group;
-    dir->env_file = over->env_file ? over->env_file : base->env_file;
-    dir->store_space =
-        over->store_space ? over->store_space : base->store_space;
-    if (base->env && over->env)
-        dir->env = apr_hash_overlay(p, over->env, base->env);
-    else
-        dir->env = over->env ? over->env : base->env;
 }
 
 /* The section has no directive of this module, but it may have one that is noted
@@ -138,27 +67,37 @@ void *apppool_config_dir_merge(apr_pool_t *p, void *base_, void *over_)
 {
     const apppool_dir_t *base = base_, *over = over_;
     apppool_dir_t *dir;
+    int another; /* an app below another one */
 
     if (!over->origins)
         return merge_foreign(p, base, over);
+    another = base->mount && over->mount;
     dir = apr_pcalloc(p, sizeof *dir);
-#define NUMBER(name)                                                           \
-    dir->name = over->name != APPPOOL_UNSET ? over->name : base->name;
-    NUMBERS(NUMBER)
-#undef NUMBER
-#define TEXT(name) dir->name = over->name ? over->name : base->name;
-    TEXTS(TEXT)
-#undef TEXT
+#define FROM_SELF  (another ? over : base)
+#define FROM_MADE  base
+#define FROM_LIMIT base
+#define FROM_NONE  base
+#define MERGE_NUMBER(field, from)                                              \
+    dir->field = over->field != APPPOOL_UNSET ? over->field : from->field;
+#define MERGE_TEXT(field, from)                                                \
+    dir->field = over->field ? over->field : from->field;
+#define MERGE_OTHER(field, from)
+#define SERVER(...)
+#define SETTING(scope, kind, name, class, field, ...)                          \
+    SETTINGS_AS(MERGE_, kind)(field, FROM_##class)
+#include "base/settings.def"
+    MERGE_TEXT(mount, base)
+    MERGE_TEXT(store, base)
+    MERGE_TEXT(sendfile, base)
+    MERGE_TEXT(user, FROM_SELF)
+    /* A user with the group of another AppUser would be wrong. */
+    dir->user_group = over->user ? over->user_group : FROM_SELF->user_group;
+    dir->env = another || !base->env ? over->env
+               : over->env           ? apr_hash_overlay(p, over->env, base->env)
+                                     : base->env;
     dir->php = apppool_php_rules_merge(p, base->php, over->php);
-    dir->origins = apppool_config_origin_merge(p, base->origins, over->origins,
-                                               base->mount && over->mount);
-    if (base->mount && over->mount) {
-        dir->listen = over->listen;
-        dir->protocol = over->protocol;
-        merge_identity(p, dir, over, over);
-    }
-    else
-        merge_identity(p, dir, base, over);
+    dir->origins =
+        apppool_config_origin_merge(p, base->origins, over->origins, another);
     return dir;
 }
 
@@ -191,14 +130,11 @@ void *apppool_config_server_create(apr_pool_t *p, server_rec *s)
     apppool_server_t *server = apr_pcalloc(p, sizeof *server);
 
     (void)s;
-    server->max_pool_size = APPPOOL_UNSET;
-    server->processes = server->sessions = APPPOOL_UNSET;
-    server->spool_free = APPPOOL_UNSET;
-    server->store_max_object = APPPOOL_UNSET;
-    server->store_threads = server->store_save_time = APPPOOL_UNSET;
-    server->store_save_every = 0;
+#define SETTING(...)
+#define SERVER(kind, name, class, field, ...)                                  \
+    SETTINGS_AS(UNSET_, kind)(server->field)
+#include "base/settings.def"
     server->store_uid = USERDB_NOBODY;
-    server->store_changes = server->store_slave_timeout = APPPOOL_UNSET;
     return server;
 }
 
@@ -230,9 +166,17 @@ apppool_server_t apppool_config_server(const server_rec *main_server)
         ap_get_module_config(main_server->module_config, &apppool_module);
     apppool_server_t server = *set;
 
-    server.processes = apppool_config_or(set->processes, 1024);
-    server.max_pool_size = apppool_config_or(
-        set->max_pool_size, default_pool_size(server.processes));
+#define DEFAULT_NUMBER(field, otherwise)                                       \
+    if (field == APPPOOL_UNSET)                                                \
+        field = otherwise;
+#define DEFAULT_TEXT(field, otherwise)
+#define DEFAULT_OTHER(field, otherwise)
+#define SETTING(...)
+#define SERVER(kind, name, class, field, otherwise, ...)                       \
+    SETTINGS_AS(DEFAULT_, kind)(server.field, otherwise)
+#include "base/settings.def"
+    if (set->max_pool_size == APPPOOL_UNSET)
+        server.max_pool_size = default_pool_size(server.processes);
     if (set->sessions == APPPOOL_UNSET)
         server.sessions = server.processes <= 1024 ? 16384
                           : server.processes > APL_SESSIONS_MAX / 16
@@ -242,16 +186,6 @@ apppool_server_t apppool_config_server(const server_rec *main_server)
         server.libexec = APPPOOL_LIBEXECDIR;
     if (!set->spool_dir)
         server.spool_dir = default_spool_dir();
-    server.spool_free = apppool_config_or(set->spool_free, 5);
-    server.store_max_object =
-        apppool_config_or(set->store_max_object, APR_INT64_C(1) << 20);
-    server.store_threads = apppool_config_or(set->store_threads, 4);
-    server.store_save_time = apppool_config_or(
-        set->store_save_time, CONTRACT_STORE_SAVE_DEFAULT * APR_USEC_PER_SEC);
-    server.store_changes =
-        apppool_config_or(set->store_changes, APR_INT64_C(32) << 20);
-    server.store_slave_timeout =
-        apppool_config_or(set->store_slave_timeout, 10 * APR_USEC_PER_SEC);
     return server;
 }
 
@@ -326,37 +260,6 @@ const apppool_mount_t *apppool_config_mount(const request_rec *r)
     return dir && dir->mount && dir->mount->app ? dir->mount : NULL;
 }
 
-apr_int64_t apppool_config_queue_timeout(const request_rec *r)
-{
-    return apppool_config_or(dir_of_request(r)->queue_timeout,
-                             APPPOOL_QUEUE_TIMEOUT);
-}
-
-apr_int64_t apppool_config_timeout(const request_rec *r)
-{
-    return dir_of_request(r)->timeout;
-}
-
-int apppool_config_buffers_request(const request_rec *r)
-{
-    return apppool_config_or(dir_of_request(r)->buffer_request,
-                             APPPOOL_BUFFERS) != 0;
-}
-
-int apppool_config_buffers_response(const request_rec *r)
-{
-    return apppool_config_or(dir_of_request(r)->buffer_response,
-                             APPPOOL_BUFFERS) != 0;
-}
-
-apr_off_t apppool_config_spool_limit(const request_rec *r)
-{
-    apr_int64_t limit =
-        apppool_config_or(dir_of_request(r)->spool_limit, APPPOOL_SPOOL_LIMIT);
-
-    return limit == 0 ? APR_INT64_MAX : limit;
-}
-
 const apppool_sendfile_t *apppool_config_sendfile(const request_rec *r)
 {
     return dir_of_request(r)->sendfile;
@@ -372,33 +275,4 @@ const apppool_php_rules_t *apppool_config_php_rules(const request_rec *r)
 int apppool_config_is_friendly(const char *environment)
 {
     return strcmp(environment, "production") != 0;
-}
-
-int apppool_config_friendly_errors(const request_rec *r,
-                                   const char *environment)
-{
-    return apppool_config_or(dir_of_request(r)->friendly_errors,
-                             apppool_config_is_friendly(environment)) != 0;
-}
-
-int apppool_config_traceparent(const request_rec *r)
-{
-    return apppool_config_or(dir_of_request(r)->traceparent,
-                             APPPOOL_TRACEPARENT) != 0;
-}
-
-int apppool_config_serves_source(const request_rec *r)
-{
-    return apppool_config_or(dir_of_request(r)->serve_source,
-                             APPPOOL_SERVE_SOURCE) != 0;
-}
-
-int apppool_config_status_full(const request_rec *r)
-{
-    return apppool_config_or(dir_of_request(r)->status_detail, 0) != 0;
-}
-
-int apppool_config_status_actions(const request_rec *r)
-{
-    return apppool_config_or(dir_of_request(r)->status_actions, 0) != 0;
 }

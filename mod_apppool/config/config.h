@@ -18,14 +18,12 @@
  *
  * Each AppRoot makes an apppool_mount_t, and merging carries a pointer to it to
  * the requests below. They use the app that app_resolve.h made from the
- * settings beside that AppRoot. Only AppTimeout, AppQueueTimeout, AppBuffer*,
- * AppSpoolLimit, AppSendFile, AppServeSource, AppFriendlyErrors and
- * AppTraceparent are looked up for each request.
+ * settings beside that AppRoot. Only the settings of the scope REQUEST
+ * (base/settings.def) are looked up for each request.
  *
  * Times are microseconds.
  *
  * Lock:  none; constant once the configuration was read.
- * Crash: not concerned.
  * Trust: the configuration is root's. No directive is legal in .htaccess.
  */
 #ifndef MOD_APPPOOL_CONFIG_CONFIG_H
@@ -35,6 +33,7 @@
 #include <httpd.h>
 #include <http_config.h>
 
+#include "base/settings.h"
 #include "mod_apppool/config/php_rules.h"
 #include "shm/verbs/checkout.h"
 
@@ -61,61 +60,45 @@ struct apppool_mount_t {
     const char *prefix;           /**< base_uri as in a URL: "/my%20shop" */
 };
 
-/** Settings of a place. */
+/** The rows of base/settings.def, by name: APPPOOL_AppTimeout. */
+typedef enum {
+#define SETTING(scope, kind, name, ...) APPPOOL_##name,
+#include "base/settings.def"
+    APPPOOL_SETTINGS
+} apppool_setting_id_t;
+
+/* As it was set: a number is APPPOOL_UNSET, and a text NULL, if it was not. */
+#define APPPOOL_SET_NUMBER(field) apr_int64_t field;
+#define APPPOOL_SET_TEXT(field)   const char *field;
+#define APPPOOL_SET_OTHER(field)
+
+/** Settings of a place: those of base/settings.def, and these. */
 struct apppool_dir_t {
+#define SERVER(...)
+#define SETTING(scope, kind, name, class, field, ...)                          \
+    SETTINGS_AS(APPPOOL_SET_, kind)(field)
+#include "base/settings.def"
     apppool_mount_t *mount;
-    const char *root, *command, *group_name, *environment, *restart_dir;
-    const char *log; /**< a path, or a command behind | */
     const char *user, *user_group;
-    const char *notify; /**< AppNotify, without its | */
-    const char *ready;  /**< AppReady: "accept", "notify" or a path */
-    apr_hash_t *env;    /**< AppSetEnv: name to value */
-    const char *env_file;
-    apr_int64_t listen, protocol, prestart, log_format, global_queue;
-    apr_int64_t preload, preload_idle;
-    apr_int64_t min_instances, max_instances, max_requests, jitter;
-    apr_int64_t concurrency, max_queue, max_long_lived;
-    apr_int64_t memory_limit; /**< bytes */
-    apr_int64_t idle_time, queue_timeout, start_timeout, stop_timeout;
-    apr_int64_t timeout, slow_after, check_interval, rolling;
-    apr_int64_t hung_after, kill_after, hung_stop_timeout;
-    apr_int64_t spawn_if_under, hung_extra, max_unkillable;
-    apr_int64_t dump_signal; /**< 0: none */
-    apr_int64_t stop_signal, retire_timeout, no_new_privileges;
-    apr_int64_t buffer_request, buffer_response, friendly_errors, traceparent;
-    apr_int64_t serve_source;
-    apr_int64_t spool_limit; /**< bytes; 0: no limit */
-    apr_int64_t status_detail, status_actions;
+    apr_hash_t *env; /**< AppSetEnv: name to value */
     const apppool_sendfile_t *sendfile;
     const apppool_php_rules_t *php; /**< of other modules: php_rules.h */
     const apppool_store_t *store;
-    const char *store_space; /**< AppStoreSpace */
-    apr_int64_t store_evict, store_connections;
-    apr_int64_t store_confirm; /**< APPPOOL_STORE_CONFIRM_... */
     apr_hash_t *origins; /**< directives, with their places: config_origin.h */
     const char *misplaced; /**< first directive that belongs to an AppRoot */
     const char *misplaced_place; /**< and its place */
 };
 
-/** Settings of the whole server. */
+/** Settings of the whole server: those of base/settings.def, and these. The path
+ * of AppStoreSave is "" for Off. */
 typedef struct {
-    apr_int64_t max_pool_size;
-    apr_int64_t processes, sessions; /**< AppPoolCapacity */
-    const char *runtime_dir, *libexec, *spool_dir;
-    apr_int64_t spool_free;       /**< percent of its file system */
-    apr_int64_t store_max_object; /**< bytes */
-    apr_int64_t store_threads;
-    const char *store_save; /**< AppStoreSave; "": Off; NULL: the default */
-    apr_int64_t store_save_time;  /**< us */
-    apr_int64_t store_save_every; /**< us; the second value of AppStoreSave; 0:
-                                     none */
-    uid_t store_uid;              /**< USERDB_NOBODY: the default */
+#define SETTING(...)
+#define SERVER(kind, name, class, field, ...)                                  \
+    SETTINGS_AS(APPPOOL_SET_, kind)(field)
+#include "base/settings.def"
+    uid_t store_uid; /**< USERDB_NOBODY: the default */
     gid_t store_gid;
     apppool_store_cluster_t *store_cluster; /**< NULL: nothing is set */
-    const char *store_key;                  /**< path; NULL: none */
-    const char *store_open_space;           /**< NULL: none */
-    apr_int64_t store_changes;              /**< bytes */
-    apr_int64_t store_slave_timeout;        /**< us */
     const char *error_format; /**< ErrorLogFormat; of each server its own */
     const apr_array_header_t *apps; /**< of a virtual host, or of the main
                                          server: const apppool_app_t * */
@@ -167,26 +150,6 @@ const apr_array_header_t *apppool_config_apps(const server_rec *s);
 /** The app that a request belongs to. @return NULL: none */
 const apppool_mount_t *apppool_config_mount(const request_rec *r);
 
-/** Defaults of settings that are looked up for each request. */
-#define APPPOOL_QUEUE_TIMEOUT (30 * APR_USEC_PER_SEC)
-#define APPPOOL_BUFFERS       1
-#define APPPOOL_SPOOL_LIMIT   (APR_INT64_C(1) << 30)
-#define APPPOOL_TRACEPARENT   1
-#define APPPOOL_SERVE_SOURCE  0
-
-/** AppQueueTimeout of a request, us. */
-apr_int64_t apppool_config_queue_timeout(const request_rec *r);
-
-/** AppTimeout of a request, us; APPPOOL_UNSET: ProxyTimeout holds. */
-apr_int64_t apppool_config_timeout(const request_rec *r);
-
-/** AppBufferRequest, AppBufferResponse of a request. */
-int apppool_config_buffers_request(const request_rec *r);
-int apppool_config_buffers_response(const request_rec *r);
-
-/** AppSpoolLimit of a request, bytes. */
-apr_off_t apppool_config_spool_limit(const request_rec *r);
-
 /** AppSendFile of a request; NULL: it is not set. */
 const apppool_sendfile_t *apppool_config_sendfile(const request_rec *r);
 
@@ -195,20 +158,6 @@ const apppool_php_rules_t *apppool_config_php_rules(const request_rec *r);
 
 /** The default of AppFriendlyErrors. */
 int apppool_config_is_friendly(const char *environment);
-
-/** AppFriendlyErrors of a request for an app of this AppEnvironment. */
-int apppool_config_friendly_errors(const request_rec *r,
-                                   const char *environment);
-
-/** AppTraceparent of a request. */
-int apppool_config_traceparent(const request_rec *r);
-
-/** AppServeSource of a request. */
-int apppool_config_serves_source(const request_rec *r);
-
-/** AppStatusDetail full, AppStatusAllowActions of a request. */
-int apppool_config_status_full(const request_rec *r);
-int apppool_config_status_actions(const request_rec *r);
 
 /** A number, or its default. */
 static inline apr_int64_t apppool_config_or(apr_int64_t set,

@@ -40,12 +40,16 @@ void apppool_config_origin_note(const cmd_parms *cmd, apr_hash_t **origins)
     apr_hash_set(*origins, key, APR_HASH_KEY_STRING, origin);
 }
 
-/* What another app does not inherit: see merge_identity() of config.c. */
+/* What another app does not inherit: the class SELF. */
 static int is_identity(const char *name)
 {
     static const char *const names[] = {
-        "AppCommand", "AppGroupName", "AppUser",     SET_ENV,
-        "AppEnvFile", "AppListen",    "AppProtocol", "AppStoreSpace",
+#define NAME_SELF(name) name,
+#define NAME_MADE(name)
+#define NAME_LIMIT(name)
+#define NAME_NONE(name)
+#define SETTING(scope, kind, name, class, ...) NAME_##class(#name)
+#include "base/settings.def"
     };
     size_t i;
 

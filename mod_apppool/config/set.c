@@ -99,7 +99,7 @@ const char *apppool_set_user(cmd_parms *cmd, void *dir_, const char *user,
                              const char *group)
 {
     apppool_dir_t *dir = dir_;
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, user);
 
     if (!wrong && group)
@@ -114,7 +114,7 @@ const char *apppool_set_env(cmd_parms *cmd, void *dir_, const char *name,
                             const char *value)
 {
     apppool_dir_t *dir = dir_;
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, name);
 
     if (!wrong)

@@ -114,7 +114,7 @@ const char *apppool_store_set_confirm(cmd_parms *cmd, void *dir_,
 static const char *set_every(cmd_parms *cmd, void *dir, const char *arg,
                              apppool_server_t *server)
 {
-    const apppool_value_t *values = cmd->info;
+    const apppool_setting_t *values = cmd->info;
     const char *wrong;
 
     server->store_save_every = 0;
@@ -212,12 +212,10 @@ static apppool_space_t *make(apr_pool_t *p, const apppool_app_t *app)
     space->key = apl_group_key(space->name);
     space->place = app->place;
     space->size = set->store->size;
-    space->evict =
-        apppool_config_or(set->store_evict, APPPOOL_STORE_EVICT) != 0;
-    space->confirm =
-        (int)apppool_config_or(set->store_confirm, APPPOOL_STORE_CONFIRM_OFF);
+    space->evict = apppool_setting_of(set, APPPOOL_AppStoreEvict) != 0;
+    space->confirm = (int)apppool_setting_of(set, APPPOOL_AppStoreConfirm);
     space->max_connections =
-        apppool_config_or(set->store_connections, APPPOOL_STORE_CONNECTIONS);
+        apppool_setting_of(set, APPPOOL_AppStoreMaxConnections);
     space->uids = apr_array_make(p, 1, sizeof(uid_t));
     return space;
 }

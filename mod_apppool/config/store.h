@@ -18,12 +18,9 @@
 #include "mod_apppool/config/app.h"
 
 /** Bytes of a space's name, NUL included. */
-#define APPPOOL_SPACE_NAME        64
-/** Defaults of AppStoreEvict and AppStoreMaxConnections. */
-#define APPPOOL_STORE_EVICT       1
-#define APPPOOL_STORE_CONNECTIONS 1024
+#define APPPOOL_SPACE_NAME   64
 /** Spaces that a store can have. */
-#define APPPOOL_STORE_SPACES      256
+#define APPPOOL_STORE_SPACES 256
 
 /** The values of AppStoreConfirm. */
 enum {

@@ -13,11 +13,11 @@
 #include "mod_apppool/config/text_check.h"
 
 const char *apppool_value_check(cmd_parms *cmd, void *dir_,
-                                const apppool_value_t *v, const char *arg)
+                                const apppool_setting_t *v, const char *arg)
 {
     apppool_dir_t *dir = dir_;
     const char *wrong = ap_check_cmd_context(
-        cmd, v->scope == APPPOOL_SERVER
+        cmd, v->scope == APPPOOL_SCOPE_SERVER
                  ? GLOBAL_ONLY
                  : NOT_IN_HTACCESS | NOT_IN_LIMIT | NOT_IN_FILES);
 
@@ -28,9 +28,9 @@ const char *apppool_value_check(cmd_parms *cmd, void *dir_,
                             "%s: the value has to be UTF-8 without control "
                             "characters",
                             cmd->cmd->name);
-    if (v->scope != APPPOOL_SERVER)
+    if (v->scope != APPPOOL_SCOPE_SERVER)
         apppool_config_origin_note(cmd, &dir->origins);
-    if (v->scope == APPPOOL_GROUP && cmd->path && !dir->misplaced) {
+    if (v->scope >= APPPOOL_SCOPE_GROUP && cmd->path && !dir->misplaced) {
         dir->misplaced = cmd->cmd->name;
         dir->misplaced_place = apppool_config_origin_place(cmd);
         APR_ARRAY_PUSH(apppool_config()->sections, apppool_dir_t *) = dir;
@@ -38,10 +38,10 @@ const char *apppool_value_check(cmd_parms *cmd, void *dir_,
     return NULL;
 }
 
-static void *field_of(cmd_parms *cmd, void *dir, const apppool_value_t *v)
+static void *field_of(cmd_parms *cmd, void *dir, const apppool_setting_t *v)
 {
     char *base =
-        v->scope == APPPOOL_SERVER
+        v->scope == APPPOOL_SCOPE_SERVER
             ? ap_get_module_config(cmd->server->module_config, &apppool_module)
             : dir;
 
@@ -50,7 +50,7 @@ static void *field_of(cmd_parms *cmd, void *dir, const apppool_value_t *v)
 
 /* ---- kinds of values ---- */
 
-static const char *parse_number(cmd_parms *cmd, const apppool_value_t *v,
+static const char *parse_number(cmd_parms *cmd, const apppool_setting_t *v,
                                 const char *arg, apr_int64_t *to)
 {
     char *end;
@@ -58,11 +58,11 @@ static const char *parse_number(cmd_parms *cmd, const apppool_value_t *v,
 
     errno = 0;
     n = apr_strtoi64(arg, &end, 10);
-    if (errno || end == arg || *end || n < v->min || n > v->max)
+    if (errno || end == arg || *end || n < v->least || n > v->most)
         return apr_psprintf(cmd->pool,
                             "%s: \"%s\" is not a number from %" APR_INT64_T_FMT
                             " to %" APR_INT64_T_FMT "%s%s%s",
-                            cmd->cmd->name, arg, v->min, v->max,
+                            cmd->cmd->name, arg, v->least, v->most,
                             v->zero ? " (0 means " : "", v->zero ? v->zero : "",
                             v->zero ? ")" : "");
     *to = n;
@@ -71,7 +71,7 @@ static const char *parse_number(cmd_parms *cmd, const apppool_value_t *v,
 
 const char *apppool_value_number(cmd_parms *cmd, void *dir, const char *arg)
 {
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, arg);
 
     return wrong ? wrong : parse_number(cmd, v, arg, field_of(cmd, dir, v));
@@ -80,7 +80,7 @@ const char *apppool_value_number(cmd_parms *cmd, void *dir, const char *arg)
 const char *apppool_value_numbers(cmd_parms *cmd, void *dir, const char *arg,
                                   const char *more)
 {
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_number(cmd, dir, arg);
 
     if (wrong || !more)
@@ -92,7 +92,7 @@ const char *apppool_value_numbers(cmd_parms *cmd, void *dir, const char *arg,
 
 const char *apppool_value_time(cmd_parms *cmd, void *dir, const char *arg)
 {
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, arg);
     apr_interval_time_t t = 0;
 
@@ -101,12 +101,12 @@ const char *apppool_value_time(cmd_parms *cmd, void *dir, const char *arg)
     errno = 0;
     if (!apppool_text_check_time(arg) ||
         ap_timeout_parameter_parse(arg, &t, "s") != APR_SUCCESS ||
-        t > v->max * APR_USEC_PER_SEC || (t == 0 && !v->zero))
+        t > v->most * APR_USEC_PER_SEC || (t == 0 && !v->zero))
         return apr_psprintf(
             cmd->pool,
             "%s: \"%s\" is not a time from %s to %" APR_INT64_T_FMT
             "s (a number of seconds, or with a unit: ms, s, min, h%s%s)",
-            cmd->cmd->name, arg, v->zero ? "0" : "1ms", v->max,
+            cmd->cmd->name, arg, v->zero ? "0" : "1ms", v->most,
             v->zero ? "; 0 means " : "", v->zero ? v->zero : "");
     *(apr_int64_t *)field_of(cmd, dir, v) = t;
     return NULL;
@@ -114,7 +114,7 @@ const char *apppool_value_time(cmd_parms *cmd, void *dir, const char *arg)
 
 const char *apppool_value_switch(cmd_parms *cmd, void *dir, const char *arg)
 {
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, arg);
     int on = !ap_cstr_casecmp(arg, "On");
 
@@ -129,9 +129,9 @@ const char *apppool_value_switch(cmd_parms *cmd, void *dir, const char *arg)
 
 const char *apppool_value_word(cmd_parms *cmd, void *dir, const char *arg)
 {
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, arg);
-    char *word, *state, *words = apr_pstrdup(cmd->pool, v->words);
+    char *word, *state, *words = apr_pstrdup(cmd->pool, v->zero);
     apr_int64_t n = 0;
 
     if (wrong)
@@ -143,30 +143,30 @@ const char *apppool_value_word(cmd_parms *cmd, void *dir, const char *arg)
             return NULL;
         }
     return apr_psprintf(cmd->pool, "%s: \"%s\" is not one of these: %s",
-                        cmd->cmd->name, arg, v->words);
+                        cmd->cmd->name, arg, v->zero);
 }
 
 const char *apppool_value_text(cmd_parms *cmd, void *dir, const char *arg)
 {
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, arg);
     apr_int64_t n = (apr_int64_t)strlen(arg);
 
     if (wrong)
         return wrong;
-    if (n < v->min || n > v->max)
+    if (n < v->least || n > v->most)
         return apr_psprintf(cmd->pool,
                             "%s: \"%s\" is %s; allowed are %" APR_INT64_T_FMT
                             " to %" APR_INT64_T_FMT " bytes",
                             cmd->cmd->name, arg, n ? "too long" : "empty",
-                            v->min, v->max);
+                            v->least, v->most);
     *(const char **)field_of(cmd, dir, v) = arg;
     return NULL;
 }
 
 const char *apppool_value_path(cmd_parms *cmd, void *dir, const char *arg)
 {
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, arg), *path = NULL;
 
     if (wrong)
@@ -212,24 +212,24 @@ const char *apppool_value_write_size(apr_pool_t *p, apr_int64_t n)
 
 const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg)
 {
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, arg);
     apr_int64_t n;
 
     if (wrong)
         return wrong;
-    if (!apppool_value_parse_size(arg, v->max, &n) || n < v->min ||
+    if (!apppool_value_parse_size(arg, v->most, &n) || n < v->least ||
         (n == 0 && !v->zero))
         return apr_psprintf(
             cmd->pool,
             "%s: \"%s\" is not a size %s to %s (a number of bytes, or with a "
             "unit: K, M, G%s%s)",
             cmd->cmd->name, arg,
-            v->min
-                ? apr_pstrcat(cmd->pool, "from ",
-                              apppool_value_write_size(cmd->pool, v->min), NULL)
-                : "of up",
-            apppool_value_write_size(cmd->pool, v->max),
+            v->least ? apr_pstrcat(
+                           cmd->pool, "from ",
+                           apppool_value_write_size(cmd->pool, v->least), NULL)
+                     : "of up",
+            apppool_value_write_size(cmd->pool, v->most),
             v->zero ? "; 0 means " : "", v->zero ? v->zero : "");
     *(apr_int64_t *)field_of(cmd, dir, v) = n;
     return NULL;
@@ -262,9 +262,9 @@ static int find_signal(const char *arg)
 
 const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg)
 {
-    const apppool_value_t *v = cmd->info;
+    const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, arg);
-    int n = 0, none = v->min == 0 && !ap_cstr_casecmp(arg, "none");
+    int n = 0, none = v->least == 0 && !ap_cstr_casecmp(arg, "none");
 
     if (wrong)
         return wrong;
@@ -276,7 +276,7 @@ const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg)
                             "handle: a name such as USR2 or SIGQUIT, or a "
                             "number from 1 to %d%s",
                             cmd->cmd->name, arg, SIGRTMAX,
-                            v->min == 0 ? "; or none" : "");
+                            v->least == 0 ? "; or none" : "");
     *(apr_int64_t *)field_of(cmd, dir, v) = n;
     return NULL;
 }

@@ -6,48 +6,30 @@
  *        words, texts, paths. An error is one sentence with the directive, the
  *        value and what is allowed.
  *
- * An apppool_value_t is the cmd_data of a directive. It says where in an
+ * An apppool_setting_t is the cmd_data of a directive. It says where in an
  * apppool_dir_t or apppool_server_t the value goes.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: values are root's, but may be any bytes.
  */
 #ifndef MOD_APPPOOL_CONFIG_VALUE_H
 #define MOD_APPPOOL_CONFIG_VALUE_H
 
-#include "mod_apppool/config/config.h"
-
-/** What a setting belongs to. */
-enum {
-    APPPOOL_GROUP,   /**< an app: its place is beside AppRoot */
-    APPPOOL_REQUEST, /**< looked up for each request */
-    APPPOOL_SERVER,  /**< the whole server */
-};
-
-/** One value of a directive: where it goes, and what is allowed. */
-typedef struct {
-    int scope;
-    size_t at;            /**< offset in apppool_dir_t or apppool_server_t */
-    apr_int64_t min, max; /**< numbers, and times in seconds */
-    const char *zero;     /**< what 0 means; NULL: a time may not be 0 */
-    const char *words; /**< those that are allowed, of apppool_value_word() */
-} apppool_value_t;
+#include "mod_apppool/config/setting.h"
 
 /**
  * Is the directive allowed here, and is its value valid text?
  * @return NULL: yes; or the sentence that says why not
  */
 const char *apppool_value_check(cmd_parms *cmd, void *dir,
-                                const apppool_value_t *v, const char *arg);
+                                const apppool_setting_t *v, const char *arg);
 
-/* For directives with one argument. The max of a time is in seconds. */
+/* For directives with one argument. The most of a time is in seconds. */
 const char *apppool_value_number(cmd_parms *cmd, void *dir, const char *arg);
 const char *apppool_value_time(cmd_parms *cmd, void *dir, const char *arg);
 const char *apppool_value_switch(cmd_parms *cmd, void *dir, const char *arg);
 const char *apppool_value_path(cmd_parms *cmd, void *dir, const char *arg);
 
-/** min and max limit the length. */
+/** The range limits the length. */
 const char *apppool_value_text(cmd_parms *cmd, void *dir, const char *arg);
 
 /** Parse a number of bytes; K, M and G stand for 1024 and its powers.
@@ -60,14 +42,14 @@ const char *apppool_value_write_size(apr_pool_t *p, apr_int64_t n);
 /** Bytes, as above. */
 const char *apppool_value_size(cmd_parms *cmd, void *dir, const char *arg);
 
-/** A signal that a process can handle, by name or number. If min is 0, also
+/** A signal that a process can handle, by name or number. If the least is 0, also
  * `none`, which is 0. */
 const char *apppool_value_signal(cmd_parms *cmd, void *dir, const char *arg);
 
 /** One of a few words. Its index among them is the value. */
 const char *apppool_value_word(cmd_parms *cmd, void *dir, const char *arg);
 
-/** Two numbers side by side, of two apppool_value_t; the second may be
+/** Two numbers side by side, of two apppool_setting_t; the second may be
  * missing. */
 const char *apppool_value_numbers(cmd_parms *cmd, void *dir, const char *arg,
                                   const char *more);

@@ -8,6 +8,7 @@
 #include <http_core.h>
 #include <http_protocol.h>
 
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/request/raw_path.h"
 #include "shm/format/format.h"
 
@@ -156,7 +157,8 @@ void apppool_app_headers_set_trace(request_rec *r)
 {
     const char *given = apr_table_get(r->headers_in, "traceparent"), *made;
 
-    if (!apppool_config_traceparent(r) || (given && is_valid(given)))
+    if (!apppool_setting_here(r, APPPOOL_AppTraceparent) ||
+        (given && is_valid(given)))
         return;
     made = make(r->pool);
     if (made)

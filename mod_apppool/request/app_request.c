@@ -6,6 +6,7 @@
 #include <http_log.h>
 #include <http_protocol.h>
 
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/request/client.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "shm/lock/alive.h"
@@ -62,7 +63,7 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
     req->app = mount->app;
     req->body = body;
     req->filename = r->filename;
-    req->deadline = apl_now() + apppool_config_queue_timeout(r);
+    req->deadline = apl_now() + apppool_setting_here(r, APPPOOL_AppQueueTimeout);
     req->keepalives = -1;
     req->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
     ap_set_module_config(r->request_config, &apppool_module, req);

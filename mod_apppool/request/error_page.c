@@ -9,6 +9,7 @@
 #include <mod_core.h>
 #include <string.h>
 
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/config/text_check.h"
 #include "base/contract.h"
@@ -308,7 +309,8 @@ int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
                    "default-src 'none'; style-src 'unsafe-inline'; "
                    "base-uri 'none'; form-action 'none'");
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
-    if (apppool_config_friendly_errors(r, app->environment))
+    if (apppool_config_or(apppool_setting_here(r, APPPOOL_AppFriendlyErrors),
+                          apppool_config_is_friendly(app->environment)))
         put_page(&page, app);
     else
         put_number(&page);

@@ -5,6 +5,7 @@
 #include <apr_strings.h>
 #include <http_log.h>
 
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/request/error_page.h"
 #include "shm/lock/lock_token.h"
@@ -77,7 +78,8 @@ static int not_started(request_rec *r, const apppool_app_t *app,
 static int left_queue(request_rec *r, const apppool_app_t *app)
 {
     int64_t now = apl_now();
-    apr_int64_t waited = apppool_config_queue_timeout(r) / 1000;
+    apr_int64_t waited =
+        apppool_setting_here(r, APPPOOL_AppQueueTimeout) / 1000;
     apppool_error_page_t about;
     apl_slow_start_t slow;
 

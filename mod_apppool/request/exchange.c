@@ -11,6 +11,7 @@
 #include "mod_apppool/backend/client_cgi.h"
 #include "mod_apppool/backend/client_http.h"
 #include "mod_apppool/backend/client_proxy.h"
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/parent/lifecycle.h"
@@ -60,7 +61,7 @@ static uint32_t concurrency_of(const apppool_app_request_t *req)
 
 static apppool_endpoint_t endpoint_of(const apppool_app_request_t *req)
 {
-    apr_int64_t timeout = apppool_config_timeout(req->r);
+    apr_int64_t timeout = apppool_setting_here(req->r, APPPOOL_AppTimeout);
     proxy_server_conf *conf = apppool_proxy_api_conf(req->r->server);
     apppool_endpoint_t endpoint = {
         .id = req->ref.id,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/app_source.h"
 #include "shm/lock/lock_token.h"
 
@@ -175,7 +176,7 @@ static int check(request_rec *r)
     const apppool_app_t *app;
 
     if (r->finfo.filetype != APR_REG || r->proxyreq || !r->filename ||
-        *r->filename != '/' || apppool_config_serves_source(r))
+        *r->filename != '/' || apppool_setting_here(r, APPPOOL_AppServeSource))
         return DECLINED;
     app = find_app(r, &below);
     if (app && !apppool_app_source_may_send(app, below)) {

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/status/status_action.h"
@@ -93,9 +94,10 @@ static void send_auto(request_rec *r, const json_t *doc)
 
 static void send_page(request_rec *r, const json_t *doc)
 {
-    apppool_status_page(
-        r, doc,
-        apppool_config_status_actions(r) ? apppool_status_token(r) : NULL);
+    apppool_status_page(r, doc,
+                        apppool_setting_here(r, APPPOOL_AppStatusAllowActions)
+                            ? apppool_status_token(r)
+                            : NULL);
 }
 
 /* ---- hooks ---- */
@@ -145,10 +147,11 @@ int apppool_status_handler(request_rec *r)
         return status;
     ap_allow_standard_methods(r, REPLACE_ALLOW, M_GET, M_POST, -1);
     if (r->method_number == M_POST)
-        return apppool_status_action(r, apppool_config_status_actions(r));
+        return apppool_status_action(
+            r, apppool_setting_here(r, APPPOOL_AppStatusAllowActions) != 0);
     if (r->method_number != M_GET)
         return HTTP_METHOD_NOT_ALLOWED;
-    doc = report(r, apppool_config_status_full(r));
+    doc = report(r, apppool_setting_here(r, APPPOOL_AppStatusDetail) != 0);
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
     while (views[v].args && !is_view(r->args, views[v].args))

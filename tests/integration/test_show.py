@@ -85,7 +85,7 @@ def in_words(syntax: str, default: str) -> Optional[str]:
     words = re.sub(r" \(.*", "", default).replace("`", "")
     if words == "none":
         return "none" if "|none" in syntax else None
-    if words.isdigit() and " TIME" in syntax:
+    if words == "0" and " TIME" in syntax:
         return f"{words}s"
     return words
 

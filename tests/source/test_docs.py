@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
+import directives
 from source import HOUSES, TOP, c_files, name
 
-DIRECTIVES_C = TOP / "mod_apppool/config/directives.c"
-MANUAL = TOP / "doc" / "directives.md"
-
-
+MANUAL = directives.MANUAL
 CTL = TOP / "ctl" / "apppoolctl.c"
 MAN = TOP / "doc" / "apppoolctl.8"
 COMPLETION = TOP / "ctl" / "completion" / "apppoolctl"
@@ -19,25 +17,48 @@ COMPLETION = TOP / "ctl" / "completion" / "apppoolctl"
 
 def known() -> set[str]:
     """Directives of the module."""
-    table = re.search(r"command_rec \w+\[\] = \{(.*?)\n\};",
-                      DIRECTIVES_C.read_text(), re.S)
-    assert table
-    return set(re.findall(r'^    [A-Z_0-9]+\("(\w+)"', table[1], re.M))
+    return {row.name for row in directives.rows()}
 
 
 def documented() -> dict[str, str]:
     """Each directive with its section of the manual."""
-    parts = re.split(r"^## (\w+)$", MANUAL.read_text(), flags=re.M)[1:]
-    return dict(zip(parts[::2], parts[1::2]))
+    return directives.sections()
 
 
 def test_each_directive_is_documented() -> None:
-    assert len(known()) > 20
-    assert known() - set(documented()) == set()
+    """With the facts of its row. `tests/source/directives.py --write` writes
+    them."""
+    assert len(known()) > 70
+    assert list(directives.missing()) == []
 
 
 def test_each_documented_directive_exists() -> None:
     assert set(documented()) - known() == set()
+
+
+def test_groups_of_directives() -> None:
+    """The manual names those that are looked up for each request, those that an
+    application below another one does not inherit, and those in which AppRoots
+    of one name must agree."""
+    def named(text: str) -> set[str]:
+        return set(re.findall(r"\b(?:App|M)\w+", text))
+
+    def those(**wanted: str) -> set[str]:
+        return {row.name for row in directives.rows()
+                if all(getattr(row, key) == value
+                       for key, value in wanted.items())}
+
+    page = MANUAL.read_text()
+    inherited = re.search(r"does not inherit these directives:(.*?)\.\s", page,
+                          re.S)
+    requests = re.search(r"application's\s+URLs: (.*?)\.\n", page, re.S)
+    agree = re.search(r"must have the same\s+values of (.*?)\.",
+                      documented()["AppGroupName"], re.S)
+    assert inherited and requests and agree
+    assert named(inherited[1]) == those(group="SELF")
+    assert named(requests[1]) == those(scope="REQUEST")
+    assert named(agree[1]) | {"AppGroupName", "AppStoreSpace"} == \
+        those(group="SELF") | those(group="MADE")
 
 
 def test_sections() -> None:
@@ -48,22 +69,13 @@ def test_sections() -> None:
             assert re.search(line, section, re.M), f"{directive}: no {line}"
 
 
-def help_of(directive: str) -> str:
-    """What httpd -L prints for it: the last of the adjacent strings in its row
-    that is longer than a word."""
-    row = re.search(rf'"{directive}",(.*?)\n    (?:[A-Z_0-9]+\(|APPPOOL_)',
-                    DIRECTIVES_C.read_text().replace("\n\n", "\n"), re.S)
-    assert row, directive
-    strings = re.findall(r'"(?:[^"]|"\s+")*"', row.group(1))
-    return max(("".join(re.findall(r'"([^"]*)"', one)) for one in strings),
-               key=len)
-
-
 def test_help_is_the_first_sentence() -> None:
+    """httpd -L prints it."""
+    helps = {row.name: row.help for row in directives.rows()}
     for directive, section in documented().items():
         first = " ".join(section.strip().partition("\n\n")[0].split())
         plain = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", first).replace("`", "")
-        assert help_of(directive) == plain.rstrip("."), directive
+        assert helps[directive] == plain.rstrip("."), directive
 
 
 def test_order_of_sections() -> None:
@@ -78,35 +90,6 @@ def test_order_of_sections() -> None:
                    "**Interacts with:**")]
         places = [place for place in places if place >= 0]
         assert len(places) > 4 and places == sorted(places), directive
-
-
-def bounds() -> dict[str, tuple[str, bool]]:
-    """Each directive with a number or a time: its range, and whether 0 has a
-    meaning of its own."""
-    sizes = {"DAY": "24h", "365 * DAY": "8760h"}
-    for path in c_files("shm"):
-        sizes.update(re.findall(r"^#define (APL_\w+_MAX) +(\d+)",
-                                path.read_text(), re.M))
-    table = DIRECTIVES_C.read_text().partition("command_rec apppool_")[2]
-    found = {}
-    for kind, directive, rest in re.findall(
-            r'^    (NUMBER|TIME)\("(\w+)",(.*?)\),$', table, re.M | re.S):
-        *_, least, largest, zero = re.split(r",\s+", rest)
-        least = "0" if kind == "TIME" and zero != "NULL" else \
-            "1ms" if kind == "TIME" else least
-        found[directive] = f"{least} to {sizes.get(largest, largest)}", \
-            zero != "NULL"
-    return found
-
-
-def test_ranges() -> None:
-    """The manual and the code have the same numbers."""
-    assert len(bounds()) > 15
-    for directive, (wanted, zero) in bounds().items():
-        in_manual = re.search(r"^\*\*Range:\*\* (.*)$", documented()[directive],
-                              re.M)
-        assert in_manual and in_manual[1].startswith(wanted), f"{directive}: {wanted}"
-        assert (" 0: " in in_manual[1]) == zero, f"{directive}: what is 0?"
 
 
 def default_of(section: str) -> str:
@@ -126,7 +109,7 @@ def test_table_of_defaults() -> None:
     places = {"AppCommand", "AppGroupName", "AppPoolRuntimeDir",
               "AppPoolLibexec", "AppPoolSpoolDir"}
     assert {name for name, default in defaults.items()
-            if not default.startswith("none")} - places == set(rows)
+            if not default.strip("`").startswith("none")} - places == set(rows)
 
 
 def test_status_document() -> None:

@@ -263,6 +263,39 @@ def test_index() -> None:
         - {file for file, _, _ in named} == {INDEX.name}
 
 
+GLOSSARY = TOP / "doc" / "glossary.md"
+
+
+def first_links(path: Path) -> dict[str, tuple[str, str]]:
+    """Words of the glossary that a page links: what is linked, and the text of
+    the page before that."""
+    found: dict[str, tuple[str, str]] = {}
+    text = re.sub(r"^    .*|`[^`]*`|^#.*", "", path.read_text(), flags=re.M)
+    for link in re.finditer(r"\[([^]]+)\]\([\w/]*glossary\.md#([\w-]+)\)",
+                            text):
+        found.setdefault(link[2], (" ".join(link[1].split()),
+                                   text[:link.start()]))
+    return found
+
+
+def test_words_are_linked_where_they_occur_first() -> None:
+    linked = {page: first_links(page) for page in PAGES if page != GLOSSARY}
+    assert anchors(GLOSSARY) - {"words-of-the-manual"} \
+        == {word for words in linked.values() for word in words}
+    assert len(linked[TOP / "README.md"]) > 3
+    for page, words in linked.items():
+        for word, (shown, before) in words.items():
+            plain = re.sub(r"\[[^]]*\]\([^)]*\)", "", before)
+            assert not re.search(rf"(?<![\w-]){word}(?![\w-])", plain), \
+                f"{name(page)}: {word}"
+            assert shown.lower()[:4] == word[:4], f"{name(page)}: {shown}"
+
+
+def test_glossary_is_in_order() -> None:
+    words = re.findall(r"^## (.*)$", GLOSSARY.read_text(), re.M)
+    assert words == sorted(words) and len(words) > 20
+
+
 def test_questions() -> None:
     """Each question has a section about it."""
     rows = re.findall(r"^\| [^|]+\? \| (.*) \|$", INDEX.read_text(), re.M)

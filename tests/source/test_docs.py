@@ -202,6 +202,15 @@ def test_contributing_quotes_the_code() -> None:
             assert line.strip() in code_lines + ["..."], f"{file}: {line}"
 
 
+def test_ten_questions() -> None:
+    """Each file that decides has the text that CONTRIBUTING names."""
+    part = (TOP / "CONTRIBUTING").read_text().partition("Ten questions\n")[2]
+    found = re.findall(r"^ +(\d+)\. .*\n {12}(\S+): (.*)$", part, re.M)
+    assert [int(number) for number, _, _ in found] == list(range(1, 11))
+    for number, file, text in found:
+        assert text in (TOP / file).read_text(), f"{number}: {file}"
+
+
 HEADERS = [path for path in c_files(*HOUSES) if path.suffix == ".h"]
 # Folders whose headers have no empty line left.
 CLEAN = ("base", "system", "detect", "watchdog", "shm", "ctl")

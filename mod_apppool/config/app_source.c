@@ -130,16 +130,15 @@ static const ap_directive_t *find_alias(apr_pool_t *p, const ap_directive_t *d,
 }
 
 /* The same among these. @param list NULL: there are none */
-static const ap_directive_t *find_among(apr_pool_t *p,
-                                        const apr_array_header_t *list,
-                                        const char *root)
+static const ap_directive_t *
+find_among(apr_pool_t *p, const apr_array_header_t *list, const char *root)
 {
     const ap_directive_t *found = NULL;
     int i;
 
     for (i = 0; list && i < list->nelts && !found; i++)
-        found = find_alias(p, APR_ARRAY_IDX(list, i, const ap_directive_t *),
-                           root);
+        found =
+            find_alias(p, APR_ARRAY_IDX(list, i, const ap_directive_t *), root);
     return found;
 }
 

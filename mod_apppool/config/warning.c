@@ -11,8 +11,8 @@ APLOG_USE_MODULE(apppool);
 typedef struct {
     const char *sentence;
     const apppool_app_t *first; /* NULL: the sentence names it */
-    int n;      /* how many of its key there are so far */
-    int others; /* that are not printed */
+    int n;                      /* how many of its key there are so far */
+    int others;                 /* that are not printed */
 } warning_t;
 
 static apr_array_header_t *all; /* of warning_t * */
@@ -75,17 +75,18 @@ static const char *others(const warning_t *w)
         return apr_psprintf(all->pool,
                             "; the same is so for %d more application%s",
                             w->others, w->others == 1 ? "" : "s");
-    return w->others == 1 ? " and another application"
-                          : apr_psprintf(all->pool, " and %d other applications",
-                                         w->others);
+    return w->others == 1
+               ? " and another application"
+               : apr_psprintf(all->pool, " and %d other applications",
+                              w->others);
 }
 
 static const char *line(const warning_t *w)
 {
-    return w->first ? apr_psprintf(all->pool, "%s (%s)%s: %s",
-                                   w->first->pool.root, w->first->place,
-                                   others(w), w->sentence)
-                    : apr_pstrcat(all->pool, w->sentence, others(w), NULL);
+    return w->first
+               ? apr_psprintf(all->pool, "%s (%s)%s: %s", w->first->pool.root,
+                              w->first->place, others(w), w->sentence)
+               : apr_pstrcat(all->pool, w->sentence, others(w), NULL);
 }
 
 void apppool_warning_end(void)

@@ -63,7 +63,8 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
     req->app = mount->app;
     req->body = body;
     req->filename = r->filename;
-    req->deadline = apl_now() + apppool_setting_here(r, APPPOOL_AppQueueTimeout);
+    req->deadline =
+        apl_now() + apppool_setting_here(r, APPPOOL_AppQueueTimeout);
     req->keepalives = -1;
     req->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
     ap_set_module_config(r->request_config, &apppool_module, req);

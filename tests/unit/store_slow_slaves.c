@@ -17,25 +17,25 @@
 
 static int64_t penalty_now; /* ms; 0: the caller's time */
 
-void __real_store_penalty_add(store_backoff_t *, const store_address_t *,
+void __real_store_backoff_add(store_backoff_t *, const store_address_t *,
                               int64_t);
-void __wrap_store_penalty_add(store_backoff_t *, const store_address_t *,
+void __wrap_store_backoff_add(store_backoff_t *, const store_address_t *,
                               int64_t);
-int __real_store_penalty_is_over(const store_backoff_t *,
+int __real_store_backoff_is_over(const store_backoff_t *,
                                  const store_address_t *, int64_t);
-int __wrap_store_penalty_is_over(const store_backoff_t *,
+int __wrap_store_backoff_is_over(const store_backoff_t *,
                                  const store_address_t *, int64_t);
 
-void __wrap_store_penalty_add(store_backoff_t *penalty,
+void __wrap_store_backoff_add(store_backoff_t *penalty,
                               const store_address_t *address, int64_t now)
 {
-    __real_store_penalty_add(penalty, address, penalty_now ? penalty_now : now);
+    __real_store_backoff_add(penalty, address, penalty_now ? penalty_now : now);
 }
 
-int __wrap_store_penalty_is_over(const store_backoff_t *penalty,
+int __wrap_store_backoff_is_over(const store_backoff_t *penalty,
                                  const store_address_t *address, int64_t now)
 {
-    return __real_store_penalty_is_over(penalty, address,
+    return __real_store_backoff_is_over(penalty, address,
                                         penalty_now ? penalty_now : now);
 }
 

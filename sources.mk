@@ -157,6 +157,7 @@ store_server_sources = \
 	store/server/config_value.c \
 	store/server/store_connection.c \
 	store/server/waiting_clients.c \
+	store/server/handover.c \
 	store/server/hold.c \
 	store/server/save.c \
 	store/server/save_files.c \
@@ -938,5 +939,6 @@ threaded_tests = \
 	tests/unit/store_slow_slaves \
 	tests/unit/store_saver_copy \
 	tests/unit/store_served \
+	tests/unit/store_snapshot \
 	tests/unit/store_spaces \
 	tests/unit/checkout_wait

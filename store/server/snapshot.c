@@ -12,6 +12,8 @@
 
 #include "store/clock.h"
 #include "store/memory/index.h"
+#include "store/server/handover.h"
+#include "store/thread.h"
 
 #define BUCKETS 64        /* whose items are taken at once */
 #define LOOK    4         /* so often, and */
@@ -177,16 +179,93 @@ static void write_early(store_save_t *s)
                         SYNC_FILE_RANGE_WRITE);
 }
 
+/* ---- a thread that writes while the next items are put ---- */
+
+typedef struct {
+    char *bytes;
+    size_t n, room;
+    uint64_t items;
+} block_t;
+
+typedef struct {
+    store_handover_t handover;
+    pthread_t thread;
+    int runs;
+    block_t block[2];
+    int next;        /* the block to give */
+    store_save_t to; /* the file. The thread's */
+} writer_t;
+
+static void *run(void *ctx)
+{
+    writer_t *w = ctx;
+    block_t *b;
+
+    while ((b = store_handover_take(&w->handover)) != NULL) {
+        w->to.bytes = b->bytes;
+        w->to.n = b->n;
+        w->to.items = b->items;
+        write_early(&w->to);
+        store_handover_done(&w->handover, w->to.error);
+    }
+    return NULL;
+}
+
+static void start_writer(writer_t *w, const store_save_t *s)
+{
+    memset(w, 0, sizeof *w);
+    w->to.fd = s->fd;
+    w->to.done = s->done;
+    store_handover_open(&w->handover);
+    w->runs = store_thread_start(&w->thread, "save", run, w) == 0;
+}
+
+/* The bytes go to the thread, and come back when they are written.
+ * @return 0; -1: it cannot write */
+static int give(writer_t *w, store_save_t *s)
+{
+    block_t *full = &w->block[w->next], *empty = &w->block[!w->next];
+
+    *full = (block_t){s->bytes, s->n, s->room, s->items};
+    if (store_handover_give(&w->handover, full) != 0)
+        return -1;
+    w->next = !w->next;
+    s->bytes = empty->bytes;
+    s->room = empty->room;
+    s->n = s->look_at = s->items = 0;
+    return 0;
+}
+
+static void end_writer(writer_t *w, store_save_t *s)
+{
+    if (w->runs) {
+        store_handover_end(&w->handover);
+        pthread_join(w->thread, NULL);
+        s->done.bytes = w->to.done.bytes;
+        s->done.items = w->to.done.items;
+        if (w->to.error)
+            s->error = w->to.error;
+        free(w->block[!w->next].bytes);
+    }
+    store_handover_close(&w->handover);
+}
+
 int store_snapshot_save(store_save_t *s, store_space_t *space)
 {
     uint32_t cursor = 0;
+    writer_t w;
     int more;
 
+    start_writer(&w, s);
     store_snapshot_space(s, space);
     do {
         more = store_snapshot_fill(s, space, &cursor);
-        write_early(s);
+        if (!w.runs)
+            write_early(s);
+        else if (!s->error)
+            more &= give(&w, s) == 0;
     } while (more && !s->error);
+    end_writer(&w, s);
     return s->error ? -1 : s->done.late;
 }
 

@@ -87,7 +87,7 @@ int store_snapshot_fill(store_save_t *, store_space_t *, uint32_t *cursor);
 /** Write what was put. @return 0; -1: errno */
 int store_snapshot_write(store_save_t *);
 
-/** Write a space with all its items.
+/** Write a space with all its items. A thread writes while the next ones are put.
  * @return 0; 1: it was given up, so items may be left; -1: `error` */
 int store_snapshot_save(store_save_t *, store_space_t *);
 

@@ -11,45 +11,71 @@
 
 #include "store/clock.h"
 #include "store/memory/index.h"
+#include "store/server/handover.h"
+#include "store/thread.h"
 
-#define FULL   (4 << 20)           /* bytes that are read at once */
+#define FULL   (4 << 20) /* bytes that are read at once */
+#define AWHILE 4096      /* bytes: from one look at the time to the next */
 #define SECOND INT64_C(1000000000) /* ns */
+
+/* Bytes of the file. Up to `sound` there are only records that are sound. */
+typedef struct {
+    char *bytes;
+    size_t sound, at, end, room;
+} block_t;
 
 typedef struct {
     int fd;
-    char *bytes;
-    size_t at, end, room;
+    block_t block[2];
+    block_t *b;      /* the one that is filled */
     int is_skipping; /* no record was found since the last one */
-    store_space_t *space;
+    int error;       /* errno; 0: none */
     store_snapshot_t *result;
+    store_handover_t handover;
 } reader_t;
 
-/* Have that many bytes together. @return 0: the file has no more; -1: errno */
+typedef struct {
+    store_space_t *(*find)(const char *name);
+    int (*go_on)(void);
+    store_space_t *space;
+    store_snapshot_t *result;
+} loader_t;
+
+#define NO_ROOM 2
+
+/* Have that many bytes together. @return 0: the file has no more; NO_ROOM: they
+ * belong to the next block; -1: errno */
 static int have(reader_t *r, size_t size)
 {
-    if (r->end - r->at >= size)
+    block_t *b = r->b;
+
+    if (b->end - b->at >= size)
         return 1;
-    if (r->at > 0)
-        memmove(r->bytes, r->bytes + r->at, r->end - r->at);
-    r->end -= r->at;
-    r->at = 0;
-    if (size > r->room) {
-        char *more = realloc(r->bytes, size + FULL);
+    if (b->at + size > b->room) {
+        if (b->sound > 0)
+            return NO_ROOM;
+        if (b->at > 0)
+            memmove(b->bytes, b->bytes + b->at, b->end - b->at);
+        b->end -= b->at;
+        b->at = 0;
+    }
+    if (size > b->room) {
+        char *more = realloc(b->bytes, size + FULL);
 
         if (!more)
             return -1;
-        r->bytes = more;
-        r->room = size + FULL;
+        b->bytes = more;
+        b->room = size + FULL;
     }
-    while (r->end < size) {
-        ssize_t n = read(r->fd, r->bytes + r->end, r->room - r->end);
+    while (b->end - b->at < size) {
+        ssize_t n = read(r->fd, b->bytes + b->end, b->room - b->end);
 
         if (n == 0)
             return 0;
         if (n < 0 && errno != EINTR)
             return -1;
         if (n > 0)
-            r->end += (size_t)n;
+            b->end += (size_t)n;
     }
     return 1;
 }
@@ -65,15 +91,14 @@ static uint32_t on_clock(int64_t host)
     return left > UINT32_MAX - now ? UINT32_MAX : now + (uint32_t)left;
 }
 
-static void load_space(reader_t *r, const store_record_t *head,
-                       const char *name,
-                       store_space_t *(*find)(const char *name))
+static void load_space(loader_t *r, const store_record_t *head,
+                       const char *name)
 {
     char copy[STORE_NAME] = "";
     uint64_t cas = (uint64_t)head->exptime;
 
     memcpy(copy, name, head->klen);
-    r->space = find(copy);
+    r->space = r->find(copy);
     if (!r->space)
         return;
     /* A cas is not given twice, so that an old one changes nothing. */
@@ -82,7 +107,7 @@ static void load_space(reader_t *r, const store_record_t *head,
         store_space_flush_at(r->space, on_clock(head->flags));
 }
 
-static void load_item(reader_t *r, const store_record_t *head, const char *key)
+static void load_item(loader_t *r, const store_record_t *head, const char *key)
 {
     uint32_t exptime = on_clock(head->exptime), now = store_clock(),
              age = store_record_age_s(head->age);
@@ -115,7 +140,7 @@ static void load_item(reader_t *r, const store_record_t *head, const char *key)
 }
 
 /* A check is no signature, so the numbers are looked at. */
-static void load_history(reader_t *r, const char *body)
+static void load_history(loader_t *r, const char *body)
 {
     store_history_t *h = &r->result->history;
 
@@ -124,19 +149,52 @@ static void load_history(reader_t *r, const char *body)
         memset(h, 0, sizeof *h);
 }
 
-/* @return 1: the record at the beginning of the bytes is sound; 0: it is not;
- * -1: errno */
+static void load_record(loader_t *l, const store_record_t *head,
+                        const char *body)
+{
+    l->result->bytes += store_record_size(head);
+    if (head->kind == STORE_RECORD_SPACE)
+        load_space(l, head, body);
+    else if (head->kind == STORE_RECORD_ITEM)
+        load_item(l, head, body);
+    else if (head->kind == STORE_RECORD_HISTORY)
+        load_history(l, body);
+    else
+        l->result->complete = 1;
+}
+
+static void load_block(loader_t *l, const block_t *b)
+{
+    store_record_t head;
+    size_t at, look_at = 0;
+
+    for (at = 0; at < b->sound; at += store_record_size(&head)) {
+        if (at >= look_at) {
+            if (!l->go_on()) {
+                l->result->late = 1;
+                return;
+            }
+            look_at = at + AWHILE;
+        }
+        memcpy(&head, b->bytes + at, sizeof head);
+        load_record(l, &head, b->bytes + at + sizeof head);
+    }
+}
+
+/* ---- a thread that reads and checks ---- */
+
+/* @return 1: the next record is sound; 0: it is not; NO_ROOM; -1: errno */
 static int is_record(reader_t *r, store_record_t *head)
 {
     int rv;
 
-    memcpy(head, r->bytes + r->at, sizeof *head);
+    memcpy(head, r->b->bytes + r->b->at, sizeof *head);
     if (!store_record_is_header(head, &r->result->file))
         return 0;
     rv = have(r, store_record_size(head));
-    if (rv <= 0)
+    if (rv != 1)
         return rv;
-    return store_record_check((const store_record_t *)(r->bytes + r->at),
+    return store_record_check((const store_record_t *)(r->b->bytes + r->b->at),
                               &r->result->file) == head->check;
 }
 
@@ -145,41 +203,122 @@ static int is_record(reader_t *r, store_record_t *head)
 static void skip(reader_t *r)
 {
     const uint32_t magic = STORE_RECORD_MAGIC;
-    const char *from = r->bytes + r->at + 1,
-               *found = memmem(from, r->end - r->at - 1, &magic, sizeof magic);
+    block_t *b = r->b;
+    const char *from = b->bytes + b->at + 1,
+               *found = memmem(from, b->end - b->at - 1, &magic, sizeof magic);
 
     r->result->damaged += !r->is_skipping;
     r->is_skipping = 1;
-    r->at = found ? (size_t)(found - r->bytes) : r->end - (sizeof magic - 1);
+    b->at = found ? (size_t)(found - b->bytes) : b->end - (sizeof magic - 1);
 }
 
-/* @return 1: go on; 0: this was the end; -1: errno */
-static int load_one(reader_t *r, store_space_t *(*find)(const char *name))
+/* The next record is sound. What was skipped before it goes. */
+static void keep(reader_t *r, const store_record_t *head)
+{
+    block_t *b = r->b;
+    size_t size = store_record_size(head);
+
+    if (b->sound < b->at)
+        memmove(b->bytes + b->sound, b->bytes + b->at, size);
+    b->sound += size;
+    b->at += size;
+    r->is_skipping = 0;
+}
+
+/* @return NO_ROOM: the block is full; 0: that was the last one; -1: errno */
+static int fill(reader_t *r)
 {
     store_record_t head;
-    const char *body;
-    int rv = is_record(r, &head);
+    int rv;
+
+    for (;;) {
+        rv = have(r, sizeof head);
+        if (rv == 1)
+            rv = is_record(r, &head);
+        else if (rv == 0)
+            return 0;
+        if (rv == 0)
+            skip(r);
+        else if (rv != 1)
+            return rv;
+        else {
+            keep(r, &head);
+            if (head.kind == STORE_RECORD_END)
+                return 0;
+        }
+    }
+}
+
+/* What is left of a block goes to the other one, which is empty.
+ * @return 0; -1: errno */
+static int turn(reader_t *r)
+{
+    const block_t *from = r->b;
+    size_t left = from->end - from->at;
+    block_t *b = r->b = &r->block[from == r->block];
+
+    b->sound = b->at = b->end = 0;
+    if (left > b->room) {
+        free(b->bytes);
+        b->bytes = malloc(left + FULL);
+        b->room = b->bytes ? left + FULL : 0;
+        if (!b->bytes)
+            return -1;
+    }
+    if (left > 0)
+        memcpy(b->bytes, from->bytes + from->at, left);
+    b->end = left;
+    return 0;
+}
+
+/* @return 1: there is more behind this block */
+static int next(reader_t *r)
+{
+    int rv = turn(r) == 0 ? fill(r) : -1;
 
     if (rv < 0)
-        return -1;
-    if (rv == 0) {
-        skip(r);
-        return 1;
-    }
-    body = r->bytes + r->at + sizeof head;
-    r->is_skipping = 0;
-    r->at += store_record_size(&head);
-    r->result->bytes += store_record_size(&head);
-    if (head.kind == STORE_RECORD_SPACE)
-        load_space(r, &head, body, find);
-    else if (head.kind == STORE_RECORD_ITEM)
-        load_item(r, &head, body);
-    else if (head.kind == STORE_RECORD_HISTORY)
-        load_history(r, body);
-    else
-        r->result->complete = 1;
-    return head.kind != STORE_RECORD_END;
+        r->error = errno;
+    return rv == NO_ROOM;
 }
+
+static void *run(void *ctx)
+{
+    reader_t *r = ctx;
+    int more;
+
+    do
+        more = next(r);
+    while (store_handover_give(&r->handover, r->b) == 0 && more);
+    store_handover_end(&r->handover);
+    return NULL;
+}
+
+/* Also without a thread. @return 0; -1: errno */
+static int load_all(reader_t *r, loader_t *l)
+{
+    pthread_t thread;
+    const block_t *b;
+    int more;
+
+    store_handover_open(&r->handover);
+    if (store_thread_start(&thread, "load", run, r) == 0) {
+        while ((b = store_handover_take(&r->handover)) != NULL) {
+            load_block(l, b);
+            store_handover_done(&r->handover, l->result->late);
+        }
+        pthread_join(thread, NULL);
+    }
+    else
+        do {
+            more = next(r);
+            load_block(l, r->b);
+        } while (more && !l->result->late);
+    store_handover_close(&r->handover);
+    errno = r->error;
+    return r->error ? -1 : 0;
+}
+
+/* ---- what a file says of itself ---- */
 
 /* The end is the last record, if it is there. */
 static int has_end(int fd, off_t size, const store_record_file_t *file,
@@ -227,8 +366,8 @@ static int load_head(reader_t *r)
 
     if (rv <= 0)
         return rv;
-    memcpy(head, r->bytes, sizeof *head);
-    r->at = sizeof *head;
+    memcpy(head, r->b->bytes, sizeof *head);
+    r->b->at = sizeof *head;
     r->result->bytes = sizeof *head;
     if (is_known(head))
         return 1;
@@ -239,20 +378,17 @@ static int load_head(reader_t *r)
 int store_snapshot_load(int fd, store_space_t *(*find)(const char *name),
                         int (*go_on)(void), store_snapshot_t *result)
 {
-    reader_t r = {.fd = fd, .result = result};
+    reader_t r = {.fd = fd, .b = r.block, .result = result};
+    loader_t l = {.find = find, .go_on = go_on, .result = result};
     int rv;
 
     memset(result, 0, sizeof *result);
     if (lseek(fd, 0, SEEK_SET) != 0)
         return -1;
     rv = load_head(&r);
-    while (rv > 0 && !result->late) {
-        rv = have(&r, sizeof(store_record_t));
-        if (rv > 0 && !go_on())
-            result->late = 1;
-        else if (rv > 0)
-            rv = load_one(&r, find);
-    }
-    free(r.bytes);
+    if (rv > 0)
+        rv = load_all(&r, &l);
+    free(r.block[0].bytes);
+    free(r.block[1].bytes);
     return rv < 0 ? -1 : 0;
 }

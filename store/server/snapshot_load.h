@@ -4,6 +4,8 @@
  * @file snapshot_load.h
  * @brief Loads the items of a file that snapshot.h has written.
  *
+ * A thread reads and checks the records, while this one makes the items.
+ *
  * Lock:  none: there are no workers then.
  * Errors: -1 and errno.
  * Crash: a load that is killed leaves the file as it is, and the next one goes
@@ -30,7 +32,7 @@ int store_snapshot_look(int fd, store_snapshot_head_t *);
 /**
  * Load what is there.
  * @param find  the space of a name; NULL: there is no such space now
- * @param go_on is asked before each record. 0: load no more
+ * @param go_on is asked again and again. 0: load no more
  */
 int store_snapshot_load(int fd, store_space_t *(*find)(const char *name),
                         int (*go_on)(void), store_snapshot_t *);

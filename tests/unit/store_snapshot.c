@@ -6,6 +6,7 @@
 
 #include <apr_siphash.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -311,6 +312,75 @@ static void a_bucket_may_have_many_items(void **state)
     assert_int_equal(shelf_check(&shelf), 100000);
 }
 
+static int fails_to_start;
+
+int __wrap_store_thread_start(pthread_t *, const char *name,
+                              void *(*run)(void *), void *ctx);
+int __real_store_thread_start(pthread_t *, const char *name,
+                              void *(*run)(void *), void *ctx);
+int __wrap_store_thread_start(pthread_t *thread, const char *name,
+                              void *(*run)(void *), void *ctx)
+{
+    return fails_to_start ? -1
+                          : __real_store_thread_start(thread, name, run, ctx);
+}
+
+#define MANY  400
+#define LARGE 25000
+
+static unsigned count_large(void)
+{
+    char key[16];
+    unsigned i, n = 0;
+
+    for (i = 0; i < MANY; i++) {
+        snprintf(key, sizeof key, "large%u", i);
+        n += (unsigned)shelf_get(&shelf, key, i, LARGE);
+    }
+    return n;
+}
+
+static void save_and_load_large(void)
+{
+    uint64_t size;
+    unsigned i;
+
+    save();
+    size = result.bytes;
+    assert_int_equal(result.items, ITEMS + MANY);
+    assert_int_equal(load(), ITEMS);
+    assert_int_equal(count_large(), MANY);
+    assert_true(result.complete);
+    for (i = 1; i < 10; i++)
+        turn_byte((off_t)(size * i / 10));
+    load();
+    assert_int_equal(result.items, ITEMS + MANY - 9);
+    assert_int_equal(result.damaged, 9);
+    assert_in_range(count_large(), MANY - 9, MANY);
+    assert_true(result.complete);
+}
+
+/* More than the memory of both threads. */
+static void a_file_of_many_blocks(void **state)
+{
+    char key[16];
+    unsigned i;
+
+    (void)state;
+    for (i = 0; i < MANY; i++) {
+        snprintf(key, sizeof key, "large%u", i);
+        assert_true(shelf_set(&shelf, key, i, LARGE, 0) > 0);
+    }
+    save_and_load_large();
+}
+
+static void threads_are_not_needed(void **state)
+{
+    fails_to_start = 1;
+    a_file_of_many_blocks(state);
+    fails_to_start = 0;
+}
+
 /* What could not be written is not told as saved. */
 static void a_save_on_a_full_disk(void **state)
 {
@@ -350,6 +420,8 @@ int main(void)
         TEST(a_save_of_few_items_has_a_limit),
         TEST(others_serve_while_it_saves),
         TEST(a_bucket_may_have_many_items),
+        TEST(a_file_of_many_blocks),
+        TEST(threads_are_not_needed),
         TEST(a_save_on_a_full_disk),
     };
 

@@ -118,7 +118,6 @@ store_cluster_sources = \
 	store/cluster/limit.c \
 	store/cluster/history.c \
 	store/cluster/mark.c \
-	store/cluster/pump.c \
 	store/cluster/new_cas.c \
 	store/cluster/old_copy.c \
 	store/cluster/ready.c \
@@ -182,7 +181,6 @@ store_server_sources = \
 	store/server/tcp_served.c \
 	store/server/upkeep.c \
 	store/server/vip_clients.c \
-	store/server/vip_relay.c \
 	store/server/worker.c \
 	system/procfs.c \
 	base/heartbeat.c \

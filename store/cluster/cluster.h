@@ -23,6 +23,8 @@
 
 #include "store/memory/extent.h"
 
+struct store_stream;
+
 #define STORE_ADDRESS_TEXT 64 /* bytes of "[ADDRESS]:PORT", NUL included */
 #define STORE_PEERS        32
 #define STORE_SLAVES       5 /* at once; the next one is closed */
@@ -78,8 +80,8 @@ typedef struct {
     /** May this client of the space stay? Any thread. */
     int (*admits)(store_space_t *, int fd);
     /** A client of this space, which was relayed or held, is served here from
-     * now on. It takes the descriptor. */
-    void (*serve)(store_space_t *, int fd);
+     * now on. It takes the stream. */
+    void (*serve)(store_space_t *, struct store_stream *);
     /** Serve no commands (1), or serve again (0). The call returns when no
      * worker is in a turn. */
     void (*pause)(int on);

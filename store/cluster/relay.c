@@ -3,7 +3,6 @@
 #include "store/cluster/relay.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,15 +248,15 @@ int store_relay_begin(const store_cluster_hooks_t *hooks)
     return -1;
 }
 
-void store_relay_take(store_space_t *space, int fd)
+void store_relay_take(store_space_t *space, store_stream_t *stream)
 {
     static int64_t refused_at;
     uint64_t n = STORE_GET(relay.count_of[space->slot]);
     store_relay_client_t *c, *newest;
 
-    if (store_limit_refuses(space, n, fd, &refused_at))
+    if (store_limit_refuses(space, n, stream, &refused_at))
         return;
-    c = store_relay_client_make(space, fd, clock_ms());
+    c = store_relay_client_make(space, stream, clock_ms());
     if (!c)
         return;
     count(space, 1);
@@ -277,12 +276,15 @@ void store_relay_look(void)
     wake();
 }
 
-/* @return its descriptor; -1: it cannot be served here */
-static int take_back(const store_relay_client_t *c)
+/* @return its stream; NULL: it cannot be served here */
+static store_stream_t *take_back(store_relay_client_t *c)
 {
-    return store_relay_client_is_new(c)
-               ? fcntl(store_stream_fd(c->local.end.stream), F_DUPFD_CLOEXEC, 0)
-               : -1;
+    store_stream_t *stream = c->local.end.stream;
+
+    if (!store_relay_client_is_new(c))
+        return NULL;
+    c->local.end.stream = NULL;
+    return stream;
 }
 
 void store_relay_end(void)
@@ -292,11 +294,11 @@ void store_relay_end(void)
     pthread_join(relay.thread, NULL);
     while (relay.all) {
         store_space_t *space = relay.all->space;
-        int fd = take_back(relay.all);
+        store_stream_t *stream = take_back(relay.all);
 
         end(relay.all);
-        if (fd >= 0)
-            relay.hooks->serve(space, fd);
+        if (stream)
+            relay.hooks->serve(space, stream);
     }
     release();
 }

@@ -24,8 +24,8 @@
 /** Start the thread. @return 0, or -1: errno */
 int store_relay_begin(const store_cluster_hooks_t *);
 
-/** Relay this client, or close it. Takes the descriptor. */
-void store_relay_take(store_space_t *, int fd);
+/** Relay this client, or close it. Takes the stream. */
+void store_relay_take(store_space_t *, store_stream_t *);
 
 /** The users of spaces have changed: close the clients that hooks->admits() does
  * not admit any more. */

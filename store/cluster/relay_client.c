@@ -12,11 +12,11 @@
 
 #define NOTE_AGAIN INT64_C(60000) /* ms */
 
-store_relay_client_t *store_relay_client_make(store_space_t *space, int fd,
+store_relay_client_t *store_relay_client_make(store_space_t *space,
+                                              store_stream_t *stream,
                                               int64_t now)
 {
-    store_stream_t *stream = store_stream_make(fd, 1, NULL, 0);
-    store_relay_client_t *c = stream ? calloc(1, sizeof *c) : NULL;
+    store_relay_client_t *c = calloc(1, sizeof *c);
 
     if (!c) {
         store_stream_close(stream);

@@ -50,8 +50,8 @@ typedef enum {
     STORE_RELAY_OVER  /**< free it */
 } store_relay_turn_t;
 
-/** Take a client. @return NULL: no memory; the descriptor is closed */
-store_relay_client_t *store_relay_client_make(store_space_t *, int fd,
+/** Take a client. @return NULL: no memory; the stream is closed */
+store_relay_client_t *store_relay_client_make(store_space_t *, store_stream_t *,
                                               int64_t now);
 
 /** Watch its socket. @return 0, or -1: errno */

@@ -2,11 +2,11 @@
 
 /**
  * @file stream.h
- * @brief A connection to the store of another host: plain TCP, or TLS 1.3 with
- *        the secret of AppStoreKey as its pre-shared key.
+ * @brief A connection of a client or of another host: a plain socket, or TLS 1.3
+ *        with the secret of AppStoreKey as its pre-shared key.
  *
- * shutdown(2) of `fd` by another thread ends each call. The process ignores
- * SIGPIPE.
+ * No call waits, but for those whose names say that they read or write all. Another
+ * thread may end a call of these by shutdown(2). The process ignores SIGPIPE.
  *
  * Lock:  one thread uses a stream.
  * Errors: -1 and errno; EAGAIN: the other end is not ready, see
@@ -18,13 +18,14 @@
 #define APPPOOL_STORE_CLUSTER_STREAM_H
 
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include "store/cluster/cluster.h"
 
 typedef struct store_stream store_stream_t;
 
 /**
- * Begin on a connected socket, which becomes non-blocking. The stream takes it.
+ * Begin on a connected socket. The stream takes it.
  * @param is_server 1: the other end has connected
  * @param secret    use TLS with this secret; NULL: plain
  * @return NULL: no memory, or no OpenSSL; the descriptor is closed
@@ -44,11 +45,26 @@ ssize_t store_stream_read(store_stream_t *, void *to, size_t n);
  * @return bytes, at least 1; -1 */
 ssize_t store_stream_write(store_stream_t *, const void *from, size_t n);
 
+/** The same from and to many places. A plain socket is read by one recvmsg(). One
+ * that has sent descriptors, too, is an error. TLS is read until there is no more,
+ * and one record is written. */
+ssize_t store_stream_readv(store_stream_t *, struct iovec *, unsigned n);
+ssize_t store_stream_writev(store_stream_t *, struct iovec *, unsigned n);
+
+/** Has the last store_stream_readv() read all that is there? Then the next bytes
+ * are an event, and so is the end, if no event has reported it before. */
+int store_stream_is_dry(const store_stream_t *);
+
 /** What the last call that returned EAGAIN waits for: POLLIN or POLLOUT. */
 short store_stream_events(const store_stream_t *);
 
 /** 1: bytes are there that poll() does not see. */
 int store_stream_pending(const store_stream_t *);
+
+/** 1: something can be read, and it is not the end. TLS: or a part of a record. */
+int store_stream_has_bytes(const store_stream_t *);
+
+int store_stream_is_tls(const store_stream_t *);
 
 int store_stream_fd(const store_stream_t *);
 

@@ -16,14 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 
 #define SMALL       1024 /* bytes of a value that are copied */
 #define BLOCK_PARTS 96
 #define SEND_PARTS  128
 
-/* Bytes, and at most one sendmsg() more, of one call of store_reply_send(). */
+/* Bytes, and at most one call more, of one call of store_reply_send(). */
 #define TURN        (256u << 10)
 
 /* With more than that, it is full. */
@@ -236,9 +234,9 @@ int store_reply_failed(const store_reply_t *reply)
 }
 
 /* Fill in iovecs for what comes next. @return how many */
-static int gather(const store_reply_t *reply, struct iovec *iov)
+static unsigned gather(const store_reply_t *reply, struct iovec *iov)
 {
-    int n = 0;
+    unsigned n = 0;
 
     for (block_t *block = reply->head; block; block = block->next) {
         for (unsigned i = block->first; i < block->n; i++) {
@@ -314,18 +312,14 @@ static void settle(block_t *block)
     block->used += rest;
 }
 
-int store_reply_send(store_reply_t *reply, int fd, size_t *sent)
+int store_reply_send(store_reply_t *reply, store_reply_writer_t *write,
+                     void *to, size_t *sent)
 {
     *sent = 0;
     while (store_reply_pending(reply) > 0) {
         struct iovec iov[SEND_PARTS];
-        struct msghdr message = {.msg_iov = iov};
-        ssize_t n;
+        ssize_t n = write(to, iov, gather(reply, iov));
 
-        message.msg_iovlen = (size_t)gather(reply, iov);
-        do
-            n = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-        while (n < 0 && errno == EINTR);
         if (n < 0 && errno != EAGAIN)
             return errno;
         if (n < 0) {

@@ -2,7 +2,7 @@
 
 /**
  * @file reply.h
- * @brief What a connection has to send: gathered, and sent by one sendmsg().
+ * @brief What a connection has to send: gathered, and sent by one call.
  *
  * Parts are copied bytes, which the reply owns, or values of items, which are
  * not copied: the reply holds a reference to the item until its bytes are sent.
@@ -16,6 +16,7 @@
 #define APPPOOL_STORE_COMMAND_REPLY_H
 
 #include <stddef.h>
+#include <sys/uio.h>
 
 #include "store/memory/item.h"
 
@@ -47,13 +48,18 @@ size_t store_reply_pending(const store_reply_t *);
 int store_reply_is_full(const store_reply_t *);
 int store_reply_failed(const store_reply_t *);
 
+/** Takes what it can of these bytes, and waits for nobody.
+ * @return bytes; -1: errno; EAGAIN: nothing now */
+typedef ssize_t store_reply_writer_t(void *to, struct iovec *, unsigned n);
+
 /**
- * Send as much as the socket takes, and a bounded part of a long reply: others
- * wait for this thread. Does not wait for the client.
+ * Send as much as the client takes, and a bounded part of a long reply: others
+ * wait for this thread.
  * @param sent bytes
- * @return 0: all is sent. EAGAIN: the rest when the socket takes more.
+ * @return 0: all is sent. EAGAIN: the rest when the client takes more.
  *         EINPROGRESS: the rest in the next turn. Else errno: close it
  */
-int store_reply_send(store_reply_t *, int fd, size_t *sent);
+int store_reply_send(store_reply_t *reply, store_reply_writer_t *write,
+                     void *to, size_t *sent);
 
 #endif

@@ -60,26 +60,28 @@ static void refuse_user(store_served_t *s, int fd, uid_t uid, int64_t now)
                    s->options.name, (unsigned long)uid);
 }
 
-static void give(store_served_t *s, int fd, uid_t uid, uint8_t login)
+static void give(store_served_t *s, store_stream_t *stream, uid_t uid,
+                 uint8_t login)
 {
-    store_connection_t *c = store_connection_make(s, fd, uid, login);
+    store_connection_t *c = store_connection_make(s, stream, uid, login);
 
     if (c)
         store_worker_give(idlest(), c);
 }
 
-static void admit(store_served_t *s, int fd, uid_t uid, uint8_t login)
+static void admit(store_served_t *s, store_stream_t *stream, uid_t uid,
+                  uint8_t login)
 {
     uint32_t n = __atomic_load_n(&s->connections, __ATOMIC_RELAXED);
 
-    if (store_limit_refuses(s->space, n, fd, &s->full_at))
+    if (store_limit_refuses(s->space, n, stream, &s->full_at))
         count_refusal(s);
     else
-        give(s, fd, uid, login);
+        give(s, stream, uid, login);
 }
 
 /* It belongs to this space until it logs in, but takes no place there. */
-static void admit_locked(store_served_t *s, int fd, int64_t now)
+static void admit_locked(store_served_t *s, store_stream_t *stream, int64_t now)
 {
     static int64_t full_at;
     int rv = store_lobby_make_room();
@@ -91,30 +93,31 @@ static void admit_locked(store_served_t *s, int fd, int64_t now)
                    "a TCP client is closed, because %d have not logged in yet",
                    STORE_LOBBY_MAX);
     if (rv < 0)
-        close(fd);
+        store_stream_close(stream);
     else
-        give(s, fd, 0, STORE_HAS_TO_LOG_IN);
+        give(s, stream, 0, STORE_HAS_TO_LOG_IN);
 }
 
-void store_accept_admit(store_served_t *s, int fd, uid_t uid)
+void store_accept_admit(store_served_t *s, store_stream_t *stream, uid_t uid)
 {
-    admit(s, fd, uid, store_password_is_set() ? STORE_MAY_LOG_IN : 0);
+    admit(s, stream, uid, store_password_is_set() ? STORE_MAY_LOG_IN : 0);
 }
 
-void store_accept_locked(int fd, int64_t now)
+void store_accept_locked(store_stream_t *stream, int64_t now)
 {
     store_served_t *s = store_spaces_list();
 
     while (s && s->gone)
         s = s->next;
     if (s)
-        admit_locked(s, fd, now);
+        admit_locked(s, stream, now);
     else
-        close(fd);
+        store_stream_close(stream);
 }
 
 void store_accept(store_served_t *s, int listener, int64_t now)
 {
+    store_stream_t *stream;
     uid_t uid = 0;
     int i, fd;
 
@@ -126,31 +129,34 @@ void store_accept(store_served_t *s, int listener, int64_t now)
         }
         if (!store_config_admits(&s->options, uid))
             refuse_user(s, fd, uid, now);
+        else if (!(stream = store_stream_make(fd, 1, NULL, 0)))
+            continue;
         else if (store_role() == STORE_SLAVE)
-            store_relay_take(s->space, fd);
+            store_relay_take(s->space, stream);
         else
-            store_accept_admit(s, fd, uid);
+            store_accept_admit(s, stream, uid);
     }
 }
 
 /* A slave relays what needs no login, and serves nothing itself. */
-static void take_tcp(store_served_t *s, int fd, int64_t now)
+static void take_tcp(store_served_t *s, store_stream_t *stream, int64_t now)
 {
     int has_to_log_in = store_password_is_set();
 
     if (!s || s->gone || (store_role() == STORE_SLAVE && has_to_log_in))
-        close(fd);
+        store_stream_close(stream);
     else if (store_role() == STORE_SLAVE)
-        store_relay_take(s->space, fd);
+        store_relay_take(s->space, stream);
     else if (has_to_log_in)
-        admit_locked(s, fd, now);
+        admit_locked(s, stream, now);
     else
-        admit(s, fd, 0, 0);
+        admit(s, stream, 0, 0);
 }
 
 void store_accept_tcp(const store_tcp_served_t *l, int64_t now)
 {
     store_served_t *s = store_spaces_find(l->config.space);
+    store_stream_t *stream;
     store_address_t peer;
     int i, fd;
 
@@ -160,6 +166,8 @@ void store_accept_tcp(const store_tcp_served_t *l, int64_t now)
             store_shortage(l->fd);
             return;
         }
-        take_tcp(s, fd, now);
+        stream = store_stream_make(fd, 1, NULL, 0);
+        if (stream)
+            take_tcp(s, stream, now);
     }
 }

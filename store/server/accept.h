@@ -26,11 +26,11 @@ void store_accept(store_served_t *, int listener, int64_t now);
 void store_accept_tcp(const store_tcp_served_t *, int64_t now);
 
 /** Have a worker serve this client, unless there are too many of its space.
- * Takes the descriptor.
+ * Takes the stream.
  * @param uid of the client; 0: it is never refused */
-void store_accept_admit(store_served_t *, int fd, uid_t uid);
+void store_accept_admit(store_served_t *, store_stream_t *, uid_t uid);
 
 /** The same for a client that has no space before it logs in (lobby.h). */
-void store_accept_locked(int fd, int64_t now);
+void store_accept_locked(store_stream_t *, int64_t now);
 
 #endif

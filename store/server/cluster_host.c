@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "store/cluster/forget.h"
 #include "store/cluster/confirm.h"
@@ -62,15 +61,12 @@ static void close_clients(void)
         store_worker_close(&workers[i]);
 }
 
-/* A TCP client, and a relay that speaks TLS, have no user on this host. */
+/* A TCP client has no user on this host. */
 static uid_t user_of(int fd)
 {
     uid_t uid;
 
-    return store_listener_user(fd, &uid) != 0 || uid == (uid_t)-1 ||
-                   uid == geteuid()
-               ? 0
-               : uid;
+    return store_listener_user(fd, &uid) != 0 || uid == (uid_t)-1 ? 0 : uid;
 }
 
 static int admits(store_space_t *space, int fd)
@@ -81,12 +77,14 @@ static int admits(store_space_t *space, int fd)
 }
 
 /* The relay also ends at a stop. */
-static void serve(store_space_t *space, int fd)
+static void serve(store_space_t *space, store_stream_t *stream)
 {
+    int fd = store_stream_fd(stream);
+
     if (store_role() == STORE_MASTER && admits(space, fd))
-        store_accept_admit(served_of(space), fd, user_of(fd));
+        store_accept_admit(served_of(space), stream, user_of(fd));
     else
-        close(fd);
+        store_stream_close(stream);
 }
 
 static void pause_workers(int on)

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock_ms.h"
 #include "store/memory/changes.h"
@@ -48,16 +46,17 @@ static void leave(store_connection_t *c, store_served_t *from)
         store_spaces_count(from, -1);
 }
 
-store_connection_t *store_connection_make(store_served_t *served, int fd,
-                                          uid_t uid, uint8_t login)
+store_connection_t *store_connection_make(store_served_t *served,
+                                          store_stream_t *stream, uid_t uid,
+                                          uint8_t login)
 {
     store_connection_t *c = calloc(1, sizeof *c);
 
     if (!c) {
-        close(fd);
+        store_stream_close(stream);
         return NULL;
     }
-    c->fd = fd;
+    c->stream = stream;
     c->served = served;
     c->uid = uid;
     c->login = login;
@@ -65,7 +64,7 @@ store_connection_t *store_connection_make(store_served_t *served, int fd,
         int64_t now = clock_ms();
 
         c->login_until = now + STORE_LOBBY_TIME;
-        store_lobby_enter(&c->place, served, fd, now);
+        store_lobby_enter(&c->place, served, store_stream_fd(stream), now);
     }
     else {
         store_spaces_count(served, 1);
@@ -96,10 +95,19 @@ static bool log_in(void *ctx, const char *user, size_t n_user,
 
 static const store_login_t logins = {log_in};
 
+/* Each reply that a client takes from a Unix socket would be an EPOLLOUT, so that
+ * is wanted only while a reply waits. A TCP socket reports it only after it was
+ * full. TLS may have to write before it can read on. */
+static uint32_t events_of(const store_connection_t *c, uint8_t awaits_room)
+{
+    return EVENTS |
+           (awaits_room || store_stream_is_tls(c->stream) ? EPOLLOUT : 0);
+}
+
 int store_connection_begin(store_connection_t *c, store_bench_t *bench,
                            const store_server_t *server)
 {
-    struct epoll_event event = {EVENTS, {.ptr = c}};
+    struct epoll_event event = {events_of(c, 0), {.ptr = c}};
     store_counters_t *counters = &bench->counters[c->served->space->slot];
 
     store_count(counters, STORE_CONNECTIONS_TOTAL, 1);
@@ -110,12 +118,16 @@ int store_connection_begin(store_connection_t *c, store_bench_t *bench,
     if (c->login)
         store_session_guard(c->session, &logins, c,
                             c->login == STORE_HAS_TO_LOG_IN);
-    return epoll_ctl(bench->epoll, EPOLL_CTL_ADD, c->fd, &event);
+    /* TLS may have read more than it has given. */
+    c->readable = (uint8_t)store_stream_pending(c->stream);
+    return epoll_ctl(bench->epoll, EPOLL_CTL_ADD, store_stream_fd(c->stream),
+                     &event);
 }
 
 void store_connection_event(store_connection_t *c, uint32_t events)
 {
-    if (events & (uint32_t)(EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+    if (events & (uint32_t)(EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR) ||
+        store_stream_is_tls(c->stream))
         c->readable = 1;
     if (events & (uint32_t)EPOLLPRI)
         c->must_end = 1;
@@ -140,33 +152,24 @@ void store_connection_free(store_connection_t *c)
         store_reply_free(c->reply);
     free(c->rest);
     leave(c, c->served);
-    close(c->fd);
+    store_stream_close(c->stream);
     free(c);
 }
 
 /* ---- bytes in ---- */
 
-/* One recvmsg(). A stream that gives less than was asked for is empty: its next
- * bytes, or its end, are an event, unless an event has reported the end.
- * @return bytes; -1: an error */
+/* @return bytes; -1: an error */
 static ssize_t receive(turn_t *t, struct iovec *iov, unsigned n_iov)
 {
-    struct msghdr message = {.msg_iov = iov, .msg_iovlen = n_iov};
-    ssize_t got, n = 0;
+    store_connection_t *c = t->c;
+    ssize_t got = store_stream_readv(c->stream, iov, n_iov);
 
-    while (n_iov > 0)
-        n += (ssize_t)iov[--n_iov].iov_len;
-    do {
-        got = recvmsg(t->c->fd, &message, MSG_DONTWAIT);
-    } while (got < 0 && errno == EINTR);
     if (got < 0 && errno != EAGAIN)
         return -1;
-    if (message.msg_flags & MSG_CTRUNC)
-        return -1; /* with descriptors, which the kernel has closed */
     if (got == 0)
-        t->c->at_end = 1;
-    if (got <= 0 || (got < n && !t->c->ends))
-        t->c->readable = 0;
+        c->at_end = 1;
+    if (got <= 0 || (store_stream_is_dry(c->stream) && !c->ends))
+        c->readable = 0;
     if (got <= 0)
         return 0;
     t->left -= (size_t)got;
@@ -272,18 +275,24 @@ static int read_and_serve(turn_t *t)
 
 /* ---- bytes out ---- */
 
-/* Ask for an event when the client has taken bytes, or no longer. Without this,
- * each reply that a client takes would be an event. */
+/* Ask for an event when the client has taken bytes, or no longer. */
 static int await_room(const turn_t *t, uint8_t awaits)
 {
-    struct epoll_event event = {EVENTS, {.ptr = t->c}};
+    store_connection_t *c = t->c;
+    struct epoll_event event = {events_of(c, awaits), {.ptr = c}};
 
-    if (t->c->awaits_room == awaits)
+    if (c->awaits_room == awaits)
         return 0;
-    t->c->awaits_room = awaits;
-    if (awaits)
-        event.events |= EPOLLOUT;
-    return epoll_ctl(t->bench->epoll, EPOLL_CTL_MOD, t->c->fd, &event);
+    c->awaits_room = awaits;
+    return store_stream_is_tls(c->stream)
+               ? 0
+               : epoll_ctl(t->bench->epoll, EPOLL_CTL_MOD,
+                           store_stream_fd(c->stream), &event);
+}
+
+static ssize_t write_to(void *stream, struct iovec *iov, unsigned n)
+{
+    return store_stream_writev(stream, iov, n);
 }
 
 static void spare(store_bench_t *bench, store_reply_t *reply)
@@ -311,7 +320,7 @@ static int send_reply(turn_t *t)
     int rv = 0;
 
     if (store_reply_pending(t->reply) > 0)
-        rv = store_reply_send(t->reply, t->c->fd, &sent);
+        rv = store_reply_send(t->reply, write_to, t->c->stream, &sent);
     count(t, STORE_BYTES_WRITTEN, sent);
     t->c->unsent = rv == EINPROGRESS;
     if (rv == EINPROGRESS)
@@ -386,10 +395,8 @@ static void hold(turn_t *t, uint64_t before, size_t pending)
  * that want no reply. */
 static int is_forsaken(const store_connection_t *c)
 {
-    char byte;
-
     return c->has_left && !c->unserved && c->n_rest == 0 &&
-           recv(c->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0;
+           !store_stream_has_bytes(c->stream);
 }
 
 /* The error is there in place of all replies. If there are several, it is the

@@ -21,6 +21,7 @@
 #ifndef APPPOOL_STORE_SERVER_STORE_CONNECTION_H
 #define APPPOOL_STORE_SERVER_STORE_CONNECTION_H
 
+#include "store/cluster/stream.h"
 #include "store/command/session.h"
 #include "store/server/hold.h"
 #include "store/server/lobby.h"
@@ -55,11 +56,11 @@ typedef struct store_connection {
     store_hold_t hold;
     store_lobby_place_t place;
     int64_t login_until; /**< ms: it is in the lobby; 0: it is not */
-    int fd;
+    store_stream_t *stream;
     uid_t uid;           /**< of the client */
     uint8_t login;       /**< STORE_MAY_LOG_IN ...; 0: no login */
     uint8_t is_ready;    /**< it is in the worker's ready list */
-    uint8_t readable;    /**< the socket may have more bytes */
+    uint8_t readable;    /**< the stream may have more bytes */
     uint8_t unserved;    /**< `rest` may have complete commands */
     uint8_t awaits_room; /**< epoll reports when the client takes bytes */
     uint8_t unsent;      /**< the client may take more of `reply` now */
@@ -88,17 +89,18 @@ typedef struct {
 /** Free its replies. */
 void store_bench_end(store_bench_t *);
 
-/** Called by the main thread. Takes the descriptor. The connection counts for
+/** Called by the main thread. Takes the stream. The connection counts for
  * its space, or in the lobby if it has to log in.
  * @param login STORE_MAY_LOG_IN ...; 0: no login
- * @return NULL: no memory; the descriptor is closed */
-store_connection_t *store_connection_make(store_served_t *, int fd, uid_t,
-                                          uint8_t login);
+ * @return NULL: no memory; the stream is closed */
+store_connection_t *store_connection_make(store_served_t *, store_stream_t *,
+                                          uid_t, uint8_t login);
 
 /** The users of the spaces have changed: may this one still use its space? */
 void store_connection_check(store_connection_t *);
 
-/** The worker takes it: from now on there are events.
+/** The worker takes it: from now on there are events. If it is `readable`, it has
+ * a turn before the first one.
  * @return 0; -1: close it */
 int store_connection_begin(store_connection_t *, store_bench_t *,
                            const store_server_t *);

@@ -2,6 +2,7 @@
 
 #include "store/server/vip_clients.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -10,178 +11,248 @@
 #include "base/clock_ms.h"
 #include "store/cluster/relay.h"
 #include "store/cluster/role.h"
+#include "store/cluster/stream.h"
 #include "store/server/accept.h"
 #include "store/server/waiting_clients.h"
 #include "store/server/main_loop.h"
 #include "store/server/shortage.h"
-#include "store/server/vip_relay.h"
 
 #define AT_ONCE 64   /* then other events have a turn */
 #define KIND    2    /* bytes that show whether it is a relay */
 #define TLS     0x16 /* first byte of its handshake */
-
-/* A connection of a peer. It is read by no worker yet. */
+/* A connection of a peer. No worker has it yet. */
 typedef struct {
     store_waiting_client_t in_list;
     int fd;
-    int need; /* bytes of its first packet that have to be there */
+    store_stream_t *stream; /* of a relay; NULL: it has not shown what it is */
+    size_t n;               /* bytes of the first packet of a relay */
+    unsigned char packet[STORE_VIP_PACKET];
 } guest_t;
 
 static const store_cluster_hooks_t *hooks;
-static store_waiting_t guests;
+static store_waiting_t unknown, relays;
+
+/* ---- the first packet of a relay ---- */
+
+size_t store_vip_relay_size(const unsigned char bytes[STORE_PACKET_HEAD])
+{
+    store_packet_head_t head;
+    size_t klen;
+
+    store_packet_head_get(&head, bytes);
+    klen = head.key_length;
+    return head.magic == STORE_PACKET_REQUEST &&
+                   head.opcode == STORE_RELAY_SPACE &&
+                   head.extras_length == 0 && klen > 0 && klen < STORE_NAME &&
+                   head.body_length == klen
+               ? STORE_PACKET_HEAD + klen
+               : 0;
+}
+
+void store_vip_relay_reply(const unsigned char *packet, int is_known,
+                           unsigned char to[STORE_PACKET_HEAD])
+{
+    store_packet_head_t request,
+        head = {.magic = STORE_PACKET_RESPONSE, .opcode = STORE_RELAY_SPACE};
+
+    store_packet_head_get(&request, packet);
+    head.status = is_known ? STORE_STATUS_OK : STORE_STATUS_NOT_FOUND;
+    head.opaque = request.opaque;
+    store_packet_head_put(&head, to);
+}
+
+void store_vip_relay_name(const unsigned char *packet, size_t size,
+                          char name[STORE_NAME])
+{
+    memset(name, 0, STORE_NAME);
+    memcpy(name, packet + STORE_PACKET_HEAD, size - STORE_PACKET_HEAD);
+}
 
 /* ---- to a worker ---- */
 
-static void serve(store_space_t *space, int fd)
+static void serve(store_space_t *space, store_stream_t *stream)
 {
     if (space)
-        hooks->serve(space, fd);
+        hooks->serve(space, stream);
     else
-        close(fd);
+        store_stream_close(stream);
 }
 
 /* Without an open space a client has to log in, if there is a secret. */
 static void serve_open(int fd)
 {
+    store_stream_t *stream = store_stream_make(fd, 1, NULL, 0);
     const char *name = hooks->config->open_space;
 
-    if (name[0])
-        serve(hooks->find(name), fd);
-    else if (hooks->config->n_secret > 0)
-        store_accept_locked(fd, clock_ms());
+    if (!stream)
+        return;
+    if (name[0] || hooks->config->n_secret == 0)
+        serve(name[0] ? hooks->find(name) : NULL, stream);
     else
-        close(fd);
+        store_accept_locked(stream, clock_ms());
 }
 
-/* ---- a connection of a peer ---- */
+/* ---- lists of peers ---- */
 
 static void remove_guest(guest_t *g)
 {
     store_loop_unwatch(g->fd);
-    store_waiting_remove(&guests, &g->in_list);
+    store_waiting_remove(g->stream ? &relays : &unknown, &g->in_list);
     free(g);
 }
 
-/* The next event comes when that many bytes are there, or the end. */
-static void ask_for(guest_t *g, int need)
-{
-    g->need = need;
-    setsockopt(g->fd, SOL_SOCKET, SO_RCVLOWAT, &need, sizeof need);
-}
-
-/* The packet is complete. Its sender has proven nothing. */
-static void begin_relay(guest_t *g)
-{
-    unsigned char packet[STORE_VIP_PACKET], reply[STORE_PACKET_HEAD];
-    int fd = g->fd, size = g->need;
-    store_space_t *space = NULL;
-    char name[STORE_NAME];
-
-    ask_for(g, 1);
-    remove_guest(g);
-    if (recv(fd, packet, (size_t)size, MSG_DONTWAIT) == size) {
-        store_vip_relay_name(packet, (size_t)size, name);
-        if (store_cluster_is_open(hooks->config, name))
-            space = hooks->find(name);
-        store_vip_relay_reply(packet, space != NULL, reply);
-        if (send(fd, reply, sizeof reply, MSG_DONTWAIT | MSG_NOSIGNAL) !=
-            (ssize_t)sizeof reply)
-            space = NULL;
-    }
-    serve(space, fd);
-}
-
-static void begin_open(guest_t *g)
-{
-    int fd = g->fd;
-
-    ask_for(g, 1);
-    remove_guest(g);
-    serve_open(fd);
-}
-
-static void begin_secret(guest_t *g)
-{
-    int fd = g->fd;
-
-    ask_for(g, 1);
-    remove_guest(g);
-    store_vip_relay_take(hooks, fd);
-}
-
-static void end_guest(guest_t *g)
-{
-    int fd = g->fd;
-
-    remove_guest(g);
-    close(fd);
-}
-
-/* The packet names a space. With a secret, only TLS may do that. */
-static void on_head(guest_t *g, const unsigned char *head)
-{
-    size_t size = store_vip_relay_size(head);
-
-    if (size == 0 || hooks->config->n_secret > 0)
-        end_guest(g);
-    else
-        ask_for(g, (int)size);
-}
-
-/* Bytes stay in the socket until it is known whose they are. */
-static void on_guest(void *ctx)
-{
-    unsigned char packet[STORE_VIP_PACKET];
-    guest_t *g = ctx;
-
-    if (recv(g->fd, packet, (size_t)g->need, MSG_PEEK | MSG_DONTWAIT) !=
-        g->need)
-        end_guest(g);
-    else if (g->need > STORE_PACKET_HEAD)
-        begin_relay(g);
-    else if (g->need == STORE_PACKET_HEAD)
-        on_head(g, packet);
-    else if (packet[0] == STORE_PACKET_REQUEST &&
-             packet[1] == STORE_RELAY_SPACE)
-        ask_for(g, STORE_PACKET_HEAD);
-    else if (packet[0] == TLS && hooks->config->n_secret > 0)
-        begin_secret(g);
-    else
-        begin_open(g);
-}
-
-/* A relay names its space at once. So this is a client, or the rest of a packet
- * does not come. */
-static void end_wait(guest_t *g)
-{
-    if (g->need == KIND)
-        begin_open(g);
-    else
-        end_guest(g);
-}
-
-static void end_due(int64_t now)
-{
-    store_waiting_client_t *due;
-
-    while ((due = store_waiting_due(&guests, now)))
-        end_wait((guest_t *)due);
-}
-
-static void add_guest(int fd)
+/* @param stream NULL: it has not shown what it is
+ * @return NULL: no memory; the descriptor is the caller's */
+static guest_t *add_guest(int fd, store_stream_t *stream,
+                          void (*on_guest)(void *ctx))
 {
     guest_t *g = calloc(1, sizeof *g);
     int64_t now = clock_ms();
 
     if (!g || store_loop_watch(fd, on_guest, g) != 0) {
         free(g);
-        close(fd);
+        return NULL;
+    }
+    store_vip_clients_tick(now);
+    g->fd = fd;
+    g->stream = stream;
+    store_waiting_add(stream ? &relays : &unknown, &g->in_list,
+                      store_waiting_host(fd), now);
+    return g;
+}
+
+/* ---- a relay ---- */
+
+static void end_relay(guest_t *g)
+{
+    store_stream_t *stream = g->stream;
+
+    remove_guest(g);
+    store_stream_close(stream);
+}
+
+/* One that speaks TLS has proven that it knows the secret. One that does not has
+ * proven nothing. */
+static store_space_t *find(const char *name)
+{
+    return hooks->config->n_secret > 0 ||
+                   store_cluster_is_open(hooks->config, name)
+               ? hooks->find(name)
+               : NULL;
+}
+
+static void answer(guest_t *g)
+{
+    unsigned char reply[STORE_PACKET_HEAD];
+    store_stream_t *stream = g->stream;
+    char name[STORE_NAME];
+    store_space_t *space;
+
+    store_vip_relay_name(g->packet, g->n, name);
+    space = find(name);
+    store_vip_relay_reply(g->packet, space != NULL, reply);
+    remove_guest(g);
+    if (store_stream_write(stream, reply, sizeof reply) !=
+        (ssize_t)sizeof reply)
+        space = NULL;
+    serve(space, stream);
+}
+
+/* @return bytes that its packet has as far as it is known; 0: it is none */
+static size_t wanted(const guest_t *g)
+{
+    return g->n < STORE_PACKET_HEAD ? STORE_PACKET_HEAD
+                                    : store_vip_relay_size(g->packet);
+}
+
+/* Not one byte more than the packet: what follows is for the worker.
+ * @return 1: it is complete; 0: it is not; -1: it is none */
+static int read_packet(guest_t *g)
+{
+    size_t size;
+
+    while ((size = wanted(g)) > g->n) {
+        ssize_t got =
+            store_stream_read(g->stream, g->packet + g->n, size - g->n);
+
+        if (got < 0 && errno == EAGAIN)
+            return 0;
+        if (got <= 0)
+            return -1;
+        g->n += (size_t)got;
+    }
+    return size == 0 ? -1 : 1;
+}
+
+static void on_relay(void *ctx)
+{
+    guest_t *g = ctx;
+    int rv = read_packet(g);
+
+    if (rv < 0)
+        end_relay(g);
+    else if (rv > 0)
+        answer(g);
+}
+
+static void begin_relay(int fd)
+{
+    const store_cluster_t *config = hooks->config;
+    store_stream_t *stream = store_stream_make(
+        fd, 1, config->n_secret > 0 ? config->secret : NULL, config->n_secret);
+
+    if (stream && !add_guest(fd, stream, on_relay))
+        store_stream_close(stream);
+}
+
+/* ---- one that has not shown what it is ---- */
+
+/* The next event comes when that many bytes are there, or the end. */
+static void ask_for(int fd, int need)
+{
+    setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &need, sizeof need);
+}
+
+/* @return its descriptor */
+static int take_unknown(guest_t *g)
+{
+    int fd = g->fd;
+
+    ask_for(fd, 1);
+    remove_guest(g);
+    return fd;
+}
+
+/* Bytes stay in the socket until it is known whose they are. With a secret, only
+ * TLS may name a space. */
+static void on_unknown(void *ctx)
+{
+    int has_secret = hooks->config->n_secret > 0;
+    unsigned char bytes[KIND];
+    guest_t *g = ctx;
+    int fd = g->fd, names_space;
+
+    if (recv(fd, bytes, KIND, MSG_PEEK | MSG_DONTWAIT) != KIND) {
+        close(take_unknown(g));
         return;
     }
-    end_due(now);
-    store_waiting_add(&guests, &g->in_list, store_waiting_host(fd), now);
-    g->fd = fd;
-    ask_for(g, KIND);
+    take_unknown(g);
+    names_space =
+        bytes[0] == STORE_PACKET_REQUEST && bytes[1] == STORE_RELAY_SPACE;
+    if (has_secret ? bytes[0] == TLS : names_space)
+        begin_relay(fd);
+    else if (names_space)
+        close(fd);
+    else
+        serve_open(fd);
+}
+
+static void begin_unknown(int fd)
+{
+    if (add_guest(fd, NULL, on_unknown))
+        ask_for(fd, KIND);
+    else
+        close(fd);
 }
 
 /* ---- listeners ---- */
@@ -200,7 +271,7 @@ static void take(int fd, const struct sockaddr_storage *from)
     if (store_role() != STORE_MASTER)
         close(fd);
     else if (is_peer(from))
-        add_guest(fd);
+        begin_unknown(fd);
     else
         serve_open(fd);
 }
@@ -227,10 +298,16 @@ void store_vip_clients_accept(int listener)
     }
 }
 
+/* A relay names its space at once. So one that has said nothing is a client, and
+ * the rest of a packet does not come. */
 void store_vip_clients_tick(int64_t now)
 {
-    end_due(now);
-    store_vip_relay_tick(now);
+    store_waiting_client_t *due;
+
+    while ((due = store_waiting_due(&unknown, now)))
+        serve_open(take_unknown((guest_t *)due));
+    while ((due = store_waiting_due(&relays, now)))
+        end_relay((guest_t *)due);
 }
 
 void store_vip_clients_begin(const store_cluster_hooks_t *h)
@@ -240,7 +317,8 @@ void store_vip_clients_begin(const store_cluster_hooks_t *h)
 
 void store_vip_clients_end(void)
 {
-    while (guests.first)
-        end_guest((guest_t *)guests.first);
-    store_vip_relay_end();
+    while (unknown.first)
+        close(take_unknown((guest_t *)unknown.first));
+    while (relays.first)
+        end_relay((guest_t *)relays.first);
 }

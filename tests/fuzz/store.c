@@ -76,14 +76,14 @@ static size_t reads_in_turn(const manner_t *manner, unsigned turn)
     return manner->reads && turn < SLOW_TURNS ? manner->reads : SIZE_MAX;
 }
 
-static void send_some(store_reply_t *reply, const int *sockets, heard_t *heard,
+static void send_some(store_reply_t *reply, int *sockets, heard_t *heard,
                       size_t n)
 {
     size_t sent;
 
     reader_takes(n);
     if (store_reply_pending(reply) > 0)
-        (void)store_reply_send(reply, sockets[0], &sent);
+        (void)store_reply_send(reply, reader_send, &sockets[0], &sent);
     take(heard, sockets[1]);
 }
 

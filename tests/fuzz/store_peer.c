@@ -16,7 +16,7 @@
 #include "store/cluster/greeting.h"
 #include "store/cluster/slave_link.h"
 #include "store/cluster/relay_master.h"
-#include "store/server/vip_relay.h"
+#include "store/server/vip_clients.h"
 #include "tests/fuzz/fuzz.h"
 
 #define TURNS  20

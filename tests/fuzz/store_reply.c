@@ -98,7 +98,7 @@ static void take(scene_t *s, size_t n)
     ssize_t more;
 
     reader_takes(n);
-    (void)store_reply_send(s->reply, s->sockets[0], &sent);
+    (void)store_reply_send(s->reply, reader_send, &s->sockets[0], &sent);
     while ((more = recv(s->sockets[1], got + s->n_got, ADDED - s->n_got,
                         MSG_DONTWAIT)) > 0)
         s->n_got += (size_t)more;

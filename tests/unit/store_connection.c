@@ -1,11 +1,15 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /* The connections of a worker borrow its buffer and its reply in turns. Each
- * client gets the replies to its own commands, however it sends and reads, and
- * whoever else leaves meanwhile. */
+ * client gets the replies to its own commands, however it sends and reads, with
+ * TLS or without, and whoever else leaves meanwhile. */
 
 #include "tests/unit/support/shelf.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,20 +19,24 @@
 #include <unistd.h>
 
 #include "store/memory/region.h"
-#include "store/server/store_connection.h"
+#include "store/server/worker.h"
 #include "tests/unit/support/reader.h"
 
 #define SPACES   2
 #define CLIENTS  8
 #define COMMANDS 40
 #define ROOM     (1 << 20) /* bytes of the commands of a client */
+#define WAIT     40000     /* ms */
+
+static const unsigned char secret[] = "the secret of all hosts, 32 bytes";
 
 static const uint32_t lengths[] = {1, 300, 1024, 1025, 9000, 30000};
 #define KEYS (sizeof lengths / sizeof *lengths)
 
 typedef struct {
     store_connection_t *c;
-    int fd;
+    store_stream_t *stream; /* its own end */
+    size_t again; /* bytes that it could not send, and sends again; 0: none */
     unsigned space;
     char *commands, *want, *got;
     size_t n_commands, n_sent, n_want, n_got;
@@ -131,10 +139,19 @@ static void add_command(client_t *c)
     c->n_want = (size_t)(want - c->want);
 }
 
-static void come(client_t *c, unsigned space)
+/* @return the end of the worker */
+static store_stream_t *make_ends(client_t *c, const int ends[2], bool is_tls)
 {
-    int ends[2];
+    const unsigned char *with = is_tls ? secret : NULL;
+    store_stream_t *end = store_stream_make(ends[0], 1, with, 32);
 
+    c->stream = store_stream_make(ends[1], 0, with, 32);
+    assert_true(end && c->stream);
+    return end;
+}
+
+static void prepare(client_t *c, unsigned space)
+{
     *c = (client_t){.space = space,
                     .commands = malloc(ROOM),
                     .want = malloc(2 * ROOM),
@@ -142,12 +159,19 @@ static void come(client_t *c, unsigned space)
     assert_true(c->commands && c->want && c->got);
     for (unsigned i = 0; i < COMMANDS; i++)
         add_command(c);
+}
+
+static void come(client_t *c, unsigned space)
+{
+    int ends[2];
+
+    prepare(c, space);
     assert_int_equal(socketpair(AF_UNIX,
                                 SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0,
                                 ends),
                      0);
-    c->fd = ends[1];
-    c->c = store_connection_make(&scene.served[space], ends[0], 0, 0);
+    c->c = store_connection_make(&scene.served[space],
+                                 make_ends(c, ends, space % 2), 0, 0);
     assert_non_null(c->c);
     assert_int_equal(store_connection_begin(c->c, &scene.bench, &scene.server),
                      0);
@@ -155,8 +179,9 @@ static void come(client_t *c, unsigned space)
 
 static void leave(client_t *c)
 {
-    close(c->fd);
-    store_connection_free(c->c);
+    store_stream_close(c->stream);
+    if (c->c)
+        store_connection_free(c->c);
     free(c->commands);
     free(c->want);
     free(c->got);
@@ -169,17 +194,23 @@ static bool has_all(const client_t *c)
 
 static void say(client_t *c)
 {
-    size_t n = 1 + below(100), left = c->n_commands - c->n_sent;
-    ssize_t sent =
-        send(c->fd, c->commands + c->n_sent, n < left ? n : left, MSG_NOSIGNAL);
+    size_t n = c->again ? c->again : 1 + below(100),
+           left = c->n_commands - c->n_sent;
+    ssize_t sent;
 
+    if (left == 0)
+        return;
+    n = n < left ? n : left;
+    sent = store_stream_write(c->stream, c->commands + c->n_sent, n);
+    c->again = sent < 0 ? n : 0;
     if (sent > 0)
         c->n_sent += (size_t)sent;
 }
 
 static void hear(client_t *c)
 {
-    ssize_t n = recv(c->fd, c->got + c->n_got, 2 * ROOM - c->n_got, 0);
+    ssize_t n =
+        store_stream_read(c->stream, c->got + c->n_got, 2 * ROOM - c->n_got);
 
     if (n > 0)
         c->n_got += (size_t)n;
@@ -248,8 +279,8 @@ static void a_client_that_does_not_read_is_cheap(void **state)
     c->n_commands = ROOM;
     reader_takes(0);
     do {
-        ssize_t n = send(c->fd, c->commands + c->n_sent,
-                         c->n_commands - c->n_sent, MSG_NOSIGNAL);
+        ssize_t n = store_stream_write(c->stream, c->commands + c->n_sent,
+                                       c->n_commands - c->n_sent);
 
         c->n_sent += n > 0 ? (size_t)n : 0;
         store_connection_event(c->c, EPOLLIN);
@@ -263,12 +294,96 @@ static void a_client_that_does_not_read_is_cheap(void **state)
     close_scene();
 }
 
+/* ---- with a worker ---- */
+
+static void connect_by_tcp(int ends[2])
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof at;
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &size), 0);
+    ends[1] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(connect(ends[1], (struct sockaddr *)&at, size), 0);
+    ends[0] = accept(listener, NULL, NULL);
+    assert_true(ends[0] >= 0);
+    close(listener);
+}
+
+static void come_to_worker(client_t *c, store_worker_t *w, bool is_tls)
+{
+    int ends[2];
+
+    prepare(c, 0);
+    connect_by_tcp(ends);
+    store_worker_give(w,
+                      store_connection_make(&scene.served[0],
+                                            make_ends(c, ends, is_tls), 0, 0));
+}
+
+/* Some of them send all commands before they read. */
+static void talk_to_worker(client_t *c, bool is_greedy)
+{
+    while (!has_all(c)) {
+        struct pollfd p = {store_stream_fd(c->stream), POLLIN, 0};
+
+        say(c);
+        if (is_greedy && c->n_sent < c->n_commands && !c->again)
+            continue;
+        hear(c);
+        if (c->n_sent < c->n_commands)
+            p.events |= POLLOUT;
+        if (!has_all(c) && !store_stream_pending(c->stream))
+            assert_int_equal(poll(&p, 1, WAIT), 1);
+    }
+}
+
+static bool has_ended(client_t *c)
+{
+    struct pollfd p = {store_stream_fd(c->stream), POLLIN, 0};
+    char byte;
+    ssize_t n;
+
+    while ((n = store_stream_read(c->stream, &byte, 1)) < 0 && errno == EAGAIN)
+        assert_int_equal(poll(&p, 1, WAIT), 1);
+    return n == 0;
+}
+
+/* The events are those of the kernel. What TLS has read is no event. */
+static void a_worker_serves_each_kind_of_client(void **state)
+{
+    store_worker_t worker = {0};
+    client_t *c = scene.client;
+
+    (void)state;
+    srand(2);
+    open_scene();
+    reader_takes(SIZE_MAX);
+    assert_int_equal(store_worker_start(&worker, 0, &scene.server), 0);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        come_to_worker(&c[i], &worker, i % 2);
+    for (unsigned i = 0; i < CLIENTS; i++)
+        talk_to_worker(&c[i], i < CLIENTS / 2);
+    for (unsigned i = 0; i < CLIENTS; i++) {
+        assert_int_equal(shutdown(store_stream_fd(c[i].stream), SHUT_WR), 0);
+        assert_true(has_ended(&c[i]));
+        leave(&c[i]);
+    }
+    store_worker_stop(&worker);
+    close_scene();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_client_gets_its_own_replies),
         cmocka_unit_test(a_client_that_does_not_read_is_cheap),
+        cmocka_unit_test(a_worker_serves_each_kind_of_client),
     };
 
+    signal(SIGPIPE, SIG_IGN);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -92,7 +92,7 @@ static void y36_order_is_kept_by_a_slow_client(void **state)
         }
     assert_int_equal(store_reply_pending(wire.reply), n_want);
     do {
-        rv = store_reply_send(wire.reply, wire.sockets[0], &sent);
+        rv = store_reply_send(wire.reply, reader_send, &wire.sockets[0], &sent);
         assert_true(rv == 0 || rv == EAGAIN || rv == EINPROGRESS);
         all += sent;
         while ((n = take(&wire, got + n_got, 777)) > 0)
@@ -117,7 +117,8 @@ static void y36_small_values_are_not_kept(void **state)
     add_value(&wire, "large");
     assert_int_equal(refs(&wire, "small"), 0);
     assert_int_equal(refs(&wire, "large"), 1);
-    assert_int_equal(store_reply_send(wire.reply, wire.sockets[0], &sent), 0);
+    assert_int_equal(
+        store_reply_send(wire.reply, reader_send, &wire.sockets[0], &sent), 0);
     assert_int_equal(refs(&wire, "large"), 0);
     wire_close(&wire);
 }
@@ -136,8 +137,9 @@ static void y36_a_small_rest_is_copied(void **state)
     add_value(&wire, "a");
     while (store_reply_pending(wire.reply) > 1024) {
         assert_int_equal(refs(&wire, "a"), 1);
-        assert_int_equal(store_reply_send(wire.reply, wire.sockets[0], &sent),
-                         EAGAIN);
+        assert_int_equal(
+            store_reply_send(wire.reply, reader_send, &wire.sockets[0], &sent),
+            EAGAIN);
         if (store_reply_pending(wire.reply) > 1024)
             all += take(&wire, bytes + all, 500);
     }
@@ -148,7 +150,8 @@ static void y36_a_small_rest_is_copied(void **state)
 
         while ((n = take(&wire, bytes + all, 500)) > 0)
             all += n;
-    } while (store_reply_send(wire.reply, wire.sockets[0], &sent) != 0);
+    } while (store_reply_send(wire.reply, reader_send, &wire.sockets[0],
+                              &sent) != 0);
     all += take(&wire, bytes + all, sizeof bytes - all);
     assert_int_equal(all, sizeof bytes);
     shelf_set(&wire.shelf, "a", 1, sizeof bytes, 0);
@@ -172,7 +175,8 @@ static void y39_a_deleted_value_is_still_sent(void **state)
     assert_true(shelf_delete(&wire.shelf, "a"));
     for (int i = 0; i < 50; i++)
         shelf_set(&wire.shelf, "b", 2, sizeof bytes, 0);
-    assert_int_equal(store_reply_send(wire.reply, wire.sockets[0], &sent), 0);
+    assert_int_equal(
+        store_reply_send(wire.reply, reader_send, &wire.sockets[0], &sent), 0);
     assert_int_equal(take(&wire, bytes, sizeof bytes), sizeof bytes);
     assert_memory_equal(bytes, strchr(replies, '\n') + 1, sizeof bytes);
     wire_close(&wire);
@@ -202,8 +206,9 @@ static void a_closed_socket_is_an_error(void **state)
     wire_open(&wire, 16);
     shutdown(wire.sockets[1], SHUT_RDWR);
     store_reply_copy(wire.reply, "x", 1);
-    assert_int_equal(store_reply_send(wire.reply, wire.sockets[0], &sent),
-                     EPIPE);
+    assert_int_equal(
+        store_reply_send(wire.reply, reader_send, &wire.sockets[0], &sent),
+        EPIPE);
     wire_close(&wire);
 }
 
@@ -265,7 +270,8 @@ static void full_send(full_t *f, size_t n)
     size_t sent;
 
     reader_takes(n);
-    assert_int_equal(store_reply_send(f->wire.reply, f->wire.sockets[0], &sent),
+    assert_int_equal(store_reply_send(f->wire.reply, reader_send,
+                                      &f->wire.sockets[0], &sent),
                      EAGAIN);
     assert_int_equal(sent, n);
 }
@@ -291,7 +297,8 @@ static void full_stop_at(full_t *f, size_t n)
     full_send(f, n);
     other = others();
     reader_takes(SIZE_MAX);
-    assert_int_equal(store_reply_send(f->wire.reply, f->wire.sockets[0], &sent),
+    assert_int_equal(store_reply_send(f->wire.reply, reader_send,
+                                      &f->wire.sockets[0], &sent),
                      0);
     assert_int_equal(take(&f->wire, got, sizeof got), f->n);
     assert_memory_equal(got, f->want, f->n);

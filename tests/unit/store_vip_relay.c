@@ -1,13 +1,10 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Clients and relays at the virtual address, until a worker has them, and the
- * pump between a relay that speaks TLS and its worker. */
+/* Clients and relays at the virtual address, until a worker has them. */
 
 #include <errno.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -18,8 +15,6 @@
 #include "store/server/vip_clients.h"
 #include "tests/unit/support/test_clock.h"
 #include "tests/unit/support/vip_scene.h"
-
-#define LARGE (1 << 20)
 
 static const unsigned char other[STORE_SECRET_MIN] = "another secret";
 
@@ -32,71 +27,33 @@ static void bytes_go_both_ways(void **state)
 
     (void)state;
     vip_say(s, "get a\r\n", 7);
-    assert_int_equal(recv(vip_served[0], got, 7, MSG_WAITALL), 7);
+    assert_int_equal(vip_hear(vip_served[0], got, 7), 7);
     assert_memory_equal(got, "get a\r\n", 7);
-    assert_int_equal(send(vip_served[0], "END\r\n", 5, 0), 5);
+    vip_say(vip_served[0], "END\r\n", 5);
     assert_int_equal(vip_hear(s, got, 5), 5);
     assert_memory_equal(got, "END\r\n", 5);
     store_stream_close(s);
-    assert_int_equal(vip_read_to_end(vip_served[0]), 0);
+    assert_int_equal(vip_hear(vip_served[0], got, 1), 0);
 }
 
-static void *echo(void *ctx)
+/* What comes with the packet is for the worker. No event tells of it: TLS has
+ * read it already. */
+static void a_command_may_come_with_the_packet(void **state)
 {
-    char *bytes = malloc(LARGE);
-    int fd = *(int *)ctx;
-    ssize_t n = recv(fd, bytes, LARGE, MSG_WAITALL);
-
-    if (n > 0 && send(fd, bytes, (size_t)n, MSG_NOSIGNAL) != n)
-        n = 0;
-    shutdown(fd, SHUT_RDWR);
-    free(bytes);
-    return NULL;
-}
-
-/* More than all buffers. The worker ends first, and nothing is lost. */
-static void large_values_arrive_before_the_end(void **state)
-{
-    store_stream_t *s = vip_join();
-    unsigned char *sent = malloc(LARGE), *got = malloc(LARGE), more;
-    pthread_t worker;
-    unsigned i;
-
-    (void)state;
-    for (i = 0; i < LARGE; i++)
-        sent[i] = (unsigned char)(i * 7 + i / 256);
-    assert_int_equal(pthread_create(&worker, NULL, echo, &vip_served[0]), 0);
-    vip_say(s, sent, LARGE);
-    assert_int_equal(vip_hear(s, got, LARGE), LARGE);
-    assert_memory_equal(got, sent, LARGE);
-    assert_int_equal(vip_hear(s, &more, 1), 0);
-    pthread_join(worker, NULL);
-    store_stream_close(s);
-    free(sent);
-    free(got);
-}
-
-static void many_relays_end_with_the_store(void **state)
-{
-    store_stream_t *s[VIP_SERVED / 2];
+    store_stream_t *s = vip_call(vip_secret);
+    unsigned char packet[80];
+    size_t n = vip_packet("shop", packet);
     char got[8];
-    int i;
 
     (void)state;
-    for (i = 0; i < VIP_SERVED / 2; i++)
-        s[i] = vip_join();
-    for (i = 0; i < VIP_SERVED / 2; i++)
-        vip_say(s[i], &"0123456789"[i], 1);
-    for (i = 0; i < VIP_SERVED / 2; i++) {
-        assert_int_equal(recv(vip_served[i], got, 1, 0), 1);
-        assert_int_equal(got[0], '0' + i);
-    }
-    store_vip_clients_end();
-    for (i = 0; i < VIP_SERVED / 2; i++) {
-        assert_int_equal(recv(vip_served[i], got, 1, 0), 0);
-        assert_int_equal(vip_hear(s[i], got, 1), 0);
-        store_stream_close(s[i]);
-    }
+    memcpy(packet + n, "get a\r\n", 7);
+    assert_int_equal(vip_shake_hands(s), 0);
+    vip_say(s, packet, n + 7);
+    vip_wait_served(1);
+    assert_int_equal(store_stream_pending(vip_served[0]), 1);
+    assert_int_equal(vip_hear(vip_served[0], got, 7), 7);
+    assert_memory_equal(got, "get a\r\n", 7);
+    store_stream_close(s);
 }
 
 static void a_packet_may_come_byte_by_byte(void **state)
@@ -193,7 +150,7 @@ static void without_a_secret_a_packet_names_the_open_space(void **state)
     vip_wait_served(1);
     assert_ptr_equal(vip_served_space, &vip_shop);
     assert_int_equal(recv(fd, got, 24, MSG_WAITALL), 24);
-    assert_int_equal(recv(vip_served[0], got, 7, MSG_WAITALL), 7);
+    assert_int_equal(vip_hear(vip_served[0], got, 7), 7);
     assert_memory_equal(got, "get a\r\n", 7);
     close(fd);
 }
@@ -238,7 +195,7 @@ static void clients_get_the_open_space(void **state)
         assert_int_equal(send(fd, "get a\r\n", 7, 0), 7);
         vip_wait_served(i + 1);
         assert_ptr_equal(vip_served_space, &vip_open);
-        assert_int_equal(recv(vip_served[i], got, 7, MSG_WAITALL), 7);
+        assert_int_equal(vip_hear(vip_served[i], got, 7), 7);
         assert_memory_equal(got, "get a\r\n", 7);
         close(fd);
     }
@@ -373,8 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(bytes_go_both_ways),
-        TEST(large_values_arrive_before_the_end),
-        TEST(many_relays_end_with_the_store),
+        TEST(a_command_may_come_with_the_packet),
         TEST(a_packet_may_come_byte_by_byte),
         TEST(an_unknown_space_is_refused),
         TEST(what_names_no_space_is_closed),

@@ -2,7 +2,6 @@
 
 #include "tests/unit/support/held.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -20,8 +19,8 @@ int come_to(store_served_t *served)
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends),
                      0);
-    assert_int_equal(fcntl(ends[0], F_SETFL, O_NONBLOCK), 0);
-    c = store_connection_make(served, ends[0], 0, 0);
+    c = store_connection_make(served, store_stream_make(ends[0], 1, NULL, 0), 0,
+                              0);
     assert_non_null(c);
     store_worker_give(&scene.worker, c);
     return ends[1];

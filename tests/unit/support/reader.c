@@ -11,6 +11,13 @@
 
 static size_t appetite = SIZE_MAX;
 
+ssize_t reader_send(void *fd, struct iovec *iov, unsigned n)
+{
+    const struct msghdr message = {.msg_iov = iov, .msg_iovlen = n};
+
+    return sendmsg(*(const int *)fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 void reader_takes(size_t n)
 {
     appetite = n;

@@ -11,9 +11,14 @@
 #define APPPOOL_TESTS_UNIT_SUPPORT_READER_H
 
 #include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 /** From now on the client takes so many bytes, and then none: EAGAIN. SIZE_MAX,
  * as at first: as many as the socket does. */
 void reader_takes(size_t n);
+
+/** The writer of a reply (store/command/reply.h) to this descriptor, an int. */
+ssize_t reader_send(void *fd, struct iovec *, unsigned n);
 
 #endif

@@ -51,11 +51,14 @@ static int admits(store_space_t *of, int fd)
     return !__atomic_load_n(&is_lost, __ATOMIC_RELAXED);
 }
 
-static void serve(store_space_t *of, int fd)
+static void serve(store_space_t *of, store_stream_t *stream)
 {
+    int fd = dup(store_stream_fd(stream));
+
     assert_ptr_equal(of, &space[0]);
     assert_true(n_served < SERVED);
     served[n_served++] = fd;
+    store_stream_close(stream);
 }
 
 /* ---- begin and end ---- */
@@ -195,7 +198,8 @@ int scene_client(const char *name)
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds),
                      0);
     set_limit(fds[0]);
-    store_relay_take(&space[strcmp(name, "blog") == 0], fds[1]);
+    store_relay_take(&space[strcmp(name, "blog") == 0],
+                     store_stream_make(fds[1], 1, NULL, 0));
     return fds[0];
 }
 

@@ -3,7 +3,6 @@
 #include "tests/unit/support/vip_scene.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,7 +14,8 @@
 store_cluster_t vip_config;
 store_space_t vip_shop, vip_open;
 store_role_t vip_role;
-int vip_served[VIP_SERVED], vip_n_served; /* descriptors that a worker has */
+store_stream_t *vip_served[VIP_SERVED]; /* that a worker has */
+int vip_n_served;
 const store_space_t *vip_served_space;
 int vip_n_locked; /* clients that have to log in */
 int vip_shortage; /* errno of accept(); 0: none */
@@ -29,7 +29,7 @@ const unsigned char vip_secret[STORE_SECRET_MIN] = "a secret of 32 bytes";
 store_role_t __wrap_store_role(void);
 void __wrap_store_role_tick(int64_t now);
 int __wrap_store_role_is_over(void);
-void __wrap_store_accept_locked(int fd, int64_t now);
+void __wrap_store_accept_locked(store_stream_t *, int64_t now);
 int __real_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags);
 int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags);
 
@@ -48,11 +48,11 @@ int __wrap_store_role_is_over(void)
     return 0;
 }
 
-void __wrap_store_accept_locked(int fd, int64_t now)
+void __wrap_store_accept_locked(store_stream_t *stream, int64_t now)
 {
     (void)now;
     vip_n_locked++;
-    close(fd);
+    store_stream_close(stream);
 }
 
 int __wrap_accept4(int fd, struct sockaddr *from, socklen_t *size, int flags)
@@ -71,12 +71,10 @@ static store_space_t *find(const char *name)
                                        : NULL;
 }
 
-/* The test may wait for it. */
-static void serve(store_space_t *space, int fd)
+static void serve(store_space_t *space, store_stream_t *stream)
 {
     assert_true(vip_n_served < VIP_SERVED);
-    assert_int_equal(fcntl(fd, F_SETFL, 0), 0);
-    vip_served[vip_n_served++] = fd;
+    vip_served[vip_n_served++] = stream;
     vip_served_space = space;
 }
 
@@ -119,7 +117,7 @@ int vip_teardown(void **state)
     store_loop_unwatch(listener);
     close(listener);
     while (vip_n_served > 0)
-        close(vip_served[--vip_n_served]);
+        store_stream_close(vip_served[--vip_n_served]);
     return 0;
 }
 

@@ -29,11 +29,12 @@
 extern store_cluster_t vip_config;       /* there is a secret */
 extern store_space_t vip_shop, vip_open; /* "shop", "open" */
 extern store_role_t vip_role;
-extern int vip_served[VIP_SERVED], vip_n_served; /* that a worker has */
-extern const store_space_t *vip_served_space;    /* of the last one */
-extern int vip_n_locked; /* clients that have to log in */
-extern int vip_shortage; /* errno of accept4(); 0: none */
-extern int vip_tries;    /* calls of accept4() */
+extern store_stream_t *vip_served[VIP_SERVED]; /* that a worker has */
+extern int vip_n_served;
+extern const store_space_t *vip_served_space; /* of the last one */
+extern int vip_n_locked;                      /* clients that have to log in */
+extern int vip_shortage;                      /* errno of accept4(); 0: none */
+extern int vip_tries;                         /* calls of accept4() */
 extern const unsigned char vip_secret[STORE_SECRET_MIN];
 
 int vip_setup(void **state);

@@ -85,13 +85,20 @@ static void hear(wire_t *wire)
     }
 }
 
+static ssize_t send_to(void *fd, struct iovec *iov, unsigned n)
+{
+    const struct msghdr message = {.msg_iov = iov, .msg_iovlen = n};
+
+    return sendmsg(*(const int *)fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 static void send_all(wire_t *wire)
 {
     size_t sent;
     int rv;
 
     do {
-        rv = store_reply_send(wire->reply, wire->sockets[0], &sent);
+        rv = store_reply_send(wire->reply, send_to, &wire->sockets[0], &sent);
         assert_true(rv == 0 || rv == EAGAIN || rv == EINPROGRESS);
         hear(wire);
     } while (rv != 0);

@@ -15,9 +15,8 @@
 #include "store/memory/region.h"
 #include "store/note.h"
 
-#define AT_ONCE 64             /* then other events have a turn */
-#define AGAIN   INT64_C(60000) /* ms from one line about a stranger to the next */
-#define LOOK    5              /* ms from one look at a drain to the next */
+#define AT_ONCE 64 /* then other events have a turn */
+#define LOOK    5  /* ms from one look at a drain to the next */
 
 static const store_cluster_hooks_t *hooks;
 static int listener = -1;
@@ -104,15 +103,12 @@ static void reap(void)
 static void refuse_stranger(const store_address_t *address)
 {
     char text[STORE_ADDRESS_TEXT];
-    int64_t now = clock_ms();
 
-    if (stranger_at != 0 && now - stranger_at < AGAIN)
-        return;
-    stranger_at = now;
-    store_note(STORE_WARN,
-               "%s may not have a copy of the store: it is not in "
-               "AppStorePeers or AppStorePlainPeers",
-               store_address_text(address, text));
+    if (store_note_is_due(&stranger_at, clock_ms()))
+        store_note(STORE_WARN,
+                   "%s may not have a copy of the store: it is not in "
+                   "AppStorePeers or AppStorePlainPeers",
+                   store_address_text(address, text));
 }
 
 static unsigned free_slot(void)

@@ -10,8 +10,6 @@
 
 #include "store/note.h"
 
-#define NOTE_AGAIN INT64_C(60000) /* ms */
-
 store_relay_client_t *store_relay_client_make(store_space_t *space,
                                               store_stream_t *stream,
                                               int64_t now)
@@ -82,13 +80,11 @@ static void note_no_master(const store_relay_client_t *c, int64_t now)
 {
     static int64_t noted_at;
 
-    if (noted_at != 0 && now - noted_at < NOTE_AGAIN)
-        return;
-    noted_at = now;
-    store_note(STORE_WARN,
-               "space %s: a client is closed, because no master was reached "
-               "for %d s",
-               c->space->name, (int)(STORE_RELAY_HOLD / 1000));
+    if (store_note_is_due(&noted_at, now))
+        store_note(STORE_WARN,
+                   "space %s: a client is closed, because no master was "
+                   "reached for %d s",
+                   c->space->name, (int)(STORE_RELAY_HOLD / 1000));
 }
 
 static void join(store_relay_client_t *c)

@@ -12,12 +12,11 @@
 #include "store/cluster/follower.h"
 #include "store/note.h"
 
-#define AGAIN      INT64_C(100)  /* ms, after a connect() that has failed */
-#define CONNECT    INT64_C(1000) /* ms: then the address may have moved */
-#define BODY       4096          /* bytes: no reply has more */
-#define UNKNOWN    INT64_C(2500) /* ms: a master of ours has said hello */
-#define NOTE_AGAIN INT64_C(60000)
-#define EVENTS     (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
+#define AGAIN   INT64_C(100)  /* ms, after a connect() that has failed */
+#define CONNECT INT64_C(1000) /* ms: then the address may have moved */
+#define BODY    4096          /* bytes: no reply has more */
+#define UNKNOWN INT64_C(2500) /* ms: a master of ours has said hello */
+#define EVENTS  (EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET)
 
 enum { IS_YRMCDS, DOES_NOT_SERVE, HAS_ANOTHER_KEY, HAS_NO_KEY, REASONS };
 
@@ -245,10 +244,8 @@ static void note(unsigned why, const store_space_t *space, int64_t now)
         "its clients on this host are closed, because without AppStoreKey only "
         "the space of AppStoreOpenSpace is shared with the master"};
 
-    if (master.noted_at[why] != 0 && now - master.noted_at[why] < NOTE_AGAIN)
-        return;
-    master.noted_at[why] = now;
-    store_note(STORE_WARN, "space %s: %s", space->name, text[why]);
+    if (store_note_is_due(&master.noted_at[why], now))
+        store_note(STORE_WARN, "space %s: %s", space->name, text[why]);
 }
 
 static store_relay_stage_t refused(const store_space_t *space, int64_t now)

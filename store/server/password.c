@@ -9,8 +9,6 @@
 #include "store/note.h"
 #include "base/secret.h"
 
-#define LOG_AGAIN INT64_C(60000) /* ms */
-
 typedef struct {
     store_served_t *served;
     char password[STORE_PASSWORD];
@@ -89,9 +87,7 @@ store_served_t *store_password_check(const char *name, size_t n_name,
 
     pthread_mutex_lock(&lock);
     s = find(name, n_name, password, n);
-    is_due = !s && (failed_at == 0 || now - failed_at >= LOG_AGAIN);
-    if (is_due)
-        failed_at = now;
+    is_due = !s && store_note_is_due(&failed_at, now);
     pthread_mutex_unlock(&lock);
     if (is_due)
         store_note(STORE_WARN,

@@ -2,9 +2,8 @@
 
 #include "store/cluster/confirm_wait.h"
 
-#include <unistd.h>
-
 #include "base/store_figures.h"
+#include "store/bell.h"
 
 #define LINE 64 /* bytes of the processor's cache: workers write at once */
 
@@ -49,14 +48,10 @@ int store_confirm_is_awaited(void)
 
 static void ring(waiter_t *w)
 {
-    const uint64_t one = 1;
     int bell = LOAD(w->bell) - 1;
 
-    if (bell < 0 || __atomic_exchange_n(&w->is_rung, 1, __ATOMIC_SEQ_CST))
-        return;
-    if (write(bell, &one, sizeof one) < 0) {
-        /* EAGAIN: it has rung, and the worker is awake. */
-    }
+    if (bell >= 0 && !__atomic_exchange_n(&w->is_rung, 1, __ATOMIC_SEQ_CST))
+        store_bell_ring(bell);
 }
 
 void store_confirm_ring(uint64_t least)

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock_ms.h"
+#include "store/bell.h"
 #include "store/cluster/store_claim.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/confirm_wait.h"
@@ -209,7 +209,6 @@ static int end_copy(store_feeder_t *f)
 
 static int wait_for_changes(store_feeder_t *f, int most)
 {
-    uint64_t rings;
     int64_t ms;
     int rv;
 
@@ -219,8 +218,7 @@ static int wait_for_changes(store_feeder_t *f, int most)
         &f->sender.out, f->bell,
         store_changes_lag(&f->present.cursor, &ms) == 0 ? most : 0);
     store_changes_wait(f->slave.slot, -1);
-    if (read(f->bell, &rings, sizeof rings) < 0) {
-    } /* EAGAIN: nobody has rung. */
+    store_bell_read(f->bell);
     SET(f->idle, 0);
     store_push_gather(&f->push);
     return rv;
@@ -346,7 +344,7 @@ static int prepare(store_feeder_t *f, int fd)
     store_address_text(&f->slave.address, f->name);
     f->figures = &store_region_figures()->cluster.slave[f->slave.slot];
     memset(f->figures, 0, sizeof *f->figures);
-    f->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    f->bell = store_bell_make();
     f->stream = store_stream_make(
         fd, 1, f->slave.has_secret ? config->secret : NULL, config->n_secret);
     if (!f->stream || f->bell < 0 || store_copier_open(&f->copier) != 0)
@@ -435,15 +433,11 @@ void store_feeder_count(const store_feeder_t *f)
 
 void store_feeder_end(store_feeder_t *f)
 {
-    const uint64_t one = 1;
-
     if (!f)
         return;
     SET(f->stop, 1);
     shutdown(store_stream_fd(f->stream), SHUT_RDWR);
-    if (write(f->bell, &one, sizeof one) < 0) {
-        /* EAGAIN: it was rung before. */
-    }
+    store_bell_ring(f->bell);
     pthread_join(f->thread, NULL);
     __atomic_store_n(&f->figures->joined, 0, __ATOMIC_RELEASE);
     free_feeder(f);

@@ -6,12 +6,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/clock_ms.h"
 #include "base/heartbeat.h"
+#include "store/bell.h"
 #include "store/cluster/apply.h"
 #include "store/cluster/ask.h"
 #include "store/cluster/dial.h"
@@ -420,7 +420,7 @@ int store_follower_begin(const store_cluster_hooks_t *hooks)
     follower.hooks = hooks;
     follower.retry = RETRY;
     follower.figures = &store_region_figures()->cluster;
-    follower.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    follower.bell = store_bell_make();
     if (follower.bell < 0)
         return -1;
     if (start() == 0)
@@ -432,15 +432,11 @@ int store_follower_begin(const store_cluster_hooks_t *hooks)
 
 void store_follower_end(int says_bye)
 {
-    uint64_t one = 1;
-
     if (follower.bell < 0)
         return;
     __atomic_store_n(&follower.says_bye, says_bye, __ATOMIC_RELEASE);
     __atomic_store_n(&follower.stop, 1, __ATOMIC_RELEASE);
-    if (write(follower.bell, &one, sizeof one) < 0) {
-        /* It cannot be full. */
-    }
+    store_bell_ring(follower.bell);
     pthread_join(follower.thread, NULL);
     close(follower.bell);
     follower.bell = -1;

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
+
+#include "store/bell.h"
 
 #define READERS    5
 #define SIZE_LEAST 4096
@@ -306,12 +307,9 @@ void store_changes_wait(unsigned reader, int bell)
  * the write. */
 static void ring_bell(waiter_t *w)
 {
-    const uint64_t one = 1;
-
     pthread_mutex_lock(&w->guard);
-    if (w->bell >= 0 && write(w->bell, &one, sizeof one) < 0) {
-        /* EAGAIN: it was rung before, and the reader wakes up. */
-    }
+    if (w->bell >= 0)
+        store_bell_ring(w->bell);
     STORE(w->bell, -1);
     pthread_mutex_unlock(&w->guard);
 }

@@ -143,6 +143,7 @@ store_cluster_sources = \
 	store/cluster/tls.c \
 	store/cluster/lru_touches.c \
 	store/cluster/wire.c \
+	store/event_thread.c \
 	store/note.c \
 	base/secret.c \
 	store/thread.c

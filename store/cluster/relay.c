@@ -3,15 +3,12 @@
 #include "store/cluster/relay.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock_ms.h"
+#include "store/bell.h"
 #include "store/cluster/limit.h"
 #include "store/cluster/relay_client.h"
 #include "store/note.h"
@@ -22,27 +19,18 @@
 
 static struct {
     const store_cluster_hooks_t *hooks;
-    pthread_t thread;
-    int epoll, bell;
+    store_event_thread_t thread;
     char *buffer;
-    unsigned count;                     /* atomic */
-    unsigned count_of[STORE_SPACES];    /* atomic; by slot */
-    store_relay_client_t *arrived;      /* atomic; newest first */
-    int stop;                           /* atomic */
-    int look;                           /* atomic: at who may stay */
-    store_relay_client_t *all;          /* the thread's */
-    store_relay_client_t *first, *last; /* the ready list */
-    int is_timed;                       /* a client waits for the clock */
+    unsigned count;                  /* atomic */
+    unsigned count_of[STORE_SPACES]; /* atomic; by slot */
+    int look;                        /* atomic: at who may stay */
+    int is_timed;                    /* a client waits for the clock */
     int64_t tick_at;
 } relay;
 
-static void wake(void)
+static store_relay_client_t *of(store_member_t *m)
 {
-    uint64_t one = 1;
-
-    if (write(relay.bell, &one, sizeof one) < 0) {
-        /* EAGAIN: the bell has rung, and the thread is awake. */
-    }
+    return (store_relay_client_t *)m;
 }
 
 /* ---- its clients ---- */
@@ -58,75 +46,51 @@ static void count(const store_space_t *space, int change)
 
 static void make_ready(store_relay_client_t *c)
 {
-    if (c->is_ready)
-        return;
-    c->is_ready = 1;
-    c->next_ready = NULL;
-    if (relay.first)
-        relay.last->next_ready = c;
-    else
-        relay.first = c;
-    relay.last = c;
-}
-
-static void adopt(store_relay_client_t *c)
-{
-    c->previous = NULL;
-    c->next = relay.all;
-    if (relay.all)
-        relay.all->previous = c;
-    relay.all = c;
+    store_event_thread_ready(&relay.thread, &c->member);
 }
 
 /* It must not be in the ready list. */
 static void end(store_relay_client_t *c)
 {
-    if (c->previous)
-        c->previous->next = c->next;
-    else
-        relay.all = c->next;
-    if (c->next)
-        c->next->previous = c->previous;
+    store_event_thread_leave(&relay.thread, &c->member);
     count(c->space, -1);
     store_relay_client_free(c);
 }
 
+static void arrive(void *ctx, store_member_t *m)
+{
+    store_relay_client_t *c = of(m);
+
+    (void)ctx;
+    make_ready(c);
+    if (store_relay_client_watch(c, relay.thread.epoll) != 0)
+        c->must_end = 1;
+}
+
 static void take_arrived(void)
 {
-    store_relay_client_t *c = __atomic_exchange_n(&relay.arrived, NULL,
-                                                  __ATOMIC_ACQUIRE),
-                         *next;
-
-    for (; c; c = next) {
-        next = c->next;
-        adopt(c);
-        make_ready(c);
-        if (store_relay_client_watch(c, relay.epoll) != 0)
-            c->until = 1; /* its time is over: its next turn ends it */
-    }
+    store_event_thread_take(&relay.thread, arrive, NULL);
 }
 
 /* ---- the thread ---- */
 
 static void look_at_clients(void)
 {
-    store_relay_client_t *c;
+    store_member_t *m;
 
-    for (c = relay.all; c; c = c->next)
-        if (!relay.hooks->admits(c->space,
-                                 store_stream_fd(c->local.end.stream))) {
-            c->must_end = 1;
-            make_ready(c);
-        }
+    for (m = relay.thread.all; m; m = m->next) {
+        store_relay_client_t *c = of(m);
+
+        if (relay.hooks->admits(c->space, store_stream_fd(c->local.end.stream)))
+            continue;
+        c->must_end = 1;
+        make_ready(c);
+    }
 }
 
 static void read_bell(void)
 {
-    uint64_t rings;
-
-    if (read(relay.bell, &rings, sizeof rings) < 0) {
-        /* Another round has read the bell. */
-    }
+    store_bell_read(relay.thread.bell);
     take_arrived();
     if (__atomic_exchange_n(&relay.look, 0, __ATOMIC_ACQUIRE))
         look_at_clients();
@@ -134,7 +98,7 @@ static void read_bell(void)
 
 static void look_at_timed(int64_t now)
 {
-    store_relay_client_t *c;
+    store_member_t *m;
 
     if (store_relay_master_is_back())
         relay.tick_at = now;
@@ -142,21 +106,21 @@ static void look_at_timed(int64_t now)
         return;
     relay.tick_at = now + TICK;
     relay.is_timed = 0;
-    for (c = relay.all; c; c = c->next)
-        if (c->until != 0) {
+    for (m = relay.thread.all; m; m = m->next)
+        if (of(m)->until != 0) {
             relay.is_timed = 1;
-            make_ready(c);
+            make_ready(of(m));
         }
 }
 
 static void serve_ready(int64_t now)
 {
-    store_relay_client_t *c = relay.first, *next;
+    store_member_t *m = store_event_thread_take_ready(&relay.thread), *next;
 
-    relay.first = relay.last = NULL;
-    for (; c; c = next) {
-        next = c->next_ready;
-        c->is_ready = 0;
+    for (; m; m = next) {
+        store_relay_client_t *c = of(m);
+
+        next = store_event_thread_next(m);
         switch (store_relay_client_turn(c, relay.buffer, now)) {
         case STORE_RELAY_MORE:
             make_ready(c);
@@ -175,7 +139,7 @@ static int wait_ms(void)
 {
     int64_t left = relay.tick_at - clock_ms();
 
-    if (relay.first)
+    if (relay.thread.first)
         return 0;
     if (!relay.is_timed)
         return -1;
@@ -188,8 +152,8 @@ static void *run(void *ctx)
     int i, n;
 
     (void)ctx;
-    while (!__atomic_load_n(&relay.stop, __ATOMIC_ACQUIRE)) {
-        n = epoll_wait(relay.epoll, events, EVENTS, wait_ms());
+    while (!store_event_thread_is_stopping(&relay.thread)) {
+        n = epoll_wait(relay.thread.epoll, events, EVENTS, wait_ms());
         for (i = 0; i < n; i++) {
             store_relay_side_t *side = events[i].data.ptr;
 
@@ -209,24 +173,9 @@ static void *run(void *ctx)
 
 /* ---- for the main thread ---- */
 
-static int prepare(void)
-{
-    struct epoll_event event = {EPOLLIN, {.ptr = NULL}};
-
-    relay.buffer = malloc(STORE_RELAY_BUFFER);
-    relay.epoll = epoll_create1(EPOLL_CLOEXEC);
-    relay.bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (!relay.buffer || relay.epoll < 0 || relay.bell < 0)
-        return -1;
-    return epoll_ctl(relay.epoll, EPOLL_CTL_ADD, relay.bell, &event);
-}
-
 static void release(void)
 {
-    if (relay.epoll >= 0)
-        close(relay.epoll);
-    if (relay.bell >= 0)
-        close(relay.bell);
+    store_event_thread_close(&relay.thread);
     free(relay.buffer);
     relay.buffer = NULL;
 }
@@ -237,11 +186,13 @@ int store_relay_begin(const store_cluster_hooks_t *hooks)
 
     memset(&relay, 0, sizeof relay);
     relay.hooks = hooks;
-    if (prepare() == 0) {
-        store_relay_master_begin(hooks->config, relay.epoll);
-        if (store_thread_start(&relay.thread, "relay", run, NULL) == 0)
-            return 0;
-    }
+    if (store_event_thread_open(&relay.thread) != 0)
+        return -1;
+    store_relay_master_begin(hooks->config, relay.thread.epoll);
+    relay.buffer = malloc(STORE_RELAY_BUFFER);
+    if (relay.buffer &&
+        store_thread_start(&relay.thread.thread, "relay", run, NULL) == 0)
+        return 0;
     error = errno;
     release();
     errno = error;
@@ -252,7 +203,7 @@ void store_relay_take(store_space_t *space, store_stream_t *stream)
 {
     static int64_t refused_at;
     uint64_t n = STORE_GET(relay.count_of[space->slot]);
-    store_relay_client_t *c, *newest;
+    store_relay_client_t *c;
 
     if (store_limit_refuses(space, n, stream, &refused_at))
         return;
@@ -260,20 +211,13 @@ void store_relay_take(store_space_t *space, store_stream_t *stream)
     if (!c)
         return;
     count(space, 1);
-    newest = __atomic_load_n(&relay.arrived, __ATOMIC_RELAXED);
-    do {
-        c->next = newest;
-    } while (!__atomic_compare_exchange_n(&relay.arrived, &newest, c, 1,
-                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    /* The thread takes the whole list after it has read the bell. */
-    if (!newest)
-        wake();
+    store_event_thread_give(&relay.thread, &c->member);
 }
 
 void store_relay_look(void)
 {
     __atomic_store_n(&relay.look, 1, __ATOMIC_RELEASE);
-    wake();
+    store_bell_ring(relay.thread.bell);
 }
 
 /* @return its stream; NULL: it cannot be served here */
@@ -289,14 +233,13 @@ static store_stream_t *take_back(store_relay_client_t *c)
 
 void store_relay_end(void)
 {
-    __atomic_store_n(&relay.stop, 1, __ATOMIC_RELEASE);
-    wake();
-    pthread_join(relay.thread, NULL);
-    while (relay.all) {
-        store_space_t *space = relay.all->space;
-        store_stream_t *stream = take_back(relay.all);
+    store_event_thread_stop(&relay.thread);
+    while (relay.thread.all) {
+        store_relay_client_t *c = of(relay.thread.all);
+        store_space_t *space = c->space;
+        store_stream_t *stream = take_back(c);
 
-        end(relay.all);
+        end(c);
         if (stream)
             relay.hooks->serve(space, stream);
     }

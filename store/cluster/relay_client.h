@@ -18,6 +18,7 @@
 
 #include "store/cluster/relay_master.h"
 #include "store/cluster/relay_pipe.h"
+#include "store/event_thread.h"
 
 /** How long a client is held. */
 #define STORE_RELAY_HOLD INT64_C(5000) /* ms */
@@ -32,10 +33,8 @@ typedef struct {
 } store_relay_side_t;
 
 typedef struct store_relay_client {
-    struct store_relay_client *next, *previous; /**< of all */
-    struct store_relay_client *next_ready;
-    int is_ready;
-    int must_end; /**< it may not use its space any more */
+    store_member_t member; /**< of the relay's thread */
+    int must_end;          /**< it may not use its space any more */
     store_space_t *space;
     store_relay_side_t local, remote;
     store_relay_master_t master;

@@ -23,6 +23,7 @@
 
 #include "store/cluster/stream.h"
 #include "store/command/session.h"
+#include "store/event_thread.h"
 #include "store/server/hold.h"
 #include "store/server/lobby.h"
 
@@ -42,10 +43,7 @@ typedef enum {
 } store_turn_t;
 
 typedef struct store_connection {
-    /** of the worker's list of all; while the main thread hands it over, `next`
-     * is in another list */
-    struct store_connection *next, *previous;
-    struct store_connection *next_ready;
+    store_member_t member; /**< of the worker */
     struct store_connection *next_held, *previous_held;
     store_served_t *served;
     store_session_t *session;
@@ -59,7 +57,6 @@ typedef struct store_connection {
     store_stream_t *stream;
     uid_t uid;           /**< of the client */
     uint8_t login;       /**< STORE_MAY_LOG_IN ...; 0: no login */
-    uint8_t is_ready;    /**< it is in the worker's ready list */
     uint8_t readable;    /**< the stream may have more bytes */
     uint8_t unserved;    /**< `rest` may have complete commands */
     uint8_t awaits_room; /**< epoll reports when the client takes bytes */

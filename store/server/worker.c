@@ -2,14 +2,12 @@
 
 #include "store/server/worker.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/clock_ms.h"
+#include "store/bell.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/confirm_wait.h"
 #include "store/memory/changes.h"
@@ -28,29 +26,22 @@ static struct {
     int on;                 /* atomic */
 } rest = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
 
-static void wake(store_worker_t *w)
+static void wake(const store_worker_t *w)
 {
-    uint64_t one = 1;
+    store_bell_ring(w->thread.bell);
+}
 
-    if (write(w->bell, &one, sizeof one) < 0) {
-        /* EAGAIN: the bell has rung, and the worker is awake. */
-    }
+static store_connection_t *of(store_member_t *m)
+{
+    return (store_connection_t *)m;
 }
 
 /* ---- for the main thread ---- */
 
 void store_worker_give(store_worker_t *w, store_connection_t *c)
 {
-    store_connection_t *newest = __atomic_load_n(&w->arrived, __ATOMIC_RELAXED);
-
     __atomic_fetch_add(&w->connections, 1, __ATOMIC_RELAXED);
-    do {
-        c->next = newest;
-    } while (!__atomic_compare_exchange_n(&w->arrived, &newest, c, 1,
-                                          __ATOMIC_RELEASE, __ATOMIC_RELAXED));
-    /* The worker takes the whole list after it has read the bell. */
-    if (!newest)
-        wake(w);
+    store_event_thread_give(&w->thread, &c->member);
 }
 
 int store_worker_runs(store_worker_t *w)
@@ -98,13 +89,11 @@ void store_worker_pause(store_worker_t *workers, unsigned n, int on)
 void store_worker_stop(store_worker_t *w)
 {
     pthread_mutex_lock(&rest.guard);
-    __atomic_store_n(&w->stop, 1, __ATOMIC_RELEASE);
+    __atomic_store_n(&w->thread.stop, 1, __ATOMIC_RELEASE);
     pthread_cond_broadcast(&rest.changed);
     pthread_mutex_unlock(&rest.guard);
-    wake(w);
-    pthread_join(w->thread, NULL);
-    close(w->bench.epoll);
-    close(w->bell);
+    store_event_thread_stop(&w->thread);
+    store_event_thread_close(&w->thread);
     free(w->bench.buffer);
 }
 
@@ -112,24 +101,7 @@ void store_worker_stop(store_worker_t *w)
 
 static void make_ready(store_worker_t *w, store_connection_t *c)
 {
-    if (c->is_ready)
-        return;
-    c->is_ready = 1;
-    c->next_ready = NULL;
-    if (w->first)
-        w->last->next_ready = c;
-    else
-        w->first = c;
-    w->last = c;
-}
-
-static void adopt(store_worker_t *w, store_connection_t *c)
-{
-    c->previous = NULL;
-    c->next = w->all;
-    if (w->all)
-        w->all->previous = c;
-    w->all = c;
+    store_event_thread_ready(&w->thread, &c->member);
 }
 
 /* The positions rise: each change of this thread is behind its last one. */
@@ -161,28 +133,25 @@ static void end(store_worker_t *w, store_connection_t *c)
 {
     if (c->hold.position)
         leave_held(w, c);
-    if (c->previous)
-        c->previous->next = c->next;
-    else
-        w->all = c->next;
-    if (c->next)
-        c->next->previous = c->previous;
+    store_event_thread_leave(&w->thread, &c->member);
     store_connection_free(c);
     __atomic_fetch_sub(&w->connections, 1, __ATOMIC_RELAXED);
 }
 
+static void arrive(void *ctx, store_member_t *m)
+{
+    store_worker_t *w = ctx;
+    store_connection_t *c = of(m);
+
+    if (store_connection_begin(c, &w->bench, w->server) != 0)
+        end(w, c);
+    else if (c->readable)
+        make_ready(w, c);
+}
+
 static void take_arrived(store_worker_t *w)
 {
-    store_connection_t *c = __atomic_exchange_n(&w->arrived, NULL,
-                                                __ATOMIC_ACQUIRE),
-                       *next;
-
-    for (; c; c = next) {
-        next = c->next;
-        adopt(w, c);
-        if (store_connection_begin(c, &w->bench, w->server) != 0)
-            end(w, c);
-    }
+    store_event_thread_take(&w->thread, arrive, w);
 }
 
 static int is_closing(const store_worker_t *w)
@@ -194,9 +163,9 @@ static void end_all(store_worker_t *w)
 {
     __atomic_store_n(&w->close, 0, __ATOMIC_RELEASE);
     take_arrived(w);
-    w->first = w->last = NULL;
-    while (w->all)
-        end(w, w->all);
+    store_event_thread_take_ready(&w->thread);
+    while (w->thread.all)
+        end(w, of(w->thread.all));
 }
 
 static void note_late(store_worker_t *w, int64_t now)
@@ -212,33 +181,33 @@ static void note_late(store_worker_t *w, int64_t now)
 static void end_late(store_worker_t *w)
 {
     int64_t now = clock_ms();
-    store_connection_t *c;
+    store_member_t *m;
 
     if (store_lobby_is_empty() || now < w->lobby_at)
         return;
     w->lobby_at = now + LOBBY_AGAIN;
-    for (c = w->all; c; c = c->next)
+    for (m = w->thread.all; m; m = m->next) {
+        store_connection_t *c = of(m);
+
         if (c->login_until != 0 && now >= c->login_until && !c->must_end) {
             c->must_end = 1;
             make_ready(w, c);
             note_late(w, now);
         }
+    }
 }
 
 static void read_bell(store_worker_t *w)
 {
-    store_connection_t *c;
-    uint64_t rings;
+    store_member_t *m;
 
-    if (read(w->bell, &rings, sizeof rings) < 0) {
-        /* Another round has read the bell. */
-    }
+    store_bell_read(w->thread.bell);
     take_arrived(w);
     end_late(w);
     if (__atomic_exchange_n(&w->look, 0, __ATOMIC_ACQUIRE))
-        for (c = w->all; c; c = c->next) {
-            store_connection_check(c);
-            make_ready(w, c);
+        for (m = w->thread.all; m; m = m->next) {
+            store_connection_check(of(m));
+            make_ready(w, of(m));
         }
 }
 
@@ -279,12 +248,12 @@ static void end_round(store_worker_t *w)
  * list of the next round. */
 static void serve_ready(store_worker_t *w)
 {
-    store_connection_t *c = w->first, *next;
+    store_member_t *m = store_event_thread_take_ready(&w->thread), *next;
 
-    w->first = w->last = NULL;
-    for (; c && !is_closing(w); c = next) {
-        next = c->next_ready;
-        c->is_ready = 0;
+    for (; m && !is_closing(w); m = next) {
+        store_connection_t *c = of(m);
+
+        next = store_event_thread_next(m);
         switch (store_connection_turn(c, &w->bench)) {
         case STORE_TURN_MORE:
             make_ready(w, c);
@@ -311,10 +280,10 @@ static int park(store_worker_t *w)
     pthread_mutex_lock(&rest.guard);
     w->is_parked = 1;
     pthread_cond_broadcast(&rest.changed);
-    while (rest.on && !w->stop)
+    while (rest.on && !w->thread.stop)
         pthread_cond_wait(&rest.changed, &rest.guard);
     w->is_parked = 0;
-    rv = w->stop;
+    rv = w->thread.stop;
     pthread_mutex_unlock(&rest.guard);
     return rv;
 }
@@ -323,9 +292,9 @@ static void round_of(store_worker_t *w)
 {
     struct epoll_event events[EVENTS];
     /* read_bell() may have taken the ring of a pause or of a close. */
-    int now = w->first || __atomic_load_n(&w->close, __ATOMIC_ACQUIRE) ||
+    int now = w->thread.first || __atomic_load_n(&w->close, __ATOMIC_ACQUIRE) ||
               __atomic_load_n(&rest.on, __ATOMIC_ACQUIRE);
-    int i, n = epoll_wait(w->bench.epoll, events, EVENTS, now ? 0 : -1);
+    int i, n = epoll_wait(w->thread.epoll, events, EVENTS, now ? 0 : -1);
 
     if (__atomic_load_n(&rest.on, __ATOMIC_ACQUIRE) && park(w))
         return;
@@ -353,8 +322,8 @@ static void *run(void *ctx)
 {
     store_worker_t *w = ctx;
 
-    store_confirm_bell(w->number, w->bell);
-    while (!__atomic_load_n(&w->stop, __ATOMIC_ACQUIRE))
+    store_confirm_bell(w->number, w->thread.bell);
+    while (!store_event_thread_is_stopping(&w->thread))
         round_of(w);
     end_all(w);
     store_confirm_bell(w->number, -1);
@@ -364,15 +333,12 @@ static void *run(void *ctx)
 
 static int prepare(store_worker_t *w)
 {
-    struct epoll_event event = {EPOLLIN, {.ptr = NULL}};
-
     w->bench.counters = store_region_figures()->worker[w->number];
     w->bench.buffer = malloc(STORE_TURN_BYTES);
-    w->bench.epoll = epoll_create1(EPOLL_CLOEXEC);
-    w->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (!w->bench.buffer || w->bench.epoll < 0 || w->bell < 0)
+    if (!w->bench.buffer || store_event_thread_open(&w->thread) != 0)
         return -1;
-    return epoll_ctl(w->bench.epoll, EPOLL_CTL_ADD, w->bell, &event);
+    w->bench.epoll = w->thread.epoll;
+    return 0;
 }
 
 int store_worker_start(store_worker_t *w, unsigned number,
@@ -383,5 +349,6 @@ int store_worker_start(store_worker_t *w, unsigned number,
     w->number = number;
     w->server = server;
     snprintf(name, sizeof name, "worker %u", number);
-    return prepare(w) == 0 ? store_thread_start(&w->thread, name, run, w) : -1;
+    return prepare(w) == 0 ? store_thread_start(&w->thread.thread, name, run, w)
+                           : -1;
 }

@@ -4,39 +4,29 @@
  * @file worker.h
  * @brief A thread that owns connections, and serves them in turns.
  *
- * Each worker has its own epoll, edge-triggered. A connection has one owner for
- * its whole life, so its commands are served in order, and no lock is needed. A
- * connection with something to do is in the ready list. In each round the
- * worker takes the whole list, and gives each connection one turn.
+ * A connection has one owner for its whole life (store/event_thread.h), so its
+ * commands are served in order.
  *
- * Lock:  the main thread hands connections over by a list that it pushes to and
- *        the worker takes as a whole. An eventfd wakes the worker.
+ * Lock:  the functions: the main thread.
  */
 #ifndef APPPOOL_STORE_SERVER_WORKER_H
 #define APPPOOL_STORE_SERVER_WORKER_H
 
-#include <pthread.h>
-
 #include "store/server/store_connection.h"
 
 typedef struct {
-    pthread_t thread;
+    store_event_thread_t thread;
     unsigned number;
     const store_server_t *server;
     store_bench_t bench;
-    int bell;                    /**< eventfd: a field below has changed */
-    store_connection_t *arrived; /**< atomic; newest first */
-    int look;                    /**< atomic: spaces are gone */
-    int stop;                    /**< atomic */
-    int close;                   /**< atomic: end all connections */
-    int is_parked;               /**< serves nothing; of the pause */
-    uint32_t rounds;             /**< atomic; wraps */
-    uint32_t seen;               /**< of the rounds, by the main thread */
-    uint32_t connections;        /**< atomic: arrived ones, too */
-    int64_t lobby_at;            /**< ms: the next look at late clients */
-    int64_t late_at;             /**< ms: when one was logged; 0: never */
-    store_connection_t *all;
-    store_connection_t *first, *last;     /**< the ready list */
+    int look;             /**< atomic: spaces are gone */
+    int close;            /**< atomic: end all connections */
+    int is_parked;        /**< serves nothing; of the pause */
+    uint32_t rounds;      /**< atomic; wraps */
+    uint32_t seen;        /**< of the rounds, by the main thread */
+    uint32_t connections; /**< atomic: arrived ones, too */
+    int64_t lobby_at;     /**< ms: the next look at late clients */
+    int64_t late_at;      /**< ms: when one was logged; 0: never */
     store_connection_t *held, *last_held; /**< the first one that is held waits
                                              for the lowest position */
 } store_worker_t;
@@ -45,7 +35,7 @@ typedef struct {
 int store_worker_start(store_worker_t *, unsigned number,
                        const store_server_t *);
 
-/** Hand a connection over. The main thread. */
+/** Hand a connection over. */
 void store_worker_give(store_worker_t *, store_connection_t *);
 
 /** Has the thread had a round since the last call? If not, it has hung since

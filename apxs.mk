@@ -109,7 +109,7 @@ $(O)/apppool-spawner: $(spawner) $(pool)
 	$(CC) $(ldflags) $(LDFLAGS) -o $@ $^ $(jansson) $(aprlibs)
 $(O)/apppool-store: $(store)
 	$(CC) $(ldflags) $(LDFLAGS) -pthread -o $@ $^ $(jansson) $(aprulibs) \
-		$(ssl)
+		$(aprlibs) $(ssl)
 $(O)/apppoolctl: $(ctl) $(pool)
 	$(CC) $(ldflags) $(LDFLAGS) -o $@ $^ $(jansson) $(aprlibs)
 $(O)/apppool.load: mod_apppool/apppool.load.in

@@ -153,8 +153,7 @@ store_server_sources = \
 	store/server/cluster_host.c \
 	store/server/admin_socket.c \
 	store/server/store_config.c \
-	store/server/config_cluster.c \
-	store/server/config_value.c \
+	base/json_reader.c \
 	store/server/store_connection.c \
 	store/server/waiting_clients.c \
 	store/server/handover.c \

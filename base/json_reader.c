@@ -17,7 +17,8 @@ void json_reader_refuse(json_reader_t *r, const char *format, ...)
     if (r->wrong++)
         return;
     if (r->where)
-        n = snprintf(r->error, JSON_READER_ERROR_MAX, "app %.80s: ", r->where);
+        n = snprintf(r->error, JSON_READER_ERROR_MAX,
+                     "%s %.80s: ", r->what ? r->what : "app", r->where);
     va_start(args, format);
     vsnprintf(r->error + n, JSON_READER_ERROR_MAX - (size_t)n, format, args);
     va_end(args);
@@ -44,6 +45,19 @@ const char *json_reader_text(json_reader_t *r, const json_t *o, const char *key,
         return "";
     }
     return apr_pstrdup(r->p, s);
+}
+
+void json_reader_copy(json_reader_t *r, const json_t *o, const char *key,
+                      char *to, size_t size)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+
+    if (!s || !*s || json_reader_has_control(s) || strlen(s) >= size) {
+        json_reader_refuse(r, "\"%s\" is no text of 1 to %zu characters", key,
+                           size - 1);
+        s = "";
+    }
+    snprintf(to, size, "%s", s);
 }
 
 const char *json_reader_path(json_reader_t *r, const json_t *o, const char *key,
@@ -73,6 +87,17 @@ int64_t json_reader_number(json_reader_t *r, const json_t *o, const char *key,
 uint32_t json_reader_count(json_reader_t *r, const json_t *o, const char *key)
 {
     return (uint32_t)json_reader_number(r, o, key, 0, INT32_MAX);
+}
+
+size_t json_reader_list(json_reader_t *r, const json_t *o, const char *key,
+                        size_t max, const json_t **list)
+{
+    *list = json_object_get(o, key);
+    if (json_is_array(*list) && json_array_size(*list) <= max)
+        return json_array_size(*list);
+    *list = NULL;
+    json_reader_refuse(r, "\"%s\" is no list of up to %zu", key, max);
+    return 0;
 }
 
 int json_reader_boolean(json_reader_t *r, const json_t *o, const char *key)

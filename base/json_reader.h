@@ -12,6 +12,7 @@
 
 #include <apr_pools.h>
 #include <jansson.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define JSON_READER_ERROR_MAX 256
@@ -22,6 +23,7 @@ typedef struct {
     char *error;       /**< JSON_READER_ERROR_MAX bytes */
     int wrong;         /**< there was a mistake */
     const char *where; /**< name of the app, for the sentence; NULL: none */
+    const char *what;  /**< what has that name; NULL: an app */
 } json_reader_t;
 
 void json_reader_refuse(json_reader_t *r, const char *format, ...)
@@ -34,6 +36,11 @@ int json_reader_has_control(const char *s);
 const char *json_reader_text(json_reader_t *r, const json_t *o, const char *key,
                              int nullable);
 
+/** A text without control characters and not empty, into `to` of that many bytes,
+ * NUL included. It needs no pool. */
+void json_reader_copy(json_reader_t *r, const json_t *o, const char *key,
+                      char *to, size_t size);
+
 /** An absolute path. */
 const char *json_reader_path(json_reader_t *r, const json_t *o, const char *key,
                              int nullable);
@@ -44,6 +51,10 @@ int64_t json_reader_number(json_reader_t *r, const json_t *o, const char *key,
 
 /** A whole number that is not negative. */
 uint32_t json_reader_count(json_reader_t *r, const json_t *o, const char *key);
+
+/** A list of at most `max`. @return how many; the list is NULL if it is none */
+size_t json_reader_list(json_reader_t *r, const json_t *o, const char *key,
+                        size_t max, const json_t **list);
 
 int json_reader_boolean(json_reader_t *r, const json_t *o, const char *key);
 

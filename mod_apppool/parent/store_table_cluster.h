@@ -3,7 +3,7 @@
 /**
  * @file store_table_cluster.h
  * @brief The part of the store's table that is about other hosts and TCP
- *        clients (store/server/config_cluster.h draws it).
+ *        clients (store/server/store_config.h draws it).
  *
  * Lock:  none; only the parent writes.
  * Crash: not concerned.

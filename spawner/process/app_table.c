@@ -319,7 +319,7 @@ static void read_table(json_reader_t *r, app_table_t *t, const json_t *o)
 app_table_t *app_table_parse(const char *source, size_t length,
                              apr_pool_t *parent, char *error)
 {
-    json_reader_t r = {NULL, error, 0, NULL};
+    json_reader_t r = {.error = error};
     app_table_t *table;
     json_error_t trouble;
     json_t *o;

@@ -6,7 +6,18 @@
  *
  * httpd's parent writes the file CONTRACT_STORE_TABLE, a JSON document. Each
  * value is checked. A document with one mistake is refused as a whole, and the
- * store keeps the configuration that it has.
+ * store keeps the configuration that it has. What it has about other hosts and
+ * TCP clients:
+ *
+ *     "cluster": {"vip": "10.0.0.9", "ports": [11211, 11213],
+ *                 "peers": ["10.0.0.1"], "plain": [], "secret": "<hex>",
+ *                 "open_space": "shop", "changes": 33554432,
+ *                 "slave_timeout": 10},
+ *     "listens": [{"address": "127.0.0.1", "port": 11211, "space": "shop"}]
+ *
+ * `vip`, `secret` and `open_space` may be missing. With a `vip` and without a
+ * `secret`, each of `peers` is in `plain`, too. A table without `cluster` is
+ * that of a store that is alone and has no secret; `listens` may be missing.
  *
  * Errors: NULL, and a sentence in `error`.
  * Trust:  the parent wrote it. But the file is in a directory of the store's
@@ -21,12 +32,21 @@
 #include <sys/types.h>
 
 #include "base/store_format.h"
-#include "store/server/config_cluster.h"
+#include "store/cluster/cluster.h"
 
 #define STORE_CONFIG_ERROR 256
 #define STORE_CONFIG_KEY   32 /* bytes of a socket's name, NUL included */
 #define STORE_CONFIG_UIDS  1024
 #define STORE_CONFIG_MAX   (8 << 20) /* bytes of the document */
+
+/** AppStoreListen: TCP clients of one space. */
+typedef struct {
+    store_address_t address;
+    uint16_t port;
+    char space[STORE_NAME];
+} store_config_listen_t;
+
+#define STORE_CONFIG_LISTENS 64
 
 /** One space. */
 typedef struct {

@@ -24,7 +24,7 @@ ONLY = {
     "linux/futex.h": ("shm/lock/lock.c", "shm/lock/wake.c"),
     "jansson.h": ("base/json_reader", "detect/",
                   "shm/view/report",
-                  "store/server/store_config", "store/server/config_value", "spawner/",
+                  "store/server/store_config", "spawner/",
                   "ctl/", "mod_apppool/"),
     "httpd.h": ("mod_apppool/",),
     "http_config.h": ("mod_apppool/",),

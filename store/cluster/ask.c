@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock_ms.h"
@@ -59,26 +58,17 @@ static void end(asked_t *a)
 
 static void begin(asked_t *a, const store_cluster_t *config)
 {
-    struct sockaddr_storage to;
-    socklen_t size = store_address_socket(a->peer, config->port_repl, &to);
-
-    a->fd =
-        socket(a->peer->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (a->fd >= 0 && connect(a->fd, (const struct sockaddr *)&to, size) != 0 &&
-        errno != EINPROGRESS)
-        end(a);
+    a->fd = store_cluster_connect(a->peer, config->port_repl, 0);
 }
 
 /* @return -1: nobody is there */
 static int connected(asked_t *a, const store_cluster_hooks_t *hooks)
 {
-    int error = 0, fd = a->fd;
-    socklen_t size = sizeof error;
+    int fd = a->fd;
 
     if (fd < 0)
         return 0;
-    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-    if (error != 0)
+    if (store_cluster_connected(fd) != 0)
         return -1;
     a->fd = -1;
     return store_talk_begin(&a->talk, hooks, fd, 1);

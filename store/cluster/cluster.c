@@ -3,8 +3,10 @@
 #include "store/cluster/cluster.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/tcp.h>
 #include <string.h>
+#include <unistd.h>
 
 int store_address_parse(const char *text, store_address_t *a)
 {
@@ -107,14 +109,47 @@ int store_cluster_is_open(const store_cluster_t *config, const char *space)
     return strcmp(config->open_space, space) == 0;
 }
 
-void store_cluster_set_options(int fd)
+void store_cluster_set_options(int fd, unsigned lost)
 {
-    static const int on = 1, idle = 5, interval = 1, count = 5, unsent = 10000;
+    static const int on = 1, idle = 5, interval = 1, count = 5;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (lost == 0)
+        return;
     setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unsent, sizeof unsent);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &lost, sizeof lost);
+}
+
+int store_cluster_connect(const store_address_t *to, uint16_t port,
+                          unsigned lost)
+{
+    struct sockaddr_storage at;
+    socklen_t n = store_address_socket(to, port, &at);
+    int error,
+        fd = socket(to->family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return -1;
+    store_cluster_set_options(fd, lost);
+    if (connect(fd, (const struct sockaddr *)&at, n) == 0 ||
+        errno == EINPROGRESS)
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+int store_cluster_connected(int fd)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+        return -1;
+    errno = error;
+    return error ? -1 : 0;
 }

@@ -94,9 +94,19 @@ unsigned store_cluster_spaces(const store_cluster_hooks_t *,
 /** Is this the open space, which another host may have without TLS? */
 int store_cluster_is_open(const store_cluster_t *, const char *space);
 
-/** A TCP connection to another host: no delay, and it ends at most some ten
- * seconds after the other host is gone. */
-void store_cluster_set_options(int fd);
+/** A TCP connection to another host, or of a TCP client: no delay.
+ * @param lost ms: it ends when the other host has not acknowledged anything for so
+ *             long, also if nothing is sent; 0: it does not */
+void store_cluster_set_options(int fd, unsigned lost);
+#define STORE_LOST 10000
+
+/** Begin to connect. The socket is writable when that has ended. @param lost as of
+ * store_cluster_set_options() @return the socket, which is non-blocking; -1: errno */
+int store_cluster_connect(const store_address_t *, uint16_t port,
+                          unsigned lost);
+
+/** It has ended. @return 0: it is connected; -1: errno */
+int store_cluster_connected(int fd);
 
 /** "10.0.0.9" or "fe80::1" to an address. @return 0, or -1: it is none */
 int store_address_parse(const char *text, store_address_t *);

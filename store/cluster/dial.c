@@ -3,10 +3,8 @@
 #include "store/cluster/dial.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock_ms.h"
@@ -28,44 +26,19 @@ int store_dial_await(int fd, short events, int bell, int64_t ms)
     return fds[0].revents != 0;
 }
 
-static void set_options(int fd, const store_cluster_t *config)
-{
-    unsigned lost = config->slave_timeout * 1000;
-    int on = 1;
-
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    /* A host that is gone acknowledges no NUL. */
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &lost, sizeof lost);
-}
-
-static int await_connection(int fd, int bell)
-{
-    int error = 0, rv = store_dial_await(fd, POLLOUT, bell, LIMIT);
-    socklen_t size = sizeof error;
-
-    if (rv < 0)
-        return -1;
-    if (rv == 0)
-        error = ETIMEDOUT;
-    else
-        getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size);
-    errno = error;
-    return error ? -1 : 0;
-}
-
+/* A host that is gone acknowledges no NUL. */
 static int connect_to(const store_cluster_t *config, int bell)
 {
-    struct sockaddr_storage address;
-    socklen_t size =
-        store_address_socket(&config->vip, config->port_repl, &address);
-    int error, fd = socket(config->vip.family,
-                           SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int error, rv,
+        fd = store_cluster_connect(&config->vip, config->port_repl,
+                                   config->slave_timeout * 1000);
 
     if (fd < 0)
         return -1;
-    set_options(fd, config);
-    if (connect(fd, (const struct sockaddr *)&address, size) == 0 ||
-        (errno == EINPROGRESS && await_connection(fd, bell) == 0))
+    rv = store_dial_await(fd, POLLOUT, bell, LIMIT);
+    if (rv == 0)
+        errno = ETIMEDOUT;
+    if (rv > 0 && store_cluster_connected(fd) == 0)
         return fd;
     error = errno;
     close(fd);

@@ -3,7 +3,6 @@
 #include "store/cluster/master.h"
 
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -204,9 +203,8 @@ static void admit(const store_address_t *address, int fd)
                            .number = ++arrivals,
                            .has_secret = !is_plain(address)};
     char text[STORE_ADDRESS_TEXT];
-    int one = 1;
 
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    store_cluster_set_options(fd, 0);
     if (store_changes_open(hooks->config->changes) != 0) {
         close(fd);
         errno = ENOMEM;

@@ -102,20 +102,14 @@ static store_relay_stage_t fail(store_relay_master_t *m, int64_t now)
 static int begin(store_relay_master_t *m, void *mark, int64_t now)
 {
     struct epoll_event event = {EVENTS, {.ptr = mark}};
-    struct sockaddr_storage at;
-    socklen_t n = store_address_socket(&master.config->vip,
-                                       master.config->port_memcache, &at);
 
-    m->fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    m->fd = store_cluster_connect(&master.config->vip,
+                                  master.config->port_memcache, STORE_LOST);
     if (m->fd < 0)
         return -1;
     m->stage = STORE_RELAY_CONNECTING;
     m->began = now;
     master.attempts++;
-    store_cluster_set_options(m->fd);
-    if (connect(m->fd, (const struct sockaddr *)&at, n) != 0 &&
-        errno != EINPROGRESS)
-        return -1;
     return epoll_ctl(master.epoll, EPOLL_CTL_ADD, m->fd, &event);
 }
 
@@ -123,14 +117,10 @@ static int begin(store_relay_master_t *m, void *mark, int64_t now)
 static int is_connected(const store_relay_master_t *m, int64_t now)
 {
     struct pollfd p = {m->fd, POLLOUT, 0};
-    socklen_t size = sizeof(int);
-    int error = 0;
 
     if (poll(&p, 1, 0) == 0)
         return now - m->began >= CONNECT ? -1 : 0;
-    if (getsockopt(m->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error)
-        return -1;
-    return 1;
+    return store_cluster_connected(m->fd) == 0 ? 1 : -1;
 }
 
 /* What the master is may change before the connection is secured. The first

@@ -76,6 +76,6 @@ int store_tcp_listener_accept(int fd, store_address_t *peer)
     if (client < 0)
         return -1;
     store_address_of((const struct sockaddr *)&address, peer);
-    store_cluster_set_options(client);
+    store_cluster_set_options(client, STORE_LOST);
     return client;
 }

@@ -293,7 +293,7 @@ void store_vip_clients_accept(int listener)
             store_shortage(listener);
             return;
         }
-        store_cluster_set_options(fd);
+        store_cluster_set_options(fd, STORE_LOST);
         take(fd, &from);
     }
 }

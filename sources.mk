@@ -477,9 +477,7 @@ ctl_sources = \
 	ctl/store_command.c \
 	ctl/store_handover.c \
 	ctl/store_lines.c \
-	ctl/store_lock.c \
 	ctl/store_name.c \
-	ctl/store_once.c \
 	ctl/store_socket.c \
 	ctl/store_space.c \
 	ctl/terminal.c \

@@ -92,10 +92,6 @@ static const char help[] =
     "live\n"
     "  store flush SPACE\n"
     "                   remove all items of a space\n"
-    "  store once NAME [--space SPACE] [--every S] [--kill] -- COMMAND...\n"
-    "                   run a command while the lock NAME of the store is "
-    "held:\n"
-    "                   on one host of several, for cron\n"
     "  detect DIR       show the command that runs the application in DIR if "
     "no\n"
     "                   AppCommand is set, and why; needs no httpd\n"
@@ -107,18 +103,6 @@ static const char help[] =
     "  --timeout S      with --wait: wait for at most S seconds\n"
     "  --seconds S      for top: the time between two screens, default 2\n"
     "  --times N        for top: the number of screens, default no limit\n"
-    "  --space SPACE    for store once: the space with the lock; default: the "
-    "only one\n"
-    "  --every S        for store once: begin no run within S seconds after "
-    "another,\n"
-    "                   default 30\n"
-    "  --conflict-exit-code N\n"
-    "                   for store once: the exit status when the command is "
-    "not "
-    "run,\n"
-    "                   default 0\n"
-    "  --kill           for store once: end the command when the lock is "
-    "lost\n"
     "  --json           print the JSON that the server has sent; for events "
     "and\n"
     "                   top, print one object a line\n"
@@ -196,8 +180,7 @@ static int store(const asked_t *q)
 {
     int is_top = q->n > 1 && strcmp(q->words[1], "top") == 0;
 
-    return is_top && q->n == 2 && !store_once_option(q) ? top_of(q, &store_top)
-                                                        : store_command(q);
+    return is_top && q->n == 2 ? top_of(q, &store_top) : store_command(q);
 }
 
 #define APP     "the name of an app"
@@ -244,8 +227,7 @@ static const char *surplus(const asked_t *q, int words, int may)
            : q->times && !(may & TOP)     ? "--times"
            : q->timeout && !(may & WAIT)  ? "--timeout"
            : q->wait && !(may & WAIT)     ? "--wait"
-           : may & WORDS                  ? NULL
-                                          : store_once_option(q);
+                                          : NULL;
 }
 
 /* Send the command to the server. @param n number of words */
@@ -301,6 +283,17 @@ static int decide(const asked_t *q)
     return ask(q, i, wanted + (commands[i].may & HOW));
 }
 
+/* It had options of its own, which are not known any more. */
+static int is_once(int argc, char **argv)
+{
+    int i;
+
+    for (i = 1; i + 1 < argc; i++)
+        if (strcmp(argv[i], "store") == 0 && strcmp(argv[i + 1], "once") == 0)
+            return 1;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
@@ -314,10 +307,6 @@ int main(int argc, char **argv)
         {"timeout", required_argument, NULL, 't'},
         {"rolling", no_argument, NULL, 'R'},
         {"blocking", no_argument, NULL, 'B'},
-        {"space", required_argument, NULL, 'S'},
-        {"every", required_argument, NULL, 'e'},
-        {"conflict-exit-code", required_argument, NULL, 'E'},
-        {"kill", no_argument, NULL, 'k'},
         {"version", no_argument, NULL, 'V'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
@@ -325,7 +314,11 @@ int main(int argc, char **argv)
     const char *how;
     int c;
 
-    while ((c = getopt_long(argc, argv, "d:E:fjhn:s:", options, NULL)) != -1)
+    if (is_once(argc, argv))
+        return ask_complain(
+            EXIT_USAGE, "there is no store once any more: doc/store.md, \"A "
+                        "command on one host\", has a script in its place");
+    while ((c = getopt_long(argc, argv, "d:fjhn:s:", options, NULL)) != -1)
         switch (c) {
         case 'd':
             q.dir = optarg;
@@ -347,18 +340,6 @@ int main(int argc, char **argv)
             break;
         case 't':
             q.timeout = optarg;
-            break;
-        case 'S':
-            q.space = optarg;
-            break;
-        case 'e':
-            q.every = optarg;
-            break;
-        case 'E':
-            q.conflict = optarg;
-            break;
-        case 'k':
-            q.kill = 1;
             break;
         case 'R':
         case 'B':

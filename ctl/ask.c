@@ -47,11 +47,6 @@ int ask_complain(int status, const char *format, ...)
     return status;
 }
 
-void ask_be_quiet(int be_quiet)
-{
-    quiet = be_quiet;
-}
-
 /* ---- which httpd ---- */
 
 int ask_directory(const char **dir)
@@ -246,9 +241,9 @@ int ask_silently(const char *dir, const char *const *words, int n,
 {
     int status;
 
-    ask_be_quiet(1);
+    quiet = 1;
     status = ask_server(dir, words, n, response);
-    ask_be_quiet(0);
+    quiet = 0;
     return status;
 }
 

@@ -26,10 +26,6 @@ enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING };
 int ask_complain(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Print no sentence from now on, or print them again, for a caller that tries
- * again and again. */
-void ask_be_quiet(int be_quiet);
-
 /** Find the httpd that is meant. If *dir is NULL, it is filled in from the
  * environment, or else with the only directory of ASK_WHERE. *dir is never
  * freed. */

@@ -15,11 +15,6 @@ typedef struct {
     int wait;
     const char *timeout; /**< of --wait */
     const char *how;     /**< "--rolling", "--blocking", or NULL: not given */
-    /** @name of store once
-     * @{ */
-    const char *space, *every, *conflict;
-    int kill;
-    /** @} */
     const char *const *words;
     int n;
 } asked_t;

@@ -2,14 +2,12 @@
 
 #include "ctl/store_command.h"
 
-#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "ctl/ask.h"
 #include "ctl/store.h"
 #include "ctl/store_handover.h"
-#include "ctl/store_once.h"
 #include "ctl/store_space.h"
 
 static int status(const char *dir, const asked_t *q)
@@ -60,19 +58,9 @@ static const struct {
     {"usable", 2, 2, NULL, usable},
     {"handover", 2, 2, NULL, handover},
     {"forget", 2, 2, NULL, forget},
-    {"once", 4, INT_MAX, "a name and a command", store_once},
     {"keys", 3, 4, "the name of a space", keys},
     {"flush", 3, 3, "the name of a space", flush},
 };
-
-const char *store_once_option(const asked_t *q)
-{
-    return q->space      ? "--space"
-           : q->every    ? "--every"
-           : q->conflict ? "--conflict-exit-code"
-           : q->kill     ? "--kill"
-                         : NULL;
-}
 
 int store_command(const asked_t *q)
 {
@@ -92,13 +80,6 @@ int store_command(const asked_t *q)
     if (q->seconds || q->times)
         return ask_complain(EXIT_USAGE, "store %s does not take %s", word,
                             q->seconds ? "--seconds" : "--times");
-    if (all[i].act != store_once && store_once_option(q))
-        return ask_complain(EXIT_USAGE, "store %s does not take %s", word,
-                            store_once_option(q));
     rv = ask_directory(&dir);
-    if (rv == EXIT_OK)
-        return all[i].act(dir, q);
-    return rv == EXIT_NOT_RUNNING && all[i].act == store_once
-               ? STORE_ONCE_UNAVAILABLE
-               : rv;
+    return rv == EXIT_OK ? all[i].act(dir, q) : rv;
 }

@@ -14,7 +14,4 @@
 /** All but `store top`. */
 int store_command(const asked_t *);
 
-/** An option that only `store once` takes. @return NULL: there is none */
-const char *store_once_option(const asked_t *q);
-
 #endif

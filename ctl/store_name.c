@@ -26,29 +26,15 @@ static int give(const char *name, char **space)
     return *space ? EXIT_OK : ask_complain(EXIT_NO, "%s", strerror(errno));
 }
 
-/* After a sentence that ends with a colon. @return status */
-static int list(int status, const json_t *spaces)
+/* After a sentence that ends with a colon. @return EXIT_NO */
+static int list(const json_t *spaces)
 {
     size_t i;
 
     for (i = 0; i < json_array_size(spaces); i++)
         fprintf(stderr, "  %s\n",
                 table_text(json_array_get(spaces, i), "name"));
-    return status;
-}
-
-static int find_only(const json_t *spaces, char **space)
-{
-    switch (json_array_size(spaces)) {
-    case 0:
-        return ask_complain(EXIT_NO, "the store has no space");
-    case 1:
-        return give(name_of(spaces, 0), space);
-    default:
-        ask_complain(EXIT_USAGE,
-                     "there are several spaces; name one with --space:");
-        return list(EXIT_USAGE, spaces);
-    }
+    return EXIT_NO;
 }
 
 static int find_by_word(const json_t *spaces, const char *word, char **space)
@@ -75,7 +61,7 @@ static int find_by_word(const json_t *spaces, const char *word, char **space)
                  n > 1 ? "there is more than one space %s:"
                        : "there is no space %s; the spaces are:",
                  word);
-    return list(EXIT_NO, spaces);
+    return list(spaces);
 }
 
 /* A store that begins shows one space after the other. */
@@ -84,33 +70,18 @@ static int is_ready(const json_t *store)
     return json_real_value(json_object_get(store, "recovery")) > 0;
 }
 
-/* @param report of everything, or of what this user may see */
-static int find(const json_t *report, const char *word, char **space)
-{
-    const json_t *store = json_object_get(report, "store");
-    const json_t *spaces = json_object_get(store, "spaces");
-
-    if (word)
-        return is_ready(store) ? find_by_word(spaces, word, space)
-                               : give(word, space);
-    if (!json_object_get(report, "groups"))
-        return ask_complain_report(report);
-    if (!store)
-        return ask_complain(EXIT_USAGE,
-                            "name the space with --space: only root and the "
-                            "user of httpd may see which spaces there are");
-    if (!is_ready(store) && json_array_size(spaces) > 0)
-        return ask_complain(EXIT_NO, "the store is about to begin");
-    return find_only(spaces, space);
-}
-
 int store_name_find(const char *dir, const char *word, char **space)
 {
+    const json_t *store;
     json_t *report;
-    int status = ask_status(dir, word != NULL, &report);
+    int status;
 
-    if (status == EXIT_OK || word)
-        status = find(report, word, space);
+    ask_status(dir, 1,
+               &report); /* of everything, or of what this user may see */
+    store = json_object_get(report, "store");
+    status = is_ready(store)
+                 ? find_by_word(json_object_get(store, "spaces"), word, space)
+                 : give(word, space);
     json_decref(report);
     return status;
 }

@@ -11,7 +11,7 @@
  * Find the name of a space in the status. Only root and the user of httpd see
  * there which spaces there are. Other users, and whoever asks while the spawner
  * does not respond or the store begins, have to give the whole name.
- * @param word  the name, or its end, as in app_word.h; NULL: the only space
+ * @param word  the name, or its end, as in app_word.h
  * @param space filled in; to be freed
  * @return an exit status; the reason was printed
  */

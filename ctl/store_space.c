@@ -24,20 +24,13 @@
 
 /* ---- the socket ---- */
 
-int store_space_connect(const char *dir, const char *space, int limit, int *fd)
+static int connect_to(const char *dir, const char *space, int *fd)
 {
     char name[32], what[512];
 
     snprintf(name, sizeof name, CONTRACT_ID_FMT, apl_group_key(space));
     snprintf(what, sizeof what, "space %s", space);
-    return store_socket_connect(dir, name, what, limit, fd);
-}
-
-int store_space_send(int fd, const char *line)
-{
-    size_t n = strlen(line);
-
-    return send(fd, line, n, MSG_NOSIGNAL) == (ssize_t)n;
+    return store_socket_connect(dir, name, what, LIMIT, fd);
 }
 
 /* Connect to a space, and send a command.
@@ -51,13 +44,14 @@ static int ask_space(const char *dir, const char *word, const char *command,
 
     if (status != EXIT_OK)
         return status;
-    status = store_space_connect(dir, space, LIMIT, &fd);
+    status = connect_to(dir, space, &fd);
     free(space);
     if (status != EXIT_OK)
         return status;
     store_lines_begin(out, fd, LIMIT, each);
-    /* Otherwise the connection has ended, as the next line will say. */
-    store_space_send(fd, command);
+    if (send(fd, command, strlen(command), MSG_NOSIGNAL) < 0) {
+        /* The next line will say that the connection has ended. */
+    }
     return EXIT_OK;
 }
 

@@ -25,15 +25,4 @@ int store_space_keys(const char *dir, const char *space, const char *prefix,
 /** Remove all items of a space. */
 int store_space_flush(const char *dir, const char *space, int raw);
 
-/**
- * Connect to a space.
- * @param limit s without a byte of the store
- * @param fd    filled in; to be closed
- */
-int store_space_connect(const char *dir, const char *space, int limit, int *fd);
-
-/** Send a command. @return 0: the store does not respond. It closes the
- * connection of a user that it does not serve. */
-int store_space_send(int fd, const char *line);
-
 #endif

@@ -347,10 +347,12 @@ def test_usage(httpd: Httpd, shop: Space) -> None:
         done = httpd.ctl("store", *words)
         assert (done.returncode, done.stdout) == (2, ""), words
         assert done.stderr.startswith("apppoolctl: "), words
+    for words in (["once"], ["once", "a", "--every", "1", "--", "true"]):
+        done = httpd.ctl("store", *words)
+        assert (done.returncode, done.stdout) == (2, ""), words
+        assert 'doc/store.md, "A command on one host"' in done.stderr
     assert complete(httpd, "store", "fl") == ["flush"]
     assert complete(httpd, "store", "keys", "") == ["blog", "shop"]
-    assert complete(httpd, "store", "once", "a", "--space", "") == \
-        ["blog", "shop"]
 
 
 def test_the_end_of_a_name_among_many(httpd: Httpd) -> None:

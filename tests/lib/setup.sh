@@ -38,7 +38,7 @@ packages_clients="libmemcached-tools libsasl2-modules python3-pymemcache
     python3-pylibmc python3-binary-memcached ruby-dalli php8.2-memcached
     libcache-memcached-fast-perl"
 # What the recipes of doc/store.md need besides them.
-packages_recipes="python3-flask-session ruby-connection-pool"
+packages_recipes="python3-flask-session ruby-connection-pool netcat-openbsd"
 # The programs with which tests/bench/run compares, and their libraries.
 packages_peers="passenger libapache2-mod-passenger libapache2-mod-fcgid
     libapache2-mod-wsgi-py3 php8.2-fpm"

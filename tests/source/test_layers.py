@@ -34,7 +34,6 @@ ONLY = {
 
 # Functions with the files that may call them.
 FORKS = {
-    "ctl/store_once.c",
     "mod_apppool/parent/exec_program.c",
     "spawner/report/notify_command.c",
     "spawner/start/boot.c",

@@ -24,7 +24,6 @@
 #include "ctl/status_table.h"
 #include "ctl/store.h"
 #include "ctl/store_handover.h"
-#include "ctl/store_lock.h"
 #include "ctl/store_name.h"
 #include "ctl/store_socket.h"
 #include "ctl/store_space.h"
@@ -131,13 +130,6 @@ static void begin(const char *what, size_t n, size_t at_once)
     said[0] = 0;
 }
 
-static int wait_first(int fd, int64_t until)
-{
-    struct pollfd one = {fd, POLLIN, 0};
-
-    return poll(&one, 1, (int)(until - now)) > 0;
-}
-
 static int is_too_slow(int64_t limit)
 {
     return strstr(said, "too slow") && now <= limit + pause_ms;
@@ -146,8 +138,6 @@ static int is_too_slow(int64_t limit)
 /* It sends a byte each second, without end. */
 static void a_trickle_ends_each_exchange(void **state)
 {
-    int fd = -1;
-
     (void)state;
     begin("x", SIZE_MAX, 1);
     assert_int_equal(store_space_flush("/run", "shop", 0), EXIT_NO);
@@ -158,25 +148,6 @@ static void a_trickle_ends_each_exchange(void **state)
     begin("x", SIZE_MAX, 1);
     assert_int_equal(store_handover("/run", 0), EXIT_NO);
     assert_true(is_too_slow(30000));
-    begin("x", SIZE_MAX, 1);
-    assert_int_equal(
-        store_lock_take("/run", "shop", "a", 30, 60, wait_first, &fd),
-        STORE_LOCK_FAILED);
-    assert_true(is_too_slow(60000));
-}
-
-/* Replies that come just in time have no limit of their own each. */
-static void all_replies_to_a_lock_have_one_limit(void **state)
-{
-    int fd = -1;
-
-    (void)state;
-    begin("STORED\r\nNOT_FOUND\r\n", SIZE_MAX, 1);
-    pause_ms = 2500;
-    assert_int_equal(
-        store_lock_take("/run", "shop", "a", 30, 60, wait_first, &fd),
-        STORE_LOCK_FAILED);
-    assert_true(is_too_slow(60000));
 }
 
 /* Two megabytes take minutes, but some come each second. */
@@ -274,7 +245,6 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_trickle_ends_each_exchange),
-        cmocka_unit_test(all_replies_to_a_lock_have_one_limit),
         cmocka_unit_test(a_long_list_may_take_long),
         cmocka_unit_test(the_end_of_the_connection_is_no_slowness),
         cmocka_unit_test(why_a_slave_is_not_ready),

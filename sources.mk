@@ -473,13 +473,9 @@ ctl_sources = \
 	ctl/plain_text.c \
 	ctl/show.c \
 	ctl/status_table.c \
-	ctl/store.c \
+	ctl/store_status.c \
 	ctl/store_command.c \
-	ctl/store_handover.c \
-	ctl/store_lines.c \
-	ctl/store_name.c \
 	ctl/store_socket.c \
-	ctl/store_space.c \
 	ctl/terminal.c \
 	ctl/top.c
 

@@ -19,8 +19,8 @@
 #include "ctl/events.h"
 #include "ctl/logs.h"
 #include "ctl/show.h"
-#include "ctl/store.h"
 #include "ctl/store_command.h"
+#include "ctl/store_status.h"
 #include "ctl/top.h"
 
 static const char help[] =
@@ -114,6 +114,19 @@ static const char help[] =
 
 /* ---- commands ---- */
 
+/* The command line. */
+typedef struct {
+    const char *dir;
+    int raw;
+    int follow;
+    const char *seconds, *times; /* of top */
+    int wait;
+    const char *timeout; /* of --wait */
+    const char *how;     /* "--rolling", "--blocking", or NULL: not given */
+    const char *const *words;
+    int n;
+} asked_t;
+
 static int detect(const asked_t *q)
 {
     const char *wrong = detect_print(q->words[1], q->raw);
@@ -178,9 +191,14 @@ static int top(const asked_t *q)
 
 static int store(const asked_t *q)
 {
-    int is_top = q->n > 1 && strcmp(q->words[1], "top") == 0;
+    const char *word = q->n > 1 ? q->words[1] : "status";
 
-    return is_top && q->n == 2 ? top_of(q, &store_top) : store_command(q);
+    if (q->n == 2 && strcmp(word, "top") == 0)
+        return top_of(q, &store_top);
+    if (q->seconds || q->times)
+        return ask_complain(EXIT_USAGE, "store %s does not take %s", word,
+                            q->seconds ? "--seconds" : "--times");
+    return store_command(q->dir, q->raw, q->words + 1, q->n - 1);
 }
 
 #define APP     "the name of an app"

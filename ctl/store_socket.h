@@ -2,7 +2,7 @@
 
 /**
  * @file store_socket.h
- * @brief Connects to a socket of the store.
+ * @brief Finds a socket of the store, and connects to it.
  *
  * Errors: an exit status; the reason was printed.
  * Trust:  the store may have been compromised, and can put a link there to a
@@ -11,6 +11,16 @@
  */
 #ifndef APPPOOL_CTL_STORE_SOCKET_H
 #define APPPOOL_CTL_STORE_SOCKET_H
+
+/**
+ * Find the name of a space in the status. Only root and the user of httpd see
+ * there which spaces there are. Other users, and whoever asks while the spawner
+ * does not respond or the store begins, have to give the whole name.
+ * @param word  the name, or its end, as in app_word.h
+ * @param space filled in; to be freed
+ * @return an exit status; the reason was printed
+ */
+int store_socket_space(const char *dir, const char *word, char **space);
 
 /**
  * Connect.

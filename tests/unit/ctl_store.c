@@ -22,11 +22,9 @@
 
 #include "ctl/ask.h"
 #include "ctl/status_table.h"
-#include "ctl/store.h"
-#include "ctl/store_handover.h"
-#include "ctl/store_name.h"
+#include "ctl/store_command.h"
 #include "ctl/store_socket.h"
-#include "ctl/store_space.h"
+#include "ctl/store_status.h"
 #include "ctl/top.h"
 
 #define KEY "key=session%3A1 exp=-1 la=1 cas=1 fetch=no cls=1 size=72\n"
@@ -54,7 +52,13 @@ void table_line(const char *line)
     (void)line;
 }
 
-int store_name_find(const char *dir, const char *word, char **space)
+int ask_directory(const char **dir)
+{
+    *dir = "/run";
+    return EXIT_OK;
+}
+
+int store_socket_space(const char *dir, const char *word, char **space)
 {
     (void)dir;
     *space = strdup(word);
@@ -135,18 +139,26 @@ static int is_too_slow(int64_t limit)
     return strstr(said, "too slow") && now <= limit + pause_ms;
 }
 
+/* apppoolctl store WORD... */
+static int command(const char *word, const char *space, const char *prefix)
+{
+    const char *const words[] = {word, space, prefix, NULL};
+
+    return store_command(NULL, 0, words, 1 + !!space + !!prefix);
+}
+
 /* It sends a byte each second, without end. */
 static void a_trickle_ends_each_exchange(void **state)
 {
     (void)state;
     begin("x", SIZE_MAX, 1);
-    assert_int_equal(store_space_flush("/run", "shop", 0), EXIT_NO);
+    assert_int_equal(command("flush", "shop", NULL), EXIT_NO);
     assert_true(is_too_slow(60000));
     begin(KEY, SIZE_MAX, 1);
-    assert_int_equal(store_space_keys("/run", "shop", "none", 0), EXIT_NO);
+    assert_int_equal(command("keys", "shop", "none"), EXIT_NO);
     assert_true(is_too_slow(60000));
     begin("x", SIZE_MAX, 1);
-    assert_int_equal(store_handover("/run", 0), EXIT_NO);
+    assert_int_equal(command("handover", NULL, NULL), EXIT_NO);
     assert_true(is_too_slow(30000));
 }
 
@@ -156,7 +168,7 @@ static void a_long_list_may_take_long(void **state)
     (void)state;
     begin(KEY, 2 << 20, 4096);
     last = "\nEND\r\n"; /* behind a part of a key */
-    assert_int_equal(store_space_keys("/run", "shop", "none", 0), EXIT_OK);
+    assert_int_equal(command("keys", "shop", "none"), EXIT_OK);
     assert_true(now > 500 * 1000);
     assert_string_equal(said, "");
 }
@@ -165,9 +177,9 @@ static void the_end_of_the_connection_is_no_slowness(void **state)
 {
     (void)state;
     begin(KEY, 0, 1);
-    assert_int_equal(store_space_keys("/run", "shop", NULL, 0), EXIT_NO);
+    assert_int_equal(command("keys", "shop", NULL), EXIT_NO);
     assert_non_null(strstr(said, "no response"));
-    assert_int_equal(store_space_flush("/run", "shop", 0), EXIT_NO);
+    assert_int_equal(command("flush", "shop", NULL), EXIT_NO);
     assert_non_null(strstr(said, "no response"));
 }
 

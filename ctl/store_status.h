@@ -1,14 +1,15 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file store.h
- * @brief apppoolctl store: what the store of the pool holds.
+ * @file store_status.h
+ * @brief apppoolctl store status, top, ready, usable: what the report of the pool
+ *        says about its store.
  *
  * Errors: an exit status; the reason was printed.
  * Trust:  texts are printed without control characters.
  */
-#ifndef APPPOOL_CTL_STORE_H
-#define APPPOOL_CTL_STORE_H
+#ifndef APPPOOL_CTL_STORE_STATUS_H
+#define APPPOOL_CTL_STORE_STATUS_H
 
 #include "ctl/top.h"
 

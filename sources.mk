@@ -470,14 +470,13 @@ ctl_sources = \
 	ctl/detect.c \
 	ctl/events.c \
 	ctl/logs.c \
-	ctl/plain_text.c \
 	ctl/show.c \
-	ctl/status_table.c \
 	ctl/store_status.c \
 	ctl/store_command.c \
 	ctl/store_socket.c \
 	ctl/terminal.c \
-	ctl/top.c
+	ctl/top.c \
+	ctl/values.c
 
 # What apppoolctl shares with the spawner.
 detect_sources = \

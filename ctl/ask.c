@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ctl/plain_text.h"
+#include "ctl/values.h"
 #include "base/contract.h"
 #include "base/no_descriptors.h"
 
@@ -40,7 +40,7 @@ int ask_complain(int status, const char *format, ...)
     n = vasprintf(&text, format, args);
     va_end(args);
     fputs("apppoolctl: ", stderr);
-    plain_text_put(stderr, n < 0 ? format : text);
+    values_put(stderr, n < 0 ? format : text);
     fputc('\n', stderr);
     if (n >= 0)
         free(text);

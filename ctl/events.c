@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
+#include "ctl/values.h"
 
 /* What was printed so far. */
 typedef struct {
@@ -36,13 +36,13 @@ static void print_one(const printed_t *p, const json_t *event)
     if (json_object_get(event, "pid"))
         snprintf(pid, sizeof pid, "%" JSON_INTEGER_FORMAT,
                  json_integer_value(json_object_get(event, "pid")));
-    printf("%-20s  %-14s  %7s  %-16s  %s", table_text(event, "time"),
-           table_text(event, "event"), pid, table_text(event, "id"),
-           table_text(event, "app"));
+    printf("%-20s  %-14s  %7s  %-16s  %s", values_text(event, "time"),
+           values_text(event, "event"), pid, values_text(event, "id"),
+           values_text(event, "app"));
     if (json_object_get(event, "reason"))
-        printf(": %s", table_text(event, "reason"));
+        printf(": %s", values_text(event, "reason"));
     if (json_object_get(event, "error_id"))
-        printf(" (error id %s)", table_text(event, "error_id"));
+        printf(" (error id %s)", values_text(event, "error_id"));
     putchar('\n');
 }
 

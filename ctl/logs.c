@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
+#include "ctl/values.h"
 
 /* What was printed so far. */
 typedef struct {
@@ -20,15 +20,10 @@ typedef struct {
     json_int_t next; /* number of the line after the last that was printed */
 } printed_t;
 
-static json_int_t number(const json_t *o, const char *key)
-{
-    return json_integer_value(json_object_get(o, key));
-}
-
 static int print(printed_t *p, const char *response, const json_t *o)
 {
     const json_t *lines = json_object_get(o, "lines");
-    json_int_t first = number(o, "first");
+    json_int_t first = values_number(o, "first");
     const char *line;
     size_t i;
 
@@ -39,8 +34,8 @@ static int print(printed_t *p, const char *response, const json_t *o)
         puts(response);
     for (i = 0; !p->raw && (line = json_string_value(json_array_get(lines, i)));
          i++)
-        table_line(line);
-    p->next = number(o, "next");
+        values_line(line);
+    p->next = values_number(o, "next");
     p->began = 1;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_OK;

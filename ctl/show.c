@@ -4,16 +4,172 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
+#include "ctl/values.h"
 
-int show_status(const json_t *o)
+/* ---- status ---- */
+
+static const char *plural(json_int_t n, const char *one, const char *many)
 {
-    table_print(o);
+    return n == 1 ? one : many;
+}
+
+/* Seconds as "12 s", "3 min", "5 h", "2 d". */
+static void age(char *to, size_t size, double s)
+{
+    if (s < 0)
+        s = 0;
+    if (s < 100)
+        snprintf(to, size, "%.0f s", s);
+    else if (s < 6000)
+        snprintf(to, size, "%.0f min", s / 60);
+    else if (s < 172800)
+        snprintf(to, size, "%.0f h", s / 3600);
+    else
+        snprintf(to, size, "%.0f d", s / 86400);
+}
+
+/* The age of a time in ISO 8601. */
+static void since(char *to, size_t size, const json_t *o, const char *key)
+{
+    const char *iso = json_string_value(json_object_get(o, key));
+    struct tm tm;
+
+    memset(&tm, 0, sizeof tm);
+    if (!iso || sscanf(iso, "%d-%d-%dT%d:%d:%d", &tm.tm_year, &tm.tm_mon,
+                       &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6) {
+        snprintf(to, size, "-");
+        return;
+    }
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    age(to, size, difftime(time(NULL), timegm(&tm)));
+}
+
+static void print_process(const json_t *p)
+{
+    const json_t *memory = json_object_get(p, "memory");
+    char pid[24] = "-", bytes[24] = "-", started[24], used[24];
+
+    if (json_is_integer(json_object_get(p, "pid")))
+        snprintf(pid, sizeof pid, "%lld", (long long)values_number(p, "pid"));
+    if (json_is_integer(memory))
+        snprintf(bytes, sizeof bytes, "%lld MB",
+                 (long long)(json_integer_value(memory) >> 20));
+    since(started, sizeof started, p, "started");
+    since(used, sizeof used, p, "last_used");
+    printf("  %-8s %-10s %8lld %9lld %8s %9s %9s  %s\n", pid,
+           values_text(p, "state"), (long long)values_number(p, "sessions"),
+           (long long)values_number(p, "processed"), bytes, started, used,
+           values_text(p, "id"));
+}
+
+static void print_request(const json_t *r)
+{
+    char old[24];
+
+    age(old, sizeof old, json_number_value(json_object_get(r, "age")));
+    printf("  %s %s %s from %s, %s%s\n", values_text(r, "state"),
+           values_text(r, "method"), values_text(r, "uri"),
+           values_text(r, "client"), old,
+           json_is_true(json_object_get(r, "abandoned")) ? ", abandoned" : "");
+}
+
+/* The last failure of a start, if no start has succeeded since. */
+static void print_error(const json_t *g)
+{
+    char ago[24];
+
+    since(ago, sizeof ago, g, "last_error_time");
+    printf("  the last start failed %s ago: %s (error id %s)\n", ago,
+           values_text(g, "last_error"), values_text(g, "last_error_id"));
+}
+
+static void print_slow_start(const json_t *slow)
+{
+    char old[24];
+
+    age(old, sizeof old, json_number_value(json_object_get(slow, "age")));
+    printf("  a start lasts for %s: %s (error id %s)\n", old,
+           values_text(slow, "text"), values_text(slow, "id"));
+}
+
+static void print_template(const json_t *t)
+{
+    char started[24];
+
+    since(started, sizeof started, t, "started");
+    printf("  template %lld, %s, started %s ago, %lld forked\n",
+           (long long)values_number(t, "pid"), values_text(t, "state"), started,
+           (long long)values_number(t, "forked"));
+}
+
+static void print_group(const json_t *g)
+{
+    const json_t *processes = json_object_get(g, "processes");
+    const json_t *requests = json_object_get(g, "requests");
+    const json_t *one;
+    size_t i;
+
+    printf("\n%s: %s", values_text(g, "name"), values_text(g, "state"));
+    if (values_number(g, "queue") > 0)
+        printf(", %lld waiting", (long long)values_number(g, "queue"));
+    if (values_number(g, "outdated") > 0)
+        printf(", %lld with old code", (long long)values_number(g, "outdated"));
+    putchar('\n');
+    if (json_is_string(json_object_get(g, "last_error")))
+        print_error(g);
+    if (json_is_object(json_object_get(g, "slow_start")))
+        print_slow_start(json_object_get(g, "slow_start"));
+    if (json_is_object(json_object_get(g, "template")))
+        print_template(json_object_get(g, "template"));
+    if (json_array_size(processes) > 0)
+        printf("  %-8s %-10s %8s %9s %8s %9s %9s  %s\n", "PID", "STATE",
+               "SESSIONS", "PROCESSED", "MEMORY", "STARTED", "LAST USED", "ID");
+    for (i = 0; (one = json_array_get(processes, i)) != NULL; i++)
+        print_process(one);
+    for (i = 0; (one = json_array_get(requests, i)) != NULL; i++)
+        print_request(one);
+}
+
+static void print_pool(const json_t *pool)
+{
+    json_int_t n = values_number(pool, "count");
+
+    printf("%lld %s of %lld, %lld active, %lld starting, %lld leaving, "
+           "%lld waiting\n",
+           (long long)n, plural(n, "process", "processes"),
+           (long long)values_number(pool, "max"),
+           (long long)values_number(pool, "active"),
+           (long long)values_number(pool, "spawning"),
+           (long long)values_number(pool, "leaving"),
+           (long long)values_number(pool, "waiting"));
+    if (json_is_true(json_object_get(pool, "out")))
+        puts("this host is out; apppoolctl in takes it back in");
+}
+
+int show_status(const json_t *report)
+{
+    const json_t *pool = json_object_get(report, "pool");
+    const json_t *groups = json_object_get(report, "groups");
+    const json_t *one;
+    size_t i;
+
+    if (pool)
+        print_pool(pool);
+    for (i = 0; (one = json_array_get(groups, i)) != NULL; i++)
+        print_group(one);
+    if (i == 0)
+        puts(pool ? "no application has had a request yet"
+                  : "the application has had no request yet");
     return EXIT_OK;
 }
+
+/* ---- responses to other commands ---- */
 
 int show_check(const json_t *o)
 {
@@ -33,7 +189,7 @@ int show_report(const json_t *o)
     size_t i;
 
     for (i = 0; (line = json_string_value(json_array_get(lines, i))); i++)
-        table_line(line);
+        values_line(line);
     return EXIT_OK;
 }
 
@@ -45,12 +201,13 @@ int show_settings(const json_t *o)
     size_t i;
 
     for (i = 0; (s = json_array_get(settings, i)) != NULL; i++)
-        printf(
-            "%-20s %s  (%s)\n", table_text(s, "directive"),
-            json_is_string(json_object_get(s, "value")) ? table_text(s, "value")
-                                                        : "none",
-            json_is_string(json_object_get(s, "place")) ? table_text(s, "place")
-                                                        : "default");
+        printf("%-20s %s  (%s)\n", values_text(s, "directive"),
+               json_is_string(json_object_get(s, "value"))
+                   ? values_text(s, "value")
+                   : "none",
+               json_is_string(json_object_get(s, "place"))
+                   ? values_text(s, "place")
+                   : "default");
     return EXIT_OK;
 }
 

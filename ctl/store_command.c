@@ -16,7 +16,7 @@
 #include "base/clock_ms.h"
 #include "base/contract.h"
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
+#include "ctl/values.h"
 #include "ctl/store_socket.h"
 #include "ctl/store_status.h"
 #include "shm/slots/group.h"
@@ -210,7 +210,7 @@ static void print_key(const char *key, long long size, long long exptime,
     }
     else {
         printf("%10lld  %-22s  ", size, until);
-        table_line(key);
+        values_line(key);
     }
 }
 

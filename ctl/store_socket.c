@@ -17,11 +17,11 @@
 #include "base/app_word.h"
 #include "base/no_descriptors.h"
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
+#include "ctl/values.h"
 
 /* ---- which space ---- */
 
-/* Not table_text(): it is compared with others, and goes back to the store. */
+/* Not values_text(): it is compared with others, and goes back to the store. */
 static const char *name_of(const json_t *spaces, size_t i)
 {
     const char *name =
@@ -43,7 +43,7 @@ static int list(const json_t *spaces)
 
     for (i = 0; i < json_array_size(spaces); i++)
         fprintf(stderr, "  %s\n",
-                table_text(json_array_get(spaces, i), "name"));
+                values_text(json_array_get(spaces, i), "name"));
     return EXIT_NO;
 }
 

@@ -6,19 +6,14 @@
 #include <string.h>
 
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
+#include "ctl/values.h"
 #include "shm/view/report.h"
 
 #define NO_STORE "there is no store: no application has AppStore"
 
-static json_int_t number(const json_t *o, const char *key)
-{
-    return json_integer_value(json_object_get(o, key));
-}
-
 static double megabytes(const json_t *o, const char *key)
 {
-    return (double)number(o, key) / 1048576.0;
+    return (double)values_number(o, key) / 1048576.0;
 }
 
 static const char *percent(const json_t *o, const char *key, char text[16])
@@ -36,7 +31,7 @@ static const char *percent(const json_t *o, const char *key, char text[16])
 /* The end of a noun after this number. */
 static const char *s_of(const json_t *space, const char *key)
 {
-    return number(space, key) == 1 ? "" : "s";
+    return values_number(space, key) == 1 ? "" : "s";
 }
 
 static void print_space(const json_t *s)
@@ -44,31 +39,33 @@ static void print_space(const json_t *s)
     char rate[16];
 
     printf("\n%s: %.1f of %.1f MB, %lld item%s, %lld of %lld connections\n",
-           table_text(s, "name"), megabytes(s, "used"), megabytes(s, "size"),
-           (long long)number(s, "items"), s_of(s, "items"),
-           (long long)number(s, "connections"),
-           (long long)number(s, "max_connections"));
+           values_text(s, "name"), megabytes(s, "used"), megabytes(s, "size"),
+           (long long)values_number(s, "items"), s_of(s, "items"),
+           (long long)values_number(s, "connections"),
+           (long long)values_number(s, "max_connections"));
     printf("  %lld get%s, %s of them hits; %lld set%s, %lld delete%s\n",
-           (long long)number(s, "gets"), s_of(s, "gets"),
-           percent(s, "hit_rate", rate), (long long)number(s, "sets"),
-           s_of(s, "sets"), (long long)number(s, "deletes"),
+           (long long)values_number(s, "gets"), s_of(s, "gets"),
+           percent(s, "hit_rate", rate), (long long)values_number(s, "sets"),
+           s_of(s, "sets"), (long long)values_number(s, "deletes"),
            s_of(s, "deletes"));
-    printf("  %lld expired, %lld evicted", (long long)number(s, "expired"),
-           (long long)number(s, "evictions"));
+    printf("  %lld expired, %lld evicted",
+           (long long)values_number(s, "expired"),
+           (long long)values_number(s, "evictions"));
     if (json_is_integer(json_object_get(s, "evicted_age")))
         printf(" (the last one was unused for %lld s)",
-               (long long)number(s, "evicted_age"));
+               (long long)values_number(s, "evicted_age"));
     printf("\n  refused: %lld value%s without room, %lld too large, %lld "
            "connection%s\n",
-           (long long)number(s, "out_of_memory"), s_of(s, "out_of_memory"),
-           (long long)number(s, "too_large"),
-           (long long)number(s, "connections_refused"),
+           (long long)values_number(s, "out_of_memory"),
+           s_of(s, "out_of_memory"), (long long)values_number(s, "too_large"),
+           (long long)values_number(s, "connections_refused"),
            s_of(s, "connections_refused"));
-    if (number(s, "unconfirmed") + number(s, "not_confirmed") > 0)
+    if (values_number(s, "unconfirmed") + values_number(s, "not_confirmed") > 0)
         printf("  without a slave that confirms: %lld write%s acknowledged, "
                "%lld refused\n",
-               (long long)number(s, "unconfirmed"), s_of(s, "unconfirmed"),
-               (long long)number(s, "not_confirmed"));
+               (long long)values_number(s, "unconfirmed"),
+               s_of(s, "unconfirmed"),
+               (long long)values_number(s, "not_confirmed"));
 }
 
 /* ---- other hosts ---- */
@@ -87,9 +84,9 @@ static void print_slaves(const json_t *slaves)
         puts("  no slave");
     for (i = 0; (s = json_array_get(slaves, i)) != NULL; i++)
         printf("  slave %s%s, %s, %lld change%s behind (%.1f s)\n",
-               table_text(s, "address"), is(s, "yrmcds") ? " (yrmcds)" : "",
+               values_text(s, "address"), is(s, "yrmcds") ? " (yrmcds)" : "",
                is(s, "complete") ? "copy complete" : "copy not complete",
-               (long long)number(s, "lag"), s_of(s, "lag"),
+               (long long)values_number(s, "lag"), s_of(s, "lag"),
                json_number_value(json_object_get(s, "lag_seconds")));
 }
 
@@ -111,30 +108,31 @@ static void print_cluster(const json_t *c)
 
     if (!json_is_object(c))
         return;
-    printf("%s of %s since %s%s\n", table_text(c, "role"),
-           table_text(c, "virtual_ip"), table_text(c, "since"),
+    printf("%s of %s since %s%s\n", values_text(c, "role"),
+           values_text(c, "virtual_ip"), values_text(c, "since"),
            is(c, "complete") ? "" : ", items not complete");
     if (json_is_string(json_object_get(c, "epoch")))
         printf("  epoch %lld (%s), %lld change%s\n",
-               (long long)number(c, "epoch_number"), table_text(c, "epoch"),
-               (long long)number(c, "position"), s_of(c, "position"));
+               (long long)values_number(c, "epoch_number"),
+               values_text(c, "epoch"), (long long)values_number(c, "position"),
+               s_of(c, "position"));
     if (json_is_string(json_object_get(c, "reason")))
-        printf("  not ready: %s\n", table_text(c, "reason"));
+        printf("  not ready: %s\n", values_text(c, "reason"));
     if (!json_is_array(slaves)) {
         printf("  %s, %lld connection%s relayed%s\n",
                !is(c, "connected") ? "no master is connected"
                : is(c, "yrmcds")   ? "the master is a yrmcds"
                                    : "connected to the master",
-               (long long)number(c, "relayed"), s_of(c, "relayed"),
+               (long long)values_number(c, "relayed"), s_of(c, "relayed"),
                age_of(c, age));
         return;
     }
     if (is(c, "handover"))
         puts("  handover: it serves nothing until the address has moved");
     print_slaves(slaves);
-    if (number(c, "unsent_changes") > 0)
+    if (values_number(c, "unsent_changes") > 0)
         printf("  %lld change%s that no slave has\n",
-               (long long)number(c, "unsent_changes"),
+               (long long)values_number(c, "unsent_changes"),
                s_of(c, "unsent_changes"));
 }
 
@@ -146,12 +144,13 @@ static int print_store(const json_t *store)
     if (!json_is_object(store))
         return ask_complain(EXIT_NO, NO_STORE);
     printf("process %lld, started %s, ready in %.0f ms\n",
-           (long long)number(store, "pid"), table_text(store, "started"),
+           (long long)values_number(store, "pid"),
+           values_text(store, "started"),
            json_number_value(json_object_get(store, "recovery")) * 1000);
-    if (number(store, "missing_listeners") > 0)
+    if (values_number(store, "missing_listeners") > 0)
         printf("it cannot listen at %lld address%s: see the error log\n",
-               (long long)number(store, "missing_listeners"),
-               number(store, "missing_listeners") == 1 ? "" : "es");
+               (long long)values_number(store, "missing_listeners"),
+               values_number(store, "missing_listeners") == 1 ? "" : "es");
     print_cluster(json_object_get(store, "cluster"));
     for (i = 0; (s = json_array_get(spaces, i)) != NULL; i++)
         print_space(s);
@@ -297,10 +296,11 @@ static void put_space(FILE *out, const top_reports_t *l, const json_t *s)
 
     fprintf(out, "%9.1f %9.1f %10lld %9s %9s %8s %10s %6lld  %s\n",
             megabytes(s, "used"), megabytes(s, "size"),
-            (long long)number(s, "items"), top_rate(l, s, before, "gets", gets),
+            (long long)values_number(s, "items"),
+            top_rate(l, s, before, "gets", gets),
             top_rate(l, s, before, "sets", sets), percent(s, "hit_rate", rate),
             top_rate(l, s, before, "evictions", evicted),
-            (long long)number(s, "connections"), table_text(s, "name"));
+            (long long)values_number(s, "connections"), values_text(s, "name"));
 }
 
 static void put(FILE *out, const top_reports_t *l)
@@ -311,8 +311,9 @@ static void put(FILE *out, const top_reports_t *l)
 
     top_put_clock(out);
     if (json_is_object(store))
-        fprintf(out, "store %lld, started %s", (long long)number(store, "pid"),
-                table_text(store, "started"));
+        fprintf(out, "store %lld, started %s",
+                (long long)values_number(store, "pid"),
+                values_text(store, "started"));
     else
         fputs(NO_STORE, out);
     fprintf(out, "%s%s\n\n", l->trouble ? "; " : "",

@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
+#include "ctl/values.h"
 #include "ctl/terminal.h"
 #include "shm/view/report.h"
 
@@ -22,17 +22,12 @@ static double clock_now(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static json_int_t number(const json_t *o, const char *key)
-{
-    return json_integer_value(json_object_get(o, key));
-}
-
 /* ---- rates ---- */
 
 const char *top_rate(const top_reports_t *l, const json_t *now,
                      const json_t *before, const char *key, char text[24])
 {
-    json_int_t more = number(now, key) - number(before, key);
+    json_int_t more = values_number(now, key) - values_number(before, key);
 
     if (!before || more < 0 || l->seconds <= 0)
         return "-";
@@ -70,19 +65,22 @@ static void put_head(FILE *out, const top_reports_t *l)
     const json_t *pool = json_object_get(l->now, "pool");
     const json_t *counters = json_object_get(l->now, "counters");
     const json_t *before = json_object_get(l->before, "counters");
-    json_int_t served = number(counters, "served") - number(before, "served");
+    json_int_t served =
+        values_number(counters, "served") - values_number(before, "served");
     double took = json_number_value(json_object_get(counters, "app_seconds")) -
                   json_number_value(json_object_get(before, "app_seconds"));
     char per_second[24];
 
     top_put_clock(out);
-    fprintf(
-        out,
-        "%lld of %lld processes, %lld active, %lld starting, %lld "
-        "leaving; %lld waiting\n",
-        (long long)number(pool, "count"), (long long)number(pool, "max"),
-        (long long)number(pool, "active"), (long long)number(pool, "spawning"),
-        (long long)number(pool, "leaving"), (long long)number(pool, "waiting"));
+    fprintf(out,
+            "%lld of %lld processes, %lld active, %lld starting, %lld "
+            "leaving; %lld waiting\n",
+            (long long)values_number(pool, "count"),
+            (long long)values_number(pool, "max"),
+            (long long)values_number(pool, "active"),
+            (long long)values_number(pool, "spawning"),
+            (long long)values_number(pool, "leaving"),
+            (long long)values_number(pool, "waiting"));
     fprintf(out, "%s requests/s",
             top_rate(l, counters, before, "requests", per_second));
     if (before && served > 0 && took >= 0)
@@ -103,13 +101,13 @@ static void put_groups(FILE *out, const top_reports_t *l)
     for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
         states = json_object_get(g, "states");
         fprintf(out, "%-10s %5lld %5lld %5lld %6lld %10s  %s\n",
-                table_text(g, "state"), (long long)number(g, "size"),
-                (long long)number(states, "busy"),
-                (long long)number(states, "hung"),
-                (long long)number(g, "queue"),
-                top_rate(l, g, group_before(l, table_text(g, "name")),
+                values_text(g, "state"), (long long)values_number(g, "size"),
+                (long long)values_number(states, "busy"),
+                (long long)values_number(states, "hung"),
+                (long long)values_number(g, "queue"),
+                top_rate(l, g, group_before(l, values_text(g, "name")),
                          "requests_total", per_second),
-                table_text(g, "name"));
+                values_text(g, "name"));
     }
 }
 
@@ -157,11 +155,12 @@ static void put_requests(FILE *out, const json_t *report)
         char pid[24] = "-";
 
         if (json_is_integer(json_object_get(r, "pid")))
-            snprintf(pid, sizeof pid, "%lld", (long long)number(r, "pid"));
+            snprintf(pid, sizeof pid, "%lld",
+                     (long long)values_number(r, "pid"));
         fprintf(out, "%7.1f s %-8s %7s  %-15s %s %s\n",
                 json_number_value(json_object_get(r, "age")),
-                table_text(r, "state"), pid, table_text(r, "client"),
-                table_text(r, "method"), table_text(r, "uri"));
+                values_text(r, "state"), pid, values_text(r, "client"),
+                values_text(r, "method"), values_text(r, "uri"));
     }
     free(list);
 }

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
+#include "ctl/values.h"
 #include "shm/verbs/supervise.h"
 
 #define PAUSE    0.25 /* s between two reports */
@@ -81,7 +81,7 @@ static void begin(wait_t *w, const await_t *how, json_t **response)
     memset(w, 0, sizeof *w);
     w->how = how;
     w->old = json_object_get(*response, "old");
-    /* Not table_text(): the name goes back to the server. */
+    /* Not values_text(): the name goes back to the server. */
     snprintf(w->app, sizeof w->app, "%s",
              json_string_value(json_object_get(*response, "app")));
 }
@@ -114,7 +114,7 @@ static int wait_for(wait_t *w, judge_t *judge, const char *hope)
 
 static int judge_drained(wait_t *w, const json_t *group)
 {
-    if (!group || strcmp(table_text(group, "state"), "drained") != 0) {
+    if (!group || strcmp(values_text(group, "state"), "drained") != 0) {
         snprintf(w->error, sizeof w->error, "%s is not drained any more",
                  w->app);
         return FAILED;
@@ -158,9 +158,9 @@ static void count(wait_t *w, const json_t *group)
     size_t i;
 
     w->left = w->fresh = 0;
-    w->starting = json_integer_value(json_object_get(group, "spawning"));
+    w->starting = values_number(group, "spawning");
     for (i = 0; (p = json_array_get(all, i)) != NULL; i++) {
-        const char *state = table_text(p, "state");
+        const char *state = values_text(p, "state");
         int serves = strcmp(state, "idle") == 0 || strcmp(state, "busy") == 0 ||
                      strcmp(state, "hung") == 0;
 
@@ -178,30 +178,30 @@ static void note_slow_start(wait_t *w, const json_t *group)
         snprintf(w->slow, sizeof w->slow,
                  ": a start lasts for %.0f s: %s (error id %s)",
                  json_number_value(json_object_get(slow, "age")),
-                 table_text(slow, "text"), table_text(slow, "id"));
+                 values_text(slow, "text"), values_text(slow, "id"));
 }
 
 static int note_error(wait_t *w, const json_t *group)
 {
     if (group)
         snprintf(w->error_id, sizeof w->error_id, "%s",
-                 table_text(group, "last_error_id"));
+                 values_text(group, "last_error_id"));
     return NOT_YET;
 }
 
 /* @return 1: what is waited for cannot come */
 static int has_failed(wait_t *w, const json_t *group)
 {
-    const char *state = table_text(group, "state");
+    const char *state = values_text(group, "state");
 
     if (strcmp(state, "failing") == 0 &&
-        strcmp(table_text(group, "last_error_id"), w->error_id) == 0)
+        strcmp(values_text(group, "last_error_id"), w->error_id) == 0)
         return 0; /* no start has failed since the command */
     if (strcmp(state, "failing") == 0)
         snprintf(
             w->error, sizeof w->error, "%s did not start: %s (error id %s)%s",
-            w->app, table_text(group, "last_error"),
-            table_text(group, "last_error_id"),
+            w->app, values_text(group, "last_error"),
+            values_text(group, "last_error_id"),
             w->left > 0 ? "; the old code continues to serve requests" : "");
     else if (strcmp(state, "unkillable") == 0)
         snprintf(w->error, sizeof w->error,

@@ -21,7 +21,6 @@
 #include <unistd.h>
 
 #include "ctl/ask.h"
-#include "ctl/status_table.h"
 #include "ctl/store_command.h"
 #include "ctl/store_socket.h"
 #include "ctl/store_status.h"
@@ -45,11 +44,6 @@ int ask_complain(int status, const char *format, ...)
     vsnprintf(said, sizeof said, format, args);
     va_end(args);
     return status;
-}
-
-void table_line(const char *line)
-{
-    (void)line;
 }
 
 int ask_directory(const char **dir)
@@ -199,11 +193,6 @@ int ask_complain_report(const json_t *response)
 {
     (void)response;
     return EXIT_NO;
-}
-
-const char *table_text(const json_t *o, const char *key)
-{
-    return json_string_value(json_object_get(o, key));
 }
 
 void top_put_clock(FILE *out)

@@ -467,14 +467,12 @@ ctl_sources = \
 	ctl/apppoolctl.c \
 	ctl/ask.c \
 	ctl/wait_for.c \
-	ctl/detect.c \
-	ctl/events.c \
-	ctl/logs.c \
+	ctl/detect_print.c \
+	ctl/follow.c \
 	ctl/show.c \
 	ctl/store_status.c \
 	ctl/store_command.c \
 	ctl/store_socket.c \
-	ctl/terminal.c \
 	ctl/top.c \
 	ctl/values.c
 

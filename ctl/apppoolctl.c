@@ -15,9 +15,8 @@
 
 #include "ctl/ask.h"
 #include "ctl/wait_for.h"
-#include "ctl/detect.h"
-#include "ctl/events.h"
-#include "ctl/logs.h"
+#include "ctl/detect_print.h"
+#include "ctl/follow.h"
 #include "ctl/show.h"
 #include "ctl/store_command.h"
 #include "ctl/store_status.h"
@@ -141,7 +140,7 @@ static int events(const asked_t *q)
     const char *dir = q->dir;
     int status = ask_directory(&dir);
 
-    return status ? status : events_print(dir, q->raw, q->follow);
+    return status ? status : follow_events(dir, q->raw, q->follow);
 }
 
 static int logs(const asked_t *q)
@@ -149,7 +148,7 @@ static int logs(const asked_t *q)
     const char *dir = q->dir;
     int status = ask_directory(&dir);
 
-    return status ? status : logs_print(dir, q->words[1], q->raw, q->follow);
+    return status ? status : follow_logs(dir, q->words[1], q->raw, q->follow);
 }
 
 /* A number above 0, at most max. @return 0: the text is not such a number */

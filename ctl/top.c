@@ -4,15 +4,144 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "ctl/ask.h"
 #include "ctl/values.h"
-#include "ctl/terminal.h"
 #include "shm/view/report.h"
+
+#define WITH_CTRL(letter) ((letter)&0x1f)
+
+/* Switch to the second screen. The first one comes back at the end. */
+#define ENTER             "\033[?1049h\033[?25l"
+#define LEAVE             "\033[?25h\033[?1049l"
+
+/* ---- the terminal ----
+ *
+ * A screen that is drawn again and again, and the keys that are pressed
+ * meanwhile. If standard output is not a terminal, the screens are printed one
+ * after another, and keys are not read. */
+
+static struct termios keys_before;
+static int screen_taken, keys_taken;
+static volatile sig_atomic_t ended;
+
+static void end(int number)
+{
+    ended = number;
+}
+
+static void resized(int number)
+{
+    (void)number; /* poll() returns, and that is enough */
+}
+
+static void put_right(void)
+{
+    if (screen_taken) {
+        fputs(LEAVE, stdout);
+        fflush(stdout);
+    }
+    if (keys_taken)
+        tcsetattr(STDIN_FILENO, TCSANOW, &keys_before);
+}
+
+static void take_keys(void)
+{
+    struct termios now;
+
+    if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &keys_before) != 0)
+        return;
+    now = keys_before;
+    now.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
+    now.c_cc[VMIN] = 1;
+    now.c_cc[VTIME] = 0;
+    keys_taken = tcsetattr(STDIN_FILENO, TCSANOW, &now) == 0;
+}
+
+/* Use the terminal until exit(). It is put right then, also by SIGINT, SIGTERM
+ * and SIGHUP. */
+static void terminal_begin(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = end};
+    size_t i;
+
+    for (i = 0; i < sizeof ends / sizeof *ends; i++)
+        sigaction(ends[i], &action, NULL);
+    action.sa_handler = resized;
+    sigaction(SIGWINCH, &action, NULL);
+    if (!isatty(STDOUT_FILENO))
+        return;
+    atexit(put_right);
+    screen_taken = 1;
+    fputs(ENTER, stdout);
+    take_keys();
+}
+
+/* The number of bytes that the first `columns` characters of the line take. */
+static int cut(const char *line, size_t length, int columns)
+{
+    size_t i;
+
+    for (i = 0; i < length; i++)
+        if (((unsigned char)line[i] & 0xc0) != 0x80 && columns-- == 0)
+            break;
+    return (int)i;
+}
+
+/* Draw the screen: lines of UTF-8, cut to the size of the terminal.
+ * @return 0, or -1: errno */
+static int terminal_draw(const char *screen)
+{
+    struct winsize size = {.ws_row = 24, .ws_col = 80};
+    int row;
+
+    if (!screen_taken) {
+        fputs(screen, stdout);
+        return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
+    }
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ||
+        size.ws_col == 0)
+        size = (struct winsize){.ws_row = 24, .ws_col = 80};
+    /* Write over the old text, because clearing it first would flicker. */
+    fputs("\033[H", stdout);
+    for (row = 0; *screen && row < size.ws_row; row++) {
+        size_t length = strcspn(screen, "\n");
+
+        printf("%s%.*s\033[K", row ? "\n" : "",
+               cut(screen, length, size.ws_col), screen);
+        screen += length + (screen[length] == '\n');
+    }
+    fputs("\033[J", stdout);
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
+}
+
+/* Wait until the time is over or a key is pressed.
+ * @return 0: the time is over, the size of the screen changed, or the key asks
+ * to draw again; 1: the program is to end */
+static int terminal_wait(int milliseconds)
+{
+    struct pollfd keys = {keys_taken ? STDIN_FILENO : -1, POLLIN, 0};
+    char key;
+
+    if (ended || poll(&keys, 1, milliseconds) <= 0)
+        return ended != 0;
+    if (read(STDIN_FILENO, &key, 1) != 1)
+        return 1;
+    return key == 'q' || key == 'Q' || key == WITH_CTRL('C') ||
+           key == WITH_CTRL('D');
+}
+
+/* ---- rates ---- */
 
 static double clock_now(void)
 {
@@ -21,8 +150,6 @@ static double clock_now(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
-
-/* ---- rates ---- */
 
 const char *top_rate(const top_reports_t *l, const json_t *now,
                      const json_t *before, const char *key, char text[24])

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "ctl/detect.h"
+#include "ctl/detect_print.h"
 
 #include <errno.h>
 #include <jansson.h>

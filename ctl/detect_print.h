@@ -1,15 +1,15 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file detect.h
+ * @file detect_print.h
  * @brief apppoolctl detect DIR: what would be run in that directory, and why.
  *        It does not ask a running httpd.
  *
  * Trust: the directory belongs to an app. It is read with its owner's rights,
  *        as the spawner does if no AppUser is set.
  */
-#ifndef APPPOOL_CTL_DETECT_H
-#define APPPOOL_CTL_DETECT_H
+#ifndef APPPOOL_CTL_DETECT_PRINT_H
+#define APPPOOL_CTL_DETECT_PRINT_H
 
 /**
  * Print it. The process has another user and another directory afterwards.

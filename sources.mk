@@ -278,14 +278,10 @@ module_sources = \
 	mod_apppool/status/status.c \
 	mod_apppool/status/status_action.c \
 	mod_apppool/status/status_assets.c \
-	mod_apppool/status/status_chart.c \
-	mod_apppool/status/status_group.c \
 	mod_apppool/status/status_health.c \
 	mod_apppool/status/status_metrics.c \
 	mod_apppool/status/status_origin.c \
 	mod_apppool/status/status_page.c \
-	mod_apppool/status/status_auto.c \
-	mod_apppool/status/status_cluster.c \
 	mod_apppool/status/status_store.c \
 	mod_apppool/status/status_text.c \
 	mod_apppool/status/status_token.c \

@@ -2,6 +2,7 @@
 
 #include "mod_apppool/status/status.h"
 
+#include <apr_lib.h>
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_log.h>
@@ -15,7 +16,6 @@
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/parent/lifecycle.h"
 #include "mod_apppool/status/status_action.h"
-#include "mod_apppool/status/status_auto.h"
 #include "mod_apppool/status/status_metrics.h"
 #include "mod_apppool/status/status_origin.h"
 #include "mod_apppool/status/status_page.h"
@@ -86,10 +86,53 @@ static void send_json(request_rec *r, const json_t *doc)
     free(text);
 }
 
+/* "queue_full" as "QueueFull". */
+static const char *camel(request_rec *r, const char *key)
+{
+    char *name = apr_palloc(r->pool, strlen(key) + 1), *to = name;
+    int up = 1;
+
+    for (; *key; key++)
+        if (*key == '_')
+            up = 1;
+        else {
+            *to++ = up ? (char)apr_toupper(*key) : *key;
+            up = 0;
+        }
+    *to = 0;
+    return name;
+}
+
+static void lines(request_rec *r, json_t *object, const char *prefix)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach(object, key, value)
+    {
+        if (json_is_integer(value))
+            ap_rprintf(r, "%s%s: %" APR_INT64_T_FMT "\n", prefix, camel(r, key),
+                       (apr_int64_t)json_integer_value(value));
+        else if (json_is_number(value))
+            ap_rprintf(r, "%s%s: %.6f\n", prefix, camel(r, key),
+                       json_number_value(value));
+    }
+}
+
+/* The document as lines "Name: value": "AppPoolMax: 6". */
+static void put_lines(request_rec *r, const json_t *doc)
+{
+    const json_t *pool = json_object_get(doc, "pool");
+
+    lines(r, json_object_get(doc, "pool"), "AppPool");
+    lines(r, json_object_get(pool, "states"), "AppPoolProcesses");
+    lines(r, json_object_get(doc, "counters"), "AppPoolTotal");
+}
+
 static void send_auto(request_rec *r, const json_t *doc)
 {
     ap_set_content_type(r, "text/plain; charset=utf-8");
-    apppool_status_auto(r, doc);
+    put_lines(r, doc);
 }
 
 static void send_page(request_rec *r, const json_t *doc)
@@ -170,7 +213,7 @@ int apppool_status_section(request_rec *r, int flags)
     if (!doc)
         return OK;
     if (flags & AP_STATUS_SHORT)
-        apppool_status_auto(r, doc);
+        put_lines(r, doc);
     else {
         ap_rputs("<hr />\n<h1>Application pool</h1>\n", r);
         apppool_status_body(r, doc, NULL);

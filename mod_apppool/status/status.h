@@ -9,7 +9,6 @@
  * and `?metrics`.
  *
  * Lock:  none, or for a copy: see shm/view/snapshot.h.
- * Crash: nothing is held.
  * Trust: everything that comes from the segment is escaped.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_H

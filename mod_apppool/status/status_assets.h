@@ -4,10 +4,6 @@
  * @file status_assets.h
  * @brief Style and script of the status page. They are constant and part of the
  *        page, so the page is one response and loads nothing.
- *
- * Lock:  none.
- * Crash: nothing is held.
- * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_ASSETS_H
 #define MOD_APPPOOL_STATUS_STATUS_ASSETS_H

@@ -13,7 +13,6 @@
  * Lock:  for each app, the pool lock for less than a microsecond
  *        (shm/verbs/health.h). If one wait for it is in vain, there is no other
  *        one.
- * Crash: nothing is held.
  * Trust: no byte of the segment and none of the request is in a response.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_HEALTH_H

@@ -4,8 +4,6 @@
  * @file status_metrics.h
  * @brief The status document (shm/view/report.h) as OpenMetrics.
  *
- * Lock:  none.
- * Crash: nothing is held.
  * Trust: names of applications are escaped.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_METRICS_H

@@ -12,8 +12,6 @@
  * request gets the status only if that gives the same handler, and if the rules
  * of access allow it.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: .htaccess may say anything. It is not read for the look-up.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_ORIGIN_H

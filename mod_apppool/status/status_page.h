@@ -4,8 +4,6 @@
  * @file status_page.h
  * @brief The status document (shm/view/report.h) for people.
  *
- * Lock:  none.
- * Crash: nothing is held.
  * Trust: everything that comes from the segment is escaped.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_PAGE_H

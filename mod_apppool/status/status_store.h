@@ -4,8 +4,6 @@
  * @file status_store.h
  * @brief The part of the status page about the store: a section for each space.
  *
- * Lock:  none.
- * Crash: nothing is held.
  * Trust: everything that comes from the store is escaped.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_STORE_H

@@ -4,8 +4,6 @@
  * @file status_text.h
  * @brief Values of the status document as people read them, in HTML.
  *
- * Lock:  none.
- * Crash: nothing is held.
  * Trust: what is returned is escaped, whatever the value is.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_TEXT_H

@@ -11,8 +11,6 @@
  * with each configuration. Nothing is stored, and all children of httpd know
  * the key.
  *
- * Lock:  none.
- * Crash: nothing is held.
  * Trust: a token may contain any bytes. It is compared in constant time.
  */
 #ifndef MOD_APPPOOL_STATUS_STATUS_TOKEN_H

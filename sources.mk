@@ -461,7 +461,7 @@ spawner_sources = \
 
 ctl_sources = \
 	ctl/apppoolctl.c \
-	ctl/ask.c \
+	ctl/ask_server.c \
 	ctl/wait_for.c \
 	ctl/detect_print.c \
 	ctl/follow.c \

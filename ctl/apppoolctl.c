@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ctl/ask.h"
+#include "ctl/ask_server.h"
 #include "ctl/wait_for.h"
 #include "ctl/detect_print.h"
 #include "ctl/follow.h"

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ctl/ask.h"
+#include "ctl/ask_server.h"
 #include "ctl/values.h"
 
 /* What was printed so far. */

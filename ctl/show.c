@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "ctl/ask.h"
+#include "ctl/ask_server.h"
 #include "ctl/values.h"
 
 /* ---- status ---- */

@@ -15,7 +15,7 @@
 
 #include "base/clock_ms.h"
 #include "base/contract.h"
-#include "ctl/ask.h"
+#include "ctl/ask_server.h"
 #include "ctl/values.h"
 #include "ctl/store_socket.h"
 #include "ctl/store_status.h"

@@ -16,7 +16,7 @@
 
 #include "base/app_word.h"
 #include "base/no_descriptors.h"
-#include "ctl/ask.h"
+#include "ctl/ask_server.h"
 #include "ctl/values.h"
 
 /* ---- which space ---- */

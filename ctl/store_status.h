@@ -19,7 +19,7 @@ int store_status(const char *dir, int raw);
 /** The spaces with their rates, for top_show(). */
 extern const top_view_t store_top;
 
-/** Exit statuses of store_ready(), beside those of ask.h. */
+/** Exit statuses of store_ready(), beside those of ask_server.h. */
 enum {
     STORE_NOT_COMPLETE = 4, /**< it has a part of a copy */
     STORE_NOT_BEST = 5,     /**< another host has better data */

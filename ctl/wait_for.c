@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "ctl/ask.h"
+#include "ctl/ask_server.h"
 #include "ctl/values.h"
 #include "shm/verbs/supervise.h"
 

@@ -20,7 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "ctl/ask.h"
+#include "ctl/ask_server.h"
 #include "ctl/store_command.h"
 #include "ctl/store_socket.h"
 #include "ctl/store_status.h"

@@ -1,14 +1,14 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file ask.h
+ * @file ask_server.h
  * @brief Sends one command to the spawner of a running httpd. If there is no
  *        response, it prints why.
  *
  * Errors: an exit status; the reason was printed.
  */
-#ifndef APPPOOL_CTL_ASK_H
-#define APPPOOL_CTL_ASK_H
+#ifndef APPPOOL_CTL_ASK_SERVER_H
+#define APPPOOL_CTL_ASK_SERVER_H
 
 #include <jansson.h>
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "ctl/ask.h"
+#include "ctl/ask_server.h"
 
 #include <errno.h>
 #include <glob.h>

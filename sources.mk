@@ -53,7 +53,6 @@ store_memory_sources = \
 	store/memory/changes.c \
 	store/memory/chunk.c \
 	store/memory/evict.c \
-	store/memory/index.c \
 	store/memory/item.c \
 	store/memory/recover.c \
 	store/memory/region.c \

@@ -12,7 +12,7 @@
 #include "store/cluster/join.h"
 #include "store/cluster/old_copy.h"
 #include "store/cluster/wire.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 #include "store/memory/space.h"
 #include "store/note.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 
 #define BUCKETS 1024 /* that are cleared at once */
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 
 #define ROOM    256
 #define BUCKETS 4096 /* at once, if they have few items */

@@ -6,7 +6,7 @@
 
 #include "base/clock_ms.h"
 #include "store/clock.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 
 #define BUCKETS    1024 /* at once, if they have few items that were read */
 #define ENOUGH     64   /* of these */

@@ -3,7 +3,7 @@
 #include "store/cluster/old_copy.h"
 
 #include "store/cluster/follower_state.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 #include "store/memory/region.h"
 #include "store/memory/space.h"
 

@@ -26,7 +26,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 
 typedef struct {
     store_space_t *space;

@@ -10,7 +10,7 @@
 #include "store/command/copy.h"
 #include "store/command/packet.h"
 #include "store/memory/chunk.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 
 /* Buckets of a slice: well below a millisecond. */
 #define SLICE 1024

@@ -27,7 +27,7 @@
 #include <stdbool.h>
 
 #include "store/command/caller.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 
 /** Items that one connection can lock. */
 #define STORE_LOCKS_MAX  1024

@@ -7,7 +7,7 @@
 #include "store/clock.h"
 #include "store/command/copy.h"
 #include "store/command/key_lock.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 #include "store/memory/space.h"
 
 static void count(const store_caller_t *caller, unsigned what)

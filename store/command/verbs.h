@@ -11,7 +11,7 @@
  *        made, and values are copied, without it. If another thread has changed
  *        the item meanwhile, the verb begins again.
  * Crash: each verb is one store_index_put() or store_index_remove(); see
- *        store/memory/index.h.
+ *        store/memory/item.h.
  * Trust: keys and values are those of a client. The caller has checked that a
  *        key has 1 .. STORE_KEY_MAX bytes.
  */

@@ -10,7 +10,7 @@
 #include "store/clock.h"
 #include "store/memory/changes.h"
 #include "store/memory/chunk.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 #include "store/memory/recover.h"
 #include "store/memory/region.h"
 #include "store/memory/sweeper.h"

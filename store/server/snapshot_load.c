@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "store/clock.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 #include "store/server/handover.h"
 #include "store/thread.h"
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "store/clock.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 #include "store/memory/region.h"
 #include "store/memory/space.h"
 #include "tests/crash/stepper.h"

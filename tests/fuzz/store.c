@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/memory/item.h"
 #include "store/memory/region.h"
-#include "store/memory/index.h"
 #include "store/memory/space.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/unit/support/reader.h"

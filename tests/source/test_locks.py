@@ -12,7 +12,7 @@ LOCKS = {
     "a bucket": (
         r"store_index_lock|store_table_lock",
         r"store_index_unlock|store_table_unlock",
-        r"store/memory/(index|evict)\.c"
+        r"store/memory/(item|evict)\.c"
         r"|store/command/\w+\.c|store/cluster/\w+\.c"
         r"|store/server/snapshot_load\.c"),
     "the chunks": (

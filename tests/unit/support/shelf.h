@@ -17,7 +17,7 @@
 /* The order of these matters. */
 #include <cmocka.h>
 
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 #include "store/memory/space.h"
 
 typedef struct {

@@ -204,8 +204,6 @@ module_sources = \
 	mod_apppool/backend/field_name.c \
 	mod_apppool/backend/header_size.c \
 	mod_apppool/backend/client_http.c \
-	mod_apppool/backend/http_chunk.c \
-	mod_apppool/backend/http_fields.c \
 	mod_apppool/backend/http_parser.c \
 	mod_apppool/backend/http_request.c \
 	mod_apppool/backend/http_response.c \
@@ -213,9 +211,7 @@ module_sources = \
 	mod_apppool/backend/bare_packet.c \
 	mod_apppool/backend/client_socket.c \
 	mod_apppool/backend/stream_client.c \
-	mod_apppool/backend/scgi_request.c \
 	mod_apppool/backend/uwsgi_head.c \
-	mod_apppool/backend/uwsgi_request.c \
 	mod_apppool/backend/first_byte.c \
 	mod_apppool/body/request_body.c \
 	mod_apppool/backend/client_proxy.c \
@@ -592,8 +588,6 @@ reader_sources = \
 http_reader_sources = \
 	mod_apppool/backend/header_size.c \
 	mod_apppool/backend/http_parser.c \
-	mod_apppool/backend/http_chunk.c \
-	mod_apppool/backend/http_fields.c \
 	tests/unit/support/http_reader.c
 
 # What a master sends, by hand.
@@ -766,9 +760,8 @@ unit_tests = \
 	tests/unit/environ_scan \
 	tests/unit/fcgi_parser \
 	tests/unit/fcgi_request \
-	tests/unit/scgi_request \
+	tests/unit/bare_packet \
 	tests/unit/uwsgi_head \
-	tests/unit/uwsgi_request \
 	tests/unit/slot_state \
 	tests/unit/repair_order \
 	tests/unit/abandoned_by_death \

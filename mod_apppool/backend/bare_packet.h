@@ -5,9 +5,21 @@
  * @brief With what a request over scgi or uwsgi begins: a packet of variables.
  *        The body follows it as it is.
  *
- * Lock:  none.
- * Crash: not concerned.
- * Trust: see scgi_request.h and uwsgi_request.h.
+ * Over scgi it is a netstring: the length of what it holds, a colon, the
+ * variables, a comma. Each variable is a name and a value, with a zero byte after
+ * both. CONTENT_LENGTH is the first one, and the second one says which protocol
+ * it is:
+ *
+ *     24:CONTENT_LENGTH 0 27 0 SCGI 0 1 0,
+ *
+ * Over uwsgi it has a header of four bytes: 0, the size of the rest (2), 0. Then
+ * come the variables: length of the name (2), name, length of the value (2),
+ * value. Numbers begin with their low byte.
+ *
+ * The notes for httpd's access log (request/app_request.c) are no variables for
+ * the app. The packet is made before they are known.
+ *
+ * Trust: names and values are the client's, of any length.
  */
 #ifndef MOD_APPPOOL_BACKEND_BARE_PACKET_H
 #define MOD_APPPOOL_BACKEND_BARE_PACKET_H
@@ -15,25 +27,28 @@
 #include <apr_network_io.h>
 #include <apr_tables.h>
 
+#define UWSGI_HEADER 4     /**< bytes */
+#define UWSGI_MOST   65535 /**< bytes of variables */
+
 /** What can be made of a request before it is known which process gets it. */
 typedef struct {
-    unsigned char
-        *bytes; /**< of the packet, which may be sent more than once */
+    unsigned char *bytes; /**< which may be sent more than once */
     apr_size_t size;
     int is_uwsgi;       /**< the response begins with a status line */
     apr_socket_t *sock; /**< for the next connection; NULL: none is prepared */
 } apppool_bare_packet_t;
 
-/** Is this variable for the app? The notes for httpd's access log (app_request.c)
- * are not. The packet is made before they are known. */
-int apppool_bare_packet_has(const char *name);
+/** @param bytes how many there are */
+unsigned char *apppool_bare_packet_scgi(apr_pool_t *p,
+                                        const apr_table_t *variables,
+                                        apr_size_t *bytes);
 
-/** @return never NULL */
-const char *apppool_bare_packet_value(const apr_table_entry_t *pair);
-
-/** @param extra bytes that the format adds to a name and its value
- * @return the bytes that this variable takes in the packet */
-apr_size_t apppool_bare_packet_size(const apr_table_entry_t *pair,
-                                    apr_size_t extra);
+/**
+ * @param bytes how many there are
+ * @return NULL: the variables need more than UWSGI_MOST bytes
+ */
+unsigned char *apppool_bare_packet_uwsgi(apr_pool_t *p,
+                                         const apr_table_t *variables,
+                                         apr_size_t *bytes);
 
 #endif

@@ -8,15 +8,30 @@
 #include <strings.h>
 
 #include "mod_apppool/backend/header_size.h"
-#include "mod_apppool/backend/http_fields.h"
 
 #define BUFFER     (32 * 1024) /* bytes that are read at once */
 #define ROOM       (16 * 1024) /* the same, at least, within a body */
 #define FIRST_LINE 12          /* bytes of "HTTP/1.1 200" */
 #define CODE       3           /* digits of a status */
 
+#define LENGTH_DIGITS                                                          \
+    18 /* of Content-Length, at most: it fits into apr_off_t */
+#define SIZE_DIGITS    15   /* of the size of a chunk, at most */
+#define EXTENSION_MOST 1024 /* bytes behind that size */
+
 /* What the next byte belongs to. */
 enum { HEADER, BODY, ENDED, WRONG };
+
+/* The same, between two chunks. */
+enum {
+    CHUNK_SIZE,
+    CHUNK_EXTENSION,
+    CHUNK_SIZE_LF,
+    CHUNK_END_CR,
+    CHUNK_END_LF,
+    CHUNK_TRAILER,
+    CHUNK_TRAILER_LF
+};
 
 void apppool_http_parser_begin(apppool_http_parser_t *parser, apr_pool_t *pool,
                                int is_head)
@@ -71,6 +86,116 @@ static apppool_http_event_t want_more(apppool_http_parser_t *parser)
     if (parser->state != HEADER)
         parser->begin = parser->end = parser->floor;
     return APPPOOL_HTTP_MORE;
+}
+
+/* ---- the fields of a header ---- */
+
+/* RFC 9110, section 5.6.2. */
+static int is_token(const char *at, const char *end)
+{
+    const char *from = at;
+
+    for (; at < end; at++)
+        if (!apr_isalnum(*at) && (*at == 0 || !strchr("!#$%&'*+-.^_`|~", *at)))
+            return 0;
+    return end > from;
+}
+
+static int is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* The end of a field: behind the LF of the last line that continues it. The ends
+ * of the lines before become spaces. */
+static char *end_of(char *at, char *end)
+{
+    char *lf = memchr(at, '\n', (size_t)(end - at));
+
+    while (lf && lf + 1 < end && is_blank(lf[1])) {
+        *lf = ' ';
+        if (lf > at && lf[-1] == '\r')
+            lf[-1] = ' ';
+        lf = memchr(lf, '\n', (size_t)(end - lf));
+    }
+    return lf ? lf + 1 : end;
+}
+
+/* @param end behind the LF */
+static const char *read_one(char *at, char *end, apr_table_t *fields)
+{
+    char *colon = memchr(at, ':', (size_t)(end - at)), *value;
+
+    if (!colon)
+        return "a line of the header has no colon";
+    if (!is_token(at, colon))
+        return "the name of a field is no token";
+    value = colon + 1;
+    end--; /* the LF */
+    if (end > value && end[-1] == '\r')
+        end--;
+    while (end > value && is_blank(end[-1]))
+        end--;
+    while (value < end && is_blank(*value))
+        value++;
+    if (memchr(value, 0, (size_t)(end - value)) ||
+        memchr(value, '\r', (size_t)(end - value)))
+        return "the value of a field has a zero byte or CR";
+    *colon = *end = 0;
+    apr_table_addn(fields, at, value);
+    return NULL;
+}
+
+/* Read all lines. They are changed, and stay where they are as long as the table.
+ * @param end behind the LF of the last line, which is not empty
+ * @return NULL; or what is wrong, a constant */
+static const char *read_fields(char *at, char *end, apr_table_t *fields)
+{
+    const char *wrong = NULL;
+    char *next;
+
+    if (at < end && is_blank(*at))
+        return "the header begins with a space";
+    for (; at < end && !wrong; at = next) {
+        next = end_of(at, end);
+        wrong = read_one(at, next, fields);
+    }
+    return wrong;
+}
+
+typedef struct {
+    apr_off_t length;
+    const char *wrong;
+} search_t;
+
+static int see_length(void *search_, const char *name, const char *value)
+{
+    search_t *search = search_;
+    size_t n = strspn(value, "0123456789");
+    apr_off_t length = 0;
+    size_t i;
+
+    (void)name;
+    for (i = 0; i < n && n <= LENGTH_DIGITS; i++)
+        length = length * 10 + (value[i] - '0');
+    if (n == 0 || n > LENGTH_DIGITS || value[n] != 0)
+        search->wrong = "Content-Length is not a number";
+    else if (search->length >= 0 && search->length != length)
+        search->wrong = "there are two different values of Content-Length";
+    search->length = length;
+    return search->wrong == NULL;
+}
+
+/* The length of the body that the fields name.
+ * @param length -1: they name none
+ * @return NULL; or what is wrong, a constant */
+static const char *read_length(const apr_table_t *fields, apr_off_t *length)
+{
+    search_t search = {-1, NULL};
+
+    apr_table_do(see_length, &search, fields, "Content-Length", NULL);
+    *length = search.length;
+    return search.wrong;
 }
 
 /* ---- the header ---- */
@@ -146,8 +271,7 @@ static const char *find_framing(apppool_http_parser_t *parser)
 {
     const char *coding =
         apr_table_getm(parser->pool, parser->fields, "Transfer-Encoding");
-    const char *wrong =
-        apppool_http_fields_length(parser->fields, &parser->left);
+    const char *wrong = read_length(parser->fields, &parser->left);
 
     parser->is_ambiguous = coding && parser->left >= 0;
     parser->framing = APPPOOL_HTTP_NO_BODY;
@@ -176,7 +300,7 @@ static const char *read_header(apppool_http_parser_t *parser, char *end)
         return wrong;
     parser->fields = apr_table_make(parser->pool, 20);
     end -= end[-2] == '\r' ? 2 : 1;
-    wrong = apppool_http_fields_read(lf + 1, end, parser->fields);
+    wrong = read_fields(lf + 1, end, parser->fields);
     return wrong ? wrong : find_framing(parser);
 }
 
@@ -219,6 +343,111 @@ static apppool_http_event_t take_header(apppool_http_parser_t *parser)
     return APPPOOL_HTTP_HEAD;
 }
 
+/* ---- between two chunks ---- */
+
+/* @return -1: it is no digit */
+static int value_of(char c)
+{
+    if (apr_isdigit(c))
+        return c - '0';
+    c = (char)(c | ('a' ^ 'A'));
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The size, or what follows it in its line. */
+static const char *see_size(apppool_http_chunk_t *chunk, char c)
+{
+    static const char wrong[] = "the size of a chunk is not a number";
+    int value = value_of(c);
+
+    if (chunk->state == CHUNK_SIZE && value >= 0) {
+        if (++chunk->digits > SIZE_DIGITS)
+            return wrong;
+        chunk->size = chunk->size * 16 + value;
+        return NULL;
+    }
+    if (chunk->digits == 0)
+        return wrong;
+    if (c == '\r')
+        chunk->state = CHUNK_SIZE_LF;
+    else if (chunk->state == CHUNK_SIZE && c != ';' && c != ' ' && c != '\t')
+        return wrong;
+    else if (apr_iscntrl(c) && c != '\t')
+        return "the extension of a chunk has a control character";
+    else
+        chunk->state = CHUNK_EXTENSION;
+    return ++chunk->line > EXTENSION_MOST
+               ? "the extension of a chunk is too long"
+               : NULL;
+}
+
+static const char *end_size(apppool_http_chunk_t *chunk, char c)
+{
+    if (c != '\n')
+        return "the size of a chunk ends with CR alone";
+    chunk->left = chunk->size;
+    chunk->state = chunk->size > 0 ? CHUNK_END_CR : CHUNK_TRAILER;
+    chunk->size = chunk->digits = chunk->line = 0;
+    return NULL;
+}
+
+static const char *see_end(apppool_http_chunk_t *chunk, char c)
+{
+    if (c != (chunk->state == CHUNK_END_CR ? '\r' : '\n'))
+        return "a chunk is longer than its size";
+    chunk->state = chunk->state == CHUNK_END_CR ? CHUNK_END_LF : CHUNK_SIZE;
+    return NULL;
+}
+
+/* An empty line ends it. It is not stored. */
+static const char *see_trailer(apppool_http_chunk_t *chunk, apr_pool_t *pool,
+                               char c)
+{
+    apr_size_t n = chunk->trailer_size;
+    char last = n > 0 ? chunk->trailer[n - 1] : '\n';
+
+    if (c == '\r' && last == '\n') {
+        chunk->state = CHUNK_TRAILER_LF;
+        return NULL;
+    }
+    if (c == '\n' && last != '\r')
+        return "a line of the trailer ends without CR";
+    if (!chunk->trailer)
+        chunk->trailer = apr_palloc(pool, APPPOOL_HTTP_TRAILER);
+    if (n == APPPOOL_HTTP_TRAILER)
+        return "the trailer of the response is too long";
+    chunk->trailer[chunk->trailer_size++] = c;
+    return NULL;
+}
+
+static const char *end_trailer(apppool_http_chunk_t *chunk, char c)
+{
+    chunk->ended = c == '\n';
+    return chunk->ended ? NULL : "the trailer of the response has a CR alone";
+}
+
+/* See a byte that belongs to no chunk.
+ * @param pool for the trailer
+ * @return NULL; or what is wrong, a constant */
+static const char *see_byte(apppool_http_chunk_t *chunk, apr_pool_t *pool,
+                            char c)
+{
+    switch (chunk->state) {
+    case CHUNK_SIZE:
+    case CHUNK_EXTENSION:
+        return see_size(chunk, c);
+    case CHUNK_SIZE_LF:
+        return end_size(chunk, c);
+    case CHUNK_END_CR:
+    case CHUNK_END_LF:
+        return see_end(chunk, c);
+    case CHUNK_TRAILER_LF:
+        return end_trailer(chunk, c);
+    default:
+        return see_trailer(chunk, pool, c);
+    }
+}
+
 /* ---- the body ---- */
 
 /* @param left bytes that still belong to it; NULL: it has no length */
@@ -249,9 +478,9 @@ static apppool_http_event_t end_chunks(apppool_http_parser_t *parser)
     parser->state = ENDED;
     if (chunk->trailer_size > 0) {
         parser->trailers = apr_table_make(parser->pool, 2);
-        wrong = apppool_http_fields_read(chunk->trailer,
-                                         chunk->trailer + chunk->trailer_size,
-                                         parser->trailers);
+        wrong =
+            read_fields(chunk->trailer, chunk->trailer + chunk->trailer_size,
+                        parser->trailers);
     }
     return wrong ? fail(parser, wrong) : APPPOOL_HTTP_END;
 }
@@ -264,8 +493,7 @@ static apppool_http_event_t take_chunks(apppool_http_parser_t *parser)
     while (!chunk->ended && chunk->left == 0 && !wrong) {
         if (parser->begin == parser->end)
             return want_more(parser);
-        wrong = apppool_http_chunk_see(chunk, parser->pool,
-                                       parser->buffer[parser->begin++]);
+        wrong = see_byte(chunk, parser->pool, parser->buffer[parser->begin++]);
     }
     if (wrong)
         return fail(parser, wrong);

@@ -21,10 +21,8 @@
  *
  * Empty lines before a header are ignored. A line that begins with a space
  * continues the line before it. A line may end without CR, but not between
- * chunks.
+ * chunks. Extensions of a chunk are ignored, but they have at most 1 KB.
  *
- * Lock:  none; it belongs to one request.
- * Crash: not concerned.
  * Trust: the app may send any bytes.
  */
 #ifndef MOD_APPPOOL_BACKEND_HTTP_PARSER_H
@@ -33,7 +31,7 @@
 #include <apr_pools.h>
 #include <apr_tables.h>
 
-#include "mod_apppool/backend/http_chunk.h"
+#define APPPOOL_HTTP_TRAILER (8 * 1024) /**< bytes, at most */
 
 /** What comes next. */
 typedef enum {
@@ -51,6 +49,19 @@ typedef enum {
     APPPOOL_HTTP_CHUNKED,
     APPPOOL_HTTP_UNTIL_END /**< of the connection */
 } apppool_http_framing_t;
+
+/** What stands between the chunks of a body (RFC 9112, section 7.1): the size of
+ * each one, and the trailer behind the last one. */
+typedef struct {
+    apr_off_t left;          /**< bytes of the chunk that have not come */
+    int ended;               /**< the trailer has ended */
+    char *trailer;           /**< its lines */
+    apr_size_t trailer_size; /**< bytes; 0: there is none */
+    int state;
+    int digits; /* of the size */
+    int line;   /* bytes behind it */
+    apr_off_t size;
+} apppool_http_chunk_t;
 
 typedef struct {
     apr_pool_t *pool; /**< of the request: all that is found lives there */

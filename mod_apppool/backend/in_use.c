@@ -2,12 +2,12 @@
 
 #include "mod_apppool/backend/in_use.h"
 
-#include <apr_portable.h>
 #include <apr_thread_mutex.h>
 #include <fcntl.h>
-#include <http_core.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "mod_apppool/backend/client_socket.h"
 
 /* Per child. */
 static struct {
@@ -26,15 +26,6 @@ void apppool_in_use_init(apr_pool_t *p)
 static int copy_of(int fd)
 {
     return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-}
-
-/* A stream of HTTP/2 has no socket. @return -1: there is none */
-static int client_of(conn_rec *c)
-{
-    apr_socket_t *sock = c->master ? NULL : ap_get_conn_socket(c);
-    apr_os_sock_t fd = -1;
-
-    return sock && apr_os_sock_get(&fd, sock) == APR_SUCCESS ? fd : -1;
 }
 
 /* All threads that wait for the other end are woken. */
@@ -72,7 +63,8 @@ void apppool_in_use_begin_proxied(apppool_in_use_t *use, int app,
                                   const request_rec *r, int is_tunnel)
 {
     use->app = copy_of(app);
-    use->client = is_tunnel ? copy_of(client_of(r->connection)) : -1;
+    use->client =
+        is_tunnel ? copy_of(apppool_client_socket(r->connection)) : -1;
     use->has_copies = 1;
     add(use);
 }

@@ -7,8 +7,6 @@
 #include "mod_apppool/backend/cgi_environment.h"
 #include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/proxy_api.h"
-#include "mod_apppool/backend/scgi_request.h"
-#include "mod_apppool/backend/uwsgi_request.h"
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/request/app_headers.h"
 
@@ -56,8 +54,8 @@ static int make_bare(apppool_app_request_t *req, uint32_t protocol)
     apppool_cgi_environment_add(r);
     apppool_cgi_variables_restore(r, &own);
     req->packet.is_uwsgi = protocol == APL_UWSGI;
-    req->packet.bytes = (req->packet.is_uwsgi ? apppool_uwsgi_request_make
-                                              : apppool_scgi_request_make)(
+    req->packet.bytes = (req->packet.is_uwsgi ? apppool_bare_packet_uwsgi
+                                              : apppool_bare_packet_scgi)(
         r->pool, r->subprocess_env, &req->packet.size);
     if (req->packet.bytes) {
         /* Without it, another one is made when a process was found. */

@@ -14,8 +14,7 @@
  *
  * Lock:  none.
  * Crash: all is private memory of the httpd child.
- * Trust: the values are the client's; see http_request.h, scgi_request.h and
- *        uwsgi_request.h.
+ * Trust: the values are the client's; see http_request.h and bare_packet.h.
  */
 #ifndef MOD_APPPOOL_REQUEST_REQUEST_HEAD_H
 #define MOD_APPPOOL_REQUEST_REQUEST_HEAD_H

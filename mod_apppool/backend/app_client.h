@@ -40,7 +40,9 @@ typedef enum {
     APPPOOL_UNSENT, /**< not a byte was sent */
     APPPOOL_BROKEN, /**< the connection broke before a response, and the app may
                        get the request twice */
-    APPPOOL_OVERLOADED /**< the app has too many requests, and says so */
+    APPPOOL_OVERLOADED, /**< the app has too many requests, and says so */
+    APPPOOL_ELSEWHERE /**< the app names a path of httpd (Location): httpd is to
+                           respond as for that path */
 } apppool_outcome_t;
 
 typedef struct {

@@ -173,6 +173,8 @@ static apppool_outcome_t outcome(const apppool_app_client_t *client)
 
     if (cgi->parser.ended && cgi->parser.status == FCGI_OVERLOADED)
         return APPPOOL_OVERLOADED;
+    if (cgi->response.is_elsewhere)
+        return APPPOOL_ELSEWHERE;
     if (!cgi->sending.out.sent && !cgi->heard)
         return APPPOOL_UNSENT;
     return (was_reset || is_lost(cgi)) && may_repeat(cgi) ? APPPOOL_BROKEN

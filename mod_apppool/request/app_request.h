@@ -63,6 +63,7 @@ typedef struct {
     int unanswered; /**< the process has not sent a complete response */
     int repeated;   /**< it was sent, and its connection broke */
     int overloaded; /**< the app has too many requests, and says so */
+    int elsewhere;  /**< it has named another path as its response */
     int responded;  /**< a filter has responded, not the app */
     int error;      /**< of an ErrorDocument: the status of the response */
 } apppool_app_request_t;

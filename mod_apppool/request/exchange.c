@@ -199,6 +199,7 @@ static apppool_outcome_t outcome_of(apppool_app_request_t *req, int status)
     apppool_outcome_t outcome = req->client->does->outcome(req->client);
 
     req->overloaded = outcome == APPPOOL_OVERLOADED;
+    req->elsewhere = outcome == APPPOOL_ELSEWHERE && status == OK;
     if (req->started || req->overloaded ||
         (status != HTTP_BAD_GATEWAY && status != HTTP_SERVICE_UNAVAILABLE))
         return APPPOOL_HEARD;
@@ -221,9 +222,8 @@ static apppool_outcome_t try_once(apppool_app_request_t *req,
         *status = HTTP_INTERNAL_SERVER_ERROR;
         return APPPOOL_HEARD;
     }
-    if (!apppool_protocol_is_bare(endpoint->wire.protocol))
-        apppool_parked_begin(&req->parked, req->pool, &req->ref,
-                             endpoint->may_share, endpoint->may_reuse);
+    apppool_parked_begin(&req->parked, req->pool, &req->ref,
+                         endpoint->may_share, endpoint->may_reuse);
     apppool_app_request_prepare(req);
     *rv = client->does->open(client, endpoint, &req->parked, req->deadline);
     if (*rv != APR_SUCCESS || is_too_late(req)) {

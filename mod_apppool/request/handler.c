@@ -58,8 +58,7 @@ static int serve(apppool_app_request_t *req)
                         : status;
 }
 
-/* An scgi app has named another path (backend/cgi_response.h). Its process is
- * free again. */
+/* The app has named another path. Its process is free again. */
 static void respond_elsewhere(request_rec *r)
 {
     const char *path = apr_table_get(r->headers_out, "Location");
@@ -106,7 +105,7 @@ int apppool_handler(request_rec *r)
     apppool_app_request_end(req);
     apppool_response_filter_remove(req);
     apppool_request_body_end(body);
-    if (status == OK && !req->started && req->ref.wire.protocol == APL_SCGI)
+    if (req->elsewhere)
         respond_elsewhere(r);
     r->filename = filename;
     if (ap_is_HTTP_ERROR(status)) {

@@ -74,9 +74,6 @@ int apppool_request_head_make(apppool_app_request_t *req, uint32_t protocol)
 {
     int is_bare = apppool_protocol_is_bare(protocol), status;
 
-    /* These take a body only if its length is known. */
-    if (is_bare && apr_table_get(req->r->headers_in, "Transfer-Encoding"))
-        return HTTP_LENGTH_REQUIRED;
     apppool_app_headers_set_origin(req->r, req->mount, protocol);
     req->r->proxyreq = PROXYREQ_REVERSE;
     if (protocol == APL_HTTP)

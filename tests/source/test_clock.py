@@ -10,5 +10,5 @@ TELL = ["mod_apppool/request/app_headers.c", "shm/view/report.c",
 
 
 def test_time_of_day() -> None:
-    assert sorted(uses(TIME_OF_DAY, "mod_apppool", "shm", "spawner",
-                       "system")) == TELL
+    assert sorted(uses(TIME_OF_DAY, "base", "detect", "mod_apppool", "shm",
+                       "spawner", "system", "watchdog")) == TELL

@@ -42,8 +42,9 @@ def other_build() -> Path:
     edit = {"shm/format/format.h": (b"#define APL_FORMAT_VERSION ",
                                     b"#define APL_FORMAT_VERSION 11")}
     with alone():
-        for name in ("shm", "spawner", "mod_apppool", "store", "ctl", "doc",
-                     "helpers", "apxs.mk", "sources.mk", "configure.ac"):
+        for name in ("base", "system", "detect", "watchdog", "shm", "spawner",
+                     "mod_apppool", "store", "ctl", "doc", "helpers", "apxs.mk",
+                     "sources.mk", "configure.ac"):
             mirror(TOP / name, source, edit)
         done = subprocess.run(
             ["make", "-j2", "-f", "apxs.mk",

@@ -30,7 +30,7 @@
  * instance of its own. The format of the store's memory, of its figures and of
  * its table are parts of the contract, too.
  */
-#define CONTRACT_VERSION          17
+#define CONTRACT_VERSION          18
 
 #define CONTRACT_TEXT_(x)         #x
 #define CONTRACT_TEXT(x)          CONTRACT_TEXT_(x)

@@ -24,6 +24,24 @@ void json_reader_refuse(json_reader_t *r, const char *format, ...)
     va_end(args);
 }
 
+const void *json_reader_keep(json_reader_t *r, const void *data, size_t n)
+{
+    const void *copy = r->kept ? apr_hash_get(r->kept, data, (apr_ssize_t)n)
+                               : NULL;
+
+    if (copy)
+        return copy;
+    copy = apr_pmemdup(r->p, data, n);
+    if (r->kept)
+        apr_hash_set(r->kept, copy, (apr_ssize_t)n, copy);
+    return copy;
+}
+
+const char *json_reader_keep_text(json_reader_t *r, const char *s)
+{
+    return json_reader_keep(r, s, strlen(s) + 1);
+}
+
 int json_reader_has_control(const char *s)
 {
     for (; *s; s++)
@@ -44,7 +62,7 @@ const char *json_reader_text(json_reader_t *r, const json_t *o, const char *key,
         json_reader_refuse(r, "\"%s\" is no line of text", key);
         return "";
     }
-    return apr_pstrdup(r->p, s);
+    return json_reader_keep_text(r, s);
 }
 
 void json_reader_copy(json_reader_t *r, const json_t *o, const char *key,

@@ -10,6 +10,7 @@
 #ifndef APPPOOL_BASE_JSON_READER_H
 #define APPPOOL_BASE_JSON_READER_H
 
+#include <apr_hash.h>
 #include <apr_pools.h>
 #include <jansson.h>
 #include <stddef.h>
@@ -24,10 +25,19 @@ typedef struct {
     int wrong;         /**< there was a mistake */
     const char *where; /**< name of the app, for the sentence; NULL: none */
     const char *what;  /**< what has that name; NULL: an app */
+    apr_hash_t *kept;  /**< for json_reader_keep(), in a pool that ends with the
+                            reading; NULL: equal data is kept twice */
 } json_reader_t;
 
 void json_reader_refuse(json_reader_t *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/** @return a copy of the data, which all that is equal shares. The pointers in
+ * a list are equal if they were kept, too */
+const void *json_reader_keep(json_reader_t *r, const void *data, size_t n);
+
+/** The same for a text. */
+const char *json_reader_keep_text(json_reader_t *r, const char *s);
 
 /** Does a text have control characters? */
 int json_reader_has_control(const char *s);

@@ -186,16 +186,11 @@ static json_t *capacity(const apl_capacity_t *n)
 static json_t *describe(const apppool_app_table_t *table, server_rec *s,
                         apr_pool_t *p)
 {
-    const apr_array_header_t *apps = apppool_app_all();
     apppool_server_t server = apppool_config_server(s);
-    json_t *j = json_object(), *list = json_array();
-    int i, root = geteuid() == 0;
+    json_t *j = json_object();
+    int root = geteuid() == 0;
 
-    for (i = 0; i < apps->nelts; i++)
-        json_array_append_new(
-            list, describe_app(p, APR_ARRAY_IDX(apps, i, apppool_app_t *),
-                               table->runtime, s));
-    json_object_set_new(j, "version", number(1));
+    json_object_set_new(j, "version", number(2));
     json_object_set_new(j, "config", number(table->generation));
     json_object_set_new(
         j, "instance", text(apr_psprintf(p, CONTRACT_ID_FMT, table->instance)));
@@ -210,28 +205,57 @@ static json_t *describe(const apppool_app_table_t *table, server_rec *s,
         j, "log_level",
         number(ap_get_server_module_loglevel(s, APLOG_MODULE_INDEX)));
     json_object_set_new(j, "max_pool_size", number(server.max_pool_size));
-    json_object_set_new(j, "apps", list);
+    json_object_set_new(j, "apps", number(apppool_app_all()->nelts));
     return j;
 }
 
-static apr_status_t write_file(const char *path, const char *data,
-                               apr_pool_t *p)
-{
-    apr_file_t *file;
-    apr_status_t rv;
+/* ---- the file ---- */
 
-    apr_file_remove(path, p);
-    rv = apr_file_open(&file, path,
-                       APR_FOPEN_WRITE | APR_FOPEN_CREATE | APR_FOPEN_EXCL,
-                       APR_FPROT_UREAD | APR_FPROT_UWRITE, p);
-    if (rv != APR_SUCCESS)
-        return rv;
-    rv = apr_file_write_full(file, data, strlen(data), NULL);
-    if (rv != APR_SUCCESS) {
-        apr_file_close(file);
-        return rv;
+typedef struct {
+    apr_file_t *file;
+    apr_status_t rv; /* of the first write that failed */
+} lines_t;
+
+static int write_some(const char *data, size_t n, void *lines_)
+{
+    lines_t *lines = lines_;
+
+    lines->rv = apr_file_write_full(lines->file, data, n, NULL);
+    return lines->rv == APR_SUCCESS ? 0 : -1;
+}
+
+/* @param document is freed */
+static void write_line(lines_t *lines, json_t *document)
+{
+    if (lines->rv == APR_SUCCESS &&
+        (json_dump_callback(document, write_some, lines, 0) != 0 ||
+         write_some("\n", 1, lines) != 0) &&
+        lines->rv == APR_SUCCESS)
+        lines->rv = APR_ENOMEM; /* nothing was wrong with the file */
+    json_decref(document);
+}
+
+/* A document for the table itself, and one for each application. So the memory
+ * of one is enough for all of them, here and in the spawner. */
+static apr_status_t write_lines(apr_file_t *file,
+                                const apppool_app_table_t *table,
+                                server_rec *s, apr_pool_t *p)
+{
+    const apr_array_header_t *apps = apppool_app_all();
+    lines_t lines = {file, APR_SUCCESS};
+    apr_pool_t *scratch;
+    int i;
+
+    write_line(&lines, describe(table, s, p));
+    apr_pool_create(&scratch, p);
+    for (i = 0; i < apps->nelts && lines.rv == APR_SUCCESS; i++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+
+        write_line(&lines, describe_app(scratch, app, table->runtime, s));
+        apr_pool_clear(scratch);
     }
-    return apr_file_close(file);
+    apr_pool_destroy(scratch);
+    return lines.rv == APR_SUCCESS ? apr_file_flush(file) : lines.rv;
 }
 
 apr_status_t apppool_app_table_write(const apppool_app_table_t *table,
@@ -239,17 +263,19 @@ apr_status_t apppool_app_table_write(const apppool_app_table_t *table,
 {
     char *path = apr_pstrcat(p, table->runtime, "/" CONTRACT_TABLE, NULL);
     char *beside = apr_pstrcat(p, path, ".new", NULL);
-    json_t *document = describe(table, main_server, p);
-    char *data = json_dumps(document, JSON_INDENT(1));
-    apr_status_t rv = APR_ENOMEM;
+    apr_file_t *file;
+    apr_status_t rv, closed;
 
-    if (!data)
-        goto leave;
-    rv = write_file(beside, data, p);
+    apr_file_remove(beside, p);
+    rv = apr_file_open(&file, beside,
+                       APR_FOPEN_WRITE | APR_FOPEN_CREATE | APR_FOPEN_EXCL |
+                           APR_FOPEN_BUFFERED,
+                       APR_FPROT_UREAD | APR_FPROT_UWRITE, p);
+    if (rv != APR_SUCCESS)
+        return rv;
+    rv = write_lines(file, table, main_server, p);
+    closed = apr_file_close(file);
     if (rv == APR_SUCCESS)
-        rv = apr_file_rename(beside, path, p);
-leave:
-    free(data);
-    json_decref(document);
-    return rv;
+        rv = closed;
+    return rv == APR_SUCCESS ? apr_file_rename(beside, path, p) : rv;
 }

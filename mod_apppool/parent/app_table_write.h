@@ -2,8 +2,10 @@
 
 /**
  * @file app_table_write.h
- * @brief Writes the app table, which httpd's parent makes for the spawner. It
- *        is one JSON document in RUNTIME/table.
+ * @brief Writes the app table, which httpd's parent makes for the spawner:
+ *        RUNTIME/table. Its first line is a JSON document that says what holds
+ *        for all applications, and how many there are. Each line after it is
+ *        the document of one application.
  *
  * It is written to a new file, which is then renamed. So the spawner sees the
  * old one or the new one. All keys are always there. The spawner ignores keys

@@ -221,14 +221,13 @@ json_t *command_app_show(command_t *q)
 {
     json_t *refusal, *settings = json_array();
     const app_entry_t *a = command_find_app(q, &refusal);
-    char *text = a ? apr_pstrdup(q->p, a->directives) : NULL, *line;
+    const char *const *line;
 
     if (!a) {
         json_decref(settings);
         return refusal;
     }
-    while ((line = strsep(&text, "\n")) != NULL)
-        if (*line)
-            json_array_append_new(settings, setting_of(line));
+    for (line = a->directives; *line; line++)
+        json_array_append_new(settings, setting_of(apr_pstrdup(q->p, *line)));
     return json_pack("{s:s, s:o}", "app", a->app.name, "settings", settings);
 }

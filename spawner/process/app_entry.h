@@ -4,7 +4,8 @@
  * @file app_entry.h
  * @brief An application as the app table describes it.
  *
- * The table's pool owns an entry. A text is NULL if the table has null.
+ * The table's pool owns an entry. A text is NULL if the table has null. Entries
+ * share the texts and lists that are equal.
  *
  * Trust: as app_table.h.
  */
@@ -37,8 +38,9 @@ typedef struct {
     const char *const *store_env; /**< the same, of AppStore */
     const char *env_file;         /**< AppEnvFile */
     const char *restart_dir;      /**< of restart.txt */
-    const char *directives; /**< for `apppoolctl show`: a line for each; name,
-                                 words and place, with tabs between */
+    const char *const *directives; /**< for `apppoolctl show`: name, words and
+                                        place, with tabs between; NULL at the
+                                        end */
     const char *log;        /**< a route (log_program.h); NULL: the error log */
     int log_raw;            /**< lines are written as the app prints them */
     const char *error_format; /**< of lines for an error log (log_format.h);

@@ -3,6 +3,7 @@
 #include "spawner/process/app_table.h"
 
 #include <apr_strings.h>
+#include <apr_tables.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -19,6 +20,7 @@
 #include "base/userdb.h"
 
 #define FILE_MAX (64 << 20)
+#define APPS_MAX 65536
 
 _Static_assert(APP_TABLE_ERROR_MAX == JSON_READER_ERROR_MAX,
                "the reader writes there");
@@ -30,6 +32,7 @@ static const char *const *environment(json_reader_t *r, const json_t *o,
                                       const char *key)
 {
     json_t *env = json_object_get(o, key), *value;
+    apr_pool_t *scratch = apr_hash_pool_get(r->kept);
     const char **list, *name;
     size_t n = 0;
 
@@ -37,7 +40,7 @@ static const char *const *environment(json_reader_t *r, const json_t *o,
         json_reader_refuse(r, "\"%s\" is no object", key);
         env = NULL;
     }
-    list = apr_pcalloc(r->p, (json_object_size(env) + 1) * sizeof *list);
+    list = apr_pcalloc(scratch, (json_object_size(env) + 1) * sizeof *list);
     json_object_foreach(env, name, value)
     {
         const char *s = json_string_value(value);
@@ -47,18 +50,27 @@ static const char *const *environment(json_reader_t *r, const json_t *o,
         else if (strcmp(name, CONTRACT_MARK) == 0)
             json_reader_refuse(r, "\"%s\" must not set %s", key, name);
         else
-            list[n++] = apr_pstrcat(r->p, name, "=", s, NULL);
+            list[n++] = json_reader_keep_text(
+                r, apr_pstrcat(scratch, name, "=", s, NULL));
     }
-    return list;
+    return json_reader_keep(r, list, (n + 1) * sizeof *list);
 }
 
-static const char *read_directives(json_reader_t *r, const json_t *o)
+/* The lines of a text. */
+static const char *const *read_directives(json_reader_t *r, const json_t *o)
 {
     const char *s = json_string_value(json_object_get(o, "directives"));
+    apr_pool_t *scratch = apr_hash_pool_get(r->kept);
+    apr_array_header_t *lines = apr_array_make(scratch, 64, sizeof s);
+    char *line, *rest;
 
     if (!s)
         json_reader_refuse(r, "\"directives\" is no text");
-    return apr_pstrdup(r->p, s ? s : "");
+    line = apr_strtok(apr_pstrdup(scratch, s ? s : ""), "\n", &rest);
+    for (; line; line = apr_strtok(NULL, "\n", &rest))
+        APR_ARRAY_PUSH(lines, const char *) = json_reader_keep_text(r, line);
+    APR_ARRAY_PUSH(lines, const char *) = NULL;
+    return json_reader_keep(r, lines->elts, (size_t)lines->nelts * sizeof line);
 }
 
 /* @return the index of the word in the list */
@@ -282,13 +294,29 @@ static void index_app(json_reader_t *r, const app_table_t *t,
     apr_hash_set(t->by_name, a->app.name, APR_HASH_KEY_STRING, a);
 }
 
+/* ---- the documents ---- */
+
+/* @return NULL: it cannot be read, and the reason is known */
+static json_t *next(json_reader_t *r, FILE *file, uint32_t line)
+{
+    json_error_t trouble;
+    json_t *o = json_loadf(
+        file, JSON_REJECT_DUPLICATES | JSON_DISABLE_EOF_CHECK, &trouble);
+
+    if (json_is_object(o))
+        return o;
+    r->where = NULL;
+    json_reader_refuse(r, "line %u: %s", line, o ? "no object" : trouble.text);
+    json_decref(o);
+    return NULL;
+}
+
+/* The document of the table itself. */
 static void read_table(json_reader_t *r, app_table_t *t, const json_t *o)
 {
-    const json_t *apps = json_object_get(o, "apps");
     const char *instance;
-    uint32_t i;
 
-    json_reader_number(r, o, "version", 1, 1);
+    json_reader_number(r, o, "version", 2, 2);
     t->config = (uint32_t)json_reader_number(r, o, "config", 0, UINT32_MAX);
     t->max_pool_size =
         (uint32_t)json_reader_number(r, o, "max_pool_size", 1, INT32_MAX);
@@ -305,85 +333,112 @@ static void read_table(json_reader_t *r, app_table_t *t, const json_t *o)
         json_reader_refuse(r, "\"instance\" is not 16 hex digits");
     else
         memcpy(t->instance, instance, 17);
-    if (!json_is_array(apps))
-        json_reader_refuse(r, "\"apps\" is no array");
-    t->n = (uint32_t)json_array_size(apps);
+    t->n = (uint32_t)json_reader_number(r, o, "apps", 0, APPS_MAX);
+}
+
+/* One document at a time, so that the memory for it is used again. */
+static void read_apps(json_reader_t *r, app_table_t *t, FILE *file)
+{
+    uint32_t i;
+    json_t *o;
+    int c;
+
     t->apps = apr_pcalloc(r->p, (t->n + 1) * sizeof *t->apps);
     for (i = 0; i < t->n && !r->wrong; i++) {
-        read_app(r, &t->apps[i], t->config, json_array_get(apps, i));
+        o = next(r, file, i + 2);
+        if (o)
+            read_app(r, &t->apps[i], t->config, o);
+        json_decref(o);
         if (!r->wrong)
             index_app(r, t, &t->apps[i]);
     }
+    while ((c = getc(file)) == '\n')
+        ;
+    r->where = NULL;
+    if (c != EOF && !r->wrong)
+        json_reader_refuse(r, "there is something behind the last app");
 }
 
-app_table_t *app_table_parse(const char *source, size_t length,
-                             apr_pool_t *parent, char *error)
+static void read_documents(json_reader_t *r, app_table_t *t, FILE *file)
 {
-    json_reader_t r = {.error = error};
-    app_table_t *table;
-    json_error_t trouble;
-    json_t *o;
+    json_t *o = next(r, file, 1);
 
-    apr_pool_create(&r.p, parent);
-    table = apr_pcalloc(r.p, sizeof *table);
+    if (o)
+        read_table(r, t, o);
+    json_decref(o);
+    if (!r->wrong)
+        read_apps(r, t, file);
+}
+
+/* Its memory is its own, so all of that is given back at its end. */
+static apr_pool_t *make_pool(apr_pool_t *parent)
+{
+    apr_allocator_t *allocator;
+    apr_pool_t *pool;
+
+    apr_allocator_create(&allocator);
+    apr_pool_create_ex(&pool, parent, NULL, allocator);
+    apr_allocator_owner_set(allocator, pool);
+    return pool;
+}
+
+static app_table_t *read_file(FILE *file, apr_pool_t *parent, char *error)
+{
+    json_reader_t r = {.p = make_pool(parent), .error = error};
+    app_table_t *table = apr_pcalloc(r.p, sizeof *table);
+    apr_pool_t *scratch = make_pool(parent);
+
     table->pool = r.p;
     table->by_name = apr_hash_make(r.p);
-    o = json_loadb(source, length, JSON_REJECT_DUPLICATES, &trouble);
-    if (!json_is_object(o))
-        json_reader_refuse(&r, "line %d: %s", trouble.line,
-                           o ? "no object" : trouble.text);
-    else
-        read_table(&r, table, o);
-    json_decref(o);
+    r.kept = apr_hash_make(scratch);
+    read_documents(&r, table, file);
+    apr_pool_destroy(scratch);
     if (!r.wrong)
         return table;
     apr_pool_destroy(r.p);
     return NULL;
 }
 
+app_table_t *app_table_parse(const char *source, size_t length,
+                             apr_pool_t *parent, char *error)
+{
+    FILE *file = fmemopen((void *)(uintptr_t)source, length, "r");
+    app_table_t *table = read_file(file, parent, error);
+
+    fclose(file);
+    return table;
+}
+
 /* ---- the file ---- */
 
-static char *slurp(int fd, size_t *length, char *error)
+static int is_roots(int fd)
 {
     struct stat st;
-    char *source;
-    ssize_t n;
 
-    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MAX ||
-        (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & 022)) {
-        snprintf(error, APP_TABLE_ERROR_MAX,
-                 "it is no file that only root may write");
-        return NULL;
-    }
-    source = malloc((size_t)st.st_size + 1);
-    n = source ? read(fd, source, (size_t)st.st_size) : -1;
-    if (n != st.st_size) {
-        snprintf(error, APP_TABLE_ERROR_MAX, "it could not be read as a whole");
-        free(source);
-        return NULL;
-    }
-    *length = (size_t)n;
-    return source;
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+           st.st_size <= FILE_MAX &&
+           (st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & 022);
 }
 
 app_table_t *app_table_load(int dirfd, const char *name, apr_pool_t *parent,
                             char *error)
 {
     int fd = openat(dirfd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     app_table_t *table = NULL;
-    size_t length = 0;
-    char *source;
 
-    if (fd < 0) {
+    if (!file)
         snprintf(error, APP_TABLE_ERROR_MAX, "it cannot be opened: %s",
                  strerror(errno));
-        return NULL;
-    }
-    source = slurp(fd, &length, error);
-    close(fd);
-    if (source)
-        table = app_table_parse(source, length, parent, error);
-    free(source);
+    else if (!is_roots(fd))
+        snprintf(error, APP_TABLE_ERROR_MAX,
+                 "it is no file that only root may write");
+    else
+        table = read_file(file, parent, error);
+    if (file)
+        fclose(file);
+    else if (fd >= 0)
+        close(fd);
     return table;
 }
 

@@ -3,7 +3,8 @@
 /**
  * @file app_table.h
  * @brief The app table: which applications may run, as which user, and how.
- *        httpd's parent writes it, and the spawner reads it.
+ *        httpd's parent writes it, and the spawner reads it
+ *        (mod_apppool/parent/app_table_write.h).
  *
  * A table does not change after it was loaded, and lives as long as its pool.
  * If any part of it is wrong, the whole table is refused.

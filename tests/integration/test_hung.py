@@ -22,7 +22,7 @@ def test_limits(httpd: Httpd) -> None:
     """The defaults: P4, P6, P14, P18"""
     httpd.app("shop")
     httpd.start()
-    app, = json.loads((httpd.runtime / "table").read_text())["apps"]
+    app = json.loads((httpd.runtime / "table").read_text().splitlines()[1])
     assert {key: app[key] for key in (
         "hung_after", "kill_after", "hung_stop_timeout", "spawn_if_under",
         "hung_extra", "unkillable_stop")} == {

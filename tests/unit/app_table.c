@@ -13,11 +13,11 @@
 #include "tests/unit/support/scene.h"
 
 static const char good[] =
-    "{'version': 1, 'config': 3, 'instance': '00112233445566ff',"
+    "{'version': 2, 'config': 3, 'instance': '00112233445566ff',"
     " 'capacity': {'groups': 1024, 'processes': 64, 'sessions': 256,"
     " 'children': 128}, 'httpd_uid': 33, 'httpd_gid': 34,"
     " 'error_log': null, 'log_level': 4, 'max_pool_size': 6, 'other': [], "
-    "'apps': ["
+    "'apps': 1}\n"
     "{'name': '/srv/shop/current (production)', 'root': '/srv/shop/current',"
     " 'label': 'shop',"
     " 'command': null, 'user': 'shop', 'group': null,"
@@ -40,7 +40,7 @@ static const char good[] =
     " 'concurrency': 2, 'idle_time': 300.0, 'global_queue': true,"
     " 'max_queue': 7, 'check_interval': 1.5, 'rolling': true, 'prestart': "
     "false, 'preload': 0, 'preload_idle': 2.5, 'rlimits': {'cpu': [10, "
-    "20], 'mem': null, 'nproc': [5, -1]}}]}";
+    "20], 'mem': null, 'nproc': [5, -1]}}\n";
 
 #define WIRE "'protocol': 'scgi', 'ready': 'notify'"
 
@@ -67,6 +67,24 @@ static app_table_t *with(const char *from, const char *to)
     return parse(apr_pstrcat(memory,
                              apr_pstrmemdup(memory, good, (size_t)(at - good)),
                              to, at + strlen(from), NULL));
+}
+
+/* The good table with this many apps: in each of them `from` is `to`, where %d
+ * is its number. */
+static app_table_t *several(int n, const char *from, const char *to)
+{
+    const char *app = strstr(good, "{'name'"), *at = strstr(app, from);
+    const char *format = apr_pstrcat(
+        memory, apr_pstrmemdup(memory, app, (size_t)(at - app)), to,
+        at + strlen(from), NULL);
+    char *text = apr_pstrmemdup(memory, good, (size_t)(app - good));
+    int i;
+
+    *strstr(text, "1}\n") = (char)('0' + n);
+    for (i = 0; i < n; i++)
+        text = apr_pstrcat(memory, text,
+                           apr_psprintf(memory, format, i), NULL);
+    return parse(text);
 }
 
 static void all_values_arrive(void **state)
@@ -139,7 +157,7 @@ static void what_is_wrong_is_named(void **state)
     static const struct {
         const char *from, *to, *says;
     } cases[] = {
-        {"'version': 1", "'version': 2", "version"},
+        {"'version': 2", "'version': 1", "version"},
         {"'config': 3", "'config': -1", "config"},
         {"00112233445566ff", "0011223344556G77", "instance"},
         {"'groups': 1024", "'groups': 0", "groups"},
@@ -194,8 +212,13 @@ static void what_is_wrong_is_named(void **state)
         {"[10, 20]", "'many'", "rlimits"},
         {"'mem': null, ", "", "rlimits"},
         {"'user': 'shop'", "'user': 'a', 'user': 'b'", "user"},
-        {"'apps': [", "'apps': [{'name': ''},", "name"},
-        {"]}", "]", "line"},
+        {"'apps': 1", "'apps': '1'", "apps"},
+        {"'apps': 1", "'apps': 0", "behind the last app"},
+        {"'apps': 1", "'apps': 2", "line 3"},
+        {"{'name': '/srv/shop/current (production)'", "{'name': ''", "name"},
+        {"{'name'", "['name'", "line 2"},
+        {"-1]}}", "-1]}", "line 2"},
+        {"{'version'", "[], {'version'", "line 1: no object"},
     };
     size_t i;
 
@@ -209,14 +232,41 @@ static void what_is_wrong_is_named(void **state)
 
 static void a_name_stands_for_one_app(void **state)
 {
-    const char *app = strstr(good, "{'name'");
-    char *twice = apr_pstrcat(
-        memory, apr_pstrmemdup(memory, good, (size_t)(app - good)),
-        apr_pstrmemdup(memory, app, strlen(app) - 2), ",", app, NULL);
+    (void)state;
+    assert_null(several(2, "'directives'", "'directives'"));
+    assert_non_null(strstr(error, "two"));
+}
+
+/* So 2,000 virtual hosts need the memory of what differs. */
+static void what_is_equal_is_kept_once(void **state)
+{
+    const app_table_t *t = several(3, "shop/current (", "%d/current (");
+    const app_entry_t *a, *b;
 
     (void)state;
-    assert_null(parse(twice));
-    assert_non_null(strstr(error, "two"));
+    assert_non_null(t);
+    a = &t->apps[0];
+    b = &t->apps[1];
+    assert_string_equal(a->app.name, "/srv/0/current (production)");
+    assert_string_equal(b->app.name, "/srv/1/current (production)");
+    assert_ptr_equal(a->app.root, b->app.root);
+    assert_ptr_equal(a->environment, b->environment);
+    assert_ptr_equal(a->env, b->env);
+    assert_ptr_equal(a->store_env, b->store_env);
+    assert_ptr_equal(a->directives, b->directives);
+    assert_ptr_not_equal(a->env, a->store_env);
+}
+
+static void directives_are_lines(void **state)
+{
+    const app_table_t *t = with("'directives': 'A'",
+                                "'directives': 'A\\tx\\t\\nB\\t\\ty\\n'");
+
+    (void)state;
+    assert_non_null(t);
+    assert_string_equal(t->apps[0].directives[0], "A\tx\t");
+    assert_string_equal(t->apps[0].directives[1], "B\t\ty");
+    assert_null(t->apps[0].directives[2]);
 }
 
 static void a_path_is_asked_for_over_http(void **state)
@@ -277,6 +327,8 @@ int main(void)
         cmocka_unit_test(all_values_arrive),
         cmocka_unit_test(what_is_wrong_is_named),
         cmocka_unit_test(a_name_stands_for_one_app),
+        cmocka_unit_test(what_is_equal_is_kept_once),
+        cmocka_unit_test(directives_are_lines),
         cmocka_unit_test(a_path_is_asked_for_over_http),
         cmocka_unit_test(the_host_matters_for_a_path_only),
         cmocka_unit_test(a_process_is_outdated_by_what_it_was_made_from),

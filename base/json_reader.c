@@ -26,8 +26,8 @@ void json_reader_refuse(json_reader_t *r, const char *format, ...)
 
 const void *json_reader_keep(json_reader_t *r, const void *data, size_t n)
 {
-    const void *copy = r->kept ? apr_hash_get(r->kept, data, (apr_ssize_t)n)
-                               : NULL;
+    const void *copy =
+        r->kept ? apr_hash_get(r->kept, data, (apr_ssize_t)n) : NULL;
 
     if (copy)
         return copy;

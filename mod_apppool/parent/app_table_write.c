@@ -238,8 +238,8 @@ static void write_line(lines_t *lines, json_t *document)
 /* A document for the table itself, and one for each application. So the memory
  * of one is enough for all of them, here and in the spawner. */
 static apr_status_t write_lines(apr_file_t *file,
-                                const apppool_app_table_t *table,
-                                server_rec *s, apr_pool_t *p)
+                                const apppool_app_table_t *table, server_rec *s,
+                                apr_pool_t *p)
 {
     const apr_array_header_t *apps = apppool_app_all();
     lines_t lines = {file, APR_SUCCESS};

@@ -34,15 +34,15 @@ typedef struct {
     int64_t uid_at; /**< us: when the process began from which `uid` is known
                          (apply_table.h); 0: httpd knows it */
     const char *environment;
-    const char *const *env;       /**< NAME=value, NULL at the end */
-    const char *const *store_env; /**< the same, of AppStore */
-    const char *env_file;         /**< AppEnvFile */
-    const char *restart_dir;      /**< of restart.txt */
+    const char *const *env;        /**< NAME=value, NULL at the end */
+    const char *const *store_env;  /**< the same, of AppStore */
+    const char *env_file;          /**< AppEnvFile */
+    const char *restart_dir;       /**< of restart.txt */
     const char *const *directives; /**< for `apppoolctl show`: name, words and
                                         place, with tabs between; NULL at the
                                         end */
-    const char *log;        /**< a route (log_program.h); NULL: the error log */
-    int log_raw;            /**< lines are written as the app prints them */
+    const char *log; /**< a route (log_program.h); NULL: the error log */
+    int log_raw;     /**< lines are written as the app prints them */
     const char *error_format; /**< of lines for an error log (log_format.h);
                                    NULL: httpd's own */
     const char *notify;       /**< AppNotify: a command */

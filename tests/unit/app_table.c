@@ -74,16 +74,15 @@ static app_table_t *with(const char *from, const char *to)
 static app_table_t *several(int n, const char *from, const char *to)
 {
     const char *app = strstr(good, "{'name'"), *at = strstr(app, from);
-    const char *format = apr_pstrcat(
-        memory, apr_pstrmemdup(memory, app, (size_t)(at - app)), to,
-        at + strlen(from), NULL);
+    const char *format =
+        apr_pstrcat(memory, apr_pstrmemdup(memory, app, (size_t)(at - app)), to,
+                    at + strlen(from), NULL);
     char *text = apr_pstrmemdup(memory, good, (size_t)(app - good));
     int i;
 
     *strstr(text, "1}\n") = (char)('0' + n);
     for (i = 0; i < n; i++)
-        text = apr_pstrcat(memory, text,
-                           apr_psprintf(memory, format, i), NULL);
+        text = apr_pstrcat(memory, text, apr_psprintf(memory, format, i), NULL);
     return parse(text);
 }
 
@@ -259,8 +258,8 @@ static void what_is_equal_is_kept_once(void **state)
 
 static void directives_are_lines(void **state)
 {
-    const app_table_t *t = with("'directives': 'A'",
-                                "'directives': 'A\\tx\\t\\nB\\t\\ty\\n'");
+    const app_table_t *t =
+        with("'directives': 'A'", "'directives': 'A\\tx\\t\\nB\\t\\ty\\n'");
 
     (void)state;
     assert_non_null(t);

@@ -383,21 +383,16 @@ spawner_sources = \
 	spawner/start/start_reports.c \
 	spawner/template/template.c \
 	spawner/report/template_failure.c \
-	spawner/template/template_output.c \
 	spawner/life.c \
-	spawner/process/rlimits.c \
-	spawner/start/store_wait.c \
 	spawner/process/leftover_dirs.c \
 	system/log.c \
 	system/log_format.c \
-	spawner/start/own_ports.c \
 	spawner/start/wrong_port.c \
 	spawner/report/process_report.c \
 	spawner/process/loop.c \
 	system/environ_scan.c \
 	spawner/end/memory_limit.c \
 	spawner/start/sd_notify.c \
-	spawner/slot_state.c \
 	spawner/output/open_as.c \
 	spawner/output/last_lines.c \
 	spawner/output/output.c \
@@ -413,7 +408,6 @@ spawner_sources = \
 	spawner/control/command.c \
 	base/json_reader.c \
 	spawner/start/ready.c \
-	spawner/start/slow_start.c \
 	system/reap.c \
 	spawner/output/recent_output.c \
 	spawner/process/registry.c \

@@ -70,7 +70,7 @@ static void find_phase(spawner_t *s, process_t *p)
     }
     if (p->phase == PHASE_LIVE)
         p->deadline = 0;
-    /* If the segment has lost it, slot_state_apply() puts it back. */
+    /* If the segment has lost it, life_follow_slot() puts it back. */
     p->slot.listed = !state_is_template(p);
 }
 

@@ -19,12 +19,10 @@
 #include "spawner/report/start_failure.h"
 #include "spawner/end/connection_cut.h"
 #include "spawner/start/start_reports.h"
-#include "spawner/template/template_output.h"
+#include "spawner/template/template.h"
 #include "spawner/end/phase.h"
 #include "spawner/process/leftover_dirs.h"
 #include "spawner/start/sd_notify.h"
-#include "spawner/slot_state.h"
-#include "spawner/start/slow_start.h"
 #include "spawner/end/overdue.h"
 #include "spawner/output/output.h"
 #include "spawner/process/process.h"
@@ -36,10 +34,18 @@
 #include "spawner/output/app_log.h"
 #include "spawner/process/stray_cgroups.h"
 #include "spawner/output/log_writer.h"
+#include "shm/verbs/slow_start.h"
+#include "shm/verbs/reconcile.h"
+#include "shm/verbs/timeouts.h"
+#include "shm/view/report_statistics.h"
+#include "spawner/end/abandoned.h"
+#include "spawner/control/apply_table.h"
 
 #define REMAINS_LIMIT (5 * SECOND) /* for the rest of a process group to end */
 #define STOP_LIMIT    (2 * SECOND) /* the same when httpd stops */
 #define REMAINS_POLL  50000
+#define CLOSE_PAUSE   SECOND /* between two tries */
+#define SLOW_PAUSE    SECOND /* from the begin of a start to the first look */
 
 static double seconds(int64_t us)
 {
@@ -65,6 +71,177 @@ static void tell_failure(spawner_t *s, process_t *p)
                               text, s->now);
     if (rv == APR_SUCCESS)
         p->slot.listed = 0;
+}
+
+/* ---- a start that lasts more than a second ----
+ *
+ * A request waits for AppQueueTimeout, which is shorter than AppStartTimeout. So
+ * its client gets a response before the start has failed. The response and the
+ * log say what is known by then: what is missing, and what the process or the
+ * template has printed last (shm/verbs/slow_start.h, start_failure.h). The next
+ * spawner tells it again. */
+
+/* The file comes first: who finds the id in the pool looks for the file. */
+static void tell_slow_start(spawner_t *s, process_t *p, const char *missing,
+                            const char *text)
+{
+    apl_slow_start_t slow = {.id = p->is.id, .since = p->is.began};
+
+    apr_cpystrn(slow.text, text, sizeof slow.text);
+    start_failure_keep_slow(s, p, missing);
+    if (apl_slow_start_write(&s->shm, p->is.name, &slow, s->now) != APL_ELOCK) {
+        free(p->slow_start.text);
+        p->slow_start.text = strdup(text);
+    }
+}
+
+/* Another start of the app may last long, too, and has written to the same
+ * places. It does so again. */
+static void forget_slow_start(spawner_t *s, const process_t *p)
+{
+    process_t *other;
+
+    start_failure_forget_slow(s, p);
+    for (other = s->processes; other; other = other->next)
+        if (strcmp(other->is.name, p->is.name) == 0) {
+            free(other->slow_start.text);
+            other->slow_start.text = NULL;
+        }
+}
+
+static void look_at_slow_start(spawner_t *s, process_t *p)
+{
+    char missing[READY_TEXT_MAX], text[APL_SLOW_START_MAX];
+
+    if (p->phase != PHASE_BOOTING || p->is.pid == 0 || p->gone) {
+        if (p->slow_start.text)
+            forget_slow_start(s, p);
+        return;
+    }
+    if (p->slow_start.look_at < p->is.began + SLOW_PAUSE)
+        p->slow_start.look_at = p->is.began + SLOW_PAUSE;
+    if (s->now >= p->slow_start.look_at) {
+        p->slow_start.look_at = s->now + SLOW_PAUSE;
+        start_failure_describe(p, ready_missing(s, p, missing), text,
+                               sizeof text);
+        if (!p->slow_start.text || strcmp(text, p->slow_start.text) != 0)
+            tell_slow_start(s, p, missing, text);
+    }
+    state_wake(s, p->slow_start.look_at);
+}
+
+/* ---- what the segment says ---- */
+
+static void put_back(spawner_t *s, process_t *p)
+{
+    const apl_start_t start = process_start(p);
+    /* The segment may have lost its group as well. */
+    apr_status_t rv = apply_table_process(s, p);
+
+    if (rv == APL_ELOCK || rv == APL_EDAMAGED)
+        return;
+    rv = apl_reconcile_adopt(&s->shm, p->is.id, &start, p->is.name,
+                             p->phase == PHASE_LIVE, s->now);
+    if (rv == APR_SUCCESS) {
+        app_log(p, LOG_WARN, "had lost its place in the pool");
+        p->slot.outdated = 0;
+        p->slot.retire_until = 0;
+    }
+    else if (rv != APL_ELOCK) {
+        p->slot.listed = 0;
+        phase_stop(s, p, "the pool has no place for it");
+    }
+}
+
+/* The process retires, but has sessions. Long-lived connections keep it for at
+ * most AppRetireTimeout. */
+static void limit_retirement(spawner_t *s, process_t *p)
+{
+    if (p->app.retire_timeout == 0)
+        return;
+    if (p->slot.retire_until == 0)
+        p->slot.retire_until = s->now + p->app.retire_timeout;
+    if (s->now >= p->slot.retire_until) {
+        if (apl_timeouts_close(&s->shm, p->is.id, s->now) == APR_SUCCESS) {
+            phase_stop(s, p, "its WebSockets and event streams are closed");
+            return;
+        }
+        p->slot.retire_until = s->now + CLOSE_PAUSE;
+    }
+    state_wake(s, p->slot.retire_until);
+}
+
+/* It refused a connection, and lives. To the pool, its start may have failed. */
+static void report_refusal(spawner_t *s, const process_t *p)
+{
+    if (!phase_ended_early(s, p))
+        return;
+    app_log(p, LOG_ERROR,
+            "refused a connection as soon as it was ready (error "
+            "id " CONTRACT_ID_FMT ")",
+            p->is.id);
+    start_failure_keep(s, p, START_STEP_STAY, p->is.id,
+                       "it refused a connection as soon as it was ready");
+}
+
+/* Note the signal for its requests, so that they do not have to wait for its
+ * end. */
+static void note_signal(spawner_t *s, process_t *p)
+{
+    p->slot.signal_unnoted =
+        apl_timeouts_term_sent(&s->shm, p->is.id, s->now) == APL_ELOCK;
+    if (p->slot.signal_unnoted)
+        state_wake(s, s->now);
+}
+
+void life_follow_slot(spawner_t *s, process_t *p)
+{
+    apl_condition_t is;
+
+    if (p->slot.signal_unnoted)
+        note_signal(s, p);
+    if (!p->slot.listed || p->phase >= PHASE_ENDING)
+        return;
+    if (apl_reconcile_condition(&s->shm, p->is.id, &is) != APR_SUCCESS) {
+        put_back(s, p);
+        return;
+    }
+    if (is.state != APL_PROCESS_LEAVING && p->is.stops_itself) {
+        apl_supervise_detach(&s->shm, p->is.id, APL_EVENT_EXITED, s->now);
+        state_wake(s, s->now); /* try again, or check the new state */
+        return;
+    }
+    if (is.state == APL_PROCESS_LEAVING && is.reason == APL_EVENT_KILLED) {
+        if (overdue_may_end(s, p)) {
+            phase_kill(s, p, "with its requests");
+            note_signal(s, p);
+        }
+        return;
+    }
+    abandoned_note(p, is.abandoned, is.waiting);
+    if (is.state != APL_PROCESS_LEAVING) {
+        connection_cut_ask_if_left(s, p);
+        return;
+    }
+    if (is.sessions > is.abandoned) {
+        limit_retirement(s, p);
+        return;
+    }
+    /* One that stops itself may still read from it. */
+    connection_cut_ask(s, p);
+    if (apl_supervise_may_end(&s->shm, p->is.id, s->now) != APR_SUCCESS)
+        return;
+    if (!p->is.stops_itself && apl_alive_ending(p->is.pid))
+        return; /* it is dying: the log should have the cause, not a stop */
+    if (p->is.stops_itself && p->phase == PHASE_LIVE) {
+        if (p->deadline == 0)
+            p->deadline = s->now + p->app.stop_timeout;
+        if (s->now < p->deadline)
+            return;
+    }
+    if (is.reason == APL_EVENT_REFUSED)
+        report_refusal(s, p);
+    phase_stop(s, p, apl_report_event(is.reason));
 }
 
 /* ---- ending ---- */
@@ -216,7 +393,7 @@ static void finish(spawner_t *s, process_t *p)
     process_end_probe(p);
     if (cgroup_remove(p->is.id) != 0)
         stray_cgroups_check(s, 0);
-    if (template_output_stays(s, p))
+    if (template_keeps_output(s, p))
         return;
     loop_drop(&p->fifo);
     if (process_files_remove(&s->rt, p->is.id))
@@ -273,18 +450,18 @@ static void tend(spawner_t *s, process_t *p)
 
     output_tick(s, p);
     if (p->is.output_only) {
-        if (!template_output_stays(s, p) && (s->stopping || !p->unwatched))
+        if (!template_keeps_output(s, p) && (s->stopping || !p->unwatched))
             finish(s, p);
         return;
     }
-    slow_start_look(s, p);
+    look_at_slow_start(s, p);
     if (p->start.failure && p->slot.listed)
         tell_failure(s, p);
     if (p->gone) {
         tend_remains(s, p);
         return;
     }
-    slot_state_apply(s, p);
+    life_follow_slot(s, p);
     if (p->phase == PHASE_ENDING)
         connection_cut_ask(s, p);
     if (p->phase == PHASE_KILLED && !p->unkillable)

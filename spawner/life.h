@@ -3,10 +3,15 @@
 /**
  * @file life.h
  * @brief The changes of a process that happen by themselves: a limit of time is
- *        over, the leader dies, the rest of its process group ends.
+ *        over, the leader dies, the rest of its process group ends. And those
+ *        that the segment asks for.
  *
  * Crash:  phases and deadlines are in the registry. The next spawner continues.
- * Trust:  not concerned. slot_state.h does what the segment says.
+ *         AppRetireTimeout begins again.
+ * Trust:  the spawner uses two facts of the segment: whether a process leaves,
+ *         and whether it has sessions. It uses them only for processes that it
+ *         knows. A child of httpd may write that a request is an upgraded
+ *         connection. Then the request is broken off.
  */
 #ifndef APPPOOL_SPAWNER_LIFE_H
 #define APPPOOL_SPAWNER_LIFE_H
@@ -22,6 +27,12 @@ void life_pidfd(void *owner, uint32_t events);
 /** Reap dead children: leaders, helper jobs, orphans. It reaps a bounded
  * number. s->unreaped says that there may be more, for the next turn. */
 void life_reap(spawner_t *s);
+
+/** Do what the segment says about a process. One that is LEAVING there is stopped
+ * when its requests are finished. WebSockets and event streams keep it for
+ * AppRetireTimeout. Then it is stopped together with them. For life_tick() and
+ * tests. */
+void life_follow_slot(spawner_t *s, process_t *p);
 
 /** Do what is due for each process. */
 void life_tick(spawner_t *s);

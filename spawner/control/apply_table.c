@@ -112,7 +112,7 @@ void apply_table_configure(spawner_t *s, process_t *p)
 /* With a control socket for each user of apps (user_sockets.h), the two ends of
  * the socket of each log (log_writer.h), and templates, of which an app may have
  * two for a moment. Each process may have been forked by another template, whose
- * output is still read (template_output.h). */
+ * output is still read (template.h). */
 static rlim_t own(const spawner_t *s)
 {
     rlim_t n = OWN + (rlim_t)s->table->n;

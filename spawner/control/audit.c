@@ -41,7 +41,7 @@ static void forget_strangers(spawner_t *s)
 }
 
 /* If a slot disagrees with the record of its process, free the slot.
- * slot_state_apply() puts the process back at once, with its open sessions. */
+ * life_follow_slot() puts the process back at once, with its open sessions. */
 static void correct(spawner_t *s)
 {
     apl_condition_t is;

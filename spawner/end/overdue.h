@@ -7,7 +7,7 @@
  *
  * The spawner writes to the segment first. From then on a killed process is no
  * capacity, its replacement is ordered, and its requests know why they fail.
- * Then slot_state.c sees what the segment says and ends the process. It does
+ * Then life.c sees what the segment says and ends the process. It does
  * the same when a child of httpd has written that.
  *
  * Crash: the next spawner sees it as well.

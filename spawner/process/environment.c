@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/url_path.h"
@@ -227,4 +228,28 @@ char **environment_make(const boot_t *boot, const privilege_t *account,
     if (boot->helpers && found->runs_ruby)
         add_helper(&e, boot->helpers, &ruby_helper);
     return e.list;
+}
+
+/* ---- limits ---- */
+
+static const char *name_of(int resource)
+{
+    return resource == RLIMIT_CPU  ? "RLimitCPU"
+           : resource == RLIMIT_AS ? "RLimitMEM"
+                                   : "RLimitNPROC";
+}
+
+const char *environment_limit(const app_entry_t *app,
+                              const struct rlimit *descriptors)
+{
+    int i;
+
+    setrlimit(RLIMIT_NOFILE, descriptors);
+    for (i = 0; i < app->n_rlimits; i++) {
+        const app_rlimit_t *l = &app->rlimits[i];
+
+        if (setrlimit((__rlimit_resource_t)l->resource, &l->to) != 0)
+            return name_of(l->resource);
+    }
+    return NULL;
 }

@@ -2,7 +2,9 @@
 
 /**
  * @file environment.h
- * @brief The clean environment that an app starts with.
+ * @brief The clean environment that an app starts with, and its limits: those
+ *        that httpd was started with, or those of RLimitCPU, RLimitMEM and
+ *        RLimitNPROC.
  */
 #ifndef APPPOOL_SPAWNER_PROCESS_ENVIRONMENT_H
 #define APPPOOL_SPAWNER_PROCESS_ENVIRONMENT_H
@@ -40,5 +42,13 @@ const char *environment_value(const boot_t *boot, char *const *variables,
 char **environment_make(const boot_t *boot, const privilege_t *account,
                         const detect_path_t *path, char *const *variables,
                         const detect_found_t *found);
+
+/**
+ * Set the limits of this process, which still has root's rights.
+ * @param descriptors RLIMIT_NOFILE
+ * @return NULL; or the directive whose limit could not be set, and errno
+ */
+const char *environment_limit(const app_entry_t *app,
+                              const struct rlimit *descriptors);
 
 #endif

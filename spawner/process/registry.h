@@ -49,7 +49,7 @@ typedef struct {
     uint64_t template_id; /**< that it was forked from; 0: it was executed */
     uint64_t stamp;       /**< of restart.txt: apl_start_t */
     uint32_t output_only; /**< of a template: nothing of it runs any more, and
-                               only its output is read (template_output.h) */
+                               only its output is read (template.h) */
     char padding[148];
 } registry_record_t;
 

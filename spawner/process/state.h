@@ -60,13 +60,14 @@ typedef struct {
 /** Of wrong_port.c. */
 typedef struct {
     int64_t look_at; /**< us: the next look; 0: there was none */
-    char ports[80];  /**< TCP ports that it listens on instead: "port 80"; "" */
+    char *ports;     /**< TCP ports that it listens on instead: "port 80"; NULL:
+                          none is known */
 } process_wrong_port_t;
 
-/** Of slow_start.c: what was said of its start, if that lasts long. */
+/** Of life.c: what was said of its start, if that lasts long. */
 typedef struct {
-    int64_t look_at;               /**< us: no look before that */
-    char text[APL_SLOW_START_MAX]; /**< what the last look found; "": nothing */
+    int64_t look_at; /**< us: no look before that */
+    char *text;      /**< what the last look found; NULL: nothing */
 } process_slow_start_t;
 
 /** Of launch.c and life.c: its start. */
@@ -102,9 +103,9 @@ typedef struct {
     int listed;           /**< it has a slot, which must learn of its end */
     int outdated;         /**< apply_table.c: the segment knows that its
                                configuration changed */
-    int64_t retire_until; /**< us: slot_state.c: upgraded connections may last
+    int64_t retire_until; /**< us: life.c: upgraded connections may last
                                until then; 0: it does not have to leave */
-    int signal_unnoted;   /**< slot_state.c: its requests do not know yet that
+    int signal_unnoted;   /**< life.c: its requests do not know yet that
                                it has got its signal */
 } process_slot_t;
 

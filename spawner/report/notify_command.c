@@ -14,7 +14,6 @@
 #include "spawner/process/environment.h"
 #include "system/child_reset.h"
 #include "system/random.h"
-#include "spawner/process/rlimits.h"
 #include "base/privilege.h"
 #include "spawner/output/app_log.h"
 #include "system/daemonize.h"
@@ -54,7 +53,7 @@ static _Noreturn void work(const spawner_t *s, const app_entry_t *a,
         refuse("descriptors cannot be closed");
     daemonize_oom_score("0");
     umask(022);
-    refused = rlimits_apply(a, &s->descriptors);
+    refused = environment_limit(a, &s->descriptors);
     if (refused) {
         snprintf(error, sizeof error, "%s cannot be set: %s", refused,
                  strerror(errno));

@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +21,19 @@
 #include "spawner/start/env_file.h"
 #include "spawner/process/environment.h"
 #include "spawner/process/start_step.h"
-#include "spawner/start/store_wait.h"
 #include "system/child_reset.h"
-#include "spawner/process/rlimits.h"
 #include "base/privilege.h"
 #include "system/daemonize.h"
 #include "spawner/process/approot_owner.h"
+#include "base/clock_ms.h"
+#include "base/contract.h"
 
 #define LISTENER_FD 3
 #define REPORT_FD   4
+#define STORE_LIMIT INT64_C(5000) /* ms */
+#define STORE_LOOK  5             /* ms from one look to the next */
+#define STORE_UNIX  "unix:"
+#define STORE_MODE  0666 /* the store sets it when the socket listens */
 
 static int report_fd;
 static uint32_t step = START_STEP_USER; /* the step that runs */
@@ -256,12 +262,54 @@ static char **parse_variables(const boot_t *b)
     return list;
 }
 
+/* ---- the store ----
+ *
+ * Store and spawner are started at the same time, and do not wait for each other.
+ * Many clients take a socket that is not there for a server that is dead. So the
+ * child that becomes the app waits, and delays nobody else. The directory belongs
+ * to the store's user. Nothing there is opened. */
+
+static int store_is_there(const char *path)
+{
+    struct stat st;
+
+    if (lstat(path, &st) != 0)
+        return errno != ENOENT;
+    return (st.st_mode & STORE_MODE) == STORE_MODE;
+}
+
+/* Without a table no store makes the socket. */
+static int store_is_to_come(const char *socket)
+{
+    const char *slash = strrchr(socket, '/');
+    char table[PATH_MAX];
+
+    snprintf(table, sizeof table, "%.*s%s",
+             slash ? (int)(slash + 1 - socket) : 0, socket,
+             &CONTRACT_STORE_TABLE[sizeof CONTRACT_STORES]);
+    return access(table, F_OK) == 0;
+}
+
+static void wait_for_store(const app_entry_t *app)
+{
+    const char *store = environment_find(app->store_env, "APPPOOL_STORE");
+    int64_t limit = app->start_timeout / 2000, until;
+
+    if (!store || strncmp(store, STORE_UNIX, strlen(STORE_UNIX)) != 0)
+        return;
+    store += strlen(STORE_UNIX);
+    until = clock_ms() + (limit < STORE_LIMIT ? limit : STORE_LIMIT);
+    while (!store_is_there(store) && store_is_to_come(store) &&
+           clock_ms() < until)
+        poll(NULL, 0, STORE_LOOK);
+}
+
 /* ---- becoming the app ---- */
 
 static void drop_rights(const boot_t *b, const privilege_t *account)
 {
     char error[PRIVILEGE_ERROR_MAX];
-    const char *refused = rlimits_apply(b->app, &b->descriptors);
+    const char *refused = environment_limit(b->app, &b->descriptors);
 
     if (refused)
         fail("%s cannot be set: %s", refused, strerror(errno));
@@ -325,6 +373,6 @@ _Noreturn void boot_app(const boot_t *b)
     if (stamp == APL_STAMP_UNKNOWN)
         stamp = APL_STAMP_NO_FILE; /* the process itself is heard */
     enter_root(b, &account);
-    store_wait(b->app);
+    wait_for_store(b->app);
     execute(b, &account);
 }

@@ -2,8 +2,10 @@
 
 #include "spawner/start/wrong_port.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "system/cgroup.h"
@@ -11,44 +13,112 @@
 #include "spawner/output/app_log.h"
 #include "spawner/process/job.h"
 #include "spawner/process/process.h"
+#include "spawner/process/sid_scan.h"
+#include "spawner/process/sock_diag.h"
 
-#define FIRST   SECOND /* from the begin of the start to the first look */
-#define LIMIT   (2 * SECOND)
-#define AT_ONCE 4 /* maximum number of jobs at the same time */
+#define FIRST           SECOND /* from the begin of the start to the first look */
+#define LIMIT           (2 * SECOND)
+#define AT_ONCE         4    /* maximum number of jobs at the same time */
+#define SOCKETS_MAX     256  /* of the user that listen */
+#define DESCRIPTORS_MAX 4096 /* of all processes of the app */
+
+/* ---- the search: the work of a job, because it takes long ---- */
 
 typedef struct {
-    job_t job;   /* first, so that its address is that of this structure */
-    uint64_t id; /* of the process */
-} look_t;
+    uint32_t uid;
+    sock_diag_port_t of[SOCKETS_MAX];
+    int n;
+    int left;                      /* descriptors that may still be read */
+    uint16_t port[WRONG_PORT_MAX]; /* that were found, each one once */
+    int found;
+} search_t;
 
-static int running; /* jobs */
-
-void wrong_port_list(const own_ports_t *found, uint32_t own, char *text,
-                     size_t size)
+static void on_tcp(const sock_diag_port_t *at, uint32_t queued, void *ctx)
 {
-    uint32_t i, n = 0;
-    size_t used = 0;
+    search_t *search = ctx;
 
-    *text = 0;
-    for (i = 0; i < found->n; i++)
-        n += found->port[i] != own;
-    for (i = 0; i < found->n && used + sizeof "ports 65535" < size; i++)
-        if (found->port[i] != own)
-            used += (size_t)snprintf(text + used, size - used, "%s%u",
-                                     used > 0 ? ", "
-                                     : n > 1  ? "ports "
-                                              : "port ",
-                                     found->port[i]);
+    (void)queued;
+    if (at->uid == search->uid && search->n < SOCKETS_MAX)
+        search->of[search->n++] = *at;
 }
+
+static void add(search_t *search, uint16_t port)
+{
+    int i;
+
+    for (i = 0; i < search->found; i++)
+        if (search->port[i] == port)
+            return;
+    if (search->found < WRONG_PORT_MAX)
+        search->port[search->found++] = port;
+}
+
+/* A descriptor that leads to "socket:[4711]". */
+static void note(search_t *search, const char *link)
+{
+    static const char begin[] = "socket:[";
+    unsigned long number;
+    int i;
+
+    if (strncmp(link, begin, sizeof begin - 1) != 0)
+        return;
+    number = strtoul(link + sizeof begin - 1, NULL, 10);
+    for (i = 0; i < search->n; i++)
+        if (search->of[i].number == number)
+            add(search, (uint16_t)search->of[i].port);
+}
+
+static void read_descriptors(const procfs_t *who, void *ctx)
+{
+    search_t *search = ctx;
+    struct dirent *entry;
+    char text[64];
+    ssize_t n;
+    DIR *dir;
+
+    snprintf(text, sizeof text, "/proc/%d/fd", (int)who->pid);
+    dir = opendir(text);
+    while (dir && search->left-- > 0 && (entry = readdir(dir)) != NULL) {
+        n = readlinkat(dirfd(dir), entry->d_name, text, sizeof text - 1);
+        text[n > 0 ? n : 0] = 0;
+        note(search, text);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+void wrong_port_find(const process_t *p, wrong_port_text_t text)
+{
+    search_t search = {.uid = p->is.uid, .left = DESCRIPTORS_MAX};
+    size_t used = 0;
+    int i, n = 0;
+
+    if (p->is.wire.listen == APL_LISTEN_TCP)
+        add(&search, (uint16_t)p->is.wire.port); /* the first is left out */
+    n = search.found;
+    if (sock_diag_tcp(on_tcp, &search) == 0 && search.n > 0)
+        sid_scan_each(p, read_descriptors, &search);
+    memset(text, 0, sizeof(wrong_port_text_t));
+    for (i = n; i < search.found; i++)
+        used += (size_t)snprintf(text + used, sizeof(wrong_port_text_t) - used,
+                                 "%s%u",
+                                 i > n                  ? ", "
+                                 : search.found - n > 1 ? "ports "
+                                                        : "port ",
+                                 search.port[i]);
+}
+
+/* ---- what is said ---- */
 
 int wrong_port_is_known(const process_t *p)
 {
-    return *p->wrong_port.ports != 0;
+    return p->wrong_port.ports != NULL;
 }
 
 void wrong_port_forget(process_t *p)
 {
-    *p->wrong_port.ports = 0;
+    free(p->wrong_port.ports);
+    p->wrong_port.ports = NULL;
 }
 
 void wrong_port_say(const process_t *p, const char *listens, char *text,
@@ -68,24 +138,33 @@ void wrong_port_say(const process_t *p, const char *listens, char *text,
                                                   : "$APPPOOL_SOCKET");
 }
 
+/* ---- the job ---- */
+
+typedef struct {
+    job_t job;   /* first, so that its address is that of this structure */
+    uint64_t id; /* of the process */
+} look_t;
+
+static int running; /* jobs */
+
 static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
 {
     const look_t *look = (look_t *)job;
     process_t *p = process_find(s, look->id);
-    own_ports_t found;
+    wrong_port_text_t ports;
     char text[256];
 
     (void)cause;
     if (p && p->phase == PHASE_BOOTING &&
-        job_read(job, &found, sizeof found) == 0) {
+        job_read(job, ports, sizeof ports) == 0) {
         int is_new = !wrong_port_is_known(p);
 
-        wrong_port_list(
-            &found, p->is.wire.listen == APL_LISTEN_TCP ? p->is.wire.port : 0,
-            p->wrong_port.ports, sizeof p->wrong_port.ports);
-        wrong_port_say(p, "listens", text, sizeof text);
-        if (is_new && wrong_port_is_known(p))
+        wrong_port_forget(p);
+        p->wrong_port.ports = *ports ? strdup(ports) : NULL;
+        if (is_new && wrong_port_is_known(p)) {
+            wrong_port_say(p, "listens", text, sizeof text);
             app_log(p, LOG_WARN, "%s yet", text);
+        }
     }
     running--;
     free(job);
@@ -93,11 +172,11 @@ static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
 
 static _Noreturn void work(const process_t *p)
 {
-    own_ports_t found;
+    wrong_port_text_t ports;
 
     child_reset_descriptors(cgroup_descriptor());
-    own_ports_find(p, &found);
-    _exit(job_report(&found, sizeof found) == 0 ? 0 : 1);
+    wrong_port_find(p, ports);
+    _exit(job_report(ports, sizeof ports) == 0 ? 0 : 1);
 }
 
 void wrong_port_look(spawner_t *s, process_t *p)

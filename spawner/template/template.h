@@ -13,9 +13,21 @@
  * for AppPreloadIdleTime, and its app has fewer than two processes; or the
  * spawner ends.
  *
+ * A process that it has forked may still print where the template printed: a
+ * logger that was made while the code was loaded has a copy of descriptor 1, or
+ * has opened /dev/stdout. The helpers for Ruby and Python give a new process its
+ * own output in place of such descriptors (doc/template.md). Another template may
+ * not do that. Without a reader, the process would fail in write(), or wait there
+ * for ever. So the FIFO of a template is read until its last writer is gone, and
+ * its lines have the name of the template. It is not read any longer than a
+ * process lives that the template has forked. So an app has no more such FIFOs
+ * than processes, even if it has passed the descriptor on to a process that is not
+ * its own.
+ *
  * Crash:  the socket of its orders is closed when the spawner ends. A template
  *         then exits. The next spawner ends a template that has not exited
- *         (adopt.h).
+ *         (adopt.h). The record of a template that has ended says that only its
+ *         output is left, and the next spawner reads on.
  * Trust:  a template is the app. It may do anything, and it learns nothing that
  *         the app may not know.
  */
@@ -70,6 +82,10 @@ void template_has_missed(spawner_t *s, process_t *t);
 /** Its hello was not true: kill it.
  * @param what the rest of a sentence about process `pid`; 0: there is no pid */
 void template_has_lied(spawner_t *s, process_t *t, pid_t pid, const char *what);
+
+/** Nothing of this process runs any more: is it a template whose output is
+ * still read? Then its record says so. @return 0: no, its FIFO can be closed */
+int template_keeps_output(spawner_t *s, process_t *p);
 
 /** Note which templates are ready, have failed or have died. End those that
  * have to end. */

@@ -22,7 +22,7 @@ static int set_path(struct sockaddr_un *address, const char *path)
 }
 
 /* The mode comes last: an app that starts takes it as the sign that the socket
- * listens (spawner/start/store_wait.c). */
+ * listens (spawner/start/boot.c). */
 static int bind_and_listen(int fd, const struct sockaddr_un *address)
 {
     unlink(address->sun_path);

@@ -3,7 +3,7 @@
 /* What the spawner does about the state of a slot when it could not act at
  * once, or when the segment lost the process in between. */
 
-#include "spawner/slot_state.h"
+#include "spawner/life.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static int finish(void **state)
 static void turn(void)
 {
     s->wake = INT64_MAX;
-    slot_state_apply(s, p);
+    life_follow_slot(s, p);
 }
 
 static void a_kill_is_recorded_once_the_lock_is_free(void **state)

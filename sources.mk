@@ -433,16 +433,10 @@ spawner_sources = \
 	spawner/output/to_syslog.c \
 	base/parking.c \
 	base/userdb.c \
-	spawner/control/listener.c \
-	spawner/control/user_sockets.c \
 	system/clear_runtime_dir.c \
 	base/env_name.c \
 	base/url_path.c \
 	spawner/control/command_list.c \
-	spawner/control/command_app.c \
-	spawner/control/command_view.c \
-	spawner/control/command_host.c \
-	spawner/control/command_process.c \
 	spawner/start/warmup.c \
 	spawner/output/log_name.c \
 	spawner/output/log_writer.c \

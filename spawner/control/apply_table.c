@@ -109,7 +109,7 @@ void apply_table_configure(spawner_t *s, process_t *p)
 
 /* ---- how many descriptors the spawner may have ---- */
 
-/* With a control socket for each user of apps (user_sockets.h), the two ends of
+/* With a control socket for each user of apps (control.h), the two ends of
  * the socket of each log (log_writer.h), and templates, of which an app may have
  * two for a moment. Each process may have been forked by another template, whose
  * output is still read (template.h). */

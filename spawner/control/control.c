@@ -8,20 +8,23 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "shm/view/report.h"
 #include "spawner/control/status_job.h"
 #include "base/privilege.h"
 #include "spawner/process/guarded_socket.h"
-#include "spawner/control/listener.h"
-#include "spawner/control/user_sockets.h"
 #include "spawner/control/command_list.h"
+#include "system/remove_tree.h"
+#include "system/log.h"
 
-#define CLIENTS  16
-#define OWN      2 /* maximum places for one user of apps */
-#define PATIENCE (5 * SECOND)
-#define WAIT     (2 * STATUS_JOB_LIMIT) /* another response may be made first */
+#define CLIENTS      16
+#define OWN          2 /* maximum places for one user of apps */
+#define PATIENCE     (5 * SECOND)
+#define WAIT         (2 * STATUS_JOB_LIMIT) /* another response may be made first */
+#define USER_BACKLOG 4
 
 typedef struct {
     loop_source_t source;
@@ -35,7 +38,200 @@ typedef struct {
     size_t size, sent;
 } client_t;
 
-static listener_t listener = LISTENER_NONE;
+typedef struct {
+    loop_source_t source; /* fd -1: it does not listen */
+    int failed;           /* and the log says so */
+} listener_t;
+
+typedef struct {
+    char at[108]; /* its 0 included: unix(7) */
+} socket_path_t;
+
+#define NO_LISTENER                                                            \
+    {                                                                          \
+        .source = {.fd = -1 }                                                  \
+    }
+
+/* ---- a socket that listens: control.sock, or that of a user ----
+ *
+ * One that cannot be made, on a full disk for example, is logged once. It is
+ * tried again each second, and the log says when it is there. The path stays
+ * when the spawner dies. The next spawner removes it. */
+
+/* The mode is set before it listens, so no client can connect too early.
+ * @return descriptor, or -1 with errno */
+static int make_socket(const char *path, uid_t user, int backlog)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int error,
+        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    if (fd < 0)
+        return -1;
+    guarded_socket_begin(fd);
+    snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
+    unlink(path);
+    if (bind(fd, (struct sockaddr *)&at, sizeof at) == 0 &&
+        chmod(path, 0600) == 0 &&
+        (user == (uid_t)-1 || lchown(path, user, (gid_t)-1) == 0) &&
+        listen(fd, backlog) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* Log once that the socket cannot be made. */
+static int listener_failed(listener_t *l, const char *path, int error)
+{
+    if (!l->failed)
+        log_line(LOG_ERROR,
+                 "the control socket %s cannot be made: %s; it is tried again "
+                 "each second",
+                 path, strerror(error));
+    l->failed = 1;
+    return -1;
+}
+
+/* Bind and listen with mode 0600; nothing if it listens already.
+ * @param user owner of the socket; (uid_t)-1: the spawner's own user
+ * @return 0; -1: not now */
+static int listener_open(listener_t *l, const char *path, uid_t user,
+                         int backlog, loop_ready_t *accept)
+{
+    int fd;
+
+    if (l->source.fd >= 0)
+        return 0;
+    fd = make_socket(path, user, backlog);
+    if (fd < 0 || loop_add(&l->source, fd, EPOLLIN, accept, &l->source) != 0)
+        return listener_failed(l, path, errno);
+    if (l->failed)
+        log_line(LOG_NOTICE, "the control socket %s is made", path);
+    l->failed = 0;
+    return 0;
+}
+
+/* ---- the sockets of the users of apps: c/UID, one for each user ----
+ *
+ * The kernel keeps all other users out. If all users could connect to one
+ * socket, any of them could keep the spawner busy. The directory is root's. The
+ * user owns the socket and may change its mode, but not remove it. So the spawner
+ * also checks which user connects. */
+
+typedef struct usersock {
+    struct usersock *next;
+    listener_t listener;
+    uid_t uid;
+    int wanted; /* the new table has this user */
+} usersock_t;
+
+static usersock_t *user_sockets;
+
+static void clear_user_sockets(const spawner_t *s)
+{
+    remove_tree(s->rt.fd, CONTRACT_USERS);
+}
+
+/* @return 0, or -1 with errno */
+static int make_directory(const spawner_t *s)
+{
+    if (mkdirat(s->rt.fd, CONTRACT_USERS, 0711) != 0 && errno != EEXIST)
+        return -1;
+    return fchmodat(s->rt.fd, CONTRACT_USERS, 0711, 0);
+}
+
+static socket_path_t path_of_user(const spawner_t *s, uid_t uid)
+{
+    socket_path_t path;
+
+    snprintf(path.at, sizeof path.at, "%s/" CONTRACT_USERS "/%u", s->rt.dir,
+             (unsigned)uid);
+    return path;
+}
+
+static usersock_t *find_user_socket(uid_t uid)
+{
+    usersock_t *u;
+
+    for (u = user_sockets; u && u->uid != uid; u = u->next)
+        ;
+    return u;
+}
+
+static uid_t user_of_socket(const loop_source_t *source)
+{
+    const usersock_t *u;
+
+    for (u = user_sockets; u && &u->listener.source != source; u = u->next)
+        ;
+    return u ? u->uid : USERDB_NOBODY;
+}
+
+/* @return NULL: there is no memory */
+static usersock_t *add_user_socket(uid_t uid)
+{
+    usersock_t *u = calloc(1, sizeof *u);
+
+    if (!u)
+        return NULL;
+    u->listener = (listener_t)NO_LISTENER;
+    u->uid = uid;
+    u->next = user_sockets;
+    user_sockets = u;
+    return u;
+}
+
+/* @return 0; -1: the socket is missing */
+static int want_user_socket(const spawner_t *s, uid_t uid, loop_ready_t *accept)
+{
+    socket_path_t path = path_of_user(s, uid);
+    usersock_t *u = find_user_socket(uid);
+
+    if (!u && (u = add_user_socket(uid)) == NULL)
+        return -1;
+    if (u->wanted) /* by another app, too */
+        return u->listener.source.fd >= 0 ? 0 : -1;
+    u->wanted = 1;
+    if (u->listener.source.fd < 0 && make_directory(s) != 0)
+        return listener_failed(&u->listener, path.at, errno);
+    return listener_open(&u->listener, path.at, uid, USER_BACKLOG, accept);
+}
+
+static void drop_unwanted(const spawner_t *s)
+{
+    usersock_t **at = &user_sockets, *u;
+
+    while ((u = *at) != NULL) {
+        if (u->wanted) {
+            u->wanted = 0;
+            at = &u->next;
+            continue;
+        }
+        *at = u->next;
+        unlink(path_of_user(s, u->uid).at);
+        guarded_socket_drop(&u->listener.source);
+        free(u);
+    }
+}
+
+static int configure_user_sockets(const spawner_t *s, loop_ready_t *accept)
+{
+    int missing = 0;
+    uint32_t i;
+
+    for (i = 0; geteuid() == 0 && i < s->table->n; i++) {
+        uid_t uid = s->table->apps[i].uid;
+
+        if (uid != 0 && uid != USERDB_NOBODY && uid != s->rt.uid)
+            missing |= want_user_socket(s, uid, accept);
+    }
+    drop_unwanted(s);
+    return missing;
+}
+
+static listener_t listener = NO_LISTENER;
 static int64_t open_at = INT64_MAX; /* us: a socket is missing; try then */
 static client_t clients[CLIENTS];
 
@@ -199,7 +395,7 @@ static int is_welcome(const loop_source_t *from, const command_client_t *user)
 {
     return user->is_root ||
            (from == &listener.source ? user->is_httpd
-                                     : user_sockets_owner(from) == user->uid);
+                                     : user_of_socket(from) == user->uid);
 }
 
 static void accept_client(void *owner, uint32_t events)
@@ -274,14 +470,14 @@ static void begin_next(spawner_t *s)
 
 void control_configure(spawner_t *s)
 {
-    char path[LISTENER_PATH];
+    socket_path_t path;
     int missing;
 
-    snprintf(path, sizeof path, "%s/%s", s->rt.dir, CONTRACT_CONTROL);
-    missing =
-        listener_open(&listener, path, (uid_t)-1, CLIENTS, accept_client) != 0;
-    missing |= geteuid() == 0 && lchown(path, s->rt.uid, s->rt.gid) != 0;
-    missing |= user_sockets_configure(s, accept_client) != 0;
+    snprintf(path.at, sizeof path.at, "%s/%s", s->rt.dir, CONTRACT_CONTROL);
+    missing = listener_open(&listener, path.at, (uid_t)-1, CLIENTS,
+                            accept_client) != 0;
+    missing |= geteuid() == 0 && lchown(path.at, s->rt.uid, s->rt.gid) != 0;
+    missing |= configure_user_sockets(s, accept_client) != 0;
     open_at = missing ? s->now + SECOND : INT64_MAX;
 }
 
@@ -291,7 +487,7 @@ void control_begin(spawner_t *s)
 
     for (i = 0; i < CLIENTS; i++)
         clients[i].source.fd = -1;
-    user_sockets_begin(s);
+    clear_user_sockets(s);
     control_configure(s);
 }
 

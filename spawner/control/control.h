@@ -10,10 +10,9 @@
  * made by a helper job (status_job.h), once for all clients that have sent the
  * same command by then.
  *
- * control.sock is for root and httpd's user. Each user of apps has a socket
- * (user_sockets.h).
+ * control.sock is for root and httpd's user. Each user of apps has a socket.
  *
- * Errors: a socket that cannot be made is tried again each second (listener.h).
+ * Errors: a socket that cannot be made is tried again each second.
  * Trust: SO_PEERCRED says which user the client is. The connection of a
  *        client that is neither root nor the user of the socket is closed,
  *        whatever the mode of the socket is.

@@ -50,7 +50,8 @@ const char *apppool_app_compare_identity(apr_pool_t *p, const apppool_app_t *a,
 int apppool_app_compare_options(const apppool_app_t *a, const apppool_app_t *b)
 {
     return !apppool_setting_difference(a, b, APPPOOL_CLASS_LIMIT) &&
-           a->pool.options.unkillable_stop == b->pool.options.unkillable_stop &&
+           memcmp(&a->pool.options, &b->pool.options, sizeof a->pool.options) ==
+               0 &&
            apppool_rlimits_equal(&a->rlimits, &b->rlimits) &&
            equal(a->set->log, b->set->log) &&
            equal(a->restart_dir, b->restart_dir);

@@ -77,6 +77,7 @@ static void follow_rules(apr_pool_t *p, apppool_app_t *app)
     if (app->protocol == APL_AUTO && app->command)
         app->protocol = APL_HTTP;
     app->preload = preload_of(app);
+    o->concurrency = (uint32_t)apppool_setting_of(set, APPPOOL_AppConcurrency);
     o->unkillable_stop =
         (uint32_t)(set->max_unkillable + 1); /* unset: 0, never */
     o->rolling = (uint32_t)apppool_config_or(

@@ -10,8 +10,7 @@
 #include <unistd.h>
 #include <unixd.h>
 
-#include "mod_apppool/config/app.h"
-#include "mod_apppool/config/protocol.h"
+#include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/log_route.h"
@@ -75,11 +74,36 @@ static json_t *rlimits(const apppool_rlimits_t *limits)
     return o;
 }
 
-static const char *listen_word(apr_int64_t way)
+/* The value of a directive. */
+static json_t *value(apr_pool_t *p, const apppool_setting_t *s,
+                     const apppool_app_t *app)
 {
-    return way == APL_LISTEN_UNIX  ? "unix"
-           : way == APL_LISTEN_TCP ? "tcp"
-                                   : "fd";
+    apr_int64_t n;
+
+    if (apppool_setting_is_text(s))
+        return text(apppool_setting_text(s, app));
+    n = apppool_setting_number(s, app);
+    switch (s->kind) {
+    case SETTINGS_SWITCH:
+    case SETTINGS_PAIR:
+        return json_boolean(n);
+    case SETTINGS_TIME:
+        return seconds(n);
+    case SETTINGS_WORD:
+        return text(apppool_setting_word(p, s, n));
+    default:
+        return number(n);
+    }
+}
+
+static void set_values(json_t *j, apr_pool_t *p, const apppool_app_t *app)
+{
+    int i;
+
+    for (i = 0; i < APPPOOL_SETTINGS; i++)
+        if (apppool_settings[i].key)
+            json_object_set_new(j, apppool_settings[i].key,
+                                value(p, &apppool_settings[i], app));
 }
 
 /* Most configurations have none. */
@@ -98,62 +122,29 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     const apl_options_t *o = &app->pool.options;
     json_t *j = json_object();
 
+    set_values(j, p, app);
     json_object_set_new(j, "name", text(app->pool.name));
     json_object_set_new(j, "label", text(app->label));
     json_object_set_new(j, "root", text(app->pool.root));
-    json_object_set_new(j, "command", text(app->set->command));
     json_object_set_new(j, "user", text(app->set->user));
     json_object_set_new(j, "group", text(app->set->user_group));
     json_object_set_new(j, "owner", user(app->owner));
     json_object_set_new(j, "uid", user(app->uid));
-    json_object_set_new(j, "environment", text(app->environment));
     json_object_set_new(j, "env", variables(p, app->set->env));
     json_object_set_new(j, "store_env",
                         variables(p, apppool_store_variables(p, app, runtime)));
-    json_object_set_new(j, "env_file", text(app->set->env_file));
     json_object_set_new(j, "restart_dir", text(app->restart_dir));
-    json_object_set_new(j, "protocol",
-                        text(apppool_protocol_name(app->protocol)));
-    json_object_set_new(j, "listen", text(listen_word(app->listen)));
     json_object_set_new(j, "log", text(apppool_log_route(p, app, main_server)));
     set_error_format(j, p, app->server, main_server);
-    json_object_set_new(j, "log_raw", json_boolean(app->log_raw));
-    json_object_set_new(j, "notify", text(app->set->notify));
     json_object_set_new(j, "base_uri", text(app->base_uri));
     json_object_set_new(j, "ready", text(app->ready));
     json_object_set_new(j, "host", text(app->host));
-    json_object_set_new(j, "start_timeout", seconds(app->start_timeout));
-    json_object_set_new(j, "stop_timeout", seconds(app->stop_timeout));
-    json_object_set_new(j, "min", number(o->min_instances));
-    json_object_set_new(j, "max", number(o->max_instances));
-    json_object_set_new(j, "memory_limit", number(app->memory_limit));
-    json_object_set_new(j, "slow_after", seconds(app->slow_after));
-    json_object_set_new(j, "dump_signal", number(app->dump_signal));
-    json_object_set_new(j, "stop_signal", number(app->stop_signal));
-    json_object_set_new(j, "retire_timeout", seconds(app->retire_timeout));
-    json_object_set_new(j, "no_new_privileges",
-                        json_boolean(app->no_new_privileges));
-    json_object_set_new(j, "max_requests", number(o->max_requests));
-    json_object_set_new(j, "jitter", number(o->jitter));
     json_object_set_new(j, "concurrency",
                         o->concurrency == APL_CONCURRENCY_AUTO
                             ? json_null()
                             : number(o->concurrency));
-    json_object_set_new(j, "idle_time", seconds(o->idle_time));
-    json_object_set_new(j, "hung_after", seconds(o->hung_after));
-    json_object_set_new(j, "kill_after", seconds(o->kill_after));
-    json_object_set_new(j, "hung_stop_timeout",
-                        seconds(app->hung_stop_timeout));
-    json_object_set_new(j, "spawn_if_under", number(o->spawn_if_under));
-    json_object_set_new(j, "hung_extra", number(o->hung_extra));
     json_object_set_new(j, "unkillable_stop", number(o->unkillable_stop));
-    json_object_set_new(j, "global_queue", json_boolean(o->global_queue));
-    json_object_set_new(j, "max_queue", number(o->max_queue));
-    json_object_set_new(j, "rolling", json_boolean(o->rolling));
-    json_object_set_new(j, "check_interval", seconds(o->check_interval));
-    json_object_set_new(j, "prestart", json_boolean(app->prestart));
     json_object_set_new(j, "preload", number(app->preload));
-    json_object_set_new(j, "preload_idle", seconds(app->preload_idle));
     json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
     json_object_set_new(j, "directives", text(apppool_config_report(p, app)));
     return j;

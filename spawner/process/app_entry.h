@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "base/settings.h"
 #include "shm/verbs/checkout.h"
 
 /** RLimitCPU, RLimitMEM and RLimitNPROC, if they are set. */
@@ -23,46 +24,33 @@ typedef struct {
     struct rlimit to;
 } app_rlimit_t;
 
+/** Besides these fields, those of the scope SENT (base/settings.def). */
 typedef struct {
     apl_app_t app;     /**< name, root, key and options, for shm/ */
     const char *label; /**< short name for the log, that no other app has */
-    const char *command;
     const char *user, *group;
     uid_t owner; /**< of AppRoot, when `user` is NULL; USERDB_NOBODY: unknown */
     uid_t uid;   /**< it runs as this user. The user may also manage it.
                       USERDB_NOBODY: unknown */
     int64_t uid_at; /**< us: when the process began from which `uid` is known
                          (apply_table.h); 0: httpd knows it */
-    const char *environment;
     const char *const *env;        /**< NAME=value, NULL at the end */
     const char *const *store_env;  /**< the same, of AppStore */
-    const char *env_file;          /**< AppEnvFile */
     const char *restart_dir;       /**< of restart.txt */
     const char *const *directives; /**< for `apppoolctl show`: name, words and
                                         place, with tabs between; NULL at the
                                         end */
     const char *log; /**< a route (log_program.h); NULL: the error log */
-    int log_raw;     /**< lines are written as the app prints them */
     const char *error_format; /**< of lines for an error log (log_format.h);
                                    NULL: httpd's own */
-    const char *notify;       /**< AppNotify: a command */
     const char *base_uri;
-    uint32_t listen;   /**< APL_LISTEN_* */
-    uint32_t protocol; /**< APL_HTTP ... */
     int notifies;      /**< AppReady notify */
     const char *ready; /**< AppReady: path to ask for; NULL: none */
     const char *host;  /**< with this Host */
-    int prestart;
-    int preload;          /**< AppPreload: CONTRACT_PRELOAD_* */
-    int64_t preload_idle; /**< us: AppPreloadIdleTime; 0: no limit */
-    int64_t start_timeout, stop_timeout; /**< us */
-    int64_t memory_limit;                /**< bytes; 0: none */
-    int64_t slow_after;                  /**< us; 0: none */
-    int64_t hung_stop_timeout;           /**< us */
-    int dump_signal;                     /**< AppDumpSignal; 0: none */
-    int stop_signal;                     /**< AppStopSignal */
-    int64_t retire_timeout;              /**< us; 0: no limit */
-    int no_new_privileges;
+    int preload;       /**< AppPreload: CONTRACT_PRELOAD_* */
+#define SETTING(...)
+#define SENT(kind, name, class, field, ...) SETTINGS_MADE_##kind(field)
+#include "base/settings.def"
     app_rlimit_t rlimits[3];
     int n_rlimits;
     uint64_t print; /**< app_entry_fingerprint() */

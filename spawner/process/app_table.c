@@ -73,32 +73,52 @@ static const char *const *read_directives(json_reader_t *r, const json_t *o)
     return json_reader_keep(r, lines->elts, (size_t)lines->nelts * sizeof line);
 }
 
-/* @return the index of the word in the list */
+/* @return its index among the words */
 static uint32_t read_word(json_reader_t *r, const json_t *o, const char *key,
-                          const char *const *words)
+                          const char *words)
 {
     const char *s = json_reader_text(r, o, key, 0);
+    size_t n = strlen(s);
     uint32_t i;
 
-    for (i = 0; words[i]; i++)
-        if (strcmp(s, words[i]) == 0)
+    for (i = 0; *words; i++) {
+        size_t length = strcspn(words, " ");
+
+        if (n == length && strncmp(s, words, n) == 0)
             return i;
+        words += length + (words[length] == ' ');
+    }
     json_reader_refuse(r, "\"%s\" is not what it may be", key);
     return 0;
 }
 
-static void read_wire(json_reader_t *r, app_entry_t *a, const json_t *o)
-{
-    static const char *const listens[] = {[APL_LISTEN_FD] = "fd",
-                                          [APL_LISTEN_UNIX] = "unix",
-                                          [APL_LISTEN_TCP] = "tcp",
-                                          NULL};
-    static const char *const protocols[] = {
-        [APL_HTTP] = "http",   [APL_FCGI] = "fcgi", [APL_SCGI] = "scgi",
-        [APL_UWSGI] = "uwsgi", [APL_AUTO] = "auto", NULL};
+#define LEAST(least, most, zero)     least
+#define WORDS_OF(least, most, words) words
+#define READ_SWITCH(key, otherwise, range)                                     \
+    (json_reader_boolean(r, o, key) ? 1 : 0)
+#define READ_PAIR(key, otherwise, range)                                       \
+    (json_reader_boolean(r, o, key) ? 1 : 0)
+#define READ_TIME(key, otherwise, range)   json_reader_duration(r, o, key)
+#define READ_NUMBER(key, otherwise, range) json_reader_count(r, o, key)
+#define READ_SIZE(key, otherwise, range)                                       \
+    json_reader_number(r, o, key, 0, INT64_MAX)
+#define READ_SIGNAL(key, otherwise, range)                                     \
+    (int)json_reader_number(r, o, key, LEAST range, SIGRTMAX)
+#define READ_TEXT(key, otherwise, range)                                       \
+    json_reader_text(r, o, key, (otherwise) == NULL)
+#define READ_PATH(key, otherwise, range)                                       \
+    json_reader_path(r, o, key, (otherwise) == NULL)
+#define READ_WORD(key, otherwise, range) read_word(r, o, key, WORDS_OF range)
 
-    a->listen = read_word(r, o, "listen", listens);
-    a->protocol = read_word(r, o, "protocol", protocols);
+/* The values of directives. */
+static void read_settings(json_reader_t *r, app_entry_t *a, const json_t *o)
+{
+#define SETTING(...)
+#define SENT(kind, name, class, field, otherwise, key, range, help)            \
+    a->field = READ_##kind(key, otherwise, range);
+#define POOL(kind, name, class, field, otherwise, key, range, help)            \
+    a->app.options.field = READ_##kind(key, otherwise, range);
+#include "base/settings.def"
 }
 
 /* This becomes a line of a request, so it must not end that line. */
@@ -141,7 +161,6 @@ static const char *error_format(json_reader_t *r, const json_t *o)
 static void read_log(json_reader_t *r, app_entry_t *a, const json_t *o)
 {
     a->log = json_reader_text(r, o, "log", 1);
-    a->log_raw = json_reader_boolean(r, o, "log_raw");
     a->error_format = error_format(r, o);
     if (a->log && (!strchr("/|=", *a->log) || !a->log[0] || !a->log[1]))
         json_reader_refuse(r, "\"log\" is no path, command or error log");
@@ -235,52 +254,25 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     r->where = a->app.name;
     a->app.key = apl_group_key(a->app.name);
     a->app.root = json_reader_path(r, o, "root", 0);
+    read_settings(r, a, o);
     a->label = json_reader_text(r, o, "label", 0);
-    a->command = json_reader_text(r, o, "command", 1);
     a->user = json_reader_text(r, o, "user", 1);
     a->group = json_reader_text(r, o, "group", 1);
     a->owner = read_user(r, o, "owner");
     a->uid = read_user(r, o, "uid");
-    a->environment = json_reader_text(r, o, "environment", 0);
     a->env = environment(r, o, "env");
     a->store_env = environment(r, o, "store_env");
-    a->env_file = json_reader_path(r, o, "env_file", 1);
     a->restart_dir = json_reader_path(r, o, "restart_dir", 0);
     a->directives = read_directives(r, o);
-    read_wire(r, a, o);
     read_ready(r, a, o);
     read_log(r, a, o);
-    a->notify = json_reader_text(r, o, "notify", 1);
     a->base_uri = json_reader_text(r, o, "base_uri", 0);
-    a->start_timeout = json_reader_duration(r, o, "start_timeout");
-    a->stop_timeout = json_reader_duration(r, o, "stop_timeout");
-    a->memory_limit = json_reader_number(r, o, "memory_limit", 0, INT64_MAX);
-    a->slow_after = json_reader_duration(r, o, "slow_after");
-    a->hung_stop_timeout = json_reader_duration(r, o, "hung_stop_timeout");
-    a->dump_signal = (int)json_reader_number(r, o, "dump_signal", 0, SIGRTMAX);
-    a->stop_signal = (int)json_reader_number(r, o, "stop_signal", 1, SIGRTMAX);
-    a->retire_timeout = json_reader_duration(r, o, "retire_timeout");
-    a->no_new_privileges = json_reader_boolean(r, o, "no_new_privileges");
-    a->prestart = json_reader_boolean(r, o, "prestart");
     read_preload(r, a, o);
     read_rlimits(r, a, o);
     options->config = config;
-    options->min_instances = json_reader_count(r, o, "min");
-    options->max_instances = json_reader_count(r, o, "max");
-    options->max_requests = json_reader_count(r, o, "max_requests");
-    options->jitter = json_reader_count(r, o, "jitter");
     options->concurrency = json_is_null(json_object_get(o, "concurrency"))
                                ? APL_CONCURRENCY_AUTO
                                : json_reader_count(r, o, "concurrency");
-    options->max_queue = json_reader_count(r, o, "max_queue");
-    options->global_queue = (uint32_t)json_reader_boolean(r, o, "global_queue");
-    options->rolling = (uint32_t)json_reader_boolean(r, o, "rolling");
-    options->idle_time = json_reader_duration(r, o, "idle_time");
-    options->check_interval = json_reader_duration(r, o, "check_interval");
-    options->hung_after = json_reader_duration(r, o, "hung_after");
-    options->kill_after = json_reader_duration(r, o, "kill_after");
-    options->spawn_if_under = json_reader_count(r, o, "spawn_if_under");
-    options->hung_extra = json_reader_count(r, o, "hung_extra");
     options->unkillable_stop = json_reader_count(r, o, "unkillable_stop");
     a->print = app_entry_fingerprint(a);
 }

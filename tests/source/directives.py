@@ -36,9 +36,13 @@ class Row:
     least: int
     most: int
     zero: str  # what 0 means, or the words
+    key: str  # in the app table
     help: str
     is_own: bool
-    values: int = 1
+
+    def values(self) -> int:
+        return len([row for row in rows()
+                    if row.name.partition("_")[0] == self.name])
 
 
 @lru_cache(maxsize=None)
@@ -84,19 +88,21 @@ def rows() -> list[Row]:
     found: list[Row] = []
     for macro, rest in re.findall(r"^([A-Z]+)\((.*?)\)$(?=\s+[A-Z#])", body,
                                   re.M | re.S):
-        if macro == "SECOND":
-            found[-1].values += 1
-            continue
-        words = arguments(rest)
+        scope, *words = arguments(
+            {"OWN": "", "SECOND": ""}.get(macro, f"{macro}, ") + rest)
         if macro == "OWN":
-            scope, *words = words[2:]
-        else:
-            scope = macro
-        kind, name, group, _, otherwise, _, limits, help_ = words
+            scope, *words = words[1:]
+        kind, name, group, _, otherwise, key, limits, *help_ = words
         least, most, zero = value_of(limits)
         found.append(Row(scope, kind, name, group, value_of(otherwise), least,
-                         most, zero or "", value_of(help_), macro == "OWN"))
+                         most, zero or "", value_of(key) or "",
+                         value_of(help_[0]) if help_ else "", macro == "OWN"))
     return found
+
+
+def directives() -> list[Row]:
+    """Without their second values."""
+    return [row for row in rows() if row.help]
 
 
 def size(number: int) -> str:
@@ -118,7 +124,7 @@ def default(row: Row) -> str:
         return value.removeprefix("SIG") if value else "none"
     if row.kind == "TEXT":
         return value or ""
-    if not isinstance(value, int) or row.values > 1:
+    if not isinstance(value, int) or row.values() > 1:
         return ""
     if row.kind in ("WORD", "PAIR"):
         return row.zero.split()[value]
@@ -145,7 +151,7 @@ def facts(row: Row) -> dict[str, str]:
         meaning = f" ({row.zero})" if default(row) == "0" and row.zero else ""
         found["Default"] = f"`{default(row)}`{meaning}"
     zero = f"; 0: {row.zero}" if row.zero else ""
-    if row.values > 1:
+    if row.values() > 1:
         pass
     elif row.kind == "TIME":
         found["Range"] = f"{'0' if row.zero else '1ms'} to {time(row.most)}{zero}"
@@ -173,7 +179,7 @@ def found_in(section: str) -> dict[str, str]:
 def missing() -> Iterator[str]:
     """What is not in the manual."""
     written = sections()
-    for row in rows():
+    for row in directives():
         there = found_in(written.get(row.name, ""))
         if not there:
             yield f"{row.name}: no section"
@@ -197,7 +203,7 @@ def with_facts(row: Row, section: str) -> str:
 def write() -> None:
     text = MANUAL.read_text()
     written = sections()
-    for row in rows():
+    for row in directives():
         old = written.get(row.name)
         if old is None:
             old = f"\n\n{row.help}.\n\n**Syntax:** `{row.name} VALUE`\n\n" \

@@ -5,6 +5,7 @@ import json
 import re
 from typing import Any, Iterator
 
+from directives import rows
 from source import TOP, code, lists
 
 FUZZ = TOP / "tests/fuzz"
@@ -13,8 +14,9 @@ ANYBODYS = {"env", "store_env"}  # their keys are names of variables
 
 def written() -> set[str]:
     """Keys of the app table, as httpd writes them."""
-    return set(re.findall(r'json_object_set_new\(\s*\w+,\s*"(\w+)"',
-                          code(TOP / "mod_apppool/parent/app_table_write.c")))
+    return {row.key for row in rows() if row.key} | \
+        set(re.findall(r'json_object_set_new\(\s*\w+,\s*"(\w+)"',
+                       code(TOP / "mod_apppool/parent/app_table_write.c")))
 
 
 def keys(value: Any) -> Iterator[str]:

@@ -17,7 +17,7 @@ COMPLETION = TOP / "ctl" / "completion" / "apppoolctl"
 
 def known() -> set[str]:
     """Directives of the module."""
-    return {row.name for row in directives.rows()}
+    return {row.name for row in directives.directives()}
 
 
 def documented() -> dict[str, str]:
@@ -44,7 +44,7 @@ def test_groups_of_directives() -> None:
         return set(re.findall(r"\b(?:App|M)\w+", text))
 
     def those(**wanted: str) -> set[str]:
-        return {row.name for row in directives.rows()
+        return {row.name for row in directives.directives()
                 if all(getattr(row, key) == value
                        for key, value in wanted.items())}
 
@@ -71,7 +71,7 @@ def test_sections() -> None:
 
 def test_help_is_the_first_sentence() -> None:
     """httpd -L prints it."""
-    helps = {row.name: row.help for row in directives.rows()}
+    helps = {row.name: row.help for row in directives.directives()}
     for directive, section in documented().items():
         first = " ".join(section.strip().partition("\n\n")[0].split())
         plain = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", first).replace("`", "")

@@ -37,7 +37,10 @@
 #include "mod_apppool/config/php_rules.h"
 #include "shm/verbs/checkout.h"
 
-#define APPPOOL_UNSET (-1)
+#define APPPOOL_UNSET      (-1)
+
+/** Bytes of the name of a space of the store, NUL included. */
+#define APPPOOL_SPACE_NAME 64
 
 extern module AP_MODULE_DECLARE_DATA apppool_module;
 

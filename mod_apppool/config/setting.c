@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "mod_apppool/config/store.h"
 #include "base/contract.h"
 
 #define AT_SERVER(field)  offsetof(apppool_server_t, field), 0

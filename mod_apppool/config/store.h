@@ -17,8 +17,6 @@
 
 #include "mod_apppool/config/app.h"
 
-/** Bytes of a space's name, NUL included. */
-#define APPPOOL_SPACE_NAME   64
 /** Spaces that a store can have. */
 #define APPPOOL_STORE_SPACES 256
 

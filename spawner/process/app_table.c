@@ -92,6 +92,12 @@ static uint32_t read_word(json_reader_t *r, const json_t *o, const char *key,
     return 0;
 }
 
+/* A text without a default may be null. */
+static int is_null(const char *otherwise)
+{
+    return !otherwise;
+}
+
 #define LEAST(least, most, zero)     least
 #define WORDS_OF(least, most, words) words
 #define READ_SWITCH(key, otherwise, range)                                     \
@@ -105,9 +111,9 @@ static uint32_t read_word(json_reader_t *r, const json_t *o, const char *key,
 #define READ_SIGNAL(key, otherwise, range)                                     \
     (int)json_reader_number(r, o, key, LEAST range, SIGRTMAX)
 #define READ_TEXT(key, otherwise, range)                                       \
-    json_reader_text(r, o, key, (otherwise) == NULL)
+    json_reader_text(r, o, key, is_null(otherwise))
 #define READ_PATH(key, otherwise, range)                                       \
-    json_reader_path(r, o, key, (otherwise) == NULL)
+    json_reader_path(r, o, key, is_null(otherwise))
 #define READ_WORD(key, otherwise, range) read_word(r, o, key, WORDS_OF range)
 
 /* The values of directives. */

@@ -86,8 +86,8 @@ int store_socket_space(const char *dir, const char *word, char **space)
     json_t *report;
     int status;
 
-    ask_status(dir, 1,
-               &report); /* of everything, or of what this user may see */
+    /* Of everything, or of what this user may see. */
+    ask_status(dir, 1, &report);
     store = json_object_get(report, "store");
     status = is_ready(store)
                  ? find_by_word(json_object_get(store, "spaces"), word, space)

@@ -127,7 +127,7 @@ static int in_place(const apl_pool_t *pool, const apl_group_t *g, uint32_t i)
            (!above || apl_heap_before(above, p));
 }
 
-/* The same for the heap of a group, which should have n processes. Walk up and
+/* Go on along the heap of a group, which should have n processes. Walk up and
  * down by the references to parents, so no stack is needed. */
 static int walk_heap(apl_check_t *a, const apl_group_t *group, uint32_t n)
 {

@@ -21,7 +21,8 @@ SLOWER = 4  # or this multiple of its time without a mutant
 HASTE = 15  # s; but at least this long
 CRASH = "tests/crash/images"
 INTEGRATION = "tests/integration/"
-COPIED = ("shm", "store", "spawner", "mod_apppool", "ctl", "helpers", "doc",
+COPIED = ("base", "system", "shm", "store", "detect", "watchdog", "spawner",
+          "mod_apppool", "ctl", "helpers", "doc",
           "demo", "tests", "m4", "build-aux", "configure", "configure.ac", "aclocal.m4",
           "sources.mk", "apxs.mk", "Makefile.am", "Makefile.in")
 # What tests of httpd need.

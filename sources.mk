@@ -85,9 +85,6 @@ store_command_sources = \
 	store/command/stat_line.c \
 	store/command/stats.c \
 	store/command/text.c \
-	store/command/text_get.c \
-	store/command/text_other.c \
-	store/command/text_set.c \
 	store/command/token.c \
 	store/command/update.c \
 	store/command/value.c \

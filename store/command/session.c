@@ -13,8 +13,6 @@
 #include "store/command/meta_set.h"
 #include "store/command/session_state.h"
 #include "store/command/text.h"
-#include "store/command/text_get.h"
-#include "store/command/text_set.h"
 #include "store/command/value.h"
 #include "store/command/writes.h"
 
@@ -81,7 +79,7 @@ static void stored(store_session_t *session, store_reply_t *reply)
     else if (session->asked == STORE_PROTOCOL_META)
         store_meta_set_stored(session, reply);
     else
-        store_text_set_stored(session, reply);
+        store_text_stored(session, reply);
     store_value_end(session);
 }
 

@@ -8,13 +8,147 @@
 #include "store/clock.h"
 #include "store/command/answer.h"
 #include "store/command/delta.h"
+#include "store/command/dump.h"
 #include "store/command/meta.h"
 #include "store/command/stats.h"
-#include "store/command/text_get.h"
-#include "store/command/text_other.h"
-#include "store/command/text_set.h"
 #include "store/command/token.h"
+#include "store/command/value.h"
 #include "store/command/writes.h"
+
+/* ---- get, gets, gat and gats: any number of keys in one line ---- */
+
+static char *number(char *at, uint64_t n)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while ((n /= 10) > 0);
+    *at++ = ' ';
+    memcpy(at, digits + i, sizeof digits - i);
+    return at + sizeof digits - i;
+}
+
+static void add_value(const store_session_t *session, store_reply_t *reply,
+                      store_item_t *item)
+{
+    char head[STORE_KEY_MAX + 80], *at = head;
+
+    memcpy(at, "VALUE ", 6);
+    memcpy(at + 6, store_item_key(item), item->klen);
+    at = number(at + 6 + item->klen, item->flags);
+    at = number(at, item->length);
+    if (session->get_cas)
+        at = number(at, item->cas);
+    memcpy(at, "\r\n", 2);
+    store_reply_copy(reply, head, (size_t)(at + 2 - head));
+    store_reply_value(reply, session->caller.space, item);
+    store_reply_copy(reply, "\r\n", 2);
+}
+
+static void get_key(const store_session_t *session, store_token_t key,
+                    store_reply_t *reply)
+{
+    store_fetch_t fetch = {.touch = session->get_touch,
+                           .exptime = session->get_exptime};
+    store_item_t *item =
+        store_verbs_fetch(&session->caller, key.at, (uint8_t)key.n, &fetch);
+
+    if (item == NULL)
+        return;
+    add_value(session, reply, item);
+    store_item_release(session->caller.space, item);
+}
+
+/* When much waits to be sent, the other keys of the line are served later. All are
+ * checked before the first one is served. */
+size_t store_text_get_more(store_session_t *session, const char *line, size_t n,
+                           store_reply_t *reply)
+{
+    const char *at = line, *end = line + n;
+
+    for (;;) {
+        store_token_t key = store_token_next(&at, end);
+
+        if (key.n == 0) {
+            store_reply_copy(reply, "END\r\n", 5);
+            session->phase = STORE_PHASE_COMMAND;
+            return n;
+        }
+        if (store_reply_is_full(reply) || session->looked == STORE_GET_SLICE) {
+            session->phase = STORE_PHASE_GET;
+            return (size_t)(key.at - line);
+        }
+        get_key(session, key, reply);
+        session->looked++;
+    }
+}
+
+static bool keys_are_good(const char *at, const char *end)
+{
+    store_token_t key;
+
+    do {
+        key = store_token_next(&at, end);
+        if (key.n > STORE_KEY_MAX)
+            return false;
+    } while (key.n > 0);
+    return true;
+}
+
+/* @return the answer to an error; NULL: there is none */
+static const char *check_get(store_session_t *session, const char **rest,
+                             const char *end)
+{
+    const char *at = *rest;
+    store_token_t first = store_token_next(&at, end);
+    int32_t exptime;
+
+    if (first.n == 0)
+        return "ERROR";
+    if (session->get_touch) {
+        if (!store_token_i32(first, &exptime))
+            return "CLIENT_ERROR invalid exptime argument";
+        session->get_exptime = store_clock_exptime(exptime);
+        *rest = at;
+    }
+    return keys_are_good(*rest, end) ? NULL
+                                     : "CLIENT_ERROR bad command line format";
+}
+
+/* @param name the first word of the line
+ * @param rest what follows it, to `end`
+ * @param used bytes of the rest
+ * @return false: it is another command */
+static bool get(store_session_t *session, store_token_t name, const char *rest,
+                const char *end, store_reply_t *reply, size_t *used)
+{
+    const char *keys = rest, *wrong;
+
+    if (!store_token_is(name, "get") && !store_token_is(name, "gets") &&
+        !store_token_is(name, "gat") && !store_token_is(name, "gats") &&
+        !store_token_is(name, "bget"))
+        return false;
+    session->get_cas = name.at[name.n - 1] == 's';
+    session->get_touch = name.at[0] == 'g' && name.at[1] == 'a';
+    wrong = check_get(session, &keys, end);
+    if (wrong) {
+        store_answer_error(reply, wrong);
+        *used = (size_t)(end - rest);
+    }
+    else if (session->get_touch && !store_writes_begin(session)) {
+        store_writes_refuse(session, reply);
+        *used = (size_t)(end - rest);
+    }
+    else {
+        *used = (size_t)(keys - rest) +
+                store_text_get_more(session, keys, (size_t)(end - keys), reply);
+    }
+    return true;
+}
+
+/* ---- one command ---- */
 
 /* What one command needs. */
 typedef struct {
@@ -48,6 +182,111 @@ static bool key_is_good(const command_t *c)
     answer(c, "CLIENT_ERROR bad command line format");
     return false;
 }
+
+/* ---- commands that store a value ---- */
+
+/* The words of the line. */
+typedef struct {
+    uint32_t flags;
+    int32_t exptime, length;
+    store_update_t update;
+} update_line_t;
+
+static bool parse(update_line_t *line, const store_token_t *words)
+{
+    return words[1].n <= STORE_KEY_MAX &&
+           store_token_u32(words[2], &line->flags) &&
+           store_token_i32(words[3], &line->exptime) &&
+           store_token_i32(words[4], &line->length) &&
+           (line->update.mode != STORE_MODE_CAS ||
+            store_token_u64(words[5], &line->update.cas)) &&
+           line->length >= 0 && line->length <= INT32_MAX - 2;
+}
+
+/* The value comes next. */
+static void store(const command_t *c, store_mode_t mode)
+{
+    const store_token_t *words = c->tokens->word;
+    update_line_t line = {.update = {.mode = mode}};
+    store_value_t rv;
+
+    look_for_noreply(c);
+    if (!parse(&line, words)) {
+        answer(c, "CLIENT_ERROR bad command line format");
+        return;
+    }
+    rv = store_value_begin(c->session, STORE_PROTOCOL_TEXT, words[1].at,
+                           (uint8_t)words[1].n, line.flags,
+                           store_clock_exptime(line.exptime),
+                           (uint32_t)line.length, &line.update);
+    if (rv == STORE_VALUE_BEGUN)
+        return;
+    answer(c, store_value_why(rv));
+    if (mode == STORE_MODE_SET)
+        store_verbs_drop(&c->session->caller, words[1].at, (uint8_t)words[1].n);
+}
+
+static void set(const command_t *c)
+{
+    store(c, STORE_MODE_SET);
+}
+
+static void add(const command_t *c)
+{
+    store(c, STORE_MODE_ADD);
+}
+
+static void replace(const command_t *c)
+{
+    store(c, STORE_MODE_REPLACE);
+}
+
+static void append(const command_t *c)
+{
+    store(c, STORE_MODE_APPEND);
+}
+
+static void prepend(const command_t *c)
+{
+    store(c, STORE_MODE_PREPEND);
+}
+
+static void cas(const command_t *c)
+{
+    store(c, STORE_MODE_CAS);
+}
+
+void store_text_stored(store_session_t *session, store_reply_t *reply)
+{
+    const char *line = "STORED";
+    uint64_t cas;
+
+    if (!store_value_is_sound(session)) {
+        store_count(session->caller.counters, STORE_SETS, 1);
+        store_answer(session, reply, "CLIENT_ERROR bad data chunk");
+        return;
+    }
+    switch (
+        store_update(&session->caller, session->item, &session->update, &cas)) {
+    case STORE_DONE:
+        break;
+    case STORE_EXISTS:
+        line = "EXISTS";
+        break;
+    case STORE_NOT_FOUND:
+        line = "NOT_FOUND";
+        break;
+    case STORE_LOCKED_OUT:
+        line = "LOCKED";
+        break;
+    default:
+        line = "NOT_STORED";
+        break;
+    }
+    store_answer(session, reply, line);
+}
+
+/* ---- other commands ---- */
 
 static void touch(const command_t *c)
 {
@@ -219,35 +458,94 @@ static void stats(const command_t *c)
     store_stats_text(c->session, c->tokens, c->reply);
 }
 
-static void set(const command_t *c)
+/* ---- commands of memcached's own administration ----
+ *
+ * What would change the store is answered as memcached answers when it is disabled
+ * there. */
+
+/* The answers. NULL: the command is wrong. */
+
+static const char *verbosity(const store_tokens_t *t)
 {
-    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_SET);
+    uint32_t level;
+
+    if (t->n < 2 || t->n > 3)
+        return NULL;
+    return store_token_u32(t->word[1], &level)
+               ? "OK"
+               : "CLIENT_ERROR bad command line format";
 }
 
-static void add(const command_t *c)
+static const char *cache_memlimit(const store_tokens_t *t)
 {
-    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_ADD);
+    uint32_t megabytes;
+
+    if (t->n < 2 || t->n > 3 || !store_token_u32(t->word[1], &megabytes))
+        return NULL;
+    if (megabytes < 8)
+        return "MEMLIMIT_TOO_SMALL cannot set maxbytes to less than 8m";
+    return megabytes > 1000000000
+               ? "MEMLIMIT_ADJUST_FAILED input value is megabytes not bytes"
+               : "MEMLIMIT_ADJUST_FAILED out of bounds or unable to adjust";
 }
 
-static void replace(const command_t *c)
+static const char *slabs(const store_tokens_t *t)
 {
-    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_REPLACE);
+    return t->n == 4 && store_token_is(t->word[1], "reassign")
+               ? "CLIENT_ERROR slab reassignment disabled"
+               : NULL;
 }
 
-static void append(const command_t *c)
+static const char *lru_crawler(const store_tokens_t *t)
 {
-    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_APPEND);
+    return t->n == 3 && store_token_is(t->word[1], "crawl")
+               ? "CLIENT_ERROR lru crawler disabled"
+               : NULL;
 }
 
-static void prepend(const command_t *c)
+static const char *shut_down(const store_tokens_t *t)
 {
-    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_PREPEND);
+    (void)t;
+    return "ERROR: shutdown not enabled";
 }
 
-static void cas(const command_t *c)
+static const char *watch(const store_tokens_t *t)
 {
-    store_text_set(c->session, c->tokens, c->reply, STORE_MODE_CAS);
+    (void)t;
+    return "CLIENT_ERROR watch commands not allowed";
 }
+
+static const struct {
+    const char *name;
+    bool noreply; /* it may end with this word */
+    const char *(*answer)(const store_tokens_t *);
+} administration[] = {
+    {"verbosity", true, verbosity}, {"cache_memlimit", true, cache_memlimit},
+    {"slabs", false, slabs},        {"lru_crawler", false, lru_crawler},
+    {"shutdown", false, shut_down}, {"watch", true, watch},
+};
+
+/* @return false: it is no such command */
+static bool administer(const command_t *c)
+{
+    const char *text;
+
+    if (store_dump_begin(c->session, c->tokens))
+        return true;
+    for (size_t i = 0; i < sizeof administration / sizeof *administration;
+         i++) {
+        if (!store_token_is(word(c, 0), administration[i].name))
+            continue;
+        text = administration[i].answer(c->tokens);
+        if (text && administration[i].noreply)
+            look_for_noreply(c);
+        answer(c, text ? text : "ERROR");
+        return true;
+    }
+    return false;
+}
+
+/* ---- all ---- */
 
 /* Commands with the number of their words. */
 static const struct {
@@ -310,7 +608,7 @@ static void serve(const command_t *c)
     }
     if (is_http(c))
         c->session->over = true;
-    else if (!store_text_other(c->session, c->tokens, c->reply))
+    else if (!administer(c))
         answer(c, "ERROR");
 }
 
@@ -322,7 +620,7 @@ size_t store_text_line(store_session_t *session, const char *line, size_t n,
     store_token_t name = store_token_next(&rest, line + n);
     size_t used;
 
-    if (store_text_get(session, name, rest, line + n, reply, &used))
+    if (get(session, name, rest, line + n, reply, &used))
         return (size_t)(rest - line) + used;
     store_token_split(&tokens, line, n);
     if (name.n < 2)

@@ -2,7 +2,7 @@
 
 /**
  * @file text.h
- * @brief A line of memcached's text protocol.
+ * @brief memcached's text protocol, without the meta commands.
  *
  * Lock, Trust: as in session.h.
  */
@@ -19,5 +19,12 @@
  */
 size_t store_text_line(store_session_t *, const char *line, size_t n,
                        store_reply_t *);
+
+/** Go on with a line that gets many keys. @return bytes that were used */
+size_t store_text_get_more(store_session_t *, const char *line, size_t n,
+                           store_reply_t *);
+
+/** The value of a command that stores has arrived. */
+void store_text_stored(store_session_t *, store_reply_t *);
 
 #endif

@@ -65,8 +65,6 @@ store_command_sources = \
 	store/command/answer.c \
 	store/command/base64.c \
 	store/command/binary.c \
-	store/command/binary_lock.c \
-	store/command/binary_set.c \
 	store/command/copy.c \
 	store/command/counter_gone.c \
 	store/command/delta.c \

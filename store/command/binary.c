@@ -5,11 +5,341 @@
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/command/binary_request.h"
 #include "store/command/delta.h"
+#include "store/command/dump.h"
+#include "store/command/packet.h"
 #include "store/command/stats.h"
 #include "store/command/value.h"
 #include "store/command/writes.h"
+
+/* A request, and what came with its head. */
+typedef struct {
+    store_session_t *session;
+    store_reply_t *reply;
+    uint8_t opcode; /* not quiet */
+    const char *extras;
+    const char *key;
+    uint8_t klen;
+    uint32_t value; /* bytes that follow the key */
+} request_t;
+
+static void fail(const request_t *r, unsigned status)
+{
+    store_packet_error(r->session, r->reply, status, NULL);
+}
+
+/* Lengths that do not fit the opcode. */
+static void refuse(const request_t *r)
+{
+    fail(r, STORE_STATUS_INVALID);
+    r->session->over = true;
+}
+
+/* What could not lock, or change, an item. */
+static void refuse_locked(const request_t *r, store_result_t rv)
+{
+    switch (rv) {
+    case STORE_NOT_FOUND:
+        fail(r, STORE_STATUS_NOT_FOUND);
+        break;
+    case STORE_LOCKED_OUT:
+        fail(r, STORE_STATUS_LOCKED);
+        break;
+    case STORE_NOT_LOCKED:
+        fail(r, STORE_STATUS_NOT_LOCKED);
+        break;
+    case STORE_TOO_MANY_LOCKS:
+        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+                           STORE_LOCKS_TEXT);
+        break;
+    default:
+        fail(r, STORE_STATUS_NO_MEMORY);
+        break;
+    }
+}
+
+/* ---- fetch ---- */
+
+static void found(const request_t *r, store_item_t *item)
+{
+    bool with_key = r->opcode == STORE_OP_GETK || r->opcode == STORE_OP_GATK ||
+                    r->opcode == STORE_OP_LAGK;
+    bool with_value = r->opcode != STORE_OP_TOUCH;
+    uint16_t klen = with_key ? r->klen : 0;
+    char flags[4];
+
+    store_packet_head(r->session, r->reply, STORE_STATUS_OK, 4, klen,
+                      4 + (uint32_t)klen + (with_value ? item->length : 0),
+                      item->cas);
+    store_net_put32(flags, item->flags);
+    store_reply_copy(r->reply, flags, sizeof flags);
+    store_reply_copy(r->reply, r->key, klen);
+    if (with_value)
+        store_reply_value(r->reply, r->session->caller.space, item);
+}
+
+/* yrmcds reports a miss of a quiet lock-and-get, too. */
+static void missed(const request_t *r)
+{
+    if (r->opcode == STORE_OP_LAG || r->opcode == STORE_OP_LAGK) {
+        fail(r, STORE_STATUS_NOT_FOUND);
+        return;
+    }
+    if (r->session->quiet)
+        return;
+    if (r->opcode != STORE_OP_GETK && r->opcode != STORE_OP_GATK) {
+        fail(r, STORE_STATUS_NOT_FOUND);
+        return;
+    }
+    store_packet_head(r->session, r->reply, STORE_STATUS_NOT_FOUND, 0, r->klen,
+                      r->klen, 0);
+    store_reply_copy(r->reply, r->key, r->klen);
+}
+
+static void fetch(const request_t *r)
+{
+    store_fetch_t f = {.touch = r->session->head.extras_length == 4,
+                       .lock = r->opcode == STORE_OP_LAG ||
+                               r->opcode == STORE_OP_LAGK};
+    store_item_t *item;
+
+    if (f.touch)
+        f.exptime = store_clock_exptime(store_net_get32(r->extras));
+    item = store_verbs_fetch(&r->session->caller, r->key, r->klen, &f);
+    if (item) {
+        found(r, item);
+        store_item_release(r->session->caller.space, item);
+    }
+    else if (f.refused) {
+        refuse_locked(r, f.refused);
+    }
+    else {
+        missed(r);
+    }
+}
+
+/* ---- requests that store a value ---- */
+
+static store_mode_t mode_of(const request_t *r)
+{
+    switch (r->opcode) {
+    case STORE_OP_ADD:
+        return STORE_MODE_ADD;
+    case STORE_OP_REPLACE:
+        return STORE_MODE_REPLACE;
+    case STORE_OP_APPEND:
+        return STORE_MODE_APPEND;
+    case STORE_OP_PREPEND:
+        return STORE_MODE_PREPEND;
+    default:
+        return STORE_MODE_SET;
+    }
+}
+
+/* The value comes next. */
+static void begin(const request_t *r, store_update_t how)
+{
+    bool whole = r->session->head.extras_length == 8;
+    bool drops = how.mode == STORE_MODE_SET;
+    uint32_t flags = whole ? store_net_get32(r->extras) : 0;
+    uint32_t exptime =
+        whole ? store_clock_exptime(store_net_get32(r->extras + 4)) : 0;
+
+    how.cas = r->session->head.cas;
+    if (whole && how.cas != 0)
+        how.mode = STORE_MODE_CAS;
+    switch (store_value_begin(r->session, STORE_PROTOCOL_BINARY, r->key,
+                              r->klen, flags, exptime, r->value, &how)) {
+    case STORE_VALUE_BEGUN:
+        return;
+    case STORE_VALUE_TOO_LARGE:
+        fail(r, STORE_STATUS_TOO_LARGE);
+        break;
+    case STORE_VALUE_TOO_MANY:
+        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+                           "Too many large values at a time");
+        break;
+    default:
+        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+                           "Out of memory allocating item");
+        break;
+    }
+    if (drops)
+        store_verbs_drop(&r->session->caller, r->key, r->klen);
+}
+
+static void update(const request_t *r)
+{
+    begin(r, (store_update_t){.mode = mode_of(r)});
+}
+
+static void replace_and_unlock(const request_t *r)
+{
+    begin(r, (store_update_t){.mode = STORE_MODE_REPLACE, .unlock = true});
+}
+
+void store_binary_stored(store_session_t *session, store_reply_t *reply)
+{
+    unsigned status;
+    uint64_t cas;
+
+    switch (
+        store_update(&session->caller, session->item, &session->update, &cas)) {
+    case STORE_DONE:
+        store_packet_done(session, reply, "", 0, cas);
+        return;
+    case STORE_EXISTS:
+        status = STORE_STATUS_EXISTS;
+        break;
+    case STORE_NOT_FOUND:
+        status = STORE_STATUS_NOT_FOUND;
+        break;
+    case STORE_LOCKED_OUT:
+        status = STORE_STATUS_LOCKED;
+        break;
+    case STORE_NOT_LOCKED:
+        status = STORE_STATUS_NOT_LOCKED;
+        break;
+    default:
+        status = session->update.mode == STORE_MODE_ADD ? STORE_STATUS_EXISTS
+                 : session->update.mode == STORE_MODE_REPLACE
+                     ? STORE_STATUS_NOT_FOUND
+                     : STORE_STATUS_NOT_STORED;
+        break;
+    }
+    store_packet_error(session, reply, status, NULL);
+}
+
+/* ---- locks, and keys, of yrmcds ---- */
+
+static void answer(const request_t *r, store_result_t rv)
+{
+    if (rv == STORE_DONE)
+        store_packet_done(r->session, r->reply, "", 0, 0);
+    else
+        refuse_locked(r, rv);
+}
+
+static void lock(const request_t *r)
+{
+    answer(r, store_key_lock(&r->session->caller, r->key, r->klen));
+}
+
+static void unlock(const request_t *r)
+{
+    answer(r, store_key_unlock(&r->session->caller, r->key, r->klen));
+}
+
+static void unlock_all(const request_t *r)
+{
+    store_key_unlock_all(&r->session->caller);
+    answer(r, STORE_DONE);
+}
+
+static void keys(const request_t *r)
+{
+    store_dump_keys(r->session, (store_token_t){r->key, r->klen});
+}
+
+/* ---- other verbs ---- */
+
+static void delta(const request_t *r)
+{
+    uint32_t exptime = store_net_get32(r->extras + 16);
+    store_delta_t d = {.decrement = r->opcode == STORE_OP_DECREMENT,
+                       .delta = store_net_get64(r->extras),
+                       .cas = r->session->head.cas,
+                       .vivify = exptime != UINT32_MAX,
+                       .initial = store_net_get64(r->extras + 8)};
+    char value[8];
+
+    if (d.vivify)
+        d.vivify_exptime = store_clock_exptime(exptime);
+    switch (store_delta_apply(&r->session->caller, r->key, r->klen, &d)) {
+    case STORE_DONE:
+    case STORE_CREATED:
+        store_net_put64(value, d.value);
+        store_packet_done(r->session, r->reply, value, sizeof value, d.new_cas);
+        break;
+    case STORE_EXISTS:
+        fail(r, STORE_STATUS_EXISTS);
+        break;
+    case STORE_NOT_NUMERIC:
+        fail(r, STORE_STATUS_NOT_NUMERIC);
+        break;
+    case STORE_NOT_FOUND:
+        fail(r, STORE_STATUS_NOT_FOUND);
+        break;
+    case STORE_LOCKED_OUT:
+        fail(r, STORE_STATUS_LOCKED);
+        break;
+    default:
+        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+                           "Out of memory incrementing value");
+        break;
+    }
+}
+
+static void delete_key(const request_t *r)
+{
+    store_delete_t how = {.cas = r->session->head.cas,
+                          .has_cas = r->session->head.cas != 0};
+
+    switch (store_verbs_delete(&r->session->caller, r->key, r->klen, &how)) {
+    case STORE_DONE:
+        store_packet_done(r->session, r->reply, "", 0, 0);
+        break;
+    case STORE_EXISTS:
+        fail(r, STORE_STATUS_EXISTS);
+        break;
+    case STORE_LOCKED_OUT:
+        fail(r, STORE_STATUS_LOCKED);
+        break;
+    default:
+        fail(r, STORE_STATUS_NOT_FOUND);
+        break;
+    }
+}
+
+static void flush(const request_t *r)
+{
+    store_verbs_flush(&r->session->caller, r->session->head.extras_length == 4
+                                               ? store_net_get32(r->extras)
+                                               : 0);
+    store_packet_done(r->session, r->reply, "", 0, 0);
+}
+
+static void quit(const request_t *r)
+{
+    store_key_unlock_all(&r->session->caller);
+    store_packet_done(r->session, r->reply, "", 0, 0);
+    r->session->over = true;
+}
+
+static void noop(const request_t *r)
+{
+    store_packet_done(r->session, r->reply, "", 0, 0);
+}
+
+static void version(const request_t *r)
+{
+    store_packet_done(r->session, r->reply, STORE_SENT_VERSION,
+                      sizeof STORE_SENT_VERSION - 1, 0);
+}
+
+static void statistics(const request_t *r)
+{
+    if (!store_stats_binary(r->session, (store_token_t){r->key, r->klen},
+                            r->reply))
+        fail(r, STORE_STATUS_NOT_FOUND);
+}
+
+static void unknown(const request_t *r)
+{
+    fail(r, STORE_STATUS_UNKNOWN);
+}
+
+/* ---- dispatch ---- */
 
 /* Quiet opcodes, and what they are otherwise. */
 static const struct {
@@ -48,208 +378,13 @@ static uint8_t loud(store_session_t *session, uint8_t opcode)
     return opcode;
 }
 
-static void fail(const store_request_t *r, unsigned status)
-{
-    store_packet_error(r->session, r->reply, status, NULL);
-}
-
-/* Lengths that do not fit the opcode. */
-static void refuse(const store_request_t *r)
-{
-    fail(r, STORE_STATUS_INVALID);
-    r->session->over = true;
-}
-
-/* ---- fetch ---- */
-
-static void found(const store_request_t *r, store_item_t *item)
-{
-    bool with_key = r->opcode == STORE_OP_GETK || r->opcode == STORE_OP_GATK ||
-                    r->opcode == STORE_OP_LAGK;
-    bool with_value = r->opcode != STORE_OP_TOUCH;
-    uint16_t klen = with_key ? r->klen : 0;
-    char flags[4];
-
-    store_packet_head(r->session, r->reply, STORE_STATUS_OK, 4, klen,
-                      4 + (uint32_t)klen + (with_value ? item->length : 0),
-                      item->cas);
-    store_net_put32(flags, item->flags);
-    store_reply_copy(r->reply, flags, sizeof flags);
-    store_reply_copy(r->reply, r->key, klen);
-    if (with_value)
-        store_reply_value(r->reply, r->session->caller.space, item);
-}
-
-/* yrmcds reports a miss of a quiet lock-and-get, too. */
-static void missed(const store_request_t *r)
-{
-    if (r->opcode == STORE_OP_LAG || r->opcode == STORE_OP_LAGK) {
-        fail(r, STORE_STATUS_NOT_FOUND);
-        return;
-    }
-    if (r->session->quiet)
-        return;
-    if (r->opcode != STORE_OP_GETK && r->opcode != STORE_OP_GATK) {
-        fail(r, STORE_STATUS_NOT_FOUND);
-        return;
-    }
-    store_packet_head(r->session, r->reply, STORE_STATUS_NOT_FOUND, 0, r->klen,
-                      r->klen, 0);
-    store_reply_copy(r->reply, r->key, r->klen);
-}
-
-static void fetch(const store_request_t *r)
-{
-    store_fetch_t f = {.touch = r->session->head.extras_length == 4,
-                       .lock = r->opcode == STORE_OP_LAG ||
-                               r->opcode == STORE_OP_LAGK};
-    store_item_t *item;
-
-    if (f.touch)
-        f.exptime = store_clock_exptime(store_net_get32(r->extras));
-    item = store_verbs_fetch(&r->session->caller, r->key, r->klen, &f);
-    if (item) {
-        found(r, item);
-        store_item_release(r->session->caller.space, item);
-    }
-    else if (f.refused) {
-        store_binary_locked(r->session, r->reply, f.refused);
-    }
-    else {
-        missed(r);
-    }
-}
-
-/* ---- update ---- */
-
-static store_mode_t mode_of(const store_request_t *r)
-{
-    switch (r->opcode) {
-    case STORE_OP_ADD:
-        return STORE_MODE_ADD;
-    case STORE_OP_REPLACE:
-        return STORE_MODE_REPLACE;
-    case STORE_OP_APPEND:
-        return STORE_MODE_APPEND;
-    case STORE_OP_PREPEND:
-        return STORE_MODE_PREPEND;
-    default:
-        return STORE_MODE_SET;
-    }
-}
-
-static void update(const store_request_t *r)
-{
-    store_binary_set(r, mode_of(r));
-}
-
-/* ---- other verbs ---- */
-
-static void delta(const store_request_t *r)
-{
-    uint32_t exptime = store_net_get32(r->extras + 16);
-    store_delta_t d = {.decrement = r->opcode == STORE_OP_DECREMENT,
-                       .delta = store_net_get64(r->extras),
-                       .cas = r->session->head.cas,
-                       .vivify = exptime != UINT32_MAX,
-                       .initial = store_net_get64(r->extras + 8)};
-    char value[8];
-
-    if (d.vivify)
-        d.vivify_exptime = store_clock_exptime(exptime);
-    switch (store_delta_apply(&r->session->caller, r->key, r->klen, &d)) {
-    case STORE_DONE:
-    case STORE_CREATED:
-        store_net_put64(value, d.value);
-        store_packet_done(r->session, r->reply, value, sizeof value, d.new_cas);
-        break;
-    case STORE_EXISTS:
-        fail(r, STORE_STATUS_EXISTS);
-        break;
-    case STORE_NOT_NUMERIC:
-        fail(r, STORE_STATUS_NOT_NUMERIC);
-        break;
-    case STORE_NOT_FOUND:
-        fail(r, STORE_STATUS_NOT_FOUND);
-        break;
-    case STORE_LOCKED_OUT:
-        fail(r, STORE_STATUS_LOCKED);
-        break;
-    default:
-        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
-                           "Out of memory incrementing value");
-        break;
-    }
-}
-
-static void delete_key(const store_request_t *r)
-{
-    store_delete_t how = {.cas = r->session->head.cas,
-                          .has_cas = r->session->head.cas != 0};
-
-    switch (store_verbs_delete(&r->session->caller, r->key, r->klen, &how)) {
-    case STORE_DONE:
-        store_packet_done(r->session, r->reply, "", 0, 0);
-        break;
-    case STORE_EXISTS:
-        fail(r, STORE_STATUS_EXISTS);
-        break;
-    case STORE_LOCKED_OUT:
-        fail(r, STORE_STATUS_LOCKED);
-        break;
-    default:
-        fail(r, STORE_STATUS_NOT_FOUND);
-        break;
-    }
-}
-
-static void flush(const store_request_t *r)
-{
-    store_verbs_flush(&r->session->caller, r->session->head.extras_length == 4
-                                               ? store_net_get32(r->extras)
-                                               : 0);
-    store_packet_done(r->session, r->reply, "", 0, 0);
-}
-
-static void quit(const store_request_t *r)
-{
-    store_key_unlock_all(&r->session->caller);
-    store_packet_done(r->session, r->reply, "", 0, 0);
-    r->session->over = true;
-}
-
-static void noop(const store_request_t *r)
-{
-    store_packet_done(r->session, r->reply, "", 0, 0);
-}
-
-static void version(const store_request_t *r)
-{
-    store_packet_done(r->session, r->reply, STORE_SENT_VERSION,
-                      sizeof STORE_SENT_VERSION - 1, 0);
-}
-
-static void statistics(const store_request_t *r)
-{
-    if (!store_stats_binary(r->session, (store_token_t){r->key, r->klen},
-                            r->reply))
-        fail(r, STORE_STATUS_NOT_FOUND);
-}
-
-static void unknown(const store_request_t *r)
-{
-    fail(r, STORE_STATUS_UNKNOWN);
-}
-
-/* ---- dispatch ---- */
-
 /* What a request may have behind its head. What stores a value writes when it
  * has arrived; the others write now. */
 enum { NO_KEY = 1, MAY_KEY = 2, VALUE = 4, OR_NO_EXTRAS = 8, WRITES = 16 };
 
 static const struct {
     uint8_t opcode, extras, shape;
-    void (*serve)(const store_request_t *);
+    void (*serve)(const request_t *);
 } requests[] = {
     {STORE_OP_GET, 0, 0, fetch},
     {STORE_OP_GETK, 0, 0, fetch},
@@ -272,16 +407,16 @@ static const struct {
     {STORE_OP_SASL_LIST, 0, NO_KEY, unknown},
     {STORE_OP_SASL_AUTH, 0, VALUE, unknown},
     {STORE_OP_SASL_STEP, 0, VALUE, unknown},
-    {STORE_OP_LOCK, 0, 0, store_binary_lock},
-    {STORE_OP_UNLOCK, 0, 0, store_binary_unlock},
-    {STORE_OP_UNLOCK_ALL, 0, NO_KEY, store_binary_unlock_all},
+    {STORE_OP_LOCK, 0, 0, lock},
+    {STORE_OP_UNLOCK, 0, 0, unlock},
+    {STORE_OP_UNLOCK_ALL, 0, NO_KEY, unlock_all},
     {STORE_OP_LAG, 4, OR_NO_EXTRAS, fetch},
     {STORE_OP_LAGK, 4, OR_NO_EXTRAS, fetch},
-    {STORE_OP_RAU, 8, VALUE, store_binary_replace_and_unlock},
-    {STORE_OP_KEYS, 0, MAY_KEY, store_binary_keys},
+    {STORE_OP_RAU, 8, VALUE, replace_and_unlock},
+    {STORE_OP_KEYS, 0, MAY_KEY, keys},
 };
 
-static bool fits(const store_request_t *r, uint8_t extras, uint8_t shape)
+static bool fits(const request_t *r, uint8_t extras, uint8_t shape)
 {
     uint8_t given = r->session->head.extras_length;
 
@@ -293,8 +428,8 @@ static bool fits(const store_request_t *r, uint8_t extras, uint8_t shape)
 }
 
 /* A fetch with an expiry time is a touch. */
-static bool is_allowed(const store_request_t *r, uint8_t shape,
-                       void (*verb)(const store_request_t *))
+static bool is_allowed(const request_t *r, uint8_t shape,
+                       void (*verb)(const request_t *))
 {
     bool touches = verb == fetch && r->session->head.extras_length == 4;
 
@@ -304,7 +439,7 @@ static bool is_allowed(const store_request_t *r, uint8_t shape,
     return false;
 }
 
-static void serve(const store_request_t *r)
+static void serve(const request_t *r)
 {
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         if (requests[i].opcode != r->opcode)
@@ -327,7 +462,7 @@ size_t store_binary_input(store_session_t *session, const char *bytes, size_t n,
                           store_reply_t *reply)
 {
     store_packet_head_t *head = &session->head;
-    store_request_t r = {.session = session, .reply = reply};
+    request_t r = {.session = session, .reply = reply};
     size_t before;
 
     if (!store_packet_read(session, bytes, n))

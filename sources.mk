@@ -63,7 +63,6 @@ store_memory_sources = \
 # The verbs and the protocols: no socket but that of a reply, no thread.
 store_command_sources = \
 	store/command/answer.c \
-	store/command/base64.c \
 	store/command/binary.c \
 	store/command/copy.c \
 	store/command/counter_gone.c \
@@ -72,15 +71,10 @@ store_command_sources = \
 	store/command/key_lock.c \
 	store/command/login.c \
 	store/command/meta.c \
-	store/command/meta_change.c \
 	store/command/meta_flags.c \
-	store/command/meta_set.c \
 	store/command/packet.c \
 	store/command/reply.c \
 	store/command/session.c \
-	store/command/stat_counters.c \
-	store/command/stat_general.c \
-	store/command/stat_line.c \
 	store/command/stats.c \
 	store/command/text.c \
 	store/command/token.c \

@@ -3,19 +3,22 @@
 #include "store/command/meta.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "store/clock.h"
 #include "store/command/answer.h"
-#include "store/command/base64.h"
-#include "store/command/meta_change.h"
+#include "store/command/copy.h"
+#include "store/command/delta.h"
 #include "store/command/meta_flags.h"
-#include "store/command/meta_set.h"
+#include "store/command/value.h"
 #include "store/command/writes.h"
 #include "store/memory/chunk.h"
 
-#define BAD_LINE "CLIENT_ERROR bad command line format"
+#define BAD_LINE    "CLIENT_ERROR bad command line format"
+#define LONG_OPAQUE "CLIENT_ERROR opaque token too long"
 
+/* ---- mg ---- */
 static void add_flag(store_meta_line_t *line, store_token_t word,
                      const store_meta_flags_t *f, const store_fetch_t *fetch,
                      const store_item_t *item)
@@ -112,7 +115,7 @@ static void refuse_opaque(store_session_t *session, const store_meta_flags_t *f,
     item = store_verbs_fetch(&session->caller, f->key, f->klen, &fetch);
     if (item)
         store_item_release(session->caller.space, item);
-    store_answer_error(reply, "CLIENT_ERROR opaque token too long");
+    store_answer_error(reply, LONG_OPAQUE);
 }
 
 static void fetch_item(store_session_t *session, const store_meta_flags_t *f,
@@ -154,13 +157,297 @@ static void fetch_meta(store_session_t *session, const store_tokens_t *tokens,
         fetch_item(session, &f, reply);
 }
 
+/* ---- ms ---- */
+
+/* @return false: there is no such mode */
+static bool mode_of(const store_meta_flags_t *f, store_mode_t *mode)
+{
+    switch (f->mode) {
+    case 0:
+    case 'S':
+        *mode = STORE_MODE_SET;
+        break;
+    case 'E':
+        *mode = STORE_MODE_ADD;
+        break;
+    case 'A':
+        *mode = STORE_MODE_APPEND;
+        break;
+    case 'P':
+        *mode = STORE_MODE_PREPEND;
+        break;
+    case 'R':
+        *mode = STORE_MODE_REPLACE;
+        break;
+    default:
+        return false;
+    }
+    if (f->has_cas && (*mode == STORE_MODE_SET || *mode == STORE_MODE_REPLACE))
+        *mode = STORE_MODE_CAS;
+    return true;
+}
+
+/* What the answer has to return: the words O, k and c, in their order. */
+static void remember(store_session_t *session, const store_meta_flags_t *f)
+{
+    size_t n = 0;
+
+    for (unsigned i = f->first; i < f->tokens->n; i++) {
+        store_token_t word = f->tokens->word[i];
+        size_t take = word.at[0] == 'O' ? word.n : 1;
+
+        if (!strchr("Okc", word.at[0]))
+            continue;
+        memcpy(session->flags + n, word.at, take);
+        session->flags[n + take] = ' ';
+        n += take + 1;
+    }
+    session->n_flags = (uint8_t)n;
+}
+
+/* @return what is wrong; NULL: the value is being read */
+static const char *begin(store_session_t *session, const store_meta_flags_t *f,
+                         uint32_t length)
+{
+    store_update_t update = {.cas = f->has_cas ? f->cas : 0};
+    store_value_t rv;
+
+    if (!mode_of(f, &update.mode))
+        return "CLIENT_ERROR invalid mode for ms M token";
+    if (f->long_opaque)
+        return LONG_OPAQUE;
+    update.stale = f->stale && update.mode == STORE_MODE_CAS;
+    remember(session, f);
+    rv = store_value_begin(session, STORE_PROTOCOL_META, f->key, f->klen,
+                           f->client_flags, f->exptime, length, &update);
+    if (rv != STORE_VALUE_BEGUN) {
+        store_verbs_drop(&session->caller, f->key, f->klen);
+        return store_value_why(rv);
+    }
+    session->quiet_meta = f->quiet;
+    if (f->binary_key)
+        store_copy_mark(session->item, STORE_KEY_BINARY);
+    return NULL;
+}
+
+static void set_meta(store_session_t *session, const store_tokens_t *tokens,
+                     store_reply_t *reply)
+{
+    store_meta_flags_t f;
+    const char *wrong;
+    int32_t length;
+
+    if (!store_token_i32(tokens->word[2], &length) || length < 0 ||
+        length > INT32_MAX - 2) {
+        store_answer_error(reply, BAD_LINE);
+        return;
+    }
+    wrong = store_meta_flags_parse(&f, tokens, 3);
+    if (wrong == NULL)
+        wrong = begin(session, &f, (uint32_t)length);
+    if (wrong == NULL)
+        return;
+    store_answer_error(reply, wrong);
+    store_value_swallow(session, (uint64_t)length + 2);
+}
+
+static void add_remembered(const store_session_t *session,
+                           store_meta_line_t *line, uint64_t cas)
+{
+    const char *at = session->flags, *end = at + session->n_flags;
+    store_token_t word = store_token_next(&at, end);
+
+    for (; word.n > 0; word = store_token_next(&at, end)) {
+        if (word.at[0] == 'O')
+            store_meta_line_opaque(line, word);
+        else if (word.at[0] == 'c')
+            store_meta_line_number(line, 'c', cas);
+        else
+            store_meta_line_key(
+                line, store_item_key(session->item), session->item->klen,
+                STORE_GET(session->item->bits) & STORE_KEY_BINARY);
+    }
+}
+
+void store_meta_stored(store_session_t *session, store_reply_t *reply)
+{
+    store_meta_line_t line = {.n = 0};
+    store_result_t rv;
+    uint64_t cas;
+
+    if (!store_value_is_sound(session)) {
+        store_count(session->caller.counters, STORE_SETS, 1);
+        store_answer_error(reply, "CLIENT_ERROR bad data chunk");
+        return;
+    }
+    rv = store_update(&session->caller, session->item, &session->update, &cas);
+    if (rv == STORE_DONE && session->quiet_meta)
+        return;
+    store_meta_line_word(&line, rv == STORE_DONE        ? "HD"
+                                : rv == STORE_EXISTS    ? "EX"
+                                : rv == STORE_NOT_FOUND ? "NF"
+                                                        : "NS");
+    add_remembered(session, &line, cas);
+    store_meta_line_end(&line, reply);
+}
+
+/* ---- md ---- */
+
+/* @return false: an error was answered */
+static bool parse(store_meta_flags_t *f, const store_tokens_t *tokens,
+                  store_reply_t *reply)
+{
+    if (store_meta_flags_parse(f, tokens, 2) == NULL)
+        return true;
+    store_answer_error(reply, "CLIENT_ERROR invalid or duplicate flag");
+    return false;
+}
+
+static void answer(const store_meta_flags_t *f, const char *word,
+                   store_reply_t *reply)
+{
+    store_meta_line_t line = {.n = 0};
+
+    store_meta_line_word(&line, word);
+    store_meta_line_repeat(&line, f);
+    store_meta_line_end(&line, reply);
+}
+
+static void delete_meta(store_session_t *session, const store_tokens_t *tokens,
+                        store_reply_t *reply)
+{
+    store_meta_flags_t f;
+    store_delete_t how;
+
+    if (!parse(&f, tokens, reply))
+        return;
+    if (f.long_opaque) {
+        store_answer_error(reply, LONG_OPAQUE);
+        return;
+    }
+    how = (store_delete_t){.cas = f.cas,
+                           .has_cas = f.has_cas,
+                           .stale = f.stale,
+                           .touch = f.touch,
+                           .exptime = f.exptime};
+    switch (store_verbs_delete(&session->caller, f.key, f.klen, &how)) {
+    case STORE_DONE:
+        if (!f.quiet)
+            answer(&f, "HD", reply);
+        break;
+    case STORE_EXISTS:
+        answer(&f, "EX", reply);
+        break;
+    case STORE_NOT_FOUND:
+        answer(&f, "NF", reply);
+        break;
+    case STORE_LOCKED_OUT:
+        answer(&f, "NS", reply);
+        break;
+    default:
+        store_answer_error(reply, "SERVER_ERROR out of memory");
+        break;
+    }
+}
+
+/* ---- ma ---- */
+
+static void answer_number(const store_meta_flags_t *f, const store_delta_t *d,
+                          bool created, store_reply_t *reply)
+{
+    store_meta_line_t line = {.n = 0};
+    char digits[STORE_DIGITS];
+    int n = snprintf(digits, sizeof digits, "%" PRIu64, d->value);
+
+    store_meta_line_word(&line, f->value ? "VA " : "HD");
+    if (f->value)
+        store_meta_line_digits(&line, (uint64_t)n);
+    for (unsigned i = f->first; i < f->tokens->n; i++) {
+        store_token_t word = f->tokens->word[i];
+
+        if (word.at[0] == 'c')
+            store_meta_line_number(&line, 'c', d->new_cas);
+        else if (word.at[0] == 't')
+            store_meta_line_ttl(
+                &line, store_meta_flags_exptime(f, 't', d->before, created));
+        else if (word.at[0] == 'O')
+            store_meta_line_opaque(&line, word);
+        else if (word.at[0] == 'k')
+            store_meta_line_key(&line, f->key, f->klen, f->binary_key);
+    }
+    if (f->value) {
+        store_meta_line_word(&line, "\r\n");
+        store_meta_line_word(&line, digits);
+    }
+    store_meta_line_end(&line, reply);
+}
+
+/* An opaque that is too long is found when the answer is made. */
+static void answer_result(const store_meta_flags_t *f, const store_delta_t *d,
+                          store_result_t rv, store_reply_t *reply)
+{
+    if (rv == STORE_NOT_NUMERIC)
+        store_answer_error(reply, "CLIENT_ERROR cannot increment or decrement "
+                                  "non-numeric value");
+    else if (rv == STORE_NO_MEMORY)
+        store_answer_error(reply, "SERVER_ERROR out of memory");
+    else if (f->long_opaque)
+        store_answer_error(reply, LONG_OPAQUE);
+    else if (rv == STORE_NOT_FOUND)
+        answer(f, "NF", reply);
+    else if (rv == STORE_EXISTS)
+        answer(f, "EX", reply);
+    else if (rv == STORE_LOCKED_OUT)
+        answer(f, "NS", reply);
+    else if (!f->quiet || rv == STORE_CREATED)
+        answer_number(f, d, rv == STORE_CREATED, reply);
+}
+
+/* @return false: there is no such mode */
+static bool how_to_count(const store_meta_flags_t *f, store_delta_t *d)
+{
+    *d = (store_delta_t){.decrement = f->mode == 'D' || f->mode == '-',
+                         .delta = f->delta,
+                         .cas = f->cas,
+                         .vivify = f->vivify,
+                         .initial = f->initial,
+                         .vivify_exptime =
+                             store_meta_flags_exptime(f, 0, 0, true),
+                         .binary_key = f->unsafe_key,
+                         .touch = f->touch,
+                         .exptime = f->exptime};
+    if (f->long_opaque) { /* flags behind it have no effect */
+        d->touch =
+            store_meta_flags_exptime(f, 'O', UINT32_MAX, false) != UINT32_MAX;
+        d->vivify_exptime = store_meta_flags_exptime(f, 'O', 0, true);
+    }
+    return d->decrement || f->mode == 0 || f->mode == 'I' || f->mode == '+';
+}
+
+static void number_meta(store_session_t *session, const store_tokens_t *tokens,
+                        store_reply_t *reply)
+{
+    store_meta_flags_t f;
+    store_delta_t d;
+    store_result_t rv;
+
+    if (!parse(&f, tokens, reply))
+        return;
+    if (!how_to_count(&f, &d)) {
+        store_answer_error(reply, "CLIENT_ERROR invalid mode for ma M token");
+        return;
+    }
+    rv = store_delta_apply(&session->caller, f.key, f.klen, &d);
+    answer_result(&f, &d, rv, reply);
+}
+
 /* ---- me ---- */
 
 /* The exptime is written as memcached does: the negative time to live. */
 static void describe(const store_item_t *item, const store_fetch_t *fetch,
                      store_reply_t *reply)
 {
-    char text[STORE_BASE64_LENGTH(STORE_KEY_MAX)];
+    char text[STORE_META_BASE64(STORE_KEY_MAX)];
     uint32_t now = store_clock(), size = store_item_size(item);
     size_t n;
     unsigned class_ =
@@ -168,7 +455,7 @@ static void describe(const store_item_t *item, const store_fetch_t *fetch,
 
     store_reply_copy(reply, "ME ", 3);
     if (fetch->bits & STORE_KEY_BINARY) {
-        n = store_base64_encode(store_item_key(item), item->klen, text);
+        n = store_meta_encode(store_item_key(item), item->klen, text);
         store_reply_copy(reply, text, n);
     }
     else {
@@ -196,7 +483,7 @@ static void debug_meta(store_session_t *session, const store_tokens_t *tokens,
         return;
     }
     if (tokens->n >= 3 && store_token_is(tokens->word[2], "b")) {
-        key.n = store_base64_decode(key.at, key.n, decoded);
+        key.n = store_meta_decode(key.at, key.n, decoded);
         key.at = decoded;
         if (key.n == 0) {
             store_answer_error(reply, BAD_LINE);
@@ -245,11 +532,11 @@ void store_meta_line(store_session_t *session, const store_tokens_t *tokens,
     else if (command == 'g')
         fetch_meta(session, tokens, reply);
     else if (command == 's')
-        store_meta_set(session, tokens, reply);
+        set_meta(session, tokens, reply);
     else if (command == 'd')
-        store_meta_change_delete(session, tokens, reply);
+        delete_meta(session, tokens, reply);
     else if (command == 'a')
-        store_meta_change_number(session, tokens, reply);
+        number_meta(session, tokens, reply);
     else if (command == 'e')
         debug_meta(session, tokens, reply);
     else

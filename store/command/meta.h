@@ -16,4 +16,7 @@
 void store_meta_line(store_session_t *, const store_tokens_t *,
                      store_reply_t *);
 
+/** The value of ms has arrived. */
+void store_meta_stored(store_session_t *, store_reply_t *);
+
 #endif

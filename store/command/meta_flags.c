@@ -5,8 +5,76 @@
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/command/base64.h"
 #include "store/command/copy.h"
+
+/* ---- base64, of RFC 4648 ---- */
+
+static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                             "abcdefghijklmnopqrstuvwxyz0123456789+/";
+
+size_t store_meta_encode(const void *from, size_t n, char *to)
+{
+    const uint8_t *p = from;
+    char *start = to;
+
+    for (; n > 0; p += 3) {
+        size_t now = n < 3 ? n : 3;
+        uint32_t group = (uint32_t)p[0] << 16 |
+                         (now > 1 ? (uint32_t)p[1] << 8 : 0) |
+                         (now > 2 ? (uint32_t)p[2] : 0);
+
+        *to++ = digits[group >> 18];
+        *to++ = digits[group >> 12 & 63];
+        *to++ = now > 1 ? digits[group >> 6 & 63] : '=';
+        *to++ = now > 2 ? digits[group & 63] : '=';
+        n -= now;
+    }
+    return (size_t)(to - start);
+}
+
+/* 64: none. '=' counts as 0. */
+static uint32_t digit(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (uint32_t)(c - 'A');
+    if (c >= 'a' && c <= 'z')
+        return (uint32_t)(c - 'a' + 26);
+    if (c >= '0' && c <= '9')
+        return (uint32_t)(c - '0' + 52);
+    return c == '+' ? 62 : c == '/' ? 63 : c == '=' ? 0 : 64;
+}
+
+size_t store_meta_decode(const char *from, size_t n, char *to)
+{
+    char *start = to;
+    uint32_t group = 0;
+    unsigned count = 0, equals = 0, padding = 0;
+    size_t known = 0;
+
+    for (size_t i = 0; i < n; i++)
+        known += digit(from[i]) < 64;
+    if (known % 4 != 0)
+        return 0;
+    for (size_t i = 0; i < n && padding == 0; i++) {
+        if (digit(from[i]) == 64)
+            continue;
+        group = group << 6 | digit(from[i]);
+        equals += from[i] == '=';
+        if (++count < 4)
+            continue;
+        padding = equals;
+        if (padding > 2)
+            return 0;
+        *to++ = (char)(group >> 16);
+        *to++ = (char)(group >> 8);
+        *to++ = (char)group;
+        group = 0;
+        count = 0;
+    }
+    return (size_t)(to - start) - padding;
+}
+
+/* ---- flags ---- */
 
 #define BAD_TOKEN "CLIENT_ERROR bad token in command line format"
 
@@ -25,7 +93,7 @@ static const char *time_flag(store_token_t number, bool *given, uint32_t *at)
 static const char *decode_key(store_meta_flags_t *f)
 {
     char decoded[STORE_KEY_MAX];
-    size_t n = store_base64_decode(f->key, f->klen, decoded);
+    size_t n = store_meta_decode(f->key, f->klen, decoded);
 
     f->binary_key = true;
     memcpy(f->key, decoded, n);
@@ -195,12 +263,12 @@ void store_meta_line_ttl(store_meta_line_t *line, uint32_t exptime)
 void store_meta_line_key(store_meta_line_t *line, const char *key, uint8_t klen,
                          bool binary)
 {
-    char text[STORE_BASE64_LENGTH(STORE_KEY_MAX)];
+    char text[STORE_META_BASE64(STORE_KEY_MAX)];
     size_t n;
 
     add(line, " k", 2);
     if (binary) {
-        n = store_base64_encode(key, klen, text);
+        n = store_meta_encode(key, klen, text);
         add(line, text, n);
         add(line, " b", 2);
     }

@@ -2,7 +2,7 @@
 
 /**
  * @file meta_flags.h
- * @brief The flags of a meta command, and the line that answers it.
+ * @brief The key and the flags of a meta command, and the line that answers it.
  *
  * Lock:  none. A line is made in the caller's memory.
  * Trust: the words are those of a client.
@@ -14,6 +14,19 @@
 
 #include "store/command/session_state.h"
 #include "store/command/token.h"
+
+/** The bytes of base64 that n bytes become, of a binary key. */
+#define STORE_META_BASE64(n) (((n) + 2) / 3 * 4)
+
+/** @param to STORE_META_BASE64(n) bytes @return how many were written */
+size_t store_meta_encode(const void *from, size_t n, char *to);
+
+/**
+ * Bytes that are no base64 digits are passed over, as memcached does it.
+ * @param to at least n bytes
+ * @return how many were written; 0: it is no base64
+ */
+size_t store_meta_decode(const char *from, size_t n, char *to);
 
 /** Words of a meta command at most, its name included. */
 #define STORE_META_WORDS 19

@@ -10,7 +10,7 @@
 #include "store/command/dump.h"
 #include "store/command/key_lock.h"
 #include "store/command/login.h"
-#include "store/command/meta_set.h"
+#include "store/command/meta.h"
 #include "store/command/session_state.h"
 #include "store/command/text.h"
 #include "store/command/value.h"
@@ -77,7 +77,7 @@ static void stored(store_session_t *session, store_reply_t *reply)
     else if (session->asked == STORE_PROTOCOL_BINARY)
         store_binary_stored(session, reply);
     else if (session->asked == STORE_PROTOCOL_META)
-        store_meta_set_stored(session, reply);
+        store_meta_stored(session, reply);
     else
         store_text_stored(session, reply);
     store_value_end(session);

@@ -25,4 +25,13 @@ void store_stats_text(store_session_t *, const store_tokens_t *,
  *  @return false: there are none of this name, and nothing was answered */
 bool store_stats_binary(store_session_t *, store_token_t key, store_reply_t *);
 
+/** The counters of a space, summed over all workers: since the last reset. */
+void store_stats_sum(const store_space_t *, store_counters_t *);
+
+void store_stats_reset(const store_space_t *);
+
+/** The space is forgotten, and has no connections. So the space that gets its
+ * slot begins with zeros. */
+void store_stats_forget(const store_space_t *);
+
 #endif

@@ -13,14 +13,15 @@
 #include <unistd.h>
 
 #include "store/clock.h"
-#include "store/command/stat_counters.h"
+#include "store/command/stats.h"
+#include "store/note.h"
 #include "store/server/listener.h"
 #include "store/server/mailbox.h"
 #include "store/server/older_socket.h"
 #include "store/note.h"
+#include "store/server/stop_signal.h"
 #include "store/server/sweeper_thread.h"
 #include "store/server/takeover.h"
-#include "store/server/stop_signal.h"
 #include "store/server/tcp_served.h"
 
 static store_served_t *first; /* atomic, because other threads read it */
@@ -367,7 +368,7 @@ void store_spaces_forget(store_served_t *s)
     store_sweeper_thread_lock();
     *link = s->next;
     store_sweeper_thread_unlock();
-    store_stat_counters_forget(s->space);
+    store_stats_forget(s->space);
     store_space_close(s->space);
     free(s->options.uids);
     free(s);

@@ -15,9 +15,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "store/command/stat_counters.h"
-#include "store/memory/region.h"
 #include "base/secret.h"
+#include "store/command/stats.h"
+#include "store/memory/region.h"
 #include "store/server/main_loop.h"
 #include "store/server/mailbox.h"
 #include "store/server/password.h"
@@ -140,7 +140,7 @@ static void a_space_that_comes_has_counted_nothing(void **state)
     slot = s->space->slot;
     counters = &store_region_figures()->worker[3][slot];
     store_count(counters, STORE_GETS, 5);
-    store_stat_counters_reset(s->space);
+    store_stats_reset(s->space);
     store_count(counters, STORE_GETS, 2);
     apply("", 10);
     store_spaces_forget(s);
@@ -148,7 +148,7 @@ static void a_space_that_comes_has_counted_nothing(void **state)
     apply("b", 10);
     s = store_spaces_find("b");
     assert_int_equal(s->space->slot, slot);
-    store_stat_counters_sum(s->space, &seen);
+    store_stats_sum(s->space, &seen);
     assert_int_equal(seen.n[STORE_GETS], 0);
 }
 

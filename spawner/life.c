@@ -34,10 +34,10 @@
 #include "spawner/output/app_log.h"
 #include "spawner/process/stray_cgroups.h"
 #include "spawner/output/log_writer.h"
-#include "shm/verbs/slow_start.h"
+#include "shm/verbs/group_start.h"
 #include "shm/verbs/reconcile.h"
 #include "shm/verbs/timeouts.h"
-#include "shm/view/report_statistics.h"
+#include "shm/view/report.h"
 #include "spawner/end/abandoned.h"
 #include "spawner/control/apply_table.h"
 
@@ -78,7 +78,7 @@ static void tell_failure(spawner_t *s, process_t *p)
  * A request waits for AppQueueTimeout, which is shorter than AppStartTimeout. So
  * its client gets a response before the start has failed. The response and the
  * log say what is known by then: what is missing, and what the process or the
- * template has printed last (shm/verbs/slow_start.h, start_failure.h). The next
+ * template has printed last (shm/verbs/group_start.h, start_failure.h). The next
  * spawner tells it again. */
 
 /* The file comes first: who finds the id in the pool looks for the file. */

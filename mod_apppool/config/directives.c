@@ -42,7 +42,7 @@ const command_rec apppool_directives[] = {
     AP_INIT_##arguments(#name, function,                                       \
                         (void *)&apppool_settings[APPPOOL_##name], IN_##scope, \
                         help),
-#define SECOND(...)
+#define SECOND_VALUE(...)
 #define SETTING(scope, kind, name, class, field, otherwise, key, range, help)  \
     AP_INIT_TAKE1(#name, SET_##kind,                                           \
                   (void *)&apppool_settings[APPPOOL_##name], IN_##scope,       \

@@ -86,10 +86,10 @@ def arguments(text: str) -> list[str]:
 def rows() -> list[Row]:
     body = code(ROWS).rpartition("#define")[2].partition("\n")[2]
     found: list[Row] = []
-    for macro, rest in re.findall(r"^([A-Z]+)\((.*?)\)$(?=\s+[A-Z#])", body,
+    for macro, rest in re.findall(r"^([A-Z_]+)\((.*?)\)$(?=\s+[A-Z#])", body,
                                   re.M | re.S):
         scope, *words = arguments(
-            {"OWN": "", "SECOND": ""}.get(macro, f"{macro}, ") + rest)
+            {"OWN": "", "SECOND_VALUE": ""}.get(macro, f"{macro}, ") + rest)
         if macro == "OWN":
             scope, *words = words[1:]
         kind, name, group, _, otherwise, key, limits, *help_ = words

@@ -90,45 +90,30 @@ store_main = \
 # The hosts of a cluster, and lines for the log.
 store_cluster_sources = \
 	store/cluster/apply.c \
-	store/cluster/ask.c \
-	store/cluster/asked.c \
+	store/cluster/peers.c \
 	store/cluster/store_claim.c \
 	store/cluster/confirm.c \
-	store/cluster/confirm_wait.c \
 	store/cluster/dial.c \
-	store/cluster/echo.c \
 	store/cluster/epoch.c \
 	store/cluster/follower.c \
 	store/cluster/follower_state.c \
-	store/cluster/forget.c \
 	store/cluster/hello.c \
-	store/cluster/join.c \
 	store/cluster/limit.c \
 	store/cluster/history.c \
 	store/cluster/mark.c \
-	store/cluster/new_cas.c \
 	store/cluster/old_copy.c \
-	store/cluster/ready.c \
-	store/cluster/talk.c \
 	store/cluster/role.c \
 	store/cluster/vip.c \
 	store/cluster/cluster.c \
-	store/cluster/copier.c \
 	store/cluster/feeder.c \
-	store/cluster/greeting.c \
 	store/cluster/master.c \
 	store/cluster/slave_link.c \
 	store/cluster/backoff.c \
-	store/cluster/change_sender.c \
 	store/cluster/promotion.c \
-	store/cluster/push.c \
 	store/cluster/relay.c \
-	store/cluster/relay_client.c \
 	store/cluster/relay_master.c \
-	store/cluster/relay_pipe.c \
 	store/cluster/sender.c \
 	store/cluster/stream.c \
-	store/cluster/tls.c \
 	store/cluster/lru_touches.c \
 	store/cluster/wire.c \
 	store/event_thread.c \

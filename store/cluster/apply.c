@@ -7,14 +7,105 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock_ms.h"
 #include "store/clock.h"
+#include "store/cluster/epoch.h"
 #include "store/cluster/hello.h"
-#include "store/cluster/join.h"
+#include "store/cluster/history.h"
 #include "store/cluster/old_copy.h"
 #include "store/cluster/wire.h"
 #include "store/memory/item.h"
 #include "store/memory/space.h"
 #include "store/note.h"
+
+/* ---- does this slave follow? ---- */
+
+static int64_t kept_at; /* ms: when that was logged */
+
+static void note_kept(const store_cluster_hooks_t *hooks, store_join_t join,
+                      const store_relation_t *r)
+{
+    char vip[STORE_ADDRESS_TEXT];
+
+    if (!store_note_is_due(&kept_at, clock_ms()))
+        return;
+    store_note(STORE_WARN,
+               "this host keeps its items, and does not follow the master at "
+               "%s: %s (%llu changes are only here, %llu only there). If the "
+               "items of this host are not wanted, call \"apppoolctl store "
+               "forget\" here",
+               store_address_text(&hooks->config->vip, vip),
+               join == STORE_KEEP_MORE    ? "more is here than there"
+               : join == STORE_KEEP_WHOLE ? "the items of the master are not "
+                                            "complete"
+                                          : "they have nothing in common",
+               (unsigned long long)r->mine, (unsigned long long)r->theirs);
+}
+
+static void note_dropped(const store_cluster_hooks_t *hooks,
+                         const store_relation_t *r)
+{
+    char vip[STORE_ADDRESS_TEXT];
+
+    store_note(STORE_WARN,
+               "this host gives way to the master at %s: changes that are "
+               "dropped, because they are only here: %llu; only there: %llu",
+               store_address_text(&hooks->config->vip, vip),
+               (unsigned long long)r->mine, (unsigned long long)r->theirs);
+}
+
+/* @return 1: this host keeps its own data */
+static int keeps(const store_cluster_hooks_t *hooks,
+                 const store_history_t *theirs)
+{
+    store_history_t mine;
+    store_relation_t r;
+    store_join_t join;
+
+    store_history_own(&mine);
+    join = store_epoch_join(&mine, theirs, &r);
+    if (store_epoch_keeps(join)) {
+        note_kept(hooks, join, &r);
+        return 1;
+    }
+    kept_at = 0;
+    if (join == STORE_JOIN_GIVES)
+        note_dropped(hooks, &r);
+    return 0;
+}
+
+/* The master has sent its hello. If the answer is yes, its history is that of this
+ * host as soon as the copy is complete. If it is no, because the data of this host
+ * is better, the log says so. Changes that are dropped are logged, too.
+ * @param value       p->value bytes of the hello
+ * @param is_declined gets 1 if the data of this host is better
+ * @return NULL: yes; why not */
+static const char *join(const store_cluster_hooks_t *hooks, int is_plain,
+                        const store_packet_t *p, const char *value,
+                        int *is_declined)
+{
+    store_history_t theirs;
+
+    if (is_plain && hooks->config->n_secret > 0)
+        return "it is no yrmcds, and it speaks without AppStoreKey";
+    if (p->version != STORE_WIRE_VERSION)
+        return "it is of another version";
+    if (store_hello_history(value, p->value, &theirs) != 0)
+        return "its history is damaged";
+    *is_declined = keeps(hooks, &theirs);
+    if (*is_declined)
+        return "its data is no descendant of the data here";
+    store_history_offer(&theirs);
+    return NULL;
+}
+
+/* It has no history, and each slave takes its copy. */
+static void join_yrmcds(void)
+{
+    static const store_history_t none;
+
+    store_history_offer(&none);
+}
 
 struct store_apply {
     const store_cluster_hooks_t *hooks;
@@ -249,7 +340,7 @@ static int take_hello(store_apply_t *a, const store_packet_t *p,
                       const char *list)
 {
     const char *why =
-        store_join(a->hooks, a->is_plain, p, list, &a->result.is_declined);
+        join(a->hooks, a->is_plain, p, list, &a->result.is_declined);
 
     if (why)
         return fail(a, why);
@@ -304,7 +395,7 @@ static int begin(store_apply_t *a, const store_packet_t *p, const char *list)
     if (p->opcode == STORE_WIRE_HELLO && take_hello(a, p, list) != 0)
         return -1;
     if (p->opcode != STORE_WIRE_HELLO)
-        store_join_yrmcds();
+        join_yrmcds();
     begin_copy(a);
     if (p->opcode == STORE_WIRE_HELLO)
         return 0;

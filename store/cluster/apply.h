@@ -4,9 +4,9 @@
  * @file apply.h
  * @brief What a master sends, applied to the spaces of this store. No socket.
  *
- * What the spaces had that the master may have is an old copy from the first
- * packet on (old_copy.h). A value is read
- * straight into its item, so one of 30 MiB needs no buffer. An item that has no
+ * The hello of the master decides whether this slave forgets its items for it. What
+ * the spaces had that the master may have is an old copy from then on (old_copy.h). A
+ * value is read straight into its item, so one of 30 MiB needs no buffer. An item that has no
  * room here is not kept, and neither is an older one of the same key.
  *
  * Lock:  one thread. It takes bucket locks.

@@ -22,8 +22,13 @@
  * by it. So a slave that joins, or comes back, gets its first mark when it has
  * all changes that were there by then.
  *
+ * A worker that holds replies says what it waits for, and looks once more
+ * (store_confirm_least()) before it sleeps. Whoever hears a slave stores what it has
+ * confirmed, and looks at who waits. So one of them sees the other.
+ *
  * Lock:  one of its own, which is taken for some instructions. Any thread, but a
- *        slave's own feeder writes its state.
+ *        slave's own feeder writes its state, and a worker its own place among
+ *        those that wait, which needs no lock.
  */
 #ifndef APPPOOL_STORE_CLUSTER_CONFIRM_H
 #define APPPOOL_STORE_CLUSTER_CONFIRM_H
@@ -92,5 +97,22 @@ store_confirmed_t store_confirm_least(int64_t now);
 int store_confirm_is_possible(void);
 
 void store_confirm_state(unsigned slot, store_confirm_t *);
+
+/** @name for the workers that hold replies
+ * @{ */
+/** The worker of this number is woken by this eventfd, which is nonblocking.
+ * @param bell -1: it has ended */
+void store_confirm_bell(unsigned worker, int bell);
+
+/** It holds replies from this position on; 0: none. */
+void store_confirm_wait(unsigned worker, uint64_t position);
+
+/** Does somebody hold a reply? Then changes are sent at once. */
+int store_confirm_is_awaited(void);
+
+/** All up to this position is confirmed: wake those that wait for it. Each one is
+ * woken once until it says again what it waits for. */
+void store_confirm_ring(uint64_t least);
+/** @} */
 
 #endif

@@ -17,12 +17,9 @@
 #include "store/bell.h"
 #include "store/cluster/store_claim.h"
 #include "store/cluster/confirm.h"
-#include "store/cluster/confirm_wait.h"
-#include "store/cluster/copier.h"
-#include "store/cluster/greeting.h"
+#include "store/cluster/sender.h"
+#include "store/cluster/hello.h"
 #include "store/cluster/history.h"
-#include "store/cluster/change_sender.h"
-#include "store/cluster/push.h"
 #include "store/cluster/lru_touches.h"
 #include "store/memory/region.h"
 #include "store/memory/space.h"
@@ -49,7 +46,7 @@ struct store_feeder {
     /* The thread's. */
     store_greeting_t greeting;
     store_sender_t sender;
-    store_change_sender_t present;
+    store_change_sender_t changes;
     store_copier_t copier;
     int keeps; /* it does not take the copy */
     const char *refusal;
@@ -73,9 +70,9 @@ static unsigned choose_spaces(store_feeder_t *f)
 
     n = store_cluster_spaces(f->hooks, now);
     for (i = 0; i < n; i++)
-        if (store_change_sender_is_for(&f->present, now[i])) {
+        if (store_change_sender_is_for(&f->changes, now[i])) {
             added += store_copier_add(&f->copier, now[i]);
-            f->present.has[now[i]->slot] = 1;
+            f->changes.has[now[i]->slot] = 1;
         }
     return added;
 }
@@ -87,12 +84,12 @@ static void note_joined(store_feeder_t *f)
     memcpy(figures->address, f->name, sizeof figures->address - 1);
     STORE_SET(figures->yrmcds, !f->greeting.ours);
     __atomic_store_n(&figures->joined, (uint64_t)time(NULL), __ATOMIC_RELEASE);
-    if (f->present.only && f->copier.n_spaces == 0)
+    if (f->changes.only && f->copier.n_spaces == 0)
         store_note(STORE_WARN,
                    "slave %s gets nothing: there is no space %s "
                    "(AppStoreOpenSpace)",
                    f->name,
-                   f->present.only[0] ? f->present.only : "that is open");
+                   f->changes.only[0] ? f->changes.only : "that is open");
     store_note(STORE_NOTICE, "slave %s joined%s", f->name,
                f->greeting.ours ? "" : ", as a yrmcds");
 }
@@ -147,18 +144,18 @@ static int begin(store_feeder_t *f)
     f->sender.out.slot = f->slave.slot;
     f->sender.out.confirmed = f->sender.ours ? store_confirm_heard : NULL;
     if (!f->slave.has_secret)
-        f->present.only = f->hooks->config->open_space;
+        f->changes.only = f->hooks->config->open_space;
     f->began = clock_ms();
-    store_changes_end(&f->present.cursor);
+    store_changes_end(&f->changes.cursor);
     store_space_await_flushes();
-    f->sender.out.cursor = &f->present.cursor;
+    f->sender.out.cursor = &f->changes.cursor;
     f->generation = f->hooks->generation();
     choose_spaces(f);
-    f->present.look = look_for_spaces;
-    f->present.ctx = f;
+    f->changes.look = look_for_spaces;
+    f->changes.ctx = f;
     store_lru_touches_begin(&f->uses);
     store_history_own(&mine);
-    mine.epoch[0].position = f->present.cursor.position;
+    mine.epoch[0].position = f->changes.cursor.position;
     if (f->sender.ours && keeps_its_own(f, &mine))
         return -1;
     note_joined(f);
@@ -177,7 +174,7 @@ static int join(store_feeder_t *f)
         f->is_member = 1;
         store_confirm_joins(f->slave.slot, &f->slave.address);
     }
-    return store_confirm_is_whole(f->slave.slot, f->present.cursor.position);
+    return store_confirm_is_whole(f->slave.slot, f->changes.cursor.position);
 }
 
 /* All writes wait for one that confirms. So it first takes what the kernels have
@@ -216,7 +213,7 @@ static int wait_for_changes(store_feeder_t *f, int most)
     store_changes_wait(f->slave.slot, f->bell);
     rv = store_slave_link_wait(
         &f->sender.out, f->bell,
-        store_changes_lag(&f->present.cursor, &ms) == 0 ? most : 0);
+        store_changes_lag(&f->changes.cursor, &ms) == 0 ? most : 0);
     store_changes_wait(f->slave.slot, -1);
     store_bell_read(f->bell);
     SET(f->idle, 0);
@@ -240,7 +237,7 @@ static int wait_for_echo(store_feeder_t *f)
 
 static int push(store_feeder_t *f)
 {
-    return store_push(&f->push, &f->sender, &f->present.cursor);
+    return store_push(&f->push, &f->sender, &f->changes.cursor);
 }
 
 /* The copy of a space that came later does not hold up the clients. */
@@ -260,10 +257,10 @@ static int feed_once(store_feeder_t *f)
 
     look_for_spaces(f);
     for (i = 0; i < BATCHES && n > 0; i++)
-        n = store_change_sender_run(&f->present, &f->sender);
+        n = store_change_sender_run(&f->changes, &f->sender);
     if (n < 0)
         return -1;
-    if (store_change_sender_clear(&f->present))
+    if (store_change_sender_clear(&f->changes))
         return 0;
     if (!store_copier_is_done(&f->copier))
         return copy_some(f);
@@ -409,7 +406,7 @@ int store_feeder_is_drained(const store_feeder_t *f)
     int64_t ms;
     int queued = 1;
 
-    return store_changes_lag(&f->present.cursor, &ms) == 0 && GET(f->idle) &&
+    return store_changes_lag(&f->changes.cursor, &ms) == 0 && GET(f->idle) &&
            ioctl(store_stream_fd(f->stream), SIOCOUTQ, &queued) == 0 &&
            queued == 0;
 }
@@ -422,7 +419,7 @@ const store_slave_t *store_feeder_slave(const store_feeder_t *f)
 void store_feeder_count(const store_feeder_t *f)
 {
     int64_t ms;
-    uint64_t lag = store_changes_lag(&f->present.cursor, &ms);
+    uint64_t lag = store_changes_lag(&f->changes.cursor, &ms);
 
     if (!store_feeder_has_joined(f))
         return;

@@ -12,13 +12,13 @@
  * before it is complete.
  *
  * For each change it looks the key up and sends what is there now, if the slave
- * was not sent a state that is as new (change_sender.h). So the slave gets the states
+ * was not sent a state that is as new (sender.h). So the slave gets the states
  * of a key in the master's order, and a key that changes often is sent once when
- * the slave lags behind. It marks the position of what it has sent (push.h).
+ * the slave lags behind. It marks the position of what it has sent (sender.h).
  *
  * Lock:  the functions: the main thread. The thread takes bucket locks, and the
  *        lock of the list. It waits for its slave only without a lock.
- * Trust: see greeting.h and slave_link.h.
+ * Trust: see hello.h and slave_link.h.
  */
 #ifndef APPPOOL_STORE_CLUSTER_FEEDER_H
 #define APPPOOL_STORE_CLUSTER_FEEDER_H

@@ -13,9 +13,9 @@
 #include "base/heartbeat.h"
 #include "store/bell.h"
 #include "store/cluster/apply.h"
-#include "store/cluster/ask.h"
+#include "store/cluster/peers.h"
 #include "store/cluster/dial.h"
-#include "store/cluster/echo.h"
+#include "store/cluster/mark.h"
 #include "store/cluster/follower_state.h"
 #include "store/cluster/vip.h"
 #include "store/memory/region.h"
@@ -395,7 +395,7 @@ static void *run(void *ctx)
         int had_begun = attempt(l);
 
         if (!had_begun && !is_stopping())
-            store_ask_for_better(follower.hooks, follower.bell);
+            store_peers_ask_for_better(follower.hooks, follower.bell);
         if (!had_begun || !l->is_short)
             rest_before_retry();
     }

@@ -2,8 +2,39 @@
 
 #include "store/cluster/promotion.h"
 
+#include <time.h>
+
 #include "base/clock_ms.h"
+#include "store/memory/space.h"
 #include "store/note.h"
+
+/* ---- the cas ---- */
+
+/* @return ms */
+static uint64_t time_of_day(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+void store_promotion_cas(const store_cluster_hooks_t *hooks)
+{
+    uint64_t by_time = time_of_day() * STORE_CAS_MS;
+    store_space_t *space;
+    unsigned i;
+
+    for (i = 0; (space = hooks->nth(i)); i++) {
+        uint64_t cas = STORE_GET(space->entry->cas);
+
+        store_space_raise_cas(space, by_time > cas + STORE_CAS_UNHEARD
+                                         ? by_time
+                                         : cas + STORE_CAS_GAP);
+    }
+}
+
+/* ---- the log ---- */
 
 /* A yrmcds sends no marks, so its copy is as old as the end of the connection.
  * @return ms */

@@ -3,23 +3,24 @@
 #include "store/cluster/role.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock_ms.h"
-#include "store/cluster/asked.h"
-#include "store/cluster/store_claim.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/follower.h"
+#include "store/cluster/follower_state.h"
 #include "store/cluster/history.h"
 #include "store/cluster/master.h"
-#include "store/cluster/new_cas.h"
+#include "store/cluster/peers.h"
 #include "store/cluster/promotion.h"
-#include "store/cluster/ready.h"
 #include "store/cluster/relay.h"
+#include "store/cluster/store_claim.h"
 #include "store/cluster/vip.h"
 #include "store/memory/changes.h"
+#include "store/memory/extent.h"
 #include "store/memory/region.h"
 #include "store/note.h"
 
@@ -93,7 +94,7 @@ static void become_master(void)
 {
     store_directory_t *d = store_region_directory();
 
-    store_new_cas(role.hooks);
+    store_promotion_cas(role.hooks);
     store_claim_clear();
     STORE_SET(role.figures->complete, STORE_GET(d->lacks) != STORE_LACKS_ITEMS);
     store_history_begin(role.hooks);
@@ -201,9 +202,9 @@ static int begin_master(void)
     else
         store_note(STORE_NOTICE, "%s is at this host: the store is the master",
                    role.vip);
-    store_claim_ask(role.hooks);
+    store_peers_ask_as_master(role.hooks);
     become_master();
-    store_claim_hear_answers();
+    store_peers_hear_answers();
     return 0;
 }
 
@@ -239,7 +240,7 @@ int store_role_begin(const store_cluster_hooks_t *hooks)
     memcpy(role.figures->vip, role.vip, sizeof role.figures->vip - 1);
     if (open_sockets() != 0)
         return -1;
-    store_asked_begin(hooks);
+    store_peers_begin(hooks);
     is_here = store_vip_is_here(&config->vip);
     if (is_here >= 0)
         return is_here ? begin_master() : begin_slave();
@@ -294,9 +295,9 @@ void store_role_tick(int64_t now)
         tick_master(now);
     else
         tick_slave();
-    store_asked_tick(now);
+    store_peers_tick(now);
     STORE_SET(role.figures->missing_listeners,
-              (uint64_t)(role.listener < 0) + (uint64_t)store_asked_is_deaf());
+              (uint64_t)(role.listener < 0) + (uint64_t)store_peers_is_deaf());
     store_history_show();
     ready = store_role_is_ready();
     STORE_SET(role.figures->why, ready);
@@ -328,7 +329,7 @@ store_ready_t store_role_is_ready(void)
                : store_claim_is_there() ? STORE_READY_BETTER
                                         : STORE_READY_YES;
     store_follower_state(&s);
-    return store_ready_slave(&s, role.began);
+    return store_role_may_lead(&s, role.began);
 }
 
 /* ---- handover ---- */
@@ -400,9 +401,56 @@ void store_role_end(void)
         store_follower_end(1);
         store_relay_end();
     }
-    store_asked_end();
+    store_peers_end();
     if (role.netlink >= 0)
         role.hooks->unwatch(role.netlink);
     close_socket(&role.netlink);
     close_socket(&role.listener);
+}
+
+/* ---- may it be the master? ---- */
+
+static store_ready_t among_peers(const store_follower_state_t *s)
+{
+    return !s->has_asked ? STORE_READY_NOT
+           : s->better   ? STORE_READY_BETTER
+                         : STORE_READY_YES;
+}
+
+/* After the start of all hosts there is no master yet. One that has met none may
+ * become it, or nobody could. But not with a part of a copy: another host has
+ * more, and an administrator knows which. */
+store_ready_t store_role_may_lead(const store_follower_state_t *s,
+                                  int64_t began)
+{
+    if (s->keeps &&
+        STORE_GET(store_region_directory()->lacks) != STORE_LACKS_ITEMS)
+        return among_peers(s);
+    if (s->complete)
+        return !store_follower_state_is_old(s) ? STORE_READY_YES
+               : s->better                     ? STORE_READY_BETTER
+                                               : STORE_READY_OLD;
+    if (s->has_begun || STORE_GET(store_region_directory()->lacks))
+        return STORE_READY_PART;
+    if (!s->has_tried || s->was_answered ||
+        clock_ms() - began < STORE_FOLLOWER_LOOKS)
+        return STORE_READY_NOT;
+    return among_peers(s);
+}
+
+/* ---- by hand ---- */
+
+const char *store_role_forget(void)
+{
+    store_follower_state_t s;
+
+    if (store_role() != STORE_SLAVE)
+        return "this store is no slave";
+    store_follower_state(&s);
+    if (s.connected)
+        return "this slave follows its master already";
+    store_follower_state_forgets();
+    store_note(STORE_WARN, "the items of this host are not wanted any more: it "
+                           "takes the copy of the next master that it meets");
+    return NULL;
 }

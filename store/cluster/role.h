@@ -19,15 +19,16 @@
  * A slave whose connection to the master has ended looks for the address for
  * 5 s, each 100 ms. A promotion joins the follower, takes slaves, and serves the
  * clients that waited. A host that becomes the master, also one that begins as
- * the master, raises the cas counter of each space first (new_cas.h).
+ * the master, raises the cas counter of each space first (promotion.h).
  *
  * Lock:  the main thread; store_role() any thread.
  */
 #ifndef APPPOOL_STORE_CLUSTER_ROLE_H
 #define APPPOOL_STORE_CLUSTER_ROLE_H
 
-#include "store/cluster/cluster.h"
 #include "base/store_figures.h"
+#include "store/cluster/cluster.h"
+#include "store/cluster/follower_state.h"
 
 /** Open netlink, look for the address, and begin as what this host is. Each
  * change of the role is one line of the log.
@@ -43,9 +44,19 @@ int store_role_is_hurried(void);
 /** Has this process to end with CONTRACT_EXIT_AGAIN? */
 int store_role_is_over(void);
 
-/** May this host become the master (ready.h), or stay it? A master may not while
+/** May this host become the master, or stay it? A master may not while
  * another host has better data (store_claim.h). */
 store_ready_t store_role_is_ready(void);
+
+/**
+ * A slave is ready if its copy is complete and not stale (follower_state.h), and no
+ * master has refused it in the last 10 s. It also is if it keeps its own data, because the master that it has
+ * met has no better data, or if it has met no master. In these two cases no other
+ * host may have answered that it has better data.
+ * @param began ms, of clock_ms(): when it began as a slave
+ */
+store_ready_t store_role_may_lead(const store_follower_state_t *,
+                                  int64_t began);
 
 /**
  * Before a planned move of the address: serve nothing, and send all changes.
@@ -53,6 +64,11 @@ store_ready_t store_role_is_ready(void);
  * @return NULL, or why not
  */
 const char *store_role_handover(void);
+
+/** By hand: this slave has no copy from now on: it takes the one of the next master that
+ * it meets, whatever it is. Its items stay until then.
+ * @return NULL, or why not */
+const char *store_role_forget(void);
 
 /** End threads and connections. */
 void store_role_end(void);

@@ -7,16 +7,12 @@
 #include <string.h>
 
 #include "base/clock_ms.h"
-#include "store/cluster/ask.h"
 #include "store/cluster/epoch.h"
 #include "store/cluster/history.h"
 #include "store/memory/region.h"
 #include "store/note.h"
 
-#define ASK  1000  /* ms that the answers of other hosts may take */
 #define KEPT 15000 /* ms. A slave claims each second */
-
-static store_answers_t answers;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t heard_at; /* ms: the last claim; 0: there was none */
@@ -95,25 +91,6 @@ int store_claim_hear(const store_history_t *claimed,
     if (is_due(claim != STORE_CLAIM_NONE, name))
         note(claimed, mine, name, claim);
     return 1;
-}
-
-void store_claim_ask(const store_cluster_hooks_t *hooks)
-{
-    answers.n = 0;
-    if (!STORE_GET(store_region_directory()->was_master))
-        store_ask(hooks, ASK, -1, &answers);
-}
-
-void store_claim_hear_answers(void)
-{
-    char name[STORE_ADDRESS_TEXT];
-    store_history_t mine;
-    unsigned i;
-
-    store_history_own(&mine);
-    for (i = 0; i < answers.n; i++)
-        store_claim_hear(&answers.answer[i].history, &mine,
-                         store_address_text(&answers.answer[i].from, name), 1);
 }
 
 int store_claim_is_there(void)

@@ -31,15 +31,6 @@ int store_claim_hear(const store_history_t *claimed,
                      const store_history_t *mine, const char *name,
                      int is_trusted);
 
-/** Before this host begins as the master, if its memory was not a master's: ask
- * the others which data they have, for at most 1 s. The address is here, so nobody
- * else may serve. But this host is not ready if another one has better data. The
- * main thread. */
-void store_claim_ask(const store_cluster_hooks_t *);
-
-/** It is the master now. What was answered may be claims. */
-void store_claim_hear_answers(void);
-
 /** Was there a claim in the last 15 s, whose host has not joined since then? */
 int store_claim_is_there(void);
 

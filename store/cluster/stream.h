@@ -5,6 +5,8 @@
  * @brief A connection of a client or of another host: a plain socket, or TLS 1.3
  *        with the secret of AppStoreKey as its pre-shared key.
  *
+ * A build without OpenSSL makes no stream with a secret: ENOTSUP.
+ *
  * No call waits, but for those whose names say that they read or write all. Another
  * thread may end a call of these by shutdown(2). The process ignores SIGPIPE.
  *
@@ -12,7 +14,7 @@
  * Errors: -1 and errno; EAGAIN: the other end is not ready, see
  *        store_stream_events(); EPROTO: the other end does not know the secret,
  *        or has sent no TLS.
- * Trust: the other end may send anything.
+ * Trust: the other end may send anything. OpenSSL reads it.
  */
 #ifndef APPPOOL_STORE_CLUSTER_STREAM_H
 #define APPPOOL_STORE_CLUSTER_STREAM_H
@@ -28,7 +30,8 @@ typedef struct store_stream store_stream_t;
  * Begin on a connected socket. The stream takes it.
  * @param is_server 1: the other end has connected
  * @param secret    use TLS with this secret; NULL: plain
- * @return NULL: no memory, or no OpenSSL; the descriptor is closed
+ * @return NULL: no memory, no OpenSSL, or a secret that is shorter than
+ *         STORE_SECRET_MIN; the descriptor is closed
  */
 store_stream_t *store_stream_make(int fd, int is_server,
                                   const unsigned char *secret,

@@ -5,9 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "store/cluster/forget.h"
-#include "store/cluster/confirm.h"
 #include "store/cluster/role.h"
+#include "store/cluster/confirm.h"
 #include "store/note.h"
 #include "store/server/accept.h"
 #include "store/server/admin_socket.h"
@@ -127,7 +126,7 @@ void store_cluster_host_admit_root(const char *directory)
 {
     static const store_admin_request_t requests[] = {
         {"handover\n", store_role_handover},
-        {"forget\n", store_forget},
+        {"forget\n", store_role_forget},
         {NULL, NULL}};
 
     if (store_role() != STORE_ALONE &&

@@ -9,7 +9,6 @@
 #include "base/clock_ms.h"
 #include "store/bell.h"
 #include "store/cluster/confirm.h"
-#include "store/cluster/confirm_wait.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
 #include "store/note.h"
@@ -236,7 +235,7 @@ static void release(store_worker_t *w)
 }
 
 /* The changes go to the slaves at once if somebody waits, so that is said
- * before. The look after it: see confirm_wait.h. */
+ * before. The look after it: see confirm.h. */
 static void end_round(store_worker_t *w)
 {
     store_confirm_wait(w->number, w->held ? w->held->hold.position : 0);

@@ -13,7 +13,7 @@
 
 #include "base/clock_ms.h"
 #include "base/heartbeat.h"
-#include "store/cluster/greeting.h"
+#include "store/cluster/hello.h"
 #include "store/cluster/slave_link.h"
 #include "store/cluster/relay_master.h"
 #include "store/server/vip_clients.h"

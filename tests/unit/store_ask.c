@@ -2,7 +2,7 @@
 
 /* One host asks another one which data it has. Both are this process. */
 
-#include "store/cluster/ask.h"
+#include "store/cluster/peers.h"
 
 #include <poll.h>
 #include <pthread.h>
@@ -12,7 +12,6 @@
 
 #include "base/clock_ms.h"
 #include "base/heartbeat.h"
-#include "store/cluster/asked.h"
 #include "store/cluster/follower_state.h"
 #include "store/cluster/vip.h"
 #include "store/memory/region.h"
@@ -113,7 +112,7 @@ static void *ask(void *ctx)
 {
     (void)ctx;
     asks = 1;
-    store_ask(&hooks, ms, -1, &answers);
+    store_peers_ask(&hooks, ms, -1, &answers);
     __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
     return NULL;
 }
@@ -157,7 +156,7 @@ static int setup(void **state)
     store_region_directory()->history =
         (store_history_t){.number = 3, .n = 2, .epoch = {{7, 70}, {6, 60}}};
     ms = LIMIT;
-    store_asked_begin(&hooks);
+    store_peers_begin(&hooks);
     assert_int_equal(n_watched, 1);
     return 0;
 }
@@ -165,7 +164,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    store_asked_end();
+    store_peers_end();
     assert_int_equal(n_watched, 0);
     assert_int_equal(shortages, 0);
     shelf_close(&shelf);
@@ -204,10 +203,10 @@ static void a_host_that_is_silent_is_not_waited_for(void **state)
     assert_int_equal(pthread_create(&thread, NULL, ask, NULL), 0);
     pthread_join(thread, NULL);
     assert_int_equal(answers.n, 0);
-    store_asked_end();
+    store_peers_end();
     ask_and_answer();
     assert_int_equal(answers.n, 0);
-    store_asked_begin(&hooks);
+    store_peers_begin(&hooks);
 }
 
 /* The others are asked at their own addresses, and a yrmcds is not. */
@@ -216,15 +215,15 @@ static void some_hosts_do_not_ask(void **state)
     store_address_t other;
 
     (void)state;
-    assert_true(store_ask_is_with(&config, &config.peer[0]));
-    assert_false(store_ask_is_with(&config, &config.vip));
+    assert_true(store_peers_is_one(&config, &config.peer[0]));
+    assert_false(store_peers_is_one(&config, &config.vip));
     store_address_parse("127.0.0.5", &other);
-    assert_false(store_ask_is_with(&config, &other));
+    assert_false(store_peers_is_one(&config, &other));
     config.plain[config.n_plain++] = config.peer[0];
-    assert_int_equal(store_ask_is_with(&config, &config.peer[0]),
+    assert_int_equal(store_peers_is_one(&config, &config.peer[0]),
                      config.n_secret == 0);
     config.n_secret = 0;
-    assert_true(store_ask_is_with(&config, &config.peer[0]));
+    assert_true(store_peers_is_one(&config, &config.peer[0]));
 }
 
 static int connect_there(void)
@@ -254,7 +253,7 @@ static void silent_guests_keep_nobody_out(void **state)
     }
     ask_and_answer();
     assert_int_equal(answers.n, 1);
-    store_asked_tick(clock_ms() + 3001);
+    store_peers_tick(clock_ms() + 3001);
     assert_int_equal(n_watched, 1);
     for (i = 0; i < sizeof fd / sizeof *fd; i++)
         close(fd[i]);
@@ -267,20 +266,20 @@ static void a_port_that_is_taken_is_logged(void **state)
     int other;
 
     (void)state;
-    store_asked_end();
+    store_peers_end();
     other = store_vip_listen(&peer, config.port_repl);
     assert_true(other >= 0);
     notes_clear();
-    store_asked_begin(&hooks);
-    store_asked_tick(clock_ms());
+    store_peers_begin(&hooks);
+    store_peers_tick(clock_ms());
     assert_int_equal(n_watched, 0);
-    assert_true(store_asked_is_deaf());
+    assert_true(store_peers_is_deaf());
     assert_int_equal(notes_count("where other hosts ask which data it has: "
                                  "Address already in use"),
                      1);
     close(other);
-    store_asked_tick(clock_ms());
-    assert_false(store_asked_is_deaf());
+    store_peers_tick(clock_ms());
+    assert_false(store_peers_is_deaf());
     notes_expect("the store listens at 127.0.0.1");
     ask_and_answer();
     assert_int_equal(answers.n, 1);

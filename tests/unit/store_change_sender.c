@@ -3,7 +3,7 @@
 /* What a slave is sent for a change: after each batch it has, for each change
  * that was read, that state of the key or a newer one. */
 
-#include "store/cluster/change_sender.h"
+#include "store/cluster/sender.h"
 
 #include <stdio.h>
 #include <string.h>

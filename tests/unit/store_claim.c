@@ -9,10 +9,9 @@
 
 #include "base/clock_ms.h"
 #include "base/heartbeat.h"
-#include "store/cluster/forget.h"
+#include "store/cluster/role.h"
 #include "store/cluster/history.h"
 #include "store/cluster/promotion.h"
-#include "store/cluster/ready.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/shelf.h"
@@ -148,11 +147,11 @@ static void one_that_has_less_than_a_peer_is_not_ready(void **state)
     store_follower_state_t s = {.has_tried = 1};
 
     (void)state;
-    assert_int_equal(store_ready_slave(&s, now - 5000), STORE_READY_NOT);
+    assert_int_equal(store_role_may_lead(&s, now - 5000), STORE_READY_NOT);
     s.has_asked = 1;
-    assert_int_equal(store_ready_slave(&s, now - 5000), STORE_READY_YES);
+    assert_int_equal(store_role_may_lead(&s, now - 5000), STORE_READY_YES);
     s.better = 1;
-    assert_int_equal(store_ready_slave(&s, now - 5000), STORE_READY_BETTER);
+    assert_int_equal(store_role_may_lead(&s, now - 5000), STORE_READY_BETTER);
 }
 
 /* Its master began empty. So it does not matter how long ago the last mark
@@ -162,18 +161,18 @@ static void one_that_keeps_its_data_is_ready(void **state)
     store_follower_state_t s = {.has_tried = 1, .was_answered = 1, .keeps = 1};
 
     (void)state;
-    assert_int_equal(store_ready_slave(&s, now), STORE_READY_NOT);
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_NOT);
     s.has_asked = 1;
     s.complete = s.has_begun = 1;
-    assert_int_equal(store_ready_slave(&s, now), STORE_READY_YES);
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_YES);
     s.better = 1;
-    assert_int_equal(store_ready_slave(&s, now), STORE_READY_BETTER);
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_BETTER);
     s.keeps = 0; /* then its copy is old */
-    assert_int_equal(store_ready_slave(&s, now), STORE_READY_BETTER);
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_BETTER);
     s.better = 0;
-    assert_int_equal(store_ready_slave(&s, now), STORE_READY_OLD);
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_OLD);
     s.complete = 0;
-    assert_int_equal(store_ready_slave(&s, now), STORE_READY_PART);
+    assert_int_equal(store_role_may_lead(&s, now), STORE_READY_PART);
 }
 
 static void a_promotion_says_what_it_has(void **state)
@@ -188,7 +187,7 @@ static void a_promotion_says_what_it_has(void **state)
 static void only_a_slave_forgets_by_hand(void **state)
 {
     (void)state;
-    assert_string_equal(store_forget(), "this store is no slave");
+    assert_string_equal(store_role_forget(), "this store is no slave");
 }
 
 int main(void)

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/clock_ms.h"
-#include "store/cluster/confirm_wait.h"
 #include "store/memory/changes.h"
 #include "tests/unit/support/shelf.h"
 #include "tests/unit/support/test_clock.h"

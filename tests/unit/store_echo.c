@@ -3,7 +3,7 @@
 /* Marks of a master, and what a slave answers: how far its copy is, and how far
  * it is behind. */
 
-#include "store/cluster/echo.h"
+#include "store/cluster/mark.h"
 
 #include <poll.h>
 #include <setjmp.h>

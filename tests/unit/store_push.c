@@ -2,14 +2,13 @@
 
 /* How long a master gathers changes before it sends them. */
 
-#include "store/cluster/push.h"
+#include "store/cluster/sender.h"
 
 #include <string.h>
 #include <time.h>
 
 #include "base/clock_ms.h"
 #include "store/cluster/confirm.h"
-#include "store/cluster/confirm_wait.h"
 #include "store/memory/changes.h"
 #include "tests/unit/support/slave.h"
 

@@ -14,7 +14,7 @@
 #include "base/clock_ms.h"
 #include "base/heartbeat.h"
 #include "store/cluster/follower.h"
-#include "store/cluster/new_cas.h"
+#include "store/cluster/promotion.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/notes.h"
 #include "tests/unit/support/shelf.h"

@@ -130,20 +130,15 @@ store_server_sources = \
 	store/server/store_connection.c \
 	store/server/waiting_clients.c \
 	store/server/handover.c \
-	store/server/hold.c \
 	store/server/save.c \
-	store/server/save_files.c \
-	store/server/listener.c \
-	store/server/lobby.c \
+	store/server/store_listener.c \
 	store/server/main_loop.c \
 	store/server/mailbox.c \
-	store/server/older_socket.c \
 	store/server/password.c \
 	store/server/record.c \
 	store/server/saver.c \
 	store/server/spaces.c \
 	store/server/server.c \
-	store/server/shortage.c \
 	store/server/snapshot.c \
 	store/server/snapshot_load.c \
 	store/server/startup.c \
@@ -151,8 +146,6 @@ store_server_sources = \
 	store/server/sweeper_thread.c \
 	store/server/takeover.c \
 	store/server/tcp_listener.c \
-	store/server/tcp_served.c \
-	store/server/upkeep.c \
 	store/server/vip_clients.c \
 	store/server/worker.c \
 	system/procfs.c \

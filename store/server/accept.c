@@ -9,10 +9,10 @@
 #include "store/cluster/relay.h"
 #include "store/cluster/role.h"
 #include "store/memory/region.h"
-#include "store/server/listener.h"
-#include "store/server/lobby.h"
+#include "store/server/store_listener.h"
+#include "store/server/waiting_clients.h"
 #include "store/server/password.h"
-#include "store/server/shortage.h"
+#include "store/server/main_loop.h"
 #include "store/server/tcp_listener.h"
 
 #define AT_ONCE 64 /* then other events have a turn */
@@ -84,14 +84,14 @@ static void admit(store_served_t *s, store_stream_t *stream, uid_t uid,
 static void admit_locked(store_served_t *s, store_stream_t *stream, int64_t now)
 {
     static int64_t full_at;
-    int rv = store_lobby_make_room();
+    int rv = store_waiting_login_make_room();
 
     if (rv != 0)
         count_refusal(s);
     if (rv != 0 && store_note_is_due(&full_at, now))
         store_note(STORE_WARN,
                    "a TCP client is closed, because %d have not logged in yet",
-                   STORE_LOBBY_MAX);
+                   STORE_LOGIN_MAX);
     if (rv < 0)
         store_stream_close(stream);
     else
@@ -124,7 +124,7 @@ void store_accept(store_served_t *s, int listener, int64_t now)
     for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
         fd = store_listener_accept(listener, &uid);
         if (fd < 0) {
-            store_shortage(listener);
+            store_loop_shortage(listener);
             return;
         }
         if (!store_config_admits(&s->options, uid))
@@ -153,7 +153,7 @@ static void take_tcp(store_served_t *s, store_stream_t *stream, int64_t now)
         admit(s, stream, 0, 0);
 }
 
-void store_accept_tcp(const store_tcp_served_t *l, int64_t now)
+void store_accept_tcp(const store_tcp_listener_t *l, int64_t now)
 {
     store_served_t *s = store_spaces_find(l->config.space);
     store_stream_t *stream;
@@ -163,7 +163,7 @@ void store_accept_tcp(const store_tcp_served_t *l, int64_t now)
     for (i = 0; i < AT_ONCE && !store_role_is_over(); i++) {
         fd = store_tcp_listener_accept(l->fd, &peer);
         if (fd < 0) {
-            store_shortage(l->fd);
+            store_loop_shortage(l->fd);
             return;
         }
         stream = store_stream_make(fd, 1, NULL, 0);

@@ -12,7 +12,7 @@
 #ifndef APPPOOL_STORE_SERVER_ACCEPT_H
 #define APPPOOL_STORE_SERVER_ACCEPT_H
 
-#include "store/server/tcp_served.h"
+#include "store/server/tcp_listener.h"
 #include "store/server/worker.h"
 
 /** The workers that get the connections. */
@@ -23,14 +23,14 @@ void store_accept(store_served_t *, int listener, int64_t now);
 
 /** The same at a listener of AppStoreListen. Where there is a secret, its
  * clients have to log in. */
-void store_accept_tcp(const store_tcp_served_t *, int64_t now);
+void store_accept_tcp(const store_tcp_listener_t *, int64_t now);
 
 /** Have a worker serve this client, unless there are too many of its space.
  * Takes the stream.
  * @param uid of the client; 0: it is never refused */
 void store_accept_admit(store_served_t *, store_stream_t *, uid_t uid);
 
-/** The same for a client that has no space before it logs in (lobby.h). */
+/** The same for a client that has no space before it logs in (waiting_clients.h). */
 void store_accept_locked(store_stream_t *, int64_t now);
 
 #endif

@@ -13,9 +13,8 @@
 #include "base/clock_ms.h"
 #include "base/contract.h"
 #include "store/note.h"
-#include "store/server/listener.h"
+#include "store/server/store_listener.h"
 #include "store/server/main_loop.h"
-#include "store/server/shortage.h"
 
 static struct {
     int listener;
@@ -79,7 +78,7 @@ static void on_listener(void *ctx)
 
     (void)ctx;
     if (fd < 0) {
-        store_shortage(admin.listener);
+        store_loop_shortage(admin.listener);
         return;
     }
     if (uid != 0 && uid != admin.owner)

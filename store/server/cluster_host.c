@@ -10,9 +10,8 @@
 #include "store/note.h"
 #include "store/server/accept.h"
 #include "store/server/admin_socket.h"
-#include "store/server/listener.h"
+#include "store/server/store_listener.h"
 #include "store/server/main_loop.h"
-#include "store/server/shortage.h"
 #include "store/server/vip_clients.h"
 
 static store_cluster_t config;
@@ -103,7 +102,7 @@ int store_cluster_host_begin(const store_cluster_t *c, store_worker_t *w,
                                                     store_spaces_generation,
                                                 .watch = store_loop_watch,
                                                 .unwatch = store_loop_unwatch,
-                                                .shortage = store_shortage,
+                                                .shortage = store_loop_shortage,
                                                 .close_clients = close_clients,
                                                 .admits = admits,
                                                 .serve = serve,

@@ -15,7 +15,7 @@
  *        before it removes the old message, so a name may be there twice.
  * Errors: -1 and errno.
  * Trust: only stores write to it. A successor checks what it finds
- *        (listener.h).
+ *        (store_listener.h).
  */
 #ifndef APPPOOL_STORE_SERVER_MAILBOX_H
 #define APPPOOL_STORE_SERVER_MAILBOX_H

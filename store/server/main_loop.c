@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 
 #include "base/clock_ms.h"
+#include "store/note.h"
 
 #define EVENTS 64
 #define REST   100 /* ms */
@@ -97,7 +98,7 @@ void store_loop_unwatch(int fd)
 }
 
 /* It stays in the epoll, because adding it again needs memory. */
-void store_loop_rest(int fd)
+static void rest(int fd)
 {
     source_t *s = source_of(fd);
 
@@ -142,4 +143,18 @@ void store_loop_turn(int ms)
         if (s && s->on_event && s->turn == events[i].data.u64 >> 32)
             s->on_event(s->ctx);
     }
+}
+
+void store_loop_shortage(int listener)
+{
+    static int64_t noted_at;
+    int error = errno;
+
+    if (error != EMFILE && error != ENFILE && error != ENOMEM &&
+        error != ENOBUFS)
+        return;
+    rest(listener);
+    if (store_note_is_due(&noted_at, clock_ms()))
+        store_note(STORE_ERROR, "the store cannot accept a connection: %s",
+                   strerror(error));
 }

@@ -22,10 +22,14 @@ int store_loop_watch(int fd, void (*on_event)(void *ctx), void *ctx);
  * reported already. A descriptor that is not watched: nothing. */
 void store_loop_unwatch(int fd);
 
-/** No calls for this descriptor for 100 ms, though it may be readable. */
-void store_loop_rest(int fd);
-
 /** Wait for events, and make their calls. @param ms at most */
 void store_loop_turn(int ms);
+
+/** Call this when accept() at this listener has failed. If errno names a shortage of
+ * descriptors or memory, there is no call for it for 100 ms: the connection stays in
+ * the backlog, so the listener is readable all the time. Without a rest the main
+ * thread would do nothing else. The log says so, at most once a minute. Other
+ * values of errno do nothing. */
+void store_loop_shortage(int listener);
 
 #endif

@@ -11,12 +11,12 @@
  * queue are filled with it.
  *
  * Lock:  the spaces, while it copies items of one; a bucket at a time.
- * Crash: the file has no end then, so the older one counts (save_files.h).
+ * Crash: the file has no end then, so the older one counts (save.h).
  */
 #ifndef APPPOOL_STORE_SERVER_SAVER_H
 #define APPPOOL_STORE_SERVER_SAVER_H
 
-#include "store/server/save_files.h"
+#include "store/server/save.h"
 
 /** Main thread; at any time. @param every_s s from the end of one save to the
  * beginning of the next; 0: none */

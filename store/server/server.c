@@ -30,14 +30,14 @@
 #include "store/server/main_loop.h"
 #include "store/server/mailbox.h"
 #include "store/note.h"
-#include "store/server/older_socket.h"
+#include "store/server/store_listener.h"
 #include "store/server/password.h"
 #include "store/server/saver.h"
 #include "store/server/startup.h"
 #include "store/server/stop_signal.h"
 #include "store/server/sweeper_thread.h"
 #include "store/server/takeover.h"
-#include "store/server/upkeep.h"
+#include "store/server/spaces.h"
 #include "store/server/vip_clients.h"
 
 #define TURN    1000 /* ms: a turn of the loop is not longer */
@@ -136,9 +136,8 @@ static void tick(void)
         return;
     server.tick_at = server.now + TURN;
     look_at_workers();
-    store_spaces_tick();
-    store_upkeep_tick(server.now);
-    store_tcp_served_open();
+    store_spaces_tick(server.now);
+    store_tcp_listener_open();
     server.stopping |= store_stop_signal_is_orphan(server.now);
 }
 
@@ -162,10 +161,10 @@ static void on_older_socket(const char *space, int fd)
 
 static void on_tcp_listener(void *ctx)
 {
-    const store_tcp_served_t *l = ctx;
+    const store_tcp_listener_t *l = ctx;
 
     server.now = clock_ms();
-    if (l->fd >= 0 && store_tcp_served_is_vip(l))
+    if (l->fd >= 0 && store_tcp_listener_is_vip(l))
         store_vip_clients_accept(l->fd);
     else if (l->fd >= 0)
         store_accept_tcp(l, server.now);
@@ -186,7 +185,7 @@ static void turn(void)
     int64_t left, limit = store_role_is_hurried() ? HURRIED : TURN;
 
     server.now = clock_ms();
-    left = store_upkeep_grow() ? 0 : server.tick_at - server.now;
+    left = store_spaces_grow() ? 0 : server.tick_at - server.now;
     store_loop_turn(left < 0 ? 0 : (int)(left < limit ? left : limit));
     server.now = clock_ms();
     tick();
@@ -303,8 +302,8 @@ static int begin(const char *runtime)
     store_item_max = config->max_object;
     hooks.directory = server.startup.sockets;
     store_spaces_begin(&hooks);
-    store_tcp_served_begin(&config->cluster, on_tcp_listener);
-    store_older_socket_begin(on_older_socket);
+    store_tcp_listener_begin(&config->cluster, on_tcp_listener);
+    store_listener_begin_older(on_older_socket);
     store_mailbox_open(CONTRACT_MAILBOX_FD, CONTRACT_MAILBOX_END_FD);
     /* Clients wait in the backlog of the listeners until all is loaded. */
     apply(config);
@@ -332,7 +331,7 @@ static void stop_threads(void)
     for (i = 0; i < server.started; i++)
         store_worker_stop(&server.worker[i]);
     store_sweeper_thread_stop();
-    store_upkeep_end();
+    store_spaces_end();
     server.has_begun = 0;
     server.started = 0;
 }

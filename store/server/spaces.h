@@ -9,13 +9,20 @@
  * once. Its items stay for an hour, because a mistake in the configuration must
  * not cost all sessions.
  *
- * Lock:  none; the main thread. Other threads read `next`, `space` and `gone`,
+ * Each second there is something to do: flushes with a delay, the end of spaces that
+ * are gone for an hour, lines about full spaces.
+ *
+ * Lock:  the main thread. Other threads read `next`, `space` and `gone`,
  *        and count `connections` down. store_spaces_admits() takes a lock of
  *        its own.
- * Crash: the next store reads the table and the directory of the memfd again.
+ * Crash: the next store reads the table and the directory of the memfd again. A space
+ *        that is being forgotten may have an entry and no items. The next store
+ *        forgets it again.
  */
 #ifndef APPPOOL_STORE_SERVER_SPACES_H
 #define APPPOOL_STORE_SERVER_SPACES_H
+
+#include <stdint.h>
 
 #include "store/memory/space.h"
 #include "store/server/store_config.h"
@@ -29,11 +36,11 @@ typedef struct store_served {
     char path[STORE_SPACES_PATH];
     int listener;         /**< -1: none */
     uint32_t connections; /**< atomic */
-    uint32_t locked;      /**< atomic: clients without login (lobby.h) */
-    int gone;             /**< atomic: its connections are to be closed */
-    int64_t refused_at;   /**< ms: when a refusal was logged; 0: never */
-    int64_t full_at;      /**< ms: when too many connections were logged */
-    int64_t limit_at;     /**< ms: when the limit of memory was logged */
+    uint32_t locked; /**< atomic: clients without login (waiting_clients.h) */
+    int gone;        /**< atomic: its connections are to be closed */
+    int64_t refused_at;          /**< ms: when a refusal was logged; 0: never */
+    int64_t full_at;             /**< ms: when too many connections were logged */
+    int64_t limit_at;            /**< ms: when the limit of memory was logged */
     uint64_t evictions, refused; /**< items, at the last tick */
     int64_t confirm_at; /**< ms: when the next two were logged; 0: never */
     uint64_t unconfirmed, not_confirmed; /**< writes, of figures.h */
@@ -57,8 +64,12 @@ void store_spaces_begin(const store_spaces_hooks_t *);
  */
 int store_spaces_apply(store_config_t *t);
 
-/** Once a second: sockets of older instances that have ended are closed. */
-void store_spaces_tick(void);
+/** Once a second. @param now ms */
+void store_spaces_tick(int64_t now);
+
+/** Do a part of what a larger size of a space needs (store/memory/space.h). In
+ * each turn. @return 1: there is more to do */
+int store_spaces_grow(void);
 
 /** The one of this name, which may be gone; NULL: none. */
 store_served_t *store_spaces_find(const char *name);
@@ -84,6 +95,9 @@ int store_spaces_admits(const store_served_t *, uid_t);
 
 /** The end: close all listeners, also the copies in the mailbox. */
 void store_spaces_stop(void);
+
+/** The workers have ended: what was not logged yet. */
+void store_spaces_end(void);
 
 /** A connection was accepted, or has ended. Any thread. */
 void store_spaces_count(store_served_t *, int change);

@@ -13,7 +13,7 @@
 
 #include "base/contract.h"
 #include "store/server/store_config.h"
-#include "store/server/save_files.h"
+#include "store/server/save.h"
 
 typedef struct {
     char sockets[CONTRACT_RUNTIME_MAX + 8]; /**< CONTRACT_STORES, absolute */

@@ -37,11 +37,11 @@ static void count(const turn_t *t, unsigned what, size_t n)
     store_count(&t->bench->counters[t->c->served->space->slot], what, n);
 }
 
-/* It leaves its space, or the lobby. The space may be freed then. */
+/* It leaves its space, or those that have to log in. The space may be freed then. */
 static void leave(store_connection_t *c, store_served_t *from)
 {
     if (c->login_until != 0)
-        store_lobby_leave(&c->place, from);
+        store_waiting_login_leave(&c->place, from);
     else
         store_spaces_count(from, -1);
 }
@@ -63,8 +63,9 @@ store_connection_t *store_connection_make(store_served_t *served,
     if (login == STORE_HAS_TO_LOG_IN) {
         int64_t now = clock_ms();
 
-        c->login_until = now + STORE_LOBBY_TIME;
-        store_lobby_enter(&c->place, served, store_stream_fd(stream), now);
+        c->login_until = now + STORE_LOGIN_TIME;
+        store_waiting_login_enter(&c->place, served, store_stream_fd(stream),
+                                  now);
     }
     else {
         store_spaces_count(served, 1);
@@ -379,14 +380,30 @@ static store_turn_t what_next(const turn_t *t)
 
 /* ---- what waits for the slaves ---- */
 
+/* The commands of a turn are done. A write has changed nothing if this thread has
+ * added no change. */
 static void hold(turn_t *t, uint64_t before, size_t pending)
 {
     store_connection_t *c = t->c;
+    uint64_t now = store_changes_mine();
+    unsigned writes = store_session_writes(c->session);
 
-    store_hold_begin(&c->hold, c->served->space, before,
-                     store_session_writes(c->session));
     c->hold.is_whole = pending == 0;
     c->hold.is_alone = STORE_TURN_COMMANDS - t->commands == 1;
+    if (writes == 0 || now == before ||
+        STORE_GET(c->served->space->confirm) == STORE_CONFIRM_OFF)
+        return;
+    c->hold.position = now;
+    c->hold.writes = writes;
+}
+
+int store_connection_is_confirmed(const store_connection_t *c,
+                                  const store_confirmed_t *all)
+{
+    return c->hold.position <=
+           (STORE_GET(c->served->space->confirm) == STORE_CONFIRM_REFUSE
+                ? all->strict
+                : all->known);
 }
 
 /* A client that has given up connects again. If those that it has left behind
@@ -414,12 +431,22 @@ static void fail(store_connection_t *c)
         c->must_end = 1;
 }
 
+/* What was not confirmed is counted. */
 void store_connection_release(store_connection_t *c,
                               const store_confirmed_t *all)
 {
-    store_space_t *space = c->served->space;
+    const store_space_t *space = c->served->space;
+    int refuses = STORE_GET(space->confirm) == STORE_CONFIRM_REFUSE;
+    int is_confirmed =
+        all->strict != STORE_CONFIRM_NONE && c->hold.position <= all->strict;
 
-    if (store_hold_end(&c->hold, space, &c->counters[space->slot], all) != 0)
+    c->hold.position = 0;
+    if (is_confirmed)
+        return;
+    store_count(&c->counters[space->slot],
+                refuses ? STORE_NOT_CONFIRMED : STORE_UNCONFIRMED,
+                c->hold.writes);
+    if (refuses)
         fail(c);
 }
 

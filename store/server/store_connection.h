@@ -10,7 +10,8 @@
  * incomplete command moves to memory of the connection. A long value is read
  * straight into its item. A client that does not take its replies is not read.
  * With AppStoreConfirm, the replies of a turn that has changed something are held
- * until the slaves have confirmed it. Meanwhile nothing is read of this client.
+ * until the slaves have confirmed it. Meanwhile nothing is read of this client, and
+ * it meets a full socket.
  * One that sends descriptors or urgent bytes is closed: recv() stops in front of
  * these, and no event reports what is behind them.
  *
@@ -21,11 +22,21 @@
 #ifndef APPPOOL_STORE_SERVER_STORE_CONNECTION_H
 #define APPPOOL_STORE_SERVER_STORE_CONNECTION_H
 
+#include "store/cluster/confirm.h"
 #include "store/cluster/stream.h"
 #include "store/command/session.h"
 #include "store/event_thread.h"
-#include "store/server/hold.h"
-#include "store/server/lobby.h"
+#include "store/server/waiting_clients.h"
+
+/** The replies that wait until the slaves have confirmed what its commands have
+ * changed. All replies of a turn are sent together, so all of them wait: also those
+ * of reads. All 0: nothing is held. */
+typedef struct {
+    uint64_t position; /**< all slaves have to confirm it; 0: none */
+    unsigned writes;   /**< whose replies are held */
+    uint8_t is_whole;  /**< nothing of what is held was sent */
+    uint8_t is_alone;  /**< one command's reply is held */
+} store_hold_t;
 
 #define STORE_TURN_BYTES    (256 * 1024)
 #define STORE_TURN_COMMANDS 64
@@ -52,8 +63,8 @@ typedef struct store_connection {
     uint32_t n_rest;
     store_counters_t *counters; /**< of the worker, for all spaces */
     store_hold_t hold;
-    store_lobby_place_t place;
-    int64_t login_until; /**< ms: it is in the lobby; 0: it is not */
+    store_waiting_login_t place;
+    int64_t login_until; /**< ms: it has to log in before; 0: it has not */
     store_stream_t *stream;
     uid_t uid;           /**< of the client */
     uint8_t login;       /**< STORE_MAY_LOG_IN ...; 0: no login */
@@ -87,7 +98,7 @@ typedef struct {
 void store_bench_end(store_bench_t *);
 
 /** Called by the main thread. Takes the stream. The connection counts for
- * its space, or in the lobby if it has to log in.
+ * its space, or among those that have to log in.
  * @param login STORE_MAY_LOG_IN ...; 0: no login
  * @return NULL: no memory; the stream is closed */
 store_connection_t *store_connection_make(store_served_t *, store_stream_t *,
@@ -107,7 +118,12 @@ void store_connection_event(store_connection_t *, uint32_t events);
 
 store_turn_t store_connection_turn(store_connection_t *, store_bench_t *);
 
-/** What it holds ends (store_hold_ends()). It has a turn after that. */
+/** May what it holds be sent? All that have to confirm it have, or none is left. A
+ * space that refuses waits for those that are unknown, too (confirm.h). */
+int store_connection_is_confirmed(const store_connection_t *,
+                                  const store_confirmed_t *);
+
+/** It is, so nothing is held any more. It has a turn after that. */
 void store_connection_release(store_connection_t *, const store_confirmed_t *);
 
 /** Close it, free all that it has, and count it no more. */

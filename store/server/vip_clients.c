@@ -15,7 +15,6 @@
 #include "store/server/accept.h"
 #include "store/server/waiting_clients.h"
 #include "store/server/main_loop.h"
-#include "store/server/shortage.h"
 
 #define AT_ONCE 64   /* then other events have a turn */
 #define KIND    2    /* bytes that show whether it is a relay */
@@ -290,7 +289,7 @@ void store_vip_clients_accept(int listener)
         fd = accept4(listener, (struct sockaddr *)&from, &size,
                      SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) {
-            store_shortage(listener);
+            store_loop_shortage(listener);
             return;
         }
         store_cluster_set_options(fd, STORE_LOST);

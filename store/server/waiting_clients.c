@@ -3,11 +3,14 @@
 #include "store/server/waiting_clients.h"
 
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "store/cluster/cluster.h"
+
+/* ---- a list ---- */
 
 uint64_t store_waiting_host(int fd)
 {
@@ -91,4 +94,67 @@ store_waiting_client_t *store_waiting_due(const store_waiting_t *list,
     if (list->first && now >= list->first->until)
         return list->first;
     return list->n >= STORE_WAITING_MAX ? store_waiting_crowding(list) : NULL;
+}
+
+/* ---- clients that have to log in ---- */
+
+static struct {
+    pthread_mutex_t guard; /* of the list */
+    store_waiting_t list;
+    uint32_t n; /* atomic: those that are cut, too */
+} logins = {.guard = PTHREAD_MUTEX_INITIALIZER};
+
+/* Its worker gets the end of the stream. */
+static void cut(store_waiting_login_t *p)
+{
+    store_waiting_remove(&logins.list, &p->guest);
+    p->is_cut = 1;
+    shutdown(p->fd, SHUT_RDWR);
+}
+
+/* Only the main thread lets clients in, so there are never too many. */
+int store_waiting_login_make_room(void)
+{
+    uint32_t n = __atomic_load_n(&logins.n, __ATOMIC_RELAXED);
+    store_waiting_client_t *crowding;
+
+    if (n < STORE_LOGIN_MAX)
+        return 0;
+    if (n >= 2 * STORE_LOGIN_MAX)
+        return -1;
+    pthread_mutex_lock(&logins.guard);
+    crowding = store_waiting_crowding(&logins.list);
+    if (crowding)
+        cut((store_waiting_login_t *)crowding);
+    pthread_mutex_unlock(&logins.guard);
+    return 1;
+}
+
+void store_waiting_login_enter(store_waiting_login_t *p, store_served_t *s,
+                               int fd, int64_t now)
+{
+    uint64_t host = store_waiting_host(fd);
+
+    __atomic_add_fetch(&logins.n, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&s->locked, 1, __ATOMIC_RELAXED);
+    p->fd = fd;
+    pthread_mutex_lock(&logins.guard);
+    store_waiting_add(&logins.list, &p->guest, host, now);
+    pthread_mutex_unlock(&logins.guard);
+}
+
+void store_waiting_login_leave(store_waiting_login_t *p, store_served_t *s)
+{
+    pthread_mutex_lock(&logins.guard);
+    if (!p->is_cut)
+        store_waiting_remove(&logins.list, &p->guest);
+    pthread_mutex_unlock(&logins.guard);
+    __atomic_sub_fetch(&logins.n, 1, __ATOMIC_RELAXED);
+    /* The main thread may free the space now. */
+    __atomic_sub_fetch(&s->locked, 1, __ATOMIC_ACQ_REL);
+}
+
+int store_waiting_login_is_empty(void)
+{
+    return __atomic_load_n(&logins.n, __ATOMIC_RELAXED) == 0;
 }

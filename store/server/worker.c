@@ -12,11 +12,11 @@
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
 #include "store/note.h"
-#include "store/server/lobby.h"
+#include "store/server/waiting_clients.h"
 #include "store/thread.h"
 
-#define EVENTS      128
-#define LOBBY_AGAIN 500 /* ms from one look at clients without login */
+#define EVENTS       128
+#define LOGINS_AGAIN 500 /* ms from one look at clients without login */
 
 /* A worker waits here while nothing is to be served. */
 static struct {
@@ -173,7 +173,7 @@ static void note_late(store_worker_t *w, int64_t now)
         store_note(STORE_WARN,
                    "a TCP client is closed, because it has not logged in for "
                    "%d s",
-                   STORE_LOBBY_TIME / 1000);
+                   STORE_LOGIN_TIME / 1000);
 }
 
 /* The bell rings at least once a second: store_worker_runs(). */
@@ -182,9 +182,9 @@ static void end_late(store_worker_t *w)
     int64_t now = clock_ms();
     store_member_t *m;
 
-    if (store_lobby_is_empty() || now < w->lobby_at)
+    if (store_waiting_login_is_empty() || now < w->logins_at)
         return;
-    w->lobby_at = now + LOBBY_AGAIN;
+    w->logins_at = now + LOGINS_AGAIN;
     for (m = w->thread.all; m; m = m->next) {
         store_connection_t *c = of(m);
 
@@ -224,7 +224,7 @@ static void release(store_worker_t *w)
     is_sorted = all.known == all.strict;
     for (; c; c = next) {
         next = c->next_held;
-        if (store_hold_ends(&c->hold, c->served->space, &all)) {
+        if (store_connection_is_confirmed(c, &all)) {
             leave_held(w, c);
             store_connection_release(c, &all);
             make_ready(w, c);

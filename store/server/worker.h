@@ -25,7 +25,7 @@ typedef struct {
     uint32_t rounds;      /**< atomic; wraps */
     uint32_t seen;        /**< of the rounds, by the main thread */
     uint32_t connections; /**< atomic: arrived ones, too */
-    int64_t lobby_at;     /**< ms: the next look at late clients */
+    int64_t logins_at;    /**< ms: the next look at late clients */
     int64_t late_at;      /**< ms: when one was logged; 0: never */
     store_connection_t *held, *last_held; /**< the first one that is held waits
                                              for the lowest position */

@@ -26,7 +26,7 @@ LOCKS = {
         "pthread_mutex_lock|pthread_mutex_trylock", "pthread_mutex_unlock",
         r"store/memory/(table|chunk|changes|space)\.c"
         r"|store/cluster/(store_claim|confirm|history)\.c"
-        r"|store/server/(handover|lobby|password|saver|sweeper_thread|spaces|worker)\.c"),
+        r"|store/server/(handover|waiting_clients|password|saver|sweeper_thread|spaces|worker)\.c"),
 }
 # Under the lock of a bucket or of the chunks: nothing that may wait, and nothing
 # that needs a lock which another thread may have meanwhile.

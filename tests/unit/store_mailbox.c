@@ -22,7 +22,7 @@
 
 #include <cmocka.h>
 
-#include "store/server/listener.h"
+#include "store/server/store_listener.h"
 
 static int ends[2];
 static char dir[] = "/tmp/apst-XXXXXX";

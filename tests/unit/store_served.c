@@ -21,7 +21,7 @@
 #include "store/server/main_loop.h"
 #include "store/server/mailbox.h"
 #include "store/server/password.h"
-#include "store/server/tcp_served.h"
+#include "store/server/tcp_listener.h"
 #include "tests/unit/support/shelf.h"
 #include "tests/unit/support/temporary.h"
 
@@ -81,7 +81,7 @@ static int setup(void **state)
     assert_non_null(temporary_dir(directory, "store-served"));
     shelf_open(&shelf, 16, 1);
     store_spaces_begin(&hooks);
-    store_tcp_served_begin(&(store_cluster_t){.n_peers = 0}, on_tcp);
+    store_tcp_listener_begin(&(store_cluster_t){.n_peers = 0}, on_tcp);
     return 0;
 }
 
@@ -186,7 +186,7 @@ static int claim_port(uint16_t *port)
 /* @param ctx counts those that the store has itself */
 static void count_ours(void *ctx, const char *name, int fd)
 {
-    *(int *)ctx += store_tcp_served_stays(name, fd);
+    *(int *)ctx += store_tcp_listener_stays(name, fd);
     close(fd);
 }
 

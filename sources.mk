@@ -141,7 +141,6 @@ store_server_sources = \
 	store/server/server.c \
 	store/server/snapshot.c \
 	store/server/snapshot_load.c \
-	store/server/startup.c \
 	store/server/stop_signal.c \
 	store/server/sweeper_thread.c \
 	store/server/takeover.c \

@@ -93,7 +93,6 @@ store_cluster_sources = \
 	store/cluster/peers.c \
 	store/cluster/store_claim.c \
 	store/cluster/confirm.c \
-	store/cluster/dial.c \
 	store/cluster/epoch.c \
 	store/cluster/follower.c \
 	store/cluster/follower_state.c \

@@ -3,6 +3,7 @@
 #include "store/cluster/follower.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +14,11 @@
 #include "base/heartbeat.h"
 #include "store/bell.h"
 #include "store/cluster/apply.h"
-#include "store/cluster/peers.h"
-#include "store/cluster/dial.h"
-#include "store/cluster/mark.h"
 #include "store/cluster/follower_state.h"
+#include "store/cluster/hello.h"
+#include "store/cluster/history.h"
+#include "store/cluster/mark.h"
+#include "store/cluster/peers.h"
 #include "store/cluster/vip.h"
 #include "store/memory/region.h"
 #include "store/note.h"
@@ -25,7 +27,7 @@
 /* ms */
 #define RETRY_SOON    100  /* after the loss of a master */
 #define RETRY         1000 /* after some attempts without a master */
-#define DIFFER        600000 /* from one report of how the spaces differ to the next */
+#define DIFFER        600000 /* from one report of how spaces differ to the next */
 /* yrmcds does not say when its copy is complete. It begins it within a second,
  * and sends it without a pause. */
 #define YRMCDS_SILENT 3000
@@ -42,8 +44,8 @@ static struct {
     int is_plain;         /* the next attempt is without TLS */
     int64_t retry;        /* ms: to the next attempt */
     int64_t refused_at;   /* ms: when a failure was logged; 0: never */
-    int64_t different_at; /* ms: the same, of how the spaces differ */
-    int64_t no_room_at;   /* ms: the same, of changes that had no room */
+    int64_t different_at; /* ms: when it was logged how spaces differ */
+    int64_t no_room_at;   /* ms: when changes without room were logged */
 } follower = {.bell = -1};
 
 /* One connection. */
@@ -65,6 +67,108 @@ typedef struct {
                                    wanted; -1: it is not */
     const char *error;          /* why it has ended */
 } link_t;
+
+/* ---- a connection to the master ---- */
+
+#define LIMIT 3000 /* ms for a connection, and again for its handshake */
+
+/* Wait for a descriptor. @param fd -1: for the bell only, which is not read
+ * @return 1: it is ready; 0: the time is over; -1: errno; ECANCELED: the bell
+ * has rung */
+static int await(int fd, short events, int bell, int64_t ms)
+{
+    struct pollfd fds[2] = {{fd, events, 0}, {bell, POLLIN, 0}};
+
+    if (poll(fds, 2, ms < 0 ? 0 : (int)ms) < 0)
+        return errno == EINTR ? 0 : -1;
+    if (fds[1].revents) {
+        errno = ECANCELED;
+        return -1;
+    }
+    return fds[0].revents != 0;
+}
+
+/* A host that is gone acknowledges no NUL. */
+static int connect_to(const store_cluster_t *config, int bell)
+{
+    int error, rv,
+        fd = store_cluster_connect(&config->vip, config->port_repl,
+                                   config->slave_timeout * 1000);
+
+    if (fd < 0)
+        return -1;
+    rv = await(fd, POLLOUT, bell, LIMIT);
+    if (rv == 0)
+        errno = ETIMEDOUT;
+    if (rv > 0 && store_cluster_connected(fd) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+static int shake_hands(store_stream_t *s, int bell)
+{
+    int64_t until = clock_ms() + LIMIT, left;
+
+    while (store_stream_handshake(s) != 0) {
+        left = until - clock_ms();
+        if (errno == EAGAIN && left <= 0)
+            errno = ETIMEDOUT;
+        if (errno != EAGAIN ||
+            await(store_stream_fd(s), store_stream_events(s), bell, left) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int say_hello(const store_cluster_hooks_t *hooks, int is_plain,
+                     store_stream_t *s)
+{
+    size_t n;
+    store_history_t mine;
+    unsigned char *hello;
+    int rv;
+
+    store_history_own(&mine);
+    hello = store_hello_make(hooks, is_plain, &mine, 0, &n);
+    rv = hello ? store_stream_write_all(s, hello, n, LIMIT) : -1;
+
+    free(hello);
+    return rv;
+}
+
+/* Connect to the port `repl` of the virtual address, and say hello.
+ * @param is_plain 1: without TLS; 0: there is a secret
+ * @param answered gets 1 if a host has taken the connection, also when the rest
+ *                 fails; 0 if not
+ * @return NULL: errno */
+static store_stream_t *dial(const store_cluster_hooks_t *hooks, int is_plain,
+                            int bell, int *answered)
+{
+    const store_cluster_t *config = hooks->config;
+    int error, fd = connect_to(config, bell);
+    store_stream_t *s;
+
+    *answered = fd >= 0;
+    if (fd < 0)
+        return NULL;
+    s = store_stream_make(fd, 0, is_plain ? NULL : config->secret,
+                          config->n_secret);
+    if (!s) {
+        errno = ENOMEM;
+        return NULL;
+    }
+    if (shake_hands(s, bell) == 0 && say_hello(hooks, is_plain, s) == 0)
+        return s;
+    error = errno;
+    store_stream_close(s);
+    errno = error;
+    return NULL;
+}
+
+/* ---- what it has done ---- */
 
 static int is_stopping(void)
 {
@@ -242,10 +346,10 @@ static int is_done(link_t *l, ssize_t got)
 static void rest(link_t *l, int64_t now)
 {
     if (l->to_read < 0)
-        store_dial_await(store_stream_fd(l->stream),
-                         (short)(store_stream_events(l->stream) |
-                                 store_echo_events(&l->echo)),
-                         follower.bell, l->echo.due - now);
+        await(store_stream_fd(l->stream),
+              (short)(store_stream_events(l->stream) |
+                      store_echo_events(&l->echo)),
+              follower.bell, l->echo.due - now);
 }
 
 /* A copy that begins now would cost the items, and would not end. */
@@ -362,8 +466,7 @@ static int attempt(link_t *l)
     /* The address may have come, and the role does not know it yet. */
     if (store_vip_is_here(&config->vip) == 1)
         return 0;
-    l->stream =
-        store_dial(follower.hooks, l->is_plain, follower.bell, &answered);
+    l->stream = dial(follower.hooks, l->is_plain, follower.bell, &answered);
     store_follower_state_answered(answered);
     if (l->stream)
         had_begun = follow(l);
@@ -383,7 +486,7 @@ static int attempt(link_t *l)
 /* The store of a master that was killed is back very soon. */
 static void rest_before_retry(void)
 {
-    store_dial_await(-1, 0, follower.bell, follower.retry);
+    await(-1, 0, follower.bell, follower.retry);
     follower.retry = follower.retry < RETRY / 2 ? 2 * follower.retry : RETRY;
 }
 

@@ -4,10 +4,11 @@
  * @file apply.h
  * @brief What a master sends, applied to the spaces of this store. No socket.
  *
- * The hello of the master decides whether this slave forgets its items for it. What
- * the spaces had that the master may have is an old copy from then on (old_copy.h). A
- * value is read straight into its item, so one of 30 MiB needs no buffer. An item that has no
- * room here is not kept, and neither is an older one of the same key.
+ * The hello of the master decides whether this slave forgets its items for it.
+ * What the spaces had that the master may have is an old copy from then on
+ * (old_copy.h). A value is read straight into its item, so one of 30 MiB needs
+ * no buffer. An item that has no room here is not kept, and neither is an older
+ * one of the same key.
  *
  * Lock:  one thread. It takes bucket locks.
  * Crash: an item that is not complete is free after the recovery.

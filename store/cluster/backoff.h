@@ -6,7 +6,7 @@
  *        2, 4 .. 60 s. A copy that is never complete helps nobody, and costs
  *        the master.
  *
- * Lock:  none; the main thread.
+ * Lock:  the main thread.
  */
 #ifndef APPPOOL_STORE_CLUSTER_BACKOFF_H
 #define APPPOOL_STORE_CLUSTER_BACKOFF_H

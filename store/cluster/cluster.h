@@ -8,7 +8,7 @@
  * A store without AppStoreVirtualIP is alone. Otherwise the host that has the
  * address is the master, and the others are its slaves.
  *
- * Lock:  none; constant after the start.
+ * Lock:  constant after the start.
  * Trust: the configuration is root's. The key is secret: it is never logged,
  *        and never in a figure. An address proves nothing: each user of a host
  *        connects from the addresses of the host. So a connection without TLS
@@ -100,8 +100,9 @@ int store_cluster_is_open(const store_cluster_t *, const char *space);
 void store_cluster_set_options(int fd, unsigned lost);
 #define STORE_LOST 10000
 
-/** Begin to connect. The socket is writable when that has ended. @param lost as of
- * store_cluster_set_options() @return the socket, which is non-blocking; -1: errno */
+/** Begin to connect. The socket is writable when that has ended. @param lost as
+ * of store_cluster_set_options() @return the socket, which is non-blocking; -1:
+ * errno */
 int store_cluster_connect(const store_address_t *, uint16_t port,
                           unsigned lost);
 

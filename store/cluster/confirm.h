@@ -7,28 +7,29 @@
  *
  * A slave that has the whole copy joins the set. It confirms a position by its
  * echo of a mark (wire.h). It may be promoted until its lease is over: for 10 s
- * after the last mark (follower_state.h). So each mark that is sent prolongs the
- * lease, and a slave of which nothing is heard gets no mark. It is in the set
- * until its lease is over, also without a connection. Only a slave that says BYE
- * leaves at once.
+ * after the last mark (follower_state.h). So each mark that is sent prolongs
+ * the lease, and a slave of which nothing is heard gets no mark. It is in the
+ * set until its lease is over, also without a connection. Only a slave that
+ * says BYE leaves at once.
  *
- * A host that becomes the master knows of no lease. But another host may have one
- * of the last master, or keepalived has not noticed yet that it is not ready. So
- * each peer counts as one that may be promoted until it has joined, or the time of
- * a lease is over: it is unknown. A write of a space that refuses waits for these,
- * too. Others do not wait for them, and their writes are not confirmed.
+ * A host that becomes the master knows of no lease. But another host may have
+ * one of the last master, or keepalived has not noticed yet that it is not
+ * ready. So each peer counts as one that may be promoted until it has joined,
+ * or the time of a lease is over: it is unknown. A write of a space that
+ * refuses waits for these, too. Others do not wait for them, and their writes
+ * are not confirmed.
  *
- * A change that is acknowledged while a slave is not in the set is not confirmed
- * by it. So a slave that joins, or comes back, gets its first mark when it has
- * all changes that were there by then.
+ * A change that is acknowledged while a slave is not in the set is not
+ * confirmed by it. So a slave that joins, or comes back, gets its first mark
+ * when it has all changes that were there by then.
  *
  * A worker that holds replies says what it waits for, and looks once more
- * (store_confirm_least()) before it sleeps. Whoever hears a slave stores what it has
- * confirmed, and looks at who waits. So one of them sees the other.
+ * (store_confirm_least()) before it sleeps. Whoever hears a slave stores what
+ * it has confirmed, and looks at who waits. So one of them sees the other.
  *
- * Lock:  one of its own, which is taken for some instructions. Any thread, but a
- *        slave's own feeder writes its state, and a worker its own place among
- *        those that wait, which needs no lock.
+ * Lock:  one of its own, which is taken for some instructions. Any thread, but
+ *        a slave's own feeder writes its state, and a worker its own place
+ *        among those that wait, which needs no lock.
  */
 #ifndef APPPOOL_STORE_CLUSTER_CONFIRM_H
 #define APPPOOL_STORE_CLUSTER_CONFIRM_H

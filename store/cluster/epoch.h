@@ -15,7 +15,7 @@
  * Two hosts compare the newest epoch that both know: what one of them has beyond
  * the lower of both positions, the other one does not have.
  *
- * Lock:  none: pure functions. Only one thread writes the history: the follower
+ * Lock:  pure functions. Only one thread writes the history: the follower
  *        of a slave, the main thread of any other host. A word of it may be read
  *        by others at any time.
  * Crash: a kill inside of store_epoch_begin() loses no epoch. The first entry of
@@ -35,7 +35,7 @@ typedef struct {
     int is_related;  /**< 0: they have no epoch in common */
     uint64_t mine;   /**< changes that only mine has; all that are known if they
                         are not related */
-    uint64_t theirs; /**< changes that only theirs has; the same */
+    uint64_t theirs; /**< changes that only theirs has, or all */
 } store_relation_t;
 
 /** May a host with a copy forget it, and take theirs? */
@@ -90,7 +90,7 @@ int store_epoch_is_better(const store_history_t *theirs,
 typedef enum {
     STORE_CLAIM_NONE,   /**< it joins, or nobody knows which one is better */
     STORE_CLAIM_BETTER, /**< it does not join, as it has more */
-    STORE_CLAIM_OLDER   /**< the same, and the master began empty while it had
+    STORE_CLAIM_OLDER /**< it has more, and the master began empty while it had
                            data: the master's history is CONTESTED */
 } store_claim_t;
 

@@ -8,13 +8,14 @@
  *     greeting -> place in the list = its end -> copy, and the list meanwhile
  *              -> complete -> list, for ever
  *
- * If writes wait for slaves (confirm.h), the slave has to echo a mark behind the copy
- * before it is complete.
+ * If writes wait for slaves (confirm.h), the slave has to echo a mark behind
+ * the copy before it is complete.
  *
  * For each change it looks the key up and sends what is there now, if the slave
  * was not sent a state that is as new (sender.h). So the slave gets the states
- * of a key in the master's order, and a key that changes often is sent once when
- * the slave lags behind. It marks the position of what it has sent (sender.h).
+ * of a key in the master's order, and a key that changes often is sent once
+ * when the slave lags behind. It marks the position of what it has sent
+ * (sender.h).
  *
  * Lock:  the functions: the main thread. The thread takes bucket locks, and the
  *        lock of the list. It waits for its slave only without a lock.

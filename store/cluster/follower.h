@@ -5,12 +5,12 @@
  * @brief The slave's side of the replication: a thread that connects to the
  *        virtual address, and applies what the master sends.
  *
- * It keeps what it has until it has the copy of a master (old_copy.h). If the master speaks without TLS, this
- * is about the open space only, and the other spaces stay as they are. When the
- * connection ends it says so; the role decides what follows (role.h). A space
- * that comes later is not in the copy, so the follower connects again and takes
- * all of it. A thread of its own applies all changes, so the items of a key
- * change in the master's order.
+ * It keeps what it has until it has the copy of a master (old_copy.h). If the
+ * master speaks without TLS, this is about the open space only, and the other
+ * spaces stay as they are. When the connection ends it says so; the role
+ * decides what follows (role.h). A space that comes later is not in the copy,
+ * so the follower connects again and takes all of it. A thread of its own
+ * applies all changes, so the items of a key change in the master's order.
  *
  * Lock:  the functions: the main thread. The thread takes bucket locks.
  * Crash: a slave that is killed begins again; its items stay in the memfd.

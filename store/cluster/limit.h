@@ -5,7 +5,7 @@
  * @brief The limit of the connections to a space (AppStoreMaxConnections), for
  *        those that are served here and those that are relayed.
  *
- * Lock:  none; the main thread.
+ * Lock:  the main thread.
  */
 #ifndef APPPOOL_STORE_CLUSTER_LIMIT_H
 #define APPPOOL_STORE_CLUSTER_LIMIT_H

@@ -15,7 +15,7 @@
  * most 1024 uses are sent in a second, and only while the slave answers. If
  * there are more, each comes later.
  *
- * Lock:  none; one thread. It takes one bucket lock at a time, for as long as
+ * Lock:  one thread. It takes one bucket lock at a time, for as long as
  *        the list of one bucket is.
  * Errors: -1: the connection is over; see slave_link.h.
  */

@@ -2,8 +2,8 @@
 
 /**
  * @file mark.h
- * @brief A slave: what the marks of its master tell it, and what it says: heartbeats,
- *        and echoes of the marks.
+ * @brief A slave: what the marks of its master tell it, and what it says:
+ *        heartbeats, and echoes of the marks.
  *
  * The clocks of two hosts count from different moments, so only differences are
  * compared: the mark that came the fastest shows how far they are apart. Nobody
@@ -11,19 +11,20 @@
  * than 1 in 2000, so what was found rises by that much.
  *
  * How long the fastest one was on its way is not known, and the first one of a
- * connection is the fastest one so far: it may have waited behind a large copy, or
- * for a network. So the lease of a slave also counts from the echo that the master
- * had heard before it sent the mark, by the clock of this host alone. A mark without
- * one prolongs no lease.
+ * connection is the fastest one so far: it may have waited behind a large copy,
+ * or for a network. So the lease of a slave also counts from the echo that the
+ * master had heard before it sent the mark, by the clock of this host alone. A
+ * mark without one prolongs no lease.
  *
  * Something is said once a second: a NUL, or the newest mark, which a master of
- * ours has sent. A mark that asks for it is echoed at once, and so is the first one,
- * which prolongs no lease (mark.h). What the socket does not take is said later;
- * nobody waits.
+ * ours has sent. A mark that asks for it is echoed at once, and so is the first
+ * one, which prolongs no lease. What the socket does not take is said
+ * later; nobody waits.
  *
  * While something arrives of a master without marks, nothing is sent: when a
- * master is killed that has not read all bytes, its kernel resets the connection,
- * and the slave loses what was sent to it. A master of ours reads often.
+ * master is killed that has not read all bytes, its kernel resets the
+ * connection, and the slave loses what was sent to it. A master of ours reads
+ * often.
  *
  * Lock:  one thread.
  * Errors: an error of the socket ends the caller's next read.

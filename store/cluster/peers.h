@@ -2,23 +2,23 @@
 
 /**
  * @file peers.h
- * @brief The hosts of AppStorePeers ask each other which data they have, before one
- *        of them becomes the first master, and answer.
+ * @brief The hosts of AppStorePeers ask each other which data they have, before
+ *        one of them becomes the first master, and answer.
  *
  *     host that asks    handshake -> its hello -----> the other hello -> end
  *     host that answers handshake -> that hello -> its own hello --> end
  *
  * Each host answers at its own address of AppStorePeers, also if it is not the
- * master. A host without such an address, for example while its network is not up,
- * answers nobody. It looks for the address once a second. A host that is in
+ * master. A host without such an address, for example while its network is not
+ * up, answers nobody. It looks for the address once a second. A host that is in
  * AppStorePlainPeers beside a key neither asks nor answers.
  *
- * Lock:  one thread asks, and waits for the answers. The main thread answers, and
- *        waits for nobody.
+ * Lock:  one thread asks, and waits for the answers. The main thread answers,
+ *        and waits for nobody.
  * Trust: the other end may send anything, and any user of its host may connect.
- *        With a secret, nobody gets beyond the handshake without it. A new one that
- *        asks takes the place of the oldest one, so who says nothing keeps nobody
- *        out.
+ *        With a secret, nobody gets beyond the handshake without it. A new one
+ *        that asks takes the place of the oldest one, so who says nothing keeps
+ *        nobody out.
  */
 #ifndef APPPOOL_STORE_CLUSTER_PEERS_H
 #define APPPOOL_STORE_CLUSTER_PEERS_H

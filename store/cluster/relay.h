@@ -10,18 +10,18 @@
  *       +----------+ the master has gone, and the client had sent nothing
  *
  * One thread for all clients. For each one it connects to the virtual address,
- * names the space (STORE_RELAY_SPACE) and then passes bytes in both directions. A
- * direction holds at most 64 KB, and owns memory only while the other end does
- * not take them. While there is no master, a client is held up to 5 s; then it is
- * closed. Its bytes stay in its socket, so it can still be served here: when this
- * host becomes the master, the clients that have sent nothing to a master are, and
- * the others are closed.
+ * names the space (STORE_RELAY_SPACE) and then passes bytes in both directions.
+ * A direction holds at most 64 KB, and owns memory only while the other end
+ * does not take them. While there is no master, a client is held up to 5 s;
+ * then it is closed. Its bytes stay in its socket, so it can still be served
+ * here: when this host becomes the master, the clients that have sent nothing
+ * to a master are, and the others are closed.
  *
  * Lock:  the functions: the main thread.
  * Trust: the client is one of the space's users. A master of ours serves the
  *        space to a peer that knows the secret, and the open space to others. A
- *        client of another space is closed if nothing proves who the master is. The
- *        relay does not look at what it passes.
+ *        client of another space is closed if nothing proves who the master is.
+ *        The relay does not look at what it passes.
  */
 #ifndef APPPOOL_STORE_CLUSTER_RELAY_H
 #define APPPOOL_STORE_CLUSTER_RELAY_H

@@ -8,7 +8,7 @@
  * While no master can be reached, only one connection is tried at a time, each
  * 100 ms: a thousand clients that wait cost one packet, not a thousand.
  *
- * Lock:  none; the thread of the relay.
+ * Lock:  the thread of the relay.
  * Trust: a master with TLS has proven that it knows the secret. Without TLS it
  *        may be anybody, so it gets clients of the open space only, and no other
  *        name. Its reply is checked all the same.

@@ -25,7 +25,7 @@
 #include "store/note.h"
 
 #define DRAIN      5000  /* ms: a handover waits that long for the slaves */
-#define LAST_DRAIN 2000  /* ms: the same, of a stop */
+#define LAST_DRAIN 2000  /* ms: and a stop so long */
 #define HANDOVER   30000 /* ms: the address has to move in that time */
 #define SURE       50    /* ms from the first look without it to the second */
 

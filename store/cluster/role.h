@@ -49,10 +49,11 @@ int store_role_is_over(void);
 store_ready_t store_role_is_ready(void);
 
 /**
- * A slave is ready if its copy is complete and not stale (follower_state.h), and no
- * master has refused it in the last 10 s. It also is if it keeps its own data, because the master that it has
- * met has no better data, or if it has met no master. In these two cases no other
- * host may have answered that it has better data.
+ * A slave is ready if its copy is complete and not stale (follower_state.h),
+ * and no master has refused it in the last 10 s. It also is if it keeps its own
+ * data, because the master that it has met has no better data, or if it has met
+ * no master. In these two cases no other host may have answered that it has
+ * better data.
  * @param began ms, of clock_ms(): when it began as a slave
  */
 store_ready_t store_role_may_lead(const store_follower_state_t *,
@@ -65,8 +66,8 @@ store_ready_t store_role_may_lead(const store_follower_state_t *,
  */
 const char *store_role_handover(void);
 
-/** By hand: this slave has no copy from now on: it takes the one of the next master that
- * it meets, whatever it is. Its items stay until then.
+/** By hand: this slave has no copy from now on: it takes the one of the next
+ * master that it meets, whatever it is. Its items stay until then.
  * @return NULL, or why not */
 const char *store_role_forget(void);
 

@@ -7,7 +7,7 @@
  * Bytes are gathered, and written when there are many of them. The thread of
  * the slave may wait here for its socket; nobody else does.
  *
- * Lock:  none; one thread. `sent` may be read by any thread.
+ * Lock:  one thread. `sent` may be read by any thread.
  * Errors: -1: the connection is over, and `why` says why.
  * Trust: a slave sends NUL bytes, and one of ours the marks that it has got.
  *        Other bytes, and a mark that it cannot have, end the connection.

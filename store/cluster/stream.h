@@ -2,13 +2,14 @@
 
 /**
  * @file stream.h
- * @brief A connection of a client or of another host: a plain socket, or TLS 1.3
- *        with the secret of AppStoreKey as its pre-shared key.
+ * @brief A connection of a client or of another host: a plain socket, or TLS
+ *        1.3 with the secret of AppStoreKey as its pre-shared key.
  *
  * A build without OpenSSL makes no stream with a secret: ENOTSUP.
  *
- * No call waits, but for those whose names say that they read or write all. Another
- * thread may end a call of these by shutdown(2). The process ignores SIGPIPE.
+ * No call waits, but for those whose names say that they read or write all.
+ * Another thread may end a call of these by shutdown(2). The process ignores
+ * SIGPIPE.
  *
  * Lock:  one thread uses a stream.
  * Errors: -1 and errno; EAGAIN: the other end is not ready, see

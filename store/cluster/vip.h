@@ -5,7 +5,6 @@
  * @brief The virtual address: is it here, when does that change, and sockets
  *        that are bound to it.
  *
- * Lock:  none.
  * Errors: -1 and errno.
  * Trust: the kernel sends the reports. A report alone decides nothing.
  */

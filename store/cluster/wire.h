@@ -46,7 +46,6 @@
  *
  * Bye: the slave stops in order, and is not promoted. So nobody waits for it.
  *
- * Lock:  none.
  * Trust: store_wire_head() decides whether bytes are a packet that may be
  *        sent in this direction. All its lengths are within limits then.
  */

@@ -5,7 +5,7 @@
  * @brief Accepts connections, checks their users, and chooses a worker. A slave
  *        has them relayed to the master.
  *
- * Lock:  none; the main thread.
+ * Lock:  the main thread.
  * Trust: the kernel names the user of a client. A space serves root and the
  *        users that the configuration names.
  */
@@ -30,7 +30,8 @@ void store_accept_tcp(const store_tcp_listener_t *, int64_t now);
  * @param uid of the client; 0: it is never refused */
 void store_accept_admit(store_served_t *, store_stream_t *, uid_t uid);
 
-/** The same for a client that has no space before it logs in (waiting_clients.h). */
+/** The same for a client that has no space before it logs in
+ * (waiting_clients.h). */
 void store_accept_locked(store_stream_t *, int64_t now);
 
 #endif

@@ -6,10 +6,10 @@
  *        The socket of a space does not do for that: on a slave it leads to the
  *        master.
  *
- * A request is a line, for example "handover\n". The response is "OK\n", or "ERROR" and a
- * sentence. Then the store closes the connection.
+ * A request is a line, for example "handover\n". The response is "OK\n", or
+ * "ERROR" and a sentence. Then the store closes the connection.
  *
- * Lock:  none; the main thread.
+ * Lock:  the main thread.
  * Trust: the kernel names the user of a client. Root may ask, and the owner of
  *        the runtime directory, which is another user if httpd is not root.
  */

@@ -5,7 +5,7 @@
  * @brief What the server gives to the cluster (store/cluster/cluster.h): its
  *        loop, its spaces, its workers.
  *
- * Lock:  none; the main thread. Other threads find spaces.
+ * Lock:  the main thread. Other threads find spaces.
  */
 #ifndef APPPOOL_STORE_SERVER_CLUSTER_HOST_H
 #define APPPOOL_STORE_SERVER_CLUSTER_HOST_H
@@ -21,8 +21,8 @@
 int store_cluster_host_begin(const store_cluster_t *config,
                              store_worker_t *workers, unsigned n);
 
-/** Root may ask this host for a handover, and other things (admin_socket.h). Nothing if the
- * store is alone. @param directory CONTRACT_STORES, absolute */
+/** Root may ask this host for a handover, and other things (admin_socket.h).
+ * Nothing if the store is alone. @param directory CONTRACT_STORES, absolute */
 void store_cluster_host_admit_root(const char *directory);
 
 /** Once a second, and while store_role_is_hurried(). @param now ms */

@@ -10,7 +10,7 @@
  * peeks at it, which makes one more copy. So a connect while no store runs waits
  * in the backlog, and is not refused.
  *
- * Lock:  none; the main thread.
+ * Lock:  the main thread.
  * Crash: a message is there or not. mailbox_keep() sends the copy of what stays
  *        before it removes the old message, so a name may be there twice.
  * Errors: -1 and errno.

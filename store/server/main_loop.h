@@ -5,7 +5,7 @@
  * @brief The events of the main thread: which function to call when a
  *        descriptor is readable.
  *
- * Lock:  none; the main thread.
+ * Lock:  the main thread.
  * Errors: -1 and errno.
  */
 #ifndef APPPOOL_STORE_SERVER_MAIN_LOOP_H
@@ -25,11 +25,11 @@ void store_loop_unwatch(int fd);
 /** Wait for events, and make their calls. @param ms at most */
 void store_loop_turn(int ms);
 
-/** Call this when accept() at this listener has failed. If errno names a shortage of
- * descriptors or memory, there is no call for it for 100 ms: the connection stays in
- * the backlog, so the listener is readable all the time. Without a rest the main
- * thread would do nothing else. The log says so, at most once a minute. Other
- * values of errno do nothing. */
+/** Call this when accept() at this listener has failed. If errno names a
+ * shortage of descriptors or memory, there is no call for it for 100 ms: the
+ * connection stays in the backlog, so the listener is readable all the time.
+ * Without a rest the main thread would do nothing else. The log says so, at
+ * most once a minute. Other values of errno do nothing. */
 void store_loop_shortage(int listener);
 
 #endif

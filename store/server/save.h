@@ -2,17 +2,17 @@
 
 /**
  * @file save.h
- * @brief AppStoreSave: which of the two files is loaded and written, when that is
- *        done at a start and at a stop, and the log lines about it.
+ * @brief AppStoreSave: which of the two files is loaded and written, when that
+ *        is done at a start and at a stop, and the log lines about it.
  *
- * The store has no right in the directory of FILE and FILE.2, so it cannot replace a
- * file by another one. It writes the one that is not the newest whole one, and so
- * there is a whole one at each moment after the first. A file is whole when its end
- * was written, which is the last thing that is. Each has a number, and the next
- * one that is written has a higher number.
+ * The store has no right in the directory of FILE and FILE.2, so it cannot
+ * replace a file by another one. It writes the one that is not the newest whole
+ * one, and so there is a whole one at each moment after the first. A file is
+ * whole when its end was written, which is the last thing that is. Each has a
+ * number, and the next one that is written has a higher number.
  *
- * Lock:  one thread at a time uses the files. All else: the main thread, without
- *        workers.
+ * Lock:  one thread at a time uses the files. All else: the main thread,
+ *        without workers.
  * Crash: a file without an end counts only if none is whole.
  * Trust: the files may have any bytes.
  */

@@ -55,7 +55,7 @@
 
 typedef struct {
     char sockets[CONTRACT_RUNTIME_MAX + 8]; /* CONTRACT_STORES, absolute */
-    int socketsfd;                          /* the same, open */
+    int socketsfd;                          /* that directory */
     store_save_files_t save;                /* for the items at a stop */
     int signals;                            /* SIGTERM is read from it */
 } startup_t;

@@ -9,15 +9,15 @@
  * once. Its items stay for an hour, because a mistake in the configuration must
  * not cost all sessions.
  *
- * Each second there is something to do: flushes with a delay, the end of spaces that
- * are gone for an hour, lines about full spaces.
+ * Each second there is something to do: flushes with a delay, the end of spaces
+ * that are gone for an hour, lines about full spaces.
  *
  * Lock:  the main thread. Other threads read `next`, `space` and `gone`,
  *        and count `connections` down. store_spaces_admits() takes a lock of
  *        its own.
- * Crash: the next store reads the table and the directory of the memfd again. A space
- *        that is being forgotten may have an entry and no items. The next store
- *        forgets it again.
+ * Crash: the next store reads the table and the directory of the memfd again. A
+ *        space that is being forgotten may have an entry and no items. The next
+ *        store forgets it again.
  */
 #ifndef APPPOOL_STORE_SERVER_SPACES_H
 #define APPPOOL_STORE_SERVER_SPACES_H
@@ -39,8 +39,8 @@ typedef struct store_served {
     uint32_t locked; /**< atomic: clients without login (waiting_clients.h) */
     int gone;        /**< atomic: its connections are to be closed */
     int64_t refused_at;          /**< ms: when a refusal was logged; 0: never */
-    int64_t full_at;             /**< ms: when too many connections were logged */
-    int64_t limit_at;            /**< ms: when the limit of memory was logged */
+    int64_t full_at;             /**< ms: when too many connections were */
+    int64_t limit_at;            /**< ms: when its limit of memory was */
     uint64_t evictions, refused; /**< items, at the last tick */
     int64_t confirm_at; /**< ms: when the next two were logged; 0: never */
     uint64_t unconfirmed, not_confirmed; /**< writes, of figures.h */

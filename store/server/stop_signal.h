@@ -3,10 +3,11 @@
 /**
  * @file stop_signal.h
  * @brief Has SIGTERM come, and when? From then on the store has
- *        AppStoreSaveTime and CONTRACT_STORE_REST to end. What takes long outside of the loop
- *        asks for that again and again, so that the time of the answer is right.
+ *        AppStoreSaveTime and CONTRACT_STORE_REST to end. What takes long
+ *        outside of the loop asks for that again and again, so that the time of
+ *        the answer is right.
  *
- * Lock:  none; the main thread.
+ * Lock:  the main thread.
  */
 #ifndef APPPOOL_STORE_SERVER_STOP_SIGNAL_H
 #define APPPOOL_STORE_SERVER_STOP_SIGNAL_H

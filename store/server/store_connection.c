@@ -37,7 +37,8 @@ static void count(const turn_t *t, unsigned what, size_t n)
     store_count(&t->bench->counters[t->c->served->space->slot], what, n);
 }
 
-/* It leaves its space, or those that have to log in. The space may be freed then. */
+/* It leaves its space, or those that have to log in. The space may be freed
+ * then. */
 static void leave(store_connection_t *c, store_served_t *from)
 {
     if (c->login_until != 0)

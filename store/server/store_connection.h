@@ -9,13 +9,13 @@
  * no buffer: it reads into the memory of its worker. Only the beginning of an
  * incomplete command moves to memory of the connection. A long value is read
  * straight into its item. A client that does not take its replies is not read.
- * With AppStoreConfirm, the replies of a turn that has changed something are held
- * until the slaves have confirmed it. Meanwhile nothing is read of this client, and
- * it meets a full socket.
- * One that sends descriptors or urgent bytes is closed: recv() stops in front of
- * these, and no event reports what is behind them.
+ * With AppStoreConfirm, the replies of a turn that has changed something are
+ * held until the slaves have confirmed it. Meanwhile nothing is read of this
+ * client, and it meets a full socket. One that sends descriptors or urgent
+ * bytes is closed: recv() stops in front of these, and no event reports what is
+ * behind them.
  *
- * Lock:  none; one worker. The main thread makes it and hands it over.
+ * Lock:  one worker. The main thread makes it and hands it over.
  * Errors: each one ends the connection.
  * Trust: the client may send anything, and may stop at any byte.
  */
@@ -29,8 +29,8 @@
 #include "store/server/waiting_clients.h"
 
 /** The replies that wait until the slaves have confirmed what its commands have
- * changed. All replies of a turn are sent together, so all of them wait: also those
- * of reads. All 0: nothing is held. */
+ * changed. All replies of a turn are sent together, so all of them wait: also
+ * those of reads. All 0: nothing is held. */
 typedef struct {
     uint64_t position; /**< all slaves have to confirm it; 0: none */
     unsigned writes;   /**< whose replies are held */

@@ -5,16 +5,16 @@
  * @brief The Unix sockets of the spaces, at which their clients connect.
  *
  * One of each space is in the runtime directory. Others are in those of older
- * instances, whose store this one has replaced (takeover.h): the applications of an
- * older instance know these paths. They are served until the path is gone, which is
- * when that instance ends.
+ * instances, whose store this one has replaced (takeover.h): the applications
+ * of an older instance know these paths. They are served until the path is
+ * gone, which is when that instance ends.
  *
  * Lock:  the main thread.
  * Errors: -1 and errno.
  * Crash: a copy of each is in the mailbox.
  * Trust: any user may connect, so the store asks the kernel for the user of
- *        each client. The directory belongs to the store. Only stores write to the
- *        mailbox; what it has is checked all the same.
+ *        each client. The directory belongs to the store. Only stores write to
+ *        the mailbox; what it has is checked all the same.
  */
 #ifndef APPPOOL_STORE_SERVER_STORE_LISTENER_H
 #define APPPOOL_STORE_SERVER_STORE_LISTENER_H

@@ -4,9 +4,9 @@
  * @file sweeper_thread.h
  * @brief The thread that runs the sweeper of each space.
  *
- * Lock:  store_sweeper_thread_lock() keeps the thread from using any space. It waits for
- *        one slice of the sweeper. Only the main thread changes the list of
- *        spaces, so only it takes this lock.
+ * Lock:  store_sweeper_thread_lock() keeps the thread from using any space. It
+ *        waits for one slice of the sweeper. Only the main thread changes the
+ *        list of spaces, so only it takes this lock.
  */
 #ifndef APPPOOL_STORE_SERVER_SWEEPER_THREAD_H
 #define APPPOOL_STORE_SERVER_SWEEPER_THREAD_H

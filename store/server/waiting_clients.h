@@ -2,20 +2,20 @@
 
 /**
  * @file waiting_clients.h
- * @brief Clients that wait: peers that have not said yet what they want, and TCP
- *        clients that have to log in.
+ * @brief Clients that wait: peers that have not said yet what they want, and
+ *        TCP clients that have to log in.
  *
- * Each list is in the order of arrival, and each client has the same time. A list
- * that is full loses one for the next: the oldest of the host that has most. A peer
- * that has something to say does it at once. So silent peers keep nobody out, and a
- * host with many connections keeps out only itself.
+ * Each list is in the order of arrival, and each client has the same time. A
+ * list that is full loses one for the next: the oldest of the host that has
+ * most. A peer that has something to say does it at once. So silent peers keep
+ * nobody out, and a host with many connections keeps out only itself.
  *
- * A host is an IPv4 address, or the first 64 bits of an IPv6 address: whoever has
- * one address there can take all of them. So all IPv6 clients of one LAN are one
- * host.
+ * A host is an IPv4 address, or the first 64 bits of an IPv6 address: whoever
+ * has one address there can take all of them. So all IPv6 clients of one LAN
+ * are one host.
  *
- * Lock:  that of a list is the caller's. Those that have to log in: any thread; a
- *        mutex guards their list, and nothing is locked under it.
+ * Lock:  that of a list is the caller's. Those that have to log in: any thread;
+ *        a mutex guards their list, and nothing is locked under it.
  * Trust: the clients may do anything.
  */
 #ifndef APPPOOL_STORE_SERVER_WAITING_CLIENTS_H

@@ -62,26 +62,22 @@ store_memory_sources = \
 
 # The verbs and the protocols: no socket but that of a reply, no thread.
 store_command_sources = \
-	store/command/answer.c \
 	store/command/binary.c \
 	store/command/copy.c \
-	store/command/counter_gone.c \
 	store/command/delta.c \
 	store/command/dump.c \
 	store/command/key_lock.c \
 	store/command/login.c \
 	store/command/meta.c \
 	store/command/meta_flags.c \
-	store/command/packet.c \
 	store/command/reply.c \
 	store/command/session.c \
+	store/command/state.c \
 	store/command/stats.c \
 	store/command/text.c \
 	store/command/token.c \
 	store/command/update.c \
-	store/command/value.c \
-	store/command/verbs.c \
-	store/command/writes.c
+	store/command/verbs.c
 
 # Its main() has a file of its own, as the spawner's.
 store_main = \

@@ -7,10 +7,8 @@
 #include "store/clock.h"
 #include "store/command/delta.h"
 #include "store/command/dump.h"
-#include "store/command/packet.h"
+#include "store/command/state.h"
 #include "store/command/stats.h"
-#include "store/command/value.h"
-#include "store/command/writes.h"
 
 /* A request, and what came with its head. */
 typedef struct {

@@ -9,7 +9,7 @@
 #ifndef APPPOOL_STORE_COMMAND_BINARY_H
 #define APPPOOL_STORE_COMMAND_BINARY_H
 
-#include "store/command/packet.h"
+#include "store/command/state.h"
 
 /**
  * Serve a request, or begin to.

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "store/command/copy.h"
-#include "store/command/packet.h"
+#include "store/command/state.h"
 #include "store/memory/chunk.h"
 #include "store/memory/item.h"
 

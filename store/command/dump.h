@@ -17,7 +17,7 @@
 #ifndef APPPOOL_STORE_COMMAND_DUMP_H
 #define APPPOOL_STORE_COMMAND_DUMP_H
 
-#include "store/command/session_state.h"
+#include "store/command/state.h"
 #include "store/command/token.h"
 
 /** @return false: the line is another command */

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-#include "store/command/answer.h"
-#include "store/command/counter_gone.h"
-#include "store/command/packet.h"
+#include "store/command/state.h"
 #include "store/command/token.h"
 
 #define BODY_MAX 2048 /* bytes of a login */
@@ -180,7 +178,7 @@ size_t store_login_input(store_session_t *session, const char *bytes, size_t n,
     case STORE_PROTOCOL_BINARY:
         return binary_input(session, bytes, n, reply);
     case STORE_PROTOCOL_COUNTER: /* it has no login */
-        return store_counter_gone_input(session, bytes, n, reply);
+        return store_counter_gone(session, bytes, n, reply);
     default:
         return text_input(session, bytes, n, reply);
     }

@@ -12,7 +12,7 @@
 #ifndef APPPOOL_STORE_COMMAND_LOGIN_H
 #define APPPOOL_STORE_COMMAND_LOGIN_H
 
-#include "store/command/session_state.h"
+#include "store/command/state.h"
 
 /** Are the next bytes for store_login_input()? The protocol is known. */
 bool store_login_is_next(const store_session_t *, const char *bytes, size_t n);

@@ -9,7 +9,7 @@
 #ifndef APPPOOL_STORE_COMMAND_META_H
 #define APPPOOL_STORE_COMMAND_META_H
 
-#include "store/command/session_state.h"
+#include "store/command/state.h"
 #include "store/command/token.h"
 
 /** A line whose first word has two letters, the first one an m. */

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "store/command/session_state.h"
+#include "store/command/state.h"
 #include "store/command/token.h"
 
 /** The bytes of base64 that n bytes become, of a binary key. */

@@ -6,15 +6,12 @@
 #include <string.h>
 
 #include "store/command/binary.h"
-#include "store/command/counter_gone.h"
 #include "store/command/dump.h"
 #include "store/command/key_lock.h"
 #include "store/command/login.h"
 #include "store/command/meta.h"
-#include "store/command/session_state.h"
+#include "store/command/state.h"
 #include "store/command/text.h"
-#include "store/command/value.h"
-#include "store/command/writes.h"
 
 /* Work that is as much as one command. */
 #define KEYS   16        /* of a line that gets many */
@@ -66,6 +63,21 @@ size_t store_session_line_max(void)
 int store_session_is_over(const store_session_t *session)
 {
     return session->over;
+}
+
+unsigned store_session_writes(store_session_t *session)
+{
+    unsigned n = session->writes;
+
+    session->writes = 0;
+    return n;
+}
+
+void store_session_unconfirmed(store_session_t *session, store_reply_t *reply,
+                               bool goes_on)
+{
+    store_writes_refuse(session, reply);
+    session->over |= !goes_on;
 }
 
 /* ---- values ---- */
@@ -218,7 +230,7 @@ static size_t serve_command(store_session_t *session, const char *bytes,
     case STORE_PROTOCOL_BINARY:
         return store_binary_input(session, bytes, n, reply);
     case STORE_PROTOCOL_COUNTER:
-        return store_counter_gone_input(session, bytes, n, reply);
+        return store_counter_gone(session, bytes, n, reply);
     default:
         return serve_line(session, bytes, n, reply);
     }

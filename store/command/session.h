@@ -64,7 +64,7 @@ unsigned store_session_room(store_session_t *, struct iovec *iov, unsigned n,
 void store_session_filled(store_session_t *, size_t n);
 
 /** How many commands were served since the last call that may have changed
- * something, and were not refused (writes.h)? */
+ * something, and were not refused? */
 unsigned store_session_writes(store_session_t *);
 
 /** No slave has confirmed the last command: an error is its answer.

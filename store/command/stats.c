@@ -11,8 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/command/answer.h"
-#include "store/command/packet.h"
+#include "store/command/state.h"
 #include "store/memory/chunk.h"
 #include "store/memory/region.h"
 

@@ -14,7 +14,7 @@
 
 #include <stdbool.h>
 
-#include "store/command/session_state.h"
+#include "store/command/state.h"
 #include "store/command/token.h"
 
 /** The command `stats` with its words. */

@@ -6,14 +6,12 @@
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/command/answer.h"
 #include "store/command/delta.h"
 #include "store/command/dump.h"
 #include "store/command/meta.h"
+#include "store/command/state.h"
 #include "store/command/stats.h"
 #include "store/command/token.h"
-#include "store/command/value.h"
-#include "store/command/writes.h"
 
 /* ---- get, gets, gat and gats: any number of keys in one line ---- */
 

@@ -9,7 +9,7 @@
 #ifndef APPPOOL_STORE_COMMAND_TEXT_H
 #define APPPOOL_STORE_COMMAND_TEXT_H
 
-#include "store/command/session_state.h"
+#include "store/command/state.h"
 
 /**
  * Serve a line, or begin to.

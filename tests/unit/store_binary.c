@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/command/packet.h"
+#include "store/packet_head.h"
 
 /* A response. */
 typedef struct {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "store/command/key_lock.h"
-#include "store/command/packet.h"
+#include "store/packet_head.h"
 
 #define FOREIGN "CLIENT_ERROR object is not locked or not found\r\n"
 

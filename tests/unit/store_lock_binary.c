@@ -5,7 +5,7 @@
 
 #include "tests/unit/support/wire.h"
 
-#include "store/command/packet.h"
+#include "store/packet_head.h"
 
 enum { A, B, CLIENTS };
 

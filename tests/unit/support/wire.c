@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "store/command/packet.h"
+#include "store/packet_head.h"
 #include "store/memory/region.h"
 
 static void connect_client(wire_t *wire)

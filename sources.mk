@@ -63,10 +63,8 @@ store_memory_sources = \
 # The verbs and the protocols: no socket but that of a reply, no thread.
 store_command_sources = \
 	store/command/binary.c \
-	store/command/copy.c \
 	store/command/delta.c \
 	store/command/dump.c \
-	store/command/key_lock.c \
 	store/command/login.c \
 	store/command/meta.c \
 	store/command/meta_flags.c \
@@ -76,7 +74,6 @@ store_command_sources = \
 	store/command/stats.c \
 	store/command/text.c \
 	store/command/token.c \
-	store/command/update.c \
 	store/command/verbs.c
 
 # Its main() has a file of its own, as the spawner's.

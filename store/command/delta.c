@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/command/copy.h"
-#include "store/command/key_lock.h"
 #include "store/command/token.h"
+#include "store/command/verbs.h"
 
 #define NUMBER  64                  /* bytes that may belong to the number */
 #define LONGEST (UINT32_C(1) << 19) /* bytes; longer values are text */

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/command/copy.h"
 #include "store/command/state.h"
+#include "store/command/verbs.h"
 #include "store/memory/chunk.h"
 #include "store/memory/item.h"
 

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/command/copy.h"
 #include "store/command/delta.h"
 #include "store/command/meta_flags.h"
 #include "store/command/state.h"
+#include "store/command/verbs.h"
 #include "store/memory/chunk.h"
 
 #define BAD_LINE    "CLIENT_ERROR bad command line format"

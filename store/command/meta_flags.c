@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/command/copy.h"
+#include "store/command/verbs.h"
 
 /* ---- base64, of RFC 4648 ---- */
 

@@ -7,11 +7,11 @@
 
 #include "store/command/binary.h"
 #include "store/command/dump.h"
-#include "store/command/key_lock.h"
 #include "store/command/login.h"
 #include "store/command/meta.h"
 #include "store/command/state.h"
 #include "store/command/text.h"
+#include "store/command/verbs.h"
 
 /* Work that is as much as one command. */
 #define KEYS   16        /* of a line that gets many */

@@ -11,9 +11,8 @@
 #ifndef APPPOOL_STORE_COMMAND_STATE_H
 #define APPPOOL_STORE_COMMAND_STATE_H
 
-#include "store/command/key_lock.h"
 #include "store/command/settings.h"
-#include "store/command/update.h"
+#include "store/command/verbs.h"
 #include "store/packet_head.h"
 
 /** Bytes of a line; of a line that gets many keys. Without the newline. */

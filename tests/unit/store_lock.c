@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/command/key_lock.h"
+#include "store/command/verbs.h"
 #include "store/packet_head.h"
 
 #define FOREIGN "CLIENT_ERROR object is not locked or not found\r\n"

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #include "store/command/delta.h"
-#include "store/command/key_lock.h"
-#include "store/command/update.h"
+#include "store/command/verbs.h"
 #include "store/memory/region.h"
 #include "tests/unit/support/shelf.h"
 

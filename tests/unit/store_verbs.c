@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "store/command/delta.h"
-#include "store/command/update.h"
+#include "store/command/verbs.h"
 
 #define THREADS 4
 #define ROUNDS  3000

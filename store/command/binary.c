@@ -30,7 +30,7 @@ static void fail(const request_t *r, unsigned status)
 static void refuse(const request_t *r)
 {
     fail(r, STORE_STATUS_INVALID);
-    r->session->over = true;
+    r->session->over = 1;
 }
 
 /* What could not lock, or change, an item. */
@@ -60,9 +60,9 @@ static void refuse_locked(const request_t *r, store_result_t rv)
 
 static void found(const request_t *r, store_item_t *item)
 {
-    bool with_key = r->opcode == STORE_OP_GETK || r->opcode == STORE_OP_GATK ||
-                    r->opcode == STORE_OP_LAGK;
-    bool with_value = r->opcode != STORE_OP_TOUCH;
+    int with_key = r->opcode == STORE_OP_GETK || r->opcode == STORE_OP_GATK ||
+                   r->opcode == STORE_OP_LAGK;
+    int with_value = r->opcode != STORE_OP_TOUCH;
     uint16_t klen = with_key ? r->klen : 0;
     char flags[4];
 
@@ -108,9 +108,8 @@ static void fetch(const request_t *r)
         found(r, item);
         store_item_release(r->session->caller.space, item);
     }
-    else if (f.refused) {
+    else if (f.refused)
         refuse_locked(r, f.refused);
-    }
     else {
         missed(r);
     }
@@ -137,8 +136,8 @@ static store_mode_t mode_of(const request_t *r)
 /* The value comes next. */
 static void begin(const request_t *r, store_update_t how)
 {
-    bool whole = r->session->head.extras_length == 8;
-    bool drops = how.mode == STORE_MODE_SET;
+    int whole = r->session->head.extras_length == 8;
+    int drops = how.mode == STORE_MODE_SET;
     uint32_t flags = whole ? store_net_get32(r->extras) : 0;
     uint32_t exptime =
         whole ? store_clock_exptime(store_net_get32(r->extras + 4)) : 0;
@@ -173,7 +172,7 @@ static void update(const request_t *r)
 
 static void replace_and_unlock(const request_t *r)
 {
-    begin(r, (store_update_t){.mode = STORE_MODE_REPLACE, .unlock = true});
+    begin(r, (store_update_t){.mode = STORE_MODE_REPLACE, .unlock = 1});
 }
 
 void store_binary_stored(store_session_t *session, store_reply_t *reply)
@@ -311,7 +310,7 @@ static void quit(const request_t *r)
 {
     store_key_unlock_all(&r->session->caller);
     store_packet_done(r->session, r->reply, "", 0, 0);
-    r->session->over = true;
+    r->session->over = 1;
 }
 
 static void noop(const request_t *r)
@@ -367,10 +366,12 @@ static const struct {
 
 static uint8_t loud(store_session_t *session, uint8_t opcode)
 {
-    session->quiet = false;
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+    size_t i;
+
+    session->quiet = 0;
+    for (i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].quiet == opcode) {
-            session->quiet = true;
+            session->quiet = 1;
             return pairs[i].loud;
         }
     return opcode;
@@ -414,32 +415,34 @@ static const struct {
     {STORE_OP_KEYS, 0, MAY_KEY, keys},
 };
 
-static bool fits(const request_t *r, uint8_t extras, uint8_t shape)
+static int fits(const request_t *r, uint8_t extras, uint8_t shape)
 {
     uint8_t given = r->session->head.extras_length;
 
     if (given != extras && !(shape & OR_NO_EXTRAS && given == 0))
-        return false;
+        return 0;
     if (shape & NO_KEY ? r->klen > 0 : r->klen == 0 && !(shape & MAY_KEY))
-        return false;
+        return 0;
     return r->value == 0 || shape & VALUE;
 }
 
 /* A fetch with an expiry time is a touch. */
-static bool is_allowed(const request_t *r, uint8_t shape,
-                       void (*verb)(const request_t *))
+static int is_allowed(const request_t *r, uint8_t shape,
+                      void (*verb)(const request_t *))
 {
-    bool touches = verb == fetch && r->session->head.extras_length == 4;
+    int touches = verb == fetch && r->session->head.extras_length == 4;
 
     if ((!(shape & WRITES) && !touches) || store_writes_begin(r->session))
-        return true;
+        return 1;
     store_writes_refuse(r->session, r->reply);
-    return false;
+    return 0;
 }
 
 static void serve(const request_t *r)
 {
-    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+    size_t i;
+
+    for (i = 0; i < sizeof requests / sizeof *requests; i++) {
         if (requests[i].opcode != r->opcode)
             continue;
         if (!fits(r, requests[i].extras, requests[i].shape)) {
@@ -469,7 +472,7 @@ size_t store_binary_input(store_session_t *session, const char *bytes, size_t n,
     before = (size_t)head->key_length + head->extras_length;
     if (before > head->body_length) {
         unknown(&r);
-        session->over = true;
+        session->over = 1;
         return 0;
     }
     if (head->key_length > STORE_KEY_MAX) {

@@ -13,8 +13,8 @@
 #define LONGEST (UINT32_C(1) << 19) /* bytes; longer values are text */
 #define KEPT    (STORE_FETCHED | STORE_STALE | STORE_TOKEN_SENT | STORE_KEY_BINARY)
 
-static bool number(const store_space_t *space, const store_item_t *item,
-                   uint64_t *value)
+static int number(const store_space_t *space, const store_item_t *item,
+                  uint64_t *value)
 {
     uint32_t n = item->length < NUMBER ? item->length : NUMBER;
     char text[NUMBER];
@@ -31,21 +31,21 @@ static uint64_t result(const store_delta_t *d, uint64_t value)
 }
 
 /* The digits, and spaces to the length of the old value. */
-static bool fill(store_copy_t *copy, uint64_t value)
+static int fill(store_copy_t *copy, uint64_t value)
 {
     char text[STORE_DIGITS];
     uint32_t n = (uint32_t)snprintf(text, sizeof text, "%" PRIu64, value);
-    uint32_t length = copy->old->length > n ? copy->old->length : n;
+    uint32_t length = copy->old->length > n ? copy->old->length : n, run;
 
     if (!store_copy_make(copy, length))
-        return false;
+        return 0;
     store_item_write(copy->space, copy->item, 0, text, n);
-    for (uint32_t run; n < length; n += run) {
+    for (; n < length; n += run) {
         char *at = store_item_bytes(copy->space, copy->item, n, &run);
 
         memset(at, ' ', run);
     }
-    return true;
+    return 1;
 }
 
 static store_result_t prepare(const store_caller_t *caller, store_copy_t *copy,
@@ -89,12 +89,12 @@ static void put_present(const store_caller_t *caller, store_bucket_t *bucket,
     d->new_cas = store_key_lock_put(caller, bucket, copy->item, copy->old);
 }
 
-/* @return false: another thread was faster */
-static bool put(const store_caller_t *caller, store_copy_t *copy,
-                store_delta_t *d, store_result_t *rv)
+/* @return 0: another thread was faster */
+static int put(const store_caller_t *caller, store_copy_t *copy,
+               store_delta_t *d, store_result_t *rv)
 {
     store_bucket_t bucket;
-    bool present;
+    int present;
 
     store_index_lock(&bucket, copy->space, copy->key, copy->klen);
     present = store_copy_is_present(copy, &bucket);
@@ -113,7 +113,7 @@ static store_result_t create(store_copy_t *copy, store_delta_t *d)
 
     copy->item = store_item_make(copy->space, copy->key, copy->klen, 0,
                                  d->vivify_exptime, n);
-    if (copy->item == NULL)
+    if (!copy->item)
         return STORE_NO_MEMORY;
     store_item_write(copy->space, copy->item, 0, text, n);
     if (d->binary_key)
@@ -142,7 +142,7 @@ store_result_t store_delta_apply(const store_caller_t *caller, const void *key,
                          .key = key,
                          .klen = klen};
     store_result_t rv;
-    bool done;
+    int done;
 
     do {
         if (store_copy_begin(&copy))

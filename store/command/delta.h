@@ -17,14 +17,14 @@
 #define STORE_DIGITS 21 /**< of 64 bits, and a NUL */
 
 typedef struct {
-    bool decrement;
+    int decrement;
     uint64_t delta;
     uint64_t cas; /**< what the item has to have; 0: any */
-    bool vivify;  /**< make it, if there is none, with `initial` */
+    int vivify;   /**< make it, if there is none, with `initial` */
     uint64_t initial;
     uint32_t vivify_exptime;
-    bool binary_key; /**< of an item that is made, as in store_fetch_t */
-    bool touch;      /**< give it this exptime */
+    int binary_key; /**< of an item that is made, as in store_fetch_t */
+    int touch;      /**< give it this exptime */
     uint32_t exptime;
 
     uint64_t value;   /**< the result */

@@ -23,32 +23,31 @@ typedef struct {
     const store_session_t *session;
     char *text;
     size_t used, room;
-    bool full; /* the bucket has more */
+    int full; /* the bucket has more */
 } lines_t;
 
-bool store_dump_begin(store_session_t *session, const store_tokens_t *tokens)
+int store_dump_begin(store_session_t *session, const store_tokens_t *tokens)
 {
-    bool keys = store_token_is(tokens->word[0], "keys") && tokens->n <= 2;
+    int keys = store_token_is(tokens->word[0], "keys") && tokens->n <= 2;
 
     if (!keys &&
         !(tokens->n == 3 && store_token_is(tokens->word[0], "lru_crawler") &&
           store_token_is(tokens->word[1], "metadump") &&
           store_token_is(tokens->word[2], "all")))
-        return false;
-    if (keys) {
+        return 0;
+    if (keys)
         store_dump_keys(session, tokens->word[1]);
-    }
     else {
-        session->dump_keys = false;
+        session->dump_keys = 0;
         session->dump_cursor = 0;
         session->phase = STORE_PHASE_DUMP;
     }
-    return true;
+    return 1;
 }
 
 void store_dump_keys(store_session_t *session, store_token_t prefix)
 {
-    session->dump_keys = true;
+    session->dump_keys = 1;
     session->dump_cursor = 0;
     session->n_prefix = 0;
     if (prefix.n > 0 && prefix.n <= STORE_KEY_MAX) {
@@ -64,17 +63,16 @@ void store_dump_keys(store_session_t *session, store_token_t prefix)
     session->phase = STORE_PHASE_DUMP;
 }
 
-static bool has_prefix(const store_session_t *session, const store_item_t *item)
+static int has_prefix(const store_session_t *session, const store_item_t *item)
 {
     return session->n_prefix <= item->klen &&
-           (session->prefix == NULL ||
-            memcmp(store_item_key(item), session->prefix, session->n_prefix) ==
-                0);
+           (!session->prefix || memcmp(store_item_key(item), session->prefix,
+                                       session->n_prefix) == 0);
 }
 
 /* For `keys`. In text, a key with a line end would be lines that the client
  * takes for replies. */
-static bool is_wanted(const store_session_t *session, const store_item_t *item)
+static int is_wanted(const store_session_t *session, const store_item_t *item)
 {
     return has_prefix(session, item) &&
            (session->protocol == STORE_PROTOCOL_BINARY ||
@@ -170,29 +168,29 @@ static void end(store_session_t *session, store_reply_t *reply)
 }
 
 /* The lines of the bucket are looked for once more, with more room. */
-static bool make_room(lines_t *lines, char *first)
+static int make_room(lines_t *lines, char *first)
 {
     char *more =
         realloc(lines->text == first ? NULL : lines->text, 2 * lines->room);
 
     if (!more)
-        return false;
+        return 0;
     lines->text = more;
     lines->room *= 2;
-    return true;
+    return 1;
 }
 
-/* @return false: that was the last bucket, or there is no memory for its lines */
-static bool look_at_bucket(store_session_t *session, store_reply_t *reply)
+/* @return 0: that was the last bucket, or there is no memory for its lines */
+static int look_at_bucket(store_session_t *session, store_reply_t *reply)
 {
     char first[ROOM];
-    lines_t lines = {session, first, 0, sizeof first, false};
+    lines_t lines = {session, first, 0, sizeof first, 0};
     uint32_t bucket = session->dump_cursor;
-    bool more = false;
+    int more = 0;
 
     do {
         session->dump_cursor = bucket;
-        lines.full = false;
+        lines.full = 0;
         lines.used = 0;
         more = store_index_walk(session->caller.space, &session->dump_cursor, 1,
                                 look, &lines);
@@ -205,9 +203,11 @@ static bool look_at_bucket(store_session_t *session, store_reply_t *reply)
 
 void store_dump_slice(store_session_t *session, store_reply_t *reply)
 {
-    for (unsigned i = 0; i < SLICE; i++) {
-        bool more = session->dump_cursor != UINT32_MAX &&
-                    look_at_bucket(session, reply);
+    unsigned i;
+
+    for (i = 0; i < SLICE; i++) {
+        int more = session->dump_cursor != UINT32_MAX &&
+                   look_at_bucket(session, reply);
 
         if (!more) {
             end(session, reply);

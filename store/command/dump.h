@@ -20,8 +20,8 @@
 #include "store/command/state.h"
 #include "store/command/token.h"
 
-/** @return false: the line is another command */
-bool store_dump_begin(store_session_t *, const store_tokens_t *);
+/** @return 0: the line is another command */
+int store_dump_begin(store_session_t *, const store_tokens_t *);
 
 /** Begin a list of keys. @param prefix n = 0: all keys */
 void store_dump_keys(store_session_t *, store_token_t prefix);

@@ -10,49 +10,49 @@
 #define BODY_MAX 2048 /* bytes of a login */
 #define PLAIN    "PLAIN"
 
-bool store_login_is_next(const store_session_t *session, const char *bytes,
-                         size_t n)
+int store_login_is_next(const store_session_t *session, const char *bytes,
+                        size_t n)
 {
     uint8_t opcode;
 
     if (!session->login)
-        return false;
+        return 0;
     if (session->is_locked)
-        return true;
+        return 1;
     if (session->protocol != STORE_PROTOCOL_BINARY || n < 2)
-        return false;
+        return 0;
     opcode = (uint8_t)bytes[1];
     return opcode >= STORE_OP_SASL_LIST && opcode <= STORE_OP_SASL_STEP;
 }
 
 /* A client that has served itself from a space stays there: replies that are
  * not sent yet refer to its items. */
-static bool may_move(const store_session_t *session, store_token_t user)
+static int may_move(const store_session_t *session, store_token_t user)
 {
     return !session->is_begun ||
            store_token_is(user, session->caller.space->name);
 }
 
-static bool log_in(store_session_t *session, store_token_t user,
-                   store_token_t password)
+static int log_in(store_session_t *session, store_token_t user,
+                  store_token_t password)
 {
     if (!may_move(session, user) ||
         !session->login->log_in(session->login_ctx, user.at, user.n,
                                 password.at, password.n))
-        return false;
-    session->is_locked = false;
-    return true;
+        return 0;
+    session->is_locked = 0;
+    return 1;
 }
 
 /* ---- text ---- */
 
 /* A space may have blanks in its name, and a password has none. */
-static bool log_in_text(store_session_t *session, const char *text, size_t n)
+static int log_in_text(store_session_t *session, const char *text, size_t n)
 {
     const char *blank = memrchr(text, ' ', n);
 
     if (!blank)
-        return false;
+        return 0;
     return log_in(session, (store_token_t){text, (size_t)(blank - text)},
                   (store_token_t){blank + 1, (size_t)(text + n - blank - 1)});
 }
@@ -60,7 +60,7 @@ static bool log_in_text(store_session_t *session, const char *text, size_t n)
 static void serve_text(store_session_t *session, const char *value, uint32_t n,
                        store_reply_t *reply)
 {
-    session->quiet = false;
+    session->quiet = 0;
     if (memcmp(value + n, "\r\n", 2) != 0)
         store_answer(session, reply,
                      "CLIENT_ERROR bad command line termination");
@@ -79,14 +79,14 @@ static size_t text_input(store_session_t *session, const char *bytes, size_t n,
     uint32_t length = 0;
 
     if (line > STORE_LINE) {
-        session->over = true;
+        session->over = 1;
         return 0;
     }
     if (!end)
         return 0;
     store_token_split(&tokens, bytes,
                       line - 1 - (line > 1 && bytes[line - 2] == '\r'));
-    session->quiet = false;
+    session->quiet = 0;
     if (tokens.n < 5 || !store_token_is(tokens.word[0], "set") ||
         !store_token_u32(tokens.word[4], &length) || length > BODY_MAX) {
         store_answer(session, reply, "CLIENT_ERROR unauthenticated");
@@ -101,17 +101,17 @@ static size_t text_input(store_session_t *session, const char *bytes, size_t n,
 /* ---- binary ---- */
 
 /* The message of PLAIN: another name, NUL, user, NUL, password. */
-static bool log_in_plain(store_session_t *session, store_token_t mechanism,
-                         const char *text, size_t n)
+static int log_in_plain(store_session_t *session, store_token_t mechanism,
+                        const char *text, size_t n)
 {
     const char *end = text + n;
     const char *first = memchr(text, 0, n), *second;
 
     if (!store_token_is(mechanism, PLAIN) || !first)
-        return false;
+        return 0;
     second = memchr(first + 1, 0, (size_t)(end - first) - 1);
     if (!second)
-        return false;
+        return 0;
     return log_in(session,
                   (store_token_t){first + 1, (size_t)(second - first) - 1},
                   (store_token_t){second + 1, (size_t)(end - second) - 1});
@@ -156,13 +156,13 @@ static size_t binary_input(store_session_t *session, const char *bytes,
 {
     store_packet_head_t *head = &session->head;
 
-    session->quiet = false;
+    session->quiet = 0;
     if (!store_packet_read(session, bytes, n))
         return 0;
     if (head->body_length > BODY_MAX ||
         (size_t)head->extras_length + head->key_length > head->body_length) {
         refuse(session, reply);
-        session->over = true;
+        session->over = 1;
         return 0;
     }
     if (n < STORE_PACKET_HEAD + head->body_length)

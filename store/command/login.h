@@ -15,7 +15,7 @@
 #include "store/command/state.h"
 
 /** Are the next bytes for store_login_input()? The protocol is known. */
-bool store_login_is_next(const store_session_t *, const char *bytes, size_t n);
+int store_login_is_next(const store_session_t *, const char *bytes, size_t n);
 
 /** @return bytes that were used; 0: more are needed, or the session is over */
 size_t store_login_input(store_session_t *, const char *bytes, size_t n,

@@ -58,11 +58,12 @@ static void found(store_session_t *session, const store_meta_flags_t *f,
                   store_reply_t *reply)
 {
     store_meta_line_t line = {.n = 0};
+    unsigned i;
 
     store_meta_line_word(&line, f->value ? "VA " : "HD");
     if (f->value)
         store_meta_line_digits(&line, item->length);
-    for (unsigned i = f->first; i < f->tokens->n; i++)
+    for (i = f->first; i < f->tokens->n; i++)
         add_flag(&line, f->tokens->word[i], f, fetch, item);
     if (fetch->bits & STORE_TOKEN_SENT)
         store_meta_line_word(&line, " Z");
@@ -83,13 +84,13 @@ static store_fetch_t how_to_fetch(const store_meta_flags_t *f)
         .touch = f->touch,
         .exptime = f->exptime,
         .vivify = f->vivify,
-        .vivify_exptime = store_meta_flags_exptime(f, 0, 0, true),
+        .vivify_exptime = store_meta_flags_exptime(f, 0, 0, 1),
         .binary_key = f->unsafe_key,
         .recache = f->recache,
         .recache_time = f->recache_time,
         .recache_last =
-            store_meta_flags_exptime(f, 'R', UINT32_MAX, false) != UINT32_MAX,
-        .win_stale = true,
+            store_meta_flags_exptime(f, 'R', UINT32_MAX, 0) != UINT32_MAX,
+        .win_stale = 1,
         .no_update = !f->update};
 }
 
@@ -99,17 +100,17 @@ static store_fetch_t how_to_fetch(const store_meta_flags_t *f)
 static void refuse_opaque(store_session_t *session, const store_meta_flags_t *f,
                           store_reply_t *reply)
 {
-    uint32_t exptime = store_meta_flags_exptime(f, 'O', UINT32_MAX, false);
+    uint32_t exptime = store_meta_flags_exptime(f, 'O', UINT32_MAX, 0);
     store_fetch_t fetch = how_to_fetch(f);
     store_item_t *item;
 
     fetch.touch = exptime != UINT32_MAX;
-    fetch.vivify_exptime = store_meta_flags_exptime(f, 'O', 0, true);
-    fetch.recache = fetch.win_stale = false;
-    fetch.no_win = true;
+    fetch.vivify_exptime = store_meta_flags_exptime(f, 'O', 0, 1);
+    fetch.recache = fetch.win_stale = 0;
+    fetch.no_win = 1;
     if (f->vivify || f->touch || f->recache || store_meta_flags_has(f, 'l') ||
         store_meta_flags_has(f, 'h'))
-        fetch.no_update = true;
+        fetch.no_update = 1;
     item = store_verbs_fetch(&session->caller, f->key, f->klen, &fetch);
     if (item)
         store_item_release(session->caller.space, item);
@@ -128,10 +129,9 @@ static void fetch_item(store_session_t *session, const store_meta_flags_t *f,
         found(session, f, &fetch, item, reply);
         store_item_release(session->caller.space, item);
     }
-    else if (fetch.overflow) {
+    else if (fetch.overflow)
         store_answer_error(reply,
                            "SERVER_ERROR refcount overflow during fetch");
-    }
     else if (!f->quiet) {
         store_meta_line_word(&line, "EN");
         store_meta_line_repeat(&line, f);
@@ -157,8 +157,8 @@ static void fetch_meta(store_session_t *session, const store_tokens_t *tokens,
 
 /* ---- ms ---- */
 
-/* @return false: there is no such mode */
-static bool mode_of(const store_meta_flags_t *f, store_mode_t *mode)
+/* @return 0: there is no such mode */
+static int mode_of(const store_meta_flags_t *f, store_mode_t *mode)
 {
     switch (f->mode) {
     case 0:
@@ -178,19 +178,20 @@ static bool mode_of(const store_meta_flags_t *f, store_mode_t *mode)
         *mode = STORE_MODE_REPLACE;
         break;
     default:
-        return false;
+        return 0;
     }
     if (f->has_cas && (*mode == STORE_MODE_SET || *mode == STORE_MODE_REPLACE))
         *mode = STORE_MODE_CAS;
-    return true;
+    return 1;
 }
 
 /* What the answer has to return: the words O, k and c, in their order. */
 static void remember(store_session_t *session, const store_meta_flags_t *f)
 {
     size_t n = 0;
+    unsigned i;
 
-    for (unsigned i = f->first; i < f->tokens->n; i++) {
+    for (i = f->first; i < f->tokens->n; i++) {
         store_token_t word = f->tokens->word[i];
         size_t take = word.at[0] == 'O' ? word.n : 1;
 
@@ -241,9 +242,9 @@ static void set_meta(store_session_t *session, const store_tokens_t *tokens,
         return;
     }
     wrong = store_meta_flags_parse(&f, tokens, 3);
-    if (wrong == NULL)
+    if (!wrong)
         wrong = begin(session, &f, (uint32_t)length);
-    if (wrong == NULL)
+    if (!wrong)
         return;
     store_answer_error(reply, wrong);
     store_value_swallow(session, (uint64_t)length + 2);
@@ -291,14 +292,14 @@ void store_meta_stored(store_session_t *session, store_reply_t *reply)
 
 /* ---- md ---- */
 
-/* @return false: an error was answered */
-static bool parse(store_meta_flags_t *f, const store_tokens_t *tokens,
-                  store_reply_t *reply)
+/* @return 0: an error was answered */
+static int parse(store_meta_flags_t *f, const store_tokens_t *tokens,
+                 store_reply_t *reply)
 {
     if (store_meta_flags_parse(f, tokens, 2) == NULL)
-        return true;
+        return 1;
     store_answer_error(reply, "CLIENT_ERROR invalid or duplicate flag");
-    return false;
+    return 0;
 }
 
 static void answer(const store_meta_flags_t *f, const char *word,
@@ -351,16 +352,17 @@ static void delete_meta(store_session_t *session, const store_tokens_t *tokens,
 /* ---- ma ---- */
 
 static void answer_number(const store_meta_flags_t *f, const store_delta_t *d,
-                          bool created, store_reply_t *reply)
+                          int created, store_reply_t *reply)
 {
     store_meta_line_t line = {.n = 0};
     char digits[STORE_DIGITS];
     int n = snprintf(digits, sizeof digits, "%" PRIu64, d->value);
+    unsigned i;
 
     store_meta_line_word(&line, f->value ? "VA " : "HD");
     if (f->value)
         store_meta_line_digits(&line, (uint64_t)n);
-    for (unsigned i = f->first; i < f->tokens->n; i++) {
+    for (i = f->first; i < f->tokens->n; i++) {
         store_token_t word = f->tokens->word[i];
 
         if (word.at[0] == 'c')
@@ -401,23 +403,22 @@ static void answer_result(const store_meta_flags_t *f, const store_delta_t *d,
         answer_number(f, d, rv == STORE_CREATED, reply);
 }
 
-/* @return false: there is no such mode */
-static bool how_to_count(const store_meta_flags_t *f, store_delta_t *d)
+/* @return 0: there is no such mode */
+static int how_to_count(const store_meta_flags_t *f, store_delta_t *d)
 {
     *d = (store_delta_t){.decrement = f->mode == 'D' || f->mode == '-',
                          .delta = f->delta,
                          .cas = f->cas,
                          .vivify = f->vivify,
                          .initial = f->initial,
-                         .vivify_exptime =
-                             store_meta_flags_exptime(f, 0, 0, true),
+                         .vivify_exptime = store_meta_flags_exptime(f, 0, 0, 1),
                          .binary_key = f->unsafe_key,
                          .touch = f->touch,
                          .exptime = f->exptime};
     if (f->long_opaque) { /* flags behind it have no effect */
         d->touch =
-            store_meta_flags_exptime(f, 'O', UINT32_MAX, false) != UINT32_MAX;
-        d->vivify_exptime = store_meta_flags_exptime(f, 'O', 0, true);
+            store_meta_flags_exptime(f, 'O', UINT32_MAX, 0) != UINT32_MAX;
+        d->vivify_exptime = store_meta_flags_exptime(f, 'O', 0, 1);
     }
     return d->decrement || f->mode == 0 || f->mode == 'I' || f->mode == '+';
 }
@@ -472,7 +473,7 @@ static void debug_meta(store_session_t *session, const store_tokens_t *tokens,
                        store_reply_t *reply)
 {
     store_token_t key = tokens->word[1];
-    store_fetch_t fetch = {.no_update = true};
+    store_fetch_t fetch = {.no_update = 1};
     char decoded[STORE_KEY_MAX];
     store_item_t *item;
 
@@ -490,7 +491,7 @@ static void debug_meta(store_session_t *session, const store_tokens_t *tokens,
     }
     item = store_verbs_fetch(&session->caller, key.at, (uint8_t)key.n, &fetch);
     store_count(session->caller.counters, STORE_META_COMMANDS, 1);
-    if (item == NULL) {
+    if (!item) {
         store_answer_error(reply, "EN");
         return;
     }
@@ -520,7 +521,7 @@ void store_meta_line(store_session_t *session, const store_tokens_t *tokens,
                      store_reply_t *reply)
 {
     char command = tokens->word[0].at[1];
-    bool flags = command != 'n' && command != 'e' && strchr("gsda", command);
+    int flags = command != 'n' && command != 'e' && strchr("gsda", command);
     const char *wrong = flags ? check(tokens, command) : NULL;
 
     if (wrong)

@@ -50,12 +50,13 @@ size_t store_meta_decode(const char *from, size_t n, char *to)
     uint32_t group = 0;
     unsigned count = 0, equals = 0, padding = 0;
     size_t known = 0;
+    size_t i;
 
-    for (size_t i = 0; i < n; i++)
+    for (i = 0; i < n; i++)
         known += digit(from[i]) < 64;
     if (known % 4 != 0)
         return 0;
-    for (size_t i = 0; i < n && padding == 0; i++) {
+    for (i = 0; i < n && padding == 0; i++) {
         if (digit(from[i]) == 64)
             continue;
         group = group << 6 | digit(from[i]);
@@ -79,11 +80,11 @@ size_t store_meta_decode(const char *from, size_t n, char *to)
 #define BAD_TOKEN "CLIENT_ERROR bad token in command line format"
 
 /* The number of a time flag. */
-static const char *time_flag(store_token_t number, bool *given, uint32_t *at)
+static const char *time_flag(store_token_t number, int *given, uint32_t *at)
 {
     int32_t exptime;
 
-    *given = true;
+    *given = 1;
     if (!store_token_i32(number, &exptime))
         return BAD_TOKEN;
     *at = store_clock_exptime(exptime);
@@ -95,7 +96,7 @@ static const char *decode_key(store_meta_flags_t *f)
     char decoded[STORE_KEY_MAX];
     size_t n = store_meta_decode(f->key, f->klen, decoded);
 
-    f->binary_key = true;
+    f->binary_key = 1;
     memcpy(f->key, decoded, n);
     f->klen = (uint8_t)n;
     f->unsafe_key = store_copy_is_unsafe(decoded, n);
@@ -121,7 +122,7 @@ static const char *argument(store_meta_flags_t *f, store_token_t word)
                    ? NULL
                    : "CLIENT_ERROR bad command line format";
     case 'C':
-        f->has_cas = true;
+        f->has_cas = 1;
         return store_token_u64(rest, &f->cas) ? NULL : BAD_TOKEN;
     case 'J':
         return store_token_u64(rest, &f->initial)
@@ -139,25 +140,25 @@ static const char *argument(store_meta_flags_t *f, store_token_t word)
     }
 }
 
-/* @return false: there is no such flag */
-static bool flag(store_meta_flags_t *f, store_token_t word)
+/* @return 0: there is no such flag */
+static int flag(store_meta_flags_t *f, store_token_t word)
 {
     switch (word.at[0]) {
     case 'v':
-        f->value = true;
-        return true;
+        f->value = 1;
+        return 1;
     case 'q':
-        f->quiet = true;
-        return true;
+        f->quiet = 1;
+        return 1;
     case 'I':
-        f->stale = true;
-        return true;
+        f->stale = 1;
+        return 1;
     case 'u':
-        f->update = false;
-        return true;
+        f->update = 0;
+        return 1;
     case 'O':
         f->long_opaque = word.n > STORE_OPAQUE_MAX;
-        return true;
+        return 1;
     default:
         return word.at[0] && strchr("PLkstcflhbNTRFCJDM", word.at[0]);
     }
@@ -167,23 +168,24 @@ const char *store_meta_flags_parse(store_meta_flags_t *f,
                                    const store_tokens_t *tokens, unsigned first)
 {
     const char *wrong = NULL;
-    bool seen[128] = {false};
+    char seen[128] = {0};
     store_token_t key = tokens->word[1];
+    unsigned i;
 
     memset(f, 0, sizeof *f);
     f->tokens = tokens;
     f->first = first;
-    f->update = true;
+    f->update = 1;
     f->delta = 1;
     memcpy(f->key, key.at, key.n);
     f->klen = (uint8_t)key.n;
-    for (unsigned i = first; i < tokens->n; i++) {
+    for (i = first; i < tokens->n; i++) {
         unsigned char c = (unsigned char)tokens->word[i].at[0];
         const char *error;
 
         if (c >= 127 || seen[c])
             return "CLIENT_ERROR duplicate flag";
-        seen[c] = true;
+        seen[c] = 1;
         if (!flag(f, tokens->word[i]))
             return "CLIENT_ERROR invalid flag";
         error = argument(f, tokens->word[i]);
@@ -194,18 +196,22 @@ const char *store_meta_flags_parse(store_meta_flags_t *f,
     return wrong;
 }
 
-bool store_meta_flags_has(const store_meta_flags_t *f, char flag)
+int store_meta_flags_has(const store_meta_flags_t *f, char flag)
 {
-    for (unsigned i = f->first; i < f->tokens->n; i++)
+    unsigned i;
+
+    for (i = f->first; i < f->tokens->n; i++)
         if (f->tokens->word[i].at[0] == flag)
-            return true;
-    return false;
+            return 1;
+    return 0;
 }
 
 uint32_t store_meta_flags_exptime(const store_meta_flags_t *f, char end,
-                                  uint32_t exptime, bool created)
+                                  uint32_t exptime, int created)
 {
-    for (unsigned i = f->first; i < f->tokens->n; i++) {
+    unsigned i;
+
+    for (i = f->first; i < f->tokens->n; i++) {
         char c = f->tokens->word[i].at[0];
 
         if (c == end)
@@ -261,7 +267,7 @@ void store_meta_line_ttl(store_meta_line_t *line, uint32_t exptime)
 }
 
 void store_meta_line_key(store_meta_line_t *line, const char *key, uint8_t klen,
-                         bool binary)
+                         int binary)
 {
     char text[STORE_META_BASE64(STORE_KEY_MAX)];
     size_t n;
@@ -286,7 +292,9 @@ void store_meta_line_opaque(store_meta_line_t *line, store_token_t opaque)
 void store_meta_line_repeat(store_meta_line_t *line,
                             const store_meta_flags_t *f)
 {
-    for (unsigned i = f->first; i < f->tokens->n; i++) {
+    unsigned i;
+
+    for (i = f->first; i < f->tokens->n; i++) {
         store_token_t word = f->tokens->word[i];
 
         if (word.at[0] == 'O')

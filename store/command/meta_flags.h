@@ -10,8 +10,6 @@
 #ifndef APPPOOL_STORE_COMMAND_META_FLAGS_H
 #define APPPOOL_STORE_COMMAND_META_FLAGS_H
 
-#include <stdbool.h>
-
 #include "store/command/state.h"
 #include "store/command/token.h"
 
@@ -37,22 +35,22 @@ typedef struct {
 
     char key[STORE_KEY_MAX]; /**< decoded */
     uint8_t klen;
-    bool binary_key; /**< b */
-    bool unsafe_key; /**< store_copy_is_unsafe() */
+    int binary_key; /**< b */
+    int unsafe_key; /**< store_copy_is_unsafe() */
 
     char mode;                                      /**< M, 0: none */
-    bool value;                                     /**< v */
-    bool quiet;                                     /**< q */
-    bool stale;                                     /**< I */
-    bool update;                                    /**< not u */
-    bool vivify;                                    /**< N */
-    bool touch;                                     /**< T */
-    bool recache;                                   /**< R */
-    bool has_cas;                                   /**< C */
+    int value;                                      /**< v */
+    int quiet;                                      /**< q */
+    int stale;                                      /**< I */
+    int update;                                     /**< not u */
+    int vivify;                                     /**< N */
+    int touch;                                      /**< T */
+    int recache;                                    /**< R */
+    int has_cas;                                    /**< C */
     uint32_t vivify_exptime, exptime, recache_time; /**< s, store's clock */
     uint32_t client_flags;                          /**< F */
     uint64_t cas, delta, initial;                   /**< C, D, J */
-    bool long_opaque;                               /**< O is too long */
+    int long_opaque;                                /**< O is too long */
 } store_meta_flags_t;
 
 /**
@@ -63,7 +61,7 @@ typedef struct {
 const char *store_meta_flags_parse(store_meta_flags_t *, const store_tokens_t *,
                                    unsigned first);
 
-bool store_meta_flags_has(const store_meta_flags_t *, char flag);
+int store_meta_flags_has(const store_meta_flags_t *, char flag);
 
 /**
  * The exptime of an item when it is the turn of a flag. T changes it, and so
@@ -72,7 +70,7 @@ bool store_meta_flags_has(const store_meta_flags_t *, char flag);
  * @param exptime what it was before
  */
 uint32_t store_meta_flags_exptime(const store_meta_flags_t *, char flag,
-                                  uint32_t exptime, bool created);
+                                  uint32_t exptime, int created);
 
 /** A line that is being made. No line is longer: a key in base64, and 19 flags
  * with numbers. */
@@ -93,7 +91,7 @@ void store_meta_line_ttl(store_meta_line_t *, uint32_t exptime);
 
 /** The key, in base64 with " b" behind it if it is binary. */
 void store_meta_line_key(store_meta_line_t *, const char *key, uint8_t klen,
-                         bool binary);
+                         int binary);
 
 /** A space, and bytes of the client. */
 void store_meta_line_opaque(store_meta_line_t *, store_token_t);

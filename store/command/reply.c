@@ -69,7 +69,9 @@ static void part_end(part_t *part)
 
 static void block_free(block_t *block)
 {
-    for (unsigned i = block->first; i < block->n; i++)
+    unsigned i;
+
+    for (i = block->first; i < block->n; i++)
         part_end(&block->part[i]);
     free(block);
 }
@@ -96,7 +98,7 @@ static block_t *room(store_reply_t *reply)
     if (block && block->n < BLOCK_PARTS && block->used < STORE_REPLY_BLOCK)
         return block;
     block = malloc(sizeof *block);
-    if (block == NULL) {
+    if (!block) {
         reply->failed = 1;
         return NULL;
     }
@@ -142,7 +144,7 @@ static char *take(store_reply_t *reply, size_t *n)
     block_t *block = room(reply);
     size_t at;
 
-    if (block == NULL)
+    if (!block)
         return NULL;
     at = block->used;
     if (*n > STORE_REPLY_BLOCK - at)
@@ -161,7 +163,7 @@ void store_reply_copy(store_reply_t *reply, const void *bytes, size_t n)
         size_t now = n;
         char *to = take(reply, &now);
 
-        if (to == NULL)
+        if (!to)
             return;
         memcpy(to, from, now);
         from += now;
@@ -172,12 +174,14 @@ void store_reply_copy(store_reply_t *reply, const void *bytes, size_t n)
 static void copy_value(store_reply_t *reply, const store_space_t *space,
                        const store_item_t *item)
 {
-    for (size_t at = 0, now; at < item->length; at += now) {
+    size_t at, now;
+
+    for (at = 0; at < item->length; at += now) {
         char *to;
 
         now = item->length - at;
         to = take(reply, &now);
-        if (to == NULL)
+        if (!to)
             return;
         store_item_read(space, item, (uint32_t)at, to, (uint32_t)now);
     }
@@ -194,7 +198,7 @@ void store_reply_value(store_reply_t *reply, store_space_t *space,
         return;
     }
     block = room(reply);
-    if (block == NULL)
+    if (!block)
         return;
     part = part_add(block, item->length);
     part->space = space;
@@ -236,15 +240,17 @@ int store_reply_failed(const store_reply_t *reply)
 /* Fill in iovecs for what comes next. @return how many */
 static unsigned gather(const store_reply_t *reply, struct iovec *iov)
 {
-    unsigned n = 0;
+    unsigned n = 0, i;
+    block_t *block;
+    size_t at;
 
-    for (block_t *block = reply->head; block; block = block->next) {
-        for (unsigned i = block->first; i < block->n; i++) {
+    for (block = reply->head; block; block = block->next) {
+        for (i = block->first; i < block->n; i++) {
             part_t *part = &block->part[i];
             const char *copied = block->bytes + part->at;
             store_place_t place = part->place;
 
-            for (size_t at = part->offset; at < part->n;) {
+            for (at = part->offset; at < part->n;) {
                 uint32_t run = (uint32_t)(part->n - at);
                 const char *bytes;
 
@@ -300,8 +306,7 @@ static void settle(block_t *block)
     part_t *part = &block->part[block->first];
     size_t rest = part->n - part->offset;
 
-    if (part->item == NULL || rest > SMALL ||
-        rest > STORE_REPLY_BLOCK - block->used)
+    if (!part->item || rest > SMALL || rest > STORE_REPLY_BLOCK - block->used)
         return;
     store_item_read(part->space, part->item, (uint32_t)part->offset,
                     block->bytes + block->used, (uint32_t)rest);

@@ -32,7 +32,7 @@ store_session_t *store_session_make(store_space_t *space,
 }
 
 void store_session_guard(store_session_t *session, const store_login_t *login,
-                         void *ctx, bool is_locked)
+                         void *ctx, int is_locked)
 {
     session->login = login;
     session->login_ctx = ctx;
@@ -74,7 +74,7 @@ unsigned store_session_writes(store_session_t *session)
 }
 
 void store_session_unconfirmed(store_session_t *session, store_reply_t *reply,
-                               bool goes_on)
+                               int goes_on)
 {
     store_writes_refuse(session, reply);
     session->over |= !goes_on;
@@ -126,7 +126,7 @@ void store_session_filled(store_session_t *session, size_t n)
 
 /* A line that is too long ends the connection without a word, as in memcached,
  * unless it gets many keys. */
-static bool is_long_get(const char *line, size_t n)
+static int is_long_get(const char *line, size_t n)
 {
     size_t spaces = 0;
 
@@ -157,7 +157,7 @@ static const char *newline(store_session_t *session, const char *line, size_t n,
         length > line_limit(line, length)) {
         if (length > STORE_GET_LINE)
             store_reply_copy(reply, "CLIENT_ERROR line too long\r\n", 28);
-        session->over = true;
+        session->over = 1;
         return NULL;
     }
     return end;
@@ -179,11 +179,11 @@ static size_t serve_line(store_session_t *session, const char *bytes, size_t n,
     const char *end = newline(session, bytes, n, reply);
     size_t length, used;
 
-    if (end == NULL)
+    if (!end)
         return 0;
     length = line_length(bytes, end);
     if (session->phase == STORE_PHASE_COMMAND) {
-        session->quiet = false;
+        session->quiet = 0;
         used = store_text_line(session, bytes, length, reply);
     }
     else {
@@ -249,9 +249,8 @@ static size_t serve(store_session_t *session, const char *bytes, size_t n,
         return 0;
     if (session->protocol == STORE_PROTOCOL_NONE)
         session->protocol = protocol_of((uint8_t)bytes[0]);
-    if (store_login_is_next(session, bytes, n)) {
+    if (store_login_is_next(session, bytes, n))
         used = store_login_input(session, bytes, n, reply);
-    }
     else {
         used = serve_command(session, bytes, n, reply);
         session->is_begun |= used > 0;
@@ -261,7 +260,7 @@ static size_t serve(store_session_t *session, const char *bytes, size_t n,
     return used;
 }
 
-static bool value_is_complete(const store_session_t *session)
+static int value_is_complete(const store_session_t *session)
 {
     return session->phase == STORE_PHASE_VALUE &&
            store_value_is_complete(session);
@@ -288,9 +287,8 @@ size_t store_session_input(store_session_t *session, const char *bytes,
             stored(session, reply);
             spend(session, 1, budget);
         }
-        else if (now == 0) {
+        else if (now == 0)
             break;
-        }
     }
     return session->over ? n : used;
 }

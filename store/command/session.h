@@ -26,7 +26,7 @@ void store_session_free(store_session_t *);
 
 /** The client may log in. @param is_locked it has to, before anything else */
 void store_session_guard(store_session_t *, const store_login_t *, void *ctx,
-                         bool is_locked);
+                         int is_locked);
 
 /** From now on the session is about this space. Of a login. */
 void store_session_move(store_session_t *, store_space_t *, store_counters_t *);
@@ -68,9 +68,8 @@ void store_session_filled(store_session_t *, size_t n);
 unsigned store_session_writes(store_session_t *);
 
 /** No slave has confirmed the last command: an error is its answer.
- * @param goes_on false: the session is over then */
-void store_session_unconfirmed(store_session_t *, store_reply_t *,
-                               bool goes_on);
+ * @param goes_on 0: the session is over then */
+void store_session_unconfirmed(store_session_t *, store_reply_t *, int goes_on);
 
 /** Has the client sent quit, or something after which the connection has to be
  * closed? What is pending is sent before. */

@@ -9,8 +9,6 @@
 #ifndef APPPOOL_STORE_COMMAND_SETTINGS_H
 #define APPPOOL_STORE_COMMAND_SETTINGS_H
 
-#include <stdbool.h>
-
 #include "store/command/reply.h"
 
 /** The version that the store sends in both protocols. Clients look at its
@@ -23,8 +21,8 @@ typedef struct store_session store_session_t;
 typedef struct {
     /** Is this the password of the space with the user's name? Then it calls
      * store_session_move(). The worker calls this. */
-    bool (*log_in)(void *ctx, const char *user, size_t n_user,
-                   const char *password, size_t n);
+    int (*log_in)(void *ctx, const char *user, size_t n_user,
+                  const char *password, size_t n);
 } store_login_t;
 
 /** What commands need from the server; the same for all sessions. */

@@ -23,16 +23,16 @@ void store_answer(const store_session_t *session, store_reply_t *reply,
 
 /* ---- packets ---- */
 
-bool store_packet_read(store_session_t *session, const char *bytes, size_t n)
+int store_packet_read(store_session_t *session, const char *bytes, size_t n)
 {
     if ((uint8_t)bytes[0] != STORE_PACKET_REQUEST) {
-        session->over = true;
-        return false;
+        session->over = 1;
+        return 0;
     }
     if (n < STORE_PACKET_HEAD)
-        return false;
+        return 0;
     store_packet_head_get(&session->head, bytes);
-    return true;
+    return 1;
 }
 
 void store_packet_fill(const store_session_t *session, char *to,
@@ -130,7 +130,7 @@ size_t store_counter_gone(store_session_t *session, const char *bytes, size_t n,
     head[7] = sizeof no_counters - 1;
     store_reply_copy(reply, head, COUNTER_HEAD);
     store_reply_copy(reply, no_counters, sizeof no_counters - 1);
-    session->over = true;
+    session->over = 1;
     return n;
 }
 
@@ -138,15 +138,15 @@ size_t store_counter_gone(store_session_t *session, const char *bytes, size_t n,
 
 #define UNCONFIRMED "not confirmed by a slave"
 
-bool store_writes_begin(store_session_t *session)
+int store_writes_begin(store_session_t *session)
 {
     if (STORE_GET(session->caller.space->confirm) == STORE_CONFIRM_REFUSE &&
         !(session->server->can_confirm && session->server->can_confirm())) {
         store_count(session->caller.counters, STORE_NOT_CONFIRMED, 1);
-        return false;
+        return 0;
     }
     session->writes++;
-    return true;
+    return 1;
 }
 
 void store_writes_refuse(const store_session_t *session, store_reply_t *reply)
@@ -165,7 +165,7 @@ static unsigned tail_length(store_protocol_t asked)
 }
 
 /* Does it count among those that are sent at the same time? */
-static bool is_large(uint64_t length)
+static int is_large(uint64_t length)
 {
     return length > STORE_LARGE;
 }
@@ -264,13 +264,13 @@ size_t store_value_input(store_session_t *session, const char *bytes, size_t n)
     return value + tail;
 }
 
-bool store_value_is_complete(const store_session_t *session)
+int store_value_is_complete(const store_session_t *session)
 {
     return session->filled == session->item->length &&
            session->n_tail == tail_length(session->asked);
 }
 
-bool store_value_is_sound(const store_session_t *session)
+int store_value_is_sound(const store_session_t *session)
 {
     return memcmp(session->tail, "\r\n", 2) == 0;
 }

@@ -49,14 +49,14 @@ struct store_session {
     const store_server_t *server;
     store_protocol_t protocol; /**< of the connection: never META */
     store_phase_t phase;
-    bool over;
-    bool is_locked;             /**< before a login nothing else is served */
-    bool is_begun;              /**< a command was served, and no login */
+    int over;
+    int is_locked;              /**< before a login nothing else is served */
+    int is_begun;               /**< a command was served, and no login */
     const store_login_t *login; /**< NULL: there are no logins */
     void *login_ctx;
-    bool quiet;      /**< of the present command: noreply, a quiet opcode */
-    bool quiet_meta; /**< of the present set with q, which reports errors */
-    size_t scanned;  /**< bytes of the incomplete line without a newline */
+    int quiet;      /**< of the present command: noreply, a quiet opcode */
+    int quiet_meta; /**< of the present set with q, which reports errors */
+    size_t scanned; /**< bytes of the incomplete line without a newline */
 
     unsigned writes; /**< that were done since store_session_writes() */
 
@@ -65,11 +65,11 @@ struct store_session {
     uint64_t copied; /**< bytes of values */
 
     /** @name the present line that gets many keys */
-    bool get_cas, get_touch;
+    int get_cas, get_touch;
     uint32_t get_exptime;
 
     /** @name the list of keys that is being made (dump.h) */
-    bool dump_keys; /**< keys only, for `keys` */
+    int dump_keys; /**< keys only, for `keys` */
     uint8_t n_prefix;
     char *prefix; /**< NULL: none; malloc */
     uint32_t dump_cursor;
@@ -101,8 +101,8 @@ void store_answer_error(store_reply_t *, const char *line);
 
 /** Read the head of a request to session->head. What is no request ends the
  * session. @param n bytes that are there, at least 1
- * @return false: there is no head yet, or the session is over */
-bool store_packet_read(store_session_t *, const char *bytes, size_t n);
+ * @return 0: there is no head yet, or the session is over */
+int store_packet_read(store_session_t *, const char *bytes, size_t n);
 
 /** Write the head of a response to session->head: STORE_PACKET_HEAD bytes. */
 void store_packet_fill(const store_session_t *, char *head, unsigned status,
@@ -141,8 +141,8 @@ size_t store_counter_gone(store_session_t *, const char *bytes, size_t n,
  * Refuse, it is refused before it is executed while no slave is there. A lock
  * is no change, since a slave has no locks, and neither is the mark of a read. */
 
-/** May this write be executed? @return false: answer store_writes_refuse() */
-bool store_writes_begin(store_session_t *);
+/** May this write be executed? @return 0: answer store_writes_refuse() */
+int store_writes_begin(store_session_t *);
 
 /** The error of the protocol of the connection. A quiet command has none in
  * the text protocol. */
@@ -179,10 +179,10 @@ void store_value_swallow(store_session_t *, uint64_t n);
 size_t store_value_input(store_session_t *, const char *bytes, size_t n);
 
 /** Has the value, and in text what follows it, arrived? */
-bool store_value_is_complete(const store_session_t *);
+int store_value_is_complete(const store_session_t *);
 
 /** In text: was it followed by CR LF? */
-bool store_value_is_sound(const store_session_t *);
+int store_value_is_sound(const store_session_t *);
 
 /** Give the item back. The next bytes are a command. */
 void store_value_end(store_session_t *);

@@ -26,31 +26,37 @@ static uint64_t sum(const store_space_t *space, unsigned what)
 {
     store_figures_t *figures = store_region_figures();
     uint64_t n = 0;
+    unsigned i;
 
-    for (unsigned i = 0; i < STORE_THREADS; i++)
+    for (i = 0; i < STORE_THREADS; i++)
         n += STORE_GET(figures->worker[i][space->slot].n[what]);
     return n;
 }
 
 void store_stats_sum(const store_space_t *space, store_counters_t *counters)
 {
-    for (unsigned i = 0; i < STORE_COUNTERS; i++)
+    unsigned i;
+
+    for (i = 0; i < STORE_COUNTERS; i++)
         counters->n[i] =
             sum(space, i) - STORE_GET(remembered[space->slot].n[i]);
 }
 
 void store_stats_reset(const store_space_t *space)
 {
-    for (unsigned i = 0; i < STORE_COUNTERS; i++)
+    unsigned i;
+
+    for (i = 0; i < STORE_COUNTERS; i++)
         STORE_SET(remembered[space->slot].n[i], sum(space, i));
 }
 
 void store_stats_forget(const store_space_t *space)
 {
     store_figures_t *figures = store_region_figures();
+    unsigned i, what;
 
-    for (unsigned i = 0; i < STORE_THREADS; i++)
-        for (unsigned what = 0; what < STORE_COUNTERS; what++)
+    for (i = 0; i < STORE_THREADS; i++)
+        for (what = 0; what < STORE_COUNTERS; what++)
             STORE_SET(figures->worker[i][space->slot].n[what], 0);
     remembered[space->slot] = (store_counters_t){0};
 }
@@ -160,9 +166,10 @@ static const struct {
 static void counter_lines(const out_t *out)
 {
     store_counters_t c;
+    size_t i;
 
     store_stats_sum(out->session->caller.space, &c);
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
+    for (i = 0; i < sizeof counted / sizeof *counted; i++)
         put_number(out, counted[i].name, c.n[counted[i].what]);
     put_number(out, "get_misses", c.n[STORE_GETS] - c.n[STORE_HITS]);
     put_number(out, "cmd_touch",
@@ -198,8 +205,9 @@ static const struct {
 static void space_lines(const out_t *out)
 {
     const store_space_t *space = out->session->caller.space;
+    size_t i;
 
-    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++) {
+    for (i = 0; i < sizeof figures / sizeof *figures; i++) {
         const uint64_t *figure =
             (const uint64_t *)(const void *)((const char *)space->figures +
                                              figures[i].offset);
@@ -266,8 +274,9 @@ static void class_line(const out_t *out, const char *format, unsigned i,
 static void items(const out_t *out)
 {
     static const char name[] = "items:%u:%s";
+    unsigned i;
 
-    for (unsigned i = 0; i < STORE_CLASSES; i++) {
+    for (i = 0; i < STORE_CLASSES; i++) {
         store_class_stat_t stat = class_stat(out->session->caller.space, i);
 
         if (stat.used == 0)
@@ -284,8 +293,9 @@ static void slabs(const out_t *out)
 {
     static const char name[] = "%u:%s";
     uint64_t active = 0, pages = 0;
+    unsigned i;
 
-    for (unsigned i = 0; i < STORE_CLASSES; i++) {
+    for (i = 0; i < STORE_CLASSES; i++) {
         store_class_stat_t stat = class_stat(out->session->caller.space, i);
         uint64_t chunks = (uint64_t)stat.pages * store_class_chunks(i);
 
@@ -317,15 +327,17 @@ static const struct {
     {"slabs", slabs}, {"sizes", sizes},
 };
 
-static bool list(const out_t *out, store_token_t name)
+static int list(const out_t *out, store_token_t name)
 {
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    size_t i;
+
+    for (i = 0; i < sizeof lists / sizeof *lists; i++)
         if (store_token_is(name, lists[i].name)) {
             lists[i].lines(out);
             put_end(out);
-            return true;
+            return 1;
         }
-    return false;
+    return 0;
 }
 
 /* Statistics of the beginnings of keys: there are none. */
@@ -349,20 +361,17 @@ void store_stats_text(store_session_t *session, const store_tokens_t *tokens,
         store_stats_reset(session->caller.space);
         store_answer(session, reply, "RESET");
     }
-    else if (store_token_is(name, "cachedump")) {
+    else if (store_token_is(name, "cachedump"))
         store_answer(session, reply,
                      "CLIENT_ERROR stats cachedump not allowed");
-    }
-    else if (store_token_is(name, "detail")) {
+    else if (store_token_is(name, "detail"))
         store_answer(session, reply, detail(tokens));
-    }
-    else if (!list(&out, name)) {
+    else if (!list(&out, name))
         store_answer(session, reply, "ERROR");
-    }
 }
 
-bool store_stats_binary(store_session_t *session, store_token_t name,
-                        store_reply_t *reply)
+int store_stats_binary(store_session_t *session, store_token_t name,
+                       store_reply_t *reply)
 {
     out_t out = {session, reply};
 
@@ -371,16 +380,16 @@ bool store_stats_binary(store_session_t *session, store_token_t name,
     if (store_token_is(name, "detail on") ||
         store_token_is(name, "detail off")) {
         put_end(&out);
-        return true;
+        return 1;
     }
     if (store_token_is(name, "detail dump")) {
         put_line(&out, "detailed", "END\r\n");
         put_end(&out);
-        return true;
+        return 1;
     }
     if (!store_token_is(name, "reset"))
         return list(&out, name);
     store_stats_reset(session->caller.space);
     put_end(&out);
-    return true;
+    return 1;
 }

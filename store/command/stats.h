@@ -12,8 +12,6 @@
 #ifndef APPPOOL_STORE_COMMAND_STATS_H
 #define APPPOOL_STORE_COMMAND_STATS_H
 
-#include <stdbool.h>
-
 #include "store/command/state.h"
 #include "store/command/token.h"
 
@@ -22,8 +20,8 @@ void store_stats_text(store_session_t *, const store_tokens_t *,
                       store_reply_t *);
 
 /** @param key which statistics; n = 0: the general ones
- *  @return false: there are none of this name, and nothing was answered */
-bool store_stats_binary(store_session_t *, store_token_t key, store_reply_t *);
+ *  @return 0: there are none of this name, and nothing was answered */
+int store_stats_binary(store_session_t *, store_token_t key, store_reply_t *);
 
 /** The counters of a space, summed over all workers: since the last reset. */
 void store_stats_sum(const store_space_t *, store_counters_t *);

@@ -53,7 +53,7 @@ static void get_key(const store_session_t *session, store_token_t key,
     store_item_t *item =
         store_verbs_fetch(&session->caller, key.at, (uint8_t)key.n, &fetch);
 
-    if (item == NULL)
+    if (!item)
         return;
     add_value(session, reply, item);
     store_item_release(session->caller.space, item);
@@ -83,16 +83,16 @@ size_t store_text_get_more(store_session_t *session, const char *line, size_t n,
     }
 }
 
-static bool keys_are_good(const char *at, const char *end)
+static int keys_are_good(const char *at, const char *end)
 {
     store_token_t key;
 
     do {
         key = store_token_next(&at, end);
         if (key.n > STORE_KEY_MAX)
-            return false;
+            return 0;
     } while (key.n > 0);
-    return true;
+    return 1;
 }
 
 /* @return the answer to an error; NULL: there is none */
@@ -118,16 +118,16 @@ static const char *check_get(store_session_t *session, const char **rest,
 /* @param name the first word of the line
  * @param rest what follows it, to `end`
  * @param used bytes of the rest
- * @return false: it is another command */
-static bool get(store_session_t *session, store_token_t name, const char *rest,
-                const char *end, store_reply_t *reply, size_t *used)
+ * @return 0: it is another command */
+static int get(store_session_t *session, store_token_t name, const char *rest,
+               const char *end, store_reply_t *reply, size_t *used)
 {
     const char *keys = rest, *wrong;
 
     if (!store_token_is(name, "get") && !store_token_is(name, "gets") &&
         !store_token_is(name, "gat") && !store_token_is(name, "gats") &&
         !store_token_is(name, "bget"))
-        return false;
+        return 0;
     session->get_cas = name.at[name.n - 1] == 's';
     session->get_touch = name.at[0] == 'g' && name.at[1] == 'a';
     wrong = check_get(session, &keys, end);
@@ -143,7 +143,7 @@ static bool get(store_session_t *session, store_token_t name, const char *rest,
         *used = (size_t)(keys - rest) +
                 store_text_get_more(session, keys, (size_t)(end - keys), reply);
     }
-    return true;
+    return 1;
 }
 
 /* ---- one command ---- */
@@ -166,19 +166,19 @@ static store_token_t word(const command_t *c, unsigned i)
 }
 
 /* The last word may be "noreply". */
-static bool look_for_noreply(const command_t *c)
+static int look_for_noreply(const command_t *c)
 {
     if (store_token_is(word(c, c->tokens->n - 1), "noreply"))
-        c->session->quiet = true;
+        c->session->quiet = 1;
     return c->session->quiet;
 }
 
-static bool key_is_good(const command_t *c)
+static int key_is_good(const command_t *c)
 {
     if (word(c, 1).n <= STORE_KEY_MAX)
-        return true;
+        return 1;
     answer(c, "CLIENT_ERROR bad command line format");
-    return false;
+    return 0;
 }
 
 /* ---- commands that store a value ---- */
@@ -190,7 +190,7 @@ typedef struct {
     store_update_t update;
 } update_line_t;
 
-static bool parse(update_line_t *line, const store_token_t *words)
+static int parse(update_line_t *line, const store_token_t *words)
 {
     return words[1].n <= STORE_KEY_MAX &&
            store_token_u32(words[2], &line->flags) &&
@@ -289,7 +289,7 @@ void store_text_stored(store_session_t *session, store_reply_t *reply)
 static void touch(const command_t *c)
 {
     store_token_t key = word(c, 1);
-    store_fetch_t fetch = {.touch = true};
+    store_fetch_t fetch = {.touch = 1};
     store_item_t *item;
     int32_t exptime;
 
@@ -331,7 +331,7 @@ static void answer_failure(const command_t *c, store_result_t why)
     }
 }
 
-static void delta(const command_t *c, bool decrement)
+static void delta(const command_t *c, int decrement)
 {
     store_token_t key = word(c, 1);
     store_delta_t d = {.decrement = decrement};
@@ -353,21 +353,21 @@ static void delta(const command_t *c, bool decrement)
 
 static void incr(const command_t *c)
 {
-    delta(c, false);
+    delta(c, 0);
 }
 
 static void decr(const command_t *c)
 {
-    delta(c, true);
+    delta(c, 1);
 }
 
 /* Old clients send a time of 0 with it. */
-static bool delete_is_good(const command_t *c)
+static int delete_is_good(const command_t *c)
 {
-    bool zero, noreply;
+    int zero, noreply;
 
     if (c->tokens->n == 2)
-        return true;
+        return 1;
     zero = store_token_is(word(c, 2), "0");
     noreply = look_for_noreply(c);
     return c->tokens->n == 3 ? zero || noreply : zero && noreply;
@@ -429,7 +429,7 @@ static void unlock_all(const command_t *c)
 static void flush_all(const command_t *c)
 {
     int32_t exptime = 0;
-    bool noreply = look_for_noreply(c);
+    int noreply = look_for_noreply(c);
 
     if (c->tokens->n != (noreply ? 2 : 1) &&
         !store_token_i32(word(c, 1), &exptime)) {
@@ -448,7 +448,7 @@ static void version(const command_t *c)
 static void quit(const command_t *c)
 {
     store_key_unlock_all(&c->session->caller);
-    c->session->over = true;
+    c->session->over = 1;
 }
 
 static void stats(const command_t *c)
@@ -515,32 +515,32 @@ static const char *watch(const store_tokens_t *t)
 
 static const struct {
     const char *name;
-    bool noreply; /* it may end with this word */
+    int noreply; /* it may end with this word */
     const char *(*answer)(const store_tokens_t *);
 } administration[] = {
-    {"verbosity", true, verbosity}, {"cache_memlimit", true, cache_memlimit},
-    {"slabs", false, slabs},        {"lru_crawler", false, lru_crawler},
-    {"shutdown", false, shut_down}, {"watch", true, watch},
+    {"verbosity", 1, verbosity}, {"cache_memlimit", 1, cache_memlimit},
+    {"slabs", 0, slabs},         {"lru_crawler", 0, lru_crawler},
+    {"shutdown", 0, shut_down},  {"watch", 1, watch},
 };
 
-/* @return false: it is no such command */
-static bool administer(const command_t *c)
+/* @return 0: it is no such command */
+static int administer(const command_t *c)
 {
     const char *text;
+    size_t i;
 
     if (store_dump_begin(c->session, c->tokens))
-        return true;
-    for (size_t i = 0; i < sizeof administration / sizeof *administration;
-         i++) {
+        return 1;
+    for (i = 0; i < sizeof administration / sizeof *administration; i++) {
         if (!store_token_is(word(c, 0), administration[i].name))
             continue;
         text = administration[i].answer(c->tokens);
         if (text && administration[i].noreply)
             look_for_noreply(c);
         answer(c, text ? text : "ERROR");
-        return true;
+        return 1;
     }
-    return false;
+    return 0;
 }
 
 /* ---- all ---- */
@@ -550,29 +550,29 @@ static const struct {
     const char *name;
     unsigned least, most;
     void (*serve)(const command_t *);
-    bool writes; /* now: what stores a value writes when it has arrived */
+    int writes; /* now: what stores a value writes when it has arrived */
 } commands[] = {
-    {"set", 5, 6, set, false},
-    {"add", 5, 6, add, false},
-    {"replace", 5, 6, replace, false},
-    {"append", 5, 6, append, false},
-    {"prepend", 5, 6, prepend, false},
-    {"cas", 6, 7, cas, false},
-    {"incr", 3, 4, incr, true},
-    {"decr", 3, 4, decr, true},
-    {"delete", 2, 4, delete_key, true},
-    {"touch", 3, 4, touch, true},
-    {"flush_all", 1, 3, flush_all, true},
-    {"lock", 2, 2, lock, false},
-    {"unlock", 2, 2, unlock, false},
-    {"unlock_all", 1, STORE_TOKENS, unlock_all, false},
-    {"stats", 1, STORE_TOKENS, stats, false},
-    {"version", 1, STORE_TOKENS, version, false},
-    {"quit", 1, STORE_TOKENS, quit, false},
+    {"set", 5, 6, set, 0},
+    {"add", 5, 6, add, 0},
+    {"replace", 5, 6, replace, 0},
+    {"append", 5, 6, append, 0},
+    {"prepend", 5, 6, prepend, 0},
+    {"cas", 6, 7, cas, 0},
+    {"incr", 3, 4, incr, 1},
+    {"decr", 3, 4, decr, 1},
+    {"delete", 2, 4, delete_key, 1},
+    {"touch", 3, 4, touch, 1},
+    {"flush_all", 1, 3, flush_all, 1},
+    {"lock", 2, 2, lock, 0},
+    {"unlock", 2, 2, unlock, 0},
+    {"unlock_all", 1, STORE_TOKENS, unlock_all, 0},
+    {"stats", 1, STORE_TOKENS, stats, 0},
+    {"version", 1, STORE_TOKENS, version, 0},
+    {"quit", 1, STORE_TOKENS, quit, 0},
 };
 
 /* An HTTP request came to the wrong socket, or an attacker has forged it. */
-static bool is_http(const command_t *c)
+static int is_http(const command_t *c)
 {
     static const char beginnings[] = "mgsacidt";
     store_token_t last = word(c, c->tokens->n - 1);
@@ -582,20 +582,21 @@ static bool is_http(const command_t *c)
            last.n >= 5 && memcmp(last.at, "HTTP/", 5) == 0;
 }
 
-static bool is_allowed(const command_t *c, bool writes)
+static int is_allowed(const command_t *c, int writes)
 {
     if (!writes || store_writes_begin(c->session))
-        return true;
+        return 1;
     look_for_noreply(c);
     store_writes_refuse(c->session, c->reply);
-    return false;
+    return 0;
 }
 
 static void serve(const command_t *c)
 {
     store_token_t name = word(c, 0);
+    size_t i;
 
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    for (i = 0; i < sizeof commands / sizeof *commands; i++) {
         if (!store_token_is(name, commands[i].name))
             continue;
         if (c->tokens->n < commands[i].least || c->tokens->n > commands[i].most)
@@ -605,7 +606,7 @@ static void serve(const command_t *c)
         return;
     }
     if (is_http(c))
-        c->session->over = true;
+        c->session->over = 1;
     else if (!administer(c))
         answer(c, "ERROR");
 }

@@ -33,20 +33,20 @@ void store_token_split(store_tokens_t *tokens, const char *line, size_t n)
     tokens->word[tokens->n] = (store_token_t){line, 0};
 }
 
-bool store_token_is(store_token_t token, const char *word)
+int store_token_is(store_token_t token, const char *word)
 {
     return token.n == strlen(word) && memcmp(token.at, word, token.n) == 0;
 }
 
 /* isspace() of the C locale. */
-static bool is_space(char c)
+static int is_space(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 /* The digits of a number without its sign. A NUL ends it, too: a value may have
  * one. */
-static bool magnitude(store_token_t token, uint64_t *out, bool *negative)
+static int magnitude(store_token_t token, uint64_t *out, int *negative)
 {
     const char *p = token.at, *end = token.at + token.n, *digits;
 
@@ -59,46 +59,46 @@ static bool magnitude(store_token_t token, uint64_t *out, bool *negative)
     for (digits = p; p < end && *p >= '0' && *p <= '9'; p++)
         if (__builtin_mul_overflow(*out, 10, out) ||
             __builtin_add_overflow(*out, (uint64_t)(*p - '0'), out))
-            return false;
+            return 0;
     return p > digits && (p == end || *p == '\0' || is_space(*p));
 }
 
 /* As strtoull() does, a minus negates the number. memcached refuses the result
  * only if its highest bit is set. */
-bool store_token_u64(store_token_t token, uint64_t *out)
+int store_token_u64(store_token_t token, uint64_t *out)
 {
-    bool negative;
+    int negative;
 
     if (magnitude(token, out, &negative)) {
         if (negative)
             *out = -*out;
         if (*out <= INT64_MAX || memchr(token.at, '-', token.n) == NULL)
-            return true;
+            return 1;
     }
     *out = 0;
-    return false;
+    return 0;
 }
 
-bool store_token_u32(store_token_t token, uint32_t *out)
+int store_token_u32(store_token_t token, uint32_t *out)
 {
     uint64_t all;
-    bool good = store_token_u64(token, &all);
+    int good = store_token_u64(token, &all);
 
     *out = (uint32_t)all;
     return good;
 }
 
-bool store_token_i32(store_token_t token, int32_t *out)
+int store_token_i32(store_token_t token, int32_t *out)
 {
     uint64_t all;
-    bool negative;
+    int negative;
 
     *out = 0;
     if (!magnitude(token, &all, &negative) ||
         all > (uint64_t)INT64_MAX + (negative ? 1 : 0))
-        return false;
+        return 0;
     if (negative)
         all = -all;
     *out = (int32_t)(uint32_t)all;
-    return true;
+    return 1;
 }

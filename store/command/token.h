@@ -14,7 +14,6 @@
 #ifndef APPPOOL_STORE_COMMAND_TOKEN_H
 #define APPPOOL_STORE_COMMAND_TOKEN_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -39,12 +38,12 @@ void store_token_split(store_tokens_t *, const char *line, size_t n);
 /** The next word of [*at, end), which becomes shorter. n = 0: there is none. */
 store_token_t store_token_next(const char **at, const char *end);
 
-bool store_token_is(store_token_t, const char *word);
+int store_token_is(store_token_t, const char *word);
 
-/** @return false: it is no number, or too large; *out is 0 then.
+/** @return 0: it is no number, or too large; *out is 0 then.
  *  The 32 bits are the low ones of 64, as in memcached. */
-bool store_token_u64(store_token_t, uint64_t *out);
-bool store_token_u32(store_token_t, uint32_t *out);
-bool store_token_i32(store_token_t, int32_t *out);
+int store_token_u64(store_token_t, uint64_t *out);
+int store_token_u32(store_token_t, uint32_t *out);
+int store_token_i32(store_token_t, int32_t *out);
 
 #endif

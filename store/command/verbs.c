@@ -27,13 +27,13 @@ static uint32_t find(const store_locks_t *locks, const store_item_t *item)
     return i;
 }
 
-static bool is_locked(const store_item_t *item)
+static int is_locked(const store_item_t *item)
 {
     return STORE_GET(item->bits) & STORE_LOCKED;
 }
 
 /* Not by store_index_bits(): slaves learn nothing of locks. */
-static void mark(store_item_t *item, bool locked)
+static void mark(store_item_t *item, int locked)
 {
     unsigned bits = STORE_GET(item->bits) & ~(unsigned)STORE_LOCKED;
 
@@ -41,15 +41,15 @@ static void mark(store_item_t *item, bool locked)
 }
 
 /* Has this connection locked the item? */
-static bool has_lock(const store_caller_t *caller, const store_item_t *item)
+static int has_lock(const store_caller_t *caller, const store_item_t *item)
 {
     const store_locks_t *locks = caller->locks;
 
     return locks && is_locked(item) && find(locks, item) < locks->n;
 }
 
-bool store_key_lock_forbids(const store_caller_t *caller,
-                            const store_item_t *item)
+int store_key_lock_forbids(const store_caller_t *caller,
+                           const store_item_t *item)
 {
     return is_locked(item) && !has_lock(caller, item);
 }
@@ -61,8 +61,7 @@ static void prepare_lock(const store_caller_t *caller)
     uint32_t room;
     store_item_t **items;
 
-    if (locks == NULL || locks->n < locks->room ||
-        locks->room == STORE_LOCKS_MAX)
+    if (!locks || locks->n < locks->room || locks->room == STORE_LOCKS_MAX)
         return;
     room = locks->room > 0 ? 2 * locks->room : FIRST_ROOM;
     items = realloc(locks->items, room * sizeof *items);
@@ -80,13 +79,13 @@ static store_result_t take_lock(const store_caller_t *caller,
 
     if (is_locked(item))
         return STORE_LOCKED_OUT;
-    if (locks == NULL || locks->n == STORE_LOCKS_MAX)
+    if (!locks || locks->n == STORE_LOCKS_MAX)
         return STORE_TOO_MANY_LOCKS;
     if (locks->n == locks->room)
         return STORE_NO_MEMORY;
     store_item_keep(item);
     locks->items[locks->n++] = item;
-    mark(item, true);
+    mark(item, 1);
     STORE_ADD(caller->space->figures->locks, 1);
     return STORE_DONE;
 }
@@ -114,7 +113,7 @@ static void drop_lock(const store_caller_t *caller, store_item_t *item)
     store_locks_t *locks = caller->locks;
     uint32_t i = find(locks, item);
 
-    mark(item, false);
+    mark(item, 0);
     locks->items[i] = locks->items[--locks->n];
     STORE_ADD(caller->space->figures->locks, (uint64_t)-1);
     store_item_release(caller->space, item);
@@ -133,9 +132,8 @@ store_result_t store_key_unlock(const store_caller_t *caller, const void *key,
         drop_lock(caller, item);
         rv = STORE_DONE;
     }
-    else if (item) {
+    else if (item)
         rv = STORE_NOT_LOCKED;
-    }
     store_index_unlock(&bucket);
     return rv;
 }
@@ -173,10 +171,10 @@ uint64_t store_key_lock_put(const store_caller_t *caller,
     uint64_t cas;
     uint32_t i;
 
-    if (old == NULL || !is_locked(old))
+    if (!old || !is_locked(old))
         return store_index_put(bucket, item, old, 0);
     i = find(caller->locks, old);
-    mark(item, true);
+    mark(item, 1);
     store_item_keep(item);
     caller->locks->items[i] = item;
     cas = store_index_put(bucket, item, old, 0);
@@ -188,7 +186,7 @@ uint64_t store_key_lock_put(const store_caller_t *caller,
 static void remove_item(const store_caller_t *caller, store_bucket_t *bucket,
                         store_item_t *item)
 {
-    bool locked = is_locked(item);
+    int locked = is_locked(item);
 
     store_index_remove(bucket, item);
     if (locked)
@@ -209,10 +207,10 @@ store_item_t *store_copy_begin(store_copy_t *copy)
     return copy->old;
 }
 
-bool store_copy_make(store_copy_t *copy, uint64_t length)
+int store_copy_make(store_copy_t *copy, uint64_t length)
 {
     if (length > store_item_max)
-        return false;
+        return 0;
     copy->item =
         store_item_make(copy->space, copy->key, copy->klen, copy->old->flags,
                         STORE_GET(copy->old->exptime), (uint32_t)length);
@@ -221,7 +219,7 @@ bool store_copy_make(store_copy_t *copy, uint64_t length)
     return copy->item != NULL;
 }
 
-bool store_copy_is_unsafe(const void *key, size_t n)
+int store_copy_is_unsafe(const void *key, size_t n)
 {
     return memchr(key, '\n', n) || memchr(key, '\r', n);
 }
@@ -238,8 +236,9 @@ static void copy_value(store_space_t *space, const store_item_t *from,
 {
     store_place_t source = {0, 0}, target = {0, 0};
     uint32_t n, room;
+    uint32_t at;
 
-    for (uint32_t at = 0; at < from->length; at += n) {
+    for (at = 0; at < from->length; at += n) {
         const char *bytes = store_item_next_bytes(space, from, at, &n, &source);
         char *into =
             store_item_next_bytes(space, to, offset + at, &room, &target);
@@ -251,13 +250,13 @@ static void copy_value(store_space_t *space, const store_item_t *from,
 
 /* The reference keeps the memory of the old item, so no other item can have its
  * address. */
-bool store_copy_is_present(store_copy_t *copy, store_bucket_t *bucket)
+int store_copy_is_present(store_copy_t *copy, store_bucket_t *bucket)
 {
     if (store_index_find(bucket, NULL) != copy->old)
-        return false;
+        return 0;
     if (copy->item && copy->old)
         store_index_touch(bucket, copy->item, STORE_GET(copy->old->exptime));
-    return true;
+    return 1;
 }
 
 void store_copy_end(store_copy_t *copy)
@@ -276,9 +275,8 @@ static void count_fetch(const store_caller_t *caller, const store_fetch_t *f,
 {
     if (f->refused)
         return;
-    if (f->touch) {
+    if (f->touch)
         count(caller, item ? STORE_TOUCH_HITS : STORE_TOUCH_MISSES);
-    }
     else {
         count(caller, STORE_GETS);
         if (item)
@@ -291,14 +289,14 @@ static void count_fetch(const store_caller_t *caller, const store_fetch_t *f,
 }
 
 /* Does this client win the right to renew the item? */
-static bool is_won(const store_fetch_t *f)
+static int is_won(const store_fetch_t *f)
 {
     uint32_t exptime = f->recache_last ? f->after : f->before;
 
     if (f->bits & STORE_TOKEN_SENT)
-        return false;
+        return 0;
     if (f->win_stale && f->bits & STORE_STALE)
-        return true;
+        return 1;
     return f->recache && exptime != 0 && exptime < f->recache_time;
 }
 
@@ -323,7 +321,7 @@ static void fetch_present(store_bucket_t *bucket, store_item_t *item,
 static void fetch_created(store_bucket_t *bucket, store_item_t *item,
                           store_fetch_t *f)
 {
-    f->created = true;
+    f->created = 1;
     f->won = !f->no_win;
     f->used = store_clock();
     f->bits = f->binary_key ? STORE_KEY_BINARY : 0;
@@ -347,7 +345,7 @@ static store_item_t *fetch_try(const store_caller_t *caller, const void *key,
     store_index_lock(&bucket, caller->space, key, klen);
     item = store_index_find(&bucket, why);
     if (item && STORE_GET(item->refs) > STORE_REFS_MAX) {
-        f->overflow = true;
+        f->overflow = 1;
         item = NULL;
     }
     else if (item && f->lock &&
@@ -377,7 +375,7 @@ store_item_t *store_verbs_fetch(const store_caller_t *caller, const void *key,
     if (f->lock)
         prepare_lock(caller);
     item = fetch_try(caller, key, klen, f, NULL, &why);
-    if (item == NULL && f->vivify && !f->overflow) {
+    if (!item && f->vivify && !f->overflow) {
         store_item_t *fresh =
             store_item_make(caller->space, key, klen, 0, f->vivify_exptime, 0);
 
@@ -398,13 +396,13 @@ static store_result_t delete_found(const store_caller_t *caller,
                                    const store_delete_t *how,
                                    store_item_t *copy)
 {
-    if (item == NULL)
+    if (!item)
         return STORE_NOT_FOUND;
     if (store_key_lock_forbids(caller, item))
         return STORE_LOCKED_OUT;
     if (how->has_cas && item->cas != how->cas)
         return STORE_EXISTS;
-    if (copy == NULL) {
+    if (!copy) {
         remove_item(caller, bucket, item);
         return STORE_DONE;
     }
@@ -429,7 +427,7 @@ static store_result_t delete_stale(const store_caller_t *caller,
                          .klen = klen};
     store_bucket_t bucket;
     store_result_t result = STORE_NO_MEMORY;
-    bool done = false;
+    int done = 0;
 
     while (!done) {
         store_item_t *old = store_copy_begin(&copy);
@@ -457,9 +455,8 @@ store_result_t store_verbs_delete(const store_caller_t *caller, const void *key,
     store_bucket_t bucket;
     store_result_t result;
 
-    if (how->stale) {
+    if (how->stale)
         result = delete_stale(caller, key, klen, how);
-    }
     else {
         store_index_lock(&bucket, caller->space, key, klen);
         result = delete_found(caller, &bucket, store_index_find(&bucket, NULL),
@@ -501,7 +498,7 @@ void store_verbs_flush(const store_caller_t *caller, int64_t exptime)
 static store_result_t judge_mode(const store_update_t *how,
                                  const store_item_t *old)
 {
-    if (old == NULL)
+    if (!old)
         switch (how->mode) {
         case STORE_MODE_SET:
         case STORE_MODE_ADD:
@@ -587,7 +584,7 @@ static store_result_t replace(const store_caller_t *caller, store_item_t *item,
 
 /* Both values in a new item. */
 static store_result_t join(store_copy_t *copy, const store_item_t *item,
-                           bool append)
+                           int append)
 {
     const store_item_t *first = append ? copy->old : item;
     const store_item_t *second = append ? item : copy->old;
@@ -609,7 +606,7 @@ static store_result_t extend(const store_caller_t *caller, store_item_t *item,
                          .klen = item->klen};
     store_bucket_t bucket;
     store_result_t rv;
-    bool done;
+    int done;
 
     do {
         store_copy_begin(&copy);

@@ -20,7 +20,6 @@
 #ifndef APPPOOL_STORE_COMMAND_VERBS_H
 #define APPPOOL_STORE_COMMAND_VERBS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "store/memory/item.h"
@@ -68,23 +67,23 @@ typedef enum {
 
 /** How to fetch, and what was seen. Times are s on the store's clock. */
 typedef struct {
-    bool touch; /**< give it this exptime */
+    int touch; /**< give it this exptime */
     uint32_t exptime;
-    bool vivify; /**< make an empty item if there is none */
+    int vivify; /**< make an empty item if there is none */
     uint32_t vivify_exptime;
-    bool binary_key; /**< of an item that is made: not memcached's way, but its
+    int binary_key; /**< of an item that is made: not memcached's way, but its
                         key would break an answer that returns it */
-    bool recache;    /**< win, if it expires before recache_time */
+    int recache;    /**< win, if it expires before recache_time */
     uint32_t recache_time;
-    bool recache_last; /**< look at the exptime after the touch */
-    bool win_stale;    /**< win, if it is stale and no client has won before */
-    bool no_win;       /**< no client wins */
-    bool no_update;    /**< do not note this access */
-    bool lock;         /**< lock it; NULL is returned if that fails */
+    int recache_last; /**< look at the exptime after the touch */
+    int win_stale;    /**< win, if it is stale and no client has won before */
+    int no_win;       /**< no client wins */
+    int no_update;    /**< do not note this access */
+    int lock;         /**< lock it; NULL is returned if that fails */
 
-    bool created;    /**< there was none */
-    bool won;        /**< this client is to renew it */
-    bool overflow;   /**< NULL was returned because of STORE_REFS_MAX */
+    int created;     /**< there was none */
+    int won;         /**< this client is to renew it */
+    int overflow;    /**< NULL was returned because of STORE_REFS_MAX */
     uint8_t refused; /**< NULL was returned because of the lock: a
                         store_result_t; else 0 */
     uint32_t before; /**< its exptime before the touch; of a new item: 0 */
@@ -112,8 +111,8 @@ typedef enum {
 typedef struct {
     store_mode_t mode;
     uint64_t cas; /**< what the present item has to have; 0: any */
-    bool stale;   /**< STORE_MODE_CAS: store an older one, marked as stale */
-    bool unlock;  /**< REPLACE, CAS: this connection has locked it; unlock it */
+    int stale;    /**< STORE_MODE_CAS: store an older one, marked as stale */
+    int unlock;   /**< REPLACE, CAS: this connection has locked it; unlock it */
 } store_update_t;
 
 /**
@@ -131,9 +130,9 @@ store_result_t store_update(const store_caller_t *, store_item_t *item,
 /** How to delete. */
 typedef struct {
     uint64_t cas; /**< what it has to have */
-    bool has_cas;
-    bool stale; /**< do not delete it: mark it as stale, with a new cas */
-    bool touch; /**< stale: and give it this exptime */
+    int has_cas;
+    int stale; /**< do not delete it: mark it as stale, with a new cas */
+    int touch; /**< stale: and give it this exptime */
     uint32_t exptime;
 } store_delete_t;
 
@@ -178,7 +177,7 @@ void store_key_unlock_all(const store_caller_t *);
 void store_key_lock_free(const store_caller_t *);
 
 /** Under the lock of the bucket: has another connection locked the item? */
-bool store_key_lock_forbids(const store_caller_t *, const store_item_t *);
+int store_key_lock_forbids(const store_caller_t *, const store_item_t *);
 
 /** store_index_put() with the next cas. The lock of the old item becomes that of
  * the new one. @param old NULL: there is none */
@@ -216,8 +215,8 @@ typedef struct {
 store_item_t *store_copy_begin(store_copy_t *);
 
 /** Make the new item, with the flags and the exptime of the old one.
- *  @return false: no room, or too large */
-bool store_copy_make(store_copy_t *, uint64_t length);
+ *  @return 0: no room, or too large */
+int store_copy_make(store_copy_t *, uint64_t length);
 
 /** Set bits of an item that is not published. */
 static inline void store_copy_mark(store_item_t *item, unsigned bits)
@@ -227,14 +226,14 @@ static inline void store_copy_mark(store_item_t *item, unsigned bits)
 
 /** Would the key end a line of text? memcached forgets with each copy that the
  * key is binary. Ours does so too, unless such a key would break an answer. */
-bool store_copy_is_unsafe(const void *key, size_t n);
+int store_copy_is_unsafe(const void *key, size_t n);
 
 /** Keep STORE_KEY_BINARY of another item, if the key is unsafe. */
 void store_copy_key_bit(store_item_t *, const store_item_t *from);
 
 /** Under the lock: is `old` still what the index has? If so, the new item gets
  * its exptime, which another thread may have changed. */
-bool store_copy_is_present(store_copy_t *, store_bucket_t *);
+int store_copy_is_present(store_copy_t *, store_bucket_t *);
 
 /** Give both references back. */
 void store_copy_end(store_copy_t *);

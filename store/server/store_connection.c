@@ -75,22 +75,22 @@ store_connection_t *store_connection_make(store_served_t *served,
 }
 
 /* Its space is another one from now on, which counts it already. */
-static bool move(store_connection_t *c, store_served_t *to)
+static int move(store_connection_t *c, store_served_t *to)
 {
     store_served_t *from = c->served;
 
     if (!to)
-        return false;
+        return 0;
     c->served = to;
     c->uid = 0; /* the password admits, also one that is no user of the space */
     store_session_move(c->session, to->space, &c->counters[to->space->slot]);
     leave(c, from);
     c->login_until = 0;
-    return true;
+    return 1;
 }
 
-static bool log_in(void *ctx, const char *user, size_t n_user,
-                   const char *password, size_t n)
+static int log_in(void *ctx, const char *user, size_t n_user,
+                  const char *password, size_t n)
 {
     return move(ctx, store_password_check(user, n_user, password, n));
 }

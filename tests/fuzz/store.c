@@ -67,7 +67,7 @@ static void take(heard_t *heard, int fd)
 typedef struct {
     size_t piece; /* bytes that it sends at once */
     size_t reads; /* bytes, in each of its first turns; 0: all */
-    bool is_locked;
+    int is_locked;
 } manner_t;
 
 /* Its first turns are enough for the end of the first memory of a reply. */
@@ -120,8 +120,8 @@ static void talk(store_session_t *session, const char *bytes, size_t size,
     close(sockets[1]);
 }
 
-static bool log_in(void *ctx, const char *user, size_t n_user,
-                   const char *password, size_t n)
+static int log_in(void *ctx, const char *user, size_t n_user,
+                  const char *password, size_t n)
 {
     (void)ctx;
     return n_user == 1 && *user == 'u' && n == 1 && *password == 'p';
@@ -163,7 +163,7 @@ static void converse(const char *bytes, size_t size, const manner_t *manner,
         space, &store_region_figures()->worker[0][space->slot], &server);
     must(session != NULL);
     if (manner->is_locked)
-        store_session_guard(session, &login, NULL, true);
+        store_session_guard(session, &login, NULL, 1);
     talk(session, bytes, size, manner, heard);
     store_session_free(session);
     store_space_close(space);
@@ -199,9 +199,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 3)
         return 0;
-    manner = (manner_t){data[0] ? data[0] : 1, data[1], false};
+    manner = (manner_t){data[0] ? data[0] : 1, data[1], 0};
     compare(bytes, size - 2, &manner);
-    manner.is_locked = true;
+    manner.is_locked = 1;
     compare(bytes, size - 2, &manner);
     return 0;
 }

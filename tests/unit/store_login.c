@@ -22,20 +22,20 @@
 
 static int logins;
 
-static bool log_in(void *ctx, const char *user, size_t n_user,
-                   const char *password, size_t n)
+static int log_in(void *ctx, const char *user, size_t n_user,
+                  const char *password, size_t n)
 {
     (void)ctx;
     if (n_user != strlen(USER) || memcmp(user, USER, n_user) != 0 ||
         n != strlen(PASSWORD) || memcmp(password, PASSWORD, n) != 0)
-        return false;
+        return 0;
     logins++;
-    return true;
+    return 1;
 }
 
 static const store_login_t login = {log_in};
 
-static void open_guarded(wire_t *wire, bool is_locked)
+static void open_guarded(wire_t *wire, int is_locked)
 {
     wire_open(wire, 16);
     store_session_guard(wire->session, &login, wire, is_locked);
@@ -43,7 +43,7 @@ static void open_guarded(wire_t *wire, bool is_locked)
 }
 
 /* These bytes, whole and in each two pieces and byte by byte. */
-static void expect(bool is_locked, const char *bytes, size_t n,
+static void expect(int is_locked, const char *bytes, size_t n,
                    const char *replies, size_t n_replies)
 {
     wire_t wire;
@@ -69,7 +69,7 @@ static void expect(bool is_locked, const char *bytes, size_t n,
 static void text_login(void **state)
 {
     (void)state;
-    expect(true,
+    expect(1,
            BYTES("set any 0 0 13\r\n" USER " " PASSWORD "\r\n"
                  "set k 0 0 1\r\nv\r\nget k\r\nget any\r\n"),
            BYTES("STORED\r\nSTORED\r\nVALUE k 0 1\r\nv\r\nEND\r\nEND\r\n"));
@@ -79,22 +79,22 @@ static void text_login(void **state)
 static void text_refused(void **state)
 {
     (void)state;
-    expect(true, BYTES("get k\r\n"), BYTES("CLIENT_ERROR unauthenticated\r\n"));
-    expect(true, BYTES("flush_all\r\nmg k v\r\n\r\nadd k 0 0 1\r\n"),
+    expect(1, BYTES("get k\r\n"), BYTES("CLIENT_ERROR unauthenticated\r\n"));
+    expect(1, BYTES("flush_all\r\nmg k v\r\n\r\nadd k 0 0 1\r\n"),
            BYTES("CLIENT_ERROR unauthenticated\r\n"
                  "CLIENT_ERROR unauthenticated\r\n"
                  "CLIENT_ERROR unauthenticated\r\n"
                  "CLIENT_ERROR unauthenticated\r\n"));
-    expect(true, BYTES("set k 0 0 x\r\n"),
+    expect(1, BYTES("set k 0 0 x\r\n"),
            BYTES("CLIENT_ERROR unauthenticated\r\n"));
-    expect(true, BYTES("set k 0 0 2049\r\n"),
+    expect(1, BYTES("set k 0 0 2049\r\n"),
            BYTES("CLIENT_ERROR unauthenticated\r\n"));
-    expect(true, BYTES("set k 0 0 13\r\n" USER " secreT\r\nget k\r\n"),
+    expect(1, BYTES("set k 0 0 13\r\n" USER " secreT\r\nget k\r\n"),
            BYTES("CLIENT_ERROR authentication failure\r\n"
                  "CLIENT_ERROR unauthenticated\r\n"));
-    expect(true, BYTES("set k 0 0 8\r\npassword\r\n"),
+    expect(1, BYTES("set k 0 0 8\r\npassword\r\n"),
            BYTES("CLIENT_ERROR authentication failure\r\n"));
-    expect(true, BYTES("set k 0 0 13\r\n" USER " " PASSWORD "xx"),
+    expect(1, BYTES("set k 0 0 13\r\n" USER " " PASSWORD "xx"),
            BYTES("CLIENT_ERROR bad command line termination\r\n"));
     assert_int_equal(logins, 0);
 }
@@ -103,7 +103,7 @@ static void sasl_login(void **state)
 {
     (void)state;
     expect(
-        true,
+        1,
         BYTES("\x80\x20\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" GOOD
               "\x80\x0a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
         BYTES(REPLY("\x20", "\0", "\x05") "PLAIN" REPLY(
@@ -114,18 +114,17 @@ static void sasl_login(void **state)
 static void sasl_refused(void **state)
 {
     (void)state;
-    expect(true, BYTES(WRONG GOOD),
+    expect(1, BYTES(WRONG GOOD),
            BYTES(REFUSED("\x21") REPLY("\x21", "\0", "\x0d") "Authenticated"));
-    expect(true, BYTES(AUTH("\x0c", USER "\0")), BYTES(REFUSED("\x21")));
-    expect(true, BYTES(AUTH("\x05", "")), BYTES(REFUSED("\x21")));
-    expect(true, BYTES("\x80\x22\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+    expect(1, BYTES(AUTH("\x0c", USER "\0")), BYTES(REFUSED("\x21")));
+    expect(1, BYTES(AUTH("\x05", "")), BYTES(REFUSED("\x21")));
+    expect(1, BYTES("\x80\x22\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"),
            BYTES(REFUSED("\x22")));
     /* Others are refused, and the connection ends. */
-    expect(true,
+    expect(1,
            BYTES("\x80\x0a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" GOOD),
            BYTES(REFUSED("\x0a")));
-    expect(true,
-           BYTES("\x80\x21\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0"),
+    expect(1, BYTES("\x80\x21\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0"),
            BYTES(REFUSED("\x21")));
 }
 
@@ -133,11 +132,10 @@ static void sasl_refused(void **state)
 static void not_needed(void **state)
 {
     (void)state;
-    expect(false, BYTES("set k 0 0 1\r\nv\r\n"), BYTES("STORED\r\n"));
-    expect(false, BYTES(GOOD),
-           BYTES(REPLY("\x21", "\0", "\x0d") "Authenticated"));
+    expect(0, BYTES("set k 0 0 1\r\nv\r\n"), BYTES("STORED\r\n"));
+    expect(0, BYTES(GOOD), BYTES(REPLY("\x21", "\0", "\x0d") "Authenticated"));
     /* After the first command it stays in its space. */
-    expect(false,
+    expect(0,
            BYTES("\x80\x0a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" GOOD),
            BYTES(REPLY("\x0a", "\0", "\0") REFUSED("\x21")));
 }

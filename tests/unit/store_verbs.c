@@ -59,7 +59,7 @@ static void *add_numbers(void *ctx)
     worker_t *w = ctx;
 
     for (unsigned i = 0; i < ROUNDS; i++) {
-        store_delta_t d = {.delta = 3, .vivify = true, .initial = 3};
+        store_delta_t d = {.delta = 3, .vivify = 1, .initial = 3};
         store_result_t rv = store_delta_apply(&w->caller, "n", 1, &d);
 
         w->done += rv == STORE_DONE || rv == STORE_CREATED;
@@ -137,7 +137,7 @@ static void *compare_and_set(void *ctx)
     worker_t *w = ctx;
 
     for (unsigned i = 0; i < ROUNDS; i++) {
-        store_fetch_t fetch = {.touch = false};
+        store_fetch_t fetch = {.touch = 0};
         store_item_t *item = store_verbs_fetch(&w->caller, "c", 1, &fetch);
         store_update_t how = {.mode = STORE_MODE_CAS};
         uint32_t value = 0;
@@ -189,12 +189,12 @@ static void *try_to_win(void *ctx)
 
     for (unsigned i = 0; i < ROUNDS; i++) {
         char key[16];
-        store_fetch_t fetch = {.vivify = true, .win_stale = true};
+        store_fetch_t fetch = {.vivify = 1, .win_stale = 1};
         store_item_t *item;
 
         snprintf(key, sizeof key, "%u", i);
         item = store_verbs_fetch(&w->caller, key, (uint8_t)strlen(key), &fetch);
-        w->done += fetch.won;
+        w->done += fetch.won ? 1 : 0;
         if (item)
             store_item_release(w->caller.space, item);
     }

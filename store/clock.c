@@ -2,11 +2,13 @@
 
 #include "store/clock.h"
 
+#include "store/atomic.h"
+
 int64_t store_clock_ahead;
 
 void store_clock_set(int64_t offset)
 {
-    __atomic_store_n(&store_clock_ahead, offset, __ATOMIC_RELAXED);
+    STORE_SET(store_clock_ahead, offset);
 }
 
 int64_t store_clock_offset(void)

@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "store/atomic.h"
+
 /** Use this offset from now on. @param offset s, of store_directory_t */
 void store_clock_set(int64_t offset);
 
@@ -43,9 +45,8 @@ static inline uint32_t store_clock_in_range(int64_t time)
 /** Now. Never 0. */
 static inline uint32_t store_clock(void)
 {
-    return store_clock_in_range(
-        store_clock_read(CLOCK_MONOTONIC_COARSE) +
-        __atomic_load_n(&store_clock_ahead, __ATOMIC_RELAXED));
+    return store_clock_in_range(store_clock_read(CLOCK_MONOTONIC_COARSE) +
+                                STORE_GET(store_clock_ahead));
 }
 
 /**

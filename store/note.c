@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
+#include "store/atomic.h"
 
 #define AGAIN INT64_C(60000) /* ms */
 
@@ -19,7 +20,7 @@ static unsigned lost;             /* atomic: lines that were not written */
 static int put(int level, const char *format, va_list args)
 {
     char line[PIPE_BUF];
-    int n, text, to = __atomic_load_n(&out, __ATOMIC_RELAXED);
+    int n, text, to = STORE_GET(out);
 
     n = to == CONTRACT_LOG_FD ? snprintf(line, sizeof line, "apppool-store: ")
                               : snprintf(line, sizeof line, "<%d>", level);
@@ -50,7 +51,7 @@ static void say_lost(void)
     unsigned n = __atomic_exchange_n(&lost, 0, __ATOMIC_RELAXED);
 
     if (n > 0 && try_to_put(STORE_WARN, "%u lines of this log are lost", n) < 0)
-        __atomic_add_fetch(&lost, n, __ATOMIC_RELAXED);
+        STORE_ADD(lost, n);
 }
 
 /* Also open for reading: so the store is not ended by SIGPIPE, and lines stay
@@ -61,12 +62,12 @@ void store_note_open(int dirfd)
                     O_RDWR | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd >= 0)
-        __atomic_store_n(&out, fd, __ATOMIC_RELAXED);
+        STORE_SET(out, fd);
 }
 
 void store_note_directly(void)
 {
-    __atomic_store_n(&out, CONTRACT_LOG_FD, __ATOMIC_RELAXED);
+    STORE_SET(out, CONTRACT_LOG_FD);
     say_lost();
 }
 
@@ -87,7 +88,7 @@ void store_note(int level, const char *format, ...)
     rv = put(level, format, args);
     va_end(args);
     if (rv < 0)
-        __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
+        STORE_ADD(lost, 1);
     else
         say_lost();
 }

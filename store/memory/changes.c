@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "store/atomic.h"
 #include "store/bell.h"
 
 #define READERS    5
@@ -59,9 +60,6 @@ static uint64_t unlisted; /* changes without a list; atomic */
 static uint64_t no_epoch, *position = &no_epoch;
 static _Thread_local uint64_t mine; /* of the last change of this thread */
 
-#define LOAD(x)         __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
-#define STORE(x, value) __atomic_store_n(&(x), value, __ATOMIC_RELEASE)
-
 int store_changes_open(size_t bytes)
 {
     int made;
@@ -70,12 +68,12 @@ int store_changes_open(size_t bytes)
     if (!ring) {
         size = ALIGN(bytes < SIZE_LEAST ? SIZE_LEAST : bytes);
         ring = malloc(size);
-        STORE(end, 0);
+        STORE_SET_RELEASE(end, 0);
         listed = sent = 0;
     }
     made = ring != NULL;
     if (made)
-        STORE(mode, LISTED);
+        STORE_SET_RELEASE(mode, LISTED);
     pthread_mutex_unlock(&lock);
     return made ? 0 : -1;
 }
@@ -83,7 +81,7 @@ int store_changes_open(size_t bytes)
 void store_changes_close(void)
 {
     pthread_mutex_lock(&lock);
-    STORE(mode, COUNTED);
+    STORE_SET_RELEASE(mode, COUNTED);
     free(ring);
     ring = NULL;
     STORE_ADD(unlisted, listed - sent);
@@ -142,7 +140,7 @@ static void append(entry_t *e, const void *key)
     memcpy(ring + at % size, e, sizeof *e);
     if (e->klen > 0)
         memcpy(ring + at % size + sizeof *e, key, e->klen);
-    STORE(end, at + need);
+    STORE_SET_RELEASE(end, at + need);
     listed++;
 }
 
@@ -151,7 +149,7 @@ void store_changes_add(store_space_t *space, store_change_kind_t kind,
 {
     entry_t e = {space, cas, 0, 0, (uint8_t)kind, klen, {0}};
 
-    switch (LOAD(mode)) {
+    switch (STORE_GET_ACQUIRE(mode)) {
     case IGNORED:
         return;
     case COUNTED:
@@ -178,7 +176,7 @@ void store_changes_count_in(uint64_t *at)
 
 uint64_t store_changes_position(void)
 {
-    return LOAD(*position);
+    return STORE_GET_ACQUIRE(*position);
 }
 
 uint64_t store_changes_mine(void)
@@ -193,7 +191,7 @@ void store_changes_end(store_cursor_t *cursor)
     pthread_mutex_lock(&lock);
     cursor->at = end;
     cursor->n = listed;
-    cursor->position = LOAD(*position);
+    cursor->position = STORE_GET_ACQUIRE(*position);
     pthread_mutex_unlock(&lock);
 }
 
@@ -233,7 +231,7 @@ static void take(store_cursor_t *cursor, const entry_t *e,
 static void pass_unlisted(store_cursor_t *cursor)
 {
     if (cursor->at == end)
-        cursor->position = LOAD(*position);
+        cursor->position = STORE_GET_ACQUIRE(*position);
 }
 
 int store_changes_read(store_cursor_t *cursor, store_change_t *changes,
@@ -275,7 +273,7 @@ void store_changes_sent(const store_cursor_t *cursor)
     pthread_mutex_lock(&lock);
     if (cursor->n > sent)
         sent = cursor->n;
-    STORE(unlisted, 0);
+    STORE_SET_RELEASE(unlisted, 0);
     pthread_mutex_unlock(&lock);
 }
 
@@ -284,7 +282,7 @@ uint64_t store_changes_unsent(void)
     uint64_t n;
 
     pthread_mutex_lock(&lock);
-    n = LOAD(unlisted) + listed - sent;
+    n = STORE_GET_ACQUIRE(unlisted) + listed - sent;
     pthread_mutex_unlock(&lock);
     return n;
 }
@@ -298,8 +296,8 @@ void store_changes_wait(unsigned reader, int bell)
     waiter_t *w = &waiters[reader];
 
     pthread_mutex_lock(&w->guard);
-    STORE(w->seen, LOAD(end));
-    STORE(w->bell, bell);
+    STORE_SET_RELEASE(w->seen, STORE_GET_ACQUIRE(end));
+    STORE_SET_RELEASE(w->bell, bell);
     pthread_mutex_unlock(&w->guard);
 }
 
@@ -310,7 +308,7 @@ static void ring_bell(waiter_t *w)
     pthread_mutex_lock(&w->guard);
     if (w->bell >= 0)
         store_bell_ring(w->bell);
-    STORE(w->bell, -1);
+    STORE_SET_RELEASE(w->bell, -1);
     pthread_mutex_unlock(&w->guard);
 }
 
@@ -319,10 +317,11 @@ void store_changes_ring(void)
     uint64_t here;
     unsigned i;
 
-    if (LOAD(mode) != LISTED)
+    if (STORE_GET_ACQUIRE(mode) != LISTED)
         return;
-    here = LOAD(end);
+    here = STORE_GET_ACQUIRE(end);
     for (i = 0; i < READERS; i++)
-        if (LOAD(waiters[i].bell) >= 0 && LOAD(waiters[i].seen) != here)
+        if (STORE_GET_ACQUIRE(waiters[i].bell) >= 0 &&
+            STORE_GET_ACQUIRE(waiters[i].seen) != here)
             ring_bell(&waiters[i]);
 }

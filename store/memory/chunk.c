@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "store/atomic.h"
 #include "store/memory/region.h"
 
 /* ---- classes ---- */
@@ -194,7 +195,7 @@ static void release_page(store_space_t *space, uint32_t page)
     remove_roomy(chunks, page);
     ring_remove(chunks, c, page);
     c->stat.pages--;
-    __atomic_store_n(&header_of(space, page)->magic, 0, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(header_of(space, page)->magic, 0);
     p->has_class = 0;
     p->next = chunks->free;
     chunks->free = page;
@@ -257,7 +258,7 @@ static uint32_t page_without_memory(store_space_t *space)
     page = space->entry->pages;
     if (page >= STORE_PAGES_MAX)
         return STORE_NO_PAGE;
-    __atomic_store_n(&space->entry->pages, page + 1, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(space->entry->pages, page + 1);
     return page;
 }
 
@@ -283,7 +284,7 @@ static int take_page(store_space_t *space, unsigned class_)
         return 0;
     header = header_of(space, page);
     header->class_ = (uint8_t)class_;
-    __atomic_store_n(&header->magic, STORE_PAGE_MAGIC, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(header->magic, STORE_PAGE_MAGIC);
     p = &chunks->page[page];
     p->class_ = (uint8_t)class_;
     p->has_class = 1;
@@ -584,7 +585,7 @@ static void found_page(store_space_t *space, uint32_t page)
         return;
     }
     p->has_class = 0;
-    __atomic_store_n(&header_of(space, page)->magic, 0, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(header_of(space, page)->magic, 0);
     store_region_punch(space->slot, page, 1);
     p->next = chunks->hole;
     chunks->hole = page;

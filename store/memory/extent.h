@@ -17,6 +17,7 @@
 
 #include "base/store_figures.h"
 #include "base/store_format.h"
+#include "store/atomic.h"
 
 struct store_table;
 struct store_chunks;
@@ -84,13 +85,13 @@ static inline uint32_t store_item_size(const store_item_t *item)
 
 static inline uint8_t store_state(const store_item_t *item)
 {
-    return __atomic_load_n(&item->state, __ATOMIC_ACQUIRE);
+    return STORE_GET_ACQUIRE(item->state);
 }
 
 /** Everything that was written before is there when the state is. */
 static inline void store_state_set(store_item_t *item, uint8_t state)
 {
-    __atomic_store_n(&item->state, state, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(item->state, state);
 }
 
 /** Chunks are aligned to 8 bytes, though the structure promises only 4. */
@@ -106,12 +107,6 @@ static inline void store_cas_set(store_item_t *item, uint64_t cas)
     __atomic_store_n((uint64_t *)__builtin_assume_aligned(item, STORE_UNIT),
                      cas, __ATOMIC_RELAXED);
 }
-
-#define STORE_GET(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
-#define STORE_SET(field, value)                                                \
-    __atomic_store_n(&(field), value, __ATOMIC_RELAXED)
-#define STORE_ADD(field, n)                                                    \
-    ((void)__atomic_fetch_add(&(field), n, __ATOMIC_RELAXED))
 
 /** Has it expired? One that a connection has locked stays until the unlock.
  * @param now s on the store's clock */
@@ -169,7 +164,7 @@ static inline int store_unused(const store_item_t *item)
 {
     /* ACQUIRE: the threads that gave a reference back have read the item. */
     return store_state(item) == STORE_LIVE &&
-           __atomic_load_n(&item->refs, __ATOMIC_ACQUIRE) == 1;
+           STORE_GET_ACQUIRE(item->refs) == 1;
 }
 
 /** The item that a chunk belongs to: a piece belongs to its head. Until the lock

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/atomic.h"
 #include "store/clock.h"
 
 #define ITEMS_SIZE (STORE_DIRECTORY + STORE_SPACES * STORE_EXTENT)
@@ -47,7 +48,7 @@ static int format(store_directory_t *directory)
         directory->version = STORE_VERSION;
         directory->spaces = STORE_SPACES;
         directory->clock_offset = store_clock_offset();
-        __atomic_store_n(&directory->magic, STORE_MAGIC, __ATOMIC_RELEASE);
+        STORE_SET_RELEASE(directory->magic, STORE_MAGIC);
     }
     if (directory->magic == STORE_MAGIC &&
         directory->version == STORE_VERSION &&
@@ -71,8 +72,7 @@ static int begin_figures(int fd)
     region.figures->version = STORE_FIGURES_VERSION;
     region.figures->pid = (uint64_t)getpid();
     region.figures->began = (uint64_t)time(NULL);
-    __atomic_store_n(&region.figures->magic, STORE_FIGURES_MAGIC,
-                     __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(region.figures->magic, STORE_FIGURES_MAGIC);
     return 0;
 }
 

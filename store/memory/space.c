@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/atomic.h"
 #include "store/clock.h"
 #include "store/memory/changes.h"
 #include "store/memory/chunk.h"
@@ -45,7 +46,7 @@ static void make_entry(store_entry_t *entry, const char *name)
 {
     memset(entry, 0, sizeof *entry);
     strncpy(entry->name + 1, name + 1, STORE_NAME - 2);
-    __atomic_store_n(&entry->name[0], name[0], __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(entry->name[0], name[0]);
 }
 
 static int attach(store_space_t *space, const store_space_options_t *options)
@@ -140,7 +141,7 @@ static void flush(store_space_t *space)
     cas = STORE_GET(entry->cas);
     STORE_SET(entry->flush_at, 0);
     store_changes_add(space, STORE_CHANGE_FLUSH, "", 0, cas);
-    __atomic_store_n(&entry->flushed, cas, __ATOMIC_SEQ_CST);
+    STORE_SET_ORDERED(entry->flushed, cas);
     STORE_ADD(entry->flushes, 1);
     pthread_mutex_unlock(&flushing);
 }
@@ -160,7 +161,7 @@ void store_space_empty(store_space_t *space, void (*progress)(void))
     while (store_index_clear(space, &cursor, BUCKETS, STORE_CLEAR_ALL))
         if (progress)
             progress();
-    __atomic_store_n(&space->entry->flushed, 0, __ATOMIC_SEQ_CST);
+    STORE_SET_ORDERED(space->entry->flushed, 0);
 }
 
 /* What was flushed has gone before the flush is forgotten. The cas of what comes
@@ -173,7 +174,7 @@ void store_space_age(store_space_t *space, void (*progress)(void))
         if (progress)
             progress();
     STORE_SET(space->entry->flush_at, 0);
-    __atomic_store_n(&space->entry->flushed, 0, __ATOMIC_SEQ_CST);
+    STORE_SET_ORDERED(space->entry->flushed, 0);
 }
 
 void store_space_forget_old(store_space_t *space, void (*progress)(void))
@@ -187,7 +188,7 @@ void store_space_forget_old(store_space_t *space, void (*progress)(void))
 
 static void raise_to(uint64_t *field, uint64_t least)
 {
-    uint64_t now = __atomic_load_n(field, __ATOMIC_RELAXED);
+    uint64_t now = STORE_GET(*field);
 
     while (now < least &&
            !__atomic_compare_exchange_n(field, &now, least, 1, __ATOMIC_SEQ_CST,

@@ -2,8 +2,7 @@
 
 #include "store/cluster/epoch.h"
 
-#define GET(word)        __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
-#define SET(word, value) __atomic_store_n(&(word), value, __ATOMIC_RELEASE)
+#include "store/atomic.h"
 
 /* ---- write ---- */
 
@@ -11,18 +10,19 @@
  * the first one counts, as in all that compares histories. */
 static void move(store_history_t *h, uint32_t from, uint32_t to)
 {
-    SET(h->epoch[to].id, GET(h->epoch[from].id));
-    SET(h->epoch[to].position, GET(h->epoch[from].position));
+    STORE_SET_RELEASE(h->epoch[to].id, STORE_GET_ACQUIRE(h->epoch[from].id));
+    STORE_SET_RELEASE(h->epoch[to].position,
+                      STORE_GET_ACQUIRE(h->epoch[from].position));
 }
 
 /* Each epoch is in the next place before its own place is written. */
 static void shift(store_history_t *h)
 {
-    uint32_t i, n = GET(h->n);
+    uint32_t i, n = STORE_GET_ACQUIRE(h->n);
 
     if (n < STORE_EPOCHS) {
         move(h, n - 1, n);
-        SET(h->n, n + 1);
+        STORE_SET_RELEASE(h->n, n + 1);
     }
     for (i = n - 1; i > 0; i--)
         move(h, i - 1, i);
@@ -32,29 +32,29 @@ static void shift(store_history_t *h)
  * inside of the beginning of the next one. */
 static int must_stay(const store_history_t *h)
 {
-    uint32_t n = GET(h->n);
+    uint32_t n = STORE_GET_ACQUIRE(h->n);
 
-    return n == 1 ||
-           (n > 1 && GET(h->epoch[0].id) != 0 && GET(h->epoch[0].position) > 0);
+    return n == 1 || (n > 1 && STORE_GET_ACQUIRE(h->epoch[0].id) != 0 &&
+                      STORE_GET_ACQUIRE(h->epoch[0].position) > 0);
 }
 
 void store_epoch_begin(store_history_t *h, uint64_t id, uint32_t flags)
 {
-    SET(h->flags, GET(h->flags) | flags);
+    STORE_SET_RELEASE(h->flags, STORE_GET_ACQUIRE(h->flags) | flags);
     if (must_stay(h))
         shift(h);
-    SET(h->epoch[0].id, 0);
-    SET(h->epoch[0].position, 0);
-    SET(h->epoch[0].id, id);
-    if (GET(h->n) == 0)
-        SET(h->n, 1);
-    SET(h->number, GET(h->number) + 1);
+    STORE_SET_RELEASE(h->epoch[0].id, 0);
+    STORE_SET_RELEASE(h->epoch[0].position, 0);
+    STORE_SET_RELEASE(h->epoch[0].id, id);
+    if (STORE_GET_ACQUIRE(h->n) == 0)
+        STORE_SET_RELEASE(h->n, 1);
+    STORE_SET_RELEASE(h->number, STORE_GET_ACQUIRE(h->number) + 1);
 }
 
 void store_epoch_clear(store_history_t *h)
 {
-    SET(h->n, 0);
-    SET(h->flags, 0);
+    STORE_SET_RELEASE(h->n, 0);
+    STORE_SET_RELEASE(h->flags, 0);
 }
 
 void store_epoch_adopt(store_history_t *h, const store_history_t *from)
@@ -62,13 +62,13 @@ void store_epoch_adopt(store_history_t *h, const store_history_t *from)
     uint32_t i;
 
     store_epoch_clear(h);
-    SET(h->number, from->number);
-    SET(h->flags, from->flags);
+    STORE_SET_RELEASE(h->number, from->number);
+    STORE_SET_RELEASE(h->flags, from->flags);
     for (i = 0; i < from->n; i++) {
-        SET(h->epoch[i].id, from->epoch[i].id);
-        SET(h->epoch[i].position, from->epoch[i].position);
+        STORE_SET_RELEASE(h->epoch[i].id, from->epoch[i].id);
+        STORE_SET_RELEASE(h->epoch[i].position, from->epoch[i].position);
     }
-    SET(h->n, from->n);
+    STORE_SET_RELEASE(h->n, from->n);
 }
 
 /* ---- compare ---- */

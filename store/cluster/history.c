@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "store/atomic.h"
 #include "store/cluster/epoch.h"
 #include "store/memory/changes.h"
 #include "store/memory/region.h"
@@ -104,7 +105,7 @@ void store_history_mark(uint64_t position)
     store_history_t *h = offer.is_taken ? mine() : &offer.history;
 
     if (h->n > 0 && h->epoch[0].position < position)
-        __atomic_store_n(&h->epoch[0].position, position, __ATOMIC_RELEASE);
+        STORE_SET_RELEASE(h->epoch[0].position, position);
 }
 
 /* A space that comes later is copied for itself. The history is the same. */

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 
 #include "base/clock_ms.h"
+#include "store/atomic.h"
 
 #define ROOM   (128 * 1024)
 #define LOOK   1000 /* ms from one look at the slave to the next */
@@ -47,7 +48,7 @@ static int over_by_error(store_slave_link_t *o)
 
 int store_slave_link_overtaken(store_slave_link_t *o)
 {
-    __atomic_store_n(&o->overtaken, 1, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(o->overtaken, 1);
     return over(o, "it is slower than the changes (AppStoreChanges)");
 }
 
@@ -181,7 +182,7 @@ int store_slave_link_flush(store_slave_link_t *o)
             at += (size_t)n;
             if (is_progress(o, n))
                 o->alive = clock_ms();
-            __atomic_store_n(&o->sent, o->sent + (size_t)n, __ATOMIC_RELAXED);
+            STORE_SET(o->sent, o->sent + (size_t)n);
         }
         else if (errno != EAGAIN)
             return over_by_write(o);

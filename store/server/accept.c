@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "store/atomic.h"
 #include "store/note.h"
 #include "store/cluster/limit.h"
 #include "store/cluster/relay.h"
@@ -33,7 +34,7 @@ static store_worker_t *idlest(void)
     unsigned i;
 
     for (i = 0; i < n_workers; i++) {
-        n = __atomic_load_n(&workers[i].connections, __ATOMIC_RELAXED);
+        n = STORE_GET(workers[i].connections);
         if (n < least) {
             least = n;
             best = &workers[i];
@@ -72,7 +73,7 @@ static void give(store_served_t *s, store_stream_t *stream, uid_t uid,
 static void admit(store_served_t *s, store_stream_t *stream, uid_t uid,
                   uint8_t login)
 {
-    uint32_t n = __atomic_load_n(&s->connections, __ATOMIC_RELAXED);
+    uint32_t n = STORE_GET(s->connections);
 
     if (store_limit_refuses(s->space, n, stream, &s->full_at))
         count_refusal(s);

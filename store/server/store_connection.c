@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 
 #include "base/clock_ms.h"
+#include "store/atomic.h"
 #include "store/memory/changes.h"
 #include "store/server/password.h"
 
@@ -461,7 +462,7 @@ store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
     size_t pending;
     int rv;
 
-    if (__atomic_load_n(&c->served->gone, __ATOMIC_RELAXED) || c->must_end)
+    if (STORE_GET(c->served->gone) || c->must_end)
         return STORE_TURN_OVER;
     if (c->hold.position)
         return is_forsaken(c) ? STORE_TURN_OVER : STORE_TURN_IDLE;

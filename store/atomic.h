@@ -11,9 +11,9 @@
  * A reader that sees a value of STORE_SET_RELEASE() by STORE_GET_ACQUIRE() also
  * sees what its writer has written before.
  *
- * Of STORE_SET_ORDERED() and STORE_GET_ORDERED() all threads see one order. So of
- * two threads that each write a field and then look at the other's, at least one
- * sees what the other one has written.
+ * Of STORE_SET_ORDERED() and STORE_GET_ORDERED() all threads see one order. So
+ * of two threads that each write a field and then look at the other's, at least
+ * one sees what the other one has written.
  *
  * An exchange, or an addition whose result is used, names its order itself.
  */

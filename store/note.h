@@ -8,7 +8,7 @@
  * to the FIFO CONTRACT_STORE_LOG, which the spawner reads: "<level>text\n".
  * Without the FIFO, lines go to CONTRACT_LOG_FD as they are.
  *
- * Lock:  none; store_note() any thread, the others the main thread. A line is
+ * Lock:  store_note(): any thread; the others: the main thread. A line is
  *        one write().
  * Errors: a line is lost when the FIFO is full. Nothing waits for the log. A
  *         later line says how many were lost.

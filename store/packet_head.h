@@ -11,8 +11,8 @@
  *     cas 8
  *
  * Three things speak it: clients (store/command), a master with its slaves at
- * the port `repl` (store/cluster/wire.h), and a relay, whose first packet at the
- * port `memcache` names its space (store/cluster/relay.h).
+ * the port `repl` (store/cluster/wire.h), and a relay, whose first packet at
+ * the port `memcache` names its space (store/cluster/relay.h).
  *
  * Trust: a length is what the other end says. Its reader checks it.
  */

@@ -2,10 +2,8 @@
 
 /**
  * @file thread.h
- * @brief Starts a thread that gets no signals: they are for the main thread. And
- *        what such a thread waits for.
- *
- * Lock:  none; any thread.
+ * @brief Starts a thread that gets no signals: they are for the main thread.
+ *        And what such a thread waits for.
  */
 #ifndef APPPOOL_STORE_THREAD_H
 #define APPPOOL_STORE_THREAD_H

@@ -3,8 +3,6 @@
 /**
  * @file binary.h
  * @brief Requests of memcached's binary protocol.
- *
- * Lock, Trust: as in session.h.
  */
 #ifndef APPPOOL_STORE_COMMAND_BINARY_H
 #define APPPOOL_STORE_COMMAND_BINARY_H

@@ -6,8 +6,6 @@
  *
  * A value is a number if it begins with one: "12 apples" is 12. The result is
  * as long as the old value, with spaces at its end, or longer.
- *
- * Lock, Crash, Trust: as in verbs.h.
  */
 #ifndef APPPOOL_STORE_COMMAND_DELTA_H
 #define APPPOOL_STORE_COMMAND_DELTA_H

@@ -2,8 +2,8 @@
 
 /**
  * @file dump.h
- * @brief All keys of a space: `lru_crawler metadump all` and `keys`, also of the
- *        binary protocol.
+ * @brief All keys of a space: `lru_crawler metadump all` and `keys`, also of
+ *        the binary protocol.
  *
  * In text, `keys` leaves out keys with a line end. A metadump has them: it
  * writes each key with %XX.

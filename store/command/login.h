@@ -6,7 +6,6 @@
  *        in the binary protocol, or memcached's text login, a `set` of
  *        "USER PASSWORD" as first command. The user is the name of the space.
  *
- * Lock:  none; one worker.
  * Trust: before the login nothing else is served, and nothing is stored.
  */
 #ifndef APPPOOL_STORE_COMMAND_LOGIN_H

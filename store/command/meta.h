@@ -3,8 +3,6 @@
 /**
  * @file meta.h
  * @brief The meta commands: mg ms md ma mn me.
- *
- * Lock, Trust: as in session.h.
  */
 #ifndef APPPOOL_STORE_COMMAND_META_H
 #define APPPOOL_STORE_COMMAND_META_H

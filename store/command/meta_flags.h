@@ -4,7 +4,6 @@
  * @file meta_flags.h
  * @brief The key and the flags of a meta command, and the line that answers it.
  *
- * Lock:  none. A line is made in the caller's memory.
  * Trust: the words are those of a client.
  */
 #ifndef APPPOOL_STORE_COMMAND_META_FLAGS_H

@@ -8,7 +8,7 @@
  * not copied: the reply holds a reference to the item until its bytes are sent.
  * There is no third kind.
  *
- * Lock:  none; one worker.
+ * Lock:  one worker.
  * Errors: without memory, store_reply_failed() is true and the connection has
  *        to be closed. Nothing else is added then.
  */

@@ -5,7 +5,8 @@
  * @brief The protocol state of one connection: bytes in, a reply out.
  *
  * The first byte decides: 0x80 is memcached's binary protocol, 0x90 is that of
- * yrmcds' counters, which gets an error, anything else is text. A session uses no socket and no thread.
+ * yrmcds' counters, which gets an error, anything else is text. A session uses
+ * no socket and no thread.
  *
  * Lock:  none is held by the caller. One worker at a time.
  * Trust: all bytes are hostile. No input makes it read outside of the bytes,

@@ -2,9 +2,7 @@
 
 /**
  * @file settings.h
- * @brief What the sessions need from the server.
- *
- * Lock:  none; it does not change.
+ * @brief What the sessions need from the server. It does not change.
  */
 #ifndef APPPOOL_STORE_COMMAND_SETTINGS_H
 #define APPPOOL_STORE_COMMAND_SETTINGS_H
@@ -25,7 +23,7 @@ typedef struct {
                   const char *password, size_t n);
 } store_login_t;
 
-/** What commands need from the server; the same for all sessions. */
+/** What commands need from the server. */
 typedef struct {
     uint32_t max_object; /**< bytes of a value */
     unsigned threads;

@@ -137,9 +137,10 @@ size_t store_counter_gone(store_session_t *, const char *bytes, size_t n,
 
 /* ---- writes: each protocol says which commands change something ----
  *
- * With AppStoreConfirm, the reply to such a command waits for the slaves. With
- * Refuse, it is refused before it is executed while no slave is there. A lock
- * is no change, since a slave has no locks, and neither is the mark of a read. */
+ * With AppStoreConfirm, the reply to such a command waits for the slaves.
+ * With Refuse, it is refused before it is executed while no slave is there.
+ * A lock is no change, since a slave has no locks, and neither is the mark
+ * of a read. */
 
 /** May this write be executed? @return 0: answer store_writes_refuse() */
 int store_writes_begin(store_session_t *);

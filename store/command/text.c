@@ -59,8 +59,8 @@ static void get_key(const store_session_t *session, store_token_t key,
     store_item_release(session->caller.space, item);
 }
 
-/* When much waits to be sent, the other keys of the line are served later. All are
- * checked before the first one is served. */
+/* When much waits to be sent, the other keys of the line are served later. All
+ * are checked before the first one is served. */
 size_t store_text_get_more(store_session_t *session, const char *line, size_t n,
                            store_reply_t *reply)
 {
@@ -458,8 +458,8 @@ static void stats(const command_t *c)
 
 /* ---- commands of memcached's own administration ----
  *
- * What would change the store is answered as memcached answers when it is disabled
- * there. */
+ * What would change the store is answered as memcached answers when it is
+ * disabled there. */
 
 /* The answers. NULL: the command is wrong. */
 

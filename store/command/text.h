@@ -3,8 +3,6 @@
 /**
  * @file text.h
  * @brief memcached's text protocol, without the meta commands.
- *
- * Lock, Trust: as in session.h.
  */
 #ifndef APPPOOL_STORE_COMMAND_TEXT_H
 #define APPPOOL_STORE_COMMAND_TEXT_H

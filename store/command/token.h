@@ -8,7 +8,6 @@
  * What a number is follows memcached: white space other than a space may stand
  * around it, a sign may stand before it, and "12abc" is none.
  *
- * Lock:  none.
  * Trust: the bytes are those of a client. Nothing is read beyond the length.
  */
 #ifndef APPPOOL_STORE_COMMAND_TOKEN_H

@@ -106,8 +106,8 @@ store_result_t store_key_lock(const store_caller_t *caller, const void *key,
     return rv;
 }
 
-/* Unlock the item, which this connection has locked. The bit is cleared first: then
- * the item may be freed with its reference. */
+/* Unlock the item, which this connection has locked. The bit is cleared first:
+ * then the item may be freed with its reference. */
 static void drop_lock(const store_caller_t *caller, store_item_t *item)
 {
     store_locks_t *locks = caller->locks;

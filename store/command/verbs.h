@@ -7,9 +7,9 @@
  *
  * Each verb counts itself in the counters of the caller.
  *
- * Lock:  one worker. A verb takes the bucket lock of the key, and gives it back.
- *        New items are made, and values are copied, without it. If another
- *        thread has changed the item meanwhile, the verb begins again.
+ * Lock:  one worker. A verb takes the bucket lock of the key, and gives it
+ *        back. New items are made, and values are copied, without it. If
+ *        another thread has changed the item meanwhile, the verb begins again.
  * Crash: each verb is one store_index_put() or store_index_remove() (see
  *        store/memory/item.h). No item is locked then: the recovery clears the
  *        bit (store/memory/recover.h).
@@ -155,8 +155,8 @@ void store_verbs_flush(const store_caller_t *, int64_t exptime);
  * there until the unlock. What the connection stores under its key is locked,
  * too. A lock ends with its connection.
  *
- * A lock is a bit of the item (STORE_LOCKED), and a reference in the list of the
- * connection. The bit says that somebody has locked it. The list of a
+ * A lock is a bit of the item (STORE_LOCKED), and a reference in the list of
+ * the connection. The bit says that somebody has locked it. The list of a
  * connection, which no other thread sees, says whether it was this one. Because
  * of the reference the item is not evicted, and its memory stays, so no other
  * item can have its address. */
@@ -179,8 +179,8 @@ void store_key_lock_free(const store_caller_t *);
 /** Under the lock of the bucket: has another connection locked the item? */
 int store_key_lock_forbids(const store_caller_t *, const store_item_t *);
 
-/** store_index_put() with the next cas. The lock of the old item becomes that of
- * the new one. @param old NULL: there is none */
+/** store_index_put() with the next cas. The lock of the old item becomes that
+ * of the new one. @param old NULL: there is none */
 uint64_t store_key_lock_put(const store_caller_t *, store_bucket_t *,
                             store_item_t *item, store_item_t *old);
 
@@ -210,7 +210,8 @@ typedef struct {
     store_absent_t why; /**< old is NULL */
 } store_copy_t;
 
-/** Find the present item; it takes the lock of the bucket. The fields before it are filled in.
+/** Find the present item; it takes the lock of the bucket. The fields before it
+ * are filled in.
  *  @return old */
 store_item_t *store_copy_begin(store_copy_t *);
 

@@ -55,8 +55,8 @@ static uint64_t sent;   /* so many of them are at a slave, too */
 
 static uint64_t unlisted; /* changes without a list; atomic */
 
-/* Changes since the epoch began; atomic. With a list it grows under the lock, so
- * the positions in the list are in order. */
+/* Changes since the epoch began; atomic. With a list it grows under the lock,
+ * so the positions in the list are in order. */
 static uint64_t no_epoch, *position = &no_epoch;
 static _Thread_local uint64_t mine; /* of the last change of this thread */
 
@@ -225,9 +225,9 @@ static void take(store_cursor_t *cursor, const entry_t *e,
     cursor->n++;
 }
 
-/* Under the lock. A writer that has seen no list counts its change a moment later,
- * and it does not get into the list. The bucket was locked meanwhile, so it is in
- * the copy that came after the list. */
+/* Under the lock. A writer that has seen no list counts its change a moment
+ * later, and it does not get into the list. The bucket was locked meanwhile, so
+ * it is in the copy that came after the list. */
 static void pass_unlisted(store_cursor_t *cursor)
 {
     if (cursor->at == end)

@@ -54,14 +54,15 @@ typedef struct {
 } store_cursor_t;
 
 /**
- * Make the list, or keep it when it is there. Call this before a cursor is made.
+ * Make the list, or keep it when it is there. Call this before a cursor is
+ * made.
  * @param bytes of the ring (AppStoreChanges)
  * @return 0, or -1: no memory
  */
 int store_changes_open(size_t bytes);
 
-/** No slave is left, or none has come yet: changes are only counted from now on.
- * Readers have ended. */
+/** No slave is left, or none has come yet: changes are only counted from now
+ * on. Readers have ended. */
 void store_changes_close(void);
 
 /**
@@ -103,9 +104,9 @@ void store_changes_end(store_cursor_t *);
  */
 int store_changes_read(store_cursor_t *, store_change_t *, size_t *n);
 
-/** How far a reader is behind. Any thread may ask. @param ms age of the first change that it has not
- * read; 0: there is none
- *  @return how many changes it has not read */
+/** How far a reader is behind. Any thread may ask.
+ * @param ms age of the first change that it has not read; 0: there is none
+ * @return how many changes it has not read */
 uint64_t store_changes_lag(const store_cursor_t *, int64_t *ms);
 
 /** A slave has the whole copy, and all changes up to this place. */

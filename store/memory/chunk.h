@@ -6,10 +6,10 @@
  *        need many of them.
  *
  * A page has chunks of one class, which is one size. A class has its pages in a
- * ring, in which its hand goes round. Those with free chunks are also in a list.
- * A page without items goes back to the space. But a class keeps one such page
- * until another class needs it. Places in a page are in units of STORE_UNIT from
- * its beginning.
+ * ring, in which its hand goes round. Those with free chunks are also in a
+ * list. A page without items goes back to the space. But a class keeps one such
+ * page until another class needs it. Places in a page are in units of
+ * STORE_UNIT from its beginning.
  *
  * What the store notes about a page is in private memory, and a recovery
  * rebuilds it.
@@ -32,8 +32,9 @@
 #define STORE_CLASSES   38
 #define STORE_CHUNK_MAX 8184
 
-/** Bytes of a chunk; multiples of STORE_UNIT. A size is about an eighth more
- * than the one before, and as large as the number of chunks in a page allows. */
+/** Bytes of a chunk; multiples of STORE_UNIT. A size is about an eighth
+ * more than the one before, and as large as the number of chunks in a page
+ * allows. */
 extern const uint16_t store_class_size[STORE_CLASSES];
 
 /** The smallest class for that many bytes, at most STORE_CHUNK_MAX. */
@@ -54,10 +55,10 @@ typedef struct {
     uint32_t evicted_age; /**< s since the last access of the last of them */
 } store_class_stat_t;
 
-/** A class. Items that are made together lie together, so neighbours say nothing
- * about the others. So the hand goes to another page with each step, and to a
- * chunk that is far from the last one. In as many rounds as a page has chunks it
- * meets each chunk once, if no page comes or goes. */
+/** A class. Items that are made together lie together, so neighbours say
+ * nothing about the others. So the hand goes to another page with each step,
+ * and to a chunk that is far from the last one. In as many rounds as a page has
+ * chunks it meets each chunk once, if no page comes or goes. */
 typedef struct {
     uint32_t hand;     /**< a page of the ring, or STORE_NO_PAGE */
     uint32_t round;    /**< the page at which the hand began its round */
@@ -228,9 +229,9 @@ static inline uint32_t store_piece_length(const store_item_t *head,
     return rest < STORE_PIECE_BYTES ? rest : STORE_PIECE_BYTES;
 }
 
-/** Is it the head or the end of a value in pieces? Most of that value is in other
- * pages. So to evict it for this chunk frees much more than is needed: a page has
- * up to 1,364 heads. */
+/** Is it the head or the end of a value in pieces? Most of that value is in
+ * other pages. So to evict it for this chunk frees much more than is needed: a
+ * page has up to 1,364 heads. */
 static inline int store_piece_is_part(const store_item_t *chunk,
                                       unsigned class_)
 {
@@ -283,9 +284,9 @@ store_item_t *store_large_next(store_space_t *);
 int store_large_exceed(const store_space_t *);
 
 /**
- * A client begins to send a large value. Nobody can evict it before it is there,
- * so those that are sent at the same time may have half of the space together.
- * Without a lock.
+ * A client begins to send a large value. Nobody can evict it before it is
+ * there, so those that are sent at the same time may have half of the space
+ * together. Without a lock.
  * @return 0: with this one they would have more
  */
 int store_large_comes(store_space_t *, uint32_t length);

@@ -1,7 +1,8 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Three ways lead to room: to remove an item, to remove all items of a page, and
- * to bring those of a page that are worth it to other pages of their class. */
+/* Three ways lead to room: to remove an item, to remove all items of a
+ * page, and to bring those of a page that are worth it to other pages of
+ * their class. */
 
 #include "store/memory/evict.h"
 
@@ -159,9 +160,9 @@ static int evict_of(store_space_t *space, unsigned class_)
 
 /* ---- a large value ----
  *
- * Large values may use memory that is free. But if memory is short, and they have
- * more than half of their space, the large value goes that was unused longest,
- * whoever needs the room. So half of a space is for the other ones. */
+ * Large values may use memory that is free. But if memory is short, and they
+ * have more than half of their space, the large value goes that was unused
+ * longest, whoever needs the room. So half of a space is for the other ones. */
 
 #define LARGE_ONES 64 /* a space with less has them all in this number */
 
@@ -196,11 +197,11 @@ static int evict_large(store_space_t *space)
  * An age is s since the last use. The oldest item of a sample is what a class
  * evicts. The age of the class is the mean of these, of the last 32 samples or
  * so. So one number says what a class evicts, and what it would evict if it had
- * to: a class that does not evict has a sample each second, and one when a page of
- * it was emptied. Samples differ, and the oldest item of all classes is older
- * than what each of them evicts. So without the mean, equal classes would exchange
- * pages all the time. Heads and ends of values in pieces are not in the samples:
- * their page is not what such a value would give. */
+ * to: a class that does not evict has a sample each second, and one when a page
+ * of it was emptied. Samples differ, and the oldest item of all classes is
+ * older than what each of them evicts. So without the mean, equal classes would
+ * exchange pages all the time. Heads and ends of values in pieces are not in
+ * the samples: their page is not what such a value would give. */
 
 #define PART  16 /* the age of a class is in such parts of a second */
 #define STALE 10 /* s: after so long an age says nothing */
@@ -212,8 +213,9 @@ static int has_older(const store_class_info_t *c,
     return c->has_dead != than->has_dead ? c->has_dead : c->age > than->age;
 }
 
-/* The class with the oldest items, or with dead ones, of those that are not tried
- * yet; of two with the same age the larger one, whose page has fewer items.
+/* The class with the oldest items, or with dead ones, of those that are not
+ * tried yet; of two with the same age the larger one, whose page has fewer
+ * items.
  * @return STORE_CLASSES: the others have no page */
 static unsigned oldest_class(const store_space_t *space, const char *tried)
 {
@@ -314,15 +316,15 @@ static void forget_age(store_space_t *space, unsigned class_)
 
 /* ---- an item goes to another chunk ----
  *
- * It stays what it is: its cas, its times and its bits. So nobody notices, and it
- * is no change for a slave. The head of a value in pieces stays where it is,
- * because each piece names it. A thread that holds the bucket, or has a reference,
- * keeps the item in its place.
+ * It stays what it is: its cas, its times and its bits. So nobody notices, and
+ * it is no change for a slave. The head of a value in pieces stays where it is,
+ * because each piece names it. A thread that holds the bucket, or has a
+ * reference, keeps the item in its place.
  *
- * A copy is LIVE when it is complete, and the original is FREE after that. After a
- * crash in between there are two with the same cas, and the recovery takes one of
- * them. A piece is moved by one store, to the link that leads to it; what is not
- * reached is free. */
+ * A copy is LIVE when it is complete, and the original is FREE after that.
+ * After a crash in between there are two with the same cas, and the recovery
+ * takes one of them. A piece is moved by one store, to the link that leads to
+ * it; what is not reached is free. */
 
 #define REMOVED 8 /* at most; they may be in the page that is closed */
 
@@ -394,9 +396,9 @@ static int move_chunk(store_space_t *space, store_item_t *chunk,
     return unused;
 }
 
-/* Move what is in a chunk of a page that is closed to another page of the class.
- * If there is no free chunk, a dead item goes for it, or with eviction the one
- * that was unused longest.
+/* Move what is in a chunk of a page that is closed to another page of the
+ * class. If there is no free chunk, a dead item goes for it, or with eviction
+ * the one that was unused longest.
  * @return 1: the chunk is free. 0: it stays */
 static int rescue(store_space_t *space, store_ref_t ref)
 {
@@ -516,8 +518,8 @@ static int remove_or_rescue(store_space_t *space, store_ref_t ref, choice_t go)
     return store_evict_item(space, item, now, STORE_EVICT_LIVING);
 }
 
-/* A thread that has the bucket of the item may wait for the lock of the chunks. So
- * that is given back until the bucket is free.
+/* A thread that has the bucket of the item may wait for the lock of the chunks.
+ * So that is given back until the bucket is free.
  * @return 0: nobody has it */
 static int give_way(store_space_t *space, const store_item_t *item)
 {
@@ -693,13 +695,13 @@ int store_evict_page_for(store_space_t *space, unsigned class_)
 
 /* ---- room for a chunk ----
  *
- * A chunk serves one size only. So a class evicts one of its own items, which is
- * cheap, as long as no other class has items that are clearly older. Else a page
- * of that class goes to this one.
+ * A chunk serves one size only. So a class evicts one of its own items, which
+ * is cheap, as long as no other class has items that are clearly older. Else a
+ * page of that class goes to this one.
  *
  * Clearly older: by more than a quarter, and by more than one second. So equal
- * classes exchange no pages. And no class loses its last page in this way: small
- * items need few pages, and bring as many hits as others. */
+ * classes exchange no pages. And no class loses its last page in this way:
+ * small items need few pages, and bring as many hits as others. */
 
 /* @param mine the age of the class that needs room
  * @return the class that is to give a page. STORE_CLASSES: none */

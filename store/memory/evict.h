@@ -7,11 +7,11 @@
  * An item goes: a dead one, or the one that was unused longest. Or a page goes
  * from a class with older items to the class that needs it.
  *
- * An item of such a page that was used lately goes to another page of its class.
- * In a space that does not evict, each living one does. The others are removed.
- * The end of a value in pieces goes to another page, too, and a page with a head
- * stays, as long as there is another way: to remove the values of a page of heads
- * would empty the space.
+ * An item of such a page that was used lately goes to another page of its
+ * class. In a space that does not evict, each living one does. The others are
+ * removed. The end of a value in pieces goes to another page, too, and a page
+ * with a head stays, as long as there is another way: to remove the values of a
+ * page of heads would empty the space.
  *
  * Lock:  the caller has the lock of the chunks, so no chunk gets another owner
  *        meanwhile, and no bucket. The lock of a bucket is only tried. All
@@ -19,8 +19,8 @@
  *        take it again in between, so what the caller knew of chunks is old
  *        afterwards. A thread that has the bucket of an item is awaited without
  *        it.
- * Crash: an item is removed by one store, to its state. Each item of a page goes
- *        by itself. The page loses its class when it has no item.
+ * Crash: an item is removed by one store, to its state. Each item of a page
+ *        goes by itself. The page loses its class when it has no item.
  */
 #ifndef APPPOOL_STORE_MEMORY_EVICT_H
 #define APPPOOL_STORE_MEMORY_EVICT_H
@@ -36,8 +36,8 @@ int store_evict(store_space_t *, unsigned class_);
 /** Why an item is removed, which decides what is counted. */
 typedef enum {
     STORE_EVICT_LIVING, /**< living or dead, for its memory */
-    STORE_EVICT_LARGE,  /**< the same, because the large ones have too much: its
-                             class needs no page */
+    STORE_EVICT_LARGE,  /**< living or dead, because the large ones have too
+                             much: its class needs no page */
     STORE_EVICT_DEAD,   /**< only if it is dead, for its memory */
     STORE_EVICT_SWEPT   /**< only if it is dead */
 } store_evict_why_t;

@@ -119,8 +119,8 @@ static inline int store_expired(const store_item_t *item, uint32_t now)
 }
 
 /** Was it flushed? One that is locked stays until the unlock. A cas that a
- * client chose does not show which item is older. So such an item has the number
- * of the flushes before it. */
+ * client chose does not show which item is older. So such an item has the
+ * number of the flushes before it. */
 static inline int store_flushed(const store_space_t *space,
                                 const store_item_t *item)
 {
@@ -167,8 +167,8 @@ static inline int store_unused(const store_item_t *item)
            STORE_GET_ACQUIRE(item->refs) == 1;
 }
 
-/** The item that a chunk belongs to: a piece belongs to its head. Until the lock
- * of the chunks is given back, a piece has the head that it names. */
+/** The item that a chunk belongs to: a piece belongs to its head. Until the
+ * lock of the chunks is given back, a piece has the head that it names. */
 static inline store_item_t *store_owner(const store_space_t *space,
                                         store_item_t *chunk)
 {

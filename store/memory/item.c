@@ -281,7 +281,8 @@ void store_item_release(store_space_t *space, store_item_t *item)
 /* A slave has these bits, too. They may change while an item is LIVE. */
 #define SENT_BITS    (STORE_STALE | STORE_TOKEN_SENT | STORE_KEY_BINARY)
 
-/* s: of lag, and of the part of a second that the clocks of two stores differ */
+/* s: of lag, and of the part of a second that the clocks of two stores
+ * differ */
 #define EXPIRES_SOON 60
 
 void store_index_lock(store_bucket_t *b, store_space_t *space, const void *key,
@@ -536,8 +537,8 @@ int store_index_walk(store_space_t *space, uint32_t *cursor, unsigned n,
     return each_bucket(space, cursor, n, look_at_bucket, &l);
 }
 
-/* Under the lock of the bucket. The bucket has no key of its own here: each item
- * has one. */
+/* Under the lock of the bucket. The bucket has no key of its own here: each
+ * item has one. */
 static void clear_bucket(store_space_t *space, uint64_t hash, const void *ctx)
 {
     const store_clear_t what = *(const store_clear_t *)ctx;

@@ -4,22 +4,22 @@
  * @file item.h
  * @brief Make an item, fill its value, publish it; find it, read it, remove it.
  *
- * An item is made WRITING, for the caller alone. store_index_put() publishes it.
- * A reference keeps the memory of an item, also when the item has been replaced
- * or deleted meanwhile.
+ * An item is made WRITING, for the caller alone. store_index_put() publishes
+ * it. A reference keeps the memory of an item, also when the item has been
+ * replaced or deleted meanwhile.
  *
- * The bucket of a key is its SipHash-2-4 with a random key for each start of the
- * store, because the keys come from attackers. The number of buckets follows from
- * the size of the space (table.h).
+ * The bucket of a key is its SipHash-2-4 with a random key for each start of
+ * the store, because the keys come from attackers. The number of buckets
+ * follows from the size of the space (table.h).
  *
  * Lock:  none is held by the caller of store_item_make(), which may evict. The
  *        other functions of an item may be called under a bucket lock.
  *        store_index_lock() takes the lock of a bucket, store_index_unlock()
  *        gives it back. Between both: no system call, no log, no malloc, no
  *        copy above 8 KB, no other bucket, no store_item_make().
- * Crash: an item that is not published is free after the recovery. Each function
- *        of the index leaves the memfd in a state that recovery understands,
- *        after each instruction (base/store_format.h).
+ * Crash: an item that is not published is free after the recovery. Each
+ *        function of the index leaves the memfd in a state that recovery
+ *        understands, after each instruction (base/store_format.h).
  */
 #ifndef APPPOOL_STORE_MEMORY_ITEM_H
 #define APPPOOL_STORE_MEMORY_ITEM_H
@@ -53,8 +53,9 @@ store_item_t *store_item_make(store_space_t *, const void *key, uint8_t klen,
 char *store_item_bytes(const store_space_t *, const store_item_t *,
                        uint32_t offset, uint32_t *n);
 
-/** The same for one who goes through the value, and so need not search each
- * piece from the first one on. The place belongs to this item. */
+/** Bytes from `offset` on, for a caller that goes through the value: it
+ * does not search each piece from the first one on. The place belongs to
+ * this item. */
 char *store_item_next_bytes(const store_space_t *, const store_item_t *,
                             uint32_t offset, uint32_t *n, store_place_t *);
 

@@ -124,8 +124,8 @@ static int check_pieces(store_space_t *space, const store_item_t *head,
 
 /* ---- items ---- */
 
-/* An older build had large values in files, which ended with their store. Such a
- * head has the length of its value and no room for it, so it is dropped. */
+/* An older build had large values in files, which ended with their store. Such
+ * a head has the length of its value and no room for it, so it is dropped. */
 static int is_sound(store_space_t *space, const store_item_t *item,
                     uint32_t size)
 {

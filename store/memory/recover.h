@@ -8,7 +8,7 @@
  * dropped and counted. Of two items of one key the one with the higher cas
  * stays.
  *
- * Lock:  none: before any other thread has the space.
+ * Lock:  before any other thread has the space.
  * Crash: it only makes chunks FREE, so it may be repeated.
  * Trust: nothing in the extent and in the entry of the space is believed. No
  *        byte outside of the pages is read or written.

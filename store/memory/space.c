@@ -164,8 +164,8 @@ void store_space_empty(store_space_t *space, void (*progress)(void))
     STORE_SET_ORDERED(space->entry->flushed, 0);
 }
 
-/* What was flushed has gone before the flush is forgotten. The cas of what comes
- * may be lower than the flush was. */
+/* What was flushed has gone before the flush is forgotten. The cas of what
+ * comes may be lower than the flush was. */
 void store_space_age(store_space_t *space, void (*progress)(void))
 {
     uint32_t cursor = 0;

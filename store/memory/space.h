@@ -6,7 +6,7 @@
  *
  * A space is opened once and stays until the store ends.
  *
- * Lock:  store_space_open and store_space_resize: the main thread.
+ * Lock:  store_space_open and store_space_configure: the main thread.
  * Errors: -1 and errno.
  */
 #ifndef APPPOOL_STORE_MEMORY_SPACE_H
@@ -45,8 +45,8 @@ void store_space_flush(store_space_t *, int64_t delay);
  * counter stays. @param progress called again and again; NULL: no */
 void store_space_empty(store_space_t *, void (*progress)(void));
 
-/** All items are an old copy from now on (STORE_OLD_COPY), and no flush is known
- * any more. @param progress called again and again; NULL: no */
+/** All items are an old copy from now on (STORE_OLD_COPY), and no flush is
+ * known any more. @param progress called again and again; NULL: no */
 void store_space_age(store_space_t *, void (*progress)(void));
 
 /** Remove what is an old copy. */

@@ -151,9 +151,9 @@ uint32_t store_table_buckets(const store_table_t *table)
 
 /* ---- from one bucket to the next ---- */
 
-/* A cursor is a bucket of the table as it was at the beginning, and above it the
- * number of its bits then. Such a bucket has become several ones if the table
- * has grown since. All of them have one lock. */
+/* A cursor is a bucket of the table as it was at the beginning, and above it
+ * the number of its bits then. Such a bucket has become several ones if the
+ * table has grown since. All of them have one lock. */
 #define PLACE_BITS 27
 #define PLACE      ((UINT32_C(1) << PLACE_BITS) - 1)
 

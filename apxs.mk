@@ -63,7 +63,7 @@ module := $(call objects,module,$(module_sources))
 watchdog := $(call objects,watchdog,$(watchdog_sources))
 spawner := $(call objects,spawner,$(spawner_main) $(spawner_sources))
 store := $(call objects,store,$(store_main) $(store_server_sources) \
-	$(store_cluster_sources) $(store_command_sources) \
+	$(store_cluster_sources) $(store_protocol_sources) \
 	$(store_memory_sources))
 ctl := $(call objects,ctl,$(ctl_sources) $(detect_sources))
 

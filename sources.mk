@@ -61,20 +61,20 @@ store_memory_sources = \
 	store/memory/table.c
 
 # The verbs and the protocols: no socket but that of a reply, no thread.
-store_command_sources = \
-	store/command/binary.c \
-	store/command/delta.c \
-	store/command/dump.c \
-	store/command/login.c \
-	store/command/meta.c \
-	store/command/meta_flags.c \
-	store/command/reply.c \
-	store/command/session.c \
-	store/command/state.c \
-	store/command/stats.c \
-	store/command/text.c \
-	store/command/token.c \
-	store/command/verbs.c
+store_protocol_sources = \
+	store/protocol/binary.c \
+	store/protocol/delta.c \
+	store/protocol/dialogue.c \
+	store/protocol/dialogue_state.c \
+	store/protocol/dump.c \
+	store/protocol/login.c \
+	store/protocol/meta.c \
+	store/protocol/meta_flags.c \
+	store/protocol/reply.c \
+	store/protocol/stats.c \
+	store/protocol/text.c \
+	store/protocol/token.c \
+	store/protocol/verbs.c
 
 # Its main() has a file of its own, as the spawner's.
 store_main = \
@@ -789,7 +789,7 @@ unit_tests = \
 	tests/unit/store_relay_end \
 	tests/unit/store_relay_kinds \
 	tests/unit/store_reply \
-	tests/unit/store_session \
+	tests/unit/store_dialogue \
 	tests/unit/store_stream \
 	tests/unit/store_text \
 	tests/unit/store_verbs \

@@ -10,7 +10,7 @@
  *     opaque 4
  *     cas 8
  *
- * Three things speak it: clients (store/command), a master with its slaves at
+ * Three things speak it: clients (store/protocol), a master with its slaves at
  * the port `repl` (store/cluster/wire.h), and a relay, whose first packet at
  * the port `memcache` names its space (store/cluster/relay.h).
  *

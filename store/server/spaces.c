@@ -15,7 +15,7 @@
 #include "base/heartbeat.h"
 #include "store/clock.h"
 #include "store/cluster/role.h"
-#include "store/command/stats.h"
+#include "store/protocol/stats.h"
 #include "store/memory/region.h"
 #include "store/note.h"
 #include "store/server/mailbox.h"

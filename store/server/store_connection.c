@@ -84,7 +84,7 @@ static int move(store_connection_t *c, store_served_t *to)
         return 0;
     c->served = to;
     c->uid = 0; /* the password admits, also one that is no user of the space */
-    store_session_move(c->session, to->space, &c->counters[to->space->slot]);
+    store_dialogue_move(c->dialogue, to->space, &c->counters[to->space->slot]);
     leave(c, from);
     c->login_until = 0;
     return 1;
@@ -114,12 +114,12 @@ int store_connection_begin(store_connection_t *c, store_bench_t *bench,
     store_counters_t *counters = &bench->counters[c->served->space->slot];
 
     store_count(counters, STORE_CONNECTIONS_TOTAL, 1);
-    c->session = store_session_make(c->served->space, counters, server);
-    if (!c->session)
+    c->dialogue = store_dialogue_make(c->served->space, counters, server);
+    if (!c->dialogue)
         return -1;
     c->counters = bench->counters;
     if (c->login)
-        store_session_guard(c->session, &logins, c,
+        store_dialogue_guard(c->dialogue, &logins, c,
                             c->login == STORE_HAS_TO_LOG_IN);
     /* TLS may have read more than it has given. */
     c->readable = (uint8_t)store_stream_pending(c->stream);
@@ -149,8 +149,8 @@ void store_connection_check(store_connection_t *c)
 
 void store_connection_free(store_connection_t *c)
 {
-    if (c->session)
-        store_session_free(c->session);
+    if (c->dialogue)
+        store_dialogue_free(c->dialogue);
     if (c->reply)
         store_reply_free(c->reply);
     free(c->rest);
@@ -202,14 +202,14 @@ static int read_more(turn_t *t)
 {
     struct iovec iov[PLACES];
     unsigned n = t->at == t->end
-                     ? store_session_room(t->c->session, iov, PLACES, t->left)
+                     ? store_dialogue_room(t->c->dialogue, iov, PLACES, t->left)
                      : 0;
     ssize_t got;
 
     if (n > 0) {
         got = receive(t, iov, n);
         if (got > 0)
-            store_session_filled(t->c->session, (size_t)got);
+            store_dialogue_filled(t->c->dialogue, (size_t)got);
         return got < 0 ? -1 : 0;
     }
     move_down(t);
@@ -223,7 +223,7 @@ static int read_more(turn_t *t)
 
 static void serve(turn_t *t)
 {
-    t->at += store_session_input(t->c->session, t->bench->buffer + t->at,
+    t->at += store_dialogue_input(t->c->dialogue, t->bench->buffer + t->at,
                                  t->end - t->at, t->reply, &t->commands);
 }
 
@@ -258,7 +258,7 @@ static int may_read(const turn_t *t)
     return t->c->readable && !t->c->at_end && t->left > 0 && t->commands > 0 &&
            t->end - t->at < STORE_TURN_BYTES &&
            !store_reply_is_full(t->reply) &&
-           !store_session_is_over(t->c->session);
+           !store_dialogue_is_over(t->c->dialogue);
 }
 
 /* @return -1: an error */
@@ -373,7 +373,7 @@ static store_turn_t what_next(const turn_t *t)
         return STORE_TURN_MORE;
     if (c->reply && store_reply_is_full(c->reply))
         return STORE_TURN_IDLE;
-    if (store_session_is_over(c->session))
+    if (store_dialogue_is_over(c->dialogue))
         return c->reply ? STORE_TURN_IDLE : STORE_TURN_OVER;
     if (c->unserved || (c->readable && !c->at_end))
         return STORE_TURN_MORE;
@@ -388,7 +388,7 @@ static void hold(turn_t *t, uint64_t before, size_t pending)
 {
     store_connection_t *c = t->c;
     uint64_t now = store_changes_mine();
-    unsigned writes = store_session_writes(c->session);
+    unsigned writes = store_dialogue_writes(c->dialogue);
 
     c->hold.is_whole = pending == 0;
     c->hold.is_alone = STORE_TURN_COMMANDS - t->commands == 1;
@@ -428,7 +428,7 @@ static void fail(store_connection_t *c)
         store_reply_free(c->reply);
     c->reply = c->hold.is_whole ? store_reply_make() : NULL;
     if (c->reply)
-        store_session_unconfirmed(c->session, c->reply, c->hold.is_alone);
+        store_dialogue_unconfirmed(c->dialogue, c->reply, c->hold.is_alone);
     else
         c->must_end = 1;
 }
@@ -474,7 +474,7 @@ store_turn_t store_connection_turn(store_connection_t *c, store_bench_t *bench)
         rv = set_reply(&t);
     pending = rv == 0 ? store_reply_pending(t.reply) : 0;
     if (rv == 0 && !store_reply_is_full(t.reply) &&
-        !store_session_is_over(c->session))
+        !store_dialogue_is_over(c->dialogue))
         rv = read_and_serve(&t);
     /* One that has failed is over, and is in no list of those that are held. */
     if (rv == 0 && !is_forsaken(c))

@@ -24,7 +24,7 @@
 
 #include "store/cluster/confirm.h"
 #include "store/cluster/stream.h"
-#include "store/command/session.h"
+#include "store/protocol/dialogue.h"
 #include "store/event_thread.h"
 #include "store/server/waiting_clients.h"
 
@@ -57,7 +57,7 @@ typedef struct store_connection {
     store_member_t member; /**< of the worker */
     struct store_connection *next_held, *previous_held;
     store_served_t *served;
-    store_session_t *session;
+    store_dialogue_t *dialogue;
     store_reply_t *reply; /**< what could not be sent; NULL: all is sent */
     char *rest;           /**< bytes that were read and not used */
     uint32_t n_rest;

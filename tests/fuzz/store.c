@@ -11,7 +11,7 @@
  * Input: a byte (the size of the pieces), another one (how many bytes the
  * client reads in a turn), and the bytes that are sent. */
 
-#include "store/command/session.h"
+#include "store/protocol/dialogue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static void send_some(store_reply_t *reply, int *sockets, heard_t *heard,
 }
 
 /* All bytes, in such pieces. What the client does not take has to wait. */
-static void talk(store_session_t *session, const char *bytes, size_t size,
+static void talk(store_dialogue_t *dialogue, const char *bytes, size_t size,
                  const manner_t *manner, heard_t *heard)
 {
     store_reply_t *reply = store_reply_make();
@@ -103,18 +103,18 @@ static void talk(store_session_t *session, const char *bytes, size_t size,
             size_t used;
 
             budget = 3;
-            used = store_session_input(session, bytes + at, end - at, reply,
-                                       &budget);
+            used = store_dialogue_input(dialogue, bytes + at, end - at, reply,
+                                        &budget);
             must(used <= end - at);
             at += used;
             send_some(reply, sockets, heard, reads_in_turn(manner, turn++));
         } while (budget == 0);
-        must(end - at <= store_session_line_max());
+        must(end - at <= store_dialogue_line_max());
     } while (end < size);
     while (store_reply_pending(reply) > 0)
         send_some(reply, sockets, heard, reads_in_turn(manner, turn++));
     must(!store_reply_failed(reply));
-    heard->over = store_session_is_over(session);
+    heard->over = store_dialogue_is_over(dialogue);
     store_reply_free(reply);
     close(sockets[0]);
     close(sockets[1]);
@@ -151,7 +151,7 @@ static void converse(const char *bytes, size_t size, const manner_t *manner,
         .max_object = 1 << 20, .threads = 1, .max_connections = 1};
     int items = memfd_create("items", 0), figures = memfd_create("figures", 0);
     store_space_t *space;
-    store_session_t *session;
+    store_dialogue_t *dialogue;
 
     must(store_region_open(items, figures) == 0);
     space = store_space_open(&options);
@@ -159,20 +159,20 @@ static void converse(const char *bytes, size_t size, const manner_t *manner,
     put(space, "t", 1);
     put(space, "s", 1024); /* it is copied into a reply */
     put(space, "l", 1025); /* it is not */
-    session = store_session_make(
+    dialogue = store_dialogue_make(
         space, &store_region_figures()->worker[0][space->slot], &server);
-    must(session != NULL);
+    must(dialogue != NULL);
     if (manner->is_locked)
-        store_session_guard(session, &login, NULL, 1);
-    talk(session, bytes, size, manner, heard);
-    store_session_free(session);
+        store_dialogue_guard(dialogue, &login, NULL, 1);
+    talk(dialogue, bytes, size, manner, heard);
+    store_dialogue_free(dialogue);
     store_space_close(space);
     store_region_close();
     close(items);
     close(figures);
 }
 
-/* Statistics contain how long the process has run, and numbers of sessions. */
+/* Statistics contain how long the process has run, and numbers of dialogues. */
 static int has_statistics(const heard_t *heard)
 {
     return memmem(heard->text, heard->n, "rusage", 6) ||

@@ -6,7 +6,7 @@
  *
  * Input: steps of three bytes: what, and a number. */
 
-#include "store/command/reply.h"
+#include "store/protocol/reply.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,12 +13,12 @@ LOCKS = {
         r"store_index_lock|store_table_lock",
         r"store_index_unlock|store_table_unlock",
         r"store/memory/(item|evict)\.c"
-        r"|store/command/\w+\.c|store/cluster/\w+\.c"
+        r"|store/protocol/\w+\.c|store/cluster/\w+\.c"
         r"|store/server/snapshot_load\.c"),
     "the chunks": (
         "store_chunk_lock", "store_chunk_unlock",
         r"store/memory/(item|evict|sweeper)\.c"
-        r"|store/command/stats\.c"),
+        r"|store/protocol/stats\.c"),
     "the spaces": (
         "store_sweeper_thread_lock", "store_sweeper_thread_unlock",
         r"store/server/(saver|spaces|sweeper_thread)\.c"),

@@ -124,7 +124,7 @@ def test_gcc_builds_the_tests_that_have_threads() -> None:
 
 def test_gcc_builds_the_tests_of_what_is_fragile() -> None:
     """No test that finds a mistake in these folders and files is left out."""
-    fragile = ("shm/", "store/memory/", "store/command/", "store/cluster/",
+    fragile = ("shm/", "store/memory/", "store/protocol/", "store/cluster/",
                "store/server/store_config.c", "mod_apppool/backend/",
                "mod_apppool/status/status_token.c")
     finds = {test for table in sorted((TOP / "tests/mutants").glob("*.txt"))

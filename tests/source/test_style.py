@@ -87,7 +87,7 @@ def test_lists_of_sources() -> None:
     """sources.mk names all source files, and nothing else."""
     of = lists()
     there = {name(path) for path in c_files(*HOUSES) if path.suffix == ".c"}
-    listed = [file for key in ("shm", "store_memory", "store_command",
+    listed = [file for key in ("shm", "store_memory", "store_protocol",
                                "store_cluster", "store_server", "module",
                                "watchdog", "spawner", "ctl")
               for file in of[f"{key}_sources"]] + of["spawner_main"] + of["store_main"]

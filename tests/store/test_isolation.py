@@ -26,7 +26,7 @@ SECRET = b"SECRET;"
 def block() -> int:
     """Bytes of a reply that are together in memory."""
     found = re.search(r"STORE_REPLY_BLOCK (\d+)",
-                      (TOP / "store/command/reply.h").read_text())
+                      (TOP / "store/protocol/reply.h").read_text())
     assert found
     return int(found[1])
 

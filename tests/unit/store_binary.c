@@ -213,10 +213,10 @@ static void other_commands(void **state)
     ask(&w, 0x55, "", 0, "key", "value", 0);
     assert_int_equal(heard(&w).status, STORE_STATUS_UNKNOWN);
     assert_int_equal(w.n_rest, 0);
-    assert_false(store_session_is_over(w.session));
+    assert_false(store_dialogue_is_over(w.dialogue));
     ask(&w, 0x07, "", 0, "", "", 0);
     assert_int_equal(heard(&w).status, 0);
-    assert_true(store_session_is_over(w.session));
+    assert_true(store_dialogue_is_over(w.dialogue));
     wire_close(&w);
 }
 
@@ -231,7 +231,7 @@ static void wrong_lengths(void **state)
     wire_open(&w, 16);
     ask(&w, 0x00, "", 0, "", "", 0);
     assert_int_equal(heard(&w).status, STORE_STATUS_INVALID);
-    assert_true(store_session_is_over(w.session));
+    assert_true(store_dialogue_is_over(w.dialogue));
     wire_again(&w);
     ask(&w, 0x01, "\0\0\0\0", 4, "a", "1", 0);
     assert_int_equal(heard(&w).status, STORE_STATUS_INVALID);
@@ -241,7 +241,7 @@ static void wrong_lengths(void **state)
     wire_again(&w);
     wire_say(&w, "\x80\0\0\x05\0\0\0\0\0\0\0\x01opaq\0\0\0\0\0\0\0\0", 24, 64);
     assert_int_equal(heard(&w).status, STORE_STATUS_UNKNOWN);
-    assert_true(store_session_is_over(w.session));
+    assert_true(store_dialogue_is_over(w.dialogue));
     wire_close(&w);
 }
 

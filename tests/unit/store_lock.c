@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/command/verbs.h"
 #include "store/packet_head.h"
+#include "store/protocol/verbs.h"
 
 #define FOREIGN "CLIENT_ERROR object is not locked or not found\r\n"
 

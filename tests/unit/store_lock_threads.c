@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "store/command/delta.h"
-#include "store/command/verbs.h"
 #include "store/memory/region.h"
+#include "store/protocol/delta.h"
+#include "store/protocol/verbs.h"
 #include "tests/unit/support/shelf.h"
 
 #define THREADS 4

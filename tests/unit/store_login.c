@@ -38,7 +38,7 @@ static const store_login_t login = {log_in};
 static void open_guarded(wire_t *wire, int is_locked)
 {
     wire_open(wire, 16);
-    store_session_guard(wire->session, &login, wire, is_locked);
+    store_dialogue_guard(wire->dialogue, &login, wire, is_locked);
     logins = 0;
 }
 

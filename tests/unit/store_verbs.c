@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "store/command/delta.h"
-#include "store/command/verbs.h"
+#include "store/protocol/delta.h"
+#include "store/protocol/verbs.h"
 
 #define THREADS 4
 #define ROUNDS  3000

@@ -18,7 +18,7 @@
  * as at first: as many as the socket does. */
 void reader_takes(size_t n);
 
-/** The writer of a reply (store/command/reply.h) to this descriptor, an int. */
+/** The writer of a reply (store/protocol/reply.h) to this descriptor, an int. */
 ssize_t reader_send(void *fd, struct iovec *, unsigned n);
 
 #endif

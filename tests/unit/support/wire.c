@@ -15,10 +15,10 @@ static void connect_client(wire_t *wire)
 {
     store_space_t *space = wire->shelf.space;
 
-    wire->session = store_session_make(
+    wire->dialogue = store_dialogue_make(
         space, &store_region_figures()->worker[0][space->slot], &wire->server);
     wire->reply = store_reply_make();
-    assert_non_null(wire->session);
+    assert_non_null(wire->dialogue);
     assert_non_null(wire->reply);
     assert_int_equal(
         socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire->sockets), 0);
@@ -26,7 +26,7 @@ static void connect_client(wire_t *wire)
 
 static void disconnect(wire_t *wire)
 {
-    store_session_free(wire->session);
+    store_dialogue_free(wire->dialogue);
     store_reply_free(wire->reply);
     close(wire->sockets[0]);
     close(wire->sockets[1]);
@@ -115,14 +115,14 @@ void wire_say(wire_t *wire, const void *bytes, size_t n, unsigned budget)
     wire->n_rest += n;
     do {
         left = budget;
-        used = store_session_input(wire->session, wire->rest, wire->n_rest,
-                                   wire->reply, &left);
+        used = store_dialogue_input(wire->dialogue, wire->rest, wire->n_rest,
+                                    wire->reply, &left);
         assert_true(used <= wire->n_rest);
         memmove(wire->rest, wire->rest + used, wire->n_rest - used);
         wire->n_rest -= used;
         send_all(wire);
     } while (left == 0);
-    assert_true(wire->n_rest <= store_session_line_max());
+    assert_true(wire->n_rest <= store_dialogue_line_max());
 }
 
 const char *wire_ask(wire_t *wire, const char *text)

@@ -2,22 +2,22 @@
 
 /**
  * @file wire.h
- * @brief A client of the store without a server: bytes to a session, and what
+ * @brief A client of the store without a server: bytes to a dialogue, and what
  *        it replies.
  */
 #ifndef APPPOOL_TESTS_UNIT_SUPPORT_WIRE_H
 #define APPPOOL_TESTS_UNIT_SUPPORT_WIRE_H
 
+#include "store/protocol/dialogue.h"
 #include "tests/unit/support/shelf.h"
-#include "store/command/session.h"
 
 typedef struct {
     shelf_t shelf;
     store_server_t server;
-    store_session_t *session;
+    store_dialogue_t *dialogue;
     store_reply_t *reply;
-    int sockets[2]; /* of the session, of the client */
-    char *rest;     /* what the session has not used */
+    int sockets[2]; /* of the dialogue, of the client */
+    char *rest;     /* what the dialogue has not used */
     size_t n_rest;
     char *replies; /* all replies, with a NUL behind them */
     size_t n_replies;

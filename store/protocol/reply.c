@@ -8,7 +8,7 @@
  * block. room() chooses the block, once for each thing that is added. The part
  * and the bytes are taken from that block. */
 
-#include "store/command/reply.h"
+#include "store/protocol/reply.h"
 
 #include <errno.h>
 #include <stdarg.h>

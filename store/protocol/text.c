@@ -1,17 +1,17 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/command/text.h"
+#include "store/protocol/text.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/command/delta.h"
-#include "store/command/dump.h"
-#include "store/command/meta.h"
-#include "store/command/state.h"
-#include "store/command/stats.h"
-#include "store/command/token.h"
+#include "store/protocol/delta.h"
+#include "store/protocol/dialogue_state.h"
+#include "store/protocol/dump.h"
+#include "store/protocol/meta.h"
+#include "store/protocol/stats.h"
+#include "store/protocol/token.h"
 
 /* ---- get, gets, gat and gats: any number of keys in one line ---- */
 
@@ -28,7 +28,7 @@ static char *number(char *at, uint64_t n)
     return at + sizeof digits - i;
 }
 
-static void add_value(const store_session_t *session, store_reply_t *reply,
+static void add_value(const store_dialogue_t *dialogue, store_reply_t *reply,
                       store_item_t *item)
 {
     char head[STORE_KEY_MAX + 80], *at = head;
@@ -37,32 +37,32 @@ static void add_value(const store_session_t *session, store_reply_t *reply,
     memcpy(at + 6, store_item_key(item), item->klen);
     at = number(at + 6 + item->klen, item->flags);
     at = number(at, item->length);
-    if (session->get_cas)
+    if (dialogue->get_cas)
         at = number(at, item->cas);
     memcpy(at, "\r\n", 2);
     store_reply_copy(reply, head, (size_t)(at + 2 - head));
-    store_reply_value(reply, session->caller.space, item);
+    store_reply_value(reply, dialogue->caller.space, item);
     store_reply_copy(reply, "\r\n", 2);
 }
 
-static void get_key(const store_session_t *session, store_token_t key,
+static void get_key(const store_dialogue_t *dialogue, store_token_t key,
                     store_reply_t *reply)
 {
-    store_fetch_t fetch = {.touch = session->get_touch,
-                           .exptime = session->get_exptime};
+    store_fetch_t fetch = {.touch = dialogue->get_touch,
+                           .exptime = dialogue->get_exptime};
     store_item_t *item =
-        store_verbs_fetch(&session->caller, key.at, (uint8_t)key.n, &fetch);
+        store_verbs_fetch(&dialogue->caller, key.at, (uint8_t)key.n, &fetch);
 
     if (!item)
         return;
-    add_value(session, reply, item);
-    store_item_release(session->caller.space, item);
+    add_value(dialogue, reply, item);
+    store_item_release(dialogue->caller.space, item);
 }
 
 /* When much waits to be sent, the other keys of the line are served later. All
  * are checked before the first one is served. */
-size_t store_text_get_more(store_session_t *session, const char *line, size_t n,
-                           store_reply_t *reply)
+size_t store_text_get_more(store_dialogue_t *dialogue, const char *line,
+                           size_t n, store_reply_t *reply)
 {
     const char *at = line, *end = line + n;
 
@@ -71,15 +71,15 @@ size_t store_text_get_more(store_session_t *session, const char *line, size_t n,
 
         if (key.n == 0) {
             store_reply_copy(reply, "END\r\n", 5);
-            session->phase = STORE_PHASE_COMMAND;
+            dialogue->phase = STORE_PHASE_COMMAND;
             return n;
         }
-        if (store_reply_is_full(reply) || session->looked == STORE_GET_SLICE) {
-            session->phase = STORE_PHASE_GET;
+        if (store_reply_is_full(reply) || dialogue->looked == STORE_GET_SLICE) {
+            dialogue->phase = STORE_PHASE_GET;
             return (size_t)(key.at - line);
         }
-        get_key(session, key, reply);
-        session->looked++;
+        get_key(dialogue, key, reply);
+        dialogue->looked++;
     }
 }
 
@@ -96,7 +96,7 @@ static int keys_are_good(const char *at, const char *end)
 }
 
 /* @return the answer to an error; NULL: there is none */
-static const char *check_get(store_session_t *session, const char **rest,
+static const char *check_get(store_dialogue_t *dialogue, const char **rest,
                              const char *end)
 {
     const char *at = *rest;
@@ -105,10 +105,10 @@ static const char *check_get(store_session_t *session, const char **rest,
 
     if (first.n == 0)
         return "ERROR";
-    if (session->get_touch) {
+    if (dialogue->get_touch) {
         if (!store_token_i32(first, &exptime))
             return "CLIENT_ERROR invalid exptime argument";
-        session->get_exptime = store_clock_exptime(exptime);
+        dialogue->get_exptime = store_clock_exptime(exptime);
         *rest = at;
     }
     return keys_are_good(*rest, end) ? NULL
@@ -119,7 +119,7 @@ static const char *check_get(store_session_t *session, const char **rest,
  * @param rest what follows it, to `end`
  * @param used bytes of the rest
  * @return 0: it is another command */
-static int get(store_session_t *session, store_token_t name, const char *rest,
+static int get(store_dialogue_t *dialogue, store_token_t name, const char *rest,
                const char *end, store_reply_t *reply, size_t *used)
 {
     const char *keys = rest, *wrong;
@@ -128,20 +128,21 @@ static int get(store_session_t *session, store_token_t name, const char *rest,
         !store_token_is(name, "gat") && !store_token_is(name, "gats") &&
         !store_token_is(name, "bget"))
         return 0;
-    session->get_cas = name.at[name.n - 1] == 's';
-    session->get_touch = name.at[0] == 'g' && name.at[1] == 'a';
-    wrong = check_get(session, &keys, end);
+    dialogue->get_cas = name.at[name.n - 1] == 's';
+    dialogue->get_touch = name.at[0] == 'g' && name.at[1] == 'a';
+    wrong = check_get(dialogue, &keys, end);
     if (wrong) {
         store_answer_error(reply, wrong);
         *used = (size_t)(end - rest);
     }
-    else if (session->get_touch && !store_writes_begin(session)) {
-        store_writes_refuse(session, reply);
+    else if (dialogue->get_touch && !store_writes_begin(dialogue)) {
+        store_writes_refuse(dialogue, reply);
         *used = (size_t)(end - rest);
     }
     else {
-        *used = (size_t)(keys - rest) +
-                store_text_get_more(session, keys, (size_t)(end - keys), reply);
+        *used =
+            (size_t)(keys - rest) +
+            store_text_get_more(dialogue, keys, (size_t)(end - keys), reply);
     }
     return 1;
 }
@@ -150,14 +151,14 @@ static int get(store_session_t *session, store_token_t name, const char *rest,
 
 /* What one command needs. */
 typedef struct {
-    store_session_t *session;
+    store_dialogue_t *dialogue;
     const store_tokens_t *tokens;
     store_reply_t *reply;
 } command_t;
 
 static void answer(const command_t *c, const char *line)
 {
-    store_answer(c->session, c->reply, line);
+    store_answer(c->dialogue, c->reply, line);
 }
 
 static store_token_t word(const command_t *c, unsigned i)
@@ -169,8 +170,8 @@ static store_token_t word(const command_t *c, unsigned i)
 static int look_for_noreply(const command_t *c)
 {
     if (store_token_is(word(c, c->tokens->n - 1), "noreply"))
-        c->session->quiet = 1;
-    return c->session->quiet;
+        c->dialogue->quiet = 1;
+    return c->dialogue->quiet;
 }
 
 static int key_is_good(const command_t *c)
@@ -213,7 +214,7 @@ static void store(const command_t *c, store_mode_t mode)
         answer(c, "CLIENT_ERROR bad command line format");
         return;
     }
-    rv = store_value_begin(c->session, STORE_PROTOCOL_TEXT, words[1].at,
+    rv = store_value_begin(c->dialogue, STORE_PROTOCOL_TEXT, words[1].at,
                            (uint8_t)words[1].n, line.flags,
                            store_clock_exptime(line.exptime),
                            (uint32_t)line.length, &line.update);
@@ -221,7 +222,8 @@ static void store(const command_t *c, store_mode_t mode)
         return;
     answer(c, store_value_why(rv));
     if (mode == STORE_MODE_SET)
-        store_verbs_drop(&c->session->caller, words[1].at, (uint8_t)words[1].n);
+        store_verbs_drop(&c->dialogue->caller, words[1].at,
+                         (uint8_t)words[1].n);
 }
 
 static void set(const command_t *c)
@@ -254,18 +256,18 @@ static void cas(const command_t *c)
     store(c, STORE_MODE_CAS);
 }
 
-void store_text_stored(store_session_t *session, store_reply_t *reply)
+void store_text_stored(store_dialogue_t *dialogue, store_reply_t *reply)
 {
     const char *line = "STORED";
     uint64_t cas;
 
-    if (!store_value_is_sound(session)) {
-        store_count(session->caller.counters, STORE_SETS, 1);
-        store_answer(session, reply, "CLIENT_ERROR bad data chunk");
+    if (!store_value_is_sound(dialogue)) {
+        store_count(dialogue->caller.counters, STORE_SETS, 1);
+        store_answer(dialogue, reply, "CLIENT_ERROR bad data chunk");
         return;
     }
-    switch (
-        store_update(&session->caller, session->item, &session->update, &cas)) {
+    switch (store_update(&dialogue->caller, dialogue->item, &dialogue->update,
+                         &cas)) {
     case STORE_DONE:
         break;
     case STORE_EXISTS:
@@ -281,7 +283,7 @@ void store_text_stored(store_session_t *session, store_reply_t *reply)
         line = "NOT_STORED";
         break;
     }
-    store_answer(session, reply, line);
+    store_answer(dialogue, reply, line);
 }
 
 /* ---- other commands ---- */
@@ -302,10 +304,10 @@ static void touch(const command_t *c)
     }
     fetch.exptime = store_clock_exptime(exptime);
     item =
-        store_verbs_fetch(&c->session->caller, key.at, (uint8_t)key.n, &fetch);
+        store_verbs_fetch(&c->dialogue->caller, key.at, (uint8_t)key.n, &fetch);
     answer(c, item ? "TOUCHED" : "NOT_FOUND");
     if (item)
-        store_item_release(c->session->caller.space, item);
+        store_item_release(c->dialogue->caller.space, item);
 }
 
 /* The command was not done. */
@@ -344,10 +346,11 @@ static void delta(const command_t *c, int decrement)
         answer(c, "CLIENT_ERROR invalid numeric delta argument");
         return;
     }
-    result = store_delta_apply(&c->session->caller, key.at, (uint8_t)key.n, &d);
+    result =
+        store_delta_apply(&c->dialogue->caller, key.at, (uint8_t)key.n, &d);
     if (result != STORE_DONE)
         answer_failure(c, result);
-    else if (!c->session->quiet)
+    else if (!c->dialogue->quiet)
         store_reply_format(c->reply, "%" PRIu64 "\r\n", d.value);
 }
 
@@ -387,7 +390,7 @@ static void delete_key(const command_t *c)
     if (!key_is_good(c))
         return;
     result =
-        store_verbs_delete(&c->session->caller, key.at, (uint8_t)key.n, &how);
+        store_verbs_delete(&c->dialogue->caller, key.at, (uint8_t)key.n, &how);
     if (result == STORE_DONE)
         answer(c, "DELETED");
     else
@@ -401,7 +404,7 @@ static void lock(const command_t *c)
 
     if (!key_is_good(c))
         return;
-    result = store_key_lock(&c->session->caller, key.at, (uint8_t)key.n);
+    result = store_key_lock(&c->dialogue->caller, key.at, (uint8_t)key.n);
     if (result == STORE_DONE)
         answer(c, "OK");
     else
@@ -414,7 +417,7 @@ static void unlock(const command_t *c)
 
     if (!key_is_good(c))
         return;
-    answer(c, store_key_unlock(&c->session->caller, key.at, (uint8_t)key.n) ==
+    answer(c, store_key_unlock(&c->dialogue->caller, key.at, (uint8_t)key.n) ==
                       STORE_DONE
                   ? "OK"
                   : "CLIENT_ERROR object is not locked or not found");
@@ -422,7 +425,7 @@ static void unlock(const command_t *c)
 
 static void unlock_all(const command_t *c)
 {
-    store_key_unlock_all(&c->session->caller);
+    store_key_unlock_all(&c->dialogue->caller);
     answer(c, "OK");
 }
 
@@ -436,7 +439,7 @@ static void flush_all(const command_t *c)
         answer(c, "CLIENT_ERROR invalid exptime argument");
         return;
     }
-    store_verbs_flush(&c->session->caller, exptime);
+    store_verbs_flush(&c->dialogue->caller, exptime);
     answer(c, "OK");
 }
 
@@ -447,13 +450,13 @@ static void version(const command_t *c)
 
 static void quit(const command_t *c)
 {
-    store_key_unlock_all(&c->session->caller);
-    c->session->over = 1;
+    store_key_unlock_all(&c->dialogue->caller);
+    c->dialogue->over = 1;
 }
 
 static void stats(const command_t *c)
 {
-    store_stats_text(c->session, c->tokens, c->reply);
+    store_stats_text(c->dialogue, c->tokens, c->reply);
 }
 
 /* ---- commands of memcached's own administration ----
@@ -529,7 +532,7 @@ static int administer(const command_t *c)
     const char *text;
     size_t i;
 
-    if (store_dump_begin(c->session, c->tokens))
+    if (store_dump_begin(c->dialogue, c->tokens))
         return 1;
     for (i = 0; i < sizeof administration / sizeof *administration; i++) {
         if (!store_token_is(word(c, 0), administration[i].name))
@@ -584,10 +587,10 @@ static int is_http(const command_t *c)
 
 static int is_allowed(const command_t *c, int writes)
 {
-    if (!writes || store_writes_begin(c->session))
+    if (!writes || store_writes_begin(c->dialogue))
         return 1;
     look_for_noreply(c);
-    store_writes_refuse(c->session, c->reply);
+    store_writes_refuse(c->dialogue, c->reply);
     return 0;
 }
 
@@ -606,12 +609,12 @@ static void serve(const command_t *c)
         return;
     }
     if (is_http(c))
-        c->session->over = 1;
+        c->dialogue->over = 1;
     else if (!administer(c))
         answer(c, "ERROR");
 }
 
-size_t store_text_line(store_session_t *session, const char *line, size_t n,
+size_t store_text_line(store_dialogue_t *dialogue, const char *line, size_t n,
                        store_reply_t *reply)
 {
     store_tokens_t tokens;
@@ -619,14 +622,14 @@ size_t store_text_line(store_session_t *session, const char *line, size_t n,
     store_token_t name = store_token_next(&rest, line + n);
     size_t used;
 
-    if (get(session, name, rest, line + n, reply, &used))
+    if (get(dialogue, name, rest, line + n, reply, &used))
         return (size_t)(rest - line) + used;
     store_token_split(&tokens, line, n);
     if (name.n < 2)
         store_answer_error(reply, "ERROR");
     else if (name.n == 2 && name.at[0] == 'm')
-        store_meta_line(session, &tokens, reply);
+        store_meta_line(dialogue, &tokens, reply);
     else
-        serve(&(command_t){session, &tokens, reply});
+        serve(&(command_t){dialogue, &tokens, reply});
     return n;
 }

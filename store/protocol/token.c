@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/command/token.h"
+#include "store/protocol/token.h"
 
 #include <string.h>
 

@@ -2,23 +2,23 @@
 
 /**
  * @file settings.h
- * @brief What the sessions need from the server. It does not change.
+ * @brief What the dialogues need from the server. It does not change.
  */
-#ifndef APPPOOL_STORE_COMMAND_SETTINGS_H
-#define APPPOOL_STORE_COMMAND_SETTINGS_H
+#ifndef APPPOOL_STORE_PROTOCOL_SETTINGS_H
+#define APPPOOL_STORE_PROTOCOL_SETTINGS_H
 
-#include "store/command/reply.h"
+#include "store/protocol/reply.h"
 
 /** The version that the store sends in both protocols. Clients look at its
  * beginning. */
 #define STORE_SENT_VERSION "1.6.18-apppool-" APPPOOL_VERSION
 
-typedef struct store_session store_session_t;
+typedef struct store_dialogue store_dialogue_t;
 
 /** What the server does with a login. */
 typedef struct {
     /** Is this the password of the space with the user's name? Then it calls
-     * store_session_move(). The worker calls this. */
+     * store_dialogue_move(). The worker calls this. */
     int (*log_in)(void *ctx, const char *user, size_t n_user,
                   const char *password, size_t n);
 } store_login_t;

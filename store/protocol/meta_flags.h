@@ -6,11 +6,11 @@
  *
  * Trust: the words are those of a client.
  */
-#ifndef APPPOOL_STORE_COMMAND_META_FLAGS_H
-#define APPPOOL_STORE_COMMAND_META_FLAGS_H
+#ifndef APPPOOL_STORE_PROTOCOL_META_FLAGS_H
+#define APPPOOL_STORE_PROTOCOL_META_FLAGS_H
 
-#include "store/command/state.h"
-#include "store/command/token.h"
+#include "store/protocol/dialogue_state.h"
+#include "store/protocol/token.h"
 
 /** The bytes of base64 that n bytes become, of a binary key. */
 #define STORE_META_BASE64(n) (((n) + 2) / 3 * 4)

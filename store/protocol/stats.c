@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/command/stats.h"
+#include "store/protocol/stats.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -11,9 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/command/state.h"
 #include "store/memory/chunk.h"
 #include "store/memory/region.h"
+#include "store/protocol/dialogue_state.h"
 
 /* ---- counters ----
  *
@@ -65,7 +65,7 @@ void store_stats_forget(const store_space_t *space)
 
 /* Where the lines go. */
 typedef struct {
-    const store_session_t *session;
+    const store_dialogue_t *dialogue;
     store_reply_t *reply;
 } out_t;
 
@@ -74,7 +74,7 @@ static void packet(const out_t *out, const char *name, const char *value)
     uint16_t klen = (uint16_t)strlen(name);
     uint32_t length = (uint32_t)strlen(value);
 
-    store_packet_head(out->session, out->reply, STORE_STATUS_OK, 0, klen,
+    store_packet_head(out->dialogue, out->reply, STORE_STATUS_OK, 0, klen,
                       klen + length, 0);
     store_reply_copy(out->reply, name, klen);
     store_reply_copy(out->reply, value, length);
@@ -93,7 +93,7 @@ static void put_line(const out_t *out, const char *name, const char *format,
     va_start(list, format);
     vsnprintf(value, sizeof value, format, list);
     va_end(list);
-    if (out->session->protocol == STORE_PROTOCOL_BINARY)
+    if (out->dialogue->protocol == STORE_PROTOCOL_BINARY)
         packet(out, name, value);
     else
         store_reply_format(out->reply, "STAT %s %s\r\n", name, value);
@@ -106,7 +106,7 @@ static void put_number(const out_t *out, const char *name, uint64_t n)
 
 static void put_end(const out_t *out)
 {
-    if (out->session->protocol == STORE_PROTOCOL_BINARY)
+    if (out->dialogue->protocol == STORE_PROTOCOL_BINARY)
         packet(out, "", "");
     else
         store_reply_copy(out->reply, "END\r\n", 5);
@@ -129,7 +129,7 @@ static void process_lines(const out_t *out)
              (long)usage.ru_utime.tv_usec);
     put_line(out, "rusage_system", "%ld.%06ld", (long)usage.ru_stime.tv_sec,
              (long)usage.ru_stime.tv_usec);
-    put_number(out, "threads", out->session->server->threads);
+    put_number(out, "threads", out->dialogue->server->threads);
 }
 
 /* memcached's names of our counters. */
@@ -168,7 +168,7 @@ static void counter_lines(const out_t *out)
     store_counters_t c;
     size_t i;
 
-    store_stats_sum(out->session->caller.space, &c);
+    store_stats_sum(out->dialogue->caller.space, &c);
     for (i = 0; i < sizeof counted / sizeof *counted; i++)
         put_number(out, counted[i].name, c.n[counted[i].what]);
     put_number(out, "get_misses", c.n[STORE_GETS] - c.n[STORE_HITS]);
@@ -204,7 +204,7 @@ static const struct {
 
 static void space_lines(const out_t *out)
 {
-    const store_space_t *space = out->session->caller.space;
+    const store_space_t *space = out->dialogue->caller.space;
     size_t i;
 
     for (i = 0; i < sizeof figures / sizeof *figures; i++) {
@@ -227,19 +227,19 @@ static void general(const out_t *out)
 
 static void settings(const out_t *out)
 {
-    const store_session_t *session = out->session;
-    store_space_t *space = session->caller.space;
+    const store_dialogue_t *dialogue = out->dialogue;
+    store_space_t *space = dialogue->caller.space;
 
     put_number(out, "maxbytes", STORE_GET(space->figures->size));
-    put_number(out, "maxconns", session->server->max_connections);
+    put_number(out, "maxconns", dialogue->server->max_connections);
     put_line(out, "verbosity", "0");
     put_line(out, "evictions", "%s", STORE_GET(space->evict) ? "on" : "off");
     put_line(out, "growth_factor", "1.125");
-    put_number(out, "num_threads", session->server->threads);
+    put_number(out, "num_threads", dialogue->server->threads);
     put_line(out, "cas_enabled", "yes");
     put_line(out, "binding_protocol", "auto-negotiate");
     put_line(out, "auth_enabled_sasl", "no");
-    put_number(out, "item_size_max", session->server->max_object);
+    put_number(out, "item_size_max", dialogue->server->max_object);
     put_line(out, "flush_enabled", "yes");
     put_line(out, "dump_enabled", "yes");
     put_line(out, "shutdown_command", "no");
@@ -277,7 +277,7 @@ static void items(const out_t *out)
     unsigned i;
 
     for (i = 0; i < STORE_CLASSES; i++) {
-        store_class_stat_t stat = class_stat(out->session->caller.space, i);
+        store_class_stat_t stat = class_stat(out->dialogue->caller.space, i);
 
         if (stat.used == 0)
             continue;
@@ -296,7 +296,7 @@ static void slabs(const out_t *out)
     unsigned i;
 
     for (i = 0; i < STORE_CLASSES; i++) {
-        store_class_stat_t stat = class_stat(out->session->caller.space, i);
+        store_class_stat_t stat = class_stat(out->dialogue->caller.space, i);
         uint64_t chunks = (uint64_t)stat.pages * store_class_chunks(i);
 
         if (stat.pages == 0)
@@ -351,29 +351,29 @@ static const char *detail(const store_tokens_t *tokens)
     return "CLIENT_ERROR usage: stats detail on|off|dump";
 }
 
-void store_stats_text(store_session_t *session, const store_tokens_t *tokens,
+void store_stats_text(store_dialogue_t *dialogue, const store_tokens_t *tokens,
                       store_reply_t *reply)
 {
-    out_t out = {session, reply};
+    out_t out = {dialogue, reply};
     store_token_t name = tokens->word[1]; /* n = 0: there is none */
 
     if (store_token_is(name, "reset")) {
-        store_stats_reset(session->caller.space);
-        store_answer(session, reply, "RESET");
+        store_stats_reset(dialogue->caller.space);
+        store_answer(dialogue, reply, "RESET");
     }
     else if (store_token_is(name, "cachedump"))
-        store_answer(session, reply,
+        store_answer(dialogue, reply,
                      "CLIENT_ERROR stats cachedump not allowed");
     else if (store_token_is(name, "detail"))
-        store_answer(session, reply, detail(tokens));
+        store_answer(dialogue, reply, detail(tokens));
     else if (!list(&out, name))
-        store_answer(session, reply, "ERROR");
+        store_answer(dialogue, reply, "ERROR");
 }
 
-int store_stats_binary(store_session_t *session, store_token_t name,
+int store_stats_binary(store_dialogue_t *dialogue, store_token_t name,
                        store_reply_t *reply)
 {
-    out_t out = {session, reply};
+    out_t out = {dialogue, reply};
 
     /* memcached counts by the beginnings of keys if it is told to. Ours does
      * not, and says nothing, as with `stats detail on`. */
@@ -389,7 +389,7 @@ int store_stats_binary(store_session_t *session, store_token_t name,
     }
     if (!store_token_is(name, "reset"))
         return list(&out, name);
-    store_stats_reset(session->caller.space);
+    store_stats_reset(dialogue->caller.space);
     put_end(&out);
     return 1;
 }

@@ -1,18 +1,18 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/command/binary.h"
+#include "store/protocol/binary.h"
 
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/command/delta.h"
-#include "store/command/dump.h"
-#include "store/command/state.h"
-#include "store/command/stats.h"
+#include "store/protocol/delta.h"
+#include "store/protocol/dialogue_state.h"
+#include "store/protocol/dump.h"
+#include "store/protocol/stats.h"
 
 /* A request, and what came with its head. */
 typedef struct {
-    store_session_t *session;
+    store_dialogue_t *dialogue;
     store_reply_t *reply;
     uint8_t opcode; /* not quiet */
     const char *extras;
@@ -23,14 +23,14 @@ typedef struct {
 
 static void fail(const request_t *r, unsigned status)
 {
-    store_packet_error(r->session, r->reply, status, NULL);
+    store_packet_error(r->dialogue, r->reply, status, NULL);
 }
 
 /* Lengths that do not fit the opcode. */
 static void refuse(const request_t *r)
 {
     fail(r, STORE_STATUS_INVALID);
-    r->session->over = 1;
+    r->dialogue->over = 1;
 }
 
 /* What could not lock, or change, an item. */
@@ -47,7 +47,7 @@ static void refuse_locked(const request_t *r, store_result_t rv)
         fail(r, STORE_STATUS_NOT_LOCKED);
         break;
     case STORE_TOO_MANY_LOCKS:
-        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+        store_packet_error(r->dialogue, r->reply, STORE_STATUS_NO_MEMORY,
                            STORE_LOCKS_TEXT);
         break;
     default:
@@ -66,14 +66,14 @@ static void found(const request_t *r, store_item_t *item)
     uint16_t klen = with_key ? r->klen : 0;
     char flags[4];
 
-    store_packet_head(r->session, r->reply, STORE_STATUS_OK, 4, klen,
+    store_packet_head(r->dialogue, r->reply, STORE_STATUS_OK, 4, klen,
                       4 + (uint32_t)klen + (with_value ? item->length : 0),
                       item->cas);
     store_net_put32(flags, item->flags);
     store_reply_copy(r->reply, flags, sizeof flags);
     store_reply_copy(r->reply, r->key, klen);
     if (with_value)
-        store_reply_value(r->reply, r->session->caller.space, item);
+        store_reply_value(r->reply, r->dialogue->caller.space, item);
 }
 
 /* yrmcds reports a miss of a quiet lock-and-get, too. */
@@ -83,30 +83,30 @@ static void missed(const request_t *r)
         fail(r, STORE_STATUS_NOT_FOUND);
         return;
     }
-    if (r->session->quiet)
+    if (r->dialogue->quiet)
         return;
     if (r->opcode != STORE_OP_GETK && r->opcode != STORE_OP_GATK) {
         fail(r, STORE_STATUS_NOT_FOUND);
         return;
     }
-    store_packet_head(r->session, r->reply, STORE_STATUS_NOT_FOUND, 0, r->klen,
+    store_packet_head(r->dialogue, r->reply, STORE_STATUS_NOT_FOUND, 0, r->klen,
                       r->klen, 0);
     store_reply_copy(r->reply, r->key, r->klen);
 }
 
 static void fetch(const request_t *r)
 {
-    store_fetch_t f = {.touch = r->session->head.extras_length == 4,
+    store_fetch_t f = {.touch = r->dialogue->head.extras_length == 4,
                        .lock = r->opcode == STORE_OP_LAG ||
                                r->opcode == STORE_OP_LAGK};
     store_item_t *item;
 
     if (f.touch)
         f.exptime = store_clock_exptime(store_net_get32(r->extras));
-    item = store_verbs_fetch(&r->session->caller, r->key, r->klen, &f);
+    item = store_verbs_fetch(&r->dialogue->caller, r->key, r->klen, &f);
     if (item) {
         found(r, item);
-        store_item_release(r->session->caller.space, item);
+        store_item_release(r->dialogue->caller.space, item);
     }
     else if (f.refused)
         refuse_locked(r, f.refused);
@@ -136,16 +136,16 @@ static store_mode_t mode_of(const request_t *r)
 /* The value comes next. */
 static void begin(const request_t *r, store_update_t how)
 {
-    int whole = r->session->head.extras_length == 8;
+    int whole = r->dialogue->head.extras_length == 8;
     int drops = how.mode == STORE_MODE_SET;
     uint32_t flags = whole ? store_net_get32(r->extras) : 0;
     uint32_t exptime =
         whole ? store_clock_exptime(store_net_get32(r->extras + 4)) : 0;
 
-    how.cas = r->session->head.cas;
+    how.cas = r->dialogue->head.cas;
     if (whole && how.cas != 0)
         how.mode = STORE_MODE_CAS;
-    switch (store_value_begin(r->session, STORE_PROTOCOL_BINARY, r->key,
+    switch (store_value_begin(r->dialogue, STORE_PROTOCOL_BINARY, r->key,
                               r->klen, flags, exptime, r->value, &how)) {
     case STORE_VALUE_BEGUN:
         return;
@@ -153,16 +153,16 @@ static void begin(const request_t *r, store_update_t how)
         fail(r, STORE_STATUS_TOO_LARGE);
         break;
     case STORE_VALUE_TOO_MANY:
-        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+        store_packet_error(r->dialogue, r->reply, STORE_STATUS_NO_MEMORY,
                            "Too many large values at a time");
         break;
     default:
-        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+        store_packet_error(r->dialogue, r->reply, STORE_STATUS_NO_MEMORY,
                            "Out of memory allocating item");
         break;
     }
     if (drops)
-        store_verbs_drop(&r->session->caller, r->key, r->klen);
+        store_verbs_drop(&r->dialogue->caller, r->key, r->klen);
 }
 
 static void update(const request_t *r)
@@ -175,15 +175,15 @@ static void replace_and_unlock(const request_t *r)
     begin(r, (store_update_t){.mode = STORE_MODE_REPLACE, .unlock = 1});
 }
 
-void store_binary_stored(store_session_t *session, store_reply_t *reply)
+void store_binary_stored(store_dialogue_t *dialogue, store_reply_t *reply)
 {
     unsigned status;
     uint64_t cas;
 
-    switch (
-        store_update(&session->caller, session->item, &session->update, &cas)) {
+    switch (store_update(&dialogue->caller, dialogue->item, &dialogue->update,
+                         &cas)) {
     case STORE_DONE:
-        store_packet_done(session, reply, "", 0, cas);
+        store_packet_done(dialogue, reply, "", 0, cas);
         return;
     case STORE_EXISTS:
         status = STORE_STATUS_EXISTS;
@@ -198,13 +198,13 @@ void store_binary_stored(store_session_t *session, store_reply_t *reply)
         status = STORE_STATUS_NOT_LOCKED;
         break;
     default:
-        status = session->update.mode == STORE_MODE_ADD ? STORE_STATUS_EXISTS
-                 : session->update.mode == STORE_MODE_REPLACE
+        status = dialogue->update.mode == STORE_MODE_ADD ? STORE_STATUS_EXISTS
+                 : dialogue->update.mode == STORE_MODE_REPLACE
                      ? STORE_STATUS_NOT_FOUND
                      : STORE_STATUS_NOT_STORED;
         break;
     }
-    store_packet_error(session, reply, status, NULL);
+    store_packet_error(dialogue, reply, status, NULL);
 }
 
 /* ---- locks, and keys, of yrmcds ---- */
@@ -212,30 +212,30 @@ void store_binary_stored(store_session_t *session, store_reply_t *reply)
 static void answer(const request_t *r, store_result_t rv)
 {
     if (rv == STORE_DONE)
-        store_packet_done(r->session, r->reply, "", 0, 0);
+        store_packet_done(r->dialogue, r->reply, "", 0, 0);
     else
         refuse_locked(r, rv);
 }
 
 static void lock(const request_t *r)
 {
-    answer(r, store_key_lock(&r->session->caller, r->key, r->klen));
+    answer(r, store_key_lock(&r->dialogue->caller, r->key, r->klen));
 }
 
 static void unlock(const request_t *r)
 {
-    answer(r, store_key_unlock(&r->session->caller, r->key, r->klen));
+    answer(r, store_key_unlock(&r->dialogue->caller, r->key, r->klen));
 }
 
 static void unlock_all(const request_t *r)
 {
-    store_key_unlock_all(&r->session->caller);
+    store_key_unlock_all(&r->dialogue->caller);
     answer(r, STORE_DONE);
 }
 
 static void keys(const request_t *r)
 {
-    store_dump_keys(r->session, (store_token_t){r->key, r->klen});
+    store_dump_keys(r->dialogue, (store_token_t){r->key, r->klen});
 }
 
 /* ---- other verbs ---- */
@@ -245,18 +245,19 @@ static void delta(const request_t *r)
     uint32_t exptime = store_net_get32(r->extras + 16);
     store_delta_t d = {.decrement = r->opcode == STORE_OP_DECREMENT,
                        .delta = store_net_get64(r->extras),
-                       .cas = r->session->head.cas,
+                       .cas = r->dialogue->head.cas,
                        .vivify = exptime != UINT32_MAX,
                        .initial = store_net_get64(r->extras + 8)};
     char value[8];
 
     if (d.vivify)
         d.vivify_exptime = store_clock_exptime(exptime);
-    switch (store_delta_apply(&r->session->caller, r->key, r->klen, &d)) {
+    switch (store_delta_apply(&r->dialogue->caller, r->key, r->klen, &d)) {
     case STORE_DONE:
     case STORE_CREATED:
         store_net_put64(value, d.value);
-        store_packet_done(r->session, r->reply, value, sizeof value, d.new_cas);
+        store_packet_done(r->dialogue, r->reply, value, sizeof value,
+                          d.new_cas);
         break;
     case STORE_EXISTS:
         fail(r, STORE_STATUS_EXISTS);
@@ -271,7 +272,7 @@ static void delta(const request_t *r)
         fail(r, STORE_STATUS_LOCKED);
         break;
     default:
-        store_packet_error(r->session, r->reply, STORE_STATUS_NO_MEMORY,
+        store_packet_error(r->dialogue, r->reply, STORE_STATUS_NO_MEMORY,
                            "Out of memory incrementing value");
         break;
     }
@@ -279,12 +280,12 @@ static void delta(const request_t *r)
 
 static void delete_key(const request_t *r)
 {
-    store_delete_t how = {.cas = r->session->head.cas,
-                          .has_cas = r->session->head.cas != 0};
+    store_delete_t how = {.cas = r->dialogue->head.cas,
+                          .has_cas = r->dialogue->head.cas != 0};
 
-    switch (store_verbs_delete(&r->session->caller, r->key, r->klen, &how)) {
+    switch (store_verbs_delete(&r->dialogue->caller, r->key, r->klen, &how)) {
     case STORE_DONE:
-        store_packet_done(r->session, r->reply, "", 0, 0);
+        store_packet_done(r->dialogue, r->reply, "", 0, 0);
         break;
     case STORE_EXISTS:
         fail(r, STORE_STATUS_EXISTS);
@@ -300,33 +301,33 @@ static void delete_key(const request_t *r)
 
 static void flush(const request_t *r)
 {
-    store_verbs_flush(&r->session->caller, r->session->head.extras_length == 4
-                                               ? store_net_get32(r->extras)
-                                               : 0);
-    store_packet_done(r->session, r->reply, "", 0, 0);
+    store_verbs_flush(&r->dialogue->caller, r->dialogue->head.extras_length == 4
+                                                ? store_net_get32(r->extras)
+                                                : 0);
+    store_packet_done(r->dialogue, r->reply, "", 0, 0);
 }
 
 static void quit(const request_t *r)
 {
-    store_key_unlock_all(&r->session->caller);
-    store_packet_done(r->session, r->reply, "", 0, 0);
-    r->session->over = 1;
+    store_key_unlock_all(&r->dialogue->caller);
+    store_packet_done(r->dialogue, r->reply, "", 0, 0);
+    r->dialogue->over = 1;
 }
 
 static void noop(const request_t *r)
 {
-    store_packet_done(r->session, r->reply, "", 0, 0);
+    store_packet_done(r->dialogue, r->reply, "", 0, 0);
 }
 
 static void version(const request_t *r)
 {
-    store_packet_done(r->session, r->reply, STORE_SENT_VERSION,
+    store_packet_done(r->dialogue, r->reply, STORE_SENT_VERSION,
                       sizeof STORE_SENT_VERSION - 1, 0);
 }
 
 static void statistics(const request_t *r)
 {
-    if (!store_stats_binary(r->session, (store_token_t){r->key, r->klen},
+    if (!store_stats_binary(r->dialogue, (store_token_t){r->key, r->klen},
                             r->reply))
         fail(r, STORE_STATUS_NOT_FOUND);
 }
@@ -364,14 +365,14 @@ static const struct {
     {STORE_OP_RAUQ, STORE_OP_RAU},
 };
 
-static uint8_t loud(store_session_t *session, uint8_t opcode)
+static uint8_t loud(store_dialogue_t *dialogue, uint8_t opcode)
 {
     size_t i;
 
-    session->quiet = 0;
+    dialogue->quiet = 0;
     for (i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (pairs[i].quiet == opcode) {
-            session->quiet = 1;
+            dialogue->quiet = 1;
             return pairs[i].loud;
         }
     return opcode;
@@ -417,7 +418,7 @@ static const struct {
 
 static int fits(const request_t *r, uint8_t extras, uint8_t shape)
 {
-    uint8_t given = r->session->head.extras_length;
+    uint8_t given = r->dialogue->head.extras_length;
 
     if (given != extras && !(shape & OR_NO_EXTRAS && given == 0))
         return 0;
@@ -430,11 +431,11 @@ static int fits(const request_t *r, uint8_t extras, uint8_t shape)
 static int is_allowed(const request_t *r, uint8_t shape,
                       void (*verb)(const request_t *))
 {
-    int touches = verb == fetch && r->session->head.extras_length == 4;
+    int touches = verb == fetch && r->dialogue->head.extras_length == 4;
 
-    if ((!(shape & WRITES) && !touches) || store_writes_begin(r->session))
+    if ((!(shape & WRITES) && !touches) || store_writes_begin(r->dialogue))
         return 1;
-    store_writes_refuse(r->session, r->reply);
+    store_writes_refuse(r->dialogue, r->reply);
     return 0;
 }
 
@@ -450,29 +451,29 @@ static void serve(const request_t *r)
             return;
         }
         /* A value that the verb does not take is passed over. */
-        store_value_swallow(r->session, r->value);
+        store_value_swallow(r->dialogue, r->value);
         if (is_allowed(r, requests[i].shape, requests[i].serve))
             requests[i].serve(r);
         return;
     }
-    store_value_swallow(r->session, r->value);
+    store_value_swallow(r->dialogue, r->value);
     unknown(r);
 }
 
-size_t store_binary_input(store_session_t *session, const char *bytes, size_t n,
-                          store_reply_t *reply)
+size_t store_binary_input(store_dialogue_t *dialogue, const char *bytes,
+                          size_t n, store_reply_t *reply)
 {
-    store_packet_head_t *head = &session->head;
-    request_t r = {.session = session, .reply = reply};
+    store_packet_head_t *head = &dialogue->head;
+    request_t r = {.dialogue = dialogue, .reply = reply};
     size_t before;
 
-    if (!store_packet_read(session, bytes, n))
+    if (!store_packet_read(dialogue, bytes, n))
         return 0;
-    r.opcode = loud(session, head->opcode);
+    r.opcode = loud(dialogue, head->opcode);
     before = (size_t)head->key_length + head->extras_length;
     if (before > head->body_length) {
         unknown(&r);
-        session->over = 1;
+        dialogue->over = 1;
         return 0;
     }
     if (head->key_length > STORE_KEY_MAX) {

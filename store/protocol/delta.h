@@ -7,10 +7,10 @@
  * A value is a number if it begins with one: "12 apples" is 12. The result is
  * as long as the old value, with spaces at its end, or longer.
  */
-#ifndef APPPOOL_STORE_COMMAND_DELTA_H
-#define APPPOOL_STORE_COMMAND_DELTA_H
+#ifndef APPPOOL_STORE_PROTOCOL_DELTA_H
+#define APPPOOL_STORE_PROTOCOL_DELTA_H
 
-#include "store/command/verbs.h"
+#include "store/protocol/verbs.h"
 
 #define STORE_DIGITS 21 /**< of 64 bits, and a NUL */
 

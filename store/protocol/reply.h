@@ -12,8 +12,8 @@
  * Errors: without memory, store_reply_failed() is true and the connection has
  *        to be closed. Nothing else is added then.
  */
-#ifndef APPPOOL_STORE_COMMAND_REPLY_H
-#define APPPOOL_STORE_COMMAND_REPLY_H
+#ifndef APPPOOL_STORE_PROTOCOL_REPLY_H
+#define APPPOOL_STORE_PROTOCOL_REPLY_H
 
 #include <stddef.h>
 #include <sys/uio.h>

@@ -1,11 +1,11 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/command/meta_flags.h"
+#include "store/protocol/meta_flags.h"
 
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/command/verbs.h"
+#include "store/protocol/verbs.h"
 
 /* ---- base64, of RFC 4648 ---- */
 

@@ -17,8 +17,8 @@
  *        key has 1 .. STORE_KEY_MAX bytes. A connection can lock at most
  *        STORE_LOCKS_MAX items.
  */
-#ifndef APPPOOL_STORE_COMMAND_VERBS_H
-#define APPPOOL_STORE_COMMAND_VERBS_H
+#ifndef APPPOOL_STORE_PROTOCOL_VERBS_H
+#define APPPOOL_STORE_PROTOCOL_VERBS_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/command/verbs.h"
+#include "store/protocol/verbs.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -9,19 +9,19 @@
  *
  * Lock:  that of the chunks, for `items` and `slabs`.
  */
-#ifndef APPPOOL_STORE_COMMAND_STATS_H
-#define APPPOOL_STORE_COMMAND_STATS_H
+#ifndef APPPOOL_STORE_PROTOCOL_STATS_H
+#define APPPOOL_STORE_PROTOCOL_STATS_H
 
-#include "store/command/state.h"
-#include "store/command/token.h"
+#include "store/protocol/dialogue_state.h"
+#include "store/protocol/token.h"
 
 /** The command `stats` with its words. */
-void store_stats_text(store_session_t *, const store_tokens_t *,
+void store_stats_text(store_dialogue_t *, const store_tokens_t *,
                       store_reply_t *);
 
 /** @param key which statistics; n = 0: the general ones
  *  @return 0: there are none of this name, and nothing was answered */
-int store_stats_binary(store_session_t *, store_token_t key, store_reply_t *);
+int store_stats_binary(store_dialogue_t *, store_token_t key, store_reply_t *);
 
 /** The counters of a space, summed over all workers: since the last reset. */
 void store_stats_sum(const store_space_t *, store_counters_t *);

@@ -1,16 +1,16 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/command/dump.h"
+#include "store/protocol/dump.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/command/state.h"
-#include "store/command/verbs.h"
 #include "store/memory/chunk.h"
 #include "store/memory/item.h"
+#include "store/protocol/dialogue_state.h"
+#include "store/protocol/verbs.h"
 
 /* Buckets of a slice: well below a millisecond. */
 #define SLICE 1024
@@ -20,13 +20,13 @@
 #define ROOM  32768
 
 typedef struct {
-    const store_session_t *session;
+    const store_dialogue_t *dialogue;
     char *text;
     size_t used, room;
     int full; /* the bucket has more */
 } lines_t;
 
-int store_dump_begin(store_session_t *session, const store_tokens_t *tokens)
+int store_dump_begin(store_dialogue_t *dialogue, const store_tokens_t *tokens)
 {
     int keys = store_token_is(tokens->word[0], "keys") && tokens->n <= 2;
 
@@ -36,46 +36,47 @@ int store_dump_begin(store_session_t *session, const store_tokens_t *tokens)
           store_token_is(tokens->word[2], "all")))
         return 0;
     if (keys)
-        store_dump_keys(session, tokens->word[1]);
+        store_dump_keys(dialogue, tokens->word[1]);
     else {
-        session->dump_keys = 0;
-        session->dump_cursor = 0;
-        session->phase = STORE_PHASE_DUMP;
+        dialogue->dump_keys = 0;
+        dialogue->dump_cursor = 0;
+        dialogue->phase = STORE_PHASE_DUMP;
     }
     return 1;
 }
 
-void store_dump_keys(store_session_t *session, store_token_t prefix)
+void store_dump_keys(store_dialogue_t *dialogue, store_token_t prefix)
 {
-    session->dump_keys = 1;
-    session->dump_cursor = 0;
-    session->n_prefix = 0;
+    dialogue->dump_keys = 1;
+    dialogue->dump_cursor = 0;
+    dialogue->n_prefix = 0;
     if (prefix.n > 0 && prefix.n <= STORE_KEY_MAX) {
-        session->prefix = malloc(prefix.n);
-        if (session->prefix) {
-            memcpy(session->prefix, prefix.at, prefix.n);
-            session->n_prefix = (uint8_t)prefix.n;
+        dialogue->prefix = malloc(prefix.n);
+        if (dialogue->prefix) {
+            memcpy(dialogue->prefix, prefix.at, prefix.n);
+            dialogue->n_prefix = (uint8_t)prefix.n;
         }
     }
     /* No key is that long, or there is no memory: no key is listed. */
-    if (prefix.n > 0 && session->n_prefix == 0)
-        session->dump_cursor = UINT32_MAX;
-    session->phase = STORE_PHASE_DUMP;
+    if (prefix.n > 0 && dialogue->n_prefix == 0)
+        dialogue->dump_cursor = UINT32_MAX;
+    dialogue->phase = STORE_PHASE_DUMP;
 }
 
-static int has_prefix(const store_session_t *session, const store_item_t *item)
+static int has_prefix(const store_dialogue_t *dialogue,
+                      const store_item_t *item)
 {
-    return session->n_prefix <= item->klen &&
-           (!session->prefix || memcmp(store_item_key(item), session->prefix,
-                                       session->n_prefix) == 0);
+    return dialogue->n_prefix <= item->klen &&
+           (!dialogue->prefix || memcmp(store_item_key(item), dialogue->prefix,
+                                        dialogue->n_prefix) == 0);
 }
 
 /* For `keys`. In text, a key with a line end would be lines that the client
  * takes for replies. */
-static int is_wanted(const store_session_t *session, const store_item_t *item)
+static int is_wanted(const store_dialogue_t *dialogue, const store_item_t *item)
 {
-    return has_prefix(session, item) &&
-           (session->protocol == STORE_PROTOCOL_BINARY ||
+    return has_prefix(dialogue, item) &&
+           (dialogue->protocol == STORE_PROTOCOL_BINARY ||
             !store_copy_is_unsafe(store_item_key(item), item->klen));
 }
 
@@ -87,10 +88,10 @@ static char *key_line(char *at, const store_item_t *item)
     return at + 8 + item->klen;
 }
 
-static char *key_packet(const store_session_t *session, char *at,
+static char *key_packet(const store_dialogue_t *dialogue, char *at,
                         const store_item_t *item)
 {
-    store_packet_fill(session, at, STORE_STATUS_OK, 0, item->klen, item->klen,
+    store_packet_fill(dialogue, at, STORE_STATUS_OK, 0, item->klen, item->klen,
                       0);
     memcpy(at + STORE_PACKET_HEAD, store_item_key(item), item->klen);
     return at + STORE_PACKET_HEAD + item->klen;
@@ -139,30 +140,30 @@ static char *meta_line(char *at, const store_item_t *item)
 static void look(void *ctx, const store_item_t *item)
 {
     lines_t *lines = ctx;
-    const store_session_t *session = lines->session;
+    const store_dialogue_t *dialogue = lines->dialogue;
     char *at = lines->text + lines->used;
 
     lines->full |= lines->room - lines->used < STORE_LINE;
     if (lines->full)
         return;
-    if (!session->dump_keys)
+    if (!dialogue->dump_keys)
         at = meta_line(at, item);
-    else if (!is_wanted(session, item))
+    else if (!is_wanted(dialogue, item))
         return;
-    else if (session->protocol == STORE_PROTOCOL_BINARY)
-        at = key_packet(session, at, item);
+    else if (dialogue->protocol == STORE_PROTOCOL_BINARY)
+        at = key_packet(dialogue, at, item);
     else
         at = key_line(at, item);
     lines->used = (size_t)(at - lines->text);
 }
 
-static void end(store_session_t *session, store_reply_t *reply)
+static void end(store_dialogue_t *dialogue, store_reply_t *reply)
 {
-    free(session->prefix);
-    session->prefix = NULL;
-    session->phase = STORE_PHASE_COMMAND;
-    if (session->protocol == STORE_PROTOCOL_BINARY)
-        store_packet_head(session, reply, STORE_STATUS_OK, 0, 0, 0, 0);
+    free(dialogue->prefix);
+    dialogue->prefix = NULL;
+    dialogue->phase = STORE_PHASE_COMMAND;
+    if (dialogue->protocol == STORE_PROTOCOL_BINARY)
+        store_packet_head(dialogue, reply, STORE_STATUS_OK, 0, 0, 0, 0);
     else
         store_reply_copy(reply, "END\r\n", 5);
 }
@@ -181,19 +182,19 @@ static int make_room(lines_t *lines, char *first)
 }
 
 /* @return 0: that was the last bucket, or there is no memory for its lines */
-static int look_at_bucket(store_session_t *session, store_reply_t *reply)
+static int look_at_bucket(store_dialogue_t *dialogue, store_reply_t *reply)
 {
     char first[ROOM];
-    lines_t lines = {session, first, 0, sizeof first, 0};
-    uint32_t bucket = session->dump_cursor;
+    lines_t lines = {dialogue, first, 0, sizeof first, 0};
+    uint32_t bucket = dialogue->dump_cursor;
     int more = 0;
 
     do {
-        session->dump_cursor = bucket;
+        dialogue->dump_cursor = bucket;
         lines.full = 0;
         lines.used = 0;
-        more = store_index_walk(session->caller.space, &session->dump_cursor, 1,
-                                look, &lines);
+        more = store_index_walk(dialogue->caller.space, &dialogue->dump_cursor,
+                                1, look, &lines);
     } while (lines.full && make_room(&lines, first));
     store_reply_copy(reply, lines.text, lines.used);
     if (lines.text != first)
@@ -201,16 +202,16 @@ static int look_at_bucket(store_session_t *session, store_reply_t *reply)
     return more && !lines.full;
 }
 
-void store_dump_slice(store_session_t *session, store_reply_t *reply)
+void store_dump_slice(store_dialogue_t *dialogue, store_reply_t *reply)
 {
     unsigned i;
 
     for (i = 0; i < SLICE; i++) {
-        int more = session->dump_cursor != UINT32_MAX &&
-                   look_at_bucket(session, reply);
+        int more = dialogue->dump_cursor != UINT32_MAX &&
+                   look_at_bucket(dialogue, reply);
 
         if (!more) {
-            end(session, reply);
+            end(dialogue, reply);
             return;
         }
         if (store_reply_is_full(reply))

@@ -10,8 +10,8 @@
  *
  * Trust: the bytes are those of a client. Nothing is read beyond the length.
  */
-#ifndef APPPOOL_STORE_COMMAND_TOKEN_H
-#define APPPOOL_STORE_COMMAND_TOKEN_H
+#ifndef APPPOOL_STORE_PROTOCOL_TOKEN_H
+#define APPPOOL_STORE_PROTOCOL_TOKEN_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -14,19 +14,19 @@
  * Lock:  one bucket at a time. A line is copied under it, and no memory is
  *        allocated there.
  */
-#ifndef APPPOOL_STORE_COMMAND_DUMP_H
-#define APPPOOL_STORE_COMMAND_DUMP_H
+#ifndef APPPOOL_STORE_PROTOCOL_DUMP_H
+#define APPPOOL_STORE_PROTOCOL_DUMP_H
 
-#include "store/command/state.h"
-#include "store/command/token.h"
+#include "store/protocol/dialogue_state.h"
+#include "store/protocol/token.h"
 
 /** @return 0: the line is another command */
-int store_dump_begin(store_session_t *, const store_tokens_t *);
+int store_dump_begin(store_dialogue_t *, const store_tokens_t *);
 
 /** Begin a list of keys. @param prefix n = 0: all keys */
-void store_dump_keys(store_session_t *, store_token_t prefix);
+void store_dump_keys(store_dialogue_t *, store_token_t prefix);
 
 /** The next slice. After the last one, the phase is STORE_PHASE_COMMAND. */
-void store_dump_slice(store_session_t *, store_reply_t *);
+void store_dump_slice(store_dialogue_t *, store_reply_t *);
 
 #endif

@@ -74,7 +74,7 @@ static void a_value_is_read_into_its_item(void **state)
     wire_open(&wire, 16);
     wire_expect(&wire, "set a 1 0 60000\r\n", "");
     for (i = 0; i < sizeof most / sizeof *most; i++) {
-        places = store_session_room(wire.session, iov, PLACES, most[i]);
+        places = store_dialogue_room(wire.dialogue, iov, PLACES, most[i]);
         n = 0;
         for (j = 0; j < places; j++) {
             memcpy(iov[j].iov_base, shelf_value(1, 60000) + at + n,
@@ -82,11 +82,11 @@ static void a_value_is_read_into_its_item(void **state)
             n += iov[j].iov_len;
         }
         assert_int_equal(n, most[i] < 60000 - at ? most[i] : 60000 - at);
-        store_session_filled(wire.session, n);
+        store_dialogue_filled(wire.dialogue, n);
         at += n;
     }
     assert_true(places > 1);
-    assert_int_equal(store_session_room(wire.session, iov, PLACES, 1), 0);
+    assert_int_equal(store_dialogue_room(wire.dialogue, iov, PLACES, 1), 0);
     wire_expect(&wire, "\r\nmg a s\r\n", "STORED\r\nHD s60000\r\n");
     assert_true(shelf_get(&wire.shelf, "a", 1, 60000));
     wire_close(&wire);
@@ -101,9 +101,10 @@ static void many_pieces_are_read_by_one_call(void **state)
     (void)state;
     wire_open(&wire, 16);
     wire_expect(&wire, "set a 0 0 100000\r\n", "");
-    assert_int_equal(store_session_room(wire.session, iov, PLACES, 100000), 13);
-    assert_int_equal(store_session_room(wire.session, iov, 5, 100000), 5);
-    assert_int_equal(store_session_room(wire.session, iov, PLACES, 20000), 3);
+    assert_int_equal(store_dialogue_room(wire.dialogue, iov, PLACES, 100000),
+                     13);
+    assert_int_equal(store_dialogue_room(wire.dialogue, iov, 5, 100000), 5);
+    assert_int_equal(store_dialogue_room(wire.dialogue, iov, PLACES, 20000), 3);
     wire_close(&wire);
 }
 
@@ -117,10 +118,10 @@ static void a_binary_value_needs_nothing_behind_it(void **state)
     (void)state;
     wire_open(&wire, 16);
     wire_say(&wire, head, sizeof head - 1, 64);
-    assert_int_equal(store_session_room(wire.session, &iov, 1, 9), 1);
+    assert_int_equal(store_dialogue_room(wire.dialogue, &iov, 1, 9), 1);
     assert_int_equal(iov.iov_len, 3);
     memcpy(iov.iov_base, "xyz", 3);
-    store_session_filled(wire.session, 3);
+    store_dialogue_filled(wire.dialogue, 3);
     wire_say(&wire, "", 0, 64);
     assert_int_equal(wire.n_replies, 24);
     wire_close(&wire);
@@ -209,16 +210,16 @@ static void long_lines_end_the_connection(void **state)
     (void)state;
     wire_open(&wire, 16);
     wire_expect(&wire, text, "CLIENT_ERROR bad command line format\r\n");
-    assert_false(store_session_is_over(wire.session));
+    assert_false(store_dialogue_is_over(wire.dialogue));
     wire_expect(&wire, good, "");
-    assert_true(store_session_is_over(wire.session));
+    assert_true(store_dialogue_is_over(wire.dialogue));
     free(text);
     free(good);
     /* Without an end, too. */
     wire_again(&wire);
     text = stretch("", 2049, "");
     wire_expect(&wire, text, "");
-    assert_true(store_session_is_over(wire.session));
+    assert_true(store_dialogue_is_over(wire.dialogue));
     free(text);
     wire_close(&wire);
 }
@@ -243,7 +244,7 @@ static void get_may_be_longer(void **state)
     free(text);
     text = stretch("get ", 65536, "");
     wire_expect(&wire, text, "CLIENT_ERROR line too long\r\n");
-    assert_true(store_session_is_over(wire.session));
+    assert_true(store_dialogue_is_over(wire.dialogue));
     free(text);
     wire_close(&wire);
 }
@@ -263,15 +264,15 @@ static void a_long_get_waits_for_its_client(void **state)
     memcpy(text + 4001, "\r\n", 2);
     wire_open(&wire, 16);
     wire_expect(&wire, value, "STORED\r\n");
-    used = store_session_input(wire.session, text, sizeof text, wire.reply,
-                               &budget);
+    used = store_dialogue_input(wire.dialogue, text, sizeof text, wire.reply,
+                                &budget);
     assert_int_equal(budget, 0);
     assert_true(used > 250 && used < 350);
     assert_true(store_reply_pending(wire.reply) < 600000);
     /* Still the same: nothing was taken. */
     budget = 640;
-    again = store_session_input(wire.session, text + used, sizeof text - used,
-                                wire.reply, &budget);
+    again = store_dialogue_input(wire.dialogue, text + used, sizeof text - used,
+                                 wire.reply, &budget);
     assert_int_equal(again, 0);
     assert_int_equal(budget, 0);
     wire_say(&wire, text + used, sizeof text - used, 64);
@@ -296,7 +297,7 @@ static void a_very_long_get_goes_on(void **state)
     wire_open(&wire, 16);
     wire_expect(&wire, value, "STORED\r\n");
     wire_ask(&wire, text);
-    assert_false(store_session_is_over(wire.session));
+    assert_false(store_dialogue_is_over(wire.dialogue));
     assert_int_equal(wire.n_replies, 8 + keys * 1018 + 5);
     free(text);
     free(value);
@@ -315,8 +316,8 @@ static void many_keys_count_as_many_commands(void **state)
         memcpy(text + 3 + 2 * i, " a", 2);
     memcpy(text + 4001, "\r\n", 2);
     wire_open(&wire, 16);
-    assert_in_range(store_session_input(wire.session, text, sizeof text,
-                                        wire.reply, &budget),
+    assert_in_range(store_dialogue_input(wire.dialogue, text, sizeof text,
+                                         wire.reply, &budget),
                     100, 2100);
     assert_int_equal(budget, 0);
     wire_close(&wire);
@@ -337,8 +338,8 @@ static void large_copies_count_as_many_commands(void **state)
     wire_open(&wire, 16);
     wire_expect(&wire, value, "STORED\r\n");
     assert_in_range(
-        store_session_input(wire.session, text, 64 * n, wire.reply, &budget), 1,
-        16 * n);
+        store_dialogue_input(wire.dialogue, text, 64 * n, wire.reply, &budget),
+        1, 16 * n);
     assert_int_equal(budget, 0);
     free(value);
     wire_close(&wire);
@@ -351,11 +352,11 @@ static void quit_uses_all(void **state)
     (void)state;
     wire_open(&wire, 16);
     wire_expect(&wire, "quit\r\nversion\r\n", "");
-    assert_true(store_session_is_over(wire.session));
+    assert_true(store_dialogue_is_over(wire.dialogue));
     assert_int_equal(wire.n_rest, 0);
     wire_again(&wire);
     wire_expect(&wire, "GET / HTTP/1.0\r\nHost: x\r\n\r\n", "");
-    assert_true(store_session_is_over(wire.session));
+    assert_true(store_dialogue_is_over(wire.dialogue));
     wire_close(&wire);
 }
 
@@ -385,11 +386,11 @@ static void counters_get_an_error(void **state)
     wire_open(&wire, 16);
     wire_say(&wire, "\x90\2\0\0\0\0\0\x0bopa", 11, 64);
     assert_int_equal(wire.n_replies, 0);
-    assert_false(store_session_is_over(wire.session));
+    assert_false(store_dialogue_is_over(wire.dialogue));
     wire_say(&wire, "q\0\0\0\1", 5, 64);
     assert_int_equal(wire.n_replies, sizeof reply - 1);
     assert_memory_equal(wire.replies, reply, sizeof reply - 1);
-    assert_true(store_session_is_over(wire.session));
+    assert_true(store_dialogue_is_over(wire.dialogue));
     wire_close(&wire);
 }
 

@@ -1,13 +1,13 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/command/delta.h"
+#include "store/protocol/delta.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "store/command/token.h"
-#include "store/command/verbs.h"
+#include "store/protocol/token.h"
+#include "store/protocol/verbs.h"
 
 #define NUMBER  64                  /* bytes that may belong to the number */
 #define LONGEST (UINT32_C(1) << 19) /* bytes; longer values are text */

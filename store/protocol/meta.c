@@ -1,17 +1,17 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/command/meta.h"
+#include "store/protocol/meta.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "store/clock.h"
-#include "store/command/delta.h"
-#include "store/command/meta_flags.h"
-#include "store/command/state.h"
-#include "store/command/verbs.h"
 #include "store/memory/chunk.h"
+#include "store/protocol/delta.h"
+#include "store/protocol/dialogue_state.h"
+#include "store/protocol/meta_flags.h"
+#include "store/protocol/verbs.h"
 
 #define BAD_LINE    "CLIENT_ERROR bad command line format"
 #define LONG_OPAQUE "CLIENT_ERROR opaque token too long"
@@ -53,7 +53,7 @@ static void add_flag(store_meta_line_t *line, store_token_t word,
     }
 }
 
-static void found(store_session_t *session, const store_meta_flags_t *f,
+static void found(store_dialogue_t *dialogue, const store_meta_flags_t *f,
                   const store_fetch_t *fetch, store_item_t *item,
                   store_reply_t *reply)
 {
@@ -73,7 +73,7 @@ static void found(store_session_t *session, const store_meta_flags_t *f,
         store_meta_line_word(&line, " W");
     store_meta_line_end(&line, reply);
     if (f->value) {
-        store_reply_value(reply, session->caller.space, item);
+        store_reply_value(reply, dialogue->caller.space, item);
         store_reply_copy(reply, "\r\n", 2);
     }
 }
@@ -97,8 +97,8 @@ static store_fetch_t how_to_fetch(const store_meta_flags_t *f)
 /* memcached finds an opaque that is too long when it makes the answer. By then
  * the flags before it have had their effect. With flags that look at the last
  * access, memcached notes the access after the answer only. */
-static void refuse_opaque(store_session_t *session, const store_meta_flags_t *f,
-                          store_reply_t *reply)
+static void refuse_opaque(store_dialogue_t *dialogue,
+                          const store_meta_flags_t *f, store_reply_t *reply)
 {
     uint32_t exptime = store_meta_flags_exptime(f, 'O', UINT32_MAX, 0);
     store_fetch_t fetch = how_to_fetch(f);
@@ -111,23 +111,23 @@ static void refuse_opaque(store_session_t *session, const store_meta_flags_t *f,
     if (f->vivify || f->touch || f->recache || store_meta_flags_has(f, 'l') ||
         store_meta_flags_has(f, 'h'))
         fetch.no_update = 1;
-    item = store_verbs_fetch(&session->caller, f->key, f->klen, &fetch);
+    item = store_verbs_fetch(&dialogue->caller, f->key, f->klen, &fetch);
     if (item)
-        store_item_release(session->caller.space, item);
+        store_item_release(dialogue->caller.space, item);
     store_answer_error(reply, LONG_OPAQUE);
 }
 
-static void fetch_item(store_session_t *session, const store_meta_flags_t *f,
+static void fetch_item(store_dialogue_t *dialogue, const store_meta_flags_t *f,
                        store_reply_t *reply)
 {
     store_meta_line_t line = {.n = 0};
     store_fetch_t fetch = how_to_fetch(f);
     store_item_t *item =
-        store_verbs_fetch(&session->caller, f->key, f->klen, &fetch);
+        store_verbs_fetch(&dialogue->caller, f->key, f->klen, &fetch);
 
     if (item) {
-        found(session, f, &fetch, item, reply);
-        store_item_release(session->caller.space, item);
+        found(dialogue, f, &fetch, item, reply);
+        store_item_release(dialogue->caller.space, item);
     }
     else if (fetch.overflow)
         store_answer_error(reply,
@@ -139,7 +139,7 @@ static void fetch_item(store_session_t *session, const store_meta_flags_t *f,
     }
 }
 
-static void fetch_meta(store_session_t *session, const store_tokens_t *tokens,
+static void fetch_meta(store_dialogue_t *dialogue, const store_tokens_t *tokens,
                        store_reply_t *reply)
 {
     store_meta_flags_t f;
@@ -147,12 +147,12 @@ static void fetch_meta(store_session_t *session, const store_tokens_t *tokens,
 
     if (wrong)
         store_answer_error(reply, wrong);
-    else if ((f.touch || f.vivify) && !store_writes_begin(session))
-        store_writes_refuse(session, reply);
+    else if ((f.touch || f.vivify) && !store_writes_begin(dialogue))
+        store_writes_refuse(dialogue, reply);
     else if (f.long_opaque)
-        refuse_opaque(session, &f, reply);
+        refuse_opaque(dialogue, &f, reply);
     else
-        fetch_item(session, &f, reply);
+        fetch_item(dialogue, &f, reply);
 }
 
 /* ---- ms ---- */
@@ -186,7 +186,7 @@ static int mode_of(const store_meta_flags_t *f, store_mode_t *mode)
 }
 
 /* What the answer has to return: the words O, k and c, in their order. */
-static void remember(store_session_t *session, const store_meta_flags_t *f)
+static void remember(store_dialogue_t *dialogue, const store_meta_flags_t *f)
 {
     size_t n = 0;
     unsigned i;
@@ -197,16 +197,16 @@ static void remember(store_session_t *session, const store_meta_flags_t *f)
 
         if (!strchr("Okc", word.at[0]))
             continue;
-        memcpy(session->flags + n, word.at, take);
-        session->flags[n + take] = ' ';
+        memcpy(dialogue->flags + n, word.at, take);
+        dialogue->flags[n + take] = ' ';
         n += take + 1;
     }
-    session->n_flags = (uint8_t)n;
+    dialogue->n_flags = (uint8_t)n;
 }
 
 /* @return what is wrong; NULL: the value is being read */
-static const char *begin(store_session_t *session, const store_meta_flags_t *f,
-                         uint32_t length)
+static const char *begin(store_dialogue_t *dialogue,
+                         const store_meta_flags_t *f, uint32_t length)
 {
     store_update_t update = {.cas = f->has_cas ? f->cas : 0};
     store_value_t rv;
@@ -216,20 +216,20 @@ static const char *begin(store_session_t *session, const store_meta_flags_t *f,
     if (f->long_opaque)
         return LONG_OPAQUE;
     update.stale = f->stale && update.mode == STORE_MODE_CAS;
-    remember(session, f);
-    rv = store_value_begin(session, STORE_PROTOCOL_META, f->key, f->klen,
+    remember(dialogue, f);
+    rv = store_value_begin(dialogue, STORE_PROTOCOL_META, f->key, f->klen,
                            f->client_flags, f->exptime, length, &update);
     if (rv != STORE_VALUE_BEGUN) {
-        store_verbs_drop(&session->caller, f->key, f->klen);
+        store_verbs_drop(&dialogue->caller, f->key, f->klen);
         return store_value_why(rv);
     }
-    session->quiet_meta = f->quiet;
+    dialogue->quiet_meta = f->quiet;
     if (f->binary_key)
-        store_copy_mark(session->item, STORE_KEY_BINARY);
+        store_copy_mark(dialogue->item, STORE_KEY_BINARY);
     return NULL;
 }
 
-static void set_meta(store_session_t *session, const store_tokens_t *tokens,
+static void set_meta(store_dialogue_t *dialogue, const store_tokens_t *tokens,
                      store_reply_t *reply)
 {
     store_meta_flags_t f;
@@ -243,17 +243,17 @@ static void set_meta(store_session_t *session, const store_tokens_t *tokens,
     }
     wrong = store_meta_flags_parse(&f, tokens, 3);
     if (!wrong)
-        wrong = begin(session, &f, (uint32_t)length);
+        wrong = begin(dialogue, &f, (uint32_t)length);
     if (!wrong)
         return;
     store_answer_error(reply, wrong);
-    store_value_swallow(session, (uint64_t)length + 2);
+    store_value_swallow(dialogue, (uint64_t)length + 2);
 }
 
-static void add_remembered(const store_session_t *session,
+static void add_remembered(const store_dialogue_t *dialogue,
                            store_meta_line_t *line, uint64_t cas)
 {
-    const char *at = session->flags, *end = at + session->n_flags;
+    const char *at = dialogue->flags, *end = at + dialogue->n_flags;
     store_token_t word = store_token_next(&at, end);
 
     for (; word.n > 0; word = store_token_next(&at, end)) {
@@ -263,30 +263,31 @@ static void add_remembered(const store_session_t *session,
             store_meta_line_number(line, 'c', cas);
         else
             store_meta_line_key(
-                line, store_item_key(session->item), session->item->klen,
-                STORE_GET(session->item->bits) & STORE_KEY_BINARY);
+                line, store_item_key(dialogue->item), dialogue->item->klen,
+                STORE_GET(dialogue->item->bits) & STORE_KEY_BINARY);
     }
 }
 
-void store_meta_stored(store_session_t *session, store_reply_t *reply)
+void store_meta_stored(store_dialogue_t *dialogue, store_reply_t *reply)
 {
     store_meta_line_t line = {.n = 0};
     store_result_t rv;
     uint64_t cas;
 
-    if (!store_value_is_sound(session)) {
-        store_count(session->caller.counters, STORE_SETS, 1);
+    if (!store_value_is_sound(dialogue)) {
+        store_count(dialogue->caller.counters, STORE_SETS, 1);
         store_answer_error(reply, "CLIENT_ERROR bad data chunk");
         return;
     }
-    rv = store_update(&session->caller, session->item, &session->update, &cas);
-    if (rv == STORE_DONE && session->quiet_meta)
+    rv = store_update(&dialogue->caller, dialogue->item, &dialogue->update,
+                      &cas);
+    if (rv == STORE_DONE && dialogue->quiet_meta)
         return;
     store_meta_line_word(&line, rv == STORE_DONE        ? "HD"
                                 : rv == STORE_EXISTS    ? "EX"
                                 : rv == STORE_NOT_FOUND ? "NF"
                                                         : "NS");
-    add_remembered(session, &line, cas);
+    add_remembered(dialogue, &line, cas);
     store_meta_line_end(&line, reply);
 }
 
@@ -312,8 +313,8 @@ static void answer(const store_meta_flags_t *f, const char *word,
     store_meta_line_end(&line, reply);
 }
 
-static void delete_meta(store_session_t *session, const store_tokens_t *tokens,
-                        store_reply_t *reply)
+static void delete_meta(store_dialogue_t *dialogue,
+                        const store_tokens_t *tokens, store_reply_t *reply)
 {
     store_meta_flags_t f;
     store_delete_t how;
@@ -329,7 +330,7 @@ static void delete_meta(store_session_t *session, const store_tokens_t *tokens,
                            .stale = f.stale,
                            .touch = f.touch,
                            .exptime = f.exptime};
-    switch (store_verbs_delete(&session->caller, f.key, f.klen, &how)) {
+    switch (store_verbs_delete(&dialogue->caller, f.key, f.klen, &how)) {
     case STORE_DONE:
         if (!f.quiet)
             answer(&f, "HD", reply);
@@ -423,8 +424,8 @@ static int how_to_count(const store_meta_flags_t *f, store_delta_t *d)
     return d->decrement || f->mode == 0 || f->mode == 'I' || f->mode == '+';
 }
 
-static void number_meta(store_session_t *session, const store_tokens_t *tokens,
-                        store_reply_t *reply)
+static void number_meta(store_dialogue_t *dialogue,
+                        const store_tokens_t *tokens, store_reply_t *reply)
 {
     store_meta_flags_t f;
     store_delta_t d;
@@ -436,7 +437,7 @@ static void number_meta(store_session_t *session, const store_tokens_t *tokens,
         store_answer_error(reply, "CLIENT_ERROR invalid mode for ma M token");
         return;
     }
-    rv = store_delta_apply(&session->caller, f.key, f.klen, &d);
+    rv = store_delta_apply(&dialogue->caller, f.key, f.klen, &d);
     answer_result(&f, &d, rv, reply);
 }
 
@@ -469,7 +470,7 @@ static void describe(const store_item_t *item, const store_fetch_t *fetch,
                        size);
 }
 
-static void debug_meta(store_session_t *session, const store_tokens_t *tokens,
+static void debug_meta(store_dialogue_t *dialogue, const store_tokens_t *tokens,
                        store_reply_t *reply)
 {
     store_token_t key = tokens->word[1];
@@ -489,14 +490,14 @@ static void debug_meta(store_session_t *session, const store_tokens_t *tokens,
             return;
         }
     }
-    item = store_verbs_fetch(&session->caller, key.at, (uint8_t)key.n, &fetch);
-    store_count(session->caller.counters, STORE_META_COMMANDS, 1);
+    item = store_verbs_fetch(&dialogue->caller, key.at, (uint8_t)key.n, &fetch);
+    store_count(dialogue->caller.counters, STORE_META_COMMANDS, 1);
     if (!item) {
         store_answer_error(reply, "EN");
         return;
     }
     describe(item, &fetch, reply);
-    store_item_release(session->caller.space, item);
+    store_item_release(dialogue->caller.space, item);
 }
 
 /* ---- all ---- */
@@ -517,7 +518,7 @@ static const char *check(const store_tokens_t *tokens, char command)
     return NULL;
 }
 
-void store_meta_line(store_session_t *session, const store_tokens_t *tokens,
+void store_meta_line(store_dialogue_t *dialogue, const store_tokens_t *tokens,
                      store_reply_t *reply)
 {
     char command = tokens->word[0].at[1];
@@ -526,18 +527,19 @@ void store_meta_line(store_session_t *session, const store_tokens_t *tokens,
 
     if (wrong)
         store_answer_error(reply, wrong);
-    else if ((command == 'd' || command == 'a') && !store_writes_begin(session))
-        store_writes_refuse(session, reply);
+    else if ((command == 'd' || command == 'a') &&
+             !store_writes_begin(dialogue))
+        store_writes_refuse(dialogue, reply);
     else if (command == 'g')
-        fetch_meta(session, tokens, reply);
+        fetch_meta(dialogue, tokens, reply);
     else if (command == 's')
-        set_meta(session, tokens, reply);
+        set_meta(dialogue, tokens, reply);
     else if (command == 'd')
-        delete_meta(session, tokens, reply);
+        delete_meta(dialogue, tokens, reply);
     else if (command == 'a')
-        number_meta(session, tokens, reply);
+        number_meta(dialogue, tokens, reply);
     else if (command == 'e')
-        debug_meta(session, tokens, reply);
+        debug_meta(dialogue, tokens, reply);
     else
         store_answer_error(reply, command == 'n' ? "MN" : "ERROR");
 }

@@ -8,16 +8,16 @@
  *
  * Trust: before the login nothing else is served, and nothing is stored.
  */
-#ifndef APPPOOL_STORE_COMMAND_LOGIN_H
-#define APPPOOL_STORE_COMMAND_LOGIN_H
+#ifndef APPPOOL_STORE_PROTOCOL_LOGIN_H
+#define APPPOOL_STORE_PROTOCOL_LOGIN_H
 
-#include "store/command/state.h"
+#include "store/protocol/dialogue_state.h"
 
 /** Are the next bytes for store_login_input()? The protocol is known. */
-int store_login_is_next(const store_session_t *, const char *bytes, size_t n);
+int store_login_is_next(const store_dialogue_t *, const char *bytes, size_t n);
 
-/** @return bytes that were used; 0: more are needed, or the session is over */
-size_t store_login_input(store_session_t *, const char *bytes, size_t n,
+/** @return bytes that were used; 0: more are needed, or the dialogue is over */
+size_t store_login_input(store_dialogue_t *, const char *bytes, size_t n,
                          store_reply_t *);
 
 #endif

@@ -1,19 +1,19 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file state.h
- * @brief What a session remembers between two calls, and what all protocols do
+ * @file dialogue_state.h
+ * @brief What a dialogue remembers between two calls, and what all protocols do
  *        with it: answers, writes, and the value that is being read. For the
  *        files of the protocols only.
  *
  * Lock:  one worker. store_value_begin() may evict.
  */
-#ifndef APPPOOL_STORE_COMMAND_STATE_H
-#define APPPOOL_STORE_COMMAND_STATE_H
+#ifndef APPPOOL_STORE_PROTOCOL_DIALOGUE_STATE_H
+#define APPPOOL_STORE_PROTOCOL_DIALOGUE_STATE_H
 
-#include "store/command/settings.h"
-#include "store/command/verbs.h"
 #include "store/packet_head.h"
+#include "store/protocol/settings.h"
+#include "store/protocol/verbs.h"
 
 /** Bytes of a line; of a line that gets many keys. Without the newline. */
 #define STORE_LINE       2048
@@ -43,7 +43,7 @@ typedef enum {
     STORE_PROTOCOL_COUNTER /**< of yrmcds: it gets an error */
 } store_protocol_t;
 
-struct store_session {
+struct store_dialogue {
     store_caller_t caller;
     store_locks_t locks;
     const store_server_t *server;
@@ -58,7 +58,7 @@ struct store_session {
     int quiet_meta; /**< of the present set with q, which reports errors */
     size_t scanned; /**< bytes of the incomplete line without a newline */
 
-    unsigned writes; /**< that were done since store_session_writes() */
+    unsigned writes; /**< that were done since store_dialogue_writes() */
 
     /** @name work since the budget was last reduced */
     unsigned looked; /**< keys of a line that gets many */
@@ -92,34 +92,34 @@ struct store_session {
 /* ---- answers: a line of text, with CR LF ---- */
 
 /** The line, unless the command is quiet. */
-void store_answer(const store_session_t *, store_reply_t *, const char *line);
+void store_answer(const store_dialogue_t *, store_reply_t *, const char *line);
 
 /** The line in any case: an error, which a quiet command reports as well. */
 void store_answer_error(store_reply_t *, const char *line);
 
 /* ---- packets of the binary protocol ---- */
 
-/** Read the head of a request to session->head. What is no request ends the
- * session. @param n bytes that are there, at least 1
- * @return 0: there is no head yet, or the session is over */
-int store_packet_read(store_session_t *, const char *bytes, size_t n);
+/** Read the head of a request to dialogue->head. What is no request ends the
+ * dialogue. @param n bytes that are there, at least 1
+ * @return 0: there is no head yet, or the dialogue is over */
+int store_packet_read(store_dialogue_t *, const char *bytes, size_t n);
 
-/** Write the head of a response to session->head: STORE_PACKET_HEAD bytes. */
-void store_packet_fill(const store_session_t *, char *head, unsigned status,
+/** Write the head of a response to dialogue->head: STORE_PACKET_HEAD bytes. */
+void store_packet_fill(const store_dialogue_t *, char *head, unsigned status,
                        uint8_t extras_length, uint16_t key_length,
                        uint32_t body_length, uint64_t cas);
 
-/** The head of the response to session->head. The body follows. */
-void store_packet_head(const store_session_t *, store_reply_t *,
+/** The head of the response to dialogue->head. The body follows. */
+void store_packet_head(const store_dialogue_t *, store_reply_t *,
                        unsigned status, uint8_t extras_length,
                        uint16_t key_length, uint32_t body_length, uint64_t cas);
 
 /** An error with memcached's words for it, or with these. */
-void store_packet_error(const store_session_t *, store_reply_t *,
+void store_packet_error(const store_dialogue_t *, store_reply_t *,
                         unsigned status, const char *words);
 
 /** Success with this body, unless the command is quiet. */
-void store_packet_done(const store_session_t *, store_reply_t *,
+void store_packet_done(const store_dialogue_t *, store_reply_t *,
                        const char *body, uint32_t n, uint64_t cas);
 
 /* ---- yrmcds' counters, which the store has not ----
@@ -130,9 +130,9 @@ void store_packet_done(const store_session_t *, store_reply_t *,
 
 #define STORE_COUNTER_MAGIC 0x90
 
-/** Answer the first request with an error that says so, and end the session.
+/** Answer the first request with an error that says so, and end the dialogue.
  * @return bytes that were used; 0: its head is not complete */
-size_t store_counter_gone(store_session_t *, const char *bytes, size_t n,
+size_t store_counter_gone(store_dialogue_t *, const char *bytes, size_t n,
                           store_reply_t *);
 
 /* ---- writes: each protocol says which commands change something ----
@@ -143,11 +143,11 @@ size_t store_counter_gone(store_session_t *, const char *bytes, size_t n,
  * of a read. */
 
 /** May this write be executed? @return 0: answer store_writes_refuse() */
-int store_writes_begin(store_session_t *);
+int store_writes_begin(store_dialogue_t *);
 
 /** The error of the protocol of the connection. A quiet command has none in
  * the text protocol. */
-void store_writes_refuse(const store_session_t *, store_reply_t *);
+void store_writes_refuse(const store_dialogue_t *, store_reply_t *);
 
 /* ---- the value of a command that stores, which goes into its item ---- */
 
@@ -165,7 +165,7 @@ typedef enum {
  * @param asked  the protocol: CR LF follows a text or meta value
  * @param update as it is to be stored later
  */
-store_value_t store_value_begin(store_session_t *, store_protocol_t asked,
+store_value_t store_value_begin(store_dialogue_t *, store_protocol_t asked,
                                 const void *key, uint8_t klen, uint32_t flags,
                                 uint32_t exptime, uint64_t length,
                                 const store_update_t *update);
@@ -174,18 +174,18 @@ store_value_t store_value_begin(store_session_t *, store_protocol_t asked,
 const char *store_value_why(store_value_t);
 
 /** The next n bytes are not looked at. */
-void store_value_swallow(store_session_t *, uint64_t n);
+void store_value_swallow(store_dialogue_t *, uint64_t n);
 
 /** Use bytes of what has arrived. @return how many */
-size_t store_value_input(store_session_t *, const char *bytes, size_t n);
+size_t store_value_input(store_dialogue_t *, const char *bytes, size_t n);
 
 /** Has the value, and in text what follows it, arrived? */
-int store_value_is_complete(const store_session_t *);
+int store_value_is_complete(const store_dialogue_t *);
 
 /** In text: was it followed by CR LF? */
-int store_value_is_sound(const store_session_t *);
+int store_value_is_sound(const store_dialogue_t *);
 
 /** Give the item back. The next bytes are a command. */
-void store_value_end(store_session_t *);
+void store_value_end(store_dialogue_t *);
 
 #endif

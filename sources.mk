@@ -304,9 +304,7 @@ spawner_sources = \
 	spawner/adopt.c \
 	spawner/report/alert.c \
 	spawner/control/status_job.c \
-	spawner/output/line_limit.c \
 	spawner/output/log_program.c \
-	spawner/output/lost_lines.c \
 	spawner/control/apply_table.c \
 	spawner/process/approot_owner.c \
 	spawner/control/audit.c \
@@ -342,7 +340,7 @@ spawner_sources = \
 	spawner/template/template.c \
 	spawner/report/template_failure.c \
 	spawner/life.c \
-	spawner/process/leftover_dirs.c \
+	spawner/process/leftovers.c \
 	system/log.c \
 	system/log_format.c \
 	spawner/start/wrong_port.c \
@@ -357,7 +355,6 @@ spawner_sources = \
 	spawner/end/overdue.c \
 	spawner/end/connection_cut.c \
 	spawner/end/phase.c \
-	spawner/output/piped_log.c \
 	base/privilege.c \
 	spawner/process/process.c \
 	spawner/process/process_signal.c \
@@ -374,16 +371,12 @@ spawner_sources = \
 	spawner/process/store_map.c \
 	spawner/process/process_files.c \
 	spawner/output/app_log.c \
-	spawner/output/app_stderr.c \
 	system/daemonize.c \
-	spawner/report/slow_request.c \
 	spawner/process/socket_owner.c \
 	spawner/spawner.c \
-	spawner/process/stray_cgroups.c \
 	spawner/report/stuck_report.c \
 	system/kill_children.c \
 	system/kill_instance.c \
-	spawner/report/syscalls.c \
 	spawner/process/app_entry.c \
 	spawner/process/state.c \
 	spawner/process/app_table.c \
@@ -396,7 +389,7 @@ spawner_sources = \
 	base/url_path.c \
 	spawner/control/command_list.c \
 	spawner/start/warmup.c \
-	spawner/output/log_name.c \
+	spawner/output/log_rules.c \
 	spawner/output/log_writer.c \
 	spawner/output/store_log.c
 

@@ -12,7 +12,7 @@
 #include "spawner/start/start_reports.h"
 #include "spawner/life.h"
 #include "spawner/end/phase.h"
-#include "spawner/process/leftover_dirs.h"
+#include "spawner/process/leftovers.h"
 #include "system/log.h"
 #include "spawner/start/sd_notify.h"
 #include "spawner/output/last_lines.h"
@@ -20,7 +20,6 @@
 #include "spawner/process/process.h"
 #include "system/procfs.h"
 #include "spawner/output/app_log.h"
-#include "spawner/process/stray_cgroups.h"
 
 enum { LEADER_DEAD, LEADER_RUNS, LEADER_UNKNOWN };
 
@@ -192,7 +191,7 @@ static void remove_stray(uint64_t id, void *ctx)
     spawner_t *s = ctx;
 
     if (!process_find(s, id) && process_files_remove(&s->rt, id))
-        leftover_dirs_note(s);
+        leftovers_note_dir(s);
 }
 
 void adopt_all(spawner_t *s)
@@ -223,6 +222,6 @@ void adopt_all(spawner_t *s)
                  "continue to serve, and are adopted as soon as there are some",
                  unwatched);
     mark_scan_kill_strays(s);
-    stray_cgroups_check(s, 1);
+    leftovers_check_cgroups(s, 1);
     process_files_each(&s->rt, remove_stray, s);
 }

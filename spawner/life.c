@@ -21,7 +21,7 @@
 #include "spawner/start/start_reports.h"
 #include "spawner/template/template.h"
 #include "spawner/end/phase.h"
-#include "spawner/process/leftover_dirs.h"
+#include "spawner/process/leftovers.h"
 #include "spawner/start/sd_notify.h"
 #include "spawner/end/overdue.h"
 #include "spawner/output/output.h"
@@ -32,7 +32,6 @@
 #include "system/reap.h"
 #include "spawner/process/guarded_socket.h"
 #include "spawner/output/app_log.h"
-#include "spawner/process/stray_cgroups.h"
 #include "spawner/output/log_writer.h"
 #include "shm/verbs/group_start.h"
 #include "shm/verbs/reconcile.h"
@@ -392,12 +391,12 @@ static void finish(spawner_t *s, process_t *p)
     process_end_forking(p);
     process_end_probe(p);
     if (cgroup_remove(p->is.id) != 0)
-        stray_cgroups_check(s, 0);
+        leftovers_check_cgroups(s, 0);
     if (template_keeps_output(s, p))
         return;
     loop_drop(&p->fifo);
     if (process_files_remove(&s->rt, p->is.id))
-        leftover_dirs_note(s);
+        leftovers_note_dir(s);
     registry_clear(p->record);
     output_forget(&p->output);
     p->done = 1;

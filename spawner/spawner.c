@@ -47,7 +47,7 @@
 #include "spawner/start/launch.h"
 #include "spawner/life.h"
 #include "spawner/end/phase.h"
-#include "spawner/process/leftover_dirs.h"
+#include "spawner/process/leftovers.h"
 #include "system/log.h"
 #include "spawner/end/memory_limit.h"
 #include "spawner/end/overdue.h"
@@ -55,12 +55,11 @@
 #include "spawner/output/recent_output.h"
 #include "spawner/start/ready.h"
 #include "system/daemonize.h"
-#include "spawner/report/slow_request.h"
-#include "spawner/process/stray_cgroups.h"
+#include "spawner/report/stuck_report.h"
 #include "spawner/process/store_map.h"
 #include "system/kill_instance.h"
 #include "system/clear_runtime_dir.h"
-#include "spawner/output/app_stderr.h"
+#include "spawner/output/output.h"
 #include "spawner/output/log_writer.h"
 #include "spawner/output/store_log.h"
 #include "shm/format/segment.h"
@@ -160,7 +159,7 @@ static void keep_house(spawner_t *s)
         overdue_check(s);
         memory_limit_check(s);
         lock_rescue_check(s);
-        slow_request_check(s);
+        stuck_report_check_slow(s);
         log_repairs(s);
         log_tick(0);
         apl_history_sample(&s->shm, s->now);
@@ -184,7 +183,7 @@ static void turn(spawner_t *s)
     s->wake = s->now + SECOND;
     s->shm.patience = APL_PATIENCE;
     loop_call();
-    app_stderr_take(s);
+    output_take_stderr(s);
     if (s->unreaped)
         life_reap(s);
     look_for_httpd(s);
@@ -211,8 +210,7 @@ static void turn(spawner_t *s)
     sid_scan_tick(s);
     mark_scan_tick(s);
     job_tick(s);
-    stray_cgroups_tick(s);
-    leftover_dirs_tick(s);
+    leftovers_tick(s);
     alert_tick(s);
     log_writer_tick(s);
     process_collect(s);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "spawner/output/log_name.h"
+#include "spawner/output/log_rules.h"
 #include "spawner/output/log_program.h"
 #include "spawner/process/process.h"
 #include "base/userdb.h"

@@ -2,34 +2,44 @@
 
 #include "spawner/output/log_program.h"
 
+#include <apr_general.h>
+#include <apr_strings.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/contract.h"
 #include "system/log.h"
 #include "base/clock_ms.h"
-#include "spawner/output/log_name.h"
+#include "spawner/output/log_rules.h"
 #include "spawner/output/open_as.h"
-#include "spawner/output/line_limit.h"
-#include "spawner/output/lost_lines.h"
-#include "spawner/output/piped_log.h"
 #include "base/privilege.h"
 #include "system/daemonize.h"
 #include "spawner/output/to_syslog.h"
+#include "system/exit_cause.h"
+#include "system/child_reset.h"
 
-#define SAY_AGAIN 60000 /* ms between two lines about one file */
+#define SAY_AGAIN 60000 /* ms between two lines about one file or command */
 #define NOT_READ  "the command does not read"
+#define SAY_FIRST 1000  /* ms from the first lost line to the log line */
+#define SAY_PAUSE 10000 /* ms between two log lines */
+#define TRY_PAUSE 1000  /* ms, between two starts */
+#define END_WAIT  1500  /* ms for it to end after the end of its input */
+#define TERM_WAIT 200   /* ms for it to end after TERM */
+#define LOOK      20    /* ms between two checks whether it has ended */
 
 int log_program_open(const char *path, unsigned uid, unsigned gid)
 {
@@ -41,6 +51,248 @@ int log_program_open(const char *path, unsigned uid, unsigned gid)
     umask(mask);
     errno = error;
     return fd;
+}
+
+/* ---- lines that cannot be written: the error log says how many, and why the last
+ * of them. The first such line comes after a second, the others ten seconds
+ * apart ---- */
+
+static size_t lost;
+static char lost_why[100];
+static int64_t lost_due; /* ms: nothing is logged before that */
+
+/* The lines that end in this text are lost. @param why the end of a sentence */
+static void lost_lines_add(const char *text, size_t length, const char *why)
+{
+    if (lost == 0 && lost_due < clock_ms() + SAY_FIRST)
+        lost_due = clock_ms() + SAY_FIRST;
+    lost += log_count(text, length);
+    snprintf(lost_why, sizeof lost_why, "%s", why);
+}
+
+static void lost_lines_end(const char *name)
+{
+    if (lost == 0)
+        return;
+    log_line(LOG_WARN, "%s: %zu lines dropped: %s", name, lost, lost_why);
+    lost = 0;
+    lost_due = clock_ms() + SAY_PAUSE;
+}
+
+/* Log how many, if that is due. @param name of the log
+ * @return ms: call this again then; -1: none is lost */
+static int lost_lines_tick(const char *name)
+{
+    int64_t left = lost_due - clock_ms();
+
+    if (lost == 0)
+        return -1;
+    if (left > 0)
+        return (int)left;
+    lost_lines_end(name);
+    return -1;
+}
+
+/* ---- a command: AppLog "|rotatelogs ...", by httpd's rules for piped logs ----
+ *
+ * The command runs as the user that started httpd. It has no shell unless it
+ * begins with $. When it ends, it is started again, at most once a second. What
+ * it has not read stays in the pipe for the next one. If this program dies, the
+ * command reads the end of its input. If the command cannot be run, the error log
+ * gets a warning, once a minute. What is to be written waits for the command. */
+
+/* May more be written to the command? @param stuck 1: it has not read for a
+ * second; 0: it reads, and what it got so far ends with a newline */
+typedef int piped_log_may_t(int stuck);
+
+static int ends[2] = {-1, -1}; /* of its standard input */
+static pid_t pid;              /* 0: it does not run */
+static int64_t again;          /* ms: no start before that */
+
+/* ---- the command ---- */
+
+static char **words_of(const char *command)
+{
+    static char *shell[] = {"/bin/sh", "-c", NULL, NULL};
+    char **argv;
+    apr_pool_t *p;
+
+    if (*command == '$') {
+        shell[2] = strdup(command + 1);
+        return shell;
+    }
+    apr_initialize();
+    apr_pool_create(&p, NULL);
+    return apr_tokenize_to_argv(command, &argv, p) == APR_SUCCESS ? argv : NULL;
+}
+
+static _Noreturn void become(const char *command)
+{
+    int log = log_open();
+    char **argv;
+
+    child_reset_signals();
+    if (dup2(ends[0], STDIN_FILENO) < 0 ||
+        dup2(log < 0 ? CONTRACT_LOG_FD : log, STDOUT_FILENO) < 0 ||
+        dup2(STDOUT_FILENO, STDERR_FILENO) < 0)
+        _exit(126);
+    child_reset_descriptors(-1);
+    argv = words_of(command);
+    if (argv && argv[0])
+        execvp(argv[0], argv);
+    _exit(127);
+}
+
+static void say_ended(const char *command, const siginfo_t *cause)
+{
+    static int64_t said = -SAY_AGAIN;
+    char text[EXIT_CAUSE_MAX];
+
+    if (clock_ms() - said < SAY_AGAIN)
+        return;
+    log_line(LOG_WARN, "AppLog |%s: the command ended: %s; it is started again",
+             command, exit_cause_text(cause, text));
+    said = clock_ms();
+}
+
+static int has_ended(siginfo_t *cause)
+{
+    memset(cause, 0, sizeof *cause);
+    return pid > 0 && waitid(P_PID, (id_t)pid, cause, WEXITED | WNOHANG) == 0 &&
+           cause->si_pid == pid;
+}
+
+static void keep_running(const char *command)
+{
+    siginfo_t cause;
+
+    if (has_ended(&cause)) {
+        pid = 0;
+        say_ended(command, &cause);
+    }
+    if (pid != 0 || clock_ms() < again)
+        return;
+    again = clock_ms() + TRY_PAUSE;
+    pid = fork();
+    if (pid == 0)
+        become(command);
+    if (pid < 0)
+        pid = 0;
+}
+
+/* ---- its input ---- */
+
+/* Both ends of the pipe stay open, so the next command reads what the last one
+ * has not read. Our end does not block, so that we notice when the command
+ * ends. */
+static int open_pipe(void)
+{
+    if (ends[0] >= 0)
+        return 1;
+    return pipe2(ends, O_CLOEXEC) == 0 &&
+           fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0;
+}
+
+/* Start the command again if it has ended. @return ms: call this again then; -1:
+ * at the next SIGCHLD */
+static int piped_log_tick(const char *command)
+{
+    int64_t left;
+
+    if (ends[0] < 0)
+        return -1;
+    keep_running(command);
+    left = again - clock_ms();
+    return pid != 0 ? -1 : left > 0 ? (int)left : 0;
+}
+
+/* @return how many bytes to write at once: whole lines; or, of a line that is
+ * longer than PIPE_BUF, a part. A pipe takes such a piece completely or not at
+ * all */
+static size_t piece(const char *text, size_t length)
+{
+    const char *end;
+
+    if (length <= PIPE_BUF)
+        return length;
+    end = memrchr(text, '\n', PIPE_BUF);
+    return end ? (size_t)(end - text) + 1 : PIPE_BUF;
+}
+
+/* Write whole lines. Waits while the command does not read.
+ * @param may called after each 4 KB, and in each second of a wait
+ * @return bytes that were written: all, or those before `may` returned 0 */
+static size_t piped_log_write(const char *command, const char *text,
+                              size_t length, piped_log_may_t *may)
+{
+    size_t done = 0;
+
+    if (!open_pipe()) {
+        lost_lines_add(text, length, strerror(errno));
+        return length;
+    }
+    while (done < length) {
+        struct pollfd room = {ends[1], POLLOUT, 0};
+        ssize_t n;
+
+        keep_running(command);
+        n = write(ends[1], text + done, piece(text + done, length - done));
+        if (n > 0) {
+            done += (size_t)n;
+            if (text[done - 1] == '\n' && !may(0))
+                break;
+        }
+        else if (poll(&room, 1, TRY_PAUSE) == 0 && !may(1))
+            break;
+    }
+    return done;
+}
+
+/* @return 1: it has ended */
+static int wait_for_end(int ms)
+{
+    siginfo_t cause;
+
+    for (; ms > 0; ms -= LOOK) {
+        if (has_ended(&cause))
+            return 1;
+        poll(NULL, 0, LOOK);
+    }
+    return 0;
+}
+
+/* Nothing is taken out of the pipe to count its lines: a process that the
+ * command has started may still read. */
+static void say_unread(const char *command)
+{
+    int left = 0;
+
+    if (ioctl(ends[0], FIONREAD, &left) == 0 && left > 0)
+        log_line(LOG_WARN, "AppLog |%s: its last %d bytes were not read",
+                 command, left);
+}
+
+/* End the input of the command, and then the command: TERM after a second and a
+ * half, KILL a fifth of a second later. The error log says what it has not read.
+ * Nothing happens if nothing was written yet.
+ * @param reads 0: the command does not read, so send TERM at once */
+static void piped_log_end(const char *command, int reads)
+{
+    if (ends[0] < 0)
+        return;
+    close(ends[1]);
+    if (pid > 0 && !wait_for_end(reads ? END_WAIT : 0)) {
+        kill(pid, SIGTERM);
+        if (!wait_for_end(TERM_WAIT)) {
+            kill(pid, SIGKILL);
+            waitpid(pid, NULL, 0);
+        }
+    }
+    say_unread(command);
+    close(ends[0]);
+    ends[0] = ends[1] = -1;
+    pid = 0;
+    again = 0;
 }
 
 /* ---- files ---- */
@@ -81,10 +333,11 @@ static int is_raw(char **argv)
 }
 
 static size_t in_format(const char *prefix, const char *text, size_t length,
-                        char to[LINE_LIMIT_MAX])
+                        char to[LOG_RULES_LINE_MAX])
 {
     const log_message_t message = {LOG_INFO, prefix, text, length};
-    size_t n = log_format_line(log_format(), &message, to, LINE_LIMIT_MAX - 1);
+    size_t n =
+        log_format_line(log_format(), &message, to, LOG_RULES_LINE_MAX - 1);
 
     to[n++] = '\n';
     return n;
@@ -93,18 +346,18 @@ static size_t in_format(const char *prefix, const char *text, size_t length,
 /* The line lacks only what an error log has behind the time.
  * @param time bytes of the time; 0: the line lacks nothing */
 static size_t in_own_form(const char *from, size_t length, size_t time,
-                          char to[LINE_LIMIT_MAX])
+                          char to[LOG_RULES_LINE_MAX])
 {
     size_t n = time;
 
     memcpy(to, from, time);
     if (time > 0)
         n += (size_t)snprintf(
-            to + n, LINE_LIMIT_MAX - n,
+            to + n, LOG_RULES_LINE_MAX - n,
             "[apppool:info] [pid %d] apppool: ", (int)getpid());
     from += time;
     length -= time;
-    if (length + 1 > LINE_LIMIT_MAX - n)
+    if (length + 1 > LOG_RULES_LINE_MAX - n)
         return 0;
     memcpy(to + n, from, length);
     to[n + length] = '\n';
@@ -113,7 +366,7 @@ static size_t in_own_form(const char *from, size_t length, size_t time,
 
 /* Make a line for the error log. @return bytes; 0: it does not fit */
 static size_t convert(char **argv, const char *from, size_t length,
-                      char to[LINE_LIMIT_MAX])
+                      char to[LOG_RULES_LINE_MAX])
 {
     const char *rest = memmem(from, length, "] ", 2);
     size_t time = rest ? (size_t)(rest + 2 - from) : 0;
@@ -133,14 +386,14 @@ static size_t convert(char **argv, const char *from, size_t length,
 
 static void write_elsewhere(char **argv, const char *text, size_t length)
 {
-    static char line[LINE_LIMIT_MAX];
+    static char line[LOG_RULES_LINE_MAX];
     static token_bucket_t bucket;
     const char *end;
 
     for (; (end = memchr(text, '\n', length)) != NULL; text = end + 1) {
         size_t n = (size_t)(end - text), converted = 0;
 
-        if (line_limit_allows(&bucket, 0, clock_ms() * 1000, n))
+        if (log_rules_allow(&bucket, 0, clock_ms() * 1000, n))
             converted = convert(argv, text, n, line);
         if (converted > 0)
             log_write(line, converted);
@@ -235,7 +488,7 @@ static _Noreturn void end(const char *route)
 {
     log_name_t name;
 
-    lost_lines_end(log_name(route, name));
+    lost_lines_end(log_rules_name(route, name));
     log_tick(1);
     exit(0);
 }
@@ -359,7 +612,7 @@ static void wait_for_message(const char *route)
     int ms;
 
     sigemptyset(&none);
-    log_name(route, name);
+    log_rules_name(route, name);
     do {
         if (reloaded)
             piped_log_end(route + 1, 1);

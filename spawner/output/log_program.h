@@ -9,7 +9,7 @@
  * A route says where the lines go:
  *
  *     /var/log/shop.log        AppLog: a file, as the app's user
- *     |rotatelogs ...          AppLog: a command (piped_log.h)
+ *     |rotatelogs ...          AppLog: a command
  *     =/proc/PID/fd/N DEV:INO  the ErrorLog of a virtual host: the file or pipe
  *                              that httpd's parent PID has open there
  *     =syslog:FACILITY:TAG     the ErrorLog of a virtual host, if that is
@@ -23,8 +23,9 @@
  *
  * Errors: if a file cannot be opened, its lines go to the error log, within the
  *         limits of that log. Lines that cannot be written are lost, and the
- *         error log says how many (lost_lines.h).
- * Trust:  the file may be in a directory of the app's user (open_as.h). The
+ *         error log says how many:
+ *         AppLog /var/log/shop.log: 12 lines dropped: No space left on device
+ * Trust:  the command is the administrator's. The file may be in a directory of the app's user (open_as.h). The
  *         number of a descriptor may belong to another file by now, so device
  *         and inode are compared.
  */

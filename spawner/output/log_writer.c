@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/output/log_name.h"
+#include "spawner/output/log_rules.h"
 #include "spawner/output/log_program.h"
 #include "base/contract.h"
 #include "system/child_reset.h"
@@ -227,7 +227,7 @@ static void say_dropped(const spawner_t *s, log_writer_t *w)
     if (w->dropped == 0 || s->now < w->say)
         return;
     log_line(LOG_WARN, "%s is not written fast enough: %llu lines dropped",
-             log_name(w->route, name), (unsigned long long)w->dropped);
+             log_rules_name(w->route, name), (unsigned long long)w->dropped);
     w->dropped = 0;
     w->say = s->now + SAY_PAUSE;
 }

@@ -10,14 +10,14 @@
 #include <unistd.h>
 
 #include "spawner/output/last_lines.h"
-#include "spawner/output/line_limit.h"
-#include "spawner/output/log_name.h"
+#include "spawner/output/log_rules.h"
 #include "spawner/output/log_program.h"
 #include "system/log.h"
 #include "spawner/process/process.h"
 #include "spawner/output/recent_output.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/log_writer.h"
+#include "shm/verbs/app_stderr.h"
 
 #define LINE_MAX_ 8192 /* of a line; a longer one is cut off */
 #define MARK_MAX  64   /* for the text at the end that says so */
@@ -119,8 +119,8 @@ static int emit(sink_t *sink, const char *text, size_t length)
 
     if (length > 0 && text[length - 1] == '\r')
         length--;
-    if (!line_limit_allows(&p->output.bucket, has_own(p), state_spawner()->now,
-                           length)) {
+    if (!log_rules_allow(&p->output.bucket, has_own(p), state_spawner()->now,
+                         length)) {
         if (!sink->logged)
             drop(p);
         return 0;
@@ -128,13 +128,13 @@ static int emit(sink_t *sink, const char *text, size_t length)
     last_lines_add(&p->output, text, length);
     snprintf(name, sizeof name, PROCESS_FMT "> ", PROCESS_NAME(p));
     message.length = length;
-    n = log_format_bare(&message, line, LINE_LIMIT_MAX - 1);
+    n = log_format_bare(&message, line, LOG_RULES_LINE_MAX - 1);
     recent_output_add(p, line, n);
     if (sink->logged)
         return 1;
     if (!has_own(p))
         n = log_format_line(p->app.error_format, &message, line,
-                            LINE_LIMIT_MAX - 1);
+                            LOG_RULES_LINE_MAX - 1);
     else if (is_raw(p))
         n = copy(line, text, length);
     line[n++] = '\n';
@@ -145,8 +145,8 @@ static int emit(sink_t *sink, const char *text, size_t length)
 /* The part of a line that is left out also costs tokens. */
 static void leave_out(process_t *p, size_t length)
 {
-    if (!line_limit_allows(&p->output.bucket, has_own(p), state_spawner()->now,
-                           length))
+    if (!log_rules_allow(&p->output.bucket, has_own(p), state_spawner()->now,
+                         length))
         p->output.over = 1;
 }
 
@@ -327,4 +327,68 @@ void output_tick(spawner_t *s, process_t *p)
         o->resume = loop_resume(&p->fifo) == 0 ? 0 : s->now + PAUSE;
         state_wake(s, s->now);
     }
+}
+
+/* ---- STDERR of FastCGI ----
+ *
+ * Without AppLog, a child of httpd has written these lines to the error log of the
+ * virtual host, with the client of the request. Then they are only kept for
+ * apppoolctl logs. */
+
+/* A child that writes all the time must not keep the loop here, nor make it
+ * turn without a rest. */
+#define STDERR_MOST  APL_STDERR_MAX /* in one turn */
+#define STDERR_PAUSE (SECOND / 100) /* after as many */
+
+/* Its lines often say why it has died.
+ * @return how many were not written, because there are too many */
+static size_t log_gone(const apl_stderr_t *found)
+{
+    static log_kind_t kind;
+    const char *text = found->text, *last = text + found->size, *end;
+
+    for (; (end = memchr(text, '\n', (size_t)(last - text))) != NULL;
+         text = end + 1) {
+        char line[APL_STDERR_TEXT + 64];
+
+        snprintf(line, sizeof line, "process that is gone (%llu)> %.*s",
+                 (unsigned long long)found->id, (int)(end - text), text);
+        if (!log_text_of(&kind, LOG_ERROR, line))
+            return log_count(end + 1, (size_t)(last - end - 1));
+    }
+    return 0;
+}
+
+void output_take_stderr(spawner_t *s)
+{
+    static apl_stderr_t found;
+    static int64_t resume;
+    size_t lost = 0;
+    unsigned i;
+
+    if (s->now < resume) {
+        state_wake(s, resume);
+        return;
+    }
+    for (i = 0; i < STDERR_MOST; i++) {
+        process_t *p;
+
+        if (apl_app_stderr_take(&s->shm, &found, s->now) != APR_SUCCESS)
+            break;
+        p = process_find(s, found.id);
+        if (p && !p->done)
+            output_add(p, found.text, found.size, found.logged != 0);
+        else if (!found.logged && log_has(LOG_ERROR))
+            lost += log_gone(&found);
+    }
+    if (i == STDERR_MOST) {
+        resume = s->now + STDERR_PAUSE;
+        state_wake(s, resume);
+    }
+    if (lost > 0)
+        log_line(
+            LOG_NOTICE,
+            "too many errors of apps: %zu more lines of processes that are "
+            "gone were dropped",
+            lost);
 }

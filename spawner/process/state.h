@@ -217,7 +217,7 @@ typedef struct process {
     int64_t live_since; /**< us, apl_now(): when it became ready; 0: not seen */
     int has_stayed;     /**< phase.c: its start is a success */
     int unkillable;     /**< it survives SIGKILL, and that is known */
-    int64_t slow_check_at; /**< us: slow_request.c: no report before that */
+    int64_t slow_check_at; /**< us: stuck_report.c: no report before that */
     process_app_t app;
     process_start_t start;
     process_slow_start_t slow_start;

@@ -17,7 +17,7 @@
 #include "base/privilege.h"
 #include "spawner/output/app_log.h"
 #include "system/daemonize.h"
-#include "spawner/process/stray_cgroups.h"
+#include "spawner/process/leftovers.h"
 #include "spawner/process/approot_owner.h"
 
 #define LIMIT (30 * SECOND)
@@ -114,7 +114,7 @@ static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
     const app_entry_t *a = app_table_find(s->table, c->app);
     char text[EXIT_CAUSE_MAX];
 
-    stray_cgroups_check(s, 0);
+    leftovers_check_cgroups(s, 0);
     read_output(c);
     loop_drop(&c->output);
     log_printed(c, a);

@@ -12,7 +12,7 @@
  * instance, so it also ends with the instance.
  *
  * Errors: 0, or -1 with errno. The log has a line for what fails later.
- * Crash:  a new spawner finds the command (stray_cgroups.h, mark_scan.h) and
+ * Crash:  a new spawner finds the command (leftovers.h, mark_scan.h) and
  *         ends it.
  * Trust:  the command may print any bytes. Some lines of it are logged.
  */

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,73 @@
 
 #include "system/log.h"
 #include "system/procfs.h"
-#include "spawner/report/syscalls.h"
 #include "base/userdb.h"
 
 #define SEEN_MAX  256 /* maximum number of threads that are read */
 #define SHOWN_MAX 8   /* maximum number of threads that get a line */
 #define PAUSE_MS  200 /* between two readings of the CPU time */
+#define NAME(call)                                                             \
+    {                                                                          \
+        SYS_##call, #call                                                      \
+    }
+
+/* ---- names of system calls ---- */
+
+/* System calls that can wait. */
+static const struct {
+    long number;
+    const char *name;
+} names[] = {
+    NAME(accept),          NAME(accept4),
+    NAME(clock_nanosleep), NAME(close),
+    NAME(connect),         NAME(copy_file_range),
+    NAME(epoll_pwait),     NAME(execve),
+    NAME(exit_group),      NAME(fallocate),
+    NAME(fcntl),           NAME(fdatasync),
+    NAME(flock),           NAME(fsync),
+    NAME(ftruncate),       NAME(futex),
+    NAME(getdents64),      NAME(getrandom),
+    NAME(io_getevents),    NAME(mmap),
+    NAME(msgrcv),          NAME(msgsnd),
+    NAME(munmap),          NAME(nanosleep),
+    NAME(openat),          NAME(ppoll),
+    NAME(pread64),         NAME(pselect6),
+    NAME(pwrite64),        NAME(read),
+    NAME(readv),           NAME(recvfrom),
+    NAME(recvmmsg),        NAME(recvmsg),
+    NAME(restart_syscall), NAME(rt_sigsuspend),
+    NAME(rt_sigtimedwait), NAME(semop),
+    NAME(semtimedop),      NAME(sendfile),
+    NAME(sendmsg),         NAME(sendto),
+    NAME(splice),          NAME(sync),
+    NAME(syncfs),          NAME(unlinkat),
+    NAME(wait4),           NAME(waitid),
+    NAME(write),           NAME(writev),
+#ifdef SYS_io_uring_enter
+    NAME(io_uring_enter),
+#endif
+#ifdef SYS_epoll_pwait2
+    NAME(epoll_pwait2),
+#endif
+/* Newer architectures do not have these. */
+#ifdef SYS_poll
+    NAME(epoll_wait),      NAME(open),
+    NAME(pause),           NAME(poll),
+    NAME(rename),          NAME(rmdir),
+    NAME(select),          NAME(stat),
+    NAME(unlink),
+#endif
+};
+
+const char *process_report_syscall(long number)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].number == number)
+            return names[i].name;
+    return NULL;
+}
 
 typedef struct {
     pid_t pid;     /* of its process */
@@ -49,7 +111,7 @@ const char *process_report_doing(char state, const char *syscall,
     const char *name = NULL;
 
     if (end != syscall && number >= 0) {
-        name = syscalls_name(number);
+        name = process_report_syscall(number);
         if (name)
             snprintf(in, sizeof in, " in %s", name);
         else

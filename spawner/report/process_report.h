@@ -51,6 +51,10 @@ void process_report_write(const process_report_t *asked);
 const char *process_report_doing(char state, const char *syscall,
                                  char text[PROCESS_REPORT_TEXT_MAX]);
 
+/** The name of a system call that processes wait in. @return NULL: it is not
+ * known */
+const char *process_report_syscall(long number);
+
 /** Make one line of the content of /proc/PID/stack, innermost call first. */
 void process_report_stack(char *stack);
 

@@ -40,7 +40,7 @@ FORKS = {
     "system/environ_scan.c",
     "spawner/start/launch.c",
     "spawner/output/log_writer.c",
-    "spawner/output/piped_log.c",
+    "spawner/output/log_program.c",
     "spawner/process/guarded_socket.c",
     "spawner/process/job.c",
     "watchdog/ward.c",

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "system/procfs.h"
-#include "spawner/report/syscalls.h"
 #include "tests/unit/support/scene.h"
 
 static void says(char state, const char *syscall, const char *words)
@@ -42,8 +41,8 @@ static void states_and_calls_have_words(void **state)
     says('S', "running", "sleeps");
     says('Z', "", "is dead");
     says('I', "", "is in state I");
-    assert_string_equal(syscalls_name(SYS_futex), "futex");
-    assert_null(syscalls_name(-1));
+    assert_string_equal(process_report_syscall(SYS_futex), "futex");
+    assert_null(process_report_syscall(-1));
 }
 
 static void a_stack_is_one_line(void **state)

@@ -11,7 +11,6 @@
 
 #include "shm/verbs/app_stderr.h"
 #include "system/log.h"
-#include "spawner/output/app_stderr.h"
 #include "spawner/output/output.h"
 #include "base/userdb.h"
 #include "tests/unit/support/scene.h"
@@ -230,7 +229,7 @@ static void give(scene_t *scene, int logged, const char *text)
                                         strlen(text), scene->now),
                      APR_SUCCESS);
     s->shm = scene->pool;
-    app_stderr_take(s);
+    output_take_stderr(s);
 }
 
 /* They often say why the process has died. */

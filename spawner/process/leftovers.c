@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/process/leftover_dirs.h"
+#include "spawner/process/leftovers.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,9 +9,60 @@
 #include "system/child_reset.h"
 #include "system/log.h"
 #include "spawner/process/process.h"
+#include "system/cgroup.h"
 
-#define LIMIT (10 * SECOND)
-#define PAUSE (60 * SECOND)
+#define LIMIT            (10 * SECOND)
+#define PAUSE            (60 * SECOND)
+#define CGROUP_PAUSE     (SECOND / 50) /* SIGKILL works at once, or much later */
+#define CGROUP_PAUSE_MAX (2 * SECOND)
+
+/* ---- cgroups, which are stray when no process or job has their id ---- */
+
+static int64_t cgroups_due = INT64_MAX; /* us */
+static int64_t rest; /* us: from the next try to the one after it */
+static int loud, cgroups_left;
+
+void leftovers_check_cgroups(spawner_t *s, int say)
+{
+    cgroups_due = s->now;
+    rest = CGROUP_PAUSE;
+    loud |= say;
+    state_wake(s, cgroups_due);
+}
+
+static int is_owned(const spawner_t *s, uint64_t id)
+{
+    const process_t *p = process_find(s, id);
+
+    return (p && !p->done) || job_has_cgroup(id);
+}
+
+static void end_cgroup(uint64_t id, void *ctx)
+{
+    if (is_owned(ctx, id))
+        return;
+    if (loud && cgroup_populated(id) > 0)
+        log_line(LOG_WARN,
+                 "process " CONTRACT_ID_FMT
+                 " belongs to an app, but has no record: SIGKILL to its cgroup",
+                 id);
+    cgroup_kill(id);
+    cgroups_left |= cgroup_remove(id) != 0;
+}
+
+static void tick_cgroups(spawner_t *s)
+{
+    if (s->now >= cgroups_due) {
+        cgroups_left = 0;
+        cgroup_each(end_cgroup, s);
+        loud = 0;
+        cgroups_due = cgroups_left ? s->now + rest : INT64_MAX;
+        rest = 2 * rest < CGROUP_PAUSE_MAX ? 2 * rest : CGROUP_PAUSE_MAX;
+    }
+    state_wake(s, cgroups_due);
+}
+
+/* ---- directories ---- */
 
 static job_t clear_job;
 static int64_t due = INT64_MAX; /* us */
@@ -21,7 +72,7 @@ static int warned; /* the log says that something cannot be removed */
 static uint64_t *ids;
 static size_t n_ids;
 
-void leftover_dirs_note(spawner_t *s)
+void leftovers_note_dir(spawner_t *s)
 {
     due = s->now;
     state_wake(s, due);
@@ -76,7 +127,7 @@ static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
     state_wake(s, due);
 }
 
-void leftover_dirs_tick(spawner_t *s)
+static void tick_dirs(spawner_t *s)
 {
     if (s->now >= due && clear_job.pid == 0) {
         due = INT64_MAX;
@@ -91,4 +142,10 @@ void leftover_dirs_tick(spawner_t *s)
     }
     if (clear_job.pid == 0)
         state_wake(s, due);
+}
+
+void leftovers_tick(spawner_t *s)
+{
+    tick_cgroups(s);
+    tick_dirs(s);
 }

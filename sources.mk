@@ -277,19 +277,15 @@ module_sources = \
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \
 	base/heartbeat.c \
-	system/open_beneath.c \
-	system/exit_cause.c \
 	system/cgroup.c \
 	system/child_reset.c \
 	base/stderr_file.c \
 	system/log.c \
-	system/log_format.c \
 	system/environ_scan.c \
 	system/procfs.c \
 	system/reap.c \
-	system/remove_tree.c \
+	system/beneath.c \
 	system/daemonize.c \
-	system/kill_children.c \
 	system/kill_instance.c \
 	system/clear_runtime_dir.c \
 	watchdog/store_watch.c \
@@ -308,10 +304,8 @@ spawner_sources = \
 	spawner/control/apply_table.c \
 	spawner/process/approot_owner.c \
 	spawner/control/audit.c \
-	system/open_beneath.c \
 	base/heartbeat.c \
 	spawner/start/boot.c \
-	system/exit_cause.c \
 	spawner/process/sid_scan.c \
 	system/cgroup.c \
 	spawner/end/httpd_children.c \
@@ -319,7 +313,6 @@ spawner_sources = \
 	base/app_word.c \
 	detect/detect.c \
 	detect/detect_file.c \
-	detect/detect_nvm.c \
 	detect/detect_path.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
@@ -342,7 +335,6 @@ spawner_sources = \
 	spawner/life.c \
 	spawner/process/leftovers.c \
 	system/log.c \
-	system/log_format.c \
 	spawner/start/wrong_port.c \
 	spawner/report/process_report.c \
 	spawner/process/loop.c \
@@ -366,16 +358,14 @@ spawner_sources = \
 	system/reap.c \
 	spawner/output/recent_output.c \
 	spawner/process/registry.c \
-	system/remove_tree.c \
+	system/beneath.c \
 	spawner/process/guarded_socket.c \
-	spawner/process/store_map.c \
 	spawner/process/process_files.c \
 	spawner/output/app_log.c \
 	system/daemonize.c \
 	spawner/process/socket_owner.c \
 	spawner/spawner.c \
 	spawner/report/stuck_report.c \
-	system/kill_children.c \
 	system/kill_instance.c \
 	spawner/process/app_entry.c \
 	spawner/process/state.c \
@@ -411,7 +401,6 @@ detect_sources = \
 	base/app_word.c \
 	detect/detect.c \
 	detect/detect_file.c \
-	detect/detect_nvm.c \
 	detect/detect_path.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \

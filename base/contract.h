@@ -140,7 +140,7 @@ enum {
  * goes on with it if it knows this format. */
 #define CONTRACT_STORE_FORMAT       1
 
-/** Bytes of an ErrorLogFormat, as log_format.h knows it, with its NUL. */
+/** Bytes of an ErrorLogFormat, as system/log.h knows it, with its NUL. */
 #define CONTRACT_FORMAT_MAX         1024
 
 /* Exit codes. Any other, or a signal, means: start me again. */
@@ -163,7 +163,7 @@ enum {
 #define CONTRACT_CURRENT            "current"     /* link to the newest one */
 #define CONTRACT_INSTANCE           "instance" /* the mark's first half, hex */
 #define CONTRACT_ERRORLOG           "errorlog" /* link to httpd's error log */
-#define CONTRACT_ERRORFORMAT        "errorformat" /* its target: log_format.h */
+#define CONTRACT_ERRORFORMAT        "errorformat" /* its target: log.h */
 #define CONTRACT_SOCKETS            "s" /* s/ID: what httpd connects to */
 #define CONTRACT_OWN                "a" /* a/ID/s: sockets apps bind */
 #define CONTRACT_OUTPUT             "o" /* o/ID: FIFOs of stdout, stderr */

@@ -13,7 +13,6 @@
 #include "spawner/report/alert.h"
 #include "base/heartbeat.h"
 #include "base/panic.h"
-#include "system/exit_cause.h"
 #include "system/cgroup.h"
 #include "spawner/process/job.h"
 #include "spawner/report/start_failure.h"
@@ -258,7 +257,7 @@ static void kill_late(spawner_t *s, process_t *p)
  * error id. */
 static void log_end(spawner_t *s, const process_t *p)
 {
-    char cause[EXIT_CAUSE_MAX], text[EXIT_CAUSE_MAX + 64], id[48] = "";
+    char cause[REAP_CAUSE_MAX], text[REAP_CAUSE_MAX + 64], id[48] = "";
     int early = phase_ended_early(s, p);
     int asked = !early && (p->phase != PHASE_LIVE || p->is.stops_itself ||
                            p->stuck.reported);
@@ -266,7 +265,7 @@ static void log_end(spawner_t *s, const process_t *p)
         p->end.cause.si_pid == 0 ||
         (p->end.cause.si_code == CLD_EXITED && p->end.cause.si_status == 0);
 
-    exit_cause_text(&p->end.cause, cause);
+    reap_cause(&p->end.cause, cause);
     if (early) {
         snprintf(id, sizeof id, " (error id " CONTRACT_ID_FMT ")", p->is.id);
         snprintf(text, sizeof text, "it ended with %s as soon as it was ready",
@@ -297,15 +296,15 @@ static int boot_step(const siginfo_t *cause)
 
 static apr_status_t forget(spawner_t *s, const process_t *p)
 {
-    char text[EXIT_CAUSE_MAX];
+    char text[REAP_CAUSE_MAX];
 
     return apl_supervise_died(&s->shm, p->is.id,
-                              exit_cause_text(&p->end.cause, text), s->now);
+                              reap_cause(&p->end.cause, text), s->now);
 }
 
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
 {
-    char text[EXIT_CAUSE_MAX];
+    char text[REAP_CAUSE_MAX];
 
     PANIC_UNLESS(!p->done);
     p->end.cause = *cause;
@@ -326,7 +325,7 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     output_finish(p);
     if (p->phase == PHASE_BOOTING && p->child)
         phase_fail(s, p, boot_step(cause), "it ended with %s while it %s",
-                   exit_cause_text(cause, text),
+                   reap_cause(cause, text),
                    state_is_template(p) ? "loaded" : "started");
     else if (!p->start.failure)
         log_end(s, p);

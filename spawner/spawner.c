@@ -17,9 +17,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -56,7 +58,6 @@
 #include "spawner/start/ready.h"
 #include "system/daemonize.h"
 #include "spawner/report/stuck_report.h"
-#include "spawner/process/store_map.h"
 #include "system/kill_instance.h"
 #include "system/clear_runtime_dir.h"
 #include "spawner/output/output.h"
@@ -216,6 +217,30 @@ static void turn(spawner_t *s)
     process_collect(s);
 }
 
+/* ---- the figures of the store, for the status ----
+ *
+ * The store can write them. It cannot make the memory smaller, so a read never
+ * fails. apl_report_store() reads them. */
+
+/* A file that became smaller would end the reader by SIGBUS. */
+static int is_firm(int fd)
+{
+    int seals = fcntl(fd, F_GET_SEALS);
+    struct stat st;
+
+    return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && fstat(fd, &st) == 0 &&
+           st.st_size >= (off_t)STORE_FIGURES_SIZE;
+}
+
+static const store_figures_t *map_figures(int fd)
+{
+    void *map = MAP_FAILED;
+
+    if (is_firm(fd))
+        map = mmap(NULL, STORE_FIGURES_SIZE, PROT_READ, MAP_SHARED, fd, 0);
+    return map == MAP_FAILED ? NULL : map;
+}
+
 /* ---- start ---- */
 
 static void set_apart(void)
@@ -288,7 +313,7 @@ static int begin(spawner_t *s)
         return rv;
     if (!s->stopping)
         control_begin(s);
-    s->figures = store_map(CONTRACT_FIGURES_FD);
+    s->figures = map_figures(CONTRACT_FIGURES_FD);
     watch_descriptors(s);
     store_log_open(s);
     start_failure_sweep(s);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
-#include "system/remove_tree.h"
+#include "system/beneath.h"
 
 #define PREFIX "apppool-"
 
@@ -316,7 +316,7 @@ int cgroup_sweep(const char *instance)
     *name++ = 0;
     fd = open_directory(path);
     if (fd >= 0) {
-        remove_tree(fd, name);
+        beneath_remove(fd, name);
         close(fd);
     }
     return 0;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/contract.h"
-#include "system/remove_tree.h"
+#include "system/beneath.h"
 
 static int holds_our_lock(int dirfd)
 {
@@ -76,7 +76,7 @@ void clear_runtime_dir(int dirfd, const char *runtime, int all)
     int above;
 
     for (i = 0; i < sizeof names / sizeof *names; i++)
-        remove_tree(dirfd, names[i]);
+        beneath_remove(dirfd, names[i]);
     if (!all)
         return;
     unlinkat(dirfd, CONTRACT_TABLE, 0);

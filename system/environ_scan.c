@@ -13,7 +13,7 @@
 
 #include "base/heartbeat.h"
 #include "system/child_reset.h"
-#include "system/kill_children.h"
+#include "system/reap.h"
 #include "base/clock_ms.h"
 
 #define WORKERS  32   /* maximum number of processes that block one */
@@ -146,7 +146,7 @@ static void read_all(list_t *l)
         }
         known = is;
     }
-    kill_children(workers, n);
+    reap_by_kill(workers, n);
 }
 
 /* ---- all of it ---- */

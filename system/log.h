@@ -9,7 +9,17 @@
  * The log is found by the symbolic link `errorlog` of the runtime directory,
  * and opened for each line, so it may be rotated at any time. If it cannot be
  * opened, for example because it is too early, lines go to CONTRACT_LOG_FD.
- * The link `errorformat` has ErrorLogFormat: see log_format.h.
+ * The link `errorformat` has ErrorLogFormat. httpd has read that
+ * (mod_apppool/config/error_format.h), and gives a text in which these stand for
+ * what differs from line to line:
+ *
+ *     %M          the message, once
+ *     %l          the level
+ *     %P          the number of the process that writes the line
+ *     %t %u %c %C the time: as httpd's %t, %{u}t, %{c}t and %{cu}t
+ *     %z          its distance from GMT, +hhmm
+ *     %{FORMAT}   the time as strftime(3) writes it
+ *     %%          a percent sign
  *
  * A line is written if the LogLevel of httpd lets it through. A notice is
  * always written, as in httpd. Each call of log_line() in the source is a kind
@@ -27,8 +37,10 @@
 
 #include <stddef.h>
 
-#include "system/log_format.h"
 #include "base/token_bucket.h"
+
+/** Levels, as httpd numbers them. */
+enum { LOG_ERROR = 3, LOG_WARN, LOG_NOTICE, LOG_INFO };
 
 #define LOG_MAX      2048
 
@@ -91,5 +103,34 @@ int log_open(void);
 /** How the lines of the main server's error log look: a format for
  * log_format_line(), until the next call; or NULL. */
 const char *log_format(void);
+
+/* ---- how a line of an error log looks; a text of any content makes a line that
+ * fits ---- */
+
+/** What a line says. */
+typedef struct {
+    int level;          /**< LOG_ERROR ... */
+    const char *prefix; /**< "shop[4711]> "; "": none */
+    const char *text;   /**< it is escaped: log_format_escape() */
+    size_t length;
+} log_message_t;
+
+/**
+ * Make a line, without its newline. The text is cut if it does not fit.
+ * @param format NULL: httpd's own form
+ * @return bytes written to `to`, without the NUL; less than size
+ */
+size_t log_format_line(const char *format, const log_message_t *message,
+                       char *to, size_t size);
+
+/** The same for a log that is not an error log: "[time] shop[4711]> text". */
+size_t log_format_bare(const log_message_t *message, char *to, size_t size);
+
+/**
+ * Copy text so that it stays on one line.
+ * @return bytes written to `to`, without the NUL; less than size
+ */
+size_t log_format_escape(char *to, size_t size, const char *from,
+                         size_t length);
 
 #endif

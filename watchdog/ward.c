@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "system/daemonize.h"
-#include "system/exit_cause.h"
+#include "system/reap.h"
 #include "base/contract.h"
 #include "base/stderr_file.h"
 #include "system/log.h"
@@ -277,7 +277,7 @@ int64_t ward_abandon(ward_t *w, int64_t now)
 
 int ward_log_end(ward_t *w, int asked)
 {
-    char cause[EXIT_CAUSE_MAX], words[STDERR_FILE_MAX];
+    char cause[REAP_CAUSE_MAX], words[STDERR_FILE_MAX];
     siginfo_t info;
     int code;
 
@@ -291,7 +291,7 @@ int ward_log_end(ward_t *w, int asked)
         (!asked || code != CONTRACT_EXIT_DONE))
         log_line(asked && !w->child ? LOG_NOTICE : LOG_ERROR,
                  "%s %d ended: %s%s", w->kind->name, (int)w->pid,
-                 exit_cause_text(&info, cause),
+                 reap_cause(&info, cause),
                  stderr_file_read(w->dirfd, w->kind->words, words));
     w->pid = 0;
     w->served |= code != CONTRACT_EXIT_CONFIG;

@@ -31,7 +31,7 @@ const char *apppool_error_format_set(cmd_parms *cmd, void *dir,
                                      const char *format, const char *more);
 
 /**
- * The format of a server's lines, as system/log_format.h explains it.
+ * The format of a server's lines, as system/log.h explains it.
  * @return NULL: httpd's own form
  */
 const char *apppool_error_format(apr_pool_t *p, const server_rec *s,

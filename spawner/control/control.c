@@ -17,7 +17,7 @@
 #include "base/privilege.h"
 #include "spawner/process/guarded_socket.h"
 #include "spawner/control/command_list.h"
-#include "system/remove_tree.h"
+#include "system/beneath.h"
 #include "system/log.h"
 
 #define CLIENTS      16
@@ -131,7 +131,7 @@ static usersock_t *user_sockets;
 
 static void clear_user_sockets(const spawner_t *s)
 {
-    remove_tree(s->rt.fd, CONTRACT_USERS);
+    beneath_remove(s->rt.fd, CONTRACT_USERS);
 }
 
 /* @return 0, or -1 with errno */

@@ -24,7 +24,7 @@
 /** us: after that time SIGKILL should have ended a process. */
 #define PHASE_KILL_LIMIT (10 * SECOND)
 
-/** The start failed at this step (start_step.h); `format` is a sentence that
+/** The start failed at this step (state.h); `format` is a sentence that
  * says why. Kill the process, write the log and the file for the error page. */
 void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

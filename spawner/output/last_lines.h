@@ -12,7 +12,7 @@
 #ifndef APPPOOL_SPAWNER_OUTPUT_LAST_LINES_H
 #define APPPOOL_SPAWNER_OUTPUT_LAST_LINES_H
 
-#include "spawner/process/output_state.h"
+#include "spawner/process/state.h"
 
 /** From now on, keep the last lines. */
 void last_lines_keep(output_t *o);

@@ -29,7 +29,7 @@
 #include "base/privilege.h"
 #include "system/daemonize.h"
 #include "spawner/output/to_syslog.h"
-#include "system/exit_cause.h"
+#include "system/reap.h"
 #include "system/child_reset.h"
 
 #define SAY_AGAIN 60000 /* ms between two lines about one file or command */
@@ -146,12 +146,12 @@ static _Noreturn void become(const char *command)
 static void say_ended(const char *command, const siginfo_t *cause)
 {
     static int64_t said = -SAY_AGAIN;
-    char text[EXIT_CAUSE_MAX];
+    char text[REAP_CAUSE_MAX];
 
     if (clock_ms() - said < SAY_AGAIN)
         return;
     log_line(LOG_WARN, "AppLog |%s: the command ended: %s; it is started again",
-             command, exit_cause_text(cause, text));
+             command, reap_cause(cause, text));
     said = clock_ms();
 }
 

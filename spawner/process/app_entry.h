@@ -41,7 +41,7 @@ typedef struct {
                                         place, with tabs between; NULL at the
                                         end */
     const char *log; /**< a route (log_program.h); NULL: the error log */
-    const char *error_format; /**< of lines for an error log (log_format.h);
+    const char *error_format; /**< of lines for an error log (log.h);
                                    NULL: httpd's own */
     const char *base_uri;
     int notifies;      /**< AppReady notify */

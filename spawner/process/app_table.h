@@ -33,7 +33,7 @@ typedef struct {
     uid_t httpd_uid;
     gid_t httpd_gid;
     const char *error_log;    /**< NULL: stderr */
-    const char *error_format; /**< of its lines (log_format.h); NULL: httpd's
+    const char *error_format; /**< of its lines (log.h); NULL: httpd's
                                    own */
     int log_level;            /**< LogLevel, as httpd numbers them */
     uint32_t n;

@@ -9,10 +9,28 @@
 #ifndef APPPOOL_SPAWNER_PROCESS_ENVIRONMENT_H
 #define APPPOOL_SPAWNER_PROCESS_ENVIRONMENT_H
 
-#include "spawner/process/boot_order.h"
+#include "spawner/process/process_files.h"
+#include "spawner/process/app_table.h"
 #include "detect/detect_found.h"
 #include "detect/detect_path.h"
 #include "base/privilege.h"
+
+/** What the forked child has to start, and the descriptors that it gets. */
+typedef struct {
+    const app_entry_t *app;
+    const runtime_dir_t *rt;
+    const char *instance;
+    const char *helpers; /**< directory of the language helpers, or NULL */
+    uint64_t id;
+    int is_template; /**< of the app: this process does not serve */
+    uint32_t port;
+    struct rlimit descriptors; /**< RLIMIT_NOFILE that the app gets */
+    int listener;              /**< -1: the app binds its socket itself; of a
+                                    template: the socket of its orders */
+    int output;                /**< the FIFO, open to write */
+    int go;                    /**< read end */
+    int report;                /**< write end */
+} boot_t;
 
 /**
  * The same as environment_make(), for a command that is not an app.

@@ -10,7 +10,7 @@
 #include "base/panic.h"
 #include "system/cgroup.h"
 #include "system/child_reset.h"
-#include "system/kill_children.h"
+#include "system/reap.h"
 #include "system/log.h"
 
 /* In the child: standard input, because the other two may be the log. */
@@ -158,5 +158,5 @@ void job_stop(void)
         if (n < STOP_MOST)
             killed[n++] = jobs->pid;
     }
-    kill_children(killed, n);
+    reap_by_kill(killed, n);
 }

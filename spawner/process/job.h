@@ -74,7 +74,7 @@ void job_reap(spawner_t *s, const siginfo_t *cause);
 /** End the jobs that take too long. */
 void job_tick(spawner_t *s);
 
-/** The spawner ends: end all jobs at once, and reap them (kill_children.h). */
+/** The spawner ends: end all jobs at once, and reap them (reap.h). */
 void job_stop(void);
 
 #endif

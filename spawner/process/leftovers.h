@@ -12,7 +12,7 @@
  * the error log says so once, and each minute there is a new try.
  *
  * Crash: the next spawner finds all that belong to no process.
- * Trust: the trees are hostile (remove_tree.h).
+ * Trust: the trees are hostile (beneath.h).
  */
 #ifndef APPPOOL_SPAWNER_PROCESS_LEFTOVERS_H
 #define APPPOOL_SPAWNER_PROCESS_LEFTOVERS_H

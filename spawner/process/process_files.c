@@ -16,8 +16,7 @@
 #include <unistd.h>
 
 #include "shm/format/format.h"
-#include "system/open_beneath.h"
-#include "system/remove_tree.h"
+#include "system/beneath.h"
 #include "spawner/process/guarded_socket.h"
 #include "base/userdb.h"
 
@@ -132,9 +131,9 @@ int process_files_socket(const runtime_dir_t *rt, uint64_t id, uid_t uid)
     name_of(name, CONTRACT_OWN, id);
     dir = uid == USERDB_NOBODY
               ? -1
-              : open_beneath(rt->fd, name, O_PATH | O_DIRECTORY);
+              : beneath_open(rt->fd, name, O_PATH | O_DIRECTORY);
     if (dir >= 0) {
-        fd = open_beneath(dir, "s", O_PATH);
+        fd = beneath_open(dir, "s", O_PATH);
         close(dir);
     }
     if (fd < 0) {
@@ -242,7 +241,7 @@ int process_files_remove(const runtime_dir_t *rt, uint64_t id)
         unlinkat(rt->fd, name, 0);
     }
     name_of(name, CONTRACT_OWN, id);
-    dir = open_beneath(rt->fd, name, O_PATH | O_DIRECTORY);
+    dir = beneath_open(rt->fd, name, O_PATH | O_DIRECTORY);
     if (dir >= 0) {
         unlinkat(dir, "s", 0);
         close(dir);
@@ -255,7 +254,7 @@ int process_files_clear(const runtime_dir_t *rt, uint64_t id)
     char name[24];
 
     name_of(name, CONTRACT_OWN, id);
-    remove_tree(rt->fd, name);
+    beneath_remove(rt->fd, name);
     return faccessat(rt->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 

@@ -27,7 +27,7 @@
 #include "shm/verbs/supervise.h"
 #include "base/store_figures.h"
 #include "spawner/process/loop.h"
-#include "spawner/process/output_state.h"
+#include "base/token_bucket.h"
 #include "spawner/process/registry.h"
 #include "spawner/process/process_files.h"
 #include "spawner/process/app_table.h"
@@ -70,6 +70,18 @@ typedef struct {
     char *text;      /**< what the last look found; NULL: nothing */
 } process_slow_start_t;
 
+/** The steps of a start. A failure names its step. */
+enum {
+    START_STEP_PREPARE,   /**< sockets, pipes, fork */
+    START_STEP_USER,      /**< finding AppUser, taking its rights */
+    START_STEP_VARIABLES, /**< reading AppEnvFile */
+    START_STEP_DIRECTORY, /**< entering AppRoot */
+    START_STEP_COMMAND,   /**< finding what to run, and running it */
+    START_STEP_BOOT,      /**< it ended while it started */
+    START_STEP_READY,     /**< it was not ready in time */
+    START_STEP_STAY       /**< it ended as soon as it was ready */
+};
+
 /** Of launch.c and life.c: its start. */
 typedef struct {
     char user[64];     /**< name, for messages */
@@ -92,11 +104,28 @@ typedef struct {
     char *log;   /**< where its output goes (log_program.h); NULL: the error
                       log */
     int log_raw; /**< the lines are written as it prints them */
-    char *error_format; /**< of lines for an error log (log_format.h); NULL:
+    char *error_format; /**< of lines for an error log (log.h); NULL:
                              httpd's own */
     int stop_signal;
     int64_t stop_timeout, hung_stop_timeout, retire_timeout; /**< us */
 } process_app_t;
+
+struct writer;
+
+/** Of output.c and last_lines.c: its output; zeroed at first. */
+typedef struct {
+    char *partial; /**< a line that has no end yet */
+    size_t length, room;
+    uint64_t cut; /**< bytes of this line that are left out */
+    char *tail;   /**< last lines; NULL: none are kept */
+    size_t tail_length;
+    struct writer *writer; /**< of AppLog; NULL: none yet */
+    token_bucket_t bucket;
+    int over; /**< the token bucket was empty since the FIFO was read last */
+    int64_t resume;   /**< us: the FIFO is not read before that; 0: no pause */
+    uint64_t dropped; /**< lines since that was logged */
+    int64_t say;      /**< us: not logged before that */
+} output_t;
 
 /** Its slot in the segment. */
 typedef struct {

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "system/exit_cause.h"
+#include "system/reap.h"
 #include "system/cgroup.h"
 #include "spawner/process/environment.h"
 #include "system/child_reset.h"
@@ -112,7 +112,7 @@ static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
 {
     notify_command_t *c = (notify_command_t *)job;
     const app_entry_t *a = app_table_find(s->table, c->app);
-    char text[EXIT_CAUSE_MAX];
+    char text[REAP_CAUSE_MAX];
 
     leftovers_check_cgroups(s, 0);
     read_output(c);
@@ -124,7 +124,7 @@ static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
                       c->label, (int)(LIMIT / SECOND), c->command);
     else if (cause->si_code != CLD_EXITED || cause->si_status != 0)
         app_log_about(a, LOG_ERROR, "%s: AppNotify failed with %s: %s",
-                      c->label, exit_cause_text(cause, text), c->command);
+                      c->label, reap_cause(cause, text), c->command);
 }
 
 /* ---- beginning ---- */

@@ -20,7 +20,6 @@
 #ifndef APPPOOL_SPAWNER_REPORT_START_FAILURE_H
 #define APPPOOL_SPAWNER_REPORT_START_FAILURE_H
 
-#include "spawner/process/start_step.h"
 #include "spawner/process/state.h"
 
 /** Write the line for the log. */

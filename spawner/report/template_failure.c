@@ -8,7 +8,7 @@
 
 #include "shm/verbs/group_start.h"
 #include "spawner/report/start_failure.h"
-#include "spawner/process/start_step.h"
+#include "spawner/process/state.h"
 #include "spawner/process/fork_order.h"
 #include "spawner/output/app_log.h"
 #include "base/contract.h"

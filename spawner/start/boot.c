@@ -20,7 +20,7 @@
 #include "detect/detect_path.h"
 #include "spawner/start/env_file.h"
 #include "spawner/process/environment.h"
-#include "spawner/process/start_step.h"
+#include "spawner/process/state.h"
 #include "system/child_reset.h"
 #include "base/privilege.h"
 #include "system/daemonize.h"

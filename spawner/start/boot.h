@@ -20,7 +20,7 @@
 #ifndef APPPOOL_SPAWNER_START_BOOT_H
 #define APPPOOL_SPAWNER_START_BOOT_H
 
-#include "spawner/process/boot_order.h"
+#include "spawner/process/environment.h"
 
 enum { BOOT_USER = 1, BOOT_COMMAND, BOOT_FAILED };
 
@@ -32,7 +32,7 @@ typedef struct {
     uint32_t uid, gid;        /**< BOOT_USER */
     uint32_t protocol;        /**< BOOT_COMMAND: APL_HTTP ... */
     uint32_t concurrency;     /**< BOOT_COMMAND: requests at once; 0: any */
-    uint32_t step;            /**< BOOT_FAILED: start_step.h */
+    uint32_t step;            /**< BOOT_FAILED: state.h */
     uint64_t stamp;           /**< BOOT_COMMAND: of restart.txt */
     char text[BOOT_TEXT_MAX]; /**< name of the user, command, or what failed */
 } boot_report_t;

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/process/start_step.h"
+#include "spawner/process/state.h"
 #include "system/cgroup.h"
 #include "system/procfs.h"
 #include "spawner/process/fork_order.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "spawner/start/boot.h"
-#include "spawner/process/start_step.h"
+#include "spawner/process/state.h"
 #include "spawner/end/phase.h"
 #include "spawner/template/template.h"
 #include "spawner/output/app_log.h"

@@ -6,7 +6,7 @@ from source import uses
 TIME_OF_DAY = r"\b(CLOCK_REALTIME\w*|apr_time_now|gettimeofday|time\(NULL\))"
 # These only tell somebody when something was.
 TELL = ["mod_apppool/request/app_headers.c", "shm/view/report.c",
-        "spawner/report/alert.c", "system/log_format.c"]
+        "spawner/report/alert.c", "system/log.c"]
 
 
 def test_time_of_day() -> None:

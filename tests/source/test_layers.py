@@ -17,7 +17,7 @@ ONLY = {
     "sys/mman.h": ("shm/format/segment.c", "shm/view/snapshot.c",
                    "system/environ_scan.c",
                    "spawner/process/sid_scan.c",
-                   "spawner/process/store_map.c", "store/memory/",
+                   "spawner/spawner.c", "store/memory/",
                    "spawner/control/status_job.c",
                    "mod_apppool/parent/instance_list.c",
                    "mod_apppool/parent/store_parts.c"),

@@ -2,7 +2,7 @@
 
 /* Files that the user of an app has left are removed, and nothing else. */
 
-#include "system/remove_tree.h"
+#include "system/beneath.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -58,14 +58,14 @@ static void a_file_and_a_tree(void **state)
 {
     (void)state;
     make_file("file");
-    remove_tree(top, "file");
+    beneath_remove(top, "file");
     assert_false(exists("file"));
     assert_int_equal(mkdirat(top, "tree/a", 0700), 0);
     assert_int_equal(mkdirat(top, "tree/a/b", 0), 0);
     make_file("tree/a/file");
-    remove_tree(top, "tree");
+    beneath_remove(top, "tree");
     assert_false(exists("tree"));
-    remove_tree(top, "tree");
+    beneath_remove(top, "tree");
 }
 
 /* A tree that is deeper than a path can be and than the number of descriptors.
@@ -87,7 +87,7 @@ static void a_deep_tree(void **state)
         at = next;
     }
     close(at);
-    remove_tree(top, "tree");
+    beneath_remove(top, "tree");
     assert_false(exists("tree"));
 }
 
@@ -97,12 +97,12 @@ static void a_link_leads_nowhere(void **state)
     make_file("mine");
     assert_int_equal(symlinkat("..", top, "tree/up"), 0);
     assert_int_equal(symlinkat(place, top, "link"), 0);
-    remove_tree(top, "tree");
+    beneath_remove(top, "tree");
     assert_false(exists("tree"));
-    remove_tree(top, "link");
+    beneath_remove(top, "link");
     assert_false(exists("link"));
     assert_true(exists("mine"));
-    remove_tree(top, "mine");
+    beneath_remove(top, "mine");
 }
 
 /* Another user has to remove that. */
@@ -116,19 +116,19 @@ static void a_mount_is_not_entered(void **state)
     if (unshare(CLONE_NEWNS) != 0 ||
         mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", path, "tmpfs", 0, NULL) != 0) {
-        remove_tree(top, "tree");
+        beneath_remove(top, "tree");
         skip(); /* that is for root */
     }
     close(top); /* it knows the mounts of the namespace before */
     top = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     make_file("tree/mount/file");
     make_file("tree/file");
-    remove_tree(top, "tree/mount");
-    remove_tree(top, "tree");
+    beneath_remove(top, "tree/mount");
+    beneath_remove(top, "tree");
     assert_true(exists("tree/mount/file"));
     assert_false(exists("tree/file"));
     assert_int_equal(umount(path), 0);
-    remove_tree(top, "tree");
+    beneath_remove(top, "tree");
     assert_false(exists("tree"));
 }
 
@@ -155,10 +155,10 @@ static void the_program_beats(void **state)
     assert_int_equal(utimensat(top, "beat", times, 0), 0);
     heartbeat_check(&pulse, top, "beat");
     make_file("tree/file");
-    remove_tree(top, "tree");
+    beneath_remove(top, "tree");
     assert_int_equal(heartbeat_check(&pulse, top, "beat"), 0);
     heartbeat_forget();
-    remove_tree(top, "beat");
+    beneath_remove(top, "beat");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

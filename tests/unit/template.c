@@ -9,7 +9,7 @@
 
 #include "shm/verbs/admin.h"
 #include "shm/verbs/group_start.h"
-#include "spawner/process/start_step.h"
+#include "spawner/process/state.h"
 #include "spawner/report/template_failure.h"
 #include "base/contract.h"
 #include "tests/unit/support/scene.h"

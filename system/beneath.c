@@ -1,19 +1,29 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "system/remove_tree.h"
+#include "system/beneath.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/heartbeat.h"
-#include "system/open_beneath.h"
 
 #define DEPTH 16
+
+int beneath_open(int dirfd, const char *name, int flags)
+{
+    const struct open_how how = {
+        .flags = (unsigned)(flags | O_NOFOLLOW | O_CLOEXEC),
+        .resolve = RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH};
+
+    return (int)syscall(SYS_openat2, dirfd, name, &how, sizeof how);
+}
 
 /* State of one removal. */
 typedef struct {
@@ -65,7 +75,7 @@ static void empty(tree_t *t, int fd, int depth)
             lift(t, fd, name);
             continue;
         }
-        below = open_beneath(fd, name, O_RDONLY | O_DIRECTORY);
+        below = beneath_open(fd, name, O_RDONLY | O_DIRECTORY);
         if (below >= 0)
             empty(t, below, depth + 1);
         unlinkat(fd, name, AT_REMOVEDIR);
@@ -74,7 +84,7 @@ static void empty(tree_t *t, int fd, int depth)
         closedir(dir);
 }
 
-void remove_tree(int dirfd, const char *name)
+void beneath_remove(int dirfd, const char *name)
 {
     tree_t t = {-1, 0, 0};
     uint64_t before;
@@ -82,12 +92,12 @@ void remove_tree(int dirfd, const char *name)
 
     if (is_done(dirfd, name))
         return;
-    t.top = open_beneath(dirfd, name, O_RDONLY | O_DIRECTORY);
+    t.top = beneath_open(dirfd, name, O_RDONLY | O_DIRECTORY);
     if (t.top < 0)
         return;
     do {
         before = t.lifted;
-        fd = open_beneath(t.top, ".", O_RDONLY | O_DIRECTORY);
+        fd = beneath_open(t.top, ".", O_RDONLY | O_DIRECTORY);
         if (fd >= 0)
             empty(&t, fd, 1);
     } while (t.lifted != before);

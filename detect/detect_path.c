@@ -17,10 +17,11 @@
 
 /* ---- node, as nvm has installed it for the user ----
  *
- * `.nvmrc` names the version, or else `.node-version`: as a number ("v20.11.1") or
- * the begin of one ("20"), of which the newest counts; as "node", the newest of
- * all; or as an alias of nvm ("lts/iron"), which is a file in ~/.nvm/alias. All of
- * these files belong to the app's user, and are read with that user's rights. */
+ * `.nvmrc` names the version, or else `.node-version`: as a number ("v20.11.1")
+ * or the begin of one ("20"), of which the newest counts; as "node", the newest
+ * of all; or as an alias of nvm ("lts/iron"), which is a file in ~/.nvm/alias.
+ * All of these files belong to the app's user, and are read with that user's
+ * rights. */
 
 /* The first `n` of three numbers are known. */
 typedef struct {

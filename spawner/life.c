@@ -73,11 +73,11 @@ static void tell_failure(spawner_t *s, process_t *p)
 
 /* ---- a start that lasts more than a second ----
  *
- * A request waits for AppQueueTimeout, which is shorter than AppStartTimeout. So
- * its client gets a response before the start has failed. The response and the
- * log say what is known by then: what is missing, and what the process or the
- * template has printed last (shm/verbs/group_start.h, start_failure.h). The next
- * spawner tells it again. */
+ * A request waits for AppQueueTimeout, which is shorter than AppStartTimeout.
+ * So its client gets a response before the start has failed. The response and
+ * the log say what is known by then: what is missing, and what the process or
+ * the template has printed last (shm/verbs/group_start.h, start_failure.h). The
+ * next spawner tells it again. */
 
 /* The file comes first: who finds the id in the pool looks for the file. */
 static void tell_slow_start(spawner_t *s, process_t *p, const char *missing,
@@ -169,7 +169,7 @@ static void limit_retirement(spawner_t *s, process_t *p)
     state_wake(s, p->slot.retire_until);
 }
 
-/* It refused a connection, and lives. To the pool, its start may have failed. */
+/* It refused a connection, and lives. Its start may be a failed one. */
 static void report_refusal(spawner_t *s, const process_t *p)
 {
     if (!phase_ended_early(s, p))

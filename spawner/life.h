@@ -28,10 +28,10 @@ void life_pidfd(void *owner, uint32_t events);
  * number. s->unreaped says that there may be more, for the next turn. */
 void life_reap(spawner_t *s);
 
-/** Do what the segment says about a process. One that is LEAVING there is stopped
- * when its requests are finished. WebSockets and event streams keep it for
- * AppRetireTimeout. Then it is stopped together with them. For life_tick() and
- * tests. */
+/** Do what the segment says about a process. One that is LEAVING there is
+ * stopped when its requests are finished. WebSockets and event streams keep it
+ * for AppRetireTimeout. Then it is stopped together with them. For life_tick()
+ * and tests. */
 void life_follow_slot(spawner_t *s, process_t *p);
 
 /** Do what is due for each process. */

@@ -10,8 +10,8 @@
  * and opened for each line, so it may be rotated at any time. If it cannot be
  * opened, for example because it is too early, lines go to CONTRACT_LOG_FD.
  * The link `errorformat` has ErrorLogFormat. httpd has read that
- * (mod_apppool/config/error_format.h), and gives a text in which these stand for
- * what differs from line to line:
+ * (mod_apppool/config/error_format.h), and gives a text in which these stand
+ * for what differs from line to line:
  *
  *     %M          the message, once
  *     %l          the level
@@ -104,8 +104,8 @@ int log_open(void);
  * log_format_line(), until the next call; or NULL. */
 const char *log_format(void);
 
-/* ---- how a line of an error log looks; a text of any content makes a line that
- * fits ---- */
+/* ---- how a line of an error log looks; a text of any content makes a line
+ * that fits ---- */
 
 /** What a line says. */
 typedef struct {

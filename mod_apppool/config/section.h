@@ -31,12 +31,12 @@ char *apppool_section_argument(apr_pool_t *p, const ap_directive_t *section);
  * @param n length of `above`, or of its beginning that counts */
 int apppool_section_is_below(const char *path, const char *above, size_t n);
 
-/** Find the virtual hosts in the configuration that was read. Without this, each
- * search for one of thousands would pass all the others. */
+/** Find the virtual hosts in the configuration that was read. Without this,
+ * each search for one of thousands would pass all the others. */
 void apppool_section_begin(apr_pool_t *p);
 
-/** The sections of a virtual host, const ap_directive_t *. Usually it is one; if
- * a macro made several of them, they cannot be distinguished. @return NULL:
+/** The sections of a virtual host, const ap_directive_t *. Usually it is one;
+ * if a macro made several of them, they cannot be distinguished. @return NULL:
  * there is none */
 const apr_array_header_t *apppool_section_of_host(const server_rec *server);
 

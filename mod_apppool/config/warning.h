@@ -23,9 +23,9 @@ void apppool_warning_begin(apr_pool_t *p);
 void apppool_warning(const apppool_app_t *app, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/** Add a warning that names its app, like those of other apps with this key. The
- * first `most` of them are printed, the last of these with the number of the
- * others. */
+/** Add a warning that names its app, like those of other apps with this key.
+ * The first `most` of them are printed, the last of these with the number of
+ * the others. */
 void apppool_warning_alike(const char *key, int most, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -9,8 +9,6 @@
  * Errors: a table that is refused is logged once, and read again each second.
  *         The old one stays in force meanwhile. If there are too few
  *         descriptors, one line of the log has the numbers.
- * Crash:  the next spawner does it again.
- * Trust:  the app table is root's.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_APPLY_TABLE_H
 #define APPPOOL_SPAWNER_CONTROL_APPLY_TABLE_H

@@ -10,7 +10,6 @@
  * proof of all invariants finds it.
  *
  * Lock:  takes and gives back the pool lock, for the copy and for each verb.
- * Crash: the next spawner begins again.
  * Trust: nothing is taken over from the segment; it is only corrected.
  */
 #ifndef APPPOOL_SPAWNER_CONTROL_AUDIT_H

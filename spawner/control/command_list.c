@@ -22,9 +22,10 @@
 #include "shm/verbs/health.h"
 #include "system/log.h"
 
-/* ---- what only reads the pool: a helper job makes the response (status_job.h),
- * from a copy of the pool. A user who is neither root nor httpd's user sees the
- * apps that run as that user, and nothing else of the pool ---- */
+/* ---- what only reads the pool: a helper job makes the response
+ * (status_job.h), from a copy of the pool. A user who is neither root nor
+ * httpd's user sees the apps that run as that user, and nothing else of the
+ * pool ---- */
 
 /* ---- status ---- */
 

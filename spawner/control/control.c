@@ -23,7 +23,7 @@
 #define CLIENTS      16
 #define OWN          2 /* maximum places for one user of apps */
 #define PATIENCE     (5 * SECOND)
-#define WAIT         (2 * STATUS_JOB_LIMIT) /* another response may be made first */
+#define WAIT         (2 * STATUS_JOB_LIMIT) /* another one may be made first */
 #define USER_BACKLOG 4
 
 typedef struct {
@@ -117,8 +117,8 @@ static int listener_open(listener_t *l, const char *path, uid_t user,
  *
  * The kernel keeps all other users out. If all users could connect to one
  * socket, any of them could keep the spawner busy. The directory is root's. The
- * user owns the socket and may change its mode, but not remove it. So the spawner
- * also checks which user connects. */
+ * user owns the socket and may change its mode, but not remove it. So the
+ * spawner also checks which user connects. */
 
 typedef struct usersock {
     struct usersock *next;

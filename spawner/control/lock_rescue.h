@@ -18,7 +18,6 @@
  * runs again.
  *
  * Lock:  reads the lock word, and may free the lock.
- * Crash: the next spawner checks again.
  * Trust: the number in the lock is used, and nothing else. A child that keeps
  *        the lock and runs all the time looks like a busy one.
  */

@@ -30,7 +30,6 @@
  * requests again. If the kernel only fails this time, no request counts as
  * ended.
  *
- * Crash: the next spawner checks again.
  * Trust: a child of httpd may abandon any request. That costs its app a
  *        process. There are at most a hundred checks a second, for any number
  *        of processes. The loop's share of a processor is another limit

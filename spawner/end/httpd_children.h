@@ -4,7 +4,6 @@
  * @file httpd_children.h
  * @brief Watches httpd's children. When one dies, its sessions are given back.
  *
- * Crash: the next spawner watches them again.
  * Trust: a slot may name any process. That process is only watched.
  */
 #ifndef APPPOOL_SPAWNER_END_HTTPD_CHILDREN_H

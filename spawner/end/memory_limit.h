@@ -18,9 +18,6 @@
  *
  * The memory count of a cgroup cannot be used. A cgroup that contains
  * processes, like the one of httpd, cannot pass the memory controller on.
- *
- * Crash: the next spawner measures again.
- * Trust: the kernel measures.
  */
 #ifndef APPPOOL_SPAWNER_END_MEMORY_LIMIT_H
 #define APPPOOL_SPAWNER_END_MEMORY_LIMIT_H

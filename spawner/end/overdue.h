@@ -10,7 +10,6 @@
  * Then life.c sees what the segment says and ends the process. It does
  * the same when a child of httpd has written that.
  *
- * Crash: the next spawner sees it as well.
  * Trust: a child of httpd may have any process ended. A client, or any child of
  *        httpd, has written the texts of a request. log_line() escapes them.
  */

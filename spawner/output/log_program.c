@@ -53,9 +53,9 @@ int log_program_open(const char *path, unsigned uid, unsigned gid)
     return fd;
 }
 
-/* ---- lines that cannot be written: the error log says how many, and why the last
- * of them. The first such line comes after a second, the others ten seconds
- * apart ---- */
+/* ---- lines that cannot be written: the error log says how many, and why the
+ * last of them. The first such line comes after a second, the others ten
+ * seconds apart ---- */
 
 static size_t lost;
 static char lost_why[100];
@@ -93,13 +93,14 @@ static int lost_lines_tick(const char *name)
     return -1;
 }
 
-/* ---- a command: AppLog "|rotatelogs ...", by httpd's rules for piped logs ----
+/* ---- a command, by httpd's rules for piped logs: AppLog "|rotatelogs ..."
  *
  * The command runs as the user that started httpd. It has no shell unless it
  * begins with $. When it ends, it is started again, at most once a second. What
  * it has not read stays in the pipe for the next one. If this program dies, the
- * command reads the end of its input. If the command cannot be run, the error log
- * gets a warning, once a minute. What is to be written waits for the command. */
+ * command reads the end of its input. If the command cannot be run, the error
+ * log gets a warning, once a minute. What is to be written waits for the
+ * command. */
 
 /* May more be written to the command? @param stuck 1: it has not read for a
  * second; 0: it reads, and what it got so far ends with a newline */
@@ -193,8 +194,8 @@ static int open_pipe(void)
            fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0;
 }
 
-/* Start the command again if it has ended. @return ms: call this again then; -1:
- * at the next SIGCHLD */
+/* Start the command again if it has ended. @return ms: call this again then;
+ * -1: at the next SIGCHLD */
 static int piped_log_tick(const char *command)
 {
     int64_t left;
@@ -273,8 +274,8 @@ static void say_unread(const char *command)
 }
 
 /* End the input of the command, and then the command: TERM after a second and a
- * half, KILL a fifth of a second later. The error log says what it has not read.
- * Nothing happens if nothing was written yet.
+ * half, KILL a fifth of a second later. The error log says what it has not
+ * read. Nothing happens if nothing was written yet.
  * @param reads 0: the command does not read, so send TERM at once */
 static void piped_log_end(const char *command, int reads)
 {

@@ -25,9 +25,9 @@
  *         limits of that log. Lines that cannot be written are lost, and the
  *         error log says how many:
  *         AppLog /var/log/shop.log: 12 lines dropped: No space left on device
- * Trust:  the command is the administrator's. The file may be in a directory of the app's user (open_as.h). The
- *         number of a descriptor may belong to another file by now, so device
- *         and inode are compared.
+ * Trust:  the command is the administrator's. The file may be in a directory of
+ *         the app's user (open_as.h). The number of a descriptor may belong to
+ *         another file by now, so device and inode are compared.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_LOG_PROGRAM_H
 #define APPPOOL_SPAWNER_OUTPUT_LOG_PROGRAM_H

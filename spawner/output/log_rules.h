@@ -2,9 +2,9 @@
 
 /**
  * @file log_rules.h
- * @brief What the spawner and the program of a log (log_program.h) agree on: how
- *        a route begins, what it is called in a line of the error log, and how
- *        much an app may print there.
+ * @brief What the spawner and the program of a log (log_program.h) agree on:
+ *        how a route begins, what it is called in a line of the error log, and
+ *        how much an app may print there.
  *
  * Crash:  the token bucket is full again in the next spawner.
  */

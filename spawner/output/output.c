@@ -331,8 +331,8 @@ void output_tick(spawner_t *s, process_t *p)
 
 /* ---- STDERR of FastCGI ----
  *
- * Without AppLog, a child of httpd has written these lines to the error log of the
- * virtual host, with the client of the request. Then they are only kept for
+ * Without AppLog, a child of httpd has written these lines to the error log of
+ * the virtual host, with the client of the request. Then they are only kept for
  * apppoolctl logs. */
 
 /* A child that writes all the time must not keep the loop here, nor make it

@@ -3,8 +3,8 @@
 /**
  * @file output.h
  * @brief Copies what apps write to stdout and stderr into their AppLog or
- *        httpd's error log, line by line. While an app boots, the last lines are
- *        kept (last_lines.h).
+ *        httpd's error log, line by line. While an app boots, the last lines
+ *        are kept (last_lines.h).
  *
  *     [time] shop[4711]> text
  *
@@ -12,17 +12,17 @@
  * So it never gets SIGPIPE, and the next spawner reads on.
  *
  * Each process has a token bucket. When it is empty, lines are dropped, and the
- * FIFO of the process is not read for a moment. The log says how many lines were
- * dropped, at the latest when nothing of the process is left.
+ * FIFO of the process is not read for a moment. The log says how many lines
+ * were dropped, at the latest when nothing of the process is left.
  *
  * Errors: output that cannot be written is lost. Nothing waits for a log.
  *         Lines of STDERR of a process that is gone go to the error log, with
  *         its id. If they are too many, the log says how many were dropped.
  * Crash:  lines that were not written yet are lost.
  * Trust:  a child of httpd may forge lines of any process, and the process has
- *         its token bucket for them. The app may print any bytes. Control characters are escaped. A line
- *         is cut off after 8 KB, or after 64 KB if lines are raw, and its end
- *         says so.
+ *         its token bucket for them. The app may print any bytes. Control
+ *         characters are escaped. A line is cut off after 8 KB, or after 64 KB
+ *         if lines are raw, and its end says so.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
 #define APPPOOL_SPAWNER_OUTPUT_OUTPUT_H

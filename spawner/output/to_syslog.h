@@ -7,7 +7,7 @@
  * This file does not include log.h, because <syslog.h> and log.h use the same
  * names for levels.
  *
- * Errors: none. Lines that syslog does not take are lost.
+ * Errors: lines that syslog does not take are lost.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_TO_SYSLOG_H
 #define APPPOOL_SPAWNER_OUTPUT_TO_SYSLOG_H

@@ -6,8 +6,6 @@
  *
  * The table's pool owns an entry. A text is NULL if the table has null. Entries
  * share the texts and lists that are equal.
- *
- * Trust: as app_table.h.
  */
 #ifndef APPPOOL_SPAWNER_PROCESS_APP_ENTRY_H
 #define APPPOOL_SPAWNER_PROCESS_APP_ENTRY_H

@@ -33,7 +33,7 @@ typedef struct {
 } boot_t;
 
 /**
- * The same as environment_make(), for a command that is not an app.
+ * The environment of a command that is not an app, for execve().
  * @param id of the mark
  */
 char **environment_of_user(const char *instance, uint64_t id,

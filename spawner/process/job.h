@@ -51,8 +51,8 @@ struct job {
  */
 pid_t job_fork(spawner_t *s, job_t *job, int64_t limit, job_ended_t *ended);
 
-/** The same for a child that reports: at most 64 KiB. The child never waits
- * for its report to be read. */
+/** Fork a child that reports: at most 64 KiB. It never waits for its report to
+ * be read. */
 pid_t job_fork_reporting(spawner_t *s, job_t *job, int64_t limit,
                          job_ended_t *ended);
 

@@ -13,7 +13,7 @@
 
 #define LIMIT            (10 * SECOND)
 #define PAUSE            (60 * SECOND)
-#define CGROUP_PAUSE     (SECOND / 50) /* SIGKILL works at once, or much later */
+#define CGROUP_PAUSE     (SECOND / 50) /* SIGKILL works at once, or late */
 #define CGROUP_PAUSE_MAX (2 * SECOND)
 
 /* ---- cgroups, which are stray when no process or job has their id ---- */

@@ -11,7 +11,6 @@
  * mounts of the user's own. If something cannot be removed within ten seconds,
  * the error log says so once, and each minute there is a new try.
  *
- * Crash: the next spawner finds all that belong to no process.
  * Trust: the trees are hostile (beneath.h).
  */
 #ifndef APPPOOL_SPAWNER_PROCESS_LEFTOVERS_H
@@ -26,8 +25,8 @@ void leftovers_note_dir(spawner_t *s);
  * runs */
 void leftovers_check_cgroups(spawner_t *s, int say);
 
-/** End what runs in stray cgroups, and remove them. One that is not empty yet is
- * tried again. Begin a helper job if one is due. */
+/** End what runs in stray cgroups, and remove them. One that is not empty yet
+ * is tried again. Begin a helper job if one is due. */
 void leftovers_tick(spawner_t *s);
 
 #endif

@@ -12,7 +12,6 @@
  * environment wait (environ_scan.h). One job scans for all requests of callers.
  * The next one begins when it has ended.
  *
- * Crash: a new spawner scans again.
  * Trust: a process may write any mark into its own environment. At worst it
  *        is killed for that. A process whose mark cannot be read is left
  *        alone, and that is logged once.

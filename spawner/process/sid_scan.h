@@ -19,7 +19,6 @@
  *
  * Errors: when no job can be started, or it dies, the next scan does all of it
  *         again. A signal may then be sent twice.
- * Crash:  a new spawner scans again.
  * Trust:  the kernel lists the processes. A signal is sent by a pidfd whose
  *         start time was compared.
  */

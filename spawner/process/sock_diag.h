@@ -42,9 +42,9 @@ typedef void sock_diag_tcp_t(const sock_diag_port_t *at, uint32_t queued,
 int sock_diag_unix(sock_diag_unix_t *each, void *ctx);
 int sock_diag_tcp(sock_diag_tcp_t *each, void *ctx);
 
-/** The same for connections whose other side is closed: those in the queue, and
- * those that were accepted and are not closed. The caller adds up several calls
- * for one address. */
+/** Call `each` for connections whose other side is closed: those in the queue,
+ * and those that were accepted and are not closed. The caller adds up several
+ * calls for one address. */
 int sock_diag_unix_left(sock_diag_unix_t *each, void *ctx);
 int sock_diag_tcp_left(sock_diag_tcp_t *each, void *ctx);
 

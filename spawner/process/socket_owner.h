@@ -12,7 +12,7 @@
  * inode number (some overlays). So the spawner binds a socket of its own once,
  * and compares what stat() and sock_diag say about it.
  *
- * Errors: none. If files cannot be compared, the path alone decides.
+ * Errors: if files cannot be compared, the path alone decides.
  * Trust:  an app chooses the path. The kernel names the file.
  */
 #ifndef APPPOOL_SPAWNER_PROCESS_SOCKET_OWNER_H

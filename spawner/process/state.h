@@ -15,6 +15,10 @@
  * In each phase its leader may die (`gone`). Then the spawner waits for the
  * rest of its process group.
  *
+ * A spawner may be killed at any time. Each of its parts begins again in the
+ * next one. A header says so under `Crash` only if something is lost, or is in
+ * the registry, in a file or in the segment.
+ *
  * A process that a template has to fork has no pid while it waits for that
  * (`forking`). A template is a process_t, too, without a slot in the segment.
  */

@@ -28,7 +28,7 @@ void start_failure_log(const spawner_t *s, const process_t *p);
 /** What failed, and the last line of output, on one line. */
 void start_failure_brief(const process_t *p, char *text, size_t size);
 
-/** The same for any other sentence. */
+/** Any other sentence, and the last line of output, on one line. */
 void start_failure_describe(const process_t *p, const char *what, char *text,
                             size_t size);
 

@@ -22,7 +22,7 @@
 #define TIME_TO_SAY  SECOND /* for the app to print, after AppDumpSignal */
 #define SLOW_LINES   16 /* lines a second; other requests get theirs later */
 #define SLOW_REPORTS 4  /* reports a second */
-#define SLOW_AGAIN   (10 * SECOND) /* until the next report on the same process */
+#define SLOW_AGAIN   (10 * SECOND) /* until the next report on it */
 
 typedef struct {
     job_t job;   /* first, so that its address is that of this structure */

@@ -45,10 +45,10 @@ int stuck_report_begin(spawner_t *s, process_t *p);
 int stuck_report_is_done(spawner_t *s, process_t *p);
 
 /**
- * AppSlowAfter: report each slow request once. Check all open requests. They are
- * read one by one, without the lock. Call this once a second. The next spawner
- * reports them once more. The process that a request names must be ours. A flood
- * of slow requests causes a bounded number of lines a second.
+ * AppSlowAfter: report each slow request once. Check all open requests. They
+ * are read one by one, without the lock. Call this once a second. The next
+ * spawner reports them once more. The process that a request names must be
+ * ours. A flood of slow requests causes a bounded number of lines a second.
  */
 void stuck_report_check_slow(spawner_t *s);
 

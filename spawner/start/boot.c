@@ -264,10 +264,10 @@ static char **parse_variables(const boot_t *b)
 
 /* ---- the store ----
  *
- * Store and spawner are started at the same time, and do not wait for each other.
- * Many clients take a socket that is not there for a server that is dead. So the
- * child that becomes the app waits, and delays nobody else. The directory belongs
- * to the store's user. Nothing there is opened. */
+ * Store and spawner are started at the same time, and do not wait for each
+ * other. Many clients take a socket that is not there for a server that is
+ * dead. So the child that becomes the app waits, and delays nobody else. The
+ * directory belongs to the store's user. Nothing there is opened. */
 
 static int store_is_there(const char *path)
 {

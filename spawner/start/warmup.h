@@ -8,7 +8,6 @@
  *
  * There is one request at a time, on the probe of ready.h. Nothing blocks.
  *
- * Crash: the next spawner sends the request again.
  * Trust: only the first twelve bytes of the status line are used. The rest of
  *        the response is read and ignored for at most a second, so that the app
  *        can finish it.

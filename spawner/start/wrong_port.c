@@ -16,7 +16,7 @@
 #include "spawner/process/sid_scan.h"
 #include "spawner/process/sock_diag.h"
 
-#define FIRST           SECOND /* from the begin of the start to the first look */
+#define FIRST           SECOND /* from the start to the first look */
 #define LIMIT           (2 * SECOND)
 #define AT_ONCE         4    /* maximum number of jobs at the same time */
 #define SOCKETS_MAX     256  /* of the user that listen */

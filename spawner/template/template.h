@@ -15,14 +15,14 @@
  *
  * A process that it has forked may still print where the template printed: a
  * logger that was made while the code was loaded has a copy of descriptor 1, or
- * has opened /dev/stdout. The helpers for Ruby and Python give a new process its
- * own output in place of such descriptors (doc/template.md). Another template may
- * not do that. Without a reader, the process would fail in write(), or wait there
- * for ever. So the FIFO of a template is read until its last writer is gone, and
- * its lines have the name of the template. It is not read any longer than a
- * process lives that the template has forked. So an app has no more such FIFOs
- * than processes, even if it has passed the descriptor on to a process that is not
- * its own.
+ * has opened /dev/stdout. The helpers for Ruby and Python give a new process
+ * its own output in place of such descriptors (doc/template.md). Another
+ * template may not do that. Without a reader, the process would fail in
+ * write(), or wait there for ever. So the FIFO of a template is read until its
+ * last writer is gone, and its lines have the name of the template. It is not
+ * read any longer than a process lives that the template has forked. So an app
+ * has no more such FIFOs than processes, even if it has passed the descriptor
+ * on to a process that is not its own.
  *
  * Crash:  the socket of its orders is closed when the spawner ends. A template
  *         then exits. The next spawner ends a template that has not exited

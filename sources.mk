@@ -362,6 +362,7 @@ spawner_sources = \
 	spawner/process/guarded_socket.c \
 	spawner/process/process_files.c \
 	spawner/output/app_log.c \
+	spawner/output/app_stderr.c \
 	system/daemonize.c \
 	spawner/process/socket_owner.c \
 	spawner/spawner.c \

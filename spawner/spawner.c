@@ -60,7 +60,7 @@
 #include "spawner/report/stuck_report.h"
 #include "system/kill_instance.h"
 #include "system/clear_runtime_dir.h"
-#include "spawner/output/output.h"
+#include "spawner/output/app_stderr.h"
 #include "spawner/output/log_writer.h"
 #include "spawner/output/store_log.h"
 #include "shm/format/segment.h"
@@ -184,7 +184,7 @@ static void turn(spawner_t *s)
     s->wake = s->now + SECOND;
     s->shm.patience = APL_PATIENCE;
     loop_call();
-    output_take_stderr(s);
+    app_stderr_take(s);
     if (s->unreaped)
         life_reap(s);
     look_for_httpd(s);

@@ -17,7 +17,6 @@
 #include "spawner/output/recent_output.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/log_writer.h"
-#include "shm/verbs/app_stderr.h"
 
 #define LINE_MAX_ 8192 /* of a line; a longer one is cut off */
 #define MARK_MAX  64   /* for the text at the end that says so */
@@ -327,68 +326,4 @@ void output_tick(spawner_t *s, process_t *p)
         o->resume = loop_resume(&p->fifo) == 0 ? 0 : s->now + PAUSE;
         state_wake(s, s->now);
     }
-}
-
-/* ---- STDERR of FastCGI ----
- *
- * Without AppLog, a child of httpd has written these lines to the error log of
- * the virtual host, with the client of the request. Then they are only kept for
- * apppoolctl logs. */
-
-/* A child that writes all the time must not keep the loop here, nor make it
- * turn without a rest. */
-#define STDERR_MOST  APL_STDERR_MAX /* in one turn */
-#define STDERR_PAUSE (SECOND / 100) /* after as many */
-
-/* Its lines often say why it has died.
- * @return how many were not written, because there are too many */
-static size_t log_gone(const apl_stderr_t *found)
-{
-    static log_kind_t kind;
-    const char *text = found->text, *last = text + found->size, *end;
-
-    for (; (end = memchr(text, '\n', (size_t)(last - text))) != NULL;
-         text = end + 1) {
-        char line[APL_STDERR_TEXT + 64];
-
-        snprintf(line, sizeof line, "process that is gone (%llu)> %.*s",
-                 (unsigned long long)found->id, (int)(end - text), text);
-        if (!log_text_of(&kind, LOG_ERROR, line))
-            return log_count(end + 1, (size_t)(last - end - 1));
-    }
-    return 0;
-}
-
-void output_take_stderr(spawner_t *s)
-{
-    static apl_stderr_t found;
-    static int64_t resume;
-    size_t lost = 0;
-    unsigned i;
-
-    if (s->now < resume) {
-        state_wake(s, resume);
-        return;
-    }
-    for (i = 0; i < STDERR_MOST; i++) {
-        process_t *p;
-
-        if (apl_app_stderr_take(&s->shm, &found, s->now) != APR_SUCCESS)
-            break;
-        p = process_find(s, found.id);
-        if (p && !p->done)
-            output_add(p, found.text, found.size, found.logged != 0);
-        else if (!found.logged && log_has(LOG_ERROR))
-            lost += log_gone(&found);
-    }
-    if (i == STDERR_MOST) {
-        resume = s->now + STDERR_PAUSE;
-        state_wake(s, resume);
-    }
-    if (lost > 0)
-        log_line(
-            LOG_NOTICE,
-            "too many errors of apps: %zu more lines of processes that are "
-            "gone were dropped",
-            lost);
 }

@@ -16,13 +16,10 @@
  * were dropped, at the latest when nothing of the process is left.
  *
  * Errors: output that cannot be written is lost. Nothing waits for a log.
- *         Lines of STDERR of a process that is gone go to the error log, with
- *         its id. If they are too many, the log says how many were dropped.
  * Crash:  lines that were not written yet are lost.
- * Trust:  a child of httpd may forge lines of any process, and the process has
- *         its token bucket for them. The app may print any bytes. Control
- *         characters are escaped. A line is cut off after 8 KB, or after 64 KB
- *         if lines are raw, and its end says so.
+ * Trust:  the app may print any bytes. Control characters are escaped. A line
+ *         is cut off after 8 KB, or after 64 KB if lines are raw, and its end
+ *         says so.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
 #define APPPOOL_SPAWNER_OUTPUT_OUTPUT_H
@@ -44,11 +41,6 @@ int output_read(process_t *p);
  * @param logged 1: they are in a log, so they are only kept
  */
 void output_add(process_t *p, const char *text, size_t length, int logged);
-
-/** Take the lines that apps have sent to children of httpd as STDERR of FastCGI
- * (shm/verbs/app_stderr.h): they go where the output of their process goes. In
- * each turn, before processes are reaped. */
-void output_take_stderr(spawner_t *s);
 
 /** Read what is left. A last line that has no newline is written as well. */
 void output_finish(process_t *p);

@@ -11,6 +11,7 @@
 
 #include "shm/verbs/app_stderr.h"
 #include "system/log.h"
+#include "spawner/output/app_stderr.h"
 #include "spawner/output/output.h"
 #include "base/userdb.h"
 #include "tests/unit/support/scene.h"
@@ -229,7 +230,7 @@ static void give(scene_t *scene, int logged, const char *text)
                                         strlen(text), scene->now),
                      APR_SUCCESS);
     s->shm = scene->pool;
-    output_take_stderr(s);
+    app_stderr_take(s);
 }
 
 /* They often say why the process has died. */

@@ -8,6 +8,7 @@ import pytest
 
 from harness.httpd import Httpd
 from harness.places import TOP
+from harness.upgrade import other_build
 from harness.users import as_user
 from harness.wait import wait_until
 
@@ -162,3 +163,29 @@ def test_only_root_sees_it(httpd: Httpd) -> None:
     done = as_user(httpd, "games", "show", "shop")
     assert done.returncode == 1
     assert "only root may use show" in done.stderr
+
+
+def test_new_directive(httpd: Httpd) -> None:
+    """The row of doc/new-directive.md, in another build, is all that a directive
+    needs: httpd knows its values, sections inherit it, both sides of the app
+    table have it, and show prints it."""
+    httpd.libexec = other_build()
+    httpd.module = httpd.libexec / "mod_apppool.so"
+    httpd.directives.append("AppExample 500ms")
+    httpd.app("shop")
+    httpd.app("blog", "AppExample 2min")
+    wrong = httpd.configure().read_text() + "AppExample 25h\n"
+    assert 'AppExample: "25h" is not a time from 0 to 86400s' \
+        in httpd.test(wrong).stdout
+    httpd.start()
+    wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
+    for name, value, us in (("shop", "500ms", 0.5), ("blog", "2min", 120)):
+        assert shown(httpd, name)["AppExample"][0]["value"] == value
+        table = (httpd.runtime / "table").read_text().splitlines()[1:]
+        [app] = [app for app in map(json.loads, table) if app["label"] == name]
+        assert app["example_time"] == us
+    httpd.directives.remove("AppExample 500ms")
+    httpd.graceful()
+    wait_until(lambda: shown(httpd, "shop")["AppExample"][0] ==
+               {"directive": "AppExample", "value": "7s", "place": None},
+               "it is the default")

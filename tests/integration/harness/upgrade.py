@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Another build of the module, and its installation over the one that runs."""
+import re
 import shutil
 import subprocess
 from functools import lru_cache
@@ -30,17 +31,28 @@ def mirror(source: Path, target: Path,
             copy.write_bytes(data)
 
 
+def new_directive() -> bytes:
+    """The row of doc/new-directive.md."""
+    text = (TOP / "doc" / "new-directive.md").read_text()
+    row = re.search(r"^    SENT\(TIME, AppExample, .*?\)$(?=\n\n)", text,
+                    re.M | re.S)
+    assert row
+    return row[0].encode()
+
+
 @lru_cache(maxsize=None)
 def other_build() -> Path:
     """Everything that apxs.mk makes, with another layout of the segment, as a
     new version may have it. A warning ends the build. test_install installs
     this build, because a build of its own would take 15 s of CPU time. The
-    other builds have the same sources and the optimizer of the compiler. The
-    store does not depend on the layout: apxs.mk makes it in the long form
+    other builds have the same sources and the optimizer of the compiler. It has
+    the directive of doc/new-directive.md, too. The store does not depend on the layout: apxs.mk makes it in the long form
     only."""
     source = BUILD / "other-build"
     edit = {"shm/format/format.h": (b"#define APL_FORMAT_VERSION ",
-                                    b"#define APL_FORMAT_VERSION 11")}
+                                    b"#define APL_FORMAT_VERSION 11"),
+            "base/settings.def": (b"\n/* clang-format on */",
+                                  new_directive() + b"\n/* clang-format on */")}
     with alone():
         for name in ("base", "system", "detect", "watchdog", "shm", "spawner",
                      "mod_apppool", "store", "ctl", "doc", "helpers", "apxs.mk",

@@ -185,13 +185,11 @@ module_sources = \
 	mod_apppool/config/protocol.c \
 	mod_apppool/config/php_directives.c \
 	mod_apppool/config/php_rule.c \
-	mod_apppool/config/php_rules.c \
 	mod_apppool/config/php_verdict.c \
 	mod_apppool/config/php_report.c \
 	mod_apppool/config/setting.c \
 	mod_apppool/config/section.c \
 	mod_apppool/config/sendfile_dirs.c \
-	mod_apppool/config/set.c \
 	mod_apppool/body/response_buffer.c \
 	mod_apppool/request/error_page.c \
 	mod_apppool/parent/exec_program.c \
@@ -200,9 +198,8 @@ module_sources = \
 	mod_apppool/request/app_headers.c \
 	mod_apppool/request/handler.c \
 	mod_apppool/request/request_head.c \
-	mod_apppool/parent/watchdog_process.c \
+	mod_apppool/instance/current.c \
 	mod_apppool/parent/instance.c \
-	mod_apppool/config/app_label.c \
 	mod_apppool/body/streaming.c \
 	mod_apppool/parent/instance_list.c \
 	mod_apppool/parent/lifecycle.c \
@@ -210,20 +207,13 @@ module_sources = \
 	mod_apppool/body/output_room.c \
 	mod_apppool/config/app_user.c \
 	mod_apppool/request/raw_path.c \
-	mod_apppool/parent/helper_programs.c \
+	mod_apppool/parent/programs.c \
 	mod_apppool/backend/proxy_api.c \
 	mod_apppool/request/response_filter.c \
-	mod_apppool/config/removed.c \
-	mod_apppool/config/renamed.c \
-	mod_apppool/config/rlimits.c \
-	mod_apppool/config/log_route.c \
 	mod_apppool/parent/runtime_dir.c \
 	mod_apppool/config/config_origin.c \
-	mod_apppool/config/app_compare.c \
-	mod_apppool/config/access_as.c \
 	mod_apppool/config/config_test.c \
 	mod_apppool/config/error_format.c \
-	mod_apppool/config/own_workers.c \
 	mod_apppool/config/warning.c \
 	mod_apppool/request/cgi_variables.c \
 	mod_apppool/request/script_handler.c \
@@ -241,17 +231,15 @@ module_sources = \
 	mod_apppool/body/spool.c \
 	mod_apppool/body/spool_file.c \
 	mod_apppool/parent/app_table_write.c \
-	mod_apppool/parent/instance_store.c \
 	mod_apppool/parent/store_parts.c \
 	mod_apppool/parent/store_takeover.c \
-	mod_apppool/parent/store_table_cluster.c \
 	mod_apppool/parent/store_table_write.c \
 	mod_apppool/backend/proxy_filter.c \
 	mod_apppool/backend/app_client.c \
 	mod_apppool/config/app_source.c \
 	mod_apppool/config/value.c \
 	mod_apppool/request/app_request.c \
-	mod_apppool/parent/watchdog_watch.c \
+	mod_apppool/parent/watchdogs.c \
 	mod_apppool/body/response_check.c \
 	mod_apppool/request/document_root.c \
 	mod_apppool/request/routing.c \
@@ -259,10 +247,9 @@ module_sources = \
 	mod_apppool/config/store.c \
 	mod_apppool/config/store_cluster.c \
 	mod_apppool/config/store_key.c \
-	mod_apppool/config/store_peers.c \
 	mod_apppool/config/store_user.c \
 	mod_apppool/config/text_check.c \
-	mod_apppool/config/max_workers.c \
+	mod_apppool/config/workers.c \
 	base/parking.c \
 	base/heartbeat.c \
 	detect/detect.c \

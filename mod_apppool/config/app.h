@@ -10,13 +10,21 @@
 #ifndef MOD_APPPOOL_CONFIG_APP_H
 #define MOD_APPPOOL_CONFIG_APP_H
 
+#include <sys/resource.h>
+
 #include "mod_apppool/config/config.h"
-#include "mod_apppool/config/rlimits.h"
+
+/** RLimitCPU, RLimitMEM and RLimitNPROC, httpd's own directives, beside the
+ * AppRoot or else of its server. They hold for the processes of an app as they
+ * do for CGI scripts. NULL: not set. */
+typedef struct {
+    const struct rlimit *cpu, *mem, *nproc;
+} apppool_rlimits_t;
 
 /** An application. */
 struct apppool_app_t {
     apl_app_t pool;           /**< its options for the pool */
-    const char *label;        /**< app_label.h */
+    const char *label;        /**< apppool_app_label_all() */
     const char *place;        /**< of its AppRoot */
     const server_rec *server; /**< the virtual host of that */
     const char *base_uri;
@@ -44,6 +52,19 @@ void apppool_app_add(apppool_app_t *app);
 
 /** The list of this configuration: const apppool_app_t *, in order. */
 const apr_array_header_t *apppool_app_all(void);
+
+/**
+ * Set the labels of all apps of a configuration: their short names, for the log
+ * and for people, "shop" of "shop[4711]".
+ *
+ * It is AppGroupName. Without an AppGroupName it is the last name of AppRoot's
+ * path; a `current` at its end, as deployments have it, is left out. If several
+ * AppRoots would get the same label, each label gets so many names of the path
+ * that all labels differ: "alice/shop". If one AppRoot is several applications,
+ * AppEnvironment is added: "shop (staging)". So no two applications have the
+ * same label.
+ */
+void apppool_app_label_all(apr_pool_t *p);
 
 /** The app with this pool.name; or NULL. */
 const apppool_app_t *apppool_app_find(const char *name);

@@ -8,22 +8,18 @@
 #include <string.h>
 
 #include "mod_apppool/config/denied_root.h"
-#include "mod_apppool/config/app_label.h"
-#include "mod_apppool/config/app_compare.h"
 #include "mod_apppool/config/app_check.h"
 #include "mod_apppool/config/app_source.h"
 #include "mod_apppool/config/config_test.h"
 #include "mod_apppool/config/error_format.h"
-#include "mod_apppool/config/max_workers.h"
-#include "mod_apppool/config/own_workers.h"
 #include "mod_apppool/config/section.h"
 #include "mod_apppool/config/php_report.h"
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
-#include "mod_apppool/config/store_peers.h"
 #include "mod_apppool/config/store_user.h"
 #include "mod_apppool/config/warning.h"
+#include "mod_apppool/config/workers.h"
 #include "shm/slots/group.h"
 #include "base/contract.h"
 #include "base/userdb.h"
@@ -35,6 +31,56 @@ APLOG_USE_MODULE(apppool);
 #define SAY(level, ...)                                                        \
     ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), 0, NULL,                 \
                  "apppool: " __VA_ARGS__)
+
+/* ---- RLimitCPU, RLimitMEM and RLimitNPROC ---- */
+
+/* httpd's settings of the <Location> of the AppRoot: the section that has our
+ * settings, too. NULL: the AppRoot is in no section. */
+static const core_dir_config *section_of(const apppool_mount_t *mount)
+{
+    const core_server_config *server =
+        ap_get_core_module_config(mount->server->module_config);
+    int i;
+
+    for (i = 0; mount->section && i < server->sec_url->nelts; i++) {
+        ap_conf_vector_t *section =
+            APR_ARRAY_IDX(server->sec_url, i, ap_conf_vector_t *);
+
+        if (ap_get_module_config(section, &apppool_module) == mount->section)
+            return ap_get_core_module_config(section);
+    }
+    return NULL;
+}
+
+static apppool_rlimits_t rlimits_of(const apppool_mount_t *mount)
+{
+    const core_dir_config *own =
+        ap_get_core_module_config(mount->server->lookup_defaults);
+    const core_dir_config *over = section_of(mount);
+    apppool_rlimits_t limits = {own->limit_cpu, own->limit_mem,
+                                own->limit_nproc};
+
+    if (over && over->limit_cpu)
+        limits.cpu = over->limit_cpu;
+    if (over && over->limit_mem)
+        limits.mem = over->limit_mem;
+    if (over && over->limit_nproc)
+        limits.nproc = over->limit_nproc;
+    return limits;
+}
+
+static int is_same_limit(const struct rlimit *a, const struct rlimit *b)
+{
+    return a == b ||
+           (a && b && a->rlim_cur == b->rlim_cur && a->rlim_max == b->rlim_max);
+}
+
+static int are_same_limits(const apppool_rlimits_t *a,
+                           const apppool_rlimits_t *b)
+{
+    return is_same_limit(a->cpu, b->cpu) && is_same_limit(a->mem, b->mem) &&
+           is_same_limit(a->nproc, b->nproc);
+}
 
 /* ---- one app ---- */
 
@@ -86,7 +132,7 @@ static void follow_rules(apr_pool_t *p, apppool_app_t *app)
      * case. */
     o->check_interval = apppool_config_or(set->check_interval,
                                           o->rolling ? ROLLING_INTERVAL : 0);
-    apppool_max_workers_share(app);
+    apppool_workers_share(app);
 }
 
 static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
@@ -107,7 +153,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->pool.key = apl_group_key(app->pool.name);
     app->pool.options.config = generation;
     app->host = host_of(mount->server);
-    app->rlimits = apppool_rlimits_of(mount);
+    app->rlimits = rlimits_of(mount);
     app->uid = app->owner = USERDB_NOBODY;
     follow_rules(p, app);
     apppool_store_resolve(p, app);
@@ -116,11 +162,64 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
 
 /* ---- two of one name ---- */
 
+static int equal(const char *a, const char *b)
+{
+    return a == b || (a && b && !strcmp(a, b));
+}
+
+static int equal_env(apr_pool_t *p, apr_hash_t *a, apr_hash_t *b)
+{
+    apr_hash_index_t *i;
+
+    if (!a || !b)
+        return (a ? apr_hash_count(a) : 0) == (b ? apr_hash_count(b) : 0);
+    if (apr_hash_count(a) != apr_hash_count(b))
+        return 0;
+    for (i = apr_hash_first(p, a); i; i = apr_hash_next(i))
+        if (!equal(apr_hash_this_val(i),
+                   apr_hash_get(b, apr_hash_this_key(i), APR_HASH_KEY_STRING)))
+            return 0;
+    return 1;
+}
+
+/* Are they the same app? @return NULL: yes; or the directive that differs */
+static const char *other_identity(apr_pool_t *p, const apppool_app_t *a,
+                                  const apppool_app_t *b)
+{
+    const char *what;
+
+    if (!equal(a->pool.root, b->pool.root))
+        return "AppRoot";
+    what = apppool_setting_difference(a, b, APPPOOL_CLASS_SELF);
+    if (!what)
+        what = apppool_setting_difference(a, b, APPPOOL_CLASS_MADE);
+    if (what)
+        return what;
+    if (!equal(a->set->user, b->set->user) ||
+        !equal(a->set->user_group, b->set->user_group))
+        return "AppUser";
+    if (!equal(a->space, b->space) ||
+        !equal(a->store_servers, b->store_servers))
+        return "AppStore";
+    return equal_env(p, a->set->env, b->set->env) ? NULL : "AppSetEnv";
+}
+
+/* Do they have the same values in everything else? */
+static int same_options(const apppool_app_t *a, const apppool_app_t *b)
+{
+    return !apppool_setting_difference(a, b, APPPOOL_CLASS_LIMIT) &&
+           memcmp(&a->pool.options, &b->pool.options, sizeof a->pool.options) ==
+               0 &&
+           are_same_limits(&a->rlimits, &b->rlimits) &&
+           equal(a->set->log, b->set->log) &&
+           equal(a->restart_dir, b->restart_dir);
+}
+
 /* @return 0: refused */
 static int share(apr_pool_t *p, const apppool_app_t *first,
                  const apppool_app_t *second)
 {
-    const char *what = apppool_app_compare_identity(p, first, second);
+    const char *what = other_identity(p, first, second);
 
     if (what) {
         SAY(APLOG_ERR,
@@ -130,7 +229,7 @@ static int share(apr_pool_t *p, const apppool_app_t *first,
             first->pool.name, first->place, second->place, what);
         return 0;
     }
-    if (!apppool_app_compare_options(first, second))
+    if (!same_options(first, second))
         SAY(APLOG_WARNING,
             "%s is the same application as %s, with other limits; those of %s "
             "are used",
@@ -185,8 +284,8 @@ static int check_pool(apr_pool_t *p, server_rec *main_server)
 
         minimum += app->pool.options.min_instances;
         apppool_app_check_effects(app, server.max_pool_size);
-        apppool_max_workers_warn(app);
-        apppool_own_workers_warn(p, app);
+        apppool_workers_warn(app);
+        apppool_workers_warn_own(p, app);
     }
     if (server.max_pool_size > server.processes) {
         SAY(APLOG_ERR,
@@ -218,13 +317,12 @@ int apppool_app_resolve(apr_pool_t *p, server_rec *main_server,
         good &=
             resolve(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), generation);
     apppool_config_note_mounts(p, main_server);
-    apppool_app_label_all(p, apppool_app_all());
+    apppool_app_label_all(p);
     apppool_app_source_report(p);
     warn_misplaced();
     apppool_php_report(p);
     good &= check_pool(p, main_server) & apppool_store_check() &
             apppool_store_cluster_check(p, main_server) &
-            apppool_store_peers_check(p, main_server) &
             apppool_store_user_check(main_server);
     if (ap_state_query(AP_SQ_RUN_MODE) == AP_SQ_RM_CONFIG_TEST)
         good &= apppool_config_test(p);

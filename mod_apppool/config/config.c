@@ -59,7 +59,7 @@ static void *merge_foreign(apr_pool_t *p, const apppool_dir_t *base,
     if (!over->php)
         return (void *)base;
     dir = apr_pmemdup(p, base, sizeof *base);
-    dir->php = apppool_php_rules_merge(p, base->php, over->php);
+    dir->php = apppool_php_rule_merge(p, base->php, over->php);
     return dir;
 }
 
@@ -95,7 +95,7 @@ void *apppool_config_dir_merge(apr_pool_t *p, void *base_, void *over_)
     dir->env = another || !base->env ? over->env
                : over->env           ? apr_hash_overlay(p, over->env, base->env)
                                      : base->env;
-    dir->php = apppool_php_rules_merge(p, base->php, over->php);
+    dir->php = apppool_php_rule_merge(p, base->php, over->php);
     dir->origins =
         apppool_config_origin_merge(p, base->origins, over->origins, another);
     return dir;

@@ -34,7 +34,7 @@
 #include <http_config.h>
 
 #include "base/settings.h"
-#include "mod_apppool/config/php_rules.h"
+#include "mod_apppool/config/php_rule.h"
 #include "shm/verbs/checkout.h"
 
 #define APPPOOL_UNSET      (-1)
@@ -85,7 +85,7 @@ struct apppool_dir_t {
     const char *user, *user_group;
     apr_hash_t *env; /**< AppSetEnv: name to value */
     const apppool_sendfile_t *sendfile;
-    const apppool_php_rules_t *php; /**< of other modules: php_rules.h */
+    const apppool_php_rules_t *php; /**< of other modules: php_rule.h */
     const apppool_store_t *store;
     apr_hash_t *origins; /**< directives, with their places: config_origin.h */
     const char *misplaced; /**< first directive that belongs to an AppRoot */

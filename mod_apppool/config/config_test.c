@@ -5,15 +5,16 @@
 #include <apr_strings.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <http_core.h>
 #include <http_log.h>
 #include <mpm_common.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <unixd.h>
 
-#include "mod_apppool/config/access_as.h"
 #include "mod_apppool/config/app.h"
 #include "detect/detect.h"
 
@@ -22,6 +23,72 @@ APLOG_USE_MODULE(apppool);
 #define SAY(...)                                                               \
     ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_WARNING, 0, NULL,           \
                  "apppool: " __VA_ARGS__)
+
+/* ---- as another user ---- */
+
+/* What the process was before. */
+typedef struct {
+    gid_t *groups;
+    int n;
+    gid_t gid;
+} access_t;
+
+/* Become root again. */
+static void access_end(access_t *was)
+{
+    if (!was->groups)
+        return;
+    /* httpd -t does nothing else afterwards, and began as root. */
+    if (seteuid(0) != 0 || setegid(was->gid) != 0 ||
+        setgroups((size_t)was->n, was->groups) != 0)
+        abort();
+    free(was->groups);
+    was->groups = NULL;
+}
+
+/* Become this user, with the groups of this account; the whole process, which has
+ * one thread. @return 0: not possible */
+static int access_begin(access_t *was, const char *name, uid_t uid, gid_t gid)
+{
+    memset(was, 0, sizeof *was);
+    if (geteuid() != 0)
+        return geteuid() == uid;
+    was->gid = getegid();
+    was->n = getgroups(0, NULL);
+    was->groups = calloc((size_t)(was->n > 0 ? was->n : 1), sizeof(gid_t));
+    if (!was->groups)
+        return 0;
+    if (was->n >= 0 && getgroups(was->n, was->groups) == was->n &&
+        (name ? initgroups(name, gid) : setgroups(1, &gid)) == 0 &&
+        setegid(gid) == 0 && seteuid(uid) == 0)
+        return 1;
+    access_end(was);
+    return 0;
+}
+
+/* May the process not enter it? */
+static int is_closed(const char *path)
+{
+    return faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) != 0 && errno == EACCES;
+}
+
+/* What keeps the process from entering a directory. @return NULL: it may enter, or
+ * the reason is another one; or the first directory of the path that it may not
+ * enter, made from `path` */
+static char *barrier(char *path)
+{
+    char *slash;
+
+    if (!is_closed(path))
+        return NULL;
+    for (slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = 0;
+        if (is_closed(path))
+            return path;
+        *slash = '/';
+    }
+    return path;
+}
 
 /* ---- an app ---- */
 
@@ -96,7 +163,7 @@ static void look_at_documents(apr_pool_t *p, const apppool_mount_t *mount,
         apr_hash_get(seen, documents, APR_HASH_KEY_STRING))
         return;
     apr_hash_set(seen, documents, APR_HASH_KEY_STRING, documents);
-    closed = apppool_access_as_barrier(apr_pstrdup(p, documents));
+    closed = barrier(apr_pstrdup(p, documents));
     if (closed)
         SAY("%s (%s): DocumentRoot %s: all requests get 403, because the user "
             "of httpd, %s, may not enter %s: allow it, for example by setfacl "
@@ -110,16 +177,15 @@ static void look_at_all_documents(apr_pool_t *p)
 {
     const apr_array_header_t *mounts = apppool_config()->mounts;
     apr_hash_t *seen = apr_hash_make(p);
-    apppool_access_as_t was;
+    access_t was;
     int i;
 
-    if (!apppool_access_as_begin(&was, ap_unixd_config.user_name,
-                                 ap_unixd_config.user_id,
-                                 ap_unixd_config.group_id))
+    if (!access_begin(&was, ap_unixd_config.user_name, ap_unixd_config.user_id,
+                      ap_unixd_config.group_id))
         return;
     for (i = 0; i < mounts->nelts; i++)
         look_at_documents(p, APR_ARRAY_IDX(mounts, i, apppool_mount_t *), seen);
-    apppool_access_as_end(&was);
+    access_end(&was);
 }
 
 /* ---- the PidFile ---- */

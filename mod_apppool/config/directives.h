@@ -10,8 +10,6 @@
  * is read. app_resolve.h makes the checks that need more (the file system,
  * other directives).
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: values are root's, but may be any bytes.
  */
 #ifndef MOD_APPPOOL_CONFIG_DIRECTIVES_H

@@ -156,8 +156,8 @@ static void note_engine(cmd_parms *cmd, apppool_dir_t *dir, const char *value)
     apppool_php_rules_t one = {
         .engine = apppool_php_rule_make(cmd, is_on(value) ? "On" : "Off")};
 
-    dir->php = apppool_php_rules_merge(
-        cmd->pool, dir->php, apr_pmemdup(cmd->pool, &one, sizeof one));
+    dir->php = apppool_php_rule_merge(cmd->pool, dir->php,
+                                      apr_pmemdup(cmd->pool, &one, sizeof one));
 }
 
 const char *apppool_php_directives_note_two(cmd_parms *cmd, void *dir,

@@ -3,10 +3,12 @@
 /**
  * @file php_rule.h
  * @brief A directive of httpd or of mod_php that says something about scripts of
- *        PHP, and where it stands.
+ *        PHP, and where it stands; and those that are in force at a place.
  *
- * Lock:  none; constant once it was read.
- * Crash: not concerned.
+ * They merge as the directives of their own modules do, also in .htaccess. So
+ * they belong to the settings of a place (config.h). php_directives.h notes
+ * them, and php_verdict.h says what they mean for an application.
+ *
  * Trust: the configuration is root's, and .htaccess is a user's. A rule of
  *        .htaccess belongs to its request.
  */
@@ -47,5 +49,25 @@ int apppool_php_rule_runs_php(const char *handler);
 /** A rule for the log: "SetHandler none (line 2 of ...)" */
 const char *apppool_php_rule_text(apr_pool_t *p,
                                   const apppool_php_rule_t *rule);
+
+/** SetHandler, and what it has overridden. */
+typedef struct apppool_php_set_t {
+    const apppool_php_rule_t *rule;
+    const struct apppool_php_set_t *under; /**< NULL: none */
+} apppool_php_set_t;
+
+/** Those that are in force at a place; NULL: there is none. */
+typedef struct {
+    const apppool_php_set_t *set_handler;
+    const apppool_php_rule_t *force_type;
+    const apppool_php_rule_t *engine; /**< php_flag engine ... */
+    /* For each suffix, the last one. */
+    const apppool_php_rule_t *handler[APPPOOL_PHP_SUFFIXES]; /**< Add, Remove */
+    const apppool_php_rule_t *type[APPPOOL_PHP_SUFFIXES];    /**< the same */
+} apppool_php_rules_t;
+
+const apppool_php_rules_t *
+apppool_php_rule_merge(apr_pool_t *p, const apppool_php_rules_t *base,
+                       const apppool_php_rules_t *over);
 
 #endif

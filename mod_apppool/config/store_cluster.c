@@ -14,8 +14,8 @@
 
 APLOG_USE_MODULE(apppool);
 
-#define SAY(...)                                                               \
-    ap_log_error(APLOG_MARK, APLOG_STARTUP | APLOG_ERR, 0, NULL,               \
+#define SAY(level, ...)                                                        \
+    ap_log_error(APLOG_MARK, APLOG_STARTUP | (level), 0, NULL,                 \
                  "apppool: " __VA_ARGS__)
 
 static apppool_store_cluster_t *create(apr_pool_t *p)
@@ -236,7 +236,8 @@ static int check_space(const char *directive, const char *value,
 {
     if (is_space(space))
         return 1;
-    SAY("%s %s: there is no space \"%s\": it is the group name or "
+    SAY(APLOG_ERR,
+        "%s %s: there is no space \"%s\": it is the group name or "
         "AppStoreSpace of an application that has AppStore and a size",
         directive, value, space);
     return 0;
@@ -269,7 +270,8 @@ static int check_vip_ports(apr_pool_t *p, const apppool_store_cluster_t *c,
     for (i = 0; i < 2; i++)
         if (c->vip && l->port == c->port[i] &&
             has_address(l->address, c->vip)) {
-            SAY("AppStoreListen %s: AppStoreVirtualIP %s has this port "
+            SAY(APLOG_ERR,
+                "AppStoreListen %s: AppStoreVirtualIP %s has this port "
                 "(AppStorePorts): one of both needs another port",
                 text_of(p, l), c->vip);
             return 0;
@@ -287,7 +289,8 @@ static int check_peer_port(apr_pool_t *p, const apppool_store_cluster_t *c,
         const char *peer = APR_ARRAY_IDX(c->peers, i, const char *);
 
         if (c->vip && l->port == c->port[1] && has_address(l->address, peer)) {
-            SAY("AppStoreListen %s: the stores ask each other at this port of "
+            SAY(APLOG_ERR,
+                "AppStoreListen %s: the stores ask each other at this port of "
                 "%s (AppStorePeers, AppStorePorts): it needs another port",
                 text_of(p, l), peer);
             return 0;
@@ -308,7 +311,8 @@ static int check_wildcard(apr_pool_t *p, const apppool_store_cluster_t *c,
 
         if (other != l && other->port == l->port &&
             has_address(l->address, other->address)) {
-            SAY("AppStoreListen %s has the port of AppStoreListen %s, too: "
+            SAY(APLOG_ERR,
+                "AppStoreListen %s has the port of AppStoreListen %s, too: "
                 "one of both needs another port",
                 text_of(p, l), text_of(p, other));
             return 0;
@@ -326,7 +330,8 @@ static int check_listen(apr_pool_t *p, const apppool_server_t *server,
         return check_space("AppStoreListen",
                            apr_pstrcat(p, where, " ", l->space, NULL),
                            l->space);
-    SAY("AppStoreListen %s %s: other hosts reach this address, so it needs "
+    SAY(APLOG_ERR,
+        "AppStoreListen %s %s: other hosts reach this address, so it needs "
         "AppStoreKey; without it, 127.0.0.0/8 and ::1 are allowed",
         where, l->space);
     return 0;
@@ -350,6 +355,93 @@ static void warn_of_confirm(const apppool_server_t *server,
     }
 }
 
+/* ---- what proves who another host is ---- */
+
+static int is_plain(const apppool_store_cluster_t *c, const char *address)
+{
+    int i;
+
+    for (i = 0; i < c->plain->nelts; i++)
+        if (!strcmp(APR_ARRAY_IDX(c->plain, i, const char *), address))
+            return 1;
+    return 0;
+}
+
+/* An address proves nothing, because each user of its host can connect. */
+static int check_peers(const apppool_store_cluster_t *c)
+{
+    int i;
+
+    for (i = 0; i < c->peers->nelts; i++) {
+        const char *peer = APR_ARRAY_IDX(c->peers, i, const char *);
+
+        if (is_plain(c, peer))
+            continue;
+        SAY(APLOG_ERR,
+            "AppStoreVirtualIP %s: without AppStoreKey each user of the host "
+            "%s (AppStorePeers) could read and change all spaces. Give the "
+            "stores a secret: AppStoreKey names its file, which is the same on "
+            "all hosts and which only root can read, and AppStoreUser names a "
+            "user of the store's own, as which neither httpd nor an "
+            "application runs. Or, if %s is a yrmcds, name it in "
+            "AppStorePlainPeers, too: then only the space of AppStoreOpenSpace "
+            "is shared",
+            c->vip, peer, peer);
+        return 0;
+    }
+    return 1;
+}
+
+/* What nobody outside gets is a surprise, and no danger. */
+static void warn_unshared(const apppool_store_cluster_t *c, const char *open)
+{
+    const apr_array_header_t *spaces = apppool_store_spaces();
+    const char *first = NULL;
+    int i, n = 0;
+
+    for (i = 0; i < spaces->nelts; i++) {
+        const char *name = APR_ARRAY_IDX(spaces, i, apppool_space_t *)->name;
+
+        if (open && !strcmp(name, open))
+            continue;
+        first = first ? first : name;
+        n++;
+    }
+    if (n > 0)
+        SAY(APLOG_WARNING,
+            "AppStoreVirtualIP %s: without AppStoreKey only the space of "
+            "AppStoreOpenSpace is shared. Only the host with the address "
+            "serves the others, which are %d (%s)",
+            c->vip, n, first);
+}
+
+/* May the store have its virtual address? What it will not share is a warning. */
+static int check_vip(const apppool_server_t *server,
+                     const apppool_store_cluster_t *c)
+{
+    const char *open = server->store_open_space;
+
+    if (!c->vip)
+        return 1;
+    if (c->peers->nelts == 0) {
+        SAY(APLOG_ERR,
+            "AppStoreVirtualIP %s: it needs AppStorePeers, with the addresses "
+            "of the other hosts that may have it",
+            c->vip);
+        return 0;
+    }
+    if (!server->store_key && !check_peers(c))
+        return 0;
+    if (c->plain->nelts > 0 && !open)
+        SAY(APLOG_WARNING,
+            "AppStorePlainPeers %s: without AppStoreOpenSpace these hosts "
+            "get nothing",
+            APR_ARRAY_IDX(c->plain, 0, const char *));
+    if (!server->store_key)
+        warn_unshared(c, open);
+    return 1;
+}
+
 int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server)
 {
     const apppool_server_t *server =
@@ -358,6 +450,7 @@ int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server)
     int i, good = 1;
 
     warn_of_confirm(server, c);
+    good &= check_vip(server, c);
     if (server->store_open_space)
         good &= check_space("AppStoreOpenSpace", server->store_open_space,
                             server->store_open_space);

@@ -5,8 +5,6 @@
  * @brief The directives of the store about other hosts and TCP clients:
  *        AppStoreVirtualIP, AppStorePeers, AppStoreListen ...
  *
- * Lock:  none; constant once the configuration was read.
- * Crash: not concerned.
  * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_STORE_CLUSTER_H
@@ -49,7 +47,9 @@ const char *apppool_store_cluster_add_listen(cmd_parms *cmd, void *dir,
                                              const char *where,
                                              const char *space);
 
-/** Check all together, when the spaces are known. @return 0: that was logged */
+/** Check all together, when the spaces are known. Each user of a host can connect
+ * from the addresses of the host, so an address proves nothing: a store that has
+ * no secret shares the open space only. @return 0: that was logged */
 int apppool_store_cluster_check(apr_pool_t *p, const server_rec *main_server);
 
 #endif

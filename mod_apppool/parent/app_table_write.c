@@ -3,17 +3,20 @@
 #include "mod_apppool/parent/app_table_write.h"
 
 #include <apr_file_io.h>
+#include <apr_portable.h>
 #include <apr_strings.h>
 #include <http_log.h>
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <unixd.h>
 
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/error_format.h"
-#include "mod_apppool/config/log_route.h"
 #include "mod_apppool/config/config_report.h"
 #include "base/contract.h"
 #include "base/userdb.h"
@@ -106,6 +109,50 @@ static void set_values(json_t *j, apr_pool_t *p, const apppool_app_t *app)
                                 value(p, &apppool_settings[i], app));
 }
 
+/* @return the descriptor, or -1 */
+static int look(apr_file_t *log, struct stat *st)
+{
+    apr_os_file_t fd;
+
+    return log && apr_os_file_get(&fd, log) == APR_SUCCESS && fstat(fd, st) == 0
+               ? fd
+               : -1;
+}
+
+/* @return NULL: the server has no error log of its own that can be written. One
+ * file may have two names, such as /dev/stderr and /proc/self/fd/2 in a
+ * container. */
+static const char *log_of_host(apr_pool_t *p, const server_rec *s,
+                               const server_rec *main_server)
+{
+    struct stat st, main_st;
+    int fd;
+
+    if (!s->error_fname || s == main_server)
+        return NULL;
+    if (!strncasecmp(s->error_fname, "syslog", 6))
+        return apr_pstrcat(p, "=", s->error_fname, NULL);
+    fd = look(s->error_log, &st);
+    if (fd < 0 || (look(main_server->error_log, &main_st) >= 0 &&
+                   st.st_dev == main_st.st_dev && st.st_ino == main_st.st_ino))
+        return NULL;
+    return apr_psprintf(
+        p, "=/proc/%d/fd/%d %" APR_UINT64_T_FMT ":%" APR_UINT64_T_FMT,
+        (int)getpid(), fd, (apr_uint64_t)st.st_dev, (apr_uint64_t)st.st_ino);
+}
+
+/* Where the output of an app goes (spawner/output/log_program.h): AppLog, or the
+ * ErrorLog of its virtual host. The route of that is the descriptor that this
+ * process has open. So the lines go to the same file or pipe that httpd writes to,
+ * until the next graceful restart. @return NULL: to the error log of the main
+ * server */
+static const char *log_route(apr_pool_t *p, const apppool_app_t *app,
+                             const server_rec *main_server)
+{
+    return app->set->log ? app->set->log
+                         : log_of_host(p, app->server, main_server);
+}
+
 /* Most configurations have none. */
 static void set_error_format(json_t *j, apr_pool_t *p, const server_rec *s,
                              const server_rec *main_server)
@@ -134,7 +181,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "store_env",
                         variables(p, apppool_store_variables(p, app, runtime)));
     json_object_set_new(j, "restart_dir", text(app->restart_dir));
-    json_object_set_new(j, "log", text(apppool_log_route(p, app, main_server)));
+    json_object_set_new(j, "log", text(log_route(p, app, main_server)));
     set_error_format(j, p, app->server, main_server);
     json_object_set_new(j, "base_uri", text(app->base_uri));
     json_object_set_new(j, "ready", text(app->ready));

@@ -18,14 +18,18 @@
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/parent/instance_list.h"
-#include "mod_apppool/parent/helper_programs.h"
+#include "mod_apppool/parent/programs.h"
 #include "mod_apppool/parent/runtime_dir.h"
 #include "mod_apppool/parent/app_table_write.h"
-#include "mod_apppool/parent/watchdog_process.h"
+#include "mod_apppool/parent/watchdogs.h"
 #include "base/contract.h"
 #include "base/parking.h"
 #include "base/pidfd.h"
 #include "shm/format/segment.h"
+#include "mod_apppool/parent/store_parts.h"
+#include "mod_apppool/parent/store_table_write.h"
+#include "mod_apppool/parent/store_takeover.h"
+#include "shm/lock/wake.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -123,8 +127,8 @@ static const char *open_programs(apppool_instance_t *i, server_rec *s,
                                  apr_pool_t *ptemp)
 {
     const char *libexec = apppool_config_server(s).libexec;
-    apppool_helper_programs_t programs;
-    const char *wrong = apppool_helper_programs_open(
+    apppool_programs_t programs;
+    const char *wrong = apppool_programs_open(
         &programs, ptemp, libexec, apppool_store_spaces()->nelts > 0);
 
     if (wrong)
@@ -173,14 +177,14 @@ static const char *end_one(apppool_retained_t *r, const char *runtime,
                            apr_pool_t *p)
 {
     pid_t pid;
-    int status, error = apppool_watchdog_process_end(&pid, r, runtime);
+    int status, error = apppool_watchdogs_end(&pid, r, runtime);
 
     if (error)
         return apr_psprintf(p, "cannot start %s: %s", r->name, strerror(error));
     ap_log_error(APLOG_MARK, APLOG_NOTICE, 0, ap_server_conf,
                  "apppool: ending what an httpd that was killed left in %s",
                  runtime);
-    if (!apppool_watchdog_process_wait(pid, LIMIT, &status))
+    if (!apppool_watchdogs_wait(pid, LIMIT, &status))
         return apr_psprintf(p,
                             "applications of an httpd that was killed still "
                             "run; watchdog %d waits for them in %s",
@@ -352,4 +356,79 @@ int apppool_instance_write_table(apppool_instance_t *i, server_rec *s,
         SAY(APLOG_EMERG, rv, "cannot write %s/" CONTRACT_TABLE,
             i->kept.runtime);
     return rv == APR_SUCCESS ? OK : !OK;
+}
+
+/* ---- its store ---- */
+
+void apppool_instance_store_open(apppool_instance_t *i)
+{
+    apppool_store_parts_t parts;
+
+    i->store_error = apppool_store_parts_make(&parts);
+    if (!i->store_error && apppool_store_spaces()->nelts > 0)
+        i->store_from = apppool_store_takeover(&i->kept, &parts);
+    FD(i, ITEMS) = parts.items;
+    FD(i, FIGURES) = parts.figures;
+    FD(i, MAILBOX) = parts.mailbox;
+    FD(i, MAILBOX_END) = parts.mailbox_end;
+    FD(i, BELL) = parts.bell;
+    i->kept.figures = parts.figures_map;
+    i->kept.figures_length = CONTRACT_FIGURES_SIZE;
+}
+
+/* Is everything there that the store was to get when the instance began? */
+static int can_have_store(const apppool_instance_t *i, apr_pool_t *ptemp)
+{
+    int program = FD(i, STORE_PROGRAM);
+    const char *wrong = NULL;
+
+    if (program >= 0 && !i->has_store)
+        wrong = apppool_programs_check_store(program, ptemp, i->libexec);
+    if (program < 0)
+        SAY(APLOG_ERR, 0,
+            "AppStore needs " CONTRACT_STORE_PROGRAM
+            ", which was not in %s when httpd started: restart httpd",
+            i->libexec);
+    else if (wrong)
+        SAY(APLOG_ERR, 0, "AppStore: %s, and restart httpd", wrong);
+    else if (i->store_error)
+        SAY(APLOG_ERR, i->store_error,
+            "AppStore: cannot make the memory of the store; if httpd has a "
+            "limit of file sizes (ulimit -f), remove it");
+    else
+        return 1;
+    return 0;
+}
+
+/* Another build may take it over from now on. */
+static void publish(apppool_instance_t *i)
+{
+    i->kept.store_format = CONTRACT_STORE_FORMAT;
+    i->kept.store_items = FD(i, ITEMS);
+    i->kept.store_mailbox = FD(i, MAILBOX);
+    i->kept.store_mailbox_end = FD(i, MAILBOX_END);
+    i->kept.store_bell = FD(i, BELL);
+}
+
+int apppool_instance_store_write_table(apppool_instance_t *i, server_rec *s,
+                                       apr_pool_t *ptemp)
+{
+    if (apppool_store_spaces()->nelts == 0 && !i->has_store)
+        return 0;
+    if (!can_have_store(i, ptemp) ||
+        apppool_store_table_write(i->kept.runtime, i->kept.base, i->kept.build,
+                                  s, ptemp) != 0)
+        return 0;
+    /* A store that starts reads the table without the bell. */
+    if (i->has_store)
+        apl_wake_ring(FD(i, BELL));
+    i->has_store = 1;
+    publish(i);
+    return 1;
+}
+
+void apppool_instance_store_replace(apppool_instance_t *i)
+{
+    if (i->store_from && apppool_store_takeover_tell(i->store_from) == 0)
+        i->store_from = NULL;
 }

@@ -75,4 +75,19 @@ void apppool_instance_warn_fixed(const apppool_instance_t *i, server_rec *s,
 int apppool_instance_write_table(apppool_instance_t *i, server_rec *s,
                                  apr_pool_t *ptemp);
 
+/* ---- its store ---- */
+
+/** Make the parts of the store (store_parts.h), after apppool_instance_open(). If that fails, it is an error
+ * only where a space is configured. */
+void apppool_instance_store_open(apppool_instance_t *i);
+
+/** Write the table, if there is a store or one is wanted, and ring its bell.
+ * Errors are in the log. @return 1: there is a new table */
+int apppool_instance_store_write_table(apppool_instance_t *i, server_rec *s,
+                                       apr_pool_t *ptemp);
+
+/** Have the store end that this instance takes over, if there is one. The tables
+ * of store and apps have to be there: an instance without them is forgotten. */
+void apppool_instance_store_replace(apppool_instance_t *i);
+
 #endif

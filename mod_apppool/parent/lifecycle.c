@@ -22,14 +22,14 @@
 #include "mod_apppool/backend/app_connection.h"
 #include "mod_apppool/backend/http_request.h"
 #include "mod_apppool/backend/parked.h"
+#include "mod_apppool/instance/current.h"
 #include "mod_apppool/parent/instance.h"
 #include "mod_apppool/parent/instance_list.h"
-#include "mod_apppool/parent/instance_store.h"
-#include "mod_apppool/parent/helper_programs.h"
+#include "mod_apppool/parent/programs.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/runtime_dir.h"
 #include "mod_apppool/body/spool_file.h"
-#include "mod_apppool/parent/watchdog_watch.h"
+#include "mod_apppool/parent/watchdogs.h"
 #include "shm/verbs/checkout.h"
 #include "shm/lock/wake.h"
 
@@ -42,29 +42,11 @@ APLOG_USE_MODULE(apppool);
 static apppool_instance_t *instance; /* NULL, or one of this build */
 static pid_t parent;                 /* httpd's */
 static uid_t user;                   /* that has started httpd */
-static int prefork, dying;
+static int prefork;
 
-apl_pool_t *apppool_lifecycle_pool(void)
+static int is_open(void)
 {
-    return instance && apppool_instance_is_open(instance) ? &instance->pool
-                                                          : NULL;
-}
-
-const char *apppool_lifecycle_runtime(void)
-{
-    return instance->kept.runtime;
-}
-
-const void *apppool_lifecycle_figures(void)
-{
-    return instance && apppool_instance_is_open(instance)
-               ? instance->kept.figures
-               : NULL;
-}
-
-int apppool_lifecycle_child_is_dying(void)
-{
-    return prefork && dying; /* not read in MPMs with threads */
+    return instance && apppool_instance_is_open(instance);
 }
 
 /* ---- with each configuration ---- */
@@ -78,7 +60,7 @@ static apr_status_t end_configuration(void *data)
     if (getpid() == parent && geteuid() == user &&
         (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_EXITING ||
          ap_unixd_mpm_get_retained_data()->is_ungraceful))
-        apppool_watchdog_watch_stop();
+        apppool_watchdogs_stop();
     return APR_SUCCESS;
 }
 
@@ -87,7 +69,7 @@ static int start_or_continue(apr_pool_t *pconf, apr_pool_t *ptemp,
 {
     int rv = OK, is_new, has_store = 0;
 
-    apppool_watchdog_watch_collect();
+    apppool_watchdogs_collect();
     is_new = !apppool_instance_is_open(instance);
     if (is_new) {
         rv = apppool_instance_open(instance, s, ptemp);
@@ -102,11 +84,11 @@ static int start_or_continue(apr_pool_t *pconf, apr_pool_t *ptemp,
     /* An instance that never got an app table is of no use. */
     if (rv != OK && is_new)
         apppool_instance_list_forget(&instance->kept);
-    apppool_watchdog_watch_all(pconf);
+    apppool_watchdogs_watch(pconf);
     if (rv == OK) {
         apl_wake_ring(instance->pool.doorbell);
         if (has_store) {
-            apppool_watchdog_watch_tell(&instance->kept);
+            apppool_watchdogs_tell(&instance->kept);
             apppool_instance_store_replace(instance);
         }
     }
@@ -140,12 +122,12 @@ int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
 
 static const char *check_programs(apr_pool_t *ptemp, server_rec *s)
 {
-    apppool_helper_programs_t programs;
-    const char *wrong = apppool_helper_programs_open(
+    apppool_programs_t programs;
+    const char *wrong = apppool_programs_open(
         &programs, ptemp, apppool_config_server(s).libexec,
         apppool_store_spaces()->nelts > 0);
 
-    apppool_helper_programs_close(&programs);
+    apppool_programs_close(&programs);
     return wrong;
 }
 
@@ -184,10 +166,10 @@ int apppool_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
     (void)plog;
     if (ap_state_query(AP_SQ_MAIN_STATE) == AP_SQ_MS_CREATE_PRE_CONFIG)
         return OK;
-    if (apppool_app_all()->nelts == 0 && !apppool_lifecycle_pool()) {
+    if (apppool_app_all()->nelts == 0 && !is_open()) {
         apppool_instance_list_give_up();
-        apppool_watchdog_watch_collect();
-        apppool_watchdog_watch_all(pconf);
+        apppool_watchdogs_collect();
+        apppool_watchdogs_watch(pconf);
         return OK;
     }
     instance = apppool_instance_obtain(pconf);
@@ -199,7 +181,7 @@ int apppool_lifecycle_post_config(apr_pool_t *pconf, apr_pool_t *plog,
 int apppool_lifecycle_monitor(apr_pool_t *p, server_rec *s)
 {
     (void)p;
-    apppool_watchdog_watch_check(s->process->pconf);
+    apppool_watchdogs_check(s->process->pconf);
     return DECLINED;
 }
 
@@ -219,22 +201,22 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
     int threads = 0;
     apr_status_t rv;
 
-    if (apppool_lifecycle_pool() &&
-        apppool_parked_init(apppool_instance_parking_lot(instance),
-                            instance->kept.runtime, user) != 0) {
+    if (is_open() && apppool_parked_init(apppool_instance_parking_lot(instance),
+                                         instance->kept.runtime, user) != 0) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,
                      "apppool: this httpd child serves no applications: it "
                      "cannot have their connections");
         instance = NULL;
     }
     if (getpid() != parent)
-        apppool_instance_list_inherit(
-            apppool_lifecycle_pool() ? instance->pool.doorbell : -1);
-    if (!apppool_lifecycle_pool())
+        apppool_instance_list_inherit(is_open() ? instance->pool.doorbell : -1);
+    if (!is_open())
         return;
     ap_mpm_query(AP_MPMQ_IS_THREADED, &threads);
     prefork = !threads;
-    dying = 0;
+    *apppool_current() = (apppool_current_t){.pool = &instance->pool,
+                                             .runtime = instance->kept.runtime,
+                                             .figures = instance->kept.figures};
     rv = apl_child_register(&instance->pool,
                             (uint32_t)ap_state_query(AP_SQ_CONFIG_GEN));
     if (rv != APR_SUCCESS)
@@ -253,8 +235,8 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
 void apppool_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
 {
     (void)pchild;
-    dying = 1;
-    if (graceful || prefork || !apppool_lifecycle_pool())
+    apppool_current()->is_dying = prefork;
+    if (graceful || prefork || !is_open())
         return;
     apl_checkout_stop(&instance->pool);
     apppool_in_use_stop();

@@ -28,22 +28,6 @@
 
 #include <httpd.h>
 
-#include "shm/format/segment.h"
-
-/** The pool, in an httpd child that may use it. @return NULL: there is none */
-apl_pool_t *apppool_lifecycle_pool(void);
-
-/** The runtime directory. */
-const char *apppool_lifecycle_runtime(void);
-
-/** The figures of the store, CONTRACT_FIGURES_SIZE bytes: the store writes them
- * at any time, and may write anything. They are zero while no store has run.
- * @return NULL: there are none */
-const void *apppool_lifecycle_figures(void);
-
-/** Is this child ending? Then it must not take the pool lock. */
-int apppool_lifecycle_child_is_dying(void);
-
 /* The hooks. */
 int apppool_lifecycle_pre_config(apr_pool_t *pconf, apr_pool_t *plog,
                                  apr_pool_t *ptemp);

@@ -8,7 +8,7 @@
 
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/request/client.h"
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/instance/current.h"
 #include "shm/lock/alive.h"
 #include "shm/verbs/checkin.h"
 #include "shm/slots/group.h"
@@ -46,7 +46,7 @@ static apr_status_t checkin_at_cleanup(void *data)
     apppool_app_request_t *req = data;
 
     /* This thread may hold the pool lock. */
-    if (!apppool_lifecycle_child_is_dying())
+    if (!apppool_current()->is_dying)
         apppool_app_request_checkin(req);
     return APR_SUCCESS;
 }
@@ -58,7 +58,7 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
     apppool_app_request_t *req = apr_pcalloc(r->pool, sizeof *req);
 
     req->r = r;
-    req->pool = apppool_lifecycle_pool();
+    req->pool = apppool_current()->pool;
     req->mount = mount;
     req->app = mount->app;
     req->body = body;

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "mod_apppool/config/setting.h"
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/instance/current.h"
 #include "mod_apppool/config/text_check.h"
 #include "base/contract.h"
 
@@ -29,7 +29,7 @@ static char *read_file(request_rec *r, const apppool_app_t *app,
 {
     const char *path =
         apr_psprintf(r->pool, "%s/" CONTRACT_FAILURES "/" CONTRACT_ID_FMT "%s",
-                     apppool_lifecycle_runtime(), app->pool.key, end);
+                     apppool_current()->runtime, app->pool.key, end);
     char *text = apr_pcalloc(r->pool, FILE_MAX + 1);
     apr_size_t length = 0;
     apr_file_t *file;

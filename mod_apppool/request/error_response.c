@@ -6,7 +6,7 @@
 #include <http_log.h>
 
 #include "mod_apppool/config/setting.h"
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/instance/current.h"
 #include "mod_apppool/request/error_page.h"
 #include "shm/lock/lock_token.h"
 #include "shm/verbs/group_start.h"
@@ -83,8 +83,7 @@ static int left_queue(request_rec *r, const apppool_app_t *app)
     apppool_error_page_t about;
     apl_slow_start_t slow;
 
-    if (!apl_slow_start_read(apppool_lifecycle_pool(), &app->pool, &slow,
-                             now)) {
+    if (!apl_slow_start_read(apppool_current()->pool, &app->pool, &slow, now)) {
         SAY(APLOG_WARNING, 0, r,
             "%s: no process was free; the request has left the queue after "
             "%" APR_INT64_T_FMT " ms (AppQueueTimeout)",

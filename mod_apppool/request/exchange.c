@@ -14,7 +14,7 @@
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/config/protocol.h"
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/instance/current.h"
 #include "mod_apppool/request/client.h"
 #include "mod_apppool/request/error_response.h"
 #include "mod_apppool/request/request_head.h"
@@ -66,7 +66,7 @@ static apppool_endpoint_t endpoint_of(const apppool_app_request_t *req)
     apppool_endpoint_t endpoint = {
         .id = req->ref.id,
         .wire = req->ref.wire,
-        .runtime = apppool_lifecycle_runtime(),
+        .runtime = apppool_current()->runtime,
         .keep = req->ref.wire.protocol == APL_HTTP && may_keep(req) &&
                 apppool_kept_is_allowed(req->ref.id, concurrency_of(req)),
         /* httpd negotiates some upgrades itself. An upgrade to h2c with an app

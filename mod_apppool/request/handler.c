@@ -11,7 +11,7 @@
 #include "mod_apppool/request/exchange.h"
 #include "mod_apppool/body/request_body.h"
 #include "mod_apppool/request/app_headers.h"
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/instance/current.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/request/request_head.h"
 #include "mod_apppool/request/response_filter.h"
@@ -88,7 +88,7 @@ int apppool_handler(request_rec *r)
     status = apppool_routing_admit(r, mount);
     if (status != OK)
         return status;
-    if (!apppool_lifecycle_pool()) {
+    if (!apppool_current()->pool) {
         ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
                       "apppool: %s: there is no pool; httpd logged why when it "
                       "started",

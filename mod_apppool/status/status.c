@@ -14,7 +14,7 @@
 
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/app.h"
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/instance/current.h"
 #include "mod_apppool/status/status_action.h"
 #include "mod_apppool/status/status_metrics.h"
 #include "mod_apppool/status/status_origin.h"
@@ -48,7 +48,7 @@ static json_t *report_nothing(request_rec *r)
 /* @param full with query strings (AppStatusDetail) */
 static json_t *report_pool(request_rec *r, int full)
 {
-    apl_pool_t *pool = apppool_lifecycle_pool(), *copy;
+    apl_pool_t *pool = apppool_current()->pool, *copy;
     apr_status_t rv;
 
     if (!pool)
@@ -72,7 +72,7 @@ static json_t *report(request_rec *r, int full)
 
     if (doc)
         json_object_set_new(doc, "store",
-                            apl_report_store(apppool_lifecycle_figures()));
+                            apl_report_store(apppool_current()->figures));
     return doc;
 }
 
@@ -208,7 +208,7 @@ int apppool_status_section(request_rec *r, int flags)
 {
     json_t *doc = NULL;
 
-    if (apppool_lifecycle_pool() && apppool_status_origin_check(r) == OK)
+    if (apppool_current()->pool && apppool_status_origin_check(r) == OK)
         doc = report(r, 0);
     if (!doc)
         return OK;

@@ -10,7 +10,7 @@
 #include <util_script.h>
 
 #include "mod_apppool/config/app.h"
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/instance/current.h"
 #include "mod_apppool/status/status_token.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/slots/group.h"
@@ -108,7 +108,7 @@ static int detach(request_rec *r, apl_pool_t *copy, const wish_t *wish)
     if (!g)
         return refuse(r, HTTP_PRECONDITION_FAILED, gone);
     return conclude(r,
-                    apl_supervise_detach(apppool_lifecycle_pool(), p->id,
+                    apl_supervise_detach(apppool_current()->pool, p->id,
                                          APL_EVENT_DETACHED, apl_now()),
                     apr_psprintf(r->pool, "%s[%d] is detached", label_of(g),
                                  (int)p->identity.pid),
@@ -146,8 +146,7 @@ static int end(request_rec *r, apl_pool_t *copy, const wish_t *wish)
     if (!g || ticket == 0)
         return refuse(r, HTTP_PRECONDITION_FAILED, over);
     return conclude(
-        r,
-        apl_timeouts_kill(apppool_lifecycle_pool(), p->id, ticket, apl_now()),
+        r, apl_timeouts_kill(apppool_current()->pool, p->id, ticket, apl_now()),
         apr_psprintf(r->pool, "%s[%d] is killed because of %s", label_of(g),
                      (int)p->identity.pid, request_of(r, copy, ticket)),
         over);
@@ -170,7 +169,7 @@ static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
         return refuse(r, HTTP_PRECONDITION_FAILED,
                       resume ? "That application is not drained any more."
                              : "That application is drained now.");
-    rv = apl_admin_restart(apppool_lifecycle_pool(), g->name, -1, apl_now());
+    rv = apl_admin_restart(apppool_current()->pool, g->name, -1, apl_now());
     return conclude(
         r, rv == APL_EDRAINED ? APR_SUCCESS : rv,
         apr_pstrcat(r->pool, label_of(g),
@@ -242,11 +241,11 @@ int apppool_status_action(request_rec *r, int allowed)
         return refuse(r, HTTP_FORBIDDEN,
                       "This button is from another page or an old page: "
                       "reload the page.");
-    if (!apppool_lifecycle_pool())
+    if (!apppool_current()->pool)
         return HTTP_SERVICE_UNAVAILABLE;
     /* An earlier button has used it up, if it waited without success. */
-    apppool_lifecycle_pool()->patience = APL_PATIENCE;
-    if (apl_snapshot_take(&copy, apppool_lifecycle_pool(), r->pool) !=
+    apppool_current()->pool->patience = APL_PATIENCE;
+    if (apl_snapshot_take(&copy, apppool_current()->pool, r->pool) !=
         APR_SUCCESS)
         return HTTP_SERVICE_UNAVAILABLE;
     for (i = 0; i < sizeof actions / sizeof *actions; i++)

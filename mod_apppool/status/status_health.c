@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "mod_apppool/config/app.h"
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/instance/current.h"
 #include "mod_apppool/status/status_origin.h"
 #include "shm/verbs/health.h"
 
@@ -127,7 +127,7 @@ static int is_wrong(const char *word)
 
 static const char *word_of(request_rec *r)
 {
-    apl_pool_t *pool = apppool_lifecycle_pool();
+    apl_pool_t *pool = apppool_current()->pool;
     int any = r->args && *r->args;
     const char *word;
 

@@ -249,7 +249,7 @@ static int shake_hands(store_stream_t *stream, int64_t until, const char **why)
 static int take_hello(store_stream_t *stream, char *bytes, int64_t until,
                       store_greeting_t *g, const char **why)
 {
-    const size_t size = STORE_WIRE_HEAD + 12;
+    const size_t size = STORE_PACKET_HEAD + 12;
     store_packet_t p;
     const char *key;
 
@@ -275,7 +275,7 @@ int store_greeting_take(store_stream_t *stream, int has_secret,
                         unsigned timeout, store_greeting_t *g, const char **why)
 {
     int64_t now = clock_ms(), until = now + (int64_t)timeout * 1000;
-    char bytes[STORE_WIRE_HEAD + 12];
+    char bytes[STORE_PACKET_HEAD + 12];
     ssize_t n;
 
     memset(g, 0, sizeof *g);

@@ -120,7 +120,7 @@ int store_connection_begin(store_connection_t *c, store_bench_t *bench,
     c->counters = bench->counters;
     if (c->login)
         store_dialogue_guard(c->dialogue, &logins, c,
-                            c->login == STORE_HAS_TO_LOG_IN);
+                             c->login == STORE_HAS_TO_LOG_IN);
     /* TLS may have read more than it has given. */
     c->readable = (uint8_t)store_stream_pending(c->stream);
     return epoll_ctl(bench->epoll, EPOLL_CTL_ADD, store_stream_fd(c->stream),
@@ -224,7 +224,7 @@ static int read_more(turn_t *t)
 static void serve(turn_t *t)
 {
     t->at += store_dialogue_input(t->c->dialogue, t->bench->buffer + t->at,
-                                 t->end - t->at, t->reply, &t->commands);
+                                  t->end - t->at, t->reply, &t->commands);
 }
 
 /* What an earlier turn has left is used first. */

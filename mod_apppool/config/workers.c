@@ -1,13 +1,99 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/config/own_workers.h"
+#include "mod_apppool/config/workers.h"
 
+#include <ap_mpm.h>
 #include <apr_lib.h>
 #include <apr_strings.h>
+#include <http_main.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mod_apppool/config/warning.h"
+
+#define QUEUE     100 /* AppMaxQueue, if so many fit */
+#define QUEUE_MIN 10
+
+/* ---- httpd's workers ---- */
+
+/* MaxRequestWorkers */
+static apr_int64_t count_workers(void)
+{
+    int daemons = 0, threads = 0;
+
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &daemons);
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    return (apr_int64_t)daemons * (threads > 0 ? threads : 1);
+}
+
+static apr_int64_t count_processes(const apl_options_t *o)
+{
+    apr_int64_t n = apppool_config_server(ap_server_conf).max_pool_size;
+
+    return o->max_instances != 0 && o->max_instances < n ? o->max_instances : n;
+}
+
+/* Requests at a time; 0: as many as there are */
+static apr_int64_t may_run(const apl_options_t *o)
+{
+    uint32_t each = o->concurrency == APL_CONCURRENCY_AUTO ? 1 : o->concurrency;
+
+    return count_processes(o) * each;
+}
+
+/* Requests that wait at a time */
+static apr_int64_t may_wait(const apl_options_t *o)
+{
+    return (apr_int64_t)o->max_queue *
+           (o->global_queue ? 1 : count_processes(o));
+}
+
+static uint32_t default_queue(const apl_options_t *o)
+{
+    apr_int64_t run = may_run(o), room = count_workers() / 2 - run;
+
+    if (run == 0 || room >= QUEUE)
+        return QUEUE;
+    return room < QUEUE_MIN ? QUEUE_MIN : (uint32_t)room;
+}
+
+void apppool_workers_share(apppool_app_t *app)
+{
+    const apppool_dir_t *set = app->set;
+    apl_options_t *o = &app->pool.options;
+
+    o->max_queue = set->max_queue != APPPOOL_UNSET ? (uint32_t)set->max_queue
+                                                   : default_queue(o);
+    app->max_long_lived = (uint32_t)apppool_config_or(
+        set->max_long_lived, (count_workers() + 1) / 2);
+}
+
+void apppool_workers_warn(const apppool_app_t *app)
+{
+    const apl_options_t *o = &app->pool.options;
+    apr_int64_t run = may_run(o), wait = may_wait(o), all = count_workers();
+
+    /* With AppConcurrency 0, the administrator allows all of them. */
+    if (run == 0 || (wait != 0 && wait + run <= all / 2))
+        return;
+    if (wait == 0)
+        apppool_warning(app,
+                        "AppMaxQueue 0 is no limit: if the application hangs, "
+                        "waiting requests can take all of the %" APR_INT64_T_FMT
+                        " workers (MaxRequestWorkers)",
+                        all);
+    else
+        apppool_warning(
+            app,
+            "%" APR_INT64_T_FMT
+            " requests that may wait (AppMaxQueue) and %" APR_INT64_T_FMT
+            " that may run are more than half of the %" APR_INT64_T_FMT
+            " workers (MaxRequestWorkers): if the application hangs, too few "
+            "are left for everything else",
+            wait, run, all);
+}
+
+/* ---- workers of the application's own ---- */
 
 /* Options with a number of processes. NULL: the server has no such option. */
 static const struct {
@@ -85,7 +171,7 @@ static long count(apr_pool_t *p, const apppool_app_t *app, const char **option)
     return number(apr_hash_get(app->set->env, *option, APR_HASH_KEY_STRING));
 }
 
-void apppool_own_workers_warn(apr_pool_t *p, const apppool_app_t *app)
+void apppool_workers_warn_own(apr_pool_t *p, const apppool_app_t *app)
 {
     uint32_t requests = app->pool.options.concurrency;
     const char *option = NULL;

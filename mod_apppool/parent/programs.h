@@ -1,7 +1,7 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
 /**
- * @file helper_programs.h
+ * @file programs.h
  * @brief Checks the helper programs, apppool-watchdog, apppool-spawner and
  *        apppool-store: are they there, and do they belong to this build?
  *
@@ -16,8 +16,8 @@
  * Trust: they belong to the administrator. But a program that hangs, or prints
  *        without end, delays httpd by at most 20 seconds.
  */
-#ifndef MOD_APPPOOL_PARENT_HELPER_PROGRAMS_H
-#define MOD_APPPOOL_PARENT_HELPER_PROGRAMS_H
+#ifndef MOD_APPPOOL_PARENT_PROGRAMS_H
+#define MOD_APPPOOL_PARENT_PROGRAMS_H
 
 #include <apr_pools.h>
 
@@ -25,7 +25,7 @@
 typedef struct {
     int watchdog, spawner;
     int store; /**< -1: there is none */
-} apppool_helper_programs_t;
+} apppool_programs_t;
 
 /**
  * Open and check the programs of a directory.
@@ -33,15 +33,14 @@ typedef struct {
  *              checked
  * @return NULL; or the sentence that says what is wrong: nothing is open then
  */
-const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
-                                         apr_pool_t *p, const char *libexec,
-                                         int store);
+const char *apppool_programs_open(apppool_programs_t *programs, apr_pool_t *p,
+                                  const char *libexec, int store);
 
 /** Check apppool-store, which was opened when it was not needed.
  * @return NULL, or the sentence that says what is wrong */
-const char *apppool_helper_programs_check_store(int fd, apr_pool_t *p,
-                                                const char *libexec);
+const char *apppool_programs_check_store(int fd, apr_pool_t *p,
+                                         const char *libexec);
 
-void apppool_helper_programs_close(apppool_helper_programs_t *programs);
+void apppool_programs_close(apppool_programs_t *programs);
 
 #endif

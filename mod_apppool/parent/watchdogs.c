@@ -1,21 +1,28 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/parent/watchdog_watch.h"
+#include "mod_apppool/parent/watchdogs.h"
 
 #include <ap_mpm.h>
 #include <apr_strings.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <http_config.h>
 #include <http_log.h>
 #include <http_main.h>
 #include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-#include "mod_apppool/parent/watchdog_process.h"
 #include "mod_apppool/parent/instance_list.h"
 #include "shm/lock/lock_token.h"
 #include "base/contract.h"
 #include "base/clock_ms.h"
+#include "base/heartbeat.h"
+#include "base/stderr_file.h"
+#include "mod_apppool/parent/exec_program.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -34,6 +41,110 @@ APLOG_USE_MODULE(apppool);
 #define STOP_CHECK_INTERVAL APR_USEC_PER_SEC /* the same when it is to stop */
 #define STOP_CHECKS         4
 #define DEATH               APR_USEC_PER_SEC /* us for SIGKILL to take effect */
+
+/* ---- a process ---- */
+
+#define WAIT_STEP           (10 * 1000) /* us */
+#define WORDS_PATH          (CONTRACT_RUNTIME_MAX + 32)
+#define FIRST_FD            3 /* of the descriptors in retained.h */
+
+static void words_path(char path[WORDS_PATH], const char *runtime)
+{
+    snprintf(path, WORDS_PATH, "%s/" CONTRACT_WATCHDOG_STDERR, runtime);
+}
+
+/* Its stderr: a file for what it prints before it dies, or else httpd's
+ * stderr. */
+static int open_words(const char *runtime)
+{
+    char path[WORDS_PATH];
+    int fd;
+
+    words_path(path, runtime);
+    fd = stderr_file_open(AT_FDCWD, path);
+    return fd < 0 ? dup(STDERR_FILENO) : fd;
+}
+
+static int execute(pid_t *pid, const apppool_retained_t *r, const char *runtime,
+                   const char *word)
+{
+    char *argv[] = {(char *)(uintptr_t)r->name, (char *)(uintptr_t)runtime,
+                    (char *)(uintptr_t)word, NULL};
+    int fds[FIRST_FD + APPPOOL_RETAINED_FDS];
+    apr_uint32_t i;
+    int error;
+
+    fds[0] = -1;
+    fds[CONTRACT_LOG_FD] = STDERR_FILENO;
+    fds[STDERR_FILENO] = open_words(runtime);
+    for (i = 0; i < r->n_fds && i < APPPOOL_RETAINED_FDS; i++)
+        fds[FIRST_FD + i] = r->fds[i];
+    error = apppool_exec_program(pid, r->program, argv, fds, FIRST_FD + (int)i);
+    close(fds[STDERR_FILENO]);
+    return error;
+}
+
+static int start_process(apppool_retained_t *r)
+{
+    pid_t pid = 0;
+    int error = execute(&pid, r, r->runtime, NULL);
+
+    r->since = apl_now();
+    r->watchdog = error ? 0 : pid;
+    return error;
+}
+
+int apppool_watchdogs_end(pid_t *pid, const apppool_retained_t *r,
+                          const char *runtime)
+{
+    return execute(pid, r, runtime, CONTRACT_STOP);
+}
+
+/* What it wrote to stderr before it died: ": ...", or "". */
+static const char *last_words(const apppool_retained_t *r,
+                              char buf[STDERR_FILE_MAX])
+{
+    char path[WORDS_PATH];
+
+    words_path(path, r->runtime);
+    return stderr_file_read(AT_FDCWD, path, buf);
+}
+
+/* A dead one is reaped. @param status of a dead one */
+static int process_runs(pid_t pid, int *status)
+{
+    *status = 0;
+    return pid > 0 && waitpid(pid, status, WNOHANG) == 0;
+}
+
+/* Checks in a row that found no heartbeat. 0 if that is not known: the watchdog of
+ * an older build has no heartbeat. */
+static int silent_checks(const apppool_retained_t *r, heartbeat_t *pulse)
+{
+    char path[WORDS_PATH];
+
+    snprintf(path, sizeof path, "%s/" CONTRACT_WATCHDOG_HEARTBEAT, r->runtime);
+    heartbeat_check(pulse, AT_FDCWD, path);
+    return pulse->inode == 0 ? 0 : pulse->silent;
+}
+
+int apppool_watchdogs_wait(pid_t pid, apr_interval_time_t limit, int *status)
+{
+    int64_t end = apl_now() + limit;
+    pid_t got;
+
+    while ((got = waitpid(pid, status, WNOHANG)) == 0 ||
+           (got < 0 && errno == EINTR)) {
+        if (apl_now() >= end)
+            return 0;
+        apr_sleep(WAIT_STEP);
+    }
+    if (got != pid)
+        *status = -1;
+    return 1;
+}
+
+/* ---- all of them ---- */
 
 /* A watchdog that runs. This lives as long as the configuration. */
 typedef struct watched_t {
@@ -63,7 +174,7 @@ static void watch_one(apppool_retained_t *r, apr_pool_t *pconf)
 
 static void start(apppool_retained_t *r, apr_pool_t *pconf)
 {
-    int error = apppool_watchdog_process_start(r);
+    int error = start_process(r);
 
     if (error)
         SAY(APLOG_ERR, error, "cannot start %s", r->name);
@@ -100,7 +211,7 @@ static int note_end(apppool_retained_t *r, int status)
     const char *sign =
         status > 0 && status <= 255 && code < 32 ? sigabbrev_np(code) : NULL;
     char buf[STDERR_FILE_MAX];
-    const char *words = apppool_watchdog_process_last_words(r, buf);
+    const char *words = last_words(r, buf);
     int pid = (int)r->watchdog;
 
     r->watchdog = 0;
@@ -154,7 +265,7 @@ static void check_beat(watched_t *w, apr_pool_t *pconf)
     if (!w->instance || now < w->check_at)
         return;
     w->check_at = now + CHECK_INTERVAL;
-    silent = apppool_watchdog_process_silent(w->instance, &w->pulse);
+    silent = silent_checks(w->instance, &w->pulse);
     if (silent > CHECKS)
         replace_unkillable(w, pconf);
     else if (silent == CHECKS) {
@@ -164,20 +275,19 @@ static void check_beat(watched_t *w, apr_pool_t *pconf)
     }
 }
 
-void apppool_watchdog_watch_collect(void)
+void apppool_watchdogs_collect(void)
 {
     apppool_retained_t *r, *older;
     int status;
 
     for (r = apppool_instance_list_newest(); r; r = older) {
         older = r->older;
-        if (r->watchdog != 0 &&
-            !apppool_watchdog_process_runs((pid_t)r->watchdog, &status))
+        if (r->watchdog != 0 && !process_runs((pid_t)r->watchdog, &status))
             note_end(r, status);
     }
 }
 
-void apppool_watchdog_watch_all(apr_pool_t *pconf)
+void apppool_watchdogs_watch(apr_pool_t *pconf)
 {
     apppool_retained_t *r;
 
@@ -190,7 +300,7 @@ void apppool_watchdog_watch_all(apr_pool_t *pconf)
     }
 }
 
-void apppool_watchdog_watch_check(apr_pool_t *pconf)
+void apppool_watchdogs_check(apr_pool_t *pconf)
 {
     apppool_retained_t *r;
     watched_t *w;
@@ -203,7 +313,7 @@ void apppool_watchdog_watch_check(apr_pool_t *pconf)
 }
 
 /* A watchdog that does not run looks for the table when it starts. */
-void apppool_watchdog_watch_tell(const apppool_retained_t *r)
+void apppool_watchdogs_tell(const apppool_retained_t *r)
 {
     if (r->watchdog > 0)
         kill((pid_t)r->watchdog, SIGHUP);
@@ -215,12 +325,12 @@ static void ask_to_stop(apppool_retained_t *r)
     int status, error;
     pid_t pid = 0;
 
-    if (apppool_watchdog_process_runs((pid_t)r->watchdog, &status)) {
+    if (process_runs((pid_t)r->watchdog, &status)) {
         kill((pid_t)r->watchdog, SIGCONT); /* it may be stopped (SIGSTOP) */
         kill((pid_t)r->watchdog, SIGTERM);
         return;
     }
-    error = apppool_watchdog_process_end(&pid, r, r->runtime);
+    error = apppool_watchdogs_end(&pid, r, r->runtime);
     if (error)
         SAY(APLOG_ERR, error, "cannot start %s", r->name);
     r->watchdog = pid;
@@ -235,7 +345,7 @@ static void kill_watchdog(apppool_retained_t *r, int silent)
     SAY(APLOG_ERR, 0, "watchdog %d %s: SIGKILL", (int)r->watchdog,
         silent >= STOP_CHECKS ? "was told to stop and has no heartbeat"
                               : "takes too long to stop");
-    apppool_watchdog_process_wait((pid_t)r->watchdog, DEATH, &status);
+    apppool_watchdogs_wait((pid_t)r->watchdog, DEATH, &status);
     r->watchdog = 0;
 }
 
@@ -248,10 +358,10 @@ static int has_ended(apppool_retained_t *r)
 
     if (r->watchdog == 0)
         return 0;
-    apppool_watchdog_process_silent(r, &pulse);
-    while (!apppool_watchdog_process_wait((pid_t)r->watchdog,
-                                          STOP_CHECK_INTERVAL, &status)) {
-        silent = apppool_watchdog_process_silent(r, &pulse);
+    silent_checks(r, &pulse);
+    while (!apppool_watchdogs_wait((pid_t)r->watchdog, STOP_CHECK_INTERVAL,
+                                   &status)) {
+        silent = silent_checks(r, &pulse);
         if (silent >= STOP_CHECKS || clock_ms() >= until) {
             kill_watchdog(r, silent);
             return 0;
@@ -261,7 +371,7 @@ static int has_ended(apppool_retained_t *r)
     return status == 0;
 }
 
-void apppool_watchdog_watch_stop(void)
+void apppool_watchdogs_stop(void)
 {
     apppool_retained_t *r, *older;
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/parent/helper_programs.h"
+#include "mod_apppool/parent/programs.h"
 
 #include <httpd.h>
 
@@ -194,8 +194,8 @@ static const char *open_one(int *fd, apr_pool_t *p, const char *libexec,
 
 /* ---- all ---- */
 
-const char *apppool_helper_programs_check_store(int fd, apr_pool_t *p,
-                                                const char *libexec)
+const char *apppool_programs_check_store(int fd, apr_pool_t *p,
+                                         const char *libexec)
 {
     return check(fd, p, path_of(p, libexec, STORE), STORE,
                  CONTRACT_STORE_VERSION);
@@ -211,9 +211,8 @@ static const char *open_store(int *fd, apr_pool_t *p, const char *libexec,
     return NULL;
 }
 
-const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
-                                         apr_pool_t *p, const char *libexec,
-                                         int store)
+const char *apppool_programs_open(apppool_programs_t *programs, apr_pool_t *p,
+                                  const char *libexec, int store)
 {
     const char *wrong;
 
@@ -226,11 +225,11 @@ const char *apppool_helper_programs_open(apppool_helper_programs_t *programs,
     if (!wrong)
         wrong = open_store(&programs->store, p, libexec, store);
     if (wrong)
-        apppool_helper_programs_close(programs);
+        apppool_programs_close(programs);
     return wrong;
 }
 
-void apppool_helper_programs_close(apppool_helper_programs_t *programs)
+void apppool_programs_close(apppool_programs_t *programs)
 {
     if (programs->watchdog >= 0)
         close(programs->watchdog);

@@ -4,8 +4,6 @@
  * @file app.h
  * @brief An application as it was configured, and the list of all of them.
  *        app_resolve.h makes them. They are constant from then on.
- *
- * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_APP_H
 #define MOD_APPPOOL_CONFIG_APP_H

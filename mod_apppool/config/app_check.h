@@ -11,8 +11,6 @@
  * keep httpd from starting, or to end it at a reload. The spawner checks the
  * directory again when it starts a process (approot_owner.h).
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: looks at directories with the rights of the user who starts httpd.
  */
 #ifndef MOD_APPPOOL_CONFIG_APP_CHECK_H

@@ -15,8 +15,6 @@
  * otherwise end httpd for all others. Another is a setting that works in some
  * way (minimums above MaxPoolSize).
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: looks at directories with the rights of the user who starts httpd.
  */
 #ifndef MOD_APPPOOL_CONFIG_APP_RESOLVE_H

@@ -17,8 +17,6 @@
  * A directory below AppRoot that the configuration serves is the word of the
  * administrator, and so is AppServeSource On.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the names belong to the client, and the files to the application. An
  *        application decides by its own files whether it is PHP, which concerns
  *        only these files.

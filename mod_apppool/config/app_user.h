@@ -4,8 +4,6 @@
  * @file app_user.h
  * @brief Checks the user and the group that run an app.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: no app ever runs as root or in root's group; an httpd that was not
  *        started as root can run apps as its own user only.
  */

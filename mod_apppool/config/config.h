@@ -23,7 +23,6 @@
  *
  * Times are microseconds.
  *
- * Lock:  none; constant once the configuration was read.
  * Trust: the configuration is root's. No directive is legal in .htaccess.
  */
 #ifndef MOD_APPPOOL_CONFIG_CONFIG_H

@@ -4,10 +4,6 @@
  * @file config_origin.h
  * @brief The directives of the configuration, with their words and places, for
  *        apppoolctl show.
- *
- * Lock:  none; constant once the configuration was read.
- * Crash: not concerned.
- * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_CONFIG_ORIGIN_H
 #define MOD_APPPOOL_CONFIG_CONFIG_ORIGIN_H

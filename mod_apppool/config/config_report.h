@@ -4,10 +4,6 @@
  * @file config_report.h
  * @brief All directives of an application, with their values and places, for
  *        apppoolctl show.
- *
- * Lock:  none; constant once the configuration was read.
- * Crash: not concerned.
- * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_CONFIG_REPORT_H
 #define MOD_APPPOOL_CONFIG_CONFIG_REPORT_H

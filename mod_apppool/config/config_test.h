@@ -7,8 +7,6 @@
  *        are only warnings, because a site may be configured before it is
  *        deployed.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: files are not opened. Their names and modes belong to the users of the
  *        applications.
  */

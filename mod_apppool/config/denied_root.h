@@ -12,9 +12,6 @@
  *
  * This reads the tree of the configuration. It logs only what is certain: if a
  * pattern or a condition may decide, it logs nothing.
- *
- * Lock:  none; the tree is constant.
- * Crash: not concerned.
  */
 #ifndef MOD_APPPOOL_CONFIG_DENIED_ROOT_H
 #define MOD_APPPOOL_CONFIG_DENIED_ROOT_H

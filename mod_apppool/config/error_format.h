@@ -9,10 +9,6 @@
  * Such lines have no request and no client. httpd's rules say what becomes of
  * an item without a value: `%-a` is a hyphen, and the field of any other is left
  * out.
- *
- * Lock:  none.
- * Crash: not concerned.
- * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_ERROR_FORMAT_H
 #define MOD_APPPOOL_CONFIG_ERROR_FORMAT_H

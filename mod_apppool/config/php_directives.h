@@ -14,8 +14,6 @@
  * A directive whose module is not loaded is as unknown as without this module.
  * <IfDirective> and AllowOverrideList see the name nevertheless.
  *
- * Lock:  none; constant once the configuration was read.
- * Crash: not concerned.
  * Trust: as in php_rule.h. The other module checks the words.
  */
 #ifndef MOD_APPPOOL_CONFIG_PHP_DIRECTIVES_H

@@ -6,8 +6,6 @@
  *        count beside an AppRoot, and which handlers and rules of mod_proxy run
  *        the scripts in place of the application.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the configuration is root's. A tenant's files say whether an
  *        application speaks FastCGI.
  */

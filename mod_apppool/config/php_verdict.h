@@ -10,8 +10,6 @@
  * that comes with a package, for example. An .htaccess file is none of the own
  * sections.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: as in php_rule.h. A user can turn PHP off in .htaccess. A handler that
  *        is set there does not count.
  */

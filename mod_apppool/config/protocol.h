@@ -5,10 +5,6 @@
  * @brief AppProtocol: the names of the protocols, and the modules of httpd that
  *        speak them. FastCGI, scgi and uwsgi are spoken here (backend/client_cgi.h),
  *        with the help of mod_proxy itself.
- *
- * Lock:  none; constant once the configuration was read.
- * Crash: not concerned.
- * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_CONFIG_PROTOCOL_H
 #define MOD_APPPOOL_CONFIG_PROTOCOL_H

@@ -5,8 +5,6 @@
  * @brief The sections of the configuration as they are written: their names and
  *        their arguments.
  *
- * Lock:  none; constant once the configuration was read.
- * Crash: not concerned.
  * Trust: the configuration is root's. An .htaccess file is a user's: then the
  *        text may be anything.
  */

@@ -5,8 +5,6 @@
  * @brief AppSendFile: may the application name files that httpd sends, and in
  *        which directories?
  *
- * Lock:  none; constant once the configuration was read.
- * Crash: not concerned.
  * Trust: the configuration is root's. Links are followed when it is read,
  *        because an app may be able to change them later.
  */

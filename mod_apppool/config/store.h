@@ -7,10 +7,6 @@
  * A space is memory of the store with a name: the group of one application, or
  * AppStoreSpace. Applications that name the same space share it. All of them
  * have to ask for the same size and options.
- *
- * Lock:  none; constant once the configuration was read.
- * Crash: not concerned.
- * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_STORE_H
 #define MOD_APPPOOL_CONFIG_STORE_H

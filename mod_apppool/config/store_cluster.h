@@ -4,8 +4,6 @@
  * @file store_cluster.h
  * @brief The directives of the store about other hosts and TCP clients:
  *        AppStoreVirtualIP, AppStorePeers, AppStoreListen ...
- *
- * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_STORE_CLUSTER_H
 #define MOD_APPPOOL_CONFIG_STORE_CLUSTER_H

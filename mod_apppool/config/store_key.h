@@ -5,8 +5,6 @@
  * @brief AppStoreKey: the file of the secret that the stores of all hosts
  *        share.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the file is root's, and nobody else can read it. The secret is never
  *        kept, because children of httpd inherit the parent's memory: it is
  *        read where it is used, and overwritten.

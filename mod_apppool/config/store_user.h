@@ -5,8 +5,6 @@
  * @brief The user that the store runs as: AppStoreUser, or else the user
  *        apppool-store, or else httpd's user.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the store never runs as root or in root's group. If httpd was not
  *        started as root, the store runs as the same user.
  */

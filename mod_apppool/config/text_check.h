@@ -4,8 +4,6 @@
  * @file text_check.h
  * @brief Is a text valid? For directives.c, value.c and error_page.c.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: takes any bytes.
  */
 #ifndef MOD_APPPOOL_CONFIG_TEXT_CHECK_H

@@ -6,10 +6,6 @@
  *        of them, it is printed once, with the first of them and the number of
  *        the others: a setting of the main server may be the setting of
  *        thousands of virtual hosts.
- *
- * Lock:  none.
- * Crash: not concerned.
- * Trust: the configuration is root's.
  */
 #ifndef MOD_APPPOOL_CONFIG_WARNING_H
 #define MOD_APPPOOL_CONFIG_WARNING_H

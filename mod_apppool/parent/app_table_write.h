@@ -11,7 +11,6 @@
  * old one or the new one. All keys are always there. The spawner ignores keys
  * that it does not know.
  *
- * Lock:  none; only the parent writes.
  * Crash: an incomplete file has another name and is overwritten next time.
  * Trust: mode 0600: only this file says what is run, and as which user.
  */

@@ -9,8 +9,6 @@
  * in a new session, in "/", with default signals. Its environment has only the
  * variables of language and time zone. SIGTERM and SIGHUP are blocked.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the program is the administrator's.
  */
 #ifndef MOD_APPPOOL_PARENT_EXEC_PROGRAM_H

@@ -5,7 +5,6 @@
  * @brief The list of instances that httpd has: the one of this build, and those
  *        that other builds of the module have left (retained.h).
  *
- * Lock:  none.
  * Crash: see retained.h.
  * Trust: httpd's own memory.
  */

@@ -11,8 +11,6 @@
  * httpd remembers which files were right, so each is executed only once for
  * this.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: they belong to the administrator. But a program that hangs, or prints
  *        without end, delays httpd by at most 20 seconds.
  */

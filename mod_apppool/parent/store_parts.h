@@ -9,7 +9,6 @@
  * They are made with each instance, because a watchdog that runs can get no
  * more descriptors. Until a store uses them, they use no memory.
  *
- * Lock:  none.
  * Crash: they are gone when parent, watchdog and store are gone.
  * Trust: the store can write all of it, except that it cannot shrink the
  *        memfds. Children of httpd only have the mapping of the figures, and

@@ -17,7 +17,6 @@
  * RUNTIME/store.save to that file. The link is not in the table, because the
  * store opens the file while it is root.
  *
- * Lock:  none; only the parent writes.
  * Crash: an incomplete file has another name and is replaced next time.
  * Trust: the directory m/ belongs to the store's user. So the store can put
  *        anything there at any time, and can change its own table. The parent

@@ -9,7 +9,6 @@
  * new instance has its tables, the old store is told to end. How the stores do that is in
  * store/server/takeover.h.
  *
- * Lock:  none; only the parent.
  * Crash: of the parent: nothing is left to take over.
  * Trust: the parent reads nothing that the store can write. It removes one name
  *        from the directory of the store's user.

@@ -10,7 +10,7 @@
 #include "store/clock.h"
 #include "store/cluster/confirm.h"
 #include "store/cluster/wire.h"
-#include "store/memory/index.h"
+#include "store/memory/item.h"
 
 /* ---- packets ---- */
 

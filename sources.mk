@@ -804,6 +804,7 @@ threaded_tests = \
 	tests/unit/store_saver \
 	tests/unit/store_ask \
 	tests/unit/store_changes \
+	tests/unit/store_connection \
 	tests/unit/store_follower \
 	tests/unit/store_relay \
 	tests/unit/store_relay_end \

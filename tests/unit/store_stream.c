@@ -365,6 +365,90 @@ static void test_password(void **state)
     assert_int_equal(secret_is_password(password, other, 64), 0);
 }
 
+/* ---- many places at once ---- */
+
+#define PLACES 100
+#define PLACE  500 /* bytes: together they are more than three records */
+
+static size_t read_places(store_stream_t *s, char *to, size_t n)
+{
+    struct iovec iov[2] = {{to, n / 3}, {to + n / 3, n - n / 3}};
+    ssize_t got = store_stream_readv(s, iov, 2);
+
+    assert_true(got > 0);
+    assert_int_equal(store_stream_is_dry(s), (size_t)got < n);
+    return (size_t)got;
+}
+
+/* Small places go together, and none is cut off or comes twice. */
+static void scatter_and_gather(const unsigned char *key)
+{
+    static char sent[PLACES * PLACE], got[PLACES * PLACE];
+    struct iovec iov[PLACES];
+    size_t n_sent = 0, n_got = 0, i;
+    ssize_t n;
+    pair_t p;
+
+    make_alike(&p, key);
+    shake_well(&p);
+    for (i = 0; i < sizeof sent; i++)
+        sent[i] = (char)(i / PLACE + i);
+    while (n_sent < sizeof sent) {
+        for (i = 0; i < PLACES; i++)
+            iov[i] = (struct iovec){sent + i * PLACE, PLACE};
+        i = n_sent / PLACE;
+        iov[i].iov_base = sent + n_sent;
+        iov[i].iov_len = (i + 1) * PLACE - n_sent;
+        n = store_stream_writev(p.client, iov + i, (unsigned)(PLACES - i));
+        assert_true(n > (ssize_t)PLACE || n_sent + (size_t)n == sizeof sent);
+        n_sent += (size_t)n;
+    }
+    assert_true(store_stream_has_bytes(p.server));
+    while (n_got < sizeof got)
+        n_got += read_places(p.server, got + n_got, sizeof got - n_got);
+    assert_memory_equal(got, sent, sizeof sent);
+    assert_false(store_stream_has_bytes(p.server));
+    assert_int_equal(store_stream_readv(p.server, iov, 1), -1);
+    assert_int_equal(errno, EAGAIN);
+    end(&p);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    scatter_and_gather(NULL);
+    scatter_and_gather(secret);
+}
+
+/* The kernel closes them. What is behind them would be read without an event. */
+static void test_descriptors(void **state)
+{
+    union {
+        struct cmsghdr head;
+        char bytes[CMSG_SPACE(sizeof(int))];
+    } control;
+    struct iovec bytes = {(char[]){'x'}, 1};
+    struct msghdr message = {.msg_iov = &bytes,
+                             .msg_iovlen = 1,
+                             .msg_control = &control,
+                             .msg_controllen = sizeof control.bytes};
+    int fd;
+    pair_t p;
+
+    (void)state;
+    make_alike(&p, NULL);
+    fd = store_stream_fd(p.client);
+    memset(&control, 0, sizeof control);
+    control.head.cmsg_level = SOL_SOCKET;
+    control.head.cmsg_type = SCM_RIGHTS;
+    control.head.cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    assert_int_equal(sendmsg(fd, &message, 0), 1);
+    assert_int_equal(store_stream_readv(p.server, &bytes, 1), -1);
+    assert_int_equal(errno, EPROTO);
+    end(&p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -380,6 +464,8 @@ int main(void)
         cmocka_unit_test(test_end),
         cmocka_unit_test(test_timeout),
         cmocka_unit_test(test_password),
+        cmocka_unit_test(test_places),
+        cmocka_unit_test(test_descriptors),
     };
 
     if (!secret_is_supported()) /* built without OpenSSL */

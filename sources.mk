@@ -154,7 +154,6 @@ module_sources = \
 	mod_apppool/backend/cgi_environment.c \
 	mod_apppool/backend/client_cgi.c \
 	mod_apppool/backend/app_connection.c \
-	mod_apppool/backend/app_output.c \
 	mod_apppool/backend/fcgi_parser.c \
 	mod_apppool/backend/fcgi_request.c \
 	mod_apppool/backend/cgi_response.c \
@@ -677,6 +676,7 @@ unit_tests = \
 	tests/unit/fcgi_parser \
 	tests/unit/fcgi_request \
 	tests/unit/bare_packet \
+	tests/unit/sending \
 	tests/unit/uwsgi_head \
 	tests/unit/slot_state \
 	tests/unit/repair_order \

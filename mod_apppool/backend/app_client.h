@@ -7,7 +7,7 @@
  *
  *     client_http.h     HTTP/1.1
  *     client_cgi.h      FastCGI, scgi and uwsgi
- *     client_proxy.h    HTTP by mod_proxy: a body, an upgrade
+ *     client_proxy.h    HTTP by mod_proxy, for an upgrade
  *
  * request/exchange.c uses it:
  *

@@ -10,10 +10,12 @@
 #include <sys/socket.h>
 
 #include "mod_apppool/backend/app_connection.h"
+#include "mod_apppool/backend/cgi_environment.h"
 #include "mod_apppool/backend/cgi_response.h"
 #include "mod_apppool/backend/client_socket.h"
 #include "mod_apppool/backend/fcgi_format.h"
 #include "mod_apppool/backend/fcgi_parser.h"
+#include "mod_apppool/backend/fcgi_request.h"
 #include "shm/lock/alive.h"
 #include "shm/lock/lock_token.h"
 #include "shm/slots/connection_room.h"
@@ -126,7 +128,7 @@ static int is_lost(const cgi_t *cgi)
 {
     return cgi->connection.reused &&
            (cgi->stray ||
-            (!cgi->heard && (cgi->closed || cgi->sending.out.hung_up)));
+            (!cgi->heard && (cgi->closed || cgi->sending.hung_up)));
 }
 
 /* May the next request use the connection? It may if this request had no body,
@@ -136,7 +138,8 @@ static int is_clean(const cgi_t *cgi)
     return apppool_fcgi_parser_is_clean(&cgi->parser) &&
            cgi->parser.status == FCGI_REQUEST_COMPLETE &&
            cgi->sending.kind == APPPOOL_SENDING_NO_BODY &&
-           apppool_sending_is_done(&cgi->sending) && cgi->response.has_header;
+           !cgi->sending.hung_up && apppool_sending_is_over(&cgi->sending) &&
+           cgi->response.has_header;
 }
 
 static void close_connection(apppool_app_client_t *client)
@@ -169,13 +172,13 @@ static int may_repeat(const cgi_t *cgi)
 static apppool_outcome_t outcome(const apppool_app_client_t *client)
 {
     const cgi_t *cgi = (const cgi_t *)client;
-    int was_reset = (cgi->reset || cgi->sending.out.hung_up) && !cgi->heard;
+    int was_reset = (cgi->reset || cgi->sending.hung_up) && !cgi->heard;
 
     if (cgi->parser.ended && cgi->parser.status == FCGI_OVERLOADED)
         return APPPOOL_OVERLOADED;
     if (cgi->response.is_elsewhere)
         return APPPOOL_ELSEWHERE;
-    if (!cgi->sending.out.sent && !cgi->heard)
+    if (!cgi->sending.sent && !cgi->heard)
         return APPPOOL_UNSENT;
     return (was_reset || is_lost(cgi)) && may_repeat(cgi) ? APPPOOL_BROKEN
                                                           : APPPOOL_HEARD;
@@ -380,21 +383,34 @@ static void end_stderr(cgi_t *cgi)
 
 /* ---- to the app ---- */
 
+static void begin_sending(cgi_t *cgi)
+{
+    request_rec *r = cgi->base.r;
+    apppool_fcgi_begin_t begin = {.request = cgi->parser.request,
+                                  .keeps = cgi->connection.keeps,
+                                  .ends = cgi->sending.kind ==
+                                          APPPOOL_SENDING_NO_BODY};
+    const unsigned char *bytes;
+    apr_size_t n;
+
+    if (cgi->is_bare)
+        return;
+    cgi->sending.request = begin.request;
+    apppool_cgi_environment_add(r);
+    bytes = apppool_fcgi_request_make(r->pool, r->subprocess_env, &begin, &n);
+    apppool_sending_add(&cgi->sending, bytes, n);
+}
+
 /* Send all that can be sent without waiting.
  * @return GO_ON, or what the handler is to return */
 static int send_all(cgi_t *cgi)
 {
-    apr_status_t rv =
-        apppool_sending_go_on(&cgi->sending, cgi->base.r, cgi->connection.fd);
+    int status = apppool_sending_go_on(&cgi->sending, cgi->base.r,
+                                       cgi->base.label, cgi->connection.fd);
 
-    if (rv == APR_SUCCESS)
-        return GO_ON;
-    ap_log_rerror(APLOG_MARK, APLOG_INFO, rv, cgi->base.r,
-                  "apppool: %s: the request body was not received",
-                  cgi->base.label);
-    return cgi->response.parts.passed
-               ? AP_FILTER_ERROR
-               : ap_map_http_request_error(rv, HTTP_BAD_REQUEST);
+    return status == OK ? GO_ON
+                        : apppool_response_parts_break(&cgi->response.parts,
+                                                       cgi->base.r, status);
 }
 
 /* ---- the wait ---- */
@@ -570,24 +586,18 @@ static int64_t limit_of(const cgi_t *cgi)
                : apl_now() + cgi->first_byte.timeout;
 }
 
-/* May there be more of the body that was not read from the client? */
-static int has_more(const cgi_t *cgi)
-{
-    return cgi->sending.kind == APPPOOL_SENDING_STREAMED &&
-           !cgi->sending.ended && !cgi->sending.out.hung_up;
-}
-
 /* A client that still sends may not read yet. Then a flush of more bytes than
  * its socket holds would wait for ever. */
 static int may_flush(const cgi_t *cgi)
 {
-    return !has_more(cgi) || cgi->response.parts.size <= FLUSHED;
+    return !apppool_sending_has_more(&cgi->sending) ||
+           cgi->response.parts.size <= FLUSHED;
 }
 
 /* A FIN behind a body that is not read yet may be only the end of the request. */
 static int client_has_left(cgi_t *cgi)
 {
-    return !has_more(cgi) &&
+    return !apppool_sending_has_more(&cgi->sending) &&
            apppool_stream_client_has_left(cgi->first_byte.client);
 }
 
@@ -610,7 +620,7 @@ static int wait_for_both(cgi_t *cgi)
     int64_t limit = limit_of(cgi);
     int slice = SLICE;
 
-    if (!apppool_app_output_is_empty(&cgi->sending.out))
+    if (apppool_sending_is_held(&cgi->sending))
         fds[0].events |= POLLOUT;
     if (cgi->sending.waits)
         fds[1].fd = apppool_client_socket(cgi->base.r->connection);
@@ -651,8 +661,7 @@ static int run(apppool_app_client_t *client,
     cgi->first_byte = *first_byte;
     cgi->began = apl_now();
     cgi->buffer = apr_palloc(client->r->pool, BUFFER);
-    apppool_sending_begin(&cgi->sending, client->r, cgi->parser.request,
-                          cgi->connection.keeps);
+    begin_sending(cgi);
     for (;;) {
         status = send_all(cgi);
         if (status == GO_ON)
@@ -679,9 +688,11 @@ apppool_app_client_t *apppool_client_cgi_make(request_rec *r, const char *label,
     cgi->sending.kind = kind;
     cgi->is_bare = cgi->response.is_bare = packet != NULL;
     cgi->response.is_uwsgi = packet && packet->is_uwsgi;
-    cgi->sending.packet = packet;
     cgi->connection.fd = -1;
+    cgi->sending.framing =
+        packet ? APPPOOL_SENDING_PLAIN : APPPOOL_SENDING_RECORDS;
     if (packet) {
+        apppool_sending_add(&cgi->sending, packet->bytes, packet->size);
         cgi->connection.sock = packet->sock;
         packet->sock = NULL;
     }

@@ -29,6 +29,7 @@
 #define MOD_APPPOOL_BACKEND_CLIENT_CGI_H
 
 #include "mod_apppool/backend/app_client.h"
+#include "mod_apppool/backend/bare_packet.h"
 #include "mod_apppool/backend/sending.h"
 
 /**

@@ -10,8 +10,8 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include "mod_apppool/backend/app_output.h"
 #include "mod_apppool/backend/app_connection.h"
+#include "mod_apppool/backend/client_socket.h"
 #include "mod_apppool/backend/http_parser.h"
 #include "mod_apppool/backend/http_response.h"
 #include "mod_apppool/backend/response_parts.h"
@@ -22,6 +22,8 @@ APLOG_USE_MODULE(apppool);
 #define SLICE   250  /* ms between two checks of the pool */
 #define AT_ONCE 5000 /* us after the first pause, in which more comes at once */
 #define INTERIM 10   /* interim responses, at most */
+#define FLUSHED (16 * 1024) /* bytes of a response to an unread request */
+#define NAP     10          /* ms between two looks for more of a body */
 
 /* There is more to do. This value is neither OK nor a status of HTTP. */
 #define GO_ON   (-1000)
@@ -34,7 +36,7 @@ typedef struct {
     apppool_app_client_t base;
     const apppool_http_request_t *request;
     apppool_app_connection_t connection;
-    apppool_app_output_t out; /* the request */
+    apppool_sending_t sending;
     apppool_first_byte_t first_byte;
     apppool_http_parser_t parser;
     apppool_response_parts_t parts;
@@ -72,10 +74,15 @@ static int is_unread(const http_t *http)
     return ioctl(http->connection.fd, SIOCOUTQ, &bytes) == 0 && bytes > 0;
 }
 
+static int has_body(const http_t *http)
+{
+    return http->sending.kind != APPPOOL_SENDING_NO_BODY;
+}
+
 static int is_clean(const http_t *http)
 {
     return http->connection.fd >= 0 && http->has_response &&
-           !http->out.hung_up && !http->closes && !http->closed &&
+           !http->sending.hung_up && !http->closes && !http->closed &&
            !http->request->closes &&
            apppool_http_parser_is_clean(&http->parser) &&
            (http->was_read || !is_unread(http));
@@ -107,10 +114,10 @@ static apppool_outcome_t outcome(const apppool_app_client_t *client)
 {
     const http_t *http = (const http_t *)client;
 
-    if (!http->out.sent && !http->heard)
+    if (!http->sending.sent && !http->heard)
         return APPPOOL_UNSENT;
-    return !http->heard && (http->out.hung_up || http->reset) &&
-                   apppool_app_client_may_repeat(client->r, 0)
+    return !http->heard && (http->sending.hung_up || http->reset) &&
+                   apppool_app_client_may_repeat(client->r, has_body(http))
                ? APPPOOL_BROKEN
                : APPPOOL_HEARD;
 }
@@ -162,6 +169,14 @@ static int is_lost(const http_t *http, int error)
            !apl_connection_is_gone(&shared->state);
 }
 
+/* A response without a length ends with the connection. The connection is reset if
+ * the app has not read the body. */
+static int ends_response(http_t *http, int error)
+{
+    return (error == 0 || (error == ECONNRESET && has_body(http))) &&
+           apppool_http_parser_end(&http->parser);
+}
+
 /* @param error 0: the app has closed the connection */
 static int end_connection(http_t *http, int error)
 {
@@ -169,50 +184,13 @@ static int end_connection(http_t *http, int error)
         return end_early(http, HTTP_BAD_GATEWAY);
     http->closed = 1;
     http->reset |= error == ECONNRESET;
-    if (error == 0 && apppool_http_parser_end(&http->parser))
+    if (ends_response(http, error))
         return end_response(http);
     if (http->heard && !apppool_first_byte_is_cut_off(&http->first_byte))
         SAY(http, error,
             "%s has closed the connection before the end of the response",
             http->base.label);
     return end_early(http, HTTP_BAD_GATEWAY);
-}
-
-/* ---- to the app ---- */
-
-/* The app does not read. It has time until the request is silent for too long.
- * @return 0: it has had its time */
-static int wait_to_send(const http_t *http)
-{
-    struct pollfd app = {http->connection.fd, POLLOUT, 0};
-    int64_t limit = apl_now() + http->first_byte.timeout;
-
-    apppool_first_byte_wait_to_write(&http->first_byte);
-    while (poll(&app, 1, SLICE) <= 0)
-        if (apppool_first_byte_is_hopeless(&http->first_byte) ||
-            (http->first_byte.timeout >= 0 && apl_now() >= limit))
-            return 0;
-    return 1;
-}
-
-/* An app may respond before it has read everything. So it is no error of the
- * request if it reads no more. @return GO_ON, or what the handler is to
- * return */
-static int send_request(http_t *http)
-{
-    static char keep[] = "Connection: Keep-Alive\r\n\r\n",
-                close[] = "Connection: close\r\n\r\n";
-    int keeps = http->connection.keeps && !http->request->closes;
-
-    apppool_app_output_put(&http->out, 0, http->request->bytes,
-                           http->request->size);
-    apppool_app_output_put(&http->out, 1, keeps ? keep : close,
-                           keeps ? sizeof keep - 1 : sizeof close - 1);
-    while (!apppool_app_output_is_empty(&http->out))
-        if (!apppool_app_output_send(&http->out, http->connection.fd) &&
-            !http->out.hung_up && !wait_to_send(http))
-            return end_silent(http, HTTP_GATEWAY_TIME_OUT);
-    return GO_ON;
 }
 
 /* ---- from the app ---- */
@@ -317,6 +295,22 @@ static int flush(http_t *http)
     return status == OK ? GO_ON : status;
 }
 
+/* Nothing comes yet. May it be waited for?
+ * @return GO_ON, or what the handler is to return */
+static int look_around(http_t *http, int64_t limit)
+{
+    if (!http->heard && apppool_first_byte_is_hopeless(&http->first_byte))
+        return end_silent(http, HTTP_BAD_GATEWAY);
+    /* A FIN behind a body that is not read yet may be only its end. */
+    if (!apppool_sending_has_more(&http->sending) &&
+        apppool_stream_client_has_left(http->first_byte.client))
+        return end_early(http, HTTP_BAD_GATEWAY);
+    if (http->first_byte.timeout >= 0 && !http->sending.waits &&
+        apl_now() >= limit)
+        return end_silent(http, HTTP_GATEWAY_TIME_OUT);
+    return GO_ON;
+}
+
 /* The app pauses: wait, and read what comes.
  * @return GO_ON, or what the handler is to return */
 static int wait_and_receive(http_t *http)
@@ -324,20 +318,15 @@ static int wait_and_receive(http_t *http)
     int64_t limit = apl_now() + http->first_byte.timeout;
     int found = 0, status = GO_ON;
 
-    for (;;) {
+    do {
         if (http->connection.waits)
             status = receive(http, 0, &found);
         else if (poll_app(http, SLICE))
             status = receive(http, MSG_DONTWAIT, &found);
-        if (found)
-            return status;
-        if (!http->heard && apppool_first_byte_is_hopeless(&http->first_byte))
-            return end_silent(http, HTTP_BAD_GATEWAY);
-        if (apppool_stream_client_has_left(http->first_byte.client))
-            return end_early(http, HTTP_BAD_GATEWAY);
-        if (http->first_byte.timeout >= 0 && apl_now() >= limit)
-            return end_silent(http, HTTP_GATEWAY_TIME_OUT);
-    }
+        if (!found)
+            status = look_around(http, limit);
+    } while (status == GO_ON && !found);
+    return status;
 }
 
 /* The process may not even begin to read, because it reads from idle connections.
@@ -352,6 +341,84 @@ static int wait_for_room(http_t *http)
                                                      : HTTP_BAD_GATEWAY);
 }
 
+/* ---- to the app ---- */
+
+/* @return GO_ON, or what the handler is to return */
+static int send_all(http_t *http)
+{
+    int status = apppool_sending_go_on(&http->sending, http->base.r,
+                                       http->base.label, http->connection.fd);
+
+    return status == OK ? GO_ON : end_early(http, status);
+}
+
+/* A client that still sends may not read yet. Then a flush of more bytes than
+ * its socket holds would wait for ever.
+ * @return GO_ON, or what the handler is to return */
+static int flush_early(http_t *http)
+{
+    int status = OK;
+
+    if (http->has_header && (!apppool_sending_has_more(&http->sending) ||
+                             http->parts.size <= FLUSHED))
+        status = apppool_response_parts_flush(&http->parts, http->base.r);
+    return status == OK ? GO_ON : status;
+}
+
+/* Something is to be sent: wait until the app or the client does something.
+ * @param can_read the app has sent something
+ * @return GO_ON, or what the handler is to return */
+static int wait_for_both(http_t *http, int *can_read)
+{
+    const apppool_sending_t *sending = &http->sending;
+    struct pollfd fds[] = {{http->connection.fd, POLLIN, 0}, {-1, POLLIN, 0}};
+    int64_t limit = apl_now() + http->first_byte.timeout;
+    int slice = SLICE, status = GO_ON, n;
+
+    if (sending->waits)
+        fds[1].fd = apppool_client_socket(http->base.r->connection);
+    else {
+        fds[0].events |= POLLOUT;
+        apppool_first_byte_wait_to_write(&http->first_byte);
+    }
+    if (sending->waits && fds[1].fd < 0)
+        slice = NAP;
+    do {
+        n = poll(fds, 2, slice);
+        if (n <= 0)
+            status = look_around(http, limit);
+    } while (status == GO_ON && n <= 0 && !sending->waits);
+    *can_read = n > 0 && (fds[0].revents & ~POLLOUT) != 0;
+    return status;
+}
+
+/* An app may respond before it has read everything. So it is no error of the
+ * request if it reads no more. @return GO_ON, or what the handler is to
+ * return */
+static int send_request(http_t *http)
+{
+    static const char keep[] = "Connection: Keep-Alive\r\n\r\n",
+                      close[] = "Connection: close\r\n\r\n";
+    int keeps = http->connection.keeps && !http->request->closes;
+    int status, found;
+
+    apppool_sending_add(&http->sending, http->request->bytes,
+                        http->request->size);
+    apppool_sending_add(&http->sending, keeps ? keep : close,
+                        keeps ? sizeof keep - 1 : sizeof close - 1);
+    status = send_all(http);
+    while (status == GO_ON && !apppool_sending_is_over(&http->sending)) {
+        status = flush_early(http);
+        if (status == GO_ON)
+            status = wait_for_both(http, &found);
+        while (status == GO_ON && found)
+            status = receive(http, MSG_DONTWAIT, &found);
+        if (status == GO_ON)
+            status = send_all(http);
+    }
+    return status;
+}
+
 static int run(apppool_app_client_t *client,
                const apppool_first_byte_t *first_byte)
 {
@@ -361,7 +428,7 @@ static int run(apppool_app_client_t *client,
     http->first_byte = *first_byte;
     http->first_byte.needs_room &= !http->connection.reused;
     status = send_request(http);
-    if (status == GO_ON && http->first_byte.needs_room)
+    if (status == GO_ON && http->first_byte.needs_room && !http->heard)
         status = wait_for_room(http);
     while (status == GO_ON) {
         found = 0;
@@ -377,7 +444,8 @@ static int run(apppool_app_client_t *client,
 
 apppool_app_client_t *
 apppool_client_http_make(request_rec *r, const char *label,
-                         const apppool_http_request_t *request)
+                         const apppool_http_request_t *request,
+                         apppool_sending_kind_t kind)
 {
     static const apppool_app_client_calls_t calls = {
         open_connection, run, outcome, has_closed, has_ended, close_connection};
@@ -386,6 +454,9 @@ apppool_client_http_make(request_rec *r, const char *label,
     http->base = (apppool_app_client_t){&calls, r, label, -1, 0};
     http->request = request;
     http->connection.fd = -1;
+    http->sending.kind = kind;
+    http->sending.framing =
+        request->is_chunked ? APPPOOL_SENDING_CHUNKED : APPPOOL_SENDING_PLAIN;
     /* r->header_only also holds for the GET of an ErrorDocument after HEAD. */
     apppool_http_parser_begin(&http->parser, r->pool,
                               !strcmp(r->method, "HEAD"));

@@ -2,16 +2,16 @@
 
 /**
  * @file client_http.h
- * @brief A client of an app (app_client.h) that sends a request without a body
- *        over HTTP/1.1.
+ * @brief A client of an app (app_client.h) that speaks HTTP/1.1.
  *
- * mod_proxy sends requests with a body, and those that ask for an upgrade
- * (client_proxy.h). All others may be most of what an app gets. A client of our
- * own reads a response with one call, and knows for certain what it has read.
+ * mod_proxy sends the requests that ask for an upgrade (client_proxy.h). A client
+ * of our own reads a response with one call, and knows for certain what it has
+ * read. A body is written as far as the app takes it. Between two writes the
+ * response is read, because an app may respond before it has read the body.
  *
- * A connection may carry another request (app_connection.h) if the app has read
- * all of this one, and the response had a body, ended where it said, and was the
- * last that came. If something comes on such a connection before the app has
+ * A connection may carry another request (app_connection.h) if this one had no
+ * body, the app has read all of it, and the response had a body, ended where it
+ * said, and was the last that came. If something comes on such a connection before the app has
  * read the next request, it belongs to an earlier one. Then the request is sent
  * again over another connection.
  */
@@ -20,10 +20,12 @@
 
 #include "mod_apppool/backend/app_client.h"
 #include "mod_apppool/backend/http_request.h"
+#include "mod_apppool/backend/sending.h"
 
 /** @param request what to send; it stays as long as the request */
 apppool_app_client_t *
 apppool_client_http_make(request_rec *r, const char *label,
-                         const apppool_http_request_t *request);
+                         const apppool_http_request_t *request,
+                         apppool_sending_kind_t kind);
 
 #endif

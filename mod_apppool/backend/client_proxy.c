@@ -19,7 +19,6 @@ typedef struct proxy_t {
     struct proxy_t *next; /* in the list of unused ones */
     uint64_t named;       /* the process that the worker is named after */
     const char *url;      /* of the request */
-    int may_upgrade;      /* mod_proxy may become a tunnel */
     int is_running;
     apppool_proxy_filter_t filter; /* has the worker */
 } proxy_t;
@@ -68,6 +67,7 @@ static proxy_t *make(server_rec *s)
     w->s->response_field_size = APPPOOL_HEADER_MOST;
     w->s->response_field_size_set = 1;
     w->s->flush_packets = flush_auto;
+    apr_cpystrn(w->s->upgrade, "*", sizeof w->s->upgrade);
     c->filter.worker = w;
     return apppool_proxy.ap_proxy_initialize_worker(w, s, unused.pool) ==
                    APR_SUCCESS
@@ -133,12 +133,7 @@ static void set_up_worker(proxy_t *c, const apppool_endpoint_t *endpoint)
         apr_snprintf(s->uds_path, sizeof s->uds_path,
                      "apppool-" CONTRACT_ID_FMT, endpoint->id);
     c->named = endpoint->id;
-    c->filter.has_body = endpoint->has_body;
     s->timeout = endpoint->timeout;
-    apr_cpystrn(s->upgrade, endpoint->refuses_upgrade ? "" : "*",
-                sizeof s->upgrade);
-    c->may_upgrade = !endpoint->refuses_upgrade &&
-                     apr_table_get(c->base.r->headers_in, "Upgrade");
 }
 
 /* mod_proxy's record of the connection that is open: conn->sock. */
@@ -195,7 +190,9 @@ static int run(apppool_app_client_t *client,
 
     /* mod_proxy would close the socket that we have connected. */
     apr_table_unset(r->subprocess_env, "proxy-initial-not-pooled");
-    apppool_in_use_begin_proxied(&use, client->socket, r, c->may_upgrade);
+    /* What it has kept of an earlier request that shares our pool. */
+    apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
+    apppool_in_use_begin_tunnel(&use, client->socket, r);
     apppool_proxy_filter_begin(&c->filter, r, first_byte);
     c->is_running = 1;
     status = apppool_proxy.proxy_run_scheme_handler(

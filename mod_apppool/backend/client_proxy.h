@@ -10,8 +10,8 @@
  * cause. Then mod_proxy's scheme handler gets the connected socket. A filter on
  * the connection says how the request went (proxy_filter.h).
  *
- * Each connection is new, and is closed with its request. Requests that may use
- * a connection again do not need mod_proxy (client_http.h).
+ * Each connection is new, and is closed with its request. Only requests that ask
+ * for an upgrade need mod_proxy, which becomes a tunnel (client_http.h).
  *
  * Lock:  the list of unused workers has a mutex of its own; a worker that was
  *        taken belongs to its taker alone.

@@ -29,8 +29,6 @@ typedef struct {
     int keep;            /**< this child may keep the connection: over http */
     int may_share;       /**< all children share the connection */
     int may_reuse;       /**< the connection may have been used before */
-    int has_body;        /**< the request has */
-    int refuses_upgrade; /**< the Upgrade header is not passed on */
     apr_interval_time_t timeout; /**< us that the app may be silent */
 } apppool_endpoint_t;
 

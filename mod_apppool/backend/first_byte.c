@@ -46,7 +46,7 @@ static int patience(const apppool_first_byte_t *w)
 
 void apppool_first_byte_wait_to_write(const apppool_first_byte_t *w)
 {
-    struct pollfd app = {w->socket, POLLOUT, 0};
+    struct pollfd app = {w->socket, POLLIN | POLLOUT, 0};
 
     if (w->needs_room && poll(&app, 1, patience(w)) == 0)
         ask_for_room(w);

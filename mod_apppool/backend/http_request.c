@@ -33,7 +33,7 @@ char *apppool_http_request_port(request_rec *r)
 }
 
 int apppool_http_request_make(apppool_http_request_t *request, request_rec *r,
-                              const char *url)
+                              const char *url, apr_off_t body)
 {
     proxy_server_conf *conf = apppool_proxy_api_conf(r->server);
     proxy_conn_rec *conn = apr_pcalloc(r->pool, sizeof *conn + SPARE);
@@ -60,10 +60,13 @@ int apppool_http_request_make(apppool_http_request_t *request, request_rec *r,
     r->expecting_100 = expects != 0;
     if (status != OK)
         return status;
-    /* The client has sent a body of no bytes. Some servers refuse a POST without
-     * a length. */
-    if (!r->main && (length || coding))
-        apr_brigade_puts(bb, NULL, NULL, "Content-Length: 0\r\n");
+    request->is_chunked = body < 0;
+    if (body < 0)
+        apr_brigade_puts(bb, NULL, NULL, "Transfer-Encoding: chunked\r\n");
+    /* Some servers refuse a POST without a length, also of a body of no bytes. */
+    else if (body > 0 || (!r->main && (length || coding)))
+        apr_brigade_printf(bb, NULL, NULL,
+                           "Content-Length: %" APR_OFF_T_FMT "\r\n", body);
     if (apr_brigade_pflatten(bb, &request->bytes, &request->size, r->pool) !=
         APR_SUCCESS)
         return HTTP_INTERNAL_SERVER_ERROR;

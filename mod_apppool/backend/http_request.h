@@ -19,7 +19,8 @@
 typedef struct {
     char *bytes; /**< all but the header Connection and the empty line */
     apr_size_t size;
-    int closes; /**< the connection is not to be used again */
+    int closes;     /**< the connection is not to be used again */
+    int is_chunked; /**< its body comes in chunks */
 } apppool_http_request_t;
 
 /** To be called in each httpd child. @param p has to outlive all requests */
@@ -29,10 +30,11 @@ void apppool_http_request_init(apr_pool_t *p);
 char *apppool_http_request_port(request_rec *r);
 
 /**
- * @param url as proxy_run_canon_handler() left it, without "proxy:"
+ * @param url  as proxy_run_canon_handler() left it, without "proxy:"
+ * @param body bytes of the body; 0: there is none; -1: it comes in chunks
  * @return OK, or a status to return to the client
  */
 int apppool_http_request_make(apppool_http_request_t *request, request_rec *r,
-                              const char *url);
+                              const char *url, apr_off_t body);
 
 #endif

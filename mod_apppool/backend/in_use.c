@@ -59,12 +59,11 @@ void apppool_in_use_begin(apppool_in_use_t *use, int app)
     add(use);
 }
 
-void apppool_in_use_begin_proxied(apppool_in_use_t *use, int app,
-                                  const request_rec *r, int is_tunnel)
+void apppool_in_use_begin_tunnel(apppool_in_use_t *use, int app,
+                                 const request_rec *r)
 {
     use->app = copy_of(app);
-    use->client =
-        is_tunnel ? copy_of(apppool_client_socket(r->connection)) : -1;
+    use->client = copy_of(apppool_client_socket(r->connection));
     use->has_copies = 1;
     add(use);
 }

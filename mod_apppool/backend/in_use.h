@@ -13,9 +13,9 @@
  *
  * A use ends before its connection is kept for the next request, or closed:
  * another child may then have the connection, and another file the number of the
- * descriptor. mod_proxy closes its connections when it likes, so such a use has
- * copies of its descriptors. A tunnel also needs a copy of its client's socket. A
- * socket of which the last descriptor is closed leaves an epoll without a word.
+ * descriptor. mod_proxy closes its connections when it likes, so a tunnel has
+ * copies of the descriptors at both ends. A socket of which the last descriptor is
+ * closed leaves an epoll without a word.
  *
  * What is not covered: a thread that waits for its client alone, which sends a
  * body or takes a response, waits in httpd's own filters. One that connects waits
@@ -23,7 +23,6 @@
  *
  * Lock:  the list has a mutex of its own.
  * Crash: all is private memory of the httpd child.
- * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_BACKEND_IN_USE_H
 #define MOD_APPPOOL_BACKEND_IN_USE_H
@@ -47,10 +46,10 @@ void apppool_in_use_init(apr_pool_t *p);
  * @param app descriptor of the connection, open until then */
 void apppool_in_use_begin(apppool_in_use_t *use, int app);
 
-/** The same for a connection of mod_proxy.
- * @param is_tunnel mod_proxy may become a tunnel */
-void apppool_in_use_begin_proxied(apppool_in_use_t *use, int app,
-                                  const request_rec *r, int is_tunnel);
+/** The same for a connection of mod_proxy, which becomes a tunnel to the client
+ * of the request. */
+void apppool_in_use_begin_tunnel(apppool_in_use_t *use, int app,
+                                 const request_rec *r);
 
 /** A second call does nothing. */
 void apppool_in_use_end(apppool_in_use_t *use);

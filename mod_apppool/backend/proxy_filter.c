@@ -19,7 +19,7 @@ static ap_filter_rec_t *input, *output;
 
 static int is_repeatable(const apppool_proxy_filter_t *filter)
 {
-    return apppool_app_client_may_repeat(filter->r, filter->has_body);
+    return apppool_app_client_may_repeat(filter->r, 0);
 }
 
 /* mod_proxy is about to log an error of a request that will be tried again. */
@@ -47,21 +47,6 @@ static void give_up(apppool_proxy_filter_t *filter)
 {
     filter->worker->s->status |= PROXY_WORKER_IN_ERROR;
     silence(filter->r);
-}
-
-/* An app may respond without reading the body, for example with 413, and close
- * the connection. Then the connection does not end: it is reset, because the
- * app has not read everything. */
-static int is_hang_up(apr_status_t rv)
-{
-    return APR_STATUS_IS_EPIPE(rv) || APR_STATUS_IS_ECONNRESET(rv);
-}
-
-/* All of a body that was sent may still be in the kernel, so that no write has
- * failed. The reset comes after the app's response. */
-static int may_have_hung_up(const apppool_proxy_filter_t *filter)
-{
-    return filter->hung_up || filter->has_body;
 }
 
 /* mod_proxy_http takes any other beginning for HTTP/0.9, and sends it to the
@@ -220,11 +205,6 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
         apr_brigade_cleanup(bb);
         return APR_ECONNABORTED;
     }
-    if (filter->responded && is_hang_up(rv) && may_have_hung_up(filter)) {
-        APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
-        filter->hung_up = filter->ended = 1;
-        return APR_SUCCESS;
-    }
     if (is_end(rv, bb) && end_websocket(filter, bb, mode))
         return APR_SUCCESS;
     if (rv == APR_SUCCESS && !APR_BRIGADE_EMPTY(bb)) {
@@ -244,26 +224,17 @@ static apr_status_t filter_input(ap_filter_t *f, apr_bucket_brigade *bb,
     return rv;
 }
 
-/* mod_proxy reads a response only if it could send all of the request. */
 static apr_status_t filter_output(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     apppool_proxy_filter_t *filter = f->ctx;
-    apr_status_t rv;
+    apr_status_t rv = ap_pass_brigade(f->next, bb);
 
-    if (filter->r && filter->has_body && !filter->hung_up)
-        apppool_first_byte_wait_to_write(&filter->first_byte);
-    rv = filter->hung_up ? APR_SUCCESS : ap_pass_brigade(f->next, bb);
     if (rv != APR_SUCCESS && filter->r) {
         filter->unwritten = 1;
         if (is_repeatable(filter))
             silence(filter->r);
-        else if (is_hang_up(rv))
-            filter->hung_up = 1;
     }
-    if (!filter->hung_up)
-        return rv;
-    apr_brigade_cleanup(bb);
-    return APR_SUCCESS;
+    return rv;
 }
 
 int apppool_proxy_filter_has_ended(const apppool_proxy_filter_t *filter)
@@ -307,7 +278,7 @@ void apppool_proxy_filter_begin(apppool_proxy_filter_t *filter, request_rec *r,
     filter->r = r;
     filter->first_byte = *first_byte;
     filter->log = r->log;
-    filter->unwritten = filter->responded = filter->hung_up = filter->ended = 0;
+    filter->unwritten = filter->responded = filter->ended = 0;
     filter->is_early = 0;
     memset(&filter->header, 0, sizeof filter->header);
     filter->error = APR_SUCCESS;

@@ -6,9 +6,7 @@
  *        whether the app sent a single byte, and how the connection ended. The
  *        filters see it.
  *
- * They also do this: They pass on the response of an app that closes the
- * connection before it has read the body. They stop waiting for a response when
- * none can come. They end a WebSocket in order when its process is stopped.
+ * They also do this: They stop waiting for a response when none can come. They end a WebSocket in order when its process is stopped.
  * They keep mod_proxy from connecting by itself to a process that we have not
  * chosen. They keep mod_proxy from taking any bytes for HTTP/0.9. They limit the
  * header of a response.
@@ -29,10 +27,9 @@
 #include "mod_apppool/backend/app_client.h"
 #include "mod_apppool/backend/websocket_close.h"
 
-/** client_proxy.c sets the first two. */
+/** client_proxy.c sets the first one. */
 typedef struct {
     proxy_worker *worker;            /**< mod_proxy's, whose connection it is */
-    int has_body;                    /**< the request has */
     conn_rec *c;                     /**< the connection */
     request_rec *r;                  /**< the request it carries, or NULL */
     apppool_first_byte_t first_byte; /**< of that request */
@@ -42,7 +39,6 @@ typedef struct {
     int unwritten, responded;
     apppool_header_size_t header;
     int is_early; /**< something came before the request was sent */
-    int hung_up;  /**< the app has closed, maybe after a response */
     int ended;
     apppool_websocket_close_t websocket; /**< of a WebSocket */
     apr_status_t error;

@@ -2,19 +2,25 @@
 
 /**
  * @file sending.h
- * @brief Sends the parameters and the body of a request to an app: over FastCGI
- *        as records, over scgi and uwsgi a packet and the body as it is.
+ * @brief Sends the head and the body of a request to an app, as far as the app
+ *        takes it. Between two calls, the caller reads what the app sends.
  *
- * Trust: the bytes are the client's. See app_output.h for what the app may do.
+ * The caller makes the head. The body is sent in pieces, each with what its
+ * protocol wants before and behind it. The bytes are not copied on their way.
+ *
+ *     PLAIN     scgi, uwsgi, HTTP with Content-Length: nothing
+ *     CHUNKED   HTTP: its size before, the end of line behind
+ *     RECORDS   FastCGI: the header of a record before
+ *
+ * Trust: the bytes are the client's. An app may close its end at any time. That
+ *        is no error of the request: the app may have responded before.
  */
 #ifndef MOD_APPPOOL_BACKEND_SENDING_H
 #define MOD_APPPOOL_BACKEND_SENDING_H
 
 #include <httpd.h>
 #include <stdint.h>
-
-#include "mod_apppool/backend/app_output.h"
-#include "mod_apppool/backend/bare_packet.h"
+#include <sys/uio.h>
 
 /** Does the request have a body, and of what kind? */
 typedef enum {
@@ -23,36 +29,50 @@ typedef enum {
     APPPOOL_SENDING_STREAMED /**< it is read as the client sends it */
 } apppool_sending_kind_t;
 
-/** The caller sets the first two; the rest is zeroed. */
+typedef enum {
+    APPPOOL_SENDING_PLAIN,
+    APPPOOL_SENDING_CHUNKED,
+    APPPOOL_SENDING_RECORDS
+} apppool_sending_framing_t;
+
+#define APPPOOL_SENDING_PARTS 24 /**< that are sent by one call */
+
+/** The caller sets the first three; the rest is zeroed. */
 typedef struct {
     apppool_sending_kind_t kind;
-    const apppool_bare_packet_t *packet; /**< NULL: over FastCGI */
-    unsigned request;                    /**< its id, over FastCGI */
-    apppool_app_output_t out; /**< the parameters, and a piece of the body */
-    apr_bucket_brigade *bb;   /**< of the body, read and not yet in a piece */
-    apr_bucket_brigade *rest; /**< empty between two calls */
-    unsigned char *piece;     /**< over FastCGI a record, maybe with the end
-                                 behind it */
-    int ended;                /**< it was the last one */
-    int waits;                /**< the client has to send more of the body */
-    int64_t waits_from;       /**< since when, us of apl_now() */
+    apppool_sending_framing_t framing;
+    unsigned request; /**< of RECORDS: id of the request */
+    int sent;         /**< at least one byte was */
+    int hung_up;      /**< the app reads no more: nothing is sent */
+    int waits;        /**< the client has to send more of the body */
+    struct iovec parts[APPPOOL_SENDING_PARTS]; /**< of head, body and framing */
+    int first, count;                          /**< of what is to be sent */
+    int ended;                   /**< the end of the body is among them */
+    int64_t waits_from;          /**< us of apl_now(), if `waits` */
+    apr_bucket_brigade *bb;      /**< of the body, and not yet in a piece */
+    apr_bucket_brigade *piece;   /**< that is being sent */
+    char before[20], behind[20]; /**< that piece */
 } apppool_sending_t;
 
+/** Add bytes to the head. The caller keeps them unchanged until they were sent. */
+void apppool_sending_add(apppool_sending_t *sending, const void *bytes,
+                         apr_size_t n);
+
 /**
- * Begin with the parameters. Over FastCGI, the CGI variables of the request are
- * set.
- * @param request id of the request
- * @param keeps   the app is not to close the connection
+ * Send all that can be sent without waiting.
+ * @param label of the app, for the log
+ * @return OK; a status: the client does not send the body, or it is too long
  */
-void apppool_sending_begin(apppool_sending_t *sending, request_rec *r,
-                           unsigned request, int keeps);
+int apppool_sending_go_on(apppool_sending_t *sending, request_rec *r,
+                          const char *label, int fd);
 
-/** Send all that can be sent without waiting.
- * @return APR_SUCCESS, or why the body cannot be read */
-apr_status_t apppool_sending_go_on(apppool_sending_t *sending, request_rec *r,
-                                   int fd);
+/** Is something to be sent that the app has not taken yet? */
+int apppool_sending_is_held(const apppool_sending_t *sending);
 
-/** Was all of it sent? */
-int apppool_sending_is_done(const apppool_sending_t *sending);
+/** May there be more of the body that was not read from the client? */
+int apppool_sending_has_more(const apppool_sending_t *sending);
+
+/** Is nothing left to be sent? It may be that the app does not read all. */
+int apppool_sending_is_over(const apppool_sending_t *sending);
 
 #endif

@@ -12,6 +12,7 @@
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/body/spool.h"
 #include "mod_apppool/body/spool_file.h"
+#include "mod_apppool/body/streaming.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -20,9 +21,8 @@ struct apppool_request_body_t {
     const char *label;
     apppool_spool_t *spool; /* NULL: passed on as it comes */
     ap_filter_t *filter;    /* NULL: there is none */
-    /* r's own. */
-    ap_filter_t *protocol_filters;
-    apr_table_t *headers;
+    int is_changed;         /* filters of httpd may change it */
+    apr_table_t *headers;   /* r's own */
 };
 
 static ap_filter_rec_t *input;
@@ -57,19 +57,6 @@ static apr_status_t pass_on(ap_filter_t *f, apr_bucket_brigade *bb,
     return rv;
 }
 
-/* mod_proxy asks for 8 KB, and sends what it gets at once. mod_proxy_http takes
- * any number of bytes. Other filters and the other protocols may have room only
- * for the bytes that they ask for. */
-static apr_off_t most_at_once(const ap_filter_t *f, apr_off_t most)
-{
-    const request_rec *r = f->r;
-
-    return most < APPPOOL_SPOOL_PIECE && r->input_filters == f && r->filename &&
-                   !strncmp(r->filename, "proxy:http:", 11)
-               ? APPPOOL_SPOOL_PIECE
-               : most;
-}
-
 static apr_status_t read_body(ap_filter_t *f, apr_bucket_brigade *bb,
                               ap_input_mode_t mode, apr_read_type_e block,
                               apr_off_t most)
@@ -79,7 +66,7 @@ static apr_status_t read_body(ap_filter_t *f, apr_bucket_brigade *bb,
 
     if (mode != AP_MODE_READBYTES || !body->spool)
         return pass_on(f, bb, mode, block, most);
-    rv = apppool_spool_get(body->spool, bb, most_at_once(f, most));
+    rv = apppool_spool_get(body->spool, bb, most);
     if (rv == APR_SUCCESS && apppool_spool_left(body->spool) == 0)
         APR_BRIGADE_INSERT_TAIL(bb, apr_bucket_eos_create(bb->bucket_alloc));
     return rv;
@@ -89,20 +76,6 @@ void apppool_request_body_register(void)
 {
     input = ap_register_input_filter("APPPOOL_BODY", read_body, NULL,
                                      AP_FTYPE_RESOURCE - 1);
-}
-
-/* If mod_proxy_http finds filters other than those of the protocol, it does not
- * trust Content-Length, and stores the body itself. Our filter can be trusted
- * if there are no others below it, or if the whole body was read. */
-static void insert_filter(apppool_request_body_t *body)
-{
-    request_rec *r = body->r;
-    int trusted = body->spool || r->input_filters == r->proto_input_filters;
-
-    body->protocol_filters = r->proto_input_filters;
-    body->filter = ap_add_input_filter_handle(input, body, r, r->connection);
-    if (trusted)
-        r->proto_input_filters = r->input_filters;
 }
 
 /* ---- reading ---- */
@@ -208,15 +181,12 @@ static void fit_headers(apppool_request_body_t *body)
                    apr_off_t_toa(r->pool, apppool_spool_size(body->spool)));
 }
 
-/* Pass the body on as it comes. mod_proxy must not wait for the first 16 KB,
- * and a client must not send a body that is too long. */
-static int prepare_streaming(apppool_request_body_t *body)
+/* A client must not send a body that is too long. */
+static int check_length(const request_rec *r)
 {
-    request_rec *r = body->r;
     apr_off_t size, limit = ap_get_limit_req_body(r);
     const char *length = apr_table_get(r->headers_in, "Content-Length");
 
-    apr_table_setn(r->subprocess_env, "proxy-prefetch-nonblocking", "1");
     return length && limit > 0 && ap_parse_strict_length(&size, length) &&
                    size > limit
                ? HTTP_REQUEST_ENTITY_TOO_LARGE
@@ -237,16 +207,19 @@ int apppool_request_body_begin(apppool_request_body_t **body_, request_rec *r,
         return OK;
     if (is_coded(r))
         return HTTP_NOT_IMPLEMENTED;
-    if (is_document || apppool_setting_here(r, APPPOOL_AppBufferRequest))
+    /* Over HTTP/2, mod_http2 says that a WebSocket has a body, which is empty. */
+    if (is_document || apppool_setting_here(r, APPPOOL_AppBufferRequest) ||
+        apppool_streaming_wants_upgrade(r))
         body->spool = apppool_spool_make(r, APPPOOL_SPOOL_MEMORY);
     status = is_document   ? OK
              : body->spool ? read_all(body, r->input_filters)
-                           : prepare_streaming(body);
+                           : check_length(r);
     if (status != OK)
         return status;
     if (body->spool)
         fit_headers(body);
-    insert_filter(body);
+    body->is_changed = r->input_filters != r->proto_input_filters;
+    body->filter = ap_add_input_filter_handle(input, body, r, r->connection);
     return OK;
 }
 
@@ -269,7 +242,24 @@ int apppool_request_body_find_length(apppool_request_body_t *body)
 
 int apppool_request_body_is_there(const apppool_request_body_t *body)
 {
-    return body->filter != NULL;
+    return body->filter &&
+           (!body->spool || apppool_spool_size(body->spool) > 0);
+}
+
+apr_off_t apppool_request_body_length(const apppool_request_body_t *body)
+{
+    request_rec *r = body->r;
+    const char *length = apr_table_get(r->headers_in, "Content-Length");
+    apr_off_t size;
+
+    if (!body->filter)
+        return 0;
+    /* A filter before ours, or behind it, may change the length. */
+    if (r->input_filters != body->filter ||
+        (!body->spool && body->is_changed) || !length ||
+        !ap_parse_strict_length(&size, length))
+        return -1;
+    return size;
 }
 
 int apppool_request_body_is_stored(const apppool_request_body_t *body)
@@ -279,13 +269,8 @@ int apppool_request_body_is_stored(const apppool_request_body_t *body)
 
 void apppool_request_body_rewind(apppool_request_body_t *body)
 {
-    request_rec *r = body->r;
-
-    if (!body->spool)
-        return;
-    apppool_spool_rewind(body->spool);
-    /* The bytes that mod_proxy has got already. */
-    apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
+    if (body->spool)
+        apppool_spool_rewind(body->spool);
 }
 
 void apppool_request_body_end(apppool_request_body_t *body)
@@ -295,6 +280,5 @@ void apppool_request_body_end(apppool_request_body_t *body)
     if (!body->filter)
         return;
     ap_remove_input_filter(body->filter);
-    r->proto_input_filters = body->protocol_filters;
     r->headers_in = body->headers;
 }

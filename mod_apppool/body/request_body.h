@@ -13,14 +13,14 @@
  *
  * In between, r has another body: an input filter passes on what was read, and
  * the headers say how long it is. So:
- *  - it need not be sent in chunks, which scgi and uwsgi do not have;
+ *  - it need not be sent in chunks, which CGI does not have;
  *  - httpd has responded to Expect: 100-continue;
  *  - another process can get the body from the start, if no byte was sent to
  *    the first one.
  *
  * With AppBufferRequest Off the same filter passes the body on as it comes, and
- * enforces LimitRequestBody, which httpd ignores for requests that go through
- * mod_proxy.
+ * enforces LimitRequestBody, which httpd ignores for requests that it takes for
+ * those of a proxy.
  *
  * Lock:  none; no process is held while a body is read.
  * Crash: not concerned; see spool.h.
@@ -51,8 +51,11 @@ int apppool_request_body_begin(apppool_request_body_t **body, request_rec *r,
  * read and store it. @return as apppool_request_body_begin() */
 int apppool_request_body_find_length(apppool_request_body_t *body);
 
-/** Is there a body? */
+/** Is there a body that is not known to be empty? */
 int apppool_request_body_is_there(const apppool_request_body_t *body);
+
+/** How many bytes has it? @return -1: it is not known before it was read */
+apr_off_t apppool_request_body_length(const apppool_request_body_t *body);
 
 /** Was it read to its end? */
 int apppool_request_body_is_stored(const apppool_request_body_t *body);

@@ -16,6 +16,8 @@ uint32_t apppool_streaming_kind(const request_rec *r)
     return value && !ap_cstr_casecmp(value, "no") ? APL_LONG_LIVED_RESPONSE : 0;
 }
 
+/* httpd negotiates some upgrades itself. An upgrade to h2c with an app would
+ * bypass everything that is configured here. */
 int apppool_streaming_wants_upgrade(const request_rec *r)
 {
     const char *value = apr_table_get(r->headers_in, "Upgrade");

@@ -69,14 +69,9 @@ static apppool_endpoint_t endpoint_of(const apppool_app_request_t *req)
         .runtime = apppool_current()->runtime,
         .keep = req->ref.wire.protocol == APL_HTTP && may_keep(req) &&
                 apppool_kept_is_allowed(req->ref.id, concurrency_of(req)),
-        /* httpd negotiates some upgrades itself. An upgrade to h2c with an app
-         * would bypass everything that is configured here. */
-        .refuses_upgrade = apr_table_get(req->r->headers_in, "Upgrade") &&
-                           !apppool_streaming_wants_upgrade(req->r),
         .may_share = may_keep(req),
         /* The app may close a kept connection at this moment. */
         .may_reuse = may_repeat(req),
-        .has_body = apppool_request_body_is_there(req->body),
         .timeout = timeout != APPPOOL_UNSET ? timeout
                    : conf->timeout_set      ? conf->timeout
                                             : req->r->server->timeout,
@@ -157,13 +152,18 @@ static const char *label_of(const apppool_app_request_t *req)
                        apr_itoa(req->r->pool, req->ref.pid), "]", NULL);
 }
 
+static apppool_sending_kind_t kind_of(const apppool_request_body_t *body)
+{
+    if (!apppool_request_body_is_there(body))
+        return APPPOOL_SENDING_NO_BODY;
+    return apppool_request_body_is_stored(body) ? APPPOOL_SENDING_STORED
+                                                : APPPOOL_SENDING_STREAMED;
+}
+
 static apppool_app_client_t *make_cgi(apppool_app_request_t *req)
 {
     apppool_app_client_t *client = apppool_client_cgi_make(
-        req->r, label_of(req),
-        !apppool_request_body_is_there(req->body)   ? APPPOOL_SENDING_NO_BODY
-        : apppool_request_body_is_stored(req->body) ? APPPOOL_SENDING_STORED
-                                                    : APPPOOL_SENDING_STREAMED,
+        req->r, label_of(req), kind_of(req->body),
         apppool_protocol_is_bare(req->ref.wire.protocol) ? &req->packet : NULL);
 
     apppool_client_cgi_log_to(client, req->pool, req->ref.id,
@@ -179,7 +179,8 @@ static apppool_app_client_t *make_client(apppool_app_request_t *req)
     return apppool_request_head_needs_proxy(req)
                ? apppool_client_proxy_make(req->r, label_of(req), req->url)
                : apppool_client_http_make(req->r, label_of(req),
-                                          &req->http_request);
+                                          &req->http_request,
+                                          kind_of(req->body));
 }
 
 int apppool_exchange_fixups(request_rec *r)

@@ -113,8 +113,6 @@ int apppool_handler(request_rec *r)
         /* Otherwise httpd would ask for the ErrorDocument of this status. */
         if (req->error)
             r->status = req->error;
-        /* The request for an ErrorDocument shares our pool, but has no body. */
-        apr_pool_userdata_setn(NULL, "proxy-req-input", NULL, r->pool);
     }
     return status;
 }

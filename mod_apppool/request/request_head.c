@@ -14,8 +14,8 @@ APLOG_USE_MODULE(apppool);
 
 int apppool_request_head_needs_proxy(const apppool_app_request_t *req)
 {
-    return apppool_request_body_is_there(req->body) ||
-           apppool_streaming_wants_upgrade(req->r);
+    return apppool_streaming_wants_upgrade(req->r) &&
+           !apppool_request_body_is_there(req->body);
 }
 
 /* Let mod_proxy check and encode the URL. */
@@ -37,11 +37,23 @@ static int make_url(apppool_app_request_t *req)
 
 static int make_http(apppool_app_request_t *req)
 {
+    const apr_table_t *variables = req->r->subprocess_env;
     int status = make_url(req);
+    apr_off_t length;
 
     if (status != OK || apppool_request_head_needs_proxy(req))
         return status;
-    return apppool_http_request_make(&req->http_request, req->r, req->url);
+    length = apppool_request_body_length(req->body);
+    /* HTTP/1.0 has no chunks. */
+    if (length < 0 && apr_table_get(variables, "force-proxy-request-1.0")) {
+        status = apppool_request_body_find_length(req->body);
+        length = apppool_request_body_length(req->body);
+        if (status == OK && length < 0)
+            status = HTTP_LENGTH_REQUIRED;
+    }
+    return status == OK ? apppool_http_request_make(&req->http_request, req->r,
+                                                    req->url, length)
+                        : status;
 }
 
 static int make_bare(apppool_app_request_t *req, uint32_t protocol)

@@ -5,7 +5,8 @@
  * @brief What is sent to an app, made before the request waits for a process. So
  *        a process that becomes free gets the request sooner.
  *
- *     over HTTP          the request line and the header, or a URL for mod_proxy
+ *     over HTTP          the request line and the header; or, for an upgrade, a
+ *                        URL for mod_proxy
  *     over scgi, uwsgi   the packet of variables, and a socket
  *     over fcgi          nothing: the variables name the process
  *
@@ -21,8 +22,8 @@
 
 #include "mod_apppool/request/app_request.h"
 
-/** Does mod_proxy send the request over HTTP? It does if the request has a body
- * or asks for an upgrade. */
+/** Does mod_proxy send the request over HTTP? It does if the request asks for an
+ * upgrade and has no body. */
 int apppool_request_head_needs_proxy(const apppool_app_request_t *req);
 
 /**

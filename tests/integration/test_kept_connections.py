@@ -179,8 +179,12 @@ def test_variables_of_mod_proxy(httpd: Httpd, name: str) -> None:
     used = client.kept()
     once = client.good("/once")
     assert once in (used, used + 1)
-    # mod_proxy itself sends a request with a body.
     assert client.good("/once", "POST", b"a body") > once
+    # mod_proxy itself sends a request for an upgrade.
+    asked = client.connection.request(
+        "GET", "/once", "shop",
+        headers={"Connection": "Upgrade", "Upgrade": "another"})
+    assert (asked.status, asked.body) == (200, b"ok")
     once = client.good("/once")
     if name != "proxy-initial-not-pooled":
         assert client.good() > once

@@ -151,10 +151,10 @@ int apppool_proxy_filter_has_ended(const apppool_proxy_filter_t *filter)
     return 0;
 }
 
-void apppool_in_use_begin_proxied(apppool_in_use_t *use, int app,
-                                  const request_rec *r, int is_tunnel)
+void apppool_in_use_begin_tunnel(apppool_in_use_t *use, int app,
+                                 const request_rec *r)
 {
-    (void)use, (void)app, (void)r, (void)is_tunnel;
+    (void)use, (void)app, (void)r;
 }
 
 void apppool_in_use_end(apppool_in_use_t *use)
@@ -166,10 +166,8 @@ void apppool_in_use_end(apppool_in_use_t *use)
 
 static void one_request(request_rec *r, uint64_t id)
 {
-    apppool_endpoint_t endpoint = {.id = id,
-                                   .wire.listen = APL_LISTEN_UNIX,
-                                   .timeout = 1000,
-                                   .refuses_upgrade = 1};
+    apppool_endpoint_t endpoint = {
+        .id = id, .wire.listen = APL_LISTEN_UNIX, .timeout = 1000};
     apppool_app_client_t *client = apppool_client_proxy_make(r, "shop", "");
     apppool_parked_t none = {0};
 

@@ -120,7 +120,7 @@ static void a_number_that_is_used_again(void **state)
     char byte;
 
     (void)state;
-    apppool_in_use_begin_proxied(&use, app.ends[0], &request, 0);
+    apppool_in_use_begin_tunnel(&use, app.ends[0], &request);
     assert_int_equal(dup2(other.ends[0], app.ends[0]), app.ends[0]);
     apppool_in_use_stop();
     assert_false(is_cut(other));
@@ -140,7 +140,7 @@ static void client_of_a_tunnel_is_cut(void **state)
 
     (void)state;
     apr_os_sock_put(&client_socket, &other.ends[0], pool);
-    apppool_in_use_begin_proxied(&use, app.ends[0], &request, 1);
+    apppool_in_use_begin_tunnel(&use, app.ends[0], &request);
     close(other.ends[0]);
     assert_int_equal(poll(&end, 1, 0), 0);
     apppool_in_use_stop();
@@ -162,11 +162,11 @@ static void a_stream_is_no_client(void **state)
     pair_t app = make_pair();
 
     (void)state;
-    apppool_in_use_begin_proxied(&use, app.ends[0], &of_stream, 1);
+    apppool_in_use_begin_tunnel(&use, app.ends[0], &of_stream);
     assert_int_equal(use.client, -1);
     apppool_in_use_end(&use);
     client_socket = NULL;
-    apppool_in_use_begin_proxied(&use, app.ends[0], &request, 1);
+    apppool_in_use_begin_tunnel(&use, app.ends[0], &request);
     assert_int_equal(use.client, -1);
     apppool_in_use_end(&use);
     close_pair(app);

@@ -2,8 +2,8 @@
 
 /**
  * @file app_client.h
- * @brief What sends a request to an app process, and passes on its response: one
- *        interface, which three files implement.
+ * @brief What sends a request to an app process, and passes on its response:
+ *        one interface, which three files implement.
  *
  *     client_http.h     HTTP/1.1
  *     client_cgi.h      FastCGI, scgi and uwsgi
@@ -18,8 +18,6 @@
  *     outcome = client->does->outcome(client);
  *     client->does->close(client);
  *
- * Lock:  none; a client belongs to one request.
- * Crash: all is private memory of the httpd child.
  * Trust: the app may send any bytes, at any time. Each error is a line of the
  *        log that names the process, and the connection is closed.
  */
@@ -61,9 +59,9 @@ typedef struct {
 
     /**
      * Send the request, and pass the response to the request's output filters.
-     * @return OK; a status to return instead of a response; AP_FILTER_ERROR: the
-     *         response has begun and is not complete, or it could not be passed
-     *         on
+     * @return OK; a status to return instead of a response; AP_FILTER_ERROR:
+     *         the response has begun and is not complete, or it could not be
+     *         passed on
      */
     int (*run)(apppool_app_client_t *client,
                const apppool_first_byte_t *first_byte);

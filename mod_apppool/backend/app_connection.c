@@ -126,8 +126,8 @@ int apppool_app_connection_may_keep(uint64_t id)
 
 /* ---- a request ---- */
 
-/* Let recv() wait. Each child says so for itself: another build of the module may
- * have parked it. */
+/* Let recv() wait. Each child says so for itself: another build of the module
+ * may have parked it. */
 static int let_wait(int fd)
 {
     struct timeval limit = {.tv_usec = APPPOOL_CONNECTION_RECEIVE};

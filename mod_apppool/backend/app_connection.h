@@ -18,7 +18,6 @@
  *
  * Lock:  the copies that no request uses have a mutex of their own; all else
  *        belongs to one request.
- * Crash: all is private memory of the httpd child.
  * Trust: see parked.h. The app may close a connection, or send
  *        something, at any time: a connection is looked at before it is used
  *        again.

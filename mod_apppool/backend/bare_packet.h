@@ -6,15 +6,15 @@
  *        The body follows it as it is.
  *
  * Over scgi it is a netstring: the length of what it holds, a colon, the
- * variables, a comma. Each variable is a name and a value, with a zero byte after
- * both. CONTENT_LENGTH is the first one, and the second one says which protocol
- * it is:
+ * variables, a comma. Each variable is a name and a value, with a zero byte
+ * after both. CONTENT_LENGTH is the first one, and the second one says which
+ * protocol it is:
  *
  *     24:CONTENT_LENGTH 0 27 0 SCGI 0 1 0,
  *
- * Over uwsgi it has a header of four bytes: 0, the size of the rest (2), 0. Then
- * come the variables: length of the name (2), name, length of the value (2),
- * value. Numbers begin with their low byte.
+ * Over uwsgi it has a header of four bytes: 0, the size of the rest (2), 0.
+ * Then come the variables: length of the name (2), name, length of the value
+ * (2), value. Numbers begin with their low byte.
  *
  * The notes for httpd's access log (request/app_request.c) are no variables for
  * the app. The packet is made before they are known.

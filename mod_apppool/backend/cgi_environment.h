@@ -11,8 +11,6 @@
  * directly. So it gets an empty one, and the variables that the request had are
  * added afterwards, unless httpd has set them, too.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the values are the client's. No name occurs twice, because libraries
  *        differ in which of two values they use. The last value of a name is
  *        sent: that of "RequestHeader add" after the client's, and that of

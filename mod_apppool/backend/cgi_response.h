@@ -14,8 +14,6 @@
  * Over scgi, a header of Location with a path, and no other status, is no
  * response: httpd is to look for the response there (RFC 3875, section 6.2.2).
  *
- * Lock:  none; it belongs to one request.
- * Crash: not concerned.
  * Trust: the bytes are the app's. httpd reads the header.
  */
 #ifndef MOD_APPPOOL_BACKEND_CGI_RESPONSE_H

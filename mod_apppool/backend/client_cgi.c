@@ -154,8 +154,8 @@ static void close_connection(apppool_app_client_t *client)
 
 /* An app that speaks FastCGI may reset the connection after it has read the
  * request, for example to refuse it. So the request is repeated only if the
- * process was killed, or if the connection had carried another request. A killed
- * process resets its connections soon. */
+ * process was killed, or if the connection had carried another request. A
+ * killed process resets its connections soon. */
 static int may_repeat(const cgi_t *cgi)
 {
     int has_body = cgi->sending.kind != APPPOOL_SENDING_NO_BODY;
@@ -252,8 +252,8 @@ static int end_request(cgi_t *cgi)
     return end_response(cgi);
 }
 
-/* Without records the response ends with the connection. The connection is reset
- * if the app has not read the body. */
+/* Without records the response ends with the connection. The connection is
+ * reset if the app has not read the body. */
 static int ends_response(const cgi_t *cgi, int error)
 {
     return cgi->is_bare && cgi->response.has_header &&
@@ -291,11 +291,12 @@ static int end_silent(cgi_t *cgi, int status)
 /* ---- STDERR ----
  *
  * What a FastCGI app sends there becomes lines that look like those that an app
- * prints. PHP's errors come this way. With AppLog, the spawner gets the lines, and
- * writes them there. Without AppLog, they are lines of httpd's error log, with
- * the client of the request, and the spawner gets them for apppoolctl logs. If the
- * spawner does not take them in time, they are lines of the error log in any
- * case. Text that is no complete line when the child is killed is lost. */
+ * prints. PHP's errors come this way. With AppLog, the spawner gets the lines,
+ * and writes them there. Without AppLog, they are lines of httpd's error log,
+ * with the client of the request, and the spawner gets them for apppoolctl
+ * logs. If the spawner does not take them in time, they are lines of the error
+ * log in any case. Text that is no complete line when the child is killed is
+ * lost. */
 
 static void log_batch(const cgi_t *cgi)
 {
@@ -537,8 +538,8 @@ static int pass_held(cgi_t *cgi)
     return status == GO_ON ? pass_on(cgi) : status;
 }
 
-/* The same over scgi and uwsgi. What has come is held until the buffer is full or
- * the app pauses. If the end comes before, everything is passed on at once.
+/* The same over scgi and uwsgi. What has come is held until the buffer is full
+ * or the app pauses. If the end comes before, everything is passed on at once.
  * @return GO_ON, or what the handler is to return */
 static int receive_bytes(cgi_t *cgi)
 {
@@ -594,7 +595,8 @@ static int may_flush(const cgi_t *cgi)
            cgi->response.parts.size <= FLUSHED;
 }
 
-/* A FIN behind a body that is not read yet may be only the end of the request. */
+/* A FIN behind a body that is not read yet may be only the end of the
+ * request. */
 static int client_has_left(cgi_t *cgi)
 {
     return !apppool_sending_has_more(&cgi->sending) &&

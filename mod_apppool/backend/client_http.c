@@ -169,8 +169,8 @@ static int is_lost(const http_t *http, int error)
            !apl_connection_is_gone(&shared->state);
 }
 
-/* A response without a length ends with the connection. The connection is reset if
- * the app has not read the body. */
+/* A response without a length ends with the connection. The connection is reset
+ * if the app has not read the body. */
 static int ends_response(http_t *http, int error)
 {
     return (error == 0 || (error == ECONNRESET && has_body(http))) &&
@@ -275,8 +275,8 @@ static int poll_app(const http_t *http, int ms)
     return poll(&app, 1, ms) > 0;
 }
 
-/* Most apps send the header and the rest one after the other. So the client gets
- * them together, if the rest comes at once.
+/* Most apps send the header and the rest one after the other. So the client
+ * gets them together, if the rest comes at once.
  * @return GO_ON, or what the handler is to return */
 static int flush(http_t *http)
 {
@@ -329,7 +329,8 @@ static int wait_and_receive(http_t *http)
     return status;
 }
 
-/* The process may not even begin to read, because it reads from idle connections.
+/* The process may not even begin to read, because it reads from idle
+ * connections.
  * @return GO_ON, or what the handler is to return */
 static int wait_for_room(http_t *http)
 {

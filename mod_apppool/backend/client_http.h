@@ -4,16 +4,16 @@
  * @file client_http.h
  * @brief A client of an app (app_client.h) that speaks HTTP/1.1.
  *
- * mod_proxy sends the requests that ask for an upgrade (client_proxy.h). A client
- * of our own reads a response with one call, and knows for certain what it has
- * read. A body is written as far as the app takes it. Between two writes the
- * response is read, because an app may respond before it has read the body.
+ * mod_proxy sends the requests that ask for an upgrade (client_proxy.h). A
+ * client of our own reads a response with one call, and knows for certain what
+ * it has read. A body is written as far as the app takes it. Between two writes
+ * the response is read, because an app may respond before it has read the body.
  *
  * A connection may carry another request (app_connection.h) if this one had no
  * body, the app has read all of it, and the response had a body, ended where it
- * said, and was the last that came. If something comes on such a connection before the app has
- * read the next request, it belongs to an earlier one. Then the request is sent
- * again over another connection.
+ * said, and was the last that came. If something comes on such a connection
+ * before the app has read the next request, it belongs to an earlier one. Then
+ * the request is sent again over another connection.
  */
 #ifndef MOD_APPPOOL_BACKEND_CLIENT_HTTP_H
 #define MOD_APPPOOL_BACKEND_CLIENT_HTTP_H

@@ -10,8 +10,8 @@
  * cause. Then mod_proxy's scheme handler gets the connected socket. A filter on
  * the connection says how the request went (proxy_filter.h).
  *
- * Each connection is new, and is closed with its request. Only requests that ask
- * for an upgrade need mod_proxy, which becomes a tunnel (client_http.h).
+ * Each connection is new, and is closed with its request. Only requests that
+ * ask for an upgrade need mod_proxy, which becomes a tunnel (client_http.h).
  *
  * Lock:  the list of unused workers has a mutex of its own; a worker that was
  *        taken belongs to its taker alone.
@@ -42,9 +42,9 @@ apppool_app_client_t *
 apppool_client_proxy_make(request_rec *r, const char *label, const char *url);
 
 /** mod_proxy has made the header of the request (its hook fixups). If the
- * connection is not to be used again, mod_proxy has already noted this, and would
- * not even send this request. It notes it again afterwards. This does nothing
- * for another client. */
+ * connection is not to be used again, mod_proxy has already noted this, and
+ * would not even send this request. It notes it again afterwards. This does
+ * nothing for another client. */
 void apppool_client_proxy_header_is_made(const apppool_app_client_t *client);
 
 #endif

@@ -3,10 +3,6 @@
 /**
  * @file client_socket.h
  * @brief The socket of a client, to wait for it, and to see that it has left.
- *
- * Lock:  none.
- * Crash: not concerned.
- * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_BACKEND_CLIENT_SOCKET_H
 #define MOD_APPPOOL_BACKEND_CLIENT_SOCKET_H

@@ -75,8 +75,8 @@ apr_status_t apppool_connect_prepare(apr_socket_t **sock, apr_pool_t *p)
     return make_unix(sock, SOCK_STREAM | SOCK_NONBLOCK, p);
 }
 
-/* Over scgi and uwsgi each request connects, and no other call on its socket waits.
- * Most connections can be made at once, and need no limit of time. */
+/* Over scgi and uwsgi each request connects, and no other call on its socket
+ * waits. Most connections can be made at once, and need no limit of time. */
 static apr_status_t open_unix(apr_socket_t **sock,
                               const apppool_endpoint_t *endpoint,
                               int64_t deadline, apr_pool_t *p)

@@ -8,8 +8,6 @@
  * socket, connections wait in the order of arrival. Over TCP, the kernel tries
  * again, at first each second.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the path is made from the process id, in a directory that only root
  *        can write. No app decides what is there.
  */
@@ -42,10 +40,11 @@ apr_status_t apppool_connect_prepare(apr_socket_t **sock, apr_pool_t *p);
 
 /**
  * Connect.
- * @param sock     NULL at first; or, over scgi and uwsgi, a socket that was prepared
+ * @param sock     NULL at first; or, over scgi and uwsgi, a socket that was
+ *                 prepared
  * @param deadline us of apl_now(), for a full backlog
  * @param p        a new socket is closed with it
- * @return see apppool_client_proxy_open()
+ * @return see `open` of app_client.h
  */
 apr_status_t apppool_connect(apr_socket_t **sock,
                              const apppool_endpoint_t *endpoint,

@@ -12,10 +12,6 @@
  *
  * Numbers of several bytes begin with the highest. A stream (PARAMS, STDIN,
  * STDOUT, STDERR) ends with an empty record.
- *
- * Lock:  none.
- * Crash: not concerned.
- * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_BACKEND_FCGI_FORMAT_H
 #define MOD_APPPOOL_BACKEND_FCGI_FORMAT_H

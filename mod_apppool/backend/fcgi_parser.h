@@ -14,8 +14,6 @@
  * type that no app sends to a server, STDOUT after its own end. Bytes after
  * END_REQUEST are not read.
  *
- * Lock:  none; it belongs to one request.
- * Crash: not concerned.
  * Trust: the app may send any bytes.
  */
 #ifndef MOD_APPPOOL_BACKEND_FCGI_PARSER_H

@@ -4,8 +4,6 @@
  * @file fcgi_request.h
  * @brief Build the records of a FastCGI request.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: names and values are the client's, of any length.
  */
 #ifndef MOD_APPPOOL_BACKEND_FCGI_REQUEST_H

@@ -5,8 +5,6 @@
  * @brief Look for the name of a header field in a list, quickly: each request
  *        and each response does it for all its fields.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the name may be of any bytes.
  */
 #ifndef MOD_APPPOOL_BACKEND_FIELD_NAME_H

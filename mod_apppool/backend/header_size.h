@@ -6,8 +6,6 @@
  *        longest? A header has the same limit over all protocols, whoever
  *        reads it: 64 KB, all its lines together.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the bytes are the app's. A name that is to be logged has only
  *        characters of a token, and not many.
  */

@@ -106,8 +106,8 @@ static int is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* The end of a field: behind the LF of the last line that continues it. The ends
- * of the lines before become spaces. */
+/* The end of a field: behind the LF of the last line that continues it. The
+ * ends of the lines before become spaces. */
 static char *end_of(char *at, char *end)
 {
     char *lf = memchr(at, '\n', (size_t)(end - at));
@@ -146,7 +146,8 @@ static const char *read_one(char *at, char *end, apr_table_t *fields)
     return NULL;
 }
 
-/* Read all lines. They are changed, and stay where they are as long as the table.
+/* Read all lines. They are changed, and stay where they are as long as the
+ * table.
  * @param end behind the LF of the last line, which is not empty
  * @return NULL; or what is wrong, a constant */
 static const char *read_fields(char *at, char *end, apr_table_t *fields)

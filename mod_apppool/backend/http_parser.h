@@ -50,8 +50,8 @@ typedef enum {
     APPPOOL_HTTP_UNTIL_END /**< of the connection */
 } apppool_http_framing_t;
 
-/** What stands between the chunks of a body (RFC 9112, section 7.1): the size of
- * each one, and the trailer behind the last one. */
+/** What stands between the chunks of a body (RFC 9112, section 7.1): the size
+ * of each one, and the trailer behind the last one. */
 typedef struct {
     apr_off_t left;          /**< bytes of the chunk that have not come */
     int ended;               /**< the trailer has ended */
@@ -109,8 +109,9 @@ apppool_http_event_t apppool_http_parser_next(apppool_http_parser_t *parser);
  * have come */
 int apppool_http_parser_end(apppool_http_parser_t *parser);
 
-/** Has the response ended, with no byte behind it, and did it say where it ends?
- * A response without a body does not count: the app may still send one. */
+/** Has the response ended, with no byte behind it, and did it say where it
+ * ends? A response without a body does not count: the app may still send
+ * one. */
 int apppool_http_parser_is_clean(const apppool_http_parser_t *parser);
 
 #endif

@@ -63,7 +63,8 @@ int apppool_http_request_make(apppool_http_request_t *request, request_rec *r,
     request->is_chunked = body < 0;
     if (body < 0)
         apr_brigade_puts(bb, NULL, NULL, "Transfer-Encoding: chunked\r\n");
-    /* Some servers refuse a POST without a length, also of a body of no bytes. */
+    /* Some servers refuse a POST without a length, also of a body of no
+     * bytes. */
     else if (body > 0 || (!r->main && (length || coding)))
         apr_brigade_printf(bb, NULL, NULL,
                            "Content-Length: %" APR_OFF_T_FMT "\r\n", body);

@@ -7,7 +7,6 @@
  *        ProxyPreserveHost and its hook `fixups' count as they always do.
  *
  * Lock:  none; constant once a child has begun.
- * Crash: not concerned.
  * Trust: httpd has checked the lines of the client.
  */
 #ifndef MOD_APPPOOL_BACKEND_HTTP_REQUEST_H
@@ -26,7 +25,8 @@ typedef struct {
 /** To be called in each httpd child. @param p has to outlive all requests */
 void apppool_http_request_init(apr_pool_t *p);
 
-/** The port of this server as Via shows it: ":8080", or "" for the usual one. */
+/** The port of this server as Via shows it: ":8080", or "" for the usual
+ * one. */
 char *apppool_http_request_port(request_rec *r);
 
 /**

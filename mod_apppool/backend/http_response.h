@@ -6,12 +6,10 @@
  *        response, as mod_proxy_http would make it.
  *
  * What holds for one connection only is dropped (RFC 9110, section 7.6.1).
- * ProxyPassReverse and its relatives, ProxyVia and ProxyErrorOverride count. The
- * header may be the one of an interim response (1xx), which the variable
+ * ProxyPassReverse and its relatives, ProxyVia and ProxyErrorOverride count.
+ * The header may be the one of an interim response (1xx), which the variable
  * proxy-interim-response suppresses.
  *
- * Lock:  none; it belongs to one request.
- * Crash: not concerned.
  * Trust: the parser has checked the form of the fields (http_parser.h). httpd
  *        checks the values of a response before they are sent, and this file
  *        those of an interim response.

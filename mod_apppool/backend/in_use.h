@@ -8,21 +8,21 @@
  *
  * httpd ends a child of event or worker when all of its threads have ended.
  * Before that, it closes the sockets of their clients. But a thread that waits
- * for an app, or in mod_proxy's tunnel for both, does not notice this. After 9 s
- * httpd would kill the child (AH00046). In prefork, a signal ends the child.
+ * for an app, or in mod_proxy's tunnel for both, does not notice this. After
+ * 9 s httpd would kill the child (AH00046). In prefork, a signal ends the
+ * child.
  *
  * A use ends before its connection is kept for the next request, or closed:
- * another child may then have the connection, and another file the number of the
- * descriptor. mod_proxy closes its connections when it likes, so a tunnel has
- * copies of the descriptors at both ends. A socket of which the last descriptor is
- * closed leaves an epoll without a word.
+ * another child may then have the connection, and another file the number of
+ * the descriptor. mod_proxy closes its connections when it likes, so a tunnel
+ * has copies of the descriptors at both ends. A socket of which the last
+ * descriptor is closed leaves an epoll without a word.
  *
  * What is not covered: a thread that waits for its client alone, which sends a
- * body or takes a response, waits in httpd's own filters. One that connects waits
- * for the app to accept, for AppQueueTimeout at most.
+ * body or takes a response, waits in httpd's own filters. One that connects
+ * waits for the app to accept, for AppQueueTimeout at most.
  *
  * Lock:  the list has a mutex of its own.
- * Crash: all is private memory of the httpd child.
  */
 #ifndef MOD_APPPOOL_BACKEND_IN_USE_H
 #define MOD_APPPOOL_BACKEND_IN_USE_H

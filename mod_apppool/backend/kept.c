@@ -91,7 +91,8 @@ static void close_last(void)
 }
 
 /* Close those that may not stay idle.
- * @return us until the next one has been idle for too long; -1: there is none */
+ * @return us until the next one has been idle for too long; -1: there is
+ *         none */
 static int64_t close_expired(int64_t now)
 {
     idle_t **at = &idle.first;

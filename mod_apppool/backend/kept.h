@@ -11,8 +11,6 @@
  *
  * Lock:  the list has a mutex of its own; a connection that was taken belongs
  *        to its taker alone.
- * Crash: all is private memory of the httpd child.
- * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_BACKEND_KEPT_H
 #define MOD_APPPOOL_BACKEND_KEPT_H

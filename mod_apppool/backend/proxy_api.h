@@ -10,7 +10,6 @@
  * again.
  *
  * Lock:  none; constant in the children.
- * Crash: not concerned.
  * Trust: the types are those of mod_proxy.h, so a wrong type does not compile.
  */
 #ifndef MOD_APPPOOL_BACKEND_PROXY_API_H

@@ -105,8 +105,8 @@ static int has_more(ap_filter_t *f, apr_bucket_brigade *bb)
     return rv == APR_SUCCESS ? !is_empty : !APR_STATUS_IS_EAGAIN(rv);
 }
 
-/* mod_proxy waits for more of an event stream. This wait also ends when the client
- * has left. */
+/* mod_proxy waits for more of an event stream. This wait also ends when the
+ * client has left. */
 static apr_status_t wait_for_more(ap_filter_t *f, apr_bucket_brigade *bb)
 {
     const apppool_proxy_filter_t *filter = f->ctx;

@@ -6,14 +6,14 @@
  *        whether the app sent a single byte, and how the connection ended. The
  *        filters see it.
  *
- * They also do this: They stop waiting for a response when none can come. They end a WebSocket in order when its process is stopped.
- * They keep mod_proxy from connecting by itself to a process that we have not
- * chosen. They keep mod_proxy from taking any bytes for HTTP/0.9. They limit the
- * header of a response.
+ * They also do this: They stop waiting for a response when none can come. They
+ * end a WebSocket in order when its process is stopped. They keep mod_proxy
+ * from connecting by itself to a process that we have not chosen. They keep
+ * mod_proxy from taking any bytes for HTTP/0.9. They limit the header of a
+ * response.
  *
  * Lock:  none; a filter belongs to its connection, which one request has at a
  *        time.
- * Crash: all is private memory of the httpd child.
  * Trust: the filters look at what an app sends; mod_proxy parses it.
  */
 #ifndef MOD_APPPOOL_BACKEND_PROXY_FILTER_H

@@ -12,8 +12,6 @@
  *
  * The header of the response is in r before the first part is passed on.
  *
- * Lock:  none; it belongs to one request.
- * Crash: not concerned.
  * Trust: the bytes are the app's. Nothing looks at them.
  */
 #ifndef MOD_APPPOOL_BACKEND_RESPONSE_PARTS_H
@@ -32,8 +30,8 @@ typedef struct {
     int unflushed;            /**< since the last flush */
 } apppool_response_parts_t;
 
-/** Does httpd send its own page in place of this error of the app? Then the body
- * is dropped. Call it when r has the status of the app. */
+/** Does httpd send its own page in place of this error of the app? Then the
+ * body is dropped. Call it when r has the status of the app. */
 void apppool_response_parts_override(apppool_response_parts_t *parts,
                                      request_rec *r);
 
@@ -54,8 +52,8 @@ void apppool_response_parts_add(apppool_response_parts_t *parts, request_rec *r,
 int apppool_response_parts_pass(apppool_response_parts_t *parts,
                                 request_rec *r);
 
-/** The app pauses. Send the client everything that has come so far, at least the
- * header. @return OK, or AP_FILTER_ERROR */
+/** The app pauses. Send the client everything that has come so far, at least
+ * the header. @return OK, or AP_FILTER_ERROR */
 int apppool_response_parts_flush(apppool_response_parts_t *parts,
                                  request_rec *r);
 

@@ -97,7 +97,8 @@ static apr_status_t read_client(apppool_sending_t *sending, request_rec *r)
         sending->bb = apr_brigade_create(r->pool, list);
         sending->piece = apr_brigade_create(r->pool, list);
     }
-    /* A filter of another module may have returned more than it was asked for. */
+    /* A filter of another module may have returned more than it was asked
+     * for. */
     if (!APR_BRIGADE_EMPTY(sending->bb))
         return APR_SUCCESS;
     rv = ap_get_brigade(r->input_filters, sending->bb, AP_MODE_READBYTES,

@@ -54,7 +54,8 @@ typedef struct {
     char before[20], behind[20]; /**< that piece */
 } apppool_sending_t;
 
-/** Add bytes to the head. The caller keeps them unchanged until they were sent. */
+/** Add bytes to the head. The caller keeps them unchanged until they were
+ * sent. */
 void apppool_sending_add(apppool_sending_t *sending, const void *bytes,
                          apr_size_t n);
 

@@ -5,12 +5,12 @@
  * @brief The client of an event stream, or of any response over HTTP/2: has it
  *        left?
  *
- * An application may send nothing for minutes, so a write does not show that the
- * client has left. The request of an event stream is complete: nobody asks before
- * the body was read. So an end that the client has sent since then counts: the FIN
- * of TCP, the close_notify of TLS. For any other response, a FIN may say only that
- * the client sends no more. But the reset of a stream of HTTP/2 always says that
- * it has left.
+ * An application may send nothing for minutes, so a write does not show that
+ * the client has left. The request of an event stream is complete: nobody asks
+ * before the body was read. So an end that the client has sent since then
+ * counts: the FIN of TCP, the close_notify of TLS. For any other response, a
+ * FIN may say only that the client sends no more. But the reset of a stream of
+ * HTTP/2 always says that it has left.
  *
  *     apppool_stream_client_begin(&client, r, label, has_events);
  *                                                      after the header
@@ -18,8 +18,6 @@
  *     while (nothing comes from the app for a moment)
  *         if (apppool_stream_client_has_left(&client))
  *
- * Lock:  none; it belongs to one request.
- * Crash: not concerned.
  * Trust: a client can end only its own response.
  */
 #ifndef MOD_APPPOOL_BACKEND_STREAM_CLIENT_H

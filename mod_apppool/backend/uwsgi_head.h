@@ -7,8 +7,6 @@
  *
  *     HTTP/1.1 404 Not Found      becomes     Status: 404 Not Found
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the app may send any bytes.
  */
 #ifndef MOD_APPPOOL_BACKEND_UWSGI_HEAD_H

@@ -8,8 +8,6 @@
  * The frame can only stand between two frames of the app. So this file reads
  * the headers of the app's frames.
  *
- * Lock:  none; it belongs to one connection.
- * Crash: not concerned.
  * Trust: an app that sends no frames, or wrong ones, spoils its own connection.
  */
 #ifndef MOD_APPPOOL_BACKEND_WEBSOCKET_CLOSE_H

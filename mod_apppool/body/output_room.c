@@ -11,8 +11,8 @@
 #include "mod_apppool/backend/client_socket.h"
 #include "shm/lock/lock_token.h"
 
-/* Less than the core filter keeps in memory. Of a stream of HTTP/2, no more is on
- * its way: mod_http2's default is 32 KB for a stream, and the part that
+/* Less than the core filter keeps in memory. Of a stream of HTTP/2, no more is
+ * on its way: mod_http2's default is 32 KB for a stream, and the part that
  * response_buffer.c keeps in memory has to fit, too. */
 #define PIECE   (16 * 1024)
 #define SLOW    2000    /* us; a fast client has a piece sooner */

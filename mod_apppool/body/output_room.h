@@ -20,12 +20,11 @@
  * for more than two seconds. So all slow passes but the last one take at most a
  * tenth of the time that the app needs, if none takes more than 200 ms, as long
  * as mod_ratelimit sleeps. A longer one has perhaps waited for a client that
- * reads nothing, and such a client gets the next bytes soon when it reads again.
+ * reads nothing, and such a client gets the next bytes soon when it reads
+ * again.
  *
  * Lock:  none; it belongs to one request. Its marks are destroyed by the thread
  *        of that request, or when mod_http2 is done with the thread.
- * Crash: not concerned.
- * Trust: not concerned.
  */
 #ifndef MOD_APPPOOL_BODY_OUTPUT_ROOM_H
 #define MOD_APPPOOL_BODY_OUTPUT_ROOM_H
@@ -51,12 +50,12 @@ int apppool_output_room_is_stream(const apppool_output_room_t *room);
 /** Was a slow pass a short time ago? */
 int apppool_output_room_rests(const apppool_output_room_t *room);
 
-/** How many bytes can be passed on now? At most 16 KB. 0: it would have to wait,
- * or a slow pass was a short time ago. */
+/** How many bytes can be passed on now? At most 16 KB. 0: it would have to
+ * wait, or a slow pass was a short time ago. */
 apr_off_t apppool_output_room_bytes(apppool_output_room_t *room);
 
-/** Has the client's socket taken everything that was passed on? What it can take
- * at once is written. */
+/** Has the client's socket taken everything that was passed on? What it can
+ * take at once is written. */
 int apppool_output_room_is_clear(const apppool_output_room_t *room);
 
 /**

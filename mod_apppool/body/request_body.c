@@ -170,7 +170,8 @@ static int is_coded(const request_rec *r)
 }
 
 /* Make headers that describe the stored body. The table of the client's
- * headers stays, for the log and for code that looks for the end of that body. */
+ * headers stays, for the log and for code that looks for the end of that
+ * body. */
 static void fit_headers(apppool_request_body_t *body)
 {
     request_rec *r = body->r;
@@ -207,7 +208,8 @@ int apppool_request_body_begin(apppool_request_body_t **body_, request_rec *r,
         return OK;
     if (is_coded(r))
         return HTTP_NOT_IMPLEMENTED;
-    /* Over HTTP/2, mod_http2 says that a WebSocket has a body, which is empty. */
+    /* Over HTTP/2, mod_http2 says that a WebSocket has a body, which is
+     * empty. */
     if (is_document || apppool_setting_here(r, APPPOOL_AppBufferRequest) ||
         apppool_streaming_wants_upgrade(r))
         body->spool = apppool_spool_make(r, APPPOOL_SPOOL_MEMORY);

@@ -23,7 +23,6 @@
  * those of a proxy.
  *
  * Lock:  none; no process is held while a body is read.
- * Crash: not concerned; see spool.h.
  * Trust: httpd checks how much is read (LimitRequestBody, RequestReadTimeout)
  *        and the form of chunks.
  */

@@ -257,8 +257,8 @@ static apr_status_t take_piece(apppool_response_buffer_t *buffer,
     return APR_SUCCESS;
 }
 
-/* Pass on what the client can take at once, if nothing is stored. The rest stays
- * in the part. */
+/* Pass on what the client can take at once, if nothing is stored. The rest
+ * stays in the part. */
 static apr_status_t pass_part(apppool_response_buffer_t *buffer,
                               ap_filter_t *next, apr_bucket_brigade *bb)
 {

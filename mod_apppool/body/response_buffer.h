@@ -7,13 +7,13 @@
  *        given back when it has sent everything.
  *
  * Bytes that the client can take are written at once. The response is read as
- * fast as the app sends it. Each part is passed on, in small pieces, while there is
- * room on the way to the client (output_room.h), and is stored otherwise. When the app pauses,
- * the thread waits for app and client together. When the app is done, the rest
- * is some bytes in memory and one bucket of a file. event writes that without a
- * thread if the connection is not encrypted; mod_ssl keeps the thread until the
- * last 64 KB. For HTTP/2, mod_http2 takes the file unchanged, and does not need
- * a thread of the request either.
+ * fast as the app sends it. Each part is passed on, in small pieces, while
+ * there is room on the way to the client (output_room.h), and is stored
+ * otherwise. When the app pauses, the thread waits for app and client together.
+ * When the app is done, the rest is some bytes in memory and one bucket of a
+ * file. event writes that without a thread if the connection is not encrypted;
+ * mod_ssl keeps the thread until the last 64 KB. For HTTP/2, mod_http2 takes
+ * the file unchanged, and does not need a thread of the request either.
  *
  * Two kinds of responses are not stored: event streams, because there is no end
  * to wait for, and responses with `X-Accel-Buffering: no`, because the app asks
@@ -23,8 +23,6 @@
  * cases: nothing can be stored; less of the disk is free than AppPoolSpoolFree;
  * or AppSpoolLimit is reached.
  *
- * Lock:  none.
- * Crash: not concerned; see spool.h.
  * Trust: a file contains only bytes for this client, and only this client gets
  *        them.
  */

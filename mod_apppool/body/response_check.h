@@ -18,8 +18,6 @@
  * ap_trust_cgilike_cl is set (backend/cgi_response.h). A response over scgi or
  * uwsgi ends with the connection.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the response may be any bytes.
  */
 #ifndef MOD_APPPOOL_BODY_RESPONSE_CHECK_H

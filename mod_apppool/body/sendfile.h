@@ -8,8 +8,6 @@
  * `X-Sendfile-Type: X-Sendfile` tells the app that it may name a file. Rack
  * needs it. The app's own body is not used.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the app chooses the name, and httpd's user opens the file. httpd's
  *        user may read files that the app may not. So the opened file has to be
  *        a plain file that is really below AppRoot or a directory of

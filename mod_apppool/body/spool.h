@@ -9,7 +9,6 @@
  * the start after apppool_spool_rewind(). The file has no name
  * (body/spool_file.h). It ends with the pool of the request.
  *
- * Lock:  none; a spool belongs to one request.
  * Crash: nothing is left when httpd is killed.
  */
 #ifndef MOD_APPPOOL_BODY_SPOOL_H

@@ -78,8 +78,8 @@ void apppool_spool_file_init(apr_pool_t *pchild)
     apr_pool_cleanup_register(pchild, NULL, close_empty, apr_pool_cleanup_null);
 }
 
-/* Some file systems (NFS) cannot make a file without a name. Kernels that do not
- * know O_TMPFILE take it for an attempt to write a directory. */
+/* Some file systems (NFS) cannot make a file without a name. Kernels that do
+ * not know O_TMPFILE take it for an attempt to write a directory. */
 static int make_named(apr_pool_t *p)
 {
     char *name =

@@ -9,16 +9,14 @@
  *
  * mod_proxy sends 101 without the filters of the request, and is then a tunnel
  * until the end. So if the client asks for an upgrade, a filter of the
- * connection waits for the 101. The filter stays: its memory is the connection's,
- * and there may be any number of requests.
+ * connection waits for the 101. The filter stays: its memory is the
+ * connection's, and there may be any number of requests.
  *
  * A long-lived connection occupies one of httpd's workers until its end. So an
  * app has at most AppMaxLongLived of them. A request that asks for an upgrade
  * is refused before it waits for a process. An event stream is refused when its
  * response begins.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the application says what its response is.
  */
 #ifndef MOD_APPPOOL_BODY_STREAMING_H

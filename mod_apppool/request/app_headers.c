@@ -30,7 +30,8 @@ static void tell_https(request_rec *r, const char *scheme)
         apr_table_setn(r->subprocess_env, "HTTPS", "on");
 }
 
-/* The app gets the path below the prefix, and over HTTP that cannot be empty. */
+/* The app gets the path below the prefix, and over HTTP that cannot be
+ * empty. */
 static void tell_prefix(request_rec *r, const apppool_mount_t *mount)
 {
     apr_table_setn(r->headers_in, "X-Forwarded-Prefix", mount->prefix);

@@ -33,8 +33,6 @@
  * made (AppTraceparent). Its last field says that the trace is recorded: by
  * default, tracers drop the traces that are marked as not recorded.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: untrusted_headers.h has removed headers that the client may not send.
  *        The path is the client's. A client may put its requests into any
  *        trace, and cause them to be recorded.

@@ -79,8 +79,9 @@ static int is_in_place(request_rec *r, const apppool_mount_t *mount,
             is_below(filename, ap_document_root(r)));
 }
 
-/* mod_dir and mod_negotiation look a script up by a subrequest, which the request
- * then becomes. It keeps the prefix of its first URL, but it gets the notes. */
+/* mod_dir and mod_negotiation look a script up by a subrequest, which the
+ * request then becomes. It keeps the prefix of its first URL, but it gets the
+ * notes. */
 int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
                                   const char *filename)
 {

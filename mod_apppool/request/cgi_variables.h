@@ -26,7 +26,6 @@
  *
  * Lock:  none. Threads of a child share what they know of missing files: words
  *        that are written as a whole.
- * Crash: not concerned.
  * Trust: a script that is run has the rights of the app's user. So it has to be
  *        below DocumentRoot or AppRoot, or where an Alias of the mount's own
  *        path leads. Other Aliases and UserDir lead to files of other users;

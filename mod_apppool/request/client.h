@@ -12,8 +12,6 @@
  * reset. A client of HTTP/1.0 that has closed its half counts as present, as it
  * does while it is served.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: a client can harm only its own request.
  */
 #ifndef MOD_APPPOOL_REQUEST_CLIENT_H

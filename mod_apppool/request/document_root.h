@@ -26,7 +26,6 @@
  *
  * Lock:  none. A mutex of the child is held while DocumentRoot is walked for
  *        the first time.
- * Crash: not concerned.
  * Trust: the configuration is root's. The client's path is compared in the form
  *        of the file name to which httpd has mapped it. httpd itself handles a
  *        path that is not canonical.

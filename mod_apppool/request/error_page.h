@@ -11,8 +11,6 @@
  * step, the command, directory and user, the last output, but not the
  * environment.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: only the error id is read from the segment, and the id in the file has
  *        to be the same. The output comes from the app, so it is escaped. The
  *        page allows only its own style, and nothing else.

@@ -15,11 +15,10 @@
  *     sent an invalid response 502 the app was silent for too long 504 its
  *     process was ended (AppKillAfter) 504
  *
- * All are ordinary error responses of httpd, except our page for a failed start,
- * or for one that has lasted longer than the wait (error_page.h). ErrorDocument replaces any of them.
+ * All are ordinary error responses of httpd, except our page for a failed
+ * start, or for one that has lasted longer than the wait (error_page.h).
+ * ErrorDocument replaces any of them.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: the app's output goes to the client only in error_page.h.
  */
 #ifndef MOD_APPPOOL_REQUEST_ERROR_RESPONSE_H

@@ -12,10 +12,8 @@
  * (apppool_app_client_may_repeat()). Any other request does not go to a process
  * that is being killed, although such a process still accepts connections.
  *
- * Lock:  only in functions that are called.
- * Crash: see app_request.h.
- * Trust: httpd has checked the client's request. What the app sends is checked by
- *        the client that speaks its protocol.
+ * Trust: httpd has checked the client's request. What the app sends is checked
+ *        by the client that speaks its protocol.
  */
 #ifndef MOD_APPPOOL_REQUEST_EXCHANGE_H
 #define MOD_APPPOOL_REQUEST_EXCHANGE_H
@@ -30,8 +28,8 @@
  */
 int apppool_exchange(apppool_app_request_t *req, int *status);
 
-/** For mod_proxy's hook fixups, which it runs when it has made the header of any
- * request. */
+/** For mod_proxy's hook fixups, which it runs when it has made the header of
+ * any request. */
 int apppool_exchange_fixups(request_rec *r);
 
 #endif

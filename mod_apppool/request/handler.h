@@ -7,11 +7,6 @@
  * A process that cannot be connected to is detached and the next one is tried,
  * at most ten times and until AppQueueTimeout. exchange.h says when a request
  * is repeated.
- *
- * Lock:  only in functions that are called.
- * Crash: see app_request.h.
- * Trust: httpd checked the client's request; mod_proxy checks the app's
- *        response.
  */
 #ifndef MOD_APPPOOL_REQUEST_HANDLER_H
 #define MOD_APPPOOL_REQUEST_HANDLER_H

@@ -11,8 +11,6 @@
  * control sees it: no `.` and `..`, one slash for several (unless MergeSlashes
  * is Off), no encoded letters.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: bytes that a URL must not have are encoded.
  */
 #ifndef MOD_APPPOOL_REQUEST_RAW_PATH_H

@@ -2,8 +2,8 @@
 
 /**
  * @file request_head.h
- * @brief What is sent to an app, made before the request waits for a process. So
- *        a process that becomes free gets the request sooner.
+ * @brief What is sent to an app, made before the request waits for a process.
+ *        So a process that becomes free gets the request sooner.
  *
  *     over HTTP          the request line and the header; or, for an upgrade, a
  *                        URL for mod_proxy
@@ -13,8 +13,6 @@
  * It does not depend on the process. It can be sent to another one after a
  * failure, over a new socket.
  *
- * Lock:  none.
- * Crash: all is private memory of the httpd child.
  * Trust: the values are the client's; see http_request.h and bare_packet.h.
  */
 #ifndef MOD_APPPOOL_REQUEST_REQUEST_HEAD_H
@@ -22,8 +20,8 @@
 
 #include "mod_apppool/request/app_request.h"
 
-/** Does mod_proxy send the request over HTTP? It does if the request asks for an
- * upgrade and has no body. */
+/** Does mod_proxy send the request over HTTP? It does if the request asks for
+ * an upgrade and has no body. */
 int apppool_request_head_needs_proxy(const apppool_app_request_t *req);
 
 /**

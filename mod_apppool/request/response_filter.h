@@ -9,7 +9,6 @@
  * passes on an error instead of the end, so that the client notices.
  *
  * Lock:  in the functions of app_request.h.
- * Crash: not concerned.
  * Trust: the response may be any bytes; response_buffer.h, sendfile.h and
  *        response_check.h say how it is treated.
  */

@@ -19,14 +19,12 @@
  * A request of the application loses the headers that its client must not send
  * (untrusted_headers.h). All other requests keep them. One rule makes sure of
  * that: apppool_routing_admit(), in the handler, which every request of the
- * application passes: also the target of an internal redirect, a subrequest, and
- * a request that SetHandler or a rewrite rule gives to the application. It also
- * checks method and script. Where the application is known earlier, the headers
- * are removed earlier: rules of access, rewrite rules and RequestHeader in its
- * place do not see them, and can add nothing to them.
+ * application passes: also the target of an internal redirect, a subrequest,
+ * and a request that SetHandler or a rewrite rule gives to the application. It
+ * also checks method and script. Where the application is known earlier, the
+ * headers are removed earlier: rules of access, rewrite rules and RequestHeader
+ * in its place do not see them, and can add nothing to them.
  *
- * Lock:  none.
- * Crash: not concerned.
  * Trust: httpd checked the client's request.
  */
 #ifndef MOD_APPPOOL_REQUEST_ROUTING_H

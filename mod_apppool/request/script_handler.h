@@ -4,10 +4,10 @@
  * @file script_handler.h
  * @brief What runs a script of PHP: the application, or a handler of httpd.
  *
- * The scripts of an application that speaks FastCGI belong to the pool, although
- * the configuration that comes with mod_php or php-fpm names a handler for all
- * scripts of the server. Such a handler would run them as httpd's user or as
- * another one. So it is overruled if all this is true:
+ * The scripts of an application that speaks FastCGI belong to the pool,
+ * although the configuration that comes with mod_php or php-fpm names a handler
+ * for all scripts of the server. Such a handler would run them as httpd's user
+ * or as another one. So it is overruled if all this is true:
  *
  *  * it would run PHP
  *  * the application may run the script (cgi_variables.h)
@@ -18,11 +18,10 @@
  * sent to clients. A handler that is not overruled may leave the request to
  * httpd itself, which would send the source. Then the client gets 403, too.
  *
- * Lock:  none. Threads of a child share what they know of an app: a word that is
- *        written as a whole.
- * Crash: not concerned.
- * Trust: .htaccess is a user's. It can turn PHP off. A handler that is set there
- *        does not count.
+ * Lock:  none. Threads of a child share what they know of an app: a word that
+ *        is written as a whole.
+ * Trust: .htaccess is a user's. It can turn PHP off. A handler that is set
+ *        there does not count.
  */
 #ifndef MOD_APPPOOL_REQUEST_SCRIPT_HANDLER_H
 #define MOD_APPPOOL_REQUEST_SCRIPT_HANDLER_H

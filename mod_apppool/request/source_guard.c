@@ -91,8 +91,8 @@ static int is_known(const known_t *known, const roots_t *roots,
 }
 
 /* The same. An AppRoot may be a link to another directory by now. What is known
- * is therefore about directories, not about AppRoots: a new release has not been
- * seen, so that it is looked for at once. */
+ * is therefore about directories, not about AppRoots: a new release has not
+ * been seen, so that it is looked for at once. */
 static int find_root(roots_t *roots, place_t directory)
 {
     static __thread known_t all[KNOWN];

@@ -14,15 +14,15 @@
  * deployment.
  *
  * The work is done only if httpd would send a file, and only in a virtual host
- * that has an AppRoot. A thread knows for a second which AppRoot a directory is.
- * Otherwise each request for a file would ask the kernel about each AppRoot.
+ * that has an AppRoot. A thread knows for a second which AppRoot a directory
+ * is. Otherwise each request for a file would ask the kernel about each
+ * AppRoot.
  *
  * Lock:  none. What a thread knows is its own.
- * Crash: not concerned.
- * Trust: a user who may make a link in a directory that is served can lead httpd
- *        past AppRoot, to directories of that user: FollowSymLinks says where
- *        links may lead. A directory that was served before it became an AppRoot
- *        is served for up to a second more.
+ * Trust: a user who may make a link in a directory that is served can lead
+ *        httpd past AppRoot, to directories of that user: FollowSymLinks says
+ *        where links may lead. A directory that was served before it became an
+ *        AppRoot is served for up to a second more.
  */
 #ifndef MOD_APPPOOL_REQUEST_SOURCE_GUARD_H
 #define MOD_APPPOOL_REQUEST_SOURCE_GUARD_H

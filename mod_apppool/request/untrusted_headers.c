@@ -85,7 +85,8 @@ void apppool_untrusted_headers_register(void)
     place = ap_register_request_note();
 }
 
-/* The request that httpd has read, before internal redirects and subrequests. */
+/* The request that httpd has read, before internal redirects and
+ * subrequests. */
 static request_rec *first_of(request_rec *r)
 {
     while (r->main || r->prev)

@@ -76,7 +76,7 @@ def documented() -> dict[str, tuple[str, str]]:
         facts = {key: " ".join(value.split()) for key, value in
                  re.findall(r"^\*\*(\w+):\*\* ((?:.+\n)+?)(?=\*\*|\n)",
                             section, re.M)}
-        if "virtual host" in facts["Context"]:
+        if "Context" not in facts:
             found[name] = facts["Syntax"], facts["Default"]
     return found
 

@@ -354,7 +354,6 @@ spawner_sources = \
 	spawner/spawner.c \
 	spawner/report/stuck_report.c \
 	system/kill_instance.c \
-	spawner/process/app_entry.c \
 	spawner/process/state.c \
 	spawner/process/app_table.c \
 	spawner/report/notify_command.c \

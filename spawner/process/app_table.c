@@ -25,6 +25,57 @@
 _Static_assert(APP_TABLE_ERROR_MAX == JSON_READER_ERROR_MAX,
                "the reader writes there");
 
+/* ---- what a process is made from: when that changes, it is replaced ---- */
+
+static void mix(uint64_t *print, const char *s)
+{
+    do
+        *print = (*print ^ (unsigned char)(s ? *s : 1)) * 0x100000001b3;
+    while (s && *s++);
+}
+
+static void mix_number(uint64_t *print, uint64_t n)
+{
+    *print = (*print ^ n) * 0x100000001b3;
+}
+
+/* It does not depend on the order of the variables. */
+static uint64_t sum(const char *const *variables)
+{
+    uint64_t all = 0;
+
+    for (; *variables; variables++) {
+        uint64_t one = 0xcbf29ce484222325;
+
+        mix(&one, *variables);
+        all += one;
+    }
+    return all;
+}
+
+static uint64_t fingerprint(const app_entry_t *a)
+{
+    uint64_t print = 0xcbf29ce484222325 ^ a->listen ^ a->protocol << 8;
+    int l;
+
+    for (l = 0; l < a->n_rlimits; l++) {
+        mix_number(&print, (uint64_t)a->rlimits[l].resource);
+        mix_number(&print, a->rlimits[l].to.rlim_cur);
+        mix_number(&print, a->rlimits[l].to.rlim_max);
+    }
+    mix_number(&print, (uint64_t)a->no_new_privileges);
+    if (!a->command) /* then a command is found, and gets a number of threads */
+        mix_number(&print, a->app.options.concurrency);
+    mix(&print, a->app.root);
+    mix(&print, a->command);
+    mix(&print, a->user);
+    mix(&print, a->group);
+    mix(&print, a->environment);
+    mix(&print, a->base_uri);
+    mix(&print, a->env_file);
+    return print + sum(a->env) + sum(a->store_env);
+}
+
 /* ---- an app ---- */
 
 /* A list of NAME=value. The mark cannot be set. */
@@ -280,7 +331,7 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
                                ? APL_CONCURRENCY_AUTO
                                : json_reader_count(r, o, "concurrency");
     options->unkillable_stop = json_reader_count(r, o, "unkillable_stop");
-    a->print = app_entry_fingerprint(a);
+    a->print = fingerprint(a);
 }
 
 /* Each name occurs once, or the table is refused. */

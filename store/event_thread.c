@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
+#include "store/atomic.h"
 #include "store/bell.h"
 
 int store_event_thread_open(store_event_thread_t *t)
@@ -26,7 +27,7 @@ int store_event_thread_open(store_event_thread_t *t)
 
 void store_event_thread_stop(store_event_thread_t *t)
 {
-    __atomic_store_n(&t->stop, 1, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(t->stop, 1);
     store_bell_ring(t->bell);
     pthread_join(t->thread, NULL);
 }
@@ -43,7 +44,7 @@ void store_event_thread_close(store_event_thread_t *t)
 /* The thread takes the whole list after it has read the bell. */
 void store_event_thread_give(store_event_thread_t *t, store_member_t *m)
 {
-    store_member_t *newest = __atomic_load_n(&t->arrived, __ATOMIC_RELAXED);
+    store_member_t *newest = STORE_GET(t->arrived);
 
     do {
         m->next = newest;
@@ -55,7 +56,7 @@ void store_event_thread_give(store_event_thread_t *t, store_member_t *m)
 
 int store_event_thread_is_stopping(const store_event_thread_t *t)
 {
-    return __atomic_load_n(&t->stop, __ATOMIC_ACQUIRE);
+    return STORE_GET_ACQUIRE(t->stop);
 }
 
 void store_event_thread_take(store_event_thread_t *t,

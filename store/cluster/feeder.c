@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock_ms.h"
+#include "store/atomic.h"
 #include "store/bell.h"
 #include "store/cluster/store_claim.h"
 #include "store/cluster/confirm.h"
@@ -56,9 +57,6 @@ struct store_feeder {
     int is_member; /* it confirms (confirm.h) */
 };
 
-#define GET(field)        __atomic_load_n(&(field), __ATOMIC_ACQUIRE)
-#define SET(field, value) __atomic_store_n(&(field), value, __ATOMIC_RELEASE)
-
 /* ---- the join ---- */
 
 /* A space that comes later may have items: it was gone, or the last store knew
@@ -83,7 +81,7 @@ static void note_joined(store_feeder_t *f)
 
     memcpy(figures->address, f->name, sizeof figures->address - 1);
     STORE_SET(figures->yrmcds, !f->greeting.ours);
-    __atomic_store_n(&figures->joined, (uint64_t)time(NULL), __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(figures->joined, (uint64_t)time(NULL));
     if (f->changes.only && f->copier.n_spaces == 0)
         store_note(STORE_WARN,
                    "slave %s gets nothing: there is no space %s "
@@ -127,10 +125,10 @@ static void look_for_spaces(void *ctx)
         /* One that has begun was perhaps read before, and not sent. */
         store_space_await_flushes();
         f->began = clock_ms();
-        SET(f->complete, 0);
+        STORE_SET_RELEASE(f->complete, 0);
         STORE_SET(f->figures->complete, 0);
     }
-    SET(f->generation, generation);
+    STORE_SET_RELEASE(f->generation, generation);
 }
 
 /* The place in the list comes first: each change is either before it, and so
@@ -193,7 +191,7 @@ static int end_copy(store_feeder_t *f)
         return -1;
     if (store_slave_link_flush(&f->sender.out) != 0)
         return -1;
-    SET(f->complete, 1);
+    STORE_SET_RELEASE(f->complete, 1);
     STORE_SET(f->figures->complete, 1);
     store_note(STORE_NOTICE,
                "slave %s has the whole copy: %" PRIu64 " items in %" PRId64
@@ -209,14 +207,14 @@ static int wait_for_changes(store_feeder_t *f, int most)
     int64_t ms;
     int rv;
 
-    SET(f->idle, 1);
+    STORE_SET_RELEASE(f->idle, 1);
     store_changes_wait(f->slave.slot, f->bell);
     rv = store_slave_link_wait(
         &f->sender.out, f->bell,
         store_changes_lag(&f->changes.cursor, &ms) == 0 ? most : 0);
     store_changes_wait(f->slave.slot, -1);
     store_bell_read(f->bell);
-    SET(f->idle, 0);
+    STORE_SET_RELEASE(f->idle, 0);
     store_push_gather(&f->push);
     return rv;
 }
@@ -264,7 +262,7 @@ static int feed_once(store_feeder_t *f)
         return 0;
     if (!store_copier_is_done(&f->copier))
         return copy_some(f);
-    if (!GET(f->complete) && end_copy(f) != 0)
+    if (!STORE_GET_ACQUIRE(f->complete) && end_copy(f) != 0)
         return -1;
     if (is_early(f))
         return wait_for_echo(f);
@@ -283,15 +281,17 @@ static int feed_once(store_feeder_t *f)
  * thread logs that, once a minute. */
 static void note_end(store_feeder_t *f, const char *why)
 {
-    if (GET(f->stop) || f->keeps)
+    if (STORE_GET_ACQUIRE(f->stop) || f->keeps)
         return;
     if (!store_feeder_has_joined(f)) {
         f->refusal = why;
         return;
     }
-    store_note(GET(f->complete) ? STORE_NOTICE : STORE_WARN,
+    store_note(STORE_GET_ACQUIRE(f->complete) ? STORE_NOTICE : STORE_WARN,
                "slave %s dropped%s: %s", f->name,
-               GET(f->complete) ? "" : " before it had the whole copy", why);
+               STORE_GET_ACQUIRE(f->complete) ? ""
+                                              : " before it had the whole copy",
+               why);
 }
 
 static void *run(void *ctx)
@@ -304,7 +304,7 @@ static void *run(void *ctx)
                             &why) == 0) {
         int rv = begin(f);
 
-        while (rv == 0 && !GET(f->stop))
+        while (rv == 0 && !STORE_GET_ACQUIRE(f->stop))
             rv = feed_once(f);
         why = f->sender.out.why;
     }
@@ -315,7 +315,7 @@ static void *run(void *ctx)
     STORE_SET(f->figures->complete, 0);
     /* The descriptor is closed by the main thread. */
     shutdown(store_stream_fd(f->stream), SHUT_RDWR);
-    SET(f->over, 1);
+    STORE_SET_RELEASE(f->over, 1);
     return NULL;
 }
 
@@ -377,7 +377,7 @@ store_feeder_t *store_feeder_start(const store_cluster_hooks_t *hooks,
 
 int store_feeder_has_joined(const store_feeder_t *f)
 {
-    return __atomic_load_n(&f->figures->joined, __ATOMIC_ACQUIRE) != 0;
+    return STORE_GET_ACQUIRE(f->figures->joined) != 0;
 }
 
 const char *store_feeder_refusal(const store_feeder_t *f)
@@ -387,17 +387,18 @@ const char *store_feeder_refusal(const store_feeder_t *f)
 
 int store_feeder_is_over(const store_feeder_t *f)
 {
-    return GET(f->over);
+    return STORE_GET_ACQUIRE(f->over);
 }
 
 int store_feeder_is_overtaken(const store_feeder_t *f)
 {
-    return GET(f->sender.out.overtaken);
+    return STORE_GET_ACQUIRE(f->sender.out.overtaken);
 }
 
 int store_feeder_is_complete(const store_feeder_t *f)
 {
-    return GET(f->complete) && GET(f->generation) == f->hooks->generation();
+    return STORE_GET_ACQUIRE(f->complete) &&
+           STORE_GET_ACQUIRE(f->generation) == f->hooks->generation();
 }
 
 /* It is busy from before it reads a change until after that is written. */
@@ -406,7 +407,8 @@ int store_feeder_is_drained(const store_feeder_t *f)
     int64_t ms;
     int queued = 1;
 
-    return store_changes_lag(&f->changes.cursor, &ms) == 0 && GET(f->idle) &&
+    return store_changes_lag(&f->changes.cursor, &ms) == 0 &&
+           STORE_GET_ACQUIRE(f->idle) &&
            ioctl(store_stream_fd(f->stream), SIOCOUTQ, &queued) == 0 &&
            queued == 0;
 }
@@ -432,10 +434,10 @@ void store_feeder_end(store_feeder_t *f)
 {
     if (!f)
         return;
-    SET(f->stop, 1);
+    STORE_SET_RELEASE(f->stop, 1);
     shutdown(store_stream_fd(f->stream), SHUT_RDWR);
     store_bell_ring(f->bell);
     pthread_join(f->thread, NULL);
-    __atomic_store_n(&f->figures->joined, 0, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(f->figures->joined, 0);
     free_feeder(f);
 }

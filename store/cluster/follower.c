@@ -12,6 +12,7 @@
 
 #include "base/clock_ms.h"
 #include "base/heartbeat.h"
+#include "store/atomic.h"
 #include "store/bell.h"
 #include "store/cluster/apply.h"
 #include "store/cluster/follower_state.h"
@@ -172,7 +173,7 @@ static store_stream_t *dial(const store_cluster_hooks_t *hooks, int is_plain,
 
 static int is_stopping(void)
 {
-    return __atomic_load_n(&follower.stop, __ATOMIC_ACQUIRE);
+    return STORE_GET_ACQUIRE(follower.stop);
 }
 
 /* The main thread waits for this one then. */
@@ -375,7 +376,7 @@ static void receive(link_t *l)
             store_echo_arrived(&l->echo, now);
         }
         look_at(l, now);
-        if (__atomic_load_n(&follower.says_bye, __ATOMIC_ACQUIRE))
+        if (STORE_GET_ACQUIRE(follower.says_bye))
             store_echo_bye(&l->echo);
         store_echo_say(&l->echo, now);
         if (l->is_dry)
@@ -537,8 +538,8 @@ void store_follower_end(int says_bye)
 {
     if (follower.bell < 0)
         return;
-    __atomic_store_n(&follower.says_bye, says_bye, __ATOMIC_RELEASE);
-    __atomic_store_n(&follower.stop, 1, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(follower.says_bye, says_bye);
+    STORE_SET_RELEASE(follower.stop, 1);
     store_bell_ring(follower.bell);
     pthread_join(follower.thread, NULL);
     close(follower.bell);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock_ms.h"
+#include "store/atomic.h"
 #include "store/cluster/history.h"
 #include "store/memory/extent.h"
 #include "store/memory/region.h"
@@ -77,7 +78,7 @@ void store_follower_state_complete(int complete)
 
 unsigned store_follower_state_parts(void)
 {
-    return __atomic_load_n(&parts, __ATOMIC_ACQUIRE);
+    return STORE_GET_ACQUIRE(parts);
 }
 
 /* The next process knows how far the copy is. A part of a copy is nowhere. */

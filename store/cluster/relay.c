@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/clock_ms.h"
+#include "store/atomic.h"
 #include "store/bell.h"
 #include "store/cluster/limit.h"
 #include "store/event_thread.h"
@@ -332,8 +333,8 @@ static void count(const store_space_t *space, int change)
     unsigned n = __atomic_add_fetch(&relay.count_of[space->slot],
                                     (unsigned)change, __ATOMIC_RELAXED);
 
-    __atomic_add_fetch(&relay.count, (unsigned)change, __ATOMIC_RELAXED);
-    __atomic_store_n(&space->figures->connections, n, __ATOMIC_RELAXED);
+    STORE_ADD(relay.count, (unsigned)change);
+    STORE_SET(space->figures->connections, n);
 }
 
 static void make_ready(client_t *c)
@@ -508,7 +509,7 @@ void store_relay_take(store_space_t *space, store_stream_t *stream)
 
 void store_relay_look(void)
 {
-    __atomic_store_n(&relay.look, 1, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(relay.look, 1);
     store_bell_ring(relay.thread.bell);
 }
 
@@ -540,5 +541,5 @@ void store_relay_end(void)
 
 unsigned store_relay_count(void)
 {
-    return __atomic_load_n(&relay.count, __ATOMIC_RELAXED);
+    return STORE_GET(relay.count);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "store/atomic.h"
 #include "store/cluster/role.h"
 #include "store/cluster/confirm.h"
 #include "store/note.h"
@@ -22,7 +23,7 @@ static unsigned n_workers;
 
 static store_served_t *next(const store_served_t *s)
 {
-    return __atomic_load_n(&s->next, __ATOMIC_ACQUIRE);
+    return STORE_GET_ACQUIRE(s->next);
 }
 
 static store_served_t *served_of(const store_space_t *space)
@@ -36,7 +37,7 @@ static store_served_t *served_of(const store_space_t *space)
 
 static int is_served(const store_served_t *s)
 {
-    return !__atomic_load_n(&s->gone, __ATOMIC_RELAXED);
+    return !STORE_GET(s->gone);
 }
 
 static store_space_t *find(const char *name)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock_ms.h"
+#include "store/atomic.h"
 #include "store/note.h"
 #include "base/secret.h"
 
@@ -28,7 +29,7 @@ void store_password_update(const store_cluster_t *c)
     pthread_mutex_lock(&lock);
     n_entries = 0;
     for (s = store_spaces_list(); s && n_entries < STORE_SPACES; s = s->next) {
-        if (__atomic_load_n(&s->gone, __ATOMIC_RELAXED))
+        if (STORE_GET(s->gone))
             continue;
         e = &entries[n_entries];
         e->served = s;
@@ -42,12 +43,12 @@ void store_password_update(const store_cluster_t *c)
             n_entries++;
     }
     pthread_mutex_unlock(&lock);
-    __atomic_store_n(&has_secret, c->n_secret > 0, __ATOMIC_RELAXED);
+    STORE_SET(has_secret, c->n_secret > 0);
 }
 
 int store_password_is_set(void)
 {
-    return __atomic_load_n(&has_secret, __ATOMIC_RELAXED);
+    return STORE_GET(has_secret);
 }
 
 static int is_right(const entry_t *e, const char *password, size_t n)
@@ -69,7 +70,7 @@ static store_served_t *find(const char *name, size_t n_name,
             memcmp(s->space->name, name, n_name) != 0)
             continue;
         if (!is_right(&entries[i], password, n) ||
-            __atomic_load_n(&s->connections, __ATOMIC_RELAXED) >=
+            STORE_GET(s->connections) >=
                 STORE_GET(s->space->figures->max_connections))
             return NULL;
         store_spaces_count(s, 1);

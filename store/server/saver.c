@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "store/atomic.h"
 #include "store/cluster/follower_state.h"
 #include "store/cluster/history.h"
 #include "store/memory/region.h"
@@ -47,7 +48,7 @@ static int64_t now_ns(void)
 
 static int is_stopping(void)
 {
-    return __atomic_load_n(&stopping, __ATOMIC_RELAXED);
+    return STORE_GET(stopping);
 }
 
 static int go_on(void)
@@ -103,8 +104,7 @@ static store_space_t *space_at(unsigned slot)
 
     for (s = store_spaces_list(); s; s = s->next)
         if (s->space->slot == slot)
-            return __atomic_load_n(&s->gone, __ATOMIC_RELAXED) ? NULL
-                                                               : s->space;
+            return STORE_GET(s->gone) ? NULL : s->space;
     return NULL;
 }
 
@@ -114,7 +114,7 @@ static void put_headers(store_save_t *to)
 
     store_sweeper_thread_lock();
     for (s = store_spaces_list(); s; s = s->next)
-        if (!__atomic_load_n(&s->gone, __ATOMIC_RELAXED))
+        if (!STORE_GET(s->gone))
             store_snapshot_space(to, s->space);
     store_sweeper_thread_unlock();
 }
@@ -281,7 +281,7 @@ void store_saver_stop(void)
     if (!is_running)
         return;
     pthread_mutex_lock(&guard);
-    __atomic_store_n(&stopping, 1, __ATOMIC_RELAXED);
+    STORE_SET(stopping, 1);
     pthread_cond_signal(&changed);
     pthread_mutex_unlock(&guard);
     pthread_join(thread, NULL);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/heartbeat.h"
+#include "store/atomic.h"
 #include "store/clock.h"
 #include "store/cluster/role.h"
 #include "store/protocol/stats.h"
@@ -38,7 +39,7 @@ void store_spaces_begin(const store_spaces_hooks_t *h)
 
 store_served_t *store_spaces_list(void)
 {
-    return __atomic_load_n(&first, __ATOMIC_ACQUIRE);
+    return STORE_GET_ACQUIRE(first);
 }
 
 store_space_t *store_spaces_nth(unsigned n)
@@ -46,13 +47,13 @@ store_space_t *store_spaces_nth(unsigned n)
     const store_served_t *s = store_spaces_list();
 
     while (s && n-- > 0)
-        s = __atomic_load_n(&s->next, __ATOMIC_ACQUIRE);
+        s = STORE_GET_ACQUIRE(s->next);
     return s ? s->space : NULL;
 }
 
 unsigned store_spaces_generation(void)
 {
-    return __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+    return STORE_GET_ACQUIRE(generation);
 }
 
 /* What is to be seen with it was written before. */
@@ -68,7 +69,7 @@ void store_spaces_count(store_served_t *s, int change)
         __atomic_add_fetch(&s->connections, (uint32_t)change, __ATOMIC_ACQ_REL);
 
     /* Without connections, the main thread may free the space now. */
-    __atomic_store_n(&figures->connections, n, __ATOMIC_RELAXED);
+    STORE_SET(figures->connections, n);
 }
 
 store_served_t *store_spaces_find(const char *name)
@@ -225,8 +226,7 @@ static void take_options(store_served_t *s, store_config_space_t *o)
     snprintf(s->path, sizeof s->path, "%s/%s", hooks->directory,
              s->options.key);
     STORE_SET(s->space->confirm, (int)o->confirm);
-    __atomic_store_n(&s->space->figures->max_connections, o->max_connections,
-                     __ATOMIC_RELAXED);
+    STORE_SET(s->space->figures->max_connections, o->max_connections);
 }
 
 /* Is there a user that may not use it any more? */
@@ -253,7 +253,7 @@ static void append(store_served_t *s)
     while (*end)
         end = &(*end)->next;
     store_sweeper_thread_lock();
-    __atomic_store_n(end, s, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(*end, s);
     store_sweeper_thread_unlock();
     raise_generation();
 }
@@ -283,9 +283,8 @@ static void come_back(store_served_t *s)
 {
     store_note(STORE_NOTICE, "space %s is back, with its items",
                s->options.name);
-    __atomic_store_n(&s->gone, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&s->space->figures->name[0], s->options.name[0],
-                     __ATOMIC_RELAXED);
+    STORE_SET(s->gone, 0);
+    STORE_SET(s->space->figures->name[0], s->options.name[0]);
     raise_generation();
 }
 
@@ -312,8 +311,8 @@ static void lose(store_served_t *s)
     close_listener(s);
     store_listener_close_older(s->options.name);
     s->space->entry->gone_at = store_clock();
-    __atomic_store_n(&s->gone, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&s->space->figures->name[0], '\0', __ATOMIC_RELAXED);
+    STORE_SET(s->gone, 1);
+    STORE_SET(s->space->figures->name[0], '\0');
 }
 
 static int is_in(const store_config_t *t, const char *name)
@@ -438,8 +437,8 @@ static void empty_gone(uint32_t now)
 
 static int is_used(const store_served_t *s)
 {
-    return __atomic_load_n(&s->connections, __ATOMIC_ACQUIRE) != 0 ||
-           __atomic_load_n(&s->locked, __ATOMIC_ACQUIRE) != 0;
+    return STORE_GET_ACQUIRE(s->connections) != 0 ||
+           STORE_GET_ACQUIRE(s->locked) != 0;
 }
 
 static void close_gone(uint32_t now)

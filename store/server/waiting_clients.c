@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "store/atomic.h"
 #include "store/cluster/cluster.h"
 
 /* ---- a list ---- */
@@ -115,7 +116,7 @@ static void cut(store_waiting_login_t *p)
 /* Only the main thread lets clients in, so there are never too many. */
 int store_waiting_login_make_room(void)
 {
-    uint32_t n = __atomic_load_n(&logins.n, __ATOMIC_RELAXED);
+    uint32_t n = STORE_GET(logins.n);
     store_waiting_client_t *crowding;
 
     if (n < STORE_LOGIN_MAX)
@@ -135,8 +136,8 @@ void store_waiting_login_enter(store_waiting_login_t *p, store_served_t *s,
 {
     uint64_t host = store_waiting_host(fd);
 
-    __atomic_add_fetch(&logins.n, 1, __ATOMIC_RELAXED);
-    __atomic_add_fetch(&s->locked, 1, __ATOMIC_RELAXED);
+    STORE_ADD(logins.n, 1);
+    STORE_ADD(s->locked, 1);
     p->fd = fd;
     pthread_mutex_lock(&logins.guard);
     store_waiting_add(&logins.list, &p->guest, host, now);
@@ -156,5 +157,5 @@ void store_waiting_login_leave(store_waiting_login_t *p, store_served_t *s)
 
 int store_waiting_login_is_empty(void)
 {
-    return __atomic_load_n(&logins.n, __ATOMIC_RELAXED) == 0;
+    return STORE_GET(logins.n) == 0;
 }

@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 
 #include "base/clock_ms.h"
+#include "store/atomic.h"
 #include "store/bell.h"
 #include "store/cluster/confirm.h"
 #include "store/memory/changes.h"
@@ -39,13 +40,13 @@ static store_connection_t *of(store_member_t *m)
 
 void store_worker_give(store_worker_t *w, store_connection_t *c)
 {
-    __atomic_fetch_add(&w->connections, 1, __ATOMIC_RELAXED);
+    STORE_ADD(w->connections, 1);
     store_event_thread_give(&w->thread, &c->member);
 }
 
 int store_worker_runs(store_worker_t *w)
 {
-    uint32_t rounds = __atomic_load_n(&w->rounds, __ATOMIC_RELAXED);
+    uint32_t rounds = STORE_GET(w->rounds);
     int is_parked;
 
     pthread_mutex_lock(&rest.guard);
@@ -60,13 +61,13 @@ int store_worker_runs(store_worker_t *w)
 
 void store_worker_look(store_worker_t *w)
 {
-    __atomic_store_n(&w->look, 1, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(w->look, 1);
     wake(w);
 }
 
 void store_worker_close(store_worker_t *w)
 {
-    __atomic_store_n(&w->close, 1, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(w->close, 1);
     wake(w);
 }
 
@@ -75,7 +76,7 @@ void store_worker_pause(store_worker_t *workers, unsigned n, int on)
     unsigned i;
 
     pthread_mutex_lock(&rest.guard);
-    __atomic_store_n(&rest.on, on, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(rest.on, on);
     pthread_cond_broadcast(&rest.changed);
     for (i = 0; i < n && on; i++) {
         wake(&workers[i]);
@@ -88,7 +89,7 @@ void store_worker_pause(store_worker_t *workers, unsigned n, int on)
 void store_worker_stop(store_worker_t *w)
 {
     pthread_mutex_lock(&rest.guard);
-    __atomic_store_n(&w->thread.stop, 1, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(w->thread.stop, 1);
     pthread_cond_broadcast(&rest.changed);
     pthread_mutex_unlock(&rest.guard);
     store_event_thread_stop(&w->thread);
@@ -155,12 +156,12 @@ static void take_arrived(store_worker_t *w)
 
 static int is_closing(const store_worker_t *w)
 {
-    return __atomic_load_n(&w->close, __ATOMIC_ACQUIRE);
+    return STORE_GET_ACQUIRE(w->close);
 }
 
 static void end_all(store_worker_t *w)
 {
-    __atomic_store_n(&w->close, 0, __ATOMIC_RELEASE);
+    STORE_SET_RELEASE(w->close, 0);
     take_arrived(w);
     store_event_thread_take_ready(&w->thread);
     while (w->thread.all)
@@ -291,11 +292,11 @@ static void round_of(store_worker_t *w)
 {
     struct epoll_event events[EVENTS];
     /* read_bell() may have taken the ring of a pause or of a close. */
-    int now = w->thread.first || __atomic_load_n(&w->close, __ATOMIC_ACQUIRE) ||
-              __atomic_load_n(&rest.on, __ATOMIC_ACQUIRE);
+    int now = w->thread.first || STORE_GET_ACQUIRE(w->close) ||
+              STORE_GET_ACQUIRE(rest.on);
     int i, n = epoll_wait(w->thread.epoll, events, EVENTS, now ? 0 : -1);
 
-    if (__atomic_load_n(&rest.on, __ATOMIC_ACQUIRE) && park(w))
+    if (STORE_GET_ACQUIRE(rest.on) && park(w))
         return;
     if (is_closing(w)) {
         end_all(w);
@@ -314,7 +315,7 @@ static void round_of(store_worker_t *w)
     release(w);
     serve_ready(w);
     end_round(w);
-    __atomic_store_n(&w->rounds, w->rounds + 1, __ATOMIC_RELAXED);
+    STORE_SET(w->rounds, w->rounds + 1);
 }
 
 static void *run(void *ctx)

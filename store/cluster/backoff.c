@@ -6,7 +6,7 @@
 
 #define FIRST  1000
 #define LAST   60000
-#define FORGET (INT64_C(10) * LAST) /* ms without a penalty */
+#define FORGET (INT64_C(10) * LAST) /* ms since the last one */
 
 /* Its entry; NULL: it has none. */
 static const store_backoff_entry_t *find(const store_backoff_t *p,

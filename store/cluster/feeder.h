@@ -11,11 +11,7 @@
  * If writes wait for slaves (confirm.h), the slave has to echo a mark behind
  * the copy before it is complete.
  *
- * For each change it looks the key up and sends what is there now, if the slave
- * was not sent a state that is as new (sender.h). So the slave gets the states
- * of a key in the master's order, and a key that changes often is sent once
- * when the slave lags behind. It marks the position of what it has sent
- * (sender.h).
+ * sender.h says what is sent of each change, and when the position is marked.
  *
  * Lock:  the functions: the main thread. The thread takes bucket locks, and the
  *        lock of the list. It waits for its slave only without a lock.

@@ -21,7 +21,7 @@ static const store_cluster_hooks_t *hooks;
 static int listener = -1;
 static store_feeder_t *feeder[STORE_SLAVES];
 static uint64_t arrivals;
-static store_backoff_t penalty;
+static store_backoff_t backoff;
 static int64_t stranger_at; /* ms: the last line about one; 0: none */
 
 /* Peers from which a connection came that did not join. */
@@ -86,7 +86,7 @@ static void reap(void)
         dropped += (unsigned)store_feeder_has_joined(feeder[i]);
         note_refusal(feeder[i]);
         if (store_feeder_is_overtaken(feeder[i]))
-            store_backoff_add(&penalty, &store_feeder_slave(feeder[i])->address,
+            store_backoff_add(&backoff, &store_feeder_slave(feeder[i])->address,
                               clock_ms());
         store_feeder_end(feeder[i]);
         feeder[i] = NULL;
@@ -192,7 +192,7 @@ static int is_welcome(const store_address_t *address)
         refuse_stranger(address);
         return 0;
     }
-    return store_backoff_is_over(&penalty, address, clock_ms()) && make_room();
+    return store_backoff_is_over(&backoff, address, clock_ms()) && make_room();
 }
 
 /* Small packets are not held back for larger ones. */
@@ -250,7 +250,7 @@ int store_master_begin(const store_cluster_hooks_t *of, int fd)
     hooks = of;
     listener = fd;
     stranger_at = 0;
-    memset(&penalty, 0, sizeof penalty);
+    memset(&backoff, 0, sizeof backoff);
     memset(guest, 0, sizeof guest);
     store_changes_close();
     return hooks->watch(fd, take_slaves, NULL);

@@ -442,7 +442,8 @@ static int mark(store_push_t *p, store_sender_t *to,
                              store_confirm_is_wanted());
 }
 
-/* This thread has perhaps removed what had expired, too. */
+/* A key that this thread has looked up may have expired. Then it was removed, which
+ * is a change that the feeders of the other slaves are woken for. */
 int store_push(store_push_t *p, store_sender_t *to,
                const store_cursor_t *cursor)
 {

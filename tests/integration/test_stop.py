@@ -141,14 +141,20 @@ def open_requests(httpd: Httpd, opened: ExitStack) -> None:
                   program="raw.py")
     httpd.app("shop", "AppConcurrency 0", f"AppSetEnv GO {httpd.dir}/go",
               program="long_lived.py")
-    httpd.app("blog", "MaxInstances 2")
+    httpd.directives.append("MaxPoolSize 10")
+    httpd.app("blog", "MaxInstances 3")
     httpd.start()
     for name in ("fcgi", "scgi", "uwsgi", "shop"):
         stream(httpd, opened, host=name)
     websocket(httpd, opened)
     httpd.hold("blog", "get")
     Pending(Connection(httpd.port), "POST", "/hold?key=post", "blog", b"body")
-    wait_until((httpd.dir / "hold" / "post.held").exists, "it is held, too")
+    # mod_proxy waits for the response to this one.
+    Pending(Connection(httpd.port), "GET", "/hold?key=upgrade", "blog",
+            headers={"Connection": "Upgrade", "Upgrade": "another"})
+    for key in ("post", "upgrade"):
+        wait_until((httpd.dir / "hold" / f"{key}.held").exists,
+                   "it is held, too")
 
 
 @pytest.mark.mpms("event")

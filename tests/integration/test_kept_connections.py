@@ -13,7 +13,7 @@ import pytest
 
 from harness import procs, sentences
 from harness.cases import cases
-from harness.client import Connection, Response
+from harness.client import UPGRADE, Connection, Response
 from harness.httpd import Httpd
 from harness.wait import wait_until
 
@@ -181,9 +181,7 @@ def test_variables_of_mod_proxy(httpd: Httpd, name: str) -> None:
     assert once in (used, used + 1)
     assert client.good("/once", "POST", b"a body") > once
     # mod_proxy itself sends a request for an upgrade.
-    asked = client.connection.request(
-        "GET", "/once", "shop",
-        headers={"Connection": "Upgrade", "Upgrade": "another"})
+    asked = client.connection.request("GET", "/once", "shop", headers=UPGRADE)
     assert (asked.status, asked.body) == (200, b"ok")
     once = client.good("/once")
     if name != "proxy-initial-not-pooled":

@@ -13,7 +13,7 @@ from typing import Iterator
 import pytest
 
 from harness import sentences
-from harness.client import Raw
+from harness.client import UPGRADE, Connection, Pending, Raw
 from harness.config import App
 from harness.httpd import STATUS, Httpd
 from harness.late import Late
@@ -109,11 +109,14 @@ def test_the_client_does_not_wait_for_its_end(httpd: Httpd,
     dead."""
     app = httpd.app("shop", "AppHungAfter 1", "AppKillAfter 2",
                     "AppHungStopTimeout 600", "MaxInstances 1", *EARLY,
+                    "AppConcurrency 2", "AppSetEnv APP_THREADS 1",
                     "AppSetEnv IGNORE_TERM 1", "AppListen " + listen)
     httpd.start()
     pid = pid_of(httpd, app)
-    bad = httpd.get_async("/sleep?s=600", "shop", 60)
-    assert bad.result().status == 504
+    bad = [httpd.get_async("/sleep?s=600", "shop", 60),
+           Pending(Connection(httpd.port), "GET", "/sleep?s=600", "shop",
+                   headers=UPGRADE)]
+    assert [one.result().status for one in bad] == [504, 504]
     assert alive(pid) and httpd.pids(app, "dying") == [pid]
     httpd.log.wait_for("is hung and is killed: GET /sleep")
     kill9(pid)

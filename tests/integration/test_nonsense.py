@@ -9,7 +9,7 @@ import pytest
 
 from harness import sentences
 from harness.cases import cases
-from harness.client import Raw
+from harness.client import UPGRADE, Raw
 from harness.config import App
 from harness.httpd import Httpd
 from harness.wait import wait_until
@@ -121,9 +121,8 @@ def test_nonsense(httpd: Httpd) -> None:
         app = apps[what, protocol]
         with case:
             assert httpd.get("/", app.name).status == 502
-            # Over HTTP, mod_proxy sends a request with a body.
-            again = httpd.request("POST", "/", app.name, body=b"\r\n\r\n") \
-                if protocol == "http" else httpd.get("/", app.name)
+            again = httpd.get("/", app.name, headers=UPGRADE
+                              if protocol == "http" else {})
             assert again.status == 502
             (pid,) = httpd.pids(app)
             assert len(httpd.log.wait_for(

@@ -12,7 +12,7 @@ import pytest
 
 from harness import procs, sentences
 from harness.cases import cases
-from harness.client import Connection
+from harness.client import UPGRADE, Connection
 from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.preloaded import preload
@@ -40,8 +40,7 @@ def test_number_of_tries_of_an_upgrade(httpd: Httpd) -> None:
     rude(httpd)
     for (path, times), case in cases([("/unread", 2), ("/read", 1)]):
         with case:
-            check(httpd, "fd", "GET", path, times,
-                  {"Connection": "Upgrade", "Upgrade": "chatter/1"})
+            check(httpd, "fd", "GET", path, times, UPGRADE)
 
 
 def rude(httpd: Httpd) -> None:
@@ -70,8 +69,7 @@ def check(httpd: Httpd, host: str, method: str, path: str, times: int,
 POISON = [
     ("http", "GET", 10, None, {}, 1),  # all of it was read
     ("http", "GET", 3000, None, {}, 2),
-    ("http", "GET", 3000, None, {"Connection": "Upgrade",
-                                 "Upgrade": "chatter/1"}, 2),
+    ("http", "GET", 3000, None, UPGRADE, 2),
     ("http", "HEAD", 3000, None, {}, 2),
     ("http", "POST", 10, None, {}, 1),
     ("http", "POST", 3000, None, {}, 1),

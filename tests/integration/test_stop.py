@@ -11,7 +11,7 @@ from http.client import HTTPException
 import pytest
 
 from harness import procs, sentences
-from harness.client import Connection, Pending, Raw
+from harness.client import UPGRADE, Connection, Pending, Raw
 from harness.httpd import Httpd
 from harness.procs import alive, kill9
 from harness.wait import wait_until
@@ -149,9 +149,8 @@ def open_requests(httpd: Httpd, opened: ExitStack) -> None:
     websocket(httpd, opened)
     httpd.hold("blog", "get")
     Pending(Connection(httpd.port), "POST", "/hold?key=post", "blog", b"body")
-    # mod_proxy waits for the response to this one.
     Pending(Connection(httpd.port), "GET", "/hold?key=upgrade", "blog",
-            headers={"Connection": "Upgrade", "Upgrade": "another"})
+            headers=UPGRADE)
     for key in ("post", "upgrade"):
         wait_until((httpd.dir / "hold" / f"{key}.held").exists,
                    "it is held, too")

@@ -39,6 +39,10 @@ def fetch(port: int, path: str, host: str) -> tuple[int, bytes]:
     return int(head.split(None, 2)[1]), body
 
 
+# mod_proxy sends a request with these headers.
+UPGRADE = {"Connection": "Upgrade", "Upgrade": "chatter/1"}
+
+
 class Connection:
     """A connection that is kept between requests."""
 

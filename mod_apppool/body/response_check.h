@@ -3,8 +3,8 @@
 /**
  * @file response_check.h
  * @brief Is that a response, and is it complete? This finds errors that
- *        our own handler of fcgi, scgi and uwsgi does not notice, or reports in
- *        another way than mod_proxy_http.
+ *        client_cgi.c does not notice, or reports in another way than the
+ *        clients of HTTP.
  *
  *     what the app does                     without this check
  *     it sends less than Content-Length     the client would wait for the rest

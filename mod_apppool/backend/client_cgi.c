@@ -253,12 +253,19 @@ static int end_request(cgi_t *cgi)
 }
 
 /* Without records the response ends with the connection. The connection is
- * reset if the app has not read the body. */
+ * reset if the app has not read the body. If we were sending it, the reset was
+ * the result of that. */
 static int ends_response(const cgi_t *cgi, int error)
 {
-    return cgi->is_bare && cgi->response.has_header &&
-           (error == 0 || (error == ECONNRESET &&
-                           cgi->sending.kind != APPPOOL_SENDING_NO_BODY));
+    int is_reset = error == ECONNRESET || cgi->sending.hung_up;
+
+    if (!cgi->is_bare || !cgi->response.has_header)
+        return 0;
+    if (error != 0 &&
+        (error != ECONNRESET || cgi->sending.kind == APPPOOL_SENDING_NO_BODY))
+        return 0;
+    return !is_reset || apppool_response_parts_outlive_reset(
+                            &cgi->response.parts, cgi->base.r, !cgi->is_local);
 }
 
 /* The app has closed the connection, or it is broken. @param error 0: closed */

@@ -47,6 +47,7 @@ typedef struct {
     int was_read;     /* the app has read the request */
     int reset;        /* the connection was reset, or the app has not read */
     int closes;       /* the app says that it closes the connection */
+    int is_tcp;       /* the connection */
     int closed;       /* by the app */
     int has_response; /* all of it */
 } http_t;
@@ -62,6 +63,7 @@ static apr_status_t open_connection(apppool_app_client_t *client,
         &http->connection, endpoint, parked, deadline, client->r->pool);
 
     client->socket = http->connection.fd;
+    http->is_tcp = endpoint->wire.listen == APL_LISTEN_TCP;
     return rv;
 }
 
@@ -170,10 +172,16 @@ static int is_lost(const http_t *http, int error)
 }
 
 /* A response without a length ends with the connection. The connection is reset
- * if the app has not read the body. */
+ * if the app has not read the body. If we were sending it, the reset was the
+ * result of that. */
 static int ends_response(http_t *http, int error)
 {
-    return (error == 0 || (error == ECONNRESET && has_body(http))) &&
+    int is_reset = error == ECONNRESET || http->sending.hung_up;
+
+    if (error != 0 && (error != ECONNRESET || !has_body(http)))
+        return 0;
+    return (!is_reset || apppool_response_parts_outlive_reset(
+                             &http->parts, http->base.r, http->is_tcp)) &&
            apppool_http_parser_end(&http->parser);
 }
 

@@ -3,9 +3,14 @@
 #include "mod_apppool/backend/response_parts.h"
 
 #include <http_protocol.h>
+#include <httpd.h>
 #include <util_filter.h>
 
 #include "mod_apppool/backend/proxy_api.h"
+
+/* Bytes for which we have room before we read: half of the first window of
+ * TCP. */
+#define SENT_AT_ONCE (32 * 1024)
 
 void apppool_response_parts_override(apppool_response_parts_t *parts,
                                      request_rec *r)
@@ -29,6 +34,17 @@ int apppool_response_parts_break(apppool_response_parts_t *parts,
     if (parts->overridden)
         apr_table_unset(r->notes, "proxy-error-override");
     return status;
+}
+
+int apppool_response_parts_outlive_reset(const apppool_response_parts_t *parts,
+                                         const request_rec *r, int is_tcp)
+{
+    const char *length = apr_table_get(r->headers_out, "Content-Length");
+    apr_off_t size;
+
+    return !is_tcp || parts->size <= SENT_AT_ONCE ||
+           (length && ap_parse_strict_length(&size, length) &&
+            parts->size >= size);
 }
 
 static apr_bucket_brigade *body_of(apppool_response_parts_t *parts,

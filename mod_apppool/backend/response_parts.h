@@ -43,6 +43,16 @@ void apppool_response_parts_override(apppool_response_parts_t *parts,
 int apppool_response_parts_break(apppool_response_parts_t *parts,
                                  request_rec *r, int status);
 
+/**
+ * An app that has not read the whole request resets the connection when it
+ * closes it. Has everything arrived that it had sent before? Over a Unix socket
+ * it has. Over TCP, the app's kernel forgets what it could not send yet. It
+ * could send all of a small response, and a response that has its length is
+ * whole.
+ */
+int apppool_response_parts_outlive_reset(const apppool_response_parts_t *parts,
+                                         const request_rec *r, int is_tcp);
+
 /** The next bytes of the body.
  * @param bytes stay where they are until apppool_response_parts_pass() */
 void apppool_response_parts_add(apppool_response_parts_t *parts, request_rec *r,

@@ -268,6 +268,21 @@ def test_response_without_reading_what_was_sent(httpd: Httpd, how: str,
             assert response.body == b"n" * 10000
 
 
+@pytest.mark.parametrize("listen", ["fd", "tcp"])
+def test_large_response_without_reading(httpd: Httpd, listen: str) -> None:
+    """Over TCP, the kernel forgets what the app has sent and nobody has
+    received. What is left is no complete response."""
+    httpd.log.expect(r"shop\[\d+\] has closed the connection before the end")
+    httpd.app("shop", f"AppListen {listen}", "MaxInstances 1")
+    httpd.start()
+    for size in (100000, 3 * MEGABYTE) * 5:
+        try:
+            response = httpd.post("/early?how=large", "shop", b"x" * size)
+            assert (response.status, len(response.body)) == (413, 3000000)
+        except http.client.IncompleteRead:
+            assert listen == "tcp"
+
+
 @pytest.mark.mpms("prefork", "event")
 def test_response_without_reading_on_a_kept_connection(httpd: Httpd) -> None:
     """The connection is not used again."""

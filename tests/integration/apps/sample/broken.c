@@ -46,16 +46,23 @@ static void put_many(FILE *to, char c, int n)
 }
 
 /* /early?how=HOW: responds without reading the body, and closes the
- * connection; length, close; half (of a response), dead */
+ * connection; length, close; large (3 MB, and then it closes); half (of a
+ * response), dead */
 int url_early(request_t *r)
 {
     const char *how = request_value(r, "how", "");
+    bool is_large = strcmp(how, "large") == 0;
 
     if (strcmp(how, "dead") == 0)
         raise(SIGKILL);
     fprintf(r->out, "HTTP/1.1 413 Too Much\r\n%s\r\n",
-            strcmp(how, "close") == 0 ? "" : "Content-Length: 10000\r\n");
-    put_many(r->out, 'n', strcmp(how, "half") == 0 ? 5000 : 10000);
+            is_large || strcmp(how, "close") == 0
+                ? ""
+                : "Content-Length: 10000\r\n");
+    put_many(r->out, 'n',
+             is_large                   ? 3000000
+             : strcmp(how, "half") == 0 ? 5000
+                                        : 10000);
     return CLOSE;
 }
 

@@ -230,8 +230,10 @@ int apppool_request_body_find_length(apppool_request_body_t *body)
     request_rec *r = body->r;
     int proxyreq = r->proxyreq, status;
 
+    /* The length that the client has named is not that of a changed body. */
     if (!body->filter || body->spool ||
-        !apr_table_get(r->headers_in, "Transfer-Encoding"))
+        (!body->is_changed &&
+         !apr_table_get(r->headers_in, "Transfer-Encoding")))
         return OK;
     body->spool = apppool_spool_make(r, APPPOOL_SPOOL_MEMORY);
     r->proxyreq = PROXYREQ_NONE; /* as in pass_on() */

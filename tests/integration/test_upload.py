@@ -16,6 +16,7 @@ from harness.errorlog import KILLED
 from harness.httpd import Httpd
 from harness.long import lasts
 from harness.places import can_mount, mounted
+from harness.recorder import add
 from harness.wait import wait_until
 from harness.web import SERVERS, mount
 
@@ -152,6 +153,24 @@ def test_decoded_body_has_its_own_length(httpd: Httpd) -> None:
     seen = httpd.post("/sum", "shop", packed,
                       headers={"Content-Encoding": "gzip"}).json()
     assert (seen["length"], seen["crc"]) == (len(body), zlib.crc32(body))
+
+
+def test_decoded_body_is_stored_for_its_length(httpd: Httpd) -> None:
+    """uwsgi needs a length, and so does HTTP/1.0. That of the client is not that
+    of the body."""
+    httpd.modules += ["deflate", "env"]
+    streams = "SetInputFilter DEFLATE", "AppBufferRequest Off"
+    add(httpd, "uwsgi", "blog", *streams)
+    httpd.app("shop", *streams, "SetEnv force-proxy-request-1.0 1")
+    httpd.start()
+    body = "".join(map(str, range(60000))).encode()
+    packer = zlib.compressobj(wbits=31)
+    packed = packer.compress(body) + packer.flush()
+    coded = {"Content-Encoding": "gzip"}
+    assert httpd.post("/?echo", "blog", packed, headers=coded).body == body
+    seen = httpd.post("/sum", "shop", packed, headers=coded)
+    assert (seen.status, seen.json()["crc"]) == (200, zlib.crc32(body))
+    assert httpd.post("/?echo", "blog", b"as it is").body == b"as it is"
 
 
 @pytest.mark.mpms("prefork", "event")

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/status/status_action.h"
+#include "mod_apppool/status/status.h"
 
 #include <apr_strings.h>
 #include <http_log.h>
@@ -11,7 +11,6 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/instance/current.h"
-#include "mod_apppool/status/status_token.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/slots/group.h"
 #include "shm/verbs/admin.h"

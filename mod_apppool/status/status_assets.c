@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/status/status_assets.h"
+#include "mod_apppool/status/status.h"
 
 /* clang-format off */
 const char apppool_status_style[] =

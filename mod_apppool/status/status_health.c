@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/status/status_health.h"
+#include "mod_apppool/status/status.h"
 
 #include <apr_strings.h>
 #include <http_log.h>
@@ -10,7 +10,6 @@
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/instance/current.h"
-#include "mod_apppool/status/status_origin.h"
 #include "shm/verbs/health.h"
 
 APLOG_USE_MODULE(apppool);

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/status/status_origin.h"
+#include "mod_apppool/status/status.h"
 
 #include <apr_errno.h>
 #include <apr_strings.h>

@@ -1,16 +1,11 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/status/status_page.h"
+#include "mod_apppool/status/status.h"
 
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_protocol.h>
 #include <string.h>
-
-#include "mod_apppool/status/status_action.h"
-#include "mod_apppool/status/status_assets.h"
-#include "mod_apppool/status/status_store.h"
-#include "mod_apppool/status/status_text.h"
 
 #define RECENT              12 /* events that are shown; older ones are folded */
 #define SLOW                5  /* s: the age of a request is a warning */

@@ -1,11 +1,9 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/status/status_store.h"
+#include "mod_apppool/status/status.h"
 
 #include <apr_strings.h>
 #include <http_protocol.h>
-
-#include "mod_apppool/status/status_text.h"
 
 #define WIDTH               240 /* of the bar; the page stretches it */
 

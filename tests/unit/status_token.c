@@ -2,7 +2,7 @@
 
 /* The token of a button: which user it is for, and for how long. */
 
-#include "mod_apppool/status/status_token.h"
+#include "mod_apppool/status/status.h"
 
 #include <apr_strings.h>
 #include <setjmp.h>

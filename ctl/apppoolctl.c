@@ -14,13 +14,7 @@
 #include <string.h>
 
 #include "ctl/ask_server.h"
-#include "ctl/wait_for.h"
-#include "ctl/detect_print.h"
-#include "ctl/follow.h"
-#include "ctl/show.h"
-#include "ctl/store_command.h"
-#include "ctl/store_status.h"
-#include "ctl/top.h"
+#include "ctl/commands.h"
 
 static const char help[] =
     "usage: apppoolctl [--runtime-dir DIR] [--json] COMMAND\n"

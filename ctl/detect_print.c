@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "ctl/detect_print.h"
+#include "ctl/commands.h"
 
 #include <errno.h>
 #include <jansson.h>

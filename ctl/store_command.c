@@ -1,7 +1,5 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "ctl/store_command.h"
-
 #include <errno.h>
 #include <jansson.h>
 #include <poll.h>
@@ -17,8 +15,7 @@
 #include "base/contract.h"
 #include "ctl/ask_server.h"
 #include "ctl/values.h"
-#include "ctl/store_socket.h"
-#include "ctl/store_status.h"
+#include "ctl/commands.h"
 #include "shm/slots/group.h"
 #include "shm/view/report_value.h"
 

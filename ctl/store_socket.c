@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "ctl/store_socket.h"
+#include "ctl/commands.h"
 
 #include <errno.h>
 #include <fcntl.h>

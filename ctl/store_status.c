@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "ctl/store_status.h"
+#include "ctl/commands.h"
 
 #include <stdlib.h>
 #include <string.h>

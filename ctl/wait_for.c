@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "ctl/wait_for.h"
+#include "ctl/commands.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -21,10 +21,7 @@
 #include <unistd.h>
 
 #include "ctl/ask_server.h"
-#include "ctl/store_command.h"
-#include "ctl/store_socket.h"
-#include "ctl/store_status.h"
-#include "ctl/top.h"
+#include "ctl/commands.h"
 
 #define KEY "key=session%3A1 exp=-1 la=1 cas=1 fetch=no cls=1 size=72\n"
 

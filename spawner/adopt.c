@@ -11,7 +11,7 @@
 #include "spawner/process/mark_scan.h"
 #include "spawner/start/start_reports.h"
 #include "spawner/life.h"
-#include "spawner/end/phase.h"
+#include "spawner/end/end.h"
 #include "spawner/process/leftovers.h"
 #include "system/log.h"
 #include "spawner/start/sd_notify.h"

@@ -16,13 +16,11 @@
 #include "system/cgroup.h"
 #include "spawner/process/job.h"
 #include "spawner/report/start_failure.h"
-#include "spawner/end/connection_cut.h"
 #include "spawner/start/start_reports.h"
 #include "spawner/template/template.h"
-#include "spawner/end/phase.h"
+#include "spawner/end/end.h"
 #include "spawner/process/leftovers.h"
 #include "spawner/start/sd_notify.h"
-#include "spawner/end/overdue.h"
 #include "spawner/output/output.h"
 #include "spawner/process/process.h"
 #include "spawner/process/process_signal.h"
@@ -36,7 +34,6 @@
 #include "shm/verbs/reconcile.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/view/report.h"
-#include "spawner/end/abandoned.h"
 #include "spawner/control/apply_table.h"
 
 #define REMAINS_LIMIT (5 * SECOND) /* for the rest of a process group to end */

@@ -1,12 +1,11 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/end/abandoned.h"
+#include "spawner/end/end.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "shm/verbs/timeouts.h"
-#include "spawner/end/connection_cut.h"
 #include "spawner/process/sock_diag.h"
 #include "spawner/process/process.h"
 #include "spawner/output/app_log.h"

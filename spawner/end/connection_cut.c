@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/end/connection_cut.h"
+#include "spawner/end/end.h"
 
 #include <unistd.h>
 

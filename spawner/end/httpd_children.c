@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/end/httpd_children.h"
+#include "spawner/end/end.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/end/phase.h"
+#include "spawner/end/end.h"
 
 #include <poll.h>
 #include <stdarg.h>
@@ -10,8 +10,6 @@
 #include "shm/verbs/reconcile.h"
 #include "spawner/report/start_failure.h"
 #include "system/random.h"
-#include "spawner/end/connection_cut.h"
-#include "spawner/end/memory_limit.h"
 #include "spawner/report/template_failure.h"
 #include "spawner/output/app_log.h"
 #include "base/contract.h"

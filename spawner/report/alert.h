@@ -12,7 +12,7 @@
  *
  * This file also knows whether the starts of an app fail, with or without
  * AppNotify. This state begins with the first start that fails, and ends with a
- * start that is a success (phase.h).
+ * start that is a success (phase.c).
  *
  * Crash: events that were not sent yet are lost; the log has them. A new
  *        spawner knows from e/KEY (start_failure.h) that starts fail. If that

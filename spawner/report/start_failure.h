@@ -6,7 +6,7 @@
  *        a file from which httpd's children make the error page.
  *
  * The file is e/KEY, one for each app. It is removed when a start of the app is
- * a success (phase.h), or when the app leaves the configuration. While a start
+ * a success (phase.c), or when the app leaves the configuration. While a start
  * lasts long, there is also e/KEY.slow (life.c). The lines are
  * "NAME VALUE": id, step, failure, command, directory, user. Then comes
  * "output", and all lines after that are output of the app.

@@ -15,7 +15,7 @@
 #include "system/cgroup.h"
 #include "system/procfs.h"
 #include "spawner/process/fork_order.h"
-#include "spawner/end/phase.h"
+#include "spawner/end/end.h"
 #include "spawner/start/start_parts.h"
 #include "spawner/template/template.h"
 #include "spawner/output/app_log.h"

@@ -10,7 +10,7 @@
 
 #include "spawner/start/wrong_port.h"
 #include "spawner/process/sock_diag.h"
-#include "spawner/end/phase.h"
+#include "spawner/end/end.h"
 #include "spawner/start/start_reports.h"
 #include "spawner/process/process.h"
 #include "spawner/process/guarded_socket.h"

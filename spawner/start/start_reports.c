@@ -8,7 +8,7 @@
 
 #include "spawner/start/boot.h"
 #include "spawner/process/state.h"
-#include "spawner/end/phase.h"
+#include "spawner/end/end.h"
 #include "spawner/template/template.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/output.h"

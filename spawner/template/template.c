@@ -7,7 +7,7 @@
 
 #include "shm/verbs/group_start.h"
 #include "system/random.h"
-#include "spawner/end/phase.h"
+#include "spawner/end/end.h"
 #include "spawner/report/template_failure.h"
 #include "spawner/output/app_log.h"
 #include "spawner/process/process.h"

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "shm/verbs/timeouts.h"
-#include "spawner/end/abandoned.h"
+#include "spawner/end/end.h"
 #include "spawner/process/sock_diag.h"
 #include "spawner/process/socket_owner.h"
 #include "tests/unit/support/scratch.h"

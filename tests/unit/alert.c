@@ -17,7 +17,7 @@
 
 #include "spawner/report/start_failure.h"
 #include "spawner/process/process.h"
-#include "spawner/end/phase.h"
+#include "spawner/end/end.h"
 #include "spawner/report/notify_command.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"

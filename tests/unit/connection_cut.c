@@ -3,7 +3,7 @@
 /* The job that cuts parked connections: what happens if no job can be started,
  * and which connections the job does not touch. */
 
-#include "spawner/end/connection_cut.h"
+#include "spawner/end/end.h"
 
 #include <signal.h>
 #include <string.h>

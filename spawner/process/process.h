@@ -49,7 +49,7 @@ process_t *process_of_path(const spawner_t *s, const char *path);
 /** Write its record, with `state`. While it has no pid, it has no record. */
 int process_record(process_t *p, uint32_t state);
 
-/** Close the probe of ready.h: the process is ready, or has to end. A server
+/** Close the probe of ready.c: the process is ready, or has to end. A server
  * that stops first reads from all connections, and a probe never sends. */
 void process_end_probe(process_t *p);
 

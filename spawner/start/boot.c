@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/start/boot.h"
+#include "spawner/start/start.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,6 @@
 #include "system/cgroup.h"
 #include "detect/detect.h"
 #include "detect/detect_path.h"
-#include "spawner/start/env_file.h"
 #include "spawner/process/environment.h"
 #include "spawner/process/state.h"
 #include "system/child_reset.h"

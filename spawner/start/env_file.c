@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/start/env_file.h"
+#include "spawner/start/start.h"
 
 #include <errno.h>
 #include <fcntl.h>

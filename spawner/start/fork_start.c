@@ -1,7 +1,5 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/start/fork_start.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +14,7 @@
 #include "system/procfs.h"
 #include "spawner/process/fork_order.h"
 #include "spawner/end/end.h"
-#include "spawner/start/start_parts.h"
+#include "spawner/start/start.h"
 #include "spawner/template/template.h"
 #include "spawner/output/app_log.h"
 #include "spawner/output/last_lines.h"

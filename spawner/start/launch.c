@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/start/launch.h"
+#include "spawner/start/start.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,14 +8,10 @@
 #include <unistd.h>
 
 #include "shm/slots/group.h"
-#include "spawner/start/boot.h"
 #include "spawner/report/start_failure.h"
 #include "spawner/end/end.h"
 #include "system/log.h"
 #include "system/random.h"
-#include "spawner/start/fork_start.h"
-#include "spawner/start/start_parts.h"
-#include "spawner/start/start_reports.h"
 #include "spawner/template/template.h"
 #include "spawner/control/apply_table.h"
 #include "spawner/output/last_lines.h"

@@ -1,21 +1,17 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/start/ready.h"
-
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/start/wrong_port.h"
 #include "spawner/process/sock_diag.h"
 #include "spawner/end/end.h"
-#include "spawner/start/start_reports.h"
+#include "spawner/start/start.h"
 #include "spawner/process/process.h"
 #include "spawner/process/guarded_socket.h"
 #include "spawner/process/socket_owner.h"
-#include "spawner/start/warmup.h"
 
 #define POLL_MIN  1000 /* us between two checks */
 #define POLL_MAX  50000

@@ -1,14 +1,12 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/start/start_parts.h"
+#include "spawner/start/start.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/start/sd_notify.h"
-#include "spawner/start/start_reports.h"
 #include "spawner/process/guarded_socket.h"
 #include "spawner/process/process.h"
 

@@ -1,12 +1,10 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/start/start_reports.h"
-
 #include <apr_strings.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "spawner/start/boot.h"
+#include "spawner/start/start.h"
 #include "spawner/process/state.h"
 #include "spawner/end/end.h"
 #include "spawner/template/template.h"

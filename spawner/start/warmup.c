@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/start/warmup.h"
+#include "spawner/start/start.h"
 
 #include <errno.h>
 #include <stdio.h>

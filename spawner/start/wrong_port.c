@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/start/wrong_port.h"
+#include "spawner/start/start.h"
 
 #include <dirent.h>
 #include <stdio.h>

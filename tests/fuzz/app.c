@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/start/sd_notify.h"
+#include "spawner/start/start.h"
 #include "spawner/output/last_lines.h"
 #include "spawner/output/output.h"
 #include "tests/fuzz/fuzz.h"

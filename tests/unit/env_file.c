@@ -2,7 +2,7 @@
 
 /* AppEnvFile: what its lines mean, and which are refused. */
 
-#include "spawner/start/env_file.h"
+#include "spawner/start/start.h"
 
 #include <stdio.h>
 #include <stdlib.h>

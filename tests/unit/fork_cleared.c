@@ -14,8 +14,7 @@
 #include <unistd.h>
 
 #include "system/procfs.h"
-#include "spawner/start/fork_start.h"
-#include "spawner/start/sd_notify.h"
+#include "spawner/start/start.h"
 #include "spawner/process/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"

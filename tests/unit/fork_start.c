@@ -4,7 +4,7 @@
  * before it gets "go". If anything fails before that, it gets no "go", and the
  * command is executed. This program also plays the template. */
 
-#include "spawner/start/fork_start.h"
+#include "spawner/start/start.h"
 
 #include <errno.h>
 #include <stdio.h>

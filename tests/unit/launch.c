@@ -10,8 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/start/boot.h"
-#include "spawner/start/launch.h"
+#include "spawner/start/start.h"
 #include "spawner/process/process.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"

@@ -11,10 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/start/boot.h"
-#include "spawner/start/start_reports.h"
+#include "spawner/start/start.h"
 #include "spawner/life.h"
-#include "spawner/start/sd_notify.h"
 #include "spawner/process/process.h"
 #include "spawner/process/guarded_socket.h"
 #include "tests/unit/support/scene.h"

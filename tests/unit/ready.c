@@ -3,14 +3,12 @@
 /* A process reports how it starts, and accepts connections, while the loop does
  * something else. The first request comes as soon as it is ready. */
 
-#include "spawner/start/ready.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/start/boot.h"
+#include "spawner/start/start.h"
 #include "spawner/process/process.h"
 #include "spawner/process/process_signal.h"
 #include "tests/unit/support/scene.h"

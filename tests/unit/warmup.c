@@ -3,14 +3,12 @@
 /* AppReady /path: which process gets the request, and how; and how soon its
  * response is noticed. */
 
-#include "spawner/start/warmup.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "spawner/start/ready.h"
+#include "spawner/start/start.h"
 #include "spawner/process/guarded_socket.h"
 #include "tests/unit/support/scene.h"
 

@@ -2,7 +2,7 @@
 
 /* What an app listens on, if not where it should. */
 
-#include "spawner/start/wrong_port.h"
+#include "spawner/start/start.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>

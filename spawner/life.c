@@ -10,12 +10,11 @@
 #include <unistd.h>
 
 #include "shm/lock/alive.h"
-#include "spawner/report/alert.h"
 #include "base/heartbeat.h"
 #include "base/panic.h"
 #include "system/cgroup.h"
 #include "spawner/process/job.h"
-#include "spawner/report/start_failure.h"
+#include "spawner/report/reports.h"
 #include "spawner/start/start.h"
 #include "spawner/template/template.h"
 #include "spawner/end/end.h"
@@ -71,7 +70,7 @@ static void tell_failure(spawner_t *s, process_t *p)
  * A request waits for AppQueueTimeout, which is shorter than AppStartTimeout.
  * So its client gets a response before the start has failed. The response and
  * the log say what is known by then: what is missing, and what the process or
- * the template has printed last (shm/verbs/group_start.h, start_failure.h). The
+ * the template has printed last (shm/verbs/group_start.h, start_failure.c). The
  * next spawner tells it again. */
 
 /* The file comes first: who finds the id in the pool looks for the file. */

@@ -7,7 +7,7 @@
  *        shows only the error id. It is HTML for clients that ask for HTML, and
  *        plain text for all others.
  *
- * The spawner wrote what the page shows (spawner/report/start_failure.h): the
+ * The spawner wrote what the page shows (spawner/report/start_failure.c): the
  * step, the command, directory and user, the last output, but not the
  * environment.
  *

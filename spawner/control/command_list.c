@@ -12,7 +12,7 @@
 #include "shm/view/report_store.h"
 #include "shm/view/report_value.h"
 #include "shm/view/snapshot.h"
-#include "spawner/report/process_report.h"
+#include "spawner/report/reports.h"
 #include "base/privilege.h"
 #include "spawner/process/process.h"
 #include "shm/verbs/admin.h"

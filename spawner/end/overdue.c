@@ -6,10 +6,9 @@
 
 #include "shm/verbs/timeouts.h"
 #include "shm/slots/hung.h"
-#include "spawner/report/alert.h"
 #include "spawner/process/process.h"
 #include "spawner/output/app_log.h"
-#include "spawner/report/stuck_report.h"
+#include "spawner/report/reports.h"
 
 #define KILLS            16     /* kills a second; others follow later */
 #define UNKILLABLE_AFTER SECOND /* SIGKILL works at once or late */

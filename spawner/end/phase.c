@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "shm/verbs/reconcile.h"
-#include "spawner/report/start_failure.h"
+#include "spawner/report/reports.h"
 #include "system/random.h"
-#include "spawner/report/template_failure.h"
 #include "spawner/output/app_log.h"
 #include "base/contract.h"
 #include "base/panic.h"

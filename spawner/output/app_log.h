@@ -19,7 +19,7 @@
  *         known.
  * Trust:  the copy goes through the same child as the output (log_writer.h).
  *         Output of the app has "> " behind the name. A line about the app does
- *         not. Reports (stuck_report.h) are not copied: only root may see
+ *         not. Reports (stuck_report.c) are not copied: only root may see
  *         stacks of the kernel.
  */
 #ifndef APPPOOL_SPAWNER_OUTPUT_APP_LOG_H

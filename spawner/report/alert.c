@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/report/alert.h"
+#include "spawner/report/reports.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -14,7 +14,6 @@
 #include "shm/view/report_value.h"
 #include "system/log.h"
 #include "spawner/output/app_log.h"
-#include "spawner/report/notify_command.h"
 
 #define PERIOD      (60 * SECOND) /* between two commands of an app */
 #define AT_ONCE     8             /* commands of all apps */

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/report/notify_command.h"
+#include "spawner/report/reports.h"
 
 #include <errno.h>
 #include <fcntl.h>

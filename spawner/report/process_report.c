@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/report/process_report.h"
+#include "spawner/report/reports.h"
 
 #include <dirent.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/report/start_failure.h"
+#include "spawner/report/reports.h"
 
 #include <apr_strings.h>
 #include <dirent.h>
@@ -13,7 +13,6 @@
 
 #include "shm/slots/group.h"
 #include "shm/verbs/reconcile.h"
-#include "spawner/report/alert.h"
 #include "spawner/output/last_lines.h"
 #include "spawner/process/process.h"
 #include "spawner/output/app_log.h"

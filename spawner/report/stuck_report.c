@@ -1,7 +1,5 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/report/stuck_report.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +8,7 @@
 #include "spawner/process/job.h"
 #include "system/child_reset.h"
 #include "system/log.h"
-#include "spawner/report/process_report.h"
+#include "spawner/report/reports.h"
 #include "spawner/process/process.h"
 #include "system/procfs.h"
 #include "spawner/output/app_log.h"

@@ -1,13 +1,11 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/report/template_failure.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/verbs/group_start.h"
-#include "spawner/report/start_failure.h"
+#include "spawner/report/reports.h"
 #include "spawner/process/state.h"
 #include "spawner/process/fork_order.h"
 #include "spawner/output/app_log.h"

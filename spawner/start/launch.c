@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "shm/slots/group.h"
-#include "spawner/report/start_failure.h"
+#include "spawner/report/reports.h"
 #include "spawner/end/end.h"
 #include "system/log.h"
 #include "system/random.h"

@@ -8,7 +8,7 @@
 #include "shm/verbs/group_start.h"
 #include "system/random.h"
 #include "spawner/end/end.h"
-#include "spawner/report/template_failure.h"
+#include "spawner/report/reports.h"
 #include "spawner/output/app_log.h"
 #include "spawner/process/process.h"
 #include "spawner/control/apply_table.h"

@@ -7,7 +7,7 @@
  *        decides which template an order gets, and when a template ends.
  *
  * A template belongs to one code and one configuration. The first order that
- * needs it loads it, and orders wait meanwhile. template_failure.h has the rule
+ * needs it loads it, and orders wait meanwhile. template_failure.c has the rule
  * for one that fails. A template ends in four cases: its code or its
  * configuration has changed; its app has no use for it; it has forked nothing
  * for AppPreloadIdleTime, and its app has fewer than two processes; or the

@@ -4,8 +4,6 @@
  * again, also when no file can be written. The linker wraps
  * notify_command_begin(). */
 
-#include "spawner/report/alert.h"
-
 #include <apr_general.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -15,10 +13,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "spawner/report/start_failure.h"
+#include "spawner/report/reports.h"
 #include "spawner/process/process.h"
 #include "spawner/end/end.h"
-#include "spawner/report/notify_command.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

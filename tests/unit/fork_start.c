@@ -16,7 +16,7 @@
 
 #include "system/procfs.h"
 #include "spawner/process/fork_order.h"
-#include "spawner/report/template_failure.h"
+#include "spawner/report/reports.h"
 #include "spawner/process/job.h"
 #include "spawner/process/process.h"
 #include "tests/unit/support/scene.h"

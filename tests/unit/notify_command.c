@@ -3,7 +3,7 @@
 /* A command of AppNotify that prints without end does not block the loop. The
  * linker wraps the fork and the reads. */
 
-#include "spawner/report/notify_command.h"
+#include "spawner/report/reports.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

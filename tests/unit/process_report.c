@@ -2,7 +2,7 @@
 
 /* The words for what the kernel says about a process. */
 
-#include "spawner/report/process_report.h"
+#include "spawner/report/reports.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * AppDumpSignal come before. The linker wraps the writer of the report, which
  * is never forked, and the signal. */
 
-#include "spawner/report/stuck_report.h"
+#include "spawner/report/reports.h"
 
 #include <signal.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "shm/verbs/admin.h"
 #include "shm/verbs/group_start.h"
 #include "spawner/process/state.h"
-#include "spawner/report/template_failure.h"
+#include "spawner/report/reports.h"
 #include "base/contract.h"
 #include "tests/unit/support/scene.h"
 

@@ -24,7 +24,7 @@
  *
  * The slots are the truth: the fields marked [T] below. One store of its
  * `state` commits a slot, after the fields that give the state its meaning. All
- * other fields, marked [D], are derived: lists and counts, which repair.h
+ * other fields, marked [D], are derived: lists and counts, which repair.c
  * rebuilds from the slots. So a process may die between any two stores. Outside
  * the lock, the child that has a session writes to its slot, and to that of its
  * process, but only the fields marked [O].
@@ -44,7 +44,7 @@
  * Life of a session slot: FREE -> [WAITING ->] OPEN -> FREE, or
  * WAITING -> FAILED -> FREE when the app could not be started.
  *
- * The invariants. check.h checks them: after each verb in the test builds,
+ * The invariants. check.c checks them: after each verb in the test builds,
  * every two seconds in the spawner, and in `apppoolctl check`. One check cannot
  * show I2, which allows something. It cannot show invariants about the past
  * either: I11 and I12 (a limit may have been lowered), I13 and I15.

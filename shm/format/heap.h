@@ -11,7 +11,7 @@
  * remove take O(log n) amortized.
  *
  * Lock:  needed by all.
- * Crash: derived; repair.h rebuilds it.
+ * Crash: derived; repair.c rebuilds it.
  * Trust: walks are limited by the number of slots. An index out of bounds ends
  *        them and sets pool->damaged. While that is set, heaps are not
  *        touched: in a broken heap each walk could be as long as possible, and

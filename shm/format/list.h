@@ -14,7 +14,7 @@
  * itself. A link in no list is {0, 0}. All but the sort are O(1).
  *
  * Lock:  needed by all.
- * Crash: lists are derived; repair.h rebuilds a broken one.
+ * Crash: lists are derived; repair.c rebuilds a broken one.
  * Trust: a link that leads out of the segment leads to pool->trash, and a walk
  *        that is longer than the slot array ends. Both set pool->damaged.
  */

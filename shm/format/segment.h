@@ -34,7 +34,7 @@ apr_size_t apl_segment_size(const apl_capacity_t *capacity);
 void apl_segment_format(apl_pool_t *pool, void *memory,
                         const apl_capacity_t *capacity);
 
-/** Empty all lists of the header and set its counts to 0; for repair.h. */
+/** Empty all lists of the header and set its counts to 0; for repair.c. */
 void apl_segment_empty(apl_pool_t *pool);
 
 /**

@@ -9,7 +9,7 @@
  * above the mark are free as well, and in no list.
  *
  * Lock:  needed by all.
- * Crash: repair.h finds a free slot that is in no list.
+ * Crash: repair.c finds a free slot that is in no list.
  * Trust: a slot of the list that is not free, or not in the slot array, is
  *        damage.
  */

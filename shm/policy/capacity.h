@@ -25,8 +25,8 @@
  * whose request has waited longest is served first. So a busy group cannot keep
  * a new one out.
  *
- * Lock:  needed by all; check.h calls apl_capacity_is_left() on a snapshot.
- * Crash: turns are derived; repair.h makes them again.
+ * Lock:  needed by all; check.c calls apl_capacity_is_left() on a snapshot.
+ * Crash: turns are derived; repair.c makes them again.
  * Trust: see list.h. Sums are made in 64 bits, so no count in the segment makes
  *        them overflow.
  */

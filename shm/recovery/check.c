@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +11,6 @@
 #include "shm/format/list.h"
 #include "shm/format/slot.h"
 #include "shm/policy/capacity.h"
-#include "shm/recovery/tally.h"
 #include "shm/slots/connection_state.h"
 #include "shm/slots/group.h"
 #include "shm/slots/hung.h"

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "shm/recovery/tally.h"
+#include "shm/recovery/recovery.h"
 
 #include <stdlib.h>
 #include <string.h>

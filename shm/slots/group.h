@@ -55,7 +55,7 @@ void apl_group_free(apl_lock_token_t *token, apl_group_t *group);
 /** Is there no group with that name, and room for one in its bucket? */
 int apl_group_can_add(apl_pool_t *pool, uint64_t key, const char *name);
 
-/** Link a group that can be added into its bucket; for repair.h. */
+/** Link a group that can be added into its bucket; for repair.c. */
 void apl_group_link(apl_pool_t *pool, apl_group_t *group);
 
 /**

@@ -70,7 +70,7 @@ void apl_process_close(apl_lock_token_t *token, apl_process_t *process);
 void apl_process_set_hung(apl_lock_token_t *token, apl_process_t *process,
                           int hung);
 
-/** Add a process to the lists and counts of its state; for repair.h. Its
+/** Add a process to the lists and counts of its state; for repair.c. Its
  * `sessions` must be right. */
 void apl_process_link(apl_lock_token_t *token, apl_process_t *process);
 

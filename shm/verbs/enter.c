@@ -5,7 +5,7 @@
 #include "shm/slots/group.h"
 #include "shm/lock/lock.h"
 #include "shm/slots/process.h"
-#include "shm/recovery/repair.h"
+#include "shm/recovery/recovery.h"
 #include "shm/policy/retire.h"
 #include "shm/policy/capacity.h"
 #include "shm/lock/wake.h"

@@ -20,7 +20,7 @@
  *        wake a waiter, to ring the doorbell) is noted in the token, and
  *        apl_leave() does it when the lock is free.
  * Crash: if a process dies inside, the next one to enter gets the lock. It
- *        rebuilds lists and counts from the slots (repair.h) before it
+ *        rebuilds lists and counts from the slots (repair.c) before it
  *        continues. Death during the repair is the same case. A waiter whose
  *        waker died looks at its slot within a second. A process that did not
  *        run for a second may lose the lock while it is inside

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/verbs/child.h"
 #include "shm/verbs/housekeeping.h"
 #include "shm/verbs/reconcile.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/view/report.h"
 #include "shm/view/report_store.h"
 #include "shm/view/report_value.h"

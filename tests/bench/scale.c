@@ -16,7 +16,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"
 #include "shm/view/snapshot.h"

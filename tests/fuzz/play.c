@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"
 #include "shm/view/report.h"

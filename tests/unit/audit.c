@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/process.h"
 #include "shm/policy/capacity.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/verbs/enter.h"
 #include "shm/format/list.h"
 #include "shm/lock/lock.h"

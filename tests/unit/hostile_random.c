@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"
 #include "shm/view/report.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/verbs/enter.h"
 #include "shm/format/list.h"
 #include "tests/unit/support/scene.h"

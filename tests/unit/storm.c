@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 #include "tests/unit/support/ledger.h"

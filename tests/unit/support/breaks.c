@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 
 char *breaks_save(scene_t *s)
 {

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/slots/hung.h"
 #include "shm/format/list.h"
 #include "tests/unit/support/steps.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "shm/recovery/check.h"
+#include "shm/recovery/recovery.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"

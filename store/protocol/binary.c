@@ -1,14 +1,12 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/protocol/binary.h"
+#include "store/protocol/protocols.h"
 
 #include <string.h>
 
 #include "store/clock.h"
 #include "store/protocol/delta.h"
 #include "store/protocol/dialogue_state.h"
-#include "store/protocol/dump.h"
-#include "store/protocol/stats.h"
 
 /* A request, and what came with its head. */
 typedef struct {

@@ -5,12 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/protocol/binary.h"
 #include "store/protocol/dialogue_state.h"
-#include "store/protocol/dump.h"
-#include "store/protocol/login.h"
-#include "store/protocol/meta.h"
-#include "store/protocol/text.h"
+#include "store/protocol/protocols.h"
 #include "store/protocol/verbs.h"
 
 /* Work that is as much as one command. */

@@ -68,7 +68,7 @@ struct store_dialogue {
     int get_cas, get_touch;
     uint32_t get_exptime;
 
-    /** @name the list of keys that is being made (dump.h) */
+    /** @name the list of keys that is being made (dump.c) */
     int dump_keys; /**< keys only, for `keys` */
     uint8_t n_prefix;
     char *prefix; /**< NULL: none; malloc */

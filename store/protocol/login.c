@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/protocol/login.h"
+#include "store/protocol/protocols.h"
 
 #include <string.h>
 

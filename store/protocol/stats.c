@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/protocol/stats.h"
+#include "store/protocol/protocols.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

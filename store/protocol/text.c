@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "store/protocol/text.h"
+#include "store/protocol/protocols.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,9 +8,6 @@
 #include "store/clock.h"
 #include "store/protocol/delta.h"
 #include "store/protocol/dialogue_state.h"
-#include "store/protocol/dump.h"
-#include "store/protocol/meta.h"
-#include "store/protocol/stats.h"
 #include "store/protocol/token.h"
 
 /* ---- get, gets, gat and gats: any number of keys in one line ---- */

@@ -16,7 +16,7 @@
 #include "store/atomic.h"
 #include "store/clock.h"
 #include "store/cluster/role.h"
-#include "store/protocol/stats.h"
+#include "store/protocol/protocols.h"
 #include "store/memory/region.h"
 #include "store/note.h"
 #include "store/server/mailbox.h"

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/secret.h"
-#include "store/protocol/stats.h"
+#include "store/protocol/protocols.h"
 #include "store/memory/region.h"
 #include "store/server/main_loop.h"
 #include "store/server/mailbox.h"

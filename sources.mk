@@ -148,7 +148,6 @@ module_sources = \
 	base/secret.c \
 	mod_apppool/request/error_response.c \
 	mod_apppool/config/app.c \
-	mod_apppool/config/app_check.c \
 	mod_apppool/config/app_resolve.c \
 	mod_apppool/config/config_report.c \
 	mod_apppool/backend/cgi_environment.c \

@@ -54,7 +54,6 @@ store_memory_sources = \
 	store/memory/chunk.c \
 	store/memory/evict.c \
 	store/memory/item.c \
-	store/memory/recover.c \
 	store/memory/region.c \
 	store/memory/space.c \
 	store/memory/sweeper.c \

@@ -5,7 +5,7 @@
  * @brief The layout of the memfd that holds all items of all spaces.
  *
  * The memfd outlives the store. A store that starts maps it, proves each item,
- * and rebuilds everything else (store/memory/recover.h). So only pages with
+ * and rebuilds everything else (store/memory/space.c). So only pages with
  * items and the directory are in it: hash buckets, free lists, locks and
  * counts are private memory.
  *

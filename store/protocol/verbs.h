@@ -12,7 +12,7 @@
  *        another thread has changed the item meanwhile, the verb begins again.
  * Crash: each verb is one store_index_put() or store_index_remove() (see
  *        store/memory/item.h). No item is locked then: the recovery clears the
- *        bit (store/memory/recover.h).
+ *        bit (store/memory/space.c).
  * Trust: keys and values are those of a client. The caller has checked that a
  *        key has 1 .. STORE_KEY_MAX bytes. A connection can lock at most
  *        STORE_LOCKS_MAX items.

@@ -17,7 +17,7 @@
 #include "ctl/values.h"
 #include "ctl/commands.h"
 #include "shm/slots/group.h"
-#include "shm/view/report_value.h"
+#include "shm/view/view.h"
 
 #define LIMIT         60    /* s to wait for a response, */
 #define EACH          65536 /* or for that many bytes of a long one */

@@ -7,7 +7,7 @@
 
 #include "ctl/ask_server.h"
 #include "ctl/values.h"
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 
 #define NO_STORE "there is no store: no application has AppStore"
 

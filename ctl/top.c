@@ -16,7 +16,7 @@
 
 #include "ctl/ask_server.h"
 #include "ctl/values.h"
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 
 #define WITH_CTRL(letter) ((letter)&0x1f)
 

@@ -30,7 +30,7 @@
 #include "shm/verbs/group_start.h"
 #include "shm/verbs/reconcile.h"
 #include "shm/verbs/timeouts.h"
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 #include "spawner/control/apply_table.h"
 
 #define REMAINS_LIMIT (5 * SECOND) /* for the rest of a process group to end */

@@ -15,8 +15,7 @@
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/instance/current.h"
-#include "shm/view/report.h"
-#include "shm/view/report_store.h"
+#include "shm/view/view.h"
 #include "shm/view/snapshot.h"
 #include "shm/format/segment.h"
 

@@ -5,7 +5,7 @@
  * @brief The views of the pool for an operator: SetHandler apppool-status, and
  *        a section of mod_status; SetHandler apppool-health for load balancers.
  *
- * All views show one document (shm/view/report.h): the page, `?json`, `?auto`
+ * All views show one document (shm/view/report.c): the page, `?json`, `?auto`
  * and `?metrics`.
  *
  * Lock:  none, or for a copy: see shm/view/snapshot.h.
@@ -41,14 +41,14 @@ int apppool_status_section(request_rec *r, int flags);
 /* The hook. */
 int apppool_status_health(request_rec *r);
 
-/* status_metrics.c: the status document (shm/view/report.h) as OpenMetrics.
+/* status_metrics.c: the status document (shm/view/report.c) as OpenMetrics.
  *
  * Trust: names of applications are escaped. */
 
 /** `?metrics`: OpenMetrics 1.0, to its "# EOF". */
 void apppool_status_metrics(request_rec *r, const json_t *doc);
 
-/* status_page.c: the status document (shm/view/report.h) for people. */
+/* status_page.c: the status document (shm/view/report.c) for people. */
 
 /** Set what a browser may load for any of our views, and which sites may frame
  * it. */

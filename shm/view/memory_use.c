@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "shm/view/memory_use.h"
+#include "shm/view/view.h"
 
 #include <dirent.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 
 #include <apr_time.h>
 #include <stdio.h>
@@ -12,8 +12,6 @@
 #include "shm/slots/group.h"
 #include "shm/slots/hung.h"
 #include "shm/verbs/group_start.h"
-#include "shm/view/memory_use.h"
-#include "shm/view/report_value.h"
 
 /* ---- times ---- */
 

@@ -1,13 +1,11 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "shm/view/report_store.h"
+#include "shm/view/view.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-#include "shm/view/report_value.h"
 
 #define READY   10 /* s: the store says each second that it is ready */
 #define ADDRESS sizeof((store_cluster_figures_t *)0)->vip

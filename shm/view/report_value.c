@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "shm/view/report_value.h"
+#include "shm/view/view.h"
 
 #include <apr_time.h>
 #include <stdio.h>

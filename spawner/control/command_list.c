@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "shm/recovery/recovery.h"
-#include "shm/view/report.h"
-#include "shm/view/report_store.h"
-#include "shm/view/report_value.h"
+#include "shm/view/view.h"
 #include "shm/view/snapshot.h"
 #include "spawner/report/reports.h"
 #include "base/privilege.h"

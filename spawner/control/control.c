@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 #include "spawner/control/status_job.h"
 #include "base/privilege.h"
 #include "spawner/process/guarded_socket.h"

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 #include "spawner/process/job.h"
 #include "system/child_reset.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "shm/view/report_value.h"
+#include "shm/view/view.h"
 #include "base/privilege.h"
 
 #define KEPT 16384      /* maximum bytes of an app */

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "shm/view/report_value.h"
+#include "shm/view/view.h"
 #include "system/log.h"
 #include "spawner/output/app_log.h"
 

@@ -11,7 +11,7 @@
 #include "shm/recovery/recovery.h"
 #include "shm/verbs/enter.h"
 #include "shm/slots/group.h"
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 #include "shm/view/snapshot.h"
 #include "shm/format/segment.h"
 

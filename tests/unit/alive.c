@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "shm/lock/alive.h"
-#include "shm/view/memory_use.h"
+#include "shm/view/view.h"
 
 static pid_t child(void)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "shm/verbs/history.h"
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 #include "shm/view/snapshot.h"
 #include "tests/unit/support/scene.h"
 

@@ -3,7 +3,7 @@
 /* What the report tells of the other hosts that have the store, also when the
  * figures are nonsense. */
 
-#include "shm/view/report_store.h"
+#include "shm/view/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

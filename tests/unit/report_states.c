@@ -4,7 +4,7 @@
 
 #include <jansson.h>
 
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 #include "shm/view/snapshot.h"
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/slow.h"

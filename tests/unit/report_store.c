@@ -2,7 +2,7 @@
 
 /* What the report tells of the store, also when its figures are nonsense. */
 
-#include "shm/view/report_store.h"
+#include "shm/view/view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

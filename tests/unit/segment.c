@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "shm/slots/group.h"
-#include "shm/view/report.h"
+#include "shm/view/view.h"
 #include "shm/view/snapshot.h"
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/scene.h"

@@ -1,0 +1,120 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file view.h
+ * @brief The report of a pool: the documents for operators. A part for each file;
+ *        snapshot.h has the copy that is reported.
+ */
+#ifndef APPPOOL_SHM_VIEW_VIEW_H
+#define APPPOOL_SHM_VIEW_VIEW_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "shm/format/pool.h"
+#include "shm/format/format.h"
+#include "base/store_figures.h"
+
+/* report.c: the pool as the JSON document that doc/status.md describes. Only
+ * this file knows its keys. With report_store.c and report_value.c it is the
+ * part of shm/ that uses jansson.
+ *
+ * Lock:  none: it reads a snapshot.
+ * Trust: texts of the segment become valid UTF-8 and end within their bounds. A
+ *        reference that leads nowhere is left out. An unknown kind of event is
+ *        "unknown". */
+
+/** For json_dumps(): 0.1 is 0.1, and not 0.10000000000000001. */
+#define APL_REPORT_REALS JSON_REAL_PRECISION(15)
+
+/**
+ * Describe a snapshot.
+ * @param copy from apl_snapshot_take()
+ * @param full 1: with query strings, where they were recorded
+ * @return a new reference, or NULL when there is no memory
+ */
+json_t *apl_report_json(const apl_pool_t *copy, int full);
+
+/** Its part about the last ten minutes: one object for each time between two
+ * samples, oldest first. */
+json_t *apl_report_history(const apl_header_t *h);
+
+/** The word for an APL_EVENT_*. */
+const char *apl_report_event(uint32_t kind);
+
+/* report_store.c: the store in the report (report.c): its spaces, what was done
+ * with them since it was started, and its role among other hosts.
+ *
+ * Lock:  none: the store goes on counting meanwhile, so two numbers may differ
+ *        by some operations.
+ * Crash: the figures of a store that has died stay until the next one has
+ *        started.
+ * Trust: the store may write anything into its figures. No length and no index
+ *        is read from them. A space whose name does not end, has a control
+ *        character or was there before is left out. A role that does not
+ *        exist is no cluster. An address that does not end, or has characters
+ *        that no address has, is null. */
+
+/**
+ * Describe the store.
+ * @param f the mapped figures, STORE_FIGURES_SIZE bytes; or NULL
+ * @return a new reference: an object; null if no store has written figures of
+ *         this version
+ */
+json_t *apl_report_store(const store_figures_t *f);
+
+/** Describe the cluster. @return a new reference: an object; null if the store
+ * is alone */
+json_t *apl_report_cluster(const store_cluster_figures_t *f);
+
+/* report_value.c: values of the report (report.c): texts, numbers and ids as
+ * JSON.
+ *
+ * Trust: a text of the segment becomes valid UTF-8. */
+
+/** Any bytes as a text of JSON: bytes that are not UTF-8 become "?". */
+json_t *apl_report_text(const char *s);
+
+json_t *apl_report_number(uint64_t n);
+
+/** A figure that another process may write at any time, and that may be
+ * nonsense. JSON has no number above INT64_MAX. */
+json_t *apl_report_figure(const uint64_t *n);
+
+/** A time as ISO 8601. @param s since 1970 @return NULL: no time of this era */
+json_t *apl_report_epoch(uint64_t s);
+
+/** A duration with milliseconds. */
+json_t *apl_report_seconds(int64_t us);
+
+/** An id as 16 hexadecimal digits. */
+json_t *apl_report_id(uint64_t id);
+
+/** Set a key. @param value taken over; NULL: the key is set to null */
+void apl_report_set_known(json_t *o, const char *key, json_t *value);
+
+/* memory_use.c: how much memory do processes have, with all processes that they
+ * have started?
+ *
+ * This is the resident memory of each process plus that of its session (its
+ * workers, for example), as in /proc/PID/stat. Memory that several of them
+ * share counts for each one. One pass over all processes of the system
+ * measures all processes that are asked for. It takes about 10 us for each
+ * process on the host, and no process can delay it.
+ *
+ * Lock:  must not be held: this reads /proc.
+ * Trust: /proc is what the kernel says. The caller may ask for any process. */
+
+/** A process that leads a session. */
+typedef struct {
+    apl_identity_t identity;
+    int64_t bytes; /**< -1: there is no such process (any more) */
+} apl_memory_use_t;
+
+/** Fill in the bytes. @param of becomes sorted */
+void apl_memory_use_measure(apl_memory_use_t *of, uint32_t n);
+
+/** The bytes of the process with this pid. @return -1: not known */
+int64_t apl_memory_use_of(const apl_memory_use_t *of, uint32_t n, int32_t pid);
+
+#endif

@@ -15,7 +15,7 @@
 #include "spawner/process/leftovers.h"
 #include "system/log.h"
 #include "spawner/output/last_lines.h"
-#include "spawner/control/apply_table.h"
+#include "spawner/control/control.h"
 #include "spawner/process/process.h"
 #include "system/procfs.h"
 #include "spawner/output/app_log.h"

@@ -31,7 +31,7 @@
 #include "shm/verbs/reconcile.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/view/view.h"
-#include "spawner/control/apply_table.h"
+#include "spawner/control/control.h"
 
 #define REMAINS_LIMIT (5 * SECOND) /* for the rest of a process group to end */
 #define STOP_LIMIT    (2 * SECOND) /* the same when httpd stops */

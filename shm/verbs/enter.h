@@ -24,7 +24,7 @@
  *        continues. Death during the repair is the same case. A waiter whose
  *        waker died looks at its slot within a second. A process that did not
  *        run for a second may lose the lock while it is inside
- *        (spawner/control/lock_rescue.h). When it runs again, it continues its
+ *        (spawner/control/lock_rescue.c). When it runs again, it continues its
  *        operation beside others. Then apl_leave() does not touch their lock
  *        and their sequence number, takes the lock again, and repairs.
  * Trust: damage that is met inside is repaired before the lock is given back.

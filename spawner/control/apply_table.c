@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/control/apply_table.h"
+#include "spawner/control/control.h"
 
 #include <errno.h>
 #include <fcntl.h>

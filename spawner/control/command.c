@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/control/command.h"
+#include "spawner/control/control.h"
 
 #include <apr_strings.h>
 #include <stdarg.h>

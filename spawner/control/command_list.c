@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/control/command_list.h"
+#include "spawner/control/control.h"
 
 #include <apr_strings.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "system/log.h"
 
 /* ---- what only reads the pool: a helper job makes the response
- * (status_job.h), from a copy of the pool. A user who is neither root nor
+ * (status_job.c), from a copy of the pool. A user who is neither root nor
  * httpd's user sees the apps that run as that user, and nothing else of the
  * pool ---- */
 

@@ -13,10 +13,8 @@
 #include <unistd.h>
 
 #include "shm/view/view.h"
-#include "spawner/control/status_job.h"
 #include "base/privilege.h"
 #include "spawner/process/guarded_socket.h"
-#include "spawner/control/command_list.h"
 #include "system/beneath.h"
 #include "system/log.h"
 

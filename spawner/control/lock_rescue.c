@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/control/lock_rescue.h"
+#include "spawner/control/control.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -43,7 +43,7 @@ typedef struct {
     uid_t uid;   /**< it runs as this user. The user may also manage it.
                       USERDB_NOBODY: unknown */
     int64_t uid_at; /**< us: when the process began from which `uid` is known
-                         (apply_table.h); 0: httpd knows it */
+                         (apply_table.c); 0: httpd knows it */
     const char *const *env;        /**< NAME=value, NULL at the end */
     const char *const *store_env;  /**< the same, of AppStore */
     const char *restart_dir;       /**< of restart.txt */

@@ -13,7 +13,7 @@
 #include "system/log.h"
 #include "system/random.h"
 #include "spawner/template/template.h"
-#include "spawner/control/apply_table.h"
+#include "spawner/control/control.h"
 #include "spawner/output/last_lines.h"
 #include "spawner/process/process.h"
 #include "system/procfs.h"

@@ -11,7 +11,7 @@
 #include "spawner/report/reports.h"
 #include "spawner/output/app_log.h"
 #include "spawner/process/process.h"
-#include "spawner/control/apply_table.h"
+#include "spawner/control/control.h"
 #include "spawner/output/last_lines.h"
 #include "spawner/output/output.h"
 

@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "spawner/process/process.h"
-#include "spawner/control/command_list.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/play.h"
 #include "tests/fuzz/state.h"

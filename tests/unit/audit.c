@@ -2,7 +2,7 @@
 
 /* When a check of all invariants repairs the pool, and when it does not. */
 
-#include "spawner/control/audit.h"
+#include "spawner/control/control.h"
 
 #include <stdio.h>
 

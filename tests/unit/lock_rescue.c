@@ -3,7 +3,7 @@
 /* The lock is taken from a thread that does not hold it, and from no other. The
  * linker wraps the functions by which the spawner reads /proc. */
 
-#include "spawner/control/lock_rescue.h"
+#include "spawner/control/control.h"
 
 #include <string.h>
 #include <sys/wait.h>

@@ -3,8 +3,6 @@
 /* A child of the control socket makes a response that takes long, once for all
  * clients that wait for it. */
 
-#include "spawner/control/status_job.h"
-
 #include <apr_general.h>
 #include <errno.h>
 #include <signal.h>

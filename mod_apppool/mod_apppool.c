@@ -19,7 +19,7 @@
 #include "mod_apppool/request/document_root.h"
 #include "mod_apppool/request/exchange.h"
 #include "mod_apppool/request/handler.h"
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/parent/parent.h"
 #include "mod_apppool/request/raw_path.h"
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/request/source_guard.h"

@@ -3,7 +3,7 @@
 /**
  * @file current.h
  * @brief What a child of httpd has of the instance: its pool, its runtime
- *        directory and the figures of the store. lifecycle.h says what an
+ *        directory and the figures of the store. lifecycle.c says what an
  *        instance is, and sets this.
  */
 #ifndef MOD_APPPOOL_INSTANCE_CURRENT_H

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/parent/app_table_write.h"
+#include "mod_apppool/parent/parent.h"
 
 #include <apr_file_io.h>
 #include <apr_portable.h>

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/parent/exec_program.h"
+#include "mod_apppool/parent/parent.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
  * link `current` names.
  *
  * Lock:  none. It belongs to the parent, and the children inherit it.
- * Crash: see lifecycle.h.
+ * Crash: see lifecycle.c.
  * Trust: nothing is read from the segment.
  */
 #ifndef MOD_APPPOOL_PARENT_INSTANCE_H

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/parent/lifecycle.h"
+#include "mod_apppool/parent/parent.h"
 
 #include <ap_mpm.h>
 #include <apr_strings.h>
@@ -25,11 +25,9 @@
 #include "mod_apppool/instance/current.h"
 #include "mod_apppool/parent/instance.h"
 #include "mod_apppool/parent/instance_list.h"
-#include "mod_apppool/parent/programs.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/runtime_dir.h"
 #include "mod_apppool/body/spool_file.h"
-#include "mod_apppool/parent/watchdogs.h"
 #include "shm/verbs/checkout.h"
 #include "shm/lock/wake.h"
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/parent/programs.h"
+#include "mod_apppool/parent/parent.h"
 
 #include <httpd.h>
 
@@ -16,7 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mod_apppool/parent/exec_program.h"
 #include "shm/format/format.h"
 #include "shm/lock/lock_token.h"
 #include "base/contract.h"

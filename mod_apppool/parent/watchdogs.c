@@ -1,7 +1,5 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/parent/watchdogs.h"
-
 #include <ap_mpm.h>
 #include <apr_strings.h>
 #include <errno.h>
@@ -22,7 +20,7 @@
 #include "base/clock_ms.h"
 #include "base/heartbeat.h"
 #include "base/stderr_file.h"
-#include "mod_apppool/parent/exec_program.h"
+#include "mod_apppool/parent/parent.h"
 
 APLOG_USE_MODULE(apppool);
 

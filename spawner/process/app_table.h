@@ -4,7 +4,7 @@
  * @file app_table.h
  * @brief The app table: which applications may run, as which user, and how.
  *        httpd's parent writes it, and the spawner reads it
- *        (mod_apppool/parent/app_table_write.h).
+ *        (mod_apppool/parent/app_table_write.c).
  *
  * A table does not change after it was loaded, and lives as long as its pool.
  * If any part of it is wrong, the whole table is refused.

@@ -13,7 +13,7 @@
 
 #include "mod_apppool/body/request_body.h"
 #include "mod_apppool/config/config.h"
-#include "mod_apppool/config/denied_root.h"
+#include "mod_apppool/config/checks.h"
 #include "mod_apppool/config/directives.h"
 #include "mod_apppool/request/app_headers.h"
 #include "mod_apppool/request/document_root.h"

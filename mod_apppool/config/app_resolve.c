@@ -11,18 +11,15 @@
 #include <unistd.h>
 #include <unixd.h>
 
-#include "mod_apppool/config/denied_root.h"
 #include "mod_apppool/config/app_source.h"
-#include "mod_apppool/config/config_test.h"
 #include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/section.h"
-#include "mod_apppool/config/php_report.h"
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
 #include "mod_apppool/config/store_user.h"
 #include "mod_apppool/config/warning.h"
-#include "mod_apppool/config/workers.h"
+#include "mod_apppool/config/checks.h"
 #include "mod_apppool/config/app_user.h"
 #include "mod_apppool/config/protocol.h"
 #include "mod_apppool/config/sendfile_dirs.h"

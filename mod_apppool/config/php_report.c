@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/config/php_report.h"
+#include "mod_apppool/config/checks.h"
 
 #include <apr_strings.h>
 #include <http_core.h>

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "mod_apppool/config/workers.h"
+#include "mod_apppool/config/checks.h"
 
 #include <ap_mpm.h>
 #include <apr_lib.h>

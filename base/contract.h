@@ -41,7 +41,7 @@
 /** Beside them: the directory of the language helpers (helpers/). */
 #define CONTRACT_HELPERS          "helpers"
 /** The spawner's program when it writes a log
- * (spawner/output/log_program.h). */
+ * (spawner/output/log_program.c). */
 #define CONTRACT_LOG_PROGRAM      "apppool-log"
 /** What they print for --version. For the spawner it is a format for
  * APL_LAYOUT. */
@@ -181,7 +181,7 @@ enum {
 /** Link whose target is a number: AppStoreSaveTime, s. The watchdog reads it,
  * and would not read a file of the store's user. */
 #define CONTRACT_STORE_SAVE_TIME    "store.time"
-/** FIFO: what the store logs (store_log.h). httpd's parent makes it. */
+/** FIFO: what the store logs (store_log.c). httpd's parent makes it. */
 #define CONTRACT_STORE_LOG          "o/store"
 /** "PID START\n"; the watchdog writes it, before it executes the program. */
 #define CONTRACT_STORE              "store.pid"

@@ -14,11 +14,10 @@
 #include "spawner/end/end.h"
 #include "spawner/process/leftovers.h"
 #include "system/log.h"
-#include "spawner/output/last_lines.h"
+#include "spawner/output/output.h"
 #include "spawner/control/control.h"
 #include "spawner/process/process.h"
 #include "system/procfs.h"
-#include "spawner/output/app_log.h"
 
 enum { LEADER_DEAD, LEADER_RUNS, LEADER_UNKNOWN };
 

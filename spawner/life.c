@@ -25,8 +25,6 @@
 #include "system/procfs.h"
 #include "system/reap.h"
 #include "spawner/process/guarded_socket.h"
-#include "spawner/output/app_log.h"
-#include "spawner/output/log_writer.h"
 #include "shm/verbs/group_start.h"
 #include "shm/verbs/reconcile.h"
 #include "shm/verbs/timeouts.h"

@@ -31,7 +31,7 @@
 #include "shm/verbs/history.h"
 #include "shm/verbs/housekeeping.h"
 #include "spawner/adopt.h"
-#include "spawner/output/log_program.h"
+#include "spawner/output/output.h"
 #include "base/heartbeat.h"
 #include "base/panic.h"
 #include "spawner/process/sid_scan.h"
@@ -45,14 +45,10 @@
 #include "spawner/process/leftovers.h"
 #include "system/log.h"
 #include "spawner/process/process.h"
-#include "spawner/output/recent_output.h"
 #include "system/daemonize.h"
 #include "spawner/report/reports.h"
 #include "system/kill_instance.h"
 #include "system/clear_runtime_dir.h"
-#include "spawner/output/app_stderr.h"
-#include "spawner/output/log_writer.h"
-#include "spawner/output/store_log.h"
 #include "shm/format/segment.h"
 
 /* httpd's children may finish after their parent died. The watchdog acts

@@ -14,8 +14,6 @@
 #include "system/log.h"
 #include "base/privilege.h"
 #include "spawner/process/process.h"
-#include "spawner/output/app_log.h"
-#include "spawner/output/log_writer.h"
 #include "spawner/output/output.h"
 #include "spawner/process/claim.h"
 
@@ -110,7 +108,7 @@ void apply_table_configure(spawner_t *s, process_t *p)
 /* ---- how many descriptors the spawner may have ---- */
 
 /* With a control socket for each user of apps (control.h), the two ends of
- * the socket of each log (log_writer.h), and templates, of which an app may have
+ * the socket of each log (log_writer.c), and templates, of which an app may have
  * two for a moment. Each process may have been forked by another template, whose
  * output is still read (template.h). */
 static rlim_t own(const spawner_t *s)

@@ -8,7 +8,7 @@
 #include "shm/verbs/timeouts.h"
 #include "spawner/process/sock_diag.h"
 #include "spawner/process/process.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 #include "spawner/process/socket_owner.h"
 
 /* us between two checks of one process. Most requests end soon, or never. A

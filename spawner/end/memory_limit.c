@@ -10,7 +10,7 @@
 #include "system/child_reset.h"
 #include "spawner/process/process.h"
 #include "system/procfs.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 
 #define PAUSE    (10 * SECOND) /* between two scans of all processes */
 #define PATIENCE (5 * SECOND)  /* for the exact measurement of one process */

@@ -7,7 +7,7 @@
 #include "shm/verbs/timeouts.h"
 #include "shm/slots/hung.h"
 #include "spawner/process/process.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 #include "spawner/report/reports.h"
 
 #define KILLS            16     /* kills a second; others follow later */

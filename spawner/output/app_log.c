@@ -1,16 +1,12 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/output/app_log.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "spawner/output/log_rules.h"
-#include "spawner/output/log_program.h"
+#include "spawner/output/output.h"
 #include "spawner/process/process.h"
 #include "base/userdb.h"
-#include "spawner/output/log_writer.h"
 
 /* The copy takes the same route as the app's output. */
 typedef struct {

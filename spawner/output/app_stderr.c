@@ -1,7 +1,5 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/output/app_stderr.h"
-
 #include <stdio.h>
 #include <string.h>
 

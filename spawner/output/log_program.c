@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/output/log_program.h"
+#include "spawner/output/output.h"
 
 #include <apr_general.h>
 #include <apr_strings.h>
@@ -24,8 +24,6 @@
 #include "base/contract.h"
 #include "system/log.h"
 #include "base/clock_ms.h"
-#include "spawner/output/log_rules.h"
-#include "spawner/output/open_as.h"
 #include "base/privilege.h"
 #include "system/daemonize.h"
 #include "spawner/output/to_syslog.h"

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/output/log_rules.h"
+#include "spawner/output/output.h"
 
 #include <stdio.h>
 

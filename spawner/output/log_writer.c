@@ -1,7 +1,5 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/output/log_writer.h"
-
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,8 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "spawner/output/log_rules.h"
-#include "spawner/output/log_program.h"
+#include "spawner/output/output.h"
 #include "base/contract.h"
 #include "system/child_reset.h"
 #include "system/log.h"

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/output/open_as.h"
+#include "spawner/output/output.h"
 
 #include <errno.h>
 #include <fcntl.h>

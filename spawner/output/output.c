@@ -9,14 +9,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "spawner/output/last_lines.h"
-#include "spawner/output/log_rules.h"
-#include "spawner/output/log_program.h"
 #include "system/log.h"
 #include "spawner/process/process.h"
-#include "spawner/output/recent_output.h"
-#include "spawner/output/app_log.h"
-#include "spawner/output/log_writer.h"
 
 #define LINE_MAX_ 8192 /* of a line; a longer one is cut off */
 #define MARK_MAX  64   /* for the text at the end that says so */

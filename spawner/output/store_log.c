@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/output/store_log.h"
+#include "spawner/output/output.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -50,7 +50,7 @@ typedef struct {
     const char *const *directives; /**< for `apppoolctl show`: name, words and
                                         place, with tabs between; NULL at the
                                         end */
-    const char *log; /**< a route (log_program.h); NULL: the error log */
+    const char *log; /**< a route (log_program.c); NULL: the error log */
     const char *error_format; /**< of lines for an error log (log.h);
                                    NULL: httpd's own */
     const char *base_uri;

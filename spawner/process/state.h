@@ -105,7 +105,7 @@ typedef struct {
 /** Of apply_table.c: what the app table says about its app. It stays when the
  * app leaves the table. */
 typedef struct {
-    char *log;   /**< where its output goes (log_program.h); NULL: the error
+    char *log;   /**< where its output goes (log_program.c); NULL: the error
                       log */
     int log_raw; /**< the lines are written as it prints them */
     char *error_format; /**< of lines for an error log (log.h); NULL:

@@ -13,7 +13,7 @@
 
 #include "shm/view/view.h"
 #include "system/log.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 
 #define PERIOD      (60 * SECOND) /* between two commands of an app */
 #define AT_ONCE     8             /* commands of all apps */

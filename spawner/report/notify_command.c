@@ -15,7 +15,7 @@
 #include "system/child_reset.h"
 #include "system/random.h"
 #include "base/privilege.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 #include "system/daemonize.h"
 #include "spawner/process/leftovers.h"
 #include "spawner/process/approot_owner.h"

@@ -250,7 +250,7 @@ void alert_tick(spawner_t *s);
  * The command runs as the app's user, with no more rights and the same limits
  * as the app, and in a cgroup of its own. It gets two pipes and no other
  * descriptors. It reads the text from one pipe. What it prints into the other
- * one goes to the error log (app_log.h). Processes that the command has started
+ * one goes to the error log (app_log.c). Processes that the command has started
  * end with it. It is not a process of the app. But it has the mark of the
  * instance, so it also ends with the instance.
  *

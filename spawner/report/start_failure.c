@@ -13,9 +13,8 @@
 
 #include "shm/slots/group.h"
 #include "shm/verbs/reconcile.h"
-#include "spawner/output/last_lines.h"
+#include "spawner/output/output.h"
 #include "spawner/process/process.h"
-#include "spawner/output/app_log.h"
 
 #define TAIL_LINES 20
 

@@ -11,7 +11,7 @@
 #include "spawner/report/reports.h"
 #include "spawner/process/process.h"
 #include "system/procfs.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 #include "base/userdb.h"
 #include "shm/slots/hung.h"
 

@@ -8,7 +8,7 @@
 #include "spawner/report/reports.h"
 #include "spawner/process/state.h"
 #include "spawner/process/fork_order.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 #include "base/contract.h"
 
 #define ROW 2 /* failures: no template is loaded any more */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "spawner/process/approot_owner.h"
-#include "spawner/output/open_as.h"
+#include "spawner/output/output.h"
 #include "base/env_name.h"
 
 #define BLANK " \t"

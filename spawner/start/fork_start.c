@@ -16,8 +16,7 @@
 #include "spawner/end/end.h"
 #include "spawner/start/start.h"
 #include "spawner/template/template.h"
-#include "spawner/output/app_log.h"
-#include "spawner/output/last_lines.h"
+#include "spawner/output/output.h"
 #include "spawner/process/job.h"
 #include "spawner/process/process.h"
 

@@ -14,10 +14,9 @@
 #include "system/random.h"
 #include "spawner/template/template.h"
 #include "spawner/control/control.h"
-#include "spawner/output/last_lines.h"
+#include "spawner/output/output.h"
 #include "spawner/process/process.h"
 #include "system/procfs.h"
-#include "spawner/output/app_log.h"
 
 #define AT_ONCE  8             /* maximum number of booting processes */
 #define PATIENCE (10 * SECOND) /* a process that boots longer does not count */

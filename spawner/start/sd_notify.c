@@ -6,7 +6,7 @@
 
 #include "spawner/process/process.h"
 #include "spawner/process/guarded_socket.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 
 #define MESSAGES 16 /* of one app, before other apps have their turn */
 

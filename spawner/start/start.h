@@ -72,7 +72,7 @@ _Noreturn void boot_app(const boot_t *boot);
  * Errors: a sentence with the file, the line and the name of the variable, but
  *         without its value.
  * Trust:  the child that becomes the app reads the file before it gives up
- *         root's rights (open_as.h). The file must belong to root or to the
+ *         root's rights (open_as.c). The file must belong to root or to the
  *         app's user. Nobody else may write it, or put another file in its
  *         place (approot_owner.h). With root's rights, only a file of root's is
  *         read, from a directory that only root may write. So a user cannot get

@@ -8,7 +8,6 @@
 #include "spawner/process/state.h"
 #include "spawner/end/end.h"
 #include "spawner/template/template.h"
-#include "spawner/output/app_log.h"
 #include "spawner/output/output.h"
 #include "spawner/process/process.h"
 

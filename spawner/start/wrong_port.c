@@ -10,7 +10,7 @@
 
 #include "system/cgroup.h"
 #include "system/child_reset.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 #include "spawner/process/job.h"
 #include "spawner/process/process.h"
 #include "spawner/process/sid_scan.h"

@@ -9,10 +9,8 @@
 #include "system/random.h"
 #include "spawner/end/end.h"
 #include "spawner/report/reports.h"
-#include "spawner/output/app_log.h"
 #include "spawner/process/process.h"
 #include "spawner/control/control.h"
-#include "spawner/output/last_lines.h"
 #include "spawner/output/output.h"
 
 #define WRITE_AGAIN  SECOND

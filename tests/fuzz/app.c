@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "spawner/start/start.h"
-#include "spawner/output/last_lines.h"
 #include "spawner/output/output.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/dice.h"

@@ -3,8 +3,6 @@
 /* Two children write an AppLog, and its lines stay whole. Also, the user as
  * which the file is opened. */
 
-#include "spawner/output/log_writer.h"
-
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +11,7 @@
 
 #include "base/contract.h"
 #include "spawner/process/process.h"
-#include "spawner/output/app_log.h"
+#include "spawner/output/output.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/scratch.h"
 

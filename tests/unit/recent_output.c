@@ -3,15 +3,12 @@
 /* The last output of an app: how much of it is kept, and which user may see
  * it. */
 
-#include "spawner/output/recent_output.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "shm/verbs/app_stderr.h"
 #include "system/log.h"
-#include "spawner/output/app_stderr.h"
 #include "spawner/output/output.h"
 #include "base/userdb.h"
 #include "tests/unit/support/scene.h"

@@ -17,7 +17,6 @@
 #include "system/log.h"
 #include "spawner/output/output.h"
 #include "spawner/process/process.h"
-#include "spawner/output/log_writer.h"
 #include "tests/unit/support/scene.h"
 #include "tests/unit/support/temporary.h"
 

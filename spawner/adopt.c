@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/adopt.h"
+#include "spawner/spawner.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 #include "base/heartbeat.h"
 #include "spawner/process/mark_scan.h"
 #include "spawner/start/start.h"
-#include "spawner/life.h"
 #include "spawner/end/end.h"
 #include "spawner/process/leftovers.h"
 #include "system/log.h"

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "spawner/life.h"
+#include "spawner/spawner.h"
 
 #include <apr_strings.h>
 #include <stdio.h>

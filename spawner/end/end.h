@@ -11,7 +11,7 @@
 #include "spawner/process/state.h"
 
 /* phase.c: the changes of the phase of a process that the spawner decides: its
- * start failed, it is ready, its start was a success, it has to stop. life.h
+ * start failed, it is ready, its start was a success, it has to stop. life.c
  * has the changes that come with time or with its death.
  *
  * A start is a success when the process has responded to a request, or has been

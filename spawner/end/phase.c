@@ -51,7 +51,7 @@ void phase_ready(spawner_t *s, process_t *p)
     apr_status_t rv = apl_supervise_ready(&s->shm, p->is.id, s->now);
 
     if (rv != APR_SUCCESS)
-        return; /* detached (life.h), or no lock: try later */
+        return; /* detached (life.c), or no lock: try later */
     PANIC_UNLESS(p->phase == PHASE_BOOTING && !p->done);
     p->phase = PHASE_LIVE;
     p->deadline = 0;

@@ -26,7 +26,7 @@
  *
  * Crash:  the socket of its orders is closed when the spawner ends. A template
  *         then exits. The next spawner ends a template that has not exited
- *         (adopt.h). The record of a template that has ended says that only its
+ *         (adopt.c). The record of a template that has ended says that only its
  *         output is left, and the next spawner reads on.
  * Trust:  a template is the app. It may do anything, and it learns nothing that
  *         the app may not know.

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "spawner/start/start.h"
-#include "spawner/life.h"
+#include "spawner/spawner.h"
 #include "spawner/process/process.h"
 #include "spawner/process/guarded_socket.h"
 #include "tests/unit/support/scene.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "spawner/process/job.h"
-#include "spawner/life.h"
+#include "spawner/spawner.h"
 #include "spawner/process/process.h"
 #include "tests/unit/support/family.h"
 #include "tests/unit/support/forks.h"

@@ -3,7 +3,7 @@
 /* What the spawner does about the state of a slot when it could not act at
  * once, or when the segment lost the process in between. */
 
-#include "spawner/life.h"
+#include "spawner/spawner.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -153,7 +153,7 @@ void connection_cut_ask_if_left(spawner_t *s, process_t *p);
 /** Is a job about to cut it? The spawner wakes at the end of that job. */
 int connection_cut_is_under_way(const process_t *p);
 
-/* memory_limit.c: appMemoryLimit: a process that uses more memory is replaced,
+/* memory_limit.c: AppMemoryLimit: a process that uses more memory is replaced,
  * as in a rolling restart. Another process starts first; then it ends after its
  * requests.
  *

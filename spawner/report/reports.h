@@ -193,7 +193,7 @@ void template_failure_row_ends(const char *app);
 /** Forget the apps that are not configured any more. */
 void template_failure_sweep(const spawner_t *s);
 
-/* alert.c: appNotify: collects the events of an app into notifications, so that
+/* alert.c: AppNotify: collects the events of an app into notifications, so that
  * the administrator does not get a flood of them.
  *
  * The first event of an app is sent at once. The events that follow are sent

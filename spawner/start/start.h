@@ -57,7 +57,7 @@ typedef struct {
 
 _Noreturn void boot_app(const boot_t *boot);
 
-/* env_file.c: appEnvFile: environment variables of an app, in a file that
+/* env_file.c: AppEnvFile: environment variables of an app, in a file that
  * perhaps only root can read.
  *
  *     # a comment
@@ -206,7 +206,7 @@ void ready_check(spawner_t *s);
 const char *ready_missing(const spawner_t *s, const process_t *p,
                           char text[READY_TEXT_MAX]);
 
-/* warmup.c: appReady /path: sends requests for that path, over HTTP, to a
+/* warmup.c: AppReady /path: sends requests for that path, over HTTP, to a
  * process that accepts connections, until a response is 2xx or 3xx. So the
  * first client meets an app that has loaded its code and reached its database.
  *

@@ -45,9 +45,10 @@ long syscall(long number, ...)
     if (!real)
         *(void **)&real = dlsym(RTLD_NEXT, "syscall");
     va_start(args, number);
-    for (i = 0; i < (number == SYS_futex               ? 6
-                     : number == SYS_pidfd_send_signal ? 4
-                                                       : 3);
+    for (i = 0;
+         i < (number == SYS_futex                                        ? 6
+              : number == SYS_pidfd_send_signal || number == SYS_openat2 ? 4
+                                                                         : 3);
          i++)
         a[i] = va_arg(args, long);
     va_end(args);

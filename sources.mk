@@ -241,6 +241,7 @@ module_sources = \
 	mod_apppool/request/document_root.c \
 	mod_apppool/request/routing.c \
 	mod_apppool/request/source_guard.c \
+	mod_apppool/config/app_files.c \
 	mod_apppool/config/store.c \
 	mod_apppool/config/store_cluster.c \
 	mod_apppool/config/store_key.c \
@@ -253,6 +254,14 @@ module_sources = \
 	detect/detect_file.c \
 	detect/detect_server.c \
 	detect/detect_venv.c \
+	detect/detect_node.c \
+	detect/detect_php.c \
+	detect/detect_program.c \
+	detect/detect_python.c \
+	detect/detect_ruby.c \
+	detect/detect_table.c \
+	detect/detect_text.c \
+	detect/detect_wsgi.c \
 	base/stderr_file.c \
 	base/userdb.c \
 	base/env_name.c \
@@ -300,6 +309,14 @@ spawner_sources = \
 	detect/detect_path.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
+	detect/detect_node.c \
+	detect/detect_php.c \
+	detect/detect_program.c \
+	detect/detect_python.c \
+	detect/detect_ruby.c \
+	detect/detect_table.c \
+	detect/detect_text.c \
+	detect/detect_wsgi.c \
 	spawner/process/sock_diag.c \
 	spawner/start/env_file.c \
 	spawner/process/environment.c \
@@ -388,6 +405,14 @@ detect_sources = \
 	detect/detect_path.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
+	detect/detect_node.c \
+	detect/detect_php.c \
+	detect/detect_program.c \
+	detect/detect_python.c \
+	detect/detect_ruby.c \
+	detect/detect_table.c \
+	detect/detect_text.c \
+	detect/detect_wsgi.c \
 	base/privilege.c \
 	base/userdb.c
 
@@ -405,6 +430,8 @@ language_helpers = \
 	helpers/python/apppool_wsgi/servers.py \
 	helpers/python/apppool_wsgi/shared.py \
 	helpers/python/apppool_wsgi/template.py \
+	helpers/perl/psgi.pl \
+	helpers/ruby/app.ru \
 	helpers/ruby/preload.rb \
 	helpers/ruby/stop.rb \
 	helpers/ruby/apppool/command.rb \

@@ -64,6 +64,30 @@ static json_t *environment_of(const detect_path_t *path)
     return o;
 }
 
+/* In the order in which they are tried. */
+static json_t *candidates_of(const detect_found_t *found)
+{
+    json_t *list = json_array();
+    size_t i;
+
+    for (i = 0; i < found->n_candidates; i++)
+        json_array_append_new(list, json_pack("{ss, sb, ss}", "file",
+                                              found->candidates[i].file, "wins",
+                                              found->candidates[i].won, "why",
+                                              found->candidates[i].why));
+    return list;
+}
+
+static void print_candidates(FILE *to, const detect_found_t *found)
+{
+    size_t i;
+
+    for (i = 0; i < found->n_candidates; i++)
+        fprintf(to, "  %-4s  %s: %s\n",
+                found->candidates[i].won ? "won" : "lost",
+                found->candidates[i].file, found->candidates[i].why);
+}
+
 static const char *preload_of(const detect_found_t *template)
 {
     return template->has_template == CONTRACT_PRELOAD_AUTO ? "auto" : "On";
@@ -76,15 +100,16 @@ static void print_json(const char *dir, const detect_found_t *found,
     int has = template->command[0] != 0;
     json_t *o =
         *found->file
-            ? json_pack("{ss, ss, sI, ss, ss, ss, ss?, ss?, so}", "directory",
-                        dir, "protocol", word_of(found->protocol),
-                        "concurrency", (json_int_t)found->concurrency, "file",
-                        found->file, "why", found->why, "command",
-                        found->command, "preload",
-                        has ? preload_of(template) : NULL, "template",
-                        has ? template->command : NULL, "environment",
-                        environment_of(path))
-            : json_pack("{ss, ss}", "directory", dir, "error", found->why);
+            ? json_pack(
+                  "{ss, ss, sI, ss, ss, ss, ss, ss?, ss?, so, so}", "directory",
+                  dir, "protocol", word_of(found->protocol), "concurrency",
+                  (json_int_t)found->concurrency, "file", found->file, "why",
+                  found->why, "counted", found->counted, "command",
+                  found->command, "preload", has ? preload_of(template) : NULL,
+                  "template", has ? template->command : NULL, "environment",
+                  environment_of(path), "candidates", candidates_of(found))
+            : json_pack("{ss, ss, so}", "directory", dir, "error", found->why,
+                        "candidates", candidates_of(found));
     char *text = json_dumps(o, JSON_INDENT(1));
 
     puts(text ? text : "{\"error\": \"something there is not UTF-8\"}");
@@ -97,8 +122,9 @@ static void print(const char *dir, const detect_found_t *found,
 {
     size_t i;
 
-    printf("%s: %s\n  AppProtocol %s\n  AppConcurrency %u\n", dir, found->why,
-           word_of(found->protocol), found->concurrency);
+    printf("%s: %s\n  AppProtocol %s\n  AppConcurrency %u%s%s\n", dir,
+           found->why, word_of(found->protocol), found->concurrency,
+           *found->counted ? ": " : "", found->counted);
     if (strcmp(path->path, DETECT_PATH_STANDARD) != 0)
         printf("  PATH=%s\n", path->path);
     for (i = 0; path->variables[i]; i++)
@@ -107,6 +133,7 @@ static void print(const char *dir, const detect_found_t *found,
     if (*template->command)
         printf("  AppPreload %s: %s\n", preload_of(template),
                template->command);
+    print_candidates(stdout, found);
 }
 
 /* @param template its command is empty if there is none */
@@ -114,10 +141,19 @@ static int find(detect_found_t *found, detect_found_t *template)
 {
     detect_config_t config = {.listen = APL_LISTEN_FD,
                               .protocol = APL_AUTO,
-                              .concurrency = APL_CONCURRENCY_AUTO};
+                              .concurrency = APL_CONCURRENCY_AUTO,
+                              .lists = 1};
+    int good = detect_command(&config, found);
+    size_t i;
 
-    if (!detect_command(&config, found))
+    calm(found->counted);
+    for (i = 0; i < found->n_candidates; i++) {
+        calm(found->candidates[i].file);
+        calm(found->candidates[i].why);
+    }
+    if (!good)
         return 0;
+    config.lists = 0;
     config.is_template = CONTRACT_PRELOAD_ON;
     if (!detect_command(&config, template))
         template->command[0] = 0;
@@ -162,6 +198,8 @@ const char *detect_print(const char *dir, int raw)
         print_json(dir, &found, &template, &path);
     else if (good)
         print(dir, &found, &template, &path);
+    else
+        print_candidates(stderr, &found);
     detect_path_free(&path);
     snprintf(error, sizeof error, "%s: %s", dir, found.why);
     return good ? NULL : error;

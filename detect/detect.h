@@ -2,8 +2,8 @@
 
 /**
  * @file detect.h
- * @brief Finds the command that runs an app from the files of the app. One
- *        table has all the rules. detect_file.h reads the files;
+ * @brief Finds the command that runs an app from the files of the app.
+ *        detect_table.h has all the rules, detect_text.h looks at the files, and
  *        detect_server.h knows how each server is run.
  *
  * It reads the current directory, with the rights of the app's user.
@@ -26,23 +26,23 @@ void detect_given(const detect_config_t *config, const char *command,
                   detect_found_t *found);
 
 /**
- * For a warning: could a file of the current directory name a command? This
- * opens no file, and follows a name that detect_command() may still refuse.
+ * For a warning: could a file of the current directory name a command? A rule
+ * is believed that detect_command() may still refuse, and so is a file that
+ * cannot be read.
  * @return 0: none does, and found->why says so
  */
 int detect_names(const detect_config_t *config, detect_found_t *found);
 
 /**
- * For a warning: which protocol do the names of the files suggest? This opens
- * no file.
- * @param file filled in: the name that decides
+ * For a warning: which protocol do the files suggest? Any thread may ask.
+ * @param file filled in: the name that decides, or its pattern
  * @return APL_HTTP ...; APL_AUTO: not known
  */
 uint32_t detect_protocol(const char *dir, const char **file);
 
-/** Do the names of the files say that it is a PHP site? A Procfile or a
- * package.json does not decide: many of these sites have one for their scripts
- * in the browser. This opens no file.
+/** Do the files say that it is a PHP site? A Procfile or a package.json does not
+ * decide: many of these sites have one for their scripts in the browser. Any
+ * thread may ask.
  * @param protocol AppProtocol; APL_AUTO: any */
 int detect_is_php(const char *dir, uint32_t protocol);
 

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "detect/detect_text.h"
+
 #define FILE_MAX 65536
 
 int detect_file_exists(const char *path)
@@ -76,7 +78,7 @@ static int keep_script(detect_found_t *found, const char *script)
  * @return 0: there is none */
 static int keep_start(detect_found_t *found, int only)
 {
-    char *text = detect_file_content("package.json");
+    char *text = detect_text_read(AT_FDCWD, "package.json");
     json_t *o = text ? json_loads(text, 0, NULL) : NULL;
     const json_t *scripts = json_object_get(o, "scripts");
     const char *start = json_string_value(json_object_get(scripts, "start"));
@@ -108,7 +110,7 @@ static int is_start(const char *command)
 
 int detect_file_procfile(detect_found_t *found)
 {
-    char *text = detect_file_content(found->file), *line, *rest = NULL;
+    char *text = detect_text_read(AT_FDCWD, found->file), *line, *rest = NULL;
     int good = 0;
 
     for (line = text ? strtok_r(text, "\r\n", &rest) : NULL; line && !good;
@@ -134,6 +136,18 @@ int detect_file_django(detect_found_t *found)
     snprintf(found->why, DETECT_MAX, "manage.py and %s are there", found->file);
     snprintf(found->command, DETECT_MAX, "%.*s.wsgi", (int)n, found->file);
     return detect_file_exists("manage.py") && found->file[n] == '/';
+}
+
+int detect_file_plain(detect_found_t *found)
+{
+    return found->file[strspn(found->file, DETECT_PLAIN "/")] == 0 &&
+           keep(found, "", found->file);
+}
+
+int detect_file_daemon(detect_found_t *found)
+{
+    return detect_file_plain(found) &&
+           snprintf(found->command, DETECT_MAX, "%s daemon", found->file) > 0;
 }
 
 int detect_file_package(detect_found_t *found)

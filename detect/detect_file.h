@@ -17,7 +17,8 @@
 int detect_file_exists(const char *path);
 
 /** @return the first 64 KiB of a file, ended by a NUL. The caller frees them.
- * NULL: no memory, or no such file */
+ * NULL: no memory, or no such file. Links are followed to anywhere: for files of
+ * the user, such as those of nvm. For those of the app: detect_text_read() */
 char *detect_file_content(const char *path);
 
 /**
@@ -33,6 +34,10 @@ detect_file_t detect_file_procfile;
 
 /** SITE/wsgi.py beside manage.py is the module SITE.wsgi of Django. */
 detect_file_t detect_file_django;
+
+/** The file itself, if its name needs no quotes in a shell; with `daemon`, the
+ * command of Mojolicious that serves. */
+detect_file_t detect_file_plain, detect_file_daemon;
 
 /** The start script of a package.json. No process of npm, of a shell or of
  * cross-env stays above its last command: such a process would not pass the

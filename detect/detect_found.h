@@ -13,7 +13,8 @@
 
 #include "shm/format/format.h"
 
-#define DETECT_MAX 1024 /* of a command, and of a sentence */
+#define DETECT_MAX        1024 /* of a command, and of a sentence */
+#define DETECT_CANDIDATES 24   /* that are listed */
 
 /* The characters that need no quotes in a shell, without the slash. */
 #define DETECT_PLAIN                                                           \
@@ -29,19 +30,40 @@ typedef struct {
                                CONTRACT_PRELOAD_*; or 0 */
     int says_ready;       /**< the process has to say READY=1 (AppReady
                                notify) */
+    int lists;            /**< the candidates are wanted, too */
+    /** A variable of the configuration; NULL: it is not set, or not known */
+    const char *(*variable)(const void *context, const char *name);
+    const void *context;
 } detect_config_t;
 
+/** A file that could decide. */
 typedef struct {
-    uint32_t protocol;        /**< APL_HTTP ... */
-    uint32_t concurrency;     /**< 0: any number */
-    int has_template;         /**< there is one, too: for AppPreload of at
+    char file[64];
+    char why[192]; /**< a clause about the file: why it has won or lost */
+    int won;
+} detect_candidate_t;
+
+struct detect_server;
+
+typedef struct {
+    uint32_t protocol;    /**< APL_HTTP ... */
+    uint32_t concurrency; /**< 0: any number */
+    uint32_t suitable;    /**< the number for this kind of app */
+    int has_template;     /**< there is one, too: for AppPreload of at
                                    most this CONTRACT_PRELOAD_*; or 0 */
-    int is_silent;            /**< it does not say READY=1, and has to */
-    int runs_node;            /**< the command is node, or a script of npm */
-    int runs_ruby;            /**< the command is ruby, or puma by any name */
+    int is_silent;        /**< it does not say READY=1, and has to */
+    int runs_node;        /**< the command is node, or a script of npm */
+    int runs_ruby;        /**< the command is ruby, or puma by any name */
+    uint32_t children;    /**< of php-cgi, for its environment; 0: none */
+    const struct detect_server *server; /**< in place of the rule's; or NULL */
+    char before[160];         /**< variables of the server: NAME=value ... */
     char file[256];           /**< the file that decided */
     char command[DETECT_MAX]; /**< runs the app; see boot.c for % */
     char why[DETECT_MAX];     /**< a clause: why this command, or why none */
+    char counted[256];        /**< a clause: where the number of requests comes
+                                   from; "": from the kind of the app */
+    size_t n_candidates;
+    detect_candidate_t candidates[DETECT_CANDIDATES];
 } detect_found_t;
 
 #endif

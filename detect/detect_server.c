@@ -2,13 +2,14 @@
 
 #include "detect/detect_server.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/contract.h"
-#include "detect/detect_file.h"
+#include "detect/detect_text.h"
 
 #define THREADS 16 /* if a process takes any number of requests */
 
@@ -118,10 +119,56 @@ static const detect_server_t phps = {
 const detect_server_t detect_server_php = {PHP,      "php-cgi", {NULL},
                                            PHP_ARGS, &phps,     NULL};
 
+/* Perl. Our own loader for PSGI serves one request after the other; Mojolicious
+ * has a server of its own, whose options stand behind the program. */
+#define PSGI "\"$APPPOOL_HELPERS/perl/psgi.pl\" "
+const detect_server_t detect_server_psgi = {
+    "",
+    "perl",
+    {NULL},
+    {[APL_LISTEN_FD] = PSGI,
+     [APL_LISTEN_UNIX] = PSGI "--listen %%s ",
+     [APL_LISTEN_TCP] = PSGI "--listen %%s "},
+    NULL,
+    NULL};
+const detect_server_t detect_server_mojo = {
+    "MOJO_LISTEN='http://127.0.0.1?fd=3' MOJO_REVERSE_PROXY=1 ",
+    "perl",
+    {NULL},
+    {[APL_LISTEN_FD] = ""},
+    NULL,
+    NULL};
+
+/* Servers of Ruby that are run only where Bundler allows no puma. */
+const detect_server_t detect_server_unicorn = {
+    QUIET "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ",
+    "bundle exec unicorn",
+    {NULL},
+    {[APL_LISTEN_FD] = "",
+     [APL_LISTEN_UNIX] = "-l %%s",
+     [APL_LISTEN_TCP] = "-l 127.0.0.1:$PORT"},
+    NULL,
+    NULL};
+const detect_server_t detect_server_thin = {
+    QUIET "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ",
+    "bundle exec thin",
+    {NULL},
+    {[APL_LISTEN_UNIX] = "start -S %%s",
+     [APL_LISTEN_TCP] = "start -a 127.0.0.1 -p $PORT"},
+    NULL,
+    NULL};
+const detect_server_t detect_server_falcon = {
+    QUIET,
+    "bundle exec falcon",
+    {NULL},
+    {[APL_LISTEN_TCP] = "serve --count 1 --bind http://127.0.0.1:$PORT"},
+    NULL,
+    NULL};
+
 /* Does Bundler choose the version of puma? */
 static int bundled(void)
 {
-    char *text = detect_file_content("Gemfile");
+    char *text = detect_text_read(AT_FDCWD, "Gemfile");
     int found = text && strstr(text, "puma");
 
     free(text);
@@ -147,9 +194,26 @@ static const char *choose(const detect_server_t *server, detect_found_t *found)
                                     : "bundle exec puma";
 }
 
-void detect_server_command(detect_found_t *found, const detect_server_t *server,
-                           const char *application,
-                           const detect_config_t *config)
+/* A server that cannot take the socket. */
+static int cannot_listen(detect_found_t *found, const detect_server_t *server,
+                         uint32_t listen)
+{
+    size_t n = strlen(found->why);
+
+    if (server->args[listen])
+        return 0;
+    snprintf(found->why + n, DETECT_MAX - n,
+             ", and %s takes no socket that was made for it: set AppListen %s",
+             server->name,
+             server->args[APL_LISTEN_FD]     ? "fd"
+             : server->args[APL_LISTEN_UNIX] ? "unix"
+                                             : "tcp");
+    return 1;
+}
+
+int detect_server_command(detect_found_t *found, const detect_server_t *server,
+                          const char *application,
+                          const detect_config_t *config)
 {
     char last[DETECT_MAX];
     unsigned threads = found->concurrency ? found->concurrency : THREADS;
@@ -158,7 +222,10 @@ void detect_server_command(detect_found_t *found, const detect_server_t *server,
 
     snprintf(last, sizeof last, "%s",
              application ? application : found->command);
-    if (server->several && threads > 1)
+    if (cannot_listen(found, server, config->listen))
+        return 0;
+    /* gunicorn imports modules only, and ./NAME.wsgi is none. */
+    if (server->several && threads > 1 && *last != '.')
         server = server->several;
     /* Libraries of Ruby have been forked by many servers for years. Libraries of
      * Python often start threads when they are imported. */
@@ -174,7 +241,9 @@ void detect_server_command(detect_found_t *found, const detect_server_t *server,
     args = server->args[config->listen];
     name = choose(server, found);
     n = (size_t)snprintf(found->command, DETECT_MAX, server->env, threads);
-    n += (size_t)snprintf(found->command + n, DETECT_MAX - n, "%s ", name);
+    n += (size_t)snprintf(found->command + n, DETECT_MAX - n, "%s%s ",
+                          found->before, name);
     n += (size_t)snprintf(found->command + n, DETECT_MAX - n, args, threads);
     snprintf(found->command + n, DETECT_MAX - n, "%s", last);
+    return 1;
 }

@@ -2,8 +2,8 @@
 
 /**
  * @file detect_server.h
- * @brief How each application server is run: puma, uvicorn, php-cgi. For WSGI
- *        this is our own loader (helpers/python), or gunicorn for several
+ * @brief How each application server is run: puma, uvicorn, php-cgi and
+ *        others. For WSGI this is our own loader (helpers/python), or gunicorn for several
  *        requests at once.
  *
  * It looks for the server in the current directory, with the rights of the
@@ -17,7 +17,9 @@
 typedef struct detect_server detect_server_t;
 
 extern const detect_server_t detect_server_puma, detect_server_wsgi,
-    detect_server_uvicorn, detect_server_php;
+    detect_server_uvicorn, detect_server_php, detect_server_psgi,
+    detect_server_mojo, detect_server_unicorn, detect_server_thin,
+    detect_server_falcon;
 
 /**
  * Write found->command: it runs `server` for found->concurrency requests at
@@ -28,9 +30,10 @@ extern const detect_server_t detect_server_puma, detect_server_wsgi,
  * config->says_ready: the servers themselves do not say READY=1 when they are
  * ready. If there is no template, either, found->is_silent is set.
  * @param application last argument; NULL: what found->command has
+ * @return 0: the server takes no such socket, and `why` says so
  */
-void detect_server_command(detect_found_t *found, const detect_server_t *server,
-                           const char *application,
-                           const detect_config_t *config);
+int detect_server_command(detect_found_t *found, const detect_server_t *server,
+                          const char *application,
+                          const detect_config_t *config);
 
 #endif

@@ -8,6 +8,7 @@
 #include <http_log.h>
 #include <string.h>
 
+#include "mod_apppool/config/app_files.h"
 #include "mod_apppool/config/section.h"
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "detect/detect.h"
@@ -82,14 +83,20 @@ static int is_secret(const char *path)
     return 0;
 }
 
+static int detects_php(const apppool_app_t *app)
+{
+    return detect_is_php(app->pool.root, (uint32_t)app->protocol);
+}
+
 static int is_php(const apppool_app_t *app)
 {
+    static uint64_t known[APPPOOL_APP_FILES];
     const char *command = app->set->command;
 
     if (app->protocol != APL_FCGI && app->protocol != APL_AUTO)
         return 0;
     return (command && strstr(command, "php")) ||
-           detect_is_php(app->pool.root, (uint32_t)app->protocol);
+           apppool_app_files_ask(known, detects_php, app, apr_time_now());
 }
 
 int apppool_app_source_may_send(const apppool_app_t *app, const char *path)

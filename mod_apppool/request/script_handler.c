@@ -6,37 +6,28 @@
 #include <http_log.h>
 #include <string.h>
 
-#include "mod_apppool/config/app.h"
+#include "mod_apppool/config/app_files.h"
 #include "mod_apppool/config/php_verdict.h"
 #include "mod_apppool/request/cgi_variables.h"
 #include "detect/detect.h"
 
 APLOG_USE_MODULE(apppool);
 
-#define KNOWN 64 /* apps whose protocol a child knows for a second */
-
-/* Does the app speak FastCGI, as its files say now? They are looked at once a
- * second. */
-static int detects_fcgi(const request_rec *r, const apppool_app_t *app)
+/* Does the app speak FastCGI, as its files say? */
+static int detects_fcgi(const apppool_app_t *app)
 {
-    static uint64_t known[KNOWN];
-    uint64_t *mine = &known[app->pool.key % KNOWN];
-    uint64_t number =
-        (app->pool.key * 31 + (uint64_t)apr_time_sec(r->request_time)) << 1;
-    uint64_t last = __atomic_load_n(mine, __ATOMIC_RELAXED);
     const char *file;
 
-    if ((last & ~UINT64_C(1)) != number) {
-        last = number | (detect_protocol(app->pool.root, &file) == APL_FCGI);
-        __atomic_store_n(mine, last, __ATOMIC_RELAXED);
-    }
-    return (int)(last & 1);
+    return detect_protocol(app->pool.root, &file) == APL_FCGI;
 }
 
 static int speaks_fcgi(const request_rec *r, const apppool_app_t *app)
 {
+    static uint64_t known[APPPOOL_APP_FILES];
+
     return app->protocol == APL_FCGI ||
-           (app->protocol == APL_AUTO && detects_fcgi(r, app));
+           (app->protocol == APL_AUTO &&
+            apppool_app_files_ask(known, detects_fcgi, app, r->request_time));
 }
 
 static void say_overruled(const request_rec *r, const apppool_mount_t *mount,

@@ -199,11 +199,31 @@ static int assigns(const char *command)
     return n > 0 && command[n] == '=';
 }
 
-static void find_command(const boot_t *b, detect_found_t *found)
+/* What the configuration says of variables, for detection. */
+typedef struct {
+    const boot_t *boot;
+    char *const *variables; /* of AppEnvFile */
+} known_t;
+
+static const char *variable_of(const void *context, const char *name)
 {
+    const known_t *known = context;
+
+    return environment_value(known->boot, known->variables, name);
+}
+
+static void find_command(const boot_t *b, char *const *variables,
+                         detect_found_t *found)
+{
+    const known_t known = {b, variables};
     const detect_config_t config = {
-        b->app->listen, b->app->protocol, b->app->app.options.concurrency,
-        b->is_template ? b->app->preload : 0, b->app->notifies};
+        .listen = b->app->listen,
+        .protocol = b->app->protocol,
+        .concurrency = b->app->app.options.concurrency,
+        .is_template = b->is_template ? b->app->preload : 0,
+        .says_ready = b->app->notifies,
+        .variable = variable_of,
+        .context = &known};
 
     if (b->app->command)
         detect_given(&config, b->app->command, found);
@@ -324,7 +344,7 @@ static _Noreturn void execute(const boot_t *b, const privilege_t *account)
     static detect_path_t path;
 
     step = START_STEP_COMMAND;
-    find_command(b, &found);
+    find_command(b, list, &found);
     detect_path(account->home, environment_value(b, list, "RBENV_ROOT"), &path);
     command = expand(b, b->app->command ? b->app->command : found.command);
     give_stdin(b, found.protocol);

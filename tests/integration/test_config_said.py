@@ -45,7 +45,8 @@ EACH = "each process of the pool starts "
 ROWS: list[tuple[Callable[[App], None], str | None, list[str], str]] = [
     (nothing, None, [], "there is nothing to run: none of these files exists: "
      "Procfile, config.ru, "),
-    (add_file("app.py"), None, [], "there is nothing to run: "),
+    (add_file("app.py"), None, [], "there is nothing to run: app.py has no "
+     "application that its text shows; none of these files exists: "),
     (add_file("wsgi.py"), None, [], ""),
     (add_file("site/wsgi.py"), None, [], ""),
     (add_file("wsgi.py"), None, ["AppProtocol fcgi"],
@@ -67,7 +68,10 @@ ROWS: list[tuple[Callable[[App], None], str | None, list[str], str]] = [
     (close_home, RUN, [], "DocumentRoot {root}/public: all requests get 403, "
      "because the user of httpd, www-data, may not enter {root}/public: "),
     (nothing, "gunicorn --workers 4 wsgi", [], EACH + "4 processes of its own "
-     "(--workers), and gets 1 request at a time (AppConcurrency): "),
+     "(--workers): leave --workers out"),
+    (nothing, "gunicorn --workers 4 wsgi", ["AppConcurrency 1"],
+     EACH + "4 processes of its own (--workers), and gets 1 request at a time "
+     "(AppConcurrency): "),
     (nothing, "sh -c 'exec venv/bin/gunicorn -w4 wsgi'", [], EACH + "4"),
     (nothing, "bundle exec puma --workers=2", [], EACH + "2"),
     (nothing, "puma -t 5:5", ["AppSetEnv WEB_CONCURRENCY 3"],

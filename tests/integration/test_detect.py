@@ -22,8 +22,10 @@ def test_what_would_be_run(httpd: Httpd) -> None:
         in done.stdout
     (root / "Procfile").write_text("web: ./run \033[2J\n")
     found = json.loads(httpd.ctl("detect", "--json", str(root)).stdout)
+    assert {"file": "Procfile", "wins": True,
+            "why": "Procfile has a web: line"} in found.pop("candidates")
     assert found == {"directory": str(root), "protocol": "http",
-                     "concurrency": 1,
+                     "concurrency": 1, "counted": "",
                      "file": "Procfile", "why": "Procfile has a web: line",
                      "command": "./run ?[2J", "preload": None,
                      "template": None, "environment": {}}
@@ -80,12 +82,11 @@ def test_rbenv(httpd: Httpd) -> None:
 
 @pytest.mark.mpms("event")
 def test_it_has_the_owners_rights(httpd: Httpd) -> None:
-    """The files of an app may be links to anywhere."""
+    """Who asks may have more rights."""
     root = httpd.dir / "shop"
     root.mkdir()
-    (httpd.dir / "secret").write_text("web: secret\n")
-    (httpd.dir / "secret").chmod(0o600)
-    (root / "Procfile").symlink_to(httpd.dir / "secret")
+    (root / "Procfile").write_text("web: secret\n")
+    (root / "Procfile").chmod(0o600)
     assert "web: line" in httpd.ctl("detect", str(root)).stdout
     shutil.chown(root, "www-data")
     assert httpd.ctl("detect", str(root)).returncode == 1

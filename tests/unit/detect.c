@@ -54,7 +54,8 @@ static void put(const char *name, const char *text)
 static const char *detected_for(uint32_t protocol, uint32_t listen,
                                 uint32_t concurrency)
 {
-    const detect_config_t config = {listen, protocol, concurrency, 0, 0};
+    const detect_config_t config = {
+        .listen = listen, .protocol = protocol, .concurrency = concurrency};
 
     assert_int_equal(detect_command(&config, &found), 1);
     return found.command;
@@ -67,7 +68,8 @@ static const char *detected(uint32_t listen, uint32_t concurrency)
 
 static const char *not_detected(uint32_t protocol)
 {
-    const detect_config_t config = {APL_LISTEN_FD, protocol, 1, 0, 0};
+    const detect_config_t config = {
+        .listen = APL_LISTEN_FD, .protocol = protocol, .concurrency = 1};
 
     assert_int_equal(detect_command(&config, &found), 0);
     return found.why;
@@ -274,8 +276,9 @@ static void nothing_is_configured(void **state)
         {"Procfile", "web: env A=b exec /usr/bin/node x.js", APL_HTTP, 0,
          "x.js", 1, 0},
     };
-    const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
-                                    APL_CONCURRENCY_AUTO, 0, 0};
+    const detect_config_t config = {.listen = APL_LISTEN_FD,
+                                    .protocol = APL_AUTO,
+                                    .concurrency = APL_CONCURRENCY_AUTO};
     const char *file;
     size_t i;
 
@@ -327,10 +330,11 @@ static void a_command_is_given(void **state)
                  {"bin/rails server", 1, 0, 1},
                  {"A=b ruby preload.rb", 1, 0, 1},
                  {"rackup", 1, 0, 1},
-                 {"puma -w 2", 1, 0, 1},
+                 {"puma -w 2", 2, 0, 1},
                  {"", 1, 0, 0}};
-    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO, 0,
-                              0};
+    detect_config_t config = {.listen = APL_LISTEN_FD,
+                              .protocol = APL_AUTO,
+                              .concurrency = APL_CONCURRENCY_AUTO};
     size_t i;
 
     (void)state;
@@ -341,7 +345,8 @@ static void a_command_is_given(void **state)
         assert_int_equal(found.runs_node, cases[i].runs_node);
         assert_int_equal(found.runs_ruby, cases[i].runs_ruby);
     }
-    config = (detect_config_t){APL_LISTEN_FD, APL_SCGI, 7, 0, 0};
+    config = (detect_config_t){
+        .listen = APL_LISTEN_FD, .protocol = APL_SCGI, .concurrency = 7};
     detect_given(&config, "node app.js", &found);
     assert_int_equal(found.protocol, APL_SCGI);
     /* The number of the files is kept, in case the configuration says auto

@@ -42,7 +42,8 @@ static void put(const char *name, const char *text)
 
 static const char *not_detected(uint32_t protocol)
 {
-    const detect_config_t config = {APL_LISTEN_FD, protocol, 1, 0, 0};
+    const detect_config_t config = {
+        .listen = APL_LISTEN_FD, .protocol = protocol, .concurrency = 1};
 
     assert_int_equal(detect_command(&config, &found), 0);
     return found.why;
@@ -54,7 +55,8 @@ static void the_error_names_what_was_looked_for(void **state)
     assert_string_equal(not_detected(APL_HTTP),
                         "none of these files exists: Procfile, config.ru, "
                         "passenger_wsgi.py, wsgi.py, asgi.py, */wsgi.py, "
-                        "package.json, server.js, app.js");
+                        "package.json, server.js, app.js, app.py, main.py, "
+                        "app.psgi");
     assert_string_equal(
         not_detected(APL_FCGI),
         "none of these files exists: Procfile, *.fcgi, index.php, "
@@ -79,13 +81,13 @@ static void the_error_names_files_that_give_no_command(void **state)
         "Procfile has no web: line that can be run; shop/wsgi.py needs a "
         "manage.py in AppRoot; package.json has no start script that can be "
         "run; none of these files exists: config.ru, passenger_wsgi.py, "
-        "wsgi.py, asgi.py, server.js, app.js; shop.fcgi is for another "
-        "AppProtocol");
+        "wsgi.py, asgi.py, server.js, app.js, app.py, main.py, app.psgi; "
+        "shop.fcgi is for another AppProtocol");
     assert_string_equal(
         not_detected(APL_FCGI),
         "Procfile has no web: line that can be run; shop.fcgi has to be "
         "executable, with a plain name, and AppListen has to be fd; none of "
-        "these files exists: index.php, public/index.php; package.json is for "
+        "these files exists: index.php, public/index.php; shop/wsgi.py is for "
         "another AppProtocol");
     assert_string_equal(not_detected(APL_UWSGI),
                         "Procfile has no web: line that can be run; shop.fcgi "

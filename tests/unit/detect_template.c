@@ -49,8 +49,10 @@ static void put(const char *name, const char *text)
 
 static void rack_has_a_template(void **state)
 {
-    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, 3, CONTRACT_PRELOAD_AUTO,
-                              0};
+    detect_config_t config = {.listen = APL_LISTEN_FD,
+                              .protocol = APL_AUTO,
+                              .concurrency = 3,
+                              .is_template = CONTRACT_PRELOAD_AUTO};
 
     (void)state;
     put("config.ru", "");
@@ -71,8 +73,10 @@ static void rack_has_a_template(void **state)
 
 static void servers_of_python_have_a_template(void **state)
 {
-    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, APL_CONCURRENCY_AUTO,
-                              CONTRACT_PRELOAD_ON, 0};
+    detect_config_t config = {.listen = APL_LISTEN_FD,
+                              .protocol = APL_AUTO,
+                              .concurrency = APL_CONCURRENCY_AUTO,
+                              .is_template = CONTRACT_PRELOAD_ON};
 
     (void)state;
     put("asgi.py", "");
@@ -93,8 +97,10 @@ static void servers_of_python_have_a_template(void **state)
 
 static void other_servers_have_no_template(void **state)
 {
-    detect_config_t config = {APL_LISTEN_TCP, APL_AUTO, 1, CONTRACT_PRELOAD_ON,
-                              0};
+    detect_config_t config = {.listen = APL_LISTEN_TCP,
+                              .protocol = APL_AUTO,
+                              .concurrency = 1,
+                              .is_template = CONTRACT_PRELOAD_ON};
 
     (void)state;
     put("wsgi.py", "");
@@ -110,7 +116,10 @@ static void other_servers_have_no_template(void **state)
  * all. */
 static void what_has_to_say_ready(void **state)
 {
-    detect_config_t config = {APL_LISTEN_FD, APL_AUTO, 1, 0, 1};
+    detect_config_t config = {.listen = APL_LISTEN_FD,
+                              .protocol = APL_AUTO,
+                              .concurrency = 1,
+                              .says_ready = 1};
 
     (void)state;
     put("wsgi.py", "");

@@ -156,8 +156,9 @@ static void one_of_several(void **state)
 /* The environment is broken. @return 1: that is an error */
 static int is_refused(const char *file, const char *text)
 {
-    const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
-                                    APL_CONCURRENCY_AUTO, 0, 0};
+    const detect_config_t config = {.listen = APL_LISTEN_FD,
+                                    .protocol = APL_AUTO,
+                                    .concurrency = APL_CONCURRENCY_AUTO};
     detect_found_t found;
     int refused;
 
@@ -175,8 +176,9 @@ static int is_refused(const char *file, const char *text)
 
 static void what_it_matters_to(void **state)
 {
-    const detect_config_t config = {APL_LISTEN_FD, APL_AUTO,
-                                    APL_CONCURRENCY_AUTO, 0, 0};
+    const detect_config_t config = {.listen = APL_LISTEN_FD,
+                                    .protocol = APL_AUTO,
+                                    .concurrency = APL_CONCURRENCY_AUTO};
     detect_found_t found;
 
     (void)state;

@@ -1,21 +1,52 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """What both programs need: the application and its socket."""
 import contextlib
-import importlib
+import importlib.machinery
+import importlib.util
+import inspect
 import os
 import socket
 import sys
 
 
+def module_of(name):
+    """A module, or ./NAME.wsgi of mod_wsgi, which is no name of a module."""
+    if not name.startswith("./"):
+        return importlib.import_module(name)
+    loader = importlib.machinery.SourceFileLoader("application_wsgi", name)
+    module = importlib.util.module_from_spec(
+        importlib.util.spec_from_loader(loader.name, loader))
+    sys.modules[loader.name] = module
+    loader.exec_module(module)
+    return module
+
+
+def is_asgi(application):
+    return inspect.iscoroutinefunction(application) or \
+        inspect.iscoroutinefunction(getattr(application, "__call__", None))
+
+
 def application_of(word):
-    """Import MODULE[:NAME] from the current directory."""
+    """Import MODULE[:NAME] from the current directory. NAME() is a function
+    that makes the application."""
     module, _, name = word.partition(":")
     sys.path[0] = os.getcwd()
     sys.stdout.reconfigure(line_buffering=True)
-    application = getattr(importlib.import_module(module),
-                          name or "application", None)
+    loaded = module_of(module)
+    if not name:
+        name = "application"
+        if not hasattr(loaded, name) and callable(getattr(loaded, "app", None)):
+            name = "app"
+    makes_it = name.endswith("()")
+    application = getattr(loaded, name[:-2] if makes_it else name, None)
+    if makes_it and callable(application):
+        application = application()
     if not callable(application):
-        sys.exit(f"{module} has no {name or 'application'} that can be called")
+        sys.exit(f"{module} has no {name} that can be called")
+    if is_asgi(application):
+        sys.exit(f"{module}:{name} is an ASGI application, and this is the "
+                 "loader for WSGI. Set AppCommand "
+                 f'"uvicorn --fd 3 {module}:{name}"')
     return application
 
 

@@ -1,0 +1,218 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "detect/detect_node.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Programs that never serve a request. */
+#define MAKES                                                                  \
+    "^(npx +)?(webpack|gulp|grunt|rollup|sass|node-sass|postcss|tailwindcss|"  \
+    "tsc|esbuild|babel|eslint|prettier|encore|mix|cleancss|browserify|jest|"   \
+    "vitest|mocha)( |$)"
+/* Programs that serve a project while somebody writes it. */
+#define DEVELOPS                                                               \
+    "^(npx +)?(webpack|webpack-dev-server|vite|react-scripts|vue-cli-service|" \
+    "ng|parcel|snowpack|live-server|browser-sync|svelte-kit|wp-scripts|"       \
+    "concurrently|npm-run-all|run-p)( |$)"
+/* Programs that also build what runs without them. */
+#define BUILDS                                                                 \
+    "^(npx +)?(next|nuxt|nuxi|nest|astro|svelte-kit|vite|ng|nitro|vinxi)( |$)"
+
+static const char server_words[] =
+    "\\.listen *\\(|createServer *\\(|require *\\(|^export +default +|"
+    "module\\.exports|from *[\"'](node:)?https?[\"']|^import +[^(]*from *[\"']";
+static const char browser_words[] =
+    "(^|[^A-Za-z0-9_.])(document|window|localStorage|navigator)\\.[A-Za-z]|"
+    "(^|[^A-Za-z0-9_])(jQuery|\\$) *[.(]|angular\\.module|new +Vue *\\(|"
+    "addEventListener";
+
+static json_t *package(int dir)
+{
+    char *text = detect_text_read(dir, "package.json");
+    json_t *o = text ? json_loads(text, 0, NULL) : NULL;
+
+    free(text);
+    return o;
+}
+
+/* The start script, behind cross-env and variables.
+ * @return 0: there is none */
+static int start_of(int dir, char script[DETECT_MAX])
+{
+    json_t *o = package(dir);
+    const char *start = json_string_value(
+        json_object_get(json_object_get(o, "scripts"), "start"));
+    const char *at = start ? start + strspn(start, " ") : "";
+    size_t n;
+
+    if (strncmp(at, "cross-env ", 10) == 0)
+        at += 10 + strspn(at + 10, " ");
+    while ((n = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")) > 0 &&
+           at[n] == '=') {
+        at += strcspn(at, " ");
+        at += strspn(at, " ");
+    }
+    snprintf(script, DETECT_MAX, "%s", at);
+    json_decref(o);
+    return *script != 0;
+}
+
+/* Is the program of a script installed beside the app? */
+static int is_installed(int dir, const char *script)
+{
+    char path[DETECT_PATH_MAX], word[64];
+
+    if (strncmp(script, "npx ", 4) == 0)
+        script += 4 + strspn(script + 4, " ");
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(script, " ;&|"), script);
+    snprintf(path, sizeof path, "node_modules/.bin/%s", word);
+    return detect_text_exists(dir, path);
+}
+
+static int matches(const char *text, const char *pattern)
+{
+    return detect_text_find(text, pattern, NULL) != NULL;
+}
+
+int detect_node_starts(int dir, const char *file, char why[DETECT_WHY])
+{
+    char script[DETECT_MAX];
+    int serves;
+
+    (void)file;
+    if (!start_of(dir, script))
+        return 0;
+    serves =
+        matches(script, "^(npx +)?webpack +serve") || !matches(script, MAKES);
+    if (!serves)
+        snprintf(why, DETECT_WHY,
+                 "its start script (%.40s) makes files, and serves nothing",
+                 script);
+    else if (matches(script, DEVELOPS) && !is_installed(dir, script)) {
+        serves = 0;
+        snprintf(why, DETECT_WHY,
+                 "the program of its start script (%.40s) is not installed in "
+                 "node_modules",
+                 script);
+    }
+    return serves;
+}
+
+int detect_node_has_start(int dir, const char *file, char why[DETECT_WHY])
+{
+    char script[DETECT_MAX];
+
+    (void)file;
+    (void)why;
+    return start_of(dir, script);
+}
+
+int detect_node_is_built(int dir, const char *file, char why[DETECT_WHY])
+{
+    char script[DETECT_MAX];
+
+    (void)file;
+    if (!start_of(dir, script))
+        return 1;
+    snprintf(why, DETECT_WHY, "package.json has a start script (%.60s)",
+             script);
+    return matches(script, BUILDS) && !is_installed(dir, script);
+}
+
+int detect_node_is_nest(int dir, const char *file, char why[DETECT_WHY])
+{
+    char script[DETECT_MAX];
+
+    return detect_text_has(dir, file, "NestFactory|@nestjs") &&
+           ((start_of(dir, script) && matches(script, "^(npx +)?nest ")) ||
+            detect_node_is_built(dir, file, why));
+}
+
+int detect_node_is_standalone(int dir, const char *file, char why[DETECT_WHY])
+{
+    char script[DETECT_MAX];
+
+    (void)file;
+    if (!start_of(dir, script) || !is_installed(dir, script))
+        return 1;
+    snprintf(why, DETECT_WHY,
+             "it has no .next/static, so package.json's %.40s is complete",
+             script);
+    return detect_text_exists(dir, ".next/standalone/.next/static") ||
+           detect_text_list(dir, ".next/standalone/.next/static/*/*", NULL, 0) >
+               0;
+}
+
+int detect_node_no_browser(int dir, const char *file, char why[DETECT_WHY])
+{
+    char *text = detect_text_read(dir, file);
+    int is_browsers =
+        text && matches(text, browser_words) && !matches(text, server_words);
+
+    if (is_browsers)
+        snprintf(why, DETECT_WHY, "is a script for a browser");
+    free(text);
+    return !is_browsers;
+}
+
+/* "main" of package.json. @return 0: there is no such file */
+static int find_main(int dir, char main[DETECT_PATH_MAX])
+{
+    json_t *o = package(dir);
+    const char *name = json_string_value(json_object_get(o, "main"));
+    const char *forms[] = {"%s", "%s.js", "%s/index.js"};
+    int found = 0;
+    size_t i;
+
+    if (name && strncmp(name, "./", 2) == 0)
+        name += 2;
+    for (i = 0; i < 3 && name && *name && !found; i++) {
+        snprintf(main, DETECT_PATH_MAX, forms[i], name);
+        found = detect_text_exists(dir, main) &&
+                main[strspn(main, DETECT_PLAIN "/")] == 0;
+    }
+    json_decref(o);
+    return found;
+}
+
+int detect_node_has_main(int dir, const char *file, char why[DETECT_WHY])
+{
+    char main[DETECT_PATH_MAX];
+
+    (void)file;
+    (void)why;
+    return find_main(dir, main);
+}
+
+int detect_node_has_tsx(int dir, const char *file, char why[DETECT_WHY])
+{
+    (void)file;
+    if (detect_text_exists(dir, "node_modules/tsx/package.json"))
+        return 1;
+    snprintf(why, DETECT_WHY,
+             "is TypeScript: build it to dist/, or install tsx (npm install "
+             "tsx)");
+    return 0;
+}
+
+int detect_node_read_main(detect_found_t *found)
+{
+    char main[DETECT_PATH_MAX];
+
+    if (!find_main(AT_FDCWD, main))
+        return 0;
+    snprintf(found->why, DETECT_MAX, "package.json names its main file, %s",
+             main);
+    snprintf(found->command, DETECT_MAX, "node %s", main);
+    return 1;
+}
+
+int detect_node_read_file(detect_found_t *found)
+{
+    snprintf(found->command, DETECT_MAX, "node %s", found->file);
+    return found->file[strspn(found->file, DETECT_PLAIN "/")] == 0;
+}

@@ -1,0 +1,118 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The layouts of tests/applications: which command is found, and what it
+answers with AppRoot alone."""
+import json
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from harness.config import SLOW_START
+from harness.httpd import Httpd, USER
+from harness.places import TOP
+from harness.visitor import PATIENCE
+
+sys.path.append(str(TOP / "tests" / "applications"))
+import before  # noqa: E402
+import layouts  # noqa: E402
+
+AT_ONCE = 6  # first requests, each of which starts a process
+
+
+def put(root: Path, files: dict[str, str]) -> None:
+    root.mkdir(exist_ok=True)
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if text.startswith("#!"):
+            path.chmod(0o755)
+
+
+def detected(httpd: Httpd, root: Path) -> dict[str, object]:
+    return json.loads(httpd.ctl("detect", "--json", str(root)).stdout)
+
+
+@pytest.mark.mpms("event")
+def test_answers(httpd: Httpd) -> None:
+    """One httpd has all of them. A process makes room for the next one."""
+    httpd.directives += ["MaxPoolSize 12", *SLOW_START]
+    for one in layouts.ALL:
+        root = httpd.dir / one.name
+        put(root, one.files)
+        httpd.app(one.name, *(line.replace("ROOT", str(root))
+                              for line in one.directives), command=None)
+    subprocess.run(["chown", "-R", USER, *(app.root for app in httpd.apps)],
+                   check=True)
+    httpd.start()
+
+    def answer(one: layouts.Layout) -> tuple[int, str]:
+        response = httpd.get(one.path, one.name, timeout=PATIENCE)
+        return response.status, response.text
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = dict(zip((one.name for one in layouts.ALL),
+                           pool.map(answer, layouts.ALL)))
+    wrong = {name: got for name, got in answers.items() if got != (200, name)}
+    assert wrong == {}
+
+
+@pytest.mark.mpms("event")
+def test_commands(httpd: Httpd) -> None:
+    """What is found. What an earlier build found is still found, unless it is
+    one of the exceptions, each of which has a reason."""
+    found = {}
+    for one in layouts.ALL:
+        put(httpd.dir / one.name, one.files)
+        found[one.name] = detected(httpd, httpd.dir / one.name).get("command")
+    assert found == {one.name: one.command for one in layouts.ALL}
+    changed = {name for name, command in before.COMMANDS.items()
+               if found[name] != command}
+    assert changed == set(before.CHANGED)
+
+
+@pytest.mark.mpms("event")
+def test_nothing_is_found(httpd: Httpd) -> None:
+    """The error names the nearest file, and what settles it."""
+    for name, (files, text) in layouts.NONE.items():
+        put(httpd.dir / name, files)
+        assert text in detected(httpd, httpd.dir / name).get("error", ""), name
+
+
+@pytest.mark.mpms("event")
+def test_candidates(httpd: Httpd) -> None:
+    """Each is listed with the reason why it won or lost."""
+    put(httpd.dir / "shop",
+        {"index.php": "", "app.js": "document.title = 1;\n",
+         "main.py": "from fastapi import FastAPI\napp = FastAPI()\n",
+         "package.json": '{"scripts": {"start": "webpack --watch"}}'})
+    done = httpd.ctl("detect", str(httpd.dir / "shop"))
+    for line in ("lost  package.json: its start script (webpack --watch) makes "
+                 "files, and serves nothing",
+                 "lost  app.js: is a script for a browser",
+                 "won   main.py: main.py has an ASGI application, app (FastAPI)",
+                 "lost  index.php: main.py comes first"):
+        assert f"\n  {line}\n" in done.stdout
+    shutil.rmtree(httpd.dir / "shop")
+    put(httpd.dir / "shop", {"app.py": "import flask\n"})
+    done = httpd.ctl("detect", str(httpd.dir / "shop"))
+    assert done.returncode == 1
+    assert "\n  lost  app.py: imports Flask, but binds no app" in \
+        "\n" + done.stderr
+
+
+@pytest.mark.mpms("event")
+def test_links_lead_nowhere_else(httpd: Httpd) -> None:
+    """As root, too, no file is read to which a link leads out of AppRoot."""
+    root = httpd.dir / "shop"
+    put(root, {"real/Procfile": "web: ./serve\n"})
+    (httpd.dir / "secret").write_text("web: ./secret\n")
+    (root / "Procfile").symlink_to("real/Procfile")
+    assert detected(httpd, root)["command"] == "./serve"
+    (root / "Procfile").unlink()
+    (root / "Procfile").symlink_to("../secret")
+    assert "Procfile has no web: line that can be run" in \
+        str(detected(httpd, root)["error"])

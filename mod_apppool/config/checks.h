@@ -27,9 +27,9 @@ void apppool_workers_share(apppool_app_t *app);
 /** Warn if the requests that wait and run can take more than half of them. */
 void apppool_workers_warn(const apppool_app_t *app);
 
-/** Warn if the command starts more workers of its own than the app gets requests
- * at a time: the pool gives such a server one request at a time, so its other
- * processes only use memory. */
+/** Warn if the command starts workers of its own. With AppConcurrency auto they
+ * get requests (detect_program.h), but the pool replaces none that hangs. With
+ * fewer requests at a time, they only use memory. */
 void apppool_workers_warn_own(apr_pool_t *p, const apppool_app_t *app);
 
 /* config_test.c: what only `httpd -t` looks at, because it takes time for

@@ -177,14 +177,19 @@ void apppool_workers_warn_own(apr_pool_t *p, const apppool_app_t *app)
     const char *option = NULL;
     long n = app->set->command ? count(p, app, &option) : 0;
 
-    if (requests == APL_CONCURRENCY_AUTO)
-        requests = 1;
-    if (n < 2 || requests == 0 || n <= (long)requests)
+    int is_counted = requests == APL_CONCURRENCY_AUTO; /* detect_program.h */
+    const char *gets;
+
+    if (n < 2 || requests == 0 || (!is_counted && n <= (long)requests))
         return;
+    gets = is_counted ? ""
+                      : apr_psprintf(p,
+                                     ", and gets %u request%s at a time "
+                                     "(AppConcurrency)",
+                                     requests, requests == 1 ? "" : "s");
     apppool_warning(app,
                     "each process of the pool starts %ld processes of its own "
-                    "(%s), and gets %u request%s at a time (AppConcurrency): "
-                    "leave %s out, because the pool starts as many processes "
-                    "as the requests need",
-                    n, option, requests, requests == 1 ? "" : "s", option);
+                    "(%s)%s: leave %s out, because the pool starts as many "
+                    "processes as the requests need",
+                    n, option, gets, option);
 }

@@ -9,6 +9,7 @@
 
 #include "mod_apppool/config/php_rule.h"
 #include "mod_apppool/request/app_headers.h"
+#include "detect/detect_php.h"
 
 #define INDEX   "index.php"
 #define RUNS    "apppool-runs" /* a note: a script that may be run */
@@ -112,22 +113,25 @@ static uint64_t number_of(const request_rec *r, uint64_t process,
 static char *look_for_index(request_rec *r, const char *documents,
                             const char *root)
 {
-    const char *places[] = {documents,
-                            apr_pstrcat(r->pool, root, "/public", NULL), root};
-    size_t i;
+    const char *place = documents;
+    size_t i = 0;
 
-    for (i = 0; i < sizeof places / sizeof *places; i++) {
+    for (;; i++) {
         apr_finfo_t found;
         char *path;
 
-        /* DocumentRoot is mostly the public/ of AppRoot. */
-        if (!places[i] ||
-            (i > 0 && places[i - 1] && !strcmp(places[i], places[i - 1])))
-            continue;
-        path = ap_make_full_path(r->pool, places[i], INDEX);
-        if (apr_stat(&found, path, APR_FINFO_TYPE, r->pool) == APR_SUCCESS &&
-            found.filetype == APR_REG)
-            return path;
+        if (place) {
+            path = ap_make_full_path(r->pool, place, INDEX);
+            if (apr_stat(&found, path, APR_FINFO_TYPE, r->pool) ==
+                    APR_SUCCESS &&
+                found.filetype == APR_REG)
+                return path;
+        }
+        if (!detect_php_dirs[i])
+            break;
+        place = *detect_php_dirs[i]
+                    ? ap_make_full_path(r->pool, root, detect_php_dirs[i])
+                    : root;
     }
     return NULL;
 }

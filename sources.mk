@@ -652,6 +652,7 @@ unit_tests = \
 	tests/unit/detect_none \
 	tests/unit/detect_nvm \
 	tests/unit/detect_path \
+	tests/unit/detect_program \
 	tests/unit/detect_venv \
 	tests/unit/detect_template \
 	tests/unit/enter \

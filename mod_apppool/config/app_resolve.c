@@ -17,6 +17,7 @@
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
+#include "detect/detect_program.h"
 #include "mod_apppool/config/store_user.h"
 #include "mod_apppool/config/warning.h"
 #include "mod_apppool/config/checks.h"
@@ -319,7 +320,8 @@ static void follow_rules(apr_pool_t *p, apppool_app_t *app)
     app->restart_dir =
         *tmp == '/' ? tmp : apr_pstrcat(p, set->root, "/", tmp, NULL);
     if (app->protocol == APL_AUTO && app->command)
-        app->protocol = APL_HTTP;
+        app->protocol =
+            detect_program_is_php(app->command) ? APL_FCGI : APL_HTTP;
     app->preload = preload_of(app);
     o->concurrency = (uint32_t)apppool_setting_of(set, APPPOOL_AppConcurrency);
     o->unkillable_stop =

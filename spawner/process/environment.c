@@ -181,6 +181,15 @@ static void set_mount(environment_t *e, const char *base_uri)
     free(url);
 }
 
+/* php-cgi that somebody else has named: as the one that is found by index.php. */
+static void set_children(environment_t *e, unsigned children)
+{
+    if (children == 0)
+        return;
+    set(e, "PHP_FCGI_CHILDREN=%u", children);
+    set(e, "PHP_FCGI_MAX_REQUESTS=0");
+}
+
 /* The programs do not start if they cannot read the file. */
 static void add_helper(environment_t *e, const char *helpers,
                        const helper_t *helper)
@@ -220,6 +229,7 @@ char **environment_make(const boot_t *boot, const privilege_t *account,
     set_socket(&e, boot);
     if (boot->is_template)
         set_template(&e, boot);
+    set_children(&e, found->children);
     put_all(&e, app->store_env);
     put_all(&e, of_file);
     put_all(&e, app->env);

@@ -222,12 +222,16 @@ def test_php_wants_fcgi(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
-def test_php_children(httpd: Httpd) -> None:
-    """AppConcurrency 3: one process, and three requests that wait for each
-    other."""
-    app = httpd.app("site", "AppProtocol fcgi", "AppConcurrency 3",
-                    "MaxInstances 1", f"AppSetEnv HERE {httpd.dir}/hold",
-                    command=None)
+@pytest.mark.parametrize("command, directives", [
+    (None, ["AppProtocol fcgi", "AppConcurrency 3"]),
+    ("php-cgi8.2", []), ("php-cgi8.2", ["AppConcurrency 3"]),
+    ("php-cgi", ["AppSetEnv PHP_FCGI_CHILDREN 3"])])
+def test_php_children(httpd: Httpd, command: Optional[str],
+                      directives: list[str]) -> None:
+    """One process, and three requests that wait for each other. Also with an
+    AppCommand, which needs no AppProtocol."""
+    app = httpd.app("site", *directives, "MaxInstances 1",
+                    f"AppSetEnv HERE {httpd.dir}/hold", command=command)
     (app.public / "index.php").write_text(
         "<?php touch(getenv('HERE') . '/' . getmypid());"
         "for ($i = 0; $i < 2000; $i++, usleep(5000))"

@@ -1,0 +1,240 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* How many requests a command takes at once. */
+
+#include "detect/detect_program.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/format/format.h"
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/temporary.h"
+
+static char directory[TEMPORARY_MAX];
+static detect_found_t found;
+static const char *const *variables; /* NAME=value of AppSetEnv */
+
+static int begin(void **state)
+{
+    (void)state;
+    variables = NULL;
+    return !temporary_dir(directory, "apl-unit-program") ||
+           chdir(directory) != 0 || mkdir("config", 0700) != 0;
+}
+
+static int finish(void **state)
+{
+    (void)state;
+    unlink("gunicorn.conf.py");
+    unlink("config/puma.rb");
+    unlink("other.rb");
+    rmdir("config");
+    return chdir("/") != 0 || rmdir(directory) != 0;
+}
+
+static void put(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static const char *value_of(const void *context, const char *name)
+{
+    size_t i, n = strlen(name);
+
+    (void)context;
+    for (i = 0; variables && variables[i]; i++)
+        if (strncmp(variables[i], name, n) == 0 && variables[i][n] == '=')
+            return variables[i] + n + 1;
+    return NULL;
+}
+
+static uint32_t number_of(const char *command)
+{
+    const detect_config_t config = {.concurrency = APL_CONCURRENCY_AUTO,
+                                    .variable = value_of};
+
+    memset(&found, 0, sizeof found);
+    detect_program_know(command, &config, &found);
+    return found.suitable;
+}
+
+static void any_number(void **state)
+{
+    static const char *const commands[] = {
+        "uvicorn --fd 3 a:b",
+        "python3 -m uvicorn --fd 3 a:b",
+        "venv/bin/python3.11 -u -m uvicorn a:b",
+        "uv run --frozen uvicorn a:b",
+        "poetry run python -m hypercorn a:b",
+        "hypercorn a:b",
+        "daphne -u /run/x a:b",
+        "granian --interface asgi a:b",
+        "fastapi run main.py",
+        "gunicorn -k uvicorn.workers.UvicornWorker a:b",
+        "gunicorn --worker-class=gevent a:b",
+        "bundle exec gunicorn -kuvicorn_worker.UvicornWorker a:b",
+        "cd web && exec env A=b uvicorn a:b",
+        "sh -c 'true && exec uvicorn a:b'",
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (number_of(commands[i]) != 0)
+            fail_msg("%s: %u", commands[i], found.suitable);
+}
+
+static void options(void **state)
+{
+    static const struct {
+        const char *command;
+        uint32_t number;
+        const char *counted;
+    } cases[] = {
+        {"gunicorn a:b", 1, ""},
+        {"gunicorn --threads 4 a:b", 4, "gunicorn has 4 threads"},
+        {"gunicorn -w4 a:b", 4,
+         "gunicorn has 1 thread in each of 4 workers of its own"},
+        {"gunicorn --workers=2 --threads=3 a:b", 6,
+         "gunicorn has 3 threads in each of 2 workers of its own"},
+        {"uvicorn --workers 2 a:b", 0,
+         "uvicorn takes any number in each of 2 workers of its own"},
+        {"WEB_CONCURRENCY=3 gunicorn a:b", 3,
+         "gunicorn has 1 thread in each of 3 workers of its own"},
+        {"gunicorn -w ${WEB_CONCURRENCY:-2} a:b", 2,
+         "gunicorn has 1 thread in each of 2 workers of its own"},
+        {"gunicorn -w $N a:b", 1,
+         "the workers of gunicorn cannot be read and count 1: AppConcurrency "
+         "sets the number"},
+        {"bundle exec puma -t 1:5", 5, "puma has 5 threads"},
+        {"puma --threads 2:${RAILS_MAX_THREADS:-3} -w 2", 6,
+         "puma has 3 threads in each of 2 workers of its own"},
+        {"puma", 1, ""},
+        {"waitress-serve --threads=8 a:b", 8, "waitress-serve has 8 threads"},
+        {"granian --interface wsgi --blocking-threads 4 a:b", 4,
+         "granian has 4 threads"},
+        {"gunicorn -w 100000 a:b", 1,
+         "the workers of gunicorn cannot be read and count 1: AppConcurrency "
+         "sets the number"},
+        {"./gunicorn.sh -w 4", 1, ""},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(number_of(cases[i].command), cases[i].number);
+        assert_string_equal(found.counted, cases[i].counted);
+    }
+}
+
+static void variables_of_the_configuration(void **state)
+{
+    static const char *const all[] = {"GUNICORN_CMD_ARGS=--threads=4 -w 2",
+                                      "WEB_CONCURRENCY=7", NULL};
+    static const char *const async[] = {
+        "GUNICORN_CMD_ARGS=-k uvicorn.workers.UvicornWorker", NULL};
+
+    (void)state;
+    variables = all;
+    assert_int_equal(number_of("gunicorn a:b"), 8);
+    assert_int_equal(number_of("gunicorn --threads 1 a:b"), 2);
+    assert_int_equal(number_of("puma -t 1:2"), 14);
+    variables = async;
+    assert_int_equal(number_of("gunicorn a:b"), 0);
+}
+
+static void lines_of_gunicorn(void **state)
+{
+    (void)state;
+    put("gunicorn.conf.py", "import os\nbind = 'x'\nworkers = 2  # two\n"
+                            "threads = int(os.environ.get('T', '4'))\n");
+    assert_int_equal(number_of("gunicorn a:b"), 8);
+    assert_int_equal(number_of("gunicorn --workers 1 a:b"), 4);
+    put("gunicorn.conf.py", "workers = multiprocessing.cpu_count() * 2 + 1\n");
+    assert_int_equal(number_of("gunicorn a:b"), 1);
+    assert_non_null(strstr(found.counted, "the workers of gunicorn.conf.py "
+                                          "cannot be read and count 1"));
+    put("gunicorn.conf.py",
+        "worker_class = \"uvicorn.workers.UvicornWorker\"\nworkers = 4\n");
+    assert_int_equal(number_of("gunicorn a:b"), 0);
+    assert_non_null(strstr(found.counted, "in each of 4 workers"));
+    assert_int_equal(number_of("gunicorn -c gone.py a:b"), 1);
+    assert_non_null(strstr(found.counted, "the numbers of gone.py cannot"));
+}
+
+static void lines_of_puma(void **state)
+{
+    static const char *const all[] = {"RAILS_MAX_THREADS=9", NULL};
+
+    (void)state;
+    put("config/puma.rb",
+        "threads_count = ENV.fetch(\"RAILS_MAX_THREADS\", 3)\n"
+        "threads threads_count, threads_count\nport ENV.fetch(\"PORT\", 3000)\n"
+        "# workers 4\n");
+    assert_int_equal(number_of("bundle exec puma -C config/puma.rb"), 3);
+    assert_int_equal(number_of("bin/rails server"), 3);
+    variables = all;
+    assert_int_equal(number_of("puma"), 9);
+    variables = NULL;
+    put("config/puma.rb",
+        "max_threads_count = ENV.fetch(\"RAILS_MAX_THREADS\") { 5 }\n"
+        "min_threads_count = ENV.fetch(\"RAILS_MIN_THREADS\") "
+        "{ max_threads_count }\n"
+        "threads min_threads_count, max_threads_count\n"
+        "workers ENV.fetch(\"WEB_CONCURRENCY\") { 2 }\n");
+    assert_int_equal(number_of("puma"), 10);
+    put("other.rb", "threads 0, Integer(ENV['X'] || 6)\n");
+    assert_int_equal(number_of("puma -C other.rb"), 6);
+    put("other.rb", "threads 0, Etc.nprocessors\n");
+    assert_int_equal(number_of("puma -C ./other.rb"), 1);
+    assert_non_null(strstr(found.counted, "the threads of other.rb cannot"));
+}
+
+static void children_of_php(void **state)
+{
+    static const char *const own[] = {"PHP_FCGI_CHILDREN=3", NULL};
+    detect_config_t config = {.concurrency = APL_CONCURRENCY_AUTO,
+                              .variable = value_of};
+
+    (void)state;
+    assert_int_equal(number_of("php-cgi8.2"), 5);
+    assert_int_equal(found.children, 5);
+    assert_int_equal(number_of("/usr/bin/php-cgi -d a=b"), 5);
+    assert_int_equal(number_of("PHP_FCGI_CHILDREN=2 php-cgi"), 2);
+    assert_int_equal(found.children, 0);
+    variables = own;
+    assert_int_equal(number_of("php-cgi"), 3);
+    assert_int_equal(found.children, 0);
+    variables = NULL;
+    config.concurrency = 1;
+    detect_program_know("php-cgi", &config, &found);
+    assert_int_equal(found.children, 0);
+    config.concurrency = 8;
+    detect_program_know("php-cgi", &config, &found);
+    assert_int_equal(found.children, 8);
+    assert_true(detect_program_is_php("env A=b exec /opt/php8.3-cgi"));
+    assert_false(detect_program_is_php("php -S localhost:80"));
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(any_number),
+        TEST(options),
+        TEST(variables_of_the_configuration),
+        TEST(lines_of_gunicorn),
+        TEST(lines_of_puma),
+        TEST(children_of_php),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -254,10 +254,12 @@ module_sources = \
 	detect/detect_file.c \
 	detect/detect_server.c \
 	detect/detect_venv.c \
+	detect/detect_explain.c \
 	detect/detect_node.c \
 	detect/detect_php.c \
 	detect/detect_program.c \
 	detect/detect_python.c \
+	detect/detect_rule.c \
 	detect/detect_ruby.c \
 	detect/detect_table.c \
 	detect/detect_text.c \
@@ -309,10 +311,12 @@ spawner_sources = \
 	detect/detect_path.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
+	detect/detect_explain.c \
 	detect/detect_node.c \
 	detect/detect_php.c \
 	detect/detect_program.c \
 	detect/detect_python.c \
+	detect/detect_rule.c \
 	detect/detect_ruby.c \
 	detect/detect_table.c \
 	detect/detect_text.c \
@@ -405,10 +409,12 @@ detect_sources = \
 	detect/detect_path.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
+	detect/detect_explain.c \
 	detect/detect_node.c \
 	detect/detect_php.c \
 	detect/detect_program.c \
 	detect/detect_python.c \
+	detect/detect_rule.c \
 	detect/detect_ruby.c \
 	detect/detect_table.c \
 	detect/detect_text.c \

@@ -8,70 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "detect/detect_explain.h"
 #include "detect/detect_program.h"
+#include "detect/detect_rule.h"
 #include "detect/detect_table.h"
 #include "detect/detect_venv.h"
-
-#define FILES 32 /* of one rule */
-
-static int fits(const detect_rule_t *rule, const detect_config_t *config)
-{
-    return rule->protocol == APL_AUTO || config->protocol == APL_AUTO ||
-           rule->protocol == config->protocol;
-}
-
-/* ---- is it true what a rule says of a file? ---- */
-
-/* Directories whose files are not the app, where a rule wants the only file of
- * several. */
-static int is_aside(const char *file)
-{
-    static const char *const places[] = {
-        "tests",        "test",   "docs", "examples", "migrations",
-        "node_modules", "vendor", "venv", "env",      "scripts",
-        "tools",        "bin",    "tmp",  NULL};
-    size_t i, n = strcspn(file, "/");
-
-    for (i = 0; places[i] && file[n]; i++)
-        if (strlen(places[i]) == n && memcmp(file, places[i], n) == 0)
-            return 1;
-    return !file[n] &&
-           (strncmp(file, "test_", 5) == 0 ||
-            strcmp(file, "conftest.py") == 0 || strcmp(file, "setup.py") == 0);
-}
-
-static int holds(const detect_rule_t *rule, int dir, const char *file,
-                 char why[DETECT_WHY])
-{
-    *why = 0;
-    return strlen(file) < sizeof((detect_found_t *)NULL)->file &&
-           (!rule->beside || detect_text_exists(dir, rule->beside)) &&
-           (!rule->content || detect_text_has(dir, file, rule->content)) &&
-           (!rule->test || rule->test(dir, file, why));
-}
-
-/* The files of which the rule is true.
- * @param why filled in: about the last one of which it is not true
- * @return how many there are, also those of which it is not */
-static size_t files_of(const detect_rule_t *rule, int dir,
-                       char (*files)[DETECT_PATH_MAX], size_t *n,
-                       char why[DETECT_WHY])
-{
-    size_t i, all = detect_text_list(dir, rule->file, files, FILES);
-    char clause[DETECT_WHY];
-
-    *n = 0;
-    *why = 0;
-    for (i = 0; i < all && i < FILES; i++) {
-        if (rule->is_single && strchr(rule->file, '*') && is_aside(files[i]))
-            continue;
-        if (holds(rule, dir, files[i], clause))
-            memmove(files[(*n)++], files[i], DETECT_PATH_MAX);
-        else if (*clause)
-            memcpy(why, clause, DETECT_WHY);
-    }
-    return all;
-}
 
 /* The file itself is the program. It takes its socket as descriptor 0 only, and
  * its name must need no quotes in a shell. */
@@ -172,16 +113,16 @@ static int apply(const detect_rule_t *rule, detect_found_t *found,
 static int try_rule(const detect_rule_t *rule, detect_found_t *found,
                     const detect_config_t *config, char *other)
 {
-    char(*files)[DETECT_PATH_MAX] = malloc(FILES * sizeof *files);
+    char(*files)[DETECT_PATH_MAX] = malloc(DETECT_RULE_FILES * sizeof *files);
     char why[DETECT_WHY];
     size_t i, n = 0;
     int done = 0;
 
     if (files)
-        files_of(rule, AT_FDCWD, files, &n, why);
+        detect_rule_files(rule, AT_FDCWD, files, &n, why);
     if (rule->is_single && n > 1)
         n = 0;
-    if (n > 0 && !fits(rule, config)) {
+    if (n > 0 && !detect_rule_fits(rule, config)) {
         snprintf(other, sizeof found->file, "%s", files[0]);
         n = 0;
     }
@@ -191,188 +132,6 @@ static int try_rule(const detect_rule_t *rule, detect_found_t *found,
     }
     free(files);
     return done;
-}
-
-/* ---- candidates ---- */
-
-static void list(detect_found_t *found, const char *file, int won,
-                 const char *why)
-{
-    detect_candidate_t *one = found->candidates;
-    detect_candidate_t *end = one + found->n_candidates;
-
-    while (one < end && strncmp(one->file, file, sizeof one->file - 1) != 0)
-        one++;
-    if (one < end && !won)
-        return; /* an earlier rule has said it */
-    if (one == found->candidates + DETECT_CANDIDATES)
-        return;
-    found->n_candidates += one == end;
-    snprintf(one->file, sizeof one->file, "%s", file);
-    snprintf(one->why, sizeof one->why, "%s", why);
-    one->won = won;
-}
-
-/* Why does a file not decide, of which the rule is, or is not, true? */
-static void list_loser(const detect_rule_t *rule, detect_found_t *found,
-                       const char *winner, const detect_config_t *config)
-{
-    char(*files)[DETECT_PATH_MAX] = malloc(FILES * sizeof *files);
-    char clause[DETECT_WHY], why[sizeof found->candidates->why];
-    size_t i,
-        n = files ? detect_text_list(AT_FDCWD, rule->file, files, FILES) : 0;
-
-    for (i = 0; i < n && i < FILES; i++) {
-        int is_true = holds(rule, AT_FDCWD, files[i], clause);
-
-        if (!is_true && !rule->lacks && !*clause)
-            continue;
-        snprintf(why, sizeof why, "%s",
-                 !is_true                   ? *clause ? clause : rule->lacks
-                 : !fits(rule, config)      ? "is for another AppProtocol"
-                 : rule->is_single && n > 1 ? "is not the only file of its kind"
-                                            : "");
-        if (!*why)
-            snprintf(why, sizeof why, "%.60s %s", winner,
-                     *winner ? "comes first" : "");
-        list(found, files[i], 0, why);
-    }
-    free(files);
-}
-
-/* The candidates, in the order of the rules. @param winner NULL: there is none */
-static void list_all(detect_found_t *found, const detect_config_t *config,
-                     const detect_rule_t *winner)
-{
-    const detect_rule_t *rule;
-
-    for (rule = detect_rules; rule->file; rule++)
-        if (rule == winner)
-            list(found, found->file, 1, found->why);
-        else
-            list_loser(rule, found, winner ? found->file : "", config);
-}
-
-/* ---- there is no command ---- */
-
-/* The first file of a rule, and why it gives no command. "": there is none */
-static void useless(const detect_rule_t *rule, char file[DETECT_PATH_MAX],
-                    char why[DETECT_WHY])
-{
-    char(*files)[DETECT_PATH_MAX] = malloc(FILES * sizeof *files);
-    size_t n = 0;
-
-    *why = *file = 0;
-    if (files && detect_text_list(AT_FDCWD, rule->file, files, FILES) > 0) {
-        snprintf(file, DETECT_PATH_MAX, "%s", files[0]);
-        files_of(rule, AT_FDCWD, files, &n, why);
-        if (!*why && rule->lacks)
-            snprintf(why, DETECT_WHY, "%s", rule->lacks);
-        if (rule->is_single && n > 1)
-            snprintf(why, DETECT_WHY, "and %.60s both have an application",
-                     files[1]);
-        else if (strchr(rule->file, '*') && is_aside(file))
-            *why = 0;
-    }
-    free(files);
-}
-
-/* Files that are there, and give no command. */
-static size_t explain_useless(detect_found_t *found,
-                              const detect_config_t *config)
-{
-    const detect_rule_t *rule;
-    char file[DETECT_PATH_MAX], why[DETECT_WHY], part[DETECT_WHY + 70];
-    size_t n = 0;
-
-    found->why[0] = 0;
-    for (rule = detect_rules; rule->file; rule++) {
-        if (!fits(rule, config))
-            continue;
-        useless(rule, file, why);
-        snprintf(part, sizeof part, "%.60s ", file);
-        if (*why && n + sizeof part < DETECT_MAX / 2 &&
-            !strstr(found->why, part))
-            n += (size_t)snprintf(found->why + n, DETECT_MAX - n, "%s%s; ",
-                                  part, why);
-    }
-    return n;
-}
-
-/* A front-end that is built: httpd serves its files without an application. */
-static const char *built_site(void)
-{
-    static const char *const places[] = {"dist/index.html", "build/index.html",
-                                         "out/index.html",
-                                         "dist/browser/index.html"};
-    size_t i;
-
-    for (i = 0; i < sizeof places / sizeof *places; i++)
-        if (detect_text_exists(AT_FDCWD, places[i]))
-            return places[i];
-    return NULL;
-}
-
-/* A directory below, in which there is an application. */
-static int is_below(char file[DETECT_PATH_MAX])
-{
-    static const char *const patterns[] = {
-        "*/Procfile",  "*/config.ru", "*/manage.py", "*/package.json",
-        "*/server.js", "*/index.php", "*/app.psgi"};
-    char(*files)[DETECT_PATH_MAX] = malloc(FILES * sizeof *files);
-    size_t i, n = 0;
-
-    for (i = 0; files && i < sizeof patterns / sizeof *patterns && n == 0; i++)
-        n = detect_text_list(AT_FDCWD, patterns[i], files, FILES) > 0 &&
-            !is_aside(files[0]);
-    if (n > 0)
-        snprintf(file, DETECT_PATH_MAX, "%s", files[0]);
-    free(files);
-    return n > 0;
-}
-
-/* What would settle it. */
-static void advise(detect_found_t *found)
-{
-    char file[DETECT_PATH_MAX];
-    const char *site = built_site();
-    size_t n = strlen(found->why);
-
-    if (site)
-        snprintf(found->why + n, DETECT_MAX - n,
-                 "; %s is a built site, which httpd serves without an AppRoot: "
-                 "DocumentRoot for its directory, and FallbackResource "
-                 "/index.html",
-                 site);
-    else if (is_below(file))
-        snprintf(found->why + n, DETECT_MAX - n,
-                 "; %s is there: is its directory the AppRoot?", file);
-}
-
-static void explain_none(detect_found_t *found, const detect_config_t *config,
-                         const char *other)
-{
-    const char *between = "none of these files exists: ";
-    const detect_rule_t *rule;
-    size_t n = explain_useless(found, config);
-
-    for (rule = detect_rules; rule->file; rule++)
-        if (fits(rule, config) && rule->is_usual &&
-            detect_text_list(AT_FDCWD, rule->file, NULL, 0) == 0) {
-            n += (size_t)snprintf(found->why + n, DETECT_MAX - n, "%s%s",
-                                  between, rule->file);
-            between = ", ";
-        }
-    if (n > 1 && found->why[n - 2] == ';')
-        found->why[n -= 2] = 0; /* all of them are there */
-    if (*other)
-        snprintf(found->why + n, DETECT_MAX - n,
-                 "; %.60s is for another "
-                 "AppProtocol",
-                 other);
-    else
-        advise(found);
-    found->command[0] = found->file[0] = 0;
 }
 
 /* The file decides, but its command is not what is wanted. @return 0 */
@@ -404,15 +163,15 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
     while (rule->file && !try_rule(rule, found, config, other))
         rule++;
     if (!rule->file) {
-        explain_none(found, config, other);
+        detect_explain_none(found, config, other);
         if (config->lists)
-            list_all(found, config, NULL);
+            detect_explain_all(found, config, NULL);
         return 0;
     }
     found->protocol = protocol_of(rule, config, found);
     know(rule, found, config);
     if (config->lists)
-        list_all(found, config, rule);
+        detect_explain_all(found, config, rule);
     if (needs_environment(server_of(rule, found), found->command) &&
         detect_venv_is_broken(why, sizeof why))
         return refuse(found, why);
@@ -428,18 +187,18 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
 static int may_hold(const detect_rule_t *rule, char (*files)[DETECT_PATH_MAX])
 {
     char why[DETECT_WHY];
-    size_t n, all = files_of(rule, AT_FDCWD, files, &n, why);
+    size_t n, all = detect_rule_files(rule, AT_FDCWD, files, &n, why);
 
-    return all > 0 &&
-           ((n > 0 && !(rule->is_single && n > 1)) ||
-            ((rule->content || rule->test) &&
-             detect_text_list(AT_FDCWD, rule->file, files, FILES) > 0 &&
-             access(files[0], R_OK) != 0));
+    return all > 0 && ((n > 0 && !(rule->is_single && n > 1)) ||
+                       ((rule->content || rule->test) &&
+                        detect_text_list(AT_FDCWD, rule->file, files,
+                                         DETECT_RULE_FILES) > 0 &&
+                        access(files[0], R_OK) != 0));
 }
 
 int detect_names(const detect_config_t *config, detect_found_t *found)
 {
-    char(*files)[DETECT_PATH_MAX] = malloc(FILES * sizeof *files);
+    char(*files)[DETECT_PATH_MAX] = malloc(DETECT_RULE_FILES * sizeof *files);
     const detect_rule_t *rule;
     const char *other = "";
     int may = 0;
@@ -447,13 +206,13 @@ int detect_names(const detect_config_t *config, detect_found_t *found)
     memset(found, 0, sizeof *found);
     for (rule = detect_rules; files && rule->file && !may; rule++)
         if (may_hold(rule, files)) {
-            may = fits(rule, config);
+            may = detect_rule_fits(rule, config);
             if (!may && (!*other || rule->is_usual))
                 other = rule->file;
         }
     free(files);
     if (!may)
-        explain_none(found, config, other);
+        detect_explain_none(found, config, other);
     return may;
 }
 
@@ -465,7 +224,7 @@ static const detect_rule_t *first_rule(const char *dir, uint32_t protocol,
                                        const char *const *but)
 {
     const detect_config_t config = {.protocol = protocol};
-    char(*files)[DETECT_PATH_MAX] = malloc(FILES * sizeof *files);
+    char(*files)[DETECT_PATH_MAX] = malloc(DETECT_RULE_FILES * sizeof *files);
     int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
     const detect_rule_t *rule = detect_rules, *found = NULL;
     char why[DETECT_WHY];
@@ -474,10 +233,11 @@ static const detect_rule_t *first_rule(const char *dir, uint32_t protocol,
     for (; files && fd >= 0 && rule->file && !found; rule++) {
         for (i = 0; but && but[i] && strcmp(but[i], rule->file) != 0;)
             i++;
-        if (!fits(rule, &config) || (but && but[i] && !rule->server) ||
+        if (!detect_rule_fits(rule, &config) ||
+            (but && but[i] && !rule->server) ||
             (!rule->read && !rule->server && !rule->command))
             continue;
-        files_of(rule, fd, files, &n, why);
+        detect_rule_files(rule, fd, files, &n, why);
         if (n == 1 || (n > 1 && !rule->is_single))
             found = rule;
     }

@@ -258,6 +258,8 @@ static int look_in(int dir, const char *file, const char *text,
         look_into_factory(text, app);
         return 1;
     }
+    if (depth == DEPTH)
+        app->is_imported = 1;
     return follow(dir, file, text, name, depth, app);
 }
 
@@ -314,7 +316,8 @@ static int look_at(int dir, const char *file, const char *text,
 {
     size_t i;
 
-    for (i = 0; names[i]; i++)
+    for (i = 0; names[i]; i++) {
+        app->is_imported = 0;
         if (look_in(dir, file, text, names[i], DEPTH, app)) {
             snprintf(app->name, sizeof app->name, "%s", names[i]);
             if (i < SURE)
@@ -323,6 +326,8 @@ static int look_at(int dir, const char *file, const char *text,
                 return 1;
             app->name[0] = 0;
         }
+    }
+    app->is_imported = 0;
     if (other_name(text, app))
         return 1;
     for (i = 0; factories[i]; i++) {

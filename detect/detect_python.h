@@ -22,6 +22,7 @@ typedef struct {
     detect_python_kind_t kind;
     char name[64];         /**< that is bound; "": none */
     int is_factory;        /**< the name is a function that makes it */
+    int is_imported;       /**< the file only imports it */
     const char *framework; /**< "Flask" ...; NULL: not known */
     const char *imported;  /**< a framework that the file imports; or NULL */
 } detect_python_t;

@@ -30,11 +30,16 @@
         file, NULL, content, detect_node_has_tsx, "TypeScript", NODE,          \
             "node --import tsx " file, "is TypeScript", 0, 0                   \
     }
-/* One file, or the only one of several. */
+/* One file, or the only one of several that binds an application. */
 #define PYTHON(file, lacks, is_usual)                                          \
     {                                                                          \
         file, NULL, NULL, detect_wsgi_has, "Python", APL_HTTP, 1,              \
             detect_wsgi_read, &detect_server_wsgi, NULL, lacks, is_usual, 1    \
+    }
+#define PYTHON_ANY(file)                                                       \
+    {                                                                          \
+        file, NULL, NULL, detect_wsgi_binds, "Python", APL_HTTP, 1,            \
+            detect_wsgi_read, &detect_server_wsgi, NULL, NULL, 0, 1            \
     }
 #define PYTHON_NAMED(file, framework, concurrency, read, server)               \
     {                                                                          \
@@ -99,6 +104,9 @@ const detect_rule_t detect_rules[] = {
      "node server.js", NULL, 0, 0},
     NODE_BUILT(".next/standalone/server.js", NULL, detect_node_is_standalone,
                "Next.js, standalone"),
+    {"server.js", NULL, SERVES, detect_node_is_built, "Node", NODE,
+     "node server.js", NULL, 0, 0},
+    NODE_BUILT("server/index.mjs", "nitro.json", detect_node_is_built, "Nitro"),
     NODE_BUILT(".output/server/index.mjs", NULL, detect_node_is_built, "Nitro"),
     NODE_BUILT("build/index.js", "build/handler.js", detect_node_is_built,
                "SvelteKit"),
@@ -127,12 +135,12 @@ const detect_rule_t detect_rules[] = {
     PYTHON("api.py", NULL, 0),
     PYTHON("index.py", NULL, 0),
     PYTHON("api/index.py", NULL, 0),
-    PYTHON("*/__init__.py", NULL, 0),
-    PYTHON("*/app.py", NULL, 0),
-    PYTHON("*/main.py", NULL, 0),
-    PYTHON("*/wsgi.py", NULL, 0),
-    PYTHON("*/asgi.py", NULL, 0),
-    PYTHON("*.py", NULL, 0),
+    PYTHON_ANY("*/__init__.py"),
+    PYTHON_ANY("*/app.py"),
+    PYTHON_ANY("*/main.py"),
+    PYTHON_ANY("*/wsgi.py"),
+    PYTHON_ANY("*/asgi.py"),
+    PYTHON_ANY("*.py"),
     RUBY("app.rb", LACKS_RUBY),
     RUBY("*.rb", NULL),
     PSGI("app.psgi", 1),
@@ -175,6 +183,7 @@ const detect_rule_t detect_rules[] = {
     NODE_FILE("build/index.js", SERVES),
     NODE_FILE("build/server/index.mjs", SERVES),
     NODE_FILE("server/index.js", SERVES),
+    NODE_FILE("server/index.mjs", SERVES),
     NODE_FILE("src/index.js", SERVES),
     NODE_FILE("src/server.js", SERVES),
     NODE_FILE("src/app.js", SERVES),

@@ -25,6 +25,14 @@ int detect_wsgi_has(int dir, const char *file, char why[DETECT_WHY])
     return 0;
 }
 
+int detect_wsgi_binds(int dir, const char *file, char why[DETECT_WHY])
+{
+    detect_python_t app;
+
+    return detect_wsgi_has(dir, file, why) &&
+           detect_python_find(dir, file, &app) && !app.is_imported;
+}
+
 static void say_what(detect_found_t *found, const detect_python_t *app)
 {
     snprintf(found->why, DETECT_MAX, "%s has %s application%s%s%s%s%s",

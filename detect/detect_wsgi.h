@@ -12,6 +12,9 @@
 
 /** The text shows an application. */
 detect_test_t detect_wsgi_has;
+/** It does so itself, and does not only import an application: for patterns, as
+ * many files of a package may import it. */
+detect_test_t detect_wsgi_binds;
 /** MODULE:NAME of that application. */
 detect_file_t detect_wsgi_read;
 

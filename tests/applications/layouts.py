@@ -401,6 +401,13 @@ node("Next.js", "next-standalone-below",
 node("Next.js", "next-start",
      {"node_modules/.bin/next": BIN, "package.json": package("next start")},
      NPM("next start"), stands_in=True)
+node("Next.js", "next-not-installed",
+     {"server.js": CJS, "package.json": package("next start")},
+     NODE("server.js"))
+node("Nuxt", "nuxt-output",
+     {"server/index.mjs": "import './chunks/nitro.mjs';\n",
+      "server/chunks/nitro.mjs": ESM, "nitro.json": "{}"},
+     NODE("server/index.mjs"), stands_in=True)
 node("Nuxt", "nuxt",
      {".output/server/index.mjs": ESM, ".output/nitro.json": "{}",
       "package.json": package()}, NODE(".output/server/index.mjs"),

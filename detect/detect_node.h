@@ -3,12 +3,13 @@
 /**
  * @file detect_node.h
  * @brief Questions about the files of a Node app, for the table of rules. Each
- *        function is a detect_test_t (detect_table.h).
+ *        function is a detect_test_t (detect_text.h).
  */
 #ifndef APPPOOL_DETECT_DETECT_NODE_H
 #define APPPOOL_DETECT_DETECT_NODE_H
 
-#include "detect/detect_table.h"
+#include "detect/detect_file.h"
+#include "detect/detect_text.h"
 
 /** The start script of package.json runs a server. It does not only make files
  * for a browser (webpack --watch), and is not a tool that is not installed. */

@@ -9,7 +9,8 @@
 #ifndef APPPOOL_DETECT_DETECT_PHP_H
 #define APPPOOL_DETECT_DETECT_PHP_H
 
-#include "detect/detect_table.h"
+#include "detect/detect_file.h"
+#include "detect/detect_text.h"
 
 detect_test_t detect_php_is_procfile;
 detect_file_t detect_php_procfile;

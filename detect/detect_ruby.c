@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/detect_server.h"
+
 /* Servers that Gemfile.lock may name in place of puma. */
 static const struct {
     const char *line;

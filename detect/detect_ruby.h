@@ -8,7 +8,8 @@
 #ifndef APPPOOL_DETECT_DETECT_RUBY_H
 #define APPPOOL_DETECT_DETECT_RUBY_H
 
-#include "detect/detect_table.h"
+#include "detect/detect_file.h"
+#include "detect/detect_text.h"
 
 /** There is a server that may run config.ru. */
 detect_test_t detect_ruby_has_server;

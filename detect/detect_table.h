@@ -23,15 +23,7 @@
 #include "detect/detect_server.h"
 #include "detect/detect_text.h"
 
-#define DETECT_WHY 160 /* of a clause about a file */
-#define DETECT_ANY 0   /* number of requests at once */
-
-/**
- * A question about a file that a pattern cannot ask.
- * @param why filled in, if it is not true and there is more to say: a clause
- *            that begins after the name of the file
- */
-typedef int detect_test_t(int dir, const char *file, char why[DETECT_WHY]);
+#define DETECT_ANY 0 /* number of requests at once */
 
 typedef struct {
     const char *file;      /**< a path, or a pattern (detect_text_list()) */

@@ -114,7 +114,7 @@ static size_t names_like(int dir, const char *path, const char *pattern,
     while (n < NAMES && (entry = readdir(files)) != NULL)
         if (strlen(entry->d_name) < DETECT_PATH_MAX &&
             fnmatch(pattern, entry->d_name, FNM_PERIOD) == 0)
-            strcpy(names[n++], entry->d_name);
+            snprintf(names[n++], DETECT_PATH_MAX, "%s", entry->d_name);
     closedir(files);
     qsort(names, n, sizeof *names, by_name);
     return n;
@@ -133,7 +133,7 @@ static void step(list_t *list, const char *before, const char *name,
         walk(list, path, rest);
     else if (detect_text_exists(list->dir, path)) {
         if (list->n < list->places)
-            strcpy(list->paths[list->n], path);
+            memcpy(list->paths[list->n], path, sizeof path);
         list->n++;
     }
 }

@@ -16,6 +16,15 @@
 
 #define DETECT_PATH_MAX 256 /* of the path of a file, below AppRoot */
 
+#define DETECT_WHY      160 /* of a clause about a file */
+
+/**
+ * A question about a file of an app that no pattern can ask.
+ * @param why filled in, if it is not true and there is more to say: a clause
+ *            that begins after the name of the file
+ */
+typedef int detect_test_t(int dir, const char *file, char why[DETECT_WHY]);
+
 /** @param dir AppRoot, or AT_FDCWD
  *  @return 1: it is a regular file, or a link to one */
 int detect_text_exists(int dir, const char *path);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "detect/detect_python.h"
+#include "detect/detect_server.h"
 
 int detect_wsgi_has(int dir, const char *file, char why[DETECT_WHY])
 {
@@ -54,7 +55,7 @@ static int name_it(detect_found_t *found, const char *module,
 
     if (is_asgi) {
         found->server = &detect_server_uvicorn;
-        found->suitable = DETECT_ANY;
+        found->suitable = 0; /* any number */
     }
     return snprintf(found->command, DETECT_MAX, form, module, app->name) <
            DETECT_MAX;

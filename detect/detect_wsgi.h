@@ -8,7 +8,8 @@
 #ifndef APPPOOL_DETECT_DETECT_WSGI_H
 #define APPPOOL_DETECT_DETECT_WSGI_H
 
-#include "detect/detect_table.h"
+#include "detect/detect_file.h"
+#include "detect/detect_text.h"
 
 /** The text shows an application. */
 detect_test_t detect_wsgi_has;

@@ -16,10 +16,11 @@
 
 /**
  * @param known of this question; zeros in the beginning. Any thread may use it
+ * @param second of any clock
  * @return what the question gave in this second: 0 or 1
  */
 int apppool_app_files_ask(uint64_t known[APPPOOL_APP_FILES],
                           int (*question)(const apppool_app_t *app),
-                          const apppool_app_t *app, apr_time_t now);
+                          const apppool_app_t *app, uint64_t second);
 
 #endif

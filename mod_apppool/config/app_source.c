@@ -11,6 +11,7 @@
 #include "mod_apppool/config/app_files.h"
 #include "mod_apppool/config/section.h"
 #include "mod_apppool/config/sendfile_dirs.h"
+#include "base/clock_ms.h"
 #include "detect/detect.h"
 #include "detect/detect_file.h"
 
@@ -96,7 +97,8 @@ static int is_php(const apppool_app_t *app)
     if (app->protocol != APL_FCGI && app->protocol != APL_AUTO)
         return 0;
     return (command && strstr(command, "php")) ||
-           apppool_app_files_ask(known, detects_php, app, apr_time_now());
+           apppool_app_files_ask(known, detects_php, app,
+                                 (uint64_t)clock_ms() / 1000);
 }
 
 int apppool_app_source_may_send(const apppool_app_t *app, const char *path)

@@ -27,7 +27,8 @@ static int speaks_fcgi(const request_rec *r, const apppool_app_t *app)
 
     return app->protocol == APL_FCGI ||
            (app->protocol == APL_AUTO &&
-            apppool_app_files_ask(known, detects_fcgi, app, r->request_time));
+            apppool_app_files_ask(known, detects_fcgi, app,
+                                  (uint64_t)apr_time_sec(r->request_time)));
 }
 
 static void say_overruled(const request_rec *r, const apppool_mount_t *mount,

@@ -403,7 +403,7 @@ node("Next.js", "next-start",
      NPM("next start"), stands_in=True)
 node("Next.js", "next-not-installed",
      {"server.js": CJS, "package.json": package("next start")},
-     NODE("server.js"))
+     NODE("server.js"), stands_in=True)
 node("Nuxt", "nuxt-output",
      {"server/index.mjs": "import './chunks/nitro.mjs';\n",
       "server/chunks/nitro.mjs": ESM, "nitro.json": "{}"},
@@ -679,4 +679,31 @@ NONE: dict[str, tuple[dict[str, str], str]] = {
         "config.ru requires Bundler, and the Gemfile names no server: bundle "
         "add puma"),
     "empty": ({}, "none of these files exists: Procfile, config.ru"),
+}
+
+# What is not found: the framework, the files, and the AppCommand to write.
+MISSED: dict[str, tuple[str, dict[str, str], str]] = {
+    "aiohttp": ("aiohttp", {"main.py": "from aiohttp import web\n\n"
+                            "app = web.Application()\nweb.run_app(app)\n"},
+                "python3 main.py"),
+    "tornado": ("Tornado", {"main.py": "import tornado.web\n\n\n"
+                            "def make():\n    pass\n"}, "python3 main.py"),
+    "streamlit": ("Streamlit", {"app.py": "import streamlit as st\n\n"
+                                "st.title('x')\n"}, "streamlit run app.py"),
+    "flask-src": ("Flask in src/", {"src/shop/__init__.py": APP},
+                  "gunicorn --pythonpath src shop:app"),
+    "bottle-implicit": ("Bottle without an object",
+                        {"app.py": "from bottle import route, run\n\nrun()\n"},
+                        "python3 app.py"),
+    "deno": ("Deno", {"deno.json": "{}", "main.ts": "Deno.serve(() => 1);\n"},
+             "deno run -A main.ts"),
+    "bun": ("Bun", {"bun.lock": "", "server/app.tsx": "Bun.serve({});\n"},
+            "bun server/app.tsx"),
+    "go": ("Go", {"go.mod": "module shop\n", "main.go": "package main\n"},
+           "./shop"),
+    "java": ("Java", {"target/shop.jar": ""}, "java -jar target/shop.jar"),
+    "dotnet": (".NET", {"Shop.dll": "", "Shop.runtimeconfig.json": "{}"},
+               "dotnet Shop.dll"),
+    "elixir": ("Phoenix", {"bin/shop": "#!/bin/sh\n", "releases/COOKIE": ""},
+               "bin/shop start"),
 }

@@ -18,18 +18,10 @@ from harness.visitor import PATIENCE
 sys.path.append(str(TOP / "tests" / "applications"))
 import before  # noqa: E402
 import layouts  # noqa: E402
+import table  # noqa: E402
+from table import put  # noqa: E402
 
 AT_ONCE = 6  # first requests, each of which starts a process
-
-
-def put(root: Path, files: dict[str, str]) -> None:
-    root.mkdir(exist_ok=True)
-    for name, text in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-        if text.startswith("#!"):
-            path.chmod(0o755)
 
 
 def detected(httpd: Httpd, root: Path) -> dict[str, object]:
@@ -63,12 +55,16 @@ def test_answers(httpd: Httpd) -> None:
 @pytest.mark.mpms("event")
 def test_commands(httpd: Httpd) -> None:
     """What is found. What an earlier build found is still found, unless it is
-    one of the exceptions, each of which has a reason."""
-    found = {}
+    one of the exceptions, each of which has a reason. The documents have them
+    all."""
+    found, files = {}, {}
     for one in layouts.ALL:
         put(httpd.dir / one.name, one.files)
-        found[one.name] = detected(httpd, httpd.dir / one.name).get("command")
+        said = detected(httpd, httpd.dir / one.name)
+        found[one.name], files[one.name] = said.get("command"), said.get("file")
     assert found == {one.name: one.command for one in layouts.ALL}
+    assert len(found) > 100
+    assert table.wrong(lambda one: str(files[one.name])) == []
     changed = {name for name, command in before.COMMANDS.items()
                if found[name] != command}
     assert changed == set(before.CHANGED)
@@ -80,6 +76,9 @@ def test_nothing_is_found(httpd: Httpd) -> None:
     for name, (files, text) in layouts.NONE.items():
         put(httpd.dir / name, files)
         assert text in detected(httpd, httpd.dir / name).get("error", ""), name
+    for name, (_, files, _) in layouts.MISSED.items():
+        put(httpd.dir / name, files)
+        assert "command" not in detected(httpd, httpd.dir / name), name
 
 
 @pytest.mark.mpms("event")

@@ -202,6 +202,40 @@ def test_asgi_is_found(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
+@pytest.mark.parametrize("listen", ["fd", "unix", "tcp"])
+def test_psgi_is_found(httpd: Httpd, listen: str) -> None:
+    """It knows its client and its path, where all requests are httpd's."""
+    app = httpd.app("shop", f"AppListen {listen}", command=None,
+                    location="/mnt")
+    (app.root / "app.psgi").write_text(
+        'sub { my $e = shift; [200, [], [join " ", map { $e->{$_} } '
+        '"SCRIPT_NAME", "PATH_INFO", "REMOTE_ADDR", "psgi.url_scheme"]] };\n')
+    httpd.start()
+    for _ in range(2):
+        said = httpd.get("/mnt/a%20b?c", "shop").text
+        assert said == ("/mnt /a b 127.0.0.1 http" if listen != "tcp"
+                        else " /a b 127.0.0.1 http")
+    httpd.stop()
+    assert not httpd.log.matching("SIGKILL")
+
+
+@pytest.mark.mpms("event")
+@pytest.mark.parametrize("listen", ["fd", "unix"])
+def test_other_kind_is_told(httpd: Httpd, listen: str) -> None:
+    """By the loader for WSGI, with what to write."""
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
+    app = httpd.app("shop", f"AppListen {listen}", command=None)
+    (app.root / "wsgi.py").write_text(
+        "def make():\n    async def run(scope, receive, send):\n        pass\n"
+        "    return run\n\n\nglobals()['application'] = make()\n")
+    httpd.start()
+    assert httpd.get("/", "shop").status >= 500
+    httpd.log.wait_for("wsgi:application is an ASGI application, and this is "
+                       "the loader for WSGI. Set AppCommand \"uvicorn --fd 3 "
+                       "wsgi:application\"")
+
+
+@pytest.mark.mpms("event")
 def test_fastcgi_program_is_found(httpd: Httpd) -> None:
     app = httpd.app("shop", "AppProtocol fcgi", "AppSetEnv GREETING hello",
                     command=None)

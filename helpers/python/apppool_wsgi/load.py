@@ -46,7 +46,7 @@ def application_of(word):
     if is_asgi(application):
         sys.exit(f"{module}:{name} is an ASGI application, and this is the "
                  "loader for WSGI. Set AppCommand "
-                 f'"uvicorn --fd 3 {module}:{name}"')
+                 f'"uvicorn --fd 3 {module}:{name}", with AppListen fd')
     return application
 
 

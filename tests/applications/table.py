@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The table of all layouts in doc/apps.md, and their number in README.md.
+
+    tests/applications/table.py --write
+
+writes them, from what build/apppoolctl detects; without --write it tells
+whether they are up to date."""
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Callable
+
+TOP = Path(__file__).resolve().parents[2]
+sys.path.append(str(TOP / "tests" / "applications"))
+import layouts  # noqa: E402
+
+# The beginning of a command, and what it means.
+RUNNERS = (("python3 \"$APPPOOL_HELPERS", "the module's loader"),
+           ("uvicorn", "uvicorn"), ("gunicorn", "its command"),
+           ("env PATH=", "its start script"), ("node ", "node"),
+           ("env -u NOTIFY_SOCKET", "puma"), ("puma", "its command"),
+           ("perl ", "the module's loader"), ("MOJO", "Mojolicious"),
+           ("env PHP_FCGI", "php-cgi"), ("./", "itself"),
+           ("python3 ", "its command"))
+BEGIN, END = "<!-- tests/applications/table.py -->\n", "<!-- end -->\n"
+
+
+def put(root: Path, files: dict[str, str]) -> None:
+    """Write the files of a layout."""
+    root.mkdir(exist_ok=True)
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        if text.startswith("#!"):
+            path.chmod(0o755)
+
+
+def runner(command: str) -> str:
+    return next(what for begin, what in RUNNERS if command.startswith(begin))
+
+
+def table(file_of: Callable[[layouts.Layout], str]) -> str:
+    """@param file_of the file that decides"""
+    rows: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
+    stand_ins = {one.of for one in layouts.ALL} \
+        - {one.of for one in layouts.ALL if not one.stands_in}
+    for one in layouts.ALL:
+        rows[one.of, runner(one.command)][f"`{file_of(one)}`"] = None
+    lines = ["| application | a file that decides | run by |", "|---|---|---|"]
+    for (of, what), files in rows.items():
+        lines.append(f"| {of}{' *' * (of in stand_ins)} | "
+                     f"{', '.join(files)} | {what} |")
+    lines += [f"| {of} | none: `AppCommand \"{command}\"` | |"
+              for of, _, command in layouts.MISSED.values()]
+    return "\n".join(lines) + "\n"
+
+
+def number() -> str:
+    n, missed = len(layouts.ALL), len(layouts.MISSED)
+    return f"Of {n + missed} layouts, {n} run with AppRoot alone " \
+        f"({100 * n // (n + missed)} %)"
+
+
+def wrong(file_of: Callable[[layouts.Layout], str], write: bool = False
+          ) -> list[str]:
+    """The documents that are not up to date."""
+    found = []
+    for name, new in (("doc/apps.md", BEGIN + "\n" + table(file_of) + "\n" + END),
+                      ("README.md", number())):
+        path = TOP / name
+        text = path.read_text()
+        pattern = f"{BEGIN}.*?{END}" if new.startswith(BEGIN) \
+            else number().replace("(", r"\(").replace(")", r"\)")
+        pattern = pattern if new.startswith(BEGIN) else re.sub(
+            r"\d+", r"\\d+", pattern)
+        made, n = re.subn(pattern, lambda match: new, text, flags=re.S)
+        assert n == 1, f"{name} has no place for it"
+        if made != text:
+            found.append(name)
+            if write:
+                path.write_text(made)
+    return found
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        def file_of(one: layouts.Layout) -> str:
+            root = Path(place) / one.name
+            put(root, one.files)
+            done = subprocess.run(
+                [TOP / "build" / "apppoolctl", "detect", "--json", root],
+                text=True, capture_output=True, check=True)
+            return json.loads(done.stdout)["file"]
+
+        found = wrong(file_of, "--write" in sys.argv)
+    print("\n".join(found) or "up to date")
+    sys.exit(bool(found) and "--write" not in sys.argv)
+
+
+if __name__ == "__main__":
+    main()

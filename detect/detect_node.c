@@ -73,11 +73,6 @@ static int is_installed(int dir, const char *script)
     return detect_text_exists(dir, path);
 }
 
-static int matches(const char *text, const char *pattern)
-{
-    return detect_text_find(text, pattern, NULL) != NULL;
-}
-
 int detect_node_starts(int dir, const char *file, char why[DETECT_WHY])
 {
     char script[DETECT_MAX];
@@ -86,13 +81,14 @@ int detect_node_starts(int dir, const char *file, char why[DETECT_WHY])
     (void)file;
     if (!start_of(dir, script))
         return 0;
-    serves =
-        matches(script, "^(npx +)?webpack +serve") || !matches(script, MAKES);
+    serves = detect_text_matches(script, "^(npx +)?webpack +serve") ||
+             !detect_text_matches(script, MAKES);
     if (!serves)
         snprintf(why, DETECT_WHY,
                  "its start script (%.40s) makes files, and serves nothing",
                  script);
-    else if (matches(script, DEVELOPS) && !is_installed(dir, script)) {
+    else if (detect_text_matches(script, DEVELOPS) &&
+             !is_installed(dir, script)) {
         serves = 0;
         snprintf(why, DETECT_WHY,
                  "the program of its start script (%.40s) is not installed in "
@@ -120,7 +116,7 @@ int detect_node_is_built(int dir, const char *file, char why[DETECT_WHY])
         return 1;
     snprintf(why, DETECT_WHY, "package.json has a start script (%.60s)",
              script);
-    return matches(script, BUILDS) && !is_installed(dir, script);
+    return detect_text_matches(script, BUILDS) && !is_installed(dir, script);
 }
 
 int detect_node_is_nest(int dir, const char *file, char why[DETECT_WHY])
@@ -128,7 +124,8 @@ int detect_node_is_nest(int dir, const char *file, char why[DETECT_WHY])
     char script[DETECT_MAX];
 
     return detect_text_has(dir, file, "NestFactory|@nestjs") &&
-           ((start_of(dir, script) && matches(script, "^(npx +)?nest ")) ||
+           ((start_of(dir, script) &&
+             detect_text_matches(script, "^(npx +)?nest ")) ||
             detect_node_is_built(dir, file, why));
 }
 
@@ -150,8 +147,8 @@ int detect_node_is_standalone(int dir, const char *file, char why[DETECT_WHY])
 int detect_node_no_browser(int dir, const char *file, char why[DETECT_WHY])
 {
     char *text = detect_text_read(dir, file);
-    int is_browsers =
-        text && matches(text, browser_words) && !matches(text, server_words);
+    int is_browsers = text && detect_text_matches(text, browser_words) &&
+                      !detect_text_matches(text, server_words);
 
     if (is_browsers)
         snprintf(why, DETECT_WHY, "is a script for a browser");

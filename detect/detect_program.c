@@ -420,13 +420,12 @@ static int is_any(const source_t *source, const server_t *server)
     const char *more = server->more ? variable_of(source, server->more) : NULL;
 
     if (value)
-        return detect_text_find(value, server->any_value, NULL) != NULL;
+        return detect_text_matches(value, server->any_value);
     if (more && server->any_value && strstr(more, "-k ") &&
-        detect_text_find(strstr(more, "-k "), server->any_value, NULL))
+        detect_text_matches(strstr(more, "-k "), server->any_value))
         return 1;
-    return server->any ||
-           (server->any_line && source->text &&
-            detect_text_find(source->text, server->any_line, NULL) != NULL);
+    return server->any || (server->any_line && source->text &&
+                           detect_text_matches(source->text, server->any_line));
 }
 
 static void read_config(source_t *source, const server_t *server)

@@ -9,6 +9,7 @@
 #define DEPTH 3 /* of files that import the name from another one */
 #define WSGI  DETECT_PYTHON_WSGI
 #define ASGI  DETECT_PYTHON_ASGI
+#define OTHER DETECT_PYTHON_NEITHER
 
 /* THE TABLE of constructors: what they make is called like this. `App` and other
  * names of several frameworks belong to the first one that is imported. */
@@ -33,7 +34,10 @@ static const struct {
     {"bottle", "default_app", WSGI, "Bottle"},
     {"pyramid", "make_wsgi_app", WSGI, "Pyramid"},
     {"web", "wsgifunc", WSGI, "web.py"},
-    {"dash", "Dash", WSGI, "Dash"},
+    {"dash", "Dash", OTHER, "Dash"}, /* it has a server */
+    {"dash", "server", WSGI, "Dash"},
+    {"aiohttp", "Application", OTHER, "aiohttp"},
+    {"tornado", "Application", OTHER, "Tornado"},
     {"cherrypy", "Application", WSGI, "CherryPy"},
     {"cherrypy", "mount", WSGI, "CherryPy"},
     {"tornado", "WSGIContainer", WSGI, "Tornado"},
@@ -64,7 +68,7 @@ static int imports(const char *text, const char *module)
              "^[[:blank:]]*(from|import)[[:blank:]]+([A-Za-z0-9_, ]*, *)?%s"
              "([^A-Za-z0-9_]|$)",
              module);
-    return detect_text_find(text, pattern, NULL) != NULL;
+    return strstr(text, module) && detect_text_matches(text, pattern);
 }
 
 /* @param word as it is called: flask.Flask. @return CONSTRUCTORS: not known */
@@ -194,10 +198,10 @@ static detect_python_kind_t function_kind(const char *text, const char *name)
 
     snprintf(pattern, sizeof pattern,
              "^async[[:blank:]]+def[[:blank:]]+%.60s *\\(", name);
-    if (detect_text_find(text, pattern, NULL))
+    if (detect_text_matches(text, pattern))
         return ASGI;
     snprintf(pattern, sizeof pattern, "^def[[:blank:]]+%.60s *\\(", name);
-    return detect_text_find(text, pattern, NULL) ? WSGI : DETECT_PYTHON_UNKNOWN;
+    return detect_text_matches(text, pattern) ? WSGI : DETECT_PYTHON_UNKNOWN;
 }
 
 /* Inside of a function the constructor is indented. */
@@ -210,7 +214,7 @@ static void look_into_factory(const char *text, detect_python_t *app)
         snprintf(pattern, sizeof pattern, "(^|[^A-Za-z0-9_])%s *\\(",
                  constructors[i].constructor);
         if (imports(text, constructors[i].module) &&
-            detect_text_find(text, pattern, NULL)) {
+            detect_text_matches(text, pattern)) {
             app->kind = constructors[i].kind;
             app->framework = constructors[i].framework;
             return;
@@ -285,7 +289,7 @@ static int is_callable(const char *text, const char *name)
         "^(async[[:blank:]]+)?def[[:blank:]]+%s *\\( *([A-Za-z_]+ *(:[^=]*)"
         "?=|\\*|\\))",
         name);
-    return detect_text_find(text, pattern, NULL) != NULL;
+    return detect_text_matches(text, pattern);
 }
 
 /* The only other name that is bound to what a constructor makes. */
@@ -295,7 +299,8 @@ static int other_name(const char *text, detect_python_t *app)
     size_t i;
 
     for (i = 0; i < CONSTRUCTORS; i++) {
-        if (!imports(text, constructors[i].module))
+        if (constructors[i].kind == OTHER ||
+            !imports(text, constructors[i].module))
             continue;
         snprintf(pattern, sizeof pattern,
                  "^([A-Za-z_][A-Za-z0-9_]*)[[:blank:]]*(:[^=]*)?=[[:blank:]]*"
@@ -322,9 +327,10 @@ static int look_at(int dir, const char *file, const char *text,
             snprintf(app->name, sizeof app->name, "%s", names[i]);
             if (i < SURE)
                 suppose(text, app);
-            if (app->kind != DETECT_PYTHON_UNKNOWN)
+            if (app->kind == WSGI || app->kind == ASGI)
                 return 1;
             app->name[0] = 0;
+            app->kind = DETECT_PYTHON_UNKNOWN;
         }
     }
     app->is_imported = 0;
@@ -337,7 +343,7 @@ static int look_at(int dir, const char *file, const char *text,
         look_into_factory(text, app);
         snprintf(app->name, sizeof app->name, "%s", factories[i]);
         suppose(text, app);
-        if (app->kind != DETECT_PYTHON_UNKNOWN)
+        if (app->kind == WSGI || app->kind == ASGI)
             return 1;
         app->name[0] = 0;
     }

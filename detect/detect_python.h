@@ -15,7 +15,8 @@
 typedef enum {
     DETECT_PYTHON_UNKNOWN,
     DETECT_PYTHON_WSGI,
-    DETECT_PYTHON_ASGI
+    DETECT_PYTHON_ASGI,
+    DETECT_PYTHON_NEITHER /**< it has a server of its own */
 } detect_python_kind_t;
 
 typedef struct {

@@ -9,7 +9,7 @@
 
 #include "detect/detect_table.h"
 
-#define DETECT_RULE_FILES 32 /* of one rule that are looked at */
+#define DETECT_RULE_FILES 16 /* of one rule that are looked at */
 
 /** Is it for this AppProtocol? */
 int detect_rule_fits(const detect_rule_t *rule, const detect_config_t *config);

@@ -72,10 +72,22 @@ const char *detect_text_find(const char *text, const char *pattern,
     return found ? text + match[0].rm_so : NULL;
 }
 
+int detect_text_matches(const char *text, const char *pattern)
+{
+    regex_t regex;
+    int found;
+
+    if (regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE | REG_NOSUB) != 0)
+        return 0;
+    found = regexec(&regex, text, 0, NULL, 0) == 0;
+    regfree(&regex);
+    return found;
+}
+
 int detect_text_has(int dir, const char *path, const char *pattern)
 {
     char *text = detect_text_read(dir, path);
-    int found = text && detect_text_find(text, pattern, NULL) != NULL;
+    int found = text && detect_text_matches(text, pattern);
 
     free(text);
     return found;

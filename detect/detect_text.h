@@ -42,6 +42,9 @@ char *detect_text_read(int dir, const char *path);
 const char *detect_text_find(const char *text, const char *pattern,
                              char word[DETECT_PATH_MAX]);
 
+/** Does a line match? This is faster. */
+int detect_text_matches(const char *text, const char *pattern);
+
 /** Does a line of a file match? @return 0 also if it cannot be read */
 int detect_text_has(int dir, const char *path, const char *pattern);
 

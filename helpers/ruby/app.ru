@@ -3,7 +3,7 @@
 # The rackup file of an application of Sinatra or Roda that has none.
 # APPPOOL_APP is FILE, for Sinatra's methods at the top of a file, or FILE:CLASS.
 
-file, name = ENV.delete("APPPOOL_APP").split(":", 2)
+file, name = ENV.fetch("APPPOOL_APP").split(":", 2)
 require File.expand_path(file)
 
 app = name ? Object.const_get(name) : Sinatra::Application

@@ -278,7 +278,7 @@ for of, constructor, module, text, file in (
     python(of, of.lower().replace(".", "-"),
            {file: how + "\n" + text,
             f"{module}.py": WSGI_CLASS.replace("App:", f"{constructor}:")},
-           WSGI({"Dash": "app:app", "Pyramid": "app:app",
+           WSGI({"Dash": "app:server", "Pyramid": "app:app",
                  "web.py": "main:application"}[of]), stands_in=True)
 for of, constructor, text, file in (
         ("Sanic", "Sanic", 'app = Sanic("shop")\n', "server.py"),
@@ -686,8 +686,8 @@ MISSED: dict[str, tuple[str, dict[str, str], str]] = {
     "aiohttp": ("aiohttp", {"main.py": "from aiohttp import web\n\n"
                             "app = web.Application()\nweb.run_app(app)\n"},
                 "python3 main.py"),
-    "tornado": ("Tornado", {"main.py": "import tornado.web\n\n\n"
-                            "def make():\n    pass\n"}, "python3 main.py"),
+    "tornado": ("Tornado", {"main.py": "import tornado.web\n\n"
+                            "app = tornado.web.Application()\n"}, "python3 main.py"),
     "streamlit": ("Streamlit", {"app.py": "import streamlit as st\n\n"
                                 "st.title('x')\n"}, "streamlit run app.py"),
     "flask-src": ("Flask in src/", {"src/shop/__init__.py": APP},

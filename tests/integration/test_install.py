@@ -32,7 +32,7 @@ def want(prefix: str = "usr/local") -> set[str]:
             f"{prefix}/libexec/apppool/apppool-spawner",
             f"{prefix}/libexec/apppool/apppool-store",
             *(f"{prefix}/libexec/apppool/{path.relative_to(TOP)}"
-              for kind in ("*.py", "*.rb", "*.cjs")
+              for kind in ("*.py", "*.rb", "*.ru", "*.pl", "*.cjs")
               for path in (TOP / "helpers").rglob(kind)),
             f"{prefix}/sbin/apppoolctl",
             f"{prefix}/share/man/man8/apppoolctl.8",

@@ -661,6 +661,7 @@ unit_tests = \
 	tests/unit/detect_program \
 	tests/unit/detect_venv \
 	tests/unit/detect_template \
+	tests/unit/detect_text \
 	tests/unit/enter \
 	tests/unit/app_drained \
 	tests/unit/app_stderr \

@@ -44,8 +44,11 @@ static void list_loser(const detect_rule_t *rule, detect_found_t *found,
 
         if (!is_true && !rule->lacks && !*clause)
             continue;
+        if (rule->read)
+            detect_text_is_closed(AT_FDCWD, files[i], clause);
         snprintf(why, sizeof why, "%s",
-                 !is_true ? *clause ? clause : rule->lacks
+                 *clause    ? clause
+                 : !is_true ? rule->lacks
                  : !detect_rule_fits(rule, config)
                      ? "is for another AppProtocol"
                  : rule->is_single && n > 1 ? "is not the only file of its kind"
@@ -84,11 +87,16 @@ static void useless(const detect_rule_t *rule, char file[DETECT_PATH_MAX],
         detect_text_list(AT_FDCWD, rule->file, files, DETECT_RULE_FILES) > 0) {
         snprintf(file, DETECT_PATH_MAX, "%s", files[0]);
         detect_rule_files(rule, AT_FDCWD, files, &n, why);
+        if (rule->read)
+            detect_text_is_closed(AT_FDCWD, file, why);
         if (!*why && rule->lacks)
             snprintf(why, DETECT_WHY, "%s", rule->lacks);
         if (rule->is_single && n > 1)
-            snprintf(why, DETECT_WHY, "and %.60s both have an application",
-                     files[1]);
+            snprintf(
+                why, DETECT_WHY,
+                "and %.60s both have an application: AppCommand has to name "
+                "one",
+                files[1]);
         else if (strchr(rule->file, '*') && detect_rule_is_aside(file))
             *why = 0;
     }

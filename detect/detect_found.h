@@ -39,7 +39,7 @@ typedef struct {
 /** A file that could decide. */
 typedef struct {
     char file[64];
-    char why[192]; /**< a clause about the file: why it has won or lost */
+    char why[256]; /**< a clause about the file: why it has won or lost */
     int won;
 } detect_candidate_t;
 

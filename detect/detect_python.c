@@ -94,6 +94,7 @@ static void suppose(const char *text, detect_python_t *app)
         if (constructors[i].framework &&
             imports(text, constructors[i].module)) {
             app->imported = constructors[i].framework;
+            app->kind_of_import = constructors[i].kind;
             if (app->kind == DETECT_PYTHON_UNKNOWN && *app->name) {
                 app->kind = constructors[i].kind;
                 app->framework = constructors[i].framework;

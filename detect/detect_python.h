@@ -26,6 +26,7 @@ typedef struct {
     int is_imported;       /**< the file only imports it */
     const char *framework; /**< "Flask" ...; NULL: not known */
     const char *imported;  /**< a framework that the file imports; or NULL */
+    detect_python_kind_t kind_of_import; /**< of that framework */
 } detect_python_t;
 
 /** @param file a path below dir. @return 1: it has an application */

@@ -3,6 +3,7 @@
 #include "detect/detect_text.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/openat2.h>
@@ -32,6 +33,21 @@ int detect_text_exists(int dir, const char *path)
     struct stat st;
 
     return fstatat(dir, path, &st, 0) == 0 && S_ISREG(st.st_mode);
+}
+
+int detect_text_is_closed(int dir, const char *path, char why[DETECT_WHY])
+{
+    int fd = open_text(dir, path);
+
+    if (fd < 0)
+        snprintf(why, DETECT_WHY, "%s%s",
+                 errno == EXDEV
+                     ? "is a link that leads out of AppRoot, and is not read"
+                     : "cannot be read: ",
+                 errno == EXDEV ? "" : strerror(errno));
+    else
+        close(fd);
+    return fd < 0;
 }
 
 char *detect_text_read(int dir, const char *path)

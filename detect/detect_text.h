@@ -16,7 +16,7 @@
 
 #define DETECT_PATH_MAX 256 /* of the path of a file, below AppRoot */
 
-#define DETECT_WHY      160 /* of a clause about a file */
+#define DETECT_WHY      200 /* of a clause about a file */
 
 /**
  * A question about a file of an app that no pattern can ask.
@@ -32,6 +32,9 @@ int detect_text_exists(int dir, const char *path);
 /** @return the first 64 KiB, ended by a NUL. The caller frees them. NULL: no
  *          memory, no such file, or a link that leads out of `dir` */
 char *detect_text_read(int dir, const char *path);
+
+/** Can the file not be read? @param why filled in if so: a clause about it */
+int detect_text_is_closed(int dir, const char *path, char why[DETECT_WHY]);
 
 /**
  * Finds a line.

@@ -21,8 +21,11 @@ int detect_wsgi_has(int dir, const char *file, char why[DETECT_WHY])
     if (app.imported)
         snprintf(why, DETECT_WHY,
                  "imports %s, but binds no app or application at the beginning "
-                 "of a line",
-                 app.imported);
+                 "of a line: AppCommand \"%s %.40s:NAME\" would name another",
+                 app.imported,
+                 app.kind_of_import == DETECT_PYTHON_ASGI ? "uvicorn --fd 3"
+                                                          : "gunicorn",
+                 module);
     return 0;
 }
 

@@ -667,10 +667,11 @@ NONE: dict[str, tuple[dict[str, str], str]] = {
                   "an AppRoot"),
     "flask-no-name": ({"app.py": FLASK + "def main():\n    pass\n"},
                       "app.py imports Flask, but binds no app or application at "
-                      "the beginning of a line"),
+                      "the beginning of a line: AppCommand \"gunicorn "
+                      "app:NAME\" would name another"),
     "typescript": ({"server.ts": ""}, "server.ts is TypeScript"),
     "two-apps": ({"a.py": APP, "b.py": APP},
-                 "a.py and b.py both have an application"),
+                 "a.py and b.py both have an application: AppCommand has to name one"),
     "below": ({"backend/manage.py": ""},
               "backend/manage.py is there: is its directory the AppRoot?"),
     "rack-without-a-server": (

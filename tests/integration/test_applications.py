@@ -113,5 +113,5 @@ def test_links_lead_nowhere_else(httpd: Httpd) -> None:
     assert detected(httpd, root)["command"] == "./serve"
     (root / "Procfile").unlink()
     (root / "Procfile").symlink_to("../secret")
-    assert "Procfile has no web: line that can be run" in \
+    assert "Procfile is a link that leads out of AppRoot, and is not read" in \
         str(detected(httpd, root)["error"])

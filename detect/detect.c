@@ -61,28 +61,29 @@ static void set_concurrency(detect_found_t *found,
                              : found->suitable;
 }
 
-/* A command that somebody wrote may run any program. */
+/* What the program of the command means. The number of requests is known if the
+ * command is ours; somebody else may have written any program. */
 static void know(const detect_rule_t *rule, detect_found_t *found,
                  const detect_config_t *config)
 {
     int is_script = found->runs_node; /* of npm, whatever it runs */
+    int is_ours = rule->server || !rule->read;
     uint32_t suitable = found->suitable;
 
-    if (rule->server || !rule->read) {
-        /* For ruby and node. The command is ours: its number is known. */
-        detect_program_know(found->command, config, found);
+    detect_program_know(found->command, config, found);
+    found->runs_node |= is_script;
+    if (is_ours || is_script || rule->protocol != APL_AUTO) {
         found->suitable = suitable;
         found->counted[0] = 0;
         found->children = 0;
-        return;
     }
-    detect_program_know(found->command, config, found);
-    if (is_script || rule->protocol != APL_AUTO)
+    if (is_script)
         found->suitable = DETECT_ANY;
-    found->runs_node |= is_script;
     set_concurrency(found, config);
 }
 
+/* @return 0: the file gives no command. If its server cannot listen, the file
+ * decides, and the command is empty */
 static int apply(const detect_rule_t *rule, detect_found_t *found,
                  const detect_config_t *config)
 {
@@ -97,10 +98,8 @@ static int apply(const detect_rule_t *rule, detect_found_t *found,
         return 0;
     set_concurrency(found, config);
     server = server_of(rule, found);
-    if (server) {
-        if (!detect_server_command(found, server, rule->command, config))
-            return 0;
-    }
+    if (server)
+        detect_server_command(found, server, rule->command, config);
     else if (!rule->read && !rule->command)
         return program(found, config);
     else if (!rule->read)
@@ -172,6 +171,8 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
     know(rule, found, config);
     if (config->lists)
         detect_explain_all(found, config, rule);
+    if (!*found->command)
+        return 0;
     if (needs_environment(server_of(rule, found), found->command) &&
         detect_venv_is_broken(why, sizeof why))
         return refuse(found, why);

@@ -61,6 +61,16 @@ static void list_loser(const detect_rule_t *rule, detect_found_t *found,
     free(files);
 }
 
+/* Why it won, behind the name of its file. */
+static const char *without_name(const detect_found_t *found)
+{
+    size_t n = strlen(found->file);
+
+    return strncmp(found->why, found->file, n) == 0 && found->why[n] == ' '
+               ? found->why + n + 1
+               : found->why;
+}
+
 void detect_explain_all(detect_found_t *found, const detect_config_t *config,
                         const detect_rule_t *winner)
 {
@@ -68,7 +78,7 @@ void detect_explain_all(detect_found_t *found, const detect_config_t *config,
 
     for (rule = detect_rules; rule->file; rule++)
         if (rule == winner)
-            list(found, found->file, 1, found->why);
+            list(found, found->file, 1, without_name(found));
         else
             list_loser(rule, found, winner ? found->file : "", config);
 }

@@ -203,7 +203,7 @@ static int cannot_listen(detect_found_t *found, const detect_server_t *server,
     if (server->args[listen])
         return 0;
     snprintf(found->why + n, DETECT_MAX - n,
-             ", and %s takes no socket that was made for it: set AppListen %s",
+             ", and %s cannot listen in this way: set AppListen %s",
              server->name,
              server->args[APL_LISTEN_FD]     ? "fd"
              : server->args[APL_LISTEN_UNIX] ? "unix"
@@ -211,9 +211,9 @@ static int cannot_listen(detect_found_t *found, const detect_server_t *server,
     return 1;
 }
 
-int detect_server_command(detect_found_t *found, const detect_server_t *server,
-                          const char *application,
-                          const detect_config_t *config)
+void detect_server_command(detect_found_t *found, const detect_server_t *server,
+                           const char *application,
+                           const detect_config_t *config)
 {
     char last[DETECT_MAX];
     unsigned threads = found->concurrency ? found->concurrency : THREADS;
@@ -222,8 +222,9 @@ int detect_server_command(detect_found_t *found, const detect_server_t *server,
 
     snprintf(last, sizeof last, "%s",
              application ? application : found->command);
+    found->command[0] = 0;
     if (cannot_listen(found, server, config->listen))
-        return 0;
+        return;
     /* gunicorn imports modules only, and ./NAME.wsgi is none. */
     if (server->several && threads > 1 && *last != '.')
         server = server->several;
@@ -245,5 +246,4 @@ int detect_server_command(detect_found_t *found, const detect_server_t *server,
                           found->before, name);
     n += (size_t)snprintf(found->command + n, DETECT_MAX - n, args, threads);
     snprintf(found->command + n, DETECT_MAX - n, "%s", last);
-    return 1;
 }

@@ -30,10 +30,11 @@ extern const detect_server_t detect_server_puma, detect_server_wsgi,
  * config->says_ready: the servers themselves do not say READY=1 when they are
  * ready. If there is no template, either, found->is_silent is set.
  * @param application last argument; NULL: what found->command has
- * @return 0: the server takes no such socket, and `why` says so
+ *        If the server cannot listen in this way, found->command is empty, and
+ *        found->why says so
  */
-int detect_server_command(detect_found_t *found, const detect_server_t *server,
-                          const char *application,
-                          const detect_config_t *config);
+void detect_server_command(detect_found_t *found, const detect_server_t *server,
+                           const char *application,
+                           const detect_config_t *config);
 
 #endif

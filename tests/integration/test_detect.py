@@ -23,7 +23,7 @@ def test_what_would_be_run(httpd: Httpd) -> None:
     (root / "Procfile").write_text("web: ./run \033[2J\n")
     found = json.loads(httpd.ctl("detect", "--json", str(root)).stdout)
     assert {"file": "Procfile", "wins": True,
-            "why": "Procfile has a web: line"} in found.pop("candidates")
+            "why": "has a web: line"} in found.pop("candidates")
     assert found == {"directory": str(root), "protocol": "http",
                      "concurrency": 1, "counted": "",
                      "file": "Procfile", "why": "Procfile has a web: line",

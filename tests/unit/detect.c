@@ -117,6 +117,37 @@ static void rack_is_puma(void **state)
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), " bin/puma -t"));
 }
 
+/* Bundler keeps puma away from config.ru. */
+static void rack_without_puma(void **state)
+{
+    const detect_config_t config = {.listen = APL_LISTEN_FD,
+                                    .protocol = APL_AUTO};
+
+    (void)state;
+    put("config.ru", "require 'bundler/setup'\n");
+    put("Gemfile", "gem 'sinatra'\n");
+    not_detected(APL_AUTO);
+    assert_non_null(strstr(found.why, "bundle add puma"));
+    put("Gemfile.lock", "    rack (2.2)\n    unicorn (6.1.0)\n");
+    assert_non_null(
+        strstr(detected(APL_LISTEN_FD, 1), " bundle exec unicorn "));
+    assert_string_equal(found.why,
+                        "config.ru is there, and Gemfile.lock names unicorn");
+    put("Gemfile.lock", "    thin (1.8)\n");
+    put("app.js", "");
+    assert_int_equal(detect_command(&config, &found), 0);
+    assert_string_equal(found.why,
+                        "config.ru is there, and Gemfile.lock names thin, and "
+                        "bundle exec thin cannot listen in this way: set "
+                        "AppListen unix");
+    assert_non_null(strstr(detected(APL_LISTEN_UNIX, 1), " thin start -S %s"));
+    put("Gemfile.lock", "    falcon (0.42)\n");
+    assert_non_null(strstr(detected(APL_LISTEN_TCP, 1), " falcon serve "));
+    put("config.ru", "run 1\n"); /* without Bundler */
+    assert_non_null(strstr(detected(APL_LISTEN_FD, 1), " puma -t 1:1"));
+    unlink("Gemfile.lock");
+}
+
 #define LOADER "\"$APPPOOL_HELPERS/python/wsgi.py\" "
 
 static void wsgi_is_our_loader(void **state)
@@ -361,6 +392,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(procfile_has_the_first_word),
         TEST(rack_is_puma),
+        TEST(rack_without_puma),
         TEST(wsgi_is_our_loader),
         TEST(wsgi_with_threads_is_gunicorn),
         TEST(manage_is_django),

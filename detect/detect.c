@@ -157,10 +157,13 @@ int detect_command(const detect_config_t *config, detect_found_t *found)
 {
     char other[sizeof found->file] = "", why[DETECT_MAX / 2];
     const detect_rule_t *rule = detect_rules;
+    char *names = detect_text_names(AT_FDCWD);
 
     memset(found, 0, sizeof *found);
-    while (rule->file && !try_rule(rule, found, config, other))
+    while (rule->file && (!detect_text_may_exist(names, rule->file) ||
+                          !try_rule(rule, found, config, other)))
         rule++;
+    free(names);
     if (!rule->file) {
         detect_explain_none(found, config, other);
         if (config->lists)
@@ -200,17 +203,19 @@ static int may_hold(const detect_rule_t *rule, char (*files)[DETECT_PATH_MAX])
 int detect_names(const detect_config_t *config, detect_found_t *found)
 {
     char(*files)[DETECT_PATH_MAX] = malloc(DETECT_RULE_FILES * sizeof *files);
+    char *there = detect_text_names(AT_FDCWD);
     const detect_rule_t *rule;
     const char *other = "";
     int may = 0;
 
     memset(found, 0, sizeof *found);
     for (rule = detect_rules; files && rule->file && !may; rule++)
-        if (may_hold(rule, files)) {
+        if (detect_text_may_exist(there, rule->file) && may_hold(rule, files)) {
             may = detect_rule_fits(rule, config);
             if (!may && (!*other || rule->is_usual))
                 other = rule->file;
         }
+    free(there);
     free(files);
     if (!may)
         detect_explain_none(found, config, other);
@@ -227,6 +232,7 @@ static const detect_rule_t *first_rule(const char *dir, uint32_t protocol,
     const detect_config_t config = {.protocol = protocol};
     char(*files)[DETECT_PATH_MAX] = malloc(DETECT_RULE_FILES * sizeof *files);
     int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    char *names = fd < 0 ? NULL : detect_text_names(fd);
     const detect_rule_t *rule = detect_rules, *found = NULL;
     char why[DETECT_WHY];
     size_t n, i;
@@ -234,7 +240,8 @@ static const detect_rule_t *first_rule(const char *dir, uint32_t protocol,
     for (; files && fd >= 0 && rule->file && !found; rule++) {
         for (i = 0; but && but[i] && strcmp(but[i], rule->file) != 0;)
             i++;
-        if (!detect_rule_fits(rule, &config) ||
+        if (!detect_text_may_exist(names, rule->file) ||
+            !detect_rule_fits(rule, &config) ||
             (but && but[i] && !rule->server) ||
             (!rule->read && !rule->server && !rule->command))
             continue;
@@ -244,6 +251,7 @@ static const detect_rule_t *first_rule(const char *dir, uint32_t protocol,
     }
     if (fd >= 0)
         close(fd);
+    free(names);
     free(files);
     return found;
 }

@@ -141,7 +141,7 @@ const detect_server_t detect_server_mojo = {
 
 /* Servers of Ruby that are run only where Bundler allows no puma. */
 const detect_server_t detect_server_unicorn = {
-    QUIET "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ",
+    QUIET,
     "bundle exec unicorn",
     {NULL},
     {[APL_LISTEN_FD] = "",
@@ -150,7 +150,7 @@ const detect_server_t detect_server_unicorn = {
     NULL,
     NULL};
 const detect_server_t detect_server_thin = {
-    QUIET "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ",
+    QUIET,
     "bundle exec thin",
     {NULL},
     {[APL_LISTEN_UNIX] = "start -S %%s",

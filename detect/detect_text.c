@@ -111,6 +111,43 @@ int detect_text_has(int dir, const char *path, const char *pattern)
 
 /* ---- names ---- */
 
+char *detect_text_names(int dir)
+{
+    int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *files = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+    char *names = NULL;
+    size_t size;
+    FILE *to;
+
+    if (!files) {
+        if (fd >= 0)
+            close(fd);
+        return NULL;
+    }
+    to = open_memstream(&names, &size);
+    while (to && (entry = readdir(files)) != NULL)
+        fprintf(to, "/%s", entry->d_name);
+    if (to) {
+        putc('/', to);
+        fclose(to);
+    }
+    closedir(files);
+    return names;
+}
+
+/* A `*` stands at the beginning or at the end of the first name of a pattern. */
+int detect_text_may_exist(const char *names, const char *pattern)
+{
+    char name[DETECT_PATH_MAX + 2];
+    size_t n = strcspn(pattern, "/");
+
+    if (!names || strncmp(pattern, "*", n) == 0)
+        return 1;
+    snprintf(name, sizeof name, "/%.*s/", (int)n, pattern);
+    return strstr(names, *pattern == '*' ? name + 2 : name) != NULL;
+}
+
 typedef struct {
     int dir;
     char (*paths)[DETECT_PATH_MAX];

@@ -33,6 +33,14 @@ int detect_text_exists(int dir, const char *path);
  *          memory, no such file, or a link that leads out of `dir` */
 char *detect_text_read(int dir, const char *path);
 
+/** The names in a directory, "/a/b/", which the caller frees, or NULL. One list
+ * for all rules replaces most of their system calls. */
+char *detect_text_names(int dir);
+
+/** May there be a file that has a name like this (detect_text_list())? NULL: yes.
+ * @return 0: the directory has no such entry */
+int detect_text_may_exist(const char *names, const char *pattern);
+
 /** Can the file not be read? @param why filled in if so: a clause about it */
 int detect_text_is_closed(int dir, const char *path, char why[DETECT_WHY]);
 

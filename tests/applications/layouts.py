@@ -567,7 +567,8 @@ php("PHP", "php-pages", {"contact.php": PAGE}, path="/contact.php",
 php("PHP", "php-and-browser",
     {"index.php": PAGE, "app.js": "$(document).ready(() => {});\n"})
 php("PHP", "php-and-webpack",
-    {"index.php": PAGE, "package.json": package("webpack --watch")})
+    {"index.php": PAGE, "package.json": package("webpack --watch"),
+     "node_modules/.bin/webpack": BIN})
 php("PHP", "php-and-vite",
     {"index.php": PAGE, "package.json": package("vite")})
 php("PHP", "php-heroku",

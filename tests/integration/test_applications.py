@@ -14,6 +14,7 @@ from harness.config import SLOW_START
 from harness.httpd import Httpd, USER
 from harness.places import TOP
 from harness.visitor import PATIENCE
+from harness.wait import wait_until
 
 sys.path.append(str(TOP / "tests" / "applications"))
 import before  # noqa: E402
@@ -50,6 +51,28 @@ def test_answers(httpd: Httpd) -> None:
                            pool.map(answer, layouts.ALL)))
     wrong = {name: got for name, got in answers.items() if got != (200, name)}
     assert wrong == {}
+
+
+@pytest.mark.mpms("event")
+def test_forked(httpd: Httpd) -> None:
+    """A template names the application in the same way."""
+    names = {"flask-app-factory", "flask-mod-wsgi", "fastapi-factory",
+             "sinatra-modular"}
+    for one in layouts.ALL:
+        if one.name in names:
+            put(httpd.dir / one.name, one.files)
+            httpd.app(one.name, "AppPreload On", *SLOW_START, command=None)
+            subprocess.run(["chown", "-R", USER, httpd.apps[-1].root],
+                           check=True)
+    httpd.start()
+    for app in httpd.apps:
+        assert httpd.get("/", app.name, timeout=PATIENCE).text == app.name
+        (pid,) = httpd.pids(app)
+        wait_until(lambda: httpd.group(app)["template"]["state"] == "ready",
+                   "a template is ready")
+        app.touch()
+        wait_until(lambda: httpd.get("/", app.name).text == app.name
+                   and pid not in httpd.pids(app), "a forked process serves")
 
 
 @pytest.mark.mpms("event")

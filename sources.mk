@@ -326,6 +326,7 @@ spawner_sources = \
 	spawner/process/environment.c \
 	spawner/process/job.c \
 	spawner/report/start_failure.c \
+	spawner/report/start_reason.c \
 	system/child_reset.c \
 	spawner/control/lock_rescue.c \
 	spawner/process/mark_scan.c \
@@ -717,6 +718,7 @@ unit_tests = \
 	tests/unit/invariants_over_time \
 	tests/unit/reap \
 	tests/unit/recent_output \
+	tests/unit/start_reason \
 	tests/unit/registry \
 	tests/unit/privilege \
 	tests/unit/remove_tree \

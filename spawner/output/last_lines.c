@@ -2,10 +2,11 @@
 
 #include "spawner/output/output.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TAIL_MAX   2048
+#define TAIL_MAX   4096
 #define TAIL_LINES 20
 
 void last_lines_keep(output_t *o)
@@ -21,9 +22,32 @@ void last_lines_forget(output_t *o)
     o->tail = NULL;
 }
 
+/* Ruby: "/srv/shop/config.ru:3:in `new'" */
+static int is_ruby(const char *line, size_t n)
+{
+    const char *in =
+        n > 0 && line[n - 1] == '\'' ? memmem(line, n, ":in ", 4) : NULL;
+
+    return in && in > line && isdigit((unsigned char)in[-1]);
+}
+
+/* Go: "main.(*shop).open(0xc000012345)", "goroutine 1 [running]:" */
+static int is_go(const char *line, size_t n)
+{
+    const char *args = memchr(line, '(', n), *dot = memchr(line, '.', n);
+
+    return (n > 10 && memcmp(line, "goroutine ", 10) == 0) ||
+           (args && dot && dot < args && line[n - 1] == ')' &&
+            !memchr(line, ' ', n));
+}
+
 int last_lines_is_frame(const char *line)
 {
-    return *line == ' ' || *line == '\t';
+    size_t n = strcspn(line, "\n");
+
+    return *line == ' ' || *line == '\t' || is_ruby(line, n) ||
+           is_go(line, n) ||
+           (line[0] == '#' && isdigit((unsigned char)line[1])); /* PHP */
 }
 
 static char *line_after(const output_t *o, char *line)

@@ -118,7 +118,7 @@ int log_program_main(char **argv);
 int log_program_open(const char *path, unsigned uid, unsigned gid);
 
 /* last_lines.c: the last lines that an app has printed, while it boots: at most
- * 20, in 2 KB. They say why a start has failed. The message of a stack trace
+ * 20, in 4 KB. They say why a start has failed. The message of a stack trace
  * stays longer than its frames.
  *
  * Errors: without memory, no line is kept.
@@ -130,7 +130,8 @@ void last_lines_keep(output_t *o);
 /** A line without its newline, if lines are kept. */
 void last_lines_add(output_t *o, const char *line, size_t length);
 
-/** Is this line indented, like the lines of a stack trace below its message? */
+/** Is this a line of a stack trace, but not its message? In most languages it
+ * is indented. The line ends with a newline or NUL. */
 int last_lines_is_frame(const char *line);
 
 /** Forget the lines that are kept, and keep no more. */

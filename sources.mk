@@ -31,6 +31,7 @@ shm_sources = \
 	shm/slots/queue.c \
 	shm/recovery/repair.c \
 	shm/view/report.c \
+	shm/view/report_sentence.c \
 	shm/view/report_store.c \
 	shm/view/report_value.c \
 	shm/view/memory_use.c \
@@ -326,6 +327,7 @@ spawner_sources = \
 	spawner/process/environment.c \
 	spawner/process/job.c \
 	spawner/report/start_failure.c \
+	spawner/report/port_owner.c \
 	spawner/report/start_reason.c \
 	system/child_reset.c \
 	spawner/control/lock_rescue.c \

@@ -170,6 +170,7 @@ enum {
 #define CONTRACT_NOTIFY             "n" /* n/ID: $NOTIFY_SOCKET */
 #define CONTRACT_FAILURES           "e" /* e/KEY: why an app failed to start */
 #define CONTRACT_SLOW_START         ".slow" /* e/KEY.slow: why it lasts long */
+#define CONTRACT_FAILURE_SENTENCE   "sentence" /* name of its line in both */
 /** m/KEY: the sockets of spaces; KEY is the key of the name, as in e/KEY. The
  * directory has mode 0711 and belongs to the store's user. */
 #define CONTRACT_STORES             "m"

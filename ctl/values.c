@@ -22,7 +22,7 @@ void values_line(const char *line)
 
 const char *values_text(const json_t *o, const char *key)
 {
-    static char buffers[4][512];
+    static char buffers[4][1024]; /* the sentence of a failed start fits */
     static unsigned turn;
     const char *s = json_string_value(json_object_get(o, key));
     char *to = buffers[turn++ % 4];

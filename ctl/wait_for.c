@@ -47,8 +47,8 @@ typedef struct {
     int fresh;    /* new processes */
     json_int_t starting;
     char error_id[32]; /* of the last start that failed before the command */
-    char error[600];   /* why it has failed */
-    char slow[400];    /* what is known of a start that lasts long; "" */
+    char error[1700];  /* why it has failed */
+    char slow[1200];   /* what is known of a start that lasts long; "" */
 } wait_t;
 
 enum { NOT_YET, OVER, FAILED };

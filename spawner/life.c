@@ -316,9 +316,12 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);
     output_finish(p);
     if (p->phase == PHASE_BOOTING && p->child)
-        phase_fail(s, p, boot_step(cause), "it ended with %s while it %s",
+        phase_fail(s, p, boot_step(cause), "it ended with %s while it %s%s",
                    reap_cause(cause, text),
-                   state_is_template(p) ? "loaded" : "started");
+                   state_is_template(p) ? "loaded" : "started",
+                   cause->si_code == CLD_EXITED && cause->si_status == 0
+                       ? "; it has to run on, in the foreground"
+                       : "");
     else if (!p->start.failure)
         log_end(s, p);
     /* A process that booted under the last spawner may never have got its "go".

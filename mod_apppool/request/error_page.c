@@ -19,7 +19,8 @@
 
 /* The values in the spawner's file; NULL: it has none. */
 typedef struct {
-    const char *id, *step, *failure, *command, *directory, *user, *output;
+    const char *id, *step, *failure, *reason, *command, *directory, *user,
+        *output;
 } failure_t;
 
 /* ---- the file ---- */
@@ -46,9 +47,13 @@ static void take_line(failure_t *f, char *line)
 {
     const struct {
         const char *name, **value;
-    } lines[] = {{"id ", &f->id},           {"step ", &f->step},
-                 {"failure ", &f->failure}, {"command ", &f->command},
-                 {"user ", &f->user},       {"directory ", &f->directory}};
+    } lines[] = {{"id ", &f->id},
+                 {"step ", &f->step},
+                 {"failure ", &f->failure},
+                 {"reason ", &f->reason},
+                 {"command ", &f->command},
+                 {"user ", &f->user},
+                 {"directory ", &f->directory}};
     size_t i;
 
     for (i = 0; i < sizeof lines / sizeof *lines; i++)
@@ -200,7 +205,7 @@ static void put_head(const page_t *page, const char *title)
 {
     title = show(page, title);
     if (!page->html) {
-        ap_rvputs(page->r, title, "\n\n", NULL);
+        ap_rvputs(page->r, title, "\n", NULL);
         return;
     }
     ap_rvputs(page->r,
@@ -242,11 +247,35 @@ static void put_number(const page_t *page)
                                page->about->id));
 }
 
+static void put_facts(const page_t *page, const apppool_app_t *app,
+                      const failure_t *f, const char *id, const char *doing)
+{
+    apr_pool_t *p = page->r->pool;
+    const char *retry = apr_table_get(page->r->err_headers_out, "Retry-After");
+
+    ap_rputs(page->html ? "<dl>\n" : "\n", page->r);
+    put_row(page, "Step", doing);
+    if (is_starting(page))
+        put_row(page, "Starting for",
+                apr_psprintf(p, "%d s", page->about->starting_ms / 1000));
+    put_row(page, is_starting(page) ? "So far" : "Failure", f->failure);
+    put_row(page, "Command", f->command);
+    put_row(page, "Directory", f->directory ? f->directory : app->pool.root);
+    put_row(page, "User", f->user);
+    if (!is_starting(page))
+        put_row(page, "Next try",
+                retry ? apr_pstrcat(p, "in ", retry, " s", NULL)
+                      : "after a pause, with the next request");
+    put_row(page, "Error", id);
+    if (page->html)
+        ap_rputs("</dl>\n", page->r);
+}
+
+/* The reason comes first, then what it is found in, then the facts. */
 static void put_page(const page_t *page, const apppool_app_t *app)
 {
     apr_pool_t *p = page->r->pool;
     const char *id = apr_psprintf(p, CONTRACT_ID_FMT, page->about->id);
-    const char *retry = apr_table_get(page->r->err_headers_out, "Retry-After");
     failure_t f = read_failure(page->r, app, id, is_starting(page));
     const char *doing, *advice;
 
@@ -255,24 +284,9 @@ static void put_page(const page_t *page, const apppool_app_t *app)
                                is_starting(page) ? " is still starting"
                                                  : " could not be started",
                                NULL));
-    if (page->html)
-        ap_rputs("<dl>\n", page->r);
-    put_row(page, "Step", doing);
-    if (is_starting(page))
-        put_row(page, "Starting for",
-                apr_psprintf(p, "%d s", page->about->starting_ms / 1000));
-    put_row(page, is_starting(page) ? "So far" : "Failure", f.failure);
-    put_row(page, "Command", f.command);
-    put_row(page, "Directory", f.directory ? f.directory : app->pool.root);
-    put_row(page, "User", f.user);
-    if (!is_starting(page))
-        put_row(page, "Next try",
-                retry ? apr_pstrcat(p, "in ", retry, " s", NULL)
-                      : "after a pause, with the next request");
-    put_row(page, "Error", id);
-    if (page->html)
-        ap_rputs("</dl>\n", page->r);
+    put_section(page, "Reason", "p", f.reason ? f.reason : f.failure);
     put_section(page, "Last output", "pre", f.output);
+    put_facts(page, app, &f, id, doing);
     put_section(page, "What to try", "p", advice);
     put_end(page,
             "All clients see this page, because AppFriendlyErrors is On here.");

@@ -15,6 +15,7 @@
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/instance/current.h"
+#include "shm/view/report_sentence.h"
 #include "shm/view/view.h"
 #include "shm/view/snapshot.h"
 #include "shm/format/segment.h"
@@ -44,6 +45,7 @@ static json_t *report_pool(request_rec *r, int full)
 {
     apl_pool_t *pool = apppool_current()->pool, *copy;
     apr_status_t rv;
+    json_t *doc;
 
     if (!pool)
         return apppool_app_all()->nelts == 0 ? report_nothing(r) : NULL;
@@ -57,7 +59,9 @@ static json_t *report_pool(request_rec *r, int full)
                       apl_error_text(rv, text, sizeof text));
         return NULL;
     }
-    return apl_report_json(copy, full);
+    doc = apl_report_json(copy, full);
+    apl_report_sentences(doc, apppool_lifecycle_runtime());
+    return doc;
 }
 
 static json_t *report(request_rec *r, int full)

@@ -17,6 +17,7 @@
 #include "spawner/output/output.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/health.h"
+#include "shm/view/report_sentence.h"
 #include "system/log.h"
 
 /* ---- what only reads the pool: a helper job makes the response
@@ -60,6 +61,7 @@ static json_t *make_status(spawner_t *s, const status_job_order_t *order)
     if (apl_snapshot_take(&copy, &s->shm, s->pool) != APR_SUCCESS)
         return command_error("the pool could not be read");
     report = apl_report_json(copy, 1);
+    apl_report_sentences(report, s->rt.dir);
     if (order->app[0] || order->only != USERDB_NOBODY)
         return narrowed(s, order, report);
     json_object_set_new(report, "store", apl_report_store(s->figures));

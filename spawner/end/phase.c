@@ -20,7 +20,7 @@
 
 void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
 {
-    char text[512];
+    char text[START_FAILURE_MAX];
     va_list args;
 
     if (p->start.failure || p->phase != PHASE_BOOTING)
@@ -37,6 +37,7 @@ void phase_fail(spawner_t *s, process_t *p, int step, const char *format, ...)
     process_record(p, REGISTRY_ENDING);
     process_signal(s, p, SIGKILL);
     output_finish(p);
+    start_failure_read(p);
     state_wake(s, s->now);
     if (state_is_template(p))
         return; /* template.c says what follows from that */

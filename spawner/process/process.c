@@ -237,6 +237,7 @@ void process_collect(spawner_t *s)
         free(p->app.error_format);
         free(p->start.command);
         free(p->start.failure);
+        free(p->start.reason);
         free(p->slow_start.text);
         free(p->wrong_port.ports);
         free(p);

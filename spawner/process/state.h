@@ -90,7 +90,8 @@ enum {
 typedef struct {
     char user[64];     /**< name, for messages */
     char *command;     /**< for messages; NULL: not known */
-    char *failure;     /**< why the start failed; NULL: it did not */
+    char *failure;     /**< what failed at the start; NULL: nothing */
+    char *reason;      /**< why, in words of its output; NULL: not known */
     int step;          /**< START_STEP_... that failed */
     uint64_t error_id; /**< of the failure; in the log and in the segment */
 } process_start_t;

@@ -19,7 +19,7 @@
 #define AT_ONCE     8             /* commands of all apps */
 #define EARLIER_MAX 20
 #define DEATHS      3 /* of an app in a PERIOD */
-#define TEXT_MAX    400
+#define TEXT_MAX    1200
 
 /* An app with something to report now or in the last minute, or an app whose
  * starts fail. */

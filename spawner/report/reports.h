@@ -116,8 +116,13 @@ void stuck_report_check_slow(spawner_t *s);
  * The file is e/KEY, one for each app. It is removed when a start of the app is
  * a success (phase.c), or when the app leaves the configuration. While a start
  * lasts long, there is also e/KEY.slow (life.c). The lines are
- * "NAME VALUE": id, step, failure, command, directory, user. Then comes
- * "output", and all lines after that are output of the app.
+ * "NAME VALUE": id, step, failure (what failed), reason (start_reason.h; none
+ * if it is not known), sentence (both, or the failure and the last line of
+ * output), command, directory, user. Then comes "output", and all lines after
+ * that are output of the app.
+ *
+ * The segment has room for the beginning of the sentence. What shows the segment
+ * takes the whole sentence from the file (shm/view/report_sentence.h).
  *
  * Errors: if the file cannot be written, there is none, and the page says less.
  * Crash:  the file is complete or does not exist.
@@ -125,10 +130,15 @@ void stuck_report_check_slow(spawner_t *s);
  *         from the app, and commands may contain secrets. The environment is
  *         left out. */
 
+#define START_FAILURE_MAX 1000 /**< bytes of a sentence, with NUL */
+
+/** The start has failed, and the output is complete: find the reason in it. */
+void start_failure_read(process_t *p);
+
 /** Write the line for the log. */
 void start_failure_log(const spawner_t *s, const process_t *p);
 
-/** What failed, and the last line of output, on one line. */
+/** What failed and why, on one line, which ends at a word. */
 void start_failure_brief(const process_t *p, char *text, size_t size);
 
 /** Any other sentence, and the last line of output, on one line. */

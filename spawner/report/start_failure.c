@@ -2,7 +2,6 @@
 
 #include "spawner/report/reports.h"
 
-#include <apr_strings.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,6 +13,8 @@
 #include "shm/slots/group.h"
 #include "shm/verbs/reconcile.h"
 #include "spawner/output/output.h"
+#include "spawner/report/port_owner.h"
+#include "spawner/report/start_reason.h"
 #include "spawner/process/process.h"
 
 #define TAIL_LINES 20
@@ -74,16 +75,72 @@ static void last_output(const process_t *p, int lines, char *text, size_t size)
     }
 }
 
+/* ---- the sentence ---- */
+
+static int find_reason(const process_t *p, char reason[START_REASON_MAX])
+{
+    const siginfo_t *end = &p->end.cause;
+    int no_command = end->si_code == CLD_EXITED &&
+                     (end->si_status == 126 || end->si_status == 127);
+
+    *reason = 0;
+    return p->output.tail &&
+           start_reason_find(p->output.tail, p->output.tail_length, no_command,
+                             reason);
+}
+
+void start_failure_read(process_t *p)
+{
+    char reason[START_REASON_MAX], owner[128] = "",
+                                   text[sizeof reason + sizeof owner];
+    unsigned port;
+
+    if (!find_reason(p, reason))
+        return;
+    port = start_reason_port(reason);
+    if (port)
+        port_owner_say(port, p->is.uid, owner, sizeof owner);
+    snprintf(text, sizeof text, "%s%s%s%s", reason, *owner ? " (" : "", owner,
+             *owner ? ")" : "");
+    free(p->start.reason);
+    p->start.reason = strdup(text);
+}
+
+/* @return what start_failure_read() has found, or what can be found now; "" */
+static const char *reason_of(const process_t *p, char reason[START_REASON_MAX])
+{
+    if (!p->start.reason)
+        find_reason(p, reason);
+    return p->start.reason ? p->start.reason : reason;
+}
+
+/* What failed, and why: the reason, or the last line of output. */
+static void say(const process_t *p, const char *what,
+                char text[START_FAILURE_MAX])
+{
+    char found[START_REASON_MAX], tail[START_FAILURE_MAX] = "", *all = NULL;
+    const char *reason = reason_of(p, found);
+
+    if (!*reason)
+        last_output(p, 1, tail, sizeof tail);
+    if (asprintf(&all, "%s%s%s", what, *reason ? ": " : "",
+                 *reason ? reason : tail) < 0)
+        all = NULL;
+    start_reason_fit(text, START_FAILURE_MAX, all ? all : what);
+    free(all);
+}
+
 void start_failure_log(const spawner_t *s, const process_t *p)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
-    char tail[1024];
+    char found[START_REASON_MAX], tail[1024];
+    const char *reason = reason_of(p, found);
 
     last_output(p, TAIL_LINES, tail, sizeof tail);
     app_log(p, LOG_ERROR,
-            "could not be started: %s (error id " CONTRACT_ID_FMT
+            "could not be started: %s%s%s (error id " CONTRACT_ID_FMT
             "%s%s%s%s%s%s)%s",
-            p->start.failure, p->start.error_id,
+            p->start.failure, *reason ? ": " : "", reason, p->start.error_id,
             p->start.command ? "; command: " : "",
             p->start.command ? p->start.command : "",
             p->start.user[0] ? "; user: " : "", p->start.user,
@@ -93,11 +150,10 @@ void start_failure_log(const spawner_t *s, const process_t *p)
 void start_failure_describe(const process_t *p, const char *what, char *text,
                             size_t size)
 {
-    char tail[256], *end;
+    char all[START_FAILURE_MAX];
 
-    last_output(p, 1, tail, sizeof tail);
-    end = apr_cpystrn(text, what, size);
-    apr_cpystrn(end, tail, size - (size_t)(end - text));
+    say(p, what, all);
+    start_reason_fit(text, size, all);
 }
 
 void start_failure_brief(const process_t *p, char *text, size_t size)
@@ -128,11 +184,15 @@ static void put_all(FILE *file, const spawner_t *s, const process_t *p,
                     int step, uint64_t id, const char *text)
 {
     const app_entry_t *a = app_table_find(s->table, p->is.name);
+    char found[START_REASON_MAX], all[START_FAILURE_MAX];
     size_t i;
 
+    say(p, text, all);
     fprintf(file, "id " CONTRACT_ID_FMT "\n", id);
     put(file, "step", steps[step]);
     put(file, "failure", text);
+    put(file, "reason", reason_of(p, found));
+    put(file, CONTRACT_FAILURE_SENTENCE, all);
     put(file, "command", p->start.command);
     put(file, "directory", a ? a->app.root : NULL);
     put(file, "user", p->start.user);
@@ -145,24 +205,23 @@ static void alert_all(spawner_t *s, const process_t *p, uint64_t id,
                       const char *text)
 {
     apl_condition_t is;
-    char tail[256];
+    char all[START_FAILURE_MAX];
 
-    last_output(p, 1, tail, sizeof tail);
-    alert_raise(s, p, ALERT_START_FAILED, "%s (error id " CONTRACT_ID_FMT ")%s",
-                text, id, tail);
+    say(p, text, all);
+    alert_raise(s, p, ALERT_START_FAILED, "%s (error id " CONTRACT_ID_FMT ")",
+                all, id);
     if (!alert_open(s, p))
         return;
-    alert_raise(
-        s, p, ALERT_BACKOFF_OPENED,
-        "starts fail, and the time between two tries grows up to %d s: %s%s",
-        APL_BACKOFF_MAX, text, tail);
+    alert_raise(s, p, ALERT_BACKOFF_OPENED,
+                "starts fail, and the time between two tries grows up to %d s: "
+                "%s",
+                APL_BACKOFF_MAX, all);
     if (apl_reconcile_condition(&s->shm, p->is.id, &is) == APR_SUCCESS &&
         is.replaces)
-        alert_raise(
-            s, p, ALERT_BROKEN_DEPLOY,
-            "a new process does not start, and the old ones continue to serve: "
-            "%s%s",
-            text, tail);
+        alert_raise(s, p, ALERT_BROKEN_DEPLOY,
+                    "a new process does not start, and the old ones continue "
+                    "to serve: %s",
+                    all);
 }
 
 /* @param end "", or CONTRACT_SLOW_START */

@@ -140,7 +140,7 @@ void template_failure_to_load(spawner_t *s, const process_t *t)
 {
     const app_entry_t *a = app_table_find(s->table, t->is.name);
     int is_last = count(t, refuses(t) || has_none(t) ? ROW : 1);
-    char why[512];
+    char why[START_FAILURE_MAX];
     process_t *p;
 
     if (!a || !is_current(s, t, a))

@@ -4,6 +4,8 @@
 
 #include <util_script.h>
 
+#include "mod_apppool/config/php_rule.h"
+
 #define OF_HTTPD 32 /* variables, without those of headers */
 
 /* httpd takes these from the request, before those of its own process. */
@@ -48,6 +50,18 @@ static void add_own(apr_table_t *to, const apr_table_t *own)
             apr_table_addn(to, pairs[i].key, pairs[i].val);
 }
 
+/* Of a script, php-cgi takes a PATH_INFO beside a REDIRECT_URL for the mistake
+ * of a server, and removes it (cgi.fix_pathinfo). "RewriteRule ^(.*)$
+ * index.php/$1" in .htaccess makes both. */
+static void keep_path_info(apr_table_t *variables)
+{
+    const char *script = apr_table_get(variables, "SCRIPT_FILENAME");
+
+    if (script && apppool_php_rule_suffix(script) >= 0 &&
+        apr_table_get(variables, "PATH_INFO"))
+        apr_table_unset(variables, "REDIRECT_URL");
+}
+
 void apppool_cgi_environment_add(request_rec *r)
 {
     apr_table_t *own = r->subprocess_env;
@@ -60,4 +74,5 @@ void apppool_cgi_environment_add(request_rec *r)
     ap_add_cgi_vars(r);
     if (r->subprocess_env != own)
         add_own(r->subprocess_env, own);
+    keep_path_info(r->subprocess_env);
 }

@@ -11,6 +11,9 @@
  * directly. So it gets an empty one, and the variables that the request had are
  * added afterwards, unless httpd has set them, too.
  *
+ * PHP gets no REDIRECT_URL for a script with a PATH_INFO. All else is as with
+ * php-fpm behind mod_proxy_fcgi, except PATH_TRANSLATED (cgi_variables.h).
+ *
  * Trust: the values are the client's. No name occurs twice, because libraries
  *        differ in which of two values they use. The last value of a name is
  *        sent: that of "RequestHeader add" after the client's, and that of

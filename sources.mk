@@ -214,6 +214,7 @@ module_sources = \
 	mod_apppool/config/error_format.c \
 	mod_apppool/config/warning.c \
 	mod_apppool/request/cgi_variables.c \
+	mod_apppool/request/front_controller.c \
 	mod_apppool/request/script_handler.c \
 	mod_apppool/body/sendfile.c \
 	mod_apppool/status/status.c \

@@ -10,6 +10,7 @@
 
 #include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/php_directives.h"
+#include "mod_apppool/config/php_rule.h"
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/store_cluster.h"
@@ -235,6 +236,30 @@ static const char *set_log(cmd_parms *cmd, void *dir_, const char *arg)
                             "bytes",
                             cmd->cmd->name, arg, LOG_MAX);
     dir->log = apr_pstrcat(cmd->pool, "|", command, NULL);
+    return NULL;
+}
+
+/* auto, Off, or a script. */
+static const char *set_front_controller(cmd_parms *cmd, void *dir_,
+                                        const char *arg)
+{
+    apppool_dir_t *dir = dir_;
+    const char *wrong = apppool_value_text(cmd, dir, arg);
+
+    if (wrong)
+        return wrong;
+    if (!ap_cstr_casecmp(arg, "auto"))
+        dir->front_controller = "auto";
+    else if (!ap_cstr_casecmp(arg, "Off"))
+        dir->front_controller = "Off";
+    else if (apppool_php_rule_suffix(arg) < 0 || !strncmp(arg, "../", 3) ||
+             strstr(arg, "/../"))
+        return apr_psprintf(cmd->pool,
+                            "%s: \"%s\" is not auto, Off or the path of a "
+                            "script below DocumentRoot, such as index.php",
+                            cmd->cmd->name, arg);
+    else
+        dir->front_controller = arg + strspn(arg, "/");
     return NULL;
 }
 

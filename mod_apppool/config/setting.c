@@ -63,6 +63,16 @@ apr_int64_t apppool_setting_here(const request_rec *r,
         ap_get_module_config(r->per_dir_config, &apppool_module), setting);
 }
 
+const char *apppool_setting_text_here(const request_rec *r,
+                                      apppool_setting_id_t setting)
+{
+    const char *dir = ap_get_module_config(r->per_dir_config, &apppool_module);
+    const apppool_setting_t *s = &apppool_settings[setting];
+    const char *set = *(const char *const *)(dir + s->at);
+
+    return set ? set : s->text;
+}
+
 const char *apppool_setting_text(const apppool_setting_t *s,
                                  const apppool_app_t *app)
 {

@@ -57,6 +57,10 @@ apr_int64_t apppool_setting_of(const apppool_dir_t *dir,
 apr_int64_t apppool_setting_here(const request_rec *r,
                                  apppool_setting_id_t setting);
 
+/** A text for a request, or its default. */
+const char *apppool_setting_text_here(const request_rec *r,
+                                      apppool_setting_id_t setting);
+
 /** Is it a TEXT or a PATH? Else it is a number. */
 int apppool_setting_is_text(const apppool_setting_t *s);
 

@@ -2,18 +2,15 @@
 
 #include "mod_apppool/request/cgi_variables.h"
 
-#include <apr_hash.h>
 #include <apr_strings.h>
 #include <http_core.h>
 #include <util_script.h>
 
 #include "mod_apppool/config/php_rule.h"
 #include "mod_apppool/request/app_headers.h"
-#include "detect/detect_php.h"
+#include "mod_apppool/request/front_controller.h"
 
-#define INDEX   "index.php"
-#define RUNS    "apppool-runs" /* a note: a script that may be run */
-#define MISSING 64             /* processes that have none, as a child knows */
+#define RUNS "apppool-runs" /* a note: a script that may be run */
 
 /* The variables that the app gets. */
 typedef struct {
@@ -32,9 +29,8 @@ int apppool_cgi_variables_is_script(const request_rec *r,
            apppool_php_rule_suffix(filename) >= 0;
 }
 
-/* Where httpd looks for the files of this mount; NULL: it has none. */
-static const char *documents_of(request_rec *r, const char *base_uri,
-                                const char *filename)
+const char *apppool_cgi_variables_place(request_rec *r, const char *base_uri,
+                                        const char *filename)
 {
     const char *prefix = ap_context_prefix(r);
     size_t n = strlen(base_uri);
@@ -55,7 +51,7 @@ const char *apppool_cgi_variables_documents(request_rec *r,
 {
     if (mount->section && !*mount->base_uri)
         return mount->directory;
-    return documents_of(r, mount->base_uri, r->filename);
+    return apppool_cgi_variables_place(r, mount->base_uri, r->filename);
 }
 
 static int is_below(const char *filename, const char *directory)
@@ -72,7 +68,8 @@ static int is_in_place(request_rec *r, const apppool_mount_t *mount,
 {
     const char *base_uri = mount->base_uri;
 
-    if (*base_uri && is_below(filename, documents_of(r, base_uri, filename)))
+    if (*base_uri &&
+        is_below(filename, apppool_cgi_variables_place(r, base_uri, filename)))
         return 1;
     /* A directory of UserDir belongs to its user, wherever it is. */
     return strncmp(ap_context_prefix(r), "/~", 2) &&
@@ -96,69 +93,12 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
     return 1;
 }
 
-/* One number for a process, the place where its index would be, and the second
- * of this request. */
-static uint64_t number_of(const request_rec *r, uint64_t process,
-                          const char *documents, const char *root)
-{
-    uint64_t n = process + (uint64_t)apr_time_sec(r->request_time);
-    apr_ssize_t all = APR_HASH_KEY_STRING;
-
-    n = n * 31 + (documents ? apr_hashfunc_default(documents, &all) : 0);
-    all = APR_HASH_KEY_STRING;
-    return n * 31 + apr_hashfunc_default(root, &all);
-}
-
-/* The script for URLs that are no file. @return NULL: there is none */
-static char *look_for_index(request_rec *r, const char *documents,
-                            const char *root)
-{
-    const char *place = documents;
-    size_t i = 0;
-
-    for (;; i++) {
-        apr_finfo_t found;
-        char *path;
-
-        if (place) {
-            path = ap_make_full_path(r->pool, place, INDEX);
-            if (apr_stat(&found, path, APR_FINFO_TYPE, r->pool) ==
-                    APR_SUCCESS &&
-                found.filetype == APR_REG)
-                return path;
-        }
-        if (!detect_php_dirs[i])
-            break;
-        place = *detect_php_dirs[i]
-                    ? ap_make_full_path(r->pool, root, detect_php_dirs[i])
-                    : root;
-    }
-    return NULL;
-}
-
-/* The same, but if a process has none, the next look is in another second. */
-static char *find_index(request_rec *r, const apppool_mount_t *mount,
-                        uint64_t process, const char *filename)
-{
-    static uint64_t missing[MISSING];
-    const char *root = mount->app->pool.root;
-    const char *documents = documents_of(r, mount->base_uri, filename);
-    uint64_t number = number_of(r, process, documents, root);
-    uint64_t *known = &missing[process % MISSING];
-    char *found;
-
-    if (__atomic_load_n(known, __ATOMIC_RELAXED) == number)
-        return NULL;
-    found = look_for_index(r, documents, root);
-    if (!found)
-        __atomic_store_n(known, number, __ATOMIC_RELAXED);
-    return found;
-}
-
 /* @return 0: it is not PHP */
 static int find_php(request_rec *r, const apppool_mount_t *mount,
                     uint64_t process, const char *filename, parts_t *parts)
 {
+    const char *name;
+
     if (apppool_cgi_variables_is_script(r, mount, filename) &&
         apppool_cgi_variables_may_run(r, mount, filename)) {
         const char *more = r->path_info ? r->path_info : "";
@@ -171,10 +111,12 @@ static int find_php(request_rec *r, const apppool_mount_t *mount,
                   : apr_pstrdup(r->pool, r->uri);
         return 1;
     }
-    parts->filename = find_index(r, mount, process, filename);
+    parts->filename = apppool_front_controller_find(
+        r, mount, process,
+        apppool_cgi_variables_place(r, mount->base_uri, filename), &name);
     if (!parts->filename)
         return 0;
-    parts->name = apr_pstrcat(r->pool, mount->base_uri, "/" INDEX, NULL);
+    parts->name = apr_pstrcat(r->pool, mount->base_uri, name, NULL);
     if (!strcmp(parts->path_info, "/"))
         parts->path_info = apr_pstrdup(r->pool, "");
     return 1;

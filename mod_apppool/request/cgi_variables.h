@@ -10,7 +10,8 @@
  *
  * if the app is mounted at /shop. PHP needs a file to run. Over fcgi that is a
  * file of DocumentRoot whose name ends in .php, .phtml or .phar, and otherwise
- * index.php of DocumentRoot, public/ or AppRoot, if there is one:
+ * index.php of DocumentRoot, public/ or AppRoot, if there is one
+ * (front_controller.h):
  *
  *     /old.php/a       /old.php      /a          DocumentRoot/old.php
  *     /a/b             /index.php    /a/b        DocumentRoot/index.php
@@ -58,6 +59,11 @@ int apppool_cgi_variables_is_script(const request_rec *r,
  * it is not known where they are */
 const char *apppool_cgi_variables_documents(request_rec *r,
                                             const apppool_mount_t *mount);
+
+/** Where httpd looks for the file that the URL was mapped to. @return NULL:
+ * nowhere */
+const char *apppool_cgi_variables_place(request_rec *r, const char *base_uri,
+                                        const char *filename);
 
 /** May the app run this script? By its name; see above. */
 int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,

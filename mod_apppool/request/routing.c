@@ -7,9 +7,11 @@
 #include <http_log.h>
 #include <http_protocol.h>
 #include <http_request.h>
+#include <string.h>
 
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/request/document_root.h"
+#include "mod_apppool/request/front_controller.h"
 #include "mod_apppool/request/script_handler.h"
 #include "mod_apppool/request/untrusted_headers.h"
 #include "mod_apppool/request/cgi_variables.h"
@@ -137,9 +139,41 @@ static index_t find_index(request_rec *r, const char *slash)
     return found;
 }
 
+/* Is there an index.php for PHP? It is one whether DirectoryIndex names it or
+ * not. */
+static int has_own_index(request_rec *r, const apppool_mount_t *mount)
+{
+    apr_finfo_t found;
+
+    return !r->main && r->finfo.filetype == APR_DIR && r->filename &&
+           !(r->path_info && *r->path_info) &&
+           apr_stat(&found,
+                    ap_make_full_path(r->pool, r->filename, "index.php"),
+                    APR_FINFO_TYPE, r->pool) == APR_SUCCESS &&
+           found.filetype == APR_REG &&
+           apppool_script_handler_speaks_fcgi(r, mount->app);
+}
+
+/* Become the request for index.php, as mod_dir does for its indexes.
+ * @return OK, or the status of a client that may not have it */
+static int use_own_index(request_rec *r)
+{
+    request_rec *index = ap_sub_req_lookup_uri("index.php", r, NULL);
+    int status = index->status;
+
+    if (status == HTTP_OK && index->finfo.filetype == APR_REG) {
+        index->args = r->args;
+        ap_internal_fast_redirect(index, r);
+        return OK;
+    }
+    ap_destroy_sub_req(index);
+    return status == HTTP_UNAUTHORIZED || status == HTTP_FORBIDDEN ? status
+                                                                   : OK;
+}
+
 /* Does mod_dir get this directory? It looks for an index, which has to take the
  * method. Or it adds a slash to the URL, which loses a form that was sent. */
-static int is_for_mod_dir(request_rec *r)
+static int is_for_mod_dir(request_rec *r, const apppool_mount_t *mount)
 {
     size_t n = strlen(r->uri);
     int slash = n > 0 && r->uri[n - 1] == '/';
@@ -147,8 +181,18 @@ static int is_for_mod_dir(request_rec *r)
     if (r->path_info && *r->path_info)
         return 0;
     if (r->method_number == M_GET)
-        return slash || find_index(r, "/") != NO_INDEX;
-    return slash && find_index(r, "") == SCRIPT_INDEX;
+        return slash || find_index(r, "/") != NO_INDEX ||
+               has_own_index(r, mount);
+    if (!slash)
+        return 0;
+    switch (find_index(r, "")) {
+    case SCRIPT_INDEX:
+        return 1;
+    case NO_INDEX:
+        return has_own_index(r, mount);
+    default:
+        return 0;
+    }
 }
 
 int apppool_routing_before_index(request_rec *r)
@@ -160,7 +204,7 @@ int apppool_routing_before_index(request_rec *r)
     apppool_script_handler_settle(r, mount);
     if (!is_for_app(r, mount))
         apppool_untrusted_headers_restore(r);
-    else if (r->finfo.filetype == APR_DIR && !is_for_mod_dir(r)) {
+    else if (r->finfo.filetype == APR_DIR && !is_for_mod_dir(r, mount)) {
         r->handler = DIR_MAGIC_TYPE; /* not for FallbackResource either */
         r->finfo.filetype = APR_NOFILE;
     }
@@ -184,6 +228,17 @@ static int refuse_script(request_rec *r, const apppool_mount_t *mount)
     return HTTP_FORBIDDEN;
 }
 
+/* Is it a path of PHP that no script gets? */
+static int has_no_script(request_rec *r, const apppool_mount_t *mount)
+{
+    return apppool_front_controller_concerns(r) &&
+           !apppool_cgi_variables_is_script(r, mount, r->filename) &&
+           apppool_script_handler_speaks_fcgi(r, mount->app) &&
+           apppool_front_controller_refuses(
+               r, mount,
+               apppool_cgi_variables_place(r, mount->base_uri, r->filename));
+}
+
 int apppool_routing_admit(request_rec *r, const apppool_mount_t *mount)
 {
     /* A subrequest by file name, of mod_include for example, has no URL that
@@ -197,6 +252,8 @@ int apppool_routing_admit(request_rec *r, const apppool_mount_t *mount)
         return refuse_script(r, mount);
     if (apppool_script_handler_admit(r, mount) != OK)
         return HTTP_FORBIDDEN;
+    if (has_no_script(r, mount))
+        return HTTP_NOT_FOUND;
     apppool_untrusted_headers_remove(r);
     return OK;
 }
@@ -214,6 +271,11 @@ int apppool_routing_fixups(request_rec *r)
     if (!mount || !is_for_app(r, mount)) {
         apppool_untrusted_headers_restore(r);
         return DECLINED;
+    }
+    if (r->uri[strlen(r->uri) - 1] == '/' && has_own_index(r, mount)) {
+        status = use_own_index(r);
+        if (status != OK)
+            return status;
     }
     apppool_untrusted_headers_remove_early(r);
     status = apppool_routing_admit(r, mount);

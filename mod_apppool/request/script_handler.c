@@ -21,7 +21,8 @@ static int detects_fcgi(const apppool_app_t *app)
     return detect_protocol(app->pool.root, &file) == APL_FCGI;
 }
 
-static int speaks_fcgi(const request_rec *r, const apppool_app_t *app)
+int apppool_script_handler_speaks_fcgi(const request_rec *r,
+                                       const apppool_app_t *app)
 {
     static uint64_t known[APPPOOL_APP_FILES];
 
@@ -61,7 +62,7 @@ void apppool_script_handler_settle(request_rec *r, const apppool_mount_t *mount)
     if (!r->handler || !apppool_php_rule_runs_php(r->handler) ||
         is_of_rewrite(r) ||
         !apppool_cgi_variables_is_script(r, mount, r->filename) ||
-        !speaks_fcgi(r, mount->app) ||
+        !apppool_script_handler_speaks_fcgi(r, mount->app) ||
         !apppool_cgi_variables_may_run(r, mount, r->filename))
         return;
     rule = apppool_php_verdict_rule(rules, r->handler, r->filename);

@@ -30,6 +30,10 @@
 
 #include "mod_apppool/config/config.h"
 
+/** Does the app run scripts of PHP? */
+int apppool_script_handler_speaks_fcgi(const request_rec *r,
+                                       const apppool_app_t *app);
+
 /** Take away the handler of a script if it is overruled. What is left is what
  * the other sections say: none, or another handler. */
 void apppool_script_handler_settle(request_rec *r,

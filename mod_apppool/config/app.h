@@ -25,7 +25,7 @@ struct apppool_app_t {
     const char *label;        /**< apppool_app_label_all() */
     const char *place;        /**< of its AppRoot */
     const server_rec *server; /**< the virtual host of that */
-    const char *base_uri;
+    const char *base_uri;     /**< as the application knows it */
     const char *restart_dir;  /**< absolute */
     const char *host;         /**< for the Host of our own requests to it */
     const char *real_root;    /**< links followed; NULL: it was not there yet */

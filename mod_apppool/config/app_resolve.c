@@ -152,6 +152,26 @@ static int apppool_app_check_preload(const apppool_app_t *app)
     return 0;
 }
 
+/* AppBasePath keep is not for PHP: a script has to be below its URL. The files
+ * belong to a tenant, so what they show is no error. @return 0: it is an error */
+static int apppool_app_check_base_path(const apppool_app_t *app)
+{
+    static const char why[] =
+        "AppBasePath keep is not for PHP, whose scripts are found below the "
+        "path of their Location";
+    int speaks = app->protocol == APL_FCGI || app->protocol == APL_AUTO;
+
+    if (app->base_path != APPPOOL_BASE_PATH_KEEP || !speaks)
+        return 1;
+    if (app->command && strstr(app->command, "php")) {
+        SAY(APLOG_ERR, "%s (%s): %s", app->pool.root, app->place, why);
+        return 0;
+    }
+    if (!app->command && detect_is_php(app->pool.root, (uint32_t)app->protocol))
+        apppool_warning(app, "%s: it has no effect on scripts", why);
+    return 1;
+}
+
 static double in_seconds(apr_int64_t us)
 {
     return (double)us / APR_USEC_PER_SEC;
@@ -335,6 +355,12 @@ static void follow_rules(apr_pool_t *p, apppool_app_t *app)
     apppool_workers_share(app);
 }
 
+static const char *stripped_of(const apppool_app_t *app,
+                               const apppool_mount_t *mount)
+{
+    return app->base_path == APPPOOL_BASE_PATH_KEEP ? "" : mount->base_uri;
+}
+
 static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
                                apr_uint32_t generation)
 {
@@ -345,7 +371,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     apppool_setting_resolve(app);
     app->place = mount->place;
     app->server = mount->server;
-    app->base_uri = mount->base_uri;
+    app->base_uri = stripped_of(app, mount);
     app->pool.root = set->root;
     app->pool.name = set->group_name ? set->group_name
                                      : apr_psprintf(p, "%s (%s)", set->root,
@@ -446,13 +472,15 @@ static int resolve(apr_pool_t *p, apppool_mount_t *mount,
     const apppool_app_t *first = apppool_app_find(app->pool.name);
 
     mount->app = first ? first : app;
+    mount->stripped = stripped_of(app, mount);
     apppool_denied_root_warn(p, mount);
     if (first)
         return share(p, first, app) && apppool_store_add(p, app);
     apppool_app_add(app);
     apppool_app_check_root(p, app);
     return apppool_store_add(p, app) & apppool_app_check_limits(app) &
-           apppool_app_check_protocol(p, app) & apppool_app_check_preload(app);
+           apppool_app_check_protocol(p, app) & apppool_app_check_preload(app) &
+           apppool_app_check_base_path(app);
 }
 
 /* Settings in sections without an AppRoot. */

@@ -36,7 +36,10 @@
 #include "mod_apppool/config/php_rule.h"
 #include "shm/verbs/checkout.h"
 
-#define APPPOOL_UNSET      (-1)
+#define APPPOOL_UNSET (-1)
+
+/** AppBasePath. */
+enum { APPPOOL_BASE_PATH_KEEP, APPPOOL_BASE_PATH_STRIP };
 
 /** Bytes of the name of a space of the store, NUL included. */
 #define APPPOOL_SPACE_NAME 64
@@ -60,6 +63,8 @@ struct apppool_mount_t {
     const apppool_dir_t *section; /**< NULL: the server's own settings */
     const apppool_app_t *app;     /**< once apppool_app_resolve() has run */
     const char *prefix;           /**< base_uri as in a URL: "/my%20shop" */
+    const char *stripped; /**< what the application does not get of a path:
+                               base_uri, or "" with AppBasePath keep */
 };
 
 /** The rows of base/settings.def, by name: APPPOOL_AppTimeout. */

@@ -55,7 +55,7 @@ void apppool_app_headers_set_origin(request_rec *r,
         tell_https(r, scheme ? scheme : "http");
         return;
     }
-    if (*mount->base_uri)
+    if (*mount->stripped)
         tell_prefix(r, mount);
     if (!scheme)
         apr_table_setn(r->headers_in, "X-Forwarded-Proto", ap_http_scheme(r));

@@ -97,7 +97,7 @@ int apppool_cgi_variables_may_run(request_rec *r, const apppool_mount_t *mount,
 static int find_php(request_rec *r, const apppool_mount_t *mount,
                     uint64_t process, const char *filename, parts_t *parts)
 {
-    const char *name;
+    const char *name, *path;
 
     if (apppool_cgi_variables_is_script(r, mount, filename) &&
         apppool_cgi_variables_may_run(r, mount, filename)) {
@@ -117,8 +117,8 @@ static int find_php(request_rec *r, const apppool_mount_t *mount,
     if (!parts->filename)
         return 0;
     parts->name = apr_pstrcat(r->pool, mount->base_uri, name, NULL);
-    if (!strcmp(parts->path_info, "/"))
-        parts->path_info = apr_pstrdup(r->pool, "");
+    path = apppool_app_headers_path(r, mount->base_uri);
+    parts->path_info = apr_pstrdup(r->pool, strcmp(path, "/") ? path : "");
     return 1;
 }
 
@@ -129,13 +129,13 @@ static void find_parts(request_rec *r, const apppool_mount_t *mount,
                        parts_t *parts)
 {
     uint32_t protocol = ref->wire.protocol;
-    const char *path = apppool_app_headers_path(r, mount->base_uri);
 
-    parts->path_info = apr_pstrdup(r->pool, path);
     if (protocol == APL_FCGI && find_php(r, mount, ref->id, filename, parts))
         return;
     parts->filename = apr_pstrdup(r->pool, mount->app->pool.root);
-    parts->name = apr_pstrdup(r->pool, mount->base_uri);
+    parts->path_info =
+        apr_pstrdup(r->pool, apppool_app_headers_path(r, mount->stripped));
+    parts->name = apr_pstrdup(r->pool, mount->stripped);
 }
 
 void apppool_cgi_variables_set(request_rec *r, const apppool_mount_t *mount,

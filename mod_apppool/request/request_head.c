@@ -24,7 +24,7 @@ static int make_url(apppool_app_request_t *req)
     request_rec *r = req->r;
     int status = apppool_proxy.proxy_run_canon_handler(
         r, apppool_app_headers_url(r, apppool_protocol_name(APL_HTTP),
-                                   req->mount->base_uri));
+                                   req->mount->stripped));
 
     if (status == OK)
         req->url = r->filename + strlen("proxy:");

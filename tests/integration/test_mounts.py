@@ -145,3 +145,61 @@ def test_headers(httpd: Httpd) -> None:
         with case:
             assert httpd.get(f"/my%20app{below}", headers=forged).json() == [
                 "/my%20app", None if "/" in below else "/my%20app"]
+
+
+# ---- AppBasePath keep
+
+def test_whole_path(httpd: Httpd) -> None:
+    """The app gets what the client has sent, and is told of no mount: neither
+    by its environment nor by a header of the client."""
+    keep = "AppBasePath keep"
+    for server, (command, protocol) in SERVERS.items():
+        app = httpd.app(server, keep, f"AppProtocol {protocol}",
+                        location=f"/my {server}", command=command)
+        (app.root / "wsgi.py").write_text(WSGI)
+    httpd.modules.append("proxy_scgi")
+    for file, text in ("config.ru", RACK), ("asgi.py", ASGI):
+        app = httpd.app(file, keep, location=f"/my {file}", command=None)
+        (app.root / file).write_text(text)
+    app = httpd.app("told", keep, location="/told",
+                    command=SERVERS["loader"][0])
+    (app.root / "wsgi.py").write_text(WSGI.replace(
+        "environ[name] for name in NAMES",
+        "environ.get('HTTP_X_FORWARDED_PREFIX'), environ.get("
+        "'HTTP_X_FORWARDED_URI'), os.environ['APP_BASE_URI'], os.environ.get("
+        "'RAILS_RELATIVE_URL_ROOT')").replace("import json",
+                                              "import json, os"))
+    httpd.start()
+    for below, case in cases(("", "/", "/a%20b", "/%C3%BC%25?q=a%20b")):
+        with case:
+            for server in SERVERS:
+                target = f"/my%20{server}{below}"
+                assert httpd.get(target).json() == [
+                    "", decoded(target.partition("?")[0]), target]
+            target = f"/my%20config.ru{below}"
+            assert httpd.get(target).json() == [
+                "", target.partition("?")[0], target, None]
+            target = f"/my%20asgi.py{below}"
+            path = target.partition("?")[0]
+            assert httpd.get(target).json() == [
+                "", unquote_to_bytes(path).decode(), path]
+            assert httpd.get(f"/told{below}", headers={
+                "X-Forwarded-Prefix": "/evil"}).json() == [None, None, "",
+                                                           None]
+    assert httpd.get("/mything").status == 404
+
+
+def test_whole_path_is_not_for_php(httpd: Httpd) -> None:
+    """A command of PHP is refused. Files of PHP are a warning, and the
+    directive has no effect on them."""
+    app = httpd.app("shop", "AppBasePath keep", "AppProtocol fcgi",
+                    location="/shop", command="php-cgi")
+    (app.root / "index.php").write_text(
+        "<?php echo $_SERVER['SCRIPT_NAME'], ' ', $_SERVER['PATH_INFO'];")
+    done = httpd.test()
+    assert done.returncode != 0
+    assert "AppBasePath keep is not for PHP" in done.stdout
+    app.command = None
+    httpd.log.expect("AppBasePath keep is not for PHP.*it has no effect")
+    httpd.start()
+    assert httpd.get("/shop/a").text == "/shop/index.php /a"

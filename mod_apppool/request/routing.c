@@ -267,15 +267,17 @@ int apppool_routing_fixups(request_rec *r)
         return apppool_cgi_variables_is_script(r, mount, r->filename)
                    ? HTTP_FORBIDDEN
                    : DECLINED;
-    /* A directory was the app's, but mod_dir has found another index by now. */
-    if (!mount || !is_for_app(r, mount)) {
-        apppool_untrusted_headers_restore(r);
-        return DECLINED;
-    }
-    if (r->uri[strlen(r->uri) - 1] == '/' && has_own_index(r, mount)) {
+    if (mount && is_for_app(r, mount) && r->uri[strlen(r->uri) - 1] == '/' &&
+        has_own_index(r, mount)) {
         status = use_own_index(r);
         if (status != OK)
             return status;
+        mount = apppool_config_mount(r);
+    }
+    /* A directory was the app's, but another index is found by now. */
+    if (!mount || !is_for_app(r, mount)) {
+        apppool_untrusted_headers_restore(r);
+        return DECLINED;
     }
     apppool_untrusted_headers_remove_early(r);
     status = apppool_routing_admit(r, mount);

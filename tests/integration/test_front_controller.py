@@ -86,6 +86,23 @@ def test_form_for_a_directory(httpd: Httpd) -> None:
             == f"admin/index.php - {method} x=1 {body}"
 
 
+def test_index_of_another_application(httpd: Httpd) -> None:
+    """Beside an Alias, another handler runs scripts. The index of such a
+    directory is that handler's."""
+    httpd.modules += ["alias", "status"]
+    tools = httpd.dir / "tools"
+    tools.mkdir()
+    (tools / "index.php").write_text(SHOW)
+    httpd.app("shop", "AppProtocol fcgi", f'Alias /tools "{tools}"',
+              "DirectoryIndex start.html", f'<Directory "{tools}">',
+              "Require all granted", '<Files "*.php">',
+              "SetHandler server-status", "</Files>", "</Directory>",
+              command="php-cgi")
+    httpd.start()
+    for path in ("/tools/index.php", "/tools/"):
+        assert "Apache Server Status" in httpd.get(path, "shop").text
+
+
 def recipe(root: str, place: Path) -> list[str]:
     """The directives of doc/apps.md that begin with AppRoot /srv/ROOT."""
     text = (TOP / "doc" / "apps.md").read_text()

@@ -141,10 +141,11 @@ def test_php_site(httpd: Httpd) -> None:
             "/sub/none": f"/index.php /sub/none /sub/none {public}/index.php",
             "/index.php": f"/index.php - /index.php {public}/index.php",
             "/loud.PHP": f"/loud.PHP - /loud.PHP {public}/loud.PHP",
-            "/style.css/x.php": f"/index.php /style.css/x.php "
-                                f"/style.css/x.php {public}/index.php",
+            "/style.css/x": f"/index.php /style.css/x /style.css/x "
+                            f"{public}/index.php",
             "/style.css": "static"}.items():
         assert httpd.get(path, "site").text.strip() == response
+    assert httpd.get("/style.css/x.php", "site").status == 404
     (app.public / "proxy.php").write_text(
         "<?php echo $_SERVER['HTTP_PROXY'] ?? 'none';")
     assert httpd.get("/proxy.php", "site",

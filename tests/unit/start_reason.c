@@ -241,6 +241,7 @@ static void a_port_is_in_use(void **state)
 /* Any bytes, and more than there is room for. */
 static void any_output(void **state)
 {
+    static const char bytes[] = "aE:\n '(0\33[;.x!-\xC3";
     static char output[20000];
     char reason[START_REASON_MAX];
     unsigned seed = 1;
@@ -248,7 +249,7 @@ static void any_output(void **state)
 
     (void)state;
     for (i = 0; i < sizeof output; i++)
-        output[i] = "aE:\n '(0\33[;.\xC3"[(seed = seed * 69069 + 1) >> 16 & 15];
+        output[i] = bytes[(seed = seed * 69069 + 1) >> 16 & 15];
     for (i = 0; i < sizeof output; i += 7)
         start_reason_find(output + i, sizeof output - i, (int)i & 1, reason);
     memset(output, 'x', sizeof output);

@@ -9,7 +9,7 @@
 
 #include "base/contract.h"
 #include "shm/slots/group.h"
-#include "shm/view/report_value.h"
+#include "shm/view/view.h"
 
 #define HEAD_MAX 8192 /* of a file: the sentence is before the output */
 

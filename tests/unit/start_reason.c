@@ -13,7 +13,6 @@
 #include <cmocka.h>
 
 #include "spawner/output/output.h"
-#include "spawner/process/output_state.h"
 
 static const struct {
     const char *name, *output, *reason;

@@ -18,6 +18,7 @@
 #include "mod_apppool/config/store.h"
 #include "mod_apppool/config/error_format.h"
 #include "mod_apppool/config/config_report.h"
+#include "mod_apppool/config/text_check.h"
 #include "base/contract.h"
 #include "base/userdb.h"
 
@@ -26,6 +27,23 @@ APLOG_USE_MODULE(apppool);
 static json_t *text(const char *s)
 {
     return s ? json_string(s) : json_null();
+}
+
+/* JSON is UTF-8, and a line of the table has no control characters. The values
+ * of our own directives are checked, but names that httpd knows may have any
+ * bytes. Without this, one of them would end the table for all apps.
+ * @param but control characters that stay */
+static json_t *any_text(apr_pool_t *p, const char *s, const char *but)
+{
+    char *copy = s ? apr_pstrdup(p, s) : NULL, *at = copy;
+    apr_size_t n;
+
+    for (; at && *at; at += n ? n : 1) {
+        n = apppool_text_check_character(at);
+        if (n == 0 && !strchr(but, *at))
+            *at = '?';
+    }
+    return text(copy);
 }
 
 static json_t *number(apr_int64_t n)
@@ -181,7 +199,8 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "store_env",
                         variables(p, apppool_store_variables(p, app, runtime)));
     json_object_set_new(j, "restart_dir", text(app->restart_dir));
-    json_object_set_new(j, "log", text(log_route(p, app, main_server)));
+    json_object_set_new(j, "log",
+                        any_text(p, log_route(p, app, main_server), ""));
     set_error_format(j, p, app->server, main_server);
     json_object_set_new(j, "base_uri", text(app->base_uri));
     json_object_set_new(j, "ready", text(app->ready));
@@ -193,19 +212,22 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "unkillable_stop", number(o->unkillable_stop));
     json_object_set_new(j, "preload", number(app->preload));
     json_object_set_new(j, "rlimits", rlimits(&app->rlimits));
-    json_object_set_new(j, "directives", text(apppool_config_report(p, app)));
+    json_object_set_new(j, "directives",
+                        any_text(p, apppool_config_report(p, app), "\t\n"));
     return j;
 }
 
-/* The main server's error log. If that is not a file with a name, httpd's
- * stderr: it leads to the current logger, while the stderr that the helper
- * programs have inherited leads to the logger of an earlier configuration. */
+/* The main server's error log. If that is not a file with a name, or with one
+ * that is no text, httpd's stderr: it leads to the current logger, while the
+ * stderr that the helper programs have inherited leads to the logger of an
+ * earlier configuration. */
 static const char *error_log(apr_pool_t *p, const server_rec *s)
 {
     const char *name = s->error_fname;
 
     if (!name || *name == '|' || !strncmp(name, "syslog", 6) ||
-        !strncmp(name, "/dev/", 5) || !strncmp(name, "/proc/", 6))
+        !strncmp(name, "/dev/", 5) || !strncmp(name, "/proc/", 6) ||
+        !apppool_text_check_is_text(ap_server_root_relative(p, name)))
         return apr_psprintf(p, "/proc/%d/fd/2", (int)getpid());
     return ap_server_root_relative(p, name);
 }

@@ -146,6 +146,36 @@ def test_file_of_the_virtual_host(httpd: Httpd) -> None:
     come(file, "> adopted$")
 
 
+def test_names_that_are_no_text(httpd: Httpd) -> None:
+    """A file of httpd may have any name, also that of its configuration. The
+    apps run, and their lines come."""
+    main, own = httpd.dir / "main.conf", httpd.dir / "own.conf"
+    place = os.fsencode(httpd.dir)
+    main.write_bytes(b'ErrorLog "%s/main-\xe9\x01.log"\n' % place)
+    own.write_bytes(b'ErrorLog "%s/own-\xe9\x01.log"\n' % place)
+    os.symlink(place + b"/main-\xe9\x01.log", httpd.log.path)
+    os.symlink(place + b"/own-\xe9\x01.log", httpd.dir / "own.log")
+    apart = httpd.dir / os.fsdecode(b"apart-\xe9.conf")
+    apart.write_text("AppConcurrency 2\n")
+    httpd.directives.append(f"Include {main}")
+    httpd.app("shop", f"Include {own}", f'Include "{httpd.dir}/apart-*.conf"')
+    httpd.app("blog")
+    httpd.start()
+    prints(httpd, "hello")
+    come(httpd.dir / "own.log", "> hello$")
+    assert httpd.get("/print?text=of-blog", "blog").status == 200
+    httpd.log.wait_for(r"blog\[\d+\]> of-blog")
+
+
+def test_tag_that_is_no_text(httpd: Httpd) -> None:
+    """Of syslog. Whatever becomes of the lines, the app runs."""
+    own = httpd.dir / "own.conf"
+    own.write_bytes(b'ErrorLog "syslog:local3:shop-\xe9\x01"\n')
+    httpd.app("shop", f"Include {own}")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+
+
 def test_pipe_of_the_virtual_host(httpd: Httpd) -> None:
     file = httpd.dir / "vhost.log"
     httpd.app("shop", f'ErrorLog "|$cat >>{file}"')

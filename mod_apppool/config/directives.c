@@ -89,6 +89,11 @@ static const char *set_root(cmd_parms *cmd, void *dir_, const char *arg)
                             "%s: \"%s\" is the whole file system; name the "
                             "directory of the application",
                             cmd->cmd->name, arg);
+    if (!apppool_text_check_is_text(base_uri_of(cmd)))
+        return apr_psprintf(cmd->pool,
+                            "%s: the path of <Location> has to be UTF-8 "
+                            "without control characters",
+                            cmd->cmd->name);
     dir->root = root;
     if (!mount) {
         mount = apr_pcalloc(cmd->pool, sizeof *mount);

@@ -176,6 +176,11 @@ const char *apppool_value_path(cmd_parms *cmd, void *dir, const char *arg)
     if (!path)
         return apr_psprintf(cmd->pool, "%s: \"%s\" is not a path",
                             cmd->cmd->name, arg);
+    if (!apppool_text_check_is_text(path))
+        return apr_psprintf(cmd->pool,
+                            "%s: the path of ServerRoot has to be UTF-8 "
+                            "without control characters",
+                            cmd->cmd->name);
     *(const char **)field_of(cmd, dir, v) = path;
     return NULL;
 }

@@ -183,6 +183,26 @@ def test_server_only(httpd: Httpd, line: str) -> None:
     assert line.split()[0] in done.stdout
 
 
+def test_paths_that_are_no_text(httpd: Httpd) -> None:
+    """Those that httpd knows from other directives. The spawner would refuse
+    them, and with them all apps."""
+    app = httpd.app("shop")
+    config, place = httpd.configure(), os.fsencode(httpd.dir)
+    good = config.read_bytes()
+    root = b'AppRoot "%s"' % os.fsencode(app.root)
+    os.mkdir(place + b"/\xe9")
+    for bad, case in cases([
+            good.replace(root, b'<Location "/\xe9">\n%s\n</Location>' % root),
+            good.replace(b'Root "%s"\n' % place, b'Root "%s/\xe9"\n' % place)
+            .replace(root, b'AppRoot "shop"')]):
+        with case:
+            assert bad != good
+            (httpd.dir / "whole.conf").write_bytes(bad)
+            done = httpd.test(f"Include {httpd.dir}/whole.conf")
+            assert done.returncode != 0
+            assert "AppRoot: the path" in done.stdout, done.stdout
+
+
 def test_one_name_two_roots(httpd: Httpd) -> None:
     """A16"""
     httpd.app("a", "AppGroupName both")

@@ -190,7 +190,7 @@ def test_paths_that_are_no_text(httpd: Httpd) -> None:
     config, place = httpd.configure(), os.fsencode(httpd.dir)
     good = config.read_bytes()
     root = b'AppRoot "%s"' % os.fsencode(app.root)
-    os.mkdir(place + b"/\xe9")
+    os.makedirs(place + b"/\xe9/run")
     for bad, case in cases([
             good.replace(root, b'<Location "/\xe9">\n%s\n</Location>' % root),
             good.replace(b'Root "%s"\n' % place, b'Root "%s/\xe9"\n' % place)

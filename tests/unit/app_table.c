@@ -229,6 +229,20 @@ static void what_is_wrong_is_named(void **state)
     }
 }
 
+/* A table that was cut anywhere is none. Only the last end of a line may be
+ * missing. */
+static void a_part_is_refused(void **state)
+{
+    size_t whole = strlen(good) - 1, n;
+
+    (void)state;
+    for (n = 0; n < whole; n++) {
+        assert_null(parse(apr_pstrndup(memory, good, n)));
+        assert_int_not_equal(error[0], 0);
+    }
+    assert_non_null(parse(apr_pstrndup(memory, good, whole)));
+}
+
 static void a_name_stands_for_one_app(void **state)
 {
     (void)state;
@@ -325,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_values_arrive),
         cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(a_part_is_refused),
         cmocka_unit_test(a_name_stands_for_one_app),
         cmocka_unit_test(what_is_equal_is_kept_once),
         cmocka_unit_test(directives_are_lines),

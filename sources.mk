@@ -444,6 +444,7 @@ language_helpers = \
 	helpers/ruby/app.ru \
 	helpers/ruby/preload.rb \
 	helpers/ruby/stop.rb \
+	helpers/ruby/inert/puma/plugin/tmp_restart.rb \
 	helpers/ruby/apppool/command.rb \
 	helpers/ruby/apppool/prepare.rb \
 	helpers/ruby/apppool/server.rb \

@@ -1,15 +1,25 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# With this file, puma ends when it is told to, also with Ruby 3.3 and later. The
-# module adds it to RUBYOPT (doc/apps.md). It changes nothing else, and nothing
-# in a program without puma. It does not define AppPool, because applications
-# ask whether that is defined.
+# With this file, a server of Ruby listens, restarts and ends as the pool wants,
+# whatever has started it: `puma`, `rackup`, `rails server`, a program of its own.
+# The module adds it to RUBYOPT (doc/apps.md). It changes nothing in a program
+# without puma and thin. It does not define AppPool, because applications ask
+# whether that is defined.
+#
+# Puma has the socket of LISTEN_FDS, and closes it if its configuration names
+# another place. That it does not, is its option bind_to_activated_sockets, which
+# only puma's own command has. What the option does is done here, after puma has
+# read its configuration and before it listens. Thin knows no LISTEN_FDS.
+#
+# Puma's plugin tmp_restart is found in inert/, before that of puma.
 #
 # Puma handles SIGTERM and SIGINT in a trap: it writes to a pipe there, and
 # another thread closes that pipe. Since Ruby 3.3, a thread that closes a pipe
 # waits until no other thread writes to it. A thread in a trap cannot say that it
 # has written, because it must not take a mutex. So puma may wait for ever. Here
 # the pipe is written by a thread of its own, outside of the trap.
+$LOAD_PATH.unshift(File.join(__dir__, "inert"))
+
 module AppPoolStop
   SIGNALS = %w[TERM SIGTERM INT SIGINT].freeze
 
@@ -24,16 +34,29 @@ module AppPoolStop
     def outside(block)
       owner = block && block.binding.receiver
       if defined?(::Puma::Launcher) && ::Puma::Launcher === owner
+        take_socket(owner)
         of_launcher(owner, block)
       elsif defined?(::Puma::Cluster::Worker) &&
             ::Puma::Cluster::Worker === owner
         -> { Thread.new(&block) }
       end
     rescue ArgumentError, NameError
-      nil # it was not written in Ruby, or is a puma that nobody knows
+      nil # it was not written in Ruby, or is a server that nobody knows
     end
 
     private
+
+    # A launcher that was told to take it, by an option or by its own command,
+    # keeps what else it opens.
+    def take_socket(launcher)
+      return unless launcher.respond_to?(:binder)
+
+      options, binder = launcher.options, launcher.binder
+      return if options[:bind_to_activated_sockets]
+
+      options[:binds] =
+        binder.synthesize_binds_from_activated_fs(options[:binds], true)
+    end
 
     # The block for SIGTERM waits for the end of the server, and raises. Before
     # puma serves, there is nothing to wait for, and only that ends the start.

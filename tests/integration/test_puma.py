@@ -21,6 +21,7 @@ pytestmark = pytest.mark.one_mpm("what is run does not depend on httpd")
 SETTINGS = """
 $stdout.sync = true
 log_requests
+plugin :tmp_restart
 single { $read += 10 } if respond_to?(:single)
 on_booted { puts "booted" }
 on_stopped { Mutex.new.synchronize { puts "stopped outside of a trap" } }
@@ -56,7 +57,9 @@ def test_release(httpd: Httpd, name: str) -> None:
             add(httpd, "puma", f"AppSetEnv PATH {path}", "AppPreload Off",
                 "AppSetEnv RUBYOPT -W1"),
             add(httpd, "bare", f"AppSetEnv PATH {bare}"),
-            add(httpd, "alone", f"AppSetEnv PATH {bare}", "AppPreload Off")]
+            add(httpd, "alone", f"AppSetEnv PATH {bare}", "AppPreload Off"),
+            add(httpd, "asked", f"AppSetEnv PATH {path}",
+                command="puma -b tcp://0.0.0.0:3000")]
     for app in apps:
         config = app.root / "config" / "puma.rb"
         config.write_text(config.read_text() + SETTINGS)
@@ -69,7 +72,7 @@ def test_release(httpd: Httpd, name: str) -> None:
                                if forked else ""), app.name
         if forked:
             assert one["mark"] == f"APPPOOL_ID={one['id']}"
-        if app.name not in ("puma", "alone"):
+        if app.name not in ("puma", "alone", "asked"):
             assert one["read"] in ("1", "11"), app.name
         process = rf" {app.name}\[{one['pid']}\]> "
         httpd.log.wait_for(process + "booted")

@@ -99,6 +99,8 @@ static void set_user(environment_t *e, const char *instance, uint64_t id,
                      const privilege_t *account)
 {
     const char *lang = getenv("LANG");
+    int is_plain = !lang || !*lang || strcmp(lang, "C") == 0 ||
+                   strcmp(lang, "POSIX") == 0;
 
     /* The mark comes first, so that a scan finds it in the first bytes. */
     set(e, "%s=%s-" CONTRACT_ID_FMT, CONTRACT_MARK, instance, id);
@@ -107,8 +109,8 @@ static void set_user(environment_t *e, const char *instance, uint64_t id,
     set(e, "USER=%s", account->name);
     set(e, "LOGNAME=%s", account->name);
     set(e, "SHELL=%s", account->shell);
-    if (lang)
-        set(e, "LANG=%s", lang);
+    /* Many libraries take text for ASCII otherwise. */
+    set(e, "LANG=%s", is_plain ? "C.UTF-8" : lang);
 }
 
 char **environment_of_user(const char *instance, uint64_t id,
@@ -224,6 +226,7 @@ char **environment_make(const boot_t *boot, const privilege_t *account,
     for (i = 0; i < sizeof modes / sizeof *modes; i++)
         set(&e, "%s=%s", modes[i], app->environment);
     set_mount(&e, app->base_uri);
+    set(&e, "PYTHONUNBUFFERED=1");
     if (boot->helpers)
         set(&e, "APPPOOL_HELPERS=%s", boot->helpers);
     set_socket(&e, boot);

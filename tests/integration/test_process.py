@@ -68,6 +68,25 @@ def test_clean_process(httpd: Httpd, monkeypatch: pytest.MonkeyPatch) -> None:
     assert int(seen["sigignore"], 16) & ~NOT_OURS == 0
 
 
+@pytest.mark.parametrize("own, lang", [
+    ("C", "C.UTF-8"), ("POSIX", "C.UTF-8"), ("", "C.UTF-8"),
+    ("de_DE.UTF-8", "de_DE.UTF-8")])
+def test_text_is_utf_8(httpd: Httpd, monkeypatch: pytest.MonkeyPatch, own: str,
+                       lang: str) -> None:
+    """Debian starts httpd with LANG=C. Nothing else of httpd says where files and
+    sockets are. AppSetEnv wins."""
+    for name, value in (("LANG", own), ("LC_ALL", "C"), ("TMPDIR", "/nowhere"),
+                        ("XDG_RUNTIME_DIR", "/nowhere")):
+        monkeypatch.setenv(name, value)
+    httpd.app("shop")
+    httpd.app("blog", "AppSetEnv LANG C", "AppSetEnv PYTHONUNBUFFERED no")
+    httpd.start()
+    shop, blog = (process(httpd, name)["environment"] for name in ("shop", "blog"))
+    assert (shop["LANG"], shop["PYTHONUNBUFFERED"]) == (lang, "1")
+    assert not {"LC_ALL", "TMPDIR", "XDG_RUNTIME_DIR"} & set(shop)
+    assert (blog["LANG"], blog["PYTHONUNBUFFERED"]) == ("C", "no")
+
+
 def test_environment_name(httpd: Httpd) -> None:
     httpd.app("shop", "AppEnvironment staging")
     httpd.app("blog")

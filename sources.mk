@@ -255,6 +255,11 @@ module_sources = \
 	detect/detect.c \
 	detect/detect_file.c \
 	detect/detect_server.c \
+	detect/shell_line.c \
+	detect/detect_line.c \
+	detect/detect_procfile.c \
+	detect/package_script.c \
+	detect/program_of.c \
 	detect/detect_venv.c \
 	detect/detect_explain.c \
 	detect/detect_node.c \
@@ -323,8 +328,14 @@ spawner_sources = \
 	detect/detect_table.c \
 	detect/detect_text.c \
 	detect/detect_wsgi.c \
+	detect/shell_line.c \
+	detect/detect_line.c \
+	detect/detect_procfile.c \
+	detect/package_script.c \
+	detect/program_of.c \
 	spawner/process/sock_diag.c \
 	spawner/start/env_file.c \
+	spawner/start/start_notes.c \
 	spawner/process/environment.c \
 	spawner/process/job.c \
 	spawner/report/start_failure.c \
@@ -423,6 +434,11 @@ detect_sources = \
 	detect/detect_table.c \
 	detect/detect_text.c \
 	detect/detect_wsgi.c \
+	detect/shell_line.c \
+	detect/detect_line.c \
+	detect/detect_procfile.c \
+	detect/package_script.c \
+	detect/program_of.c \
 	base/privilege.c \
 	base/userdb.c
 
@@ -430,7 +446,9 @@ detect_sources = \
 # directory of the programs.
 language_helpers = \
 	helpers/node/listen.cjs \
+	helpers/python/daphne_fd.py \
 	helpers/python/preload.py \
+	helpers/python/waitress_fd.py \
 	helpers/python/wsgi.py \
 	helpers/python/apppool_wsgi/connection.py \
 	helpers/python/apppool_wsgi/load.py \
@@ -444,6 +462,7 @@ language_helpers = \
 	helpers/ruby/app.ru \
 	helpers/ruby/preload.rb \
 	helpers/ruby/stop.rb \
+	helpers/ruby/thin_fd.rb \
 	helpers/ruby/inert/puma/plugin/tmp_restart.rb \
 	helpers/ruby/apppool/command.rb \
 	helpers/ruby/apppool/prepare.rb \
@@ -667,6 +686,8 @@ unit_tests = \
 	tests/unit/detect_venv \
 	tests/unit/detect_template \
 	tests/unit/detect_text \
+	tests/unit/shell_line \
+	tests/unit/detect_line \
 	tests/unit/enter \
 	tests/unit/app_drained \
 	tests/unit/app_stderr \

@@ -13,6 +13,7 @@
 #include "shm/format/format.h"
 #include "base/contract.h"
 #include "detect/detect.h"
+#include "detect/detect_line.h"
 #include "detect/detect_path.h"
 #include "base/privilege.h"
 
@@ -46,6 +47,8 @@ static const char *word_of(uint32_t protocol)
 {
     return protocol == APL_FCGI ? "fcgi" : "http";
 }
+
+static detect_notes_t notes; /* about the command */
 
 /* The variables that the files of the app set. */
 static json_t *environment_of(const detect_path_t *path)
@@ -110,7 +113,16 @@ static void print_json(const char *dir, const detect_found_t *found,
                   environment_of(path), "candidates", candidates_of(found))
             : json_pack("{ss, ss, so}", "directory", dir, "error", found->why,
                         "candidates", candidates_of(found));
-    char *text = json_dumps(o, JSON_INDENT(1));
+    json_t *said = json_array();
+    char *text;
+    int i;
+
+    for (i = 0; i < notes.n; i++)
+        json_array_append_new(said, json_string(notes.text[i]));
+    if (notes.n > 0)
+        json_object_set(o, "notes", said);
+    json_decref(said);
+    text = json_dumps(o, JSON_INDENT(1));
 
     puts(text ? text : "{\"error\": \"something there is not UTF-8\"}");
     free(text);
@@ -130,10 +142,29 @@ static void print(const char *dir, const detect_found_t *found,
     for (i = 0; path->variables[i]; i++)
         printf("  %s\n", path->variables[i]);
     printf("  %s\n", found->command);
+    for (i = 0; i < (size_t)notes.n; i++)
+        printf("  note: %s\n", notes.text[i]);
     if (*template->command)
         printf("  AppPreload %s: %s\n", preload_of(template),
                template->command);
     print_candidates(stdout, found);
+}
+
+/* The command as it is run, where AppListen is fd. */
+static void read_line(detect_found_t *found)
+{
+    detect_line_t line;
+    int i;
+
+    if (!detect_line(found->command, found, APL_LISTEN_FD, 1, &line))
+        return;
+    snprintf(found->command, sizeof found->command, "%s", line.command);
+    found->runs_node = line.runs_node;
+    found->runs_ruby = line.runs_ruby;
+    notes = line.notes;
+    for (i = 0; i < notes.n; i++)
+        calm(notes.text[i]);
+    detect_line_free(&line);
 }
 
 /* @param template its command is empty if there is none */
@@ -157,6 +188,7 @@ static int find(detect_found_t *found, detect_found_t *template)
     config.is_template = CONTRACT_PRELOAD_ON;
     if (!detect_command(&config, template))
         template->command[0] = 0;
+    read_line(found);
     calm(found->command);
     calm(template->command);
     return 1;

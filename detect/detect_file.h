@@ -28,20 +28,11 @@ char *detect_file_content(const char *path);
  */
 typedef int detect_file_t(detect_found_t *found);
 
-/** The `web:` line of a Procfile. For `npm start` and the like, the start
- * script of package.json. */
-detect_file_t detect_file_procfile;
-
 /** SITE/wsgi.py beside manage.py is the module SITE.wsgi of Django. */
 detect_file_t detect_file_django;
 
 /** The file itself, if its name needs no quotes in a shell; with `daemon`, the
  * command of Mojolicious that serves. */
 detect_file_t detect_file_plain, detect_file_daemon;
-
-/** The start script of a package.json. No process of npm, of a shell or of
- * cross-env stays above its last command: such a process would not pass the
- * socket on. */
-detect_file_t detect_file_package;
 
 #endif

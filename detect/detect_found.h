@@ -36,6 +36,12 @@ typedef struct {
     const void *context;
 } detect_config_t;
 
+/** What npm tells a script of its package. */
+typedef struct {
+    char name[128], version[64];
+    char event[64]; /**< name of the script */
+} detect_package_t;
+
 /** A file that could decide. */
 typedef struct {
     char file[64];
@@ -53,8 +59,10 @@ typedef struct {
                                    most this CONTRACT_PRELOAD_*; or 0 */
     int is_silent;        /**< it does not say READY=1, and has to */
     int runs_node;        /**< the command is node, or a script of npm */
+    int uses_port;        /**< PORT has to be a number; see detect_line.h */
     int runs_ruby;        /**< the command is ruby, or puma by any name */
     uint32_t children;    /**< of php-cgi, for its environment; 0: none */
+    detect_package_t package; /**< of the script of npm; empty: none */
     const struct detect_server *server; /**< in place of the rule's; or NULL */
     char before[160];         /**< variables of the server: NAME=value ... */
     char file[256];           /**< the file that decided */

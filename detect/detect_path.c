@@ -156,6 +156,13 @@ static void rbenv(detect_path_t *found)
         detect_path_before(found, "%s/%s", root, shims);
 }
 
+/* Programs of packages of node, as npm finds them. */
+static void node_modules(detect_path_t *found)
+{
+    if (access("node_modules/.bin", X_OK) == 0)
+        detect_path_before(found, "%s/node_modules/.bin", found->root);
+}
+
 static void node_of_nvm(detect_path_t *found)
 {
     char place[PATH_MAX];
@@ -165,8 +172,8 @@ static void node_of_nvm(detect_path_t *found)
 }
 
 /* THE LIST. The directories of the first rule are searched first. */
-static void (*const rules[])(detect_path_t *found) = {virtual_environment,
-                                                      rbenv, node_of_nvm};
+static void (*const rules[])(detect_path_t *found) = {
+    virtual_environment, rbenv, node_modules, node_of_nvm};
 
 void detect_path_before(detect_path_t *found, const char *format, ...)
 {

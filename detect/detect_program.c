@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "detect/detect_text.h"
+#include "detect/shell_line.h"
 
 #define ANY      0   /* number of requests at once */
 #define CHILDREN 5   /* of php-cgi */
@@ -136,25 +137,6 @@ static int is_among(const char *word, const char *const *list)
 
 /* ---- words ---- */
 
-/* What a shell runs last: behind && and ; that stand outside of quotes. */
-static const char *last_command(const char *command)
-{
-    const char *last = command, *c;
-    char quote = 0;
-
-    for (c = command; *c; c++) {
-        if (quote ? *c == quote : *c == '\'' || *c == '"')
-            quote = quote ? 0 : *c;
-        else if (!quote && *c == '&' && c[1] == '&')
-            last = c += 2;
-        else if (!quote && *c == ';' && c[1 + strspn(c + 1, " ;")])
-            last = c + 1;
-        if (!*c)
-            break;
-    }
-    return last;
-}
-
 /* Split it, without quotes. A variable stays as it is written. */
 static void split(line_t *line, const char *command, char text[DETECT_MAX])
 {
@@ -239,13 +221,13 @@ static void read_line(line_t *line, const char *command)
 {
     size_t i;
 
-    split(line, last_command(command), line->text[0]);
+    split(line, shell_line_last(command), line->text[0]);
     i = find_program(line);
     /* sh -c 'COMMAND' */
     if (line->words[i] && is_among(last_part(line->words[i]), shells) &&
         line->words[i + 1] && strcmp(line->words[i + 1], "-c") == 0 &&
         line->words[i + 2]) {
-        split(line, last_command(line->words[i + 2]), line->text[1]);
+        split(line, shell_line_last(line->words[i + 2]), line->text[1]);
         i = find_program(line);
     }
     line->program = i;

@@ -6,6 +6,7 @@
 
 #include "detect/detect_node.h"
 #include "detect/detect_php.h"
+#include "detect/detect_procfile.h"
 #include "detect/detect_ruby.h"
 #include "detect/detect_wsgi.h"
 

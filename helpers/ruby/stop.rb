@@ -1,15 +1,15 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
-# With this file, a server of Ruby listens, restarts and ends as the pool wants,
+# With this file, puma listens, restarts and ends as the pool wants,
 # whatever has started it: `puma`, `rackup`, `rails server`, a program of its own.
 # The module adds it to RUBYOPT (doc/apps.md). It changes nothing in a program
-# without puma and thin. It does not define AppPool, because applications ask
+# without puma. It does not define AppPool, because applications ask
 # whether that is defined.
 #
 # Puma has the socket of LISTEN_FDS, and closes it if its configuration names
 # another place. That it does not, is its option bind_to_activated_sockets, which
 # only puma's own command has. What the option does is done here, after puma has
-# read its configuration and before it listens. Thin knows no LISTEN_FDS.
+# read its configuration and before it listens.
 #
 # Puma's plugin tmp_restart is found in inert/, before that of puma.
 #

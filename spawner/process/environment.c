@@ -12,7 +12,8 @@
 
 #include "base/url_path.h"
 
-#define OURS 32 /* maximum number of our own variables */
+#define OURS   40     /* maximum number of our own variables */
+#define NUMBER "5000" /* a PORT on which nobody listens */
 
 typedef struct {
     char **list;
@@ -99,8 +100,8 @@ static void set_user(environment_t *e, const char *instance, uint64_t id,
                      const privilege_t *account)
 {
     const char *lang = getenv("LANG");
-    int is_plain = !lang || !*lang || strcmp(lang, "C") == 0 ||
-                   strcmp(lang, "POSIX") == 0;
+    int is_plain =
+        !lang || !*lang || strcmp(lang, "C") == 0 || strcmp(lang, "POSIX") == 0;
 
     /* The mark comes first, so that a scan finds it in the first bytes. */
     set(e, "%s=%s-" CONTRACT_ID_FMT, CONTRACT_MARK, instance, id);
@@ -192,6 +193,18 @@ static void set_children(environment_t *e, unsigned children)
     set(e, "PHP_FCGI_MAX_REQUESTS=0");
 }
 
+/* As npm does it for a script. */
+static void set_package(environment_t *e, const detect_package_t *package)
+{
+    if (!*package->event)
+        return;
+    set(e, "npm_lifecycle_event=%s", package->event);
+    if (*package->name)
+        set(e, "npm_package_name=%s", package->name);
+    if (*package->version)
+        set(e, "npm_package_version=%s", package->version);
+}
+
 /* The programs do not start if they cannot read the file. */
 static void add_helper(environment_t *e, const char *helpers,
                        const helper_t *helper)
@@ -229,7 +242,10 @@ char **environment_make(const boot_t *boot, const privilege_t *account,
     set(&e, "PYTHONUNBUFFERED=1");
     if (boot->helpers)
         set(&e, "APPPOOL_HELPERS=%s", boot->helpers);
+    set_package(&e, &found->package);
     set_socket(&e, boot);
+    if (found->uses_port && app->listen != APL_LISTEN_TCP)
+        set(&e, "PORT=" NUMBER);
     if (boot->is_template)
         set_template(&e, boot);
     set_children(&e, found->children);

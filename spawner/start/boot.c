@@ -17,6 +17,7 @@
 #include "shm/policy/restart.h"
 #include "system/cgroup.h"
 #include "detect/detect.h"
+#include "detect/detect_line.h"
 #include "detect/detect_path.h"
 #include "spawner/process/environment.h"
 #include "spawner/process/state.h"
@@ -190,13 +191,20 @@ static char *expand(const boot_t *b, const char *command)
     return text;
 }
 
-/* Does the command begin with NAME=value? */
-static int assigns(const char *command)
+/* What sh gets, and what follows from it for the environment. */
+static void read_line(const boot_t *b, const detect_config_t *config,
+                      detect_found_t *found, detect_line_t *line)
 {
-    size_t n = strspn(command, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                               "abcdefghijklmnopqrstuvwxyz0123456789_");
-
-    return n > 0 && command[n] == '=';
+    if (!detect_line(b->app->command ? b->app->command : found->command, found,
+                     (uint32_t)b->app->listen,
+                     strcmp(b->app->environment, "production") == 0, line))
+        fail("out of memory");
+    if (b->app->command)
+        detect_given(config, line->command, found);
+    found->runs_node = line->runs_node;
+    found->runs_ruby = line->runs_ruby;
+    found->uses_port = line->uses_port;
+    found->package = line->package;
 }
 
 /* What the configuration says of variables, for detection. */
@@ -213,7 +221,7 @@ static const char *variable_of(const void *context, const char *name)
 }
 
 static void find_command(const boot_t *b, char *const *variables,
-                         detect_found_t *found)
+                         detect_found_t *found, detect_line_t *line)
 {
     const known_t known = {b, variables};
     const detect_config_t config = {
@@ -226,10 +234,11 @@ static void find_command(const boot_t *b, char *const *variables,
         .context = &known};
 
     if (b->app->command)
-        detect_given(&config, b->app->command, found);
+        memset(found, 0, sizeof *found);
     else if (!detect_command(&config, found))
         fail("no AppCommand is set, and in %s %s", b->app->app.root,
              found->why);
+    read_line(b, &config, found, line);
     if (b->app->ready && found->protocol != APL_HTTP)
         fail(
             "%s, and the protocol is fcgi: AppReady %s needs AppProtocol http; "
@@ -339,24 +348,25 @@ static void drop_rights(const boot_t *b, const privilege_t *account)
 
 static _Noreturn void execute(const boot_t *b, const privilege_t *account)
 {
-    char *line, *command, **list = parse_variables(b);
+    char *command, **list = parse_variables(b);
     static detect_found_t found;
     static detect_path_t path;
+    static detect_line_t line;
+    int i;
 
     step = START_STEP_COMMAND;
-    find_command(b, list, &found);
+    find_command(b, list, &found, &line);
     detect_path(account->home, environment_value(b, list, "RBENV_ROOT"), &path);
-    command = expand(b, b->app->command ? b->app->command : found.command);
+    command = expand(b, line.command);
     give_stdin(b, found.protocol);
     report_back((boot_report_t){.kind = BOOT_COMMAND,
                                 .protocol = found.protocol,
                                 .concurrency = found.concurrency,
                                 .stamp = stamp},
                 command);
-    if (asprintf(&line, "exec %s%s", assigns(command) ? "env " : "", command) <
-        0)
-        fail("out of memory");
-    execle("/bin/sh", "sh", "-c", line, NULL,
+    for (i = 0; i < line.notes.n; i++)
+        report_back((boot_report_t){.kind = BOOT_NOTE}, line.notes.text[i]);
+    execle("/bin/sh", "sh", "-c", expand(b, line.line), NULL,
            environment_make(b, account, &path, list, &found));
     fail("/bin/sh cannot be executed: %s", strerror(errno));
 }

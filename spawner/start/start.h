@@ -40,7 +40,7 @@ void launch_orders(spawner_t *s);
  *         app's files say. If AppUser does not name the user, AppRoot must
  *         belong to the owner that the app table names. */
 
-enum { BOOT_USER = 1, BOOT_COMMAND, BOOT_FAILED };
+enum { BOOT_USER = 1, BOOT_COMMAND, BOOT_NOTE, BOOT_FAILED };
 
 #define BOOT_TEXT_MAX 1024
 
@@ -52,7 +52,8 @@ typedef struct {
     uint32_t concurrency;     /**< BOOT_COMMAND: requests at once; 0: any */
     uint32_t step;            /**< BOOT_FAILED: state.h */
     uint64_t stamp;           /**< BOOT_COMMAND: of restart.txt */
-    char text[BOOT_TEXT_MAX]; /**< name of the user, command, or what failed */
+    char text[BOOT_TEXT_MAX]; /**< name of the user, command, what is to be
+                                   said about it, or what failed */
 } boot_report_t;
 
 _Noreturn void boot_app(const boot_t *boot);
@@ -170,6 +171,12 @@ void start_reports_ready(void *owner, uint32_t events);
 
 /** loop_ready_t of the FIFO of the output. */
 void start_reports_output(void *owner, uint32_t events);
+
+/* start_notes.c: what is said about the command of an app is logged once, and not
+ * at each start of a process. The next spawner says it again. */
+
+/** Was this not said yet? It counts as said from here on. */
+int start_notes_is_new(const char *app, const char *text);
 
 /* sd_notify.c: reads $NOTIFY_SOCKET: the messages of apps, in the format of
  * systemd.

@@ -49,6 +49,10 @@ static void report(spawner_t *s, process_t *p, boot_report_t *got)
         found(s, p, got);
         app_log(p, LOG_INFO, "starts as %s: %s", p->start.user, got->text);
         break;
+    case BOOT_NOTE:
+        if (start_notes_is_new(p->is.name, got->text))
+            app_log(p, LOG_WARN, "%s", got->text);
+        break;
     default:
         phase_fail(s, p,
                    got->step < START_STEP_BOOT ? (int)got->step

@@ -28,7 +28,8 @@ def test_what_would_be_run(httpd: Httpd) -> None:
                      "concurrency": 1, "counted": "",
                      "file": "Procfile", "why": "Procfile has a web: line",
                      "command": "./run ?[2J", "preload": None,
-                     "template": None, "environment": {}}
+                     "template": None, "environment": {
+                         "RUBYOPT": "-r$APPPOOL_HELPERS/ruby/stop.rb"}}
     nothing = httpd.ctl("detect", str(httpd.dir / "hold"))
     assert nothing.returncode == 1
     assert "files exists: Procfile, config.ru" in nothing.stderr

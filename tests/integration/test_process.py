@@ -75,7 +75,7 @@ def test_text_is_utf_8(httpd: Httpd, monkeypatch: pytest.MonkeyPatch, own: str,
                        lang: str) -> None:
     """Debian starts httpd with LANG=C. Nothing else of httpd says where files and
     sockets are. AppSetEnv wins."""
-    for name, value in (("LANG", own), ("LC_ALL", "C"), ("TMPDIR", "/nowhere"),
+    for name, value in (("LANG", own), ("LC_ALL", "C"), ("TMPDIR", "/var/tmp"),
                         ("XDG_RUNTIME_DIR", "/nowhere")):
         monkeypatch.setenv(name, value)
     httpd.app("shop")

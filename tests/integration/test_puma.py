@@ -168,6 +168,16 @@ def test_trial(tmp_path: Path) -> None:
             assert rest == ['"/nonsense"', "nil"]
 
 
+def test_plugin() -> None:
+    """The plugin that restarts puma does nothing."""
+    done = subprocess.run(
+        ["ruby", "-r", TOP / "helpers" / "ruby" / "stop.rb", "-e",
+         'require "puma"; require "puma/plugin"\n'
+         'p Puma::Plugins.find("tmp_restart").instance_methods(false)'], check=True,
+        capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["[]"]
+
+
 # What sets a trap, and what it says at the signal. In a trap, no mutex can be locked.
 TRAPS = """
 def where

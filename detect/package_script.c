@@ -1,0 +1,375 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "detect/package_script.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <jansson.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "detect/detect_text.h"
+#include "detect/shell_line.h"
+
+#define DEEP   6 /* scripts that name scripts */
+#define PATH   "PATH=\"$PWD/node_modules/.bin:$PATH\""
+#define OF_NPM "env " PATH " "
+#define WORD   128
+
+/* What such a command says. */
+typedef struct {
+    char dir[PATH_MAX]; /* of the package, from the current directory */
+    char script[WORD];
+    const char *more; /* arguments for the script, in the line; "": none */
+} request_t;
+
+/* ---- package.json ---- */
+
+static json_t *read_package(const char *dir)
+{
+    char path[PATH_MAX], *text;
+    json_t *o;
+
+    if (snprintf(path, sizeof path, "%s/package.json", dir) >= (int)sizeof path)
+        return NULL;
+    text = detect_text_read(AT_FDCWD, path);
+    o = text ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return o;
+}
+
+static const char *member(const json_t *o, const char *name)
+{
+    const char *value = json_string_value(json_object_get(o, name));
+
+    return value ? value : "";
+}
+
+static int is_named(const char *dir, const char *name)
+{
+    json_t *o = read_package(dir);
+    int is = o && strcmp(member(o, "name"), name) == 0;
+
+    json_decref(o);
+    return is;
+}
+
+/* A workspace is named by its directory, or by its package. */
+static int find_workspace(const char *name, char dir[PATH_MAX])
+{
+    json_t *o = read_package(dir);
+    json_t *places = json_object_get(o, "workspaces"), *place;
+    char pattern[PATH_MAX], root[PATH_MAX];
+    size_t i, k;
+    int found = 0;
+
+    snprintf(root, sizeof root, "%s", dir);
+    if (json_is_object(places))
+        places = json_object_get(places, "packages");
+    json_array_foreach(places, i, place)
+    {
+        glob_t dirs;
+
+        if (found || !json_is_string(place) ||
+            snprintf(pattern, sizeof pattern, "%s/%s", root,
+                     json_string_value(place)) >= (int)sizeof pattern ||
+            glob(pattern, 0, NULL, &dirs) != 0)
+            continue;
+        for (k = 0; k < dirs.gl_pathc && !found; k++) {
+            const char *one = dirs.gl_pathv[k], *own = one + strlen(root) + 1;
+
+            found = strcmp(own, name) == 0 || is_named(one, name);
+            if (found && snprintf(dir, PATH_MAX, "%s", one) >= PATH_MAX)
+                found = 0;
+        }
+        globfree(&dirs);
+    }
+    json_decref(o);
+    return found;
+}
+
+/* ---- the command ---- */
+
+/* How the three write it. The first word that is no option and no `run` is the
+ * script. A word behind an option of `places` is a directory, and of `spaces` a
+ * workspace. */
+typedef struct {
+    const char *name, *places, *spaces;
+    int passes; /* what comes behind the script are its arguments */
+} manager_t;
+static const manager_t managers[] = {
+    {"npm", " --prefix -C ", " --workspace -w ", 0},
+    {"yarn", " --cwd ", " workspace ", 1},
+    {"pnpm", " --dir -C ", " --filter -F ", 1},
+};
+#define QUIET " --silent -s --quiet -q --if-present "
+#define RUNS  " run run-script "
+#define OTHERS                                                                 \
+    " install i ci add exec x dlx create init build-all audit publish test "
+
+static int is_among(const char *word, const char *words)
+{
+    char text[WORD + 2];
+
+    snprintf(text, sizeof text, " %s ", word);
+    return strstr(words, text) != NULL;
+}
+
+static int set_dir(request_t *request, const char *dir)
+{
+    char under[PATH_MAX];
+
+    if (dir[strspn(dir, DETECT_PLAIN "/@")] ||
+        snprintf(under, sizeof under, "%s/%s", request->dir, dir) >=
+            (int)sizeof under)
+        return 0;
+    snprintf(request->dir, sizeof request->dir, "%s", under);
+    return 1;
+}
+
+static const manager_t *find_manager(const char *word)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof managers / sizeof *managers; i++)
+        if (strcmp(word, managers[i].name) == 0)
+            return &managers[i];
+    return NULL;
+}
+
+/* An option with a value, `--prefix DIR` or `--prefix=DIR`.
+ * @param i of the word; of its value afterwards
+ * @return 1: done; 0: it is another word; -1: not understood */
+static int take_place(const char *line, const shell_line_t *read, size_t *i,
+                      const manager_t *manager, request_t *request)
+{
+    char word[WORD], value[WORD], *equal;
+
+    shell_line_word(line, &read->words[*i], word, sizeof word);
+    equal = *word == '-' ? strchr(word, '=') : NULL;
+    if (equal)
+        *equal++ = 0;
+    if (!is_among(word, manager->places) && !is_among(word, manager->spaces))
+        return 0;
+    if (equal)
+        snprintf(value, sizeof value, "%s", equal);
+    else if (++*i >= read->n_words ||
+             !shell_line_word(line, &read->words[*i], value, sizeof value))
+        return -1;
+    return (is_among(word, manager->places)
+                ? set_dir(request, value)
+                : find_workspace(value, request->dir))
+               ? 1
+               : -1;
+}
+
+/* A word behind the name of the script. @return 1: from here on, all words are
+ * arguments of the script; 0: it says nothing; -1: not understood */
+static int take_argument(const char *line, const shell_line_t *read, size_t i,
+                         const manager_t *manager, request_t *request)
+{
+    char word[WORD];
+
+    shell_line_word(line, &read->words[i], word, sizeof word);
+    if (manager->passes || *word != '-')
+        request->more = line + read->words[i].at;
+    else if (strcmp(word, "--") != 0)
+        return is_among(word, QUIET) ? 0 : -1;
+    else if (i + 1 < read->n_words)
+        request->more = line + read->words[i + 1].at;
+    return 1;
+}
+
+/* @param dir the directory in which the line runs
+ * @return 1: it is a command that runs a script */
+static int parse(const char *line, const shell_line_t *read, const char *dir,
+                 request_t *request)
+{
+    const manager_t *manager;
+    char word[WORD];
+    size_t i;
+    int done = 0;
+
+    snprintf(request->dir, sizeof request->dir, "%s", dir);
+    *request->script = 0;
+    request->more = "";
+    if (read->n_words < 2)
+        return 0;
+    shell_line_word(line, &read->words[0], word, sizeof word);
+    manager = find_manager(word);
+    for (i = 1; manager && i < read->n_words && done != 1; i++) {
+        shell_line_word(line, &read->words[i], word, sizeof word);
+        done = take_place(line, read, &i, manager, request);
+        if (done == 1)
+            done = 0;
+        else if (done == 0 && *request->script)
+            done = take_argument(line, read, i, manager, request);
+        else if (done == 0 && !is_among(word, QUIET RUNS)) {
+            if (!*word || *word == '-' || is_among(word, OTHERS))
+                return 0;
+            snprintf(request->script, sizeof request->script, "%s", word);
+        }
+        if (done < 0)
+            return 0;
+    }
+    return manager && *request->script != 0;
+}
+
+/* ---- the script ---- */
+
+static char *resolve(const char *line, const char *dir, int depth,
+                     detect_package_t *of);
+
+/* env does what cross-env does, and is replaced by the program instead of waiting
+ * for it. */
+static const char *without_cross_env(const char *command)
+{
+    static const char name[] = "cross-env ";
+    size_t n = sizeof name - 1;
+
+    command += strspn(command, " ");
+    return strncmp(command, name, n) == 0 ? command + n : command;
+}
+
+/* A script with its PATH. @param before "cd DIR && ", or "" */
+static char *with_path(const char *before, const char *script)
+{
+    const char *plain = without_cross_env(script);
+    shell_line_t read;
+    char *text = NULL;
+    int is_one = shell_line_read(script, &read) && !read.is_list &&
+                 read.is_program && !read.has_exec;
+    int n;
+
+    if (is_one && strncmp(plain, OF_NPM, sizeof OF_NPM - 1) == 0)
+        n = asprintf(&text, "%s%s", before, plain); /* of another script */
+    else if (is_one)
+        n = asprintf(&text, "%s" OF_NPM "%s", before, plain);
+    else
+        n = asprintf(&text, "%sexport " PATH "; %s", before, script);
+    return n < 0 ? NULL : text;
+}
+
+static char *script_line(const request_t *request, const char *base, int depth,
+                         int with_pre, detect_package_t *of)
+{
+    json_t *o = read_package(request->dir);
+    const json_t *scripts = json_object_get(o, "scripts");
+    const char *script = member(scripts, request->script), *pre;
+    char name[WORD + 4], before[PATH_MAX + 16] = "", *line = NULL, *inner,
+                                           *text = NULL;
+
+    snprintf(name, sizeof name, "pre%s", request->script);
+    pre = with_pre ? member(scripts, name) : "";
+    if (!*script && strcmp(request->script, "start") == 0 && o)
+        script = "node server.js"; /* as npm has it */
+    if (!*script ||
+        asprintf(&line, "%s%s%s%s%s", pre, *pre ? " && " : "", script,
+                 *request->more ? " " : "", request->more) < 0) {
+        json_decref(o);
+        return NULL;
+    }
+    snprintf(of->name, sizeof of->name, "%s", member(o, "name"));
+    snprintf(of->version, sizeof of->version, "%s", member(o, "version"));
+    snprintf(of->event, sizeof of->event, "%.63s", request->script);
+    json_decref(o);
+    inner = resolve(line, request->dir, depth + 1, of);
+    if (strcmp(request->dir, base) != 0)
+        snprintf(before, sizeof before, "cd %s && ",
+                 request->dir + strlen(base) + 1);
+    text = with_path(before, inner ? inner : line);
+    free(inner);
+    free(line);
+    return text;
+}
+
+/* Put the script into the line, behind the variables of the command. */
+static char *put_in(const char *line, const shell_line_t *read,
+                    const char *script)
+{
+    shell_line_t inner;
+    int is_list = !shell_line_read(script, &inner) || inner.is_list;
+    int n_variables = (int)(read->program - read->begin);
+    char *text;
+    int n;
+
+    if (n_variables > 0 && !read->has_exec && is_list)
+        n = asprintf(&text, "%.*sexport %.*s&& %s", (int)read->begin, line,
+                     n_variables, line + read->begin, script);
+    else
+        n = asprintf(&text, "%.*s%s",
+                     read->has_exec ? (int)read->begin : (int)read->program,
+                     line, script);
+    return n < 0 ? NULL : text;
+}
+
+/* `cd DIR && LINE` runs there. @return LINE; NULL: that is not how it begins */
+static const char *enter(const char *line, char dir[PATH_MAX])
+{
+    shell_line_t read;
+    char word[WORD], first[WORD];
+    const char *rest = strstr(line, "&&");
+    char *begin;
+    int is;
+
+    if (!rest)
+        return NULL;
+    begin = strndup(line, (size_t)(rest - line));
+    is = begin && shell_line_read(begin, &read) && !read.is_list &&
+         read.n_words == 2 && read.begin == read.program &&
+         shell_line_word(begin, &read.words[0], first, sizeof first) &&
+         strcmp(first, "cd") == 0 &&
+         shell_line_word(begin, &read.words[1], word, sizeof word) &&
+         word[strspn(word, DETECT_PLAIN "/@")] == 0 && *word != '/' &&
+         strlen(dir) + strlen(word) + 2 < PATH_MAX;
+    free(begin);
+    if (!is)
+        return NULL;
+    snprintf(dir + strlen(dir), PATH_MAX - strlen(dir), "/%s", word);
+    return rest + 2;
+}
+
+static char *resolve(const char *line, const char *dir, int depth,
+                     detect_package_t *of)
+{
+    char in[PATH_MAX], *script, *text;
+    const char *rest = line, *next;
+    shell_line_t read;
+    request_t request = {"", "", ""};
+
+    if (depth == DEEP)
+        return NULL;
+    snprintf(in, sizeof in, "%s", dir);
+    while ((next = enter(rest, in)) != NULL)
+        rest = next;
+    if (!shell_line_read(rest, &read) || !parse(rest, &read, in, &request))
+        return NULL;
+    script = script_line(&request, in, depth, 1, of);
+    text = script ? put_in(rest, &read, script) : NULL;
+    free(script);
+    if (text && rest != line) {
+        script = text;
+        if (asprintf(&text, "%.*s%s", (int)(rest - line), line, script) < 0)
+            text = NULL;
+        free(script);
+    }
+    return text;
+}
+
+char *package_script_of(const char *line, detect_package_t *of)
+{
+    return resolve(line, ".", 0, of);
+}
+
+char *package_script_start(detect_package_t *of)
+{
+    request_t request = {.dir = ".", .script = "start", .more = ""};
+    json_t *o = read_package(".");
+    int has = *member(json_object_get(o, "scripts"), "start") != 0;
+
+    json_decref(o);
+    memset(of, 0, sizeof *of);
+    return has ? script_line(&request, ".", 0, 0, of) : NULL;
+}

@@ -1,0 +1,266 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "detect/program_of.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What stands before a program. `second` is its second word. */
+typedef struct {
+    const char *first, *second; /* NULL: it has one word */
+    const char *values;         /* options that have a value */
+    int execs;                  /* it becomes the program */
+    const char *said;           /* otherwise */
+    const char *advice;
+} starter_t;
+
+#define OF_UV                                                                  \
+    " --project --directory --env-file --with --python -p --extra --group "    \
+    "--package "
+#define SYNC                                                                   \
+    "have uv make .venv in AppRoot (uv sync), and write the command without "  \
+    "`uv run`"
+#define BIN                                                                    \
+    "install it in AppRoot (node_modules/.bin), and write the command "        \
+    "without "
+static const starter_t starters[] = {
+    {"env", NULL, " -u --unset -C --chdir ", 1, NULL, NULL},
+    {"nohup", NULL, " ", 1, NULL, NULL},
+    {"nice", NULL, " -n ", 1, NULL, NULL},
+    {"cross-env", NULL, " ", 1, NULL, NULL},
+    {"bundle", "exec", " ", 1, NULL, NULL},
+    {"poetry", "run", " ", 1, "poetry", NULL},
+    {"pipenv", "run", " ", 1, "pipenv", NULL},
+    {"pdm", "run", " ", 0, "pdm run", "write the command without `pdm run`"},
+    {"rye", "run", " ", 0, "rye run", "write the command without `rye run`"},
+    {"hatch", "run", " ", 0, "hatch run",
+     "write the command without `hatch run`"},
+    {"uv", "run", OF_UV, 0, "uv run", SYNC},
+    {"asdf", "exec", " ", 1, NULL, NULL},
+    {"mise", "exec", " ", 1, NULL, NULL},
+    {"mise", "x", " ", 1, NULL, NULL},
+    {"rbenv", "exec", " ", 1, NULL, NULL},
+    {"chruby-exec", NULL, " ", 0, "chruby-exec",
+     "put the bin/ of that Ruby into PATH (AppSetEnv PATH), and write the "
+     "command without chruby-exec"},
+    {"npx", NULL, " -p --package ", 0, "npx", BIN "npx"},
+    {"npm", "exec", " -p --package ", 0, "npm exec", BIN "`npm exec`"},
+    {"yarn", "exec", " ", 0, "yarn exec", BIN "`yarn exec`"},
+    {"pnpm", "exec", " ", 0, "pnpm exec", BIN "`pnpm exec`"},
+    {"dotenv", NULL, " -e -f -v ", 0, "dotenv",
+     "write the command without dotenv, and set AppEnvFile"},
+};
+
+static int is_among(const char *word, const char *words)
+{
+    char text[PROGRAM_OF_MAX + 2];
+
+    snprintf(text, sizeof text, " %s ", word);
+    return *word && strstr(words, text) != NULL;
+}
+
+/* A word without its directory. @return 0: not known */
+static int name_of(const char *line, const shell_line_t *read, size_t i,
+                   char name[PROGRAM_OF_MAX])
+{
+    char word[512];
+    const char *last;
+
+    *name = 0;
+    if (i >= read->n_words ||
+        !shell_line_word(line, &read->words[i], word, sizeof word))
+        return 0;
+    last = strrchr(word, '/');
+    last = last ? last + 1 : word;
+    snprintf(name, PROGRAM_OF_MAX, "%.63s", last);
+    return *name != 0;
+}
+
+static int is_word(const char *line, const shell_line_t *read, size_t i,
+                   const char *what)
+{
+    char name[PROGRAM_OF_MAX];
+
+    return name_of(line, read, i, name) && strcmp(name, what) == 0;
+}
+
+/* Skip a starter with its options and variables. @return the next word */
+static size_t skip(const char *line, const shell_line_t *read, size_t i,
+                   const starter_t *starter)
+{
+    char word[PROGRAM_OF_MAX];
+
+    for (i += starter->second ? 2 : 1; i < read->n_words; i++) {
+        const char *at = line + read->words[i].at;
+
+        if (shell_line_assigns(at))
+            continue;
+        if (*at != '-')
+            break;
+        snprintf(word, sizeof word, "%.*s",
+                 (int)(read->words[i].length < sizeof word
+                           ? read->words[i].length
+                           : sizeof word - 1),
+                 at);
+        if (strcmp(word, "--") == 0)
+            return i + 1;
+        i += is_among(word, starter->values) ? 1 : 0;
+    }
+    if (strcmp(starter->first, "chruby-exec") == 0)
+        while (i < read->n_words && !is_word(line, read, i - 1, "--"))
+            i++;
+    return i;
+}
+
+static const starter_t *find_starter(const char *line, const shell_line_t *read,
+                                     size_t i)
+{
+    size_t k;
+
+    for (k = 0; k < sizeof starters / sizeof *starters; k++)
+        if (is_word(line, read, i, starters[k].first) &&
+            (!starters[k].second ||
+             is_word(line, read, i + 1, starters[k].second)))
+            return &starters[k];
+    return NULL;
+}
+
+/* `python3 -u -m MODULE` */
+static void find_module(const char *line, const shell_line_t *read,
+                        program_of_t *program)
+{
+    size_t i;
+
+    if (strncmp(program->name, "python", 6) != 0)
+        return;
+    for (i = program->word + 1;
+         i + 1 < read->n_words && line[read->words[i].at] == '-'; i++)
+        if (is_word(line, read, i, "-m") &&
+            name_of(line, read, i + 1, program->name)) {
+            program->word = i + 1;
+            if (strcmp(program->name, "waitress") == 0)
+                snprintf(program->name, PROGRAM_OF_MAX, "waitress-serve");
+            return;
+        }
+}
+
+int program_of(const char *line, const shell_line_t *read,
+               program_of_t *program)
+{
+    const starter_t *starter;
+    size_t i = 0;
+
+    memset(program, 0, sizeof *program);
+    while ((starter = find_starter(line, read, i)) != NULL) {
+        if (!starter->said)
+            program->from = skip(line, read, i, starter);
+        else if (!program->starter) {
+            program->from = i;
+            program->starter = starter->said;
+            program->is_found = starter->execs;
+            program->advice = starter->advice;
+        }
+        i = skip(line, read, i, starter);
+    }
+    program->word = program->after = i;
+    if (!name_of(line, read, i, program->name))
+        return 0;
+    find_module(line, read, program);
+    return 1;
+}
+
+/* ---- development servers ---- */
+
+#define NOT_FOUND "leave out the command, and the module runs "
+static const struct {
+    const char *program;
+    const char *word;   /* that it has to have; NULL: none */
+    const char *unless; /* words that it must not have; NULL: none */
+    const char *instead;
+} developed[] = {
+    {"flask", "run", NULL,
+     "run gunicorn MODULE:APP, or " NOT_FOUND "a wsgi.py itself"},
+    {"python", "runserver", NULL,
+     "run gunicorn SITE.wsgi, or " NOT_FOUND "manage.py's SITE/wsgi.py itself"},
+    {"python3", "runserver", NULL,
+     "run gunicorn SITE.wsgi, or " NOT_FOUND "manage.py's SITE/wsgi.py itself"},
+    {"manage.py", "runserver", NULL,
+     "run gunicorn SITE.wsgi, or " NOT_FOUND "manage.py's SITE/wsgi.py itself"},
+    {"fastapi", "dev", NULL, "run uvicorn MODULE:APP"},
+    {"uvicorn", "--reload", NULL, "leave out --reload"},
+    {"hypercorn", "--reload", NULL, "leave out --reload"},
+    {"gunicorn", "--reload", NULL, "leave out --reload"},
+    {"nodemon", NULL, NULL, "run node with the same file"},
+    {"node", "--watch", NULL, "leave out --watch"},
+    {"tsx", "watch", NULL,
+     "run node with the built file, or tsx without watch"},
+    {"ts-node-dev", NULL, NULL, "run node with the built file"},
+    {"tsnd", NULL, NULL, "run node with the built file"},
+    {"next", "dev", NULL, "run next build once, and next start here"},
+    {"next", NULL, "start|build|export",
+     "run next build once, and next start "
+     "here"},
+    {"nuxt", "dev", NULL,
+     "run nuxt build once, and node "
+     ".output/server/index.mjs here"},
+    {"nuxi", "dev", NULL,
+     "run nuxi build once, and node "
+     ".output/server/index.mjs here"},
+    {"nest", "--watch", NULL,
+     "run nest build once, and node dist/main.js here"},
+    {"vite", NULL, "build",
+     "run vite build once; httpd sends dist/ "
+     "(DocumentRoot), or node runs the built server"},
+    {"astro", "dev", NULL,
+     "run astro build once; httpd sends dist/, or node "
+     "runs dist/server/entry.mjs"},
+    {"react-scripts", "start", NULL,
+     "run react-scripts build once; httpd sends build/ (DocumentRoot)"},
+    {"vue-cli-service", "serve", NULL,
+     "run vue-cli-service build once; httpd sends dist/ (DocumentRoot)"},
+    {"ng", "serve", NULL,
+     "run ng build once; httpd sends dist/ (DocumentRoot)"},
+    {"webpack", "serve", NULL,
+     "run webpack once; httpd sends what it makes (DocumentRoot)"},
+    {"webpack-dev-server", NULL, NULL,
+     "run webpack once; httpd sends what it makes (DocumentRoot)"},
+    {"php", "-S", NULL, NOT_FOUND "php-cgi for index.php"},
+    {"php", "serve", NULL, NOT_FOUND "php-cgi for public/index.php"},
+    {"morbo", NULL, NULL, "run the program with daemon"},
+    {"rerun", NULL, NULL, "run puma"},
+    {"shotgun", NULL, NULL, "run puma"},
+    {"foreman", "start", NULL, NOT_FOUND "the web: line of the Procfile"},
+};
+
+static int has(const char *line, const shell_line_t *read, size_t from,
+               const char *words)
+{
+    char word[PROGRAM_OF_MAX], one[PROGRAM_OF_MAX];
+    size_t i, n;
+
+    for (i = from; i < read->n_words; i++) {
+        if (!name_of(line, read, i, word))
+            continue;
+        for (const char *at = words; *at; at += n + (at[n] == '|')) {
+            n = strcspn(at, "|");
+            snprintf(one, sizeof one, "%.*s", (int)n, at);
+            if (strcmp(word, one) == 0)
+                return 1;
+        }
+    }
+    return 0;
+}
+
+const char *program_of_production(const char *line, const shell_line_t *read,
+                                  const program_of_t *program)
+{
+    size_t i, from = program->word + 1;
+
+    for (i = 0; i < sizeof developed / sizeof *developed; i++)
+        if (strcmp(developed[i].program, program->name) == 0 &&
+            (!developed[i].word || has(line, read, from, developed[i].word)) &&
+            (!developed[i].unless ||
+             !has(line, read, from, developed[i].unless)))
+            return developed[i].instead;
+    return NULL;
+}

@@ -1,0 +1,70 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file shell_line.h
+ * @brief Reads a line of the shell, as it stands in a Procfile, an AppCommand or
+ *        a package.json: finds its last command, and puts `exec` before it.
+ *
+ * Without `exec`, most shells run the last command of a list as a child process.
+ * Then the process of the pool is a shell, which does not pass signals on, and
+ * a server does not take a socket that was made for another pid.
+ *
+ * It knows words, quotes, substitutions, redirections, assignments, `;` and `&&`.
+ * A line with anything else (a pipe, `&`, `||`, `if`, a here-document) is not
+ * understood, and has to be left as it is.
+ */
+#ifndef APPPOOL_DETECT_SHELL_LINE_H
+#define APPPOOL_DETECT_SHELL_LINE_H
+
+#include <stddef.h>
+
+#define SHELL_LINE_WORDS 64 /**< of the last command; others are not listed */
+
+/** A part of the line, with its quotes. */
+typedef struct {
+    size_t at, length;
+} shell_part_t;
+
+/** The last command of a line. */
+typedef struct {
+    int is_list;        /**< other commands come before it */
+    shell_part_t first; /**< the first of these that is a program or not known,
+                             and no builtin like `cd` or `export`; length 0:
+                             there is none */
+    size_t begin;       /**< its assignments, or its first word */
+    size_t program;     /**< its first word behind them and behind `exec`; or
+                             `end` */
+    size_t end;         /**< behind its last word or redirection */
+    int has_exec;       /**< the line has `exec` there */
+    int is_program;     /**< the first word is no builtin, so `exec` may stand
+                             before it */
+    size_t n_words;     /**< from `program` on, without redirections */
+    shell_part_t words[SHELL_LINE_WORDS];
+} shell_line_t;
+
+/** @return 0: the line is not understood; nothing of `read` counts */
+int shell_line_read(const char *line, shell_line_t *read);
+
+/** The line with `exec` before its last program.
+ * @return malloc(); NULL: no memory */
+char *shell_line_exec(const char *line);
+
+/** The last command, from its assignments on. @return in `line`; the line itself
+ * if it is not understood */
+const char *shell_line_last(const char *line);
+
+/** Copy a word without its quotes. @return 0: it has a substitution or a
+ * backslash, or is too long, and `text` is "" */
+int shell_line_word(const char *line, const shell_part_t *word, char *text,
+                    size_t size);
+
+/** Find where a variable is assigned to, in any command of the line, or among the
+ * arguments of `export` and `env`. This also looks at lines that are not
+ * understood. @return where its name begins, not before `from`; (size_t)-1:
+ * nowhere */
+size_t shell_line_find(const char *line, size_t from, const char *name);
+
+/** Does the text assign to a variable (NAME=...)? */
+int shell_line_assigns(const char *text);
+
+#endif

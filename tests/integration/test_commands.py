@@ -1,0 +1,136 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""Commands as people write them into a Procfile, into AppCommand and into
+package.json: lists, variables, $PORT, scripts that name scripts. The program at
+their end gets the socket, and is the process of the pool."""
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from harness import sentences
+from harness.cases import cases
+from harness.config import App
+from harness.httpd import USER, Httpd
+
+pytestmark = pytest.mark.one_mpm("what is run does not depend on httpd")
+
+WSGI = """import os
+def app(environ, start_response):
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [f"{os.getcwd()} {os.getppid()} A={os.environ.get('A')}".encode()]
+"""
+ASGI = """import os
+async def app(scope, receive, send):
+    if scope["type"] != "http":
+        return
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    text = f"{os.getcwd()} {os.getppid()} A={os.environ.get('A')}"
+    await send({"type": "http.response.body", "body": text.encode()})
+"""
+NODE = """const e = process.env;
+require("http").createServer((q, s) => s.end(
+  `${process.cwd()} ${process.ppid} A=${e.A} ${e.npm_package_version}` +
+  ` ${process.argv.slice(2)} ${e.NODE_OPTIONS}`)).listen(e.PORT || 3000);
+"""
+PACKAGE = {"name": "shop", "version": "1.2.3", "scripts": {
+    "start": "node server.js", "prod": "NODE_OPTIONS=--no-warnings npm start",
+    "both": "node -e 'process.exit(0)'; npm run prod -- 7",
+    "local": "serve-it 8", "api": "npm --prefix api start"}}
+# The line; how the response begins, or what it contains
+PYTHON = {
+    "cd": ("cd src && A=1 gunicorn main:app", "/src", "A=1"),
+    "unset": ("unset PORT && gunicorn main:app", "", "A=None"),
+    "source": (". ./env.sh && gunicorn main:app", "", "A=from env"),
+    "export": ("export A='x; y'; gunicorn main:app", "", "A=x; y"),
+    "migrate": ("python3 -c 'print(1)' && exec gunicorn main:app", "", "A="),
+    "port": ("gunicorn --bind 0.0.0.0:$PORT main:app", "", "A="),
+    "uvicorn": ("A=2 uvicorn asgi_:app --host 0.0.0.0 --port ${PORT:-80}", "",
+                "A=2"),
+    "percent": ("gunicorn main:app --access-logformat '%(m)s %(U)s'", "", "A="),
+}
+SCRIPTS = {
+    "npm": ("npm start", "", "A=undefined 1.2.3"),
+    "nested": ("A=3 npm run both", "", "A=3 1.2.3 7 "),
+    "options": ("npm run prod", "", ' --require "'),
+    "local": ("npm run local", "", "1.2.3 8 "),
+    "bin": ("serve-it 9", "", "A=undefined undefined 9 "),
+    "prefix": ("npm run api", "/api", "A=undefined 2.0.0"),
+    "numbers": ("npm start -- --port $PORT", "", "--port,5000"),
+}
+
+
+def put(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        place = root / name
+        place.parent.mkdir(exist_ok=True, parents=True)
+        place.write_text(text)
+        if text.startswith("#!"):
+            place.chmod(0o755)
+    for place in root.rglob("*"):
+        shutil.chown(place, USER, USER)
+
+
+def add(httpd: Httpd, name: str, line: str, is_file: bool) -> App:
+    """As a line of a Procfile, or as AppCommand"""
+    app = httpd.app(name, command=None if is_file else line)
+    put(app.root, {"env.sh": "A='from env'; export A\n", "main.py": WSGI,
+                   "src/main.py": WSGI, "asgi_.py": ASGI, "server.js": NODE,
+                   "api/server.js": NODE, "package.json": json.dumps(PACKAGE),
+                   "api/package.json": json.dumps({
+                       "version": "2.0.0", "scripts": {"start": "node server.js"}}),
+                   "node_modules/.bin/serve-it": "#!/usr/bin/env node\n" + NODE})
+    if is_file:
+        put(app.root, {"Procfile": f"release: false\r\nweb: {line}\r\n"})
+    return app
+
+
+@pytest.mark.parametrize("rows", [PYTHON, SCRIPTS], ids=["python", "node"])
+def test_lines(httpd: Httpd, rows: dict[str, tuple[str, str, str]]) -> None:
+    """The parent of the program is the spawner, so no shell stays above it."""
+    httpd.log.expect("first: do that once")
+    for name, (line, _, _) in rows.items():
+        for is_file in (True, False):
+            add(httpd, f"{name}{int(is_file)}", line, is_file)
+    httpd.start()
+    spawner = 0
+    for app, case in cases(httpd.apps):
+        _, place, has = rows[app.name[:-1]]
+        with case:
+            response = httpd.get("/", app.name)
+            assert response.status == 200, response.text
+            where, parent, rest = response.text.split(" ", 2)
+            assert where == f"{app.root}{place}" and has in rest
+            if "gunicorn" not in rows[app.name[:-1]][0]: # it has a worker
+                spawner = spawner or int(parent)
+                assert int(parent) == spawner
+
+
+def test_what_is_said(httpd: Httpd) -> None:
+    """Once, however often a process starts."""
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
+                     "first: do that once", "may not take the socket",
+                     "is for development", "listens on TCP port")
+    httpd.directives.append("AppStartTimeout 2")
+    first = add(httpd, "first", "./migrate && gunicorn main:app", True)
+    put(first.root, {"migrate": "#!/bin/sh\n"})
+    add(httpd, "pipe", "gunicorn main:app | cat", False)
+    add(httpd, "watch", "node --watch server.js", False)
+    calm = add(httpd, "calm", "node --watch server.js", False)
+    calm.directives.append("AppEnvironment development")
+    httpd.start()
+    for _ in range(2):
+        assert httpd.get("/", "first").status == 200
+        first.touch()
+    assert httpd.get("/", "pipe").status == 502
+    assert httpd.get("/", "watch").status in (200, 502)
+    assert httpd.get("/", "calm").status in (200, 502)
+    for said in ('first.*"./migrate" first: do that once',
+                 "pipe.*the program may not take the socket",
+                 "watch.*node is for development, and AppEnvironment is "
+                 "production: leave out --watch"):
+        httpd.log.wait_for(said)
+        assert len([1 for line in httpd.log.lines()
+                    if said.split(".*", 1)[1] in line]) == 1
+    done = httpd.ctl("detect", str(first.root))
+    assert '\n  note: each start of a process runs "./migrate" first' in done.stdout

@@ -1,0 +1,284 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* What sh gets for a command: the socket for servers that are known, scripts of
+ * package.json, what is left out, and what is said. */
+
+#include "detect/detect_line.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/unit/support/scene.h"
+#include "tests/unit/support/temporary.h"
+
+#define BIN      "PATH=\"$PWD/node_modules/.bin:$PATH\""
+#define OF_NPM   "env " BIN " "
+#define LIST     "export " BIN "; "
+#define DAPHNE   "python3 \"$APPPOOL_HELPERS/python/daphne_fd.py\""
+#define WAITRESS "python3 \"$APPPOOL_HELPERS/python/waitress_fd.py\""
+#define OPTIONS  "NODE_OPTIONS=\"$NODE_OPTIONS \""
+
+static const struct {
+    const char *command, *fd; /* with AppListen fd; NULL: as it is written */
+} rows[] = {
+    {"gunicorn -b 0.0.0.0:$PORT main:app", NULL},
+    {"uvicorn main:app --host 0.0.0.0 --port $PORT",
+     "uvicorn main:app --host 0.0.0.0 --port $PORT --fd 3"},
+    {"uvicorn main:app --uds /tmp/x --proxy-headers # old",
+     "uvicorn main:app --proxy-headers --fd 3 # old"},
+    {"uvicorn --fd 3 main:app", NULL},
+    {"cd x && A=1 venv/bin/uvicorn main:app >log 2>&1",
+     "cd x && A=1 venv/bin/uvicorn main:app >log 2>&1 --fd 3"},
+    {"env A=1 python3 -m uvicorn main:app",
+     "env A=1 python3 -m uvicorn main:app --fd 3"},
+    {"python3 -u -m hypercorn --bind 0.0.0.0:$PORT main:app",
+     "python3 -u -m hypercorn main:app --bind fd://3"},
+    {"hypercorn -b \"0.0.0.0:$PORT\" --bind=[::]:1 main:app",
+     "hypercorn main:app --bind fd://3"},
+    {"daphne -b 0.0.0.0 -p ${PORT:-1} shop.asgi:application",
+     DAPHNE " shop.asgi:application -e systemd:domain=UNIX:index=0"},
+    {"A=1 waitress-serve --listen=*:$PORT --threads=4 shop:app",
+     "A=1 " WAITRESS " --threads=4 shop:app"},
+    {"python3 -m waitress --port $PORT shop:app", WAITRESS " shop:app"},
+    {"bundle exec thin start -p $PORT -e production",
+     "bundle exec thin start -e production -r "
+     "\"$APPPOOL_HELPERS/ruby/thin_fd.rb\" -b AppPoolThin"},
+    {"script/shop daemon -l http://*:$PORT",
+     "script/shop daemon -l 'http://127.0.0.1?fd=3'"},
+    {"perl shop.pl daemon", "perl shop.pl daemon -l 'http://127.0.0.1?fd=3'"},
+    {"./daemon", NULL},
+    {"bin/rails server -p $PORT -e production",
+     "bin/rails server -p $PORT -e production -P tmp/pids/apppool.$$.pid"},
+    {"bundle exec rails s", "bundle exec rails s -P tmp/pids/apppool.$$.pid"},
+    {"rails s --pid x", NULL},
+    {"rails runner x", NULL},
+    {"puma -C config/puma.rb", NULL},
+    /* variables that the module sets, too */
+    {"NODE_OPTIONS=--x node a", OPTIONS "--x node a"},
+    {"NODE_OPTIONS=\"$NODE_OPTIONS --x\" node a", NULL},
+    {"export NODE_OPTIONS='--x' && node a",
+     "export " OPTIONS "'--x' && node a"},
+    {"RUBYOPT=-W0 puma", "RUBYOPT=\"$RUBYOPT \"-W0 puma"},
+    {"node 'NODE_OPTIONS=' MY_NODE_OPTIONS=1", NULL},
+    /* what starts a child process */
+    {"npx next start", "node_modules/.bin/next start"},
+    {"npx -y unknown a", NULL},
+    {"yarn exec next start", "node_modules/.bin/next start"},
+    {"uv run --frozen uvicorn a:b", "uvicorn a:b --fd 3"},
+    {"uv run python -m uvicorn a:b", "python -m uvicorn a:b --fd 3"},
+    {"uv run --env-file .env main.py", "python main.py"},
+    {"uv run shop", NULL},
+    {"poetry run uvicorn a:b", "uvicorn a:b --fd 3"},
+    {"cross-env A=1 node a", "env A=1 node a"},
+    {"tsx a.ts", "node --import tsx a.ts"},
+    {"tsx watch a.ts", NULL},
+    {"nest start", "node dist/main.js"},
+    {"nest start --watch", NULL},
+    /* scripts */
+    {"npm start", OF_NPM "node server.js"},
+    {"npm run start:prod", OF_NPM "node server.js"},
+    {"A=1 npm start -- --port $PORT",
+     "A=1 " OF_NPM "node server.js --port $PORT"},
+    {"yarn start --port 1", OF_NPM "node server.js --port 1"},
+    {"yarn run start", OF_NPM "node server.js"},
+    {"npm start a --b", OF_NPM "node server.js a --b"},
+    {"npm start --b", NULL},
+    {"pnpm -s start", OF_NPM "node server.js"},
+    {"npm run build && npm run serve",
+     "npm run build && " LIST "cd srv && node x"},
+    {"A=1 npm run serve", "export A=1 && " LIST "cd srv && node x"},
+    {"npm run checked", LIST "./check && node y"},
+    {"npm --prefix api start", "cd api && " OF_NPM "node api.js"},
+    {"npm start --prefix=api", "cd api && " OF_NPM "node api.js"},
+    {"npm -w api start", "cd api && " OF_NPM "node api.js"},
+    {"npm start --workspace @shop/api", "cd api && " OF_NPM "node api.js"},
+    {"yarn --cwd api start", "cd api && " OF_NPM "node api.js"},
+    {"yarn workspace @shop/api start", "cd api && " OF_NPM "node api.js"},
+    {"pnpm --filter @shop/api start", "cd api && " OF_NPM "node api.js"},
+    {"cd api && npm start", "cd api && " OF_NPM "node api.js"},
+    {"npm run deep", LIST "cd api && " OF_NPM "node api.js"},
+    {"npm run loop", OF_NPM "npm run loop"}, /* it ends */
+    {"npm run nothing", NULL},
+    {"npm ci", NULL},
+    {"npm start | cat", NULL},
+};
+
+static const char package[] =
+    "{\"name\": \"shop\", \"version\": \"1.2.3\","
+    " \"workspaces\": [\"ap*\"], \"scripts\": {"
+    "\"start\": \"node server.js\", \"start:prod\": \"npm run start\","
+    "\"serve\": \"cd srv && node x\", \"build\": \"tsc\","
+    "\"checked\": \"node y\", \"prechecked\": \"./check\","
+    "\"deep\": \"npm --prefix api start\", \"loop\": \"npm run loop\"}}";
+
+static const char *const dirs[] = {"api",   "node_modules", "node_modules/.bin",
+                                   ".venv", ".venv/bin",    "dist"};
+static const char *const files[] = {
+    "package.json",      "api/package.json", "node_modules/.bin/next",
+    ".venv/bin/uvicorn", ".venv/bin/python", "dist/main.js"};
+#define N_DIRS  (sizeof dirs / sizeof *dirs)
+#define N_FILES (sizeof files / sizeof *files)
+
+static char top[TEMPORARY_MAX];
+
+static int begin(void **state)
+{
+    size_t i;
+    FILE *f;
+
+    (void)state;
+    if (!temporary_dir(top, "apl-unit-line") || chdir(top) != 0)
+        return 1;
+    for (i = 0; i < N_DIRS; i++)
+        if (mkdir(dirs[i], 0700) != 0)
+            return 1;
+    for (i = 0; i < N_FILES; i++) {
+        f = fopen(files[i], "w");
+        if (!f)
+            return 1;
+        fputs(i == 0   ? package
+              : i == 1 ? "{\"name\": \"@shop/api\", \"scripts\": {\"start\": "
+                         "\"node api.js\"}}"
+                       : "",
+              f);
+        fclose(f);
+        chmod(files[i], 0700);
+    }
+    return 0;
+}
+
+static int end(void **state)
+{
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < N_FILES; i++)
+        unlink(files[i]);
+    for (i = N_DIRS; i-- > 0;)
+        rmdir(dirs[i]);
+    return chdir("/") | rmdir(top);
+}
+
+static const detect_found_t given;
+static detect_line_t line;
+
+static const char *with(const char *command, uint32_t listen)
+{
+    detect_line_free(&line);
+    assert_true(detect_line(command, &given, listen, 1, &line));
+    return line.command;
+}
+
+static void what_is_run(void **state)
+{
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_string_equal(with(rows[i].command, APL_LISTEN_FD),
+                            rows[i].fd ? rows[i].fd : rows[i].command);
+    assert_string_equal(with("cd x && A=1 uvicorn a:b", APL_LISTEN_FD),
+                        "cd x && A=1 uvicorn a:b --fd 3");
+    assert_string_equal(line.line, "cd x && A=1 exec uvicorn a:b --fd 3");
+}
+
+static void over_tcp_it_runs_as_written(void **state)
+{
+    static const char *const commands[] = {
+        "uvicorn main:app --port $PORT", "npm start", "npx next start",
+        "daphne -p $PORT a:b", "waitress-serve --port $PORT a:b"};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof commands / sizeof *commands; i++)
+        assert_string_equal(with(commands[i], APL_LISTEN_TCP), commands[i]);
+    assert_string_equal(with("uvicorn --uds %s a:b", APL_LISTEN_UNIX),
+                        "uvicorn --uds %s a:b");
+    assert_string_equal(with("npm start", APL_LISTEN_UNIX),
+                        OF_NPM "node server.js");
+}
+
+static void facts(void **state)
+{
+    (void)state;
+    with("npm run start:prod", APL_LISTEN_FD);
+    assert_true(line.runs_node && !line.runs_ruby && !line.uses_port);
+    assert_string_equal(line.package.name, "shop");
+    assert_string_equal(line.package.version, "1.2.3");
+    with("next start -p ${PORT:-3000}", APL_LISTEN_FD);
+    assert_true(line.runs_node && line.uses_port);
+    with("./shop $PORT_OF_SHOP $EXPORT", APL_LISTEN_FD);
+    assert_false(line.runs_node || line.runs_ruby || line.uses_port);
+    with("cd x && bundle exec puma", APL_LISTEN_FD);
+    assert_true(line.runs_ruby && line.uses_port);
+}
+
+static void said(const char *command, uint32_t listen, const char *text)
+{
+    with(command, listen);
+    assert_int_equal(line.notes.n, text != NULL);
+    if (text && !strstr(line.notes.text[0], text))
+        fail_msg("%s: %s", command, line.notes.text[0]);
+}
+
+static void what_is_said(void **state)
+{
+    static const char *const quiet[] = {
+        "gunicorn main:app",        "cd x && . ./env && export A=1; gunicorn a",
+        "node --max-old-space=1 a", "next start",
+        "bundle exec puma",         "poetry run shop",
+        "flask db upgrade",         "vite build",
+    };
+    static const char *const development[] = {
+        "flask run",
+        "flask --app shop run -p $PORT",
+        "nodemon a.js",
+        "python3 manage.py runserver 0:$PORT",
+        "node --watch a.js",
+        "uvicorn --reload a:b",
+        "next dev",
+        "vite",
+        "npx vite --host",
+        "php -S 0.0.0.0:$PORT",
+        "tsx watch a.ts",
+        "cd x && python manage.py runserver",
+        "python -m flask run",
+        "next"};
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof quiet / sizeof *quiet; i++)
+        said(quiet[i], APL_LISTEN_FD, NULL);
+    for (i = 0; i < sizeof development / sizeof *development; i++) {
+        with(development[i], APL_LISTEN_TCP);
+        assert_int_equal(line.notes.n, 1);
+        assert_non_null(strstr(line.notes.text[0], " is for development, and "
+                                                   "AppEnvironment is "
+                                                   "production: "));
+        detect_line_judge(development[i], APL_LISTEN_TCP, 0, &line.notes);
+        assert_int_equal(line.notes.n, 0);
+    }
+    said("a | b", APL_LISTEN_FD, "the program may not take the socket");
+    said("a || b", APL_LISTEN_TCP, "the shell gets the signals, too");
+    said("./manage.py migrate --noinput && gunicorn a", APL_LISTEN_FD,
+         "each start of a process runs \"./manage.py migrate --noinput\" "
+         "first: ");
+    said("npx shop", APL_LISTEN_FD, "npx starts shop as its child process");
+    said("uv run shop", APL_LISTEN_FD, "(uv sync), and write the command");
+    said("npx shop", APL_LISTEN_TCP, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_run),
+        cmocka_unit_test(over_tcp_it_runs_as_written),
+        cmocka_unit_test(facts),
+        cmocka_unit_test(what_is_said),
+    };
+
+    return cmocka_run_group_tests(tests, begin, end);
+}

@@ -11,10 +11,11 @@ serves by itself."""
 import os
 import sys
 
-from apppool_wsgi.load import application_of, inherited
-from apppool_wsgi.server import Server
-from apppool_wsgi.servers import SERVERS
-from apppool_wsgi.template import REFUSES, Template, say, say_ready
+if __name__ == "__main__":  # or a process of multiprocessing reads this file
+    from apppool_wsgi.load import application_of, inherited
+    from apppool_wsgi.server import Server
+    from apppool_wsgi.servers import SERVERS
+    from apppool_wsgi.template import REFUSES, Template, say, say_ready
 
 
 def serve(template, word):

@@ -18,13 +18,13 @@ the application does not see them."""
 import socket
 import sys
 
-from apppool_wsgi.load import application_of, inherited
-from apppool_wsgi.server import Server
+if __name__ == "__main__":  # or a process of multiprocessing reads this file
+    from apppool_wsgi.load import (application_of, check_inherited,
+                                   inherited)
+    from apppool_wsgi.server import Server
 
 
 def listen(address):
-    if address is None:
-        return inherited()
     if "/" in address:
         listener = socket.socket(socket.AF_UNIX)
         listener.bind(address)
@@ -33,6 +33,7 @@ def listen(address):
         listener = socket.socket()
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, int(port)))
+    listener.listen(1024)
     return listener
 
 
@@ -42,11 +43,12 @@ def main():
         _, address, *words = words
     if len(words) != 1 or words[0].startswith("-"):
         sys.exit("usage: wsgi.py [--listen ADDRESS] MODULE[:NAME]")
-    listener = listen(address)
+    if not address:
+        check_inherited()
+    # passenger_wsgi.py may execute another Python with the same arguments. So
+    # the socket is not taken before it is loaded.
     application = application_of(words[0])
-    if address:
-        listener.listen(1024)
-    Server(application, listener).run()
+    Server(application, listen(address) if address else inherited()).run()
 
 
 if __name__ == "__main__":

@@ -150,6 +150,34 @@ def test_term_in_a_request(start: Callable[..., Loader],
     assert loader.process.wait(20) == 0
 
 
+@pytest.mark.parametrize("way", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(start: Callable[..., Loader], way: str) -> None:
+    """Its processes are made in three ways, the last of which is that of Python
+    3.14."""
+    loader = start("spawns")
+    with loader.connect() as client:
+        response = ask(client, f"/{way}")
+        assert response.body == b"[0, 1, 4]", loader.log()
+
+
+def test_another_python(start: Callable[..., Loader], tmp_path: Path) -> None:
+    """As DreamHost and other hosters have it in passenger_wsgi.py."""
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\nOTHER=yes exec /usr/bin/python3 -B "$@"\n')
+    python.chmod(0o755)
+    (tmp_path / "passenger_wsgi.py").write_text(f"""import os, sys
+INTERP = "{python}"
+if "OTHER" not in os.environ:
+    os.execl(INTERP, INTERP, *sys.argv)
+def application(environ, start_response):
+    start_response("200 OK", [])
+    return [os.environ["OTHER"].encode()]
+""")
+    loader = start("passenger_wsgi", root=tmp_path)
+    with loader.connect() as client:
+        assert ask(client, "/").body == b"yes", loader.log()
+
+
 def test_exit_of_the_app(start: Callable[..., Loader]) -> None:
     loader = start()
     with loader.connect() as client:

@@ -56,12 +56,18 @@ def say(text):
         os.write(2, f"apppool: {text}\n".encode(errors="backslashreplace"))
 
 
-def inherited():
-    """The listening socket: descriptor 3, as systemd passes it."""
-    if os.environ.pop("LISTEN_FDS", "") != "1" \
-            or os.environ.pop("LISTEN_PID", "") != str(os.getpid()):
+def check_inherited():
+    """Descriptor 3 is a listening socket, as systemd passes it."""
+    if os.environ.get("LISTEN_FDS") != "1" \
+            or os.environ.get("LISTEN_PID") != str(os.getpid()):
         sys.exit("there is no socket to listen on: LISTEN_FDS and "
                  "LISTEN_PID do not say that descriptor 3 is one")
-    os.environ.pop("LISTEN_FDNAMES", None)
+
+
+def inherited():
+    """The listening socket. From here on, only this process has it."""
+    check_inherited()
+    for name in ("LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"):
+        os.environ.pop(name, None)
     os.set_inheritable(3, False)
     return socket.socket(fileno=3)

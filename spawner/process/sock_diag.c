@@ -211,12 +211,30 @@ int sock_diag_unix_left(sock_diag_unix_t *each, void *ctx)
 
 /* ---- tcp ---- */
 
+/* The kernel has IPv4 addresses in IPv6 sockets as ::ffff:127.0.0.1. */
+static void name_address(const struct inet_diag_msg *body,
+                         sock_diag_port_t *found)
+{
+    const unsigned char *at = (const unsigned char *)body->id.idiag_src;
+    static const unsigned char one[16] = {[15] = 1},
+                               mapped[12] = {[10] = 0xff, [11] = 0xff};
+    int is6 = body->idiag_family == AF_INET6;
+
+    if (!inet_ntop(is6 ? AF_INET6 : AF_INET, at, found->address,
+                   sizeof found->address))
+        found->address[0] = 0;
+    found->is_loopback =
+        !is6 ? at[0] == 127
+             : memcmp(at, one, sizeof one) == 0 ||
+                   (memcmp(at, mapped, sizeof mapped) == 0 && at[12] == 127);
+}
+
 static void tcp_found(const struct nlmsghdr *m, void *ctx)
 {
     const asker_t *asker = ctx;
     const struct inet_diag_msg *body = NLMSG_DATA(m);
     sock_diag_port_t found = {ntohs(body->id.idiag_sport), body->idiag_uid,
-                              body->idiag_inode};
+                              body->idiag_inode, "", 1};
 
     /* The side that httpd has closed. Its FIN waits behind data that the app
      * has not read. */
@@ -226,6 +244,8 @@ static void tcp_found(const struct nlmsghdr *m, void *ctx)
             asker->on_tcp(&found, 1, asker->ctx);
         return;
     }
+    if (body->idiag_state == TCP_LISTEN)
+        name_address(body, &found);
     asker->on_tcp(&found,
                   body->idiag_state == TCP_LISTEN ? body->idiag_rqueue : 1,
                   asker->ctx);

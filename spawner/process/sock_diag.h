@@ -27,9 +27,11 @@ typedef struct {
 
 /** A TCP socket of this machine. */
 typedef struct {
-    uint32_t port;   /**< it is bound to */
-    uint32_t uid;    /**< of the process that made it */
-    uint32_t number; /**< of the socket itself */
+    uint32_t port;    /**< it is bound to */
+    uint32_t uid;     /**< of the process that made it */
+    uint32_t number;  /**< of the socket itself */
+    char address[46]; /**< it is bound to; "": a connection */
+    int is_loopback;  /**< only this machine reaches it */
 } sock_diag_port_t;
 
 /** One listening socket. @param queued connections that were not accepted

@@ -59,13 +59,19 @@ typedef struct {
     int connect_errno; /**< why connect() to that fails; 0 */
     int seen;          /**< the probe was seen in a listening socket's queue */
     int listeners;     /**< Unix sockets that listen at its path */
+    char beyond[46];   /**< address that other hosts reach, on which it listens
+                            at its port; "": there is none */
 } process_ready_t;
+
+#define PROCESS_OWNER_MAX 48
 
 /** Of wrong_port.c. */
 typedef struct {
     int64_t look_at; /**< us: the next look; 0: there was none */
     char *ports;     /**< TCP ports that it listens on instead: "port 80"; NULL:
                           none is known */
+    char owner[PROCESS_OWNER_MAX]; /**< which process does: "process 4711,
+                                        ruby" */
 } process_wrong_port_t;
 
 /** Of life.c: what was said of its start, if that lasts long. */

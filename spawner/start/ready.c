@@ -8,6 +8,7 @@
 
 #include "spawner/process/sock_diag.h"
 #include "spawner/end/end.h"
+#include "spawner/output/output.h"
 #include "spawner/start/start.h"
 #include "spawner/process/process.h"
 #include "spawner/process/guarded_socket.h"
@@ -117,6 +118,8 @@ static void on_tcp(const sock_diag_port_t *at, uint32_t queued, void *ctx)
         p->ready.seen = SEEN_FOREIGN;
     else if (p->ready.seen != SEEN_FOREIGN)
         saw(p, queued);
+    if (!at->is_loopback)
+        snprintf(p->ready.beyond, sizeof p->ready.beyond, "%s", at->address);
 }
 
 /* An app that binds its socket itself may use another name for it. Then it is
@@ -211,6 +214,23 @@ static int64_t pause_of(const spawner_t *s, const process_t *p)
     return pause < POLL_MIN ? POLL_MIN : pause > POLL_MAX ? POLL_MAX : pause;
 }
 
+/* Requests that do not come through httpd pass none of its rules. */
+static void warn_of_address(process_t *p)
+{
+    char text[256];
+
+    if (!*p->ready.beyond)
+        return;
+    snprintf(
+        text, sizeof text,
+        "listens on %s (AppListen tcp): other hosts may connect to it, past "
+        "Require, TLS and all rules of httpd; have it listen on 127.0.0.1, "
+        "which is in $HOST",
+        p->ready.beyond);
+    if (start_notes_is_new(p->is.name, text))
+        app_log(p, LOG_WARN, "%s", text);
+}
+
 void ready_check(spawner_t *s)
 {
     int unix_probes = 0, tcp_probes = 0, unix_known, tcp_known;
@@ -236,6 +256,7 @@ void ready_check(spawner_t *s)
                                                           : unix_known) ||
             !is_admitted(s, p))
             continue;
+        warn_of_address(p);
         phase_ready(s, p);
         if (p->phase == PHASE_LIVE)
             process_end_probe(p);

@@ -256,12 +256,15 @@ void warmup_missing(const process_t *p, const app_entry_t *app, char text[256]);
 
 #define WRONG_PORT_MAX 8 /**< ports that are named */
 
-/** "port 80", "ports 80, 81"; "": there is none. */
-typedef char wrong_port_text_t[WRONG_PORT_MAX * sizeof "65535, "];
+typedef struct {
+    char ports[WRONG_PORT_MAX * sizeof "65535, "]; /**< "port 80", "ports 80,
+                                                        81"; "": there is none */
+    char owner[PROCESS_OWNER_MAX]; /**< of the first: "process 4711, ruby" */
+} wrong_port_t;
 
 /** Find the ports that the processes of the app listen on, without its own one.
  * For the job, and for tests. */
-void wrong_port_find(const process_t *p, wrong_port_text_t text);
+void wrong_port_find(const process_t *p, wrong_port_t *found);
 
 /** Look if it is time. For a process that boots and does not accept. */
 void wrong_port_look(spawner_t *s, process_t *p);

@@ -31,6 +31,7 @@ typedef struct {
     int left;                      /* descriptors that may still be read */
     uint16_t port[WRONG_PORT_MAX]; /* that were found, each one once */
     int found;
+    procfs_t owner; /* the process that has the first of them; pid 0: none */
 } search_t;
 
 static void on_tcp(const sock_diag_port_t *at, uint32_t queued, void *ctx)
@@ -54,7 +55,7 @@ static void add(search_t *search, uint16_t port)
 }
 
 /* A descriptor that leads to "socket:[4711]". */
-static void note(search_t *search, const char *link)
+static void note(search_t *search, const char *link, const procfs_t *who)
 {
     static const char begin[] = "socket:[";
     unsigned long number;
@@ -64,8 +65,13 @@ static void note(search_t *search, const char *link)
         return;
     number = strtoul(link + sizeof begin - 1, NULL, 10);
     for (i = 0; i < search->n; i++)
-        if (search->of[i].number == number)
+        if (search->of[i].number == number) {
+            int before = search->found;
+
             add(search, (uint16_t)search->of[i].port);
+            if (search->found > before && search->owner.pid == 0)
+                search->owner = *who;
+        }
 }
 
 static void read_descriptors(const procfs_t *who, void *ctx)
@@ -81,13 +87,25 @@ static void read_descriptors(const procfs_t *who, void *ctx)
     while (dir && search->left-- > 0 && (entry = readdir(dir)) != NULL) {
         n = readlinkat(dirfd(dir), entry->d_name, text, sizeof text - 1);
         text[n > 0 ? n : 0] = 0;
-        note(search, text);
+        note(search, text, who);
     }
     if (dir)
         closedir(dir);
 }
 
-void wrong_port_find(const process_t *p, wrong_port_text_t text)
+/* The name is any bytes. */
+static void name_owner(const procfs_t *who, char text[PROCESS_OWNER_MAX])
+{
+    char *c;
+
+    snprintf(text, PROCESS_OWNER_MAX, "process %d, %.15s", (int)who->pid,
+             who->name);
+    for (c = text; *c; c++)
+        if (*c < ' ' || *c > '~')
+            *c = '?';
+}
+
+void wrong_port_find(const process_t *p, wrong_port_t *found)
 {
     search_t search = {.uid = p->is.uid, .left = DESCRIPTORS_MAX};
     size_t used = 0;
@@ -98,14 +116,16 @@ void wrong_port_find(const process_t *p, wrong_port_text_t text)
     n = search.found;
     if (sock_diag_tcp(on_tcp, &search) == 0 && search.n > 0)
         sid_scan_each(p, read_descriptors, &search);
-    memset(text, 0, sizeof(wrong_port_text_t));
+    memset(found, 0, sizeof *found);
     for (i = n; i < search.found; i++)
-        used += (size_t)snprintf(text + used, sizeof(wrong_port_text_t) - used,
-                                 "%s%u",
+        used += (size_t)snprintf(found->ports + used,
+                                 sizeof found->ports - used, "%s%u",
                                  i > n                  ? ", "
                                  : search.found - n > 1 ? "ports "
                                                         : "port ",
                                  search.port[i]);
+    if (used > 0)
+        name_owner(&search.owner, found->owner);
 }
 
 /* ---- what is said ---- */
@@ -128,9 +148,9 @@ void wrong_port_say(const process_t *p, const char *listens, char *text,
 
     snprintf(own, sizeof own, "port %u", p->is.wire.port);
     snprintf(text, size,
-             "%s on TCP %s, where httpd does not connect (%s the port to "
+             "%s on TCP %s, where httpd does not connect (%s; %s the port to "
              "listen on is in $PORT), and did not accept connections on %s",
-             listens, p->wrong_port.ports,
+             listens, p->wrong_port.ports, p->wrong_port.owner,
              p->is.wire.listen == APL_LISTEN_TCP ? "AppListen is tcp:"
                                                  : "with AppListen tcp,",
              p->is.wire.listen == APL_LISTEN_TCP  ? own
@@ -151,16 +171,20 @@ static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
 {
     const look_t *look = (look_t *)job;
     process_t *p = process_find(s, look->id);
-    wrong_port_text_t ports;
-    char text[256];
+    wrong_port_t found;
+    char text[320];
 
     (void)cause;
     if (p && p->phase == PHASE_BOOTING &&
-        job_read(job, ports, sizeof ports) == 0) {
+        job_read(job, &found, sizeof found) == 0) {
         int is_new = !wrong_port_is_known(p);
 
         wrong_port_forget(p);
-        p->wrong_port.ports = *ports ? strdup(ports) : NULL;
+        found.ports[sizeof found.ports - 1] = 0;
+        found.owner[sizeof found.owner - 1] = 0;
+        p->wrong_port.ports = *found.ports ? strdup(found.ports) : NULL;
+        snprintf(p->wrong_port.owner, sizeof p->wrong_port.owner, "%s",
+                 found.owner);
         if (is_new && wrong_port_is_known(p)) {
             wrong_port_say(p, "listens", text, sizeof text);
             app_log(p, LOG_WARN, "%s yet", text);
@@ -172,11 +196,11 @@ static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
 
 static _Noreturn void work(const process_t *p)
 {
-    wrong_port_text_t ports;
+    wrong_port_t found;
 
     child_reset_descriptors(cgroup_descriptor());
-    wrong_port_find(p, ports);
-    _exit(job_report(ports, sizeof ports) == 0 ? 0 : 1);
+    wrong_port_find(p, &found);
+    _exit(job_report(&found, sizeof found) == 0 ? 0 : 1);
 }
 
 void wrong_port_look(spawner_t *s, process_t *p)

@@ -60,3 +60,32 @@ def test_the_log_and_the_error_say_it(httpd: Httpd) -> None:
     assert f"listens on TCP port {ports['shop']}," in error
     for claim in claims:
         claim.close()
+
+
+OPEN = """
+import os, socket
+server = socket.create_server(("", int(os.environ["PORT"])))
+while True:
+    client = server.accept()[0]
+    if client.recv(9999):
+        client.sendall(b"HTTP/1.0 200 OK\\r\\n\\r\\nhello")
+    client.close()
+"""
+
+
+@pytest.mark.mpms("event")
+def test_everyone_can_connect(httpd: Httpd) -> None:
+    """Past all rules of httpd: the log says so once. On 127.0.0.1 it is quiet."""
+    said = r"listens on 0\.0\.0\.0 \(AppListen tcp\): other hosts may connect"
+    httpd.log.expect(said)
+    for name, text in (("shop", OPEN), ("calm", OPEN.replace('""', '"127.1"'))):
+        app = httpd.app(name, "AppListen tcp", "MinInstances 2", "AppPreStart On",
+                        command="/usr/bin/python3 -IS open.py")
+        (app.root / "open.py").write_text(text)
+    httpd.start()
+    for app in httpd.apps:
+        assert httpd.get("/", app.name).text == "hello"
+        httpd.settles(active=0, count=4)
+    assert len([line for line in httpd.log.lines()
+                if "other hosts may connect" in line]) == 1
+    httpd.log.wait_for(rf"shop\[\d+\] {said}")

@@ -20,25 +20,27 @@
 
 static void the_right_place_has_a_name(void **state)
 {
-    process_t p = {.wrong_port.ports = strdup("port 3000")};
+    process_t p = {.wrong_port = {.ports = strdup("port 3000"),
+                                  .owner = "process 7, ruby"}};
     char text[256];
 
     (void)state;
     assert_true(wrong_port_is_known(&p));
     p.is.wire.listen = APL_LISTEN_FD;
     wrong_port_say(&p, "listens", text, sizeof text);
-    assert_string_equal(text,
-                        "listens on TCP port 3000, where httpd does not "
-                        "connect (with AppListen tcp, the port to listen on is "
-                        "in $PORT), and did not accept connections on "
-                        "descriptor 3");
+    assert_string_equal(
+        text,
+        "listens on TCP port 3000, where httpd does not "
+        "connect (process 7, ruby; with AppListen tcp, the "
+        "port to listen on is in $PORT), and did not accept connections on "
+        "descriptor 3");
     p.is.wire.listen = APL_LISTEN_UNIX;
     wrong_port_say(&p, "listens", text, sizeof text);
     assert_non_null(strstr(text, "connections on $APPPOOL_SOCKET"));
     p.is.wire.listen = APL_LISTEN_TCP;
     p.is.wire.port = 4711;
     wrong_port_say(&p, "listens", text, sizeof text);
-    assert_non_null(strstr(text, "(AppListen is tcp: the port to"));
+    assert_non_null(strstr(text, "; AppListen is tcp: the port to"));
     assert_non_null(strstr(text, "connections on port 4711"));
     wrong_port_forget(&p);
     assert_false(wrong_port_is_known(&p));
@@ -122,25 +124,27 @@ static void sockets_of_the_app_are_found(void **state)
     uint16_t port[2];
     pid_t app = start_app(port, 2);
     process_t p = process_of(app);
-    wrong_port_text_t text;
-    char want[16];
+    wrong_port_t found;
+    char want[PROCESS_OWNER_MAX];
 
     (void)state;
-    wrong_port_find(&p, text);
-    assert_int_equal(strncmp(text, "ports ", 6), 0);
-    assert_true(has(text, port[0]) && has(text, port[1]));
+    wrong_port_find(&p, &found);
+    assert_int_equal(strncmp(found.ports, "ports ", 6), 0);
+    assert_true(has(found.ports, port[0]) && has(found.ports, port[1]));
+    snprintf(want, sizeof want, "process %d, wrong_port", (int)app);
+    assert_string_equal(found.owner, want);
     p.is.wire.listen = APL_LISTEN_TCP; /* one of them is the right one */
     p.is.wire.port = port[0];
-    wrong_port_find(&p, text);
+    wrong_port_find(&p, &found);
     snprintf(want, sizeof want, "port %u", port[1]);
-    assert_string_equal(text, want);
+    assert_string_equal(found.ports, want);
     p.is.uid++;
-    wrong_port_find(&p, text);
-    assert_string_equal(text, "");
+    wrong_port_find(&p, &found);
+    assert_string_equal(found.ports, "");
     p.is.uid--;
     p.is.pid = 1 << 30; /* no process is of this session */
-    wrong_port_find(&p, text);
-    assert_string_equal(text, "");
+    wrong_port_find(&p, &found);
+    assert_string_equal(found.ports, "");
     kill(app, SIGKILL);
     assert_int_equal(waitpid(app, NULL, 0), app);
 }
@@ -151,16 +155,16 @@ static void the_first_of_many_are_named(void **state)
     uint16_t port[WRONG_PORT_MAX + 2];
     pid_t app = start_app(port, WRONG_PORT_MAX + 2);
     process_t p = process_of(app);
-    wrong_port_text_t text;
+    wrong_port_t found;
     const char *c;
     int i, commas = 0, named = 0;
 
     (void)state;
-    wrong_port_find(&p, text);
-    for (c = text; *c; c++)
+    wrong_port_find(&p, &found);
+    for (c = found.ports; *c; c++)
         commas += *c == ',';
     for (i = 0; i < WRONG_PORT_MAX + 2; i++)
-        named += has(text, port[i]);
+        named += has(found.ports, port[i]);
     assert_int_equal(commas, WRONG_PORT_MAX - 1);
     assert_int_equal(named, WRONG_PORT_MAX);
     kill(app, SIGKILL);

@@ -17,6 +17,7 @@
 
 #include "mod_apppool/config/app.h"
 #include "detect/detect.h"
+#include "detect/detect_line.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -103,6 +104,22 @@ static void look_for_command(const apppool_app_t *app)
         SAY("%s (%s): there is nothing to run: %s; AppCommand names any other "
             "command",
             app->pool.root, app->place, names.why);
+}
+
+/* What the log says again at the first start. A command that is found in the
+ * files is known only then. */
+static void look_at_command(const apppool_app_t *app)
+{
+    detect_notes_t notes;
+    int i;
+
+    if (!app->set->command)
+        return;
+    detect_line_judge(app->set->command, (uint32_t)app->listen,
+                      strcmp(app->environment, "production") == 0, &notes);
+    for (i = 0; i < notes.n; i++)
+        SAY("%s (%s): AppCommand: %s", app->pool.root, app->place,
+            notes.text[i]);
 }
 
 static void look_at_env_file(const apppool_app_t *app)
@@ -226,6 +243,7 @@ int apppool_config_test(apr_pool_t *p)
 
         if (app->real_root)
             look_for_command(app);
+        look_at_command(app);
         look_at_env_file(app);
         look_at_log(p, app);
     }

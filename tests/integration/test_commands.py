@@ -118,6 +118,9 @@ def test_what_is_said(httpd: Httpd) -> None:
     add(httpd, "watch", "node --watch server.js", False)
     calm = add(httpd, "calm", "node --watch server.js", False)
     calm.directives.append("AppEnvironment development")
+    checked = httpd.test().stdout
+    assert f"{httpd.dir}/watch" in checked and "leave out --watch" in checked
+    assert f"{httpd.dir}/calm" not in checked
     httpd.start()
     for _ in range(2):
         assert httpd.get("/", "first").status == 200

@@ -9,6 +9,7 @@ from harness import template
 from harness.cases import cases
 from harness.config import App
 from harness.httpd import USER, Httpd
+from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("what is run does not depend on httpd")
 
@@ -45,7 +46,7 @@ WAYS = {
     "binds": ("", "puma -b tcp://0.0.0.0:3000 -p 3000", "puma"),
     "bundle": ("", "bundle exec puma -C config/puma.rb", "puma"),
     "rackup": ("", "rackup -s puma -E production -p 3000", "rackup"),
-    "rails": ("", "bin/rails server -p 3000 -b 0.0.0.0", "rails"),
+    "rails": ("MinInstances 2", "bin/rails server -p 3000 -b 0.0.0.0", "rails"),
     "sinatra": ("", "ruby app.rb -p 3000 -o 0.0.0.0", "app.rb"),
 }
 
@@ -80,6 +81,7 @@ def add(httpd: Httpd, name: str, directive: str, line: str) -> App:
 
 def test_ways(httpd: Httpd) -> None:
     """A touch of restart.txt is a restart by the pool alone."""
+    httpd.directives.append("MaxPoolSize 20")
     for name, (directive, line, _) in WAYS.items():
         add(httpd, name, directive, line)
     httpd.start()
@@ -87,6 +89,8 @@ def test_ways(httpd: Httpd) -> None:
         with case:
             one = template.who(httpd, host=name)
             assert (one["does"], one["program"]) == ("[]", program)
+    rails = next(app for app in httpd.apps if app.name == "rails")
+    wait_until(lambda: len(httpd.pids(rails)) == 2, "each has its own pid file")
     for app in httpd.apps:
         old = template.who(httpd, host=app.name)["pid"]
         app.touch()

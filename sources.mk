@@ -316,6 +316,7 @@ spawner_sources = \
 	detect/detect.c \
 	detect/detect_file.c \
 	detect/detect_path.c \
+	detect/detect_versions.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
 	detect/detect_explain.c \
@@ -422,6 +423,7 @@ detect_sources = \
 	detect/detect.c \
 	detect/detect_file.c \
 	detect/detect_path.c \
+	detect/detect_versions.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
 	detect/detect_explain.c \
@@ -683,6 +685,7 @@ unit_tests = \
 	tests/unit/detect_nvm \
 	tests/unit/detect_path \
 	tests/unit/detect_program \
+	tests/unit/detect_versions \
 	tests/unit/detect_venv \
 	tests/unit/detect_template \
 	tests/unit/detect_text \

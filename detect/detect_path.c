@@ -12,6 +12,7 @@
 
 #include "detect/detect_venv.h"
 #include "detect/detect_file.h"
+#include "detect/detect_versions.h"
 
 #define ALIASES_MAX 4 /* one alias may name another one */
 
@@ -171,9 +172,19 @@ static void node_of_nvm(detect_path_t *found)
         detect_path_before(found, "%s", place);
 }
 
+static void put_version(void *ctx, const char *dir)
+{
+    detect_path_before(ctx, "%s", dir);
+}
+
+static void versions(detect_path_t *found)
+{
+    detect_versions(found->home, put_version, found);
+}
+
 /* THE LIST. The directories of the first rule are searched first. */
 static void (*const rules[])(detect_path_t *found) = {
-    virtual_environment, rbenv, node_modules, node_of_nvm};
+    virtual_environment, rbenv, node_modules, node_of_nvm, versions};
 
 void detect_path_before(detect_path_t *found, const char *format, ...)
 {

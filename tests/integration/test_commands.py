@@ -106,6 +106,33 @@ def test_lines(httpd: Httpd, rows: dict[str, tuple[str, str, str]]) -> None:
                 assert int(parent) == spawner
 
 
+# Each with the socket of the pool, whatever its options say.
+SERVERS = {
+    "hypercorn": "hypercorn --bind 0.0.0.0:$PORT asgi_:app",
+    "module": "python3 -m hypercorn asgi_:app --bind 0.0.0.0:${PORT:-80}",
+    "daphne": "daphne -b 0.0.0.0 -p $PORT asgi_:app",
+    "waitress": "waitress-serve --listen=*:$PORT --threads=2 main:app",
+    "thin": "thin start -p $PORT -e production",
+    "mojo": "perl mojo.pl daemon -l http://*:$PORT",
+    "npx": "npx serve-it -p $PORT",
+}
+
+
+def test_servers(httpd: Httpd) -> None:
+    for name, line in SERVERS.items():
+        app = add(httpd, name, line, True)
+        put(app.root, {
+            "config.ru": "run ->(_) { [200, {}, ['it is A=1']] }\n",
+            "mojo.pl": "use Mojolicious::Lite; get '/' => "
+                       "sub { shift->render(text => 'it is A=1') }; app->start;\n"})
+    httpd.start()
+    for name, case in cases(SERVERS):
+        with case:
+            response = httpd.get("/", name)
+            assert response.status == 200 and " A=" in response.text, name
+    assert not [line for line in httpd.log.lines() if "listens on" in line]
+
+
 def test_what_is_said(httpd: Httpd) -> None:
     """Once, however often a process starts."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,

@@ -11,7 +11,9 @@ packages_demo="$packages_build $packages_apps curl procps util-linux"
 packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
     libfcgi-dev python3-websockets python3-h2 python3-flask python3-django
     python3-fastapi python3-bottle python3-falcon python3-quart
-    libmojolicious-perl ruby-sinatra ruby-railties node-express node-busboy node-cookie-parser"
+    python3-hypercorn python3-daphne python3-waitress thin
+    libmojolicious-perl ruby-sinatra ruby-railties
+    node-express node-busboy node-cookie-parser"
 # The dependencies of redmine and dokuwiki, which themselves are only unpacked.
 packages_libraries="ruby-actionpack-action-caching ruby-actionpack-xml-parser
     ruby-addressable ruby-bundler ruby-commonmarker ruby-html-pipeline

@@ -182,7 +182,7 @@ static int add_to(char **line, const char *name)
 
 /* ---- what does not pass the socket on ---- */
 
-/* A program of the app's own environment, which is in PATH. */
+/* Programs of the app's own, which are in PATH. */
 static int is_in_environment(const char *name)
 {
     static const char *const places[] = {".venv", "venv", "env", NULL};
@@ -222,13 +222,11 @@ static int leave_out_starter(char **line)
     from = read.words[program.from].at;
     n = strlen(word);
     is_file = n > 3 && strcmp(word + n - 3, ".py") == 0;
-    if (is_in_node_modules(word))
-        return put(line, from, read.words[program.after].at - from,
-                   "node_modules/.bin/");
-    if (is_in_environment(is_file ? "python" : word))
-        return put(line, from, read.words[program.after].at - from,
-                   is_file ? "python " : "");
-    return 1;
+    if (!is_in_node_modules(word) &&
+        !is_in_environment(is_file ? "python" : word))
+        return 1;
+    return put(line, from, read.words[program.after].at - from,
+               is_file ? "python " : "");
 }
 
 /* env does what cross-env does, and becomes the program. */
@@ -323,7 +321,7 @@ void detect_line_judge(const char *command, uint32_t listen, int is_production,
                 : "the shell gets the signals, too");
         return;
     }
-    if (read.first.length > 0)
+    if (read.first.length > 0 && read.is_program)
         say(notes,
             "each start of a process runs \"%.*s\" first: do that once, when "
             "you deploy, before touch tmp/restart.txt",

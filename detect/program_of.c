@@ -173,16 +173,14 @@ int program_of(const char *line, const shell_line_t *read,
 
 #define NOT_FOUND "leave out the command, and the module runs "
 static const struct {
-    const char *program;
-    const char *word;   /* that it has to have; NULL: none */
-    const char *unless; /* words that it must not have; NULL: none */
+    const char *program; /* or the begin of its name, if that is python */
+    const char *word;    /* that it has to have; NULL: none */
+    const char *unless;  /* words that it must not have; NULL: none */
     const char *instead;
 } developed[] = {
     {"flask", "run", NULL,
      "run gunicorn MODULE:APP, or " NOT_FOUND "a wsgi.py itself"},
     {"python", "runserver", NULL,
-     "run gunicorn SITE.wsgi, or " NOT_FOUND "manage.py's SITE/wsgi.py itself"},
-    {"python3", "runserver", NULL,
      "run gunicorn SITE.wsgi, or " NOT_FOUND "manage.py's SITE/wsgi.py itself"},
     {"manage.py", "runserver", NULL,
      "run gunicorn SITE.wsgi, or " NOT_FOUND "manage.py's SITE/wsgi.py itself"},
@@ -251,13 +249,20 @@ static int has(const char *line, const shell_line_t *read, size_t from,
     return 0;
 }
 
+/* `python3.11` is a python. */
+static int is_named(const char *name, const char *program)
+{
+    return strcmp(name, program) == 0 ||
+           (strcmp(program, "python") == 0 && strncmp(name, program, 6) == 0);
+}
+
 const char *program_of_production(const char *line, const shell_line_t *read,
                                   const program_of_t *program)
 {
     size_t i, from = program->word + 1;
 
     for (i = 0; i < sizeof developed / sizeof *developed; i++)
-        if (strcmp(developed[i].program, program->name) == 0 &&
+        if (is_named(program->name, developed[i].program) &&
             (!developed[i].word || has(line, read, from, developed[i].word)) &&
             (!developed[i].unless ||
              !has(line, read, from, developed[i].unless)))

@@ -64,9 +64,10 @@ static const struct {
     {"RUBYOPT=-W0 puma", "RUBYOPT=\"$RUBYOPT \"-W0 puma"},
     {"node 'NODE_OPTIONS=' MY_NODE_OPTIONS=1", NULL},
     /* what starts a child process */
-    {"npx next start", "node_modules/.bin/next start"},
+    {"npx next start", "next start"},
+    {"cd x && A=1 npx --yes next start", "cd x && A=1 next start"},
     {"npx -y unknown a", NULL},
-    {"yarn exec next start", "node_modules/.bin/next start"},
+    {"yarn exec next start", "next start"},
     {"uv run --frozen uvicorn a:b", "uvicorn a:b --fd 3"},
     {"uv run python -m uvicorn a:b", "python -m uvicorn a:b --fd 3"},
     {"uv run --env-file .env main.py", "python main.py"},
@@ -227,10 +228,15 @@ static void said(const char *command, uint32_t listen, const char *text)
 static void what_is_said(void **state)
 {
     static const char *const quiet[] = {
-        "gunicorn main:app",        "cd x && . ./env && export A=1; gunicorn a",
-        "node --max-old-space=1 a", "next start",
-        "bundle exec puma",         "poetry run shop",
-        "flask db upgrade",         "vite build",
+        "gunicorn main:app",
+        "cd x && . ./env && export A=1; gunicorn a",
+        "node --max-old-space=1 a",
+        "next start",
+        "bundle exec puma",
+        "poetry run shop",
+        "flask db upgrade",
+        "cat x; exit 1",
+        "vite build",
     };
     static const char *const development[] = {
         "flask run",
@@ -245,6 +251,7 @@ static void what_is_said(void **state)
         "php -S 0.0.0.0:$PORT",
         "tsx watch a.ts",
         "cd x && python manage.py runserver",
+        "python3.11 manage.py runserver",
         "python -m flask run",
         "next"};
     size_t i;

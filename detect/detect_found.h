@@ -52,16 +52,16 @@ typedef struct {
 struct detect_server;
 
 typedef struct {
-    uint32_t protocol;    /**< APL_HTTP ... */
-    uint32_t concurrency; /**< 0: any number */
-    uint32_t suitable;    /**< the number for this kind of app */
-    int has_template;     /**< there is one, too: for AppPreload of at
+    uint32_t protocol;        /**< APL_HTTP ... */
+    uint32_t concurrency;     /**< 0: any number */
+    uint32_t suitable;        /**< the number for this kind of app */
+    int has_template;         /**< there is one, too: for AppPreload of at
                                    most this CONTRACT_PRELOAD_*; or 0 */
-    int is_silent;        /**< it does not say READY=1, and has to */
-    int runs_node;        /**< the command is node, or a script of npm */
-    int uses_port;        /**< PORT has to be a number; see detect_line.h */
-    int runs_ruby;        /**< the command is ruby, or puma by any name */
-    uint32_t children;    /**< of php-cgi, for its environment; 0: none */
+    int is_silent;            /**< it does not say READY=1, and has to */
+    int runs_node;            /**< the command is node, or a script of npm */
+    int uses_port;            /**< PORT has to be a number; see detect_line.h */
+    int runs_ruby;            /**< the command is ruby, or puma by any name */
+    uint32_t children;        /**< of php-cgi, for its environment; 0: none */
     detect_package_t package; /**< of the script of npm; empty: none */
     const struct detect_server *server; /**< in place of the rule's; or NULL */
     char before[160];         /**< variables of the server: NAME=value ... */

@@ -60,7 +60,7 @@ static json_t *report_pool(request_rec *r, int full)
         return NULL;
     }
     doc = apl_report_json(copy, full);
-    apl_report_sentences(doc, apppool_lifecycle_runtime());
+    apl_report_sentences(doc, apppool_current()->runtime);
     return doc;
 }
 

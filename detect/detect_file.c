@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "detect/detect_text.h"
-
 #define FILE_MAX 65536
 
 int detect_file_exists(const char *path)

@@ -96,6 +96,7 @@ CHANGED = {
     "nuxt-start": "nuxt is not installed beside what it has built",
     "astro": "the same, of astro",
     "angular": "the same, of ng",
+    "node-list": "the same line, which the module's own sh runs",
     "nest": "nest runs the application as a process of its own, which does not "
             "get the socket",
     "django-channels": "its settings name ASGI_APPLICATION. It did run: without "

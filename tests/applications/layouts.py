@@ -347,7 +347,7 @@ node("Node", "node-cross-env",
      NPM("NODE_ENV=production node app.js"))
 node("Node", "node-list",
      {"app.js": CJS, "package.json": package("true && node app.js")},
-     NPM("sh -c 'true && exec env node app.js'"))
+     'export PATH="$PWD/node_modules/.bin:$PATH"; true && node app.js')
 node("Node", "node-procfile",
      {"app.js": CJS, "Procfile": "web: node app.js\n"}, "node app.js")
 node("Node", "node-procfile-npm",

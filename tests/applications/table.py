@@ -22,7 +22,8 @@ import layouts  # noqa: E402
 # The beginning of a command, and what it means.
 RUNNERS = (("python3 \"$APPPOOL_HELPERS", "the module's loader"),
            ("uvicorn", "uvicorn"), ("gunicorn", "its command"),
-           ("env PATH=", "its start script"), ("node ", "node"),
+           ("env PATH=", "its start script"),
+           ("export PATH=", "its start script"), ("node ", "node"),
            ("env -u NOTIFY_SOCKET", "puma"), ("puma", "its command"),
            ("perl ", "the module's loader"), ("MOJO", "Mojolicious"),
            ("env PHP_FCGI", "php-cgi"), ("./", "itself"),

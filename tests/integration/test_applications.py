@@ -33,6 +33,7 @@ def detected(httpd: Httpd, root: Path) -> dict[str, object]:
 def test_answers(httpd: Httpd) -> None:
     """One httpd has all of them. A process makes room for the next one."""
     httpd.directives += ["MaxPoolSize 12", *SLOW_START]
+    httpd.log.expect("vite is for development")
     for one in layouts.ALL:
         root = httpd.dir / one.name
         put(root, one.files)

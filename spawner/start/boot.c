@@ -201,6 +201,8 @@ static void read_line(const boot_t *b, const detect_config_t *config,
         fail("out of memory");
     if (b->app->command)
         detect_given(config, line->command, found);
+    if (b->app->command && *line->package.event)
+        found->concurrency = 0; /* of npm, whatever the script runs */
     found->runs_node = line->runs_node;
     found->runs_ruby = line->runs_ruby;
     found->uses_port = line->uses_port;

@@ -101,6 +101,9 @@ def test_lines(httpd: Httpd, rows: dict[str, tuple[str, str, str]]) -> None:
             assert response.status == 200, response.text
             where, parent, rest = response.text.split(" ", 2)
             assert where == f"{app.root}{place}" and has in rest
+            if "npm " in rows[app.name[:-1]][0]: # as npm itself
+                (process,) = httpd.group(app)["processes"]
+                assert process["concurrency"] == 0
             if "gunicorn" not in rows[app.name[:-1]][0]: # it has a worker
                 spawner = spawner or int(parent)
                 assert int(parent) == spawner

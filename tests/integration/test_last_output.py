@@ -79,7 +79,9 @@ def test_programs_say_why(httpd: Httpd) -> None:
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
     apps = {}
     for name, (file, text, command, _) in PROGRAMS.items():
-        apps[name] = httpd.app(name, "AppFriendlyErrors On", command=command)
+        # A php-cgi with a script is no server that speaks FastCGI.
+        apps[name] = httpd.app(name, "AppFriendlyErrors On",
+                               "AppProtocol http", command=command)
         (apps[name].root / file).write_text(text + "\n")
     apps["python-long"].directives.append(witness(httpd))
     httpd.directives.append(f"MaxPoolSize {len(apps)}")

@@ -104,9 +104,11 @@ void apppool_setting_resolve(apppool_app_t *app)
             *(const char **)to = text ? text : s->text;
         }
         else if (is_long(s))
-            *(int64_t *)to = apppool_setting_of(app->set, i);
+            *(int64_t *)to =
+                apppool_setting_of(app->set, (apppool_setting_id_t)i);
         else
-            *(uint32_t *)to = (uint32_t)apppool_setting_of(app->set, i);
+            *(uint32_t *)to =
+                (uint32_t)apppool_setting_of(app->set, (apppool_setting_id_t)i);
     }
 }
 

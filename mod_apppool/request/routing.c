@@ -147,11 +147,11 @@ static int has_own_index(request_rec *r, const apppool_mount_t *mount)
 
     return !r->main && r->finfo.filetype == APR_DIR && r->filename &&
            !(r->path_info && *r->path_info) &&
+           apppool_script_handler_speaks_fcgi(r, mount->app) &&
            apr_stat(&found,
                     ap_make_full_path(r->pool, r->filename, "index.php"),
                     APR_FINFO_TYPE, r->pool) == APR_SUCCESS &&
-           found.filetype == APR_REG &&
-           apppool_script_handler_speaks_fcgi(r, mount->app);
+           found.filetype == APR_REG;
 }
 
 /* Become the request for index.php, as mod_dir does for its indexes.

@@ -76,7 +76,7 @@ static void speak(process_t *p, dice_t *d)
     }
     close(ends[1]);
     output_finish(p);
-    must(p->output.tail_length <= 2048);
+    must(p->output.tail_length <= 4096);
     output_forget(&p->output);
     close(ends[0]);
     is_log(state_log());

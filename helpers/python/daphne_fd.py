@@ -13,7 +13,7 @@ from twisted.internet import unix
 
 
 class Files:
-    """os, but for the two"""
+    """The module os, without what changes or removes the file."""
 
     def __getattr__(self, name):
         return getattr(os, name)

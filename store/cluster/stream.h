@@ -7,8 +7,8 @@
  *
  * A build without OpenSSL makes no stream with a secret: ENOTSUP.
  *
- * No call waits, but for those whose names say that they read or write all.
- * Another thread may end a call of these by shutdown(2). The process ignores
+ * Calls whose names say that they read or write all wait; no other call does.
+ * Another thread may end a call that waits by shutdown(2). The process ignores
  * SIGPIPE.
  *
  * Lock:  one thread uses a stream.

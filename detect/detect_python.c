@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define WORD  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 #define DEPTH 3 /* of files that import the name from another one */
 #define WSGI  DETECT_PYTHON_WSGI
 #define ASGI  DETECT_PYTHON_ASGI
@@ -223,6 +224,12 @@ static void look_into_factory(const char *text, detect_python_t *app)
     }
 }
 
+/* NAME or NAME.NAME. Anything else would be a pattern of the app's own. */
+static int is_name(const char *value)
+{
+    return *value && value[strspn(value, WORD ".")] == 0;
+}
+
 /* The last part of shop.app, and what a value is made of. */
 static void look_at_value(int dir, const char *file, const char *text,
                           const char *value, int depth, detect_python_t *app)
@@ -231,6 +238,8 @@ static void look_at_value(int dir, const char *file, const char *text,
     size_t n = strcspn(value, ".");
     char first[DETECT_PATH_MAX];
 
+    if (!is_name(value))
+        return;
     if (i < CONSTRUCTORS) {
         app->kind = constructors[i].kind;
         app->framework = constructors[i].framework;
@@ -382,7 +391,5 @@ int detect_python_module(const char *file, char module[DETECT_PATH_MAX])
     for (c = module; *c; c++)
         if (*c == '/')
             *c = '.';
-    return module[strspn(module, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                 "abcdefghijklmnopqrstuvwxyz0123456789_.")] ==
-           0;
+    return module[strspn(module, WORD ".")] == 0;
 }

@@ -185,6 +185,24 @@ static void what_is_imported(void **state)
     assert_false(detect_python_find(AT_FDCWD, "main.py", &app));
 }
 
+/* What the file binds is part of a pattern only if it is a name: others take
+ * minutes and all memory to be compiled. */
+static void no_pattern_comes_from_a_file(void **state)
+{
+    detect_python_t app;
+
+    (void)state;
+    put("made.py", "from quart import Quart\nsite = Quart('x')\n");
+    put("main.py", "from made import site\napp = site\n");
+    assert_true(detect_python_find(AT_FDCWD, "main.py", &app));
+    put("main.py", "from made import site\napp = s{1}ite\n");
+    assert_false(detect_python_find(AT_FDCWD, "main.py", &app));
+    put("main.py", "from made import site\napp = f(x).{0}site\n");
+    assert_false(detect_python_find(AT_FDCWD, "main.py", &app));
+    put("main.py", "from made import site\napp = f(x).\n");
+    assert_false(detect_python_find(AT_FDCWD, "main.py", &app));
+}
+
 static void names_of_modules(void **state)
 {
     char module[DETECT_PATH_MAX];
@@ -209,6 +227,7 @@ int main(void)
         TEST(names_like_a_pattern),
         TEST(what_is_bound),
         TEST(what_is_imported),
+        TEST(no_pattern_comes_from_a_file),
         TEST(names_of_modules),
     };
 

@@ -3,7 +3,6 @@
 #include "detect/package_script.h"
 
 #include <fcntl.h>
-#include <glob.h>
 #include <jansson.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,10 +12,15 @@
 #include "detect/detect_text.h"
 #include "detect/shell_line.h"
 
-#define DEEP   6 /* scripts that name scripts */
-#define PATH   "PATH=\"$PWD/node_modules/.bin:$PATH\""
-#define OF_NPM "env " PATH " "
-#define WORD   128
+#define DEEP     6 /* scripts that name scripts */
+#define PATH     "PATH=\"$PWD/node_modules/.bin:$PATH\""
+#define OF_NPM   "env " PATH " "
+#define WORD     128
+
+/* Of workspaces: what is looked at. */
+#define PATTERNS 16
+#define STARS    2   /* in a pattern */
+#define SPACES   256 /* for each of them */
 
 /* What such a command says. */
 typedef struct {
@@ -56,35 +60,59 @@ static int is_named(const char *dir, const char *name)
     return is;
 }
 
+/* May a pattern of package.json be looked for? One with more stars could have
+ * any number of names. */
+static int is_bounded(const char *pattern)
+{
+    size_t i, stars = 0;
+
+    for (i = 0; pattern[i]; i++)
+        stars += pattern[i] == '*';
+    return stars <= STARS && pattern[strspn(pattern, DETECT_PLAIN "/@*")] == 0;
+}
+
+/* A workspace that this pattern names. A directory whose name needs quotes in a
+ * shell is none. */
+static int find_like(const char *pattern, const char *name, char dir[PATH_MAX])
+{
+    char(*files)[DETECT_PATH_MAX] = malloc(SPACES * sizeof *files);
+    char all[DETECT_PATH_MAX];
+    size_t i, n = 0, root = strlen(dir);
+    int found = 0;
+
+    pattern += strncmp(pattern, "./", 2) == 0 ? 2 : 0;
+    if (files && is_bounded(pattern) &&
+        snprintf(all, sizeof all, "%s/%s/package.json", dir, pattern) <
+            (int)sizeof all)
+        n = detect_text_list(AT_FDCWD, all, files, SPACES);
+    for (i = 0; i < n && i < SPACES && !found; i++) {
+        *strrchr(files[i], '/') = 0;
+        found = files[i][strspn(files[i], DETECT_PLAIN "/@")] == 0 &&
+                (strcmp(files[i] + root + 1, name) == 0 ||
+                 is_named(files[i], name));
+        if (found)
+            snprintf(dir, PATH_MAX, "%s", files[i]);
+    }
+    free(files);
+    return found;
+}
+
 /* A workspace is named by its directory, or by its package. */
 static int find_workspace(const char *name, char dir[PATH_MAX])
 {
     json_t *o = read_package(dir);
     json_t *places = json_object_get(o, "workspaces"), *place;
-    char pattern[PATH_MAX], root[PATH_MAX];
-    size_t i, k;
+    size_t i;
     int found = 0;
 
-    snprintf(root, sizeof root, "%s", dir);
     if (json_is_object(places))
         places = json_object_get(places, "packages");
     json_array_foreach(places, i, place)
     {
-        glob_t dirs;
-
-        if (found || !json_is_string(place) ||
-            snprintf(pattern, sizeof pattern, "%s/%s", root,
-                     json_string_value(place)) >= (int)sizeof pattern ||
-            glob(pattern, 0, NULL, &dirs) != 0)
-            continue;
-        for (k = 0; k < dirs.gl_pathc && !found; k++) {
-            const char *one = dirs.gl_pathv[k], *own = one + strlen(root) + 1;
-
-            found = strcmp(own, name) == 0 || is_named(one, name);
-            if (found && snprintf(dir, PATH_MAX, "%s", one) >= PATH_MAX)
-                found = 0;
-        }
-        globfree(&dirs);
+        found = json_is_string(place) &&
+                find_like(json_string_value(place), name, dir);
+        if (found || i + 1 == PATTERNS)
+            break;
     }
     json_decref(o);
     return found;

@@ -99,6 +99,8 @@ static const struct {
     {"yarn --cwd api start", "cd api && " OF_NPM "node api.js"},
     {"yarn workspace @shop/api start", "cd api && " OF_NPM "node api.js"},
     {"pnpm --filter @shop/api start", "cd api && " OF_NPM "node api.js"},
+    {"npm start -w @shop/spaced", NULL}, /* `cd` would get two words */
+    {"npm start -w deep", NULL},         /* three stars */
     {"cd api && npm start", "cd api && " OF_NPM "node api.js"},
     {"npm run deep", LIST "cd api && " OF_NPM "node api.js"},
     {"npm run loop", OF_NPM "npm run loop"}, /* it ends */
@@ -109,17 +111,28 @@ static const struct {
 
 static const char package[] =
     "{\"name\": \"shop\", \"version\": \"1.2.3\","
-    " \"workspaces\": [\"ap*\"], \"scripts\": {"
+    " \"workspaces\": [\"*/*/l*\", \"./ap*\"], \"scripts\": {"
     "\"start\": \"node server.js\", \"start:prod\": \"npm run start\","
     "\"serve\": \"cd srv && node x\", \"build\": \"tsc\","
     "\"checked\": \"node y\", \"prechecked\": \"./check\","
     "\"deep\": \"npm --prefix api start\", \"loop\": \"npm run loop\"}}";
 
+static const char api[] =
+    "{\"name\": \"@shop/api\", \"scripts\": {\"start\": \"node api.js\"}}";
+static const char spaced[] =
+    "{\"name\": \"@shop/spaced\", \"scripts\": {\"start\": \"node x\"}}";
+static const char deep[] =
+    "{\"name\": \"deep\", \"scripts\": {\"start\": \"node x\"}}";
+
 static const char *const dirs[] = {"api",   "node_modules", "node_modules/.bin",
-                                   ".venv", ".venv/bin",    "dist"};
-static const char *const files[] = {
-    "package.json",      "api/package.json", "node_modules/.bin/next",
-    ".venv/bin/uvicorn", ".venv/bin/python", "dist/main.js"};
+                                   ".venv", ".venv/bin",    "dist",
+                                   "ap i",  "dist/two",     "dist/two/l"};
+static const struct {
+    const char *name, *text;
+} files[] = {{"package.json", package},      {"api/package.json", api},
+             {"ap i/package.json", spaced},  {"dist/two/l/package.json", deep},
+             {"node_modules/.bin/next", ""}, {".venv/bin/uvicorn", ""},
+             {".venv/bin/python", ""},       {"dist/main.js", ""}};
 #define N_DIRS  (sizeof dirs / sizeof *dirs)
 #define N_FILES (sizeof files / sizeof *files)
 
@@ -137,16 +150,12 @@ static int begin(void **state)
         if (mkdir(dirs[i], 0700) != 0)
             return 1;
     for (i = 0; i < N_FILES; i++) {
-        f = fopen(files[i], "w");
+        f = fopen(files[i].name, "w");
         if (!f)
             return 1;
-        fputs(i == 0   ? package
-              : i == 1 ? "{\"name\": \"@shop/api\", \"scripts\": {\"start\": "
-                         "\"node api.js\"}}"
-                       : "",
-              f);
+        fputs(files[i].text, f);
         fclose(f);
-        chmod(files[i], 0700);
+        chmod(files[i].name, 0700);
     }
     return 0;
 }
@@ -157,7 +166,7 @@ static int end(void **state)
 
     (void)state;
     for (i = 0; i < N_FILES; i++)
-        unlink(files[i]);
+        unlink(files[i].name);
     for (i = N_DIRS; i-- > 0;)
         rmdir(dirs[i]);
     return chdir("/") | rmdir(top);

@@ -17,6 +17,7 @@
 
 #define TEXT_MAX 65536
 #define NAMES    256 /* of one directory that match: no more are looked at */
+#define ALL      1048576 /* bytes of names of one directory: the same */
 
 /* Links of the app that stay below its directory are followed. */
 static int open_text(int dir, const char *path)
@@ -111,13 +112,27 @@ int detect_text_has(int dir, const char *path, const char *pattern)
 
 /* ---- names ---- */
 
+/* @param left how many more bytes of names are looked at; 0 afterwards: there may
+ *             be entries that nobody has seen
+ * @return NULL: there are no more */
+static const struct dirent *next_of(DIR *files, size_t *left)
+{
+    const struct dirent *entry = readdir(files);
+    size_t n = entry ? strlen(entry->d_name) + 1 : 0;
+
+    if (n > *left)
+        entry = NULL;
+    *left -= n > *left ? *left : n;
+    return entry;
+}
+
 char *detect_text_names(int dir)
 {
     int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *files = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
     char *names = NULL;
-    size_t size;
+    size_t size, left = ALL;
     FILE *to;
 
     if (!files) {
@@ -126,13 +141,17 @@ char *detect_text_names(int dir)
         return NULL;
     }
     to = open_memstream(&names, &size);
-    while (to && (entry = readdir(files)) != NULL)
+    while (to && (entry = next_of(files, &left)) != NULL)
         fprintf(to, "/%s", entry->d_name);
     if (to) {
         putc('/', to);
         fclose(to);
     }
     closedir(files);
+    if (left == 0) {
+        free(names);
+        names = NULL;
+    }
     return names;
 }
 
@@ -161,23 +180,25 @@ static int by_name(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* The names in a directory that match the first name of the pattern. */
+/* The names in a directory that match the first name of the pattern.
+ * @param is_above names of directories are wanted */
 static size_t names_like(int dir, const char *path, const char *pattern,
-                         char (*names)[DETECT_PATH_MAX])
+                         int is_above, char (*names)[DETECT_PATH_MAX])
 {
     int fd =
         openat(dir, *path ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *files = fd < 0 ? NULL : fdopendir(fd);
     const struct dirent *entry;
-    size_t n = 0;
+    size_t n = 0, left = ALL;
 
     if (!files) {
         if (fd >= 0)
             close(fd);
         return 0;
     }
-    while (n < NAMES && (entry = readdir(files)) != NULL)
+    while (n < NAMES && (entry = next_of(files, &left)) != NULL)
         if (strlen(entry->d_name) < DETECT_PATH_MAX &&
+            !(is_above && entry->d_type == DT_REG) &&
             fnmatch(pattern, entry->d_name, FNM_PERIOD) == 0)
             snprintf(names[n++], DETECT_PATH_MAX, "%s", entry->d_name);
     closedir(files);
@@ -215,7 +236,7 @@ static void walk(list_t *list, const char *before, const char *pattern)
         return;
     }
     names = malloc(NAMES * sizeof *names);
-    n = names ? names_like(list->dir, before, name, names) : 0;
+    n = names ? names_like(list->dir, before, name, rest != NULL, names) : 0;
     for (i = 0; i < n; i++)
         step(list, before, names[i], rest);
     free(names);

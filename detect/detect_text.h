@@ -6,8 +6,8 @@
  *        say, which files have such a name. Nothing is executed.
  *
  * Trust: the files belong to the app, and this may run as root. No more than
- *        64 KiB of a file are read, and no file to which a link leads out of
- *        AppRoot. A FIFO is not waited for.
+ *        64 KiB of a file and 1 MiB of the names in a directory are read, and no
+ *        file to which a link leads out of AppRoot. A FIFO is not waited for.
  */
 #ifndef APPPOOL_DETECT_DETECT_TEXT_H
 #define APPPOOL_DETECT_DETECT_TEXT_H
@@ -33,8 +33,8 @@ int detect_text_exists(int dir, const char *path);
  *          memory, no such file, or a link that leads out of `dir` */
 char *detect_text_read(int dir, const char *path);
 
-/** The names in a directory, "/a/b/", which the caller frees, or NULL. One list
- * for all rules replaces most of their system calls. */
+/** The names in a directory, "/a/b/", which the caller frees. One list for all
+ * rules replaces most of their system calls. NULL: no memory, or too many. */
 char *detect_text_names(int dir);
 
 /** May there be a file that has a name like this (detect_text_list())? NULL: yes.

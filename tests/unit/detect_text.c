@@ -102,6 +102,32 @@ static void names_like_a_pattern(void **state)
     assert_int_equal(detect_text_list(AT_FDCWD, "*", NULL, 0), 0);
 }
 
+/* A directory with any number of names costs no more than others. */
+static void too_many_names(void **state)
+{
+    int i, dir = open("shop", O_PATH);
+    char name[256], *names;
+
+    (void)state;
+    assert_int_equal(mkdir("shop/web", 0700), 0);
+    put("shop/web/a.py", "");
+    for (i = 0; i < 5000; i++) {
+        snprintf(name, sizeof name, "shop/%0240d", i);
+        put(name, "");
+        if (i == 4000) {
+            names = detect_text_names(dir);
+            assert_non_null(names);
+            assert_true(detect_text_may_exist(names, name + 5));
+            assert_false(detect_text_may_exist(names, "b.py"));
+            free(names);
+            assert_int_equal(detect_text_list(dir, "*/a.py", NULL, 0), 1);
+        }
+    }
+    assert_null(detect_text_names(dir));
+    assert_true(detect_text_may_exist(NULL, "b.py"));
+    close(dir);
+}
+
 /* ---- Python ---- */
 
 #define WSGI DETECT_PYTHON_WSGI
@@ -225,6 +251,7 @@ int main(void)
         TEST(only_files_of_the_app_are_read),
         TEST(no_more_than_the_limit_is_read),
         TEST(names_like_a_pattern),
+        TEST(too_many_names),
         TEST(what_is_bound),
         TEST(what_is_imported),
         TEST(no_pattern_comes_from_a_file),

@@ -565,6 +565,10 @@ http_reader_sources = \
 fake_master_sources = \
 	tests/unit/support/fake_master.c
 
+# The files of an app, for tests of detect/.
+files_sources = \
+	tests/unit/support/files.c
+
 # With a spawner, not only with a scripted one.
 scratch_sources = \
 	tests/unit/support/forks.c \

@@ -11,45 +11,10 @@
 #include <unistd.h>
 
 #include "shm/format/format.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
 
-static char directory[TEMPORARY_MAX];
 static detect_found_t found;
-
-static int begin(void **state)
-{
-    (void)state;
-    return !temporary_dir(directory, "apl-unit-detect") ||
-           chdir(directory) != 0;
-}
-
-static int finish(void **state)
-{
-    static const char *const files[] = {
-        "Procfile", "config.ru",        "Gemfile",   "passenger_wsgi.py",
-        "wsgi.py",  "package.json",     "server.js", "app.js",
-        "bin/puma", "asgi.py",          "index.php", "shop.fcgi",
-        "a b.fcgi", "public/index.php", "manage.py", "shop/wsgi.py"};
-    size_t i;
-
-    (void)state;
-    for (i = 0; i < sizeof files / sizeof *files; i++)
-        unlink(files[i]);
-    rmdir("bin");
-    rmdir("public");
-    rmdir("shop");
-    return chdir("/") != 0 || rmdir(directory) != 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
 
 static const char *detected_for(uint32_t protocol, uint32_t listen,
                                 uint32_t concurrency)
@@ -78,22 +43,23 @@ static const char *not_detected(uint32_t protocol)
 static void procfile_has_the_first_word(void **state)
 {
     (void)state;
-    put("app.js", "");
-    put("Procfile", "worker: sidekiq\n  web:   node x.js --a\r\nweb: no\n");
+    files_put("app.js", "");
+    files_put("Procfile",
+              "worker: sidekiq\n  web:   node x.js --a\r\nweb: no\n");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node x.js --a");
     assert_string_equal(found.why, "Procfile has a web: line");
     assert_string_equal(detected_for(APL_UWSGI, APL_LISTEN_TCP, 7),
                         "node x.js --a");
-    put("Procfile", "worker: sidekiq\nweb:\n");
+    files_put("Procfile", "worker: sidekiq\nweb:\n");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node app.js");
-    put("Procfile", "");
+    files_put("Procfile", "");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node app.js");
 }
 
 static void rack_is_puma(void **state)
 {
     (void)state;
-    put("config.ru", "");
+    files_put("config.ru", "");
     assert_string_equal(
         detected(APL_LISTEN_FD, 1),
         "env -u NOTIFY_SOCKET SCRIPT_NAME=\"$APPPOOL_BASE_URL\" puma -t 1:1 "
@@ -106,14 +72,12 @@ static void rack_is_puma(void **state)
         detected(APL_LISTEN_TCP, 0),
         "env -u NOTIFY_SOCKET SCRIPT_NAME=\"$APPPOOL_BASE_URL\" puma -t 1:16 "
         "-b tcp://127.0.0.1:$PORT");
-    put("Gemfile", "gem 'puma'\n");
+    files_put("Gemfile", "gem 'puma'\n");
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), " bundle exec puma -t"));
     assert_string_equal(found.file, "config.ru");
     assert_string_equal(found.why,
                         "config.ru is there, and the Gemfile names puma");
-    mkdir("bin", 0700);
-    put("bin/puma", "");
-    chmod("bin/puma", 0700);
+    files_program("bin/puma", "");
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), " bin/puma -t"));
 }
 
@@ -124,28 +88,27 @@ static void rack_without_puma(void **state)
                                     .protocol = APL_AUTO};
 
     (void)state;
-    put("config.ru", "require 'bundler/setup'\n");
-    put("Gemfile", "gem 'sinatra'\n");
+    files_put("config.ru", "require 'bundler/setup'\n");
+    files_put("Gemfile", "gem 'sinatra'\n");
     not_detected(APL_AUTO);
     assert_non_null(strstr(found.why, "bundle add puma"));
-    put("Gemfile.lock", "    rack (2.2)\n    unicorn (6.1.0)\n");
+    files_put("Gemfile.lock", "    rack (2.2)\n    unicorn (6.1.0)\n");
     assert_non_null(
         strstr(detected(APL_LISTEN_FD, 1), " bundle exec unicorn "));
     assert_string_equal(found.why,
                         "config.ru is there, and Gemfile.lock names unicorn");
-    put("Gemfile.lock", "    thin (1.8)\n");
-    put("app.js", "");
+    files_put("Gemfile.lock", "    thin (1.8)\n");
+    files_put("app.js", "");
     assert_int_equal(detect_command(&config, &found), 0);
     assert_string_equal(found.why,
                         "config.ru is there, and Gemfile.lock names thin, and "
                         "bundle exec thin cannot listen in this way: set "
                         "AppListen unix");
     assert_non_null(strstr(detected(APL_LISTEN_UNIX, 1), " thin start -S %s"));
-    put("Gemfile.lock", "    falcon (0.42)\n");
+    files_put("Gemfile.lock", "    falcon (0.42)\n");
     assert_non_null(strstr(detected(APL_LISTEN_TCP, 1), " falcon serve "));
-    put("config.ru", "run 1\n"); /* without Bundler */
+    files_put("config.ru", "run 1\n"); /* without Bundler */
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), " puma -t 1:1"));
-    unlink("Gemfile.lock");
 }
 
 #define LOADER "\"$APPPOOL_HELPERS/python/wsgi.py\" "
@@ -153,31 +116,25 @@ static void rack_without_puma(void **state)
 static void wsgi_is_our_loader(void **state)
 {
     (void)state;
-    put("wsgi.py", "");
+    files_put("wsgi.py", "");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "python3 " LOADER "wsgi");
-    put("passenger_wsgi.py", "");
+    files_put("passenger_wsgi.py", "");
     assert_string_equal(detected(APL_LISTEN_UNIX, 1),
                         "python3 " LOADER "--listen %s passenger_wsgi");
     assert_string_equal(detected(APL_LISTEN_TCP, 1),
                         "python3 " LOADER "--listen %s passenger_wsgi");
-    mkdir(".venv", 0700);
-    mkdir(".venv/bin", 0700);
-    put(".venv/bin/python", "");
-    chmod(".venv/bin/python", 0700);
+    files_program(".venv/bin/python", "");
     assert_string_equal(detected(APL_LISTEN_FD, 1),
                         ".venv/bin/python " LOADER "passenger_wsgi");
     assert_string_equal(found.why,
                         "passenger_wsgi.py is there, and .venv/bin/python");
-    unlink(".venv/bin/python");
-    rmdir(".venv/bin");
-    rmdir(".venv");
 }
 
 /* The loader serves one request at a time. */
 static void wsgi_with_threads_is_gunicorn(void **state)
 {
     (void)state;
-    put("wsgi.py", "");
+    files_put("wsgi.py", "");
     assert_string_equal(detected(APL_LISTEN_FD, 5),
                         "env -u NOTIFY_SOCKET gunicorn --workers 1 "
                         "--threads 5 --timeout 0 wsgi");
@@ -189,11 +146,10 @@ static void wsgi_with_threads_is_gunicorn(void **state)
 static void manage_is_django(void **state)
 {
     (void)state;
-    mkdir("shop", 0700);
-    put("shop/wsgi.py", "");
+    files_put("shop/wsgi.py", "");
     not_detected(APL_HTTP);
-    put("manage.py", "");
-    put("package.json", "{\"scripts\": {\"start\": \"webpack\"}}");
+    files_put("manage.py", "");
+    files_put("package.json", "{\"scripts\": {\"start\": \"webpack\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1),
                         "python3 " LOADER "shop.wsgi");
     assert_string_equal(found.why, "manage.py and shop/wsgi.py are there");
@@ -208,8 +164,8 @@ static void manage_is_django(void **state)
 static void procfile_starts_npm(void **state)
 {
     (void)state;
-    put("package.json", "{\"scripts\": {\"start\": \"next start\"}}");
-    put("Procfile", "web: npm start\n");
+    files_put("package.json", "{\"scripts\": {\"start\": \"next start\"}}");
+    files_put("Procfile", "web: npm start\n");
     assert_string_equal(detected(APL_LISTEN_FD, APL_CONCURRENCY_AUTO),
                         OF_NPM "next start");
     assert_true(found.runs_node);
@@ -217,11 +173,11 @@ static void procfile_starts_npm(void **state)
     assert_string_equal(
         found.why,
         "Procfile has a web: line: the start script of package.json");
-    put("Procfile", "web: npm start --silent\n");
+    files_put("Procfile", "web: npm start --silent\n");
     assert_string_equal(detected(APL_LISTEN_FD, 1), OF_NPM "next start");
-    put("Procfile", "web: yarn start\n");
-    put("package.json", "{\"scripts\": {\"start\": \"x\", "
-                        "\"prestart\": \"y\"}}");
+    files_put("Procfile", "web: yarn start\n");
+    files_put("package.json", "{\"scripts\": {\"start\": \"x\", "
+                              "\"prestart\": \"y\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1), LIST "y && x");
     unlink("package.json");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "yarn start");
@@ -230,52 +186,52 @@ static void procfile_starts_npm(void **state)
 static void package_start_goes_before_names(void **state)
 {
     (void)state;
-    put("app.js", "");
-    put("server.js", "");
-    put("package.json", "{\"scripts\": {\"test\": \"x\"}}");
+    files_put("app.js", "");
+    files_put("server.js", "");
+    files_put("package.json", "{\"scripts\": {\"test\": \"x\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node server.js");
-    put("package.json", "{\"scripts\": {\"start\": \"next start\"}}");
+    files_put("package.json", "{\"scripts\": {\"start\": \"next start\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1), OF_NPM "next start");
-    put("package.json", "{\"scripts\": {\"start\": \"cross-env A=b node x\"}}");
+    files_put("package.json",
+              "{\"scripts\": {\"start\": \"cross-env A=b node x\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1), OF_NPM "A=b node x");
-    put("package.json",
+    files_put(
+        "package.json",
         "{\"scripts\": {\"start\": \"cd a && b && cross-env C=d node x\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1),
                         LIST "cd a && b && cross-env C=d node x");
-    put("package.json", "{\"scripts\": {\"start\": \"a && b; c\"}}");
+    files_put("package.json", "{\"scripts\": {\"start\": \"a && b; c\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1), LIST "a && b; c");
-    put("package.json", "{\"scripts\": [");
+    files_put("package.json", "{\"scripts\": [");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node server.js");
 }
 
 static void asgi_is_uvicorn(void **state)
 {
     (void)state;
-    put("asgi.py", "");
+    files_put("asgi.py", "");
     assert_string_equal(detected(APL_LISTEN_FD, 1),
                         "uvicorn --root-path \"$APP_BASE_URI\" "
                         "--no-access-log --fd 3 asgi:application");
     assert_string_equal(detected(APL_LISTEN_UNIX, 0),
                         "uvicorn --root-path \"$APP_BASE_URI\" "
                         "--no-access-log --uds %s asgi:application");
-    put("wsgi.py", "");
+    files_put("wsgi.py", "");
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), "/wsgi.py\" wsgi"));
 }
 
 static void fastcgi_is_php_or_a_program(void **state)
 {
     (void)state;
-    mkdir("public", 0700);
-    put("public/index.php", "");
-    put("a b.fcgi", "");
-    chmod("a b.fcgi", 0700);
+    files_put("public/index.php", "");
+    files_program("a b.fcgi", "");
     assert_string_equal(detected_for(APL_FCGI, APL_LISTEN_FD, 1),
                         "env PHP_FCGI_MAX_REQUESTS=0 php-cgi ");
     assert_string_equal(found.file, "public/index.php");
     assert_string_equal(detected_for(APL_FCGI, APL_LISTEN_TCP, 4),
                         "env PHP_FCGI_MAX_REQUESTS=0 PHP_FCGI_CHILDREN=4 "
                         "php-cgi -b %s");
-    put("shop.fcgi", "");
+    files_put("shop.fcgi", "");
     assert_non_null(
         strstr(detected_for(APL_FCGI, APL_LISTEN_FD, 1), "php-cgi"));
     chmod("shop.fcgi", 0700);
@@ -314,10 +270,9 @@ static void nothing_is_configured(void **state)
     size_t i;
 
     (void)state;
-    mkdir("public", 0700);
     assert_int_equal(detect_protocol(".", &file), APL_AUTO);
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        put(cases[i].file, cases[i].text);
+        files_put(cases[i].file, cases[i].text);
         assert_int_equal(detect_command(&config, &found), 1);
         assert_int_equal(found.protocol, cases[i].protocol);
         assert_int_equal(found.concurrency, cases[i].concurrency);
@@ -336,9 +291,8 @@ static void files_say_that_it_is_php(void **state)
     size_t i;
 
     (void)state;
-    mkdir("public", 0700);
     for (i = 0; i < 3; i++) { /* the next one is added */
-        put(files[i], "");
+        files_put(files[i], "");
         assert_int_equal(detect_is_php(".", APL_AUTO), i == 1);
         assert_int_equal(detect_is_php(".", APL_FCGI), i >= 1);
     }
@@ -385,7 +339,8 @@ static void a_command_is_given(void **state)
     assert_int_equal(found.concurrency, 0);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
+#define TEST(function)                                                         \
+    cmocka_unit_test_setup_teardown(function, files_begin, files_end)
 
 int main(void)
 {

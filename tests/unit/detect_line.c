@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
 
 #define BIN      "PATH=\"$PWD/node_modules/.bin:$PATH\""
 #define OF_NPM   "env " BIN " "
@@ -117,59 +117,22 @@ static const char package[] =
     "\"checked\": \"node y\", \"prechecked\": \"./check\","
     "\"deep\": \"npm --prefix api start\", \"loop\": \"npm run loop\"}}";
 
-static const char api[] =
-    "{\"name\": \"@shop/api\", \"scripts\": {\"start\": \"node api.js\"}}";
-static const char spaced[] =
-    "{\"name\": \"@shop/spaced\", \"scripts\": {\"start\": \"node x\"}}";
-static const char deep[] =
-    "{\"name\": \"deep\", \"scripts\": {\"start\": \"node x\"}}";
-
-static const char *const dirs[] = {"api",   "node_modules", "node_modules/.bin",
-                                   ".venv", ".venv/bin",    "dist",
-                                   "ap i",  "dist/two",     "dist/two/l"};
-static const struct {
-    const char *name, *text;
-} files[] = {{"package.json", package},      {"api/package.json", api},
-             {"ap i/package.json", spaced},  {"dist/two/l/package.json", deep},
-             {"node_modules/.bin/next", ""}, {".venv/bin/uvicorn", ""},
-             {".venv/bin/python", ""},       {"dist/main.js", ""}};
-#define N_DIRS  (sizeof dirs / sizeof *dirs)
-#define N_FILES (sizeof files / sizeof *files)
-
-static char top[TEMPORARY_MAX];
-
 static int begin(void **state)
 {
-    size_t i;
-    FILE *f;
-
-    (void)state;
-    if (!temporary_dir(top, "apl-unit-line") || chdir(top) != 0)
+    if (files_begin(state) != 0)
         return 1;
-    for (i = 0; i < N_DIRS; i++)
-        if (mkdir(dirs[i], 0700) != 0)
-            return 1;
-    for (i = 0; i < N_FILES; i++) {
-        f = fopen(files[i].name, "w");
-        if (!f)
-            return 1;
-        fputs(files[i].text, f);
-        fclose(f);
-        chmod(files[i].name, 0700);
-    }
+    files_put("package.json", package);
+    files_put("api/package.json", "{\"name\": \"@shop/api\", \"scripts\": "
+                                  "{\"start\": \"node api.js\"}}");
+    files_put("ap i/package.json", "{\"name\": \"@shop/spaced\", \"scripts\": "
+                                   "{\"start\": \"node x\"}}");
+    files_put("dist/two/l/package.json", "{\"name\": \"deep\", \"scripts\": "
+                                         "{\"start\": \"node x\"}}");
+    files_program("node_modules/.bin/next", "");
+    files_program(".venv/bin/uvicorn", "");
+    files_program(".venv/bin/python", "");
+    files_put("dist/main.js", "");
     return 0;
-}
-
-static int end(void **state)
-{
-    size_t i;
-
-    (void)state;
-    for (i = 0; i < N_FILES; i++)
-        unlink(files[i].name);
-    for (i = N_DIRS; i-- > 0;)
-        rmdir(dirs[i]);
-    return chdir("/") | rmdir(top);
 }
 
 static const detect_found_t given;
@@ -296,5 +259,5 @@ int main(void)
         cmocka_unit_test(what_is_said),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin, files_end);
 }

@@ -10,35 +10,10 @@
 #include <unistd.h>
 
 #include "shm/format/format.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
 
-static char directory[TEMPORARY_MAX];
 static detect_found_t found;
-
-static int begin(void **state)
-{
-    (void)state;
-    return !temporary_dir(directory, "apl-unit-none") || chdir(directory) != 0;
-}
-
-static int finish(void **state)
-{
-    char command[TEMPORARY_MAX + 16];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    return chdir("/") != 0 || system(command) != 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
 
 static const char *not_detected(uint32_t protocol)
 {
@@ -63,7 +38,7 @@ static void the_error_names_what_was_looked_for(void **state)
         "public/index.php");
     assert_string_equal(not_detected(APL_SCGI),
                         "none of these files exists: Procfile");
-    assert_int_equal(mkdir("app.js", 0700), 0);
+    files_mkdir("app.js");
     not_detected(APL_HTTP);
 }
 
@@ -71,11 +46,10 @@ static void the_error_names_what_was_looked_for(void **state)
 static void the_error_names_files_that_give_no_command(void **state)
 {
     (void)state;
-    put("Procfile", "worker: sidekiq\n");
-    put("package.json", "{\"scripts\": {\"test\": \"exit 1\"}}");
-    assert_int_equal(mkdir("shop", 0700), 0);
-    put("shop/wsgi.py", "");
-    put("shop.fcgi", "");
+    files_put("Procfile", "worker: sidekiq\n");
+    files_put("package.json", "{\"scripts\": {\"test\": \"exit 1\"}}");
+    files_put("shop/wsgi.py", "");
+    files_put("shop.fcgi", "");
     assert_string_equal(
         not_detected(APL_HTTP),
         "Procfile has no web: line that can be run; shop/wsgi.py needs a "
@@ -98,12 +72,13 @@ static void the_error_names_files_that_give_no_command(void **state)
 static void another_protocol_is_named(void **state)
 {
     (void)state;
-    put("index.php", "");
+    files_put("index.php", "");
     assert_non_null(
         strstr(not_detected(APL_HTTP), "; index.php is for another"));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
+#define TEST(function)                                                         \
+    cmocka_unit_test_setup_teardown(function, files_begin, files_end)
 
 int main(void)
 {

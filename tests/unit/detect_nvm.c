@@ -10,70 +10,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
 
 #define VERSIONS ".nvm/versions/node/"
 
 /* The app is in its user's home, so all of this is in one directory. */
-static const char *const directories[] = {".nvm",
-                                          ".nvm/alias",
-                                          ".nvm/alias/lts",
-                                          ".nvm/versions",
-                                          ".nvm/versions/node",
-                                          VERSIONS "v9.11.2",
-                                          VERSIONS "v18.20.8",
-                                          VERSIONS "v20.9.0",
-                                          VERSIONS "v20.20.2",
-                                          VERSIONS "v20.20", /* none of nvm's */
-                                          VERSIONS "v22.1.0-rc1",
-                                          VERSIONS "v23.1"};
-#define N (sizeof directories / sizeof *directories)
-
-static char home[TEMPORARY_MAX];
-
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
+static const char *const versions[] = {
+    "v9.11.2",     "v18.20.8", "v20.9.0",
+    "v20.20.2",    "v20.20", /* none of nvm's */
+    "v22.1.0-rc1", "v23.1"};
 
 static int begin(void **state)
 {
+    char path[64];
     size_t i;
 
-    (void)state;
-    if (!temporary_dir(home, "apl-unit-nvm") || chdir(home) != 0)
+    if (files_begin(state) != 0)
         return 1;
-    for (i = 0; i < N; i++)
-        if (mkdir(directories[i], 0700) != 0)
-            return 1;
-    put(".nvm/alias/default", "lts/iron\n");
-    put(".nvm/alias/lts/iron", "v20.9.0\n");
-    put(".nvm/alias/loop", "loop\n");
-    put(".nvm/alias/empty", "\n");
+    for (i = 0; i < sizeof versions / sizeof *versions; i++) {
+        snprintf(path, sizeof path, VERSIONS "%s", versions[i]);
+        files_mkdir(path);
+    }
+    files_put(".nvm/alias/default", "lts/iron\n");
+    files_put(".nvm/alias/lts/iron", "v20.9.0\n");
+    files_put(".nvm/alias/loop", "loop\n");
+    files_put(".nvm/alias/empty", "\n");
     return 0;
-}
-
-static int finish(void **state)
-{
-    static const char *const files[] = {".nvm/alias/default",
-                                        ".nvm/alias/lts/iron",
-                                        ".nvm/alias/loop",
-                                        ".nvm/alias/empty",
-                                        ".nvmrc",
-                                        ".node-version"};
-    size_t i;
-
-    (void)state;
-    for (i = 0; i < sizeof files / sizeof *files; i++)
-        unlink(files[i]);
-    for (i = N; i > 0; i--)
-        rmdir(directories[i - 1]);
-    return chdir("/") != 0 || rmdir(home) != 0;
 }
 
 /* @param version of node that stands first in PATH; NULL: none of nvm's does */
@@ -124,26 +87,27 @@ static void a_file_names_the_version(void **state)
     size_t i;
 
     (void)state;
-    expect(home, NULL);
+    expect(files_dir, NULL);
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        put(".nvmrc", cases[i].text);
-        expect(home, cases[i].version);
+        files_put(".nvmrc", cases[i].text);
+        expect(files_dir, cases[i].version);
     }
 }
 
 static void nvmrc_goes_first(void **state)
 {
     (void)state;
-    put(".node-version", "18.20.8\n");
-    expect(home, "v18.20.8");
-    put(".nvmrc", "20");
-    expect(home, "v20.20.2");
+    files_put(".node-version", "18.20.8\n");
+    expect(files_dir, "v18.20.8");
+    files_put(".nvmrc", "20");
+    expect(files_dir, "v20.20.2");
     expect("/nonexistent", NULL);
-    put(".nvmrc", "");
-    expect(home, "v18.20.8");
+    files_put(".nvmrc", "");
+    expect(files_dir, "v18.20.8");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
+#define TEST(function)                                                         \
+    cmocka_unit_test_setup_teardown(function, begin, files_end)
 
 int main(void)
 {

@@ -10,44 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
-
-static char directory[TEMPORARY_MAX];
-
-static int begin(void **state)
-{
-    (void)state;
-    return !temporary_dir(directory, "apl-unit-path") || chdir(directory) != 0;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    unlink(".venv/bin/python");
-    rmdir(".venv/bin");
-    rmdir(".venv");
-    rmdir("env");
-    unlink(".ruby-version");
-    unlink(".rbenv/shims/ruby");
-    rmdir(".rbenv/shims");
-    rmdir(".rbenv");
-    return chdir("/") != 0 || rmdir(directory) != 0;
-}
-
-static void put(const char *name)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fclose(f);
-}
 
 static void path_of_home(detect_path_t *path, const char *variable)
 {
     detect_path("/home/ada", NULL, path);
     assert_string_equal(path->home, "/home/ada");
-    assert_string_equal(path->root, directory);
+    assert_string_equal(path->root, files_dir);
     if (variable)
         assert_string_equal(path->variables[0], variable);
     assert_null(path->variables[variable ? 1 : 0]);
@@ -59,16 +29,14 @@ static void a_virtual_environment_stands_first_in_path(void **state)
     detect_path_t path;
 
     (void)state;
-    mkdir("env", 0700); /* of any use */
-    mkdir(".venv", 0700);
-    mkdir(".venv/bin", 0700);
-    put(".venv/bin/python");
+    files_mkdir("env"); /* of any use */
+    files_put(".venv/bin/python", "");
     path_of_home(&path, NULL);
     assert_string_equal(path.path, DETECT_PATH_STANDARD);
     chmod(".venv/bin/python", 0700);
     snprintf(expected, sizeof expected, "%s/.venv/bin:" DETECT_PATH_STANDARD,
-             directory);
-    snprintf(variable, sizeof variable, "VIRTUAL_ENV=%s/.venv", directory);
+             files_dir);
+    snprintf(variable, sizeof variable, "VIRTUAL_ENV=%s/.venv", files_dir);
     path_of_home(&path, variable);
     assert_string_equal(path.path, expected);
     detect_path_free(&path);
@@ -82,18 +50,15 @@ static void rbenv_needs_its_shims_and_a_version(void **state)
     detect_path_t path;
 
     (void)state;
-    mkdir(".rbenv", 0700);
-    mkdir(".rbenv/shims", 0700);
-    put(".rbenv/shims/ruby");
-    chmod(".rbenv/shims/ruby", 0700);
-    detect_path(directory, NULL, &path);
+    files_program(".rbenv/shims/ruby", "");
+    detect_path(files_dir, NULL, &path);
     assert_string_equal(path.path, DETECT_PATH_STANDARD);
-    put(".ruby-version");
+    files_put(".ruby-version", "");
     detect_path("/home/ada", NULL, &path);
     assert_string_equal(path.path, DETECT_PATH_STANDARD);
-    detect_path(directory, NULL, &path);
+    detect_path(files_dir, NULL, &path);
     snprintf(expected, sizeof expected, "%s/.rbenv/shims:" DETECT_PATH_STANDARD,
-             directory);
+             files_dir);
     assert_string_equal(path.path, expected);
 }
 
@@ -104,18 +69,15 @@ static void rbenv_has_another_root(void **state)
     detect_path_t path;
 
     (void)state;
-    mkdir(".rbenv", 0700);
-    mkdir(".rbenv/shims", 0700);
-    put(".rbenv/shims/ruby");
-    chmod(".rbenv/shims/ruby", 0700);
-    put(".ruby-version");
-    snprintf(root, sizeof root, "%s/.rbenv", directory);
+    files_program(".rbenv/shims/ruby", "");
+    files_put(".ruby-version", "");
+    snprintf(root, sizeof root, "%s/.rbenv", files_dir);
     detect_path("/home/ada", root, &path);
     snprintf(expected, sizeof expected, "%s/shims:" DETECT_PATH_STANDARD, root);
     assert_string_equal(path.path, expected);
-    detect_path(directory, "/nonexistent", &path);
+    detect_path(files_dir, "/nonexistent", &path);
     assert_string_equal(path.path, DETECT_PATH_STANDARD);
-    detect_path(directory, ".rbenv", &path); /* rbenv would not find it */
+    detect_path(files_dir, ".rbenv", &path); /* rbenv would not find it */
     assert_string_equal(path.path, DETECT_PATH_STANDARD);
 }
 
@@ -148,7 +110,8 @@ static void paths_and_variables_fit(void **state)
     detect_path_free(&path);
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
+#define TEST(function)                                                         \
+    cmocka_unit_test_setup_teardown(function, files_begin, files_end)
 
 int main(void)
 {

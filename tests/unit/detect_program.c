@@ -10,38 +10,16 @@
 #include <unistd.h>
 
 #include "shm/format/format.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
 
-static char directory[TEMPORARY_MAX];
 static detect_found_t found;
 static const char *const *variables; /* NAME=value of AppSetEnv */
 
 static int begin(void **state)
 {
-    (void)state;
     variables = NULL;
-    return !temporary_dir(directory, "apl-unit-program") ||
-           chdir(directory) != 0 || mkdir("config", 0700) != 0;
-}
-
-static int finish(void **state)
-{
-    (void)state;
-    unlink("gunicorn.conf.py");
-    unlink("config/puma.rb");
-    unlink("other.rb");
-    rmdir("config");
-    return chdir("/") != 0 || rmdir(directory) != 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    return files_begin(state);
 }
 
 static const char *value_of(const void *context, const char *name)
@@ -153,15 +131,17 @@ static void variables_of_the_configuration(void **state)
 static void lines_of_gunicorn(void **state)
 {
     (void)state;
-    put("gunicorn.conf.py", "import os\nbind = 'x'\nworkers = 2  # two\n"
-                            "threads = int(os.environ.get('T', '4'))\n");
+    files_put("gunicorn.conf.py", "import os\nbind = 'x'\nworkers = 2  # two\n"
+                                  "threads = int(os.environ.get('T', '4'))\n");
     assert_int_equal(number_of("gunicorn a:b"), 8);
     assert_int_equal(number_of("gunicorn --workers 1 a:b"), 4);
-    put("gunicorn.conf.py", "workers = multiprocessing.cpu_count() * 2 + 1\n");
+    files_put("gunicorn.conf.py",
+              "workers = multiprocessing.cpu_count() * 2 + 1\n");
     assert_int_equal(number_of("gunicorn a:b"), 1);
     assert_non_null(strstr(found.counted, "the workers of gunicorn.conf.py "
                                           "cannot be read and count 1"));
-    put("gunicorn.conf.py",
+    files_put(
+        "gunicorn.conf.py",
         "worker_class = \"uvicorn.workers.UvicornWorker\"\nworkers = 4\n");
     assert_int_equal(number_of("gunicorn a:b"), 0);
     assert_non_null(strstr(found.counted, "in each of 4 workers"));
@@ -174,7 +154,8 @@ static void lines_of_puma(void **state)
     static const char *const all[] = {"RAILS_MAX_THREADS=9", NULL};
 
     (void)state;
-    put("config/puma.rb",
+    files_put(
+        "config/puma.rb",
         "threads_count = ENV.fetch(\"RAILS_MAX_THREADS\", 3)\n"
         "threads threads_count, threads_count\nport ENV.fetch(\"PORT\", 3000)\n"
         "# workers 4\n");
@@ -183,16 +164,16 @@ static void lines_of_puma(void **state)
     variables = all;
     assert_int_equal(number_of("puma"), 9);
     variables = NULL;
-    put("config/puma.rb",
-        "max_threads_count = ENV.fetch(\"RAILS_MAX_THREADS\") { 5 }\n"
-        "min_threads_count = ENV.fetch(\"RAILS_MIN_THREADS\") "
-        "{ max_threads_count }\n"
-        "threads min_threads_count, max_threads_count\n"
-        "workers ENV.fetch(\"WEB_CONCURRENCY\") { 2 }\n");
+    files_put("config/puma.rb",
+              "max_threads_count = ENV.fetch(\"RAILS_MAX_THREADS\") { 5 }\n"
+              "min_threads_count = ENV.fetch(\"RAILS_MIN_THREADS\") "
+              "{ max_threads_count }\n"
+              "threads min_threads_count, max_threads_count\n"
+              "workers ENV.fetch(\"WEB_CONCURRENCY\") { 2 }\n");
     assert_int_equal(number_of("puma"), 10);
-    put("other.rb", "threads 0, Integer(ENV['X'] || 6)\n");
+    files_put("other.rb", "threads 0, Integer(ENV['X'] || 6)\n");
     assert_int_equal(number_of("puma -C other.rb"), 6);
-    put("other.rb", "threads 0, Etc.nprocessors\n");
+    files_put("other.rb", "threads 0, Etc.nprocessors\n");
     assert_int_equal(number_of("puma -C ./other.rb"), 1);
     assert_non_null(strstr(found.counted, "the threads of other.rb cannot"));
 }
@@ -223,7 +204,8 @@ static void children_of_php(void **state)
     assert_false(detect_program_is_php("php -S localhost:80"));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
+#define TEST(function)                                                         \
+    cmocka_unit_test_setup_teardown(function, begin, files_end)
 
 int main(void)
 {

@@ -11,41 +11,12 @@
 
 #include "shm/format/format.h"
 #include "base/contract.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
 
 #define PRELOAD "\"$APPPOOL_HELPERS/python/preload.py\" "
 
-static char directory[TEMPORARY_MAX];
 static detect_found_t found;
-
-static int begin(void **state)
-{
-    (void)state;
-    return !temporary_dir(directory, "apl-unit-detect-template") ||
-           chdir(directory) != 0;
-}
-
-static int finish(void **state)
-{
-    static const char *const files[] = {"Procfile", "config.ru", "Gemfile",
-                                        "wsgi.py", "asgi.py"};
-    size_t i;
-
-    (void)state;
-    for (i = 0; i < sizeof files / sizeof *files; i++)
-        unlink(files[i]);
-    return chdir("/") != 0 || rmdir(directory) != 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-}
 
 static void rack_has_a_template(void **state)
 {
@@ -55,12 +26,12 @@ static void rack_has_a_template(void **state)
                               .is_template = CONTRACT_PRELOAD_AUTO};
 
     (void)state;
-    put("config.ru", "");
+    files_put("config.ru", "");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(found.command,
                         "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ruby "
                         "\"$APPPOOL_HELPERS/ruby/preload.rb\" -t 1:3");
-    put("Gemfile", "gem 'puma'\n");
+    files_put("Gemfile", "gem 'puma'\n");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(
         found.command, "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ruby -rbundler/setup "
@@ -79,11 +50,11 @@ static void servers_of_python_have_a_template(void **state)
                               .is_template = CONTRACT_PRELOAD_ON};
 
     (void)state;
-    put("asgi.py", "");
+    files_put("asgi.py", "");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_non_null(strstr(found.command, PRELOAD "uvicorn --root-path "));
     assert_non_null(strstr(found.command, " --fd 3 asgi:application"));
-    put("wsgi.py", "");
+    files_put("wsgi.py", "");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(found.command, "python3 " PRELOAD "wsgi");
     config.concurrency = 5;
@@ -103,12 +74,12 @@ static void other_servers_have_no_template(void **state)
                               .is_template = CONTRACT_PRELOAD_ON};
 
     (void)state;
-    put("wsgi.py", "");
+    files_put("wsgi.py", "");
     assert_int_equal(detect_command(&config, &found), 0);
     assert_string_equal(found.why, "wsgi.py is there, and there is no template "
                                    "for the server that runs it");
     config.listen = APL_LISTEN_FD;
-    put("Procfile", "web: ./run\n");
+    files_put("Procfile", "web: ./run\n");
     assert_int_equal(detect_command(&config, &found), 0);
 }
 
@@ -122,10 +93,10 @@ static void what_has_to_say_ready(void **state)
                               .says_ready = 1};
 
     (void)state;
-    put("wsgi.py", "");
+    files_put("wsgi.py", "");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(found.command, "python3 " PRELOAD "wsgi");
-    put("config.ru", "");
+    files_put("config.ru", "");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(found.command,
                         "SCRIPT_NAME=\"$APPPOOL_BASE_URL\" ruby "
@@ -136,12 +107,13 @@ static void what_has_to_say_ready(void **state)
                         "config.ru is there, and the server that runs it does "
                         "not say READY=1 (AppReady accept does not need "
                         "that)");
-    put("Procfile", "web: ./run\n"); /* it may say it */
+    files_put("Procfile", "web: ./run\n"); /* it may say it */
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(found.command, "./run");
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
+#define TEST(function)                                                         \
+    cmocka_unit_test_setup_teardown(function, files_begin, files_end)
 
 int main(void)
 {

@@ -11,35 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
-
-static char directory[TEMPORARY_MAX];
 
 static int begin(void **state)
 {
-    (void)state;
-    return !temporary_dir(directory, "apl-unit-text") ||
-           chdir(directory) != 0 || mkdir("app", 0700) != 0 ||
-           mkdir("app/shop", 0700) != 0 || chdir("app") != 0;
-}
-
-static int finish(void **state)
-{
-    char command[TEMPORARY_MAX + 16];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    return chdir("/") != 0 || system(command) != 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
+    if (files_begin(state) != 0)
+        return 1;
+    files_mkdir("app/shop");
+    return chdir("app");
 }
 
 static int can_read(const char *path)
@@ -54,8 +34,8 @@ static int can_read(const char *path)
 static void only_files_of_the_app_are_read(void **state)
 {
     (void)state;
-    put("file", "inside");
-    put("../secret", "outside");
+    files_put("file", "inside");
+    files_put("../secret", "outside");
     assert_int_equal(symlink("../file", "shop/link"), 0);
     assert_int_equal(symlink("../secret", "out"), 0);
     assert_int_equal(symlink("/etc/passwd", "absolute"), 0);
@@ -91,9 +71,9 @@ static void names_like_a_pattern(void **state)
     char paths[2][DETECT_PATH_MAX];
 
     (void)state;
-    put("shop/b.py", "");
-    put("shop/a.py", "");
-    put("shop/.c.py", "");
+    files_put("shop/b.py", "");
+    files_put("shop/a.py", "");
+    files_put("shop/.c.py", "");
     assert_int_equal(detect_text_list(AT_FDCWD, "*/*.py", paths, 2), 2);
     assert_string_equal(paths[0], "shop/a.py");
     assert_string_equal(paths[1], "shop/b.py");
@@ -182,7 +162,7 @@ static void what_is_bound(void **state)
 
     (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        put("app.py", cases[i].text);
+        files_put("app.py", cases[i].text);
         if (detect_python_find(AT_FDCWD, "app.py", &app) != !!*cases[i].name)
             fail_msg("%s", cases[i].text);
         assert_string_equal(app.name, cases[i].name);
@@ -198,16 +178,16 @@ static void what_is_imported(void **state)
     detect_python_t app;
 
     (void)state;
-    put("main.py", "from shop.web import site as app\n");
-    put("shop/web.py", "from .made import site\n");
-    put("shop/made.py", "from quart import Quart\nsite = Quart('x')\n");
+    files_put("main.py", "from shop.web import site as app\n");
+    files_put("shop/web.py", "from .made import site\n");
+    files_put("shop/made.py", "from quart import Quart\nsite = Quart('x')\n");
     assert_true(detect_python_find(AT_FDCWD, "main.py", &app));
     assert_int_equal(app.kind, ASGI);
     assert_string_equal(app.framework, "Quart");
     assert_true(app.is_imported);
-    put("shop/__init__.py", "from shop import app\n");
+    files_put("shop/__init__.py", "from shop import app\n");
     assert_false(detect_python_find(AT_FDCWD, "shop/__init__.py", &app));
-    put("main.py", "from other import app\n");
+    files_put("main.py", "from other import app\n");
     assert_false(detect_python_find(AT_FDCWD, "main.py", &app));
 }
 
@@ -243,7 +223,8 @@ static void names_of_modules(void **state)
     assert_false(detect_python_module("shop.wsgi", module));
 }
 
-#define TEST(function) cmocka_unit_test_setup_teardown(function, begin, finish)
+#define TEST(function)                                                         \
+    cmocka_unit_test_setup_teardown(function, begin, files_end)
 
 int main(void)
 {

@@ -11,43 +11,8 @@
 #include <unistd.h>
 
 #include "detect/detect.h"
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
-
-static char directory[TEMPORARY_MAX];
-
-static int begin(void **state)
-{
-    (void)state;
-    return !temporary_dir(directory, "apl-unit-venv") || chdir(directory) != 0;
-}
-
-static int finish(void **state)
-{
-    char command[TEMPORARY_MAX + 16];
-
-    (void)state;
-    snprintf(command, sizeof command, "rm -r %s", directory);
-    return chdir("/") != 0 || system(command) != 0;
-}
-
-static void put(const char *name, const char *text)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-    assert_int_equal(chmod(name, 0755), 0);
-}
-
-static void make_dir(const char *format, const char *name)
-{
-    char path[64];
-
-    snprintf(path, sizeof path, format, name);
-    mkdir(path, 0755);
-}
 
 /* @param python what bin/python is a link to; NULL: it is not there
  * @param config of pyvenv.cfg; NULL: there is none */
@@ -55,8 +20,8 @@ static void make(const char *name, const char *python, const char *config)
 {
     char path[64];
 
-    make_dir("%s", name);
-    make_dir("%s/bin", name);
+    snprintf(path, sizeof path, "%s/bin", name);
+    files_mkdir(path);
     snprintf(path, sizeof path, "%s/bin/python", name);
     unlink(path);
     if (python)
@@ -64,7 +29,7 @@ static void make(const char *name, const char *python, const char *config)
     snprintf(path, sizeof path, "%s/pyvenv.cfg", name);
     unlink(path);
     if (config)
-        put(path, config);
+        files_program(path, config);
 }
 
 #define MADE_WITH(version) "home = /usr/bin\nversion = " version "\n"
@@ -104,10 +69,9 @@ static void each_row(void **state)
     size_t i;
 
     (void)state;
-    make_dir("%s", "host");
-    put("host/python3.11", "");
-    put("host/other", "");
-    put("host/text", "");
+    files_program("host/python3.11", "");
+    files_program("host/other", "");
+    files_program("host/text", "");
     assert_int_equal(chmod("host/text", 0644), 0);
     assert_int_equal(symlink("python3.11", "host/python3"), 0);
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -128,9 +92,7 @@ static void packages_of_both(void **state)
     (void)state;
     make("venv", "../../host/python3", MADE_WITH("3.9.2"));
     assert_int_equal(detect_venv_is_broken(why, sizeof why), 1);
-    make_dir("%s/lib", "venv");
-    make_dir("%s/lib/python3.11", "venv");
-    make_dir("%s/lib/python3.11/site-packages", "venv");
+    files_mkdir("venv/lib/python3.11/site-packages");
     assert_int_equal(detect_venv_is_broken(why, sizeof why), 0);
     assert_int_equal(rmdir("venv/lib/python3.11/site-packages"), 0);
 }
@@ -162,7 +124,7 @@ static int is_refused(const char *file, const char *text)
     detect_found_t found;
     int refused;
 
-    put(file, text);
+    files_program(file, text);
     memset(&found, 0, sizeof found);
     refused = !detect_command(&config, &found);
     if (refused) {
@@ -206,5 +168,5 @@ int main(void)
         cmocka_unit_test(what_it_matters_to),
     };
 
-    return cmocka_run_group_tests(tests, begin, finish);
+    return cmocka_run_group_tests(tests, files_begin, files_end);
 }

@@ -11,39 +11,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
 
 #define MISE ".local/share/mise/installs/"
 #define ASDF ".asdf/installs/"
 
-/* The app is in its user's home, so all of this is in one directory. Each comes
- * after the directory that it is in. */
-static const char *const directories[] = {".local",
-                                          ".local/share",
-                                          ".local/share/mise",
-                                          MISE,
-                                          MISE "node",
-                                          MISE "node/20",
-                                          MISE "node/20/bin",
-                                          ".asdf",
-                                          ASDF,
-                                          ASDF "ruby",
-                                          ASDF "ruby/3.3.0",
-                                          ASDF "ruby/3.3.0/bin",
-                                          ASDF "nodejs",
-                                          ASDF "nodejs/18.1.0",
-                                          ASDF "nodejs/18.1.0/bin",
-                                          ".rubies",
-                                          ".rubies/ruby-3.2.2",
-                                          ".rubies/ruby-3.2.2/bin",
-                                          ".pyenv",
-                                          ".pyenv/versions",
-                                          ".pyenv/versions/3.11.8",
-                                          ".pyenv/versions/3.11.8/bin",
-                                          ".pyenv/versions/3.11.9",
-                                          ".pyenv/versions/3.11.9/bin"};
-#define N (sizeof directories / sizeof *directories)
+/* The app is in its user's home, so all of this is in one directory. */
+static const char *const directories[] = {
+    MISE "node/20/bin",           ASDF "ruby/3.3.0/bin",
+    ASDF "nodejs/18.1.0/bin",     ".rubies/ruby-3.2.2/bin",
+    ".pyenv/versions/3.11.8/bin", ".pyenv/versions/3.11.9/bin"};
 
 /* A file, its text, and what stands in PATH before the standard one. */
 static const struct {
@@ -68,29 +46,15 @@ static const struct {
      {MISE "node/20/bin", ASDF "ruby/3.3.0/bin"}},
 };
 
-static char home[TEMPORARY_MAX];
-
 static int begin(void **state)
 {
     size_t i;
 
-    (void)state;
-    if (!temporary_dir(home, "apl-unit-versions") || chdir(home) != 0)
+    if (files_begin(state) != 0)
         return 1;
-    for (i = 0; i < N; i++)
-        if (mkdir(directories[i], 0700) != 0)
-            return 1;
+    for (i = 0; i < sizeof directories / sizeof *directories; i++)
+        files_mkdir(directories[i]);
     return 0;
-}
-
-static int end(void **state)
-{
-    size_t i;
-
-    (void)state;
-    for (i = N; i-- > 0;)
-        rmdir(directories[i]);
-    return chdir("/") | rmdir(home);
 }
 
 static void files_name_versions(void **state)
@@ -98,20 +62,16 @@ static void files_name_versions(void **state)
     static detect_path_t path;
     char expected[4096];
     size_t i, k, n;
-    FILE *f;
 
     (void)state;
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-        f = fopen(rows[i].file, "w");
-        assert_non_null(f);
-        fputs(rows[i].text, f);
-        fclose(f);
+        files_put(rows[i].file, rows[i].text);
         n = 0;
         for (k = 0; k < 3 && rows[i].path[k]; k++)
             n += (size_t)snprintf(expected + n, sizeof expected - n,
-                                  "%s/%s:", home, rows[i].path[k]);
+                                  "%s/%s:", files_dir, rows[i].path[k]);
         snprintf(expected + n, sizeof expected - n, DETECT_PATH_STANDARD);
-        detect_path(home, NULL, &path);
+        detect_path(files_dir, NULL, &path);
         assert_string_equal(path.path, expected);
         detect_path("relative", NULL, &path);
         assert_string_equal(path.path, DETECT_PATH_STANDARD);
@@ -125,5 +85,5 @@ int main(void)
         cmocka_unit_test(files_name_versions),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin, files_end);
 }

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/unit/support/files.h"
 #include "tests/unit/support/scene.h"
-#include "tests/unit/support/temporary.h"
 
 /* A line, and what is run; NULL: it is not understood, and stays. */
 static const struct {
@@ -103,39 +103,15 @@ static const char show[] =
     "printf '<%s>\\n' \"$@\"\n"
     "[ $$ != \"$SHELL_PID\" ] || echo replaced >>\"$TOP/replaced\"\n";
 
-static char top[TEMPORARY_MAX];
-
-static void put(const char *name, const char *text, mode_t mode)
-{
-    FILE *f = fopen(name, "w");
-
-    assert_non_null(f);
-    fputs(text, f);
-    fclose(f);
-    assert_int_equal(chmod(name, mode), 0);
-}
-
 static int begin(void **state)
 {
-    (void)state;
-    if (!temporary_dir(top, "apl-unit-shell") || chdir(top) != 0 ||
-        mkdir("sub", 0700) != 0)
+    if (files_begin(state) != 0)
         return 1;
-    put("show", show, 0700);
-    put("env", "A='from env'\nexport A\n", 0600);
-    setenv("TOP", top, 1);
+    files_mkdir("sub");
+    files_program("show", show);
+    files_put("env", "A='from env'\nexport A\n");
+    setenv("TOP", files_dir, 1);
     return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    unlink("show");
-    unlink("env");
-    unlink("out");
-    unlink("replaced");
-    rmdir("sub");
-    return chdir("/") | rmdir(top);
 }
 
 static void as_it_is_written(void **state)
@@ -237,5 +213,5 @@ int main(void)
         cmocka_unit_test(parts),
     };
 
-    return cmocka_run_group_tests(tests, begin, end);
+    return cmocka_run_group_tests(tests, begin, files_end);
 }

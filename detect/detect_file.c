@@ -3,6 +3,7 @@
 #include "detect/detect_file.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,15 @@ int detect_file_exists(const char *path)
     struct stat st;
 
     return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+int detect_file_is_of_npm(const char *name)
+{
+    char path[PATH_MAX];
+
+    return snprintf(path, sizeof path, "node_modules/.bin/%s", name) <
+               (int)sizeof path &&
+           access(path, X_OK) == 0;
 }
 
 char *detect_file_content(const char *path)

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "detect/detect_file.h"
+#include "detect/detect_program.h"
 #include "detect/package_script.h"
-#include "detect/program_of.h"
 #include "detect/shell_line.h"
 
 /* Servers that take a socket by an option, or by a helper of ours that runs
@@ -36,21 +36,6 @@ static const server_t servers[] = {
     {"waitress-serve", " --listen --host --port --unix-socket ", NULL, "",
      OF_PYTHON("waitress_fd.py")},
 };
-
-/* Servers that read PORT, or whose configuration does. */
-static const char ported[] =
-    " gunicorn uvicorn hypercorn daphne waitress-serve puma rackup rails thin "
-    "unicorn ";
-static const char rubies[] = " ruby puma bundle rails rackup thin unicorn ";
-static const char nodes[] = " node nodejs ts-node ts-node-esm next nuxt nuxi ";
-
-static int is_among(const char *word, const char *words)
-{
-    char text[PROGRAM_OF_MAX + 2];
-
-    snprintf(text, sizeof text, " %s ", word);
-    return *word && strstr(words, text) != NULL;
-}
 
 /* ---- changing the line ---- */
 
@@ -81,7 +66,7 @@ static int drop_options(char **line, const char *options)
         const char *text = *line + at->at;
 
         snprintf(word, sizeof word, "%.*s", (int)strcspn(text, "= \t"), text);
-        if (!is_among(word, options))
+        if (!shell_line_is_among(word, options))
             continue;
         end = at->at + at->length;
         if (text[strlen(word)] != '=' && i + 1 < read.n_words)
@@ -152,7 +137,7 @@ static int add_mojo(char **line)
     i = program.word + (strcmp(program.name, "perl") == 0 ? 2 : 1);
     if (i < read.n_words)
         shell_line_word(*line, &read.words[i], word, sizeof word);
-    if (!is_among(word, " daemon prefork ") || strstr(*line, "fd=3"))
+    if (!shell_line_is_among(word, " daemon prefork ") || strstr(*line, "fd=3"))
         return 1;
     return drop_options(line, " -l --listen ") &&
            (!shell_line_read(*line, &read) ||
@@ -197,14 +182,6 @@ static int is_in_environment(const char *name)
     return 0;
 }
 
-static int is_in_node_modules(const char *name)
-{
-    char path[PATH_MAX];
-
-    snprintf(path, sizeof path, "node_modules/.bin/%s", name);
-    return access(path, X_OK) == 0;
-}
-
 /* A program that starts another one as its child process, or that is not in PATH
  * itself. It is left out where the other one is. `uv run` also runs a file. */
 static int leave_out_starter(char **line)
@@ -216,13 +193,13 @@ static int leave_out_starter(char **line)
     int is_file;
 
     if (!shell_line_read(*line, &read) || !program_of(*line, &read, &program) ||
-        !program.starter ||
+        !*program.starter ||
         !shell_line_word(*line, &read.words[program.after], word, sizeof word))
         return 1;
     from = read.words[program.from].at;
     n = strlen(word);
     is_file = n > 3 && strcmp(word + n - 3, ".py") == 0;
-    if (!is_in_node_modules(word) &&
+    if (!detect_file_is_of_npm(word) &&
         !is_in_environment(is_file ? "python" : word))
         return 1;
     return put(line, from, read.words[program.after].at - from,
@@ -253,7 +230,8 @@ static int add_pid_file(char **line)
         program.word + 1 >= read.n_words ||
         !shell_line_word(*line, &read.words[program.word + 1], word,
                          sizeof word) ||
-        !is_among(word, " server s ") || has_word(*line, "-P|--pid|PIDFILE"))
+        !shell_line_is_among(word, " server s ") ||
+        has_word(*line, "-P|--pid|PIDFILE"))
         return 1;
     return put(line, read.end, 0, " -P tmp/pids/apppool.$$.pid");
 }
@@ -335,11 +313,12 @@ void detect_line_judge(const char *command, uint32_t listen, int is_production,
         say(notes,
             "%s is for development, and AppEnvironment is production: %s",
             program.name, instead);
-    if (program.starter && !program.is_found && listen != APL_LISTEN_TCP)
+    if (*program.starter && !program.is_found && listen != APL_LISTEN_TCP)
         say(notes,
             "%s starts %s as its child process, which does not take the "
-            "socket: %s",
-            program.starter, program.name, program.advice);
+            "socket: %s%swrite the command without %s",
+            program.starter, program.name, program.advice ? program.advice : "",
+            program.advice ? ", and " : "", program.starter);
 }
 
 /* ---- all of it ---- */
@@ -362,18 +341,13 @@ static int names_port(const char *command)
 
 static void find_facts(detect_line_t *line, const detect_found_t *found)
 {
-    program_of_t program;
-    shell_line_t read;
-    int is_known = shell_line_read(line->command, &read) &&
-                   program_of(line->command, &read, &program);
+    int is = detect_program_is(line->command);
 
-    line->uses_port = names_port(line->command) ||
-                      (is_known && is_among(program.name, ported));
-    line->runs_node = found->runs_node || line->package.event[0] ||
-                      (is_known && (is_among(program.name, nodes) ||
-                                    is_in_node_modules(program.name)));
+    line->uses_port = names_port(line->command) || is & PROGRAM_PORT;
+    line->runs_node =
+        found->runs_node || line->package.event[0] || is & PROGRAM_NODE;
     line->runs_ruby = found->runs_ruby || detect_file_exists("config.ru") ||
-                      (is_known && is_among(program.name, rubies));
+                      is & PROGRAM_RUBY;
 }
 
 static int change(char **command, uint32_t listen)

@@ -8,12 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/detect_file.h"
 #include "detect/detect_text.h"
-#include "detect/shell_line.h"
 
 #define ANY      0   /* number of requests at once */
 #define CHILDREN 5   /* of php-cgi */
-#define WORDS    48  /* of a command that are looked at */
 #define MOST     999 /* workers or threads; more are a mistake */
 
 /* THE TABLE of servers. A number is that of an option, or else of a line of the
@@ -21,7 +20,7 @@
 typedef struct {
     const char *name;
     int any;                /* each worker takes any number of requests */
-    const char *workers[2]; /* options */
+    const char *workers[2]; /* options: the letter, the word */
     const char *threads[2];
     const char *config[2];
     const char *file;         /* of the configuration, by default */
@@ -44,6 +43,13 @@ typedef struct {
             "PUMA_MAX_THREADS", {NULL, NULL}, NULL, NULL, NULL                 \
     }
 
+#define UWSGI(name)                                                            \
+    {                                                                          \
+        name, .workers = {"-p", "--processes"}, .threads = {                   \
+            "--threads",                                                       \
+            NULL                                                               \
+        }                                                                      \
+    }
 static const server_t servers[] = {
     {"gunicorn",
      0,
@@ -76,57 +82,40 @@ static const server_t servers[] = {
      NULL},
     {.name = "uvicorn",
      .any = 1,
-     .workers = {"--workers", NULL},
+     .workers = {NULL, "--workers"},
      .workers_variable = "WEB_CONCURRENCY"},
     {.name = "hypercorn", .any = 1, .workers = {"-w", "--workers"}},
     {.name = "granian",
      .any = 1,
-     .workers = {"--workers", NULL},
+     .workers = {NULL, "--workers"},
      .threads = {"--blocking-threads", NULL},
      .any_option = {"--interface", NULL},
      .any_value = "asgi|rsgi"},
     {.name = "daphne", .any = 1},
-    {.name = "fastapi", .any = 1, .workers = {"--workers", NULL}},
+    {.name = "fastapi", .any = 1, .workers = {NULL, "--workers"}},
     {.name = "waitress-serve", .threads = {"--threads", NULL}},
     {.name = "unicorn",
      .config = {"-c", "--config-file"},
      .workers_line = "^[[:blank:]]*worker_processes[ (]+([^#]*)"},
-    {.name = "uwsgi",
-     .workers = {"-p", "--processes"},
-     .threads = {"--threads", NULL}},
-    {.name = "starman", .workers = {"--workers", NULL}},
+    UWSGI("uwsgi"),
+    UWSGI("uwsgi-core"),
+    {.name = "starman", .workers = {NULL, "--workers"}},
 };
 
-/* Programs that take any number of requests at once, whatever their options
- * are. */
-static const char *const evented[] = {"node",   "npm", "npx", "deno",
-                                      "nodejs", "bun", NULL};
-static const char *const nodes[] = {"node", "nodejs", NULL};
-/* Programs that a virtual environment has, and that it decides about. */
-static const char *const pythons[] = {"python",  "python3",        "gunicorn",
-                                      "uvicorn", "hypercorn",      "daphne",
-                                      "flask",   "waitress-serve", NULL};
-static const char *const rubies[] = {"ruby",  "puma",   "bundle",
-                                     "rails", "rackup", NULL};
-/* They execute, or run, the command that follows `run` or `exec`. */
-static const char *const runners[] = {"uv",  "poetry", "pipenv", "pdm",
-                                      "rye", "bundle", NULL};
+/* They run the line behind -c. */
 static const char *const shells[] = {"sh", "bash", "dash", NULL};
 
-/* The words of a command. */
+/* A command, or what it has a shell run. */
 typedef struct {
-    char text[2][DETECT_MAX]; /* where the words are, also those of a shell */
-    char *words[WORDS + 1];   /* NULL behind the last */
-    size_t program;           /* its index, behind env and variables */
-    size_t server;            /* the same, behind bundle exec and the like */
+    const char *text;
+    char inner[DETECT_MAX]; /* of sh -c */
+    program_of_t program;
+    int is_known; /* the program */
+    int is_absolute;
+    char buffer[DETECT_MAX];
+    char *words[SHELL_LINE_WORDS + 1]; /* from the program on, as written; NULL
+                                          behind the last */
 } line_t;
-
-static const char *last_part(const char *path)
-{
-    const char *last = path ? strrchr(path, '/') : NULL;
-
-    return last ? last + 1 : path ? path : "";
-}
 
 static int is_among(const char *word, const char *const *list)
 {
@@ -137,101 +126,43 @@ static int is_among(const char *word, const char *const *list)
 
 /* ---- words ---- */
 
-/* Split it, without quotes. A variable stays as it is written. */
-static void split(line_t *line, const char *command, char text[DETECT_MAX])
+/* Split it, as far as there is room. */
+static void split(line_t *line, const shell_line_t *read, size_t first)
 {
-    char *to = text, quote = 0;
-    size_t n = 0;
+    char *to = line->buffer, *end = to + sizeof line->buffer;
+    size_t i, n = 0;
 
-    memset(line->words, 0, sizeof line->words);
-    while (n < WORDS && *command && to < text + DETECT_MAX - 2) {
-        command += strspn(command, " \t");
-        if (!*command)
+    for (i = first; i < read->n_words; i++) {
+        if (!shell_line_written(line->text, &read->words[i], to,
+                                (size_t)(end - to)))
             break;
         line->words[n++] = to;
-        for (; *command && to < text + DETECT_MAX - 2; command++) {
-            if (quote ? *command == quote : *command == '\'' || *command == '"')
-                quote = quote ? 0 : *command;
-            else if (!quote && (*command == ' ' || *command == '\t'))
-                break;
-            else
-                *to++ = *command;
-        }
-        *to++ = 0;
+        to += strlen(to) + 1;
     }
+    line->words[n] = NULL;
 }
 
-/* The first word that is no option, variable, `env` or `exec`. `-u` of env has
- * a word of its own. */
-static size_t find_program(const line_t *line)
+static void read_text(line_t *line, const char *text, shell_line_t *read)
 {
-    size_t i;
-
-    for (i = 0; line->words[i]; i++) {
-        const char *word = line->words[i];
-
-        if (*word != '-' && !strchr(word, '=') &&
-            strcmp(last_part(word), "env") != 0 && strcmp(word, "exec") != 0)
-            break;
-        if (strcmp(word, "-u") == 0 && line->words[i + 1])
-            i++;
-    }
-    return i;
-}
-
-static int is_python(const char *word)
-{
-    return fnmatch("python", word, 0) == 0 ||
-           fnmatch("python[23]*", word, 0) == 0;
-}
-
-/* Behind `bundle exec`, `uv run` and `python3 -m`. */
-static size_t find_server(const line_t *line, size_t i)
-{
-    char *const *words = line->words;
-    size_t next;
-
-    while (words[i]) {
-        const char *word = last_part(words[i]);
-
-        next = i + 1;
-        if (is_among(word, runners) && words[next] &&
-            (strcmp(words[next], "run") == 0 ||
-             strcmp(words[next], "exec") == 0))
-            for (next++; words[next] && *words[next] == '-';)
-                next++;
-        else if (is_python(word)) {
-            while (words[next] && *words[next] == '-' &&
-                   strcmp(words[next], "-m") != 0)
-                next++;
-            if (!words[next] || strcmp(words[next], "-m") != 0)
-                return i;
-            next++;
-        }
-        else
-            return i;
-        i = words[next] ? next : i;
-        if (i != next)
-            return i;
-    }
-    return i;
+    line->text = text;
+    shell_line_read(text, read);
+    line->is_known = program_of(text, read, &line->program);
+    line->is_absolute = read->n_words > line->program.after &&
+                        text[read->words[line->program.after].at] == '/';
+    split(line, read, line->program.word);
 }
 
 static void read_line(line_t *line, const char *command)
 {
-    size_t i;
+    shell_line_t read;
 
-    split(line, shell_line_last(command), line->text[0]);
-    i = find_program(line);
+    read_text(line, command, &read);
     /* sh -c 'COMMAND' */
-    if (line->words[i] && is_among(last_part(line->words[i]), shells) &&
-        line->words[i + 1] && strcmp(line->words[i + 1], "-c") == 0 &&
-        line->words[i + 2]) {
-        split(line, shell_line_last(line->words[i + 2]), line->text[1]);
-        i = find_program(line);
+    if (line->is_known && is_among(line->program.name, shells) &&
+        line->words[1] && strcmp(line->words[1], "-c") == 0 && line->words[2]) {
+        snprintf(line->inner, sizeof line->inner, "%s", line->words[2]);
+        read_text(line, line->inner, &read);
     }
-    line->program = i;
-    line->server = find_server(line, i);
 }
 
 /* The value of an option: `-w 4`, `-w4`, `--workers=4`. NULL: it is not there */
@@ -261,20 +192,20 @@ static const char *option_of(char *const *words, const char *const names[2])
 typedef struct {
     const line_t *line;
     const detect_config_t *config;
-    char *text; /* of the configuration file; NULL: there is none */
+    line_t more; /* a variable with more options: its words */
+    char *text;  /* of the configuration file; NULL: there is none */
     const char *file;
-    const char *unread; /* what could not be read: "threads" ... */
+    const char *unread;          /* what could not be read: "threads" ... */
+    char value[DETECT_PATH_MAX]; /* of a variable that the command sets */
 } source_t;
 
-/* A variable of the command itself, or of the configuration. */
-static const char *variable_of(const source_t *source, const char *name)
+/* A variable of the command itself, or of the configuration.
+ * @return valid until the next call; NULL: it is not set */
+static const char *variable_of(source_t *source, const char *name)
 {
-    size_t i, n = strlen(name);
-
-    for (i = 0; i < source->line->program; i++)
-        if (strncmp(source->line->words[i], name, n) == 0 &&
-            source->line->words[i][n] == '=')
-            return source->line->words[i] + n + 1;
+    if (shell_line_value(source->line->text, name, source->value,
+                         sizeof source->value))
+        return source->value;
     return source->config->variable
                ? source->config->variable(source->config->context, name)
                : NULL;
@@ -309,7 +240,7 @@ static const char *last_value(const char *text)
 
 /* A variable with a default: ENV.fetch("X") { 5 }, os.getenv("X", "5"),
  * ${X:-5}. @return -1: it is none, or has no number */
-static int number_of_variable(const source_t *source, const char *text)
+static int number_of_variable(source_t *source, const char *text)
 {
     static const char name_of[] =
         "^[^\"'$]*[\"'$]\\{?([A-Z][A-Z0-9_]*)(:-|[\"'}]|$)";
@@ -333,7 +264,7 @@ static int number_of_variable(const source_t *source, const char *text)
 }
 
 /* @return -1: it cannot be read */
-static int number_of(const source_t *source, const char *text)
+static int number_of(source_t *source, const char *text)
 {
     char value[DETECT_PATH_MAX], name[DETECT_PATH_MAX], pattern[320];
     int n;
@@ -363,25 +294,23 @@ static const char *behind_colon(const char *text)
     return colon && colon[1] != '-' ? colon + 1 : text;
 }
 
+/* @return NULL: neither the command nor the variable with more options has it */
+static const char *said_by(const source_t *source, const char *const names[2])
+{
+    const char *value = option_of(source->line->words, names);
+
+    return value ? value : option_of(source->more.words, names);
+}
+
 /* @param what for the sentence: "threads"
  * @return 1 if nothing says it, or if it cannot be read */
 static int count(source_t *source, const char *const options[2],
-                 const char *more, const char *line, const char *variable,
-                 const char *what)
+                 const char *line, const char *variable, const char *what)
 {
     char value[DETECT_PATH_MAX];
-    const char *said =
-        option_of(source->line->words + source->line->server, options);
-    line_t of_variable;
+    const char *said = said_by(source, options);
     int n;
 
-    if (!said && more && variable_of(source, more)) {
-        split(&of_variable, variable_of(source, more), of_variable.text[0]);
-        said = option_of(of_variable.words, options);
-        if (said)
-            snprintf(value, sizeof value, "%s", said);
-        said = said ? value : NULL;
-    }
     if (said)
         said = behind_colon(said);
     else if (line && source->text &&
@@ -397,23 +326,26 @@ static int count(source_t *source, const char *const options[2],
 
 static int is_any(const source_t *source, const server_t *server)
 {
-    char *const *words = source->line->words + source->line->server;
-    const char *value = option_of(words, server->any_option);
-    const char *more = server->more ? variable_of(source, server->more) : NULL;
+    const char *value = said_by(source, server->any_option);
 
     if (value)
         return detect_text_matches(value, server->any_value);
-    if (more && server->any_value && strstr(more, "-k ") &&
-        detect_text_matches(strstr(more, "-k "), server->any_value))
-        return 1;
     return server->any || (server->any_line && source->text &&
                            detect_text_matches(source->text, server->any_line));
 }
 
+static void read_more(source_t *source, const server_t *server)
+{
+    const char *more = server->more ? variable_of(source, server->more) : NULL;
+    shell_line_t read;
+
+    if (more)
+        read_text(&source->more, more, &read);
+}
+
 static void read_config(source_t *source, const server_t *server)
 {
-    const char *file =
-        option_of(source->line->words + source->line->server, server->config);
+    const char *file = said_by(source, server->config);
 
     source->file = file ? file : server->file;
     if (source->file && strncmp(source->file, "./", 2) == 0)
@@ -452,17 +384,17 @@ static void say(detect_found_t *found, const source_t *source,
 static void count_requests(const line_t *line, const server_t *server,
                            const detect_config_t *config, detect_found_t *found)
 {
-    source_t source = {line, config, NULL, NULL, NULL};
+    source_t source = {.line = line, .config = config};
     int workers, threads, any;
 
+    read_more(&source, server);
     read_config(&source, server);
     any = is_any(&source, server);
-    workers = count(&source, server->workers, server->more,
-                    server->workers_line, server->workers_variable, "workers");
-    threads =
-        any ? 1
-            : count(&source, server->threads, server->more,
-                    server->threads_line, server->threads_variable, "threads");
+    workers = count(&source, server->workers, server->workers_line,
+                    server->workers_variable, "workers");
+    threads = any ? 1
+                  : count(&source, server->threads, server->threads_line,
+                          server->threads_variable, "threads");
     found->suitable = any ? ANY : (uint32_t)(workers * threads);
     say(found, &source, server, workers, threads, any);
     free(source.text);
@@ -472,7 +404,7 @@ static void count_requests(const line_t *line, const server_t *server,
 static void count_children(const line_t *line, const detect_config_t *config,
                            detect_found_t *found)
 {
-    const source_t source = {line, config, NULL, NULL, NULL};
+    source_t source = {.line = line, .config = config};
     const char *said = variable_of(&source, "PHP_FCGI_CHILDREN");
     int n = said ? digits_of(said) : -1;
 
@@ -490,33 +422,78 @@ static void count_children(const line_t *line, const detect_config_t *config,
 
 /* ---- the program ---- */
 
-static int is_php(const char *word)
+/* PROGRAM_* */
+static int what_is(const line_t *line)
 {
-    word = last_part(word);
-    return fnmatch("php-cgi*", word, 0) == 0 ||
-           fnmatch("php[0-9]*-cgi", word, 0) == 0;
+    return line->program.is |
+           (line->is_known && detect_file_is_of_npm(line->program.name)
+                ? PROGRAM_NODE | PROGRAM_ANY
+                : 0);
+}
+
+static int is_php(const line_t *line)
+{
+    return line->is_known &&
+           (fnmatch("php-cgi*", line->program.name, 0) == 0 ||
+            fnmatch("php[0-9]*-cgi", line->program.name, 0) == 0);
+}
+
+static const server_t *server_of(const line_t *line)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof servers / sizeof *servers; i++)
+        if (strcmp(line->program.name, servers[i].name) == 0)
+            return &servers[i];
+    return NULL;
 }
 
 void detect_program_know(const char *command, const detect_config_t *config,
                          detect_found_t *found)
 {
+    const server_t *server;
     line_t line;
-    const char *program, *server;
-    size_t i;
+    int is;
 
     read_line(&line, command);
-    program = last_part(line.words[line.program]);
-    server = last_part(line.words[line.server]);
-    found->suitable = is_among(program, evented) ? ANY : 1;
+    is = what_is(&line);
+    server = server_of(&line);
+    found->suitable = is & PROGRAM_ANY ? ANY : 1;
     found->children = 0;
     found->counted[0] = 0;
-    found->runs_node = is_among(program, nodes);
-    found->runs_ruby = is_among(program, rubies);
-    if (is_php(program))
+    found->runs_node = (is & PROGRAM_NODE) != 0;
+    found->runs_ruby = (is & PROGRAM_RUBY) != 0;
+    if (is_php(&line))
         count_children(&line, config, found);
-    for (i = 0; i < sizeof servers / sizeof *servers; i++)
-        if (strcmp(server, servers[i].name) == 0)
-            count_requests(&line, &servers[i], config, found);
+    if (server)
+        count_requests(&line, server, config, found);
+}
+
+int detect_program_workers(const char *command, const detect_config_t *config,
+                           const char **name)
+{
+    source_t source = {.config = config};
+    const server_t *server;
+    line_t line;
+
+    read_line(&line, command);
+    server = server_of(&line);
+    if (!server)
+        return 1;
+    source.line = &line;
+    read_more(&source, server);
+    *name = said_by(&source, server->workers) ? server->workers[1]
+                                              : server->workers_variable;
+    return count(&source, server->workers, NULL, server->workers_variable,
+                 "workers");
+}
+
+int detect_program_is(const char *command)
+{
+    line_t line;
+
+    read_line(&line, command);
+    return what_is(&line);
 }
 
 int detect_program_is_php(const char *command)
@@ -524,15 +501,14 @@ int detect_program_is_php(const char *command)
     line_t line;
 
     read_line(&line, command);
-    return is_php(line.words[line.program]);
+    return is_php(&line);
 }
 
 int detect_program_is_python(const char *command)
 {
     line_t line;
-    const char *word;
 
     read_line(&line, command);
-    word = line.words[line.program];
-    return word && *word != '/' && is_among(last_part(word), pythons);
+    return line.program.is & PROGRAM_PYTHON && !line.is_absolute &&
+           !*line.program.starter;
 }

@@ -14,10 +14,21 @@
 #define APPPOOL_DETECT_DETECT_PROGRAM_H
 
 #include "detect/detect_found.h"
+#include "detect/program_of.h"
 
 /** Fill in suitable, counted, children, runs_node and runs_ruby. */
 void detect_program_know(const char *command, const detect_config_t *config,
                          detect_found_t *found);
+
+/** How many worker processes does the server of a command start? Its words and
+ * the variables say it; no file is read.
+ * @param name filled in, if that is more than one: the option or the variable
+ * @return 1 if it is not known */
+int detect_program_workers(const char *command, const detect_config_t *config,
+                           const char **name);
+
+/** @return PROGRAM_* (program_of.h), also of a program of node_modules/.bin */
+int detect_program_is(const char *command);
 
 /** Is it php-cgi, of any version? It speaks FastCGI only. */
 int detect_program_is_php(const char *command);

@@ -137,14 +137,6 @@ static const manager_t managers[] = {
 #define OTHERS                                                                 \
     " install i ci add exec x dlx create init build-all audit publish test "
 
-static int is_among(const char *word, const char *words)
-{
-    char text[WORD + 2];
-
-    snprintf(text, sizeof text, " %s ", word);
-    return strstr(words, text) != NULL;
-}
-
 static int set_dir(request_t *request, const char *dir)
 {
     char under[PATH_MAX];
@@ -179,14 +171,15 @@ static int take_place(const char *line, const shell_line_t *read, size_t *i,
     equal = *word == '-' ? strchr(word, '=') : NULL;
     if (equal)
         *equal++ = 0;
-    if (!is_among(word, manager->places) && !is_among(word, manager->spaces))
+    if (!shell_line_is_among(word, manager->places) &&
+        !shell_line_is_among(word, manager->spaces))
         return 0;
     if (equal)
         snprintf(value, sizeof value, "%s", equal);
     else if (++*i >= read->n_words ||
              !shell_line_word(line, &read->words[*i], value, sizeof value))
         return -1;
-    return (is_among(word, manager->places)
+    return (shell_line_is_among(word, manager->places)
                 ? set_dir(request, value)
                 : find_workspace(value, request->dir))
                ? 1
@@ -204,7 +197,7 @@ static int take_argument(const char *line, const shell_line_t *read, size_t i,
     if (manager->passes || *word != '-')
         request->more = line + read->words[i].at;
     else if (strcmp(word, "--") != 0)
-        return is_among(word, QUIET) ? 0 : -1;
+        return shell_line_is_among(word, QUIET) ? 0 : -1;
     else if (i + 1 < read->n_words)
         request->more = line + read->words[i + 1].at;
     return 1;
@@ -234,8 +227,8 @@ static int parse(const char *line, const shell_line_t *read, const char *dir,
             done = 0;
         else if (done == 0 && *request->script)
             done = take_argument(line, read, i, manager, request);
-        else if (done == 0 && !is_among(word, QUIET RUNS)) {
-            if (!*word || *word == '-' || is_among(word, OTHERS))
+        else if (done == 0 && !shell_line_is_among(word, QUIET RUNS)) {
+            if (!*word || *word == '-' || shell_line_is_among(word, OTHERS))
                 return 0;
             snprintf(request->script, sizeof request->script, "%s", word);
         }

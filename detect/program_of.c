@@ -5,59 +5,120 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What stands before a program. `second` is its second word. */
+/* ---- what is known by a name ---- */
+
+#define ON_NODE (PROGRAM_NODE | PROGRAM_ANY)
+#define SERVER  PROGRAM_PORT
+static const struct {
+    const char *name;
+    int is;
+} programs[] = {
+    {"node", ON_NODE},
+    {"nodejs", ON_NODE},
+    {"ts-node", ON_NODE},
+    {"ts-node-esm", ON_NODE},
+    {"tsx", ON_NODE},
+    {"next", ON_NODE},
+    {"nuxt", ON_NODE},
+    {"nuxi", ON_NODE},
+    {"npm", PROGRAM_ANY},
+    {"yarn", PROGRAM_ANY},
+    {"pnpm", PROGRAM_ANY},
+    {"deno", PROGRAM_ANY},
+    {"bun", PROGRAM_ANY},
+    {"python", PROGRAM_PYTHON},
+    {"flask", PROGRAM_PYTHON},
+    {"gunicorn", PROGRAM_PYTHON | SERVER},
+    {"uvicorn", PROGRAM_PYTHON | SERVER},
+    {"hypercorn", PROGRAM_PYTHON | SERVER},
+    {"daphne", PROGRAM_PYTHON | SERVER},
+    {"waitress-serve", PROGRAM_PYTHON | SERVER},
+    {"ruby", PROGRAM_RUBY},
+    {"bundle", PROGRAM_RUBY},
+    {"puma", PROGRAM_RUBY | SERVER},
+    {"rackup", PROGRAM_RUBY | SERVER},
+    {"rails", PROGRAM_RUBY | SERVER},
+    {"thin", PROGRAM_RUBY | SERVER},
+    {"unicorn", PROGRAM_RUBY | SERVER},
+};
+
+/* `python3.11` is a python. */
+static int is_named(const char *name, const char *program)
+{
+    size_t n = strlen(program);
+
+    return strcmp(name, program) == 0 ||
+           (strcmp(program, "python") == 0 && strncmp(name, program, n) == 0 &&
+            name[n + strspn(name + n, ".0123456789")] == 0);
+}
+
+static int is_known_as(const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof programs / sizeof *programs; i++)
+        if (is_named(name, programs[i].name))
+            return programs[i].is;
+    return 0;
+}
+
+/* ---- what stands before a program ---- */
+
+/* How the program comes after it. */
+enum { BECOMES, FINDS, FORKS, INIT };
+
 typedef struct {
     const char *first, *second; /* NULL: it has one word */
     const char *values;         /* options that have a value */
-    int execs;                  /* it becomes the program */
-    const char *said;           /* otherwise */
+    int how;
+    int is;
     const char *advice;
 } starter_t;
 
 #define OF_UV                                                                  \
     " --project --directory --env-file --with --python -p --extra --group "    \
     "--package "
-#define SYNC                                                                   \
-    "have uv make .venv in AppRoot (uv sync), and write the command without "  \
-    "`uv run`"
-#define BIN                                                                    \
-    "install it in AppRoot (node_modules/.bin), and write the command "        \
-    "without "
+#define SYNC   "have uv make .venv in AppRoot (uv sync)"
+#define BIN    "install it in AppRoot (node_modules/.bin)"
+#define NO_ENV "set AppEnvFile"
 static const starter_t starters[] = {
-    {"env", NULL, " -u --unset -C --chdir ", 1, NULL, NULL},
-    {"nohup", NULL, " ", 1, NULL, NULL},
-    {"nice", NULL, " -n ", 1, NULL, NULL},
-    {"cross-env", NULL, " ", 1, NULL, NULL},
-    {"bundle", "exec", " ", 1, NULL, NULL},
-    {"poetry", "run", " ", 1, "poetry", NULL},
-    {"pipenv", "run", " ", 1, "pipenv", NULL},
-    {"pdm", "run", " ", 0, "pdm run", "write the command without `pdm run`"},
-    {"rye", "run", " ", 0, "rye run", "write the command without `rye run`"},
-    {"hatch", "run", " ", 0, "hatch run",
-     "write the command without `hatch run`"},
-    {"uv", "run", OF_UV, 0, "uv run", SYNC},
-    {"asdf", "exec", " ", 1, NULL, NULL},
-    {"mise", "exec", " ", 1, NULL, NULL},
-    {"mise", "x", " ", 1, NULL, NULL},
-    {"rbenv", "exec", " ", 1, NULL, NULL},
-    {"chruby-exec", NULL, " ", 0, "chruby-exec",
-     "put the bin/ of that Ruby into PATH (AppSetEnv PATH), and write the "
-     "command without chruby-exec"},
-    {"npx", NULL, " -p --package ", 0, "npx", BIN "npx"},
-    {"npm", "exec", " -p --package ", 0, "npm exec", BIN "`npm exec`"},
-    {"yarn", "exec", " ", 0, "yarn exec", BIN "`yarn exec`"},
-    {"pnpm", "exec", " ", 0, "pnpm exec", BIN "`pnpm exec`"},
-    {"dotenv", NULL, " -e -f -v ", 0, "dotenv",
-     "write the command without dotenv, and set AppEnvFile"},
+    {"env", NULL, " -u --unset -C --chdir ", BECOMES, 0, NULL},
+    {"nohup", NULL, " ", BECOMES, 0, NULL},
+    {"nice", NULL, " -n ", BECOMES, 0, NULL},
+    {"ionice", NULL, " -c -n ", BECOMES, 0, NULL},
+    {"stdbuf", NULL, " -i -o -e ", BECOMES, 0, NULL},
+    {"cross-env", NULL, " ", BECOMES, 0, NULL},
+    {"bundle", "exec", " ", BECOMES, PROGRAM_RUBY, NULL},
+    {"ddtrace-run", NULL, " ", BECOMES, 0, NULL},
+    {"opentelemetry-instrument", NULL, " ", BECOMES, 0, NULL},
+    {"newrelic-admin", "run-program", " ", BECOMES, 0, NULL},
+    {"asdf", "exec", " ", BECOMES, 0, NULL},
+    {"mise", "exec", " ", BECOMES, 0, NULL},
+    {"mise", "x", " ", BECOMES, 0, NULL},
+    {"rbenv", "exec", " ", BECOMES, 0, NULL},
+    {"pyenv", "exec", " ", BECOMES, 0, NULL},
+    {"poetry", "run", " ", FINDS, 0, NULL},
+    {"pipenv", "run", " ", FINDS, 0, NULL},
+    {"pdm", "run", " ", FORKS, 0, NULL},
+    {"rye", "run", " ", FORKS, 0, NULL},
+    {"hatch", "run", " ", FORKS, 0, NULL},
+    {"uv", "run", OF_UV, FORKS, 0, SYNC},
+    {"chruby-exec", NULL, " ", FORKS, 0,
+     "put the bin/ of that Ruby into PATH (AppSetEnv PATH)"},
+    {"npx", NULL, " -p --package ", FORKS, PROGRAM_ANY, BIN},
+    {"npm", "exec", " -p --package ", FORKS, PROGRAM_ANY, BIN},
+    {"npm", "x", " -p --package ", FORKS, PROGRAM_ANY, BIN},
+    {"yarn", "exec", " ", FORKS, PROGRAM_ANY, BIN},
+    {"pnpm", "exec", " ", FORKS, PROGRAM_ANY, BIN},
+    {"dotenv", "run", " ", FORKS, 0, NO_ENV},
+    {"dotenv", NULL, " -e -f -v ", FORKS, 0, NO_ENV},
+    {"dotenvx", "run", " -f -e --env-file --env ", FORKS, 0, NO_ENV},
+    {"env-cmd", NULL, " -f --file -e --environments ", FORKS, 0, NO_ENV},
+    {"tini", NULL, " -p -e ", INIT, 0, NULL},
+    {"dumb-init", NULL, " -r --rewrite ", INIT, 0, NULL},
+    {"catatonit", NULL, " ", INIT, 0, NULL},
+    {"setsid", NULL, " ", FORKS, 0, NULL},
 };
-
-static int is_among(const char *word, const char *words)
-{
-    char text[PROGRAM_OF_MAX + 2];
-
-    snprintf(text, sizeof text, " %s ", word);
-    return *word && strstr(words, text) != NULL;
-}
 
 /* A word without its directory. @return 0: not known */
 static int name_of(const char *line, const shell_line_t *read, size_t i,
@@ -104,7 +165,7 @@ static size_t skip(const char *line, const shell_line_t *read, size_t i,
                  at);
         if (strcmp(word, "--") == 0)
             return i + 1;
-        i += is_among(word, starter->values) ? 1 : 0;
+        i += shell_line_is_among(word, starter->values) ? 1 : 0;
     }
     if (strcmp(starter->first, "chruby-exec") == 0)
         while (i < read->n_words && !is_word(line, read, i - 1, "--"))
@@ -129,43 +190,61 @@ static const starter_t *find_starter(const char *line, const shell_line_t *read,
 static void find_module(const char *line, const shell_line_t *read,
                         program_of_t *program)
 {
+    char word[PROGRAM_OF_MAX];
     size_t i;
 
-    if (strncmp(program->name, "python", 6) != 0)
+    if (!is_named(program->name, "python"))
         return;
     for (i = program->word + 1;
-         i + 1 < read->n_words && line[read->words[i].at] == '-'; i++)
-        if (is_word(line, read, i, "-m") &&
+         i + 1 < read->n_words && line[read->words[i].at] == '-'; i++) {
+        name_of(line, read, i, word);
+        if (strcmp(word, "-m") == 0 &&
             name_of(line, read, i + 1, program->name)) {
             program->word = i + 1;
             if (strcmp(program->name, "waitress") == 0)
                 snprintf(program->name, PROGRAM_OF_MAX, "waitress-serve");
             return;
         }
+        i += shell_line_is_among(word, " -X -W ") ? 1 : 0;
+    }
+}
+
+/* @param next the word behind it */
+static void add_starter(program_of_t *program, const starter_t *starter,
+                        size_t i, size_t next)
+{
+    program->is |= starter->is;
+    if (*program->starter)
+        return;
+    program->from = starter->how == BECOMES ? next : i;
+    if (starter->how == BECOMES)
+        return;
+    program->behind = next;
+    program->is_found = starter->how == FINDS;
+    program->is_init = starter->how == INIT;
+    program->advice = starter->advice;
+    snprintf(program->starter, sizeof program->starter, "%s%s%s",
+             starter->first, starter->second ? " " : "",
+             starter->second ? starter->second : "");
 }
 
 int program_of(const char *line, const shell_line_t *read,
                program_of_t *program)
 {
     const starter_t *starter;
-    size_t i = 0;
+    size_t i = 0, next;
 
     memset(program, 0, sizeof *program);
     while ((starter = find_starter(line, read, i)) != NULL) {
-        if (!starter->said)
-            program->from = skip(line, read, i, starter);
-        else if (!program->starter) {
-            program->from = i;
-            program->starter = starter->said;
-            program->is_found = starter->execs;
-            program->advice = starter->advice;
-        }
-        i = skip(line, read, i, starter);
+        next = skip(line, read, i, starter);
+        add_starter(program, starter, i, next);
+        i = next;
     }
     program->word = program->after = i;
     if (!name_of(line, read, i, program->name))
         return 0;
     find_module(line, read, program);
+    program->is |= is_known_as(program->name);
     return 1;
 }
 
@@ -247,13 +326,6 @@ static int has(const char *line, const shell_line_t *read, size_t from,
         }
     }
     return 0;
-}
-
-/* `python3.11` is a python. */
-static int is_named(const char *name, const char *program)
-{
-    return strcmp(name, program) == 0 ||
-           (strcmp(program, "python") == 0 && strncmp(name, program, 6) == 0);
 }
 
 const char *program_of_production(const char *line, const shell_line_t *read,

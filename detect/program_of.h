@@ -3,8 +3,8 @@
 /**
  * @file program_of.h
  * @brief Which program a command runs: behind `env`, `bundle exec`, `uv run`,
- *        `python3 -m` and the like. And what to run in place of a development
- *        server.
+ *        `python3 -m` and the like, and what is known of a program by its name.
+ *        It reads no file.
  */
 #ifndef APPPOOL_DETECT_PROGRAM_OF_H
 #define APPPOOL_DETECT_PROGRAM_OF_H
@@ -13,19 +13,30 @@
 
 #define PROGRAM_OF_MAX 64
 
+/* What is known of a program. */
+#define PROGRAM_ANY    1 /* it takes any number of requests at once */
+#define PROGRAM_NODE   2 /* it runs on node */
+#define PROGRAM_RUBY   4 /* it is Ruby, or may be */
+#define PROGRAM_PYTHON                                                         \
+    8                   /* a virtual environment has it, and decides about it */
+#define PROGRAM_PORT 16 /* it, or its configuration, reads PORT */
+
 typedef struct {
     char name[PROGRAM_OF_MAX]; /**< without its directory; a module of python -m
                                     has its own name */
+    int is;                    /**< PROGRAM_*, also of what starts it */
     size_t from;               /**< its first word, with what starts it */
-    size_t after;              /**< its first word behind what starts it */
+    size_t behind;             /**< the word behind the first that starts it */
+    size_t after;              /**< its first word behind all that start it */
     size_t word;               /**< the word that names it */
-    const char *starter;       /**< what starts it as a child process; NULL */
-    const char *advice;        /**< what to do about that */
+    char starter[32];          /**< what starts it as a child process; "" */
+    const char *advice;        /**< a clause, what to do about that; NULL */
     int is_found;              /**< what starts it only finds it: that is no
                                     child process */
+    int is_init;               /**< what starts it only passes signals on */
 } program_of_t;
 
-/** @param read of the line, understood
+/** @param read of the line; also if it is not understood
  * @return 0: there is none, or its name is not known */
 int program_of(const char *line, const shell_line_t *read,
                program_of_t *program);

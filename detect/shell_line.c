@@ -281,15 +281,9 @@ size_t shell_line_find(const char *line, size_t from, const char *name)
     return (size_t)-1;
 }
 
-const char *shell_line_last(const char *line)
-{
-    shell_line_t read;
-
-    return shell_line_read(line, &read) ? line + read.begin : line;
-}
-
-int shell_line_word(const char *line, const shell_part_t *word, char *text,
-                    size_t size)
+/* @param written a substitution is copied, too */
+static int copy(const char *line, const shell_part_t *word, int written,
+                char *text, size_t size)
 {
     const char *at = line + word->at, *end = at + word->length;
     size_t n = 0;
@@ -300,7 +294,8 @@ int shell_line_word(const char *line, const shell_part_t *word, char *text,
             quote = quote ? 0 : *at;
             continue;
         }
-        if ((quote != '\'' && strchr("\\$`", *at)) || n + 1 >= size) {
+        if ((!written && quote != '\'' && strchr("\\$`", *at)) ||
+            n + 1 >= size) {
             *text = 0;
             return 0;
         }
@@ -308,4 +303,46 @@ int shell_line_word(const char *line, const shell_part_t *word, char *text,
     }
     text[n] = 0;
     return 1;
+}
+
+int shell_line_word(const char *line, const shell_part_t *word, char *text,
+                    size_t size)
+{
+    return copy(line, word, 0, text, size);
+}
+
+int shell_line_written(const char *line, const shell_part_t *word, char *text,
+                       size_t size)
+{
+    return copy(line, word, 1, text, size);
+}
+
+int shell_line_value(const char *line, const char *name, char *text,
+                     size_t size)
+{
+    size_t at, next = 0, n = strlen(name) + 1;
+    const char *end = NULL;
+    shell_part_t value = {0, 0};
+
+    while ((at = shell_line_find(line, next, name)) != (size_t)-1) {
+        value.at = next = at + n;
+        end = skip_word(line + next);
+    }
+    if (!end)
+        return 0;
+    value.length = (size_t)(end - line) - value.at;
+    return copy(line, &value, 1, text, size);
+}
+
+int shell_line_is_among(const char *word, const char *words)
+{
+    size_t n = strlen(word);
+    const char *at = words;
+
+    while (n > 0 && (at = strstr(at, word)) != NULL) {
+        if (at > words && at[-1] == ' ' && at[n] == ' ')
+            return 1;
+        at++;
+    }
+    return 0;
 }

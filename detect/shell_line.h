@@ -42,27 +42,37 @@ typedef struct {
     shell_part_t words[SHELL_LINE_WORDS];
 } shell_line_t;
 
-/** @return 0: the line is not understood; nothing of `read` counts */
+/** @return 0: the line is not understood. Of `read`, only `begin` and the words
+ * count: of the command before what is not understood, as far as they were read */
 int shell_line_read(const char *line, shell_line_t *read);
 
 /** The line with `exec` before its last program.
  * @return malloc(); NULL: no memory */
 char *shell_line_exec(const char *line);
 
-/** The last command, from its assignments on. @return in `line`; the line itself
- * if it is not understood */
-const char *shell_line_last(const char *line);
-
 /** Copy a word without its quotes. @return 0: it has a substitution or a
  * backslash, or is too long, and `text` is "" */
 int shell_line_word(const char *line, const shell_part_t *word, char *text,
                     size_t size);
+
+/** The same, but a substitution stays as it is written: ${PORT:-80}.
+ * @return 0: it is too long, and `text` is "" */
+int shell_line_written(const char *line, const shell_part_t *word, char *text,
+                       size_t size);
 
 /** Find where a variable is assigned to, in any command of the line, or among the
  * arguments of `export` and `env`. This also looks at lines that are not
  * understood. @return where its name begins, not before `from`; (size_t)-1:
  * nowhere */
 size_t shell_line_find(const char *line, size_t from, const char *name);
+
+/** The value that a line assigns to a variable, where shell_line_find() finds it
+ * last, as shell_line_written() has it. @return 0: nowhere */
+int shell_line_value(const char *line, const char *name, char *text,
+                     size_t size);
+
+/** Is a word one of several? @param words with blanks between, before and behind */
+int shell_line_is_among(const char *word, const char *words);
 
 /** Does the text assign to a variable (NAME=...)? */
 int shell_line_assigns(const char *text);

@@ -260,7 +260,7 @@ static void nothing_is_configured(void **state)
         {"wsgi.py", "", APL_HTTP, 1, "python3 ", 0, 0},
         {"config.ru", "", APL_HTTP, 1, "-t 1:1 ", 0, 1},
         {"Procfile", "web: bundle exec puma", APL_HTTP, 1, "bundle", 0, 1},
-        {"Procfile", "web: env A=b exec /usr/bin/node x.js", APL_HTTP, 0,
+        {"Procfile", "web: A=b exec /usr/bin/node x.js", APL_HTTP, 0,
          "x.js", 1, 0},
     };
     const detect_config_t config = {.listen = APL_LISTEN_FD,

@@ -60,10 +60,20 @@ static void any_number(void **state)
         "bundle exec gunicorn -kuvicorn_worker.UvicornWorker a:b",
         "cd web && exec env A=b uvicorn a:b",
         "sh -c 'true && exec uvicorn a:b'",
+        "uv run --with gunicorn uvicorn a:b",
+        "python3 -X dev -W error -m uvicorn a:b",
+        "env -u A ddtrace-run uvicorn a:b",
+        "newrelic-admin run-program uvicorn a:b",
+        "tini -g -- uvicorn a:b",
+        "yarn start",
+        "npx next start",
+        "next start",
+        "serve-it", /* of node_modules/.bin */
     };
     size_t i;
 
     (void)state;
+    files_program("node_modules/.bin/serve-it", "");
     for (i = 0; i < sizeof commands / sizeof *commands; i++)
         if (number_of(commands[i]) != 0)
             fail_msg("%s: %u", commands[i], found.suitable);
@@ -102,6 +112,18 @@ static void options(void **state)
          "the workers of gunicorn cannot be read and count 1: AppConcurrency "
          "sets the number"},
         {"./gunicorn.sh -w 4", 1, ""},
+        {"gunicorn --threads 4 a:b 2>&1 | tee log", 4,
+         "gunicorn has 4 threads"},
+        {"export WEB_CONCURRENCY=3 && gunicorn a:b", 3,
+         "gunicorn has 1 thread in each of 3 workers of its own"},
+        {"env WEB_CONCURRENCY=3 gunicorn a:b", 3,
+         "gunicorn has 1 thread in each of 3 workers of its own"},
+        {"GUNICORN_CMD_ARGS='-w 2 --threads 3' gunicorn a:b", 6,
+         "gunicorn has 3 threads in each of 2 workers of its own"},
+        {"uwsgi --http-socket :1 -p4", 4,
+         "uwsgi has 1 thread in each of 4 workers of its own"},
+        {"uv run shop", 1, ""},
+        {"echo gunicorn -w 4", 1, ""},
     };
     size_t i;
 
@@ -126,6 +148,9 @@ static void variables_of_the_configuration(void **state)
     assert_int_equal(number_of("puma -t 1:2"), 14);
     variables = async;
     assert_int_equal(number_of("gunicorn a:b"), 0);
+    assert_int_equal(number_of("GUNICORN_CMD_ARGS=--worker-class=gevent "
+                               "gunicorn a:b"),
+                     0);
 }
 
 static void lines_of_gunicorn(void **state)
@@ -178,6 +203,37 @@ static void lines_of_puma(void **state)
     assert_non_null(strstr(found.counted, "the threads of other.rb cannot"));
 }
 
+/* httpd -t asks for them, where no file counts. */
+static void workers(void **state)
+{
+    static const char *const all[] = {"WEB_CONCURRENCY=7", NULL};
+    static const struct {
+        const char *command, *name;
+        int n;
+    } cases[] = {{"gunicorn -w 4 a:b", "--workers", 4},
+                 {"bundle exec puma -w2", "--workers", 2},
+                 {"uvicorn --workers 3 a:b", "--workers", 3},
+                 {"uwsgi --processes 2", "--processes", 2},
+                 {"sh -c 'gunicorn a:b'", "WEB_CONCURRENCY", 7},
+                 {"bin/rails server", "WEB_CONCURRENCY", 7},
+                 {"gunicorn -w 1 a:b", NULL, 1},
+                 {"node server.js", NULL, 1}};
+    const detect_config_t config = {.variable = value_of};
+    const char *name;
+    size_t i;
+
+    (void)state;
+    variables = all;
+    files_put("gunicorn.conf.py", "workers = 9\n");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(
+            detect_program_workers(cases[i].command, &config, &name),
+            cases[i].n);
+        if (cases[i].name)
+            assert_string_equal(name, cases[i].name);
+    }
+}
+
 static void children_of_php(void **state)
 {
     static const char *const own[] = {"PHP_FCGI_CHILDREN=3", NULL};
@@ -188,7 +244,11 @@ static void children_of_php(void **state)
     assert_int_equal(number_of("php-cgi8.2"), 5);
     assert_int_equal(found.children, 5);
     assert_int_equal(number_of("/usr/bin/php-cgi -d a=b"), 5);
+    assert_int_equal(number_of("A=1 exec php-cgi8.2 -b %s"), 5);
+    assert_int_equal(number_of("exec env A=1 /usr/bin/php8.3-cgi"), 5);
     assert_int_equal(number_of("PHP_FCGI_CHILDREN=2 php-cgi"), 2);
+    assert_int_equal(found.children, 0);
+    assert_int_equal(number_of("export PHP_FCGI_CHILDREN=2; php-cgi"), 2);
     assert_int_equal(found.children, 0);
     variables = own;
     assert_int_equal(number_of("php-cgi"), 3);
@@ -200,7 +260,7 @@ static void children_of_php(void **state)
     config.concurrency = 8;
     detect_program_know("php-cgi", &config, &found);
     assert_int_equal(found.children, 8);
-    assert_true(detect_program_is_php("env A=b exec /opt/php8.3-cgi"));
+    assert_true(detect_program_is_php("A=b exec /opt/php8.3-cgi"));
     assert_false(detect_program_is_php("php -S localhost:80"));
 }
 
@@ -215,6 +275,7 @@ int main(void)
         TEST(variables_of_the_configuration),
         TEST(lines_of_gunicorn),
         TEST(lines_of_puma),
+        TEST(workers),
         TEST(children_of_php),
     };
 

@@ -191,8 +191,7 @@ static void parts(void **state)
     assert_true(read.is_list && read.is_program && !read.has_exec);
     assert_memory_equal(line + read.first.at, "./migrate --all 2>log",
                         read.first.length);
-    assert_string_equal(shell_line_last(line),
-                        "A=1 serve -b \"0:$P\" 'a b' # end");
+    assert_memory_equal(line + read.begin, "A=1 serve", 9);
     assert_int_equal(read.n_words, 4);
     assert_memory_equal(line + read.program, "serve", 5);
     assert_string_equal(line + read.end, " # end");
@@ -200,9 +199,43 @@ static void parts(void **state)
     assert_string_equal(word, "a b");
     assert_false(shell_line_word(line, &read.words[2], word, sizeof word));
     assert_string_equal(word, "");
+    assert_true(shell_line_written(line, &read.words[2], word, sizeof word));
+    assert_string_equal(word, "0:$P");
+    assert_false(shell_line_written(line, &read.words[2], word, 4));
     assert_true(shell_line_read("cd x && . ./env && A=1 && serve", &read));
     assert_int_equal(read.first.length, 0);
-    assert_string_equal(shell_line_last("a | b"), "a | b");
+}
+
+/* Of a line that is not understood, the command before counts. */
+static void parts_of_other_lines(void **state)
+{
+    static const struct {
+        const char *line;
+        size_t n;
+    } cases[] = {
+        {"a -w 4 x | tee y", 4}, {"cd a && b c || d", 2}, {"a b &", 2},
+        {"if a; then b; fi", 0}, {"(cd x && a)", 0},      {"a b 'c", 2}};
+    shell_line_t read;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_false(shell_line_read(cases[i].line, &read));
+        assert_int_equal(read.n_words, cases[i].n);
+    }
+}
+
+static void values(void **state)
+{
+    char value[8];
+
+    (void)state;
+    assert_true(shell_line_value("export A=1; A='2 3' b", "A", value, 8));
+    assert_string_equal(value, "2 3");
+    assert_true(shell_line_value("env A=\"$B\" A= b | c", "A", value, 8));
+    assert_string_equal(value, "");
+    assert_false(shell_line_value("AA=1 b 'A=2' $A=3", "A", value, 8));
+    assert_false(shell_line_value("A=12345678 b", "A", value, 8));
 }
 
 int main(void)
@@ -211,6 +244,8 @@ int main(void)
         cmocka_unit_test(as_it_is_written),
         cmocka_unit_test(as_sh_runs_it),
         cmocka_unit_test(parts),
+        cmocka_unit_test(parts_of_other_lines),
+        cmocka_unit_test(values),
     };
 
     return cmocka_run_group_tests(tests, begin, files_end);

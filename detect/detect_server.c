@@ -153,7 +153,8 @@ const detect_server_t detect_server_thin = {
     QUIET,
     "bundle exec thin",
     {NULL},
-    {[APL_LISTEN_UNIX] = "start -S %%s",
+    {[APL_LISTEN_FD] = "start", /* detect_line.h adds our backend */
+     [APL_LISTEN_UNIX] = "start -S %%s",
      [APL_LISTEN_TCP] = "start -a 127.0.0.1 -p $PORT"},
     NULL,
     NULL};

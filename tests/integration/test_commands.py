@@ -4,6 +4,7 @@ package.json: lists, variables, $PORT, scripts that name scripts. The program at
 their end gets the socket, and is the process of the pool."""
 import json
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,18 @@ def test_servers(httpd: Httpd) -> None:
             response = httpd.get("/", name)
             assert response.status == 200 and " A=" in response.text, name
     assert not [line for line in httpd.log.lines() if "listens on" in line]
+
+
+def test_thin_of_bundler(httpd: Httpd) -> None:
+    """config.ru cannot have another server, and no command is written."""
+    app = httpd.app("thin", "AppListen fd", command=None)
+    put(app.root, {"Gemfile": 'gem "thin"\ngem "rack"\n',
+                   "config.ru": 'require "bundler/setup"\n'
+                                "run ->(_) { [200, {}, [$0]] }\n"})
+    subprocess.run(["bundle", "install", "--local", "--quiet"],
+                   cwd=app.root, check=True)
+    httpd.start()
+    assert httpd.get("/", "thin").text.endswith("/thin")
 
 
 def test_what_is_said(httpd: Httpd) -> None:

@@ -99,13 +99,16 @@ static void rack_without_puma(void **state)
                         "config.ru is there, and Gemfile.lock names unicorn");
     files_put("Gemfile.lock", "    thin (1.8)\n");
     files_put("app.js", "");
+    assert_non_null(strstr(detected(APL_LISTEN_UNIX, 1), " thin start -S %s"));
+    /* It gets the socket like any `thin start`; see detect_line.h. */
+    assert_string_equal(detected(APL_LISTEN_FD, 1),
+                        "env -u NOTIFY_SOCKET bundle exec thin start");
+    files_put("Gemfile.lock", "    falcon (0.42)\n");
     assert_int_equal(detect_command(&config, &found), 0);
     assert_string_equal(found.why,
-                        "config.ru is there, and Gemfile.lock names thin, and "
-                        "bundle exec thin cannot listen in this way: set "
-                        "AppListen unix");
-    assert_non_null(strstr(detected(APL_LISTEN_UNIX, 1), " thin start -S %s"));
-    files_put("Gemfile.lock", "    falcon (0.42)\n");
+                        "config.ru is there, and Gemfile.lock names falcon, "
+                        "and bundle exec falcon cannot listen in this way: set "
+                        "AppListen tcp");
     assert_non_null(strstr(detected(APL_LISTEN_TCP, 1), " falcon serve "));
     files_put("config.ru", "run 1\n"); /* without Bundler */
     assert_non_null(strstr(detected(APL_LISTEN_FD, 1), " puma -t 1:1"));
@@ -260,8 +263,8 @@ static void nothing_is_configured(void **state)
         {"wsgi.py", "", APL_HTTP, 1, "python3 ", 0, 0},
         {"config.ru", "", APL_HTTP, 1, "-t 1:1 ", 0, 1},
         {"Procfile", "web: bundle exec puma", APL_HTTP, 1, "bundle", 0, 1},
-        {"Procfile", "web: A=b exec /usr/bin/node x.js", APL_HTTP, 0,
-         "x.js", 1, 0},
+        {"Procfile", "web: A=b exec /usr/bin/node x.js", APL_HTTP, 0, "x.js", 1,
+         0},
     };
     const detect_config_t config = {.listen = APL_LISTEN_FD,
                                     .protocol = APL_AUTO,

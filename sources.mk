@@ -259,6 +259,7 @@ module_sources = \
 	detect/detect_line.c \
 	detect/detect_procfile.c \
 	detect/package_script.c \
+	detect/number_of.c \
 	detect/program_of.c \
 	detect/detect_venv.c \
 	detect/detect_explain.c \
@@ -333,6 +334,7 @@ spawner_sources = \
 	detect/detect_line.c \
 	detect/detect_procfile.c \
 	detect/package_script.c \
+	detect/number_of.c \
 	detect/program_of.c \
 	spawner/process/sock_diag.c \
 	spawner/start/env_file.c \
@@ -440,6 +442,7 @@ detect_sources = \
 	detect/detect_line.c \
 	detect/detect_procfile.c \
 	detect/package_script.c \
+	detect/number_of.c \
 	detect/program_of.c \
 	base/privilege.c \
 	base/userdb.c
@@ -854,6 +857,7 @@ unit_tests = \
 	tests/unit/app_table \
 	tests/unit/template \
 	tests/unit/notify_command \
+	tests/unit/number_of \
 	tests/unit/status_token \
 	tests/unit/turns \
 	tests/unit/undone_writes \

@@ -75,6 +75,7 @@ static void know(const detect_rule_t *rule, detect_found_t *found,
     if (is_ours || is_script || rule->protocol != APL_AUTO) {
         found->suitable = suitable;
         found->counted[0] = 0;
+        found->is_unread = 0;
         found->children = 0;
     }
     if (is_script)

@@ -70,6 +70,7 @@ typedef struct {
     char why[DETECT_MAX];     /**< a clause: why this command, or why none */
     char counted[256];        /**< a clause: where the number of requests comes
                                    from; "": from the kind of the app */
+    int is_unread;            /**< it also says that a number cannot be read */
     size_t n_candidates;
     detect_candidate_t candidates[DETECT_CANDIDATES];
 } detect_found_t;

@@ -10,10 +10,10 @@
 
 #include "detect/detect_file.h"
 #include "detect/detect_text.h"
+#include "detect/number_of.h"
 
-#define ANY      0   /* number of requests at once */
-#define CHILDREN 5   /* of php-cgi */
-#define MOST     999 /* workers or threads; more are a mistake */
+#define ANY      0 /* number of requests at once */
+#define CHILDREN 5 /* of php-cgi */
 
 /* THE TABLE of servers. A number is that of an option, or else of a line of the
  * configuration file, or else of a variable. */
@@ -38,8 +38,8 @@ typedef struct {
 #define PUMA(name)                                                             \
     {                                                                          \
         name, 0, {"-w", "--workers"}, {"-t", "--threads"}, {"-C", "--config"}, \
-            "config/puma.rb", "^[[:blank:]]*workers[ (]+([^#]*)",              \
-            "^[[:blank:]]*threads[ (]+([^#]*)", "WEB_CONCURRENCY",             \
+            "config/puma.rb", "^[[:blank:]]*workers[ (]+([^#;]*)",             \
+            "^[[:blank:]]*threads[ (]+([^#;]*)", "WEB_CONCURRENCY",            \
             "PUMA_MAX_THREADS", {NULL, NULL}, NULL, NULL, NULL                 \
     }
 
@@ -57,8 +57,8 @@ static const server_t servers[] = {
      {"--threads", NULL},
      {"-c", "--config"},
      "gunicorn.conf.py",
-     "^workers *= *([^#]*)",
-     "^threads *= *([^#]*)",
+     "^[[:blank:]]*workers[ :a-z]*= *([^#;]*)",
+     "^[[:blank:]]*threads[ :a-z]*= *([^#;]*)",
      "WEB_CONCURRENCY",
      NULL,
      {"-k", "--worker-class"},
@@ -72,8 +72,8 @@ static const server_t servers[] = {
      {NULL, NULL},
      {NULL, NULL},
      "config/puma.rb",
-     "^[[:blank:]]*workers[ (]+([^#]*)",
-     "^[[:blank:]]*threads[ (]+([^#]*)",
+     "^[[:blank:]]*workers[ (]+([^#;]*)",
+     "^[[:blank:]]*threads[ (]+([^#;]*)",
      "WEB_CONCURRENCY",
      "PUMA_MAX_THREADS",
      {NULL, NULL},
@@ -96,7 +96,7 @@ static const server_t servers[] = {
     {.name = "waitress-serve", .threads = {"--threads", NULL}},
     {.name = "unicorn",
      .config = {"-c", "--config-file"},
-     .workers_line = "^[[:blank:]]*worker_processes[ (]+([^#]*)"},
+     .workers_line = "^[[:blank:]]*worker_processes[ (]+([^#;]*)"},
     UWSGI("uwsgi"),
     UWSGI("uwsgi-core"),
     {.name = "starman", .workers = {NULL, "--workers"}},
@@ -186,16 +186,15 @@ static const char *option_of(char *const *words, const char *const names[2])
     return value;
 }
 
-/* ---- numbers ---- */
+/* ---- what the numbers are read from ---- */
 
-/* What the numbers are read from. */
 typedef struct {
     const line_t *line;
     const detect_config_t *config;
     line_t more; /* a variable with more options: its words */
     char *text;  /* of the configuration file; NULL: there is none */
     const char *file;
-    const char *unread;          /* what could not be read: "threads" ... */
+    char unread[192];            /* a clause: what cannot be read */
     char value[DETECT_PATH_MAX]; /* of a variable that the command sets */
 } source_t;
 
@@ -211,89 +210,6 @@ static const char *variable_of(source_t *source, const char *name)
                : NULL;
 }
 
-/* @return -1: it is no number */
-static int digits_of(const char *text)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-
-    end += strspn(end, " \t)");
-    return end == text || *end || n < 0 || n > MOST ? -1 : (int)n;
-}
-
-/* Behind the last comma that is in no parenthesis: `threads 1, 5`. */
-static const char *last_value(const char *text)
-{
-    const char *last = text, *c;
-    int depth = 0;
-
-    for (c = text; *c; c++) {
-        if (*c == '(' || *c == '{' || *c == '[')
-            depth++;
-        if (*c == ')' || *c == '}' || *c == ']')
-            depth--;
-        if (*c == ',' && depth == 0)
-            last = c + 1;
-    }
-    return last + strspn(last, " \t");
-}
-
-/* A variable with a default: ENV.fetch("X") { 5 }, os.getenv("X", "5"),
- * ${X:-5}. @return -1: it is none, or has no number */
-static int number_of_variable(source_t *source, const char *text)
-{
-    static const char name_of[] =
-        "^[^\"'$]*[\"'$]\\{?([A-Z][A-Z0-9_]*)(:-|[\"'}]|$)";
-    char name[DETECT_PATH_MAX], otherwise[DETECT_PATH_MAX];
-    const char *value;
-
-    if (!detect_text_find(text, name_of, name))
-        return -1;
-    value = variable_of(source, name);
-    if (value && digits_of(value) >= 0)
-        return digits_of(value);
-    if (!detect_text_find(strstr(text, name) + strlen(name),
-                          "^[^0-9A-Za-z]*(or|to_i)?[^0-9A-Za-z]*([0-9]+)",
-                          NULL))
-        return -1;
-    text = strstr(text, name) + strlen(name);
-    text += strcspn(text, "0123456789");
-    snprintf(otherwise, sizeof otherwise, "%.*s",
-             (int)strspn(text, "0123456789"), text);
-    return digits_of(otherwise);
-}
-
-/* @return -1: it cannot be read */
-static int number_of(source_t *source, const char *text)
-{
-    char value[DETECT_PATH_MAX], name[DETECT_PATH_MAX], pattern[320];
-    int n;
-
-    snprintf(value, sizeof value, "%s", last_value(text));
-    value[strcspn(value, "\r\n")] = 0;
-    n = digits_of(value);
-    if (n < 0)
-        n = number_of_variable(source, value);
-    if (n >= 0 || !source->text ||
-        !detect_text_find(value, "^([A-Za-z_][A-Za-z0-9_]*)[ )]*$", name))
-        return n;
-    snprintf(pattern, sizeof pattern, "^[[:blank:]]*%s *= *([^#]*)", name);
-    if (!detect_text_find(source->text, pattern, name))
-        return -1;
-    snprintf(value, sizeof value, "%s", name);
-    value[strcspn(value, "\r\n")] = 0;
-    n = digits_of(value);
-    return n >= 0 ? n : number_of_variable(source, value);
-}
-
-/* puma has `-t MIN:MAX`, in which a variable may have a default. */
-static const char *behind_colon(const char *text)
-{
-    const char *colon = strrchr(text, ':');
-
-    return colon && colon[1] != '-' ? colon + 1 : text;
-}
-
 /* @return NULL: neither the command nor the variable with more options has it */
 static const char *said_by(const source_t *source, const char *const names[2])
 {
@@ -302,25 +218,67 @@ static const char *said_by(const source_t *source, const char *const names[2])
     return value ? value : option_of(source->more.words, names);
 }
 
+/* puma has `-t MIN:MAX`, in which a variable may have a default. */
+static const char *behind_colon(const char *text)
+{
+    const char *last = text, *c;
+    int depth = 0;
+
+    for (c = text; *c; c++) {
+        depth += *c == '{' ? 1 : *c == '}' ? -1 : 0;
+        if (*c == ':' && depth == 0)
+            last = c + 1;
+    }
+    return last;
+}
+
+/* The last line of the configuration file that matches. One that is indented
+ * depends on something that nobody knows here: then `value` is "if". */
+static int find_line(const source_t *source, const char *pattern,
+                     char value[DETECT_PATH_MAX])
+{
+    const char *line = source->text && pattern
+                           ? detect_text_last(source->text, pattern, value)
+                           : NULL;
+
+    if (line && (*line == ' ' || *line == '\t'))
+        snprintf(value, DETECT_PATH_MAX, "if");
+    return line != NULL;
+}
+
+static const char *variable_for_number(void *source, const char *name)
+{
+    return variable_of(source, name);
+}
+
+static void note_unread(source_t *source, const char *what, const char *where)
+{
+    size_t n = strlen(source->unread);
+
+    snprintf(source->unread + n, sizeof source->unread - n, "%sthe %s of %.60s",
+             n ? " and " : "", what, where);
+}
+
 /* @param what for the sentence: "threads"
  * @return 1 if nothing says it, or if it cannot be read */
 static int count(source_t *source, const char *const options[2],
                  const char *line, const char *variable, const char *what)
 {
-    char value[DETECT_PATH_MAX];
-    const char *said = said_by(source, options);
+    char value[DETECT_PATH_MAX] = "1";
+    const char *said = said_by(source, options), *where = variable;
     int n;
 
-    if (said)
-        said = behind_colon(said);
-    else if (line && source->text &&
-             detect_text_find(source->text, line, value))
-        said = value;
-    else if (variable)
-        said = variable_of(source, variable);
-    n = said ? number_of(source, said) : 1;
-    if (n < 0)
-        source->unread = what;
+    if (said) {
+        snprintf(value, sizeof value, "%s", behind_colon(said));
+        where = source->line->program.name;
+    }
+    else if (find_line(source, line, value))
+        where = source->file;
+    else if (variable && (said = variable_of(source, variable)) != NULL)
+        snprintf(value, sizeof value, "%s", said);
+    n = number_of(value, source->text, variable_for_number, source);
+    if (n == NUMBER_OF_UNKNOWN)
+        note_unread(source, what, where);
     return n < 1 ? 1 : n;
 }
 
@@ -347,6 +305,8 @@ static void read_config(source_t *source, const server_t *server)
 {
     const char *file = said_by(source, server->config);
 
+    if (file && strncmp(file, "file:", 5) == 0)
+        file += 5; /* as gunicorn may have it */
     source->file = file ? file : server->file;
     if (source->file && strncmp(source->file, "./", 2) == 0)
         source->file += 2;
@@ -354,7 +314,7 @@ static void read_config(source_t *source, const server_t *server)
         source->text = detect_text_read(AT_FDCWD, source->file);
     /* A file that was named and cannot be read may say anything. */
     if (file && !source->text)
-        source->unread = "numbers";
+        note_unread(source, "numbers", file);
 }
 
 static void say(detect_found_t *found, const source_t *source,
@@ -371,14 +331,12 @@ static void say(detect_found_t *found, const source_t *source,
     if (workers > 1)
         n += (size_t)snprintf(text + n, size - n,
                               " in each of %d workers of its own", workers);
-    if (source->unread)
+    found->is_unread = *source->unread != 0;
+    if (found->is_unread)
         snprintf(text + n, size - n,
-                 "%sthe %s of %.80s cannot be read and count 1: AppConcurrency "
-                 "sets the number",
-                 n ? "; " : "", source->unread,
-                 source->text || strcmp(source->unread, "numbers") == 0
-                     ? source->file
-                     : server->name);
+                 "%s%s cannot be read and count 1: AppConcurrency sets the "
+                 "number",
+                 n ? "; " : "", source->unread);
 }
 
 static void count_requests(const line_t *line, const server_t *server,
@@ -406,9 +364,10 @@ static void count_children(const line_t *line, const detect_config_t *config,
 {
     source_t source = {.line = line, .config = config};
     const char *said = variable_of(&source, "PHP_FCGI_CHILDREN");
-    int n = said ? digits_of(said) : -1;
+    int n = said ? number_of_digits(said) : CHILDREN;
 
-    found->suitable = n > 0 ? (uint32_t)n : said ? 1 : CHILDREN;
+    found->suitable = n > 0 ? (uint32_t)n : 1;
+    found->is_unread = n == NUMBER_OF_UNKNOWN;
     if (!said)
         found->children = config->concurrency == APL_CONCURRENCY_AUTO
                               ? CHILDREN
@@ -418,6 +377,10 @@ static void count_children(const line_t *line, const detect_config_t *config,
     if (found->suitable > 1)
         snprintf(found->counted, sizeof found->counted,
                  "php-cgi has %u children", found->suitable);
+    if (found->is_unread)
+        snprintf(found->counted, sizeof found->counted,
+                 "PHP_FCGI_CHILDREN is no number that can be read and counts "
+                 "1: AppConcurrency sets the number");
 }
 
 /* ---- the program ---- */
@@ -461,6 +424,7 @@ void detect_program_know(const char *command, const detect_config_t *config,
     found->suitable = is & PROGRAM_ANY ? ANY : 1;
     found->children = 0;
     found->counted[0] = 0;
+    found->is_unread = 0;
     found->runs_node = (is & PROGRAM_NODE) != 0;
     found->runs_ruby = (is & PROGRAM_RUBY) != 0;
     if (is_php(&line))

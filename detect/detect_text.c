@@ -89,6 +89,19 @@ const char *detect_text_find(const char *text, const char *pattern,
     return found ? text + match[0].rm_so : NULL;
 }
 
+const char *detect_text_last(const char *text, const char *pattern,
+                             char word[DETECT_PATH_MAX])
+{
+    const char *last = NULL, *found;
+
+    while (text && (found = detect_text_find(text, pattern, word)) != NULL) {
+        last = found;
+        text = strchr(found, '\n');
+        text += text != NULL;
+    }
+    return last;
+}
+
 int detect_text_matches(const char *text, const char *pattern)
 {
     regex_t regex;

@@ -53,6 +53,10 @@ int detect_text_is_closed(int dir, const char *path, char why[DETECT_WHY]);
 const char *detect_text_find(const char *text, const char *pattern,
                              char word[DETECT_PATH_MAX]);
 
+/** Finds the last of these lines. @return as detect_text_find() does */
+const char *detect_text_last(const char *text, const char *pattern,
+                             char word[DETECT_PATH_MAX]);
+
 /** Does a line match? This is faster. */
 int detect_text_matches(const char *text, const char *pattern);
 

@@ -368,6 +368,9 @@ static _Noreturn void execute(const boot_t *b, const privilege_t *account)
                 command);
     for (i = 0; i < line.notes.n; i++)
         report_back((boot_report_t){.kind = BOOT_NOTE}, line.notes.text[i]);
+    if (found.is_unread &&
+        b->app->app.options.concurrency == APL_CONCURRENCY_AUTO)
+        report_back((boot_report_t){.kind = BOOT_NOTE}, found.counted);
     execle("/bin/sh", "sh", "-c", expand(b, line.line), NULL,
            environment_make(b, account, &path, list, &found));
     fail("/bin/sh cannot be executed: %s", strerror(errno));

@@ -153,9 +153,11 @@ def test_what_is_said(httpd: Httpd) -> None:
     """Once, however often a process starts."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
                      "first: do that once", "may not take the socket",
-                     "is for development", "listens on TCP port")
+                     "is for development", "listens on TCP port",
+                     "cannot be read and count 1")
     first = add(httpd, "first", "./migrate && gunicorn main:app", True)
-    put(first.root, {"migrate": "#!/bin/sh\n"})
+    put(first.root, {"migrate": "#!/bin/sh\n",
+                     "gunicorn.conf.py": "threads = 2 * 2\n"})
     pipe = add(httpd, "pipe", "gunicorn main:app | cat", False)
     watch = add(httpd, "watch", "node --watch server.js", False)
     calm = add(httpd, "calm", "node --watch server.js", False)
@@ -173,6 +175,8 @@ def test_what_is_said(httpd: Httpd) -> None:
     assert httpd.get("/", "watch").status in (200, 502)
     assert httpd.get("/", "calm").status in (200, 502)
     for said in ('first.*"./migrate" first: do that once',
+                 "first.*the threads of gunicorn.conf.py cannot be read and "
+                 "count 1: AppConcurrency sets the number",
                  "pipe.*the program may not take the socket",
                  "watch.*node is for development, and AppEnvironment is "
                  "production: leave out --watch"):

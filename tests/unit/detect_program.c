@@ -33,7 +33,7 @@ static const char *value_of(const void *context, const char *name)
     return NULL;
 }
 
-static uint32_t number_of(const char *command)
+static uint32_t requests_of(const char *command)
 {
     const detect_config_t config = {.concurrency = APL_CONCURRENCY_AUTO,
                                     .variable = value_of};
@@ -75,7 +75,7 @@ static void any_number(void **state)
     (void)state;
     files_program("node_modules/.bin/serve-it", "");
     for (i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (number_of(commands[i]) != 0)
+        if (requests_of(commands[i]) != 0)
             fail_msg("%s: %u", commands[i], found.suitable);
 }
 
@@ -129,7 +129,7 @@ static void options(void **state)
 
     (void)state;
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_int_equal(number_of(cases[i].command), cases[i].number);
+        assert_int_equal(requests_of(cases[i].command), cases[i].number);
         assert_string_equal(found.counted, cases[i].counted);
     }
 }
@@ -143,13 +143,13 @@ static void variables_of_the_configuration(void **state)
 
     (void)state;
     variables = all;
-    assert_int_equal(number_of("gunicorn a:b"), 8);
-    assert_int_equal(number_of("gunicorn --threads 1 a:b"), 2);
-    assert_int_equal(number_of("puma -t 1:2"), 14);
+    assert_int_equal(requests_of("gunicorn a:b"), 8);
+    assert_int_equal(requests_of("gunicorn --threads 1 a:b"), 2);
+    assert_int_equal(requests_of("puma -t 1:2"), 14);
     variables = async;
-    assert_int_equal(number_of("gunicorn a:b"), 0);
-    assert_int_equal(number_of("GUNICORN_CMD_ARGS=--worker-class=gevent "
-                               "gunicorn a:b"),
+    assert_int_equal(requests_of("gunicorn a:b"), 0);
+    assert_int_equal(requests_of("GUNICORN_CMD_ARGS=--worker-class=gevent "
+                                 "gunicorn a:b"),
                      0);
 }
 
@@ -158,19 +158,19 @@ static void lines_of_gunicorn(void **state)
     (void)state;
     files_put("gunicorn.conf.py", "import os\nbind = 'x'\nworkers = 2  # two\n"
                                   "threads = int(os.environ.get('T', '4'))\n");
-    assert_int_equal(number_of("gunicorn a:b"), 8);
-    assert_int_equal(number_of("gunicorn --workers 1 a:b"), 4);
+    assert_int_equal(requests_of("gunicorn a:b"), 8);
+    assert_int_equal(requests_of("gunicorn --workers 1 a:b"), 4);
     files_put("gunicorn.conf.py",
               "workers = multiprocessing.cpu_count() * 2 + 1\n");
-    assert_int_equal(number_of("gunicorn a:b"), 1);
+    assert_int_equal(requests_of("gunicorn a:b"), 1);
     assert_non_null(strstr(found.counted, "the workers of gunicorn.conf.py "
                                           "cannot be read and count 1"));
     files_put(
         "gunicorn.conf.py",
         "worker_class = \"uvicorn.workers.UvicornWorker\"\nworkers = 4\n");
-    assert_int_equal(number_of("gunicorn a:b"), 0);
+    assert_int_equal(requests_of("gunicorn a:b"), 0);
     assert_non_null(strstr(found.counted, "in each of 4 workers"));
-    assert_int_equal(number_of("gunicorn -c gone.py a:b"), 1);
+    assert_int_equal(requests_of("gunicorn -c gone.py a:b"), 1);
     assert_non_null(strstr(found.counted, "the numbers of gone.py cannot"));
 }
 
@@ -184,10 +184,10 @@ static void lines_of_puma(void **state)
         "threads_count = ENV.fetch(\"RAILS_MAX_THREADS\", 3)\n"
         "threads threads_count, threads_count\nport ENV.fetch(\"PORT\", 3000)\n"
         "# workers 4\n");
-    assert_int_equal(number_of("bundle exec puma -C config/puma.rb"), 3);
-    assert_int_equal(number_of("bin/rails server"), 3);
+    assert_int_equal(requests_of("bundle exec puma -C config/puma.rb"), 3);
+    assert_int_equal(requests_of("bin/rails server"), 3);
     variables = all;
-    assert_int_equal(number_of("puma"), 9);
+    assert_int_equal(requests_of("puma"), 9);
     variables = NULL;
     files_put("config/puma.rb",
               "max_threads_count = ENV.fetch(\"RAILS_MAX_THREADS\") { 5 }\n"
@@ -195,11 +195,11 @@ static void lines_of_puma(void **state)
               "{ max_threads_count }\n"
               "threads min_threads_count, max_threads_count\n"
               "workers ENV.fetch(\"WEB_CONCURRENCY\") { 2 }\n");
-    assert_int_equal(number_of("puma"), 10);
+    assert_int_equal(requests_of("puma"), 10);
     files_put("other.rb", "threads 0, Integer(ENV['X'] || 6)\n");
-    assert_int_equal(number_of("puma -C other.rb"), 6);
+    assert_int_equal(requests_of("puma -C other.rb"), 6);
     files_put("other.rb", "threads 0, Etc.nprocessors\n");
-    assert_int_equal(number_of("puma -C ./other.rb"), 1);
+    assert_int_equal(requests_of("puma -C ./other.rb"), 1);
     assert_non_null(strstr(found.counted, "the threads of other.rb cannot"));
 }
 
@@ -234,6 +234,56 @@ static void workers(void **state)
     }
 }
 
+/* What is odd counts 1, and is said. */
+static void odd_lines(void **state)
+{
+    static const struct {
+        const char *file, *text, *command;
+        uint32_t number;
+        const char *unread; /* NULL: all is read */
+    } cases[] = {
+        {"config/puma.rb", "# threads 1, 5\n#workers 2\n", "puma", 1, NULL},
+        {"config/puma.rb", "threads 1, 5 # 9\nworkers 2#9\n", "puma", 10, NULL},
+        {"config/puma.rb", "threads 1, 5\nthreads 1, 3\n", "puma", 3, NULL},
+        {"config/puma.rb", "threads 1, 5\r\nworkers 2\r\n", "puma", 10, NULL},
+        {"config/puma.rb", "workers 2; preload_app!\n", "puma", 2, NULL},
+        {"config/puma.rb", "threads(1, 4)\n", "puma", 4, NULL},
+        {"config/puma.rb", "workers 2 if ENV['X']\n", "puma", 1,
+         "the workers of config/puma.rb cannot"},
+        {"config/puma.rb", "if x\n  workers 4\nend\nthreads 1, -5\n", "puma", 1,
+         "the workers of config/puma.rb and the threads of config/puma.rb "
+         "cannot"},
+        {"config/puma.rb", "workers 4\n", "WEB_CONCURRENCY=2 puma", 4, NULL},
+        {"config/puma.rb", "", "WEB_CONCURRENCY=auto puma", 1,
+         "the workers of WEB_CONCURRENCY cannot"},
+        {"config/puma.rb", "workers 9999\n", "puma -w 2", 2, NULL},
+        {"config/puma.rb", "threads 1, 5\n", "puma -t $N", 1,
+         "the threads of puma cannot"},
+        {"config/puma.rb", "threads 0, 0\n", "puma", 1, NULL},
+        {"gunicorn.conf.py", "workers: int = 2\nthreads=3\n", "gunicorn a:b", 6,
+         NULL},
+        {"gunicorn.conf.py", "workers = 2\nif x:\n    workers = 4\n",
+         "gunicorn a:b", 1, "the workers of gunicorn.conf.py cannot"},
+        {"gunicorn.conf.py", "workers_per_core = 3\n", "gunicorn a:b", 1, NULL},
+        {"gunicorn.conf.py", "threads = 010\n", "gunicorn a:b", 1,
+         "the threads of gunicorn.conf.py cannot"},
+        {"other.py", "threads = 4\n",
+         "GUNICORN_CMD_ARGS='-c file:other.py' gunicorn a:b", 4, NULL},
+        {"other.rb", "worker_processes 3\n", "unicorn -c other.rb", 3, NULL},
+    };
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        files_put(cases[i].file, cases[i].text);
+        if (requests_of(cases[i].command) != cases[i].number ||
+            found.is_unread != (cases[i].unread != NULL) ||
+            (cases[i].unread && !strstr(found.counted, cases[i].unread)))
+            fail_msg("%s with %s: %u: %s", cases[i].command, cases[i].text,
+                     found.suitable, found.counted);
+    }
+}
+
 static void children_of_php(void **state)
 {
     static const char *const own[] = {"PHP_FCGI_CHILDREN=3", NULL};
@@ -241,17 +291,22 @@ static void children_of_php(void **state)
                               .variable = value_of};
 
     (void)state;
-    assert_int_equal(number_of("php-cgi8.2"), 5);
+    assert_int_equal(requests_of("php-cgi8.2"), 5);
     assert_int_equal(found.children, 5);
-    assert_int_equal(number_of("/usr/bin/php-cgi -d a=b"), 5);
-    assert_int_equal(number_of("A=1 exec php-cgi8.2 -b %s"), 5);
-    assert_int_equal(number_of("exec env A=1 /usr/bin/php8.3-cgi"), 5);
-    assert_int_equal(number_of("PHP_FCGI_CHILDREN=2 php-cgi"), 2);
+    assert_int_equal(requests_of("/usr/bin/php-cgi -d a=b"), 5);
+    assert_int_equal(requests_of("A=1 exec php-cgi8.2 -b %s"), 5);
+    assert_int_equal(requests_of("exec env A=1 /usr/bin/php8.3-cgi"), 5);
+    assert_int_equal(requests_of("PHP_FCGI_CHILDREN=2 php-cgi"), 2);
     assert_int_equal(found.children, 0);
-    assert_int_equal(number_of("export PHP_FCGI_CHILDREN=2; php-cgi"), 2);
+    assert_int_equal(requests_of("export PHP_FCGI_CHILDREN=2; php-cgi"), 2);
+    assert_false(found.is_unread);
+    assert_int_equal(requests_of("PHP_FCGI_CHILDREN=-2 php-cgi"), 1);
+    assert_true(found.is_unread);
+    assert_int_equal(requests_of("PHP_FCGI_CHILDREN=0 php-cgi"), 1);
+    assert_false(found.is_unread);
     assert_int_equal(found.children, 0);
     variables = own;
-    assert_int_equal(number_of("php-cgi"), 3);
+    assert_int_equal(requests_of("php-cgi"), 3);
     assert_int_equal(found.children, 0);
     variables = NULL;
     config.concurrency = 1;
@@ -276,6 +331,7 @@ int main(void)
         TEST(lines_of_gunicorn),
         TEST(lines_of_puma),
         TEST(workers),
+        TEST(odd_lines),
         TEST(children_of_php),
     };
 

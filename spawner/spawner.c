@@ -52,6 +52,7 @@
 /* httpd's children may finish after their parent died. The watchdog acts
  * first. */
 #define LIFE_LIMIT ((CONTRACT_ORPHANS + 2) * SECOND)
+#define LOGS_STOP  10000 /* ms: longer than a command of AppLog has at its end */
 
 static loop_source_t signals = {-1, NULL, NULL};
 static loop_source_t doorbell = {-1, NULL, NULL};
@@ -311,7 +312,7 @@ static void end(spawner_t *s)
     int alone;
 
     job_stop();
-    log_writer_stop();
+    log_writer_stop(LOGS_STOP);
     unlinkat(s->rt.fd, CONTRACT_SPAWNER, 0);
     unlinkat(s->rt.fd, CONTRACT_CONTROL, 0);
     /* If the watchdog lives, it does the same. */

@@ -35,8 +35,8 @@
 #define SAY_FIRST 1000  /* ms from the first lost line to the log line */
 #define SAY_PAUSE 10000 /* ms between two log lines */
 #define TRY_PAUSE 1000  /* ms, between two starts */
-#define END_WAIT  1500  /* ms for it to end after the end of its input */
-#define TERM_WAIT 200   /* ms for it to end after TERM */
+#define END_WAIT  6     /* s for it to end after the end of its input */
+#define TERM_WAIT 500   /* ms for it to end after TERM */
 #define LOOK      20    /* ms between two checks whether it has ended */
 
 int log_program_open(const char *path, unsigned uid, unsigned gid)
@@ -271,16 +271,19 @@ static void say_unread(const char *command)
                  command, left);
 }
 
-/* End the input of the command, and then the command: TERM after a second and a
- * half, KILL a fifth of a second later. The error log says what it has not
- * read. Nothing happens if nothing was written yet.
- * @param reads 0: the command does not read, so send TERM at once */
-static void piped_log_end(const char *command, int reads)
+/* End the input of the command. It has six seconds to read the rest and to end
+ * by itself, then half a second after TERM. The error log says what it has not
+ * read. Nothing happens if nothing was written yet. */
+static void piped_log_end(const char *command)
 {
     if (ends[0] < 0)
         return;
     close(ends[1]);
-    if (pid > 0 && !wait_for_end(reads ? END_WAIT : 0)) {
+    if (pid > 0 && !wait_for_end(END_WAIT * 1000)) {
+        log_line(LOG_WARN,
+                 "AppLog |%s: the command still runs %d s after the end of its "
+                 "input: SIGTERM",
+                 command, END_WAIT);
         kill(pid, SIGTERM);
         if (!wait_for_end(TERM_WAIT)) {
             kill(pid, SIGKILL);
@@ -454,7 +457,6 @@ static int open_or_say(char **argv)
 /* ---- a message ---- */
 
 static volatile sig_atomic_t reloaded;
-static int is_stuck; /* the command does not read */
 
 /* While there are more messages, the program does not wait, so it does not
  * notice signals. So it asks for them. */
@@ -478,7 +480,6 @@ static int nobody_sends(void)
  * input of this program has ended. */
 static int may_go_on(int stuck)
 {
-    is_stuck = stuck;
     hear_signals();
     return !reloaded && !(stuck && nobody_sends());
 }
@@ -520,7 +521,7 @@ static void write_piped(const char *route, const char *text, size_t length)
         length -= n;
         if (length == 0)
             return;
-        piped_log_end(command, !is_stuck);
+        piped_log_end(command);
         if (!reloaded)
             give_up(route, text, length);
         reloaded = 0;
@@ -614,7 +615,7 @@ static void wait_for_message(const char *route)
     log_rules_name(route, name);
     do {
         if (reloaded)
-            piped_log_end(route + 1, 1);
+            piped_log_end(route + 1);
         reloaded = 0;
         log_tick(0);
         ms = *route == LOG_PROGRAM_PIPE ? piped_log_tick(route + 1) : -1;
@@ -638,6 +639,6 @@ int log_program_main(char **argv)
             break;
         write_message(argv, text, (size_t)n);
     }
-    piped_log_end(route + 1, 1);
+    piped_log_end(route + 1);
     end(route);
 }

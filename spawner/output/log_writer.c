@@ -12,6 +12,7 @@
 
 #include "spawner/output/output.h"
 #include "base/contract.h"
+#include "base/heartbeat.h"
 #include "system/child_reset.h"
 #include "system/log.h"
 #include "base/userdb.h"
@@ -20,8 +21,7 @@
 #define SAY_PAUSE  (10 * SECOND) /* between two lines about one file */
 #define TRY_PAUSE  SECOND        /* between two children for one file */
 #define LINGER     (5 * SECOND)  /* without users, until the child ends */
-#define STOP_TRIES 200
-#define STOP_PAUSE 10 /* ms */
+#define STOP_PAUSE 10            /* ms between two looks at the children */
 
 struct writer {
     log_writer_t *next;
@@ -290,17 +290,18 @@ static int is_left(log_writer_t *w)
     return w->pid != 0;
 }
 
-void log_writer_stop(void)
+void log_writer_stop(int ms)
 {
     log_writer_t *w;
-    int i, left = 1;
+    int left = 1;
 
     for (w = writers; w; w = w->next) {
         w->again = w->say = 0;
         go_on(state_spawner(), w);
         close_one(&w->fd);
     }
-    for (i = 0; i < STOP_TRIES && left; i++) {
+    for (; ms > 0 && left; ms -= STOP_PAUSE) {
+        heartbeat();
         left = 0;
         for (w = writers; w; w = w->next)
             left |= is_left(w);

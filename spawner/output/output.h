@@ -252,9 +252,9 @@ void log_writer_reload(void);
 /** Log what was dropped, and end the children that are not needed. */
 void log_writer_tick(spawner_t *s);
 
-/** The spawner ends: the children have two seconds to write what they were
+/** The spawner ends: the children have this time to write what they were
  * sent. */
-void log_writer_stop(void);
+void log_writer_stop(int ms);
 
 /* log_rules.c: what the spawner and the program of a log (log_program.c) agree
  * on: how a route begins, what it is called in a line of the error log, and how

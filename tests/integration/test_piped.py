@@ -23,20 +23,20 @@ def running(httpd: Httpd, what: str) -> list[int]:
             and "apppool" not in procs.command(pid)]
 
 
-def piped(httpd: Httpd, *directives: str) -> tuple[Path, App]:
+def piped(httpd: Httpd, at_the_end: str = "") -> tuple[Path, App]:
     """An app whose log is a command that writes to this file."""
     file = httpd.dir / "piped.log"
     program = script(httpd.dir / "logger.sh",
                      'echo "begins as $(id -u): $*" >>"$1"; '
                      'while read -r line; do echo "$line" >>"$1"; done; '
-                     'echo "ends" >>"$1"')
-    return file, httpd.app("shop", f'AppLog "|{program} {file} \'a b\'"',
-                           *directives)
+                     f'{at_the_end} echo "ends" >>"$1"')
+    return file, httpd.app("shop", f'AppLog "|{program} {file} \'a b\'"')
 
 
 def test_command(httpd: Httpd) -> None:
-    """As root, with its arguments and the lines. It ends with httpd."""
-    file, _ = piped(httpd)
+    """As root, with its arguments and the lines. It ends by itself when httpd
+    stops, although it takes two seconds to write its last line."""
+    file, _ = piped(httpd, "sleep 2;")
     httpd.start()
     prints(httpd, "hello")
     come(file, r"shop\[\d+\]> hello$")
@@ -103,9 +103,10 @@ def test_command_is_renewed_by_a_reload(httpd: Httpd) -> None:
 
 
 def test_command_that_does_not_read(httpd: Httpd) -> None:
-    """The app serves, and httpd stops."""
+    """The app serves, and httpd stops. The log says what was not read."""
     httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over",
-                     sentences.APPLOG_UNREAD, sentences.LINES_LOST)
+                     sentences.APPLOG_STAYS, sentences.APPLOG_UNREAD,
+                     sentences.LINES_LOST)
     program = script(httpd.dir / "logger.sh",
                      "trap '' TERM; while :; do sleep 1000; done")
     httpd.app("shop", f'AppLog "|{program}"')
@@ -113,15 +114,19 @@ def test_command_that_does_not_read(httpd: Httpd) -> None:
     for _ in range(4):
         assert httpd.get("/lines?n=20000", "shop").status == 200
     httpd.log.wait_for(r"AppLog \|.* is not written fast enough: \d+ lines")
-    httpd.stop(20)
+    httpd.stop()
     assert not running(httpd, "logger.sh")
+    for line in (sentences.APPLOG_STAYS, sentences.APPLOG_UNREAD,
+                 sentences.LINES_LOST):
+        assert httpd.log.matching(line)
 
 
 def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
     """By a reload, although its input is full. The log says what it has not
     read."""
     httpd.log.expect(sentences.APPLOG_SLOW, "prints too much", "was left over",
-                     sentences.APPLOG_UNREAD, sentences.LINES_LOST)
+                     sentences.APPLOG_STAYS, sentences.APPLOG_UNREAD,
+                     sentences.LINES_LOST)
     program = script(httpd.dir / "logger.sh", "kill -STOP $$")
     httpd.app("shop", f'AppLog "|{program}"')
     httpd.start()
@@ -132,7 +137,7 @@ def test_command_that_does_not_read_is_renewed(httpd: Httpd) -> None:
     httpd.graceful()
     wait_until(lambda: not alive(first), "it ends")
     httpd.log.wait_for(sentences.APPLOG_UNREAD)
-    httpd.stop(20)
+    httpd.stop()
     assert not running(httpd, "logger.sh")
 
 
@@ -140,7 +145,8 @@ def test_command_that_reads_slowly_is_renewed(httpd: Httpd) -> None:
     """By a reload, although there is always more to read. The new command
     continues with the next line."""
     httpd.log.expect(sentences.APPLOG_SLOW, "prints too much",
-                     sentences.APPLOG_UNREAD, sentences.LINES_LOST)
+                     sentences.APPLOG_STAYS, sentences.APPLOG_UNREAD,
+                     sentences.LINES_LOST)
     program = httpd.dir / "logger.py"
     program.write_text(
         "import os, time\n"
@@ -160,7 +166,7 @@ def test_command_that_reads_slowly_is_renewed(httpd: Httpd) -> None:
     wait_until(lambda: running(httpd, "logger.py"), "another one reads")
     [second] = running(httpd, "logger.py")
     come(httpd.dir / f"{second}.log", r"\A\[[^]]+\] shop\[\d+\]> line \d+ x")
-    httpd.stop(20)
+    httpd.stop()
     wait_until(lambda: not running(httpd, "logger.py"), "it ends, too")
 
 

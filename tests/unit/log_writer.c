@@ -27,6 +27,8 @@ static const char script[] =
     "cat >>\"$5\"\n"
     "while [ -e \"$5.stay\" ]; do sleep 0.01; done\n";
 
+#define STOP 2000 /* ms */
+
 static char path[64];
 static spawner_t *s;
 
@@ -53,7 +55,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    log_writer_stop();
+    log_writer_stop(STOP);
     close(CONTRACT_PROGRAM_FD);
     return scratch_end(state);
 }
@@ -182,7 +184,7 @@ static void one_child_at_the_stop(void **state)
     (void)state;
     print(w, "one\n");
     log_writer_put(w);
-    log_writer_stop();
+    log_writer_stop(STOP);
     snprintf(user, sizeof user, "%u\n", (unsigned)geteuid());
     assert_file("log.uid", user);
     assert_file("log", "one\n");
@@ -200,7 +202,7 @@ static void lines_that_no_child_will_read(void **state)
     assert_int_equal(waitid(P_ALL, 0, &info, WSTOPPED), 0);
     log_writer_send(w, "two\nthree\n", 10, 2);
     log_writer_put(w);
-    log_writer_stop();
+    log_writer_stop(STOP);
     assert_int_equal(scratch_lines("is not written fast enough: 3 lines"), 1);
     assert_int_equal(waitpid(info.si_pid, NULL, 0), info.si_pid);
 }

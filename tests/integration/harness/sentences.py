@@ -41,6 +41,8 @@ APPLOG_SLOW = r"apppool: AppLog .* is not written fast enough: \d+ lines dropped
 APPLOG_ENDED = r"apppool: AppLog \|.*: the command ended: "
 LINES_LOST = r"apppool: (AppLog .*|the ErrorLog of a virtual host): \d+ lines " \
     "dropped: "
+APPLOG_STAYS = r"apppool: AppLog \|.*: the command still runs \d+ s after the " \
+    "end of its input: SIGTERM"
 APPLOG_UNREAD = r"apppool: AppLog \|.*: its last \d+ bytes were not read"
 LOG_FULL = r"apppool: \d+ lines could not be written to this log: "
 APPLOG_CLOSED = "apppool: AppLog .* cannot be opened: "

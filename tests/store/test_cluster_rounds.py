@@ -3,13 +3,14 @@
 clients are applications on all hosts; those of the slaves reach the master
 through the relay. harness/failover.py says what may be lost."""
 import os
+import time
 from typing import Callable, Iterator
 
 import pytest
 
 from harness.checker import NO_GAP, Gap
 from harness.cluster import ByTurns, Cluster, Node
-from harness.failover import Failover, sudden
+from harness.failover import Failover
 from harness.figures import MASTER, SLAVE
 from harness.members import StoreMember, store
 from harness.servers import wait_until
@@ -17,9 +18,6 @@ from harness.servers import wait_until
 pytestmark = pytest.mark.usefixtures("namespaces")
 LONG = bool(os.environ.get("APPPOOL_LONG"))
 ROUNDS = 10 if LONG else 1
-# s: a change is sent so soon on a machine that has other work, although the
-# last look at the lag, each second, saw none.
-SOON = 0.3
 
 
 @pytest.fixture
@@ -34,8 +32,20 @@ def of(node: Node) -> StoreMember:
 
 
 def position(node: Node) -> int:
-    """Changes since its data had the last promotion, a second ago."""
-    return of(node).figures().of["position"]
+    """Changes since its data had the last promotion."""
+    return of(node).epoch()[1]
+
+
+def suddenly(cluster: Cluster, old: Node, what: Callable[[], None]) -> Gap:
+    """Do it to the master. Before it, the slaves have all that was acknowledged
+    before the gap: nothing of that may be lost, however late they are."""
+    begin = time.monotonic()
+    epoch, last = of(old).epoch()
+    wait_until(lambda: all((epoch, last) <= of(slave).epoch() < (epoch + 1, 0)
+                           for slave in cluster.others(old)),
+               f"the slaves have {last} changes")
+    what()
+    return Gap(begin, time.monotonic())
 
 
 # ---- what can happen to the master. Each returns what may be lost
@@ -47,14 +57,14 @@ def killed(cluster: Cluster, old: Node) -> Gap:
 
 
 def host_dies(cluster: Cluster, old: Node) -> Gap:
-    gap = sudden(old.crash, 0)
+    gap = suddenly(cluster, old, old.crash)
     cluster.another(old)
-    return Gap(gap.begin - of(old).lag() - SOON, gap.end)
+    return gap
 
 
 def link_is_pulled(cluster: Cluster, old: Node) -> Gap:
     """Until it has noticed, its own applications are served."""
-    gap = sudden(old.host.unplug, of(old).lag() + SOON)
+    gap = suddenly(cluster, old, old.host.unplug)
     new = cluster.another(old)
     wait_until(lambda: of(old).AGAIN in old.member.statuses(),
                "the old master has ended")
@@ -64,7 +74,7 @@ def link_is_pulled(cluster: Cluster, old: Node) -> Gap:
 
 
 def address_is_moved(cluster: Cluster, old: Node) -> Gap:
-    gap = sudden(old.give_away, of(old).lag() + SOON)
+    gap = suddenly(cluster, old, old.give_away)
     cluster.another(old)
     return Gap(gap.begin, max(gap.end, old.member.watch.ended[-1][0]))
 
@@ -81,7 +91,7 @@ def network_is_split(cluster: Cluster, old: Node) -> Gap:
     of the old one have written there is lost when the network is whole
     again."""
     before = position(old)
-    gap = sudden(old.host.part, of(old).lag() + SOON)
+    gap = suddenly(cluster, old, old.host.part)
     old.runs = False
     wait_until(lambda: len(cluster.owners()) == 2, "two have the address")
     new, = [node for node in cluster.owners() if node is not old]

@@ -302,7 +302,13 @@ const app = express();
 app.get("/", (request, response) => response.send("NAME"));
 app.listen(3000);
 """
-DEBIAN = ("AppSetEnv NODE_PATH /usr/share/nodejs",)
+# Debian's Express, where npm would install it. Only Debian's node finds by itself
+# what that needs; any other one reads this variable when it starts.
+EXPRESS_OF_DEBIAN = {"node_modules/express/index.js": """
+process.env.NODE_PATH = '/usr/share/nodejs';
+require('module')._initPaths();
+module.exports = require('/usr/share/nodejs/express');
+"""}
 
 
 def package(start: str = "", **more: str) -> str:
@@ -314,6 +320,8 @@ def package(start: str = "", **more: str) -> str:
 
 def node(of: str, name: str, files: dict[str, str], command: str,
          **more: object) -> None:
+    if of == "Express":
+        files = {**files, **EXPRESS_OF_DEBIAN}
     add("Node", of, name, files, command, **more)
 
 
@@ -353,26 +361,25 @@ node("Node", "node-procfile",
 node("Node", "node-procfile-npm",
      {"app.js": CJS, "package.json": package("node app.js"),
       "Procfile": "web: npm start\n"}, NPM("node app.js"))
-node("Express", "express", {"app.js": EXPRESS}, NODE("app.js"),
-     directives=DEBIAN)
+node("Express", "express", {"app.js": EXPRESS}, NODE("app.js"))
 node("Express", "express-index",
      {"index.js": EXPRESS, "package.json": package(main="index.js")},
-     NODE("index.js"), directives=DEBIAN)
+     NODE("index.js"))
 node("Express", "express-generator",
      {"app.js": EXPRESS.replace("app.listen(3000)", "module.exports = app"),
       "bin/www": "#!/usr/bin/env node\nrequire('http').createServer("
       "require('../app')).listen(3000);\n",
       "package.json": package("node ./bin/www")},
-     NPM("node ./bin/www"), directives=DEBIAN)
+     NPM("node ./bin/www"))
 node("Express", "express-typescript",
      {"src/index.ts": "import express from 'express';\n",
       "dist/index.js": EXPRESS,
       "package.json": package("node dist/index.js"), "tsconfig.json": "{}"},
-     NPM("node dist/index.js"), directives=DEBIAN)
+     NPM("node dist/index.js"))
 node("Express", "express-dist",
      {"src/server.ts": "", "dist/server.js": EXPRESS,
       "package.json": package(), "tsconfig.json": "{}"},
-     NODE("dist/server.js"), directives=DEBIAN)
+     NODE("dist/server.js"))
 TSX = {"node_modules/tsx/package.json":
        '{"name": "tsx", "exports": "./index.mjs"}',
        "node_modules/tsx/index.mjs": """import {register} from 'node:module';
@@ -478,7 +485,7 @@ def ruby(of: str, name: str, files: dict[str, str], command: str,
 ruby("Rack", "rack", {"config.ru": RACK}, PUMA())
 ruby("Rack", "rack-gemfile",
      {"config.ru": RACK, "Gemfile": "source 'https://rubygems.org'\n"
-      "gem 'puma'\n"}, PUMA("bundle exec puma"))
+      "gem 'puma'\ngem 'rack'\n"}, PUMA("bundle exec puma"))
 ruby("Rack", "rack-binstub",
      {"config.ru": RACK, "bin/puma": "#!/usr/bin/env ruby\nload "
       "Gem.bin_path('puma', 'puma')\n"}, PUMA("bin/puma"))
@@ -651,13 +658,15 @@ add("FastCGI", "FastCGI", "fcgi",
     "./shop.fcgi")
 add("Procfile", "any program", "procfile",
     {"Procfile": "worker: ./work\nweb: python3 serve.py\n",
-     "serve.py": "import http.server\nimport socket\n\n\n"
+     "serve.py": "import http.server\nimport os\nimport socket\n\n\n"
      "class Handler(http.server.BaseHTTPRequestHandler):\n"
      "    def do_GET(self):\n        self.send_response(200)\n"
      "        self.end_headers()\n        self.wfile.write(b'NAME')\n\n"
      "    def address_string(self):\n        return ''\n\n\n"
-     "server = http.server.HTTPServer(('', 0), Handler, False)\n"
-     "server.socket = socket.socket(fileno=3)\nserver.serve_forever()\n"},
+     "gets = 'LISTEN_FDS' in os.environ\n"
+     "server = http.server.HTTPServer(('127.0.0.1', int(os.environ.get("
+     "'PORT', 0))), Handler, not gets)\nif gets:\n"
+     "    server.socket = socket.socket(fileno=3)\nserver.serve_forever()\n"},
     "python3 serve.py")
 
 # Where nothing is run: the files, and what the error says.

@@ -261,6 +261,7 @@ module_sources = \
 	detect/package_script.c \
 	detect/number_of.c \
 	detect/program_of.c \
+	detect/python_line.c \
 	detect/detect_venv.c \
 	detect/detect_explain.c \
 	detect/detect_node.c \
@@ -336,6 +337,7 @@ spawner_sources = \
 	detect/package_script.c \
 	detect/number_of.c \
 	detect/program_of.c \
+	detect/python_line.c \
 	spawner/process/sock_diag.c \
 	spawner/start/env_file.c \
 	spawner/start/start_notes.c \
@@ -444,6 +446,7 @@ detect_sources = \
 	detect/package_script.c \
 	detect/number_of.c \
 	detect/program_of.c \
+	detect/python_line.c \
 	base/privilege.c \
 	base/userdb.c
 

@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WORD  "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+#include "detect/python_line.h"
+
 #define DEPTH 3 /* of files that import the name from another one */
 #define WSGI  DETECT_PYTHON_WSGI
 #define ASGI  DETECT_PYTHON_ASGI
@@ -61,17 +62,6 @@ static const char *const names[] = {"application", "app", "api", "server",
 static const char *const factories[] = {"create_app", "make_app",
                                         "create_application", "get_app", NULL};
 
-static int imports(const char *text, const char *module)
-{
-    char pattern[128];
-
-    snprintf(pattern, sizeof pattern,
-             "^[[:blank:]]*(from|import)[[:blank:]]+([A-Za-z0-9_, ]*, *)?%s"
-             "([^A-Za-z0-9_]|$)",
-             module);
-    return strstr(text, module) && detect_text_matches(text, pattern);
-}
-
 /* @param word as it is called: flask.Flask. @return CONSTRUCTORS: not known */
 static size_t constructor_of(const char *text, const char *word)
 {
@@ -81,7 +71,7 @@ static size_t constructor_of(const char *text, const char *word)
     last = last ? last + 1 : word;
     for (i = 0; i < CONSTRUCTORS; i++)
         if (strcmp(last, constructors[i].constructor) == 0 &&
-            imports(text, constructors[i].module))
+            python_line_imports(text, constructors[i].module))
             break;
     return i;
 }
@@ -93,7 +83,7 @@ static void suppose(const char *text, detect_python_t *app)
 
     for (i = 0; i < CONSTRUCTORS && !app->imported; i++)
         if (constructors[i].framework &&
-            imports(text, constructors[i].module)) {
+            python_line_imports(text, constructors[i].module)) {
             app->imported = constructors[i].framework;
             app->kind_of_import = constructors[i].kind;
             if (app->kind == DETECT_PYTHON_UNKNOWN && *app->name) {
@@ -132,26 +122,6 @@ static int file_of(int dir, const char *from, const char *module,
     return 0;
 }
 
-/* from MODULE import NAME, or OTHER as NAME. @param other the name there */
-static int imported_from(const char *text, const char *name,
-                         char module[DETECT_PATH_MAX],
-                         char other[DETECT_PATH_MAX])
-{
-    char pattern[256];
-
-    snprintf(pattern, sizeof pattern,
-             "^from[[:blank:]]+[A-Za-z0-9_.]+[[:blank:]]+import[[:blank:]]+"
-             "([A-Za-z0-9_]+)[[:blank:]]+as[[:blank:]]+%s[[:blank:]]*(#.*)?$",
-             name);
-    if (!detect_text_find(text, pattern, other))
-        snprintf(other, DETECT_PATH_MAX, "%s", name);
-    snprintf(pattern, sizeof pattern,
-             "^from[[:blank:]]+([A-Za-z0-9_.]+)[[:blank:]]+import[[:blank:]]+"
-             "(.*[^A-Za-z0-9_])?%s([^A-Za-z0-9_]|$)",
-             name);
-    return detect_text_find(text, pattern, module) != NULL;
-}
-
 /* The kind of what another file calls like this. */
 static int follow(int dir, const char *file, const char *text, const char *name,
                   int depth, detect_python_t *app)
@@ -159,75 +129,35 @@ static int follow(int dir, const char *file, const char *text, const char *name,
     char module[DETECT_PATH_MAX], other[DETECT_PATH_MAX];
     char path[DETECT_PATH_MAX];
 
-    if (!imported_from(text, name, module, other))
+    if (!python_line_from(text, name, module, other))
         return 0;
     if (depth > 0 && file_of(dir, file, module, path))
         look_for(dir, path, other, depth - 1, app);
     return 1;
 }
 
-/* NAME = CALL(...) or NAME = OTHER, at the beginning of a line.
- * @param value filled in: what follows `=`, without the parenthesis */
-static int bound_to(const char *text, const char *name,
-                    char value[DETECT_PATH_MAX])
-{
-    char pattern[256];
-    const char *at, *last, *next;
-
-    snprintf(pattern, sizeof pattern,
-             "^%.60s[[:blank:]]*(:[^=]*)?=[[:blank:]]*[A-Za-z_]", name);
-    *value = 0;
-    at = detect_text_find(text, pattern, NULL);
-    if (!at)
-        return 0;
-    at = strchr(at, '=') + 1;
-    at += strspn(at, " \t");
-    snprintf(value, DETECT_PATH_MAX, "%.*s", (int)strcspn(at, "\r\n#"), at);
-    /* Of config.scan().make_wsgi_app() the last call makes it. */
-    last = strstr(value, ").");
-    for (next = last; next; next = strstr(next + 2, ")."))
-        last = next;
-    if (last)
-        memmove(value, last + 2, strlen(last + 2) + 1);
-    value[strcspn(value, "( \t")] = 0;
-    return 1;
-}
-
 /* A function: `async def app(` is ASGI, `def app(` is WSGI. */
 static detect_python_kind_t function_kind(const char *text, const char *name)
 {
-    char pattern[128];
+    python_line_function_t is = python_line_function(text, name, NULL);
 
-    snprintf(pattern, sizeof pattern,
-             "^async[[:blank:]]+def[[:blank:]]+%.60s *\\(", name);
-    if (detect_text_matches(text, pattern))
-        return ASGI;
-    snprintf(pattern, sizeof pattern, "^def[[:blank:]]+%.60s *\\(", name);
-    return detect_text_matches(text, pattern) ? WSGI : DETECT_PYTHON_UNKNOWN;
+    return is == PYTHON_LINE_ASYNC ? ASGI
+           : is == PYTHON_LINE_DEF ? WSGI
+                                   : DETECT_PYTHON_UNKNOWN;
 }
 
 /* Inside of a function the constructor is indented. */
 static void look_into_factory(const char *text, detect_python_t *app)
 {
     size_t i;
-    char pattern[160];
 
-    for (i = 0; i < CONSTRUCTORS; i++) {
-        snprintf(pattern, sizeof pattern, "(^|[^A-Za-z0-9_])%s *\\(",
-                 constructors[i].constructor);
-        if (imports(text, constructors[i].module) &&
-            detect_text_matches(text, pattern)) {
+    for (i = 0; i < CONSTRUCTORS; i++)
+        if (python_line_calls(text, constructors[i].constructor) &&
+            python_line_imports(text, constructors[i].module)) {
             app->kind = constructors[i].kind;
             app->framework = constructors[i].framework;
             return;
         }
-    }
-}
-
-/* NAME or NAME.NAME. Anything else would be a pattern of the app's own. */
-static int is_name(const char *value)
-{
-    return *value && value[strspn(value, WORD ".")] == 0;
 }
 
 /* The last part of shop.app, and what a value is made of. */
@@ -238,8 +168,8 @@ static void look_at_value(int dir, const char *file, const char *text,
     size_t n = strcspn(value, ".");
     char first[DETECT_PATH_MAX];
 
-    if (!is_name(value))
-        return;
+    if (!*value || value[strspn(value, PYTHON_LINE_NAME ".")])
+        return; /* no name, nor a part of one */
     if (i < CONSTRUCTORS) {
         app->kind = constructors[i].kind;
         app->framework = constructors[i].framework;
@@ -252,7 +182,7 @@ static void look_at_value(int dir, const char *file, const char *text,
             look_into_factory(text, app);
         return;
     }
-    if (bound_to(text, first, first))
+    if (python_line_binds(text, first, first))
         look_at_value(dir, file, text, first, depth - 1, app);
 }
 
@@ -262,7 +192,7 @@ static int look_in(int dir, const char *file, const char *text,
     char value[DETECT_PATH_MAX];
     detect_python_kind_t kind;
 
-    if (bound_to(text, name, value)) {
+    if (python_line_binds(text, name, value)) {
         look_at_value(dir, file, text, value, depth, app);
         return 1;
     }
@@ -290,33 +220,24 @@ static int look_for(int dir, const char *file, const char *name, int depth,
 /* ---- a file ---- */
 
 /* A function that takes arguments without a default cannot be called. */
-static int is_callable(const char *text, const char *name)
+static int is_factory(const char *text, const char *name)
 {
-    char pattern[200];
+    int is_callable = 0;
 
-    snprintf(
-        pattern, sizeof pattern,
-        "^(async[[:blank:]]+)?def[[:blank:]]+%s *\\( *([A-Za-z_]+ *(:[^=]*)"
-        "?=|\\*|\\))",
-        name);
-    return detect_text_matches(text, pattern);
+    python_line_function(text, name, &is_callable);
+    return is_callable;
 }
 
 /* The only other name that is bound to what a constructor makes. */
 static int other_name(const char *text, detect_python_t *app)
 {
-    char pattern[256], name[DETECT_PATH_MAX];
+    char name[DETECT_PATH_MAX];
     size_t i;
 
     for (i = 0; i < CONSTRUCTORS; i++) {
         if (constructors[i].kind == OTHER ||
-            !imports(text, constructors[i].module))
-            continue;
-        snprintf(pattern, sizeof pattern,
-                 "^([A-Za-z_][A-Za-z0-9_]*)[[:blank:]]*(:[^=]*)?=[[:blank:]]*"
-                 "([A-Za-z_.]*\\.)?%s *\\(",
-                 constructors[i].constructor);
-        if (!detect_text_find(text, pattern, name))
+            !python_line_made_by(text, constructors[i].constructor, name) ||
+            !python_line_imports(text, constructors[i].module))
             continue;
         snprintf(app->name, sizeof app->name, "%.63s", name);
         app->kind = constructors[i].kind;
@@ -347,7 +268,7 @@ static int look_at(int dir, const char *file, const char *text,
     if (other_name(text, app))
         return 1;
     for (i = 0; factories[i]; i++) {
-        app->is_factory = is_callable(text, factories[i]);
+        app->is_factory = is_factory(text, factories[i]);
         if (!app->is_factory)
             continue;
         look_into_factory(text, app);
@@ -391,5 +312,5 @@ int detect_python_module(const char *file, char module[DETECT_PATH_MAX])
     for (c = module; *c; c++)
         if (*c == '/')
             *c = '.';
-    return module[strspn(module, WORD ".")] == 0;
+    return module[strspn(module, PYTHON_LINE_NAME ".")] == 0;
 }

@@ -145,13 +145,25 @@ static void what_is_bound(void **state)
          "application = get_wsgi_application()\n",
          "application", WSGI},
         {"from flask import Flask\napp = wrap(Flask('x'))\r\n", "app", WSGI},
+        {"from flask import Flask\ndef create_app(\n    db: Dict[str, int] = 0,"
+         "\n):\n    return Flask('x')\n",
+         "create_app", WSGI},
+        {"import os, flask\r\nweb2: 'Dict[a, b]' = flask.Flask('x')\r\n",
+         "web2", WSGI},
         /* It is none of these. */
         {"from flask import Flask\n# app = Flask('x')\n", "", 0},
         {"from flask import Flask\n    app = Flask('x')\n", "", 0},
         {"from flask import Flask\ndef create_app(config):\n"
          "    return Flask('x')\n",
          "", 0},
+        {"from flask import Flask\ndef create_app(config: Config, debug=0):\n"
+         "    return Flask('x')\n",
+         "", 0},
+        {"from flask import Flask\n2app = Flask('x')\nx == Flask('x')\n"
+         "x = MyFlask('x')\nx = Flask_('x')\n",
+         "", 0},
         {"app = Flask('x')\n", "", 0}, /* it is not imported */
+        {"import flask_login, os\nx = Flask('x')\n", "", 0},
         {"import typer\napp = typer.Typer()\n", "", 0},
         {"from aiohttp import web\napp = web.Application()\n", "", 0},
         {"import flask\nserver = Other()\n", "", 0},

@@ -1,0 +1,221 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "detect/python_line.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME   PYTHON_LINE_NAME
+#define BLANKS " \t"
+
+static const char *next_line(const char *line)
+{
+    line = strchr(line, '\n');
+    return line ? line + 1 : NULL;
+}
+
+static int is_part(char c)
+{
+    return c && strchr(NAME, c);
+}
+
+static const char *skip(const char *at, const char *characters)
+{
+    return at + strspn(at, characters);
+}
+
+/* @return what comes behind the word and blanks; NULL: the text does not begin with
+ * this word */
+static const char *behind(const char *at, const char *word)
+{
+    size_t n = strlen(word);
+
+    return at && strncmp(at, word, n) == 0 && !is_part(at[n])
+               ? skip(at + n, BLANKS)
+               : NULL;
+}
+
+static void copy(char to[DETECT_PATH_MAX], const char *from, size_t n)
+{
+    snprintf(to, DETECT_PATH_MAX, "%.*s", (int)n, from);
+}
+
+/* ---- imports ---- */
+
+/* Before the module there may be others with commas. */
+static int imports(const char *line, const char *module)
+{
+    const char *at = skip(line, BLANKS), *from = behind(at, "from");
+    size_t n = strlen(module);
+
+    for (at = from ? from : behind(at, "import"); at;
+         at = *at == ',' ? skip(at + 1, BLANKS) : NULL) {
+        if (strncmp(at, module, n) == 0 && !is_part(at[n]))
+            return 1;
+        at = skip(at, NAME " ");
+    }
+    return 0;
+}
+
+int python_line_imports(const char *text, const char *module)
+{
+    for (; text; text = next_line(text))
+        if (imports(text, module))
+            return 1;
+    return 0;
+}
+
+static int has_name(const char *line, const char *name)
+{
+    size_t n, length = strlen(name);
+
+    for (; *line && *line != '\n'; line += n > 0 ? n : 1) {
+        n = strspn(line, NAME);
+        if (n > 0 && n == length && memcmp(line, name, n) == 0)
+            return 1;
+    }
+    return 0;
+}
+
+int python_line_from(const char *text, const char *name,
+                     char module[DETECT_PATH_MAX], char other[DETECT_PATH_MAX])
+{
+    const char *from, *at, *as;
+    size_t n;
+
+    for (; text; text = next_line(text)) {
+        from = behind(text, "from");
+        n = from ? strspn(from, NAME ".") : 0;
+        at = n > 0 ? behind(skip(from + n, BLANKS), "import") : NULL;
+        if (!at || !has_name(at, name))
+            continue;
+        copy(module, from, n);
+        n = strspn(at, NAME);
+        as = behind(behind(skip(at + n, BLANKS), "as"), name);
+        if (as && strchr("\r\n#", *as))
+            copy(other, at, n);
+        else
+            copy(other, name, strlen(name));
+        return 1;
+    }
+    return 0;
+}
+
+/* ---- what is bound ---- */
+
+/* Behind the type of a name, which may have brackets. */
+static const char *skip_type(const char *at, const char *ends)
+{
+    int depth = 0;
+
+    for (; *at && *at != '\n' && (depth > 0 || !strchr(ends, *at)); at++)
+        depth += *at == '[' ? 1 : *at == ']' ? -1 : 0;
+    return at;
+}
+
+/* @param at behind a name
+ * @return the value that the line binds it to; NULL: none that begins with a name */
+static const char *value_of(const char *at)
+{
+    at = skip(at, BLANKS);
+    if (*at == ':')
+        at = skip_type(at, "=");
+    if (*at != '=')
+        return NULL;
+    at = skip(at + 1, BLANKS);
+    return is_part(*at) && (*at < '0' || *at > '9') ? at : NULL;
+}
+
+int python_line_binds(const char *text, const char *name,
+                      char value[DETECT_PATH_MAX])
+{
+    const char *at, *last, *next;
+
+    for (at = NULL; text && !at; text = next_line(text)) {
+        at = behind(text, name);
+        at = at ? value_of(at) : NULL;
+    }
+    copy(value, at ? at : "", at ? strcspn(at, "\r\n#") : 0);
+    if (!at)
+        return 0;
+    /* Of config.scan().make_wsgi_app() the last call makes it. */
+    last = strstr(value, ").");
+    for (next = last; next; next = strstr(next + 2, ")."))
+        last = next;
+    if (last)
+        memmove(value, last + 2, strlen(last + 2) + 1);
+    value[strcspn(value, "(" BLANKS)] = 0;
+    return 1;
+}
+
+/* Is CONSTRUCTOR( called, or MODULE.CONSTRUCTOR(? */
+static int is_call_of(const char *at, const char *constructor)
+{
+    size_t length = strlen(constructor), n = strspn(at, NAME ".");
+
+    return n >= length && memcmp(at + n - length, constructor, length) == 0 &&
+           (n == length || at[n - length - 1] == '.') &&
+           *skip(at + n, " ") == '(';
+}
+
+int python_line_made_by(const char *text, const char *constructor,
+                        char name[DETECT_PATH_MAX])
+{
+    const char *value;
+    size_t n;
+
+    for (; text; text = next_line(text)) {
+        n = *text < '0' || *text > '9' ? strspn(text, NAME) : 0;
+        value = n > 0 ? value_of(text + n) : NULL;
+        if (!value || !is_call_of(value, constructor))
+            continue;
+        copy(name, text, n);
+        return 1;
+    }
+    return 0;
+}
+
+int python_line_calls(const char *text, const char *name)
+{
+    const char *at = text;
+    size_t n = strlen(name);
+
+    for (; (at = strstr(at, name)) != NULL; at += n)
+        if ((at == text || !is_part(at[-1])) && *skip(at + n, " ") == '(')
+            return 1;
+    return 0;
+}
+
+/* ---- functions ---- */
+
+/* @param at behind the parenthesis */
+static int has_default(const char *at)
+{
+    size_t n;
+
+    at = skip(at, BLANKS "\r\n");
+    if (*at == '*' || *at == ')')
+        return 1;
+    n = strspn(at, NAME);
+    at = skip(at + n, " ");
+    if (*at == ':')
+        at = skip_type(at, "=,)");
+    return n > 0 && *at == '=';
+}
+
+python_line_function_t python_line_function(const char *text, const char *name,
+                                            int *is_callable)
+{
+    const char *async, *at;
+
+    for (; text; text = next_line(text)) {
+        async = behind(text, "async");
+        at = behind(behind(async ? async : text, "def"), name);
+        if (!at || *at != '(')
+            continue;
+        if (is_callable)
+            *is_callable = has_default(at + 1);
+        return async ? PYTHON_LINE_ASYNC : PYTHON_LINE_DEF;
+    }
+    return PYTHON_LINE_NONE;
+}

@@ -276,7 +276,8 @@ module_sources = \
 	base/stderr_file.c \
 	base/userdb.c \
 	base/env_name.c \
-	base/url_path.c
+	base/url_path.c \
+	base/utf8.c
 
 # The watchdog knows no APR and no pool: libc only.
 watchdog_sources = \

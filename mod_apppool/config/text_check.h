@@ -2,7 +2,7 @@
 
 /**
  * @file text_check.h
- * @brief Is a text valid? For directives.c, value.c and error_page.c.
+ * @brief Is a text valid? For directives.c and value.c.
  *
  * Trust: takes any bytes.
  */
@@ -14,10 +14,6 @@
 /** Is it valid UTF-8 without control characters? It goes to JSON and to
  * logs. */
 int apppool_text_check_is_text(const char *text);
-
-/** The number of bytes of the UTF-8 character at `text`.
- * @return 0: it is invalid, or a control character */
-apr_size_t apppool_text_check_character(const char *text);
 
 /** Is it a number, with or without one of httpd's units of time? */
 int apppool_text_check_time(const char *text);

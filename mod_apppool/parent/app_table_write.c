@@ -21,6 +21,7 @@
 #include "mod_apppool/config/text_check.h"
 #include "base/contract.h"
 #include "base/userdb.h"
+#include "base/utf8.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -39,7 +40,7 @@ static json_t *any_text(apr_pool_t *p, const char *s, const char *but)
     apr_size_t n;
 
     for (; at && *at; at += n ? n : 1) {
-        n = apppool_text_check_character(at);
+        n = utf8_character(at);
         if (n == 0 && !strchr(but, *at))
             *at = '?';
     }

@@ -11,8 +11,8 @@
 
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/instance/current.h"
-#include "mod_apppool/config/text_check.h"
 #include "base/contract.h"
+#include "base/utf8.h"
 
 #define FILE_MAX 16384
 #define UNKNOWN  "\xEF\xBF\xBD" /* U+FFFD, in place of invalid bytes */
@@ -145,11 +145,11 @@ static void describe(const failure_t *f, int starting, const char **doing,
 static const char *clean(apr_pool_t *p, const char *text)
 {
     char *made = apr_palloc(p, strlen(text) * strlen(UNKNOWN) + 1), *to = made;
-    apr_size_t n;
+    size_t n;
 
     for (; *text; text += n ? n : 1) {
         n = *text == '\n' || *text == '\t' ? 1
-                                           : apppool_text_check_character(text);
+                                           : utf8_character(text);
         memcpy(to, n ? text : UNKNOWN, n ? n : strlen(UNKNOWN));
         to += n ? n : strlen(UNKNOWN);
     }

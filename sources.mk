@@ -420,7 +420,8 @@ ctl_sources = \
 	ctl/store_command.c \
 	ctl/store_socket.c \
 	ctl/top.c \
-	ctl/values.c
+	ctl/values.c \
+	base/utf8.c
 
 # What apppoolctl shares with the spawner.
 detect_sources = \

@@ -4,12 +4,14 @@
 
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ctl/values.h"
 #include "shm/format/format.h"
 #include "base/contract.h"
 #include "detect/detect.h"
@@ -33,14 +35,6 @@ static int go(const char *dir, privilege_t *account, char why[DETECT_MAX])
            (privilege_find(account, NULL, NULL, st.st_uid, dir, why) == 0 &&
             privilege_groups(account, why) == 0 &&
             privilege_drop(account, 0, why) == 0);
-}
-
-/* Replace control characters of the app: root's terminal would obey them. */
-static void calm(char *text)
-{
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7f)
-            *text = '?';
 }
 
 static const char *word_of(uint32_t protocol)
@@ -163,7 +157,7 @@ static void read_line(detect_found_t *found)
     found->runs_ruby = line.runs_ruby;
     notes = line.notes;
     for (i = 0; i < notes.n; i++)
-        calm(notes.text[i]);
+        values_calm(notes.text[i]);
     detect_line_free(&line);
 }
 
@@ -177,10 +171,10 @@ static int find(detect_found_t *found, detect_found_t *template)
     int good = detect_command(&config, found);
     size_t i;
 
-    calm(found->counted);
+    values_calm(found->counted);
     for (i = 0; i < found->n_candidates; i++) {
-        calm(found->candidates[i].file);
-        calm(found->candidates[i].why);
+        values_calm(found->candidates[i].file);
+        values_calm(found->candidates[i].why);
     }
     if (!good)
         return 0;
@@ -189,8 +183,8 @@ static int find(detect_found_t *found, detect_found_t *template)
     if (!detect_command(&config, template))
         template->command[0] = 0;
     read_line(found);
-    calm(found->command);
-    calm(template->command);
+    values_calm(found->command);
+    values_calm(template->command);
     return 1;
 }
 
@@ -208,14 +202,14 @@ static void find_variables(const char *home, const detect_found_t *found,
             "NODE_OPTIONS=--require \"$APPPOOL_HELPERS/node/listen.cjs\"");
     if (found->runs_ruby)
         detect_path_set(path, "RUBYOPT=-r$APPPOOL_HELPERS/ruby/stop.rb");
-    calm(path->path);
+    values_calm(path->path);
     for (i = 0; path->variables[i]; i++)
-        calm(path->variables[i]);
+        values_calm(path->variables[i]);
 }
 
 const char *detect_print(const char *dir, int raw)
 {
-    static char error[DETECT_MAX + 512];
+    static char shown[PATH_MAX], error[sizeof shown + DETECT_MAX + 2];
     static detect_found_t found, template;
     static detect_path_t path;
     static privilege_t account;
@@ -225,14 +219,16 @@ const char *detect_print(const char *dir, int raw)
         snprintf(account.home, sizeof account.home, "%s", getenv("HOME"));
     if (good) /* otherwise this may still be root */
         find_variables(account.home, &found, &path);
-    calm(found.why);
+    values_calm(found.why);
+    snprintf(shown, sizeof shown, "%s", dir);
+    values_calm(shown);
     if (raw)
-        print_json(dir, &found, &template, &path);
+        print_json(shown, &found, &template, &path);
     else if (good)
-        print(dir, &found, &template, &path);
+        print(shown, &found, &template, &path);
     else
         print_candidates(stderr, &found);
     detect_path_free(&path);
-    snprintf(error, sizeof error, "%s: %s", dir, found.why);
+    snprintf(error, sizeof error, "%s: %s", shown, found.why);
     return good ? NULL : error;
 }

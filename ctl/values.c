@@ -2,6 +2,8 @@
 
 #include "ctl/values.h"
 
+#include "base/utf8.h"
+
 void values_put(FILE *out, const char *text)
 {
     for (; *text; text++) {
@@ -20,24 +22,27 @@ void values_line(const char *line)
     putchar('\n');
 }
 
+void values_calm(char *text)
+{
+    size_t n;
+
+    for (; *text; text += n ? n : 1) {
+        n = utf8_character(text);
+        if (n == 0)
+            *text = '?';
+    }
+}
+
 const char *values_text(const json_t *o, const char *key)
 {
     static char buffers[4][1024]; /* the sentence of a failed start fits */
     static unsigned turn;
     const char *s = json_string_value(json_object_get(o, key));
     char *to = buffers[turn++ % 4];
-    size_t i;
 
-    for (i = 0; s && s[i] && i < sizeof *buffers - 1; i++) {
-        unsigned char c = (unsigned char)s[i];
-
-        to[i] = c < 0x20 || c == 0x7f ? '?' : s[i];
-        /* A terminal also obeys U+0080 to U+009F. */
-        if (i > 0 && (unsigned char)s[i - 1] == 0xc2 && c < 0xa0)
-            to[i - 1] = to[i] = '?';
-    }
-    to[i] = 0;
-    return i ? to : "-";
+    snprintf(to, sizeof *buffers, "%s", s && *s ? s : "-");
+    values_calm(to);
+    return to;
 }
 
 json_int_t values_number(const json_t *o, const char *key)

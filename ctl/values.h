@@ -19,6 +19,10 @@ void values_put(FILE *out, const char *text);
 /** The same on a line of standard output. */
 void values_line(const char *line);
 
+/** Put "?" in the place of each byte that is not part of UTF-8 or of a control
+ * character. A text that was cut may end in such bytes. */
+void values_calm(char *text);
+
 /** A text of an object, without control characters, or "-". Each of the last
  * four calls has its own buffer. */
 const char *values_text(const json_t *o, const char *key);

@@ -48,6 +48,27 @@ def test_what_would_be_run(httpd: Httpd) -> None:
 
 
 @pytest.mark.mpms("event")
+def test_names_do_not_command_the_terminal(httpd: Httpd) -> None:
+    """Neither by ESC, nor by U+009B, nor by what is no UTF-8. And JSON is
+    JSON."""
+    root = os.fsencode(httpd.dir) + b"/\xc2\x9b2J"
+    os.mkdir(root)
+    for name in (b"caf\xc3\xa9.php", b"\xe9\x1b\xc2\x9b2J\x9b.php"):
+        open(root + b"/" + name, "w").close()
+    with open(root + b"/Procfile", "wb") as file:
+        file.write(b"web: ./a\xc2\x9b2J \xff '\xc3\xa9'")
+    said = httpd.ctl("detect", os.fsdecode(root)).stdout
+    assert f"{httpd.dir}/??2J: Procfile has" in said
+    assert "  ./a??2J ? '\u00e9'\n" in said
+    assert "  lost  caf\u00e9.php: Procfile comes first\n" in said
+    assert "  lost  ????2J?.php: " in said
+    found = json.loads(
+        httpd.ctl("detect", "--json", os.fsdecode(root)).stdout)
+    assert found["command"] == "./a??2J ? '\u00e9'"
+    assert found["directory"] == f"{httpd.dir}/??2J"
+
+
+@pytest.mark.mpms("event")
 def test_node(httpd: Httpd) -> None:
     """Node gets its helper by a variable."""
     root = httpd.dir / "shop"

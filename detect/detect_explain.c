@@ -21,15 +21,20 @@ static void list(detect_found_t *found, const char *file, int won,
         one++;
     if (one < end && !won)
         return; /* an earlier rule has said it */
-    if (one == found->candidates + DETECT_CANDIDATES)
-        return;
-    found->n_candidates += one == end;
+    if (one == found->candidates + DETECT_CANDIDATES) {
+        if (!won)
+            return;
+        one--; /* one that has lost makes room */
+    }
+    else
+        found->n_candidates += one == end;
     snprintf(one->file, sizeof one->file, "%s", file);
     snprintf(one->why, sizeof one->why, "%s", why);
     one->won = won;
 }
 
-/* Why does a file not decide, of which the rule is, or is not, true? */
+/* Why does a file not decide, of which the rule is, or is not, true?
+ * @param winner a file of an earlier rule; "": none has won yet */
 static void list_loser(const detect_rule_t *rule, detect_found_t *found,
                        const char *winner, const detect_config_t *config)
 {
@@ -52,10 +57,11 @@ static void list_loser(const detect_rule_t *rule, detect_found_t *found,
                  : !detect_rule_fits(rule, config)
                      ? "is for another AppProtocol"
                  : rule->is_single && n > 1 ? "is not the only file of its kind"
-                                            : "");
+                 : *winner                  ? ""
+                 : rule->lacks              ? rule->lacks
+                                            : "gives no command");
         if (!*why)
-            snprintf(why, sizeof why, "%.60s %s", winner,
-                     *winner ? "comes first" : "");
+            snprintf(why, sizeof why, "%.60s comes first", winner);
         list(found, files[i], 0, why);
     }
     free(files);
@@ -75,12 +81,15 @@ void detect_explain_all(detect_found_t *found, const detect_config_t *config,
                         const detect_rule_t *winner)
 {
     const detect_rule_t *rule;
+    const char *first = "";
 
     for (rule = detect_rules; rule->file; rule++)
-        if (rule == winner)
-            list(found, found->file, 1, without_name(found));
+        if (rule == winner) {
+            first = found->file;
+            list(found, first, 1, without_name(found));
+        }
         else
-            list_loser(rule, found, winner ? found->file : "", config);
+            list_loser(rule, found, first, config);
 }
 
 /* ---- there is no command ---- */

@@ -52,7 +52,7 @@ int detect_file_django(detect_found_t *found)
 
     snprintf(found->why, DETECT_MAX, "manage.py and %s are there", found->file);
     snprintf(found->command, DETECT_MAX, "%.*s.wsgi", (int)n, found->file);
-    return detect_file_exists("manage.py") && found->file[n] == '/';
+    return found->file[n] == '/';
 }
 
 int detect_file_plain(detect_found_t *found)

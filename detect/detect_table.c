@@ -97,8 +97,9 @@ const detect_rule_t detect_rules[] = {
     {"*/asgi.py", "manage.py", NULL, detect_wsgi_is_django_asgi,
      "Django, as ASGI", APL_HTTP, DJANGO_TASKS, detect_wsgi_django_asgi,
      &detect_server_uvicorn, NULL, NULL, 0, 0},
-    {"*/wsgi.py", NULL, NULL, NULL, "Django", APL_HTTP, 1, detect_file_django,
-     &detect_server_wsgi, NULL, "needs a manage.py in AppRoot", 1, 0},
+    {"*/wsgi.py", "manage.py", NULL, NULL, "Django", APL_HTTP, 1,
+     detect_file_django, &detect_server_wsgi, NULL,
+     "needs a manage.py in AppRoot", 1, 0},
 
     /* ---- built to be run ---- */
     {"server.js", NULL, NEXT, NULL, "Next.js, standalone", NODE,

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,8 +62,7 @@ static void the_error_names_files_that_give_no_command(void **state)
         not_detected(APL_FCGI),
         "Procfile has no web: line that can be run; shop.fcgi has to be "
         "executable, with a plain name, and AppListen has to be fd; none of "
-        "these files exists: index.php, public/index.php; shop/wsgi.py is for "
-        "another AppProtocol");
+        "these files exists: index.php, public/index.php");
     assert_string_equal(not_detected(APL_UWSGI),
                         "Procfile has no web: line that can be run; shop.fcgi "
                         "is for another AppProtocol");
@@ -77,6 +77,50 @@ static void another_protocol_is_named(void **state)
         strstr(not_detected(APL_HTTP), "; index.php is for another"));
 }
 
+static const char *reason(const char *file)
+{
+    size_t i;
+
+    for (i = 0; i < found.n_candidates; i++)
+        if (strcmp(found.candidates[i].file, file) == 0)
+            return found.candidates[i].why;
+    return "";
+}
+
+/* Of many files the one that wins is always listed. */
+static void each_candidate_has_a_reason(void **state)
+{
+    const detect_config_t config = {.listen = APL_LISTEN_FD, .lists = 1};
+    char name[32];
+    int i;
+
+    (void)state;
+    files_put("Procfile", "worker: sidekiq\n");
+    for (i = 0; i < DETECT_CANDIDATES; i++) {
+        snprintf(name, sizeof name, "site%02d/wsgi.py", i);
+        files_put(name, "");
+        snprintf(name, sizeof name, "site%02d/main.py", i);
+        files_put(name, "import flask\n");
+    }
+    assert_int_equal(detect_command(&config, &found), 0);
+    assert_int_equal(found.n_candidates, DETECT_CANDIDATES);
+    assert_string_equal(reason("Procfile"), "has no web: line that can be run");
+    assert_string_equal(reason("site00/wsgi.py"),
+                        "needs a manage.py in AppRoot");
+    files_put("app.psgi", "");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(reason("Procfile"), "has no web: line that can be run");
+    assert_string_equal(reason("app.psgi"), "is there");
+    files_put("a pl.pl", "use Mojolicious::Lite;");
+    assert_int_equal(unlink("Procfile"), 0);
+    assert_int_equal(system("rm -r site*"), 0);
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(reason("a pl.pl"), "app.psgi comes first");
+    assert_int_equal(unlink("app.psgi"), 0);
+    assert_int_equal(detect_command(&config, &found), 0);
+    assert_string_equal(reason("a pl.pl"), "gives no command");
+}
+
 #define TEST(function)                                                         \
     cmocka_unit_test_setup_teardown(function, files_begin, files_end)
 
@@ -86,6 +130,7 @@ int main(void)
         TEST(the_error_names_what_was_looked_for),
         TEST(the_error_names_files_that_give_no_command),
         TEST(another_protocol_is_named),
+        TEST(each_candidate_has_a_reason),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,8 @@ static int keep(detect_found_t *found, const char *command)
 static int keep_script(detect_found_t *found, char *script)
 {
     found->runs_node = script && keep(found, script);
+    if (!found->runs_node)
+        memset(&found->package, 0, sizeof found->package);
     free(script);
     return found->runs_node; /* whatever its first word is called */
 }

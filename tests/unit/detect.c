@@ -166,6 +166,8 @@ static void manage_is_django(void **state)
 
 static void procfile_starts_npm(void **state)
 {
+    char script[2048];
+
     (void)state;
     files_put("package.json", "{\"scripts\": {\"start\": \"next start\"}}");
     files_put("Procfile", "web: npm start\n");
@@ -182,6 +184,13 @@ static void procfile_starts_npm(void **state)
     files_put("package.json", "{\"scripts\": {\"start\": \"x\", "
                               "\"prestart\": \"y\"}}");
     assert_string_equal(detected(APL_LISTEN_FD, 1), LIST "y && x");
+    /* A script that does not fit is no script. */
+    snprintf(script, sizeof script, "{\"scripts\": {\"start\": \"%01500d\"}}",
+             0);
+    put("package.json", script);
+    assert_string_equal(detected(APL_LISTEN_FD, 1), "yarn start");
+    assert_string_equal(found.why, "Procfile has a web: line");
+    assert_string_equal(found.package.event, "");
     unlink("package.json");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "yarn start");
 }

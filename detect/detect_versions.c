@@ -40,6 +40,18 @@ static const place_t places[] = {
 /* asdf and mise differ in the name of node. */
 static const char *const names[][2] = {{"node", "nodejs"}, {"nodejs", "node"}};
 
+/* The newest of several: 3.11.10 comes behind 3.11.9. */
+static const char *newest(const glob_t *dirs)
+{
+    const char *best = dirs->gl_pathv[0];
+    size_t i;
+
+    for (i = 1; i < dirs->gl_pathc; i++)
+        if (strverscmp(dirs->gl_pathv[i], best) > 0)
+            best = dirs->gl_pathv[i];
+    return best;
+}
+
 /* `3.11` stands for the newest 3.11.x. */
 static int put_place(const asker_t *asker, const place_t *place,
                      const char *language, const char *version)
@@ -57,7 +69,7 @@ static int put_place(const asker_t *asker, const place_t *place,
                      endings[i]) >= (int)sizeof dir ||
             strpbrk(asker->home, "*?[\\") || glob(dir, 0, NULL, &dirs) != 0)
             continue;
-        asker->each(asker->ctx, dirs.gl_pathv[dirs.gl_pathc - 1]);
+        asker->each(asker->ctx, newest(&dirs));
         globfree(&dirs);
         return 1;
     }

@@ -21,7 +21,8 @@
 static const char *const directories[] = {
     MISE "node/20/bin",           ASDF "ruby/3.3.0/bin",
     ASDF "nodejs/18.1.0/bin",     ".rubies/ruby-3.2.2/bin",
-    ".pyenv/versions/3.11.8/bin", ".pyenv/versions/3.11.9/bin"};
+    ".pyenv/versions/3.11.8/bin", ".pyenv/versions/3.11.9/bin",
+    ".pyenv/versions/3.11.10/bin"};
 
 /* A file, its text, and what stands in PATH before the standard one. */
 static const struct {
@@ -34,7 +35,7 @@ static const struct {
     {".ruby-version", "", {NULL}},
     {".ruby-version", "../../../x\n", {NULL}},
     {".ruby-version", "*\n", {NULL}},
-    {".python-version", "3.11\n", {".pyenv/versions/3.11.9/bin"}},
+    {".python-version", "3.11\n", {".pyenv/versions/3.11.10/bin"}},
     {".python-version", "3.11.8\n", {".pyenv/versions/3.11.8/bin"}},
     {".python-version", "3.1\n", {NULL}},
     {".tool-versions",

@@ -52,8 +52,10 @@ static int put(char **line, size_t at, size_t length, const char *words)
     return 1;
 }
 
-/* Leave out options that name another place to listen on. */
-static int drop_options(char **line, const char *options)
+/* Leave out options that name another place to listen on.
+ * @param program the word that names the program: before it stand options of what
+ *                starts it */
+static int drop_options(char **line, size_t program, const char *options)
 {
     shell_line_t read;
     char word[PROGRAM_OF_MAX];
@@ -61,7 +63,7 @@ static int drop_options(char **line, const char *options)
 
     if (!shell_line_read(*line, &read))
         return 1;
-    for (i = read.n_words; i-- > 1;) {
+    for (i = read.n_words; i-- > program + 1;) {
         const shell_part_t *at = &read.words[i];
         const char *text = *line + at->at;
 
@@ -110,8 +112,8 @@ static int add_socket(char **line)
             has_word(*line + read.begin, s->has))
             continue;
         /* From here on, only the end of the line changes. */
-        if (!drop_options(line, s->drops) || !shell_line_read(*line, &read) ||
-            !put(line, read.end, 0, s->adds))
+        if (!drop_options(line, program.word, s->drops) ||
+            !shell_line_read(*line, &read) || !put(line, read.end, 0, s->adds))
             return 0;
         if (s->helper)
             return put(line, read.words[program.from].at,
@@ -139,7 +141,7 @@ static int add_mojo(char **line)
         shell_line_word(*line, &read.words[i], word, sizeof word);
     if (!shell_line_is_among(word, " daemon prefork ") || strstr(*line, "fd=3"))
         return 1;
-    return drop_options(line, " -l --listen ") &&
+    return drop_options(line, i, " -l --listen ") &&
            (!shell_line_read(*line, &read) ||
             put(line, read.end, 0, " -l 'http://127.0.0.1?fd=3'"));
 }

@@ -40,6 +40,9 @@ static const struct {
      "hypercorn main:app --bind fd://3"},
     {"daphne -b 0.0.0.0 -p ${PORT:-1} shop.asgi:application",
      DAPHNE " shop.asgi:application -e systemd:domain=UNIX:index=0"},
+    {"env -u A nice -n 5 daphne -u x shop.asgi:application",
+     "env -u A nice -n 5 " DAPHNE
+     " shop.asgi:application -e systemd:domain=UNIX:index=0"},
     {"A=1 waitress-serve --listen=*:$PORT --threads=4 shop:app",
      "A=1 " WAITRESS " --threads=4 shop:app"},
     {"python3 -m waitress --port $PORT shop:app", WAITRESS " shop:app"},

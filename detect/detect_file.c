@@ -12,11 +12,20 @@
 
 #define FILE_MAX 65536
 
-int detect_file_exists(const char *path)
+/* A regular file, by any way to it. A device must not even be opened: that alone
+ * may do something. */
+static int open_regular(const char *path)
 {
+    int fd = -1, found = open(path, O_PATH | O_CLOEXEC);
+    char again[32];
     struct stat st;
 
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+    snprintf(again, sizeof again, "/proc/self/fd/%d", found);
+    if (found >= 0 && fstat(found, &st) == 0 && S_ISREG(st.st_mode))
+        fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (found >= 0)
+        close(found);
+    return fd;
 }
 
 int detect_file_is_of_npm(const char *name)
@@ -30,7 +39,7 @@ int detect_file_is_of_npm(const char *name)
 
 char *detect_file_content(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open_regular(path);
     char *text = fd < 0 ? NULL : malloc(FILE_MAX);
     ssize_t n = text ? read(fd, text, FILE_MAX - 1) : -1;
 

@@ -13,15 +13,12 @@
 
 #include "detect/detect_found.h"
 
-/** @return 1: it is a regular file, or a link to one */
-int detect_file_exists(const char *path);
-
 /** Is it a program of node_modules/.bin? */
 int detect_file_is_of_npm(const char *name);
 
-/** @return the first 64 KiB of a file, ended by a NUL. The caller frees them.
- * NULL: no memory, or no such file. Links are followed to anywhere: for files of
- * the user, such as those of nvm. For those of the app: detect_text_read() */
+/** @return the first 64 KiB of a regular file, ended by a NUL. The caller frees
+ * them. NULL: no memory, or no such file. Links are followed to anywhere: for files
+ * of the user, such as those of nvm. For those of the app: detect_text_read() */
 char *detect_file_content(const char *path);
 
 /**

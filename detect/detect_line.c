@@ -3,6 +3,7 @@
 #include "detect/detect_line.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include "detect/detect_file.h"
 #include "detect/detect_program.h"
+#include "detect/detect_text.h"
 #include "detect/package_script.h"
 #include "detect/shell_line.h"
 
@@ -258,7 +260,7 @@ static int replace_starter_of_node(char **line)
         with = "node --import tsx";
     else if (strcmp(program.name, "nest") == 0 && strcmp(word, "start") == 0 &&
              read.n_words == program.word + 2 &&
-             detect_file_exists("dist/main.js")) {
+             detect_text_exists(AT_FDCWD, "dist/main.js")) {
         with = "node dist/main.js";
         length += read.words[program.word + 1].at +
                   read.words[program.word + 1].length -
@@ -348,7 +350,8 @@ static void find_facts(detect_line_t *line, const detect_found_t *found)
     line->uses_port = names_port(line->command) || is & PROGRAM_PORT;
     line->runs_node =
         found->runs_node || line->package.event[0] || is & PROGRAM_NODE;
-    line->runs_ruby = found->runs_ruby || detect_file_exists("config.ru") ||
+    line->runs_ruby = found->runs_ruby ||
+                      detect_text_exists(AT_FDCWD, "config.ru") ||
                       is & PROGRAM_RUBY;
 }
 

@@ -3,6 +3,7 @@
 #include "detect/detect_venv.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "detect/detect_file.h"
+#include "detect/detect_text.h"
 
 #define LINKS 16 /* that are followed */
 #define REMEDY                                                                 \
@@ -153,7 +155,7 @@ int detect_venv_is_broken(char *why, size_t size)
         return is_other(name, why, size);
     for (i = 0; i < NAMES; i++) {
         snprintf(mark, sizeof mark, "%s/pyvenv.cfg", names[i]);
-        if (detect_file_exists(mark)) {
+        if (detect_text_exists(AT_FDCWD, mark)) {
             say_dead(names[i], why, size);
             return 1;
         }

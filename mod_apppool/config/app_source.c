@@ -4,6 +4,7 @@
 
 #include <apr_fnmatch.h>
 #include <apr_strings.h>
+#include <fcntl.h>
 #include <http_core.h>
 #include <http_log.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "base/clock_ms.h"
 #include "detect/detect.h"
-#include "detect/detect_file.h"
+#include "detect/detect_text.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -184,7 +185,8 @@ static const char *list_of_statics(apr_pool_t *p)
 /* Is it a PHP site that was made to be a DocumentRoot? */
 static int is_whole_site(apr_pool_t *p, const char *root)
 {
-    return detect_file_exists(ap_make_full_path(p, root, "index.php"));
+    return detect_text_exists(AT_FDCWD,
+                              ap_make_full_path(p, root, "index.php"));
 }
 
 static void say(apr_pool_t *p, const apppool_mount_t *mount, const char *opener)

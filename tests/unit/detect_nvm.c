@@ -4,6 +4,7 @@
 
 #include "detect/detect_path.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,6 +107,19 @@ static void nvmrc_goes_first(void **state)
     expect(files_dir, "v18.20.8");
 }
 
+/* A FIFO or a device is not opened. */
+static void only_a_file_is_read(void **state)
+{
+    int fifo;
+
+    (void)state;
+    assert_int_equal(mkfifo(".nvmrc", 0600), 0);
+    fifo = open(".nvmrc", O_RDWR);
+    assert_int_equal(write(fifo, "20\n", 3), 3);
+    expect(files_dir, NULL);
+    close(fifo);
+}
+
 #define TEST(function)                                                         \
     cmocka_unit_test_setup_teardown(function, begin, files_end)
 
@@ -114,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_file_names_the_version),
         TEST(nvmrc_goes_first),
+        TEST(only_a_file_is_read),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

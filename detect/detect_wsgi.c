@@ -18,7 +18,12 @@ int detect_wsgi_has(int dir, const char *file, char why[DETECT_WHY])
         return 0;
     if (detect_python_find(dir, file, &app))
         return 1;
-    if (app.imported)
+    if (app.imported && app.kind_of_import == DETECT_PYTHON_NEITHER)
+        snprintf(why, DETECT_WHY,
+                 "imports %s, which has a server of its own: AppCommand "
+                 "\"python3 %.60s\" would run it",
+                 app.imported, file);
+    else if (app.imported)
         snprintf(why, DETECT_WHY,
                  "imports %s, but binds no app or application at the beginning "
                  "of a line: AppCommand \"%s %.40s:NAME\" would name another",

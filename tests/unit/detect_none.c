@@ -77,6 +77,17 @@ static void another_protocol_is_named(void **state)
         strstr(not_detected(APL_HTTP), "; index.php is for another"));
 }
 
+/* The name that it binds is for no other server. */
+static void a_framework_with_a_server(void **state)
+{
+    (void)state;
+    put("main.py", "from aiohttp import web\napp = web.Application()\n");
+    assert_non_null(
+        strstr(not_detected(APL_HTTP),
+               "main.py imports aiohttp, which has a server of its own: "
+               "AppCommand \"python3 main.py\" would run it; "));
+}
+
 static const char *reason(const char *file)
 {
     size_t i;
@@ -130,6 +141,7 @@ int main(void)
         TEST(the_error_names_what_was_looked_for),
         TEST(the_error_names_files_that_give_no_command),
         TEST(another_protocol_is_named),
+        TEST(a_framework_with_a_server),
         TEST(each_candidate_has_a_reason),
     };
 

@@ -14,6 +14,7 @@ void last_lines_keep(output_t *o)
     if (!o->tail)
         o->tail = malloc(TAIL_MAX);
     o->tail_length = 0;
+    o->tail_lines = o->tail_frames = 0;
 }
 
 void last_lines_forget(output_t *o)
@@ -64,33 +65,32 @@ static void drop_one(output_t *o)
 {
     char *last = o->tail + o->tail_length, *line = o->tail, *next;
 
-    while (line < last && !last_lines_is_frame(line))
+    while (o->tail_frames > 0 && !last_lines_is_frame(line))
         line = line_after(o, line);
-    if (line == last)
-        line = o->tail;
+    o->tail_frames -= o->tail_frames > 0;
+    o->tail_lines--;
     next = line_after(o, line);
     memmove(line, next, (size_t)(last - next));
     o->tail_length -= (size_t)(next - line);
 }
 
-static size_t lines_in(const output_t *o)
-{
-    size_t i, n = 0;
-
-    for (i = 0; i < o->tail_length; i++)
-        n += o->tail[i] == '\n';
-    return n;
-}
-
 void last_lines_add(output_t *o, const char *line, size_t length)
 {
+    char *to, *nul;
+
     if (!o->tail || length == 0)
         return;
     if (length > TAIL_MAX / 4)
         length = TAIL_MAX / 4;
-    while (o->tail_length + length + 1 > TAIL_MAX || lines_in(o) >= TAIL_LINES)
+    while (o->tail_length + length + 1 > TAIL_MAX ||
+           o->tail_lines >= TAIL_LINES)
         drop_one(o);
-    memcpy(o->tail + o->tail_length, line, length);
-    o->tail[o->tail_length + length] = '\n';
+    to = o->tail + o->tail_length;
+    memcpy(to, line, length);
+    to[length] = '\n';
+    while ((nul = memchr(to, 0, length)) != NULL)
+        *nul = ' ';
     o->tail_length += length + 1;
+    o->tail_lines++;
+    o->tail_frames += (unsigned)last_lines_is_frame(to);
 }

@@ -112,13 +112,13 @@ static int emit(sink_t *sink, const char *text, size_t length)
 
     if (length > 0 && text[length - 1] == '\r')
         length--;
+    last_lines_add(&p->output, text, length);
     if (!log_rules_allow(&p->output.bucket, has_own(p), state_spawner()->now,
                          length)) {
         if (!sink->logged)
             drop(p);
         return 0;
     }
-    last_lines_add(&p->output, text, length);
     snprintf(name, sizeof name, PROCESS_FMT "> ", PROCESS_NAME(p));
     message.length = length;
     n = log_format_bare(&message, line, LOG_RULES_LINE_MAX - 1);

@@ -122,7 +122,9 @@ int log_program_open(const char *path, unsigned uid, unsigned gid);
  * stays longer than its frames.
  *
  * Errors: without memory, no line is kept.
- * Trust:  the app may print any bytes. They are kept as they are. */
+ * Trust:  the app may print any bytes. They are kept as they are, with a blank
+ *         for NUL. A line takes little time, so those that no log takes are kept,
+ *         too: the reason often comes after a flood. */
 
 /** From now on, keep the last lines. */
 void last_lines_keep(output_t *o);

@@ -130,6 +130,7 @@ typedef struct {
     uint64_t cut; /**< bytes of this line that are left out */
     char *tail;   /**< last lines; NULL: none are kept */
     size_t tail_length;
+    unsigned tail_lines, tail_frames; /**< how many of them are frames */
     struct writer *writer; /**< of AppLog; NULL: none yet */
     token_bucket_t bucket;
     int over; /**< the token bucket was empty since the FIFO was read last */

@@ -70,13 +70,17 @@ PROGRAMS = {
                 "(#!) was not"),
     "plain": ("x", "", "./x", "./x may not be executed"),
     "zero": ("x", "", "true", "it has to run on, in the foreground"),
+    "flood": ("app.py", "print(('x' * 4999 + '\\n') * 400)\n"
+              "raise OSError('no database')", "python3 app.py",
+              "OSError: no database"),
 }
 
 
 def test_programs_say_why(httpd: Httpd) -> None:
     """In the log, in the status, in the notification, and on the page, where it
     is first."""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
+                     "flood.*prints too much")
     apps = {}
     for name, (file, text, command, _) in PROGRAMS.items():
         # A php-cgi with a script is no server that speaks FastCGI.

@@ -32,22 +32,67 @@ static int is_ruby(const char *line, size_t n)
     return in && in > line && isdigit((unsigned char)in[-1]);
 }
 
-/* Go: "main.(*shop).open(0xc000012345)", "goroutine 1 [running]:" */
+/* Go: "main.(*shop).open(0xc000012345, {0x1, 0x2})", "goroutine 1 [running]:" */
 static int is_go(const char *line, size_t n)
 {
-    const char *args = memchr(line, '(', n), *dot = memchr(line, '.', n);
+    const char *args = memrchr(line, '(', n), *dot = memchr(line, '.', n);
 
     return (n > 10 && memcmp(line, "goroutine ", 10) == 0) ||
            (args && dot && dot < args && line[n - 1] == ')' &&
-            !memchr(line, ' ', n));
+            !memchr(line, ' ', (size_t)(args - line)) &&
+            strspn(args, "(){}, .?_xabcdef0123456789") ==
+                n - (size_t)(args - line));
+}
+
+/* node itself: "10: 0x10b7fb4 v8::internal::Factory" */
+static int is_native(const char *line)
+{
+    size_t n = strspn(line, "0123456789");
+
+    return n > 0 && strncmp(line + n, ": 0x", 4) == 0;
+}
+
+/* What else belongs to a stack trace. */
+static int is_around(const char *line, size_t n)
+{
+    static const char *const begins[] = {
+        "created by ",          /* Go */
+        "Node.js v",            /* its last line */
+        "note: run with `RUST", /* Rust */
+        "note: Some details are omitted",
+        "stack backtrace:",
+        "stack traceback:", /* Lua */
+        "Stack trace:",     /* PHP */
+        "CallStack (from ", /* Haskell */
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(line, begins[i], strlen(begins[i])) == 0)
+            return 1;
+    return n == 1 && *line == '}'; /* node: the end of an error's fields */
+}
+
+/* Lines that are indented and say why: those of a group of exceptions in Python
+ * ("    | ValueError: no db"), and the cause of an error in node. */
+static int is_message_within(const char *line)
+{
+    const char *text = line + strspn(line, " ");
+
+    return text != line &&
+           (strncmp(text, "[cause]: ", 9) == 0 ||
+            (strncmp(text, "| ", 2) == 0 && !strchr(" \t\n", text[2]) &&
+             strncmp(text + 2, "Traceback ", 10) != 0));
 }
 
 int last_lines_is_frame(const char *line)
 {
     size_t n = strcspn(line, "\n");
 
+    if (is_message_within(line))
+        return 0;
     return *line == ' ' || *line == '\t' || is_ruby(line, n) ||
-           is_go(line, n) ||
+           is_go(line, n) || is_native(line) || is_around(line, n) ||
            (line[0] == '#' && isdigit((unsigned char)line[1])); /* PHP */
 }
 

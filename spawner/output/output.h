@@ -133,7 +133,8 @@ void last_lines_keep(output_t *o);
 void last_lines_add(output_t *o, const char *line, size_t length);
 
 /** Is this a line of a stack trace, but not its message? In most languages it
- * is indented. The line ends with a newline or NUL. */
+ * is indented. What stands around a stack trace counts as well. The line ends
+ * with a newline or NUL. */
 int last_lines_is_frame(const char *line);
 
 /** Forget the lines that are kept, and keep no more. */

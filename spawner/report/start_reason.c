@@ -3,6 +3,7 @@
 #include "spawner/report/start_reason.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@
 enum {
     NONE,
     ERROR,   /* a line of any program */
-    RUBY,    /* its first one */
+    FIRST,   /* Ruby and Rust: what follows comes from it */
     FINAL,   /* nothing that follows can be the reason */
     COMMAND, /* of the shell */
 };
@@ -33,16 +34,41 @@ typedef struct {
 
 /* ---- lines ---- */
 
-/* @return the length of an escape sequence of terminals; 0: it is none */
+/* How many bytes in this range stand at `at`? */
+static size_t span(const char *at, const char *end, unsigned char from,
+                   unsigned char to)
+{
+    const char *c = at;
+
+    while (c < end && (unsigned char)*c >= from && (unsigned char)*c <= to)
+        c++;
+    return (size_t)(c - at);
+}
+
+/* "ESC [ 1 m" sets a colour, "ESC ] 0;TITLE BEL" the title of a window. @return
+ * the length of a sequence for terminals; 0: it is none */
 static size_t escape(const char *at, const char *end)
 {
     const char *from = at;
 
-    if (end - at < 2 || at[0] != '\33' || at[1] != '[')
+    if (at == end || *at != '\33')
         return 0;
-    for (at += 2; at < end && (isdigit((unsigned char)*at) || *at == ';'); at++)
-        ;
-    return (size_t)(at - from) + (at < end);
+    at++;
+    if (at < end && *at == ']') {
+        at += span(at, end, ' ', 0xff);
+        return (size_t)(at - from) + (at < end && *at == '\a');
+    }
+    if (at < end && *at == '[')
+        at += 1 + span(at + 1, end, '0', '?');
+    at += span(at, end, ' ', '/');
+    if (at<end && * at> ' ')
+        at++;
+    return (size_t)(at - from);
+}
+
+static char plain(char c)
+{
+    return (unsigned char)c < ' ' || c == 0x7f ? ' ' : c;
 }
 
 /* The output is cut at its beginning if it is too long. */
@@ -58,7 +84,7 @@ static void split(search_t *s, const char *output, size_t length)
     while (output < end && s->n < LINES_MAX) {
         n = escape(output, end);
         if (n == 0) {
-            *to = *output == '\n' || *output == 0 ? 0 : *output;
+            *to = *output == '\n' ? 0 : plain(*output);
             if (*output == '\n' && ++s->n < LINES_MAX)
                 s->line[s->n] = to + 1;
             to++;
@@ -97,12 +123,17 @@ static void take(search_t *s, int kind, const char *format, ...)
 {
     char text[TEXT_MAX];
     va_list args;
+    size_t n;
 
-    if (kind < s->kind || (kind == s->kind && (kind == RUBY || kind == FINAL)))
+    if (kind < s->kind || (kind == s->kind && (kind == FIRST || kind == FINAL)))
         return;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    for (n = strlen(text); n > 0 && text[n - 1] == ' '; n--)
+        text[n - 1] = 0;
+    if (n == 0 || (kind == s->kind && strncmp(s->reason, text, n) == 0))
+        return; /* it is there, perhaps with its cause */
     s->kind = kind;
     start_reason_fit(s->reason, START_REASON_MAX, text);
 }
@@ -111,7 +142,10 @@ static void take(search_t *s, int kind, const char *format, ...)
  * error for Settings" and the name of the setting. */
 static void take_message(search_t *s, int kind, const char *text, int i)
 {
-    if (ends(text, ":") || strstr(text, " validation error"))
+    if (ends(text, ": "))
+        take(s, kind, "%s%s", text, line(s, i + 1));
+    else if (ends(text, ":") || ends(text, "{") ||
+             strstr(text, " validation error"))
         take(s, kind, "%s %s", text, line(s, i + 1));
     else
         take(s, kind, "%s", text);
@@ -170,18 +204,57 @@ static void take_exception(search_t *s, int i)
         take_message(s, ERROR, text, i);
 }
 
+/* Python names the cause of an exception above it. What was being handled says
+ * more only if the exception has no message. */
+static void take_chained(search_t *s, int i, int at)
+{
+    const char *link = line(s, i - 1);
+    char above[START_REASON_MAX];
+    int is_cause = after(link, "The above exception was the direct cause") != 0;
+    int kind = s->kind;
+
+    memcpy(above, s->reason, sizeof above);
+    take_exception(s, at);
+    if (kind == ERROR && s->kind == ERROR &&
+        (is_cause || (after(link, "During handling of the above exception") &&
+                      !strchr(s->reason, ' '))))
+        take(s, ERROR, "%s (cause: %s)", s->reason, above);
+}
+
 /* Python: the line behind the frames. It may be of any class. */
 static void python(search_t *s, int i)
 {
     int at = i;
 
-    if (!after(line(s, i), "Traceback (most recent call last):"))
+    if (!ends(line(s, i), "Traceback (most recent call last):") ||
+        last_lines_is_frame(line(s, i)))
         return;
     do
         at++;
     while (at < s->n && last_lines_is_frame(line(s, at)));
     if (at < s->n)
-        take_exception(s, at);
+        take_chained(s, i, at);
+}
+
+/* "  | ExceptionGroup: MESSAGE (2 sub-exceptions)" of Python, and below it, deeper
+ * than that, the first exception: it says more. */
+static void group(search_t *s, int i)
+{
+    const char *text = after(line(s, i), "  | "), *within;
+
+    if (!text || *text == ' ' || !strstr(text, " sub-exception"))
+        return;
+    take(s, ERROR, "%s", text);
+    for (i++; i < s->n && *line(s, i) == ' '; i++) {
+        within = line(s, i);
+        within += strspn(within, " ");
+        within = after(within, "| ");
+        if (within && *within != ' ' && !after(within, "Traceback ") &&
+            !strstr(within, " sub-exception")) {
+            take(s, ERROR, "%s: %s", text, within);
+            return;
+        }
+    }
 }
 
 /* Ruby: "FILE:1:in `f': MESSAGE (CLASS)", "FILE:1: syntax error, ...". */
@@ -190,7 +263,7 @@ static void ruby(search_t *s, int i)
     const char *text = line(s, i), *at = text, *message;
     char *end;
 
-    if (last_lines_is_frame(text))
+    if (last_lines_is_frame(text) || after(text, "! Unable to load "))
         return;
     while ((at = strchr(at, ':')) != NULL) {
         at++;
@@ -200,12 +273,37 @@ static void ruby(search_t *s, int i)
         message = after(end, ":in ");
         if (message)
             message = strstr(message, "': ");
+        if (message && after(message + 3, "--> "))
+            return; /* syntax_suggest comes first, Ruby's own words below */
         if (message)
-            take(s, RUBY, "%s", message + 3);
+            take(s, FIRST, "%s", message + 3);
         else if (after(end, ": ") &&
                  (ends(end, "Error)") || after(end, ": syntax error")))
-            take(s, RUBY, "%s", text);
+            take(s, FIRST, "%s", text);
     }
+}
+
+/* node: "FILE:1", the line of the source, a caret, and what was thrown: any
+ * class, or any other value. */
+static void node(search_t *s, int i)
+{
+    const char *text = line(s, i), *at = line(s, i - 2);
+    const char *colon = *at == ' ' ? NULL : strrchr(at, ':');
+
+    if (strchr(text, '^') && !text[strspn(text, " ^")] && colon &&
+        isdigit((unsigned char)colon[1]) &&
+        !last_lines_is_frame(line(s, i + 1)))
+        take_exception(s, i + 1);
+}
+
+/* node: "  [cause]: Error: ..." within the fields of an error */
+static void cause(search_t *s, int i)
+{
+    const char *text = line(s, i) + strspn(line(s, i), " ");
+
+    text = after(text, "[cause]: ");
+    if (text && s->kind == ERROR)
+        take(s, ERROR, "%s (cause: %s)", s->reason, text);
 }
 
 /* The words that begin a line of a program that ends. */
@@ -217,27 +315,89 @@ static const struct {
 } beginnings[] = {
     {"panic: ", FINAL, 1, 0},       /* Go */
     {"fatal error: ", FINAL, 1, 0}, /* Go */
-    {"thread 'main' panicked at ", ERROR, 1, 0},
+    {"FATAL ERROR: ", FINAL, 1, 0}, /* node, without memory */
     {"PHP Fatal error:  ", ERROR, 1, 0},
     {"PHP Parse error:  ", ERROR, 1, 0},
     {"Fatal error: ", ERROR, 1, 0},
     {"Parse error: ", ERROR, 1, 0},
-    {"Caused by: ", ERROR, 0, 0}, /* Java */
-    {"Could not find gem ", ERROR, 1, 0},
+    {"Caused by: ", ERROR, 0, 0},     /* Java */
+    {"Could not find ", ERROR, 1, 0}, /* Bundler */
+    {"Your Ruby version is ", ERROR, 1, 0},
+    {"bundler: command not found: ", ERROR, 1, 0},
     {"Can't locate ", ERROR, 1, 0}, /* Perl */
     {"npm ERR! Missing script: ", ERROR, 1, 0},
     {"npm error Missing script: ", ERROR, 1, 0},
-    {"Unhandled exception. ", ERROR, 0, 0}, /* .NET */
-    {"Description:", ERROR, 0, 1},          /* Spring Boot */
-    {"(Use `node --trace-uncaught ", ERROR, 0, -1},
-    {"! Unable to load application: ", ERROR, 0, 0}, /* puma */
+    {"Unhandled exception. ", ERROR, 0, 0},            /* .NET */
+    {"Unhandled exception: ", ERROR, 0, 0},            /* Crystal */
+    {"error: ", ERROR, 1, 0},                          /* Deno, Bun, clap */
+    {"There was an exception (", ERROR, 0, 2},         /* waitress */
+    {"Error while loading ", ERROR, 1, 0},             /* Plack */
+    {"Failed to find attribute ", ERROR, 1, 0},        /* gunicorn */
+    {"ERROR:    Error loading ASGI app", ERROR, 1, 0}, /* uvicorn */
+    {"Description:", ERROR, 0, 1},                     /* Spring Boot */
+    {"! Unable to load application: ", ERROR, 0, 0},   /* puma */
 };
+
+/* Rust: "thread 'main' (4711) panicked at FILE:1:2:", and the message below. */
+static int panicked(search_t *s, int i)
+{
+    const char *text = line(s, i);
+
+    if (!after(text, "thread '") || !strstr(text, " panicked at "))
+        return 0;
+    take_message(s, FIRST, text, i);
+    return 1;
+}
+
+/* "npm error code X", some fields, and the message, which counts if the script
+ * has not said why it has failed. */
+static void npm(search_t *s, int i)
+{
+    static const char fields[] =
+        " code syscall path dest errno signal command cwd workspace location ";
+    const char *text = line(s, i), *begin = "npm error ", *rest;
+    char word[32];
+
+    if (!after(text, begin))
+        begin = "npm ERR! ";
+    rest = after(text, begin);
+    if (s->kind != NONE || !rest || !after(rest, "code "))
+        return;
+    while ((rest = after(line(s, ++i), begin)) != NULL) {
+        snprintf(word, sizeof word, " %.*s ", (int)strcspn(rest, " "), rest);
+        if (!strstr(fields, word)) {
+            take(s, ERROR, "%s", line(s, i));
+            return;
+        }
+    }
+}
+
+/* The lines of these programs are known by other words than their first ones. */
+static int known(search_t *s, int i)
+{
+    const char *text = line(s, i), *elixir = text + strspn(text, " "), *at;
+
+    if (after(elixir, "** ("))
+        take_message(s, ERROR, elixir, i);
+    else if ((at = strstr(text, "The promise rejected with the reason ")))
+        take(s, ERROR, "%s", at); /* node */
+    else if (ends(text, " aborted due to compilation errors."))
+        take(s, ERROR, "%s", line(s, i - 1)); /* Perl */
+    else if (after(text, "Exception in thread \"") &&
+             (at = strstr(text, "\" ")))
+        take(s, ERROR, "%s", at + 2); /* Java */
+    else
+        return panicked(s, i);
+    return 1;
+}
 
 static void words(search_t *s, int i)
 {
     const char *text = line(s, i), *rest;
     size_t n;
 
+    if (known(s, i))
+        return;
     for (n = 0; n < sizeof beginnings / sizeof *beginnings; n++) {
         rest = after(text, beginnings[n].begin);
         if (!rest)
@@ -249,11 +409,7 @@ static void words(search_t *s, int i)
                          beginnings[n].keep ? text : rest, i);
         return;
     }
-    rest = after(text, "Exception in thread ");
-    rest = rest ? strchr(rest, ' ') : NULL;
-    if (rest)
-        take(s, ERROR, "%s", rest + 1);
-    else if (is_exception(text))
+    if (is_exception(text))
         take_exception(s, i);
 }
 
@@ -279,9 +435,8 @@ unsigned start_reason_port(const char *reason)
         if (!*at)
             break;
         number = strtoul(at, &end, 10);
-        /* A number below that is a time, or that of an error. */
-        if (number >= 80 && number < 65536 &&
-            (at - reason < 6 || strncmp(at - 6, "Errno ", 6) != 0))
+        /* Others are times, or the number of the error. */
+        if (number >= 80 && number < 65536 && number != EADDRINUSE)
             port = number;
     }
     return (unsigned)port;
@@ -353,9 +508,13 @@ int start_reason_find(const char *output, size_t length, int no_command,
     split(&s, output, length);
     for (i = 0; i < s.n; i++) {
         python(&s, i);
+        group(&s, i);
         ruby(&s, i);
+        node(&s, i);
+        cause(&s, i);
+        npm(&s, i);
         words(&s, i);
-        if (is_in_use(s.line[i]) && s.kind < RUBY && !is_in_use(reason))
+        if (is_in_use(s.line[i]) && s.kind < FIRST && !is_in_use(reason))
             take(&s, ERROR, "%s", s.line[i]);
         if (no_command)
             shell(&s, i);

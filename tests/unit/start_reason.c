@@ -142,6 +142,281 @@ static const struct {
      "Identify and stop the process that's listening on port 8080.\n",
      "Web server failed to start. Port 8080 was already in use.", 0},
     {"colours", "\33[1m\33[31mKeyError: 'x'\33[0m\nend\n", "KeyError: 'x'", 0},
+    {"Python: a group of exceptions, and the first of them",
+     "  + Exception Group Traceback (most recent call last):\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 0, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 1, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 2, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 3, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 4, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 5, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 6, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 7, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 8, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 9, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 10, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 11, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 12, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 13, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 14, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 15, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 16, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 17, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 18, in run\n"
+     "  |   File \"/usr/lib/python3/asyncio/runners.py\", line 19, in run\n"
+     "  | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)\n"
+     "  +-+---------------- 1 ----------------\n"
+     "    | Traceback (most recent call last):\n"
+     "    |   File \"/srv/shop/main.py\", line 2, in a\n"
+     "    | ExceptionGroup: inner (1 sub-exception)\n"
+     "    +-+---------------- 1 ----------------\n"
+     "      | shop.NoCache: at r:6379\n"
+     "      +------------------------------------\n"
+     "    +---------------- 2 ----------------\n"
+     "    | ValueError: second\n"
+     "    +------------------------------------\n"
+     "[21138] [INFO] bye\n",
+     "ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions): "
+     "shop.NoCache: at r:6379",
+     0},
+    {"uvicorn prints the traceback through its log",
+     "ERROR:    Traceback (most recent call last):\n"
+     "  File \"/srv/shop/main.py\", line 9, in lifespan\n"
+     "shop.NoDatabase: at db:5432\n"
+     "ERROR:    Application startup failed. Exiting.\n",
+     "shop.NoDatabase: at db:5432", 0},
+    {"gunicorn: no such name",
+     "Failed to find attribute 'application' in 'wsgi'.\n"
+     "[21139] [INFO] Worker exiting (pid: 21139)\n"
+     "[21138] [INFO] Reason: App failed to load.\n",
+     "Failed to find attribute 'application' in 'wsgi'.", 0},
+    {"Python: the message begins below",
+     "Traceback (most recent call last):\n"
+     "  File \"/srv/shop/wsgi.py\", line 1, in <module>\n"
+     "ImportError: \n"
+     "Unable to import required dependencies:\n",
+     "ImportError: Unable to import required dependencies:", 0},
+    {"Ruby 3.2: syntax_suggest comes first",
+     "config.ru:1:in `require_relative': --> /srv/shop/b.rb\n"
+     "Unmatched keyword, missing `end' ?\n"
+     "> 1  class Foo\n"
+     "/srv/shop/b.rb:3: syntax error, unexpected end-of-input (SyntaxError)\n",
+     "/srv/shop/b.rb:3: syntax error, unexpected end-of-input (SyntaxError)",
+     0},
+    {"node: an error of any class",
+     "/srv/shop/app.js:1\n"
+     "throw new ConfigInvalid(\"x\")\n"
+     "^\n"
+     "ConfigInvalid: DB_URL is missing\n"
+     "    at Object.<anonymous> (/srv/shop/app.js:1:7)\n"
+     "Node.js v20.20.2\n",
+     "ConfigInvalid: DB_URL is missing", 0},
+    {"node: an object was thrown",
+     "/srv/shop/app.js:1\n"
+     "throw { code: 3 };\n"
+     "^\n"
+     "{ code: 3, why: 'no db' }\n"
+     "Node.js v20.20.2\n",
+     "{ code: 3, why: 'no db' }", 0},
+    {"node: the cause",
+     "/srv/shop/app.js:1\n"
+     "      Error.captureStackTrace(err);\n"
+     "            ^\n"
+     "TypeError: fetch failed\n"
+     "    at node:internal/deps/undici/undici:14976:13 {\n"
+     "  [cause]: Error: connect ECONNREFUSED 127.0.0.1:5432\n"
+     "      at TCPConnectWrap.afterConnect [as oncomplete] (node:net:1611:16) "
+     "{\n"
+     "    code: 'ECONNREFUSED',\n"
+     "  }\n"
+     "}\n"
+     "Node.js v20.20.2\n",
+     "TypeError: fetch failed (cause: Error: connect ECONNREFUSED "
+     "127.0.0.1:5432)",
+     0},
+    {"node: a promise",
+     "node:internal/process/promises:389\n"
+     "      new UnhandledPromiseRejection(reason);\n"
+     "      ^\n"
+     "UnhandledPromiseRejection: This error originated either by throwing "
+     "inside of an async function without a catch block, or by rejecting a "
+     "promise which was not handled with .catch(). The promise rejected with "
+     "the reason \"no db\".\n"
+     "    at throwUnhandledRejectionsMode "
+     "(node:internal/process/promises:389:7) {\n"
+     "  code: 'ERR_UNHANDLED_REJECTION'\n"
+     "}\n"
+     "Node.js v20.20.2\n",
+     "The promise rejected with the reason \"no db\".", 0},
+    {"node: no memory",
+     "<--- JS stacktrace --->\n"
+     "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out "
+     "of memory\n"
+     "----- Native stack trace -----\n"
+     " 1: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     " 2: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     " 3: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     " 4: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     " 5: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     " 6: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     " 7: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     " 8: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     " 9: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "10: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "11: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "12: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "13: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "14: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "15: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "16: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "17: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "18: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "19: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "20: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "21: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "22: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "23: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "24: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "25: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "26: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "27: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "28: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n"
+     "29: 0xb78db3 node::OOMErrorHandler(char const*) [node]\n",
+     "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out "
+     "of memory",
+     0},
+    {"Go: among many goroutines",
+     "panic: no database\n"
+     "goroutine 1 [running]:\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n"
+     "net/http.(*Server).Serve(0xc000012345, {0x5e0fa0?, 0xc00001, 0x2a})\n"
+     "\t/usr/lib/go/net/http/server.go:42 +0x25\n"
+     "main.serve[...](...)\n"
+     "created by main.main in goroutine 1\n",
+     "panic: no database", 0},
+    {"Rust: the message is below, and the first one counts",
+     "thread 'tokio-runtime-worker' (13510) panicked at src/main.rs:7:96:\n"
+     "pool is empty\n"
+     "note: run with `RUST_BACKTRACE=1` environment variable to display a "
+     "backtrace\n"
+     "thread 'main' (13508) panicked at src/main.rs:7:137:\n"
+     "called `Result::unwrap()` on an `Err` value: Any { .. }\n",
+     "thread 'tokio-runtime-worker' (13510) panicked at src/main.rs:7:96: pool "
+     "is empty",
+     0},
+    {"Rust before 1.73", "thread 'main' panicked at 'no db', src/main.rs:4:5\n",
+     "thread 'main' panicked at 'no db', src/main.rs:4:5", 0},
+    {"Java: a thread with a blank in its name",
+     "Exception in thread \"main worker\" java.lang.RuntimeException: no db\n",
+     "java.lang.RuntimeException: no db", 0},
+    {"Perl does not compile",
+     "Global symbol \"$y\" requires explicit package name at app.psgi line 1.\n"
+     "Execution of app.psgi aborted due to compilation errors.\n",
+     "Global symbol \"$y\" requires explicit package name at app.psgi line 1.",
+     0},
+    {"Elixir: the innermost",
+     "** (Mix) Could not start application shop: exited in: Shop.start()\n"
+     "    ** (EXIT) an exception was raised:\n"
+     "        ** (RuntimeError) environment variable DATABASE_URL is "
+     "missing.\n",
+     "** (RuntimeError) environment variable DATABASE_URL is missing.", 0},
+    {"Deno",
+     "error: Uncaught (in promise) Error: no db\n"
+     "    at file:///srv/shop/main.ts:1:7\n",
+     "error: Uncaught (in promise) Error: no db", 0},
+    {"what terminals do",
+     "\33]0;title\a\33[?25l\33[38:5:196m\33(BKeyError: \33[1;31m'x'\33[m\33[K "
+     "end\n",
+     "KeyError: 'x'  end", 0},
+    {"Python: raised from another one",
+     "Traceback (most recent call last):\n"
+     "  File \"/srv/shop/wsgi.py\", line 1, in <module>\n"
+     "KeyError: 'host'\n"
+     "The above exception was the direct cause of the following exception:\n"
+     "Traceback (most recent call last):\n"
+     "  File \"/srv/shop/wsgi.py\", line 3, in <module>\n"
+     "RuntimeError: settings are incomplete\n",
+     "RuntimeError: settings are incomplete (cause: KeyError: 'host')", 0},
+    {"hypercorn: no message",
+     "Traceback (most recent call last):\n"
+     "  File \"/srv/shop/wsgi.py\", line 1, in <module>\n"
+     "ModuleNotFoundError: No module named 'nope'\n"
+     "During handling of the above exception, another exception occurred:\n"
+     "Traceback (most recent call last):\n"
+     "  File \"/usr/bin/hypercorn\", line 33, in <module>\n"
+     "hypercorn.utils.NoAppError\n",
+     "hypercorn.utils.NoAppError (cause: ModuleNotFoundError: No module named "
+     "'nope')",
+     0},
+    {"waitress-serve",
+     "Error: Bad module 'wsgi'\n"
+     "There was an exception (ModuleNotFoundError) importing your module.\n"
+     "It had these arguments:\n"
+     "1. No module named 'nope'\n",
+     "1. No module named 'nope'", 0},
+    {"puma and a syntax error",
+     "! Unable to load application: SyntaxError: config.ru:1: syntax error, "
+     "unexpected end-of-input\n"
+     "run ->(e) {\n"
+     "           ^\n"
+     "/usr/lib/rack/builder.rb:116:in `eval': config.ru:1: syntax error, "
+     "unexpected end-of-input (SyntaxError)\n",
+     "config.ru:1: syntax error, unexpected end-of-input (SyntaxError)", 0},
+    {"Plack",
+     "Error while loading /srv/shop/app.psgi: Can't locate Nope.pm in @INC at "
+     "app.psgi line 1.\n"
+     "BEGIN failed--compilation aborted at /srv/shop/app.psgi line 1.\n",
+     "Error while loading /srv/shop/app.psgi: Can't locate Nope.pm in @INC at "
+     "app.psgi line 1.",
+     0},
+    {"npm",
+     "npm error code ENOENT\n"
+     "npm error syscall open\n"
+     "npm error path /srv/shop/package.json\n"
+     "npm error enoent Could not read package.json\n"
+     "npm error A complete log of this run can be found in: x\n",
+     "npm error enoent Could not read package.json", 0},
+    {"npm, whose script has said why",
+     "Error: no db\n"
+     "    at Object.<anonymous> (/srv/shop/app.js:1:7)\n"
+     "npm error code 1\n"
+     "npm error Lifecycle script `start` failed with error:\n",
+     "Error: no db", 0},
     {"dash", "sh: 1: exec: npx: not found\n", "npx was not found", 1},
     {"dash, and a path", "sh: 1: exec: ./run: not found\n",
      "./run was not found, or the interpreter of its first line (#!) was not",
@@ -161,6 +436,24 @@ static const struct {
     {"nothing", "", "", 0},
 };
 
+/* In the lines that are kept of what a program prints. */
+static int find(const char *printed, int no_command,
+                char reason[START_REASON_MAX])
+{
+    output_t o = {.tail = NULL};
+    size_t n;
+    int found;
+
+    last_lines_keep(&o);
+    for (; *printed; printed += n + 1) {
+        n = strcspn(printed, "\n");
+        last_lines_add(&o, printed, n);
+    }
+    found = start_reason_find(o.tail, o.tail_length, no_command, reason);
+    last_lines_forget(&o);
+    return found;
+}
+
 static void programs_say_why(void **state)
 {
     char reason[START_REASON_MAX];
@@ -169,9 +462,7 @@ static void programs_say_why(void **state)
 
     (void)state;
     for (i = 0; i < sizeof programs / sizeof *programs; i++) {
-        found =
-            start_reason_find(programs[i].output, strlen(programs[i].output),
-                              programs[i].no_command, reason);
+        found = find(programs[i].output, programs[i].no_command, reason);
         if (strcmp(reason, programs[i].reason) != 0)
             fail_msg("%s: %s", programs[i].name, reason);
         assert_int_equal(found, *reason != 0);
@@ -224,6 +515,9 @@ static void a_port_is_in_use(void **state)
         {"2026/11/29 10:00:01 listen tcp :8080: bind: address already in use\n",
          8080},
         {"OSError: [Errno 98] Address already in use\n", 0},
+        {"Error: Os { code: 98, kind: AddrInUse, message: \"Address already in "
+         "use\" }\n",
+         0},
         {"Error: no database at db:5432\n", 0},
     };
     char reason[START_REASON_MAX];

@@ -24,4 +24,4 @@ def serve(application, **options):
 
 sys.path[0] = os.getcwd()
 sys.argv[0] = "waitress-serve"
-run(_serve=serve)
+sys.exit(run(_serve=serve))

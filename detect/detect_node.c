@@ -21,6 +21,11 @@
 /* Programs that also build what runs without them. */
 #define BUILDS                                                                 \
     "^(npx +)?(next|nuxt|nuxi|nest|astro|svelte-kit|vite|ng|nitro|vinxi)( |$)"
+/* The same programs where they serve the project while somebody writes it, or
+ * show what was built. Some do that in a child process, which has no socket. */
+#define SHOWS                                                                  \
+    "^(npx +)?(vite *($|-)|(ng +(serve|s|dev)|(nuxt|nuxi) +start|"             \
+    "(next|nuxt|nuxi|astro|svelte-kit|vite|nitro|vinxi) +(dev|preview))( |$))"
 
 static const char server_words[] =
     "\\.listen *\\(|createServer *\\(|require *\\(|^export +default +|"
@@ -116,7 +121,8 @@ int detect_node_is_built(int dir, const char *file, char why[DETECT_WHY])
         return 1;
     snprintf(why, DETECT_WHY, "package.json has a start script (%.60s)",
              script);
-    return detect_text_matches(script, BUILDS) && !is_installed(dir, script);
+    return detect_text_matches(script, SHOWS) ||
+           (detect_text_matches(script, BUILDS) && !is_installed(dir, script));
 }
 
 int detect_node_is_nest(int dir, const char *file, char why[DETECT_WHY])

@@ -18,8 +18,9 @@ detect_test_t detect_node_starts;
 /** There is a start script. */
 detect_test_t detect_node_has_start;
 
-/** What was built decides: package.json has no start script, or one whose program
- * is not installed, as in an image that has no node_modules/.bin. */
+/** What was built decides: package.json has no start script, or one that serves
+ * the project for its developers (astro dev, ng serve, nuxt preview), or one whose
+ * program is not installed, as in an image that has no node_modules/.bin. */
 detect_test_t detect_node_is_built;
 
 /** The same for Nest, whose start script builds and runs a second process. */

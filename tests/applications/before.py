@@ -94,8 +94,8 @@ CHANGED = {
     "next-standalone-below": "the same",
     "next-not-installed": "the same",
     "nuxt-start": "nuxt is not installed beside what it has built",
-    "astro": "the same, of astro",
-    "angular": "the same, of ng",
+    "astro": "astro dev serves the project while somebody writes it",
+    "angular": "the same, of ng serve",
     "node-list": "the same line, which the module's own sh runs",
     "nest": "nest runs the application as a process of its own, which does not "
             "get the socket",

@@ -422,11 +422,16 @@ node("Nuxt", "nuxt",
 node("Nuxt", "nuxt-start",
      {".output/server/index.mjs": ESM, "package.json": package("nuxt start")},
      NODE(".output/server/index.mjs"), stands_in=True)
+node("Nuxt", "nuxt-preview",
+     {".output/server/index.mjs": ESM, "node_modules/.bin/nuxt": BIN,
+      "package.json": package("nuxt preview")},
+     NODE(".output/server/index.mjs"), stands_in=True)
 node("SvelteKit", "sveltekit",
      {"build/index.js": ESM, "build/handler.js": "", "package.json":
       package(type="module")}, NODE("build/index.js"), stands_in=True)
 node("Astro", "astro",
      {"dist/server/entry.mjs": ESM, "dist/client/index.html": "",
+      "node_modules/.bin/astro": BIN,
       "package.json": package("astro dev", type="module")},
      NODE("dist/server/entry.mjs"), stands_in=True)
 node("Nest", "nest",
@@ -441,7 +446,7 @@ node("Nest", "nest-start",
      stands_in=True)
 node("Angular", "angular",
      {"dist/shop/server/server.mjs": ESM, "dist/shop/browser/index.html": "",
-      "package.json": package("ng serve")},
+      "node_modules/.bin/ng": BIN, "package.json": package("ng serve")},
      NODE("dist/shop/server/server.mjs"), stands_in=True)
 node("React Router", "react-router",
      {"node_modules/.bin/react-router-serve": BIN, "build/server/index.js": "",

@@ -187,7 +187,7 @@ static void procfile_starts_npm(void **state)
     /* A script that does not fit is no script. */
     snprintf(script, sizeof script, "{\"scripts\": {\"start\": \"%01500d\"}}",
              0);
-    put("package.json", script);
+    files_put("package.json", script);
     assert_string_equal(detected(APL_LISTEN_FD, 1), "yarn start");
     assert_string_equal(found.why, "Procfile has a web: line");
     assert_string_equal(found.package.event, "");

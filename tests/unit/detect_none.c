@@ -81,7 +81,7 @@ static void another_protocol_is_named(void **state)
 static void a_framework_with_a_server(void **state)
 {
     (void)state;
-    put("main.py", "from aiohttp import web\napp = web.Application()\n");
+    files_put("main.py", "from aiohttp import web\napp = web.Application()\n");
     assert_non_null(
         strstr(not_detected(APL_HTTP),
                "main.py imports aiohttp, which has a server of its own: "

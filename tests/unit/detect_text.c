@@ -90,10 +90,10 @@ static void too_many_names(void **state)
 
     (void)state;
     assert_int_equal(mkdir("shop/web", 0700), 0);
-    put("shop/web/a.py", "");
+    files_put("shop/web/a.py", "");
     for (i = 0; i < 5000; i++) {
         snprintf(name, sizeof name, "shop/%0240d", i);
-        put(name, "");
+        files_put(name, "");
         if (i == 4000) {
             names = detect_text_names(dir);
             assert_non_null(names);
@@ -210,14 +210,14 @@ static void no_pattern_comes_from_a_file(void **state)
     detect_python_t app;
 
     (void)state;
-    put("made.py", "from quart import Quart\nsite = Quart('x')\n");
-    put("main.py", "from made import site\napp = site\n");
+    files_put("made.py", "from quart import Quart\nsite = Quart('x')\n");
+    files_put("main.py", "from made import site\napp = site\n");
     assert_true(detect_python_find(AT_FDCWD, "main.py", &app));
-    put("main.py", "from made import site\napp = s{1}ite\n");
+    files_put("main.py", "from made import site\napp = s{1}ite\n");
     assert_false(detect_python_find(AT_FDCWD, "main.py", &app));
-    put("main.py", "from made import site\napp = f(x).{0}site\n");
+    files_put("main.py", "from made import site\napp = f(x).{0}site\n");
     assert_false(detect_python_find(AT_FDCWD, "main.py", &app));
-    put("main.py", "from made import site\napp = f(x).\n");
+    files_put("main.py", "from made import site\napp = f(x).\n");
     assert_false(detect_python_find(AT_FDCWD, "main.py", &app));
 }
 

@@ -163,11 +163,11 @@ static int apppool_app_check_base_path(const apppool_app_t *app)
 
     if (app->base_path != APPPOOL_BASE_PATH_KEEP || !speaks)
         return 1;
-    if (app->command && strstr(app->command, "php")) {
+    if (app->command && detect_program_is_php(app->command)) {
         SAY(APLOG_ERR, "%s (%s): %s", app->pool.root, app->place, why);
         return 0;
     }
-    if (!app->command && detect_is_php(app->pool.root, (uint32_t)app->protocol))
+    if (detect_is_php(app->pool.root, (uint32_t)app->protocol))
         apppool_warning(app, "%s: it has no effect on scripts", why);
     return 1;
 }

@@ -14,6 +14,7 @@
 #include "mod_apppool/config/sendfile_dirs.h"
 #include "base/clock_ms.h"
 #include "detect/detect.h"
+#include "detect/detect_program.h"
 #include "detect/detect_text.h"
 
 APLOG_USE_MODULE(apppool);
@@ -97,7 +98,7 @@ static int is_php(const apppool_app_t *app)
 
     if (app->protocol != APL_FCGI && app->protocol != APL_AUTO)
         return 0;
-    return (command && strstr(command, "php")) ||
+    return (command && detect_program_is_php(command)) ||
            apppool_app_files_ask(known, detects_php, app,
                                  (uint64_t)clock_ms() / 1000);
 }

@@ -205,6 +205,11 @@ def test_all_ways(httpd: Httpd) -> None:
               *(("php", f"/{name}", SENT) for name in STATIC),
               *(("php", f"/{name}", NOT_FOUND) for name in PHP_SECRET),
               ("php", "/index.php", APP), ("php", "/x", APP)]
+    # not PHP, whatever its directory is called
+    site(httpd, "perl", "AppProtocol fcgi",
+         'AppCommand "/srv/php-tools/run.fcgi"')
+    table += [("perl", f"/{name}", NOT_FOUND) for name in SOURCE
+              if name != "wsgi.py"]
     # no application at all
     put(httpd.dir / "plain", ".env", "composer.json", "wsgi.py")
     httpd.directives += [f"<VirtualHost *:{httpd.port}>", "ServerName plain",

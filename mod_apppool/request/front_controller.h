@@ -13,8 +13,8 @@
 #include "mod_apppool/config/app.h"
 
 /**
- * Find the script, in DocumentRoot, in public/ of AppRoot, or in AppRoot. If a
- * process has none, the next look is in another second.
+ * Find the script, in DocumentRoot, or where detection finds an index.php
+ * (detect_php.h). If a process has none, the next look is in another second.
  * @param process   an id; 0: look now
  * @param documents where httpd looks for files; NULL: nowhere
  * @param uri       filled in: its path below the mount

@@ -148,8 +148,7 @@ static const char *clean(apr_pool_t *p, const char *text)
     size_t n;
 
     for (; *text; text += n ? n : 1) {
-        n = *text == '\n' || *text == '\t' ? 1
-                                           : utf8_character(text);
+        n = *text == '\n' || *text == '\t' ? 1 : utf8_character(text);
         memcpy(to, n ? text : UNKNOWN, n ? n : strlen(UNKNOWN));
         to += n ? n : strlen(UNKNOWN);
     }

@@ -99,6 +99,7 @@ static int apply(const detect_rule_t *rule, detect_found_t *found,
         return 0;
     set_concurrency(found, config);
     server = server_of(rule, found);
+    found->is_written = rule->read && !server;
     if (server)
         detect_server_command(found, server, rule->command, config);
     else if (!rule->read && !rule->command)

@@ -67,6 +67,8 @@ typedef struct {
     char before[160];         /**< variables of the server: NAME=value ... */
     char file[256];           /**< the file that decided */
     char command[DETECT_MAX]; /**< runs the app; see boot.c for % */
+    int is_written;           /**< a file of the app has the command: % means
+                                   nothing in it */
     char why[DETECT_MAX];     /**< a clause: why this command, or why none */
     char counted[256];        /**< a clause: where the number of requests comes
                                    from; "": from the kind of the app */

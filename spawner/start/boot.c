@@ -195,7 +195,9 @@ static char *expand(const boot_t *b, const char *command)
 static void read_line(const boot_t *b, const detect_config_t *config,
                       detect_found_t *found, detect_line_t *line)
 {
-    if (!detect_line(b->app->command ? b->app->command : found->command, found,
+    const char *command = b->app->command ? b->app->command : found->command;
+
+    if (!detect_line(found->is_written ? command : expand(b, command), found,
                      (uint32_t)b->app->listen,
                      strcmp(b->app->environment, "production") == 0, line))
         fail("out of memory");
@@ -350,7 +352,7 @@ static void drop_rights(const boot_t *b, const privilege_t *account)
 
 static _Noreturn void execute(const boot_t *b, const privilege_t *account)
 {
-    char *command, **list = parse_variables(b);
+    char **list = parse_variables(b);
     static detect_found_t found;
     static detect_path_t path;
     static detect_line_t line;
@@ -359,19 +361,18 @@ static _Noreturn void execute(const boot_t *b, const privilege_t *account)
     step = START_STEP_COMMAND;
     find_command(b, list, &found, &line);
     detect_path(account->home, environment_value(b, list, "RBENV_ROOT"), &path);
-    command = expand(b, line.command);
     give_stdin(b, found.protocol);
     report_back((boot_report_t){.kind = BOOT_COMMAND,
                                 .protocol = found.protocol,
                                 .concurrency = found.concurrency,
                                 .stamp = stamp},
-                command);
+                line.command);
     for (i = 0; i < line.notes.n; i++)
         report_back((boot_report_t){.kind = BOOT_NOTE}, line.notes.text[i]);
     if (found.is_unread &&
         b->app->app.options.concurrency == APL_CONCURRENCY_AUTO)
         report_back((boot_report_t){.kind = BOOT_NOTE}, found.counted);
-    execle("/bin/sh", "sh", "-c", expand(b, line.line), NULL,
+    execle("/bin/sh", "sh", "-c", line.line, NULL,
            environment_make(b, account, &path, list, &found));
     fail("/bin/sh cannot be executed: %s", strerror(errno));
 }

@@ -37,7 +37,8 @@ require("http").createServer((q, s) => s.end(
 PACKAGE = {"name": "shop", "version": "1.2.3", "scripts": {
     "start": "node server.js", "prod": "NODE_OPTIONS=--no-warnings npm start",
     "both": "node -e 'process.exit(0)'; npm run prod -- 7",
-    "local": "serve-it 8", "api": "npm --prefix api start"}}
+    "local": "serve-it 8", "stamp": "A=$(printf 'x%s%%' y) node server.js",
+    "api": "npm --prefix api start"}}
 # The line; how the response begins, or what it contains
 PYTHON = {
     "cd": ("cd src && A=1 gunicorn main:app", "/src", "A=1"),
@@ -57,6 +58,7 @@ SCRIPTS = {
     "local": ("npm run local", "", "1.2.3 8 "),
     "bin": ("serve-it 9", "", "A=undefined undefined 9 "),
     "prefix": ("npm run api", "/api", "A=undefined 2.0.0"),
+    "stamp": ("npm run stamp", "", "A=xy% 1.2.3"),
     "numbers": ("npm start -- --port $PORT", "", "--port,5000"),
 }
 
@@ -119,6 +121,7 @@ SERVERS = {
     "thin": "thin start -p $PORT -e production",
     "mojo": "perl mojo.pl daemon -l http://*:$PORT",
     "npx": "npx serve-it -p $PORT",
+    "percent": "A=$(printf '1%s%%' 2) uvicorn asgi_:app",
 }
 
 
@@ -134,6 +137,7 @@ def test_servers(httpd: Httpd) -> None:
         with case:
             response = httpd.get("/", name)
             assert response.status == 200 and " A=" in response.text, name
+            assert name != "percent" or " A=12%" in response.text
     assert not [line for line in httpd.log.lines() if "listens on" in line]
 
 

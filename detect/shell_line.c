@@ -11,31 +11,29 @@
 #define DEEP   8              /* substitutions within substitutions */
 #define NAME   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-/* Words at the begin of a command that make it another one. */
+/* Words at the begin of a command that make it another one, and `trap`: what it
+ * says is done by the shell, when the program has ended. */
 static const char *const reserved[] = {
     "if", "then", "else", "elif",     "fi",     "for",    "while", "until",
     "do", "in",   "done", "case",     "esac",   "{",      "}",     "!",
-    "[[", "]]",   "time", "function", "select", "coproc", NULL};
+    "[[", "]]",   "time", "function", "select", "coproc", "trap",  NULL};
 
 /* What is no program, so that `exec` would not find it or change its effect.
- * Those that take no time come first. */
-static const char *const builtins[] = {
-    "cd",     "export",   ".",       "source",   "unset", "set",     "umask",
-    "ulimit", ":",        "true",    "test",     "[",     "alias",   "unalias",
-    "hash",   "local",    "shopt",   "readonly", "pwd",   "echo",    "printf",
-    "wait",   "eval",     "exit",    "return",   "shift", "trap",    "read",
-    "break",  "continue", "command", "builtin",  "false", "kill",    "jobs",
-    "bg",     "fg",       "getopts", "times",    "type",  "declare", "typeset",
-    NULL};
-#define QUICK 19 /* up to "printf" */
+ * These take no time. */
+static const char *const quick[] = {
+    "cd",    "export",  ".",      "source", "unset", "set",
+    "umask", "ulimit",  ":",      "true",   "test",  "[",
+    "alias", "unalias", "hash",   "local",  "shopt", "readonly",
+    "pwd",   "echo",    "printf", NULL};
+static const char *const others[] = {
+    "wait",     "eval",    "exit",    "return", "shift",   "read",    "break",
+    "continue", "command", "builtin", "false",  "kill",    "jobs",    "bg",
+    "fg",       "getopts", "times",   "type",   "declare", "typeset", NULL};
 
-static int is_one_of(const char *at, size_t length, const char *const *list,
-                     size_t n)
+static int is_one_of(const char *at, size_t length, const char *const *list)
 {
-    size_t i;
-
-    for (i = 0; i < n && list[i]; i++)
-        if (strlen(list[i]) == length && memcmp(list[i], at, length) == 0)
+    for (; *list; list++)
+        if (strlen(*list) == length && memcmp(*list, at, length) == 0)
             return 1;
     return 0;
 }
@@ -162,14 +160,15 @@ static int add_word(const char *line, shell_line_t *read, size_t at,
     if (read->n_words == 0) {
         if (!read->has_exec && shell_line_assigns(word))
             return 1;
-        if (is_one_of(word, length, reserved, (size_t)-1))
+        if (is_one_of(word, length, reserved))
             return 0;
         if (length == 4 && memcmp(word, "exec", 4) == 0) {
             read->has_exec = 1;
             return 1;
         }
         read->program = at;
-        read->is_program = !is_one_of(word, length, builtins, (size_t)-1);
+        read->is_program =
+            !is_one_of(word, length, quick) && !is_one_of(word, length, others);
     }
     if (read->n_words < SHELL_LINE_WORDS)
         read->words[read->n_words++] = (shell_part_t){at, length};
@@ -181,8 +180,7 @@ static int end_command(const char *line, shell_line_t *read)
 {
     read->is_list = 1;
     if (read->first.length == 0 && read->n_words > 0 &&
-        !is_one_of(line + read->words[0].at, read->words[0].length, builtins,
-                   QUICK))
+        !is_one_of(line + read->words[0].at, read->words[0].length, quick))
         read->first = (shell_part_t){read->begin, read->end - read->begin};
     return !read->has_exec;
 }
@@ -205,9 +203,10 @@ static const char *take(const char *line, const char *at, shell_line_t *read)
     return end;
 }
 
+/* No command follows. A comment that ends before the line does is no end. */
 static int is_end(const char *at)
 {
-    return !*at || *at == '#';
+    return !*at || (*at == '#' && !strchr(at, '\n'));
 }
 
 /* Read a command. @return its end: an operator, or the end of the line */
@@ -219,7 +218,7 @@ static const char *read_command(const char *line, const char *at,
     read->n_words = 0;
     read->has_exec = read->is_program = 0;
     while (at && !is_end(at) && !strchr("\n;&|()", *at)) {
-        at = take(line, at, read);
+        at = *at == '#' ? NULL : take(line, at, read);
         if (at)
             at += strspn(at, BLANKS);
     }

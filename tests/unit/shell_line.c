@@ -78,6 +78,9 @@ static const struct {
     {"case $A in x) ./show;; *) ./show y;; esac", NULL},
     {"cat <<E\nA\nE", NULL},
     {"./show\n./show 2", NULL},
+    {"./show # it's the first\n./show don't", NULL},
+    {"./show; # c\n./show 2", NULL},
+    {"trap './show at the end' EXIT; ./show", NULL},
     {"exec ./show a; ./show b", NULL},
     {"./show 'a", NULL},
     {"./show \"a", NULL},
@@ -202,7 +205,8 @@ static void parts(void **state)
     assert_true(shell_line_written(line, &read.words[2], word, sizeof word));
     assert_string_equal(word, "0:$P");
     assert_false(shell_line_written(line, &read.words[2], word, 4));
-    assert_true(shell_line_read("cd x && . ./env && A=1 && serve", &read));
+    assert_true(shell_line_read(
+        "cd x && . ./env && A=1 && echo begins; printf ' %s' 1; serve", &read));
     assert_int_equal(read.first.length, 0);
 }
 

@@ -489,7 +489,9 @@ static void shell(search_t *s, int i)
         word += 3;
         length -= 6;
     }
-    if (length > 0)
+    if (length == 6 && strncmp(word, "source", 6) == 0)
+        take(s, COMMAND, "sh does not know source: write . ./FILE");
+    else if (length > 0)
         take(s, COMMAND, "%.*s %s%s", (int)length, word, what,
              ends(text, refusals[0].end) && memchr(word, '/', length)
                  ? ", or the interpreter of its first line (#!) was not"

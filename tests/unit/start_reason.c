@@ -427,6 +427,8 @@ static const struct {
      "next was not found", 1},
     {"a file without the right", "sh: 1: exec: ./a.js: Permission denied\n",
      "./a.js may not be executed", 1},
+    {"a word of bash", "sh: 1: source: not found\n",
+     "sh does not know source: write . ./FILE", 1},
     {"the last one of a list",
      "sh: 1: nvm: not found\nsh: 1: node: not found\n", "node was not found",
      1},

@@ -25,7 +25,8 @@ class Files:
         pass
 
 
-unix.os = Files()
-sys.path[0] = os.getcwd()
-sys.argv[0] = "daphne"
-CommandLineInterface.entrypoint()
+if __name__ == "__main__":  # or a process of multiprocessing reads this file
+    unix.os = Files()
+    sys.path[0] = os.getcwd()
+    sys.argv[0] = "daphne"
+    CommandLineInterface.entrypoint()

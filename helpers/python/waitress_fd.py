@@ -22,6 +22,7 @@ def serve(application, **options):
     waitress.serve(application, sockets=[listener], **options)
 
 
-sys.path[0] = os.getcwd()
-sys.argv[0] = "waitress-serve"
-sys.exit(run(_serve=serve))
+if __name__ == "__main__":  # or a process of multiprocessing reads this file
+    sys.path[0] = os.getcwd()
+    sys.argv[0] = "waitress-serve"
+    sys.exit(run(_serve=serve))

@@ -16,15 +16,26 @@ from harness.httpd import USER, Httpd
 
 pytestmark = pytest.mark.one_mpm("what is run does not depend on httpd")
 
-WSGI = """import os
+# In a process that multiprocessing has executed, as is usual from Python 3.14 on
+SPAWN = """import concurrent.futures, multiprocessing, os
+def here():
+    context = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, context) as pool:
+        return pool.submit(os.getcwd).result()
+"""
+WSGI = """import os, spawn
 def app(environ, start_response):
+    if environ["PATH_INFO"] == "/spawn":
+        spawn.here()
     start_response("200 OK", [("Content-Type", "text/plain")])
     return [f"{os.getcwd()} {os.getppid()} A={os.environ.get('A')}".encode()]
 """
-ASGI = """import os
+ASGI = """import os, spawn
 async def app(scope, receive, send):
     if scope["type"] != "http":
         return
+    if scope["path"] == "/spawn":
+        spawn.here()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     text = f"{os.getcwd()} {os.getppid()} A={os.environ.get('A')}"
     await send({"type": "http.response.body", "body": text.encode()})
@@ -78,7 +89,8 @@ def add(httpd: Httpd, name: str, line: str, is_file: bool) -> App:
     """As a line of a Procfile, or as AppCommand"""
     app = httpd.app(name, command=None if is_file else line)
     put(app.root, {"env.sh": "A='from env'; export A\n", "main.py": WSGI,
-                   "src/main.py": WSGI, "asgi_.py": ASGI, "server.js": NODE,
+                   "src/main.py": WSGI, "spawn.py": SPAWN,
+                   "src/spawn.py": SPAWN, "asgi_.py": ASGI, "server.js": NODE,
                    "api/server.js": NODE, "package.json": json.dumps(PACKAGE),
                    "api/package.json": json.dumps({
                        "version": "2.0.0", "scripts": {"start": "node server.js"}}),
@@ -138,6 +150,8 @@ def test_servers(httpd: Httpd) -> None:
             response = httpd.get("/", name)
             assert response.status == 200 and " A=" in response.text, name
             assert name != "percent" or " A=12%" in response.text
+    for name in ("daphne", "waitress"): # a helper of ours is their main module
+        assert httpd.get("/spawn", name).status == 200, name
     assert not [line for line in httpd.log.lines() if "listens on" in line]
 
 

@@ -37,8 +37,15 @@ RUBY = {
              "  def write(*texts) = texts.sum(&:size)\n"
              "  def flush = raise(IOError, 'gone')\n"
              "end\n"
-             "$stdout = Out.new"}
+             "$stdout = Out.new",
+    "again": "AppPool.after_fork do\n"
+             "  STDERR.reopen('/dev/stderr', 'w')\n"
+             "  Logger.new('/dev/stdout').warn('a logger')\n"
+             "end"}
+# "again" opens its output a second time, as puma does for this.
+PUMA = "stdout_redirect '/dev/stdout', '/dev/stderr', true\n"
 RACK = """
+require "logger"
 $stdout.print "left"
 %s
 run ->(_) { [200, {}, [$$.to_s]] }
@@ -71,4 +78,7 @@ def test_ruby(httpd: Httpd) -> None:
     apps = {name: httpd.app(name, command=None) for name in RUBY}
     for name, app in apps.items():
         (app.root / "config.ru").write_text(RACK % RUBY[name])
+    (apps["again"].root / "config").mkdir()
+    (apps["again"].root / "config/puma.rb").write_text(PUMA)
     check(httpd, apps)
+    assert [line for line in httpd.log.lines() if "]> W, " in line]

@@ -151,8 +151,10 @@ module AppPool
     def begin_process(text, parts, middle)
       listener, output, go, report = parts
       Process.setsid
-      STDOUT.reopen(output)
-      STDERR.reopen(output)
+      # As Ruby opens them itself: who reopens them for "a" must not find "r+".
+      writer = IO.for_fd(output.fileno, "w", autoclose: false)
+      STDOUT.reopen(writer)
+      STDERR.reopen(writer)
       STDOUT.sync = STDERR.sync = true
       replace_output(output)
       @orders.reopen(listener)

@@ -18,6 +18,10 @@
 // A server that closes before anybody has connected may have looked whether its
 // port is free. So the socket stays open, and the next listen() gets it.
 // A client that connects meanwhile waits.
+//
+// The other end of the socket is httpd, and has no address. So a request names its
+// client: httpd removes the X-Forwarded headers of a client, and sends its own.
+// remoteAddress, remoteFamily and encrypted of the connection say what they say.
 "use strict";
 
 const net = require("net");
@@ -33,6 +37,10 @@ let holder = null; // {server, args, port, host, isUsed}: what got the socket,
 let spare = null; // the handle of the socket, if no server has it any more
 const waiting = []; // what onconnection() would have got meanwhile
 let isTold = false;
+const pooled = new WeakSet(); // servers whose clients are those of the pool
+const CURRENT = Symbol("the request that a connection carries");
+const ARRIVALS = new Set(["request", "upgrade", "connect", "checkContinue",
+                          "checkExpectation"]);
 
 // What is asked for: {port, host}, with port 0 if there is none. null: it is no
 // TCP port, or port 0, or nothing that node would accept.
@@ -98,6 +106,7 @@ function takeBack() {
   const { server, args } = holder, handle = server._handle;
   holder = null;
   replies.delete(server);
+  pooled.delete(server);
   server._handle = null;
   listen.apply(server, args.filter((arg) => typeof arg !== "function"));
   return handle;
@@ -110,6 +119,46 @@ function giveOpen(server, handle, callback) {
   server._handle = handle;
   server._listen2(null, -1, -1, 0, SOCKET);
   return server;
+}
+
+// What a connection says of its client, whose requests follow one another.
+const ofClient = {
+  remoteAddress: {
+    get() { return this[CURRENT].headers["x-forwarded-for"]; },
+  },
+  remoteFamily: {
+    get() {
+      const version = net.isIP(this.remoteAddress);
+      return version ? `IPv${version}` : undefined;
+    },
+  },
+  encrypted: {
+    get() { return this[CURRENT].headers["x-forwarded-proto"] === "https"; },
+  },
+};
+for (const property of Object.values(ofClient))
+  property.configurable = true;
+
+function meet(request) {
+  const socket = request && request.socket;
+  if (!(socket instanceof net.Socket))
+    return;
+  if (!socket[CURRENT])
+    Object.defineProperties(socket, ofClient);
+  socket[CURRENT] = request;
+}
+
+// From here on, the requests of this server come from httpd.
+function introduce(server) {
+  const { emit } = server;
+  if (isTLS(server) || pooled.has(server))
+    return;
+  pooled.add(server);
+  server.emit = function(event, request) {
+    if (ARRIVALS.has(event) && pooled.has(this))
+      meet(request);
+    return emit.apply(this, arguments);
+  };
 }
 
 function giveSpare(server, { signal }, callback) {
@@ -128,6 +177,7 @@ function giveSpare(server, { signal }, callback) {
 function hold(server, args, port) {
   const own = holder = { server, args, ...port, isUsed: false };
   server.once("connection", () => { own.isUsed = true; });
+  introduce(server);
   replies.set(server, reply(port));
 }
 
@@ -135,6 +185,7 @@ function listenInPool(...args) {
   const port = asked(args), options = Object(args[0]);
   const callback = args.find((arg) => typeof arg === "function");
   if (options.fd === SOCKET && !this._handle) {
+    introduce(this);
     if (spare)
       return giveSpare(this, options, callback);
     if (holder && holder.server._handle)
@@ -170,6 +221,10 @@ function listenInWorker(...args) {
   const port = asked(args);
   if (port)
     replies.set(this, reply(port));
+  if (port && !holder && isMeant(port) && !isTLS(this)) {
+    holder = { server: this };
+    introduce(this);
+  }
   return listen.apply(this, args);
 }
 

@@ -2,6 +2,8 @@
 """Applications of node that listen on a TCP port, as they are: the helper for
 listen() gives them the socket of the pool (helpers/node)."""
 import contextlib
+import http.client
+import json
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -77,6 +79,19 @@ server.once("request", () => server.close());
 TWINS = SERVE + """const twin = http.createServer();
 server.listen(%d, "127.0.0.1", () => twin.listen({ port: %d, host: "127.0.0.2" },
   () => console.log(twin.address())));
+"""
+
+
+# What a request says of its client, on the socket of the pool, and on a port of
+# the app's own.
+CLIENT = """const http = require("http");
+const say = ({ socket: { remoteAddress, remoteFamily, encrypted } }, response) =>
+  response.end(JSON.stringify([remoteAddress, remoteFamily, encrypted]));
+const server = http.createServer(say), own = http.createServer(say);
+server.on("upgrade", ({ socket }, same) =>
+  same.end(`HTTP/1.1 101 Yes\\r\\n\\r\\n${socket.remoteAddress}`));
+server.listen(3000, () => own.listen(0, "127.0.0.1",
+  () => console.log(own.address().port)));
 """
 
 
@@ -197,6 +212,52 @@ def test_one_port_on_two_addresses(tmp_path: Path) -> None:
                 f"{{ address: '127.0.0.2', family: 'IPv4', port: {port} }}\n"
             assert b"200 OK" in asks.recv(4096)
     claim.close()
+
+
+def test_client(tmp_path: Path) -> None:
+    """A request names its client. Others may share its connection."""
+    def ask(link: http.client.HTTPConnection, **headers: str) -> object:
+        link.request("GET", "/", headers={
+            f"X-Forwarded-{name}": value for name, value in headers.items()})
+        return json.loads(link.getresponse().read())
+
+    with node(CLIENT, tmp_path / "s") as (program, _):
+        assert program.stdout
+        own = http.client.HTTPConnection("127.0.0.1",
+                                         int(program.stdout.readline()))
+        link = http.client.HTTPConnection("shop.example")
+        link.sock = socket.socket(socket.AF_UNIX)
+        link.sock.connect(str(tmp_path / "s"))
+        assert ask(link, For="192.0.2.1", Proto="https") == \
+            ["192.0.2.1", "IPv4", True]
+        assert ask(link, For="2001:db8::1", Proto="http") == \
+            ["2001:db8::1", "IPv6", False]
+        assert ask(link) == [None, None, False]
+        assert ask(own, For="192.0.2.1", Proto="https") == \
+            ["127.0.0.1", "IPv4", None]
+        link.sock.sendall(b"GET / HTTP/1.1\r\nUpgrade: x\r\nConnection: "
+                          b"Upgrade\r\nX-Forwarded-For: 192.0.2.2\r\n\r\n")
+        said = b""
+        while data := link.sock.recv(4096):
+            said += data
+        assert said.endswith(b"192.0.2.2")
+        link.close()
+        own.close()
+
+
+@pytest.mark.mpms("event")
+def test_client_of_httpd(httpd: Httpd) -> None:
+    """A client cannot say who it is. Express needs no `trust proxy`."""
+    app = httpd.app("shop", "AppSetEnv NODE_PATH /usr/share/nodejs",
+                    command=None)
+    (app.root / "app.js").write_text(
+        'const app = require("express")();\n'
+        "app.get('/', ({ ip, protocol }, response) => "
+        "response.send(`${ip} ${protocol}`));\napp.listen(3000);\n")
+    httpd.start()
+    assert httpd.get("/", "shop", headers={
+        "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
+        ).text == "127.0.0.1 http"
 
 
 @pytest.mark.parametrize("text", [NEVER, SERVE + ONCE], ids=["unused", "used"])

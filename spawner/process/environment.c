@@ -246,6 +246,10 @@ char **environment_make(const boot_t *boot, const privilege_t *account,
     set_socket(&e, boot);
     if (found->uses_port && app->listen != APL_LISTEN_TCP)
         set(&e, "PORT=" NUMBER);
+    /* Without it, SvelteKit takes every request for one over TLS, and refuses
+     * the forms of a site that has none. */
+    if (found->runs_node && app->listen != APL_LISTEN_TCP)
+        set(&e, "PROTOCOL_HEADER=x-forwarded-proto");
     if (boot->is_template)
         set_template(&e, boot);
     set_children(&e, found->children);

@@ -247,17 +247,19 @@ def test_client(tmp_path: Path) -> None:
 
 @pytest.mark.mpms("event")
 def test_client_of_httpd(httpd: Httpd) -> None:
-    """A client cannot say who it is. Express needs no `trust proxy`."""
+    """A client cannot say who it is. Express needs no `trust proxy`, and
+    SvelteKit learns which header has the scheme."""
     app = httpd.app("shop", "AppSetEnv NODE_PATH /usr/share/nodejs",
                     command=None)
     (app.root / "app.js").write_text(
         'const app = require("express")();\n'
         "app.get('/', ({ ip, protocol }, response) => "
-        "response.send(`${ip} ${protocol}`));\napp.listen(3000);\n")
+        "response.send(`${ip} ${protocol} ${process.env.PROTOCOL_HEADER}`));\n"
+        "app.listen(3000);\n")
     httpd.start()
     assert httpd.get("/", "shop", headers={
         "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
-        ).text == "127.0.0.1 http"
+        ).text == "127.0.0.1 http x-forwarded-proto"
 
 
 @pytest.mark.parametrize("text", [NEVER, SERVE + ONCE], ids=["unused", "used"])

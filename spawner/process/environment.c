@@ -158,7 +158,7 @@ const char *environment_value(const boot_t *boot, char *const *variables,
                  : environment_find((const char *const *)variables, name);
 }
 
-/* A file of ours that the programs of a language read first. */
+/* A file that the programs of a language read first. */
 typedef struct {
     const char *variable, *file, *before, *after;
     const char *special; /* characters that the variable cannot have there */
@@ -166,6 +166,12 @@ typedef struct {
 
 static const helper_t node_helper = {"NODE_OPTIONS", "node/listen.cjs",
                                      "--require \"", "\"", "\"\\"};
+/* Of Yarn, in AppRoot: with them, node finds packages without node_modules. */
+static const helper_t yarn_helpers[] = {
+    {"NODE_OPTIONS", ".pnp.cjs", "--require \"", "\"", "\"\\"},
+    {"NODE_OPTIONS", ".pnp.loader.mjs", "--experimental-loader \"file://", "\"",
+     "\"\\%?#"},
+};
 static const helper_t ruby_helper = {"RUBYOPT", "ruby/stop.rb", "-r", "",
                                      " \t\n\v\f\r"};
 
@@ -205,15 +211,16 @@ static void set_package(environment_t *e, const detect_package_t *package)
         set(e, "npm_package_version=%s", package->version);
 }
 
-/* The programs do not start if they cannot read the file. */
-static void add_helper(environment_t *e, const char *helpers,
+/* The programs do not start if they cannot read the file.
+ * @param dir of the helper */
+static void add_helper(environment_t *e, const char *dir,
                        const helper_t *helper)
 {
     const char *own =
         environment_find((const char *const *)e->list, helper->variable);
     char path[PATH_MAX];
 
-    if (snprintf(path, sizeof path, "%s/%s", helpers, helper->file) <
+    if (snprintf(path, sizeof path, "%s/%s", dir, helper->file) <
             (int)sizeof path &&
         !strpbrk(path, helper->special) && access(path, R_OK) == 0)
         set(e, "%s=%s%s%s%s%s", helper->variable, own ? own : "",
@@ -256,6 +263,8 @@ char **environment_make(const boot_t *boot, const privilege_t *account,
     put_all(&e, app->store_env);
     put_all(&e, of_file);
     put_all(&e, app->env);
+    for (i = 0; i < 2 && found->runs_node; i++)
+        add_helper(&e, path->root, &yarn_helpers[i]);
     if (boot->helpers && found->runs_node && app->listen == APL_LISTEN_FD)
         add_helper(&e, boot->helpers, &node_helper);
     if (boot->helpers && found->runs_ruby)

@@ -361,6 +361,23 @@ node("Node", "node-procfile",
 node("Node", "node-procfile-npm",
      {"app.js": CJS, "package.json": package("node app.js"),
       "Procfile": "web: npm start\n"}, NPM("node app.js"))
+# What Yarn writes in place of node_modules: hooks for require() and for import.
+PNP = {".pnp.cjs": """const Module = require('module');
+const find = Module._resolveFilename;
+Module._resolveFilename = (name, ...more) => name === 'shop'
+  ? `${__dirname}/cache/shop.js` : find(name, ...more);
+""", ".pnp.loader.mjs": """export const resolve = (name, context, next) =>
+  name !== 'shop' ? next(name, context) : {
+    shortCircuit: true, url: new URL('cache/shop.js', import.meta.url).href};
+"""}
+node("Yarn", "yarn-pnp",
+     {"app.js": "require('shop');\n", "cache/shop.js": CJS,
+      "package.json": package("node app.js"), **PNP}, NPM("node app.js"),
+     stands_in=True)
+node("Yarn", "yarn-pnp-module",
+     {"app.mjs": "import 'shop';\n", "cache/shop.js": CJS,
+      "package.json": package("node app.mjs"), **PNP}, NPM("node app.mjs"),
+     stands_in=True)
 node("Express", "express", {"app.js": EXPRESS}, NODE("app.js"))
 node("Express", "express-index",
      {"index.js": EXPRESS, "package.json": package(main="index.js")},

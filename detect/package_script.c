@@ -120,7 +120,7 @@ static int find_workspace(const char *name, char dir[PATH_MAX])
 
 /* ---- the command ---- */
 
-/* How the three write it. The first word that is no option and no `run` is the
+/* How they write it. The first word that is no option and no `run` is the
  * script. A word behind an option of `places` is a directory, and of `spaces` a
  * workspace. */
 typedef struct {
@@ -131,6 +131,7 @@ static const manager_t managers[] = {
     {"npm", " --prefix -C ", " --workspace -w ", 0},
     {"yarn", " --cwd ", " workspace ", 1},
     {"pnpm", " --dir -C ", " --filter -F ", 1},
+    {"bun", " --cwd ", " --filter -F ", 1},
 };
 #define QUIET " --silent -s --quiet -q --if-present "
 #define RUNS  " run run-script "

@@ -110,6 +110,7 @@ static const starter_t starters[] = {
     {"npm", "x", " -p --package ", FORKS, PROGRAM_ANY, BIN},
     {"yarn", "exec", " ", FORKS, PROGRAM_ANY, BIN},
     {"pnpm", "exec", " ", FORKS, PROGRAM_ANY, BIN},
+    {"bunx", NULL, " -p --package ", FORKS, PROGRAM_ANY, BIN},
     {"dotenv", "run", " ", FORKS, 0, NO_ENV},
     {"dotenv", NULL, " -e -f -v ", FORKS, 0, NO_ENV},
     {"dotenvx", "run", " -f -e --env-file --env ", FORKS, 0, NO_ENV},

@@ -30,9 +30,11 @@ class Form:
         self.action = action
         self.fields: Fields = []
         self.files: set[str] = set()  # fields for files
+        self.buttons: dict[str, str] = {}
 
     def has_field(self, name: str) -> bool:
-        return name in self.files or name in dict(self.fields)
+        return name in self.files or name in self.buttons \
+            or name in dict(self.fields)
 
     def filled_in(self, fields: dict[str, Value]) -> Fields:
         return [field for field in self.fields if field[0] not in fields] \
@@ -54,6 +56,8 @@ class Forms(HTMLParser):
         its = {name: value or "" for name, value in attrs}
         if tag == "form":
             self.found.append(Form(its.get("action", "")))
+        elif tag == "button" and its.get("name"):
+            self.input(its["name"], {"type": "submit", **its})
         elif tag == "input" and its.get("name"):
             self.input(its["name"], its)
         elif tag in ("select", "textarea"):
@@ -66,6 +70,8 @@ class Forms(HTMLParser):
         kind = its.get("type", "text")
         if kind == "file" and self.found:
             self.found[-1].files.add(name)
+        elif kind == "submit" and self.found:
+            self.found[-1].buttons[name] = its.get("value", "")
         elif kind in ("checkbox", "radio"):
             if "checked" in its:
                 self.put(name, its.get("value", "on"))
@@ -84,6 +90,27 @@ class Forms(HTMLParser):
         if tag in ("select", "textarea"):
             self.put(self.inside, (self.text or "").removeprefix("\n"))
             self.inside = ""
+
+
+class Parts(HTMLParser):
+    """The URLs of what a browser loads for a page: style sheets, scripts and
+    pictures."""
+
+    def __init__(self, html: str, url: str) -> None:
+        super().__init__()
+        self.base = url
+        self.found: set[str] = set()
+        self.feed(html)
+
+    def handle_starttag(self, tag: str,
+                        attrs: list[tuple[str, Optional[str]]]) -> None:
+        its = {name: value or "" for name, value in attrs}
+        if tag == "base" and "href" in its:
+            self.base = urllib.parse.urljoin(self.base, its["href"])
+        path = its.get("src", "") if tag in ("script", "img") else \
+            its.get("href", "") if its.get("rel") == "stylesheet" else ""
+        if path:
+            self.found.add(urllib.parse.urljoin(self.base, path))
 
 
 class Page:
@@ -106,31 +133,33 @@ class Page:
 
 
 class Here(urllib.request.HTTPSHandler, urllib.request.HTTPHandler):
-    """Every name leads to this machine."""
+    """Every name leads to this machine, and every port to this one."""
+
+    def __init__(self, port: int) -> None:
+        super().__init__()
+        self.port = port
 
     def http_open(self, request: urllib.request.Request) -> Any:
         return self.do_open(  # type: ignore[arg-type]
             lambda host, **more: http.client.HTTPConnection(
-                "127.0.0.1", port_of(request), **more), request)
+                "127.0.0.1", self.port, **more), request)
 
     def https_open(self, request: urllib.request.Request) -> Any:
         return self.do_open(  # type: ignore[arg-type]
             lambda host, **more: http.client.HTTPSConnection(
-                "127.0.0.1", port_of(request),
+                "127.0.0.1", self.port,
                 context=ssl._create_unverified_context(), **more), request)
 
 
-def port_of(request: urllib.request.Request) -> Optional[int]:
-    return urllib.parse.urlsplit(request.full_url).port
-
-
 class Visitor:
+    """@param named the URLs of this visitor name the port"""
+
     def __init__(self, port: int, host: str, mount: str = "",
-                 scheme: str = "http") -> None:
-        self.origin = f"{scheme}://{host}:{port}"
+                 scheme: str = "http", named: bool = True) -> None:
+        self.origin = f"{scheme}://{host}" + f":{port}" * named
         self.mount = mount
         self.opener = urllib.request.build_opener(
-            Here(), urllib.request.ProxyHandler({}),
+            Here(port), urllib.request.ProxyHandler({}),
             urllib.request.HTTPCookieProcessor())
 
     def open(self, path: str, body: Optional[bytes] = None,
@@ -164,10 +193,19 @@ class Visitor:
             f"{page.url}: {page.status}\n{page.text}"
         return page
 
+    def load(self, page: Page) -> list[str]:
+        """Get what a browser loads for this page from this site.
+        @return its paths"""
+        urls = sorted(url for url in Parts(page.text, page.url).found
+                      if url.startswith(self.origin))
+        missing = [url for url in urls if self.request(url).status != 200]
+        assert missing == [] and urls, f"{page.url} lacks {missing}"
+        return [urllib.parse.urlsplit(url).path for url in urls]
+
     def submit(self, page: Page, **fields: Value) -> Page:
         """Fill in and send the form of the page that has the first of these
-        fields. The other fields may be buttons, or fields that a script
-        adds."""
+        fields, or this button. The other fields may be buttons, or fields that
+        a script adds."""
         form = page.form(next(iter(fields)))
         kind, body = encode(form.filled_in(fields), bool(form.files))
         response = self.request(urllib.parse.urljoin(page.url, form.action),

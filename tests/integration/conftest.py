@@ -19,7 +19,7 @@ from typing import Any, Iterator
 
 import pytest
 
-from harness import browser, figures
+from harness import browser, figures, machine
 from harness.damage import look
 from harness.httpd import Httpd
 from harness.long import LONG
@@ -163,3 +163,12 @@ def front(mpm: str, request: pytest.FixtureRequest) -> Iterator[Httpd]:
     """An httpd in front of others."""
     with checked(mpm, request, "-front") as server:
         yield server
+
+
+@pytest.fixture
+def debian() -> Iterator[None]:
+    """The test is on a machine that has applications of Debian."""
+    if why := machine.cannot():
+        pytest.skip(why)
+    with machine.machine():
+        yield

@@ -35,6 +35,7 @@ integration prefork 15 long workers --dist loadgroup -k prefork -o python_files=
 integration event 20 long workers --dist loadgroup -k not(prefork) -o python_files=test_*.py
 integration chaos 20 long -o python_files=chaos_*.py
 integration alone 8 long -o python_files=alone_*.py
+integration packages 10 long -n 3 -o python_files=packages_*.py
 store plain 40 long -n 2 --ignore-glob=test_cluster_*.py
 store cluster 20 long -n 8 -o python_files=test_cluster_*.py
 store sanitized 8 long sanitized
@@ -96,6 +97,8 @@ long() {
     # shellcheck disable=SC2086 # a list of words
     install_packages $packages_first
     install_others
+    ! grep -q '^integration packages ' <<<"$chosen" ||
+        unpack_applications "$top/build/packaged/applications"
     generate
     build_gcc || die "it does not build"
     while read -r -a words; do

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """A new version of an application, and a new configuration of httpd, while
 visitors work."""
+from pathlib import Path
 from typing import Callable
 
 from harness.config import App
@@ -26,6 +27,27 @@ def restart_under_load(httpd: Httpd, app: App,
         httpd.graceful()
         more_are_served(crowd)
     assert set(httpd.pids(app)) >= set(new)
+
+
+def broken_under_load(httpd: Httpd, app: App, file: Path, text: str,
+                      visit: Callable[[], None]) -> None:
+    """With this text in the file, no process starts. The old ones serve until
+    the file is mended."""
+    httpd.log.expect(r"\S+\[\d+\] could not be started: ",
+                     "no template, its command is executed")
+    old, good = httpd.pids(app), file.read_text()
+    with visits(visit) as crowd:
+        file.write_text(text)
+        app.touch()
+        wait_until(lambda: httpd.group(app)["state"] == "failing",
+                   "a start fails", PATIENCE)
+        more_are_served(crowd)
+        assert httpd.pids(app) == old
+        file.write_text(good)
+        wait_until(lambda: not any(alive(pid) for pid in old)
+                   and httpd.group(app)["outdated"] == 0,
+                   "the mended code serves", PATIENCE)
+        more_are_served(crowd)
 
 
 def more_are_served(crowd: Visits) -> None:

@@ -19,8 +19,8 @@ OWNER = "games"  # of the application; mod_php and php-fpm are www-data
 SOURCE = ("<?php echo 'run by ', posix_getpwuid(posix_geteuid())['name'], ' ',"
           " basename(__FILE__);")
 
-# As in Debian 12: libapache2-mod-php8.2, mods-available/php8.2.conf. The
-# directory of users is another one.
+# libapache2-mod-php8.2 of Debian 12, mods-available/php8.2.conf. The directory of
+# users is another one. packages_php_beside.py compares it with the package.
 MOD_PHP = r"""
 <FilesMatch ".+\.ph(?:ar|p|tml)$">
     SetHandler application/x-httpd-php
@@ -32,13 +32,15 @@ MOD_PHP = r"""
 <FilesMatch "^\.ph(?:ar|p|ps|tml)$">
     Require all denied
 </FilesMatch>
-<Directory @home@/*/public_html>
-    php_admin_flag engine Off
-</Directory>
+<IfModule mod_userdir.c>
+    <Directory @home@/*/public_html>
+        php_admin_flag engine Off
+    </Directory>
+</IfModule>
 """
 
-# As in Debian 12: php8.2-fpm, conf-available/php8.2-fpm.conf. The socket is
-# another one.
+# php8.2-fpm of Debian 12, conf-available/php8.2-fpm.conf. The socket is another
+# one. packages_php_beside.py compares it with the package.
 FPM = r"""
 <IfModule !mod_php8.c>
 <IfModule proxy_fcgi_module>
@@ -68,6 +70,7 @@ def load_mod_php(httpd: Httpd) -> None:
     file = httpd.dir / "mod_php.so"
     put_built(file, "mod_php.c", "-shared", "-fPIC", "-D_GNU_SOURCE",
               f"-I{apxs('INCLUDEDIR')}", f"-I{apxs('APR_INCLUDEDIR')}")
+    httpd.modules.append("userdir")
     httpd.directives += [f"LoadModule php_module {file}",
                          MOD_PHP.replace("@home@", f"{httpd.dir}/home")]
 

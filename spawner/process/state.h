@@ -131,7 +131,7 @@ typedef struct {
     char *tail;   /**< last lines; NULL: none are kept */
     size_t tail_length;
     unsigned tail_lines, tail_frames; /**< how many of them are frames */
-    struct writer *writer; /**< of AppLog; NULL: none yet */
+    struct writer *writer;            /**< of AppLog; NULL: none yet */
     token_bucket_t bucket;
     int over; /**< the token bucket was empty since the FIFO was read last */
     int64_t resume;   /**< us: the FIFO is not read before that; 0: no pause */

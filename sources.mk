@@ -252,6 +252,7 @@ module_sources = \
 	mod_apppool/config/workers.c \
 	base/parking.c \
 	base/heartbeat.c \
+	detect/command_inside.c \
 	detect/detect.c \
 	detect/detect_file.c \
 	detect/detect_server.c \
@@ -316,6 +317,7 @@ spawner_sources = \
 	spawner/end/httpd_children.c \
 	spawner/control/control.c \
 	base/app_word.c \
+	detect/command_inside.c \
 	detect/detect.c \
 	detect/detect_file.c \
 	detect/detect_path.c \
@@ -426,6 +428,7 @@ ctl_sources = \
 # What apppoolctl shares with the spawner.
 detect_sources = \
 	base/app_word.c \
+	detect/command_inside.c \
 	detect/detect.c \
 	detect/detect_file.c \
 	detect/detect_path.c \

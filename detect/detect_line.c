@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "detect/command_inside.h"
 #include "detect/detect_file.h"
 #include "detect/detect_program.h"
 #include "detect/detect_text.h"
@@ -186,6 +187,20 @@ static int is_in_environment(const char *name)
     return 0;
 }
 
+/* The module passes signals on, too. */
+static int leave_out_init(char **line)
+{
+    program_of_t program;
+    shell_line_t read;
+    size_t from;
+
+    if (!shell_line_read(*line, &read) || !program_of(*line, &read, &program) ||
+        !program.is_init)
+        return 1;
+    from = read.words[program.from].at;
+    return put(line, from, read.words[program.behind].at - from, "");
+}
+
 /* A program that starts another one as its child process, or that is not in PATH
  * itself. It is left out where the other one is. `uv run` also runs a file. */
 static int leave_out_starter(char **line)
@@ -285,14 +300,43 @@ static void say(detect_notes_t *notes, const char *format, ...)
     va_end(args);
 }
 
-void detect_line_judge(const char *command, uint32_t listen, int is_production,
-                       detect_notes_t *notes)
+static void judge_program(const char *command, const shell_line_t *read,
+                          uint32_t listen, int is_production,
+                          detect_notes_t *notes)
 {
     program_of_t program;
-    shell_line_t read;
     const char *instead;
 
-    notes->n = 0;
+    if (!program_of(command, read, &program))
+        return;
+    instead =
+        is_production ? program_of_production(command, read, &program) : NULL;
+    if (instead)
+        say(notes,
+            "%s is for development, and AppEnvironment is production: %s",
+            program.name, instead);
+    if (listen == APL_LISTEN_TCP)
+        return;
+    instead = program_of_managed(command, read, &program);
+    if (instead)
+        say(notes,
+            "%s starts other programs as its child processes, which do not "
+            "take the socket: %s",
+            program.name, instead);
+    if (*program.starter && !program.is_found && !program.is_init)
+        say(notes,
+            "%s starts %s as its child process, which does not take the "
+            "socket: %s%swrite the command without %s",
+            program.starter, program.name, program.advice ? program.advice : "",
+            program.advice ? ", and " : "", program.starter);
+}
+
+static void judge(const char *command, uint32_t listen, int is_production,
+                  detect_notes_t *notes)
+{
+    char inner[COMMAND_INSIDE_MAX];
+    shell_line_t read;
+
     if (!shell_line_read(command, &read)) {
         say(notes,
             "a shell runs the whole command, and stays above its program: %s",
@@ -309,20 +353,71 @@ void detect_line_judge(const char *command, uint32_t listen, int is_production,
             "you deploy, before touch tmp/restart.txt",
             (int)(read.first.length < 100 ? read.first.length : 100),
             command + read.first.at);
-    if (!program_of(command, &read, &program))
+    if (command_inside_c(command, inner, NULL))
+        judge(inner, listen, is_production, notes);
+    else
+        judge_program(command, &read, listen, is_production, notes);
+}
+
+void detect_line_judge(const char *command, uint32_t listen, int is_production,
+                       detect_notes_t *notes)
+{
+    notes->n = 0;
+    judge(command, listen, is_production, notes);
+}
+
+/* A server that takes the socket by an option only, which is not there. */
+static int lacks_socket(const char *line, const program_of_t *program)
+{
+    size_t i;
+
+    for (i = 0; i < sizeof servers / sizeof *servers; i++)
+        if (strcmp(program->name, servers[i].program) == 0)
+            return !has_word(line, servers[i].has);
+    return 0;
+}
+
+/* What the program of a script gets, which the module cannot change. */
+static void judge_program_of(const command_inside_file_t *file,
+                             const char *line, detect_notes_t *notes)
+{
+    program_of_t program;
+    shell_line_t read;
+
+    if (!shell_line_read(line, &read) || !program_of(line, &read, &program))
         return;
-    instead =
-        is_production ? program_of_production(command, &read, &program) : NULL;
-    if (instead)
+    if (!file->has_exec)
         say(notes,
-            "%s is for development, and AppEnvironment is production: %s",
-            program.name, instead);
-    if (*program.starter && !program.is_found && listen != APL_LISTEN_TCP)
+            "%s runs %s without exec, so a shell stays above it, and it does "
+            "not take the socket: write exec before it there",
+            file->file, program.name);
+    else if (lacks_socket(line, &program))
         say(notes,
-            "%s starts %s as its child process, which does not take the "
-            "socket: %s%swrite the command without %s",
-            program.starter, program.name, program.advice ? program.advice : "",
-            program.advice ? ", and " : "", program.starter);
+            "%s runs %s, which takes the socket by an option only: write its "
+            "command in place of %s, and the module adds the option, or set "
+            "AppListen tcp",
+            file->file, program.name, file->file);
+}
+
+static void judge_script(const char *command, uint32_t listen,
+                         detect_notes_t *notes)
+{
+    char line[COMMAND_INSIDE_MAX], inner[COMMAND_INSIDE_MAX];
+    command_inside_file_t file;
+    int is_known = command_inside_file(command, line, &file);
+
+    if (file.has_cr)
+        say(notes,
+            "the lines of %s end with CR LF, as in Windows, and a program of "
+            "Unix takes the CR for a part of the line: remove it (sed -i "
+            "'s/\\r$//' %s)",
+            file.file, file.file);
+    if (!is_known || listen != APL_LISTEN_FD)
+        return;
+    if (file.is_shell)
+        judge_program_of(&file, line, notes);
+    else if (command_inside_file(line, inner, &file) && file.is_shell)
+        judge_program_of(&file, inner, notes);
 }
 
 /* ---- all of it ---- */
@@ -355,14 +450,58 @@ static void find_facts(detect_line_t *line, const detect_found_t *found)
                       is & PROGRAM_RUBY;
 }
 
+static char *transform(const char *command, uint32_t listen,
+                       detect_package_t *package);
+
+/* What `sh -c` runs is changed like a command of its own. */
+static int change_inside(char **command, uint32_t listen,
+                         detect_package_t *package)
+{
+    char inner[COMMAND_INSIDE_MAX], *line, *exec, *quoted;
+    shell_part_t word;
+    int done = 1;
+
+    if (!command_inside_c(*command, inner, &word))
+        return 1;
+    line = transform(inner, listen, package);
+    exec = line ? shell_line_exec(line) : NULL;
+    quoted = exec ? command_inside_quote(exec) : NULL;
+    if (!quoted || strcmp(exec, inner) != 0)
+        done = quoted && put(command, word.at, word.length, quoted);
+    free(quoted);
+    free(exec);
+    free(line);
+    return done;
+}
+
 static int change(char **command, uint32_t listen)
 {
     return add_to(command, "NODE_OPTIONS") && add_to(command, "RUBYOPT") &&
            replace_cross_env(command) && add_pid_file(command) &&
+           (listen == APL_LISTEN_TCP || leave_out_init(command)) &&
            (listen == APL_LISTEN_TCP || leave_out_starter(command)) &&
            (listen == APL_LISTEN_TCP || replace_starter_of_node(command)) &&
            (listen != APL_LISTEN_FD ||
             (add_socket(command) && add_mojo(command)));
+}
+
+/* @return malloc(); NULL: no memory */
+static char *transform(const char *command, uint32_t listen,
+                       detect_package_t *package)
+{
+    char *line = NULL;
+
+    /* npm passes PORT on, and runs in any directory. */
+    if (listen != APL_LISTEN_TCP)
+        line = package_script_of(command, package);
+    if (!line)
+        line = strdup(command);
+    if (line &&
+        (!change(&line, listen) || !change_inside(&line, listen, package))) {
+        free(line);
+        return NULL;
+    }
+    return line;
 }
 
 int detect_line(const char *command, const detect_found_t *found,
@@ -370,14 +509,11 @@ int detect_line(const char *command, const detect_found_t *found,
 {
     memset(line, 0, sizeof *line);
     line->package = found->package;
-    /* npm passes PORT on, and runs in any directory. */
-    if (listen != APL_LISTEN_TCP)
-        line->command = package_script_of(command, &line->package);
+    line->command = transform(command, listen, &line->package);
     if (!line->command)
-        line->command = strdup(command);
-    if (!line->command || !change(&line->command, listen))
         return 0;
     detect_line_judge(line->command, listen, is_production, &line->notes);
+    judge_script(line->command, listen, &line->notes);
     find_facts(line, found);
     line->line = shell_line_exec(line->command);
     return line->line != NULL;

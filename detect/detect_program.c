@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/command_inside.h"
 #include "detect/detect_file.h"
 #include "detect/detect_text.h"
 #include "detect/number_of.h"
 
 #define ANY      0 /* number of requests at once */
 #define CHILDREN 5 /* of php-cgi */
+#define DEEP     4 /* lines within lines */
 
 /* THE TABLE of servers. A number is that of an option, or else of a line of the
  * configuration file, or else of a variable. */
@@ -102,27 +104,17 @@ static const server_t servers[] = {
     {.name = "starman", .workers = {NULL, "--workers"}},
 };
 
-/* They run the line behind -c. */
-static const char *const shells[] = {"sh", "bash", "dash", NULL};
-
-/* A command, or what it has a shell run. */
+/* A command, or the line within it that names the program. */
 typedef struct {
-    const char *text;
-    char inner[DETECT_MAX]; /* of sh -c */
+    const char *command, *text;
+    char inner[COMMAND_INSIDE_MAX];
     program_of_t program;
-    int is_known; /* the program */
+    int is_known; /* the name of the program */
     int is_absolute;
     char buffer[DETECT_MAX];
     char *words[SHELL_LINE_WORDS + 1]; /* from the program on, as written; NULL
                                           behind the last */
 } line_t;
-
-static int is_among(const char *word, const char *const *list)
-{
-    while (*list && strcmp(word, *list) != 0)
-        list++;
-    return *list != NULL;
-}
 
 /* ---- words ---- */
 
@@ -152,15 +144,31 @@ static void read_text(line_t *line, const char *text, shell_line_t *read)
     split(line, read, line->program.word);
 }
 
-static void read_line(line_t *line, const char *command)
+static const server_t *server_of(const line_t *line)
 {
-    shell_line_t read;
+    size_t i;
 
+    for (i = 0; i < sizeof servers / sizeof *servers; i++)
+        if (strcmp(line->program.name, servers[i].name) == 0)
+            return &servers[i];
+    return NULL;
+}
+
+static void read_line(line_t *line, const char *command, int reads_files)
+{
+    char next[COMMAND_INSIDE_MAX];
+    command_inside_file_t file;
+    shell_line_t read;
+    int depth;
+
+    line->command = command;
     read_text(line, command, &read);
-    /* sh -c 'COMMAND' */
-    if (line->is_known && is_among(line->program.name, shells) &&
-        line->words[1] && strcmp(line->words[1], "-c") == 0 && line->words[2]) {
-        snprintf(line->inner, sizeof line->inner, "%s", line->words[2]);
+    for (depth = 0;
+         depth < DEEP && !line->program.is && !server_of(line) &&
+         (command_inside_c(line->text, next, NULL) ||
+          (reads_files && command_inside_file(line->text, next, &file)));
+         depth++) {
+        memcpy(line->inner, next, sizeof next);
         read_text(line, line->inner, &read);
     }
 }
@@ -202,7 +210,11 @@ typedef struct {
  * @return valid until the next call; NULL: it is not set */
 static const char *variable_of(source_t *source, const char *name)
 {
-    if (shell_line_value(source->line->text, name, source->value,
+    const line_t *line = source->line;
+
+    if (shell_line_value(line->text, name, source->value,
+                         sizeof source->value) ||
+        shell_line_value(line->command, name, source->value,
                          sizeof source->value))
         return source->value;
     return source->config->variable
@@ -401,16 +413,6 @@ static int is_php(const line_t *line)
             fnmatch("php[0-9]*-cgi", line->program.name, 0) == 0);
 }
 
-static const server_t *server_of(const line_t *line)
-{
-    size_t i;
-
-    for (i = 0; i < sizeof servers / sizeof *servers; i++)
-        if (strcmp(line->program.name, servers[i].name) == 0)
-            return &servers[i];
-    return NULL;
-}
-
 void detect_program_know(const char *command, const detect_config_t *config,
                          detect_found_t *found)
 {
@@ -418,7 +420,7 @@ void detect_program_know(const char *command, const detect_config_t *config,
     line_t line;
     int is;
 
-    read_line(&line, command);
+    read_line(&line, command, 1);
     is = what_is(&line);
     server = server_of(&line);
     found->suitable = is & PROGRAM_ANY ? ANY : 1;
@@ -440,7 +442,7 @@ int detect_program_workers(const char *command, const detect_config_t *config,
     const server_t *server;
     line_t line;
 
-    read_line(&line, command);
+    read_line(&line, command, 0);
     server = server_of(&line);
     if (!server)
         return 1;
@@ -456,7 +458,7 @@ int detect_program_is(const char *command)
 {
     line_t line;
 
-    read_line(&line, command);
+    read_line(&line, command, 1);
     return what_is(&line);
 }
 
@@ -464,7 +466,7 @@ int detect_program_is_php(const char *command)
 {
     line_t line;
 
-    read_line(&line, command);
+    read_line(&line, command, 0);
     return is_php(&line);
 }
 
@@ -472,7 +474,7 @@ int detect_program_is_python(const char *command)
 {
     line_t line;
 
-    read_line(&line, command);
+    read_line(&line, command, 1);
     return line.program.is & PROGRAM_PYTHON && !line.is_absolute &&
            !*line.program.starter;
 }

@@ -30,7 +30,7 @@ int detect_program_workers(const char *command, const detect_config_t *config,
 /** @return PROGRAM_* (program_of.h), also of a program of node_modules/.bin */
 int detect_program_is(const char *command);
 
-/** Is it php-cgi, of any version? It speaks FastCGI only. */
+/** Is it php-cgi, of any version? It speaks FastCGI only. No file is read. */
 int detect_program_is_php(const char *command);
 
 /** Does a virtual environment decide about the program? Who names a program by

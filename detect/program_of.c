@@ -249,15 +249,17 @@ int program_of(const char *line, const shell_line_t *read,
     return 1;
 }
 
-/* ---- development servers ---- */
+/* ---- what is said of some programs ---- */
 
-#define NOT_FOUND "leave out the command, and the module runs "
-static const struct {
+typedef struct {
     const char *program; /* or the begin of its name, if that is python */
     const char *word;    /* that it has to have; NULL: none */
     const char *unless;  /* words that it must not have; NULL: none */
     const char *instead;
-} developed[] = {
+} hint_t;
+
+#define NOT_FOUND "leave out the command, and the module runs "
+static const hint_t developed[] = {
     {"flask", "run", NULL,
      "run gunicorn MODULE:APP, or " NOT_FOUND "a wsgi.py itself"},
     {"python", "runserver", NULL,
@@ -307,7 +309,33 @@ static const struct {
     {"morbo", NULL, NULL, "run the program with daemon"},
     {"rerun", NULL, NULL, "run puma"},
     {"shotgun", NULL, NULL, "run puma"},
-    {"foreman", "start", NULL, NOT_FOUND "the web: line of the Procfile"},
+};
+
+#define PROCFILE NOT_FOUND "the web: line of the Procfile"
+#define POOL                                                                   \
+    "write the command that it runs, such as node server.js. The pool starts " \
+    "as many processes as it needs, and starts them again"
+#define ALONE                                                                  \
+    "write the command of the server alone, and run the others in another "    \
+    "way, as by systemd"
+static const hint_t managers[] = {
+    {"pm2", NULL, NULL, POOL},
+    {"pm2-runtime", NULL, NULL, POOL},
+    {"forever", NULL, NULL, POOL},
+    {"foreman", "start", NULL, PROCFILE},
+    {"honcho", "start", NULL, PROCFILE},
+    {"nf", "start", NULL, PROCFILE},
+    {"overmind", "start|s", NULL, PROCFILE},
+    {"hivemind", NULL, NULL, PROCFILE},
+    {"heroku", "local", NULL, PROCFILE},
+    {"concurrently", NULL, NULL, ALONE},
+    {"npm-run-all", NULL, NULL, ALONE},
+    {"run-p", NULL, NULL, ALONE},
+    {"run-s", NULL, NULL, ALONE},
+    {"turbo", NULL, NULL, ALONE},
+    {"nx", NULL, NULL, ALONE},
+    {"lerna", "run", NULL, ALONE},
+    {"supervisord", NULL, NULL, ALONE},
 };
 
 static int has(const char *line, const shell_line_t *read, size_t from,
@@ -329,16 +357,30 @@ static int has(const char *line, const shell_line_t *read, size_t from,
     return 0;
 }
 
-const char *program_of_production(const char *line, const shell_line_t *read,
-                                  const program_of_t *program)
+static const char *find_hint(const char *line, const shell_line_t *read,
+                             const program_of_t *program, const hint_t *hints,
+                             size_t n)
 {
     size_t i, from = program->word + 1;
 
-    for (i = 0; i < sizeof developed / sizeof *developed; i++)
-        if (is_named(program->name, developed[i].program) &&
-            (!developed[i].word || has(line, read, from, developed[i].word)) &&
-            (!developed[i].unless ||
-             !has(line, read, from, developed[i].unless)))
-            return developed[i].instead;
+    for (i = 0; i < n; i++)
+        if (is_named(program->name, hints[i].program) &&
+            (!hints[i].word || has(line, read, from, hints[i].word)) &&
+            (!hints[i].unless || !has(line, read, from, hints[i].unless)))
+            return hints[i].instead;
     return NULL;
+}
+
+const char *program_of_production(const char *line, const shell_line_t *read,
+                                  const program_of_t *program)
+{
+    return find_hint(line, read, program, developed,
+                     sizeof developed / sizeof *developed);
+}
+
+const char *program_of_managed(const char *line, const shell_line_t *read,
+                               const program_of_t *program)
+{
+    return find_hint(line, read, program, managers,
+                     sizeof managers / sizeof *managers);
 }

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLANKS " \t"
-#define ENDS   " \t\n;&|()<>" /* an unquoted word */
-#define DEEP   8              /* substitutions within substitutions */
-#define NAME   "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+#define BLANKS     " \t"
+#define ENDS       " \t\n;&|()<>" /* an unquoted word */
+#define DEEP       8              /* substitutions within substitutions */
+#define NAME_BEGIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_"
+#define NAME       NAME_BEGIN "0123456789"
 
 /* Words at the begin of a command that make it another one, and `trap`: what it
  * says is done by the shell, when the program has ended. */
@@ -314,6 +315,32 @@ int shell_line_written(const char *line, const shell_part_t *word, char *text,
                        size_t size)
 {
     return copy(line, word, 1, text, size);
+}
+
+int shell_line_inner(const char *line, const shell_part_t *word, char *text,
+                     size_t size)
+{
+    const char *at = line + word->at, *end = at + word->length;
+    size_t n = 0;
+    char quote = 0;
+
+    for (; at < end; at++) {
+        if ((*at == '\'' || *at == '"') && (!quote || quote == *at)) {
+            quote = quote ? 0 : *at;
+            continue;
+        }
+        if (quote != '\'' && *at == '\\' && (!quote || strchr("\\\"$`", at[1])))
+            at++;
+        else if (quote != '\'' &&
+                 (*at == '`' ||
+                  (*at == '$' && (!quote || !strchr(NAME_BEGIN "{", at[1])))))
+            return 0;
+        if (n + 1 >= size)
+            return 0;
+        text[n++] = *at;
+    }
+    text[n] = 0;
+    return 1;
 }
 
 int shell_line_value(const char *line, const char *name, char *text,

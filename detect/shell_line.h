@@ -66,6 +66,12 @@ int shell_line_written(const char *line, const shell_part_t *word, char *text,
  * nowhere */
 size_t shell_line_find(const char *line, size_t from, const char *name);
 
+/** What the shell makes of a word that has no other substitution than variables
+ * in double quotes. These stay as they are written: another shell may put them
+ * in. @return 0: it has others, or is too long */
+int shell_line_inner(const char *line, const shell_part_t *word, char *text,
+                     size_t size);
+
 /** The value that a line assigns to a variable, where shell_line_find() finds it
  * last, as shell_line_written() has it. @return 0: nowhere */
 int shell_line_value(const char *line, const char *name, char *text,

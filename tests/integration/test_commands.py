@@ -1,20 +1,25 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Commands as people write them into a Procfile, into AppCommand and into
-package.json: lists, variables, $PORT, scripts that name scripts. The program at
+package.json: lists, variables, $PORT, scripts and lines within them. The program at
 their end gets the socket, and is the process of the pool."""
 import json
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from harness import sentences
 from harness.cases import cases
-from harness.config import App
+from harness.client import Response
+from harness.config import App, SLOW_START
 from harness.httpd import USER, Httpd
+from harness.visitor import PATIENCE
 
 pytestmark = pytest.mark.one_mpm("what is run does not depend on httpd")
+
+AT_ONCE = 8 # first requests
 
 # In a process that multiprocessing has executed, as is usual from Python 3.14 on
 SPAWN = """import concurrent.futures, multiprocessing, os
@@ -60,6 +65,7 @@ PYTHON = {
     "port": ("gunicorn --bind 0.0.0.0:$PORT main:app", "", "A="),
     "uvicorn": ("A=2 uvicorn asgi_:app --host 0.0.0.0 --port ${PORT:-80}", "",
                 "A=2"),
+    "inside": ("A=3 bash -lc \"cd src && gunicorn main:app\"", "/src", "A=3"),
     "percent": ("gunicorn main:app --access-logformat '%(m)s %(U)s'", "", "A="),
 }
 SCRIPTS = {
@@ -70,6 +76,8 @@ SCRIPTS = {
     "bin": ("serve-it 9", "", "A=undefined undefined 9 "),
     "prefix": ("npm run api", "/api", "A=undefined 2.0.0"),
     "stamp": ("npm run stamp", "", "A=xy% 1.2.3"),
+    "script": ("A=4 ./start.sh 1", "", "A=4 undefined 1 "),
+    "program": ("bin/www 2", "", "A=undefined undefined 2 "),
     "numbers": ("npm start -- --port $PORT", "", "--port,5000"),
 }
 
@@ -94,10 +102,22 @@ def add(httpd: Httpd, name: str, line: str, is_file: bool) -> App:
                    "api/server.js": NODE, "package.json": json.dumps(PACKAGE),
                    "api/package.json": json.dumps({
                        "version": "2.0.0", "scripts": {"start": "node server.js"}}),
+                   "start.sh": "#!/bin/sh\nexec node server.js \"$@\"\n",
+                   "bin/www": "#!/usr/bin/env node\nrequire('../server.js')\n",
                    "node_modules/.bin/serve-it": "#!/usr/bin/env node\n" + NODE})
     if is_file:
         put(app.root, {"Procfile": f"release: false\r\nweb: {line}\r\n"})
     return app
+
+
+def first(httpd: Httpd) -> dict[str, Response]:
+    """The first requests of all applications, each of which starts a process. Most
+    of that time is waiting."""
+    httpd.directives += [f"MaxPoolSize {len(httpd.apps)}", *SLOW_START]
+    httpd.start()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return dict(zip((app.name for app in httpd.apps), pool.map(
+            lambda app: httpd.get("/", app.name, timeout=PATIENCE), httpd.apps)))
 
 
 @pytest.mark.parametrize("rows", [PYTHON, SCRIPTS], ids=["python", "node"])
@@ -107,12 +127,12 @@ def test_lines(httpd: Httpd, rows: dict[str, tuple[str, str, str]]) -> None:
     for name, (line, _, _) in rows.items():
         for is_file in (True, False):
             add(httpd, f"{name}{int(is_file)}", line, is_file)
-    httpd.start()
+    responses = first(httpd)
     spawner = 0
     for app, case in cases(httpd.apps):
         _, place, has = rows[app.name[:-1]]
         with case:
-            response = httpd.get("/", app.name)
+            response = responses[app.name]
             assert response.status == 200, response.text
             where, parent, rest = response.text.split(" ", 2)
             assert where == f"{app.root}{place}" and has in rest
@@ -144,10 +164,10 @@ def test_servers(httpd: Httpd) -> None:
             "config.ru": "run ->(_) { [200, {}, ['it is A=1']] }\n",
             "mojo.pl": "use Mojolicious::Lite; get '/' => "
                        "sub { shift->render(text => 'it is A=1') }; app->start;\n"})
-    httpd.start()
+    responses = first(httpd)
     for name, case in cases(SERVERS):
         with case:
-            response = httpd.get("/", name)
+            response = responses[name]
             assert response.status == 200 and " A=" in response.text, name
             assert name != "percent" or " A=12%" in response.text
     for name in ("daphne", "waitress"): # a helper of ours is their main module
@@ -172,34 +192,40 @@ def test_what_is_said(httpd: Httpd) -> None:
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
                      "first: do that once", "may not take the socket",
                      "is for development", "listens on TCP port",
+                     "without exec", "other programs as its child processes",
                      "cannot be read and count 1")
-    first = add(httpd, "first", "./migrate && gunicorn main:app", True)
-    put(first.root, {"migrate": "#!/bin/sh\n",
+    builds = add(httpd, "builds", "./migrate && gunicorn main:app", True)
+    put(builds.root, {"migrate": "#!/bin/sh\n",
                      "gunicorn.conf.py": "threads = 2 * 2\n"})
     pipe = add(httpd, "pipe", "gunicorn main:app | cat", False)
     watch = add(httpd, "watch", "node --watch server.js", False)
+    stays = add(httpd, "stays", "./stays.sh", False)
+    put(stays.root, {"stays.sh": "#!/bin/sh\ngunicorn main:app\n"})
+    many = add(httpd, "many", "concurrently 'node server.js'", False)
     calm = add(httpd, "calm", "node --watch server.js", False)
     calm.directives.append("AppEnvironment development")
-    for app in (pipe, watch, calm): # "first" has the time that it needs
+    for app in (pipe, watch, calm, stays, many): # "builds" has what it needs
         app.directives.append("AppStartTimeout 2")
     checked = httpd.test().stdout
     assert f"{httpd.dir}/watch" in checked and "leave out --watch" in checked
     assert f"{httpd.dir}/calm" not in checked
     httpd.start()
-    for _ in range(2):
-        assert httpd.get("/", "first").status == 200
-        first.touch()
-    assert httpd.get("/", "pipe").status == 502
-    assert httpd.get("/", "watch").status in (200, 502)
-    assert httpd.get("/", "calm").status in (200, 502)
-    for said in ('first.*"./migrate" first: do that once',
-                 "first.*the threads of gunicorn.conf.py cannot be read and "
+    pending = {app.name: httpd.get_async("/", app.name) for app in httpd.apps}
+    status = {name: one.result().status for name, one in pending.items()}
+    builds.touch()
+    assert httpd.get("/", "builds").status == status.pop("builds") == 200
+    assert status.pop("watch") in (200, 502) and status.pop("calm") in (200, 502)
+    assert set(status.values()) == {502}
+    for said in ('builds.*"./migrate" first: do that once',
+                 "builds.*the threads of gunicorn.conf.py cannot be read and "
                  "count 1: AppConcurrency sets the number",
                  "pipe.*the program may not take the socket",
+                 "stays.*stays.sh runs gunicorn without exec",
+                 "many.*concurrently starts other programs as its child",
                  "watch.*node is for development, and AppEnvironment is "
                  "production: leave out --watch"):
         httpd.log.wait_for(said)
         assert len([1 for line in httpd.log.lines()
                     if said.split(".*", 1)[1] in line]) == 1
-    done = httpd.ctl("detect", str(first.root))
+    done = httpd.ctl("detect", str(builds.root))
     assert '\n  note: each start of a process runs "./migrate" first' in done.stdout

@@ -82,6 +82,27 @@ static const struct {
     {"tsx watch a.ts", NULL},
     {"nest start", "node dist/main.js"},
     {"nest start --watch", NULL},
+    {"tini -g -- node a", "node a"},
+    {"A=1 ./dumb-init -r 15:3 uvicorn a:b", "A=1 uvicorn a:b --fd 3"},
+    {"cd x && tini npx next start", "cd x && next start"},
+    {"tini -- unknown", "unknown"},
+    /* a line within the command */
+    {"bash -c \"uvicorn a:b --port $PORT\"",
+     "bash -c 'exec uvicorn a:b --port $PORT --fd 3'"},
+    {"sh -lc 'cd x && node a'", "sh -lc 'cd x && exec node a'"},
+    {"A=1 bash -euo pipefail -c 'node a' x y",
+     "A=1 bash -euo pipefail -c 'exec node a' x y"},
+    {"bash --norc -c -e 'node \"a b\"'",
+     "bash --norc -c -e 'exec node \"a b\"'"},
+    {"sh -c \"sh -c 'node a'\"", "sh -c 'exec sh -c '\\''exec node a'\\'''"},
+    {"sh -c \"echo \\\"\\$A\\\"; node a\"", "sh -c 'echo \"$A\"; exec node a'"},
+    {"sh -c 'exec node a'", NULL},
+    {"sh -c 'node a | cat'", NULL},
+    {"sh -c \"node $(cat x)\"", NULL},
+    {"sh -c $LINE", NULL},
+    {"sh -c", NULL},
+    {"sh start.sh -c 'node a'", NULL},
+    {"bash -c 'npm start'", "bash -c 'exec " OF_NPM "node server.js'"},
     /* scripts */
     {"npm start", OF_NPM "node server.js"},
     {"npm run start:prod", OF_NPM "node server.js"},
@@ -205,6 +226,66 @@ static void said(const char *command, uint32_t listen, const char *text)
         fail_msg("%s: %s", command, line.notes.text[0]);
 }
 
+/* What is known of a script follows from its last line, or from its first. */
+static void facts_of_scripts(void **state)
+{
+    static const struct {
+        const char *command;
+        int node, ruby, port;
+        const char *note; /* NULL: nothing is said */
+    } cases[] = {
+        {"./www", 1, 0, 0, NULL},
+        {"./node.sh", 1, 0, 0, NULL},
+        {"bash node.sh -x", 1, 0, 0, NULL},
+        {"A=1 sh -e ./node.sh", 1, 0, 0, NULL},
+        {"export A=1; ./node.sh", 1, 0, 0, NULL},
+        {"./entry.sh bundle exec puma", 0, 1, 1, NULL},
+        {"bin/serve.rb", 0, 1, 0, NULL},
+        {"./child.sh", 1, 0, 0, "child.sh runs node without exec, so a shell "},
+        {"./uvicorn.sh", 0, 0, 1, "uvicorn.sh runs uvicorn, which takes the "},
+        {"./fd.sh", 0, 0, 1, NULL},
+        {"./windows.sh", 1, 0, 0, "the lines of windows.sh end with CR LF, as"},
+        {"./if.sh", 0, 0, 0, NULL},
+        {"./loop.sh", 0, 0, 0, NULL},
+        {"./binary", 0, 0, 0, NULL},
+        {"./gone.sh", 0, 0, 0, NULL},
+        {"entry.sh node", 0, 0, 0, NULL},       /* it is in PATH */
+        {"cd bin && ./node.sh", 0, 0, 0, NULL}, /* another one */
+        {"/elsewhere/node.sh", 0, 0, 0, NULL},
+    };
+    char absolute[2 * TEMPORARY_MAX];
+    size_t i;
+
+    (void)state;
+    files_program("www", "#!/usr/bin/env node\nrequire('x')\n");
+    files_program("node.sh",
+                  "#!/usr/bin/env bash\nset -e\nif a; then\n  b\nfi\n"
+                  "exec node \\\n  server.js # \n\n# end\n");
+    files_program("entry.sh", "#! /bin/sh -e\nexec \"$@\"\n");
+    files_program("bin/serve.rb", "#!/usr/bin/env -S ruby -w\n");
+    files_program("child.sh", "#!/bin/sh\ncd x\nnode server.js\n");
+    files_program("uvicorn.sh", "#!/bin/sh\nexec uvicorn a:b --port $PORT\n");
+    files_program("fd.sh", "#!/bin/sh\nexec uvicorn a:b --fd 3\n");
+    files_program("windows.sh", "#!/bin/sh\r\nexec node a\r\n");
+    files_program("if.sh", "#!/bin/sh\nif a; then\n  exec node a\nfi\n");
+    files_program("loop.sh", "#!/bin/sh\nexec ./loop.sh\n");
+    files_program("binary", "\177ELF");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        with(cases[i].command, APL_LISTEN_FD);
+        if (line.runs_node != cases[i].node ||
+            line.runs_ruby != cases[i].ruby || line.uses_port != cases[i].port)
+            fail_msg("%s", cases[i].command);
+        said(cases[i].command, APL_LISTEN_FD, cases[i].note);
+    }
+    said("./child.sh", APL_LISTEN_TCP, NULL);
+    said("./windows.sh", APL_LISTEN_TCP, "end with CR LF");
+    snprintf(absolute, sizeof absolute, "%s/node.sh", files_dir);
+    with(absolute, APL_LISTEN_FD);
+    assert_true(line.runs_node);
+    with("bash -c 'cd x && node a'", APL_LISTEN_FD);
+    assert_true(line.runs_node);
+}
+
 static void what_is_said(void **state)
 {
     static const char *const quiet[] = {
@@ -217,6 +298,9 @@ static void what_is_said(void **state)
         "flask db upgrade",
         "cat x; exit 1",
         "vite build",
+        "tini -- node a",
+        "heroku run x",
+        "sh -c 'cd x && exec node a'",
     };
     static const char *const development[] = {
         "flask run",
@@ -234,6 +318,16 @@ static void what_is_said(void **state)
         "python3.11 manage.py runserver",
         "python -m flask run",
         "next"};
+    static const char *const managers[] = {
+        "pm2-runtime start ecosystem.config.js",
+        "forever server.js",
+        "concurrently \"node a\" \"node b\"",
+        "npm-run-all start",
+        "turbo start",
+        "heroku local",
+        "foreman start",
+        "honcho start web",
+        "cd x && nf start"};
     size_t i;
 
     (void)state;
@@ -256,6 +350,18 @@ static void what_is_said(void **state)
     said("npx shop", APL_LISTEN_FD, "npx starts shop as its child process");
     said("uv run shop", APL_LISTEN_FD, "(uv sync), and write the command");
     said("npx shop", APL_LISTEN_TCP, NULL);
+    for (i = 0; i < sizeof managers / sizeof *managers; i++) {
+        said(managers[i], APL_LISTEN_UNIX,
+             " starts other programs as its child processes, which do not take "
+             "the socket: ");
+        said(managers[i], APL_LISTEN_TCP, NULL);
+    }
+    said("sh -c 'flask run'", APL_LISTEN_FD, "flask is for development");
+    said("sh -c 'node a | cat'", APL_LISTEN_FD, "may not take the socket");
+    said("dotenv -- node a", APL_LISTEN_FD,
+         ": set AppEnvFile, and write the command without dotenv");
+    said("setsid node a", APL_LISTEN_FD,
+         "socket: write the command without setsid");
 }
 
 int main(void)
@@ -264,6 +370,7 @@ int main(void)
         cmocka_unit_test(what_is_run),
         cmocka_unit_test(over_tcp_it_runs_as_written),
         cmocka_unit_test(facts),
+        cmocka_unit_test(facts_of_scripts),
         cmocka_unit_test(what_is_said),
     };
 

@@ -123,11 +123,23 @@ static void options(void **state)
         {"uwsgi --http-socket :1 -p4", 4,
          "uwsgi has 1 thread in each of 4 workers of its own"},
         {"uv run shop", 1, ""},
+        {"./start.sh", 6,
+         "gunicorn has 3 threads in each of 2 workers of its own"},
+        {"A=1 bash -lc './start.sh'", 6,
+         "gunicorn has 3 threads in each of 2 workers of its own"},
+        {"WEB_CONCURRENCY=3 sh -c 'exec gunicorn a:b'", 3,
+         "gunicorn has 1 thread in each of 3 workers of its own"},
+        {"bin/entry gunicorn --threads 4 a:b", 4, "gunicorn has 4 threads"},
+        {"bin/rails server -p 1", 1, ""}, /* whatever its first line is */
         {"echo gunicorn -w 4", 1, ""},
     };
     size_t i;
 
     (void)state;
+    files_program("start.sh",
+                  "#!/bin/sh\nexec gunicorn -w 2 --threads 3 a:b\n");
+    files_program("bin/entry", "#!/bin/sh\nexec \"$@\"\n");
+    files_program("bin/rails", "#!/usr/bin/env node\n");
     for (i = 0; i < sizeof cases / sizeof *cases; i++) {
         assert_int_equal(requests_of(cases[i].command), cases[i].number);
         assert_string_equal(found.counted, cases[i].counted);

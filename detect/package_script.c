@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/command_inside.h"
+#include "detect/detect_file.h"
 #include "detect/detect_text.h"
+#include "detect/program_of.h"
 #include "detect/shell_line.h"
 
 #define DEEP     6 /* scripts that name scripts */
@@ -24,9 +27,11 @@
 
 /* What such a command says. */
 typedef struct {
+    size_t at;          /* where the command begins, behind what starts it */
     char dir[PATH_MAX]; /* of the package, from the current directory */
     char script[WORD];
     const char *more; /* arguments for the script, in the line; "": none */
+    int is_npm;       /* the others also run programs of node_modules/.bin */
 } request_t;
 
 /* ---- package.json ---- */
@@ -97,16 +102,46 @@ static int find_like(const char *pattern, const char *name, char dir[PATH_MAX])
     return found;
 }
 
+/* Those that pnpm-workspace.yaml lists, a line each. */
+static json_t *read_pnpm(const char *dir)
+{
+    char path[PATH_MAX], place[WORD], *text = NULL, *line, *rest = NULL;
+    json_t *places = json_array();
+
+    if (snprintf(path, sizeof path, "%s/pnpm-workspace.yaml", dir) <
+        (int)sizeof path)
+        text = detect_text_read(AT_FDCWD, path);
+    for (line = text ? strtok_r(text, "\r\n", &rest) : NULL; line;
+         line = strtok_r(NULL, "\r\n", &rest))
+        if (sscanf(line, " - %*1[\"']%127[^\"'#]", place) == 1 ||
+            sscanf(line, " - %127[^\"'# ]", place) == 1)
+            json_array_append_new(places, json_string(place));
+    free(text);
+    return places;
+}
+
+/* The directories of which one may be a workspace. */
+static json_t *places_of(const char *dir)
+{
+    json_t *o = read_package(dir), *places = read_pnpm(dir);
+    json_t *own = json_object_get(o, "workspaces");
+
+    if (json_is_object(own))
+        own = json_object_get(own, "packages");
+    json_array_extend(places, own);
+    json_decref(o);
+    return places;
+}
+
 /* A workspace is named by its directory, or by its package. */
 static int find_workspace(const char *name, char dir[PATH_MAX])
 {
-    json_t *o = read_package(dir);
-    json_t *places = json_object_get(o, "workspaces"), *place;
+    json_t *places = places_of(dir), *place;
     size_t i;
     int found = 0;
 
-    if (json_is_object(places))
-        places = json_object_get(places, "packages");
+    if (strncmp(name, "./", 2) == 0)
+        name += 2;
     json_array_foreach(places, i, place)
     {
         found = json_is_string(place) &&
@@ -114,7 +149,7 @@ static int find_workspace(const char *name, char dir[PATH_MAX])
         if (found || i + 1 == PATTERNS)
             break;
     }
-    json_decref(o);
+    json_decref(places);
     return found;
 }
 
@@ -210,18 +245,17 @@ static int parse(const char *line, const shell_line_t *read, const char *dir,
                  request_t *request)
 {
     const manager_t *manager;
+    program_of_t program;
     char word[WORD];
     size_t i;
     int done = 0;
 
-    snprintf(request->dir, sizeof request->dir, "%s", dir);
-    *request->script = 0;
-    request->more = "";
-    if (read->n_words < 2)
+    if (!program_of(line, read, &program))
         return 0;
-    shell_line_word(line, &read->words[0], word, sizeof word);
-    manager = find_manager(word);
-    for (i = 1; manager && i < read->n_words && done != 1; i++) {
+    snprintf(request->dir, sizeof request->dir, "%s", dir);
+    request->at = read->words[program.word].at;
+    manager = find_manager(program.name);
+    for (i = program.word + 1; manager && i < read->n_words && done != 1; i++) {
         shell_line_word(line, &read->words[i], word, sizeof word);
         done = take_place(line, read, &i, manager, request);
         if (done == 1)
@@ -236,6 +270,7 @@ static int parse(const char *line, const shell_line_t *read, const char *dir,
         if (done < 0)
             return 0;
     }
+    request->is_npm = manager && !manager->passes;
     return manager && *request->script != 0;
 }
 
@@ -274,6 +309,18 @@ static char *with_path(const char *before, const char *script)
     return n < 0 ? NULL : text;
 }
 
+/* `yarn PROGRAM` where no script has that name. PATH has it already. */
+static char *run_program(const request_t *request, json_t *package)
+{
+    char *line;
+
+    json_decref(package);
+    return asprintf(&line, "%s%s%s", request->script, *request->more ? " " : "",
+                    request->more) < 0
+               ? NULL
+               : line;
+}
+
 static char *script_line(const request_t *request, const char *base, int depth,
                          int with_pre, detect_package_t *of)
 {
@@ -287,6 +334,10 @@ static char *script_line(const request_t *request, const char *base, int depth,
     pre = with_pre ? member(scripts, name) : "";
     if (!*script && strcmp(request->script, "start") == 0 && o)
         script = "node server.js"; /* as npm has it */
+    if (!*script && !request->is_npm && strcmp(request->dir, ".") == 0 &&
+        (detect_file_is_of_npm(request->script) ||
+         strcmp(request->script, "node") == 0))
+        return run_program(request, o);
     if (!*script ||
         asprintf(&line, "%s%s%s%s%s", pre, *pre ? " && " : "", script,
                  *request->more ? " " : "", request->more) < 0) {
@@ -307,23 +358,46 @@ static char *script_line(const request_t *request, const char *base, int depth,
     return text;
 }
 
-/* Put the script into the line, behind the variables of the command. */
+/* What stands before the script: variables, and what starts it. `exec` would be
+ * wrong before a list, and comes later. */
+static char *text_before(const char *line, const shell_line_t *read,
+                         const request_t *request)
+{
+    char *text = strndup(line, request->at), *at;
+
+    if (text && read->has_exec) {
+        at = text + read->program;
+        at -= strlen("exec");
+        while (strncmp(at, "exec", 4) != 0)
+            at--;
+        memmove(at, text + read->program, strlen(text + read->program) + 1);
+    }
+    return text;
+}
+
+/* Put the script into the line, in place of the command. */
 static char *put_in(const char *line, const shell_line_t *read,
-                    const char *script)
+                    const request_t *request, const char *script)
 {
     shell_line_t inner;
     int is_list = !shell_line_read(script, &inner) || inner.is_list;
-    int n_variables = (int)(read->program - read->begin);
-    char *text;
-    int n;
+    char *start = text_before(line, read, request), *quoted = NULL,
+         *text = NULL;
+    int n = -1;
 
-    if (n_variables > 0 && !read->has_exec && is_list)
-        n = asprintf(&text, "%.*sexport %.*s&& %s", (int)read->begin, line,
-                     n_variables, line + read->begin, script);
-    else
-        n = asprintf(&text, "%.*s%s",
-                     read->has_exec ? (int)read->begin : (int)read->program,
-                     line, script);
+    if (start && is_list && request->at > read->program) {
+        /* Only a command can follow what starts it. */
+        quoted = command_inside_quote(script);
+        n = quoted ? asprintf(&text, "%ssh -c %s", start, quoted) : -1;
+    }
+    else if (start && is_list &&
+             start[strspn(start + read->begin, " \t") + read->begin])
+        n = asprintf(&text, "%.*sexport %s&& %s", (int)read->begin, line,
+                     start + read->begin, script);
+    else if (start)
+        n = asprintf(&text, "%s%s", start, script);
+    free(quoted);
+    free(start);
     return n < 0 ? NULL : text;
 }
 
@@ -359,7 +433,7 @@ static char *resolve(const char *line, const char *dir, int depth,
     char in[PATH_MAX], *script, *text;
     const char *rest = line, *next;
     shell_line_t read;
-    request_t request = {"", "", ""};
+    request_t request = {.more = ""};
 
     if (depth == DEEP)
         return NULL;
@@ -369,7 +443,7 @@ static char *resolve(const char *line, const char *dir, int depth,
     if (!shell_line_read(rest, &read) || !parse(rest, &read, in, &request))
         return NULL;
     script = script_line(&request, in, depth, 1, of);
-    text = script ? put_in(rest, &read, script) : NULL;
+    text = script ? put_in(rest, &read, &request, script) : NULL;
     free(script);
     if (text && rest != line) {
         script = text;

@@ -78,6 +78,7 @@ SCRIPTS = {
     "stamp": ("npm run stamp", "", "A=xy% 1.2.3"),
     "script": ("A=4 ./start.sh 1", "", "A=4 undefined 1 "),
     "program": ("bin/www 2", "", "A=undefined undefined 2 "),
+    "started": ("env A=5 npm run both", "", "A=5 1.2.3 7 "),
     "numbers": ("npm start -- --port $PORT", "", "--port,5000"),
 }
 

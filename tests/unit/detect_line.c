@@ -86,6 +86,11 @@ static const struct {
     {"A=1 ./dumb-init -r 15:3 uvicorn a:b", "A=1 uvicorn a:b --fd 3"},
     {"cd x && tini npx next start", "cd x && next start"},
     {"tini -- unknown", "unknown"},
+    {"pnpm next start", "next start"},
+    {"yarn next start -p 1", "next start -p 1"},
+    {"yarn node a.js", "node a.js"},
+    {"yarn unknown", NULL},
+    {"npm next start", NULL},
     /* a line within the command */
     {"bash -c \"uvicorn a:b --port $PORT\"",
      "bash -c 'exec uvicorn a:b --port $PORT --fd 3'"},
@@ -131,6 +136,18 @@ static const struct {
     {"npm start -w @shop/spaced", NULL}, /* `cd` would get two words */
     {"npm start -w deep", NULL},         /* three stars */
     {"cd api && npm start", "cd api && " OF_NPM "node api.js"},
+    {"pnpm -F ./packages/api start", "cd packages/api && " OF_NPM "node p.js"},
+    {"pnpm --filter=@shop/p start", "cd packages/api && " OF_NPM "node p.js"},
+    {"cross-env A=1 npm start", "env A=1 " OF_NPM "node server.js"},
+    {"env A=1 npm run checked",
+     "env A=1 sh -c 'export " BIN "; ./check && exec node y'"},
+    {"tini -- npm start", OF_NPM "node server.js"},
+    {"dotenv -- npm start", "dotenv -- " OF_NPM "node server.js"},
+    {"exec npm start", OF_NPM "node server.js"},
+    {"A=1 exec npm start", "A=1 " OF_NPM "node server.js"},
+    {"A=1 exec npm run checked", "export A=1 && " LIST "./check && node y"},
+    {"A=1 exec env B=2 npm start", "A=1 env B=2 " OF_NPM "node server.js"},
+    {"npm run quoted", OF_NPM "node -e \"f(\\\"a b\\\")\""},
     {"npm run deep", LIST "cd api && " OF_NPM "node api.js"},
     {"npm run loop", OF_NPM "npm run loop"}, /* it ends */
     {"npm run nothing", NULL},
@@ -144,6 +161,8 @@ static const char package[] =
     "\"start\": \"node server.js\", \"start:prod\": \"npm run start\","
     "\"serve\": \"cd srv && node x\", \"build\": \"tsc\","
     "\"checked\": \"node y\", \"prechecked\": \"./check\","
+    "\"postchecked\": \"./never\","
+    "\"quoted\": \"node -e \\\"f(\\\\\\\"a b\\\\\\\")\\\"\","
     "\"deep\": \"npm --prefix api start\", \"loop\": \"npm run loop\"}}";
 
 static int begin(void **state)
@@ -157,6 +176,11 @@ static int begin(void **state)
                                    "{\"start\": \"node x\"}}");
     files_put("dist/two/l/package.json", "{\"name\": \"deep\", \"scripts\": "
                                          "{\"start\": \"node x\"}}");
+    files_put("pnpm-workspace.yaml",
+              "packages:\n  - \"apps/*\"\n  - packages/*\n");
+    files_put(
+        "packages/api/package.json",
+        "{\"name\": \"@shop/p\", \"scripts\": {\"start\": \"node p.js\"}}");
     files_program("node_modules/.bin/next", "");
     files_program(".venv/bin/uvicorn", "");
     files_program(".venv/bin/python", "");

@@ -207,7 +207,7 @@ void sd_notify_read(void *owner, uint32_t events);
 /** Check the processes that boot. Some of them may be ready now. */
 void ready_check(spawner_t *s);
 
-#define READY_TEXT_MAX 256
+#define READY_TEXT_MAX 320
 
 /** For a process that took too long: what is missing? "it did not ..." */
 const char *ready_missing(const spawner_t *s, const process_t *p,
@@ -257,14 +257,19 @@ void warmup_missing(const process_t *p, const app_entry_t *app, char text[256]);
 #define WRONG_PORT_MAX 8 /**< ports that are named */
 
 typedef struct {
-    char ports[WRONG_PORT_MAX * sizeof "65535, "]; /**< "port 80", "ports 80,
-                                                        81"; "": there is none */
+    char ports[WRONG_PORT_MAX *
+               sizeof "65535, "];  /**< "port 80", "ports 80, 81",
+                                                        "port 80 of ::1"; "":
+                                                        there is none */
     char owner[PROCESS_OWNER_MAX]; /**< of the first: "process 4711, ruby" */
 } wrong_port_t;
 
-/** Find the ports that the processes of the app listen on, without its own one.
- * For the job, and for tests. */
-void wrong_port_find(const process_t *p, wrong_port_t *found);
+/** Find the ports that the processes of the app listen on. Its own one counts only
+ * with an address to which httpd does not connect, such as ::1.
+ * For the job, and for tests.
+ * @param instance with which the marks of its processes begin */
+void wrong_port_find(const process_t *p, const char *instance,
+                     wrong_port_t *found);
 
 /** Look if it is time. For a process that boots and does not accept. */
 void wrong_port_look(spawner_t *s, process_t *p);

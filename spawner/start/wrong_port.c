@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "system/cgroup.h"
+#include "base/contract.h"
 #include "system/child_reset.h"
+#include "system/environ_scan.h"
 #include "spawner/output/output.h"
 #include "spawner/process/job.h"
 #include "spawner/process/process.h"
@@ -25,33 +27,54 @@
 /* ---- the search: the work of a job, because it takes long ---- */
 
 typedef struct {
-    uint32_t uid;
+    const process_t *p;
+    char mark[40]; /* that its processes have */
+    uint16_t own;  /* the port that it has to listen on; 0: none */
     sock_diag_port_t of[SOCKETS_MAX];
     int n;
     int left;                      /* descriptors that may still be read */
     uint16_t port[WRONG_PORT_MAX]; /* that were found, each one once */
     int found;
-    procfs_t owner; /* the process that has the first of them; pid 0: none */
+    char address[46]; /* of its own port, where httpd does not reach it; "" */
+    procfs_t owner;   /* the process that has the first of them; pid 0: none */
 } search_t;
+
+/* httpd connects to 127.0.0.1. */
+static int is_reached(const sock_diag_port_t *at)
+{
+    static const char *const addresses[] = {
+        "0.0.0.0", "::", "127.0.0.1", "::ffff:127.0.0.1", "::ffff:0.0.0.0"};
+    size_t i;
+
+    for (i = 0; i < sizeof addresses / sizeof *addresses; i++)
+        if (strcmp(at->address, addresses[i]) == 0)
+            return 1;
+    return 0;
+}
 
 static void on_tcp(const sock_diag_port_t *at, uint32_t queued, void *ctx)
 {
     search_t *search = ctx;
 
     (void)queued;
-    if (at->uid == search->uid && search->n < SOCKETS_MAX)
+    if (at->uid == search->p->is.uid && search->n < SOCKETS_MAX &&
+        (at->port != search->own || !is_reached(at)))
         search->of[search->n++] = *at;
 }
 
-static void add(search_t *search, uint16_t port)
+static void add(search_t *search, const sock_diag_port_t *at)
 {
     int i;
 
+    if (at->port == search->own) {
+        memcpy(search->address, at->address, sizeof at->address);
+        return;
+    }
     for (i = 0; i < search->found; i++)
-        if (search->port[i] == port)
+        if (search->port[i] == at->port)
             return;
     if (search->found < WRONG_PORT_MAX)
-        search->port[search->found++] = port;
+        search->port[search->found++] = (uint16_t)at->port;
 }
 
 /* A descriptor that leads to "socket:[4711]". */
@@ -66,10 +89,8 @@ static void note(search_t *search, const char *link, const procfs_t *who)
     number = strtoul(link + sizeof begin - 1, NULL, 10);
     for (i = 0; i < search->n; i++)
         if (search->of[i].number == number) {
-            int before = search->found;
-
-            add(search, (uint16_t)search->of[i].port);
-            if (search->found > before && search->owner.pid == 0)
+            add(search, &search->of[i]);
+            if (search->owner.pid == 0)
                 search->owner = *who;
         }
 }
@@ -105,26 +126,59 @@ static void name_owner(const procfs_t *who, char text[PROCESS_OWNER_MAX])
             *c = '?';
 }
 
-void wrong_port_find(const process_t *p, wrong_port_t *found)
+/* A process of the same user that has left the session of the app, as a program
+ * does that makes a daemon of itself. */
+static int is_elsewhere(const procfs_t *info, void *ctx)
 {
-    search_t search = {.uid = p->is.uid, .left = DESCRIPTORS_MAX};
-    size_t used = 0;
-    int i, n = 0;
+    const process_t *p = ((const search_t *)ctx)->p;
+    uid_t uid;
 
-    if (p->is.wire.listen == APL_LISTEN_TCP)
-        add(&search, (uint16_t)p->is.wire.port); /* the first is left out */
-    n = search.found;
-    if (sock_diag_tcp(on_tcp, &search) == 0 && search.n > 0)
-        sid_scan_each(p, read_descriptors, &search);
-    memset(found, 0, sizeof *found);
-    for (i = n; i < search.found; i++)
+    return info->session != p->is.pid && info->start >= p->is.start &&
+           procfs_uid(info->pid, &uid) == 0 && uid == p->is.uid;
+}
+
+static void read_marked(const procfs_t *info, const char *mark, void *ctx)
+{
+    search_t *search = ctx;
+
+    if (mark && strcmp(mark, search->mark) == 0)
+        read_descriptors(info, search);
+}
+
+static void name_ports(const search_t *search, wrong_port_t *found)
+{
+    size_t used = 0;
+    int i;
+
+    for (i = 0; i < search->found; i++)
         used += (size_t)snprintf(found->ports + used,
                                  sizeof found->ports - used, "%s%u",
-                                 i > n                  ? ", "
-                                 : search.found - n > 1 ? "ports "
-                                                        : "port ",
-                                 search.port[i]);
-    if (used > 0)
+                                 i > 0               ? ", "
+                                 : search->found > 1 ? "ports "
+                                                     : "port ",
+                                 search->port[i]);
+    if (*search->address)
+        snprintf(found->ports, sizeof found->ports, "port %u of %s",
+                 search->own, search->address);
+}
+
+void wrong_port_find(const process_t *p, const char *instance,
+                     wrong_port_t *found)
+{
+    search_t search = {.p = p, .left = DESCRIPTORS_MAX};
+
+    if (p->is.wire.listen == APL_LISTEN_TCP)
+        search.own = (uint16_t)p->is.wire.port;
+    snprintf(search.mark, sizeof search.mark, "%s-" CONTRACT_ID_FMT, instance,
+             p->is.id);
+    if (sock_diag_tcp(on_tcp, &search) == 0 && search.n > 0) {
+        sid_scan_each(p, read_descriptors, &search);
+        if (search.owner.pid == 0)
+            environ_scan_read(is_elsewhere, read_marked, &search);
+    }
+    memset(found, 0, sizeof *found);
+    name_ports(&search, found);
+    if (*found->ports)
         name_owner(&search.owner, found->owner);
 }
 
@@ -144,15 +198,16 @@ void wrong_port_forget(process_t *p)
 void wrong_port_say(const process_t *p, const char *listens, char *text,
                     size_t size)
 {
-    char own[32];
+    char own[40];
 
-    snprintf(own, sizeof own, "port %u", p->is.wire.port);
+    snprintf(own, sizeof own, "127.0.0.1 port %u", p->is.wire.port);
     snprintf(text, size,
-             "%s on TCP %s, where httpd does not connect (%s; %s the port to "
-             "listen on is in $PORT), and did not accept connections on %s",
+             "%s on TCP %s, where httpd does not connect (%s; %s), and did not "
+             "accept connections on %s",
              listens, p->wrong_port.ports, p->wrong_port.owner,
-             p->is.wire.listen == APL_LISTEN_TCP ? "AppListen is tcp:"
-                                                 : "with AppListen tcp,",
+             p->is.wire.listen == APL_LISTEN_TCP
+                 ? "AppListen is tcp: the place to listen on is $HOST and $PORT"
+                 : "with AppListen tcp, the port to listen on is in $PORT",
              p->is.wire.listen == APL_LISTEN_TCP  ? own
              : p->is.wire.listen == APL_LISTEN_FD ? "descriptor 3"
                                                   : "$APPPOOL_SOCKET");
@@ -194,12 +249,12 @@ static void ended(spawner_t *s, job_t *job, const siginfo_t *cause)
     free(job);
 }
 
-static _Noreturn void work(const process_t *p)
+static _Noreturn void work(const spawner_t *s, const process_t *p)
 {
     wrong_port_t found;
 
     child_reset_descriptors(cgroup_descriptor());
-    wrong_port_find(p, &found);
+    wrong_port_find(p, s->instance, &found);
     _exit(job_report(&found, sizeof found) == 0 ? 0 : 1);
 }
 
@@ -215,7 +270,7 @@ void wrong_port_look(spawner_t *s, process_t *p)
     look = calloc(1, sizeof *look);
     switch (look ? job_fork_reporting(s, &look->job, LIMIT, ended) : -1) {
     case 0:
-        work(p);
+        work(s, p);
     case -1:
         free(look);
         return;

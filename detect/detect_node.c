@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/detect_php.h"
+
 /* Programs that never serve a request. */
 #define MAKES                                                                  \
     "^(npx +)?(webpack|gulp|grunt|rollup|sass|node-sass|postcss|tailwindcss|"  \
@@ -78,9 +80,23 @@ static int is_installed(int dir, const char *script)
     return detect_text_exists(dir, path);
 }
 
+/* The index.php of a PHP site. @return 0: there is none */
+static int find_php(int dir, char file[DETECT_PATH_MAX])
+{
+    size_t i;
+
+    for (i = 0; detect_php_dirs[i]; i++) {
+        snprintf(file, DETECT_PATH_MAX, "%s%sindex.php", detect_php_dirs[i],
+                 *detect_php_dirs[i] ? "/" : "");
+        if (detect_text_exists(dir, file))
+            return 1;
+    }
+    return 0;
+}
+
 int detect_node_starts(int dir, const char *file, char why[DETECT_WHY])
 {
-    char script[DETECT_MAX];
+    char script[DETECT_MAX], php[DETECT_PATH_MAX];
     int serves;
 
     (void)file;
@@ -92,13 +108,19 @@ int detect_node_starts(int dir, const char *file, char why[DETECT_WHY])
         snprintf(why, DETECT_WHY,
                  "its start script (%.40s) makes files, and serves nothing",
                  script);
-    else if (detect_text_matches(script, DEVELOPS) &&
-             !is_installed(dir, script)) {
-        serves = 0;
-        snprintf(why, DETECT_WHY,
-                 "the program of its start script (%.40s) is not installed in "
-                 "node_modules",
-                 script);
+    else if (detect_text_matches(script, DEVELOPS)) {
+        serves = is_installed(dir, script) && !find_php(dir, php);
+        if (!is_installed(dir, script))
+            snprintf(why, DETECT_WHY,
+                     "the program of its start script (%.40s) is not installed "
+                     "in node_modules",
+                     script);
+        else if (!serves)
+            snprintf(
+                why, DETECT_WHY,
+                "its start script (%.40s) is for development, and %.40s is "
+                "there",
+                script, php);
     }
     return serves;
 }

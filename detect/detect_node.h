@@ -12,7 +12,8 @@
 #include "detect/detect_text.h"
 
 /** The start script of package.json runs a server. It does not only make files
- * for a browser (webpack --watch), and is not a tool that is not installed. */
+ * for a browser (webpack --watch), and is no tool for development that is not
+ * installed or stands beside an index.php. */
 detect_test_t detect_node_starts;
 
 /** There is a start script. */

@@ -98,10 +98,33 @@ static const char *reason(const char *file)
     return "";
 }
 
+/* A program for development is installed, and is not what serves the site. */
+static void scripts_of_a_php_site(void **state)
+{
+    const detect_config_t config = {
+        .listen = APL_LISTEN_FD, .protocol = APL_AUTO, .lists = 1};
+
+    (void)state;
+    put("package.json", "{\"scripts\": {\"start\": \"wp-scripts start\"}}");
+    assert_int_equal(mkdir("node_modules", 0700), 0);
+    assert_int_equal(mkdir("node_modules/.bin", 0700), 0);
+    put("node_modules/.bin/wp-scripts", "");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.file, "package.json");
+    assert_int_equal(mkdir("web", 0700), 0);
+    put("web/index.php", "");
+    assert_int_equal(detect_command(&config, &found), 1);
+    assert_string_equal(found.file, "web/index.php");
+    assert_string_equal(reason("package.json"),
+                        "its start script (wp-scripts start) is for "
+                        "development, and web/index.php is there");
+}
+
 /* Of many files the one that wins is always listed. */
 static void each_candidate_has_a_reason(void **state)
 {
-    const detect_config_t config = {.listen = APL_LISTEN_FD, .lists = 1};
+    const detect_config_t config = {
+        .listen = APL_LISTEN_FD, .protocol = APL_AUTO, .lists = 1};
     char name[32];
     int i;
 
@@ -142,6 +165,7 @@ int main(void)
         TEST(the_error_names_files_that_give_no_command),
         TEST(another_protocol_is_named),
         TEST(a_framework_with_a_server),
+        TEST(scripts_of_a_php_site),
         TEST(each_candidate_has_a_reason),
     };
 

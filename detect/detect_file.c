@@ -2,31 +2,10 @@
 
 #include "detect/detect_file.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-#define FILE_MAX 65536
-
-/* A regular file, by any way to it. A device must not even be opened: that alone
- * may do something. */
-static int open_regular(const char *path)
-{
-    int fd = -1, found = open(path, O_PATH | O_CLOEXEC);
-    char again[32];
-    struct stat st;
-
-    snprintf(again, sizeof again, "/proc/self/fd/%d", found);
-    if (found >= 0 && fstat(found, &st) == 0 && S_ISREG(st.st_mode))
-        fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (found >= 0)
-        close(found);
-    return fd;
-}
 
 int detect_file_is_of_npm(const char *name)
 {
@@ -35,19 +14,6 @@ int detect_file_is_of_npm(const char *name)
     return snprintf(path, sizeof path, "node_modules/.bin/%s", name) <
                (int)sizeof path &&
            access(path, X_OK) == 0;
-}
-
-char *detect_file_content(const char *path)
-{
-    int fd = open_regular(path);
-    char *text = fd < 0 ? NULL : malloc(FILE_MAX);
-    ssize_t n = text ? read(fd, text, FILE_MAX - 1) : -1;
-
-    if (fd >= 0)
-        close(fd);
-    if (text)
-        text[n > 0 ? n : 0] = 0;
-    return text;
 }
 
 static int keep(detect_found_t *found, const char *command)

@@ -16,11 +16,6 @@
 /** Is it a program of node_modules/.bin? */
 int detect_file_is_of_npm(const char *name);
 
-/** @return the first 64 KiB of a regular file, ended by a NUL. The caller frees
- * them. NULL: no memory, or no such file. Links are followed to anywhere: for files
- * of the user, such as those of nvm. For those of the app: detect_text_read() */
-char *detect_file_content(const char *path);
-
 /**
  * Reads the command, or the last argument of the server, from found->file into
  * found->command, and writes found->why.

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "detect/detect_venv.h"
-#include "detect/detect_file.h"
+#include "detect/detect_text.h"
 #include "detect/detect_versions.h"
 
 #define ALIASES_MAX 4 /* one alias may name another one */
@@ -50,7 +50,7 @@ static int parse(const char *text, version_t *version)
 /* The first word of a file. @return 0: there is none */
 static int read_word(const char *path, char word[64])
 {
-    char *text = detect_file_content(path);
+    char *text = detect_text_read_linked(path);
 
     *word = 0;
     if (text)

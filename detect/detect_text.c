@@ -51,11 +51,11 @@ int detect_text_is_closed(int dir, const char *path, char why[DETECT_WHY])
     return fd < 0;
 }
 
-char *detect_text_read(int dir, const char *path)
+/* @param fd closed afterwards; -1: there is none */
+static char *read_regular(int fd)
 {
-    struct stat st;
-    int fd = open_text(dir, path);
     char *text = NULL;
+    struct stat st;
     ssize_t n;
 
     if (fd < 0)
@@ -68,6 +68,26 @@ char *detect_text_read(int dir, const char *path)
     }
     close(fd);
     return text;
+}
+
+char *detect_text_read(int dir, const char *path)
+{
+    return read_regular(open_text(dir, path));
+}
+
+char *detect_text_read_linked(const char *path)
+{
+    int fd = -1, found = open(path, O_PATH | O_CLOEXEC);
+    char again[32];
+    struct stat st;
+
+    /* A device must not even be opened: that alone may do something. */
+    snprintf(again, sizeof again, "/proc/self/fd/%d", found);
+    if (found >= 0 && fstat(found, &st) == 0 && S_ISREG(st.st_mode))
+        fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (found >= 0)
+        close(found);
+    return read_regular(fd);
 }
 
 const char *detect_text_find(const char *text, const char *pattern,

@@ -7,7 +7,8 @@
  *
  * Trust: the files belong to the app, and this may run as root. No more than
  *        64 KiB of a file and 1 MiB of the names in a directory are read, and no
- *        file to which a link leads out of AppRoot. A FIFO is not waited for.
+ *        file to which a link leads out of AppRoot, except by
+ *        detect_text_read_linked(). A FIFO is not waited for.
  */
 #ifndef APPPOOL_DETECT_DETECT_TEXT_H
 #define APPPOOL_DETECT_DETECT_TEXT_H
@@ -32,6 +33,10 @@ int detect_text_exists(int dir, const char *path);
 /** @return the first 64 KiB, ended by a NUL. The caller frees them. NULL: no
  *          memory, no such file, or a link that leads out of `dir` */
 char *detect_text_read(int dir, const char *path);
+
+/** The same of a file of the user, such as those of nvm: links may lead
+ * anywhere. @param path absolute, or below the current directory */
+char *detect_text_read_linked(const char *path);
 
 /** The names in a directory, "/a/b/", which the caller frees. One list for all
  * rules replaces most of their system calls. NULL: no memory, or too many. */

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "detect/detect_file.h"
 #include "detect/detect_text.h"
 
 #define LINKS 16 /* that are followed */
@@ -93,7 +92,7 @@ static int read_version(const char *name, version_t *is)
     int found = 0;
 
     snprintf(path, sizeof path, "%s/pyvenv.cfg", name);
-    text = detect_file_content(path);
+    text = detect_text_read_linked(path);
     for (line = text ? strtok_r(text, "\r\n", &rest) : NULL; line && !found;
          line = strtok_r(NULL, "\r\n", &rest))
         found =

@@ -168,8 +168,6 @@ static void look_at_value(int dir, const char *file, const char *text,
     size_t n = strcspn(value, ".");
     char first[DETECT_PATH_MAX];
 
-    if (!*value || value[strspn(value, PYTHON_LINE_NAME ".")])
-        return; /* no name, nor a part of one */
     if (i < CONSTRUCTORS) {
         app->kind = constructors[i].kind;
         app->framework = constructors[i].framework;

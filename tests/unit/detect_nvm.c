@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -110,13 +111,17 @@ static void nvmrc_goes_first(void **state)
 /* A FIFO or a device is not opened. */
 static void only_a_file_is_read(void **state)
 {
-    int fifo;
+    int fifo, opened = inotify_init1(IN_NONBLOCK);
+    struct inotify_event event;
 
     (void)state;
     assert_int_equal(mkfifo(".nvmrc", 0600), 0);
     fifo = open(".nvmrc", O_RDWR);
     assert_int_equal(write(fifo, "20\n", 3), 3);
+    assert_true(inotify_add_watch(opened, ".nvmrc", IN_OPEN) >= 0);
     expect(files_dir, NULL);
+    assert_int_equal(read(opened, &event, sizeof event), -1);
+    close(opened);
     close(fifo);
 }
 

@@ -44,7 +44,7 @@ static const char *const secrets[] = {
     "*.sql", "*.sql.[0-9bgxz]*", "*.sqlite", "*.sqlite-*", "*.sqlite3",
     "*.sqlite3-*", "*.log", "*.log.[0-9bgxz]*", "*.inc", "*~", "*.bak", "*.old",
     "*.orig", "*.save", "*.swp", "*.php.txt", "*.php.dist", "*.php.[0-9]*",
-    "*.php[-_]*"};
+    "*.php[-_]*", "*.php[0-9]", "*.pht"};
 
 /* ---- a file ---- */
 

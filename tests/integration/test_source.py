@@ -34,7 +34,7 @@ PHP_SECRET = (".env", ".user.ini", ".git/config", "index.php~", "index.php.bak",
               "old/a.log.xz",
               "var/data.sqlite-wal", "var/data.sqlite3-journal",
               "wp-config.php.txt", "config.php.dist", "config.php.2",
-              "config.php_old", "config.php-2024")
+              "config.php_old", "config.php-2024", "old.php5", "old.pht")
 
 # A request, and whether httpd sends the file, sends 404, or leaves the request
 # to the application.

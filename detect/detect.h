@@ -6,9 +6,13 @@
  *        detect_table.h has all the rules, detect_text.h looks at the files, and
  *        detect_server.h knows how each server is run.
  *
- * It reads the current directory, with the rights of the app's user.
+ * A command is looked for in the current directory, with the rights of the app's
+ * user. What is asked for a warning, or for the protocol, may be asked by root:
+ * in httpd -t and in httpd's parent.
  *
  * Trust: the files belong to the app, and so does the command that they name.
+ *        They may be made to keep root busy: each look is bounded, whatever they
+ *        are (detect_text.h, python_line.h).
  */
 #ifndef APPPOOL_DETECT_DETECT_H
 #define APPPOOL_DETECT_DETECT_H

@@ -2,8 +2,7 @@
 
 /**
  * @file detect_found.h
- * @brief What detect.h gets to know about an app, and what it finds. detect.c,
- *        detect_file.c and detect_server.c share it.
+ * @brief What detect.h gets to know about an app, and what it finds.
  */
 #ifndef APPPOOL_DETECT_DETECT_FOUND_H
 #define APPPOOL_DETECT_DETECT_FOUND_H

@@ -48,7 +48,8 @@ ROWS: list[tuple[Callable[[App], None], str | None, list[str], str]] = [
     (add_file("app.py"), None, [], "there is nothing to run: app.py has no "
      "application that its text shows; none of these files exists: "),
     (add_file("wsgi.py"), None, [], ""),
-    (add_file("site/wsgi.py"), None, [], ""),
+    (add_file("site/wsgi.py"), None, [], "there is nothing to run: "
+     "site/wsgi.py needs a manage.py in AppRoot; none of these files exists: "),
     (add_file("wsgi.py"), None, ["AppProtocol fcgi"],
      "there is nothing to run: none of these files exists: Procfile, *.fcgi, "
      "index.php, public/index.php; wsgi.py is for another AppProtocol"),

@@ -271,6 +271,7 @@ module_sources = \
 	detect/detect_python.c \
 	detect/detect_rule.c \
 	detect/detect_ruby.c \
+	detect/detect_script.c \
 	detect/detect_table.c \
 	detect/detect_text.c \
 	detect/detect_wsgi.c \
@@ -331,6 +332,7 @@ spawner_sources = \
 	detect/detect_python.c \
 	detect/detect_rule.c \
 	detect/detect_ruby.c \
+	detect/detect_script.c \
 	detect/detect_table.c \
 	detect/detect_text.c \
 	detect/detect_wsgi.c \
@@ -442,6 +444,7 @@ detect_sources = \
 	detect/detect_python.c \
 	detect/detect_rule.c \
 	detect/detect_ruby.c \
+	detect/detect_script.c \
 	detect/detect_table.c \
 	detect/detect_text.c \
 	detect/detect_wsgi.c \
@@ -460,6 +463,7 @@ detect_sources = \
 language_helpers = \
 	helpers/node/listen.cjs \
 	helpers/python/daphne_fd.py \
+	helpers/python/listen.py \
 	helpers/python/preload.py \
 	helpers/python/waitress_fd.py \
 	helpers/python/wsgi.py \

@@ -29,7 +29,8 @@ static int needs_environment(const detect_server_t *server, const char *command)
 {
     if (server)
         return server == &detect_server_wsgi ||
-               server == &detect_server_uvicorn;
+               server == &detect_server_uvicorn ||
+               server == &detect_server_listen;
     return detect_program_is_python(command);
 }
 

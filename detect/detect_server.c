@@ -104,6 +104,12 @@ const detect_server_t detect_server_uvicorn = {
     NULL,
     &uvicorn_template};
 
+/* A program that listens by itself. */
+const detect_server_t detect_server_listen = {
+    "",      "python3",
+    PYTHONS, {[APL_LISTEN_FD] = "\"$APPPOOL_HELPERS/python/listen.py\" "},
+    NULL,    NULL};
+
 /* Children share one opcode cache. By default php-cgi ends after 500 requests.
  * Here MaxRequests sets that number.
  * Speed: five processes without children serve 1.1 to 1.4 times as many

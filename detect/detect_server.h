@@ -17,9 +17,9 @@
 typedef struct detect_server detect_server_t;
 
 extern const detect_server_t detect_server_puma, detect_server_wsgi,
-    detect_server_uvicorn, detect_server_php, detect_server_psgi,
-    detect_server_mojo, detect_server_unicorn, detect_server_thin,
-    detect_server_falcon;
+    detect_server_uvicorn, detect_server_listen, detect_server_php,
+    detect_server_psgi, detect_server_mojo, detect_server_unicorn,
+    detect_server_thin, detect_server_falcon;
 
 /**
  * Write found->command: it runs `server` for found->concurrency requests at

@@ -8,6 +8,7 @@
 #include "detect/detect_php.h"
 #include "detect/detect_procfile.h"
 #include "detect/detect_ruby.h"
+#include "detect/detect_script.h"
 #include "detect/detect_wsgi.h"
 
 #define CHILDREN     5  /* of php-cgi */
@@ -46,6 +47,12 @@
     {                                                                          \
         file, NULL, NULL, NULL, framework, APL_HTTP, concurrency, read,        \
             server, NULL, NULL, 1, 0                                           \
+    }
+#define PYTHON_SERVES(file, is_single)                                         \
+    {                                                                          \
+        file, NULL, NULL, detect_script_serves, "Python", APL_HTTP, 1,         \
+            detect_script_read, &detect_server_listen, NULL, NULL, 0,          \
+            is_single                                                          \
     }
 #define RUBY(file, lacks)                                                      \
     {                                                                          \
@@ -160,6 +167,10 @@ const detect_rule_t detect_rules[] = {
     PHP("webroot/index.php", 0),
     PHP("docroot/index.php", 0),
     PHP("pub/index.php", 0),
+    PYTHON_SERVES("app.py", 0),
+    PYTHON_SERVES("main.py", 0),
+    PYTHON_SERVES("server.py", 0),
+    PYTHON_SERVES("*.py", 1),
 
     /* ---- names alone ---- */
     {"package.json", NULL, NULL, detect_node_has_start, "npm", APL_HTTP,

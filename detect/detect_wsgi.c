@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "detect/detect_python.h"
+#include "detect/detect_script.h"
 #include "detect/detect_server.h"
 
 int detect_wsgi_has(int dir, const char *file, char why[DETECT_WHY])
@@ -19,10 +20,7 @@ int detect_wsgi_has(int dir, const char *file, char why[DETECT_WHY])
     if (detect_python_find(dir, file, &app))
         return 1;
     if (app.imported && app.kind_of_import == DETECT_PYTHON_NEITHER)
-        snprintf(why, DETECT_WHY,
-                 "imports %s, which has a server of its own: AppCommand "
-                 "\"python3 %.60s\" would run it",
-                 app.imported, file);
+        detect_script_serves(dir, file, why);
     else if (app.imported)
         snprintf(why, DETECT_WHY,
                  "imports %s, but binds no app or application at the beginning "

@@ -12,6 +12,10 @@ def ASGI(word: str) -> str:
     return f'uvicorn --root-path "$APP_BASE_URI" --no-access-log --fd 3 {word}'
 
 
+def LISTEN(word: str) -> str:
+    return f'python3 "$APPPOOL_HELPERS/python/listen.py" {word}'
+
+
 def NODE(words: str) -> str:
     return f"node {words}"
 

@@ -25,6 +25,12 @@ NONE: dict[str, tuple[dict[str, str], str]] = {
                       "the beginning of a line: AppCommand \"gunicorn "
                       "app:NAME\" would name another"),
     "typescript": ({"server.ts": ""}, "server.ts is TypeScript"),
+    "aiohttp-no-server": ({"main.py": "from aiohttp import web\n"},
+                          "main.py imports aiohttp, but does not show how it "
+                          "listens"),
+    "uvloop": ({"main.py": "import uvloop\nfrom aiohttp import web\n\n"
+                "uvloop.install()\nweb.run_app(web.Application())\n"},
+               "main.py imports uvloop, which does not take the socket"),
     "two-apps": ({"a.py": APP, "b.py": APP},
                  "a.py and b.py both have an application: AppCommand has to name one"),
     "below": ({"backend/manage.py": ""},
@@ -39,18 +45,10 @@ NONE: dict[str, tuple[dict[str, str], str]] = {
 
 # What is not found: the framework, the files, and the AppCommand to write.
 MISSED: dict[str, tuple[str, dict[str, str], str]] = {
-    "aiohttp": ("aiohttp", {"main.py": "from aiohttp import web\n\n"
-                            "app = web.Application()\nweb.run_app(app)\n"},
-                "python3 main.py"),
-    "tornado": ("Tornado", {"main.py": "import tornado.web\n\n"
-                            "app = tornado.web.Application()\n"}, "python3 main.py"),
     "streamlit": ("Streamlit", {"app.py": "import streamlit as st\n\n"
                                 "st.title('x')\n"}, "streamlit run app.py"),
     "flask-src": ("Flask in src/", {"src/shop/__init__.py": APP},
                   "gunicorn --pythonpath src shop:app"),
-    "bottle-implicit": ("Bottle without an object",
-                        {"app.py": "from bottle import route, run\n\nrun()\n"},
-                        "python3 app.py"),
     "deno": ("Deno", {"deno.json": "{}", "main.ts": "Deno.serve(() => 1);\n"},
              "deno run -A main.ts"),
     "bun": ("Bun", {"bun.lock": "", "server/app.tsx": "Bun.serve({});\n"},

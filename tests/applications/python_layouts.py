@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Layouts of applications in Python."""
-from commands import ASGI, WSGI
+from commands import ASGI, LISTEN, WSGI
 from layout import add
 
 FLASK = "from flask import Flask\n"
@@ -256,3 +256,92 @@ for of, constructor, text, file in (
            {file: f"from {of.lower()} import {constructor}\n\n{text}",
             f"{of.lower()}.py": ASGI_CLASS.replace("App:", f"{constructor}:")},
            ASGI(f"{file[:-3]}:app"), stands_in=True)
+
+# Programs that listen by themselves.
+STAND_IN = """import asyncio
+
+
+async def respond(reader, writer):
+    await reader.readuntil(b"\\r\\n\\r\\n")
+    writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Length: LENGTH\\r\\n"
+                 b"Connection: close\\r\\n\\r\\nNAME")
+    await writer.drain()
+    writer.close()
+
+
+async def serve(port):
+    return await asyncio.start_server(respond, port=port)
+
+
+async def forever():
+    await (await serve(8080)).serve_forever()
+
+
+"""
+
+
+def listens(of: str, name: str, files: dict[str, str], library: str = "",
+            text: str = "") -> None:
+    """Text is what the library has besides its server."""
+    if library:
+        files = {**files, library: STAND_IN.replace("LENGTH", str(len(name)))
+                 + text}
+    python(of, name, files, LISTEN(next(iter(files))), stands_in=bool(library))
+
+
+WEB = """class Application(dict):
+    def add_routes(self, routes):
+        pass
+
+
+def run_app(app, **options):
+    asyncio.run(forever())
+"""
+listens("aiohttp", "aiohttp",
+        {"main.py": "from aiohttp import web\n\napp = web.Application()\n"
+         "app.add_routes([])\n\nif __name__ == '__main__':\n"
+         "    web.run_app(app)\n"}, "aiohttp/web.py", WEB)
+listens("aiohttp", "aiohttp-factory",
+        {"server.py": "from aiohttp import web\n\n\nasync def init_app():\n"
+         "    return web.Application()\n\n\nweb.run_app(init_app(), port=5000)\n"},
+        "aiohttp/web.py", WEB)
+listens("Tornado", "tornado",
+        {"main.py": "import asyncio\n\nimport tornado.web\n\n\n"
+         "def make_app():\n    return tornado.web.Application([])\n\n\n"
+         "async def main():\n    app = make_app()\n    app.listen(8888)\n"
+         "    await asyncio.Event().wait()\n\n\n"
+         "if __name__ == '__main__':\n    asyncio.run(main())\n"},
+        "tornado/web.py", """class Application:
+    def __init__(self, routes):
+        pass
+
+    def listen(self, port):
+        asyncio.ensure_future(serve(port))
+""")
+listens("CherryPy", "cherrypy",
+        {"hello.py": "import cherrypy\n\n\nclass Hello:\n"
+         "    @cherrypy.expose\n    def index(self):\n        return 'x'\n\n\n"
+         "cherrypy.quickstart(Hello())\n"}, "cherrypy.py",
+        """def expose(function):
+    return function
+
+
+def quickstart(root):
+    asyncio.run(forever())
+""")
+listens("Bottle", "bottle-run",
+        {"app.py": "from bottle import route, run\n\n@route('/')\n"
+         "def hello():\n    return 'NAME'\n\n"
+         "run(host='localhost', port=8080, debug=True)\n"})
+listens("http.server", "http-server",
+        {"server.py": "from http.server import BaseHTTPRequestHandler, "
+         "HTTPServer\n\n\nclass Handler(BaseHTTPRequestHandler):\n"
+         "    def do_GET(self):\n        self.send_response(200)\n"
+         "        self.end_headers()\n        self.wfile.write(b'NAME')\n\n\n"
+         "HTTPServer(('', 8000), Handler).serve_forever()\n"})
+listens("wsgiref", "wsgiref",
+        {"hello.py": "from wsgiref.simple_server import make_server\n\n\n"
+         + PLAIN.replace("def application", "def hello")
+         + "\n\nif __name__ == '__main__':\n"
+         "    with make_server('0.0.0.0', 6543, hello) as server:\n"
+         "        server.serve_forever()\n"})

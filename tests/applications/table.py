@@ -20,7 +20,8 @@ sys.path.append(str(TOP / "tests" / "applications"))
 import layouts  # noqa: E402
 
 # The beginning of a command, and what it means.
-RUNNERS = (("python3 \"$APPPOOL_HELPERS", "the module's loader"),
+RUNNERS = (("python3 \"$APPPOOL_HELPERS/python/listen.py", "itself"),
+           ("python3 \"$APPPOOL_HELPERS", "the module's loader"),
            ("uvicorn", "uvicorn"), ("gunicorn", "its command"),
            ("env PATH=", "its start script"),
            ("export PATH=", "its start script"), ("node ", "node"),

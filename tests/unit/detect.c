@@ -254,6 +254,33 @@ static void fastcgi_is_php_or_a_program(void **state)
 }
 
 /* What is found decides, and brings its own number of requests. */
+/* It opens a port by itself, and its server says how many requests it takes. */
+static void a_program_that_listens_gets_the_helper(void **state)
+{
+    const detect_config_t auto_tcp = {.listen = APL_LISTEN_TCP,
+                                      .protocol = APL_AUTO};
+
+    (void)state;
+    files_put("index.js", "");
+    files_put("main.py", "import tornado.web\nApp().listen(8888)\n");
+    assert_string_equal(
+        detected(APL_LISTEN_FD, APL_CONCURRENCY_AUTO),
+        "python3 \"$APPPOOL_HELPERS/python/listen.py\" main.py");
+    assert_string_equal(found.why, "main.py listens by itself (Tornado)");
+    assert_int_equal(found.concurrency, 0);
+    files_put("main.py", "from bottle import route, run\nrun(port=80)\n");
+    detected(APL_LISTEN_FD, APL_CONCURRENCY_AUTO);
+    assert_int_equal(found.concurrency, 1);
+    assert_int_equal(detect_command(&auto_tcp, &found), 0);
+    assert_non_null(strstr(found.why, "set AppListen fd"));
+    files_put("main.py",
+              "import uvloop\nfrom aiohttp import web\nweb.run_app(a)\n");
+    assert_string_equal(detected(APL_LISTEN_FD, 1), "node index.js");
+    files_put("main.py", "from bottle import route\nshop.run(80)\n");
+    assert_string_equal(detected(APL_LISTEN_FD, 1), "node index.js");
+    unlink("index.js");
+}
+
 static void nothing_is_configured(void **state)
 {
     static const struct {
@@ -367,6 +394,7 @@ int main(void)
         TEST(package_start_goes_before_names),
         TEST(asgi_is_uvicorn),
         TEST(fastcgi_is_php_or_a_program),
+        TEST(a_program_that_listens_gets_the_helper),
         TEST(nothing_is_configured),
         TEST(files_say_that_it_is_php),
         TEST(a_command_is_given),

@@ -145,6 +145,7 @@ const detect_rule_t detect_rules[] = {
     PYTHON("index.py", NULL, 0),
     PYTHON("api/index.py", NULL, 0),
     PYTHON_ANY("*/__init__.py"),
+    PYTHON_ANY("src/*/__init__.py"),
     PYTHON_ANY("*/app.py"),
     PYTHON_ANY("*/main.py"),
     PYTHON_ANY("*/wsgi.py"),

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "detect/detect_python.h"
@@ -50,6 +51,61 @@ static void say_what(detect_found_t *found, const detect_python_t *app)
              app->framework ? ")" : "");
 }
 
+/* Is there a module or package of this name? @param dir ends with a slash, or is
+ * "" for AppRoot */
+static int has_module(const char *dir, const char *name, int n)
+{
+    static const char *const forms[] = {"%s%.*s.py", "%s%.*s/__init__.py"};
+    char path[2 * DETECT_PATH_MAX];
+    size_t i;
+    int found = 0;
+
+    for (i = 0; i < 2 && !found; i++) {
+        snprintf(path, sizeof path, forms[i], dir, n, name);
+        found = n > 0 && detect_text_exists(AT_FDCWD, path);
+    }
+    return found;
+}
+
+/* Does a file import one that lies beside it, by its name alone? */
+static int imports_neighbour(const char *file, const char *dir)
+{
+    char *text = detect_text_read(AT_FDCWD, file), *line, *rest = NULL;
+    int found = 0;
+
+    for (line = text ? strtok_r(text, "\r\n", &rest) : NULL; line && !found;
+         line = strtok_r(NULL, "\r\n", &rest)) {
+        size_t skipped = strncmp(line, "from ", 5) == 0     ? 5
+                         : strncmp(line, "import ", 7) == 0 ? 7
+                                                            : 0;
+        const char *name = line + skipped + strspn(line + skipped, " ");
+        int n = skipped ? (int)strcspn(name, " .,;\t") : 0;
+
+        found = has_module(dir, name, n) && !has_module("", name, n);
+    }
+    free(text);
+    return found;
+}
+
+/* What was started in its directory finds the files beside it, and here it is
+ * started in AppRoot. A package in src/ has its name without `src`.
+ * @return the name of the module */
+static const char *know_path(detect_found_t *found, const char *module)
+{
+    char dir[DETECT_PATH_MAX];
+    int n = (int)strcspn(found->file, "/");
+    int is_in_src = strncmp(found->file, "src/", 4) == 0 &&
+                    strchr(found->file + 4, '/') &&
+                    !detect_text_exists(AT_FDCWD, "src/__init__.py");
+
+    snprintf(dir, sizeof dir, "%.*s/", n, found->file);
+    if (n < 100 && found->file[n] &&
+        (is_in_src || imports_neighbour(found->file, dir)))
+        snprintf(found->before, sizeof found->before,
+                 "PYTHONPATH=\"%.*s:$PYTHONPATH\" ", n, found->file);
+    return is_in_src ? module + 4 : module;
+}
+
 /* The kind decides about the server, and about how a function is called. */
 static int name_it(detect_found_t *found, const char *module,
                    const detect_python_t *app)
@@ -63,6 +119,7 @@ static int name_it(detect_found_t *found, const char *module,
         found->server = &detect_server_uvicorn;
         found->suitable = 0; /* any number */
     }
+    module = know_path(found, module);
     return snprintf(found->command, DETECT_MAX, form, module, app->name) <
            DETECT_MAX;
 }

@@ -47,8 +47,6 @@ NONE: dict[str, tuple[dict[str, str], str]] = {
 MISSED: dict[str, tuple[str, dict[str, str], str]] = {
     "streamlit": ("Streamlit", {"app.py": "import streamlit as st\n\n"
                                 "st.title('x')\n"}, "streamlit run app.py"),
-    "flask-src": ("Flask in src/", {"src/shop/__init__.py": APP},
-                  "gunicorn --pythonpath src shop:app"),
     "deno": ("Deno", {"deno.json": "{}", "main.ts": "Deno.serve(() => 1);\n"},
              "deno run -A main.ts"),
     "bun": ("Bun", {"bun.lock": "", "server/app.tsx": "Bun.serve({});\n"},

@@ -135,6 +135,15 @@ python("Flask", "flask-annotated",
 python("Flask", "flask-procfile",
        {"Procfile": "web: gunicorn app:app\n", "app.py": APP},
        "gunicorn app:app")
+python("Flask", "flask-website",
+       {"main.py": "from website import create_app\n\napp = create_app()\n" + RUN,
+        "website/__init__.py": FACTORY, "website/views.py": ""},
+       WSGI("main:app"))
+IN_SRC = 'PYTHONPATH="src:$PYTHONPATH" '
+python("Flask", "flask-src",
+       {"src/shop/__init__.py": APP + "\nimport shop.views\n",
+        "src/shop/views.py": "", "pyproject.toml": ""},
+       IN_SRC + WSGI("shop:app"))
 python("WSGI", "wsgi-plain", {"wsgi.py": PLAIN}, WSGI("wsgi"))
 python("WSGI", "wsgi-application", {"application.py": PLAIN},
        WSGI("application:application"))
@@ -230,6 +239,12 @@ python("Falcon", "falcon-asgi",
         "\n\napp = falcon.asgi.App()\napp.add_route('/', Hello())\n"},
        ASGI("main:app"))
 python("ASGI", "asgi-plain", {"main.py": PLAIN_ASGI}, ASGI("main:app"))
+python("ASGI", "asgi-src",
+       {"src/main.py": "from fastapi import FastAPI\nfrom config import TITLE\n"
+        "import routes\n\napp = FastAPI(title=TITLE)\n",
+        "src/config.py": "TITLE = 'shop'\n", "src/routes.py": "",
+        "fastapi.py": ASGI_CLASS.replace("App:", "FastAPI:")},
+       IN_SRC + ASGI("src.main:app"), stands_in=True)
 python("ASGI", "asgi-named",
        {"asgi.py": PLAIN_ASGI.replace("def app", "def application")},
        ASGI("asgi:application"))

@@ -44,6 +44,8 @@ def put(root: Path, files: dict[str, str]) -> None:
 
 
 def runner(command: str) -> str:
+    if command.startswith("PYTHONPATH="):
+        command = command.partition(" ")[2]
     return next(what for begin, what in RUNNERS if command.startswith(begin))
 
 

@@ -281,6 +281,24 @@ static void a_program_that_listens_gets_the_helper(void **state)
     unlink("index.js");
 }
 
+/* As in the directory in which its author starts it; but a module of AppRoot
+ * is not hidden by one of another directory. */
+static void a_file_finds_those_beside_it(void **state)
+{
+    static const char path[] = "PYTHONPATH=\"shop:$PYTHONPATH\" uvicorn ";
+
+    (void)state;
+    mkdir("shop", 0700);
+    files_put("shop/main.py", "from fastapi import FastAPI\nfrom  config import x\n"
+                        "app = FastAPI()\n");
+    assert_null(strstr(detected(APL_LISTEN_FD, 1), "PYTHONPATH"));
+    files_put("shop/config.py", "");
+    assert_ptr_equal(strstr(detected(APL_LISTEN_FD, 1), path), found.command);
+    assert_non_null(strstr(found.command, " shop.main:app"));
+    files_put("config.py", "");
+    assert_null(strstr(detected(APL_LISTEN_FD, 1), "PYTHONPATH"));
+}
+
 static void nothing_is_configured(void **state)
 {
     static const struct {
@@ -395,6 +413,7 @@ int main(void)
         TEST(asgi_is_uvicorn),
         TEST(fastcgi_is_php_or_a_program),
         TEST(a_program_that_listens_gets_the_helper),
+        TEST(a_file_finds_those_beside_it),
         TEST(nothing_is_configured),
         TEST(files_say_that_it_is_php),
         TEST(a_command_is_given),

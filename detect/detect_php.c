@@ -4,8 +4,9 @@
 
 #include <stdio.h>
 
-const char *const detect_php_dirs[] = {"public",  "",        "web", "htdocs",
-                                       "webroot", "docroot", "pub", NULL};
+const char *const detect_php_dirs[] = {
+    "public", "",    "web",         "htdocs",   "webroot", "docroot",
+    "pub",    "www", "public_html", "httpdocs", "Web",     NULL};
 
 int detect_php_is_procfile(int dir, const char *file, char why[DETECT_WHY])
 {

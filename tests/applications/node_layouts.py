@@ -25,9 +25,9 @@ module.exports = require('/usr/share/nodejs/express');
 """}
 
 
-def package(start: str = "", **more: str) -> str:
+def package(start: str = "", dev: str = "x", **more: object) -> str:
     """The text of a package.json."""
-    scripts = {"build": "x", **({"start": start} if start else {})}
+    scripts = {"build": "x", "dev": dev, **({"start": start} if start else {})}
     return json.dumps({"name": "shop", "scripts": scripts, **more})
 
 
@@ -200,3 +200,75 @@ node("Fastify", "fastify",
       "node_modules/fastify/index.js": "const http = require('http');\n"
       "module.exports = () => http.createServer((request, response) => "
       "response.end('NAME'));\n"}, NODE("server.js"), stands_in=True)
+
+HTTP = """const http = require('http');
+const server = http.createServer((request, response) => response.end('NAME'));
+"""
+node("Hapi", "hapi",
+     {"server.js": "const Hapi = require('@hapi/hapi');\n\n"
+      "const init = async () => {\n"
+      "  const server = Hapi.server({ port: 3000, host: 'localhost' });\n"
+      "  await server.start();\n};\n\ninit();\n",
+      "node_modules/@hapi/hapi/index.js": HTTP + "exports.server = (options) =>"
+      " ({ start: () => new Promise((resolve) => server.listen(options.port, "
+      "options.host, resolve)) });\n"}, NODE("server.js"), stands_in=True)
+node("Feathers", "feathers",
+     {"src/index.js": "const app = require('./app');\n"
+      "const server = app.listen(3030);\n"
+      "server.on('listening', () => console.log('started'));\n",
+      "src/app.js": "module.exports = require('@feathersjs/express');\n",
+      "node_modules/@feathersjs/express/index.js": HTTP
+      + "module.exports = server;\n",
+      "package.json": package("node src/", main="src")}, NPM("node src/"),
+     stands_in=True)
+node("AdonisJS", "adonis",
+     {"bin/server.js": ESM, "ace.js": "", "start/routes.js": "",
+      "package.json": package("node bin/server.js", type="module")},
+     NPM("node bin/server.js"), stands_in=True)
+node("Meteor", "meteor",
+     {"main.js": "require('./programs/server/boot.js');\n", "star.json": "{}",
+      "programs/server/boot.js": CJS}, NODE("main.js"), stands_in=True)
+node("Sails", "sails",
+     {"app.js": "process.chdir(__dirname);\n"
+      "const sails = require('sails');\nsails.lift({});\n",
+      "node_modules/sails/index.js": HTTP
+      + "exports.lift = () => server.listen(1337);\n",
+      "package.json": package("NODE_ENV=production node app.js", main="app.js")},
+     NPM("NODE_ENV=production node app.js"), stands_in=True)
+node("Hono", "hono",
+     {"src/index.ts": "import { serve } from '@hono/node-server';\n\n"
+      "serve({ fetch: () => 'x', port: 3000 });\n", **TSX,
+      "node_modules/@hono/node-server/package.json":
+      '{"exports": "./index.mjs"}', "node_modules/@hono/node-server/index.mjs":
+      "import http from 'node:http';\nexport const serve = ({ port }) =>\n"
+      "  http.createServer((request, response) => response.end('NAME'))"
+      ".listen(port);\n",
+      "package.json": package(dev="tsx watch src/index.ts", type="module")},
+     NODE("--import tsx src/index.ts"), stands_in=True)
+node("SvelteKit", "sveltekit-start",
+     {"build/index.js": ESM, "build/handler.js": "", "package.json":
+      package("node build", type="module")}, NPM("node build"), stands_in=True)
+node("SolidStart", "solid-start",
+     {".output/server/index.mjs": ESM, ".output/nitro.json": "{}",
+      "package.json": package("vinxi start", type="module")},
+     NODE(".output/server/index.mjs"), stands_in=True)
+node("Remix", "remix",
+     {"node_modules/.bin/remix-serve": BIN, "build/server/index.js": "",
+      "package.json": package("remix-serve ./build/server/index.js")},
+     NPM("remix-serve ./build/server/index.js"), stands_in=True)
+node("Vite", "vite-ssr",
+     {"server.js": ESM, "index.html": "", "src/main.js": "document.x = 1;\n",
+      "dist/client/index.html": "", "dist/server/entry-server.js": "",
+      "package.json": package(dev="node server", type="module")},
+     NODE("server.js"))
+BELOW = ('export PATH="$PWD/node_modules/.bin:$PATH"; cd server && '
+         + NPM("node index.js"))
+node("Node", "node-workspace",
+     {"package.json": package("npm start --workspace server",
+                              workspaces=["server"]),
+      "server/package.json": package("node index.js"),
+      "server/index.js": CJS}, BELOW)
+node("Node", "node-server-below",
+     {"package.json": package("cd server && npm start"),
+      "server/package.json": package("node index.js"),
+      "server/index.js": CJS, "client/package.json": package("vite")}, BELOW)

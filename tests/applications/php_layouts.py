@@ -5,6 +5,7 @@ from layout import add
 from node_layouts import BIN, package
 
 PAGE = "<?php echo 'NAME';\n"
+UNPACKED = ('DocumentRoot "ROOT"',)
 
 
 def php(of: str, name: str, files: dict[str, str], **more: object) -> None:
@@ -15,7 +16,7 @@ php("PHP", "php", {"index.php": PAGE})
 php("PHP", "php-public", {"public/index.php": PAGE, "src/a.php": ""})
 php("PHP", "php-htdocs", {"htdocs/index.php": PAGE})
 php("PHP", "php-pages", {"contact.php": PAGE}, path="/contact.php",
-    directives=('DocumentRoot "ROOT"',))
+    directives=UNPACKED)
 php("PHP", "php-and-browser",
     {"index.php": PAGE, "app.js": "$(document).ready(() => {});\n"})
 php("PHP", "php-and-webpack",
@@ -43,7 +44,7 @@ php("Symfony", "symfony",
 php("Drupal", "drupal",
     {"index.php": PAGE, "core/core.api.php": "", "update.php": "",
      "autoload.php": "", "sites/default/default.settings.php": ""},
-    path="/node/1")
+    path="/node/1", directives=UNPACKED)
 php("Drupal", "drupal-composer",
     {"web/index.php": PAGE, "web/core/core.api.php": "",
      "composer.json": "{}", "vendor/autoload.php": ""}, path="/node/1")
@@ -53,7 +54,7 @@ php("WordPress", "wordpress",
      "wp-blog-header.php": PAGE, "wp-load.php": "<?php\n",
      "wp-config-sample.php": "<?php\n", "wp-admin/index.php": "<?php\n",
      "wp-content/index.php": "<?php\n", "wp-includes/version.php": "<?php\n"},
-    path="/2024/01/hello-world/")
+    path="/2024/01/hello-world/", directives=UNPACKED)
 php("WordPress", "bedrock",
     {"web/index.php": PAGE, "web/wp/wp-load.php": "", "web/wp-config.php": "",
      "config/application.php": "<?php\n", "composer.json": "{}"})
@@ -61,18 +62,19 @@ php("MediaWiki", "mediawiki",
     {"index.php": PAGE, "api.php": "<?php\n", "load.php": "<?php\n",
      "includes/WebStart.php": "<?php\n", "composer.json": "{}",
      "package.json": '{"scripts": {"test": "grunt lint", "doc": "jsdoc"}}',
-     "Gruntfile.js": ""})
+     "Gruntfile.js": ""}, path="/index.php/Main_Page", directives=UNPACKED)
 php("Nextcloud", "nextcloud",
     {"index.php": PAGE, "remote.php": "<?php\n", "console.php": "<?php\n",
      "occ": "#!/usr/bin/env php\n", "core/js/main.js": "",
-     "config/CAN_INSTALL": "", "status.php": "<?php\n"})
+     "config/CAN_INSTALL": "", "status.php": "<?php\n"}, directives=UNPACKED)
 php("phpMyAdmin", "phpmyadmin",
     {"index.php": PAGE, "config.sample.inc.php": "<?php\n",
      "composer.json": "{}",
-     "package.json": '{"scripts": {"build": "webpack"}}'})
+     "package.json": '{"scripts": {"build": "webpack"}}'}, directives=UNPACKED)
 php("Joomla", "joomla",
     {"index.php": PAGE, "administrator/index.php": "<?php\n",
-     "configuration.php-dist": "", "cli/joomla.php": "<?php\n"})
+     "configuration.php-dist": "", "cli/joomla.php": "<?php\n"},
+    directives=UNPACKED)
 php("CakePHP", "cakephp",
     {"webroot/index.php": PAGE, "index.php":
      "<?php require 'webroot/index.php';\n", "bin/cake.php": "<?php\n",
@@ -91,10 +93,37 @@ php("CodeIgniter", "codeigniter",
 php("Slim", "slim", {"public/index.php": PAGE, "composer.json": "{}"},
     path="/hello/you")
 php("DokuWiki", "dokuwiki",
-    {"index.php": PAGE, "doku.php": "<?php\n", "bin/page.php": "<?php\n"})
+    {"index.php": PAGE, "doku.php": "<?php\n", "bin/page.php": "<?php\n"},
+    directives=UNPACKED)
 php("Roundcube", "roundcube",
     {"index.php": PAGE, "program/include/iniset.php": "<?php\n",
      "public_html/index.php": "<?php\n"})
+
+php("TYPO3", "typo3",
+    {"public/index.php": PAGE, "public/typo3/index.php": "<?php\n",
+     "config/system/settings.php": "<?php\n", "composer.json": "{}"},
+    path="/about")
+php("Neos", "neos",
+    {"Web/index.php": PAGE, "flow": "#!/usr/bin/env php\n",
+     "Configuration/Settings.yaml": "", "composer.json": "{}"}, path="/about")
+php("Nette", "nette",
+    {"www/index.php": PAGE, "app/Bootstrap.php": "<?php\n",
+     "composer.json": "{}"}, path="/homepage")
+php("Lumen", "lumen",
+    {"public/index.php": PAGE, "artisan": "#!/usr/bin/env php\n",
+     "bootstrap/app.php": "<?php\n", "routes/web.php": "<?php\n"},
+    path="/users/7")
+php("Kirby", "kirby",
+    {"index.php": PAGE, "kirby/bootstrap.php": "<?php\n",
+     "content/home/home.txt": "", "site/templates/home.php": "<?php\n"},
+    path="/notes", directives=UNPACKED)
+php("Grav", "grav",
+    {"index.php": PAGE, "bin/grav": "#!/usr/bin/env php\n",
+     "system/defines.php": "<?php\n", "user/pages/01.home/default.md": ""},
+    path="/blog", directives=UNPACKED)
+php("PHP", "php-hosting",
+    {"public_html/index.php": PAGE, "logs/error_log": "", "mail/x": ""})
+php("PHP", "php-plesk", {"httpdocs/index.php": PAGE, "error_docs/x": ""})
 
 # ---- any other program
 

@@ -360,3 +360,8 @@ listens("wsgiref", "wsgiref",
          + "\n\nif __name__ == '__main__':\n"
          "    with make_server('0.0.0.0', 6543, hello) as server:\n"
          "        server.serve_forever()\n"})
+python("web2py", "web2py",
+       {"wsgihandler.py": "import gluon.main\n\n"
+        "application = gluon.main.wsgibase\n", "gluon/main.py":
+        PLAIN.replace("application", "wsgibase"), "web2py.py": "",
+        "anyserver.py": ""}, WSGI("wsgihandler"), stands_in=True)

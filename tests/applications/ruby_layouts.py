@@ -26,7 +26,8 @@ ruby("Rack", "rack-binstub",
       "Gem.bin_path('puma', 'puma')\n"}, PUMA("bin/puma"))
 ruby("Rails", "rails",
      {"config.ru": 'require_relative "config/environment"\n\n'
-      "run Rails.application\n", "Rakefile": "",
+      "run Rails.application\nRails.application.load_server\n",
+      "Rakefile": "", "bin/rails": "#!/usr/bin/env ruby\n",
       "config/environment.rb": """require "action_controller/railtie"
 
 class Shop < Rails::Application
@@ -65,6 +66,30 @@ ruby("Hanami", "hanami",
       "hanami_boot.rb": "module Hanami\n  def self.app = ->(env) { "
       '[200, { "content-type" => "text/plain" }, ["NAME"]] }\nend\n',
       "config/app.rb": ""}, PUMA(), stands_in=True)
+
+ruby("Padrino", "padrino",
+     {"config.ru": 'require File.expand_path("../config/boot.rb", __FILE__)\n\n'
+      "run Padrino.application\n", "config/boot.rb": "module Padrino\n"
+      "  def self.application = ->(env) { "
+      '[200, { "content-type" => "text/plain" }, ["NAME"]] }\nend\n'}, PUMA(),
+     stands_in=True)
+ruby("Grape", "grape",
+     {"config.ru": 'require_relative "api"\n\nrun Shop::API\n',
+      "api.rb": 'require_relative "grape"\n\nmodule Shop\n'
+      "  class API < Grape::API\n  end\nend\n", "grape.rb":
+      "module Grape\n  class API\n    def self.call(env) = "
+      '[200, { "content-type" => "text/plain" }, ["NAME"]]\n  end\nend\n'},
+     PUMA(), stands_in=True)
+ruby("Sinatra", "sinatra-procfile",
+     {"config.ru": 'require "./app"\n\nrun Sinatra::Application\n',
+      "app.rb": CLASSIC, "Gemfile": "gem 'puma'\ngem 'sinatra'\n",
+      "Procfile": "web: bundle exec rackup config.ru -p $PORT\n"},
+     "bundle exec rackup config.ru -p $PORT")
+ruby("Rack", "rack-procfile",
+     {"config.ru": RACK, "Gemfile": "gem 'puma'\ngem 'rack'\n",
+      "config/puma.rb": "threads 1, 5\nport ENV.fetch('PORT', 3000)\n",
+      "Procfile": "web: bundle exec puma -C config/puma.rb\n"},
+     "bundle exec puma -C config/puma.rb")
 
 # ---- Perl
 

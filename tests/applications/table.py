@@ -28,7 +28,7 @@ RUNNERS = (("python3 \"$APPPOOL_HELPERS/python/listen.py", "itself"),
            ("env -u NOTIFY_SOCKET", "puma"), ("puma", "its command"),
            ("perl ", "the module's loader"), ("MOJO", "Mojolicious"),
            ("env PHP_FCGI", "php-cgi"), ("./", "itself"),
-           ("python3 ", "its command"))
+           ("bundle ", "its command"), ("python3 ", "its command"))
 BEGIN, END = "<!-- tests/applications/table.py -->\n", "<!-- end -->\n"
 
 

@@ -264,6 +264,7 @@ module_sources = \
 	detect/program_of.c \
 	detect/python_line.c \
 	detect/detect_venv.c \
+	detect/detect_advice.c \
 	detect/detect_explain.c \
 	detect/detect_node.c \
 	detect/detect_php.c \
@@ -325,6 +326,7 @@ spawner_sources = \
 	detect/detect_versions.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
+	detect/detect_advice.c \
 	detect/detect_explain.c \
 	detect/detect_node.c \
 	detect/detect_php.c \
@@ -437,6 +439,7 @@ detect_sources = \
 	detect/detect_versions.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
+	detect/detect_advice.c \
 	detect/detect_explain.c \
 	detect/detect_node.c \
 	detect/detect_php.c \

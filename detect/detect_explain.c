@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/detect_advice.h"
 #include "detect/detect_rule.h"
 
 /* ---- candidates ---- */
@@ -144,57 +145,6 @@ static size_t explain_useless(detect_found_t *found,
     return n;
 }
 
-/* A front-end that is built: httpd serves its files without an application. */
-static const char *built_site(void)
-{
-    static const char *const places[] = {"dist/index.html", "build/index.html",
-                                         "out/index.html",
-                                         "dist/browser/index.html"};
-    size_t i;
-
-    for (i = 0; i < sizeof places / sizeof *places; i++)
-        if (detect_text_exists(AT_FDCWD, places[i]))
-            return places[i];
-    return NULL;
-}
-
-/* A directory below, in which there is an application. */
-static int is_below(char file[DETECT_PATH_MAX])
-{
-    static const char *const patterns[] = {
-        "*/Procfile",  "*/config.ru", "*/manage.py", "*/package.json",
-        "*/server.js", "*/index.php", "*/app.psgi"};
-    char(*files)[DETECT_PATH_MAX] = malloc(DETECT_RULE_FILES * sizeof *files);
-    size_t i, n = 0;
-
-    for (i = 0; files && i < sizeof patterns / sizeof *patterns && n == 0; i++)
-        n = detect_text_list(AT_FDCWD, patterns[i], files, DETECT_RULE_FILES) >
-                0 &&
-            !detect_rule_is_aside(files[0]);
-    if (n > 0)
-        snprintf(file, DETECT_PATH_MAX, "%s", files[0]);
-    free(files);
-    return n > 0;
-}
-
-/* What would settle it. */
-static void advise(detect_found_t *found)
-{
-    char file[DETECT_PATH_MAX];
-    const char *site = built_site();
-    size_t n = strlen(found->why);
-
-    if (site)
-        snprintf(found->why + n, DETECT_MAX - n,
-                 "; %s is a built site, which httpd serves without an AppRoot: "
-                 "DocumentRoot for its directory, and FallbackResource "
-                 "/index.html",
-                 site);
-    else if (is_below(file))
-        snprintf(found->why + n, DETECT_MAX - n,
-                 "; %s is there: is its directory the AppRoot?", file);
-}
-
 void detect_explain_none(detect_found_t *found, const detect_config_t *config,
                          const char *other)
 {
@@ -217,6 +167,6 @@ void detect_explain_none(detect_found_t *found, const detect_config_t *config,
                  "AppProtocol",
                  other);
     else
-        advise(found);
+        detect_advice_add(found);
     found->command[0] = found->file[0] = 0;
 }

@@ -60,8 +60,8 @@ def table(file_of: Callable[[layouts.Layout], str]) -> str:
     for (of, what), files in rows.items():
         lines.append(f"| {of}{' *' * (of in stand_ins)} | "
                      f"{', '.join(files)} | {what} |")
-    lines += [f"| {of} | none: `AppCommand \"{command}\"` | |"
-              for of, _, command in layouts.MISSED.values()]
+    lines += [f"| {one.of} | none: `AppCommand \"{one.command}\"` | |"
+              for one in layouts.MISSED.values()]
     return "\n".join(lines) + "\n"
 
 

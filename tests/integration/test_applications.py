@@ -107,9 +107,10 @@ def test_nothing_is_found(httpd: Httpd) -> None:
     for name, (files, text) in layouts.NONE.items():
         put(httpd.dir / name, files)
         assert text in detected(httpd, httpd.dir / name).get("error", ""), name
-    for name, (_, files, _) in layouts.MISSED.items():
-        put(httpd.dir / name, files)
-        assert "command" not in detected(httpd, httpd.dir / name), name
+    for name, one in layouts.MISSED.items():
+        put(httpd.dir / name, one.files)
+        assert f'set AppListen tcp, and AppCommand "{one.command}"' in \
+            detected(httpd, httpd.dir / name).get("error", ""), name
 
 
 @pytest.mark.mpms("event")

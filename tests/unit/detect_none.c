@@ -84,8 +84,8 @@ static void a_framework_with_a_server(void **state)
     files_put("main.py", "from aiohttp import web\napp = web.Application()\n");
     assert_non_null(
         strstr(not_detected(APL_HTTP),
-               "main.py imports aiohttp, which has a server of its own: "
-               "AppCommand \"python3 main.py\" would run it; "));
+               "main.py imports aiohttp, but does not show how it listens: "
+               "AppCommand names the command that does; "));
 }
 
 static const char *reason(const char *file)
@@ -105,14 +105,12 @@ static void scripts_of_a_php_site(void **state)
         .listen = APL_LISTEN_FD, .protocol = APL_AUTO, .lists = 1};
 
     (void)state;
-    put("package.json", "{\"scripts\": {\"start\": \"wp-scripts start\"}}");
-    assert_int_equal(mkdir("node_modules", 0700), 0);
-    assert_int_equal(mkdir("node_modules/.bin", 0700), 0);
-    put("node_modules/.bin/wp-scripts", "");
+    files_put("package.json",
+              "{\"scripts\": {\"start\": \"wp-scripts start\"}}");
+    files_put("node_modules/.bin/wp-scripts", "");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(found.file, "package.json");
-    assert_int_equal(mkdir("web", 0700), 0);
-    put("web/index.php", "");
+    files_put("web/index.php", "");
     assert_int_equal(detect_command(&config, &found), 1);
     assert_string_equal(found.file, "web/index.php");
     assert_string_equal(reason("package.json"),
@@ -155,6 +153,33 @@ static void each_candidate_has_a_reason(void **state)
     assert_string_equal(reason("a pl.pl"), "gives no command");
 }
 
+/* A program has to be built, or has a port: its line is there to be copied. */
+static void the_line_is_named(void **state)
+{
+    (void)state;
+    files_put("target/shop-sources.jar", "");
+    files_put("target/shop.jar", "");
+    assert_non_null(strstr(
+        not_detected(APL_HTTP),
+        "; target/shop.jar is there: set AppListen tcp, and AppCommand \"java "
+        "-jar target/shop.jar --server.address=127.0.0.1 "
+        "--server.port=$PORT\""));
+    assert_int_equal(system("rm -r target"), 0);
+    files_put("go.mod", "");
+    files_put("dist/index.html", ""); /* which the program serves */
+    assert_non_null(
+        strstr(not_detected(APL_HTTP),
+               "; go.mod is there: go build, then set AppListen tcp, and "
+               "AppCommand \"./NAME\", which has to listen on "
+               "127.0.0.1:$PORT"));
+    unlink("go.mod");
+    files_put("util.py", "");
+    files_put("view.py", "import streamlit as st\n");
+    assert_int_equal(system("rm -r dist"), 0);
+    assert_non_null(
+        strstr(not_detected(APL_HTTP), "AppCommand \"streamlit run view.py "));
+}
+
 #define TEST(function)                                                         \
     cmocka_unit_test_setup_teardown(function, files_begin, files_end)
 
@@ -164,6 +189,7 @@ int main(void)
         TEST(the_error_names_what_was_looked_for),
         TEST(the_error_names_files_that_give_no_command),
         TEST(another_protocol_is_named),
+        TEST(the_line_is_named),
         TEST(a_framework_with_a_server),
         TEST(scripts_of_a_php_site),
         TEST(each_candidate_has_a_reason),

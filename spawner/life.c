@@ -294,6 +294,12 @@ static apr_status_t forget(spawner_t *s, const process_t *p)
                               reap_cause(&p->end.cause, text), s->now);
 }
 
+static int64_t remains_limit(const process_t *p)
+{
+    return p->app.stop_timeout < REMAINS_LIMIT ? p->app.stop_timeout
+                                               : REMAINS_LIMIT;
+}
+
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
 {
     char text[REAP_CAUSE_MAX];
@@ -333,9 +339,7 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
         p->slot.listed = 0;
     if (p->phase == PHASE_BOOTING)
         p->phase = PHASE_ENDING;
-    p->deadline =
-        s->now + (p->app.stop_timeout < REMAINS_LIMIT ? p->app.stop_timeout
-                                                      : REMAINS_LIMIT);
+    p->deadline = s->now + remains_limit(p);
     state_wake(s, s->now);
 }
 
@@ -412,21 +416,44 @@ static void abandon_remains(spawner_t *s, process_t *p)
     finish(s, p);
 }
 
-/* The leader is dead. Wait for the rest of its process group. */
+/* Is the limit over? Where a scan has to find the rest, the first one sends the
+ * signal, and the limit counts from its end. At the stop, nobody waits for a scan
+ * that is late. */
+static int remains_are_late(const spawner_t *s, process_t *p, int left)
+{
+    if (p->phase == PHASE_KILLED)
+        return 0;
+    if (left < 0 && !s->stopping)
+        p->deadline = s->now + remains_limit(p);
+    return s->now >= p->deadline;
+}
+
+/* The leader is dead. Wait for the rest of its process group. What a scan has
+ * found may have ended since then. So the log calls something left behind only
+ * if the scan that sends SIGKILL finds it, or the cgroup has it. */
 static void tend_remains(spawner_t *s, process_t *p)
 {
+    int left;
+
     if (s->now < p->end.check_at) {
         state_wake(s, p->end.check_at);
         return;
     }
-    if (process_signal_remains(s, p) == 0) {
+    left = process_signal_remains(s, p);
+    if (left == 0) {
         finish(s, p);
         return;
     }
-    if (s->now >= p->deadline && p->phase != PHASE_KILLED) {
-        app_log(p, LOG_WARN, "left processes behind: SIGKILL");
+    if (remains_are_late(s, p, left)) {
         p->phase = PHASE_KILLED;
         p->deadline = s->now + (s->stopping ? STOP_LIMIT : PHASE_KILL_LIMIT);
+        p->end.left_unsaid = 1;
+        process_signal_forget_remains(p);
+        left = process_signal_remains(s, p);
+    }
+    if (left > 0 && p->end.left_unsaid) {
+        app_log(p, LOG_WARN, "left processes behind: SIGKILL");
+        p->end.left_unsaid = 0;
     }
     if (p->phase == PHASE_KILLED)
         process_signal(s, p, SIGKILL);

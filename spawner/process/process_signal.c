@@ -51,5 +51,13 @@ int process_signal_remains(spawner_t *s, process_t *p)
         sid_scan_ask(s, p, 0);
     if (p->marks.found != 0)
         mark_scan_ask(s, p, 0);
-    return p->session.found != 0 || p->marks.found != 0;
+    if (p->session.found > 0 || p->marks.found > 0)
+        return 1;
+    return p->session.found < 0 || p->marks.found < 0 ? -1 : 0;
+}
+
+void process_signal_forget_remains(process_t *p)
+{
+    p->session.found = p->marks.found = -1;
+    p->session.scanned = p->marks.scanned = 0;
 }

@@ -107,6 +107,8 @@ typedef struct {
     siginfo_t cause;     /**< of the leader's end; si_pid 0: not known */
     uint64_t died_ticks; /**< when the leader died; procfs_now() */
     int64_t check_at;    /**< us: no check for what is left before that */
+    int left_unsaid;     /**< what is left gets SIGKILL. If something is found,
+                              that is logged */
 } process_end_t;
 
 /** Of apply_table.c: what the app table says about its app. It stays when the

@@ -176,6 +176,97 @@ static void at_the_stop_only_what_was_seen_is_logged(void **state)
     family_kill(&seen);
 }
 
+/* Its leader is dead, and its other processes have another second to end. They
+ * are found by their session only. */
+static process_t *ending(family_t *session)
+{
+    process_t *p = left_behind(session);
+
+    p->phase = PHASE_ENDING;
+    p->app.stop_timeout = 3 * SECOND;
+    p->deadline = state_spawner()->now + SECOND;
+    p->marks.found = 0;
+    sid_scan_ask(state_spawner(), p, SIGTERM);
+    return p;
+}
+
+/* As the loop does it after a second. */
+static void tend(process_t *p)
+{
+    state_spawner()->now += SECOND;
+    p->end.check_at = 0;
+    life_tick(state_spawner());
+}
+
+static void assert_is_gone(process_t *p)
+{
+    tend(p);
+    assert_true(p->done);
+}
+
+/* Nothing of it has got a signal before that, so nothing is left behind. */
+static void the_limit_counts_from_the_first_pass(void **state)
+{
+    int lines = scratch_lines("left processes behind");
+    family_t session;
+    process_t *p = ending(&session);
+
+    (void)state;
+    tend(p);
+    tend(p);
+    assert_int_equal(p->phase, PHASE_ENDING);
+    look();
+    family_wait(&session);
+    assert_int_equal(p->session.found, 1);
+    tend(p);
+    look();
+    assert_is_gone(p);
+    assert_int_equal(scratch_lines("left processes behind"), lines);
+}
+
+/* The pass that sends the signal has found them. The next one is late. */
+static void what_has_ended_is_not_left_behind(void **state)
+{
+    int lines = scratch_lines("left processes behind");
+    family_t session;
+    process_t *p = ending(&session);
+
+    (void)state;
+    look();
+    family_wait(&session);
+    assert_int_equal(p->session.found, 1);
+    tend(p);
+    assert_int_equal(p->phase, PHASE_KILLED);
+    p->marks.found = 0;
+    look();
+    assert_is_gone(p);
+    assert_int_equal(scratch_lines("left processes behind"), lines);
+}
+
+static void what_does_not_end_is_left_behind(void **state)
+{
+    int i, lines = scratch_lines("left processes behind");
+    family_t session;
+    process_t *p = ending(&session);
+
+    (void)state;
+    for (i = 0; i < FAMILY_MEMBERS; i++)
+        kill(session.member[i], SIGSTOP);
+    look();
+    tend(p);
+    assert_int_equal(p->phase, PHASE_KILLED);
+    assert_int_equal(scratch_lines("left processes behind"), lines);
+    p->marks.found = 0;
+    look();
+    family_wait(&session);
+    tend(p);
+    tend(p);
+    assert_int_equal(scratch_lines("left processes behind"), lines + 1);
+    look();
+    p->marks.found = 0;
+    assert_is_gone(p);
+}
+
 /* The id of a session may be used again when all its processes are dead. So a
  * process that began after the death of the leader belongs to it only with the
  * mark. */
@@ -338,6 +429,9 @@ int main(void)
         cmocka_unit_test_teardown(only_a_later_pass_finds_survivors, forget),
         cmocka_unit_test_teardown(at_the_stop_only_what_was_seen_is_logged,
                                   forget),
+        cmocka_unit_test_teardown(the_limit_counts_from_the_first_pass, forget),
+        cmocka_unit_test_teardown(what_has_ended_is_not_left_behind, forget),
+        cmocka_unit_test_teardown(what_does_not_end_is_left_behind, forget),
         cmocka_unit_test_teardown(what_began_later_is_not_its, forget),
         cmocka_unit_test_teardown(what_is_older_is_not_its, forget),
         cmocka_unit_test_teardown(a_leader_that_lives, forget),

@@ -103,14 +103,18 @@ int python_line_from(const char *text, const char *name,
 
 /* ---- what is bound ---- */
 
-/* Behind the type of a name, which may have brackets. */
+/* Behind the type of a name, which may have brackets.
+ * @param ends of the type; with brackets and the end of line */
 static const char *skip_type(const char *at, const char *ends)
 {
     int depth = 0;
 
-    for (; *at && *at != '\n' && (depth > 0 || !strchr(ends, *at)); at++)
-        depth += *at == '[' ? 1 : *at == ']' ? -1 : 0;
-    return at;
+    for (;; at++) {
+        at += strcspn(at, depth > 0 ? "[]\n" : ends);
+        if (*at != '[' && *at != ']')
+            return at;
+        depth += *at == '[' ? 1 : -1;
+    }
 }
 
 /* @param at behind a name
@@ -119,7 +123,7 @@ static const char *value_of(const char *at)
 {
     at = skip(at, BLANKS);
     if (*at == ':')
-        at = skip_type(at, "=");
+        at = skip_type(at, "=[]\n");
     if (*at != '=')
         return NULL;
     at = skip(at + 1, BLANKS);
@@ -199,7 +203,7 @@ static int has_default(const char *at)
     n = strspn(at, NAME);
     at = skip(at + n, " ");
     if (*at == ':')
-        at = skip_type(at, "=,)");
+        at = skip_type(at, "=,)[]\n");
     return n > 0 && *at == '=';
 }
 

@@ -3,23 +3,17 @@
 package.json: lists, variables, $PORT, scripts and lines within them. The program at
 their end gets the socket, and is the process of the pool."""
 import json
-import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-from harness import sentences
+from harness import sentences, starts
 from harness.cases import cases
 from harness.client import Response
 from harness.config import App, SLOW_START
-from harness.httpd import USER, Httpd
-from harness.visitor import PATIENCE
+from harness.httpd import Httpd
 
 pytestmark = pytest.mark.one_mpm("what is run does not depend on httpd")
-
-AT_ONCE = 8 # first requests
 
 # In a process that multiprocessing has executed, as is usual from Python 3.14 on
 SPAWN = """import concurrent.futures, multiprocessing, os
@@ -83,42 +77,28 @@ SCRIPTS = {
 }
 
 
-def put(root: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        place = root / name
-        place.parent.mkdir(exist_ok=True, parents=True)
-        place.write_text(text)
-        if text.startswith("#!"):
-            place.chmod(0o755)
-    for place in root.rglob("*"):
-        shutil.chown(place, USER, USER)
-
-
 def add(httpd: Httpd, name: str, line: str, is_file: bool) -> App:
     """As a line of a Procfile, or as AppCommand"""
     app = httpd.app(name, command=None if is_file else line)
-    put(app.root, {"env.sh": "A='from env'; export A\n", "main.py": WSGI,
-                   "src/main.py": WSGI, "spawn.py": SPAWN,
-                   "src/spawn.py": SPAWN, "asgi_.py": ASGI, "server.js": NODE,
-                   "api/server.js": NODE, "package.json": json.dumps(PACKAGE),
-                   "api/package.json": json.dumps({
-                       "version": "2.0.0", "scripts": {"start": "node server.js"}}),
-                   "start.sh": "#!/bin/sh\nexec node server.js \"$@\"\n",
-                   "bin/www": "#!/usr/bin/env node\nrequire('../server.js')\n",
-                   "node_modules/.bin/serve-it": "#!/usr/bin/env node\n" + NODE})
+    app.put({
+        "env.sh": "A='from env'; export A\n", "main.py": WSGI,
+        "src/main.py": WSGI, "spawn.py": SPAWN,
+        "src/spawn.py": SPAWN, "asgi_.py": ASGI, "server.js": NODE,
+        "api/server.js": NODE, "package.json": json.dumps(PACKAGE),
+        "api/package.json": json.dumps({
+            "version": "2.0.0", "scripts": {"start": "node server.js"}}),
+        "start.sh": "#!/bin/sh\nexec node server.js \"$@\"\n",
+        "bin/www": "#!/usr/bin/env node\nrequire('../server.js')\n",
+        "node_modules/.bin/serve-it": "#!/usr/bin/env node\n" + NODE})
     if is_file:
-        put(app.root, {"Procfile": f"release: false\r\nweb: {line}\r\n"})
+        app.put({"Procfile": f"release: false\r\nweb: {line}\r\n"})
     return app
 
 
-def first(httpd: Httpd) -> dict[str, Response]:
-    """The first requests of all applications, each of which starts a process. Most
-    of that time is waiting."""
+def start(httpd: Httpd) -> dict[str, Response]:
     httpd.directives += [f"MaxPoolSize {len(httpd.apps)}", *SLOW_START]
     httpd.start()
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        return dict(zip((app.name for app in httpd.apps), pool.map(
-            lambda app: httpd.get("/", app.name, timeout=PATIENCE), httpd.apps)))
+    return starts.first(httpd)
 
 
 @pytest.mark.parametrize("rows", [PYTHON, SCRIPTS], ids=["python", "node"])
@@ -128,7 +108,7 @@ def test_lines(httpd: Httpd, rows: dict[str, tuple[str, str, str]]) -> None:
     for name, (line, _, _) in rows.items():
         for is_file in (True, False):
             add(httpd, f"{name}{int(is_file)}", line, is_file)
-    responses = first(httpd)
+    responses = start(httpd)
     spawner = 0
     for app, case in cases(httpd.apps):
         _, place, has = rows[app.name[:-1]]
@@ -161,11 +141,11 @@ SERVERS = {
 def test_servers(httpd: Httpd) -> None:
     for name, line in SERVERS.items():
         app = add(httpd, name, line, True)
-        put(app.root, {
+        app.put({
             "config.ru": "run ->(_) { [200, {}, ['it is A=1']] }\n",
             "mojo.pl": "use Mojolicious::Lite; get '/' => "
                        "sub { shift->render(text => 'it is A=1') }; app->start;\n"})
-    responses = first(httpd)
+    responses = start(httpd)
     for name, case in cases(SERVERS):
         with case:
             response = responses[name]
@@ -179,9 +159,9 @@ def test_servers(httpd: Httpd) -> None:
 def test_thin_of_bundler(httpd: Httpd) -> None:
     """config.ru cannot have another server, and no command is written."""
     app = httpd.app("thin", "AppListen fd", command=None)
-    put(app.root, {"Gemfile": 'gem "thin"\ngem "rack"\n',
-                   "config.ru": 'require "bundler/setup"\n'
-                                "run ->(_) { [200, {}, [$0]] }\n"})
+    app.put({"Gemfile": 'gem "thin"\ngem "rack"\n',
+             "config.ru": 'require "bundler/setup"\n'
+                          "run ->(_) { [200, {}, [$0]] }\n"})
     subprocess.run(["bundle", "install", "--local", "--quiet"],
                    cwd=app.root, check=True)
     httpd.start()
@@ -196,12 +176,12 @@ def test_what_is_said(httpd: Httpd) -> None:
                      "without exec", "other programs as its child processes",
                      "cannot be read and count 1")
     builds = add(httpd, "builds", "./migrate && gunicorn main:app", True)
-    put(builds.root, {"migrate": "#!/bin/sh\n",
-                     "gunicorn.conf.py": "threads = 2 * 2\n"})
+    builds.put({"migrate": "#!/bin/sh\n",
+                "gunicorn.conf.py": "threads = 2 * 2\n"})
     pipe = add(httpd, "pipe", "gunicorn main:app | cat", False)
     watch = add(httpd, "watch", "node --watch server.js", False)
     stays = add(httpd, "stays", "./stays.sh", False)
-    put(stays.root, {"stays.sh": "#!/bin/sh\ngunicorn main:app\n"})
+    stays.put({"stays.sh": "#!/bin/sh\ngunicorn main:app\n"})
     many = add(httpd, "many", "concurrently 'node server.js'", False)
     calm = add(httpd, "calm", "node --watch server.js", False)
     calm.directives.append("AppEnvironment development")

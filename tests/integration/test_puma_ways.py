@@ -1,14 +1,13 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Puma as it is started in all ways, with the config/puma.rb that `rails new`
 makes: it takes the socket of the pool, and does not restart itself."""
-import shutil
-
 import pytest
 
-from harness import template
+from harness import starts, template
 from harness.cases import cases
-from harness.config import App
-from harness.httpd import USER, Httpd
+from harness.config import App, SLOW_START
+from harness.httpd import Httpd
+from harness.long import lasts
 from harness.wait import wait_until
 
 pytestmark = pytest.mark.one_mpm("what is run does not depend on httpd")
@@ -68,33 +67,29 @@ def add(httpd: Httpd, name: str, directive: str, line: str) -> App:
                   "config.ru": 'require_relative "config/environment"\n' + TELL}
     if name == "sinatra":
         files["app.rb"] = SINATRA
-    for file, text in files.items():
-        place = app.root / file
-        place.parent.mkdir(exist_ok=True)
-        place.write_text(text)
-    if name == "rails":
-        (app.root / "bin" / "rails").chmod(0o755)
-    for place in app.root.rglob("*"):
-        shutil.chown(place, USER, USER)
+    app.put(files)
     return app
 
 
 def test_ways(httpd: Httpd) -> None:
-    """A touch of restart.txt is a restart by the pool alone."""
-    httpd.directives.append("MaxPoolSize 20")
+    """A touch of restart.txt is a restart by the pool alone. Whether it is does not
+    depend on what has started puma."""
+    httpd.directives += ["MaxPoolSize 20", *SLOW_START]
     for name, (directive, line, _) in WAYS.items():
         add(httpd, name, directive, line)
     httpd.start()
+    responses = starts.first(httpd)
     for (name, (_, _, program)), case in cases(WAYS.items()):
         with case:
-            one = template.who(httpd, host=name)
+            one = template.told(responses[name])
             assert (one["does"], one["program"]) == ("[]", program)
-    rails = next(app for app in httpd.apps if app.name == "rails")
-    wait_until(lambda: len(httpd.pids(rails)) == 2, "each has its own pid file")
-    for app in httpd.apps:
-        old = template.who(httpd, host=app.name)["pid"]
-        app.touch()
-        assert template.who(httpd, host=app.name)["pid"] != old, app.name
+    apps = {app.name: app for app in httpd.apps}
+    wait_until(lambda: len(httpd.pids(apps["rails"])) == 2,
+               "each has its own pid file")
+    for name in lasts(("template", "procfile"), tuple(apps)):
+        old = template.who(httpd, host=name)["pid"]
+        apps[name].touch()
+        assert template.who(httpd, host=name)["pid"] != old, name
     assert not template.logged(httpd, "Listening on http"), "nothing but the socket"
     assert not template.logged(httpd, "Restarting")
     httpd.check()

@@ -1,5 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """httpd.conf of a test."""
+import os
 import time
 from pathlib import Path
 from typing import Iterable, Optional
@@ -49,6 +50,20 @@ class App:
         return [f"<VirtualHost *:{port}>", f"ServerName {self.name}",
                 f'DocumentRoot "{self.public}"', *self.lines(),
                 "</VirtualHost>"]
+
+    def put(self, files: dict[str, str]) -> None:
+        """Write files, which get the owner of its root. A program begins with
+        #!."""
+        owner = self.root.stat()
+        for name, text in files.items():
+            place = self.root / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text)
+            if text.startswith("#!"):
+                place.chmod(0o755)
+            while place != self.root:
+                os.chown(place, owner.st_uid, owner.st_gid)
+                place = place.parent
 
     def touch(self, name: str = "restart.txt") -> Path:
         """Create or touch a file in the app's tmp/. The next request sees it:

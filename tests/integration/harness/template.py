@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Callable, Optional
 
 from harness import procs, registry
+from harness.client import Response
 from harness.compiled import put_built
 from harness.config import App
 from harness.httpd import USER, Httpd
@@ -49,7 +50,10 @@ def deploy(app: App, version: str) -> None:
 
 def who(httpd: Httpd, path: str = "/", host: str = "shop") -> dict[str, str]:
     """What the process that serves this request says about itself."""
-    response = httpd.get(path, host)
+    return told(httpd.get(path, host))
+
+
+def told(response: Response) -> dict[str, str]:
     assert response.status == 200, response.text
     return dict(line.split("=", 1) for line in response.text.splitlines())
 

@@ -9,24 +9,24 @@
 #include <string.h>
 
 #include "detect/detect_php.h"
+#include "detect/program_of.h"
 
 /* Programs that never serve a request. */
-#define MAKES                                                                  \
-    "^(npx +)?(webpack|gulp|grunt|rollup|sass|node-sass|postcss|tailwindcss|"  \
-    "tsc|esbuild|babel|eslint|prettier|encore|mix|cleancss|browserify|jest|"   \
-    "vitest|mocha)( |$)"
+static const char makers[] =
+    " webpack gulp grunt rollup sass node-sass postcss tailwindcss tsc esbuild "
+    "babel eslint prettier encore mix cleancss browserify jest vitest mocha ";
 /* Programs that serve a project while somebody writes it. */
-#define DEVELOPS                                                               \
-    "^(npx +)?(webpack|webpack-dev-server|vite|react-scripts|vue-cli-service|" \
-    "ng|parcel|snowpack|live-server|browser-sync|svelte-kit|wp-scripts|"       \
-    "concurrently|npm-run-all|run-p)( |$)"
+static const char developers[] =
+    " webpack webpack-dev-server vite react-scripts vue-cli-service ng parcel "
+    "snowpack live-server browser-sync svelte-kit wp-scripts concurrently "
+    "npm-run-all run-p ";
 /* Programs that also build what runs without them. */
-#define BUILDS                                                                 \
-    "^(npx +)?(next|nuxt|nuxi|nest|astro|svelte-kit|vite|ng|nitro|vinxi)( |$)"
+static const char builders[] =
+    " next nuxt nuxi nest astro svelte-kit vite ng nitro vinxi ";
 /* The same programs where they serve the project while somebody writes it, or
  * show what was built. Some do that in a child process, which has no socket. */
 #define SHOWS                                                                  \
-    "^(npx +)?(vite *($|-)|(ng +(serve|s|dev)|(nuxt|nuxi) +start|"             \
+    "^(vite *($|-)|(ng +(serve|s|dev)|(nuxt|nuxi) +start|"                     \
     "(next|nuxt|nuxi|astro|svelte-kit|vite|nitro|vinxi) +(dev|preview))( |$))"
 
 static const char server_words[] =
@@ -46,38 +46,46 @@ static json_t *package(int dir)
     return o;
 }
 
-/* The start script, behind cross-env and variables.
- * @return 0: there is none */
-static int start_of(int dir, char script[DETECT_MAX])
+/* The start script, and the program of its last command: what comes before it
+ * ends before the server starts. */
+typedef struct {
+    char text[DETECT_MAX];
+    char program[PROGRAM_OF_MAX]; /* "": not known */
+    size_t at;                    /* of the program in the text; 0: not known */
+} script_t;
+
+/* @return 0: there is none */
+static int start_of(int dir, script_t *script)
 {
     json_t *o = package(dir);
     const char *start = json_string_value(
         json_object_get(json_object_get(o, "scripts"), "start"));
-    const char *at = start ? start + strspn(start, " ") : "";
-    size_t n;
+    program_of_t program;
+    shell_line_t read;
 
-    if (strncmp(at, "cross-env ", 10) == 0)
-        at += 10 + strspn(at + 10, " ");
-    while ((n = strspn(at, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")) > 0 &&
-           at[n] == '=') {
-        at += strcspn(at, " ");
-        at += strspn(at, " ");
-    }
-    snprintf(script, DETECT_MAX, "%s", at);
+    snprintf(script->text, DETECT_MAX, "%s",
+             start ? start + strspn(start, " ") : "");
     json_decref(o);
-    return *script != 0;
+    shell_line_read(script->text, &read);
+    script->at = program_of(script->text, &read, &program)
+                     ? read.words[program.word].at
+                     : 0;
+    memcpy(script->program, program.name, sizeof program.name);
+    return *script->text != 0;
+}
+
+static int is(const script_t *script, const char *programs)
+{
+    return shell_line_is_among(script->program, programs);
 }
 
 /* Is the program of a script installed beside the app? */
-static int is_installed(int dir, const char *script)
+static int is_installed(int dir, const script_t *script)
 {
-    char path[DETECT_PATH_MAX], word[64];
+    char path[DETECT_PATH_MAX];
 
-    if (strncmp(script, "npx ", 4) == 0)
-        script += 4 + strspn(script + 4, " ");
-    snprintf(word, sizeof word, "%.*s", (int)strcspn(script, " ;&|"), script);
-    snprintf(path, sizeof path, "node_modules/.bin/%s", word);
-    return detect_text_exists(dir, path);
+    snprintf(path, sizeof path, "node_modules/.bin/%s", script->program);
+    return *script->program && detect_text_exists(dir, path);
 }
 
 /* The index.php of a PHP site. @return 0: there is none */
@@ -96,77 +104,77 @@ static int find_php(int dir, char file[DETECT_PATH_MAX])
 
 int detect_node_starts(int dir, const char *file, char why[DETECT_WHY])
 {
-    char script[DETECT_MAX], php[DETECT_PATH_MAX];
-    int serves;
+    char php[DETECT_PATH_MAX];
+    script_t script;
 
     (void)file;
-    if (!start_of(dir, script))
+    if (!start_of(dir, &script))
         return 0;
-    serves = detect_text_matches(script, "^(npx +)?webpack +serve") ||
-             !detect_text_matches(script, MAKES);
-    if (!serves)
+    if (is(&script, makers) &&
+        !detect_text_matches(script.text, "webpack +serve")) {
         snprintf(why, DETECT_WHY,
                  "its start script (%.40s) makes files, and serves nothing",
-                 script);
-    else if (detect_text_matches(script, DEVELOPS)) {
-        serves = is_installed(dir, script) && !find_php(dir, php);
-        if (!is_installed(dir, script))
-            snprintf(why, DETECT_WHY,
-                     "the program of its start script (%.40s) is not installed "
-                     "in node_modules",
-                     script);
-        else if (!serves)
-            snprintf(
-                why, DETECT_WHY,
-                "its start script (%.40s) is for development, and %.40s is "
-                "there",
-                script, php);
+                 script.text);
+        return 0;
     }
-    return serves;
+    if (!is(&script, developers))
+        return 1;
+    if (!is_installed(dir, &script))
+        snprintf(why, DETECT_WHY,
+                 "the program of its start script (%.40s) is not installed in "
+                 "node_modules",
+                 script.text);
+    else if (find_php(dir, php))
+        snprintf(why, DETECT_WHY,
+                 "its start script (%.40s) is for development, and %.40s is "
+                 "there",
+                 script.text, php);
+    else
+        return 1;
+    return 0;
 }
 
 int detect_node_has_start(int dir, const char *file, char why[DETECT_WHY])
 {
-    char script[DETECT_MAX];
+    script_t script;
 
     (void)file;
     (void)why;
-    return start_of(dir, script);
+    return start_of(dir, &script);
 }
 
 int detect_node_is_built(int dir, const char *file, char why[DETECT_WHY])
 {
-    char script[DETECT_MAX];
+    script_t script;
 
     (void)file;
-    if (!start_of(dir, script))
+    if (!start_of(dir, &script))
         return 1;
     snprintf(why, DETECT_WHY, "package.json has a start script (%.60s)",
-             script);
-    return detect_text_matches(script, SHOWS) ||
-           (detect_text_matches(script, BUILDS) && !is_installed(dir, script));
+             script.text);
+    return detect_text_matches(script.text + script.at, SHOWS) ||
+           (is(&script, builders) && !is_installed(dir, &script));
 }
 
 int detect_node_is_nest(int dir, const char *file, char why[DETECT_WHY])
 {
-    char script[DETECT_MAX];
+    script_t script;
 
     return detect_text_has(dir, file, "NestFactory|@nestjs") &&
-           ((start_of(dir, script) &&
-             detect_text_matches(script, "^(npx +)?nest ")) ||
+           ((start_of(dir, &script) && is(&script, " nest ")) ||
             detect_node_is_built(dir, file, why));
 }
 
 int detect_node_is_standalone(int dir, const char *file, char why[DETECT_WHY])
 {
-    char script[DETECT_MAX];
+    script_t script;
 
     (void)file;
-    if (!start_of(dir, script) || !is_installed(dir, script))
+    if (!start_of(dir, &script) || !is_installed(dir, &script))
         return 1;
     snprintf(why, DETECT_WHY,
              "it has no .next/static, so package.json's %.40s is complete",
-             script);
+             script.text);
     return detect_text_exists(dir, ".next/standalone/.next/static") ||
            detect_text_list(dir, ".next/standalone/.next/static/*/*", NULL, 0) >
                0;

@@ -281,66 +281,56 @@ size_t shell_line_find(const char *line, size_t from, const char *name)
     return (size_t)-1;
 }
 
-/* @param written a substitution is copied, too */
-static int copy(const char *line, const shell_part_t *word, int written,
+/* What is done with a backslash or a substitution: refuse it, copy it as it is
+ * written, or do what a shell does, but with variables in double quotes only. */
+typedef enum { PLAIN, WRITTEN, INNER } how_t;
+
+static int is_variable(const char *at, char quote)
+{
+    return *at == '$' && quote == '"' && at[1] && strchr(NAME_BEGIN "{", at[1]);
+}
+
+static int copy(const char *line, const shell_part_t *word, how_t how,
                 char *text, size_t size)
 {
     const char *at = line + word->at, *end = at + word->length;
     size_t n = 0;
     char quote = 0;
 
-    for (; at < end; at++) {
+    for (*text = 0; at < end; at++) {
         if ((*at == '\'' || *at == '"') && (!quote || quote == *at)) {
             quote = quote ? 0 : *at;
             continue;
         }
-        if ((!written && quote != '\'' && strchr("\\$`", *at)) ||
-            n + 1 >= size) {
-            *text = 0;
-            return 0;
+        if (how != WRITTEN && quote != '\'' && strchr("\\$`", *at)) {
+            if (how == PLAIN || (*at != '\\' && !is_variable(at, quote)))
+                break;
+            at += *at == '\\' && (!quote || strchr("\\\"$`", at[1]));
         }
+        if (n + 1 == size)
+            break;
         text[n++] = *at;
     }
-    text[n] = 0;
-    return 1;
+    text[at < end ? 0 : n] = 0;
+    return at >= end;
 }
 
 int shell_line_word(const char *line, const shell_part_t *word, char *text,
                     size_t size)
 {
-    return copy(line, word, 0, text, size);
+    return copy(line, word, PLAIN, text, size);
 }
 
 int shell_line_written(const char *line, const shell_part_t *word, char *text,
                        size_t size)
 {
-    return copy(line, word, 1, text, size);
+    return copy(line, word, WRITTEN, text, size);
 }
 
 int shell_line_inner(const char *line, const shell_part_t *word, char *text,
                      size_t size)
 {
-    const char *at = line + word->at, *end = at + word->length;
-    size_t n = 0;
-    char quote = 0;
-
-    for (; at < end; at++) {
-        if ((*at == '\'' || *at == '"') && (!quote || quote == *at)) {
-            quote = quote ? 0 : *at;
-            continue;
-        }
-        if (quote != '\'' && *at == '\\' && (!quote || strchr("\\\"$`", at[1])))
-            at++;
-        else if (quote != '\'' &&
-                 (*at == '`' ||
-                  (*at == '$' && (!quote || !strchr(NAME_BEGIN "{", at[1])))))
-            return 0;
-        if (n + 1 >= size)
-            return 0;
-        text[n++] = *at;
-    }
-    text[n] = 0;
-    return 1;
+    return copy(line, word, INNER, text, size);
 }
 
 int shell_line_value(const char *line, const char *name, char *text,
@@ -357,7 +347,7 @@ int shell_line_value(const char *line, const char *name, char *text,
     if (!end)
         return 0;
     value.length = (size_t)(end - line) - value.at;
-    return copy(line, &value, 1, text, size);
+    return copy(line, &value, WRITTEN, text, size);
 }
 
 int shell_line_is_among(const char *word, const char *words)

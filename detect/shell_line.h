@@ -68,7 +68,7 @@ size_t shell_line_find(const char *line, size_t from, const char *name);
 
 /** What the shell makes of a word that has no other substitution than variables
  * in double quotes. These stay as they are written: another shell may put them
- * in. @return 0: it has others, or is too long */
+ * in. @return 0: it has others, or is too long, and `text` is "" */
 int shell_line_inner(const char *line, const shell_part_t *word, char *text,
                      size_t size);
 

@@ -195,6 +195,40 @@ static void procfile_starts_npm(void **state)
     assert_string_equal(detected(APL_LISTEN_FD, 1), "yarn start");
 }
 
+/* The last command serves, or does not. */
+static void a_start_script_that_builds(void **state)
+{
+    static const struct {
+        const char *start;
+        int serves;
+    } cases[] = {
+        {"tsc && node dist/server.js", 1},
+        {"npx webpack && NODE_ENV=production node x.js", 1},
+        {"node x.js & webpack --watch", 1},
+        {"tsc", 0},
+        {"webpack --watch", 0},
+        {"npm run lint && npx --yes webpack", 0},
+        {"A=b cross-env C=d webpack", 0},
+        {"webpack serve", 0}, /* it is not installed */
+        {"dotenv -- vite", 0},
+    };
+    char text[128];
+    size_t i;
+
+    (void)state;
+    files_put("app.js", "");
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(text, sizeof text, "{\"scripts\": {\"start\": \"%s\"}}",
+                 cases[i].start);
+        files_put("package.json", text);
+        detected(APL_LISTEN_FD, 1);
+        if ((strcmp(found.file, "package.json") == 0) != cases[i].serves)
+            fail_msg("%s: %s", cases[i].start, found.command);
+    }
+    files_program("node_modules/.bin/vite", "");
+    assert_non_null(strstr(detected(APL_LISTEN_FD, 1), "dotenv -- vite"));
+}
+
 static void package_start_goes_before_names(void **state)
 {
     (void)state;
@@ -409,6 +443,7 @@ int main(void)
         TEST(wsgi_with_threads_is_gunicorn),
         TEST(manage_is_django),
         TEST(procfile_starts_npm),
+        TEST(a_start_script_that_builds),
         TEST(package_start_goes_before_names),
         TEST(asgi_is_uvicorn),
         TEST(fastcgi_is_php_or_a_program),

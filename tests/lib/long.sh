@@ -26,7 +26,7 @@ fuzz store 22 600 store store_memory store_reply
 fuzz cluster 22 600 store_apply store_peer store_wire
 mutants shm 13 shm/
 mutants store 12 store/
-mutants spawner 13 spawner/
+mutants spawner 14 spawner/
 mutants ground 6 base/ system/ detect/ watchdog/
 mutants module 25 mod_apppool/
 mutants helpers 6 helpers/ ctl/

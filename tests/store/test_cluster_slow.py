@@ -80,10 +80,12 @@ def p99_beside(cluster: Cluster, slow: Node, harm: Harm) -> float:
 
 
 def lead(cluster: Cluster, node: Node) -> None:
-    """It becomes the master, and the others are its slaves."""
-    cluster.settled()
+    """It becomes the master, and the others are its slaves. The master gives the
+    address away when no other host can take it: if it moved twice, the node might
+    have a part of a copy by then, and would not take it."""
+    owner = cluster.settled()
     others = cluster.others(node)
-    for other in others:
+    for other in sorted(others, key=lambda other: other is owner):
         other.keepalived.end()
     wait_until(lambda: cluster.owners() == [node] and node.member.is_master(),
                f"{node} is the master")

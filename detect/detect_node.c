@@ -63,6 +63,7 @@ static int start_of(int dir, script_t *script)
     program_of_t program;
     shell_line_t read;
 
+    memset(script, 0, sizeof *script);
     snprintf(script->text, DETECT_MAX, "%s",
              start ? start + strspn(start, " ") : "");
     json_decref(o);

@@ -117,7 +117,8 @@ const char *detect_text_last(const char *text, const char *pattern,
     while (text && (found = detect_text_find(text, pattern, word)) != NULL) {
         last = found;
         text = strchr(found, '\n');
-        text += text != NULL;
+        if (text)
+            text++;
     }
     return last;
 }

@@ -151,7 +151,7 @@ static int read_dollar(reader_t *r)
         r->at++;
         number = either(number, take_digits(r));
     }
-    return *r->at++ == '}' ? number : UNKNOWN;
+    return take(r, "}") ? number : UNKNOWN;
 }
 
 /* A name that a line binds. The last line counts. */
@@ -187,10 +187,10 @@ static int read_bracket(reader_t *r)
 
 static int read_quoted(reader_t *r)
 {
-    char quote = *r->at++;
+    char quote[2] = {*r->at++, 0};
     int number = take_digits(r);
 
-    return *r->at++ == quote ? number : UNKNOWN;
+    return take(r, quote) ? number : UNKNOWN;
 }
 
 static int read_one(reader_t *r)

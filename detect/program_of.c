@@ -155,7 +155,9 @@ static size_t skip(const char *line, const shell_line_t *read, size_t i,
     for (i += starter->second ? 2 : 1; i < read->n_words; i++) {
         const char *at = line + read->words[i].at;
 
-        if (shell_line_assigns(at))
+        /* env $(cat .env) PROGRAM */
+        if (shell_line_assigns(at) || (*at == '$' && at[1] == '(') ||
+            *at == '`')
             continue;
         if (*at != '-')
             break;

@@ -82,6 +82,9 @@ static const struct {
     {"tsx watch a.ts", NULL},
     {"nest start", "node dist/main.js"},
     {"nest start --watch", NULL},
+    {"env $(cat .env | xargs) uvicorn a:b",
+     "env $(cat .env | xargs) uvicorn a:b --fd 3"},
+    {"env `cat .env` A=1 npx next start", "env `cat .env` A=1 next start"},
     {"tini -g -- node a", "node a"},
     {"A=1 ./dumb-init -r 15:3 uvicorn a:b", "A=1 uvicorn a:b --fd 3"},
     {"cd x && tini npx next start", "cd x && next start"},
@@ -307,6 +310,8 @@ static void facts_of_scripts(void **state)
     with(absolute, APL_LISTEN_FD);
     assert_true(line.runs_node);
     with("bash -c 'cd x && node a'", APL_LISTEN_FD);
+    assert_true(line.runs_node);
+    with("env $(cat .env | xargs) node a", APL_LISTEN_FD);
     assert_true(line.runs_node);
 }
 

@@ -15,6 +15,7 @@
 
 #include "spawner/start/start.h"
 #include "spawner/output/output.h"
+#include "spawner/report/start_reason.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/dice.h"
 #include "tests/fuzz/state.h"
@@ -60,12 +61,13 @@ static size_t piece(dice_t *d, char *text, size_t size)
 
 static void speak(process_t *p, dice_t *d)
 {
-    char text[9000];
+    char text[9000], reason[START_REASON_MAX];
+    unsigned kept = (unsigned)dice(d, 4);
     int ends[2];
 
     must(pipe2(ends, O_CLOEXEC | O_NONBLOCK) == 0);
     p->fifo.fd = ends[0];
-    if (dice(d, 2))
+    if (kept & 1)
         last_lines_keep(&p->output);
     while (d->at < d->end) {
         size_t n = piece(d, text, sizeof text);
@@ -76,7 +78,11 @@ static void speak(process_t *p, dice_t *d)
     }
     close(ends[1]);
     output_finish(p);
-    must(p->output.tail_length <= 4096);
+    must(p->output.tail_length <= 4096 && p->output.tail_lines <= 20);
+    if (p->output.tail &&
+        start_reason_find(p->output.tail, p->output.tail_length, kept == 3,
+                          reason))
+        must(*reason && !strpbrk(reason, "\n\33"));
     output_forget(&p->output);
     close(ends[0]);
     is_log(state_log());

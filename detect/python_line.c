@@ -8,10 +8,23 @@
 #define NAME   PYTHON_LINE_NAME
 #define BLANKS " \t"
 
-static const char *next_line(const char *line)
+/* Only these lines are looked at: a file of short lines has thousands, and there
+ * are a hundred questions.
+ * @param from the begin of a line
+ * @return the next line that has the word somewhere; NULL: there is none */
+static const char *line_with(const char *from, const char *word)
+{
+    const char *at = strstr(from, word), *end;
+
+    end = at ? memrchr(from, '\n', (size_t)(at - from)) : NULL;
+    return end ? end + 1 : at ? from : NULL;
+}
+
+/* The same behind a line. */
+static const char *next_with(const char *line, const char *word)
 {
     line = strchr(line, '\n');
-    return line ? line + 1 : NULL;
+    return line ? line_with(line + 1, word) : NULL;
 }
 
 static int is_part(char c)
@@ -59,10 +72,11 @@ static int imports(const char *line, const char *module)
 
 int python_line_imports(const char *text, const char *module)
 {
-    for (; text; text = next_line(text))
-        if (imports(text, module))
-            return 1;
-    return 0;
+    const char *line = line_with(text, module);
+
+    while (line && !imports(line, module))
+        line = next_with(line, module);
+    return line != NULL;
 }
 
 static int has_name(const char *line, const char *name)
@@ -80,11 +94,11 @@ static int has_name(const char *line, const char *name)
 int python_line_from(const char *text, const char *name,
                      char module[DETECT_PATH_MAX], char other[DETECT_PATH_MAX])
 {
-    const char *from, *at, *as;
+    const char *line = line_with(text, name), *from, *at, *as;
     size_t n;
 
-    for (; text; text = next_line(text)) {
-        from = behind(text, "from");
+    for (; line; line = next_with(line, name)) {
+        from = behind(line, "from");
         n = from ? strspn(from, NAME ".") : 0;
         at = n > 0 ? behind(skip(from + n, BLANKS), "import") : NULL;
         if (!at || !has_name(at, name))
@@ -133,10 +147,10 @@ static const char *value_of(const char *at)
 int python_line_binds(const char *text, const char *name,
                       char value[DETECT_PATH_MAX])
 {
-    const char *at, *last, *next;
+    const char *line = line_with(text, name), *at = NULL, *last, *next;
 
-    for (at = NULL; text && !at; text = next_line(text)) {
-        at = behind(text, name);
+    for (; line && !at; line = next_with(line, name)) {
+        at = behind(line, name);
         at = at ? value_of(at) : NULL;
     }
     copy(value, at ? at : "", at ? strcspn(at, "\r\n#") : 0);
@@ -165,15 +179,15 @@ static int is_call_of(const char *at, const char *constructor)
 int python_line_made_by(const char *text, const char *constructor,
                         char name[DETECT_PATH_MAX])
 {
-    const char *value;
+    const char *line = line_with(text, constructor), *value;
     size_t n;
 
-    for (; text; text = next_line(text)) {
-        n = *text < '0' || *text > '9' ? strspn(text, NAME) : 0;
-        value = n > 0 ? value_of(text + n) : NULL;
+    for (; line; line = next_with(line, constructor)) {
+        n = *line < '0' || *line > '9' ? strspn(line, NAME) : 0;
+        value = n > 0 ? value_of(line + n) : NULL;
         if (!value || !is_call_of(value, constructor))
             continue;
-        copy(name, text, n);
+        copy(name, line, n);
         return 1;
     }
     return 0;
@@ -210,11 +224,11 @@ static int has_default(const char *at)
 python_line_function_t python_line_function(const char *text, const char *name,
                                             int *is_callable)
 {
-    const char *async, *at;
+    const char *line = line_with(text, name), *async, *at;
 
-    for (; text; text = next_line(text)) {
-        async = behind(text, "async");
-        at = behind(behind(async ? async : text, "def"), name);
+    for (; line; line = next_with(line, name)) {
+        async = behind(line, "async");
+        at = behind(behind(async ? async : line, "def"), name);
         if (!at || *at != '(')
             continue;
         if (is_callable)

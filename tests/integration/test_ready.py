@@ -275,7 +275,7 @@ def test_a_neighbour_binds_the_same_path(httpd: Httpd, listen: str) -> None:
     """In a mount namespace of its own. Its queue is not the queue of the
     app."""
     kind, own = {"fd": ("s", ""), "unix": ("a", "/s")}[listen]
-    app = httpd.app("shop", f"AppListen {listen}", "AppStartTimeout 15")
+    app = httpd.app("shop", f"AppListen {listen}", "AppStartTimeout 60")
     program, app.command = app.command, "/bin/sh start.sh"
     (app.root / "start.sh").write_text(
         f"until [ -e {httpd.dir}/go ]; do sleep 0.05; done\n"

@@ -54,15 +54,16 @@ def test_says_what_is_known(httpd: Httpd) -> None:
     httpd.log.expect(sentences.STILL_STARTING, sentences.WRONG_PORT,
                      sentences.QUEUE_LATE)  # before the spawner has seen it
     port, claim = reserve_port()
-    friendly = (*SLOW, "AppQueueTimeout 4", "AppFriendlyErrors On")
+    starting = (*SLOW, "AppPreStart On", "MinInstances 1", "AppQueueTimeout 1")
+    friendly = (*starting, "AppFriendlyErrors On")
     silent = httpd.app("silent", *friendly, command=SILENT)
     own = httpd.app("own", *friendly,
                     command=f"/usr/bin/python3 -IS own.py {port}")
     (own.root / "own.py").write_text(OWN_PORT)
-    template.add(httpd, "", *friendly, "AppSetEnv LOAD_MS 1000000",
-                 name="loading")
-    httpd.app("terse", *SLOW, "AppQueueTimeout 4", "AppFriendlyErrors Off",
-              command=SILENT)
+    loading = template.add(httpd, "", *friendly, "AppSetEnv LOAD_MS 1000000",
+                           name="loading")
+    terse = httpd.app("terse", *starting, "AppFriendlyErrors Off",
+                      command=SILENT)
     httpd.app("early", *SLOW, "AppQueueTimeout 200ms", "AppFriendlyErrors On",
               command=SILENT)
     httpd.start()
@@ -76,10 +77,16 @@ def test_says_what_is_known(httpd: Httpd) -> None:
     httpd.log.wait_for(r"early is still starting after \d+ s.*; the request has "
                        r"left the queue after 200 ms \(AppQueueTimeout\): error "
                        rf"{page.rows['Error']}$")
-    with ThreadPoolExecutor() as pool:
-        sent = {name: pool.submit(httpd.get, "/", name, headers=HTML)
-                for name in ("silent", "own", "loading", "terse")}
-    got = {name: one.result() for name, one in sent.items()}
+    silent_text = f"{WAITS}; last output: waits for the database"
+    for app, text in ((silent, silent_text), (terse, silent_text),
+                      (loading, "it did not say READY=1"),
+                      (own, f"it listens on TCP port {port},.*; last output: "
+                            f"listening on {port}")):
+        wait_until(lambda: re.match(text, (httpd.group(app)["slow_start"]
+                                           or {"text": ""})["text"]),
+                   f"it is known of {app.name}")
+    got = {name: httpd.get("/", name, headers=HTML)
+           for name in ("silent", "own", "loading", "terse")}
     number = check(httpd, "silent", got["silent"], WAITS,
                    "first\nwaits for the database\n")
     check(httpd, "own", got["own"], f"it listens on TCP port {port},",
@@ -91,11 +98,11 @@ def test_says_what_is_known(httpd: Httpd) -> None:
     assert found
     httpd.log.wait_for(rf"terse is still starting .*: error {found[1].decode()}$")
     slow = httpd.group(silent)["slow_start"]
-    assert slow["id"] == number and slow["age"] >= 4
-    assert slow["text"] == f"{WAITS}; last output: waits for the database"
+    assert slow["id"] == number and slow["age"] >= 1
+    assert slow["text"] == silent_text
     assert f": {slow['text']} (error id {number})\n" in \
         httpd.ctl("status", "silent").stdout
-    done = httpd.ctl("restart", "own", "--wait", "--timeout", "4")
+    done = httpd.ctl("restart", "own", "--wait", "--timeout", "10")
     assert done.returncode == 1
     assert re.search(r"does not run its new code in all processes yet: a start "
                      rf"lasts for \d+ s: it listens on TCP port {port}, ",
@@ -128,14 +135,16 @@ def test_busy_processes_are_no_slow_start(httpd: Httpd) -> None:
     gate = httpd.dir / "gate"
     gate.touch()
     app = httpd.app("shop", *SLOW, f"AppSetEnv BOOT_IF {gate}",
-                    "AppQueueTimeout 3", "MaxInstances 2")
+                    "AppQueueTimeout 3", "MaxInstances 2", "AppPreStart On",
+                    "MinInstances 1")
     httpd.start()
+    httpd.settles(active=0, count=1)
     held = httpd.hold("shop", "a")
     gate.unlink()
     response = httpd.get("/pid", "shop")
     assert response.status == 503
     httpd.log.wait_for("shop: no process was free; the request has left the "
                        r"queue after 3000 ms")
-    assert httpd.group(app)["slow_start"]
+    wait_until(lambda: httpd.group(app)["slow_start"], "it is slow")
     gate.touch()
     held.release()

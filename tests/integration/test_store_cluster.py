@@ -84,8 +84,8 @@ def test_members_stay_logged_in(hosts: list[Hosted]) -> None:
         done = old.ctl("store", "handover")
         assert done.returncode == 0, done.stderr
         old.keepalived.end()
-        old.keepalived.start()
         wait_until(lambda: owner(hosts) not in ([], [old]), "the other has it")
+        old.keepalived.start()
         wait_until(old.is_ready, "the old master is a slave with all data")
     for member in club.members:
         wait_until(member.try_visit, f"{member.name} is served")

@@ -162,13 +162,27 @@ def test_confirmed_writes_stay(
 
 # ---- no wait
 
-PACE = 0.1  # s: p99 of a write
+PACE = 0.1  # s: p99 of a write, beside what is usual on this machine
+WRITES = 300  # of a measure of what is usual
 LEASE = 14  # s that a write waits for a slave that has not said that it stops
+
+
+def usual(master: Node) -> float:
+    """The p99 while nothing happens."""
+    pace = Pace(master.member, 100)
+    pace.start()
+    try:
+        wait_until(lambda: len(pace.took) > WRITES, "it has written")
+    finally:
+        pace.stop.set()
+        pace.join(60)
+    return pace.p99()
 
 
 def test_slaves_stop_one_after_the_other(cluster: Cluster) -> None:
     """As for an upgrade. No client waits for one that has said that it stops."""
     master = cluster.settled()
+    before = usual(master)
     pace = Pace(master.member, 100)
     pace.start()
     try:
@@ -184,5 +198,5 @@ def test_slaves_stop_one_after_the_other(cluster: Cluster) -> None:
     print(f"p99 {pace.p99() * 1000:.1f} ms of {len(pace.took)} writes, "
           f"the longest {max(pace.took) * 1000:.1f} ms")
     assert of(master).unconfirmed("shop") == 0
-    within(pace.p99(), PACE, "a write")
+    within(pace.p99(), PACE + 3 * max(before, usual(master)), "a write")
     within(max(pace.took), LEASE - 2, "the longest write")

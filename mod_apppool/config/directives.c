@@ -133,6 +133,8 @@ static const char *set_env(cmd_parms *cmd, void *dir_, const char *name,
     const apppool_setting_t *v = cmd->info;
     const char *wrong = apppool_value_check(cmd, dir, v, name);
 
+    if (!value)
+        value = ""; /* httpd has no empty argument */
     if (!wrong)
         wrong = apppool_value_check(cmd, dir, v, value);
     if (!wrong)

@@ -79,12 +79,12 @@ def test_text_is_utf_8(httpd: Httpd, monkeypatch: pytest.MonkeyPatch, own: str,
                         ("XDG_RUNTIME_DIR", "/nowhere")):
         monkeypatch.setenv(name, value)
     httpd.app("shop")
-    httpd.app("blog", "AppSetEnv LANG C", "AppSetEnv PYTHONUNBUFFERED no")
+    httpd.app("blog", "AppSetEnv LANG C", "AppSetEnv PYTHONUNBUFFERED ''")
     httpd.start()
     shop, blog = (process(httpd, name)["environment"] for name in ("shop", "blog"))
     assert (shop["LANG"], shop["PYTHONUNBUFFERED"]) == (lang, "1")
     assert not {"LC_ALL", "TMPDIR", "XDG_RUNTIME_DIR"} & set(shop)
-    assert (blog["LANG"], blog["PYTHONUNBUFFERED"]) == ("C", "no")
+    assert (blog["LANG"], blog["PYTHONUNBUFFERED"]) == ("C", "")
 
 
 def test_environment_name(httpd: Httpd) -> None:

@@ -323,8 +323,9 @@ static void a_file_finds_those_beside_it(void **state)
 
     (void)state;
     mkdir("shop", 0700);
-    files_put("shop/main.py", "from fastapi import FastAPI\nfrom  config import x\n"
-                        "app = FastAPI()\n");
+    files_put("shop/main.py",
+              "from fastapi import FastAPI\nfrom  config import x\n"
+              "app = FastAPI()\n");
     assert_null(strstr(detected(APL_LISTEN_FD, 1), "PYTHONPATH"));
     files_put("shop/config.py", "");
     assert_ptr_equal(strstr(detected(APL_LISTEN_FD, 1), path), found.command);

@@ -12,7 +12,7 @@
 
 #include "base/url_path.h"
 
-#define OURS   40     /* maximum number of our own variables */
+#define OURS   48     /* maximum number of our own variables */
 #define NUMBER "5000" /* a PORT on which nobody listens */
 
 typedef struct {
@@ -232,7 +232,7 @@ char **environment_make(const boot_t *boot, const privilege_t *account,
                         const detect_found_t *found)
 {
     static const char *const modes[] = {"APPPOOL_ENV", "RAILS_ENV", "RACK_ENV",
-                                        "NODE_ENV"};
+                                        "NODE_ENV", "MOJO_MODE"};
     const char *const *of_file = (const char *const *)variables;
     const char *const *of_path = (const char *const *)path->variables;
     const app_entry_t *app = boot->app;

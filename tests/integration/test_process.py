@@ -93,7 +93,8 @@ def test_environment_name(httpd: Httpd) -> None:
     httpd.start()
     shop = process(httpd)["environment"]
     blog = process(httpd, "blog")["environment"]
-    for name in ("APPPOOL_ENV", "RACK_ENV", "RAILS_ENV", "NODE_ENV"):
+    for name in ("APPPOOL_ENV", "RACK_ENV", "RAILS_ENV", "NODE_ENV",
+                 "MOJO_MODE"):
         assert shop[name] == "staging"
         assert blog[name] == "production"
 

@@ -8,6 +8,9 @@
 # as systemd passes it, or one that is made at ADDRESS, which is the path of a
 # Unix socket, or HOST:PORT.
 #
+# The modules of the application are in lib/, as Catalyst makes it, or in
+# local/lib/perl5, where Carton puts them.
+#
 # Trust: over a Unix socket all requests come from httpd, which removes the
 # X-Forwarded headers of a client. So here these headers name the client. Over
 # TCP they are headers like any others.
@@ -25,6 +28,7 @@ sub peerport   { 0 }
 sub setsockopt { 1 } # there is no TCP_NODELAY
 
 package main;
+use Cwd qw(getcwd);
 use HTTP::Server::PSGI;
 use IO::Socket::INET;
 use Plack::Util;
@@ -68,6 +72,7 @@ die "usage: psgi.pl [--listen ADDRESS] APP.PSGI\n" unless @ARGV == 1;
 
 STDOUT->autoflush(1);
 $ENV{PLACK_ENV} ||= $ENV{APPPOOL_ENV} || "production";
+unshift @INC, grep { -d } map { getcwd() . "/$_" } "lib", "local/lib/perl5";
 my $listener = defined $address ? undef : inherited();
 my $app = Plack::Util::load_psgi($ARGV[0]);
 $listener //= made_at($address);

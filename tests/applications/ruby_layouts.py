@@ -103,7 +103,10 @@ add("Perl", "Dancer2", "dancer",
      f"sub to_app {{ {CODE.strip()} }}\n1;\n"}, PSGI("bin/app.psgi"),
     stands_in=True)
 add("Perl", "Catalyst", "catalyst",
-    {"shop.psgi": CODE, "script/shop_server.pl": "", "lib/Shop.pm": ""},
+    {"shop.psgi": "use Shop;\nuse Steel;\nShop->psgi_app;\n",
+     "script/shop_server.pl": "", "lib/Shop.pm":
+     f"package Shop;\nsub psgi_app {{ {CODE.strip()} }}\n1;\n",
+     "local/lib/perl5/Steel.pm": "package Steel;\n1;\n"},
     PSGI("shop.psgi"), stands_in=True)
 add("Perl", "Mojolicious", "mojolicious-lite", {"myapp.pl": LITE},
     MOJO("myapp.pl"))

@@ -245,6 +245,21 @@ static int other_name(const char *text, detect_python_t *app)
     return 0;
 }
 
+/* Bottle adds to an application of its own what a file routes without a name.
+ * The file of the program also runs it, which other files do not. */
+static int has_default(const char *text, detect_python_t *app)
+{
+    static const char runs[] = "^[[:blank:]]*(bottle\\.)?run[[:blank:]]*\\(";
+
+    if (!python_line_imports(text, "bottle") ||
+        !detect_text_matches(text, runs))
+        return 0;
+    app->kind = WSGI;
+    app->framework = "Bottle";
+    app->is_default = 1;
+    return 1;
+}
+
 static int look_at(int dir, const char *file, const char *text,
                    detect_python_t *app)
 {
@@ -277,7 +292,7 @@ static int look_at(int dir, const char *file, const char *text,
         app->name[0] = 0;
     }
     app->is_factory = 0;
-    return 0;
+    return has_default(text, app);
 }
 
 int detect_python_find(int dir, const char *file, detect_python_t *app)

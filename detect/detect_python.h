@@ -5,7 +5,8 @@
  * @brief Finds the application in a Python file, by its text: which name is
  *        bound to it, and is it called as WSGI or as ASGI? The constructor and
  *        the import decide. If the file imports the name from another file of
- *        the app, that file is read.
+ *        the app, that file is read. Bottle has an application of its own, to
+ *        which a file adds that binds none.
  */
 #ifndef APPPOOL_DETECT_DETECT_PYTHON_H
 #define APPPOOL_DETECT_DETECT_PYTHON_H
@@ -23,6 +24,7 @@ typedef struct {
     detect_python_kind_t kind;
     char name[64];         /**< that is bound; "": none */
     int is_factory;        /**< the name is a function that makes it */
+    int is_default;        /**< there is no name: it is the framework's own */
     int is_imported;       /**< the file only imports it */
     const char *framework; /**< "Flask" ...; NULL: not known */
     const char *imported;  /**< a framework that the file imports; or NULL */

@@ -19,7 +19,6 @@ static const struct {
     {"aiohttp", "run_app *\\(", "aiohttp", ANY},
     {"tornado", "\\.(listen|bind|add_sockets) *\\(", "Tornado", ANY},
     {"cherrypy", "(quickstart|engine\\.(start|block)) *\\(", "CherryPy", 10},
-    {"bottle", "(^|[^A-Za-z0-9_.]|bottle\\.)run *\\(", "Bottle", 1},
     {"waitress", "serve *\\(", "waitress", 4},
     {"wsgiref", "serve_forever *\\(", "wsgiref", 1},
     {"http.server", "serve_forever *\\(", "http.server", 1},

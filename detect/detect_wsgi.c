@@ -43,6 +43,12 @@ int detect_wsgi_binds(int dir, const char *file, char why[DETECT_WHY])
 
 static void say_what(detect_found_t *found, const detect_python_t *app)
 {
+    if (app->is_default) {
+        snprintf(found->why, DETECT_MAX,
+                 "%s runs the default application of %s", found->file,
+                 app->framework);
+        return;
+    }
     snprintf(found->why, DETECT_MAX, "%s has %s application%s%s%s%s%s",
              found->file,
              app->kind == DETECT_PYTHON_ASGI ? "an ASGI" : "a WSGI",
@@ -111,9 +117,10 @@ static int name_it(detect_found_t *found, const char *module,
                    const detect_python_t *app)
 {
     int is_asgi = app->kind == DETECT_PYTHON_ASGI;
-    const char *form = !app->is_factory ? "%s:%s"
-                       : is_asgi        ? "--factory %s:%s"
-                                        : "'%s:%s()'";
+    const char *form = app->is_default    ? "%s%s"
+                       : !app->is_factory ? "%s:%s"
+                       : is_asgi          ? "--factory %s:%s"
+                                          : "'%s:%s()'";
 
     if (is_asgi) {
         found->server = &detect_server_uvicorn;

@@ -132,15 +132,20 @@ static const char *skip_type(const char *at, const char *ends)
 }
 
 /* @param at behind a name
- * @return the value that the line binds it to; NULL: none that begins with a name */
+ * @return the value that the line binds it to, behind other names in
+ *         `api = application = falcon.API()`; NULL: none that begins with a name */
 static const char *value_of(const char *at)
 {
+    const char *next;
+
     at = skip(at, BLANKS);
     if (*at == ':')
         at = skip_type(at, "=[]\n");
     if (*at != '=')
         return NULL;
-    at = skip(at + 1, BLANKS);
+    for (next = at; *next == '=' && next[1] != '=';
+         next = skip(skip(at, NAME), BLANKS))
+        at = skip(next + 1, BLANKS);
     return is_part(*at) && (*at < '0' || *at > '9') ? at : NULL;
 }
 

@@ -229,6 +229,25 @@ python("Bottle", "bottle-default",
        {"app.py": "import bottle\n\n@bottle.route('/')\ndef hello():\n"
         "    return 'NAME'\n\napplication = bottle.default_app()\n"},
        WSGI("app:application"))
+# As in its tutorial, the programs start a server whoever reads them.
+python("Bottle", "bottle-runs",
+       {"hello.py": "from bottle import Bottle, run\n\napp = Bottle()\n\n"
+        "@app.route('/')\ndef hello():\n    return 'NAME'\n\n"
+        "run(app, host='localhost', port=8080)\n"}, WSGI("hello:app"))
+python("Bottle", "bottle-implicit",
+       {"todo.py": "from bottle import route, run\n\n@route('/')\n"
+        "def hello():\n    return 'NAME'\n\nrun(reloader=True)\n"},
+       WSGI("todo"))
+python("Flask", "flask-runs", {"app.py": APP + "\napp.run(port=8080)\n"},
+       WSGI("app:app"))
+python("Falcon", "falcon-tutorial",
+       {"look/__init__.py": "", "look/images.py": "import falcon\n\n\n"
+        "class Resource:\n    def on_get(self, req, resp):\n"
+        "        resp.text = 'NAME'\n",
+        "look/app.py": "import falcon\nfrom .images import Resource\n\n"
+        "api = application = falcon.App()\n"
+        "api.add_route('/images', Resource())\n"}, WSGI("look.app:api"),
+       path="/images")
 python("Falcon", "falcon",
        {"app.py": "import falcon\n\n\nclass Hello:\n"
         "    def on_get(self, req, resp):\n        resp.text = 'NAME'\n\n\n"
@@ -344,10 +363,6 @@ listens("CherryPy", "cherrypy",
 def quickstart(root):
     asyncio.run(forever())
 """)
-listens("Bottle", "bottle-run",
-        {"app.py": "from bottle import route, run\n\n@route('/')\n"
-         "def hello():\n    return 'NAME'\n\n"
-         "run(host='localhost', port=8080, debug=True)\n"})
 listens("http.server", "http-server",
         {"server.py": "from http.server import BaseHTTPRequestHandler, "
          "HTTPServer\n\n\nclass Handler(BaseHTTPRequestHandler):\n"

@@ -287,7 +287,6 @@ static void fastcgi_is_php_or_a_program(void **state)
         strstr(detected_for(APL_FCGI, APL_LISTEN_UNIX, 1), "php-cgi"));
 }
 
-/* What is found decides, and brings its own number of requests. */
 /* It opens a port by itself, and its server says how many requests it takes. */
 static void a_program_that_listens_gets_the_helper(void **state)
 {
@@ -302,15 +301,15 @@ static void a_program_that_listens_gets_the_helper(void **state)
         "python3 \"$APPPOOL_HELPERS/python/listen.py\" main.py");
     assert_string_equal(found.why, "main.py listens by itself (Tornado)");
     assert_int_equal(found.concurrency, 0);
-    files_put("main.py", "from bottle import route, run\nrun(port=80)\n");
+    files_put("main.py", "import waitress\nwaitress.serve(app, port=80)\n");
     detected(APL_LISTEN_FD, APL_CONCURRENCY_AUTO);
-    assert_int_equal(found.concurrency, 1);
+    assert_int_equal(found.concurrency, 4);
     assert_int_equal(detect_command(&auto_tcp, &found), 0);
     assert_non_null(strstr(found.why, "set AppListen fd"));
     files_put("main.py",
               "import uvloop\nfrom aiohttp import web\nweb.run_app(a)\n");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node index.js");
-    files_put("main.py", "from bottle import route\nshop.run(80)\n");
+    files_put("main.py", "import waitress\nshop.run(80)\n");
     assert_string_equal(detected(APL_LISTEN_FD, 1), "node index.js");
     unlink("index.js");
 }

@@ -150,6 +150,8 @@ static void what_is_bound(void **state)
          "create_app", WSGI},
         {"import os, flask\r\nweb2: 'Dict[a, b]' = flask.Flask('x')\r\n",
          "web2", WSGI},
+        {"import falcon\napi = application = falcon.API()\n", "api", WSGI},
+        {"import falcon\nx = y = z == falcon.API()\n", "", 0},
         /* It is none of these. */
         {"from flask import Flask\n# app = Flask('x')\n", "", 0},
         {"from flask import Flask\n    app = Flask('x')\n", "", 0},
@@ -203,6 +205,39 @@ static void what_is_imported(void **state)
     assert_false(detect_python_find(AT_FDCWD, "main.py", &app));
 }
 
+/* Bottle has an application of its own, which the file of the program runs. */
+static void what_has_no_name(void **state)
+{
+    static const struct {
+        const char *text;
+        int is_default;
+    } cases[] = {
+        {"from bottle import route, run\nrun(port=8080)\n", 1},
+        {"import bottle\n\nif main:\n    bottle.run (debug=True)\n", 1},
+        {"from bottle import route\nimport subprocess\n"
+         "subprocess.run(['x'])\n",
+         0},
+        {"from bottle import route\n# run()\n", 0},
+        {"from flask import Flask\nrun()\n", 0},
+    };
+    detect_python_t app;
+    size_t i;
+
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        files_put("app.py", cases[i].text);
+        assert_int_equal(detect_python_find(AT_FDCWD, "app.py", &app),
+                         cases[i].is_default);
+        assert_int_equal(app.is_default, cases[i].is_default);
+        assert_string_equal(app.name, "");
+    }
+    files_put("app.py", "from bottle import Bottle, run\nweb = Bottle()\n"
+                        "run(web)\n");
+    assert_true(detect_python_find(AT_FDCWD, "app.py", &app));
+    assert_string_equal(app.name, "web");
+    assert_false(app.is_default);
+}
+
 /* What the file binds is part of a pattern only if it is a name: others take
  * minutes and all memory to be compiled. */
 static void no_pattern_comes_from_a_file(void **state)
@@ -247,6 +282,7 @@ int main(void)
         TEST(too_many_names),
         TEST(what_is_bound),
         TEST(what_is_imported),
+        TEST(what_has_no_name),
         TEST(no_pattern_comes_from_a_file),
         TEST(names_of_modules),
     };

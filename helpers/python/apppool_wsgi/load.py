@@ -9,6 +9,41 @@ import socket
 import sys
 
 
+class Bottle:
+    """Finds bottle, and tells it that the program is imported: then its run()
+    returns at once."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name != "bottle":
+            return None
+        sys.meta_path.remove(Bottle)
+        spec = importlib.util.find_spec(name)
+        if spec and spec.loader:
+            execute = spec.loader.exec_module
+
+            def exec_module(module):
+                execute(module)
+                module.NORUN = True
+
+            spec.loader.exec_module = exec_module
+        return spec
+
+
+@contextlib.contextmanager
+def no_server():
+    """A program that starts the server of its framework wherever it is read
+    does not do so here."""
+    sys.meta_path.insert(0, Bottle)
+    of_flask = "FLASK_RUN_FROM_CLI"
+    before = os.environ.get(of_flask)
+    os.environ[of_flask] = "true"
+    yield
+    os.environ.pop(of_flask)
+    if before is not None:
+        os.environ[of_flask] = before
+
+
 def module_of(name):
     """A module, or ./NAME.wsgi of mod_wsgi, which is no name of a module."""
     if not name.startswith("./"):
@@ -28,15 +63,18 @@ def is_asgi(application):
 
 def application_of(word):
     """Import MODULE[:NAME] from the current directory. NAME() is a function
-    that makes the application."""
+    that makes the application. Without a NAME, it may be bottle's own."""
     module, _, name = word.partition(":")
     sys.path[0] = os.getcwd()
     sys.stdout.reconfigure(line_buffering=True)
-    loaded = module_of(module)
+    with no_server():
+        loaded = module_of(module)
     if not name:
         name = "application"
         if not hasattr(loaded, name) and callable(getattr(loaded, "app", None)):
             name = "app"
+        elif not hasattr(loaded, name) and "bottle" in sys.modules:
+            loaded, name = sys.modules["bottle"], "default_app()"
     makes_it = name.endswith("()")
     application = getattr(loaded, name[:-2] if makes_it else name, None)
     if makes_it and callable(application):

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections import defaultdict
 from pathlib import Path
 from typing import Callable
@@ -29,6 +30,7 @@ RUNNERS = (("python3 \"$APPPOOL_HELPERS/python/listen.py", "itself"),
            ("perl ", "the module's loader"), ("MOJO", "Mojolicious"),
            ("env PHP_FCGI", "php-cgi"), ("./", "itself"),
            ("bundle ", "its command"), ("python3 ", "its command"))
+PEERS = TOP / "tests" / "applications" / "peers.json"
 BEGIN, END = "<!-- tests/applications/table.py -->\n", "<!-- end -->\n"
 
 
@@ -66,23 +68,40 @@ def table(file_of: Callable[[layouts.Layout], str]) -> str:
 
 
 def number() -> str:
-    n, missed = len(layouts.ALL), len(layouts.MISSED)
-    return f"Of {n + missed} layouts, {n} run with AppRoot alone " \
-        f"({100 * n // (n + missed)} %)"
+    """Two sentences of README.md."""
+    n, found = len(layouts.ALL) + len(layouts.MISSED), len(layouts.ALL)
+    peers = json.loads(PEERS.read_text())
+    text = f"Of {n} layouts, {found} run with AppRoot alone " \
+        f"({100 * found // n} %). Passenger {peers['version']}, which runs no " \
+        f"PHP, runs {peers['Passenger']} of them without a directive of its " \
+        f"own, and {peers['Passenger, AppType and StartupFile']} with the two " \
+        "that its manual names."
+    return textwrap.fill(text, 80, initial_indent="  ", subsequent_indent="  ")
+
+
+def stale() -> str:
+    """What is wrong with the counts of the peers."""
+    peers = json.loads(PEERS.read_text())
+    compared = peers["mod_apppool"], peers["layouts"]
+    now = len(layouts.ALL), len(layouts.ALL) + len(layouts.MISSED)
+    return "" if now == compared else \
+        f"{now[0]} of {now[1]} layouts are found, and with Passenger " \
+        f"{compared[0]} of {compared[1]} were compared: RECORD=1 " \
+        "tests/bench/run layouts, and then tests/applications/table.py --write"
 
 
 def wrong(file_of: Callable[[layouts.Layout], str], write: bool = False
           ) -> list[str]:
     """The documents that are not up to date."""
     found = []
-    for name, new in (("doc/apps.md", BEGIN + "\n" + table(file_of) + "\n" + END),
-                      ("README.md", number())):
+    sentences = re.escape(number().strip())
+    sentences = re.sub(r"[0-9.\\]*[0-9]", "[0-9.]+", sentences)
+    sentences = " *" + re.sub(r"(\\?\s)+", r"\\s+", sentences)
+    for name, new, pattern in (
+            ("doc/apps.md", BEGIN + "\n" + table(file_of) + "\n" + END,
+             f"{BEGIN}.*?{END}"), ("README.md", number(), sentences)):
         path = TOP / name
         text = path.read_text()
-        pattern = f"{BEGIN}.*?{END}" if new.startswith(BEGIN) \
-            else number().replace("(", r"\(").replace(")", r"\)")
-        pattern = pattern if new.startswith(BEGIN) else re.sub(
-            r"\d+", r"\\d+", pattern)
         made, n = re.subn(pattern, lambda match: new, text, flags=re.S)
         assert n == 1, f"{name} has no place for it"
         if made != text:

@@ -101,6 +101,7 @@ def test_documents(httpd: Httpd) -> None:
         return str(detected(httpd, httpd.dir / one.name)["file"])
 
     assert table.wrong(file_of) == []
+    assert table.stale() == ""
 
 
 @pytest.mark.mpms("event")

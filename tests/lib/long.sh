@@ -41,6 +41,7 @@ store cluster 20 long -n 8 -o python_files=test_cluster_*.py
 store sanitized 8 long sanitized
 bench pool 4 steps lines checkout contend calls held scale
 bench programs 9 heal memory hosts crowd store_memory
+bench layouts 8 layouts
 cross all 40 WALKS=2000
 PARTS
 }

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
@@ -15,6 +15,7 @@ from harness import procs
 from harness.httpd import USER
 from harness.places import TOP
 from harness.plain import Plain
+from harness.wait import wait_until
 from load import Traffic, upload
 from proxies import (HandlerHttp2, HandlerKept, HandlerMany, HandlerOne,
                      OursHttp2, OursKept, OursMany, OursOne, PassKept,
@@ -120,9 +121,12 @@ class PhpFpm(Server):
             f"[hello]\nlisten = {self.socket}\nlisten.mode = 0666\n"
             f"pm = static\npm.max_children = {self.processes}\n")
         self.httpd.modules.append("proxy_fcgi")
-        self.host('<FilesMatch "\\.php$">',
-                  f"SetHandler proxy:unix:{self.socket}|fcgi://hello",
-                  "</FilesMatch>")
+        self.host(*self.handler())
+
+    def handler(self) -> list[str]:
+        return ['<FilesMatch "\\.php$">',
+                f"SetHandler proxy:unix:{self.socket}|fcgi://hello",
+                "</FilesMatch>"]
 
     def command(self) -> list[str]:
         return [str(self.program), "-c", f"{PHP_INI}/php.ini", "-y",
@@ -139,6 +143,13 @@ class Passenger(Server):
 
     def configure(self) -> None:
         self.add(*(TOP / "demo" / file for file in self.files))
+        self.install()
+        self.host(f"PassengerAppRoot {self.root}",
+                  f"PassengerMinInstances {self.processes}",
+                  f"PassengerUser {USER}", *self.more)
+
+    def install(self) -> None:
+        """The unpacked package, in a place that its files are told."""
         self.load("libapache2-mod-passenger", "passenger")
         place = self.httpd.dir / "passenger"
         shutil.copytree(unpacked("passenger", "usr"), place, symlinks=True,
@@ -153,20 +164,32 @@ class Passenger(Server):
             "PassengerDisableAnonymousTelemetry on",
             f"PassengerMaxPoolSize {self.processes}", "PassengerRuby /usr/bin/ruby",
             "PassengerPython /usr/bin/python3"]
-        self.host(f"PassengerAppRoot {self.root}",
-                  f"PassengerMinInstances {self.processes}",
-                  f"PassengerUser {USER}", *self.more)
 
     def serves(self, command: str) -> bool:
         return command.startswith(("Passenger RubyApp", "Passenger NodeApp",
                                    "Passenger WsgiApp")) \
             or "wsgi-loader" in command or "node-loader" in command
 
+    def agents(self) -> list[int]:
+        """Its watchdog and its core. They change their command lines."""
+        def is_one(pid: int) -> bool:
+            with suppress(OSError):
+                return os.readlink(f"/proc/{pid}/exe").startswith(
+                    str(self.httpd.dir))
+            return False
+
+        return list(filter(is_one, procs.newer(self.httpd.born)))
+
     def managers(self) -> list[int]:
-        return [pid for pid in procs.newer(self.httpd.born)
-                if "Passenger core" in procs.command(pid)
-                and os.readlink(f"/proc/{pid}/exe").startswith(
-                    str(self.httpd.dir))]
+        return [pid for pid in self.agents()
+                if "Passenger core" in procs.command(pid)]
+
+    def destroy(self) -> None:
+        """Its core waits for what it is starting, longer than httpd waits."""
+        super().destroy()
+        while agents := self.agents():
+            for pid in agents:
+                procs.kill9_if_alive(pid)
 
 
 # ---- Ruby, Python, Node: the sample applications of demo/
@@ -299,16 +322,22 @@ MANAGERS = [
 def temporary() -> Iterator[None]:
     """$TMPDIR, because Passenger leaves reports there and never removes
     them."""
-    with tempfile.TemporaryDirectory(prefix="peers-") as place:
-        os.chmod(place, 0o1777)
-        before = os.environ.get("TMPDIR")
-        os.environ["TMPDIR"] = place
-        try:
-            yield
-        finally:
-            os.environ.pop("TMPDIR")
-            if before is not None:
-                os.environ["TMPDIR"] = before
+    place = tempfile.mkdtemp(prefix="peers-")
+    os.chmod(place, 0o1777)
+    before = os.environ.get("TMPDIR")
+    os.environ["TMPDIR"] = place
+
+    def is_removed() -> bool:
+        shutil.rmtree(place, ignore_errors=True)
+        return not os.path.exists(place)
+
+    try:
+        yield
+    finally:
+        os.environ.pop("TMPDIR")
+        if before is not None:
+            os.environ["TMPDIR"] = before
+        wait_until(is_removed, "nobody writes reports any more", 60)
 
 
 @contextmanager

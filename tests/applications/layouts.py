@@ -4,7 +4,7 @@ as possible. The text of a page is the name of the layout.
 
 A framework that Debian has is the real one. Where a framework is a stand-in
 (`stands_in`), a few lines behave as its server does, and the layout shows that
-the command is found and takes its socket."""
+the command is found and takes its socket. npm.py has the real ones of node."""
 from typing import NamedTuple
 
 # In the order of the table of doc/apps.md.

@@ -157,7 +157,8 @@ node("Nuxt", "nuxt-preview",
       "package.json": package("nuxt preview")},
      NODE(".output/server/index.mjs"), stands_in=True)
 node("SvelteKit", "sveltekit",
-     {"build/index.js": ESM, "build/handler.js": "", "package.json":
+     {"build/index.js": "export * from './server/adapter-index.js';\n",
+      "build/server/adapter-index.js": ESM, "build/handler.js": "", "package.json":
       package(type="module")}, NODE("build/index.js"), stands_in=True)
 node("Astro", "astro",
      {"dist/server/entry.mjs": ESM, "dist/client/index.html": "",
@@ -165,9 +166,10 @@ node("Astro", "astro",
       "package.json": package("astro dev", type="module")},
      NODE("dist/server/entry.mjs"), stands_in=True)
 node("Nest", "nest",
-     {"dist/main.js": "const { NestFactory } = require('@nestjs/core');\n" + CJS,
-      "node_modules/@nestjs/core/index.js": "", "src/main.ts": "",
-      "node_modules/.bin/nest": BIN, "package.json": package("nest start")},
+     {"dist/main.js": "import { NestFactory } from '@nestjs/core';\n" + ESM,
+      "node_modules/@nestjs/core/index.js": "exports.NestFactory = {};\n",
+      "src/main.ts": "", "node_modules/.bin/nest": BIN,
+      "package.json": package("nest start", type="module")},
      NODE("dist/main.js"), stands_in=True)
 node("Nest", "nest-start",
      {"dist/main.js": "const { NestFactory } = require('@nestjs/core');\n" + CJS,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The table of all layouts in doc/apps.md, and their number in README.md.
+"""The tables of all layouts in doc/apps.md, and their number in README.md.
 
     tests/applications/table.py --write
 
@@ -19,6 +19,7 @@ from typing import Callable
 TOP = Path(__file__).resolve().parents[2]
 sys.path.append(str(TOP / "tests" / "applications"))
 import layouts  # noqa: E402
+import npm  # noqa: E402
 
 # The beginning of a command, and what it means.
 RUNNERS = (("python3 \"$APPPOOL_HELPERS/python/listen.py", "itself"),
@@ -31,7 +32,7 @@ RUNNERS = (("python3 \"$APPPOOL_HELPERS/python/listen.py", "itself"),
            ("env PHP_FCGI", "php-cgi"), ("./", "itself"),
            ("bundle ", "its command"), ("python3 ", "its command"))
 PEERS = TOP / "tests" / "applications" / "peers.json"
-BEGIN, END = "<!-- tests/applications/table.py -->\n", "<!-- end -->\n"
+BEGIN, END = "<!-- tests/applications/table.py%s -->\n", "<!-- end -->\n"
 
 
 def put(root: Path, files: dict[str, str]) -> None:
@@ -55,7 +56,8 @@ def table(file_of: Callable[[layouts.Layout], str]) -> str:
     """@param file_of the file that decides"""
     rows: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
     stand_ins = {one.of for one in layouts.ALL} \
-        - {one.of for one in layouts.ALL if not one.stands_in}
+        - {one.of for one in layouts.ALL if not one.stands_in} \
+        - {project.framework for project in npm.PROJECTS.values()}
     for one in layouts.ALL:
         rows[one.of, runner(one.command)][f"`{file_of(one)}`"] = None
     lines = ["| application | a file that decides | run by |", "|---|---|---|"]
@@ -64,6 +66,18 @@ def table(file_of: Callable[[layouts.Layout], str]) -> str:
                      f"{', '.join(files)} | {what} |")
     lines += [f"| {one.of} | none: `AppCommand \"{one.command}\"` | |"
               for one in layouts.MISSED.values()]
+    return "\n".join(lines) + "\n"
+
+
+def built() -> str:
+    """What npm has installed, and its framework has built."""
+    first, *others = sorted(npm.NODES)
+    lines = [f"Node {first}, {' and '.join(others)} run them, and node "
+             f"{npm.NODES[0]} has built them.", "",
+             "| package | what is run |", "|---|---|"]
+    for one in npm.PROJECTS.values():
+        said = ", ".join(way.said for way in one.ways if way.said)
+        lines.append(f"| {one.version} | {said} |")
     return "\n".join(lines) + "\n"
 
 
@@ -97,9 +111,11 @@ def wrong(file_of: Callable[[layouts.Layout], str], write: bool = False
     sentences = re.escape(number().strip())
     sentences = re.sub(r"[0-9.\\]*[0-9]", "[0-9.]+", sentences)
     sentences = " *" + re.sub(r"(\\?\s)+", r"\\s+", sentences)
-    for name, new, pattern in (
-            ("doc/apps.md", BEGIN + "\n" + table(file_of) + "\n" + END,
-             f"{BEGIN}.*?{END}"), ("README.md", number(), sentences)):
+    places = [("doc/apps.md", BEGIN % kind, made) for kind, made in (
+        ("", table(file_of)), (": npm", built()))]
+    parts = [(name, f"{begin}\n{made}\n{END}", f"{begin}.*?{END}")
+             for name, begin, made in places]
+    for name, new, pattern in [*parts, ("README.md", number(), sentences)]:
         path = TOP / name
         text = path.read_text()
         made, n = re.subn(pattern, lambda match: new, text, flags=re.S)

@@ -9,8 +9,8 @@ longest=60 # minutes
 # all_parts: the suite, the name of the part, its minutes on a machine with two
 # processors that has nothing else to do, and the arguments of tests/SUITE/run,
 # behind the variables that it gets. `workers` stands for the arguments of pytest
-# for tests that run side by side. tests/README.md says which part is for which
-# folder.
+# for tests that run side by side, and `npm` for nothing: the part needs npm.
+# tests/README.md says which part is for which folder.
 all_parts() {
     cat <<'PARTS'
 source all 1
@@ -36,6 +36,7 @@ integration event 20 long workers --dist loadgroup -k not(prefork) -o python_fil
 integration chaos 20 long -o python_files=chaos_*.py
 integration alone 8 long -o python_files=alone_*.py
 integration packages 10 long -n 3 -o python_files=packages_*.py
+integration npm 8 long npm -n 2 -o python_files=npm_*.py
 store plain 40 long -n 2 --ignore-glob=test_cluster_*.py
 store cluster 20 long -n 8 -o python_files=test_cluster_*.py
 store sanitized 8 long sanitized
@@ -62,6 +63,7 @@ part() {
         case $word in
         WALKS=*) with+=("$word") ;;
         workers) words+=("${workers[@]}") ;;
+        npm) need_npm ;;
         *) words+=("$word") ;;
         esac
     done
@@ -75,6 +77,11 @@ part() {
         say "!! long $suite $name took $minutes min, and $longest are the limit:" \
             "cut it in tests/lib/long.sh" | tee -a "$scratch/too-long"
     fi
+}
+
+# need_npm: install it, unless another package has brought it.
+need_npm() {
+    command -v npm >/dev/null || install_packages npm
 }
 
 # list_parts: as a table.

@@ -78,7 +78,7 @@ def test_each_claim_is_in_one_part() -> None:
 def test_each_file_of_the_store_and_of_integration_is_in_one_part() -> None:
     for suite, patterns in (
             ("integration", {"test_*.py", "chaos_*.py", "alone_*.py",
-                             "packages_*.py"}),
+                             "packages_*.py", "npm_*.py"}),
             ("store", {"test_*.py"})):
         files = {path.name for path in (TOP / "tests" / suite).glob("*_*.py")}
         assert files == {path.name for pattern in patterns
@@ -86,7 +86,7 @@ def test_each_file_of_the_store_and_of_integration_is_in_one_part() -> None:
     words = [words for _, words in of("integration").values()]
     assert [one[one.index("-o") + 1] for one in words] == [
         f"python_files={kind}_*.py"
-        for kind in ("test", "test", "chaos", "alone", "packages")]
+        for kind in ("test", "test", "chaos", "alone", "packages", "npm")]
     assert [one[one.index("-k") + 1] for one in words if "workers" in one] \
         == ["prefork", "not(prefork)"]
 

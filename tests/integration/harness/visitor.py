@@ -26,8 +26,9 @@ PAUSE = 0.05
 class Form:
     """What a browser would send of an unchanged form."""
 
-    def __init__(self, action: str) -> None:
+    def __init__(self, action: str, kind: str) -> None:
         self.action = action
+        self.is_multipart = kind == "multipart/form-data"
         self.fields: Fields = []
         self.files: set[str] = set()  # fields for files
         self.buttons: dict[str, str] = {}
@@ -55,7 +56,8 @@ class Forms(HTMLParser):
                         attrs: list[tuple[str, Optional[str]]]) -> None:
         its = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self.found.append(Form(its.get("action", "")))
+            self.found.append(Form(its.get("action", ""),
+                                   its.get("enctype", "")))
         elif tag == "button" and its.get("name"):
             self.input(its["name"], {"type": "submit", **its})
         elif tag == "input" and its.get("name"):
@@ -207,7 +209,8 @@ class Visitor:
         fields, or this button. The other fields may be buttons, or fields that
         a script adds."""
         form = page.form(next(iter(fields)))
-        kind, body = encode(form.filled_in(fields), bool(form.files))
+        kind, body = encode(form.filled_in(fields),
+                            form.is_multipart or bool(form.files))
         response = self.request(urllib.parse.urljoin(page.url, form.action),
                                 body, Content_Type=kind, Referer=page.url)
         assert response.status == 200, \

@@ -30,7 +30,8 @@ int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
                               const apl_session_ref_t *ref)
 {
     return app->max_long_lived != 0 &&
-           apl_checkout_count_long_lived(pool, ref) >= app->max_long_lived;
+           apl_checkout_count_long_lived(pool, ref, 0).held >=
+               app->max_long_lived;
 }
 
 /* Of a connection: the request that asks for an upgrade; or NULL. */

@@ -78,6 +78,8 @@ static void simple(request_rec *r, const json_t *groups)
         const char *key, *name, *type, *help;
     } all[] = {
         {"queue", "queue_length", "gauge", "Requests that wait for a process."},
+        {"suspended", "suspended_connections", "gauge",
+         "WebSockets and event streams that hold no worker of httpd."},
         {"max", "instances_limit", "gauge", "MaxInstances; 0: no limit."},
         {"requests_total", "requests", "counter",
          "Requests that got a process."},

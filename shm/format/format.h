@@ -464,7 +464,8 @@ typedef struct {
     uint64_t id;         /**< [T] of the process, which may be gone */
     uint32_t killed;     /**< [T] 0, or APL_KILLED, ...: session.h */
     uint16_t long_lived; /**< [O] 0, or APL_LONG_LIVED_..., and never hung */
-    uint16_t counted;    /**< [O] 1: it counts for AppMaxLongLived */
+    uint8_t counted;     /**< [O] 1: it counts for AppMaxLongLived */
+    uint8_t suspended;   /**< [O] 1: and holds no worker of httpd */
     char method[16];     /**< [O] what follows is text for the status page */
     char client[48];     /**< [O] address */
     char uri[112]; /**< [O] the path, cut off, and its NUL; then the query,
@@ -557,7 +558,7 @@ _Static_assert(sizeof(apl_event_t) == 224, "events are 224 bytes");
 _Static_assert(sizeof(apl_sample_t) == 40, "samples are 40 bytes");
 _Static_assert(sizeof(apl_stderr_t) == 2048, "lines are 2048 bytes");
 
-#define APL_FORMAT_VERSION 15
+#define APL_FORMAT_VERSION 16
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

@@ -19,7 +19,7 @@ apl_session_t *apl_session_take(apl_lock_token_t *token, uint32_t owner,
     s->child = owner;
     s->group = APL_GROUP_INDEX(token->pool, group);
     s->process = 0;
-    s->killed = s->long_lived = s->counted = 0;
+    s->killed = s->long_lived = s->counted = s->suspended = 0;
     s->queued = s->since = token->now;
     s->ticket = ++token->pool->header->ticket;
     s->method[0] = s->client[0] = s->uri[0] = s->uri[1] = 0;

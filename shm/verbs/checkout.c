@@ -348,18 +348,24 @@ APL_UNLOCKED static int counts_before(const apl_session_t *s,
             s->ticket < own->ticket);
 }
 
-APL_UNLOCKED uint32_t apl_checkout_count_long_lived(
-    const apl_pool_t *pool, const apl_session_ref_t *ref)
+APL_UNLOCKED apl_long_lived_t apl_checkout_count_long_lived(
+    const apl_pool_t *pool, const apl_session_ref_t *ref, int suspended)
 {
     apl_session_t *own = apl_session_ref_find(pool, ref);
-    uint32_t i, n = 0, top;
+    apl_long_lived_t n = {0, 0};
+    uint32_t i, top;
 
     if (!own)
-        return 0;
+        return n;
+    __atomic_store_n(&own->suspended, suspended != 0, __ATOMIC_RELAXED);
     __atomic_store_n(&own->counted, 1, __ATOMIC_SEQ_CST);
     top = apl_top(&pool->header->top_session, pool->n.sessions);
-    for (i = 1; i <= top; i++)
-        n += (uint32_t)counts_before(&pool->sessions[i], own);
+    for (i = 1; i <= top; i++) {
+        const apl_session_t *s = &pool->sessions[i];
+
+        if (counts_before(s, own))
+            ++*(s->suspended ? &n.suspended : &n.held);
+    }
     return n;
 }
 

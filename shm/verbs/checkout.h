@@ -88,17 +88,25 @@ void apl_checkout_stop(apl_pool_t *pool);
 void apl_checkout_set_long_lived(apl_pool_t *pool, const apl_session_ref_t *ref,
                                  uint32_t how);
 
+/** Long-lived connections of an app. */
+typedef struct {
+    uint32_t held;      /**< each holds a worker of httpd */
+    uint32_t suspended; /**< they hold none */
+} apl_long_lived_t;
+
 /**
  * Count the session as a long-lived connection from now on: it is one, or its
  * request asks for an upgrade.
- * @return the number of other long-lived connections of the app, and of other
+ * @param suspended 1: it will hold no worker of httpd
+ * @return the numbers of other long-lived connections of the app, and of other
  *         requests that asked for an upgrade before this one. This is counted
  *         without the lock, in a time that grows with the sessions in use.
  *         Event streams count when their response begins. If two begin at the
  *         same time, one of them may not see the other.
  */
-uint32_t apl_checkout_count_long_lived(const apl_pool_t *pool,
-                                       const apl_session_ref_t *ref);
+apl_long_lived_t apl_checkout_count_long_lived(const apl_pool_t *pool,
+                                               const apl_session_ref_t *ref,
+                                               int suspended);
 
 /** Was the process of this request ended because of a request that took too
  * long? Then the error that the client gets says so. */

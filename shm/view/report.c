@@ -11,6 +11,7 @@
 #include "shm/lock/lock_token.h"
 #include "shm/slots/group.h"
 #include "shm/slots/hung.h"
+#include "shm/slots/session.h"
 #include "shm/verbs/group_start.h"
 
 /* ---- times ---- */
@@ -113,8 +114,9 @@ static json_t *concurrency(uint32_t n)
     return n == APL_CONCURRENCY_AUTO ? json_null() : apl_report_number(n);
 }
 
+/* @param suspended its connections that hold no worker of httpd */
 static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
-                              int64_t memory)
+                              uint32_t suspended, int64_t memory)
 {
     uint32_t most = g->options.concurrency;
     json_t *o = json_object();
@@ -126,6 +128,7 @@ static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
     json_object_set_new(o, "state",
                         json_string(process_words[process_state(p)]));
     json_object_set_new(o, "sessions", apl_report_number(p->sessions));
+    json_object_set_new(o, "suspended", apl_report_number(suspended));
     json_object_set_new(o, "processed", apl_report_number(p->processed));
     json_object_set_new(
         o, "concurrency",
@@ -244,6 +247,7 @@ static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
     json_object_set_new(j, "states", no_states());
     json_object_set_new(j, "outdated", apl_report_number(g->outdated));
     json_object_set_new(j, "queue", apl_report_number(g->waiting));
+    json_object_set_new(j, "suspended", apl_report_number(0));
     json_object_set_new(j, "max", apl_report_number(o->max_instances));
     json_object_set_new(j, "min", apl_report_number(o->min_instances));
     json_object_set_new(j, "concurrency", concurrency(o->concurrency));
@@ -427,12 +431,36 @@ static apl_memory_use_t *memory_of_all(const apl_pool_t *copy, uint32_t *n)
     return all;
 }
 
+static void add_number(json_t *owner, const char *key, uint32_t more)
+{
+    json_t *n = json_object_get(owner, key);
+
+    json_integer_set(n, json_integer_value(n) + more);
+}
+
+/* Connections that hold no worker of httpd, of each process; to be freed. */
+static uint32_t *count_suspended(const apl_pool_t *copy)
+{
+    uint32_t *all = calloc(copy->n.processes, sizeof *all), i;
+
+    for (i = 1; all && i <= copy->header->top_session && i < copy->n.sessions;
+         i++) {
+        const apl_session_t *s = &copy->sessions[i];
+
+        if (s->state == APL_SESSION_OPEN && s->child != 0 && s->suspended &&
+            s->long_lived == APL_LONG_LIVED_CONNECTION &&
+            s->process < copy->n.processes)
+            all[s->process]++;
+    }
+    return all;
+}
+
 /* One pass over each slot array. by_group[i] is the object of group i. */
 static void report_slots(const apl_pool_t *copy, json_t *pool,
                          json_t **by_group, int full)
 {
     const apl_header_t *h = copy->header;
-    uint32_t i, n;
+    uint32_t i, n, *suspended = count_suspended(copy);
     apl_memory_use_t *memory = memory_of_all(copy, &n);
 
     for (i = 1; i <= h->top_process && i < copy->n.processes; i++) {
@@ -444,11 +472,15 @@ static void report_slots(const apl_pool_t *copy, json_t *pool,
         json_array_append_new(
             json_object_get(by_group[p->group], "processes"),
             report_process(&copy->groups[p->group], p,
+                           suspended ? suspended[i] : 0,
                            apl_memory_use_of(memory, n, p->identity.pid)));
+        add_number(by_group[p->group], "suspended",
+                   suspended ? suspended[i] : 0);
         count_state(by_group[p->group], process_state(p));
         count_state(pool, process_state(p));
     }
     free(memory);
+    free(suspended);
     for (i = 1; i <= h->top_session && i < copy->n.sessions; i++) {
         const apl_session_t *s = &copy->sessions[i];
 

@@ -232,7 +232,8 @@ static void one_that_lasts_has_to_end(void **state)
     abandon(s, &h);
     scene_is(s, 1, 1);
     assert_int_equal(scene_ask(s, &waiting, a), APL_EWAIT);
-    assert_int_equal(apl_checkout_count_long_lived(&s->pool, &waiting), 0);
+    assert_int_equal(apl_checkout_count_long_lived(&s->pool, &waiting, 0).held,
+                     0);
     slow_look(s, LIMIT - 1);
     assert_int_equal(s->pool.header->hung, 0);
     slow_look(s, 1);

@@ -16,7 +16,7 @@ static apr_status_t ask(scene_t *s, apl_session_ref_t *h, const apl_app_t *a,
 
 static uint32_t others(scene_t *s, const apl_session_ref_t *h)
 {
-    return apl_checkout_count_long_lived(&s->pool, h);
+    return apl_checkout_count_long_lived(&s->pool, h, 0).held;
 }
 
 static void requests_that_asked_before_are_counted(void **state)

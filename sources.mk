@@ -159,7 +159,13 @@ module_sources = \
 	mod_apppool/backend/response_parts.c \
 	mod_apppool/backend/field_name.c \
 	mod_apppool/backend/header_size.c \
+	mod_apppool/pump/pump.c \
+	mod_apppool/pump/rest.c \
+	mod_apppool/pump/room.c \
+	mod_apppool/pump/suspend.c \
+	mod_apppool/pump/wire.c \
 	mod_apppool/backend/client_http.c \
+	mod_apppool/backend/tunnel.c \
 	mod_apppool/backend/http_parser.c \
 	mod_apppool/backend/http_request.c \
 	mod_apppool/backend/http_response.c \

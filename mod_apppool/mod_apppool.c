@@ -20,6 +20,7 @@
 #include "mod_apppool/request/exchange.h"
 #include "mod_apppool/request/handler.h"
 #include "mod_apppool/parent/parent.h"
+#include "mod_apppool/pump/suspend.h"
 #include "mod_apppool/request/raw_path.h"
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/request/source_guard.h"
@@ -58,6 +59,7 @@ static void register_hooks(apr_pool_t *p)
     apppool_request_body_register();
     apppool_response_filter_register();
     apppool_proxy_filter_register();
+    apppool_suspend_register(apppool_handler_resume);
 
     ap_hook_pre_config(apppool_lifecycle_pre_config, NULL, NULL,
                        APR_HOOK_MIDDLE);

@@ -18,6 +18,11 @@
  *     outcome = client->does->outcome(client);
  *     client->does->close(client);
  *
+ * run() may return SUSPENDED: the connection has left its worker
+ * (pump/suspend.h). Then the rest follows when another worker has it:
+ *
+ *     status = client->does->resume(client, why);
+ *
  * Trust: the app may send any bytes, at any time. Each error is a line of the
  *        log that names the process, and the connection is closed.
  */
@@ -29,6 +34,7 @@
 #include "mod_apppool/backend/connect.h"
 #include "mod_apppool/backend/first_byte.h"
 #include "mod_apppool/backend/parked.h"
+#include "mod_apppool/pump/pump.h"
 
 typedef struct apppool_app_client_t apppool_app_client_t;
 
@@ -61,10 +67,14 @@ typedef struct {
      * Send the request, and pass the response to the request's output filters.
      * @return OK; a status to return instead of a response; AP_FILTER_ERROR:
      *         the response has begun and is not complete, or it could not be
-     *         passed on
+     *         passed on; SUSPENDED: resume() will return one of them
      */
     int (*run)(apppool_app_client_t *client,
                const apppool_first_byte_t *first_byte);
+
+    /** Another worker has the connection: go on, and end it. NULL: run() does
+     * not return SUSPENDED. */
+    int (*resume)(apppool_app_client_t *client, apppool_link_why_t why);
 
     /** Call it after run(), and before close(). */
     apppool_outcome_t (*outcome)(const apppool_app_client_t *client);

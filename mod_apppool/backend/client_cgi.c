@@ -689,7 +689,8 @@ apppool_app_client_t *apppool_client_cgi_make(request_rec *r, const char *label,
                                               apppool_bare_packet_t *packet)
 {
     static const apppool_app_client_calls_t calls = {
-        open_connection, run, outcome, has_closed, has_ended, close_connection};
+        open_connection, run, NULL, outcome, has_closed, has_ended,
+        close_connection};
     cgi_t *cgi = apr_pcalloc(r->pool, sizeof *cgi);
 
     cgi->base = (apppool_app_client_t){&calls, r, label, -1, packet == NULL};

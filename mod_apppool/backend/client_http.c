@@ -7,6 +7,7 @@
 #include <http_protocol.h>
 #include <linux/sockios.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
@@ -15,6 +16,7 @@
 #include "mod_apppool/backend/http_parser.h"
 #include "mod_apppool/backend/http_response.h"
 #include "mod_apppool/backend/response_parts.h"
+#include "mod_apppool/backend/tunnel.h"
 #include "shm/lock/lock_token.h"
 
 APLOG_USE_MODULE(apppool);
@@ -24,6 +26,7 @@ APLOG_USE_MODULE(apppool);
 #define INTERIM 10   /* interim responses, at most */
 #define FLUSHED (16 * 1024) /* bytes of a response to an unread request */
 #define NAP     10          /* ms between two looks for more of a body */
+#define TURNS   8 /* reads of an event stream, until others come first */
 
 /* There is more to do. This value is neither OK nor a status of HTTP. */
 #define GO_ON   (-1000)
@@ -50,6 +53,10 @@ typedef struct {
     int is_tcp;       /* the connection */
     int closed;       /* by the app */
     int has_response; /* all of it */
+    int is_tunnel;    /* the app has changed the protocol */
+    int keeps_worker; /* it was tried: the connection does not leave it */
+    apppool_http_event_t held; /* what the pump has left to a worker; or MORE */
+    int error;                 /* of recv(), the same; or 0 */
 } http_t;
 
 /* ---- begin and end ---- */
@@ -218,6 +225,48 @@ static void take_header(http_t *http)
         apr_table_setn(r->err_headers_out, "WWW-Authenticate", asks);
 }
 
+/* As mod_proxy_http does it. The rest of what has come belongs to the new
+ * protocol. @return SUSPENDED, or what the handler is to return */
+static int switch_protocols(http_t *http)
+{
+    apppool_http_parser_t *parser = &http->parser;
+    const char *upgrade = apr_table_get(parser->fields, "Upgrade");
+    request_rec *r = http->base.r;
+
+    if (!upgrade || ap_cstr_casecmp(upgrade, http->request->upgrade))
+        return end_wrong(http, "it changes to another protocol than the client "
+                               "has asked for");
+    http->is_tunnel = 1;
+    apppool_http_response_take(r, parser, &http->closes);
+    apr_table_setn(r->headers_out, "Connection", "Upgrade");
+    apr_table_setn(r->headers_out, "Upgrade", upgrade);
+    ap_send_interim_response(r, 1);
+    r->connection->keepalive = AP_CONN_CLOSE;
+    parser->size = 0;
+    apppool_http_parser_next(parser);
+    return apppool_tunnel_begin(r, http->connection.fd, &http->first_byte,
+                                parser->piece, parser->size)
+               ? SUSPENDED
+               : DONE;
+}
+
+static int take_head(http_t *http)
+{
+    if (http->parser.status == HTTP_SWITCHING_PROTOCOLS)
+        return switch_protocols(http);
+    take_header(http);
+    return GO_ON;
+}
+
+static apppool_http_event_t next_event(http_t *http)
+{
+    apppool_http_event_t held = http->held;
+
+    http->held = APPPOOL_HTTP_MORE;
+    return held != APPPOOL_HTTP_MORE ? held
+                                     : apppool_http_parser_next(&http->parser);
+}
+
 /* Use everything that has come. @return GO_ON, or what the handler is to
  * return */
 static int take(http_t *http)
@@ -226,14 +275,16 @@ static int take(http_t *http)
     int status;
 
     for (;;)
-        switch (apppool_http_parser_next(parser)) {
+        switch (next_event(http)) {
         case APPPOOL_HTTP_INTERIM:
             if (parser->heads > INTERIM)
                 return end_wrong(http, "there are too many interim responses");
             apppool_http_response_interim(http->base.r, parser);
             break;
         case APPPOOL_HTTP_HEAD:
-            take_header(http);
+            status = take_head(http);
+            if (status != GO_ON)
+                return status;
             break;
         case APPPOOL_HTTP_BODY:
             apppool_response_parts_add(&http->parts, http->base.r,
@@ -257,8 +308,11 @@ static int receive(http_t *http, int flags, int *found)
 {
     apr_size_t room;
     char *at = apppool_http_parser_room(&http->parser, &room);
-    ssize_t n = recv(http->connection.fd, at, room, flags);
+    ssize_t n;
 
+    errno = http->error;
+    n = errno ? -1 : recv(http->connection.fd, at, room, flags);
+    http->error = 0;
     *found = n >= 0 || (errno != EAGAIN && errno != EINTR);
     if (!*found)
         return GO_ON;
@@ -407,14 +461,18 @@ static int wait_for_both(http_t *http, int *can_read)
 static int send_request(http_t *http)
 {
     static const char keep[] = "Connection: Keep-Alive\r\n\r\n",
-                      close[] = "Connection: close\r\n\r\n";
+                      close[] = "Connection: close\r\n\r\n",
+                      upgrade[] = "Connection: Upgrade\r\n\r\n";
     int keeps = http->connection.keeps && !http->request->closes;
     int status, found;
 
     apppool_sending_add(&http->sending, http->request->bytes,
                         http->request->size);
-    apppool_sending_add(&http->sending, keeps ? keep : close,
-                        keeps ? sizeof keep - 1 : sizeof close - 1);
+    if (http->request->upgrade)
+        apppool_sending_add(&http->sending, upgrade, sizeof upgrade - 1);
+    else
+        apppool_sending_add(&http->sending, keeps ? keep : close,
+                            keeps ? sizeof keep - 1 : sizeof close - 1);
     status = send_all(http);
     while (status == GO_ON && !apppool_sending_is_over(&http->sending)) {
         status = flush_early(http);
@@ -428,20 +486,121 @@ static int send_request(http_t *http)
     return status;
 }
 
-static int run(apppool_app_client_t *client,
-               const apppool_first_byte_t *first_byte)
-{
-    http_t *http = (http_t *)client;
-    int status, found = 0;
+/* ---- without a worker ---- */
 
-    http->first_byte = *first_byte;
-    http->first_byte.needs_room &= !http->connection.reused;
-    status = send_request(http);
-    if (status == GO_ON && http->first_byte.needs_room && !http->heard)
-        status = wait_for_room(http);
+/* What ends a response is left to a worker.
+ * @return 0: a worker has to go on */
+static int take_events(http_t *http)
+{
+    apppool_response_parts_t *parts = &http->parts;
+    apppool_http_parser_t *parser = &http->parser;
+    apppool_http_event_t event;
+
+    while ((event = apppool_http_parser_next(parser)) == APPPOOL_HTTP_BODY)
+        apppool_response_parts_add(parts, http->base.r, parser->piece,
+                                   parser->size);
+    http->held = event;
+    return apppool_response_parts_pass(parts, http->base.r) == OK &&
+           apppool_response_parts_flush(parts, http->base.r) == OK &&
+           event == APPPOOL_HTTP_MORE;
+}
+
+/* @return 1: something was passed on; 0: nothing is there; -1: a worker has to
+ * go on */
+static int pump_events(http_t *http)
+{
+    apr_size_t room;
+    char *at = apppool_http_parser_room(&http->parser, &room);
+    ssize_t n = recv(http->connection.fd, at, room, MSG_DONTWAIT);
+
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return 0;
+    http->error = n < 0 ? errno : 0;
+    if (n <= 0)
+        return -1;
+    apppool_http_parser_fill(&http->parser, (apr_size_t)n);
+    return take_events(http) ? 1 : -1;
+}
+
+static int has_left(http_t *http, apppool_link_t *link)
+{
+    int is_there = link->client_seen & EPOLLIN;
+
+    link->client_seen &= ~(uint32_t)EPOLLIN;
+    if (!(link->client_seen & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) &&
+        !(is_there && apppool_stream_client_look(http->first_byte.client)))
+        return 0;
+    http->base.r->connection->aborted = 1;
+    return 1;
+}
+
+/* The pump's part of an event stream. */
+static apppool_step_t step(apppool_suspended_t *s, int stops)
+{
+    http_t *http = s->ctx;
+    int i, moved;
+
+    if (stops || has_left(http, s->link))
+        return APPPOOL_STEP_ENDS;
+    for (i = 0; i < TURNS; i++) {
+        moved = apppool_wire_flush(&s->wire);
+        if (moved == 0)
+            return APPPOOL_STEP_WAITS;
+        /* A worker reads what is left, and ends the response. */
+        if (s->link->app_seen & (EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+            moved = -1;
+        if (moved > 0)
+            moved = pump_events(http);
+        if (moved <= 0)
+            return moved ? APPPOOL_STEP_ENDS : APPPOOL_STEP_WAITS;
+        s->link->moved = apl_now();
+    }
+    return APPPOOL_STEP_AGAIN;
+}
+
+static int may_leave(const http_t *http)
+{
+    const apppool_stream_client_t *client = http->first_byte.client;
+
+    return !http->keeps_worker && client->has_events && client->may_leave &&
+           apppool_sending_is_over(&http->sending);
+}
+
+/* The client of an event stream has its header.
+ * @return SUSPENDED, or what go_on() is to do */
+static int leave_worker(http_t *http)
+{
+    request_rec *r = http->base.r;
+    apppool_suspended_t *s;
+
+    if (!may_leave(http))
+        return GO_ON;
+    http->keeps_worker = 1;
+    if (apppool_response_parts_flush(&http->parts, r) != OK)
+        return AP_FILTER_ERROR;
+    s = apr_pcalloc(r->connection->pool, sizeof *s);
+    s->client = http->first_byte.client->fd;
+    s->app = http->connection.fd;
+    s->silence = http->first_byte.timeout;
+    s->step = step;
+    s->ctx = http;
+    if (!apppool_suspend(s, r))
+        return GO_ON;
+    http->first_byte.client->fd = s->wire.fd;
+    return SUSPENDED;
+}
+
+/* ---- all ---- */
+
+/* @return what the handler is to return */
+static int go_on(http_t *http, int status)
+{
+    int found;
+
     while (status == GO_ON) {
         found = 0;
-        if (http->is_full)
+        status = leave_worker(http);
+        if (status == GO_ON && http->is_full)
             status = receive(http, MSG_DONTWAIT, &found);
         if (status == GO_ON && !found)
             status = flush(http);
@@ -451,13 +610,45 @@ static int run(apppool_app_client_t *client,
     return status;
 }
 
+static int run(apppool_app_client_t *client,
+               const apppool_first_byte_t *first_byte)
+{
+    http_t *http = (http_t *)client;
+    int status;
+
+    http->first_byte = *first_byte;
+    http->first_byte.needs_room &= !http->connection.reused;
+    status = send_request(http);
+    if (status == GO_ON && http->first_byte.needs_room && !http->heard)
+        status = wait_for_room(http);
+    return go_on(http, status);
+}
+
+static int resume(apppool_app_client_t *client, apppool_link_why_t why)
+{
+    http_t *http = (http_t *)client;
+    request_rec *r = client->r;
+
+    if (http->is_tunnel)
+        return DONE;
+    http->first_byte.client->fd = apppool_client_socket(r->connection);
+    if (apppool_stream_client_has_left(http->first_byte.client) ||
+        why == APPPOOL_LINK_STOPPED)
+        return end_early(http, HTTP_BAD_GATEWAY);
+    if (why == APPPOOL_LINK_SILENT)
+        return end_silent(http, HTTP_GATEWAY_TIME_OUT);
+    http->is_full = 1;
+    return go_on(http, http->held == APPPOOL_HTTP_MORE ? GO_ON : take(http));
+}
+
 apppool_app_client_t *
 apppool_client_http_make(request_rec *r, const char *label,
                          const apppool_http_request_t *request,
                          apppool_sending_kind_t kind)
 {
     static const apppool_app_client_calls_t calls = {
-        open_connection, run, outcome, has_closed, has_ended, close_connection};
+        open_connection, run,       resume,          outcome,
+        has_closed,      has_ended, close_connection};
     http_t *http = apr_pcalloc(r->pool, sizeof *http);
 
     http->base = (apppool_app_client_t){&calls, r, label, -1, 0};
@@ -469,5 +660,6 @@ apppool_client_http_make(request_rec *r, const char *label,
     /* r->header_only also holds for the GET of an ErrorDocument after HEAD. */
     apppool_http_parser_begin(&http->parser, r->pool,
                               !strcmp(r->method, "HEAD"));
+    http->parser.may_switch = request->upgrade != NULL;
     return &http->base;
 }

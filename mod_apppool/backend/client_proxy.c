@@ -218,8 +218,8 @@ apppool_app_client_t *
 apppool_client_proxy_make(request_rec *r, const char *label, const char *url)
 {
     static const apppool_app_client_calls_t calls = {
-        open_connection, run,        outcome,
-        has_closed,      has_closed, close_connection};
+        open_connection, run, NULL, outcome, has_closed, has_closed,
+        close_connection};
     proxy_t *c = take(r->server);
 
     if (!c)

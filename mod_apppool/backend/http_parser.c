@@ -336,9 +336,11 @@ static apppool_http_event_t take_header(apppool_http_parser_t *parser)
     parser->begin = parser->floor = (apr_size_t)(end - parser->buffer);
     parser->seen = 0;
     parser->heads++;
-    if (parser->status == 101)
+    if (parser->status == 101 && !parser->may_switch)
         return fail(parser, "the app changes the protocol, unasked");
-    if (parser->status < 200)
+    if (parser->status == 101)
+        parser->framing = APPPOOL_HTTP_UNTIL_END;
+    else if (parser->status < 200)
         return APPPOOL_HTTP_INTERIM;
     parser->state = BODY;
     return APPPOOL_HTTP_HEAD;

@@ -66,6 +66,8 @@ typedef struct {
 typedef struct {
     apr_pool_t *pool; /**< of the request: all that is found lives there */
     int is_head;      /**< the request is HEAD */
+    int may_switch;   /**< the request asks for another protocol, so 101 is a
+                           header, and the body is that protocol */
     /* For the caller, to read. */
     int minor;                      /**< of the version: HTTP/1.minor */
     int status;                     /**< of the last header */

@@ -68,6 +68,8 @@ int apppool_http_request_make(apppool_http_request_t *request, request_rec *r,
     else if (body > 0 || (!r->main && (length || coding)))
         apr_brigade_printf(bb, NULL, NULL,
                            "Content-Length: %" APR_OFF_T_FMT "\r\n", body);
+    if (request->upgrade)
+        apr_brigade_printf(bb, NULL, NULL, "Upgrade: %s\r\n", request->upgrade);
     if (apr_brigade_pflatten(bb, &request->bytes, &request->size, r->pool) !=
         APR_SUCCESS)
         return HTTP_INTERNAL_SERVER_ERROR;

@@ -18,8 +18,10 @@
 typedef struct {
     char *bytes; /**< all but the header Connection and the empty line */
     apr_size_t size;
-    int closes;     /**< the connection is not to be used again */
-    int is_chunked; /**< its body comes in chunks */
+    int closes;          /**< the connection is not to be used again */
+    int is_chunked;      /**< its body comes in chunks */
+    const char *upgrade; /**< the protocol that it asks for; NULL: none. The
+                              caller sets it before */
 } apppool_http_request_t;
 
 /** To be called in each httpd child. @param p has to outlive all requests */

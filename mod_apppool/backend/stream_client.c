@@ -59,11 +59,16 @@ static int has_ended(apppool_stream_client_t *client)
     return (end.revents & ~POLLIN) != 0 || reads_end(client);
 }
 
+int apppool_stream_client_look(apppool_stream_client_t *client)
+{
+    return client->fd >= 0 && has_ended(client);
+}
+
 int apppool_stream_client_has_left(apppool_stream_client_t *client)
 {
     conn_rec *c = client->r ? client->r->connection : NULL;
 
-    if (!c || (!c->aborted && (client->fd < 0 || !has_ended(client))))
+    if (!c || (!c->aborted && !apppool_stream_client_look(client)))
         return 0;
     c->aborted = 1;
     if (client->is_noted)

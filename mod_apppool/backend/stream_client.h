@@ -30,6 +30,8 @@ typedef struct {
     request_rec *r; /**< NULL: the response is none of these, or not yet */
     const char *label;
     int has_events;         /**< it is an event stream */
+    int may_leave;          /**< it may leave its worker (pump/suspend.h); the
+                               caller sets it */
     int is_noted;           /**< the log says that it has left */
     int fd;                 /**< -1: a stream of HTTP/2 */
     int has_sent;           /**< more than its request */
@@ -52,5 +54,8 @@ int apppool_stream_client_is_there(const apppool_stream_client_t *client);
 /** Has the client left? It gets nothing more then. Never waits.
  * @return 0 also if it is not known */
 int apppool_stream_client_has_left(apppool_stream_client_t *client);
+
+/** The same without a line in the log, and without any consequence. */
+int apppool_stream_client_look(apppool_stream_client_t *client);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "mod_apppool/body/streaming.h"
 
+#define SUSPENDED_MOST 1000 /* if AppMaxLongLived is not set */
+
 static ap_filter_rec_t *switching;
 
 uint32_t apppool_streaming_kind(const request_rec *r)
@@ -26,12 +28,18 @@ int apppool_streaming_wants_upgrade(const request_rec *r)
            !ap_strcasestr(value, "tls/") && !ap_strcasestr(value, "http/");
 }
 
-int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
-                              const apl_session_ref_t *ref)
+uint32_t apppool_streaming_is_full(const apppool_app_t *app,
+                                   const apl_pool_t *pool,
+                                   const apl_session_ref_t *ref, int leaves)
 {
-    return app->max_long_lived != 0 &&
-           apl_checkout_count_long_lived(pool, ref, 0).held >=
-               app->max_long_lived;
+    apl_long_lived_t n = apl_checkout_count_long_lived(pool, ref, leaves);
+    uint32_t most = app->max_long_lived, are = n.held + n.suspended;
+
+    if (app->set->max_long_lived == APPPOOL_UNSET) {
+        most = leaves ? SUSPENDED_MOST : most;
+        are = leaves ? n.suspended : n.held;
+    }
+    return most != 0 && are >= most ? most : 0;
 }
 
 /* Of a connection: the request that asks for an upgrade; or NULL. */

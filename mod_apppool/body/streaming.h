@@ -12,8 +12,10 @@
  * connection waits for the 101. The filter stays: its memory is the
  * connection's, and there may be any number of requests.
  *
- * A long-lived connection occupies one of httpd's workers until its end. So an
- * app has at most AppMaxLongLived of them. A request that asks for an upgrade
+ * A long-lived connection occupies one of httpd's workers until its end, unless
+ * it can leave the worker (pump/suspend.h). So an app has at most
+ * AppMaxLongLived of them. If that is not set, there is a limit for each
+ * kind. A request that asks for an upgrade
  * is refused before it waits for a process. An event stream is refused when its
  * response begins.
  *
@@ -41,10 +43,15 @@ void apppool_streaming_register(void);
 /** Does the request ask for an upgrade that is not httpd's own? */
 int apppool_streaming_wants_upgrade(const request_rec *r);
 
-/** Does the app have AppMaxLongLived other long-lived connections already? This
- * one is counted from now on. */
-int apppool_streaming_is_full(const apppool_app_t *app, const apl_pool_t *pool,
-                              const apl_session_ref_t *ref);
+/**
+ * Does the app have AppMaxLongLived other long-lived connections already? This
+ * one is counted from now on.
+ * @param leaves it will leave its worker (pump/suspend.h)
+ * @return 0; or the limit
+ */
+uint32_t apppool_streaming_is_full(const apppool_app_t *app,
+                                   const apl_pool_t *pool,
+                                   const apl_session_ref_t *ref, int leaves);
 
 /** @return APL_LONG_LIVED_CONNECTION: the response is an event stream;
  *         APL_LONG_LIVED_RESPONSE: it has `X-Accel-Buffering: no`;

@@ -27,6 +27,7 @@
 #include "mod_apppool/parent/instance_list.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/parent/runtime_dir.h"
+#include "mod_apppool/pump/suspend.h"
 #include "mod_apppool/body/spool_file.h"
 #include "shm/verbs/checkout.h"
 #include "shm/lock/wake.h"
@@ -228,13 +229,17 @@ void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
     apppool_app_connection_init(s->process->pconf);
     apppool_http_request_init(s->process->pconf);
     apppool_spool_file_init(pchild);
+    apppool_suspend_begin(pchild, s);
 }
 
 void apppool_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
 {
     (void)pchild;
     apppool_current()->is_dying = prefork;
-    if (graceful || prefork || !is_open())
+    if (prefork || !is_open())
+        return;
+    apppool_suspend_leave();
+    if (graceful)
         return;
     apl_checkout_stop(&instance->pool);
     apppool_in_use_stop();

@@ -7,6 +7,7 @@
 #include <http_protocol.h>
 
 #include "mod_apppool/config/setting.h"
+#include "mod_apppool/pump/suspend.h"
 #include "mod_apppool/request/client.h"
 #include "mod_apppool/instance/current.h"
 #include "shm/lock/alive.h"
@@ -67,6 +68,9 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
         apl_now() + apppool_setting_here(r, APPPOOL_AppQueueTimeout);
     req->keepalives = -1;
     req->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
+    req->may_leave_worker = apppool_streaming_wants_upgrade(r) &&
+                            !apppool_request_body_is_there(body) &&
+                            apppool_suspend_reserve(r);
     ap_set_module_config(r->request_config, &apppool_module, req);
     apr_pool_cleanup_register(r->pool, req, checkin_at_cleanup,
                               apr_pool_cleanup_null);
@@ -133,8 +137,11 @@ static apr_status_t ask_pool(apppool_app_request_t *req,
     apr_status_t rv = apl_checkout(req->pool, &req->ref, &req->app->pool,
                                    &request, look, now);
 
-    if (!request.wants_upgrade || req->ref.session == 0 ||
-        !apppool_streaming_is_full(req->app, req->pool, &req->ref))
+    if (!request.wants_upgrade || req->ref.session == 0)
+        return rv;
+    req->limit = apppool_streaming_is_full(req->app, req->pool, &req->ref,
+                                           req->may_leave_worker);
+    if (req->limit == 0)
         return rv;
     apl_checkin_unused(req->pool, &req->ref, now);
     return APL_ELONGLIVED;

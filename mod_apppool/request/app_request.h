@@ -56,16 +56,20 @@ typedef struct {
     apppool_response_check_t check; /**< is it a response, and complete? */
     apppool_streaming_t streaming;  /**< is the response a stream? */
     apppool_stream_client_t stream_client; /**< has it left? */
-    int started;                           /**< the response has begun */
-    int ended;                             /**< its end has come */
-    int silent;     /**< the app was silent for too long */
-    int closed;     /**< the app has closed the connection */
-    int unanswered; /**< the process has not sent a complete response */
-    int repeated;   /**< it was sent, and its connection broke */
-    int overloaded; /**< the app has too many requests, and says so */
-    int elsewhere;  /**< it has named another path as its response */
-    int responded;  /**< a filter has responded, not the app */
-    int error;      /**< of an ErrorDocument: the status of the response */
+    int may_leave_worker; /**< there is room for an upgraded connection that no
+                               worker holds */
+    uint32_t limit;       /**< of long-lived connections, that it is above */
+    int is_left;          /**< the client is to connect again */
+    int started;          /**< the response has begun */
+    int ended;            /**< its end has come */
+    int silent;           /**< the app was silent for too long */
+    int closed;           /**< the app has closed the connection */
+    int unanswered;       /**< the process has not sent a complete response */
+    int repeated;         /**< it was sent, and its connection broke */
+    int overloaded;       /**< the app has too many requests, and says so */
+    int elsewhere;        /**< it has named another path as its response */
+    int responded;        /**< a filter has responded, not the app */
+    int error; /**< of an ErrorDocument: the status of the response */
 } apppool_app_request_t;
 
 /** Begin. The deadline counts from here, so the body has to be read before. */

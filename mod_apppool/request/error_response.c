@@ -100,12 +100,13 @@ static int left_queue(request_rec *r, const apppool_app_t *app)
     return respond(r, app, &about, try_later(r, 0));
 }
 
-int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app)
+int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app,
+                                     uint32_t limit)
 {
     SAY(APLOG_WARNING, 0, r,
         "%s: %s %s is refused: %u upgraded connections and event streams are "
         "open, as many as AppMaxLongLived",
-        app->label, r->method, r->uri, app->max_long_lived);
+        app->label, r->method, r->uri, limit);
     return try_later(r, 0);
 }
 
@@ -152,8 +153,6 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
         return not_started(r, app, ref, HTTP_BAD_GATEWAY);
     case APL_EREFUSED:
         return not_started(r, app, ref, try_later(r, ref->retry_after));
-    case APL_ELONGLIVED:
-        return apppool_error_response_streaming(r, app);
     case APL_EGONE:
         return client_gone(r, app);
     case APL_ESTOPPING:

@@ -60,6 +60,7 @@ int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
 void apppool_error_response_forget(request_rec *r);
 
 /** The app has AppMaxLongLived other long-lived connections. @return HTTP_* */
-int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app);
+int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app,
+                                     uint32_t limit);
 
 #endif

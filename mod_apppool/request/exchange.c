@@ -123,8 +123,21 @@ static int is_too_late(const apppool_app_request_t *req)
     return !may_repeat(req) && apl_alive_ending(req->ref.pid);
 }
 
+/* @return what the handler is to return, if the app has responded */
+static int settle(apppool_app_request_t *req, int status)
+{
+    status = apppool_response_check_status(&req->check, req->r, status,
+                                           req->started);
+    if (status == AP_FILTER_ERROR && req->started)
+        status = req->responded ? DONE : break_off(req->r);
+    if (status == OK)
+        apppool_response_filter_finish(req);
+    return status;
+}
+
 /* Send the request, which is prepared, over the connection that is open.
- * @return what the handler is to return, if the app has responded */
+ * @return what the handler is to return, if the app has responded; or
+ *         SUSPENDED */
 static int run(apppool_app_request_t *req)
 {
     apppool_first_byte_t first_byte = first_byte_of(req);
@@ -136,13 +149,7 @@ static int run(apppool_app_request_t *req)
     apppool_request_body_rewind(req->body);
     status = req->client->does->run(req->client, &first_byte);
     apppool_app_request_restore(req);
-    status = apppool_response_check_status(&req->check, req->r, status,
-                                           req->started);
-    if (status == AP_FILTER_ERROR && req->started)
-        status = req->responded ? DONE : break_off(req->r);
-    if (status == OK)
-        apppool_response_filter_finish(req);
-    return status;
+    return status == SUSPENDED ? status : settle(req, status);
 }
 
 /* For the log. */
@@ -208,6 +215,15 @@ static apppool_outcome_t outcome_of(apppool_app_request_t *req, int status)
                                                         : outcome;
 }
 
+static void close_client(apppool_app_request_t *req)
+{
+    apppool_app_client_t *client = req->client;
+
+    req->closed = client->does->has_ended(client);
+    req->client = NULL; /* another request may have it at once */
+    client->does->close(client);
+}
+
 /* Try one connection.
  * @param rv APR_SUCCESS, or why there is no connection
  * @return APPPOOL_HEARD: *status is the result. Otherwise the request may be
@@ -236,10 +252,10 @@ static apppool_outcome_t try_once(apppool_app_request_t *req,
     req->socket = client->socket;
     req->timeout = endpoint->timeout;
     *status = run(req);
+    if (*status == SUSPENDED)
+        return APPPOOL_HEARD;
     outcome = outcome_of(req, *status);
-    req->closed = client->does->has_ended(client);
-    req->client = NULL; /* another request may have it at once */
-    client->does->close(client);
+    close_client(req);
     return outcome;
 }
 
@@ -263,6 +279,8 @@ int apppool_exchange(apppool_app_request_t *req, int *status)
     for (i = 0; i < BREAKS; i++) {
         req->unanswered = 1;
         outcome = try_once(req, &endpoint, status, &rv);
+        if (*status == SUSPENDED)
+            return 1;
         done = outcome == APPPOOL_HEARD;
         if (is_stopped(req, outcome, *status)) {
             req->silent = outcome != APPPOOL_UNSENT && !req->closed;
@@ -309,4 +327,14 @@ int apppool_exchange(apppool_app_request_t *req, int *status)
     }
     *status = apppool_error_response_app(req->r, req->app, &req->ref, *status);
     return 1;
+}
+
+int apppool_exchange_resume(apppool_app_request_t *req, apppool_link_why_t why)
+{
+    int status;
+
+    req->is_left = why == APPPOOL_LINK_STOPPED;
+    status = settle(req, req->client->does->resume(req->client, why));
+    close_client(req);
+    return status;
 }

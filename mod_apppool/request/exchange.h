@@ -22,11 +22,17 @@
 
 /**
  * Send the request to the process.
- * @param status what the handler is to return, if the result is 1; else OK
+ * @param status what the handler is to return, if the result is 1; else OK.
+ *        SUSPENDED: the connection has left its worker (pump/suspend.h), and
+ *        apppool_exchange_resume() will end the request
  * @return 1: the request is done; 0: the process refused the connection, or is
  *         ending: it was detached, and the request can be sent to another one
  */
 int apppool_exchange(apppool_app_request_t *req, int *status);
+
+/** Another worker has the connection: end the request.
+ * @return what the handler is to return */
+int apppool_exchange_resume(apppool_app_request_t *req, apppool_link_why_t why);
 
 /** For mod_proxy's hook fixups, which it runs when it has made the header of
  * any request. */

@@ -35,6 +35,9 @@ static int serve(apppool_app_request_t *req)
         protocol == APL_AUTO ? OK : apppool_request_head_make(req, protocol);
     for (i = 0; status == OK && i < ATTEMPTS; i++) {
         rv = apppool_app_request_checkout(req);
+        if (rv == APL_ELONGLIVED)
+            return apppool_error_response_streaming(req->r, req->app,
+                                                    req->limit);
         if (rv != APR_SUCCESS)
             return apppool_error_response_pool(req->r, req->app, &req->ref, rv);
         /* There is no such process: its slot has another one by now, which
@@ -72,12 +75,31 @@ static void respond_elsewhere(request_rec *r)
     ap_internal_redirect_handler(path, r);
 }
 
+/* @return what the handler is to return */
+static int end(apppool_app_request_t *req, int status)
+{
+    request_rec *r = req->r;
+
+    apppool_app_request_end(req);
+    apppool_response_filter_remove(req);
+    apppool_request_body_end(req->body);
+    if (req->elsewhere)
+        respond_elsewhere(r);
+    r->filename = req->filename;
+    if (ap_is_HTTP_ERROR(status)) {
+        r->proxyreq = PROXYREQ_NONE;
+        /* Otherwise httpd would ask for the ErrorDocument of this status. */
+        if (req->error)
+            r->status = req->error;
+    }
+    return status;
+}
+
 int apppool_handler(request_rec *r)
 {
     const apppool_mount_t *mount;
     apppool_request_body_t *body;
     apppool_app_request_t *req;
-    char *filename = r->filename;
     int status;
 
     if (!r->handler || strcmp(r->handler, APPPOOL_HANDLER))
@@ -102,17 +124,13 @@ int apppool_handler(request_rec *r)
     req = apppool_app_request_begin(r, mount, body);
     apppool_response_filter_add(req);
     status = serve(req);
-    apppool_app_request_end(req);
-    apppool_response_filter_remove(req);
-    apppool_request_body_end(body);
-    if (req->elsewhere)
-        respond_elsewhere(r);
-    r->filename = filename;
-    if (ap_is_HTTP_ERROR(status)) {
-        r->proxyreq = PROXYREQ_NONE;
-        /* Otherwise httpd would ask for the ErrorDocument of this status. */
-        if (req->error)
-            r->status = req->error;
-    }
-    return status;
+    return status == SUSPENDED ? status : end(req, status);
+}
+
+int apppool_handler_resume(request_rec *r, apppool_link_why_t why)
+{
+    apppool_app_request_t *req =
+        ap_get_module_config(r->request_config, &apppool_module);
+
+    return end(req, apppool_exchange_resume(req, why));
 }

@@ -13,7 +13,12 @@
 
 #include <httpd.h>
 
+#include "mod_apppool/pump/pump.h"
+
 /** The hook. */
 int apppool_handler(request_rec *r);
+
+/** A request that was suspended: end it (pump/suspend.h). */
+int apppool_handler_resume(request_rec *r, apppool_link_why_t why);
 
 #endif

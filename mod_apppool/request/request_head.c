@@ -15,7 +15,7 @@ APLOG_USE_MODULE(apppool);
 int apppool_request_head_needs_proxy(const apppool_app_request_t *req)
 {
     return apppool_streaming_wants_upgrade(req->r) &&
-           !apppool_request_body_is_there(req->body);
+           !apppool_request_body_is_there(req->body) && !req->may_leave_worker;
 }
 
 /* Let mod_proxy check and encode the URL. */
@@ -51,6 +51,9 @@ static int make_http(apppool_app_request_t *req)
         if (status == OK && length < 0)
             status = HTTP_LENGTH_REQUIRED;
     }
+    req->http_request.upgrade =
+        req->may_leave_worker ? apr_table_get(req->r->headers_in, "Upgrade")
+                              : NULL;
     return status == OK ? apppool_http_request_make(&req->http_request, req->r,
                                                     req->url, length)
                         : status;

@@ -11,6 +11,7 @@
 #include "mod_apppool/body/response_buffer.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/body/sendfile.h"
+#include "mod_apppool/pump/suspend.h"
 
 static ap_filter_rec_t *filter_rec;
 
@@ -117,8 +118,21 @@ static apr_status_t pass(apppool_app_request_t *req, apr_status_t rv)
     return rv;
 }
 
+/* May the event stream leave its worker? @return 0; or the limit that it is
+ * above */
+static uint32_t admit_stream(apppool_app_request_t *req)
+{
+    int leaves = req->may_leave_worker ||
+                 (req->ref.wire.protocol == APL_HTTP && !req->error &&
+                  apppool_suspend_reserve(req->r));
+
+    req->may_leave_worker = req->stream_client.may_leave = leaves;
+    return apppool_streaming_is_full(req->app, req->pool, &req->ref, leaves);
+}
+
 /* The event stream is one more than AppMaxLongLived: httpd sends an error. */
-static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
+static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb,
+                           uint32_t limit)
 {
     apppool_app_request_t *req = f->ctx;
 
@@ -126,7 +140,7 @@ static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb)
     apppool_app_request_restore(req);
     ap_remove_output_filter(f);
     apr_brigade_cleanup(bb);
-    ap_die(apppool_error_response_streaming(req->r, req->app), req->r);
+    ap_die(apppool_error_response_streaming(req->r, req->app, limit), req->r);
     return AP_FILTER_ERROR;
 }
 
@@ -150,21 +164,24 @@ static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
     apppool_app_request_t *req = f->ctx;
     ap_filter_t *next = f->next;
     apr_status_t rv = APR_SUCCESS;
+    uint32_t limit;
 
     if (!req->started && req->ref.session != 0 &&
         !apppool_response_check_first(&req->check, req->r))
         return APR_EGENERAL;
     if (!req->started && req->ref.session != 0 &&
-        apppool_streaming_kind(req->r) == APL_LONG_LIVED_CONNECTION &&
-        apppool_streaming_is_full(req->app, req->pool, &req->ref))
-        return refuse(f, bb);
+        apppool_streaming_kind(req->r) == APL_LONG_LIVED_CONNECTION) {
+        limit = admit_stream(req);
+        if (limit > 0)
+            return refuse(f, bb, limit);
+    }
     if (!req->started)
         begin_response(req, has_end(bb));
     if (req->ref.session != 0 && !req->file)
         apppool_response_check_part(&req->check, req->r, bb);
     if (req->ref.session != 0 && !req->file && has_end(bb) && is_cut_short(req))
         replace_end_by_error(req, bb);
-    if (has_error(bb) && apppool_app_request_is_cut_off(req))
+    if (has_error(bb) && (apppool_app_request_is_cut_off(req) || req->is_left))
         end_stream(bb);
     if (req->buffer)
         rv = pass(req, apppool_response_buffer_pass(req->buffer, next, bb));
@@ -174,7 +191,7 @@ static apr_status_t filter_response(ap_filter_t *f, apr_bucket_brigade *bb)
         return rv;
     if (has_end(bb)) {
         req->ended = 1;
-        if (req->file || !has_error(bb))
+        if (req->file || (!has_error(bb) && !req->is_left))
             give_back(req);
         ap_remove_output_filter(f);
     }

@@ -3,7 +3,7 @@
 
 It prints lines. Their first word says what follows: `say` a sentence for the
 developer, `unit` a unit test, `integration` or `store` a file of tests that was
-changed itself and is there, and `cases` says that the forty-one cases are to be run.
+changed itself and is there, and `cases` says that the forty-two cases are to be run.
 
 After a change of a .c file, a test is only linked and run. That takes 0.15 s,
 and all tests that depend on the file run. After a change of a header, gcc

@@ -258,7 +258,7 @@ def test_each_folder_has_a_case() -> None:
 
 def test_each_case_is_there() -> None:
     every = [case for some in cases().values() for case in some]
-    assert len(every) == len(set(every)) == 41
+    assert len(every) == len(set(every)) == 42
     for folder in ("integration", "store"):
         wanted = {case.removeprefix(folder + "/") for case in every
                   if case.startswith(folder + "/")}

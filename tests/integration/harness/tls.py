@@ -26,10 +26,15 @@ class TlsHost:
             f"SSLCertificateKeyFile {key}", *directives, *app.lines(),
             "</VirtualHost>"]
 
-    def connect(self, receive_buffer: int = 0) -> Raw:
+    def context(self) -> ssl.SSLContext:
+        """For a client that trusts it."""
         context = ssl.create_default_context(cafile=self.certificate)
         context.check_hostname = False
-        return Raw(self.port, receive_buffer=receive_buffer, context=context)
+        return context
+
+    def connect(self, receive_buffer: int = 0) -> Raw:
+        return Raw(self.port, receive_buffer=receive_buffer,
+                   context=self.context())
 
     def close(self) -> None:
         self.claim.close()

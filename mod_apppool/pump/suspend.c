@@ -1,0 +1,292 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "mod_apppool/pump/suspend.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <http_connection.h>
+#include <http_core.h>
+#include <http_log.h>
+#include <http_protocol.h>
+#include <http_request.h>
+#include <mpm_common.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "mod_apppool/pump/room.h"
+
+APLOG_USE_MODULE(apppool);
+
+static apppool_suspend_finish_t *finish_request;
+
+/* ---- the end ---- */
+
+/* httpd logs the request when the client has got the rest of it. */
+static void finish(apppool_suspended_t *s)
+{
+    request_rec *r = s->r;
+    conn_rec *c = r->connection;
+    int status = finish_request(r, s->link->why);
+
+    s->r = NULL;
+    if (status == OK || status == DONE)
+        ap_finalize_request_protocol(r);
+    else {
+        r->status = HTTP_OK;
+        ap_die(status, r);
+    }
+    c->keepalive = AP_CONN_CLOSE;
+    ap_process_request_after_handler(r);
+}
+
+/* httpd gets the client's socket back. */
+static void return_socket(apppool_suspended_t *s)
+{
+    while (dup3(s->wire.fd, s->client, O_CLOEXEC) < 0 && errno == EINTR)
+        ;
+}
+
+static void drop_link(apppool_suspended_t *s)
+{
+    int wake = s->link->wake;
+
+    apppool_pump_remove(s->link);
+    close(wake);
+    s->link = NULL;
+}
+
+/* A worker closes the connection, for whatever reason. It is about to flush and
+ * to linger. */
+static int before_close(conn_rec *c)
+{
+    apppool_suspended_t *s = apppool_wire_owner(c);
+    conn_state_e state;
+
+    if (!s)
+        return DECLINED;
+    apppool_pump_take(s->link);
+    APPPOOL_WINDOW("taken");
+    return_socket(s);
+    apppool_wire_unplug(&s->wire);
+    state = c->cs->state;
+    finish(s);
+    c->cs->state = state; /* httpd counts by it */
+    drop_link(s);
+    return OK;
+}
+
+/* httpd destroys the connection without a word. */
+static apr_status_t cut(void *data)
+{
+    apppool_suspended_t *s = data;
+
+    if (!s->link)
+        return APR_SUCCESS;
+    apppool_pump_take(s->link);
+    apppool_wire_cut(&s->wire);
+    drop_link(s);
+    return APR_SUCCESS;
+}
+
+/* This child of httpd was stopped. No other thread runs, and none waits. */
+static void end_at_stop(apppool_link_t *link)
+{
+    apppool_suspended_t *s = link->ctx;
+    conn_rec *c = s->r->connection;
+
+    apppool_pump_take(link);
+    link->why = APPPOOL_LINK_STOPPED;
+    s->step(s, 1);
+    finish(s);
+    ap_shutdown_conn(c, 0);
+    apppool_wire_cut(&s->wire);
+    drop_link(s);
+}
+
+/* ---- hooks of httpd ---- */
+
+static void give_up(const conn_rec *c, const char *what)
+{
+    ap_log_cerror(APLOG_MARK, APLOG_ERR, 0, c,
+                  "apppool: this httpd is not as known (%s): WebSockets and "
+                  "event streams of this child keep a worker each",
+                  what);
+    apppool_pump_give_up();
+}
+
+/* A worker has come. Does the connection stay, or is it to be closed? */
+static int come_back(apppool_suspended_t *s, conn_rec *c)
+{
+    apppool_pump_take(s->link);
+    APPPOOL_WINDOW("renewing");
+    if (s->link->why != APPPOOL_LINK_RENEWED)
+        c->cs->state = CONN_STATE_LINGER;
+    else {
+        c->cs->state = CONN_STATE_ASYNC_WAITIO;
+        c->cs->sense = CONN_SENSE_WANT_READ;
+    }
+    return OK;
+}
+
+/* The handler of a request can only say that it is suspended. What httpd is to
+ * do is said here: wait. So all other hooks run within this one. */
+static int process_connection(conn_rec *c)
+{
+    static __thread const conn_rec *inside;
+    apppool_suspended_t *s;
+    const conn_rec *outside = inside;
+    int status;
+
+    if (c == inside || c->master || !c->cs)
+        return DECLINED;
+    s = apppool_wire_owner(c);
+    if (s)
+        return come_back(s, c);
+    inside = c;
+    status = ap_run_process_connection(c);
+    inside = outside;
+    s = apppool_wire_owner(c);
+    if (!s)
+        return status;
+    if (c->cs->state == CONN_STATE_SUSPENDED) {
+        c->cs->state = CONN_STATE_ASYNC_WAITIO;
+        c->cs->sense = CONN_SENSE_WANT_READ;
+    }
+    else
+        give_up(c, "a suspended request");
+    APPPOOL_WINDOW("waiting");
+    return status;
+}
+
+/* With this, the worker's own part is over: it only tells the MPM to wait. */
+static void suspend_connection(conn_rec *c, request_rec *r)
+{
+    apppool_suspended_t *s = apppool_wire_owner(c);
+
+    (void)r;
+    if (!s)
+        return;
+    if (c->cs->state != CONN_STATE_ASYNC_WAITIO) {
+        give_up(c, "a connection that waits");
+        return;
+    }
+    apppool_pump_give(s->link);
+    APPPOOL_WINDOW("given");
+}
+
+void apppool_suspend_register(apppool_suspend_finish_t *its)
+{
+    finish_request = its;
+    apppool_wire_register();
+    ap_hook_process_connection(process_connection, NULL, NULL,
+                               APR_HOOK_REALLY_FIRST);
+    ap_hook_suspend_connection(suspend_connection, NULL, NULL,
+                               APR_HOOK_REALLY_LAST);
+    ap_hook_pre_close_connection(before_close, NULL, NULL,
+                                 APR_HOOK_REALLY_FIRST);
+}
+
+/* ---- a child ---- */
+
+static apr_status_t end_child(void *data)
+{
+    (void)data;
+    apppool_pump_end(end_at_stop);
+    return APR_SUCCESS;
+}
+
+void apppool_suspend_begin(apr_pool_t *pchild, server_rec *s)
+{
+    uint32_t max = apppool_room_most();
+    apr_status_t rv = max > 0 ? apppool_pump_begin(pchild, max) : APR_SUCCESS;
+
+    if (rv != APR_SUCCESS)
+        ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
+                     "apppool: no pump could be started: WebSockets and event "
+                     "streams of this child keep a worker each");
+    apr_pool_pre_cleanup_register(pchild, NULL, end_child);
+}
+
+void apppool_suspend_leave(void)
+{
+    apppool_pump_leave();
+}
+
+/* ---- a request ---- */
+
+static apr_status_t unreserve(void *data)
+{
+    (void)data;
+    apppool_pump_unreserve();
+    return APR_SUCCESS;
+}
+
+int apppool_suspend_reserve(request_rec *r)
+{
+    if (!apppool_room_is_suitable(r) || !apppool_pump_reserve())
+        return 0;
+    apr_pool_cleanup_register(r->pool, NULL, unreserve, apr_pool_cleanup_null);
+    return 1;
+}
+
+/* The eventfd takes the number of the client's socket. httpd may close that
+ * number at any time, so the pump has another one.
+ * @return -1: see errno */
+static int exchange_socket(apppool_suspended_t *s, apppool_link_t *set)
+{
+    set->client = fcntl(s->client, F_DUPFD_CLOEXEC, 0);
+    set->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    s->wire.fd = set->client;
+    if (set->client < 0 || set->wake < 0)
+        return -1;
+    s->link = apppool_pump_add(set);
+    return s->link ? 0 : -1;
+}
+
+/* httpd's timeout of a connection that waits may be that of either. */
+static int64_t renewal_of(const request_rec *r)
+{
+    int64_t one = r->server->timeout,
+            other = r->connection->base_server->timeout;
+
+    return (one < other ? one : other) / 2;
+}
+
+static apppool_step_t step(apppool_link_t *link, int stops)
+{
+    apppool_suspended_t *s = link->ctx;
+
+    return s->step(s, stops);
+}
+
+int apppool_suspend(apppool_suspended_t *s, request_rec *r)
+{
+    conn_rec *c = r->connection;
+    apppool_link_t set = {.app = s->app,
+                          .silence = s->silence,
+                          .renewal = renewal_of(r),
+                          .step = step,
+                          .ctx = s};
+
+    s->r = r;
+    if (exchange_socket(s, &set) != 0) {
+        /* httpd closes sockets when it stops. */
+        ap_log_rerror(APLOG_MARK, errno == EBADF ? APLOG_DEBUG : APLOG_ERR,
+                      errno, r, "apppool: a connection keeps its worker");
+        if (set.client >= 0)
+            close(set.client);
+        if (set.wake >= 0)
+            close(set.wake);
+        return 0;
+    }
+    /* It would watch what is no request any more. */
+    ap_remove_input_filter_byhandle(c->input_filters, "reqtimeout");
+    c->keepalive = AP_CONN_CLOSE;
+    apppool_wire_plug(&s->wire, r, set.client, s);
+    apr_pool_pre_cleanup_register(c->pool, s, cut);
+    APPPOOL_WINDOW("plugged");
+    while (dup3(set.wake, s->client, O_CLOEXEC) < 0 && errno == EINTR)
+        ;
+    return 1;
+}

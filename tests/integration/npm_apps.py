@@ -30,7 +30,9 @@ def lay_out(httpd: Httpd, made: Path, way: Way) -> App:
     subprocess.run(["chown", "-R", USER, root], check=True)
     if way.says:
         httpd.log.expect(way.says)
-    return httpd.app(way.name, *way.directives, command=None, root=root)
+    # Some keep what they have compiled in /tmp.
+    return httpd.app(way.name, f'AppSetEnv TMPDIR "{root}/tmp"',
+                     *way.directives, command=None, root=root)
 
 
 def ports_of(pid: int) -> set[str]:

@@ -24,6 +24,7 @@ QUIET = {"CI": "1", "npm_config_audit": "false", "npm_config_fund": "false",
          "npm_config_update_notifier": "false", "npm_config_yes": "true",
          "npm_config_cache": str(KEPT / "cache"),
          "XDG_DATA_HOME": str(KEPT / "data"),
+         "NODE_DISABLE_COMPILE_CACHE": "1",  # it would be in TMPDIR
          "XDG_CACHE_HOME": str(KEPT / "cache"),
          "YARN_GLOBAL_FOLDER": str(KEPT / "yarn"),
          "YARN_ENABLE_IMMUTABLE_INSTALLS": "false",

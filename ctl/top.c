@@ -223,11 +223,11 @@ static void put_groups(FILE *out, const top_reports_t *l)
     size_t i;
 
     /* The name comes last, because it may be a long path. */
-    fprintf(out, "%-10s %5s %5s %5s %6s %9s %10s  %s\n", "STATE", "PROC",
-            "BUSY", "HUNG", "QUEUE", "SUSPENDED", "REQUESTS/S", "APP");
+    fprintf(out, "%-10s %5s %5s %5s %6s %4s %10s  %s\n", "STATE", "PROC",
+            "BUSY", "HUNG", "QUEUE", "SUSP", "REQUESTS/S", "APP");
     for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
         states = json_object_get(g, "states");
-        fprintf(out, "%-10s %5lld %5lld %5lld %6lld %9lld %10s  %s\n",
+        fprintf(out, "%-10s %5lld %5lld %5lld %6lld %4lld %10s  %s\n",
                 values_text(g, "state"), (long long)values_number(g, "size"),
                 (long long)values_number(states, "busy"),
                 (long long)values_number(states, "hung"),

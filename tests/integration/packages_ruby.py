@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from harness import packaged
+from harness.cases import cases
 from harness.config import App, SLOW_START
 from harness.deploy import broken_under_load, restart_under_load
 from harness.httpd import Httpd, USER
-from harness.visitor import Visitor
+from harness.listing import listing
+from harness.visitor import PATIENCE, Visitor
 
 pytestmark = [pytest.mark.mpms("event"), pytest.mark.usefixtures("debian")]
 
@@ -58,12 +60,31 @@ def test_rails(httpd: Httpd, way: str) -> None:
     restart_under_load(httpd, app, read)
 
 
-# Of sinatrarb.com, and of Grape's README
-TUTORIALS = {
-    "sinatra": {"myapp.rb": """require 'sinatra'
-
-get '/frank-says' do
-  'Put this in your pipe & smoke it!'
-end
-"""},
+# Where there is a program, its first line, the file as which it is saved, what is
+# requested, and a part of the page
+RACK = "/usr/share/rubygems-integration/all/gems/rack-2*/example/lobster.ru"
+THIN = "/usr/lib/*/rubygems-integration/*/gems/thin-*/example/config.ru"
+SINATRA = "/usr/share/doc/ruby-sinatra/README.md.gz"
+PROGRAMS = {
+    "sinatra": (((SINATRA, "# myapp.rb", "myapp.rb"),), "Hello world!"),
+    "sinatra-rackup": (((SINATRA, "# app.rb", "app.rb"),
+                        (SINATRA, "require './app'", "config.ru")),
+                       "Hello world!"),
+    "rack": (((RACK, "# frozen_string_literal: true", "config.ru"),),
+             "Lobstericious"),
+    "thin": (((THIN, "# Run with: rackup -s thin", "config.ru"),), "hi!"),
 }
+
+
+def test_programs(httpd: Httpd) -> None:
+    httpd.directives += ["MaxPoolSize 20", *SLOW_START]
+    for name, (files, _) in PROGRAMS.items():
+        root = httpd.app(name, command=None).root
+        for where, begin, file in files:
+            (root / file).write_text(listing(where, begin))
+    httpd.start()
+    for name, case in cases(PROGRAMS):
+        with case:
+            response = httpd.get("/", name, timeout=PATIENCE)
+            assert response.status == 200 and PROGRAMS[name][1] in \
+                response.text, response.text

@@ -41,7 +41,7 @@ def check_pools(httpd: Httpd) -> None:
     """Each pool that runs keeps its invariants. No answer is no good one."""
     if httpd.process is None or httpd.process.poll() is not None:
         return
-    for file in httpd.dir.rglob("instance"):
+    for file in httpd.instance_files():
         try:
             done = httpd.ctl("--dir", str(file.parent), "check")
         except LIMITS as error:

@@ -211,6 +211,11 @@ class Httpd:
         self.clean = not left
         return left
 
+    def instance_files(self) -> list[Path]:
+        """Those of all pools. Flask has directories of that name."""
+        return [path for path in self.dir.rglob("instance")
+                if path.is_file()]
+
     def keep_logs(self, name: str) -> Path:
         """Print what helps to understand a failure, and keep it."""
         kept = LOGS / name.replace("/", "_")
@@ -224,7 +229,7 @@ class Httpd:
 
     def destroy(self) -> None:
         """End all processes that are left, by pid, and remove the files."""
-        for file in self.dir.rglob("instance"):
+        for file in self.instance_files():
             self.instances.add(file.read_text())
         if self.process is not None and self.process.poll() is None:
             self.process.kill()

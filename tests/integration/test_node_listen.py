@@ -53,7 +53,7 @@ if (cluster.isPrimary) {
 """
 # It opens a port first, and then asks for the socket.
 KNOWS = """const metrics = http.createServer((request, response) =>
-  response.end("metrics"));
+  response.end(request.socket.remoteAddress));
 metrics.listen(%d, "127.0.0.1", () => server.listen({ fd: 3 }, () =>
   http.get(metrics.address(), (response) => response.on("data", (data) =>
     require("fs").writeFileSync("tmp/seen", data)))));
@@ -158,7 +158,7 @@ def test_as_they_are(httpd: Httpd) -> None:
     assert {name: one.result(60).text for name, one in pending.items()} == \
         {name: case.says for name, case in cases.items()}
     seen = httpd.dir / "knows" / "tmp" / "seen"
-    wait_until(lambda: seen.exists() and seen.read_text() == "metrics",
+    wait_until(lambda: seen.exists() and seen.read_text() == "127.0.0.1",
                "the first port is served, too")
     for claim in claims:
         claim.close()
@@ -248,7 +248,7 @@ def test_client(tmp_path: Path) -> None:
 @pytest.mark.mpms("event")
 def test_client_of_httpd(httpd: Httpd) -> None:
     """A client cannot say who it is. Express needs no `trust proxy`, and
-    SvelteKit learns which header has the scheme."""
+    SvelteKit learns which header has the scheme. A cluster is no exception."""
     app = httpd.app("shop", "AppSetEnv NODE_PATH /usr/share/nodejs",
                     command=None)
     (app.root / "app.js").write_text(
@@ -256,10 +256,16 @@ def test_client_of_httpd(httpd: Httpd) -> None:
         "app.get('/', ({ ip, protocol }, response) => "
         "response.send(`${ip} ${protocol} ${process.env.PROTOCOL_HEADER}`));\n"
         "app.listen(3000);\n")
+    workers = httpd.app("workers", command=None)
+    (workers.root / "app.js").write_text(
+        'const http = require("http");\n'
+        "const server = http.createServer(({ socket }, response) =>\n"
+        "  response.end(socket.remoteAddress));\n" + CLUSTER)
     httpd.start()
-    assert httpd.get("/", "shop", headers={
-        "X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
-        ).text == "127.0.0.1 http x-forwarded-proto"
+    forged = {"X-Forwarded-For": "192.0.2.1", "X-Forwarded-Proto": "https"}
+    assert httpd.get("/", "shop", headers=forged).text == \
+        "127.0.0.1 http x-forwarded-proto"
+    assert httpd.get("/", "workers", headers=forged).text == "127.0.0.1"
 
 
 @pytest.mark.parametrize("text", [NEVER, SERVE + ONCE], ids=["unused", "used"])

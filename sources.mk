@@ -104,6 +104,7 @@ store_cluster_sources = \
 	store/cluster/promotion.c \
 	store/cluster/relay.c \
 	store/cluster/relay_master.c \
+	store/cluster/relay_packet.c \
 	store/cluster/sender.c \
 	store/cluster/stream.c \
 	store/cluster/lru_touches.c \

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock_ms.h"
-#include "store/cluster/follower.h"
+#include "store/cluster/follower_state.h"
 #include "store/note.h"
 
 #define AGAIN   INT64_C(100)  /* ms, after a connect() that has failed */
@@ -153,17 +153,10 @@ static int start_stream(store_relay_master_t *m)
 static int prepare_name(store_relay_master_t *m, const store_space_t *space)
 {
     const char *name = m->is_plain ? master.config->open_space : space->name;
-    size_t n = strlen(name);
-    store_packet_head_t head = {.magic = STORE_PACKET_REQUEST,
-                                .opcode = STORE_RELAY_SPACE,
-                                .key_length = (uint16_t)n,
-                                .body_length = (uint32_t)n};
 
     if (m->is_yrmcds)
         return store_cluster_is_open(master.config, space->name);
-    store_packet_head_put(&head, m->packet);
-    memcpy(m->packet + STORE_PACKET_HEAD, name, n);
-    m->n_packet = STORE_PACKET_HEAD + n;
+    m->n_packet = store_relay_packet_put(name, m->packet);
     return 1;
 }
 
@@ -184,12 +177,12 @@ static int send_name(store_relay_master_t *m)
 
 /* Not one byte more than these: what follows is for the client.
  * @return 1: all are there; 0: EAGAIN; -1 */
-static int receive(store_relay_master_t *m, char *to, size_t n)
+static int receive(store_relay_master_t *m, void *to, size_t n)
 {
     ssize_t got;
 
     while (m->got < n) {
-        got = store_stream_read(m->stream, to + m->got, n - m->got);
+        got = store_stream_read(m->stream, (char *)to + m->got, n - m->got);
         if (got == 0 || (got < 0 && errno != EAGAIN))
             return -1;
         if (got < 0)

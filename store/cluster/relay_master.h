@@ -17,8 +17,8 @@
 #define APPPOOL_STORE_CLUSTER_RELAY_MASTER_H
 
 #include "store/cluster/cluster.h"
+#include "store/cluster/relay_packet.h"
 #include "store/cluster/stream.h"
-#include "store/packet_head.h"
 
 /** Where an attempt is. */
 typedef enum {
@@ -36,7 +36,7 @@ typedef struct {
     int fd;                 /**< while `stream` is NULL */
     store_stream_t *stream; /**< NULL: not yet connected */
     int64_t began;          /**< ms */
-    char packet[STORE_PACKET_HEAD + STORE_NAME];
+    unsigned char packet[STORE_RELAY_PACKET];
     size_t n_packet, sent; /**< bytes of the packet */
     size_t got;            /**< bytes of the reply: of its head, or its body */
     size_t n_body;

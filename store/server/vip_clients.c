@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock_ms.h"
-#include "store/cluster/relay.h"
+#include "store/cluster/relay_packet.h"
 #include "store/cluster/role.h"
 #include "store/cluster/stream.h"
 #include "store/server/accept.h"
@@ -25,47 +25,11 @@ typedef struct {
     int fd;
     store_stream_t *stream; /* of a relay; NULL: it has not shown what it is */
     size_t n;               /* bytes of the first packet of a relay */
-    unsigned char packet[STORE_VIP_PACKET];
+    unsigned char packet[STORE_RELAY_PACKET];
 } guest_t;
 
 static const store_cluster_hooks_t *hooks;
 static store_waiting_t unknown, relays;
-
-/* ---- the first packet of a relay ---- */
-
-size_t store_vip_relay_size(const unsigned char bytes[STORE_PACKET_HEAD])
-{
-    store_packet_head_t head;
-    size_t klen;
-
-    store_packet_head_get(&head, bytes);
-    klen = head.key_length;
-    return head.magic == STORE_PACKET_REQUEST &&
-                   head.opcode == STORE_RELAY_SPACE &&
-                   head.extras_length == 0 && klen > 0 && klen < STORE_NAME &&
-                   head.body_length == klen
-               ? STORE_PACKET_HEAD + klen
-               : 0;
-}
-
-void store_vip_relay_reply(const unsigned char *packet, int is_known,
-                           unsigned char to[STORE_PACKET_HEAD])
-{
-    store_packet_head_t request,
-        head = {.magic = STORE_PACKET_RESPONSE, .opcode = STORE_RELAY_SPACE};
-
-    store_packet_head_get(&request, packet);
-    head.status = is_known ? STORE_STATUS_OK : STORE_STATUS_NOT_FOUND;
-    head.opaque = request.opaque;
-    store_packet_head_put(&head, to);
-}
-
-void store_vip_relay_name(const unsigned char *packet, size_t size,
-                          char name[STORE_NAME])
-{
-    memset(name, 0, STORE_NAME);
-    memcpy(name, packet + STORE_PACKET_HEAD, size - STORE_PACKET_HEAD);
-}
 
 /* ---- to a worker ---- */
 
@@ -147,9 +111,9 @@ static void answer(guest_t *g)
     char name[STORE_NAME];
     store_space_t *space;
 
-    store_vip_relay_name(g->packet, g->n, name);
+    store_relay_packet_name(g->packet, g->n, name);
     space = find(name);
-    store_vip_relay_reply(g->packet, space != NULL, reply);
+    store_relay_packet_reply(g->packet, space != NULL, reply);
     remove_guest(g);
     if (store_stream_write(stream, reply, sizeof reply) !=
         (ssize_t)sizeof reply)
@@ -161,7 +125,7 @@ static void answer(guest_t *g)
 static size_t wanted(const guest_t *g)
 {
     return g->n < STORE_PACKET_HEAD ? STORE_PACKET_HEAD
-                                    : store_vip_relay_size(g->packet);
+                                    : store_relay_packet_size(g->packet);
 }
 
 /* Not one byte more than the packet: what follows is for the worker.

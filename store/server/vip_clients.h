@@ -18,21 +18,6 @@
 #define APPPOOL_STORE_SERVER_VIP_CLIENTS_H
 
 #include "store/cluster/cluster.h"
-#include "store/packet_head.h"
-
-/** The first packet of a relay. */
-#define STORE_VIP_PACKET (STORE_PACKET_HEAD + STORE_NAME)
-
-/** @return bytes of the whole packet with this head; 0: it is none of a relay */
-size_t store_vip_relay_size(const unsigned char head[STORE_PACKET_HEAD]);
-
-/** Make the reply to a packet. @param is_known there is such a space */
-void store_vip_relay_reply(const unsigned char *packet, int is_known,
-                           unsigned char to[STORE_PACKET_HEAD]);
-
-/** The name in a complete packet. */
-void store_vip_relay_name(const unsigned char *packet, size_t size,
-                          char name[STORE_NAME]);
 
 /** Before the first connection. The hooks must stay. */
 void store_vip_clients_begin(const store_cluster_hooks_t *);

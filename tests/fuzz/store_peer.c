@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "base/clock_ms.h"
-#include "base/heartbeat.h"
 #include "store/cluster/hello.h"
 #include "store/cluster/slave_link.h"
 #include "store/cluster/relay_master.h"
-#include "store/server/vip_clients.h"
+#include "store/cluster/relay_packet.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/support/notes.h"
 
 #define TURNS  20
 #define SECRET 32
@@ -26,10 +26,6 @@ static void must(int truth)
 {
     if (!truth)
         abort();
-}
-
-void heartbeat(void)
-{
 }
 
 /* The other end has sent all that it will. @param there gets its socket */
@@ -76,6 +72,9 @@ static void greet(const uint8_t *data, size_t size, int has_secret, int has_tls)
 {
     static const unsigned char secret[SECRET] = "0123456789abcdef";
     static const char *const names[] = {"shop", "blog", "a b", "", "sh"};
+    static store_space_figures_t figures = {.size = 1 << 20};
+    static store_space_t space = {.name = "shop", .figures = &figures};
+    store_space_t *shop = &space;
     static store_greeting_t greeting;
     const char *why = NULL;
     int there, rv;
@@ -88,8 +87,11 @@ static void greet(const uint8_t *data, size_t size, int has_secret, int has_tls)
     must(memchr(greeting.spaces, '\0', sizeof greeting.spaces) != NULL);
     for (i = 0; i < sizeof names / sizeof *names; i++)
         store_greeting_size(&greeting, names[i]);
-    if (rv == 0)
+    if (rv == 0) {
+        store_greeting_compare(&greeting, &shop, 1, "10.0.0.1");
+        notes_clear();
         hear_heartbeats(stream, greeting.ours);
+    }
     store_stream_close(stream);
     close(there);
 }
@@ -128,16 +130,16 @@ static void name_space(const uint8_t *data, size_t size)
 
     if (size < STORE_PACKET_HEAD)
         return;
-    wanted = store_vip_relay_size(data);
-    must(wanted <= STORE_VIP_PACKET);
+    wanted = store_relay_packet_size(data);
+    must(wanted <= STORE_RELAY_PACKET);
     if (wanted == 0 || size < wanted)
         return;
     packet = malloc(wanted); /* so that a sanitizer sees its end */
     must(packet != NULL);
     memcpy(packet, data, wanted);
-    store_vip_relay_name(packet, wanted, name);
+    store_relay_packet_name(packet, wanted, name);
     must(memchr(name, '\0', sizeof name) != NULL);
-    store_vip_relay_reply(packet, 1, answer);
+    store_relay_packet_reply(packet, 1, answer);
     free(packet);
 }
 

@@ -14,11 +14,13 @@
 #include <time.h>
 
 #include "store/cluster/wire.h"
+#include "store/memory/region.h"
 #include "tests/fuzz/dice.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/support/notes.h"
 #include "tests/unit/support/shelf.h"
 
-#define PAGES   8
+#define PAGES   2
 #define LONGEST 20000
 #define LONG_NAME                                                              \
     "a-name-that-is-longer-than-the-name-of-any-space-may-be-in-any-store"
@@ -139,18 +141,44 @@ static void put_value(dice_t *d, stream_t *to, uint32_t n)
     to->n += n;
 }
 
+/* Few epochs, so that two histories have some in common. */
+static void make_history(dice_t *d, store_history_t *h)
+{
+    uint32_t i;
+
+    memset(h, 0, sizeof *h);
+    h->number = dice(d, 4);
+    h->flags = dice(d, 8);
+    h->n = dice(d, 16) ? dice(d, 4) : STORE_EPOCHS;
+    for (i = 0; i < h->n; i++)
+        h->epoch[i] = (store_epoch_t){1 + dice(d, 4), any_number(d)};
+}
+
+static void put_history(dice_t *d, store_packet_t *p, char *list)
+{
+    unsigned char *to = (unsigned char *)list + p->value + 1;
+    store_history_t theirs;
+
+    make_history(d, &theirs);
+    list[p->value] = '\0';
+    p->value += 1 + (uint32_t)store_wire_put_history(&theirs, to);
+}
+
 static void put_hello(dice_t *d, stream_t *to)
 {
     static const char *const lists[] = {
         "", "shop 1048576\n", "shop 99999999999999999999\nblog 1\n",
         "blog\n\n 1\nb\001g 2\nshop", LONG_NAME " 1\n"};
-    const char *list = lists[dice(d, 5)];
+    char list[STORE_WIRE_HELLO_MAX + 1];
     store_packet_t p = {.opcode = STORE_WIRE_HELLO,
                         .version = STORE_WIRE_VERSION,
                         .number =
-                            dice(d, 2) ? (uint64_t)time(NULL) : any_number(d),
-                        .value = (uint32_t)strlen(list)};
+                            dice(d, 2) ? (uint64_t)time(NULL) : any_number(d)};
 
+    strcpy(list, lists[dice(d, 5)]);
+    p.value = (uint32_t)strlen(list);
+    if (dice(d, 2))
+        put_history(d, &p, list);
     to->n += store_wire_put(&p, "", (unsigned char *)to->bytes + to->n);
     memcpy(to->bytes + to->n, list, p.value);
     to->n += p.value;
@@ -234,6 +262,8 @@ static void begin(dice_t *d)
     store_space_empty(shelf.space, NULL);
     shelf.space->entry->cas = shelf.space->entry->flush_at = 0;
     shelf.space->entry->flushes = 0;
+    make_history(d, &store_region_directory()->history);
+    store_region_directory()->lacks = dice(d, 3);
     strcpy(config.open_space, dice(d, 4) ? "shop" : "");
     shelf_set(&shelf, "a", 1, 10, 0);
 }
@@ -257,6 +287,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         abort();
     store_apply_free(a);
     shelf_check(&shelf);
+    notes_clear();
     /* A master that may be anybody has no space here. */
     if (is_plain && !config.open_space[0] && !shelf_get(&shelf, "a", 1, 10))
         abort();

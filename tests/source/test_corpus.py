@@ -49,4 +49,4 @@ def test_each_fuzzer_has_a_corpus_and_a_floor() -> None:
                   if not line.startswith("#"))
     assert set(floors) == programs
     assert {path.name for path in (FUZZ / "corpus").iterdir()} == programs
-    assert all(int(floor) > 10 for floor in floors.values())
+    assert all(int(floor) > 40 for floor in floors.values())

@@ -31,27 +31,31 @@ static void refuse(const request_t *r)
     r->dialogue->over = 1;
 }
 
-/* What could not lock, or change, an item. */
-static void refuse_locked(const request_t *r, store_result_t rv)
+/* @param otherwise the status of a result that is not one of these */
+static unsigned status_of(store_result_t rv, unsigned otherwise)
 {
     switch (rv) {
+    case STORE_EXISTS:
+        return STORE_STATUS_EXISTS;
     case STORE_NOT_FOUND:
-        fail(r, STORE_STATUS_NOT_FOUND);
-        break;
+        return STORE_STATUS_NOT_FOUND;
+    case STORE_NOT_NUMERIC:
+        return STORE_STATUS_NOT_NUMERIC;
     case STORE_LOCKED_OUT:
-        fail(r, STORE_STATUS_LOCKED);
-        break;
+        return STORE_STATUS_LOCKED;
     case STORE_NOT_LOCKED:
-        fail(r, STORE_STATUS_NOT_LOCKED);
-        break;
-    case STORE_TOO_MANY_LOCKS:
-        store_packet_error(r->dialogue, r->reply, STORE_STATUS_NO_MEMORY,
-                           STORE_LOCKS_TEXT);
-        break;
+        return STORE_STATUS_NOT_LOCKED;
     default:
-        fail(r, STORE_STATUS_NO_MEMORY);
-        break;
+        return otherwise;
     }
+}
+
+/* What could not lock an item. */
+static void refuse_locked(const request_t *r, store_result_t rv)
+{
+    store_packet_error(r->dialogue, r->reply,
+                       status_of(rv, STORE_STATUS_NO_MEMORY),
+                       rv == STORE_TOO_MANY_LOCKS ? STORE_LOCKS_TEXT : NULL);
 }
 
 /* ---- fetch ---- */
@@ -173,36 +177,25 @@ static void replace_and_unlock(const request_t *r)
     begin(r, (store_update_t){.mode = STORE_MODE_REPLACE, .unlock = 1});
 }
 
+static unsigned not_stored(store_mode_t mode)
+{
+    return mode == STORE_MODE_ADD       ? STORE_STATUS_EXISTS
+           : mode == STORE_MODE_REPLACE ? STORE_STATUS_NOT_FOUND
+                                        : STORE_STATUS_NOT_STORED;
+}
+
 void store_binary_stored(store_dialogue_t *dialogue, store_reply_t *reply)
 {
-    unsigned status;
     uint64_t cas;
+    store_result_t rv = store_update(&dialogue->caller, dialogue->item,
+                                     &dialogue->update, &cas);
 
-    switch (store_update(&dialogue->caller, dialogue->item, &dialogue->update,
-                         &cas)) {
-    case STORE_DONE:
+    if (rv == STORE_DONE)
         store_packet_done(dialogue, reply, "", 0, cas);
-        return;
-    case STORE_EXISTS:
-        status = STORE_STATUS_EXISTS;
-        break;
-    case STORE_NOT_FOUND:
-        status = STORE_STATUS_NOT_FOUND;
-        break;
-    case STORE_LOCKED_OUT:
-        status = STORE_STATUS_LOCKED;
-        break;
-    case STORE_NOT_LOCKED:
-        status = STORE_STATUS_NOT_LOCKED;
-        break;
-    default:
-        status = dialogue->update.mode == STORE_MODE_ADD ? STORE_STATUS_EXISTS
-                 : dialogue->update.mode == STORE_MODE_REPLACE
-                     ? STORE_STATUS_NOT_FOUND
-                     : STORE_STATUS_NOT_STORED;
-        break;
-    }
-    store_packet_error(dialogue, reply, status, NULL);
+    else
+        store_packet_error(dialogue, reply,
+                           status_of(rv, not_stored(dialogue->update.mode)),
+                           NULL);
 }
 
 /* ---- locks, and keys, of yrmcds ---- */
@@ -246,55 +239,37 @@ static void delta(const request_t *r)
                        .cas = r->dialogue->head.cas,
                        .vivify = exptime != UINT32_MAX,
                        .initial = store_net_get64(r->extras + 8)};
+    store_result_t rv;
+    unsigned status;
     char value[8];
 
     if (d.vivify)
         d.vivify_exptime = store_clock_exptime(exptime);
-    switch (store_delta_apply(&r->dialogue->caller, r->key, r->klen, &d)) {
-    case STORE_DONE:
-    case STORE_CREATED:
+    rv = store_delta_apply(&r->dialogue->caller, r->key, r->klen, &d);
+    if (rv == STORE_DONE || rv == STORE_CREATED) {
         store_net_put64(value, d.value);
         store_packet_done(r->dialogue, r->reply, value, sizeof value,
                           d.new_cas);
-        break;
-    case STORE_EXISTS:
-        fail(r, STORE_STATUS_EXISTS);
-        break;
-    case STORE_NOT_NUMERIC:
-        fail(r, STORE_STATUS_NOT_NUMERIC);
-        break;
-    case STORE_NOT_FOUND:
-        fail(r, STORE_STATUS_NOT_FOUND);
-        break;
-    case STORE_LOCKED_OUT:
-        fail(r, STORE_STATUS_LOCKED);
-        break;
-    default:
-        store_packet_error(r->dialogue, r->reply, STORE_STATUS_NO_MEMORY,
-                           "Out of memory incrementing value");
-        break;
+        return;
     }
+    status = status_of(rv, STORE_STATUS_NO_MEMORY);
+    store_packet_error(r->dialogue, r->reply, status,
+                       status == STORE_STATUS_NO_MEMORY
+                           ? "Out of memory incrementing value"
+                           : NULL);
 }
 
 static void delete_key(const request_t *r)
 {
     store_delete_t how = {.cas = r->dialogue->head.cas,
                           .has_cas = r->dialogue->head.cas != 0};
+    store_result_t rv =
+        store_verbs_delete(&r->dialogue->caller, r->key, r->klen, &how);
 
-    switch (store_verbs_delete(&r->dialogue->caller, r->key, r->klen, &how)) {
-    case STORE_DONE:
+    if (rv == STORE_DONE)
         store_packet_done(r->dialogue, r->reply, "", 0, 0);
-        break;
-    case STORE_EXISTS:
-        fail(r, STORE_STATUS_EXISTS);
-        break;
-    case STORE_LOCKED_OUT:
-        fail(r, STORE_STATUS_LOCKED);
-        break;
-    default:
-        fail(r, STORE_STATUS_NOT_FOUND);
-        break;
-    }
+    else
+        fail(r, status_of(rv, STORE_STATUS_NOT_FOUND));
 }
 
 static void flush(const request_t *r)

@@ -11,7 +11,8 @@
  * the connection says how the request went (proxy_filter.h).
  *
  * Each connection is new, and is closed with its request. Only requests that
- * ask for an upgrade need mod_proxy, which becomes a tunnel (client_http.h).
+ * ask for an upgrade, and whose connection has to hold its worker, need
+ * mod_proxy, which becomes a tunnel (client_http.h).
  *
  * Lock:  the list of unused workers has a mutex of its own; a worker that was
  *        taken belongs to its taker alone.

@@ -10,6 +10,7 @@
 #include "mod_apppool/backend/header_size.h"
 
 #define BUFFER     (32 * 1024) /* bytes that are read at once */
+#define FEW        4096        /* the same, of a header that has no body */
 #define ROOM       (16 * 1024) /* the same, at least, within a body */
 #define FIRST_LINE 12          /* bytes of "HTTP/1.1 200" */
 #define CODE       3           /* digits of a status */
@@ -59,17 +60,18 @@ char *apppool_http_parser_room(apppool_http_parser_t *parser, apr_size_t *n)
     int in_header = parser->state == HEADER;
     apr_size_t held = in_header ? parser->end - parser->begin : 0;
     apr_size_t left = parser->capacity - parser->end;
+    apr_size_t more = in_header && parser->may_switch ? FEW : BUFFER;
     char *buffer;
 
     if (left == 0 || (!in_header && left < ROOM)) {
-        parser->capacity = held + BUFFER;
+        parser->capacity = held + more;
         buffer = apr_palloc(parser->pool, parser->capacity);
         if (held > 0)
             memcpy(buffer, parser->buffer + parser->begin, held);
         parser->buffer = buffer;
         parser->begin = parser->floor = 0;
         parser->end = held;
-        left = BUFFER;
+        left = more;
     }
     *n = left;
     return parser->buffer + parser->end;

@@ -258,6 +258,8 @@ int apppool_pump_reserve(void)
 
 void apppool_pump_unreserve(void)
 {
+    if (!pump.mutex) /* httpd -X destroys requests after that */
+        return;
     lock();
     pump.reserved--;
     unlock();

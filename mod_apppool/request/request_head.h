@@ -21,7 +21,7 @@
 #include "mod_apppool/request/app_request.h"
 
 /** Does mod_proxy send the request over HTTP? It does if the request asks for
- * an upgrade and has no body. */
+ * an upgrade, has no body, and its connection has to hold its worker. */
 int apppool_request_head_needs_proxy(const apppool_app_request_t *req);
 
 /**

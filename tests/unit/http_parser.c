@@ -258,6 +258,42 @@ static void a_zero_byte(void **state)
         APPPOOL_HTTP_WRONG);
 }
 
+/* What follows the header belongs to the other protocol. The header is larger
+ * than the first buffer. */
+static void another_protocol(void **state)
+{
+    static const char begin[] = "HTTP/1.1 101 Yes\r\nUpgrade: x\r\nA: ";
+    apppool_http_parser_t parser;
+    char whole[6100], *bytes = whole, *to;
+    size_t n, some;
+    apr_pool_t *pool;
+
+    (void)state;
+    apr_pool_create(&pool, NULL);
+    memset(whole, 'a', sizeof whole);
+    memcpy(whole, begin, sizeof begin - 1);
+    strcpy(whole + sizeof begin - 1 + 6000, "\r\n\r\nHTTP/1.1 200");
+    n = strlen(whole);
+    apppool_http_parser_begin(&parser, pool, 0);
+    parser.may_switch = 1;
+    while (apppool_http_parser_next(&parser) == APPPOOL_HTTP_MORE && n > 0) {
+        to = apppool_http_parser_room(&parser, &some);
+        some = some < n ? some : n;
+        memcpy(to, bytes, some);
+        apppool_http_parser_fill(&parser, some);
+        bytes += some;
+        n -= some;
+    }
+    assert_int_equal(parser.status, 101);
+    assert_string_equal(apr_table_get(parser.fields, "Upgrade"), "x");
+    assert_int_equal(strlen(apr_table_get(parser.fields, "A")), 6000);
+    assert_int_equal(apppool_http_parser_next(&parser), APPPOOL_HTTP_BODY);
+    assert_memory_equal(parser.piece, "HTTP/1.1 200", parser.size);
+    assert_int_equal(parser.size, 12);
+    assert_int_equal(apppool_http_parser_next(&parser), APPPOOL_HTTP_MORE);
+    apr_pool_destroy(pool);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +306,7 @@ int main(void)
         cmocka_unit_test(clean_or_not),
         cmocka_unit_test(wrong_ones),
         cmocka_unit_test(a_zero_byte),
+        cmocka_unit_test(another_protocol),
     };
 
     return cmocka_run_group_tests(tests, http_reader_begin, http_reader_end);

@@ -23,11 +23,11 @@ static apppool_suspend_finish_t *finish_request;
 /* ---- the end ---- */
 
 /* httpd logs the request when the client has got the rest of it. */
-static void finish(apppool_suspended_t *s)
+static void finish(apppool_suspended_t *s, apppool_link_why_t why)
 {
     request_rec *r = s->r;
     conn_rec *c = r->connection;
-    int status = finish_request(r, s->link->why);
+    int status = finish_request(r, why);
 
     s->r = NULL;
     if (status == OK || status == DONE)
@@ -47,13 +47,19 @@ static void return_socket(apppool_suspended_t *s)
         ;
 }
 
-static void drop_link(apppool_suspended_t *s)
+/* The first thing to do: the pump forgets the sockets by their numbers, and
+ * these belong to others once they were closed. */
+static apppool_link_why_t drop_link(apppool_suspended_t *s)
 {
     int wake = s->link->wake;
+    apppool_link_why_t why;
 
+    apppool_pump_take(s->link);
+    why = s->link->why;
     apppool_pump_remove(s->link);
     close(wake);
     s->link = NULL;
+    return why;
 }
 
 /* A worker closes the connection, for whatever reason. It is about to flush and
@@ -61,18 +67,18 @@ static void drop_link(apppool_suspended_t *s)
 static int before_close(conn_rec *c)
 {
     apppool_suspended_t *s = apppool_wire_owner(c);
+    apppool_link_why_t why;
     conn_state_e state;
 
     if (!s)
         return DECLINED;
-    apppool_pump_take(s->link);
+    why = drop_link(s);
     APPPOOL_WINDOW("taken");
     return_socket(s);
     apppool_wire_unplug(&s->wire);
     state = c->cs->state;
-    finish(s);
+    finish(s, why);
     c->cs->state = state; /* httpd counts by it */
-    drop_link(s);
     return OK;
 }
 
@@ -83,9 +89,8 @@ static apr_status_t cut(void *data)
 
     if (!s->link)
         return APR_SUCCESS;
-    apppool_pump_take(s->link);
-    apppool_wire_cut(&s->wire);
     drop_link(s);
+    apppool_wire_cut(&s->wire);
     return APR_SUCCESS;
 }
 
@@ -96,12 +101,11 @@ static void end_at_stop(apppool_link_t *link)
     conn_rec *c = s->r->connection;
 
     apppool_pump_take(link);
-    link->why = APPPOOL_LINK_STOPPED;
     s->step(s, 1);
-    finish(s);
+    drop_link(s);
+    finish(s, APPPOOL_LINK_STOPPED);
     ap_shutdown_conn(c, 0);
     apppool_wire_cut(&s->wire);
-    drop_link(s);
 }
 
 /* ---- hooks of httpd ---- */

@@ -700,6 +700,7 @@ unit_tests = \
 	tests/unit/wake \
 	tests/unit/sid_scan \
 	tests/unit/client_proxy \
+	tests/unit/pump \
 	tests/unit/kept \
 	tests/unit/in_use \
 	tests/unit/document_root \
@@ -906,6 +907,7 @@ threaded_tests = \
 	tests/unit/store_vip_relay \
 	tests/unit/wake \
 	tests/unit/client_proxy \
+	tests/unit/pump \
 	tests/unit/kept \
 	tests/unit/in_use \
 	tests/unit/document_root \

@@ -2,8 +2,6 @@
 
 #include "mod_apppool/body/streaming.h"
 
-#define SUSPENDED_MOST 1000 /* if AppMaxLongLived is not set */
-
 static ap_filter_rec_t *switching;
 
 uint32_t apppool_streaming_kind(const request_rec *r)
@@ -36,7 +34,7 @@ uint32_t apppool_streaming_is_full(const apppool_app_t *app,
     uint32_t most = app->max_long_lived, are = n.held + n.suspended;
 
     if (app->set->max_long_lived == APPPOOL_UNSET) {
-        most = leaves ? SUSPENDED_MOST : most;
+        most = leaves ? app->max_suspended : most;
         are = leaves ? n.suspended : n.held;
     }
     return most != 0 && are >= most ? most : 0;

@@ -37,7 +37,9 @@ struct apppool_app_t {
 #define KEPT(kind, name, class, field, ...) SETTINGS_MADE_##kind(field)
 #define SENT                                KEPT
 #include "base/settings.def"
-    const char *space;         /**< of the store; NULL: none (store.h) */
+    uint32_t max_suspended; /**< AppMaxLongLived, for connections that hold no
+                                 worker; 0: no limit */
+    const char *space;      /**< of the store; NULL: none (store.h) */
     const char *store_servers; /**< memcached://...; NULL: none */
     apppool_rlimits_t rlimits;
 };

@@ -250,6 +250,7 @@ int apppool_config_test(apr_pool_t *p)
     if (fchdir(here) != 0)
         SAY("httpd -t cannot return to its directory: %s", strerror(errno));
     close(here);
+    apppool_workers_warn_room(apps);
     look_at_all_documents(p);
     return look_at_pid_file(p);
 }

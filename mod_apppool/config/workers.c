@@ -8,9 +8,11 @@
 
 #include "detect/detect_program.h"
 #include "mod_apppool/config/warning.h"
+#include "mod_apppool/pump/room.h"
 
 #define QUEUE     100 /* AppMaxQueue, if so many fit */
 #define QUEUE_MIN 10
+#define WITHOUT   1000 /* connections that hold no worker, by default */
 
 /* ---- httpd's workers ---- */
 
@@ -64,6 +66,8 @@ void apppool_workers_share(apppool_app_t *app)
                                                    : default_queue(o);
     app->max_long_lived = (uint32_t)apppool_config_or(
         set->max_long_lived, (count_workers() + 1) / 2);
+    app->max_suspended =
+        (uint32_t)apppool_config_or(set->max_long_lived, WITHOUT);
 }
 
 void apppool_workers_warn(const apppool_app_t *app)
@@ -89,6 +93,48 @@ void apppool_workers_warn(const apppool_app_t *app)
             " workers (MaxRequestWorkers): if the application hangs, too few "
             "are left for everything else",
             wait, run, all);
+}
+
+/* ---- connections that hold no worker ---- */
+
+static const apppool_app_t *most_of(const apr_array_header_t *apps)
+{
+    const apppool_app_t *most = NULL;
+    int i;
+
+    for (i = 0; i < apps->nelts; i++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+
+        if (app->protocol != APL_HTTP && app->protocol != APL_AUTO)
+            continue;
+        if (!most || app->max_suspended > most->max_suspended)
+            most = app;
+    }
+    return most;
+}
+
+void apppool_workers_warn_room(const apr_array_header_t *apps)
+{
+    const apppool_app_t *app = most_of(apps);
+    apr_int64_t all = count_workers();
+    uint32_t wanted = app ? app->max_suspended : 0, each;
+    int children = 0, spare = 0;
+    const char *limit;
+
+    ap_mpm_query(AP_MPMQ_MAX_DAEMONS, &children);
+    ap_mpm_query(AP_MPMQ_MAX_SPARE_THREADS, &spare);
+    if (wanted == 0 || children < 1 || apppool_room_factor(wanted) == 0)
+        return;
+    each = (wanted + (uint32_t)children - 1) / (uint32_t)children;
+    if (apppool_room_most(&limit) >= each && spare >= all)
+        return;
+    apppool_warning(app,
+                    "httpd has no room for %u WebSockets and event streams "
+                    "(AppMaxLongLived) that hold no worker: write "
+                    "AsyncRequestWorkerFactor %u, StartServers %d, "
+                    "MaxSpareThreads %" APR_INT64_T_FMT
+                    ", and let each child of httpd have %u files (ulimit -n)",
+                    wanted, apppool_room_factor(each), children, all, 8 * each);
 }
 
 /* ---- workers of the application's own ---- */

@@ -256,6 +256,19 @@ int apppool_pump_reserve(void)
     return is_there;
 }
 
+uint32_t apppool_pump_full(void)
+{
+    uint32_t n = 0;
+
+    if (!pump.mutex)
+        return 0;
+    lock();
+    if (pump.reserved >= pump.max && pump.leave_at == 0)
+        n = pump.max;
+    unlock();
+    return n;
+}
+
 void apppool_pump_unreserve(void)
 {
     if (!pump.mutex) /* httpd -X destroys requests after that */
@@ -278,6 +291,7 @@ apppool_link_t *apppool_pump_add(const apppool_link_t *set)
 {
     const uint32_t all = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
     apppool_link_t *link = malloc(sizeof *link);
+    int error;
 
     if (!link)
         return NULL;
@@ -294,7 +308,9 @@ apppool_link_t *apppool_pump_add(const apppool_link_t *set)
     if (watch(link->client, all, (uintptr_t)link) == 0 &&
         watch(link->app, all, (uintptr_t)link | 1) == 0)
         return link;
+    error = errno;
     apppool_pump_remove(link);
+    errno = error;
     return NULL;
 }
 

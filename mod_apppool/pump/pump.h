@@ -84,6 +84,10 @@ apr_status_t apppool_pump_begin(apr_pool_t *pchild, uint32_t max);
 int apppool_pump_reserve(void);
 void apppool_pump_unreserve(void);
 
+/** Is it only their number that allows no more links?
+ * @return 0; or their number */
+uint32_t apppool_pump_full(void);
+
 /** This child takes no more links: httpd is not as we know it. */
 void apppool_pump_give_up(void);
 

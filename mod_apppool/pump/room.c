@@ -39,21 +39,40 @@ static void find_factor(const ap_directive_t *at, double *factor)
     }
 }
 
-uint32_t apppool_room_most(void)
+/* Of a child; 0: this MPM cannot do it. */
+static int count_threads(void)
+{
+    int threads = 0;
+
+    return can_wait() &&
+                   ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads) == APR_SUCCESS
+               ? threads
+               : 0;
+}
+
+uint32_t apppool_room_most(const char **limit)
 {
     struct rlimit files = {0, 0};
     double factor = FACTOR;
-    int threads = 0;
+    int threads = count_threads();
     rlim_t most;
 
-    if (!can_wait() || getrlimit(RLIMIT_NOFILE, &files) != 0 ||
-        ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads) != APR_SUCCESS)
+    *limit = "AsyncRequestWorkerFactor";
+    if (threads == 0 || getrlimit(RLIMIT_NOFILE, &files) != 0)
         return 0;
     find_factor(ap_conftree, &factor);
     most = files.rlim_cur / 2 / DESCRIPTORS;
-    return factor * threads / 2 < (double)most
-               ? (uint32_t)(factor * threads / 2)
-               : (uint32_t)most;
+    if (factor * threads / 2 < (double)most)
+        return (uint32_t)(factor * threads / 2);
+    *limit = "half of its file descriptors (ulimit -n)";
+    return (uint32_t)most;
+}
+
+uint32_t apppool_room_factor(uint32_t n)
+{
+    uint32_t threads = (uint32_t)count_threads();
+
+    return threads > 0 ? (2 * n + threads - 1) / threads : 0;
 }
 
 /* ---- which ---- */

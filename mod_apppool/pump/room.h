@@ -19,9 +19,15 @@
 
 #include <httpd.h>
 
-/** For each child of httpd. Call it in a child.
+/** For each child of httpd. Call it when the MPM has checked its own
+ * configuration.
+ * @param limit set: what allows no more, for a sentence
  * @return 0: none, this MPM cannot do it */
-uint32_t apppool_room_most(void);
+uint32_t apppool_room_most(const char **limit);
+
+/** @return the AsyncRequestWorkerFactor for n of them in a child; 0: this MPM
+ * cannot do it */
+uint32_t apppool_room_factor(uint32_t n);
 
 /** May the connection of this request leave its worker? */
 int apppool_room_is_suitable(const request_rec *r);

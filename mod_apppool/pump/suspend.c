@@ -2,6 +2,7 @@
 
 #include "mod_apppool/pump/suspend.h"
 
+#include <apr_atomic.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <http_connection.h>
@@ -19,6 +20,10 @@
 APLOG_USE_MODULE(apppool);
 
 static apppool_suspend_finish_t *finish_request;
+
+/* Of this child. */
+static const char *limit; /* what allows no more connections */
+static apr_uint32_t limit_said;
 
 /* ---- the end ---- */
 
@@ -202,7 +207,7 @@ static apr_status_t end_child(void *data)
 
 void apppool_suspend_begin(apr_pool_t *pchild, server_rec *s)
 {
-    uint32_t max = apppool_room_most();
+    uint32_t max = apppool_room_most(&limit);
     apr_status_t rv = max > 0 ? apppool_pump_begin(pchild, max) : APR_SUCCESS;
 
     if (rv != APR_SUCCESS)
@@ -226,10 +231,27 @@ static apr_status_t unreserve(void *data)
     return APR_SUCCESS;
 }
 
+/* Once in the life of a child. */
+static void say_full(const request_rec *r)
+{
+    uint32_t n = apppool_pump_full();
+
+    if (n > 0 && apr_atomic_cas32(&limit_said, 1, 0) == 0)
+        ap_log_rerror(APLOG_MARK, APLOG_WARNING, 0, r,
+                      "apppool: %u WebSockets and event streams of this child "
+                      "of httpd hold no worker, as many as %s allows: others "
+                      "keep a worker each",
+                      n, limit);
+}
+
 int apppool_suspend_reserve(request_rec *r)
 {
-    if (!apppool_room_is_suitable(r) || !apppool_pump_reserve())
+    if (!apppool_room_is_suitable(r))
         return 0;
+    if (!apppool_pump_reserve()) {
+        say_full(r);
+        return 0;
+    }
     apr_pool_cleanup_register(r->pool, NULL, unreserve, apr_pool_cleanup_null);
     return 1;
 }
@@ -246,6 +268,16 @@ static int exchange_socket(apppool_suspended_t *s, apppool_link_t *set)
         return -1;
     s->link = apppool_pump_add(set);
     return s->link ? 0 : -1;
+}
+
+/* Where the error means that a limit was met. */
+static const char *limit_of(int error)
+{
+    return error == EMFILE   ? ": the limit is ulimit -n"
+           : error == ENFILE ? ": the limit is /proc/sys/fs/file-max"
+           : error == ENOSPC
+               ? ": the limit is /proc/sys/fs/epoll/max_user_watches"
+               : "";
 }
 
 /* httpd's timeout of a connection that waits may be that of either. */
@@ -277,7 +309,8 @@ int apppool_suspend(apppool_suspended_t *s, request_rec *r)
     if (exchange_socket(s, &set) != 0) {
         /* httpd closes sockets when it stops. */
         ap_log_rerror(APLOG_MARK, errno == EBADF ? APLOG_DEBUG : APLOG_ERR,
-                      errno, r, "apppool: a connection keeps its worker");
+                      errno, r, "apppool: a connection keeps its worker%s",
+                      limit_of(errno));
         if (set.client >= 0)
             close(set.client);
         if (set.wake >= 0)

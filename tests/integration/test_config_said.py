@@ -140,6 +140,42 @@ def test_memory_limit_without_unit(httpd: Httpd) -> None:
                     "megabytes" in done.stdout
 
 
+def test_no_room(httpd: Httpd) -> None:
+    """The directives are said that AppMaxLongLived needs, once, for the
+    application with the most."""
+    httpd.directives += [
+        "ServerLimit 6", "ThreadsPerChild 25", "MaxRequestWorkers 150",
+        "MinSpareThreads 25", "MaxSpareThreads 75", "AsyncRequestWorkerFactor 2"]
+    app = httpd.app("shop", command=RUN)
+    few = httpd.app("few", "AppMaxLongLived 300", command=RUN)
+    httpd.app("php", "AppMaxLongLived 5000", "AppProtocol fcgi", command=RUN)
+    for one in httpd.apps:
+        os.chown(one.root, OWNER, OWNER)
+    wide = ["AsyncRequestWorkerFactor 14", "StartServers 6",
+            "MaxSpareThreads 150"]
+    rows: list[tuple[list[str], list[str], str]] = [
+        ([], [], "AsyncRequestWorkerFactor 14, StartServers 6, "
+         "MaxSpareThreads 150, and let each child of httpd have 1336 files"),
+        (["AppMaxLongLived 10000"], [], "AsyncRequestWorkerFactor 134, "),
+        (["AppMaxLongLived 150"], [], "AsyncRequestWorkerFactor 4, "),
+        ([], wide, ""),
+        (["AppMaxLongLived 2000"], wide, "AsyncRequestWorkerFactor 27, "),
+    ]
+    for (own, more, said), case in cases(rows):
+        app.directives = own
+        before = list(httpd.directives)
+        httpd.directives += more
+        lines = [line for line in httpd.test().stdout.splitlines()
+                 if "apppool: " in line]
+        httpd.directives = before
+        with case:
+            assert len(lines) == (said != ""), lines
+            assert all(said in line for line in lines)
+            names = few if own == ["AppMaxLongLived 150"] else app
+            assert all(f"apppool: {names.root} (line " in line
+                       for line in lines)
+
+
 def test_once_for_many(httpd: Httpd) -> None:
     """A warning that is true for 2,000 virtual hosts is printed once."""
     httpd.directives += ["AppMaxQueue 0", "MaxInstances 9",

@@ -379,12 +379,16 @@ def test_silence(httpd: Httpd, opened: ExitStack) -> None:
 def test_no_room(httpd: Httpd, opened: ExitStack) -> None:
     """A child would accept no more connections. So the others hold a worker
     each, and all are served."""
-    httpd.directives += SMALL[:-1]
+    httpd.directives += [*SMALL[:-1], "AsyncRequestWorkerFactor 2"]
+    httpd.log.expect("hold no worker, as many as")
     place = Place(httpd, opened, "AppMaxLongLived 0", few=False)
     lines = [place.tunnel() for _ in range(20)]
     place.parked(16)
     for n, line in enumerate(lines):
         says(line, b"%d\n" % n)
+    assert len(httpd.log.matching(
+        "16 WebSockets and event streams of this child of httpd hold no "
+        "worker, as many as AsyncRequestWorkerFactor allows: others")) == 1
     httpd.check()
 
 

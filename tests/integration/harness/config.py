@@ -21,7 +21,9 @@ LIMITS = {
                "MinSpareThreads 16", "MaxSpareThreads 128",
                "MaxRequestWorkers 256"),
 }
-LIMITS["event"] = LIMITS["worker"]
+# With room for the default of AppMaxLongLived.
+LIMITS["event"] = (*LIMITS["worker"], "MaxSpareThreads 256",
+                   "AsyncRequestWorkerFactor 8")
 
 
 class App:

@@ -99,9 +99,9 @@ void apppool_pump_give(apppool_link_t *link);
 /** Does nothing if the pump does not have it. */
 void apppool_pump_take(apppool_link_t *link);
 
-/** The caller has it, and does not use it any more. Both sockets are still
- * open: a socket that lives on under another number would go on to tell the pump
- * of a link that is freed. */
+/** The caller has it, and does not use it any more. Its sockets are still open
+ * under the numbers that it has: a copy of a socket lives longer, and the kernel
+ * would go on to tell what happens there. */
 void apppool_pump_remove(apppool_link_t *link);
 
 /** This child of httpd ends: all links are to end. */

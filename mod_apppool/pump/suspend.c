@@ -52,14 +52,14 @@ static void return_socket(apppool_suspended_t *s)
         ;
 }
 
-/* The first thing to do: the pump forgets the sockets by their numbers, and
- * these belong to others once they were closed. */
-static apppool_link_why_t drop_link(apppool_suspended_t *s)
+/* Both sockets are still open under the numbers that the pump knows. */
+static apppool_link_why_t take_link(apppool_suspended_t *s)
 {
-    int wake = s->link->wake;
     apppool_link_why_t why;
+    int wake = s->link->wake;
 
     apppool_pump_take(s->link);
+    APPPOOL_WINDOW("taken");
     why = s->link->why;
     apppool_pump_remove(s->link);
     close(wake);
@@ -77,8 +77,7 @@ static int before_close(conn_rec *c)
 
     if (!s)
         return DECLINED;
-    why = drop_link(s);
-    APPPOOL_WINDOW("taken");
+    why = take_link(s);
     return_socket(s);
     apppool_wire_unplug(&s->wire);
     state = c->cs->state;
@@ -94,7 +93,7 @@ static apr_status_t cut(void *data)
 
     if (!s->link)
         return APR_SUCCESS;
-    drop_link(s);
+    take_link(s);
     apppool_wire_cut(&s->wire);
     return APR_SUCCESS;
 }
@@ -107,7 +106,7 @@ static void end_at_stop(apppool_link_t *link)
 
     apppool_pump_take(link);
     s->step(s, 1);
-    drop_link(s);
+    take_link(s);
     finish(s, APPPOOL_LINK_STOPPED);
     ap_shutdown_conn(c, 0);
     apppool_wire_cut(&s->wire);

@@ -1,0 +1,50 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""WebSockets and event streams that hold no worker, at their end and in bad
+company: see test_parked.py."""
+import re
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Iterator
+
+import pytest
+
+from harness.cases import cases
+from harness.httpd import Httpd
+from harness.wait import wait_until
+from test_parked import Place, close, says
+
+pytestmark = pytest.mark.mpms("event")
+
+
+@pytest.fixture
+def opened() -> Iterator[ExitStack]:
+    with ExitStack() as stack:
+        yield stack
+
+
+def watched(pid: int) -> int:
+    """Sockets that the pump of a child watches. Its own eventfd has the data
+    0 in its epoll."""
+    for info in Path(f"/proc/{pid}/fdinfo").iterdir():
+        sockets = re.findall(r"^tfd:.*data:\s+(\w+)", info.read_text(), re.M)
+        if "0" in sockets:
+            return len(sockets) - 1
+    raise AssertionError("there is no pump")
+
+
+def test_not_watched_any_more(httpd: Httpd, opened: ExitStack) -> None:
+    """The socket of a client is open for longer than its connection. What
+    happens there is no event for the pump."""
+    place = Place(httpd, opened)
+    child, = httpd.children()
+    for tls, case in cases([False, True]):
+        with case:
+            lines = [place.tunnel("/bye", tls) for _ in range(10)]
+            place.parked(10)
+            assert watched(child) == 20
+            for line in lines:
+                says(line, b"good night\n")
+            place.parked(0)
+            assert watched(child) == 0
+            for line in lines:
+                close(line)

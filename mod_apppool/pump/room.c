@@ -97,18 +97,25 @@ static const char *const known[] = {
     "http_outerror",
     "log_input_output",
     "logio_ttfb_out",
+    "mod_expires",
     "reqtimeout",
     "ssl/tls coalescing filter",
     "ssl/tls filter",
     "substitute",
 };
 
+/* AddOutputFilterByType makes one of its own, which calls that in its name. */
+#define BY_TYPE "BYTYPE:"
+
 static int is_known(const ap_filter_t *f)
 {
+    const char *name = f->frec->name;
     size_t i = 0;
 
+    if (!strncmp(name, BY_TYPE, sizeof BY_TYPE - 1))
+        name += sizeof BY_TYPE - 1;
     while (i < sizeof known / sizeof *known &&
-           strcmp(f->frec->name, known[i]) != 0)
+           ap_cstr_casecmp(name, known[i]) != 0)
         i++;
     return i < sizeof known / sizeof *known;
 }

@@ -48,3 +48,19 @@ def test_not_watched_any_more(httpd: Httpd, opened: ExitStack) -> None:
             assert watched(child) == 0
             for line in lines:
                 close(line)
+
+
+def test_filter_by_type(httpd: Httpd, opened: ExitStack) -> None:
+    """So Debian configures mod_deflate for everybody, and others
+    mod_expires."""
+    httpd.modules += ["filter", "deflate", "expires"]
+    httpd.directives += ["AddOutputFilterByType DEFLATE text/html text/plain",
+                         "ExpiresActive On",
+                         'ExpiresDefault "access plus 1 hour"']
+    place = Place(httpd, opened)
+    line = place.tunnel()
+    stream = place.events()
+    place.parked(2)
+    says(line, b"hello\n")
+    close(stream)
+    place.parked(1)

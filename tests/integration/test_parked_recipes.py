@@ -1,0 +1,106 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""The recipes of doc/apps.md for long-lived connections: each serves 1,000
+clients with one process, and they hold no worker."""
+from contextlib import ExitStack
+from typing import Protocol
+
+import pytest
+
+from harness.client import Raw
+from harness.config import App, SLOW_START
+from harness.httpd import Httpd
+from harness.long import lasts
+from harness.visitor import PATIENCE
+from harness.wait import wait_until
+from harness.websocket import WebSocket
+from test_examples import blocks, put, sections
+
+pytestmark = pytest.mark.mpms("event")
+
+HOST = "shop.example"  # Django responds to no other name
+CLIENTS = lasts(50, 1000)
+# All are in one child.
+ONE_CHILD = ("ServerLimit 2", "StartServers 1", "ThreadsPerChild 16",
+             "MaxRequestWorkers 16", "MinSpareThreads 1", "MaxSpareThreads 16",
+             "AsyncRequestWorkerFactor 150")
+
+
+class Client(Protocol):
+    """One that hears what any client has said."""
+
+    def __init__(self, httpd: Httpd) -> None: ...
+
+    def __enter__(self) -> "Client": ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def say(self, text: str) -> None: ...
+
+    def hears(self) -> str: ...
+
+
+class Events(Raw):
+    """An event stream. What it says is another request."""
+
+    def __init__(self, httpd: Httpd) -> None:
+        super().__init__(httpd.port, f"GET /events HTTP/1.1\r\nHost: {HOST}"
+                         "\r\n\r\n".encode())
+        self.httpd = httpd
+        assert self.head()[0] == 200
+        assert self.chunk() == b": welcome\n\n"
+
+    def chunk(self) -> bytes:
+        size = int(self.stream.file.readline(), 16)
+        return self.stream.file.read(size + 2)[:-2]
+
+    def say(self, text: str) -> None:
+        assert self.httpd.post("/say", HOST, text).status == 200
+
+    def hears(self) -> str:
+        return self.chunk().decode()[len("data: "):-2]
+
+
+class Chat(WebSocket):
+    def __init__(self, httpd: Httpd) -> None:
+        super().__init__(httpd.port, "/chat", HOST)
+
+
+RECIPES: dict[str, type[Client]] = {
+    "Event streams of FastAPI": Events,
+    "Django Channels": Chat,
+}
+
+
+def lay_out(httpd: Httpd, name: str) -> App:
+    section = sections()[name]
+    app = httpd.app(HOST, *SLOW_START, command=None)
+    app.directives += [line.replace("/srv/shop", str(app.root)) for line in
+                       blocks(section, "(Configuration)")[0][1].splitlines()]
+    put(app, section)
+    return app
+
+
+@pytest.mark.bound(400)
+@pytest.mark.parametrize("name", list(RECIPES))
+def test_recipe(httpd: Httpd, name: str) -> None:
+    """Each client hears what the first and the last have said, and other
+    requests are served meanwhile."""
+    httpd.directives += ONE_CHILD
+    app = lay_out(httpd, name)
+    httpd.start()
+    httpd.get("/", HOST, timeout=PATIENCE)  # whatever it is
+
+    def parked() -> int:
+        return httpd.group(app)["suspended"]
+
+    with ExitStack() as opened:
+        clients = [opened.enter_context(RECIPES[name](httpd))
+                   for _ in range(CLIENTS)]
+        wait_until(lambda: parked() == CLIENTS, "none holds a worker")
+        for one, text in (clients[0], "hello"), (clients[-1], "good night"):
+            one.say(text)
+            assert {client.hears() for client in clients} == {text}
+        httpd.get("/", HOST)
+        assert len(httpd.pids(app)) == 1
+    wait_until(lambda: parked() == 0, "all have left")
+    httpd.check()

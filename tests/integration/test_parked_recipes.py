@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The recipes of doc/apps.md for long-lived connections: each serves 1,000
 clients with one process, and they hold no worker."""
+import json
 from contextlib import ExitStack
 from typing import Protocol
 
@@ -65,9 +66,65 @@ class Chat(WebSocket):
         super().__init__(httpd.port, "/chat", HOST)
 
 
+class SocketIo(WebSocket):
+    """It begins with a request, as clients do by default, and changes to a
+    WebSocket: packets of Engine.IO 4 and Socket.IO 5."""
+
+    def __init__(self, httpd: Httpd) -> None:
+        path = "/socket.io/?EIO=4&transport="
+        sid = json.loads(httpd.get(f"{path}polling", HOST).text[1:])["sid"]
+        super().__init__(httpd.port, f"{path}websocket&sid={sid}", HOST)
+        super().say("2probe")
+        assert super().hears() == "3probe"
+        super().say("5")
+        super().say("40")
+        while (packet := super().hears()) == "6":  # for the request, if any
+            pass
+        assert packet.startswith("40{")
+
+    def say(self, text: str) -> None:
+        super().say("42" + json.dumps(["say", text]))
+
+    def hears(self) -> str:
+        while (packet := super().hears()) == "2":  # a ping
+            super().say("3")
+        event, text = json.loads(packet[len("42"):])
+        assert event == "said"
+        return text
+
+
+class Cable(WebSocket):
+    """A subscriber of a channel."""
+    CHANNEL = json.dumps({"channel": "ChatChannel"})
+
+    def __init__(self, httpd: Httpd) -> None:
+        super().__init__(httpd.port, "/cable", HOST)
+        assert self.packet() == {"type": "welcome"}
+        self.command("subscribe")
+        assert self.packet()["type"] == "confirm_subscription"
+
+    def packet(self) -> dict[str, str]:
+        while (packet := json.loads(super().hears())).get("type") == "ping":
+            pass
+        return packet
+
+    def command(self, name: str, **more: str) -> None:
+        super().say(json.dumps({"command": name, "identifier": self.CHANNEL,
+                                **more}))
+
+    def say(self, text: str) -> None:
+        self.command("message",
+                     data=json.dumps({"action": "say", "text": text}))
+
+    def hears(self) -> str:
+        return self.packet()["message"]
+
+
 RECIPES: dict[str, type[Client]] = {
     "Event streams of FastAPI": Events,
     "Django Channels": Chat,
+    "Socket.IO with Python": SocketIo,
+    "Action Cable, Turbo Streams": Cable,
 }
 
 
@@ -80,13 +137,10 @@ def lay_out(httpd: Httpd, name: str) -> App:
     return app
 
 
-@pytest.mark.bound(400)
-@pytest.mark.parametrize("name", list(RECIPES))
-def test_recipe(httpd: Httpd, name: str) -> None:
+def serves(httpd: Httpd, app: App, kind: type[Client]) -> None:
     """Each client hears what the first and the last have said, and other
     requests are served meanwhile."""
     httpd.directives += ONE_CHILD
-    app = lay_out(httpd, name)
     httpd.start()
     httpd.get("/", HOST, timeout=PATIENCE)  # whatever it is
 
@@ -94,8 +148,7 @@ def test_recipe(httpd: Httpd, name: str) -> None:
         return httpd.group(app)["suspended"]
 
     with ExitStack() as opened:
-        clients = [opened.enter_context(RECIPES[name](httpd))
-                   for _ in range(CLIENTS)]
+        clients = [opened.enter_context(kind(httpd)) for _ in range(CLIENTS)]
         wait_until(lambda: parked() == CLIENTS, "none holds a worker")
         for one, text in (clients[0], "hello"), (clients[-1], "good night"):
             one.say(text)
@@ -104,3 +157,9 @@ def test_recipe(httpd: Httpd, name: str) -> None:
         assert len(httpd.pids(app)) == 1
     wait_until(lambda: parked() == 0, "all have left")
     httpd.check()
+
+
+@pytest.mark.bound(400)
+@pytest.mark.parametrize("name", list(RECIPES))
+def test_recipe(httpd: Httpd, name: str) -> None:
+    serves(httpd, lay_out(httpd, name), RECIPES[name])

@@ -12,7 +12,7 @@ packages_servers="uvicorn uwsgi-core uwsgi-plugin-python3 starman php-cgi
     libfcgi-dev python3-websockets python3-h2 python3-flask python3-django
     python3-fastapi python3-bottle python3-falcon python3-quart
     python3-hypercorn python3-daphne python3-waitress thin
-    python3-django-channels
+    python3-django-channels python3-socketio
     libmojolicious-perl ruby-sinatra ruby-railties
     node-express node-busboy node-cookie-parser"
 # The dependencies of redmine and dokuwiki, which themselves are only unpacked.

@@ -78,6 +78,13 @@ static int before_close(conn_rec *c)
     if (!s)
         return DECLINED;
     why = take_link(s);
+    if (why == APPPOOL_LINK_RENEWED) {
+        /* There were too few workers, so it must not hold one now. */
+        ap_log_cerror(APLOG_MARK, APLOG_INFO, 0, c,
+                      "apppool: a WebSocket or an event stream ends: no worker "
+                      "was free within Timeout");
+        why = APPPOOL_LINK_STOPPED;
+    }
     return_socket(s);
     apppool_wire_unplug(&s->wire);
     state = c->cs->state;

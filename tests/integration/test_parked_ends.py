@@ -1,7 +1,10 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """WebSockets and event streams that hold no worker, at their end and in bad
 company: see test_parked.py."""
+import os
 import re
+import signal
+import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Iterator
@@ -11,7 +14,7 @@ import pytest
 from harness.cases import cases
 from harness.httpd import Httpd
 from harness.wait import wait_until
-from test_parked import Place, close, says
+from test_parked import END, Place, close, says
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -64,3 +67,20 @@ def test_filter_by_type(httpd: Httpd, opened: ExitStack) -> None:
     says(line, b"hello\n")
     close(stream)
     place.parked(1)
+
+
+def test_nobody_comes(httpd: Httpd, opened: ExitStack) -> None:
+    """If no worker comes for a connection within Timeout, httpd closes it. It
+    ends in order: it would hold a worker otherwise, as all others, and no
+    request would be served any more."""
+    httpd.directives.append("Timeout 2")
+    place = Place(httpd, opened, "AppMaxLongLived 0", "AppTimeout 1min")
+    streams = [place.events(tls) for tls in (False, True) for _ in range(20)]
+    place.parked(40)
+    child, = httpd.children()
+    os.kill(child, signal.SIGSTOP)
+    time.sleep(2.5)  # longer than Timeout
+    os.kill(child, signal.SIGCONT)
+    assert [stream.rest() for stream in streams] == [END] * 40
+    place.parked(0)
+    place.still_open(0)

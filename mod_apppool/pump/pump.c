@@ -248,7 +248,7 @@ int apppool_pump_reserve(void)
     if (!pump.mutex)
         return 0;
     lock();
-    if (pump.reserved < pump.max && pump.leave_at == 0) {
+    if (pump.reserved < pump.max) {
         pump.reserved++;
         is_there = 1;
     }

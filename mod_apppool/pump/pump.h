@@ -80,7 +80,9 @@ typedef struct apppool_link_t {
 apr_status_t apppool_pump_begin(apr_pool_t *pchild, uint32_t max);
 
 /** May there be one more link? If so, there is room for it until
- * apppool_pump_unreserve(). */
+ * apppool_pump_unreserve(). So there may while the child ends: the link is told
+ * at once. On a worker it could stay for as long as its client likes, and so
+ * could the child. */
 int apppool_pump_reserve(void);
 void apppool_pump_unreserve(void);
 

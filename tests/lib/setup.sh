@@ -161,7 +161,7 @@ build_clang() {
     wait_installed || return
     # shellcheck disable=SC2086 # nothing, or an option
     targets=$* build build-clang --enable-werror CC=clang $once \
-        CFLAGS="-g1 -include stddef.h" \
+        CFLAGS="-g1 -include stddef.h -include $top/tests/sanitized/window.h" \
         LDFLAGS="$(command -v ld.gold >/dev/null && echo -fuse-ld=gold)" \
         --enable-sanitize=fuzzer-no-link,address,undefined
 }

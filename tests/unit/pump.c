@@ -280,15 +280,16 @@ static void run_child(unsigned int seed, unsigned int stop_at)
         sched_yield();
     __atomic_store_n(&is_left, 1, __ATOMIC_RELEASE);
     for (i = 0; i < WORKERS; i++) {
+        if (i == WORKERS / 2)
+            apppool_pump_leave();
         plug(&left[i], &seed);
         give(&left[i]);
     }
-    apppool_pump_leave();
     for (i = 0; i < WORKERS; i++)
         pthread_join(workers[i], NULL);
     for (i = 0; i < WORKERS; i++)
         wait_for_pump(&left[i]);
-    want(!apppool_pump_reserve());
+    want(apppool_pump_reserve());
     apppool_pump_end(end);
     want(ends[APPPOOL_LINK_ENDED] >= stop_at);
     want(ends[APPPOOL_LINK_STOPPED] >= WORKERS);

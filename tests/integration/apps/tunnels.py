@@ -62,8 +62,10 @@ async def frames(reader, writer):
 
 async def events(reader, writer):
     streams.add(writer)
-    await reader.read()
-    streams.discard(writer)
+    try:
+        await reader.read()
+    finally:  # also after a reset
+        streams.discard(writer)
 
 
 async def many(reader, writer):

@@ -604,6 +604,9 @@ static int go_on(http_t *http, int status)
             status = receive(http, MSG_DONTWAIT, &found);
         if (status == GO_ON && !found)
             status = flush(http);
+        /* Only now is a header known that came without an event. */
+        if (status == GO_ON && !found)
+            status = leave_worker(http);
         if (status == GO_ON && !found)
             status = wait_and_receive(http);
     }

@@ -143,6 +143,20 @@ def test_many_more_than_workers(httpd: Httpd, opened: ExitStack) -> None:
     httpd.check()
 
 
+def test_no_event_yet(httpd: Httpd, opened: ExitStack) -> None:
+    """The header alone is enough: more of them than workers."""
+    place = Place(httpd, opened)
+    streams = []
+    for n in range(40):
+        stream = place.line(n % 2 == 1)
+        streams.append(stream)
+        stream.send(b"GET /quiet HTTP/1.1\r\nHost: shop\r\n\r\n")
+        assert stream.head()[0] == 200
+    place.parked(40)
+    says(place.tunnel(), b"hello\n")
+    assert [event(stream) for stream in streams] == [b"hello"] * 40
+
+
 def reset(line: Line) -> None:
     line.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
                          struct.pack("ii", 1, 0))

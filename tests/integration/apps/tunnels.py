@@ -5,8 +5,8 @@ it gets, /bye too, once. /flood sends $MB megabytes at once. /slow reads nothing
 until $GO exists, and then says how many bytes have come. /half reads to the
 end, and then says the same. /frames sends a text frame, and echoes. These are
 upgrades. /events and /many are event streams: a line that any client sends to
-/echo comes as an event; /many sends $MB megabytes first. /open says how many
-connections are open."""
+/echo comes as an event; /many sends $MB megabytes first, and /quiet nothing.
+/open says how many connections are open."""
 import asyncio
 import os
 import socket
@@ -88,6 +88,9 @@ async def respond(reader, writer):
     if path in WAYS:
         writer.write(SWITCH % upgrade)
         await WAYS[path](reader, writer)
+    elif path == "/quiet":
+        writer.write(EVENTS)
+        await events(reader, writer)
     elif path in ("/events", "/many"):
         writer.write(EVENTS + event(b"first"))
         await (events if path == "/events" else many)(reader, writer)

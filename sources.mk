@@ -608,6 +608,8 @@ bench_programs = \
 	tests/bench/contend \
 	tests/bench/held \
 	tests/bench/lines \
+	tests/bench/parking/echo \
+	tests/bench/parking/visitors \
 	tests/bench/peer/hello \
 	tests/bench/scale \
 	tests/bench/steps \

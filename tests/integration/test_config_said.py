@@ -151,15 +151,15 @@ def test_no_room(httpd: Httpd) -> None:
     httpd.app("php", "AppMaxLongLived 5000", "AppProtocol fcgi", command=RUN)
     for one in httpd.apps:
         os.chown(one.root, OWNER, OWNER)
-    wide = ["AsyncRequestWorkerFactor 14", "StartServers 6",
+    wide = ["AsyncRequestWorkerFactor 27", "StartServers 6",
             "MaxSpareThreads 150"]
     rows: list[tuple[list[str], list[str], str]] = [
-        ([], [], "AsyncRequestWorkerFactor 14, StartServers 6, "
-         "MaxSpareThreads 150, and let each child of httpd have 1336 files"),
-        (["AppMaxLongLived 10000"], [], "AsyncRequestWorkerFactor 134, "),
-        (["AppMaxLongLived 150"], [], "AsyncRequestWorkerFactor 4, "),
+        ([], [], "AsyncRequestWorkerFactor 27, StartServers 6, "
+         "MaxSpareThreads 150, and let each child of httpd have 2672 files"),
+        (["AppMaxLongLived 10000"], [], "AsyncRequestWorkerFactor 267, "),
+        (["AppMaxLongLived 150"], [], "AsyncRequestWorkerFactor 8, "),
         ([], wide, ""),
-        (["AppMaxLongLived 2000"], wide, "AsyncRequestWorkerFactor 27, "),
+        (["AppMaxLongLived 4000"], wide, "AsyncRequestWorkerFactor 107, "),
     ]
     for (own, more, said), case in cases(rows):
         app.directives = own

@@ -8,7 +8,7 @@
  * It serves descriptor 3, or a Unix socket of its own. A request with Upgrade
  * gets 101, and then a WebSocket frame with "ping" for each frame of ten bytes,
  * which is what visitors.c sends. /events is an event stream, and /tick sends an
- * event to all of them. /hang gets nothing. Any other request gets six bytes.
+ * event to all of them. Any other request gets six bytes.
  */
 #include <err.h>
 #include <stdio.h>
@@ -62,7 +62,7 @@ static void respond(int fd)
         say(fd, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n"
                 "Transfer-Encoding: chunked\r\n\r\n");
     }
-    else if (strncmp(request, "GET /hang ", 10) != 0) {
+    else {
         if (!strncmp(request, "GET /tick ", 10))
             tick();
         say(fd, "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n");

@@ -55,6 +55,7 @@ typedef struct {
     int has_response; /* all of it */
     int is_tunnel;    /* the app has changed the protocol */
     int keeps_worker; /* it was tried: the connection does not leave it */
+    int is_slow;      /* the client: it has not taken all that there is */
     apppool_http_event_t held; /* what the pump has left to a worker; or MORE */
     int error;                 /* of recv(), the same; or 0 */
 } http_t;
@@ -534,6 +535,23 @@ static int has_left(http_t *http, apppool_link_t *link)
     return 1;
 }
 
+/* The app is not silent while it waits for a client. How long the client may
+ * take is up to httpd's Timeout. @return as apppool_wire_flush() */
+static int flush_client(http_t *http, apppool_suspended_t *s)
+{
+    size_t before = s->wire.rest.begin;
+    int flushed = apppool_wire_flush(&s->wire);
+
+    if (http->is_slow || flushed == 0) {
+        http->is_slow = flushed == 0;
+        s->link->silence = http->is_slow ? http->base.r->server->timeout
+                                         : http->first_byte.timeout;
+        if (flushed > 0 || s->wire.rest.begin != before)
+            s->link->moved = apl_now();
+    }
+    return flushed;
+}
+
 /* The pump's part of an event stream. */
 static apppool_step_t step(apppool_suspended_t *s, int stops)
 {
@@ -543,7 +561,7 @@ static apppool_step_t step(apppool_suspended_t *s, int stops)
     if (stops || has_left(http, s->link))
         return APPPOOL_STEP_ENDS;
     for (i = 0; i < TURNS; i++) {
-        moved = apppool_wire_flush(&s->wire);
+        moved = flush_client(http, s);
         if (moved == 0)
             return APPPOOL_STEP_WAITS;
         /* A worker reads what is left, and ends the response. */
@@ -635,6 +653,7 @@ static int resume(apppool_app_client_t *client, apppool_link_why_t why)
     if (http->is_tunnel)
         return DONE;
     http->first_byte.client->fd = apppool_client_socket(r->connection);
+    r->connection->aborted |= why == APPPOOL_LINK_SILENT && http->is_slow;
     if (apppool_stream_client_has_left(http->first_byte.client) ||
         why == APPPOOL_LINK_STOPPED)
         return end_early(http, HTTP_BAD_GATEWAY);

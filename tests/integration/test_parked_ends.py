@@ -14,7 +14,7 @@ import pytest
 from harness.cases import cases
 from harness.httpd import Httpd
 from harness.wait import wait_until
-from test_parked import END, Place, close, says
+from test_parked import END, Place, close, event, says
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -84,3 +84,28 @@ def test_nobody_comes(httpd: Httpd, opened: ExitStack) -> None:
     assert [stream.rest() for stream in streams] == [END] * 40
     place.parked(0)
     place.still_open(0)
+
+
+def test_client_reads_later(httpd: Httpd, opened: ExitStack) -> None:
+    """The app is not silent for longer than AppTimeout: it waits for the
+    client."""
+    place = Place(httpd, opened, "AppSetEnv MB 20", "AppTimeout 1")
+    streams = [place.events(tls, "/many") for tls in (False, True)]
+    place.parked(2)
+    wait_until(lambda: min(one["age"] for one in httpd.group(place.app)[
+        "requests"]) > 3, "they are old")
+    for stream in streams:
+        assert [len(event(stream)) for _ in range(320)] == [65536] * 320
+    httpd.log.expect("was silent for too long within its response")
+    assert [stream.rest() for stream in streams] == [b"", b""]
+
+
+def test_client_never_reads(httpd: Httpd, opened: ExitStack) -> None:
+    httpd.directives.append("Timeout 1")
+    place = Place(httpd, opened, "AppSetEnv MB 20", "AppTimeout 1min")
+    for tls in (False, True):
+        place.events(tls, "/many")
+    place.parked(2)
+    place.parked(0)
+    place.still_open(0)
+    assert {end for *_, end in place.logged("/many", 2)} == {"X"}

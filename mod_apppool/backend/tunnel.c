@@ -68,19 +68,25 @@ static moved_t send_to_app(tunnel_t *t)
     return moved;
 }
 
+/* mod_ssl says that there is nothing yet when it has read a record that is for
+ * TLS itself. The next one may be there already. */
 static moved_t read_client(tunnel_t *t)
 {
     conn_rec *c = t->suspended.r->connection;
-    apr_status_t rv = ap_get_brigade(c->input_filters, t->bb, AP_MODE_READBYTES,
-                                     APR_NONBLOCK_READ, PIECE);
+    apr_status_t rv;
 
+    t->suspended.wire.has_more = 0;
+    rv = ap_get_brigade(c->input_filters, t->bb, AP_MODE_READBYTES,
+                        APR_NONBLOCK_READ, PIECE);
     if (APR_STATUS_IS_EOF(rv)) {
         t->client_ended = 1;
         return MOVED;
     }
-    if (rv != APR_SUCCESS)
-        return APR_STATUS_IS_EAGAIN(rv) ? NOTHING : BROKEN;
-    return APR_BRIGADE_EMPTY(t->bb) ? NOTHING : send_to_app(t);
+    if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv))
+        return BROKEN;
+    if (APR_BRIGADE_EMPTY(t->bb))
+        return t->suspended.wire.has_more ? MOVED : NOTHING;
+    return send_to_app(t);
 }
 
 static moved_t from_client(tunnel_t *t)

@@ -1,9 +1,11 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """WebSockets and event streams that hold no worker, at their end and in bad
 company: see test_parked.py."""
+import ctypes
 import os
 import re
 import signal
+import socket
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -109,3 +111,32 @@ def test_client_never_reads(httpd: Httpd, opened: ExitStack) -> None:
     place.parked(0)
     place.still_open(0)
     assert {end for *_, end in place.logged("/many", 2)} == {"X"}
+
+
+def test_key_update(httpd: Httpd, opened: ExitStack) -> None:
+    """A client of TLS 1.3 changes its key, and what it has to say comes in the
+    same packet. Python's ssl cannot change a key."""
+    place = Place(httpd, opened)
+    lib = ctypes.CDLL("libssl.so.3")
+    lib.TLS_client_method.restype = lib.SSL_CTX_new.restype = \
+        lib.SSL_new.restype = ctypes.c_void_p
+    context = ctypes.c_void_p(lib.SSL_CTX_new(
+        ctypes.c_void_p(lib.TLS_client_method())))
+    ssl = ctypes.c_void_p(lib.SSL_new(context))
+    got = ctypes.create_string_buffer(4096)
+    with socket.create_connection(("127.0.0.1", place.tls.port)) as sock:
+        lib.SSL_set_fd(ssl, sock.fileno())
+        assert lib.SSL_connect(ssl) == 1
+        ask = b"GET /echo HTTP/1.1\r\nHost: shop\r\n" \
+            b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+        assert lib.SSL_write(ssl, ask, len(ask)) == len(ask)
+        assert lib.SSL_read(ssl, got, 4096) > 0
+        place.parked(1)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 1)
+        assert lib.SSL_key_update(ssl, 1) == lib.SSL_do_handshake(ssl) == 1
+        assert lib.SSL_write(ssl, b"hello", 5) == 5
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_CORK, 0)
+        assert lib.SSL_read(ssl, got, 4096) == 5
+        assert got.raw[:5] == b"hello"
+    lib.SSL_free(ssl)
+    lib.SSL_CTX_free(context)

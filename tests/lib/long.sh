@@ -29,7 +29,7 @@ mutants store 12 store/
 mutants spawner 14 spawner/
 mutants ground 6 base/ system/ detect/ watchdog/
 mutants module 25 mod_apppool/
-mutants helpers 6 helpers/ ctl/
+mutants helpers 7 helpers/ ctl/
 sanitized all 10 long
 integration prefork 15 long workers --dist loadgroup -k prefork -o python_files=test_*.py
 integration event 20 long workers --dist loadgroup -k not(prefork) -o python_files=test_*.py

@@ -154,6 +154,7 @@ def test_no_new_privileges(httpd: Httpd, value: str, group: str) -> None:
     httpd.app("shop", f"AppNoNewPrivileges {value}", "AppPreStart On",
               "MinInstances 1",
               command=f"sh -c '{program} -g -n; exec {httpd.command}'")
+    httpd.log.expect("first: do that once")
     httpd.start()
     httpd.log.wait_for(rf"shop\[\d+\]> {group}$")
 

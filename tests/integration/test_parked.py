@@ -226,6 +226,30 @@ def test_app_is_killed(httpd: Httpd, opened: ExitStack) -> None:
     httpd.check()
 
 
+def test_helpers_are_killed(httpd: Httpd, opened: ExitStack) -> None:
+    """No connection ends, and those that begin meanwhile are parked, too."""
+    httpd.log.expect(r"apppool: (spawner|watchdog) \d+ ended")
+    place = Place(httpd, opened)
+    lines = [place.tunnel(tls=tls) for tls in (False, True)]
+    streams = [place.events(tls=tls) for tls in (False, True)]
+    place.parked(4)
+    before = httpd.helper("spawner")
+    procs.kill9(httpd.helper("watchdog"))
+    procs.kill9(before)
+    lines.append(place.tunnel())
+    for line in lines:
+        says(line, b"still here\n")
+    wait_until(lambda: httpd.spawner_now() not in (0, before),
+               "there is another spawner")
+    place.parked(5)
+    for line in lines:
+        says(line, b"and now\n")
+    for stream in streams:
+        assert [event(stream) for _ in range(6)] \
+            == [b"still here"] * 3 + [b"and now"] * 3
+    httpd.check()
+
+
 def end_in_order(place: Place, stop: Callable[[], None]) -> None:
     lines = [place.tunnel("/frames", tls) for tls in (False, True)]
     streams = [place.events(tls) for tls in (False, True)]

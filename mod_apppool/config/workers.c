@@ -97,6 +97,8 @@ void apppool_workers_warn(const apppool_app_t *app)
 
 /* ---- connections that hold no worker ---- */
 
+/* Of those for which somebody has written a number. The default says nothing
+ * about what an application needs, and most need none. */
 static const apppool_app_t *most_of(const apr_array_header_t *apps)
 {
     const apppool_app_t *most = NULL;
@@ -105,7 +107,8 @@ static const apppool_app_t *most_of(const apr_array_header_t *apps)
     for (i = 0; i < apps->nelts; i++) {
         const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
 
-        if (app->protocol != APL_HTTP && app->protocol != APL_AUTO)
+        if (app->set->max_long_lived == APPPOOL_UNSET ||
+            (app->protocol != APL_HTTP && app->protocol != APL_AUTO))
             continue;
         if (!most || app->max_suspended > most->max_suspended)
             most = app;

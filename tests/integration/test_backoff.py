@@ -86,6 +86,7 @@ def test_one_try_for_all_that_wait(httpd: Httpd) -> None:
     app = broken(httpd)
     go = httpd.dir / "go"
     app.command = f"/bin/sh -c 'until test -e {go}; do sleep 0.1; done; exit 3'"
+    httpd.log.expect("a shell runs the whole command")
     httpd.start()
     waiting = [httpd.get_async("/pid", "shop") for _ in range(5)]
     wait_until(lambda: httpd.counts() == (0, 0, 5), "five wait")

@@ -142,7 +142,7 @@ def test_memory_limit_without_unit(httpd: Httpd) -> None:
 
 def test_no_room(httpd: Httpd) -> None:
     """The directives are said that AppMaxLongLived needs, once, for the
-    application with the most."""
+    application for which most is written. The default says nothing."""
     httpd.directives += [
         "ServerLimit 6", "ThreadsPerChild 25", "MaxRequestWorkers 150",
         "MinSpareThreads 25", "MaxSpareThreads 75", "AsyncRequestWorkerFactor 2"]
@@ -154,8 +154,10 @@ def test_no_room(httpd: Httpd) -> None:
     wide = ["AsyncRequestWorkerFactor 27", "StartServers 6",
             "MaxSpareThreads 150"]
     rows: list[tuple[list[str], list[str], str]] = [
-        ([], [], "AsyncRequestWorkerFactor 27, StartServers 6, "
-         "MaxSpareThreads 150, and let each child of httpd have 2672 files"),
+        (["AppMaxLongLived 1000"], [], "AsyncRequestWorkerFactor 27, "
+         "StartServers 6, MaxSpareThreads 150, and let each child of httpd have "
+         "2672 files"),
+        ([], [], "AsyncRequestWorkerFactor 8, "),
         (["AppMaxLongLived 10000"], [], "AsyncRequestWorkerFactor 267, "),
         (["AppMaxLongLived 150"], [], "AsyncRequestWorkerFactor 8, "),
         ([], wide, ""),
@@ -171,7 +173,7 @@ def test_no_room(httpd: Httpd) -> None:
         with case:
             assert len(lines) == (said != ""), lines
             assert all(said in line for line in lines)
-            names = few if own == ["AppMaxLongLived 150"] else app
+            names = few if own in ([], ["AppMaxLongLived 150"]) else app
             assert all(f"apppool: {names.root} (line " in line
                        for line in lines)
 

@@ -81,12 +81,12 @@ FAILURES = {
         ("Running the command", "exit code 127", "interpreter", "not found"),
     "{root}/plain":
         ("Running the command", "exit code 126", "execute", "denied"),
-    "/bin/sh -c 'echo hanging; sleep 1000'":
+    "/bin/sh -c 'echo hanging; exec sleep 1000'":
         ("Becoming ready", "within 8 s", "AppStartTimeout", "hanging\n"),
     # An unfinished last line counts as a line.
     "/bin/sh -c 'echo first; printf last; exit 4'":
         ("Starting up", "exit code 4", "foreground", "first\nlast\n"),
-    "/bin/sh -c 'printf connecting...; sleep 1000'":
+    "/bin/sh -c 'printf connecting...; exec sleep 1000'":
         ("Becoming ready", "within 8 s", "AppStartTimeout",
          "connecting...\n"),
 }

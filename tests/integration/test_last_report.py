@@ -142,10 +142,10 @@ def test_many(httpd: Httpd) -> None:
                "all are gone")
 
 
-@pytest.mark.mpms("event")
+@pytest.mark.mpms("worker")
 def test_event_stream(httpd: Httpd) -> None:
     """An event stream is neither slow nor hung. The limits come when it has
-    begun."""
+    begun, with a graceful restart. event would end the stream there."""
     httpd.log.expect("is slow: GET", *KILLED)
     app = httpd.app("shop", "AppPreStart On", "MinInstances 1")
     httpd.app("other", "AppSlowAfter 300ms")

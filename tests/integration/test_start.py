@@ -71,7 +71,8 @@ while True:
 def test_stranger_on_the_port(httpd: Httpd) -> None:
     """AppListen tcp: a process of another user that listens there gets no
     request."""
-    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
+                     "a shell runs the whole command")
     note = httpd.dir / "hold" / "port"
     httpd.app("shop", "AppListen tcp", "AppQueueTimeout 100", command="sh -c "
               f'"echo $PORT >{note}; while test -e {note}; do sleep .1; done"')

@@ -88,8 +88,10 @@ def number() -> str:
     text = f"Of {n} layouts, {found} run with AppRoot alone " \
         f"({100 * found // n} %). Passenger {peers['version']}, which runs no " \
         f"PHP, runs {peers['Passenger']} of them without a directive of its " \
-        f"own, and {peers['Passenger, AppType and StartupFile']} with the two " \
-        "that its manual names."
+        f"own, {peers['Passenger, AppType and StartupFile']} with the two that " \
+        "name type and file, and " \
+        f"{peers['Passenger, AppStartCommand']} with the one that names the " \
+        "whole command."
     return textwrap.fill(text, 80, initial_indent="  ", subsequent_indent="  ")
 
 

@@ -16,11 +16,12 @@
 
 #include "shm/slots/group.h"
 #include "base/contract.h"
+#include "base/heartbeat.h"
 #include "base/json_reader.h"
 #include "base/userdb.h"
 
-#define FILE_MAX (64 << 20)
 #define APPS_MAX 65536
+#define FILE_MAX (1 << 30) /* bytes: 16 KB for each of them */
 
 _Static_assert(APP_TABLE_ERROR_MAX == JSON_READER_ERROR_MAX,
                "the reader writes there");
@@ -385,7 +386,8 @@ static void read_table(json_reader_t *r, app_table_t *t, const json_t *o)
     t->n = (uint32_t)json_reader_number(r, o, "apps", 0, APPS_MAX);
 }
 
-/* One document at a time, so that the memory for it is used again. */
+/* One document at a time, so that the memory for it is used again. Many of them
+ * take some seconds. */
 static void read_apps(json_reader_t *r, app_table_t *t, FILE *file)
 {
     uint32_t i;
@@ -394,6 +396,7 @@ static void read_apps(json_reader_t *r, app_table_t *t, FILE *file)
 
     t->apps = apr_pcalloc(r->p, (t->n + 1) * sizeof *t->apps);
     for (i = 0; i < t->n && !r->wrong; i++) {
+        heartbeat();
         o = next(r, file, i + 2);
         if (o)
             read_app(r, &t->apps[i], t->config, o);
@@ -465,13 +468,25 @@ app_table_t *app_table_parse(const char *source, size_t length,
 
 /* ---- the file ---- */
 
-static int is_roots(int fd)
+/* @return 1: it may be read; 0: the error says why not */
+static int is_good(int fd, char *error)
 {
     struct stat st;
 
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-           st.st_size <= FILE_MAX &&
-           (st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & 022);
+    if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) ||
+        (st.st_uid != 0 && st.st_uid != geteuid()) || (st.st_mode & 022)) {
+        snprintf(error, APP_TABLE_ERROR_MAX,
+                 "it is no file that only root may write");
+        return 0;
+    }
+    if (st.st_size > FILE_MAX) {
+        snprintf(error, APP_TABLE_ERROR_MAX,
+                 "it has %lld bytes, and at most %d are read, which is enough "
+                 "for %d applications: their settings are too long",
+                 (long long)st.st_size, FILE_MAX, APPS_MAX);
+        return 0;
+    }
+    return 1;
 }
 
 app_table_t *app_table_load(int dirfd, const char *name, apr_pool_t *parent,
@@ -484,10 +499,7 @@ app_table_t *app_table_load(int dirfd, const char *name, apr_pool_t *parent,
     if (!file)
         snprintf(error, APP_TABLE_ERROR_MAX, "it cannot be opened: %s",
                  strerror(errno));
-    else if (!is_roots(fd))
-        snprintf(error, APP_TABLE_ERROR_MAX,
-                 "it is no file that only root may write");
-    else
+    else if (is_good(fd, error))
         table = read_file(file, parent, error);
     if (file)
         fclose(file);

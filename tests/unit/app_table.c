@@ -5,9 +5,12 @@
 #include "spawner/process/app_table.h"
 
 #include <apr_strings.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/scene.h"
@@ -334,6 +337,32 @@ static void a_process_is_outdated_by_what_it_was_made_from(void **state)
     assert_true(print != print_of(with("[10, 20]", "null")));
 }
 
+/* A file without content is read to its end, and is no JSON. */
+static void a_file_may_be_too_large(void **state)
+{
+    char place[] = "/tmp/apppool-XXXXXX";
+    int dir, file;
+
+    (void)state;
+    assert_non_null(mkdtemp(place));
+    dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    file = openat(dir, "table", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    assert_int_equal(ftruncate(file, (1 << 30) + 1), 0);
+    assert_null(app_table_load(dir, "table", memory, error));
+    assert_non_null(strstr(error, "it has 1073741825 bytes, and at most "
+                                  "1073741824 are read"));
+    assert_int_equal(ftruncate(file, 100), 0);
+    assert_null(app_table_load(dir, "table", memory, error));
+    assert_null(strstr(error, "bytes"));
+    assert_int_equal(fchmod(file, 0622), 0);
+    assert_null(app_table_load(dir, "table", memory, error));
+    assert_string_equal(error, "it is no file that only root may write");
+    assert_int_equal(unlinkat(dir, "table", 0), 0);
+    close(file);
+    close(dir);
+    assert_int_equal(rmdir(place), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +375,7 @@ int main(void)
         cmocka_unit_test(a_path_is_asked_for_over_http),
         cmocka_unit_test(the_host_matters_for_a_path_only),
         cmocka_unit_test(a_process_is_outdated_by_what_it_was_made_from),
+        cmocka_unit_test(a_file_may_be_too_large),
     };
 
     return cmocka_run_group_tests(tests, memory_begin, memory_end);

@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Debian's keepalived on each host: it moves the virtual address. Its file is
 that of doc/store.md."""
+import os
 import re
 import signal
 import subprocess
@@ -80,9 +81,26 @@ class Keepalived:
         """SIGTERM: it gives the address away at once. SIGKILL: the address
         stays, and another host takes it as well."""
         if self.process:
+            children = self.children() if sign == signal.SIGKILL else []
             self.process.send_signal(sign)
+            for pid in children:
+                try:
+                    os.kill(pid, sign)
+                except ProcessLookupError:
+                    pass
             self.process.wait(60)
             self.process = None
+
+    def children(self) -> list[int]:
+        """One of them does the work. It does not notice that its parent is
+        killed before it has asked the kernel for that."""
+        assert self.process
+        pid = self.process.pid
+        try:
+            return [int(child) for child in Path(
+                f"/proc/{pid}/task/{pid}/children").read_text().split()]
+        except (FileNotFoundError, ProcessLookupError):
+            return []
 
     def output(self) -> str:
         """The last lines of its log."""

@@ -24,7 +24,7 @@
 #include "tests/unit/support/scene.h"
 
 #define WORKERS 4
-#define LINKS   200  /* that each worker adds */
+#define LINKS   200 /* that each worker adds */
 #define MOST    600 /* bytes of a client */
 #define PIECE   64
 #define LIMIT   240000 /* ms; many tests run at once */

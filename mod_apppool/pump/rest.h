@@ -11,8 +11,8 @@
  *         there may be more
  *
  * The memory is there only while something is held back: most of the time, none
- * of ten thousand connections needs any. Who reads the other side reads nothing
- * while there is a rest. So a rest has the size of one piece, about.
+ * of ten thousand connections needs any. Nothing is read from the other side
+ * while there is a rest. So a rest has about the size of one piece.
  */
 #ifndef MOD_APPPOOL_PUMP_REST_H
 #define MOD_APPPOOL_PUMP_REST_H

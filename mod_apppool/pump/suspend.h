@@ -30,8 +30,9 @@
  * there.
  *
  * httpd closes a connection that has waited for Timeout. So the pump has a
- * worker come earlier, who only says that it waits again. If all workers of the
- * child are busy for half of Timeout, the connection ends in order.
+ * worker come earlier. That worker only says that the connection waits again. If
+ * all workers of the child are busy for half of Timeout, the connection ends in
+ * order.
  *
  * Needed are event of httpd 2.4.63 or later, HTTP/1.1, and filters that do not
  * wait. Everything else keeps a worker, as before.

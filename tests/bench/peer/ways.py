@@ -22,7 +22,7 @@ from servers import Server
 
 AT_ONCE = 6  # first requests, each of which starts a process
 POOL = 12
-# Of Passenger, in seconds. So long it waits for a program that listens on another
+# Of Passenger, in seconds. It waits for this time if a program listens on another
 # port than $PORT.
 START_TIMEOUT = 30
 PHP_PLACES = ("public", ".", "web", "htdocs", "webroot", "docroot", "pub", "www",

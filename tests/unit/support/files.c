@@ -3,14 +3,11 @@
 #include "tests/unit/support/files.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit/support/scene.h"
-
-#define OPEN 8 /* directories at a time */
 
 char files_dir[TEMPORARY_MAX];
 
@@ -20,20 +17,10 @@ int files_begin(void **state)
     return !temporary_dir(files_dir, "apl-unit-app") || chdir(files_dir) != 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *at)
-{
-    (void)st;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
 int files_end(void **state)
 {
     (void)state;
-    return chdir("/") != 0 ||
-           nftw(files_dir, remove_one, OPEN, FTW_DEPTH | FTW_PHYS) != 0;
+    return chdir("/") != 0 || temporary_remove(files_dir) != 0;
 }
 
 /* The directories above a path. */

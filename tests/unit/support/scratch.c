@@ -4,7 +4,6 @@
 
 #include <apr_general.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,20 +39,11 @@ spawner_t *scratch_begin(void)
     return s;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type,
-                      struct FTW *at)
-{
-    (void)st;
-    (void)type;
-    (void)at;
-    return remove(path);
-}
-
 int scratch_end(void **state)
 {
     (void)state;
     close(state_spawner()->rt.fd);
-    return nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return temporary_remove(dir);
 }
 
 int scratch_forget(void **state)

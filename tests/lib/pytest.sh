@@ -2,7 +2,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 #
 # pytest_suite DIR [ARGUMENT...]: run pytest in DIR, end with the names of
-# skipped tests and `N passed, N failed, N skipped`. It fails if no test was run;
+# tests that failed or were skipped, and `N passed, N failed, N skipped`. It fails if no test was run;
 # with may_skip=1, if none was skipped either. With second_look=RECORDS, tests
 # that only were late are in that directory and not in the sum (second_look.py).
 # pytest_workers N: set the array `workers` to the arguments of pytest for N
@@ -44,6 +44,11 @@ for (file, name), words in cases.items():
                 if one.get("name") == "second look" and not one.get("value")]
         late += bool(look)
         bad += not look
+        if not look:
+            print(f"not ok - {file and file.split('.')[-1] + '.py '}{name}")
+            child = words.get("failure", words.get("error"))
+            for line in (child.text or "").splitlines()[-25:]:
+                print(f"# {line}")
     elif "skipped" in words:
         skipped += 1
         why = " ".join(words["skipped"].get("message", "").split())

@@ -25,6 +25,22 @@ sum_up() {
     echo "$p $f $s"
 }
 
+# say_failures FILE...: print what failed in the output of suites, with the lines
+# around it. Of a file that names no failed test, the end.
+say_failures() {
+    local file p f s
+    for file; do
+        read -r p f s < <(sum_up "$file")
+        [ "$f" -gt 0 ] || continue
+        echo "-- ${file##*/suite-}: $f failed"
+        if grep -q '^not ok' "$file"; then
+            grep --no-group-separator -B 12 -A 26 '^not ok' "$file" | head -n 200
+        else
+            tail -n 40 "$file"
+        fi | cut -c -300
+    done
+}
+
 # close_log LOG SUITE STATUS: end the output of a suite with its sum, also where the
 # suite ran no test, or failed and did not say so. Prints the lines that it adds.
 close_log() {

@@ -67,6 +67,9 @@ def test_sum_of_pytest(tmp_path: Path, source: str, last: str,
     done = bash("pytest_suite .", tmp_path)
     assert done.stdout.splitlines()[-1] == last, done.stdout
     assert done.returncode == status
+    if "nonsense" in source:
+        assert re.search("^not ok - test_it\n(# .*\n)+# .*nonsense_that",
+                         done.stdout, re.M)
     if "no disk" in source:
         assert "skipped - test_it.py test_skipped: no disk" in done.stdout
 
@@ -151,6 +154,18 @@ def test_packages_that_cannot_be_installed(tmp_path: Path) -> None:
     assert {"== unit begins", "== crash begins"} <= set(said)
     assert not {"== source begins", "== fuzz begins", "== bench begins",
                 "== integration begins", "== mutants begins"} & set(said)
+
+
+def test_failures_stand_at_the_end(tmp_path: Path) -> None:
+    """Often, only the end of the output is kept."""
+    said, _ = run_all(tmp_path, {
+        "model": "echo before; echo not ok - x; echo '# why'; seq 100; "
+                 "echo 1 passed, 1 failed; exit 1",
+        "crash": "seq 200; echo half of it"})
+    end = said[said.index("== 2 failed"):]
+    assert ["before", "not ok - x", "# why"] == end[end.index("before"):][:3]
+    assert {"-- model: 1 failed", "-- crash: 1 failed", "200",
+            "half of it"} <= set(end) and len(end) < 90
 
 
 @pytest.mark.parametrize("how, sum_", [

@@ -371,7 +371,6 @@ int spawner_main(int argc, char **argv)
     s->stopping = argc == 3;
     set_apart();
     log_directory(s->rt.fd);
-    heartbeat_begin(s->rt.fd, CONTRACT_SPAWNER_HEARTBEAT);
     apr_initialize();
     apr_pool_create(&s->pool, NULL);
     rv = begin(s);

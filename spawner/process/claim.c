@@ -80,7 +80,6 @@ static int open_registry(const spawner_t *s)
 
         if (taken && i >= DOOMED_TRIES && replace_registry(s) == 0)
             return 0;
-        heartbeat();
         if (taken && i < REGISTRY_TRIES) {
             poll(NULL, 0, 10);
             continue;
@@ -114,6 +113,8 @@ int claim_instance(spawner_t *s)
 
     if (open_registry(s) != 0)
         return -1;
+    /* Not before: the file of a spawner that works would be gone. */
+    heartbeat_begin(s->rt.fd, CONTRACT_SPAWNER_HEARTBEAT);
     if (sign(s) != 0 || process_files_prepare(&s->rt) != 0 ||
         process_files_write(&s->rt, CONTRACT_INSTANCE, s->instance) != 0) {
         log_line(LOG_ERROR, "%s cannot be set up: %s", s->rt.dir,

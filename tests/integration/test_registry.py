@@ -183,3 +183,20 @@ def test_no_error_of_an_orphan(httpd: Httpd, app: App) -> None:
     assert [line for line in httpd.log.matching("another spawner uses it")
             if f"[pid {orphan}]" in line] == []
     httpd.check()
+
+
+def test_one_that_cannot_begin(httpd: Httpd, app: App) -> None:
+    """A watchdog that does not find the running spawner starts another one.
+    That one ends, and the watchdog still sees the heartbeat of the first."""
+    httpd.log.expect("registry cannot be used: another spawner uses it",
+                     r"apppool: spawner \d+ ended: exit code 1")
+    spawner, beat = httpd.helper("spawner"), httpd.runtime / "spawner.beat"
+    file = httpd.runtime / "spawner.pid"
+    seen = beat.stat().st_ino
+    kept = file.rename(httpd.dir / "kept")
+    kill9(httpd.helper("watchdog"))
+    httpd.log.wait_for("another spawner uses it")
+    kept.rename(file)
+    httpd.log.wait_for(f"watchdog joins the running spawner {spawner}$")
+    assert beat.stat().st_ino == seen
+    httpd.check()

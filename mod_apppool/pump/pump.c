@@ -87,6 +87,7 @@ static void step(apppool_link_t *link)
 
     if (!link->is_given)
         return;
+    link->is_told |= stops;
     switch (link->step(link, stops)) {
     case APPPOOL_STEP_AGAIN:
         make_ready(link);
@@ -103,7 +104,8 @@ static void look_at_clock(apppool_link_t *link, int64_t now)
 {
     if (!link->is_given)
         return;
-    if (pump.leave_at && now >= pump.leave_at + FAREWELL)
+    /* One that a worker has given since then is ready, and is told soon. */
+    if (link->is_told && now >= pump.leave_at + FAREWELL)
         give_back(link, APPPOOL_LINK_STOPPED);
     else if (link->silence >= 0 && now - link->moved >= link->silence)
         give_back(link, APPPOOL_LINK_SILENT);

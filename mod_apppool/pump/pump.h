@@ -72,6 +72,7 @@ typedef struct apppool_link_t {
     /* The pump's own. */
     struct apppool_link_t *next, **at, *next_ready;
     int is_given, is_ready, is_dead;
+    int is_told; /* that this child ends */
     int64_t renew_at;
 } apppool_link_t;
 

@@ -55,6 +55,23 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
+/* Each look at a fast clock takes 50 ms, so the pump always looks at all clocks,
+ * and what is given when the child ends comes late. */
+static int is_fast, looks;
+int __real_clock_gettime(clockid_t clock, struct timespec *time);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
+{
+    int rv = __real_clock_gettime(clock, time), n;
+
+    if (is_fast) {
+        n = __atomic_add_fetch(&looks, 1, __ATOMIC_RELAXED);
+        time->tv_sec += n / 20;
+    }
+    return rv;
+}
+
 #ifndef ap_thread_create /* it is httpd's own */
 apr_status_t ap_thread_create(apr_thread_t **thread, apr_threadattr_t *attr,
                               apr_thread_start_t run, void *data,
@@ -330,11 +347,25 @@ static void test_stop_at_any_time(void **state)
         in_child(seed, seed * seed * seed % 50);
 }
 
+/* A link that is given to the pump long after the child began to end says
+ * goodbye, too. */
+static void test_late_links(void **state)
+{
+    unsigned int seed;
+
+    (void)state;
+    is_fast = 1;
+    for (seed = 12; seed < 16; seed++)
+        in_child(seed, 0);
+    is_fast = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_workers_and_pump),
         cmocka_unit_test(test_stop_at_any_time),
+        cmocka_unit_test(test_late_links),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

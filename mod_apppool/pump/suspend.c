@@ -19,6 +19,8 @@
 
 APLOG_USE_MODULE(apppool);
 
+#define KEPT 8 /* pieces of memory that httpd keeps for a connection, at most */
+
 static apppool_suspend_finish_t *finish_request;
 
 /* Of this child. */
@@ -262,6 +264,27 @@ int apppool_suspend_reserve(request_rec *r)
     return 1;
 }
 
+/* httpd keeps memory that a request has freed, for the next one of its
+ * connection. There is none. So what is free is taken, and freed at once. */
+static void return_memory(const conn_rec *c)
+{
+    apr_allocator_t *allocator = apr_pool_allocator_get(c->pool);
+    apr_memnode_t *nodes = NULL, *node;
+    int i;
+
+    apr_allocator_max_free_set(allocator, 1); /* 0: no limit */
+    for (i = 0; i < KEPT; i++) {
+        node = apr_allocator_alloc(allocator, 1);
+        if (!node)
+            break;
+        node->next = nodes;
+        nodes = node;
+    }
+    if (nodes)
+        apr_allocator_free(allocator, nodes);
+    apr_allocator_max_free_set(allocator, ap_max_mem_free);
+}
+
 /* The eventfd takes the number of the client's socket. httpd may close that
  * number at any time, so the pump has another one.
  * @return -1: see errno */
@@ -328,6 +351,7 @@ int apppool_suspend(apppool_suspended_t *s, request_rec *r)
     c->keepalive = AP_CONN_CLOSE;
     apppool_wire_plug(&s->wire, r, set.client, s);
     apr_pool_pre_cleanup_register(c->pool, s, cut);
+    return_memory(c);
     APPPOOL_WINDOW("plugged");
     while (dup3(set.wake, s->client, O_CLOEXEC) < 0 && errno == EINTR)
         ;

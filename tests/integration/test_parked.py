@@ -26,7 +26,7 @@ SMALL = ("ServerLimit 2", "StartServers 1", "ThreadsPerChild 16",
 GOING_AWAY = b"\x88\x02\x03\xe9"
 FRAME = b"\x81\x05hello"
 END = b"0\r\n\r\n"
-MB = 1 << 20
+KB, MB = 1 << 10, 1 << 20
 
 
 class Line(Raw):
@@ -155,6 +155,20 @@ def test_no_event_yet(httpd: Httpd, opened: ExitStack) -> None:
     place.parked(40)
     says(place.tunnel(), b"hello\n")
     assert [event(stream) for stream in streams] == [b"hello"] * 40
+
+
+def test_memory(httpd: Httpd, opened: ExitStack) -> None:
+    """httpd keeps nothing for the next request of a connection that has none.
+    The first ones are not counted: threads need memory, too."""
+    place = Place(httpd, opened)
+    child, = httpd.children()
+    for kind in place.tunnel, place.events:
+        for _ in range(40):
+            kind()
+        before = procs.private_memory(child)
+        for _ in range(100):
+            kind()
+        assert procs.private_memory(child) - before < 100 * 36 * KB
 
 
 def reset(line: Line) -> None:

@@ -26,7 +26,7 @@ void apppool_workers_share(apppool_app_t *app);
 
 /** Warn if the children of httpd have no room for as many connections without a
  * worker as the app that may have most of them. Its warning has the directives
- * to be written. */
+ * to be written. Also warn of HTTP/2, whose event streams hold a worker. */
 void apppool_workers_warn_room(const apr_array_header_t *apps);
 
 /** Warn if the requests that wait and run can take more than half of them. */

@@ -4,7 +4,9 @@
 
 #include <ap_mpm.h>
 #include <apr_strings.h>
+#include <http_config.h>
 #include <http_main.h>
+#include <http_protocol.h>
 
 #include "detect/detect_program.h"
 #include "mod_apppool/config/warning.h"
@@ -99,6 +101,12 @@ void apppool_workers_warn(const apppool_app_t *app)
 
 /* Of those for which somebody has written a number. The default says nothing
  * about what an application needs, and most need none. */
+static int has_number(const apppool_app_t *app)
+{
+    return app->set->max_long_lived != APPPOOL_UNSET &&
+           (app->protocol == APL_HTTP || app->protocol == APL_AUTO);
+}
+
 static const apppool_app_t *most_of(const apr_array_header_t *apps)
 {
     const apppool_app_t *most = NULL;
@@ -107,13 +115,33 @@ static const apppool_app_t *most_of(const apr_array_header_t *apps)
     for (i = 0; i < apps->nelts; i++) {
         const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
 
-        if (app->set->max_long_lived == APPPOOL_UNSET ||
-            (app->protocol != APL_HTTP && app->protocol != APL_AUTO))
-            continue;
-        if (!most || app->max_suspended > most->max_suspended)
+        if (has_number(app) &&
+            (!most || app->max_suspended > most->max_suspended))
             most = app;
     }
     return most;
+}
+
+static int offers_http2(const server_rec *s)
+{
+    return ap_find_linked_module("mod_http2.c") &&
+           ap_is_allowed_protocol(NULL, NULL, (server_rec *)s, "h2");
+}
+
+static void warn_http2(const apr_array_header_t *apps)
+{
+    int i;
+
+    for (i = 0; i < apps->nelts; i++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+
+        if (has_number(app) && offers_http2(app->server))
+            apppool_warning(
+                app, "browsers use HTTP/2 for event streams where it is "
+                     "offered (Protocols): each of these holds a worker, and "
+                     "counts for AppMaxLongLived. Only connections over "
+                     "HTTP/1.1, such as most WebSockets, hold none");
+    }
 }
 
 void apppool_workers_warn_room(const apr_array_header_t *apps)
@@ -128,6 +156,7 @@ void apppool_workers_warn_room(const apr_array_header_t *apps)
     ap_mpm_query(AP_MPMQ_MAX_SPARE_THREADS, &spare);
     if (wanted == 0 || children < 1 || apppool_room_factor(wanted) == 0)
         return;
+    warn_http2(apps);
     /* The children get different numbers: one had 2,209 of 10,000. */
     each = 2 * ((wanted + (uint32_t)children - 1) / (uint32_t)children);
     if (2 * apppool_room_most(&limit) >= each && spare >= all)

@@ -178,6 +178,26 @@ def test_no_room(httpd: Httpd) -> None:
                        for line in lines)
 
 
+def test_http2(httpd: Httpd) -> None:
+    """Its event streams hold a worker each. It is said where somebody counts
+    on many connections, and where HTTP/2 is offered."""
+    httpd.directives += ["ServerLimit 1", "ThreadsPerChild 25",
+                         "MaxRequestWorkers 25", "MaxSpareThreads 75",
+                         "AsyncRequestWorkerFactor 40"]
+    if httpd.mpm == "event":
+        httpd.modules.append("http2")
+    app = httpd.app("shop", command=RUN)
+    os.chown(app.root, OWNER, OWNER)
+    many, h2 = "AppMaxLongLived 300", "Protocols h2 http/1.1"
+    rows = [([many, h2], httpd.mpm == "event"), ([many], False), ([h2], False),
+            ([many, "Protocols h2c http/1.1"], False)]
+    for (own, said), case in cases(rows):
+        app.directives = own
+        with case:
+            assert ("each of these holds a worker, and counts for "
+                    "AppMaxLongLived" in httpd.test().stdout) == said
+
+
 def test_once_for_many(httpd: Httpd) -> None:
     """A warning that is true for 2,000 virtual hosts is printed once."""
     httpd.directives += ["AppMaxQueue 0", "MaxInstances 9",

@@ -239,6 +239,29 @@ static void put_groups(FILE *out, const top_reports_t *l)
     }
 }
 
+/* The processes with connections that hold no worker, if there are any. */
+static void put_suspended(FILE *out, const json_t *groups)
+{
+    const json_t *g, *process;
+    size_t i, j;
+    int is_first = 1;
+
+    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++)
+        for (j = 0; (process = json_array_get(json_object_get(g, "processes"),
+                                              j)) != NULL;
+             j++) {
+            if (values_number(process, "suspended") <= 0)
+                continue;
+            if (is_first)
+                fprintf(out, "\n%7s %4s  %s\n", "PID", "SUSP", "APP");
+            is_first = 0;
+            fprintf(out, "%7lld %4lld  %s\n",
+                    (long long)values_number(process, "pid"),
+                    (long long)values_number(process, "suspended"),
+                    values_text(g, "name"));
+        }
+}
+
 /* The request with the greatest age first. */
 static int compare(const void *a, const void *b)
 {
@@ -297,6 +320,7 @@ static void put_pool(FILE *out, const top_reports_t *l)
 {
     put_head(out, l);
     put_groups(out, l);
+    put_suspended(out, json_object_get(l->now, "groups"));
     put_requests(out, l->now);
 }
 

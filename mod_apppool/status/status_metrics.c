@@ -122,6 +122,32 @@ static void processes(request_rec *r, const json_t *groups)
     }
 }
 
+/* Of those processes that have some: most applications have none. */
+static void suspended(request_rec *r, const json_t *groups)
+{
+    const json_t *group, *process;
+    size_t i, j;
+
+    family(r, "process_suspended_connections", "gauge", NULL,
+           "Those of each process that has some.");
+    json_array_foreach(groups, i, group)
+    {
+        const char *app = escape(r, json_object_get(group, "name"));
+
+        json_array_foreach(json_object_get(group, "processes"), j, process)
+        {
+            const json_t *n = json_object_get(process, "suspended");
+
+            if (json_integer_value(n) > 0)
+                sample(r, "process_suspended_connections", "", app,
+                       apr_pstrcat(r->pool, ",pid=\"",
+                                   number(r, json_object_get(process, "pid")),
+                                   "\"", NULL),
+                       number(r, n));
+        }
+    }
+}
+
 static void failing(request_rec *r, const json_t *groups)
 {
     const json_t *group;
@@ -359,6 +385,7 @@ void apppool_status_metrics(request_rec *r, const json_t *doc)
     sample(r, "pool_out", "", NULL, "",
            json_is_true(json_object_get(pool, "out")) ? "1" : "0");
     processes(r, groups);
+    suspended(r, groups);
     failing(r, groups);
     simple(r, groups);
     family(r, "memory_bytes", "gauge", "bytes",

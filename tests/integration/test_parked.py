@@ -130,8 +130,13 @@ def test_many_more_than_workers(httpd: Httpd, opened: ExitStack) -> None:
         assert [event(stream) for _ in lines] == \
             [b"a line of %d" % n for n in range(100)]
     metrics = httpd.get("/apppool-status?metrics").text
+    pid, = httpd.pids(place.app)
     assert re.search(r'apppool_suspended_connections\{app=".*"\} 200\n',
                      metrics)
+    assert re.search(r'apppool_process_suspended_connections\{app=".*",'
+                     rf'pid="{pid}"\}} 200\n', metrics)
+    assert re.search(rf"^ *{pid}  200  ", httpd.ctl("top", "-n", "1").stdout,
+                     re.M)
     for line in lines + streams:
         line.stream.file.close()
         line.sock.close()

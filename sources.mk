@@ -30,6 +30,8 @@ shm_sources = \
 	shm/slots/process.c \
 	shm/slots/queue.c \
 	shm/recovery/repair.c \
+	shm/view/configured.c \
+	shm/view/problems.c \
 	shm/view/report.c \
 	shm/view/report_sentence.c \
 	shm/view/report_store.c \
@@ -803,6 +805,7 @@ unit_tests = \
 	tests/unit/early_rows \
 	tests/unit/early_trials \
 	tests/unit/starting \
+	tests/unit/problems \
 	tests/unit/report_states \
 	tests/unit/report_cluster \
 	tests/unit/report_store \

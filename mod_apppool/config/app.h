@@ -30,6 +30,7 @@ struct apppool_app_t {
     const char *host;         /**< for the Host of our own requests to it */
     const char *real_root;    /**< links followed; NULL: it was not there yet */
     uid_t uid;                /**< its user; USERDB_NOBODY: not known yet */
+    const char *user_name;    /**< the name of that; NULL: not known yet */
     uid_t owner;              /**< of AppRoot, where no AppUser runs the app;
                                    USERDB_NOBODY: not known, or not asked for */
     const apppool_dir_t *set; /**< all that was set for it */

@@ -66,7 +66,7 @@ static void warn_of_httpds_user(const apppool_app_t *app)
 }
 
 /* Check AppRoot and its user, as far as they are known now. This sets
- * app->real_root, uid and owner. */
+ * app->real_root, uid, user_name and owner. */
 static void apppool_app_check_root(apr_pool_t *p, apppool_app_t *app)
 {
     const char *root = app->pool.root, *user = app->set->user, *wrong;
@@ -95,6 +95,8 @@ static void apppool_app_check_root(apr_pool_t *p, apppool_app_t *app)
         return;
     }
     app->uid = apppool_app_user_uid(user, &st);
+    if (!user && app->uid != USERDB_NOBODY)
+        app->user_name = apppool_app_user_name(p, app->uid);
     if (!user && geteuid() == 0)
         app->owner = app->uid;
     warn_of_httpds_user(app);
@@ -381,6 +383,7 @@ static apppool_app_t *make_app(apr_pool_t *p, const apppool_mount_t *mount,
     app->host = host_of(mount->server);
     app->rlimits = rlimits_of(mount);
     app->uid = app->owner = USERDB_NOBODY;
+    app->user_name = set->user;
     follow_rules(p, app);
     apppool_store_resolve(p, app);
     return app;

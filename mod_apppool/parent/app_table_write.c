@@ -194,6 +194,7 @@ static json_t *describe_app(apr_pool_t *p, const apppool_app_t *app,
     json_object_set_new(j, "root", text(app->pool.root));
     json_object_set_new(j, "user", text(app->set->user));
     json_object_set_new(j, "group", text(app->set->user_group));
+    json_object_set_new(j, "user_name", any_text(p, app->user_name, ""));
     json_object_set_new(j, "owner", user(app->owner));
     json_object_set_new(j, "uid", user(app->uid));
     json_object_set_new(j, "env", variables(p, app->set->env));

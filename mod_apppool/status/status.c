@@ -64,13 +64,31 @@ static json_t *report_pool(request_rec *r, int full)
     return doc;
 }
 
+static void add_configured(json_t *doc)
+{
+    const apr_array_header_t *apps = apppool_app_all();
+    json_t *used = apl_configured_begin(doc);
+    int i;
+
+    for (i = 0; i < apps->nelts; i++) {
+        const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
+        const apl_configured_t one = {app->pool.name, app->label,
+                                      app->pool.root, app->user_name};
+
+        apl_configured_add(doc, used, &one);
+    }
+    json_decref(used);
+}
+
 static json_t *report(request_rec *r, int full)
 {
     json_t *doc = report_pool(r, full);
 
-    if (doc)
+    if (doc) {
+        add_configured(doc);
         json_object_set_new(doc, "store",
                             apl_report_store(apppool_current()->figures));
+    }
     return doc;
 }
 

@@ -248,6 +248,7 @@ static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
     json_object_set_new(j, "outdated", apl_report_number(g->outdated));
     json_object_set_new(j, "queue", apl_report_number(g->waiting));
     json_object_set_new(j, "suspended", apl_report_number(0));
+    json_object_set_new(j, "max_queue", apl_report_number(o->max_queue));
     json_object_set_new(j, "max", apl_report_number(o->max_instances));
     json_object_set_new(j, "min", apl_report_number(o->min_instances));
     json_object_set_new(j, "concurrency", concurrency(o->concurrency));
@@ -272,6 +273,17 @@ static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
     return j;
 }
 
+/* How long ago did the spawner record the history? It does so every five
+ * seconds. */
+static json_t *spawner_age(const apl_header_t *h)
+{
+    uint64_t n = h->n_samples;
+
+    return n > 0 ? apl_report_seconds(apl_since(
+                       apl_now(), h->samples[(n - 1) % APL_SAMPLE_MAX].time))
+                 : json_null();
+}
+
 static json_t *report_pool(const apl_header_t *h)
 {
     json_t *o = json_object();
@@ -285,6 +297,7 @@ static json_t *report_pool(const apl_header_t *h)
     json_object_set_new(o, "states", no_states());
     json_object_set_new(o, "config", apl_report_number(h->config));
     json_object_set_new(o, "out", json_boolean(h->out == 1));
+    json_object_set_new(o, "spawner_age", spawner_age(h));
     return o;
 }
 

@@ -3,6 +3,8 @@
 #include "shm/view/view.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -290,6 +292,13 @@ json_t *apl_report_cluster(const store_cluster_figures_t *f)
 
 /* ---- the whole ---- */
 
+/* Is there a process of this pid? */
+static int is_alive(uint64_t pid)
+{
+    return pid > 0 && pid <= INT32_MAX &&
+           (kill((pid_t)pid, 0) == 0 || errno != ESRCH);
+}
+
 json_t *apl_report_store(const store_figures_t *f)
 {
     json_t *o;
@@ -300,6 +309,7 @@ json_t *apl_report_store(const store_figures_t *f)
         return json_null();
     o = json_object();
     json_object_set_new(o, "pid", number(load(&f->pid)));
+    json_object_set_new(o, "alive", json_boolean(is_alive(load(&f->pid))));
     apl_report_set_known(o, "started", apl_report_epoch(load(&f->began)));
     json_object_set_new(o, "recovery",
                         json_real((double)(load(&f->recovery_us)) / 1e6));

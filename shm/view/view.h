@@ -42,6 +42,24 @@ json_t *apl_report_history(const apl_header_t *h);
 /** The word for an APL_EVENT_*. */
 const char *apl_report_event(uint32_t kind);
 
+/* configured.c: the key `configured` of a report: all apps of the
+ * configuration, whether they were used or not. The report is that of httpd, or
+ * that of the spawner, and the shape is the same. */
+
+/** An app of the configuration. */
+typedef struct {
+    const char *name, *label, *root;
+    const char *user; /**< it runs as this user; NULL: not known */
+} apl_configured_t;
+
+/** Begin the list, which is empty then. @param report has `groups` already
+ * @return the names of these; to be released */
+json_t *apl_configured_begin(json_t *report);
+
+/** Add an app. @param used from apl_configured_begin() */
+void apl_configured_add(json_t *report, const json_t *used,
+                        const apl_configured_t *app);
+
 /* report_store.c: the store in the report (report.c): its spaces, what was done
  * with them since it was started, and its role among other hosts.
  *

@@ -27,30 +27,48 @@
 
 /* ---- status ---- */
 
-static int is_shown(const spawner_t *s, const status_job_order_t *order,
-                    const json_t *group)
+/* @param a NULL: it is not shown */
+static int is_shown(const status_job_order_t *order, const app_entry_t *a)
 {
-    const char *name = json_string_value(json_object_get(group, "name"));
-    const app_entry_t *a = name ? app_table_find(s->table, name) : NULL;
-
-    return a && (!order->app[0] || strcmp(order->app, name) == 0) &&
+    return a && (!order->app[0] || strcmp(order->app, a->app.name) == 0) &&
            (order->only == USERDB_NOBODY || order->only == a->uid);
+}
+
+static void add_configured(const spawner_t *s, const status_job_order_t *order,
+                           json_t *report)
+{
+    json_t *used = apl_configured_begin(report);
+    uint32_t i;
+
+    for (i = 0; i < s->table->n; i++) {
+        const app_entry_t *a = &s->table->apps[i];
+        const apl_configured_t app = {a->app.name, a->label, a->app.root,
+                                      a->user_name};
+
+        if (is_shown(order, a))
+            apl_configured_add(report, used, &app);
+    }
+    json_decref(used);
 }
 
 /* Remove everything except the groups that this user may see. */
 static json_t *narrowed(const spawner_t *s, const status_job_order_t *order,
                         json_t *report)
 {
-    json_t *groups = json_array(), *group;
+    json_t *groups = json_array(), *group, *less;
+    const char *name;
     size_t i;
 
     json_array_foreach(json_object_get(report, "groups"), i, group)
     {
-        if (is_shown(s, order, group))
+        name = json_string_value(json_object_get(group, "name"));
+        if (name && is_shown(order, app_table_find(s->table, name)))
             json_array_append(groups, group);
     }
     json_decref(report);
-    return json_pack("{s:i, s:o}", "version", 1, "groups", groups);
+    less = json_pack("{s:i, s:o}", "version", 1, "groups", groups);
+    add_configured(s, order, less);
+    return less;
 }
 
 static json_t *make_status(spawner_t *s, const status_job_order_t *order)
@@ -64,6 +82,7 @@ static json_t *make_status(spawner_t *s, const status_job_order_t *order)
     apl_report_sentences(report, s->rt.dir);
     if (order->app[0] || order->only != USERDB_NOBODY)
         return narrowed(s, order, report);
+    add_configured(s, order, report);
     json_object_set_new(report, "store", apl_report_store(s->figures));
     return report;
 }

@@ -316,6 +316,9 @@ static void read_app(json_reader_t *r, app_entry_t *a, uint32_t config,
     a->label = json_reader_text(r, o, "label", 0);
     a->user = json_reader_text(r, o, "user", 1);
     a->group = json_reader_text(r, o, "group", 1);
+    a->user_name = json_object_get(o, "user_name")
+                       ? json_reader_text(r, o, "user_name", 1)
+                       : NULL;
     a->owner = read_user(r, o, "owner");
     a->uid = read_user(r, o, "uid");
     a->env = environment(r, o, "env");

@@ -39,6 +39,8 @@ typedef struct {
     apl_app_t app;     /**< name, root, key and options, for shm/ */
     const char *label; /**< short name for the log, that no other app has */
     const char *user, *group;
+    const char *user_name; /**< it runs as this user, for people; NULL: not
+                                known */
     uid_t owner; /**< of AppRoot, when `user` is NULL; USERDB_NOBODY: unknown */
     uid_t uid;   /**< it runs as this user. The user may also manage it.
                       USERDB_NOBODY: unknown */

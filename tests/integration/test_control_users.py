@@ -72,7 +72,10 @@ def test_own_app(httpd: Httpd) -> None:
     seen = as_user(httpd, OWNER, "--json", "status")
     assert seen.returncode == 0, seen
     report = json.loads(seen.stdout)
-    assert set(report) == {"version", "groups"}
+    assert set(report) == {"version", "groups", "configured"}
+    [configured] = report["configured"]
+    assert configured["app_root"] == str(shop.root)
+    assert configured["user"] == OWNER and configured["used"] is True
     assert [g["app_root"] for g in report["groups"]] == [str(shop.root)]
     assert "blog" not in seen.stdout
     done = as_user(httpd, OWNER, "restart", "shop", "--wait")

@@ -24,6 +24,7 @@ ONLY = {
     "linux/futex.h": ("shm/lock/lock.c", "shm/lock/wake.c"),
     "jansson.h": ("base/json_reader", "detect/",
                   "shm/view/report", "shm/view/view.h",
+                  "shm/view/problems",
                   "store/server/store_config", "spawner/",
                   "ctl/", "mod_apppool/"),
     "httpd.h": ("mod_apppool/",),

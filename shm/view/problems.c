@@ -1,0 +1,469 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+#include "shm/view/problems.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/view/view.h"
+
+#define TEXT_MAX 4096 /* bytes of a sentence; an error has up to 999 */
+#define LISTED   3    /* of a list */
+
+/* ---- values ---- */
+
+static json_int_t number(const json_t *o, const char *key)
+{
+    return json_integer_value(json_object_get(o, key));
+}
+
+static double real(const json_t *o, const char *key)
+{
+    return json_number_value(json_object_get(o, key));
+}
+
+static const char *word(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+
+    return s ? s : "";
+}
+
+static int is(const json_t *o, const char *key, const char *what)
+{
+    return strcmp(word(o, key), what) == 0;
+}
+
+static json_int_t state(const json_t *g, const char *key)
+{
+    return number(json_object_get(g, "states"), key);
+}
+
+/* ---- a sentence ---- */
+
+typedef struct {
+    char text[TEXT_MAX];
+    size_t n;
+} sentence_t;
+
+static void say(sentence_t *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(sentence_t *s, const char *format, ...)
+{
+    va_list args;
+    int n;
+
+    va_start(args, format);
+    n = vsnprintf(s->text + s->n, sizeof s->text - s->n, format, args);
+    va_end(args);
+    s->n += n > 0 ? (size_t)n : 0;
+    if (s->n >= sizeof s->text)
+        s->n = sizeof s->text - 1;
+}
+
+/* "1 request waits", "2 requests wait" */
+static void say_count(sentence_t *s, json_int_t n, const char *one,
+                      const char *many)
+{
+    say(s, "%lld %s", (long long)n, n == 1 ? one : many);
+}
+
+/* ---- the list ---- */
+
+/* The worst first; but mild ones come after all others. */
+typedef enum {
+    SPAWNER,
+    FAILING,
+    UNKILLABLE,
+    FULL,
+    HUNG,
+    QUEUEING,
+    ERRORS,
+    STARTING,
+    DRAINED,
+    STORE,
+    OUT,
+    KINDS
+} kind_t;
+
+static const char *const kind_words[KINDS] = {[SPAWNER] = "spawner",
+                                              [FAILING] = "failing",
+                                              [UNKILLABLE] = "unkillable",
+                                              [FULL] = "full",
+                                              [HUNG] = "hung",
+                                              [QUEUEING] = "queueing",
+                                              [ERRORS] = "errors",
+                                              [STARTING] = "starting",
+                                              [DRAINED] = "drained",
+                                              [STORE] = "store",
+                                              [OUT] = "out"};
+
+typedef struct {
+    const json_t *report;
+    json_t *of[KINDS][2]; /* problems of a kind; [1]: mild ones */
+} list_t;
+
+/* @param mild 1: requests are served in spite of it, or an administrator wants
+ * it so */
+static void add(list_t *l, const json_t *group, kind_t kind, int mild,
+                const sentence_t *s)
+{
+    json_t *o = json_object(), *name = json_object_get(group, "name");
+
+    if (name)
+        json_object_set(o, "app", name);
+    else
+        json_object_set_new(o, "app", json_null());
+    json_object_set_new(o, "kind", json_string(kind_words[kind]));
+    json_object_set_new(o, "text", apl_report_text(s->text));
+    json_array_append_new(l->of[kind][mild], o);
+}
+
+/* ---- of an app ---- */
+
+static void say_next_try(sentence_t *s, const json_t *g)
+{
+    const json_t *next = json_object_get(g, "next_try");
+
+    if (number(g, "failures") > 1)
+        say(s, "; %lld starts in a row have failed",
+            (long long)number(g, "failures"));
+    if (number(g, "spawning") > 0)
+        say(s, "; a start is under way");
+    else if (json_is_number(next) && json_number_value(next) > 0)
+        say(s, "; the next try is in %.0f s", json_number_value(next));
+}
+
+static void look_for_failing(list_t *l, const json_t *g)
+{
+    const char *error = word(g, "last_error");
+    json_int_t size = number(g, "size");
+    sentence_t s = {.n = 0};
+
+    if (!is(g, "state", "failing"))
+        return;
+    say(&s, "%s",
+        size > 0 ? "new processes do not start" : "it does not start");
+    if (*error)
+        say(&s, ": %s", error);
+    say_next_try(&s, g);
+    if (size > 0) {
+        say(&s, "; ");
+        say_count(&s, size, "process", "processes");
+        say(&s, "%s %s requests",
+            number(g, "outdated") > 0 ? " of the old code" : "",
+            size == 1 ? "serves" : "serve");
+    }
+    add(l, g, FAILING, size > 0, &s);
+}
+
+static void look_for_unkillable(list_t *l, const json_t *g)
+{
+    json_int_t n = state(g, "unkillable");
+    int stops = is(g, "state", "unkillable");
+    sentence_t s = {.n = 0};
+
+    if (n == 0 && !stops)
+        return;
+    say_count(&s, n, "process survives", "processes survive");
+    say(&s, " SIGKILL%s",
+        stops ? ", more than AppMaxUnkillable allows: nothing is started" : "");
+    add(l, g, UNKILLABLE, !stops || number(g, "size") > 0, &s);
+}
+
+static void look_for_drained(list_t *l, const json_t *g)
+{
+    sentence_t s = {.n = 0};
+
+    if (!is(g, "state", "drained"))
+        return;
+    say(&s, "it is drained: all requests get 503 until apppoolctl restart");
+    add(l, g, DRAINED, 1, &s);
+}
+
+/* The oldest request in this state. @return NULL: there is none */
+static const json_t *oldest(const json_t *g, const char *in)
+{
+    const json_t *requests = json_object_get(g, "requests"), *r, *old = NULL;
+    size_t i;
+
+    for (i = 0; (r = json_array_get(requests, i)) != NULL; i++)
+        if (is(r, "state", in) && (!old || real(r, "age") > real(old, "age")))
+            old = r;
+    return old;
+}
+
+static void look_for_hung(list_t *l, const json_t *g)
+{
+    json_int_t n = state(g, "hung"), size = number(g, "size");
+    const json_t *old = oldest(g, "hung");
+    sentence_t s = {.n = 0};
+
+    if (n == 0)
+        return;
+    if (n == size)
+        say(&s, "%s", n == 1 ? "its only process is hung" : "all ");
+    if (n > 1 || n != size) {
+        say_count(&s, n, "process", "processes");
+        if (n != size)
+            say(&s, " of %lld", (long long)size);
+        say(&s, n == 1 ? " is hung" : " are hung");
+    }
+    if (old)
+        say(&s, ": the oldest request has had its process for %.0f s: %s %s",
+            real(old, "age"), word(old, "method"), word(old, "uri"));
+    add(l, g, HUNG, n != size, &s);
+}
+
+/* A start that lasts long, or the next best reason. */
+static void say_start(sentence_t *s, const json_t *g)
+{
+    const json_t *slow = json_object_get(g, "slow_start");
+
+    if (json_is_object(slow)) {
+        say(s, "a start lasts for %.0f s", real(slow, "age"));
+        if (*word(slow, "text"))
+            say(s, ": %s", word(slow, "text"));
+    }
+    else
+        say(s, "a process is being started");
+}
+
+/* @return 1: the pool has no room for one more process */
+static int pool_is_full(const json_t *pool)
+{
+    return pool && number(pool, "max") > 0 &&
+           number(pool, "count") + number(pool, "spawning") >=
+               number(pool, "max");
+}
+
+/* Behind the words that say what the processes of the app do. */
+static void say_limit(sentence_t *s, const json_t *report, const json_t *g)
+{
+    const json_t *pool = json_object_get(report, "pool");
+    json_int_t max = number(g, "max");
+
+    if (number(g, "spawning") > 0) {
+        say(s, ", and ");
+        say_start(s, g);
+    }
+    else if (max > 0 && number(g, "size") >= max)
+        say(s, " (MaxInstances %lld)", (long long)max);
+    else if (pool_is_full(pool))
+        say(s, ", and the pool is full (MaxPoolSize %lld)",
+            (long long)number(pool, "max"));
+}
+
+static void say_why_waiting(sentence_t *s, const json_t *report,
+                            const json_t *g)
+{
+    json_int_t size = number(g, "size"), hung = state(g, "hung");
+
+    if (size > 0) {
+        if (size == 1)
+            say(s, "its only process is %s", hung ? "hung" : "busy");
+        else if (hung == size)
+            say(s, "all %lld processes are hung", (long long)size);
+        else
+            say(s, "all %lld processes are busy", (long long)size);
+        if (size > 1 && hung > 0 && hung < size)
+            say(s, ", %lld of them hung", (long long)hung);
+        say_limit(s, report, g);
+    }
+    else if (number(g, "spawning") > 0)
+        say_start(s, g);
+    else {
+        say(s, "it has no process");
+        say_limit(s, report, g);
+    }
+}
+
+void apl_report_why_waiting(const json_t *report, const json_t *group, char *to,
+                            size_t size)
+{
+    sentence_t s = {.n = 0};
+
+    say_why_waiting(&s, report, group);
+    snprintf(to, size, "%s", s.text);
+}
+
+static void look_for_queue(list_t *l, const json_t *g)
+{
+    json_int_t n = number(g, "queue"), most = number(g, "max_queue");
+    const json_t *first = oldest(g, "waiting");
+    int full = most > 0 && n >= most;
+    sentence_t s = {.n = 0};
+
+    if (n == 0 || is(g, "state", "drained") ||
+        (!full && real(first, "age") < APL_PROBLEM_WAIT))
+        return;
+    if (full)
+        say(&s,
+            "the queue is full (AppMaxQueue %lld), and more requests get "
+            "503: ",
+            (long long)most);
+    say_count(&s, n, "request waits", "requests wait");
+    if (first)
+        say(&s, n == 1 ? ", for %.0f s" : ", the first one for %.0f s",
+            real(first, "age"));
+    say(&s, ": ");
+    say_why_waiting(&s, l->report, g);
+    add(l, g, full ? FULL : QUEUEING, 0, &s);
+}
+
+/* If requests wait for it, it is part of another problem. */
+static void look_for_slow_start(list_t *l, const json_t *g)
+{
+    const json_t *slow = json_object_get(g, "slow_start");
+    sentence_t s = {.n = 0};
+
+    if (!json_is_object(slow) || real(slow, "age") < APL_PROBLEM_START ||
+        number(g, "queue") > 0 || is(g, "state", "failing"))
+        return;
+    say_start(&s, g);
+    add(l, g, STARTING, number(g, "size") > 0, &s);
+}
+
+static void look_for_errors(list_t *l, const json_t *g)
+{
+    const json_t *minute = json_object_get(json_object_get(g, "recent"), "1m");
+    json_int_t errors = number(minute, "errors");
+    json_int_t all = number(minute, "requests");
+    sentence_t s = {.n = 0};
+
+    if (errors < APL_PROBLEM_ERRORS ||
+        (double)errors <= APL_PROBLEM_PART * (double)all)
+        return;
+    say(&s, "%lld of %lld requests of the last minute got an error (5xx)",
+        (long long)errors, (long long)(all > errors ? all : errors));
+    add(l, g, ERRORS, 0, &s);
+}
+
+static void look_at_group(list_t *l, const json_t *g)
+{
+    look_for_failing(l, g);
+    look_for_unkillable(l, g);
+    look_for_queue(l, g);
+    look_for_hung(l, g);
+    look_for_errors(l, g);
+    look_for_slow_start(l, g);
+    look_for_drained(l, g);
+}
+
+/* ---- of the host ---- */
+
+static void look_at_spawner(list_t *l)
+{
+    double age = real(json_object_get(l->report, "pool"), "spawner_age");
+    sentence_t s = {.n = 0};
+
+    if (age < APL_PROBLEM_SPAWNER)
+        return;
+    say(&s,
+        "the spawner has done nothing for %.0f s: processes are neither "
+        "started nor ended",
+        age);
+    add(l, NULL, SPAWNER, 0, &s);
+}
+
+/* No room for one more process, while a request of some app waits and has
+ * none. */
+static void look_at_pool(list_t *l)
+{
+    const json_t *pool = json_object_get(l->report, "pool");
+    sentence_t s = {.n = 0};
+
+    if (json_is_true(json_object_get(pool, "out"))) {
+        say(&s, "this host is out of its load balancer (apppool-health says "
+                "503) until apppoolctl in");
+        add(l, NULL, OUT, 1, &s);
+        s.n = 0;
+    }
+    if (!pool_is_full(pool) || number(pool, "waiting") == 0 ||
+        number(pool, "active") < number(pool, "count"))
+        return;
+    say(&s,
+        "the pool is full (MaxPoolSize %lld), all %lld processes are busy, "
+        "and ",
+        (long long)number(pool, "max"), (long long)number(pool, "count"));
+    say_count(&s, number(pool, "waiting"), "request waits", "requests wait");
+    add(l, NULL, FULL, 1, &s);
+}
+
+static void look_at_spaces(list_t *l, const json_t *store)
+{
+    const json_t *spaces = json_object_get(store, "spaces"), *space;
+    size_t i;
+
+    for (i = 0; (space = json_array_get(spaces, i)) != NULL; i++) {
+        json_int_t most = number(space, "max_connections");
+        sentence_t s = {.n = 0};
+
+        if (most == 0 || number(space, "connections") < most)
+            continue;
+        say(&s,
+            "the space %s of the store has %lld connections, and more are "
+            "refused",
+            word(space, "name"), (long long)most);
+        add(l, NULL, STORE, 0, &s);
+    }
+}
+
+static void look_at_store(list_t *l)
+{
+    static const struct {
+        const char *reason, *text;
+    } texts[] = {{"incomplete", "it has a part of a copy"},
+                 {"better elsewhere", "another host has better data"},
+                 {"stale", "its copy is old"},
+                 {"other", "it does not say why"}};
+    const json_t *store = json_object_get(l->report, "store");
+    const json_t *cluster = json_object_get(store, "cluster");
+    json_int_t missing = number(store, "missing_listeners");
+    sentence_t s = {.n = 0}, m = {.n = 0};
+    size_t i;
+
+    if (json_is_false(json_object_get(store, "alive"))) {
+        say(&s, "the store does not run");
+        add(l, NULL, STORE, 0, &s);
+    }
+    else if (json_is_false(json_object_get(cluster, "ready"))) {
+        say(&s, "the store is not ready to be the master");
+        for (i = 0; i < sizeof texts / sizeof *texts; i++)
+            if (is(cluster, "reason", texts[i].reason))
+                say(&s, ": %s", texts[i].text);
+        add(l, NULL, STORE, 1, &s);
+    }
+    if (missing > 0) {
+        say(&m, "the store cannot listen at ");
+        say_count(&m, missing, "address", "addresses");
+        say(&m, ", which the error log names");
+        add(l, NULL, STORE, 1, &m);
+    }
+    look_at_spaces(l, store);
+}
+
+json_t *apl_report_problems(const json_t *report)
+{
+    const json_t *groups = json_object_get(report, "groups"), *g;
+    json_t *all = json_array();
+    list_t l = {.report = report};
+    size_t i;
+    int k;
+
+    for (k = 0; k < 2 * KINDS; k++)
+        l.of[k % KINDS][k / KINDS] = json_array();
+    look_at_spawner(&l);
+    look_at_pool(&l);
+    look_at_store(&l);
+    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++)
+        look_at_group(&l, g);
+    for (k = 0; k < 2 * KINDS; k++) {
+        json_array_extend(all, l.of[k % KINDS][k / KINDS]);
+        json_decref(l.of[k % KINDS][k / KINDS]);
+    }
+    return all;
+}

@@ -32,6 +32,7 @@ shm_sources = \
 	shm/recovery/repair.c \
 	shm/view/configured.c \
 	shm/view/problems.c \
+	shm/view/events_folded.c \
 	shm/view/report.c \
 	shm/view/report_sentence.c \
 	shm/view/report_store.c \
@@ -806,6 +807,7 @@ unit_tests = \
 	tests/unit/early_trials \
 	tests/unit/starting \
 	tests/unit/problems \
+	tests/unit/events_folded \
 	tests/unit/report_states \
 	tests/unit/report_cluster \
 	tests/unit/report_store \

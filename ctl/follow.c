@@ -49,6 +49,9 @@ static void print_event(const printed_t *p, const json_t *event)
         printf(": %s", values_text(event, "reason"));
     if (json_object_get(event, "error_id"))
         printf(" (error id %s)", values_text(event, "error_id"));
+    if (values_number(event, "count") > 1)
+        printf(" (%" JSON_INTEGER_FORMAT " times since %s)",
+               values_number(event, "count"), values_text(event, "first"));
     putchar('\n');
 }
 
@@ -78,15 +81,17 @@ static void print_events(printed_t *p, const json_t *events)
     p->began = 1;
 }
 
-static int ask_events(printed_t *p)
+/* @param key "events"; or "events_folded", with one line for those that
+ * repeat */
+static int ask_events(printed_t *p, const char *key)
 {
     json_t *o;
     int status = ask_status(p->dir, p->began, &o);
 
     if (status != 0)
         return status;
-    if (json_is_array(json_object_get(o, "events")))
-        print_events(p, json_object_get(o, "events"));
+    if (json_is_array(json_object_get(o, key)))
+        print_events(p, json_object_get(o, key));
     else
         status = ask_complain_report(o);
     json_decref(o);
@@ -97,11 +102,12 @@ static int ask_events(printed_t *p)
 int follow_events(const char *dir, int raw, int follow)
 {
     printed_t p = {.dir = dir, .raw = raw};
-    int status = ask_events(&p), waits = 0;
+    int waits = 0,
+        status = ask_events(&p, raw || follow ? "events" : "events_folded");
 
     while (p.began && follow) {
         sleep(1);
-        if (ask_events(&p) == 0)
+        if (ask_events(&p, "events") == 0)
             waits = 0;
         else if (waits++ == 0)
             ask_complain(

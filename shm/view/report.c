@@ -526,6 +526,8 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
     json_object_set_new(report, "counters", report_counters(&h->counters));
     json_object_set_new(report, "groups", groups);
     json_object_set_new(report, "events", report_events(h));
+    json_object_set_new(report, "events_folded",
+                        apl_report_folded(json_object_get(report, "events")));
     json_object_set_new(report, "history", apl_report_history(h));
     return report;
 }

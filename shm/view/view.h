@@ -59,6 +59,17 @@ json_t *apl_configured_begin(json_t *report);
 /** Add an app. @param used from apl_configured_begin() */
 void apl_configured_add(json_t *report, const json_t *used,
                         const apl_configured_t *app);
+/* events_folded.c: events that repeat, as one line. Page and apppoolctl share
+ * this rule. */
+
+/**
+ * Make one line of all events that have the same app, event and reason, as long
+ * as no more than ten minutes are between two of them.
+ * @param events of the report, oldest first
+ * @return a new reference: copies of the last event of each line, with the keys
+ *         "count" and "first" (time of the first event); oldest first
+ */
+json_t *apl_report_folded(const json_t *events);
 
 /* report_store.c: the store in the report (report.c): its spaces, what was done
  * with them since it was started, and its role among other hosts.

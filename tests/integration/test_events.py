@@ -116,6 +116,15 @@ def test_follow(httpd: Httpd, app: App, follower: Follower) -> None:
         wait_until(lambda: not Path(f"/proc/{pid}").exists(), "it ends")
     assert follower.events() == ["ready", "detached"] * 3
     assert follower.err.read_text() == ""
+    # Without -f, events that repeat are one line.
+    folded = httpd.status()["events_folded"]
+    assert [(one["event"], one["count"]) for one in folded] == [
+        ("ready", 3), ("detached", 3)]
+    assert folded[0]["first"] == httpd.events("ready")[0]["time"]
+    ready, detached = httpd.ctl("events").stdout.splitlines()
+    assert ready.endswith(f" (3 times since {folded[0]['first']})")
+    assert f" {pid}  " in detached
+    assert len(httpd.ctl("--json", "events").stdout.splitlines()) == 6
 
 
 def test_follow_when_the_spawner_dies(httpd: Httpd, app: App,

@@ -59,6 +59,7 @@ json_t *apl_configured_begin(json_t *report);
 /** Add an app. @param used from apl_configured_begin() */
 void apl_configured_add(json_t *report, const json_t *used,
                         const apl_configured_t *app);
+
 /* events_folded.c: events that repeat, as one line. Page and apppoolctl share
  * this rule. */
 

@@ -19,11 +19,13 @@ shm_sources = \
 	shm/slots/group.c \
 	shm/format/heap.c \
 	shm/format/histogram.c \
+	shm/format/timing.c \
 	shm/verbs/health.c \
 	shm/verbs/history.c \
 	shm/verbs/housekeeping.c \
 	shm/verbs/app_stderr.c \
 	shm/slots/hung.c \
+	shm/slots/numbers.c \
 	shm/format/list.c \
 	shm/lock/lock.c \
 	shm/verbs/admin.c \
@@ -34,6 +36,7 @@ shm_sources = \
 	shm/view/problems.c \
 	shm/view/events_folded.c \
 	shm/view/report.c \
+	shm/view/report_numbers.c \
 	shm/view/report_sentence.c \
 	shm/view/report_store.c \
 	shm/view/report_value.c \
@@ -46,6 +49,8 @@ shm_sources = \
 	shm/slots/session.c \
 	shm/view/snapshot.c \
 	shm/verbs/reconcile.c \
+	shm/verbs/response.c \
+	shm/verbs/step.c \
 	shm/verbs/supervise.c \
 	shm/verbs/group_start.c \
 	shm/recovery/tally.c \
@@ -217,6 +222,7 @@ module_sources = \
 	mod_apppool/request/raw_path.c \
 	mod_apppool/parent/programs.c \
 	mod_apppool/backend/proxy_api.c \
+	mod_apppool/request/response_count.c \
 	mod_apppool/request/response_filter.c \
 	mod_apppool/parent/runtime_dir.c \
 	mod_apppool/config/config_origin.c \
@@ -747,6 +753,8 @@ unit_tests = \
 	tests/unit/lock_rescue \
 	tests/unit/health \
 	tests/unit/histogram \
+	tests/unit/numbers \
+	tests/unit/timing \
 	tests/unit/history \
 	tests/unit/hostile \
 	tests/unit/hung \

@@ -22,6 +22,7 @@
 #include "mod_apppool/parent/parent.h"
 #include "mod_apppool/pump/suspend.h"
 #include "mod_apppool/request/raw_path.h"
+#include "mod_apppool/request/response_count.h"
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/request/source_guard.h"
 #include "mod_apppool/status/status.h"
@@ -109,6 +110,8 @@ static void register_hooks(apr_pool_t *p)
     ap_hook_handler(apppool_source_guard_handler, NULL, NULL, APR_HOOK_LAST);
     ap_hook_open_htaccess(apppool_status_origin_open_htaccess, NULL, NULL,
                           APR_HOOK_FIRST);
+    ap_hook_log_transaction(apppool_response_count_log, NULL, NULL,
+                            APR_HOOK_MIDDLE);
     ap_hook_log_transaction(apppool_denied_root_log, NULL, NULL,
                             APR_HOOK_MIDDLE);
     APR_OPTIONAL_HOOK(ap, status_hook, apppool_status_section, NULL, NULL,

@@ -9,6 +9,7 @@
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/pump/suspend.h"
 #include "mod_apppool/request/client.h"
+#include "mod_apppool/request/response_count.h"
 #include "mod_apppool/instance/current.h"
 #include "shm/lock/alive.h"
 #include "shm/verbs/checkin.h"
@@ -35,9 +36,22 @@ static void note_begin(apppool_app_request_t *req)
     apr_table_unset(r->subprocess_env, "APPPOOL_APP_MS");
 }
 
+/* No process: a request that was refused at once says nothing about time. */
+static void note_wait(request_rec *r, int64_t since, int waited)
+{
+    int64_t now = apl_now();
+
+    note_ms(r, "APPPOOL_QUEUE_MS", now - since);
+    if (waited)
+        apppool_response_count_ended(r, now);
+}
+
 static void note_end(const apppool_app_request_t *req)
 {
-    note_ms(req->r, "APPPOOL_APP_MS", apl_now() - req->process_since);
+    int64_t now = apl_now();
+
+    note_ms(req->r, "APPPOOL_APP_MS", now - req->process_since);
+    apppool_response_count_ended(req->r, now);
 }
 
 /* ---- begin and end ---- */
@@ -57,15 +71,16 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
                                                  apppool_request_body_t *body)
 {
     apppool_app_request_t *req = apr_pcalloc(r->pool, sizeof *req);
+    int64_t now = apl_now();
 
+    apppool_response_count_arrived(r, now);
     req->r = r;
     req->pool = apppool_current()->pool;
     req->mount = mount;
     req->app = mount->app;
     req->body = body;
     req->filename = r->filename;
-    req->deadline =
-        apl_now() + apppool_setting_here(r, APPPOOL_AppQueueTimeout);
+    req->deadline = now + apppool_setting_here(r, APPPOOL_AppQueueTimeout);
     req->keepalives = -1;
     req->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
     req->may_leave_worker = apppool_streaming_wants_upgrade(r) &&
@@ -155,13 +170,14 @@ apr_status_t apppool_app_request_checkout(apppool_app_request_t *req)
     apppool_client_t client = {r, 0};
     int64_t now = apl_now();
     apl_restart_seen_t look;
-    int looked, tries = 3;
+    int looked, tries = 3, waited = 0;
     apr_status_t rv;
 
     looked = apl_restart_poll(pool, apl_group_index(pool, app->key, app->name),
                               req->app->restart_dir, now, &look);
     do {
         rv = ask_pool(req, looked ? &look : NULL, now);
+        waited |= rv == APL_EWAIT;
         if (rv == APL_EWAIT)
             rv = apl_checkout_wait(pool, &req->ref, req->deadline,
                                    apppool_client_has_left, &client);
@@ -170,7 +186,7 @@ apr_status_t apppool_app_request_checkout(apppool_app_request_t *req)
     if (rv == APR_SUCCESS)
         note_begin(req);
     else
-        note_ms(r, "APPPOOL_QUEUE_MS", apl_now() - now);
+        note_wait(r, now, waited);
     return rv;
 }
 

@@ -64,6 +64,7 @@ typedef struct {
     int ended;            /**< its end has come */
     int silent;           /**< the app was silent for too long */
     int closed;           /**< the app has closed the connection */
+    int broken;           /**< before the end of its response */
     int unanswered;       /**< the process has not sent a complete response */
     int repeated;         /**< it was sent, and its connection broke */
     int overloaded;       /**< the app has too many requests, and says so */

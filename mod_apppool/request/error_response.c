@@ -8,6 +8,7 @@
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/instance/current.h"
 #include "mod_apppool/request/error_page.h"
+#include "mod_apppool/request/response_count.h"
 #include "shm/lock/lock_token.h"
 #include "shm/verbs/group_start.h"
 #include "base/contract.h"
@@ -19,6 +20,12 @@ APLOG_USE_MODULE(apppool);
 
 /* An administrator decides when a drained application comes back. */
 #define DRAINED_RETRY (30 * APR_USEC_PER_SEC)
+
+/* Each response of this file is one of ours. */
+static void blame(request_rec *r, uint32_t fault)
+{
+    apppool_response_count_blame(r, fault);
+}
 
 static int try_later(request_rec *r, apr_int64_t us)
 {
@@ -107,6 +114,7 @@ int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app,
         "%s: %s %s is refused: %u upgraded connections and event streams are "
         "open, as many as AppMaxLongLived",
         app->label, r->method, r->uri, limit);
+    blame(r, APL_FAULT_OTHER);
     return try_later(r, 0);
 }
 
@@ -115,8 +123,26 @@ static int client_gone(request_rec *r, const apppool_app_t *app)
     SAY(APLOG_DEBUG, 0, r, "%s: the client left while it waited", app->label);
     r->connection->aborted = 1;
     r->connection->keepalive = AP_CONN_CLOSE;
-    r->status = 499; /* for the access log only */
+    r->status = APPPOOL_CLIENT_GONE;
     return DONE;
+}
+
+static uint32_t fault_of(apr_status_t rv)
+{
+    switch (rv) {
+    case APL_EQUEUEFULL:
+        return APL_FAULT_QUEUE_FULL;
+    case APL_ETIMEOUT:
+        return APL_FAULT_QUEUE_TIMEOUT;
+    case APL_EBACKOFF:
+    case APL_ESTART:
+    case APL_EREFUSED:
+        return APL_FAULT_START_FAILED;
+    case APL_EGONE:
+        return APL_FAULT_NONE;
+    default:
+        return APL_FAULT_OTHER;
+    }
 }
 
 int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
@@ -124,6 +150,7 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
 {
     char text[128];
 
+    blame(r, fault_of(rv));
     switch (rv) {
     case APL_EQUEUEFULL:
         SAY(APLOG_WARNING, 0, r,
@@ -172,6 +199,7 @@ int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
 {
     SAY(APLOG_ERR, rv, r, "%s[%d] cannot be connected to", app->label,
         (int)ref->pid);
+    blame(r, APL_FAULT_OTHER);
     return try_later(r, 0);
 }
 
@@ -179,6 +207,7 @@ int apppool_error_response_refused(request_rec *r, const apppool_app_t *app)
 {
     SAY(APLOG_ERR, 0, r, "%s: ten processes in a row refused the connection",
         app->label);
+    blame(r, APL_FAULT_DIED);
     return try_later(r, 0);
 }
 
@@ -195,6 +224,7 @@ int apppool_error_response_overloaded(request_rec *r, const apppool_app_t *app,
 {
     SAY(APLOG_WARNING, 0, r, "%s[%d] is overloaded: %s %s is refused",
         app->label, (int)ref->pid, r->method, r->uri);
+    blame(r, APL_FAULT_OTHER);
     apppool_error_response_forget(r);
     return try_later(r, 0);
 }
@@ -204,12 +234,14 @@ int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
 {
     SAY(APLOG_ERR, 0, r, "%s[%d] was killed and gave no response: %s %s",
         app->label, (int)ref->pid, r->method, r->uri);
+    blame(r, APL_FAULT_KILLED);
     apppool_error_response_forget(r);
     return HTTP_GATEWAY_TIME_OUT;
 }
 
 int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
-                               const apl_session_ref_t *ref, int status)
+                               const apl_session_ref_t *ref, int status,
+                               int broken)
 {
     int silent = status == HTTP_GATEWAY_TIME_OUT ||
                  apr_table_get(r->notes, "proxy_timedout") != NULL;
@@ -225,6 +257,9 @@ int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
     else
         SAY(APLOG_ERR, 0, r, "%s[%d] gave no response: %s %s", app->label,
             (int)ref->pid, r->method, r->uri);
+    blame(r, silent   ? APL_FAULT_KILLED
+             : broken ? APL_FAULT_DIED
+                      : APL_FAULT_BAD_RESPONSE);
     apppool_error_response_forget(r);
     return silent ? HTTP_GATEWAY_TIME_OUT : HTTP_BAD_GATEWAY;
 }

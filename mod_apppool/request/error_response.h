@@ -43,10 +43,13 @@ int apppool_error_response_refused(request_rec *r, const apppool_app_t *app);
 /**
  * The response failed. This replaces what mod_proxy noted about it.
  * @param status what the scheme handler returned
+ * @param broken 1: the app has closed the connection, or its process is gone; 0:
+ *        what it has sent is no response
  * @return what the handler is to return; 504 if the app was silent, only then
  */
 int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
-                               const apl_session_ref_t *ref, int status);
+                               const apl_session_ref_t *ref, int status,
+                               int broken);
 
 /** The app has refused the request, because it has too many. */
 int apppool_error_response_overloaded(request_rec *r, const apppool_app_t *app,

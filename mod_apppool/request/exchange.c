@@ -220,6 +220,7 @@ static void close_client(apppool_app_request_t *req)
     apppool_app_client_t *client = req->client;
 
     req->closed = client->does->has_ended(client);
+    req->broken = client->does->has_closed(client);
     req->client = NULL; /* another request may have it at once */
     client->does->close(client);
 }
@@ -269,6 +270,13 @@ static int is_stopped(const apppool_app_request_t *req,
            (outcome != APPPOOL_HEARD || ap_is_HTTP_ERROR(status));
 }
 
+/* Is the reason that there is no response, or is it what was sent? */
+static int is_broken(const apppool_app_request_t *req)
+{
+    return !req->check.is_none &&
+           (req->broken || apl_alive_ending(req->ref.pid));
+}
+
 int apppool_exchange(apppool_app_request_t *req, int *status)
 {
     apppool_endpoint_t endpoint = endpoint_of(req);
@@ -298,11 +306,12 @@ int apppool_exchange(apppool_app_request_t *req, int *status)
         if (apppool_response_check_overridden(req->r))
             req->unanswered = 0;
         else if (done && !req->started) {
-            *status = req->overloaded
-                          ? apppool_error_response_overloaded(req->r, req->app,
-                                                              &req->ref)
-                          : apppool_error_response_app(req->r, req->app,
-                                                       &req->ref, *status);
+            *status =
+                req->overloaded
+                    ? apppool_error_response_overloaded(req->r, req->app,
+                                                        &req->ref)
+                    : apppool_error_response_app(req->r, req->app, &req->ref,
+                                                 *status, is_broken(req));
             req->silent = *status == HTTP_GATEWAY_TIME_OUT;
         }
         if (done)
@@ -325,7 +334,8 @@ int apppool_exchange(apppool_app_request_t *req, int *status)
         endpoint.may_reuse = 0; /* others may be closed, too */
         apr_sleep(1000 << i);   /* the process lives, but ends connections */
     }
-    *status = apppool_error_response_app(req->r, req->app, &req->ref, *status);
+    *status =
+        apppool_error_response_app(req->r, req->app, &req->ref, *status, 1);
     return 1;
 }
 

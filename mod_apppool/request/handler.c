@@ -14,6 +14,7 @@
 #include "mod_apppool/instance/current.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/request/request_head.h"
+#include "mod_apppool/request/response_count.h"
 #include "mod_apppool/request/response_filter.h"
 #include "mod_apppool/body/sendfile.h"
 #include "mod_apppool/request/app_request.h"
@@ -86,6 +87,9 @@ static int end(apppool_app_request_t *req, int status)
     if (req->elsewhere)
         respond_elsewhere(r);
     r->filename = req->filename;
+    if (ap_is_HTTP_SERVER_ERROR(status) &&
+        !apppool_response_check_overridden(r))
+        apppool_response_count_blame(r, APL_FAULT_OTHER);
     if (ap_is_HTTP_ERROR(status)) {
         r->proxyreq = PROXYREQ_NONE;
         /* Otherwise httpd would ask for the ErrorDocument of this status. */
@@ -107,6 +111,7 @@ int apppool_handler(request_rec *r)
     mount = apppool_config_mount(r);
     if (!mount)
         return HTTP_NOT_FOUND;
+    apppool_response_count_begin(r, mount->app);
     status = apppool_routing_admit(r, mount);
     if (status != OK)
         return status;
@@ -119,8 +124,11 @@ int apppool_handler(request_rec *r)
     }
     apppool_app_headers_set_trace(r);
     status = apppool_request_body_begin(&body, r, mount->app->label);
-    if (status != OK)
+    if (status != OK) {
+        if (ap_is_HTTP_SERVER_ERROR(status))
+            apppool_response_count_blame(r, APL_FAULT_OTHER);
         return status;
+    }
     req = apppool_app_request_begin(r, mount, body);
     apppool_response_filter_add(req);
     status = serve(req);

@@ -8,6 +8,7 @@
 #include <util_filter.h>
 
 #include "mod_apppool/request/error_response.h"
+#include "mod_apppool/request/response_count.h"
 #include "mod_apppool/body/response_buffer.h"
 #include "mod_apppool/backend/proxy_api.h"
 #include "mod_apppool/body/sendfile.h"
@@ -39,6 +40,8 @@ static void begin_response(apppool_app_request_t *req, int is_whole)
     uint32_t kind = apppool_streaming_kind(req->r);
 
     req->started = 1;
+    if (kind)
+        apppool_response_count_untimed(req->r);
     apppool_app_request_restore(req);
     /* A page of httpd itself does not come from a process. */
     if (req->ref.session != 0) {

@@ -12,6 +12,7 @@
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/request/document_root.h"
 #include "mod_apppool/request/front_controller.h"
+#include "mod_apppool/request/response_count.h"
 #include "mod_apppool/request/script_handler.h"
 #include "mod_apppool/request/untrusted_headers.h"
 #include "mod_apppool/request/cgi_variables.h"
@@ -280,6 +281,7 @@ int apppool_routing_fixups(request_rec *r)
         return DECLINED;
     }
     apppool_untrusted_headers_remove_early(r);
+    apppool_response_count_begin(r, mount->app);
     status = apppool_routing_admit(r, mount);
     r->handler = APPPOOL_HANDLER; /* what it was has been looked at */
     return status;

@@ -20,7 +20,12 @@
  *                 | apl_stderr_t    [256]           2048 bytes    |
  *     scratch     +-----------------------------------------------+
  *                 | uint64_t        for the time of a sort only   |
+ *     numbers     +-----------------------------------------------+
+ *                 | apl_numbers_t   [n_groups]      8192 bytes    |
  *     size        +-----------------------------------------------+
+ *
+ * `numbers` begins with a page. The kernel stores no page of it before the
+ * application of that index has had a request.
  *
  * The slots are the truth: the fields marked [T] below. One store of its
  * `state` commits a slot, after the fields that give the state its meaning. All
@@ -298,6 +303,111 @@ typedef struct {
     char text[APL_STDERR_TEXT];
 } apl_stderr_t;
 
+/* ---- numbers of an application ----
+ *
+ *     0           +-----------------------------------------------+
+ *                 | counted by children: generation, began,       |
+ *                 | responses, bytes, faults, times               |
+ *     576         +-----------------------------------------------+
+ *                 | by the spawner: sampled, memory, cpu          |
+ *     640         +-----------------------------------------------+
+ *                 | apl_moment_t    [3][4]           456 bytes    |
+ *     6112        +-----------------------------------------------+
+ *                 | apl_death_t     [8]               48 bytes    |
+ *     6496        +-----------------------------------------------+
+ *                 | apl_step_t      [30]              56 bytes    |
+ *     8176        +-----------------------------------------------+
+ *                 | 16 bytes that are not used                    |
+ *     8192        +-----------------------------------------------+
+ *
+ * All of it is [O]. slots/numbers.h says who writes what, and why no count is
+ * lost when a writer is killed. */
+
+/** Classes of times: one below 64 us, four in each octave up to 71 minutes, and
+ * one above (format/timing.h). */
+#define APL_TIMES   106
+
+/** Classes of responses: 1xx to 5xx. */
+#define APL_CLASSES 5
+
+/** Why the module itself has answered a request with an error. */
+enum {
+    APL_FAULT_NONE,
+    APL_FAULT_QUEUE_FULL,
+    APL_FAULT_QUEUE_TIMEOUT,
+    APL_FAULT_START_FAILED,
+    APL_FAULT_DIED,
+    APL_FAULT_KILLED,
+    APL_FAULT_BAD_RESPONSE,
+    APL_FAULT_OTHER,
+    APL_FAULTS
+};
+
+#define APL_STEP_PERIOD 20000000 /* us: the spawner looks that often */
+#define APL_STEPS       30       /* ten minutes in all */
+#define APL_WINDOWS     3        /* one, five and sixty minutes */
+#define APL_MOMENTS     4        /* of each window */
+#define APL_DEATHS      8        /* different reasons that are kept */
+
+/** What the children had counted at one moment, modulo 2^32. */
+typedef struct {
+    int64_t time; /**< us; 0: there is none, or it is being written */
+    uint32_t responses[APL_CLASSES];
+    uint32_t times[APL_TIMES];
+    uint32_t unused;
+} apl_moment_t;
+
+/** How processes of an application have died. */
+typedef struct {
+    int64_t last; /**< us: the last one; 0: there is none */
+    uint32_t count;
+    uint32_t unused;
+    char reason[32]; /**< "": not known */
+} apl_death_t;
+
+#define APL_MEMORY_UNKNOWN UINT32_MAX
+#define APL_TIME_NONE      APL_TIMES /* in a step: there was no request */
+
+/** An application in one step of its last ten minutes. */
+typedef struct {
+    int64_t time;      /**< us: its end; 0: none, or it is being written */
+    uint32_t span;     /**< ms since the step before */
+    uint32_t requests; /**< responses in this step; those of 2xx to 5xx: */
+    uint32_t responses[APL_CLASSES - 1];
+    uint32_t queue;  /**< waiting requests at most */
+    uint32_t cpu;    /**< ms that its processes have used */
+    uint32_t memory; /**< KiB, at `time`; or APL_MEMORY_UNKNOWN */
+    uint16_t idle, busy, hung, starting; /**< processes, at `time` */
+    uint8_t percentiles[3]; /**< 50, 95, 99: classes; or APL_TIME_NONE */
+    uint8_t unused;
+} apl_step_t;
+
+/** The numbers of the application in the group slot of the same index. */
+typedef struct {
+    uint32_t generation; /**< of the group that they are about */
+    uint32_t peak;       /**< waiting requests at most since the last step */
+    int64_t began;       /**< us: the first count */
+    uint64_t responses[APL_CLASSES];
+    uint64_t bytes;                  /**< of responses, as they were sent */
+    uint64_t faults[APL_FAULTS - 1]; /**< responses: our own errors */
+    uint64_t padding1;
+    uint32_t times[APL_TIMES]; /**< queue and application together */
+    uint32_t padding2[6];
+
+    int64_t sampled;     /**< us: the last step */
+    uint64_t memory;     /**< bytes, at `sampled`; UINT64_MAX: not known */
+    uint64_t cpu_living; /**< us: of processes that live, at `sampled` */
+    uint64_t cpu_gone;   /**< us: of those that are gone */
+    uint64_t padding3[4];
+
+    apl_moment_t moments[APL_WINDOWS][APL_MOMENTS];
+    apl_death_t deaths[APL_DEATHS];
+    apl_step_t steps[APL_STEPS];
+    char padding4[16];
+} apl_numbers_t;
+
+#define APL_NUMBERS_ALIGNMENT 4096 /* bytes: a page */
+
 /* ---- the slots ---- */
 
 enum { APL_GROUP_FREE, APL_GROUP_USED };
@@ -397,8 +507,10 @@ typedef struct {
 
     apl_slow_start_t slow_start; /**< [T] written by the spawner */
 
+    uint32_t counted; /**< [O] 1: `numbers` has something about it */
+
     /* 25 cache lines: an odd number, so slots do not share a few cache sets. */
-    char padding[48];
+    char padding[44];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */
@@ -557,8 +669,17 @@ _Static_assert(sizeof(apl_histogram_t) == 136, "histograms are 136 bytes");
 _Static_assert(sizeof(apl_event_t) == 224, "events are 224 bytes");
 _Static_assert(sizeof(apl_sample_t) == 40, "samples are 40 bytes");
 _Static_assert(sizeof(apl_stderr_t) == 2048, "lines are 2048 bytes");
+_Static_assert(offsetof(apl_numbers_t, faults) == APL_CACHE_LINE &&
+                   offsetof(apl_numbers_t, times) == 2l * APL_CACHE_LINE,
+               "a request touches three lines");
+_Static_assert(offsetof(apl_numbers_t, sampled) == 576 &&
+                   offsetof(apl_numbers_t, moments) == 640 &&
+                   offsetof(apl_numbers_t, deaths) == 6112 &&
+                   offsetof(apl_numbers_t, steps) == 6496,
+               "as drawn");
+_Static_assert(sizeof(apl_numbers_t) == 8192, "numbers are two pages");
 
-#define APL_FORMAT_VERSION 16
+#define APL_FORMAT_VERSION 17
 #define APL_LAYOUT                                                             \
     ((uint64_t)APL_FORMAT_VERSION << 48 ^ sizeof(apl_header_t) << 24 ^         \
      offsetof(apl_group_t, name) << 12 ^ offsetof(apl_process_t, node) ^       \

@@ -40,6 +40,8 @@ typedef struct {
     apl_session_t *sessions;
     apl_child_t *children;
     apl_stderr_t *lines;
+    apl_numbers_t *numbers;  /**< by index of group; of a snapshot: those of the
+                                  segment itself */
     uint64_t *scratch;       /**< twice n_scratch words, for apl_list_sort() */
     uint32_t n_scratch;      /**< slots of the largest slot array */
     uint32_t size;           /**< bytes from base */

@@ -17,12 +17,13 @@
 
 /* Offsets of the slot arrays and of what follows, and the size of all. */
 typedef struct {
-    apr_size_t groups, processes, sessions, children, lines, scratch, size;
+    apr_size_t groups, processes, sessions, children, lines, scratch, numbers,
+        size;
 } layout_t;
 
-static apr_size_t whole_lines(apr_size_t bytes)
+static apr_size_t whole(apr_size_t bytes, apr_size_t of)
 {
-    return (bytes + APL_CACHE_LINE - 1) / APL_CACHE_LINE * APL_CACHE_LINE;
+    return (bytes + of - 1) / of * of;
 }
 
 static uint32_t largest_array(const apl_capacity_t *n)
@@ -35,15 +36,20 @@ static uint32_t largest_array(const apl_capacity_t *n)
 /* Each slot array has its slots and slot 0, which is never used. */
 static layout_t layout_of(const apl_capacity_t *n)
 {
+    apr_size_t end;
     layout_t at;
 
-    at.groups = whole_lines(sizeof(apl_header_t));
+    at.groups = whole(sizeof(apl_header_t), APL_CACHE_LINE);
     at.processes = at.groups + (n->groups + 1) * sizeof(apl_group_t);
     at.sessions = at.processes + (n->processes + 1) * sizeof(apl_process_t);
     at.children = at.sessions + (n->sessions + 1) * sizeof(apl_session_t);
     at.lines = at.children + (n->children + 1) * sizeof(apl_child_t);
     at.scratch = at.lines + APL_STDERR_MAX * sizeof(apl_stderr_t);
-    at.size = at.scratch + 2ul * largest_array(n) * sizeof(uint64_t);
+    end = at.scratch + 2ul * largest_array(n) * sizeof(uint64_t);
+    at.numbers = whole(end, APL_NUMBERS_ALIGNMENT);
+    /* Not rounded: another capacity has another size. */
+    at.size =
+        end + APL_NUMBERS_ALIGNMENT + (n->groups + 1) * sizeof(apl_numbers_t);
     return at;
 }
 
@@ -66,6 +72,7 @@ static void set_pointers(apl_pool_t *pool, void *memory,
     pool->children = (void *)(pool->base + at.children);
     pool->lines = (void *)(pool->base + at.lines);
     pool->scratch = (void *)(pool->base + at.scratch);
+    pool->numbers = (void *)(pool->base + at.numbers);
     pool->n_scratch = largest_array(n);
     pool->size = (uint32_t)at.size;
     pool->n.groups = n->groups + 1;

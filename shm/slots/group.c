@@ -7,6 +7,7 @@
 #include "shm/format/heap.h"
 #include "shm/slots/hung.h"
 #include "shm/format/slot.h"
+#include "shm/slots/numbers.h"
 #include "shm/slots/young.h"
 
 uint64_t apl_group_key(const char *name)
@@ -103,8 +104,9 @@ static void copy_text(char *to, size_t size, const char *from)
     memset(to + n, 0, size - n);
 }
 
-static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
+static apl_group_t *add(apl_lock_token_t *token, const apl_app_t *app)
 {
+    apl_pool_t *pool = token->pool;
     apl_group_t *g = apl_slot_take(pool, apl_slots_groups(pool));
 
     if (!g)
@@ -112,6 +114,7 @@ static apl_group_t *add(apl_pool_t *pool, const apl_app_t *app)
     g->generation++;
     APL_CRASH_POINT("group_generation");
     memset(&g->key, 0, sizeof *g - offsetof(apl_group_t, key));
+    apl_numbers_forget(token, g);
     g->key = app->key;
     g->revision = 1;
     g->options = app->options;
@@ -136,7 +139,7 @@ apl_group_t *apl_group_find_or_add(apl_lock_token_t *token,
     /* After damage the group may exist although it was not found. */
     if (g || pool->damaged || !apl_group_can_add(pool, app->key, app->name))
         return g;
-    return add(pool, app);
+    return add(token, app);
 }
 
 void apl_group_free(apl_lock_token_t *token, apl_group_t *group)

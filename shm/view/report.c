@@ -259,6 +259,7 @@ static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
     json_object_set_new(j, "died", apl_report_number(g->n_died));
     json_object_set_new(j, "queue_time", report_histogram(&g->queue_time));
     json_object_set_new(j, "app_time", report_histogram(&g->app_time));
+    apl_report_numbers(j, copy, g);
     apl_report_set_known(j, "last_error",
                          failed ? apl_report_text(g->error) : NULL);
     apl_report_set_known(j, "last_error_id",

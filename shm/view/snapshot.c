@@ -175,19 +175,23 @@ static apr_status_t unmap(void *copy)
 }
 
 /* The copy has a mapping of its own, instead of megabytes from the pool of a
- * request. The mapping is zero, and a page needs memory when it is written. */
+ * request. The mapping is zero, and a page needs memory when it is written. It
+ * ends before the numbers, which are read where they are. */
 apr_status_t apl_snapshot_prepare(apl_snapshot_t *snapshot, apl_pool_t *pool,
                                   apr_pool_t *p)
 {
     apl_capacity_t n = {pool->n.groups - 1, pool->n.processes - 1,
                         pool->n.sessions - 1, pool->n.children - 1};
     apl_pool_t *c = apr_palloc(p, sizeof *c);
-    void *memory = mmap(NULL, pool->size, PROT_READ | PROT_WRITE,
+    uint32_t size = (uint32_t)((char *)pool->numbers - pool->base);
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED)
         return APR_ENOMEM;
     apl_segment_format(c, memory, &n);
+    c->size = size;
+    c->numbers = pool->numbers;
     apr_pool_cleanup_register(p, c, unmap, apr_pool_cleanup_null);
     memset(snapshot, 0, sizeof *snapshot);
     snapshot->copy = c;

@@ -97,6 +97,18 @@ json_t *apl_report_store(const store_figures_t *f);
  * is alone */
 json_t *apl_report_cluster(const store_cluster_figures_t *f);
 
+/* report_numbers.c: the numbers of an application in the report (report.c): its
+ * responses, and how long they took.
+ *
+ * Lock:  none: they are read where they are counted, so two of them may differ
+ *        by some requests.
+ * Trust: they may be any numbers. */
+
+/** Put the numbers into the object of a group. @param copy from
+ * apl_snapshot_take() */
+void apl_report_numbers(json_t *group, const apl_pool_t *copy,
+                        const apl_group_t *g);
+
 /* report_value.c: values of the report (report.c): texts, numbers and ids as
  * JSON.
  *

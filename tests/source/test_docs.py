@@ -120,7 +120,8 @@ def test_table_of_defaults() -> None:
 def test_status_document() -> None:
     """Each key and each word of the report has its place in status.md."""
     code = "".join((TOP / "shm/view" / file).read_text()
-                   for file in ("report.c", "report_store.c"))
+                   for file in ("report.c", "report_numbers.c",
+                                "report_store.c"))
     keys = set(re.findall(r'_(?:known|new)\(\s*\w+,\s*"(\w+)"', code)) | \
         set(re.findall(r'^    \{"(\w+)",', code, re.M))
     words = set(re.findall(r'"([a-z_]+)"[,;]$', code, re.M)) | \

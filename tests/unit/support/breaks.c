@@ -7,18 +7,24 @@
 
 #include "shm/recovery/recovery.h"
 
+/* Without the numbers of applications, which nothing depends on. */
+static size_t size_of(const scene_t *s)
+{
+    return (size_t)((char *)s->pool.numbers - s->pool.base);
+}
+
 char *breaks_save(scene_t *s)
 {
-    char *image = malloc(s->pool.size);
+    char *image = malloc(size_of(s));
 
     scene_ok(s);
-    memcpy(image, s->pool.base, s->pool.size);
+    memcpy(image, s->pool.base, size_of(s));
     return image;
 }
 
 void breaks_restore(scene_t *s, char *image)
 {
-    memcpy(s->pool.base, image, s->pool.size);
+    memcpy(s->pool.base, image, size_of(s));
     free(image);
 }
 

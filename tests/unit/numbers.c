@@ -1,0 +1,304 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/* The numbers of an application: what is counted, over which time, and what
+ * memory that takes. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/format/segment.h"
+#include "shm/format/timing.h"
+#include "shm/slots/numbers.h"
+#include "shm/verbs/enter.h"
+#include "shm/verbs/response.h"
+#include "shm/verbs/step.h"
+#include "shm/view/snapshot.h"
+#include "shm/view/view.h"
+#include "tests/unit/support/memory.h"
+#include "tests/unit/support/scene.h"
+
+#define MS     ((int64_t)1000)
+#define MINUTE (60 * SECOND)
+
+static void respond(scene_t *s, const apl_app_t *app, uint32_t status,
+                    int64_t took)
+{
+    const apl_response_t response = {status, 0, 100, took};
+
+    assert_int_equal(apl_response_count(&s->pool, app, &response, s->now, 1),
+                     APR_SUCCESS);
+}
+
+static apl_numbers_t *numbers(scene_t *s, int i)
+{
+    return &s->pool.numbers[i];
+}
+
+/* Time passes, and the spawner looks each second. */
+static void pass(scene_t *s, int64_t us)
+{
+    int64_t end = s->now + us;
+
+    for (; s->now < end; s->now += SECOND)
+        apl_step_sample(&s->pool, s->now);
+}
+
+static apl_window_t window(scene_t *s, int which)
+{
+    apl_window_t is;
+
+    apl_numbers_window(numbers(s, 1), which, s->now, &is);
+    return is;
+}
+
+static uint32_t requests(scene_t *s, int which)
+{
+    apl_window_t is = window(s, which);
+    uint32_t n = 0;
+    int i;
+
+    for (i = 0; i < APL_CLASSES; i++)
+        n += is.responses[i];
+    return n;
+}
+
+static void each_response_is_counted_once(void **state)
+{
+    scene_t *s = scene_new(1);
+    const apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    const apl_response_t killed = {504, APL_FAULT_KILLED, 300, -1};
+    const apl_response_t odd = {999, APL_FAULTS, 0, INT64_MAX};
+
+    (void)state;
+    respond(s, a, 101, -1);
+    respond(s, a, 200, 3 * MS);
+    respond(s, a, 404, 3 * MS);
+    respond(s, b, 302, 1);
+    apl_response_count(&s->pool, a, &killed, s->now, 1);
+    apl_response_count(&s->pool, a, &odd, s->now, 1);
+    assert_int_equal(numbers(s, 1)->responses[0], 1);
+    assert_int_equal(numbers(s, 1)->responses[1], 1);
+    assert_int_equal(numbers(s, 1)->responses[2], 0);
+    assert_int_equal(numbers(s, 1)->responses[3], 1);
+    assert_int_equal(numbers(s, 1)->responses[4], 2);
+    assert_int_equal(numbers(s, 1)->bytes, 600);
+    assert_int_equal(numbers(s, 1)->faults[APL_FAULT_KILLED - 1], 1);
+    assert_int_equal(numbers(s, 1)->padding1, 0);
+    assert_int_equal(numbers(s, 1)->times[apl_timing_class(3 * MS)], 2);
+    assert_int_equal(numbers(s, 1)->times[APL_TIMES - 1], 1);
+    assert_int_equal(numbers(s, 2)->responses[2], 1);
+    scene_end(s);
+}
+
+static void a_window_has_what_was_in_it(void **state)
+{
+    scene_t *s = scene_new(1);
+    const apl_app_t *a = scene_app(s, "a");
+    int64_t begin;
+    int i;
+
+    (void)state;
+    respond(s, a, 200, MS);
+    begin = s->now;
+    pass(s, 10 * SECOND);
+    /* It is younger than the window. */
+    assert_int_equal(window(s, 0).span, 10 * SECOND);
+    assert_int_equal(requests(s, 0), 1);
+    /* One request in each second, for two hours. */
+    for (i = 0; i < 7200; i++) {
+        respond(s, a, 200, MS);
+        pass(s, SECOND);
+    }
+    for (i = 0; i < APL_WINDOWS; i++) {
+        int64_t length = apl_window_lengths[i], span = window(s, i).span;
+
+        assert_true(span >= length && span <= length / 3 * 4 + SECOND);
+        assert_in_range(requests(s, i), span / SECOND - 1, span / SECOND + 1);
+    }
+    /* Nothing happens: the windows become empty, one after the other. */
+    pass(s, 2 * MINUTE);
+    assert_int_equal(requests(s, 0), 0);
+    assert_true(requests(s, 1) > 0);
+    pass(s, 6 * MINUTE);
+    assert_int_equal(requests(s, 1), 0);
+    pass(s, 80 * MINUTE);
+    assert_int_equal(requests(s, 2), 0);
+    assert_int_equal(numbers(s, 1)->responses[1], 7201);
+    assert_int_equal(numbers(s, 1)->began, begin);
+    scene_end(s);
+}
+
+/* It was between two instructions for an hour. */
+static void a_slow_writer_counts_in_the_present(void **state)
+{
+    scene_t *s = scene_new(1);
+    const apl_app_t *a = scene_app(s, "a");
+
+    (void)state;
+    respond(s, a, 200, MS);
+    pass(s, 100 * MINUTE);
+    assert_int_equal(requests(s, 2), 0);
+    respond(s, a, 200, 60 * MINUTE);
+    assert_int_equal(requests(s, 0), 1);
+    assert_int_equal(requests(s, 2), 1);
+    scene_end(s);
+}
+
+/* Counters of 32 bits pass their end. */
+static void a_window_outlives_an_overflow(void **state)
+{
+    scene_t *s = scene_new(1);
+    const apl_app_t *a = scene_app(s, "a");
+    uint32_t class = apl_timing_class(MS);
+
+    (void)state;
+    respond(s, a, 200, MS);
+    numbers(s, 1)->responses[1] = UINT64_C(0x1ffffffff);
+    numbers(s, 1)->times[class] = UINT32_MAX;
+    pass(s, 2 * MINUTE);
+    respond(s, a, 200, MS);
+    respond(s, a, 200, MS);
+    assert_int_equal(requests(s, 0), 2);
+    assert_int_equal(window(s, 0).times[class], 2);
+    scene_end(s);
+}
+
+/* The spawner was killed while it wrote the moment that a reader would take. */
+static void a_moment_without_a_time_is_passed_over(void **state)
+{
+    scene_t *s = scene_new(1);
+    const apl_app_t *a = scene_app(s, "a");
+    apl_moment_t *m;
+    int i;
+
+    (void)state;
+    respond(s, a, 200, MS);
+    pass(s, 5 * MINUTE);
+    respond(s, a, 200, MS);
+    for (i = 0; i < APL_MOMENTS; i++) {
+        m = &numbers(s, 1)->moments[0][i];
+        if (s->now - m->time >= MINUTE) {
+            m->time = 0;
+            memset(m->responses, 0xee, sizeof m->responses);
+        }
+    }
+    assert_int_equal(requests(s, 0), 1); /* of a shorter time */
+    assert_true(window(s, 0).span < MINUTE);
+    memset(numbers(s, 1)->moments, 0, sizeof numbers(s, 1)->moments);
+    assert_int_equal(requests(s, 0), 2); /* since the first one */
+    pass(s, 2 * MINUTE);
+    assert_int_equal(requests(s, 0), 0);
+    scene_end(s);
+}
+
+/* A slot that another application gets begins at 0. */
+static void another_application_begins_at_zero(void **state)
+{
+    scene_t *s = scene_new(1);
+    const apl_app_t *a = scene_app(s, "a"), *b = scene_app(s, "b");
+    apl_lock_token_t token;
+
+    (void)state;
+    respond(s, a, 200, MS);
+    pass(s, 2 * MINUTE);
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    apl_group_free(&token, &s->pool.groups[1]);
+    apl_leave(&token);
+    assert_int_equal(numbers(s, 1)->responses[1], 1);
+    respond(s, b, 404, MS);
+    assert_string_equal(s->pool.groups[1].name, "b");
+    assert_int_equal(s->pool.groups[1].generation, 2);
+    assert_int_equal(numbers(s, 1)->responses[1], 0);
+    assert_int_equal(numbers(s, 1)->responses[3], 1);
+    assert_int_equal(numbers(s, 1)->began, s->now);
+    assert_int_equal(requests(s, 2), 1);
+    scene_end(s);
+}
+
+/* An application that is not there is added, but not by a child with an older
+ * configuration, and not where the lock must not be taken. */
+static void only_the_newest_configuration_adds(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    const apl_response_t one = {502, 0, 0, -1};
+
+    (void)state;
+    assert_int_equal(apl_response_count(&s->pool, a, &one, s->now, 0),
+                     APL_ESTALE);
+    apl_configure_limits(&s->pool, 1, 2, s->now);
+    assert_int_equal(apl_response_count(&s->pool, a, &one, s->now, 1),
+                     APL_ESTALE);
+    a->options.config = 2;
+    assert_int_equal(apl_response_count(&s->pool, a, &one, s->now, 1),
+                     APR_SUCCESS);
+    assert_int_equal(apl_response_count(&s->pool, a, &one, s->now, 0),
+                     APR_SUCCESS);
+    assert_int_equal(numbers(s, 1)->responses[4], 2);
+    scene_end(s);
+}
+
+/* Each page of a sealed memfd takes memory from its first use on. */
+static long resident(const apl_pool_t *pool)
+{
+    struct stat st;
+
+    assert_int_equal(fstat(pool->file, &st), 0);
+    return st.st_blocks * 512l;
+}
+
+static void look_at_all(apl_pool_t *pool, int64_t now)
+{
+    apl_pool_t *copy;
+
+    assert_int_equal(apl_snapshot_take(&copy, pool, memory), APR_SUCCESS);
+    json_decref(apl_report_json(copy, 0));
+    apl_step_sample(pool, now);
+}
+
+static void memory_is_taken_when_it_is_used(void **state)
+{
+    const apl_capacity_t n = {1000, 10, 10, 2};
+    const apl_response_t one = {200, 0, 100, MS};
+    apl_app_t a = {.name = "a", .root = "/srv", .key = apl_group_key("a")};
+    apl_pool_t pool;
+    apl_lock_token_t token;
+    apl_group_t *g;
+    long before;
+
+    (void)state;
+    assert_int_equal(apl_segment_create(&pool, &n), APR_SUCCESS);
+    assert_int_equal(((char *)pool.numbers - pool.base) % 4096, 0);
+    assert_int_equal(apl_enter_app(&token, &pool, &a, 1, &g), APR_SUCCESS);
+    apl_leave(&token);
+    look_at_all(&pool, MINUTE); /* it reads other pages that nobody has used */
+    before = resident(&pool);
+    look_at_all(&pool, 2 * MINUTE);
+    assert_int_equal(resident(&pool), before);
+    assert_int_equal(apl_response_count(&pool, &a, &one, MINUTE, 0),
+                     APR_SUCCESS);
+    look_at_all(&pool, 100 * MINUTE);
+    look_at_all(&pool, 200 * MINUTE);
+    assert_int_equal(resident(&pool), before + 8192);
+    apl_segment_close(&pool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_response_is_counted_once),
+        cmocka_unit_test(a_window_has_what_was_in_it),
+        cmocka_unit_test(a_slow_writer_counts_in_the_present),
+        cmocka_unit_test(a_window_outlives_an_overflow),
+        cmocka_unit_test(a_moment_without_a_time_is_passed_over),
+        cmocka_unit_test(another_application_begins_at_zero),
+        cmocka_unit_test(only_the_newest_configuration_adds),
+        cmocka_unit_test(memory_is_taken_when_it_is_used),
+    };
+
+    return cmocka_run_group_tests(tests, memory_begin, memory_end);
+}

@@ -361,8 +361,7 @@ typedef struct {
 typedef struct {
     int64_t last; /**< us: the last one; 0: there is none */
     uint32_t count;
-    uint32_t unused;
-    char reason[32]; /**< "": not known */
+    char reason[36]; /**< NUL-terminated; "": not known */
 } apl_death_t;
 
 #define APL_MEMORY_UNKNOWN UINT32_MAX
@@ -394,11 +393,10 @@ typedef struct {
     uint32_t times[APL_TIMES]; /**< queue and application together */
     uint32_t padding2[6];
 
-    int64_t sampled;     /**< us: the last step */
-    uint64_t memory;     /**< bytes, at `sampled`; UINT64_MAX: not known */
-    uint64_t cpu_living; /**< us: of processes that live, at `sampled` */
-    uint64_t cpu_gone;   /**< us: of those that are gone */
-    uint64_t padding3[4];
+    int64_t sampled;   /**< us: the last step */
+    uint64_t cpu;      /**< us that its processes have used, dead ones, too */
+    uint64_t cpu_then; /**< the same, at `sampled` */
+    uint64_t padding3[5];
 
     apl_moment_t moments[APL_WINDOWS][APL_MOMENTS];
     apl_death_t deaths[APL_DEATHS];
@@ -507,10 +505,11 @@ typedef struct {
 
     apl_slow_start_t slow_start; /**< [T] written by the spawner */
 
-    uint32_t counted; /**< [O] 1: `numbers` has something about it */
+    int64_t failing_at; /**< [T] the first failed start in a row */
+    uint32_t counted;   /**< [O] 1: `numbers` has something about it */
 
     /* 25 cache lines: an odd number, so slots do not share a few cache sets. */
-    char padding[44];
+    char padding[36];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */

@@ -37,6 +37,8 @@ static void back_off(apl_lock_token_t *token, apl_group_t *g, uint64_t error_id,
         g->failures > early_failures(g) ? g->failures : early_failures(g);
     int64_t wait = n < 6 ? 1 << n : APL_BACKOFF_MAX;
 
+    if (g->failures == 0)
+        g->failing_at = token->now;
     g->failed_at = token->now;
     g->retry_at = token->now + wait * 1000000;
     g->error_id = error_id;

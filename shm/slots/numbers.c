@@ -2,11 +2,13 @@
 
 #include "shm/slots/numbers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "shm/format/timing.h"
 
-#define MINUTE INT64_C(60000000) /* us */
+#define MINUTE     INT64_C(60000000) /* us */
+#define REASON_MAX (sizeof((apl_death_t *)0)->reason - 1)
 
 const int64_t apl_window_lengths[APL_WINDOWS] = {MINUTE, 5 * MINUTE,
                                                  60 * MINUTE};
@@ -60,6 +62,32 @@ void apl_numbers_count(apl_pool_t *pool, apl_group_t *group,
         __atomic_fetch_add(&n->times[apl_timing_class(response->took)], 1,
                            __ATOMIC_RELAXED);
     APL_CRASH_POINT("numbers_counted");
+}
+
+/* @return the one with this reason; or one that is free, or the oldest one */
+static apl_death_t *death_of(apl_numbers_t *n, const char *reason)
+{
+    apl_death_t *one, *oldest = n->deaths;
+
+    for (one = n->deaths; one < n->deaths + APL_DEATHS; one++) {
+        if (one->last != 0 && strncmp(one->reason, reason, REASON_MAX) == 0)
+            return one;
+        if (one->last < oldest->last)
+            oldest = one;
+    }
+    oldest->count = 0;
+    return oldest;
+}
+
+void apl_numbers_note_death(apl_lock_token_t *token, apl_group_t *group,
+                            const char *reason)
+{
+    apl_death_t *death = death_of(use(token->pool, group, token->now), reason);
+
+    snprintf(death->reason, sizeof death->reason, "%s", reason);
+    death->count++;
+    APL_CRASH_POINT("death_counted");
+    death->last = token->now;
 }
 
 APL_UNLOCKED const apl_numbers_t *apl_numbers_of(const apl_pool_t *pool,

@@ -52,6 +52,11 @@ void apl_numbers_count(apl_pool_t *pool, apl_group_t *group,
 const apl_numbers_t *apl_numbers_of(const apl_pool_t *pool,
                                     const apl_group_t *group);
 
+/** A process of the group has died. Of more than APL_DEATHS reasons, that of the
+ * longest time ago is forgotten. @param reason in a few words */
+void apl_numbers_note_death(apl_lock_token_t *token, apl_group_t *group,
+                            const char *reason);
+
 /** A new group takes the slot: forget what an earlier one has counted. */
 void apl_numbers_forget(apl_lock_token_t *token, apl_group_t *group);
 

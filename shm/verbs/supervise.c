@@ -9,6 +9,7 @@
 #include "shm/slots/event.h"
 #include "shm/slots/group.h"
 #include "shm/format/list.h"
+#include "shm/slots/numbers.h"
 #include "shm/slots/process.h"
 #include "shm/slots/queue.h"
 #include "shm/policy/retire.h"
@@ -174,8 +175,10 @@ static void note_death(apl_lock_token_t *token, apl_group_t *g,
     token->pool->header->counters.died++;
     apl_event_note(token, APL_EVENT_DIED, g, p);
     apl_event_explain(token, reason, fails ? p->id : 0);
-    if (g)
+    if (g) {
         g->n_died++;
+        apl_numbers_note_death(token, g, reason);
+    }
 }
 
 apr_status_t apl_supervise_gone(apl_pool_t *pool, uint64_t id, int64_t now)

@@ -9,6 +9,7 @@
 #include "shm/verbs/enter.h"
 #include "shm/slots/event.h"
 #include "shm/slots/hung.h"
+#include "shm/slots/numbers.h"
 #include "shm/slots/process.h"
 #include "shm/policy/capacity.h"
 #include "shm/slots/session.h"
@@ -230,6 +231,8 @@ static apr_status_t end_process(apl_pool_t *pool, uint64_t id, uint64_t ticket,
     APL_CRASH_POINT("kill_told");
     pool->header->counters.killed++;
     g = apl_process_group(&token, p);
+    if (g)
+        apl_numbers_note_death(&token, g, "killed");
     if (p->state == APL_PROCESS_LIVE)
         apl_process_leave(&token, p, APL_EVENT_KILLED);
     else {

@@ -16,8 +16,7 @@
 
 /* ---- times ---- */
 
-/* A time of our clock (apl_now()) in ISO 8601. */
-static json_t *report_instant(int64_t t)
+json_t *apl_report_instant(int64_t t)
 {
     apr_time_exp_t e;
     char iso[96];
@@ -133,8 +132,8 @@ static json_t *report_process(const apl_group_t *g, const apl_process_t *p,
     json_object_set_new(
         o, "concurrency",
         concurrency(most != APL_CONCURRENCY_AUTO ? most : p->wire.concurrency));
-    json_object_set_new(o, "started", report_instant(p->started));
-    json_object_set_new(o, "last_used", report_instant(p->last_used));
+    json_object_set_new(o, "started", apl_report_instant(p->started));
+    json_object_set_new(o, "last_used", apl_report_instant(p->last_used));
     apl_report_set_known(o, "memory", memory < 0 ? NULL : json_integer(memory));
     return o;
 }
@@ -214,7 +213,7 @@ static json_t *report_template(const apl_template_t *t)
     json_object_set_new(
         o, "state",
         json_string(t->state == APL_TEMPLATE_READY ? "ready" : "loading"));
-    json_object_set_new(o, "started", report_instant(t->started));
+    json_object_set_new(o, "started", apl_report_instant(t->started));
     json_object_set_new(o, "forked", apl_report_number(t->forked));
     return o;
 }
@@ -231,6 +230,20 @@ static json_t *report_slow_start(const apl_slow_start_t *slow)
                         apl_report_seconds(apl_since(apl_now(), slow->since)));
     json_object_set_new(o, "text", apl_report_text(slow->text));
     return o;
+}
+
+/* What comes after failed starts. */
+static void report_next_try(json_t *j, const apl_group_t *g)
+{
+    int64_t left = apl_since(g->retry_at, apl_now());
+
+    json_object_set_new(j, "failures", apl_report_number(g->failures));
+    apl_report_set_known(j, "failing_since",
+                         g->failures ? apl_report_instant(g->failing_at)
+                                     : NULL);
+    apl_report_set_known(j, "next_try",
+                         g->failures ? apl_report_seconds(left > 0 ? left : 0)
+                                     : NULL);
 }
 
 static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
@@ -265,7 +278,9 @@ static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
     apl_report_set_known(j, "last_error_id",
                          failed ? apl_report_id(g->error_id) : NULL);
     apl_report_set_known(j, "last_error_time",
-                         failed ? report_instant(g->failed_at) : NULL);
+                         failed ? apl_report_instant(g->failed_at) : NULL);
+    report_next_try(j, g);
+    json_object_set_new(j, "tenant", json_null()); /* configured.c knows it */
     json_object_set_new(j, "slow_start",
                         report_slow_start(apl_slow_start_of(copy, g)));
     json_object_set_new(j, "template", report_template(&g->template));
@@ -340,7 +355,7 @@ static json_t *between(const apl_sample_t *a, const apl_sample_t *b)
     uint64_t served = b->served - a->served;
     json_t *o = json_object();
 
-    json_object_set_new(o, "time", report_instant(b->time));
+    json_object_set_new(o, "time", apl_report_instant(b->time));
     json_object_set_new(o, "seconds", json_real(s));
     json_object_set_new(o, "rate",
                         json_real((double)(b->requests - a->requests) / s));
@@ -413,7 +428,7 @@ static json_t *report_events(const apl_header_t *h)
         json_t *o = json_object();
 
         json_object_set_new(o, "number", apl_report_number(i));
-        json_object_set_new(o, "time", report_instant(e->time));
+        json_object_set_new(o, "time", apl_report_instant(e->time));
         json_object_set_new(o, "app", apl_report_text(e->app));
         json_object_set_new(o, "event", json_string(apl_report_event(e->kind)));
         if (e->pid)

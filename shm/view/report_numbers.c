@@ -2,6 +2,8 @@
 
 #include "shm/view/view.h"
 
+#include <stdlib.h>
+
 #include "shm/format/timing.h"
 #include "shm/lock/lock_token.h"
 #include "shm/slots/numbers.h"
@@ -102,6 +104,46 @@ static json_t *recent(const apl_numbers_t *n)
     return o;
 }
 
+/* ---- deaths ---- */
+
+static json_t *death(const apl_death_t *is)
+{
+    json_t *o = json_object();
+
+    json_object_set_new(o, "reason",
+                        is->reason[0] ? apl_report_text(is->reason)
+                                      : json_string("died"));
+    json_object_set_new(o, "count", apl_report_number(is->count));
+    json_object_set_new(o, "last", apl_report_instant(is->last));
+    return o;
+}
+
+/* The last one comes first. */
+static int later(const void *a, const void *b)
+{
+    const apl_death_t *one = a, *other = b;
+
+    return (one->last < other->last) - (one->last > other->last);
+}
+
+static json_t *deaths(const apl_numbers_t *n)
+{
+    json_t *a = json_array();
+    apl_death_t all[APL_DEATHS];
+    int i;
+
+    if (!n)
+        return a;
+    apl_copy(all, n->deaths, sizeof all);
+    qsort(all, APL_DEATHS, sizeof *all, later);
+    for (i = 0; i < APL_DEATHS; i++)
+        if (all[i].last != 0) {
+            all[i].reason[sizeof all->reason - 1] = 0;
+            json_array_append_new(a, death(&all[i]));
+        }
+    return a;
+}
+
 void apl_report_numbers(json_t *group, const apl_pool_t *copy,
                         const apl_group_t *g)
 {
@@ -111,4 +153,5 @@ void apl_report_numbers(json_t *group, const apl_pool_t *copy,
     json_object_set_new(group, "errors", errors(n));
     json_object_set_new(group, "bytes", count(n ? &n->bytes : NULL));
     json_object_set_new(group, "recent", recent(n));
+    json_object_set_new(group, "deaths", deaths(n));
 }

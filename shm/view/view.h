@@ -39,6 +39,9 @@ json_t *apl_report_json(const apl_pool_t *copy, int full);
  * samples, oldest first. */
 json_t *apl_report_history(const apl_header_t *h);
 
+/** A time of our clock (apl_now()) in ISO 8601. */
+json_t *apl_report_instant(int64_t t);
+
 /** The word for an APL_EVENT_*. */
 const char *apl_report_event(uint32_t kind);
 

@@ -75,8 +75,16 @@ def test_classes_and_errors(httpd: Httpd) -> None:
     assert httpd.get("/nap?s=600", "late").status == 504
     assert counted(numbers(httpd, late, 3)) == (
         {"2xx": 1, "5xx": 2}, {"queue_timeout": 1, "killed": 1})
+    died, = httpd.group(shop)["deaths"]
+    assert (died["reason"], died["count"]) == ("signal 9 (SIGKILL)", 1)
     # It has never started.
+    assert httpd.group(late)["next_try"] is None
     assert [httpd.get("/", "dead").status for _ in range(2)] == [502, 503]
+    assert httpd.group(dead)["failures"] == 1
+    assert httpd.group(dead)["next_try"] <= 1
+    assert httpd.group(dead)["failing_since"] == \
+        httpd.group(dead)["last_error_time"]
+    assert {one["tenant"] for one in httpd.status()["groups"]} == {"www-data"}
     assert counted(numbers(httpd, dead, 2)) == ({"5xx": 2},
                                                 {"start_failed": 2})
     for group in httpd.status()["groups"]:

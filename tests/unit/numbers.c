@@ -3,6 +3,7 @@
 /* The numbers of an application: what is counted, over which time, and what
  * memory that takes. */
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -242,6 +243,59 @@ static void only_the_newest_configuration_adds(void **state)
     scene_end(s);
 }
 
+static void die(scene_t *s, const char *reason)
+{
+    apl_lock_token_t token;
+
+    s->now += SECOND;
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    apl_numbers_note_death(&token, &s->pool.groups[1], reason);
+    apl_leave(&token);
+}
+
+static const char *word_of(const json_t *o, const char *key)
+{
+    return json_string_value(json_object_get(o, key));
+}
+
+static void deaths_are_counted_by_reason(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_session_ref_t hold;
+    char reason[60];
+    apl_pool_t *copy;
+    json_t *doc, *all, *one;
+    int i;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &hold, a), APR_SUCCESS);
+    assert_int_equal(
+        apl_supervise_died(&s->pool, hold.id, "exit code 1", s->now),
+        APR_SUCCESS);
+    die(s, "exit code 1");
+    assert_int_equal(numbers(s, 1)->deaths[0].count, 2);
+    die(s, "");
+    for (i = 0; i < APL_DEATHS - 1; i++) {
+        snprintf(reason, sizeof reason, "signal %d%50s", i, ", core dumped");
+        die(s, reason);
+        die(s, reason);
+    }
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APR_SUCCESS);
+    doc = apl_report_json(copy, 0);
+    all = json_object_get(json_array_get(json_object_get(doc, "groups"), 0),
+                          "deaths");
+    assert_int_equal(json_array_size(all), APL_DEATHS);
+    one = json_array_get(all, 0);
+    assert_int_equal(strlen(word_of(one, "reason")), 35);
+    assert_int_equal(json_integer_value(json_object_get(one, "count")), 2);
+    one = json_array_get(all, APL_DEATHS - 1);
+    assert_string_equal(word_of(one, "reason"), "died");
+    json_decref(doc);
+    scene_end(s);
+}
+
 /* Each page of a sealed memfd takes memory from its first use on. */
 static long resident(const apl_pool_t *pool)
 {
@@ -297,6 +351,7 @@ int main(void)
         cmocka_unit_test(a_moment_without_a_time_is_passed_over),
         cmocka_unit_test(another_application_begins_at_zero),
         cmocka_unit_test(only_the_newest_configuration_adds),
+        cmocka_unit_test(deaths_are_counted_by_reason),
         cmocka_unit_test(memory_is_taken_when_it_is_used),
     };
 

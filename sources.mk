@@ -53,6 +53,7 @@ shm_sources = \
 	shm/verbs/step.c \
 	shm/verbs/supervise.c \
 	shm/verbs/group_start.c \
+	shm/verbs/wait_facts.c \
 	shm/recovery/tally.c \
 	shm/lock/wake.c
 
@@ -205,6 +206,7 @@ module_sources = \
 	mod_apppool/config/sendfile_dirs.c \
 	mod_apppool/body/response_buffer.c \
 	mod_apppool/request/error_page.c \
+	mod_apppool/request/error_words.c \
 	mod_apppool/parent/exec_program.c \
 	mod_apppool/backend/websocket_close.c \
 	mod_apppool/request/exchange.c \
@@ -816,6 +818,7 @@ unit_tests = \
 	tests/unit/starting \
 	tests/unit/problems \
 	tests/unit/events_folded \
+	tests/unit/wait_facts \
 	tests/unit/report_states \
 	tests/unit/report_cluster \
 	tests/unit/report_store \

@@ -206,16 +206,16 @@ int apppool_request_body_begin(apppool_request_body_t **body_, request_rec *r,
     body->headers = r->headers_in;
     if (r->main || !has_body(r))
         return OK;
-    if (is_coded(r))
+    if (is_coded(r) && !is_document)
         return HTTP_NOT_IMPLEMENTED;
     /* Over HTTP/2, mod_http2 says that a WebSocket has a body, which is
      * empty. */
     if (is_document || apppool_setting_here(r, APPPOOL_AppBufferRequest) ||
         apppool_streaming_wants_upgrade(r))
         body->spool = apppool_spool_make(r, APPPOOL_SPOOL_MEMORY);
-    status = is_document   ? OK
-             : body->spool ? read_all(body, r->input_filters)
-                           : check_length(r);
+    status = is_document ? OK : check_length(r);
+    if (status == OK && !is_document && body->spool)
+        status = read_all(body, r->input_filters);
     if (status != OK)
         return status;
     if (body->spool)

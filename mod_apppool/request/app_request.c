@@ -9,6 +9,7 @@
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/pump/suspend.h"
 #include "mod_apppool/request/client.h"
+#include "mod_apppool/request/error_response.h"
 #include "mod_apppool/request/response_count.h"
 #include "mod_apppool/instance/current.h"
 #include "shm/lock/alive.h"
@@ -80,7 +81,9 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
     req->app = mount->app;
     req->body = body;
     req->filename = r->filename;
-    req->deadline = now + apppool_setting_here(r, APPPOOL_AppQueueTimeout);
+    req->deadline = now;
+    if (!apppool_error_response_of_wait(r))
+        req->deadline += apppool_setting_here(r, APPPOOL_AppQueueTimeout);
     req->keepalives = -1;
     req->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
     req->may_leave_worker = apppool_streaming_wants_upgrade(r) &&

@@ -6,7 +6,6 @@
 #include <apr_strings.h>
 #include <http_core.h>
 #include <http_protocol.h>
-#include <mod_core.h>
 #include <string.h>
 
 #include "mod_apppool/config/setting.h"
@@ -15,7 +14,9 @@
 #include "base/utf8.h"
 
 #define FILE_MAX 16384
-#define UNKNOWN  "\xEF\xBF\xBD" /* U+FFFD, in place of invalid bytes */
+#define SHOWN_TO_ALL                                                           \
+    "All clients see this page, because AppFriendlyErrors is On here."
+#define UNKNOWN "\xEF\xBF\xBD" /* U+FFFD, in place of invalid bytes */
 
 /* The values in the spawner's file; NULL: it has none. */
 typedef struct {
@@ -130,10 +131,9 @@ static void describe(const failure_t *f, int starting, const char **doing,
     size_t i;
 
     *doing = "Starting the application";
-    *advice = starting ? "The start began a moment ago. A request waits for it "
-                         "as long as AppQueueTimeout says."
-                       : "Search the error log of httpd for the number of the "
-                         "error.";
+    *advice = apppool_error_words(starting ? APPPOOL_ERROR_STARTING
+                                           : APPPOOL_ERROR_START_FAILED)
+                  ->advice;
     for (i = 0; f->step && i < sizeof steps / sizeof *steps; i++)
         if (!strcmp(f->step, steps[i].step)) {
             *doing = steps[i].doing;
@@ -166,7 +166,7 @@ typedef struct {
 
 static int is_starting(const page_t *page)
 {
-    return page->about->starting_ms >= 0;
+    return page->about->kind == APPPOOL_ERROR_STARTING;
 }
 
 static const char *show(const page_t *page, const char *text)
@@ -236,21 +236,35 @@ static void put_end(const page_t *page, const char *text)
         ap_rvputs(page->r, "\n", text, "\n", NULL);
 }
 
-/* For visitors. */
-static void put_number(const page_t *page)
+/* In httpd's own zone, as in its logs. */
+static const char *time_of(request_rec *r)
 {
-    put_head(page, is_starting(page) ? "This application is still starting"
-                                     : "This application could not be started");
-    put_end(page, apr_psprintf(page->r->pool,
-                               "Error " CONTRACT_ID_FMT " in the server's log.",
-                               page->about->id));
+    return ap_ht_time(r->pool, apr_time_now(), "%Y-%m-%d %H:%M:%S %z", 0);
+}
+
+/* For visitors. */
+static void put_words(const page_t *page)
+{
+    const apppool_error_words_t *words = apppool_error_words(page->about->kind);
+    apr_pool_t *p = page->r->pool;
+
+    put_head(page, words->title);
+    if (page->html)
+        ap_rvputs(page->r, "<p>", show(page, words->visitor), "</p>\n", NULL);
+    else
+        ap_rvputs(page->r, "\n", show(page, words->visitor), "\n", NULL);
+    put_end(page, apr_psprintf(
+                      p,
+                      "If you ask for help, name this: error " CONTRACT_ID_FMT
+                      ", %s.",
+                      page->about->id, time_of(page->r)));
 }
 
 static void put_facts(const page_t *page, const apppool_app_t *app,
                       const failure_t *f, const char *id, const char *doing)
 {
     apr_pool_t *p = page->r->pool;
-    const char *retry = apr_table_get(page->r->err_headers_out, "Retry-After");
+    const char *retry = apr_table_get(page->r->headers_out, "Retry-After");
 
     ap_rputs(page->html ? "<dl>\n" : "\n", page->r);
     put_row(page, "Step", doing);
@@ -266,12 +280,13 @@ static void put_facts(const page_t *page, const apppool_app_t *app,
                 retry ? apr_pstrcat(p, "in ", retry, " s", NULL)
                       : "after a pause, with the next request");
     put_row(page, "Error", id);
+    put_row(page, "Time", time_of(page->r));
     if (page->html)
         ap_rputs("</dl>\n", page->r);
 }
 
 /* The reason comes first, then what it is found in, then the facts. */
-static void put_page(const page_t *page, const apppool_app_t *app)
+static void put_start(const page_t *page, const apppool_app_t *app)
 {
     apr_pool_t *p = page->r->pool;
     const char *id = apr_psprintf(p, CONTRACT_ID_FMT, page->about->id);
@@ -287,8 +302,26 @@ static void put_page(const page_t *page, const apppool_app_t *app)
     put_section(page, "Last output", "pre", f.output);
     put_facts(page, app, &f, id, doing);
     put_section(page, "What to try", "p", advice);
-    put_end(page,
-            "All clients see this page, because AppFriendlyErrors is On here.");
+    put_end(page, SHOWN_TO_ALL);
+}
+
+/* What is known of any other error stands in one sentence. */
+static void put_reason(const page_t *page, const apppool_app_t *app)
+{
+    const apppool_error_words_t *words = apppool_error_words(page->about->kind);
+    request_rec *r = page->r;
+
+    put_head(page, words->title);
+    put_section(page, "Reason", "p", page->about->why);
+    ap_rputs(page->html ? "<dl>\n" : "\n", r);
+    put_row(page, "Application", app->label);
+    put_row(page, "Error",
+            apr_psprintf(r->pool, CONTRACT_ID_FMT, page->about->id));
+    put_row(page, "Time", time_of(r));
+    if (page->html)
+        ap_rputs("</dl>\n", r);
+    put_section(page, "What to try", "p", words->advice);
+    put_end(page, SHOWN_TO_ALL);
 }
 
 /* Does the client ask for HTML by name? One that accepts anything is not a
@@ -301,31 +334,54 @@ static int wants_html(const request_rec *r)
                       ap_strcasestr(accept, "application/xhtml+xml"));
 }
 
-int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
-                            const apppool_error_page_t *about, int status)
+/* Remove what belongs to the URL, or to a response of the app that is not
+ * sent. */
+static void set_headers(request_rec *r, const page_t *page, int status)
 {
-    const page_t page = {r, wants_html(r), about};
-
-    if (r->main || (r->prev && ap_is_HTTP_ERROR(r->prev->status)) ||
-        ap_response_code_string(r, ap_index_of_response(status)))
-        return 0;
     r->proxyreq = PROXYREQ_NONE;
     r->status = status;
     r->status_line = NULL;
-    /* Remove those of the URL. */
     r->content_encoding = NULL;
     r->content_languages = NULL;
-    ap_set_content_type(r, page.html ? "text/html; charset=utf-8"
-                                     : "text/plain; charset=utf-8");
+    r->clength = 0;
+    r->headers_out = r->err_headers_out;
+    r->err_headers_out = apr_table_make(r->pool, 3);
+    if (ap_status_drops_connection(status) &&
+        status != HTTP_SERVICE_UNAVAILABLE)
+        r->connection->keepalive = AP_CONN_CLOSE;
+    ap_set_content_type(r, page->html ? "text/html; charset=utf-8"
+                                      : "text/plain; charset=utf-8");
     apr_table_setn(r->headers_out, "Cache-Control", "no-store");
     apr_table_setn(r->headers_out, "Content-Security-Policy",
                    "default-src 'none'; style-src 'unsafe-inline'; "
                    "base-uri 'none'; form-action 'none'");
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
-    if (apppool_config_or(apppool_setting_here(r, APPPOOL_AppFriendlyErrors),
-                          apppool_config_is_friendly(app->environment)))
-        put_page(&page, app);
+}
+
+static int is_friendly(request_rec *r, const apppool_app_t *app)
+{
+    return apppool_config_or(apppool_setting_here(r, APPPOOL_AppFriendlyErrors),
+                             apppool_config_is_friendly(app->environment)) != 0;
+}
+
+void apppool_error_page_send(request_rec *r, const apppool_app_t *app,
+                             const apppool_error_page_t *about, int status)
+{
+    const page_t page = {r, wants_html(r), about};
+
+    set_headers(r, &page, status);
+    if (!is_friendly(r, app))
+        put_words(&page);
+    else if (about->why)
+        put_reason(&page, app);
     else
-        put_number(&page);
-    return 1;
+        put_start(&page, app);
+}
+
+const char *apppool_error_page_note(request_rec *r,
+                                    const apppool_error_page_t *about)
+{
+    return apr_psprintf(r->pool, "%s<br />\nError " CONTRACT_ID_FMT ", %s.",
+                        apppool_error_words(about->kind)->visitor, about->id,
+                        time_of(r));
 }

@@ -2,14 +2,15 @@
 
 /**
  * @file error_page.h
- * @brief The page for an app that did not start, or has not started yet. With
- *        AppFriendlyErrors On, it says why, for the developer. With Off, it
- *        shows only the error id. It is HTML for clients that ask for HTML, and
+ * @brief The page that the client gets for an error of this module. It says what
+ *        has happened and what a visitor can do, and it has the id of the error,
+ *        which is in the log, and the time. With AppFriendlyErrors On, it says
+ *        why, for the developer. It is HTML for clients that ask for HTML, and
  *        plain text for all others.
  *
- * The spawner wrote what the page shows (spawner/report/start_failure.c): the
- * step, the command, directory and user, the last output, but not the
- * environment.
+ * If an app does not start, the spawner wrote what the page shows
+ * (spawner/report/start_failure.c): the step, the command, directory and user,
+ * the last output, but not the environment.
  *
  * Trust: only the error id is read from the segment, and the id in the file has
  *        to be the same. The output comes from the app, so it is escaped. The
@@ -21,19 +22,23 @@
 #include <httpd.h>
 
 #include "mod_apppool/config/app.h"
+#include "mod_apppool/request/error_words.h"
 
 /** What the page is about. */
 typedef struct {
+    apppool_error_kind_t kind;
     apr_uint64_t id; /**< of the error */
-    int starting_ms; /**< the start has lasted that long; -1: it has failed */
+    int starting_ms; /**< the start has lasted that long */
+    const char *why; /**< a sentence, as in the log; NULL: the spawner's file
+                      * says why */
 } apppool_error_page_t;
 
-/**
- * Respond with the page, unless the administrator has an ErrorDocument for this
- * status, or the request is for an ErrorDocument.
- * @return 1: the response is sent; 0: nothing was done
- */
-int apppool_error_page_send(request_rec *r, const apppool_app_t *app,
-                            const apppool_error_page_t *about, int status);
+/** Respond with the page. */
+void apppool_error_page_send(request_rec *r, const apppool_app_t *app,
+                             const apppool_error_page_t *about, int status);
+
+/** The same in two lines of text: for a page that httpd makes. */
+const char *apppool_error_page_note(request_rec *r,
+                                    const apppool_error_page_t *about);
 
 #endif

@@ -5,19 +5,23 @@
  * @brief What the client gets when the app does not respond, and the line in
  *        the log that says why.
  *
- *     the queue is full, or the wait was too long 503, Retry-After the app
- *     failed to start lately (back-off) 503, Retry-After the app did not start
- *     while the request waited 502, with an error id ... and could not even be
- *     run: no directory, 503, the same, and no user, no AppEnvFile, no command
- *     Retry-After a slot array is full, no descriptor is free ... 503,
- *     Retry-After httpd is being stopped 503 the app says that it is overloaded
- *     (FastCGI) 503, Retry-After the client has left nothing the app ended, or
- *     sent an invalid response 502 the app was silent for too long 504 its
- *     process was ended (AppKillAfter) 504
+ *     status            what happened
+ *     503, Retry-After  the queue is full, or the wait was too long
+ *     503, Retry-After  the start lasts longer than the wait
+ *     503, Retry-After  the app failed to start lately (back-off)
+ *     502               the app did not start while the request waited
+ *     503, Retry-After  it could not even be run: no directory, no user, no
+ *                       AppEnvFile, no command
+ *     503, Retry-After  a slot array is full, no descriptor is free ...
+ *     503, Retry-After  httpd is being stopped, or the app is drained
+ *     503, Retry-After  the app says that it is overloaded (FastCGI)
+ *     nothing           the client has left
+ *     502               the app ended, or sent an invalid response
+ *     504               the app was silent for too long
+ *     504               its process was ended (AppKillAfter)
  *
- * All are ordinary error responses of httpd, except our page for a failed
- * start, or for one that has lasted longer than the wait (error_page.h).
- * ErrorDocument replaces any of them.
+ * Each of them, and those of reading the request, gets our page (error_page.h)
+ * with an id that the log has, too. ErrorDocument replaces any of them.
  *
  * Trust: the app's output goes to the client only in error_page.h.
  */
@@ -27,6 +31,12 @@
 #include <httpd.h>
 
 #include "mod_apppool/config/app.h"
+
+/* The functions below log the error, and note what apppool_error_response_send()
+ * sends later, when no filter of the request is left. */
+
+/* The functions below log the error, and note what apppool_error_response_send()
+ * sends later, when no filter of the request is left. */
 
 /** The pool gave no process. @return what the handler is to return */
 int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
@@ -65,5 +75,18 @@ void apppool_error_response_forget(request_rec *r);
 /** The app has AppMaxLongLived other long-lived connections. @return HTTP_* */
 int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app,
                                      uint32_t limit);
+
+/**
+ * The request ends with this status: send the page about the error, unless the
+ * administrator has an ErrorDocument for it. If an ErrorDocument fails, too, the
+ * page is about the error before it.
+ * @return what the handler is to return
+ */
+int apppool_error_response_send(request_rec *r, const apppool_app_t *app,
+                                int status);
+
+/** Is this the request for an ErrorDocument, after a request that no process was
+ * free for? It must not wait once more. */
+int apppool_error_response_of_wait(const request_rec *r);
 
 #endif

@@ -96,7 +96,7 @@ static int end(apppool_app_request_t *req, int status)
         if (req->error)
             r->status = req->error;
     }
-    return status;
+    return apppool_error_response_send(r, req->app, status);
 }
 
 int apppool_handler(request_rec *r)
@@ -120,15 +120,13 @@ int apppool_handler(request_rec *r)
                       "apppool: %s: there is no pool; httpd logged why when it "
                       "started",
                       mount->app->label);
-        return HTTP_SERVICE_UNAVAILABLE;
+        return apppool_error_response_send(r, mount->app,
+                                           HTTP_SERVICE_UNAVAILABLE);
     }
     apppool_app_headers_set_trace(r);
     status = apppool_request_body_begin(&body, r, mount->app->label);
-    if (status != OK) {
-        if (ap_is_HTTP_SERVER_ERROR(status))
-            apppool_response_count_blame(r, APL_FAULT_OTHER);
-        return status;
-    }
+    if (status != OK)
+        return apppool_error_response_send(r, mount->app, status);
     req = apppool_app_request_begin(r, mount, body);
     apppool_response_filter_add(req);
     status = serve(req);

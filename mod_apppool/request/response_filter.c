@@ -138,12 +138,17 @@ static apr_status_t refuse(ap_filter_t *f, apr_bucket_brigade *bb,
                            uint32_t limit)
 {
     apppool_app_request_t *req = f->ctx;
+    int status;
 
     req->started = req->ended = req->responded = 1;
     apppool_app_request_restore(req);
     ap_remove_output_filter(f);
     apr_brigade_cleanup(bb);
-    ap_die(apppool_error_response_streaming(req->r, req->app, limit), req->r);
+    status = apppool_error_response_send(
+        req->r, req->app,
+        apppool_error_response_streaming(req->r, req->app, limit));
+    if (status != OK)
+        ap_die(status, req->r);
     return AP_FILTER_ERROR;
 }
 

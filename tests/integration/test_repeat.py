@@ -45,7 +45,7 @@ def test_number_of_tries_of_an_upgrade(httpd: Httpd) -> None:
 
 def rude(httpd: Httpd) -> None:
     """Start httpd with an app for each kind of socket."""
-    httpd.log.expect(r"(fd|tcp)\[\d+\] gave no response: [A-Z]+ /(un)?read$",
+    httpd.log.expect(r"(fd|tcp)\[\d+\] gave no response: [A-Z]+ /(un)?read: error ",
                      sentences.NO_BACKEND)
     for listen in ("fd", "tcp"):
         httpd.app(listen, f"AppListen {listen}", program="rude.py")

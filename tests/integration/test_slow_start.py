@@ -92,9 +92,9 @@ def test_says_what_is_known(httpd: Httpd) -> None:
     check(httpd, "own", got["own"], f"it listens on TCP port {port},",
           f"listening on {port}\n")
     check(httpd, "loading", got["loading"], "it did not say READY=1", "")
-    assert b"This application is still starting" in got["terse"].body
+    assert b"This site is still starting" in got["terse"].body
     assert b"database" not in got["terse"].body
-    found = re.search(rb"Error ([0-9a-f]{16}) in", got["terse"].body)
+    found = re.search(rb"error ([0-9a-f]{16}),", got["terse"].body)
     assert found
     httpd.log.wait_for(rf"terse is still starting .*: error {found[1].decode()}$")
     slow = httpd.group(silent)["slow_start"]

@@ -1,0 +1,36 @@
+/* Licensed under the Apache License, Version 2.0; see LICENSE. */
+
+/**
+ * @file wait_facts.h
+ * @brief Why a request waits, or has waited in vain: for the log, and for the
+ *        page that the client gets.
+ *
+ * Lock:  taken and given back, like that of any verb.
+ * Trust: only people read these numbers, and Retry-After. No decision depends on
+ *        them.
+ */
+#ifndef APPPOOL_SHM_VERBS_WAIT_FACTS_H
+#define APPPOOL_SHM_VERBS_WAIT_FACTS_H
+
+#include "shm/slots/group.h"
+
+/** What is true of an app at one moment. */
+typedef struct {
+    uint32_t processes; /**< that take requests */
+    uint32_t hung;      /**< of these */
+    uint32_t starting;
+    uint32_t waiting; /**< requests in its queue */
+    int64_t busy;     /**< us since one of its processes got or ended a request;
+                       * while requests wait, all have been busy since then */
+    int64_t clears;   /**< us until the queue is empty if requests go on to take
+                       * as long as they did; 0: not known */
+    int app_is_full;  /**< it has as many processes as MaxInstances */
+    int pool_is_full; /**< the pool has as many as MaxPoolSize */
+    uint32_t pool_max;
+} apl_wait_facts_t;
+
+/** @return 1; 0: the app has no group, or the lock cannot be had */
+int apl_wait_facts_read(apl_pool_t *pool, const apl_app_t *app,
+                        apl_wait_facts_t *facts, int64_t now);
+
+#endif

@@ -173,6 +173,7 @@ module_sources = \
 	mod_apppool/pump/rest.c \
 	mod_apppool/pump/room.c \
 	mod_apppool/pump/suspend.c \
+	mod_apppool/pump/rehearsal.c \
 	mod_apppool/pump/wire.c \
 	mod_apppool/backend/client_http.c \
 	mod_apppool/backend/tunnel.c \
@@ -673,6 +674,7 @@ web_sources = \
 	tests/integration/apps/mod_php.c \
 	tests/integration/apps/nameless.c \
 	tests/integration/apps/quiet.c \
+	tests/integration/apps/strange.c \
 	tests/integration/apps/template.c \
 	tests/integration/apps/web/fcgi.c \
 	tests/integration/apps/web/static.c
@@ -900,6 +902,7 @@ unit_tests = \
 	tests/unit/notify_command \
 	tests/unit/number_of \
 	tests/unit/status_token \
+	tests/unit/rehearsal \
 	tests/unit/turns \
 	tests/unit/undone_writes \
 	tests/unit/checkout_wait \

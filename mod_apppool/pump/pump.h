@@ -69,11 +69,11 @@ typedef struct apppool_link_t {
     int64_t moved; /**< us of apl_now(): set it when bytes were moved */
     /* For whoever has the link. */
     apppool_link_why_t why;
+    int64_t renew_at; /**< us of apl_now(): then a worker is to come */
     /* The pump's own. */
     struct apppool_link_t *next, **at, *next_ready;
     int is_given, is_ready, is_dead;
     int is_told; /* that this child ends */
-    int64_t renew_at;
 } apppool_link_t;
 
 /** Begin, once in each child. @param max links, at most

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "mod_apppool/pump/room.h"
+#include "mod_apppool/pump/rehearsal.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -26,6 +27,18 @@ static apppool_suspend_finish_t *finish_request;
 /* Of this child. */
 static const char *limit; /* what allows no more connections */
 static apr_uint32_t limit_said;
+
+/* @param missing what httpd has not done, or not so; NULL: all is well */
+static void give_up(const conn_rec *c, const char *missing)
+{
+    if (!missing)
+        return;
+    ap_log_cerror(APLOG_MARK, APLOG_ERR, 0, c,
+                  "apppool: this httpd is not as known (%s): WebSockets and "
+                  "event streams of this child keep a worker each",
+                  missing);
+    apppool_pump_give_up();
+}
 
 /* ---- the end ---- */
 
@@ -79,6 +92,8 @@ static int before_close(conn_rec *c)
 
     if (!s)
         return DECLINED;
+    apppool_rehearsal_done(s, APPPOOL_REHEARSAL_CLOSED);
+    give_up(c, apppool_rehearsal_leave(s));
     why = take_link(s);
     if (why == APPPOOL_LINK_RENEWED) {
         /* There were too few workers, so it must not hold one now. */
@@ -99,10 +114,14 @@ static int before_close(conn_rec *c)
 static apr_status_t cut(void *data)
 {
     apppool_suspended_t *s = data;
+    conn_rec *c = s->wire.c;
 
     if (!s->link)
         return APR_SUCCESS;
+    give_up(c, apppool_rehearsal_leave(s));
     take_link(s);
+    c->aborted = 1;
+    finish(s, APPPOOL_LINK_STOPPED);
     apppool_wire_cut(&s->wire);
     return APR_SUCCESS;
 }
@@ -123,22 +142,16 @@ static void end_at_stop(apppool_link_t *link)
 
 /* ---- hooks of httpd ---- */
 
-static void give_up(const conn_rec *c, const char *what)
-{
-    ap_log_cerror(APLOG_MARK, APLOG_ERR, 0, c,
-                  "apppool: this httpd is not as known (%s): WebSockets and "
-                  "event streams of this child keep a worker each",
-                  what);
-    apppool_pump_give_up();
-}
-
 /* A worker has come. Does the connection stay, or is it to be closed? */
 static int come_back(apppool_suspended_t *s, conn_rec *c)
 {
     apppool_pump_take(s->link);
     APPPOOL_WINDOW("renewing");
-    if (s->link->why != APPPOOL_LINK_RENEWED)
+    apppool_rehearsal_done(s, APPPOOL_REHEARSAL_WOKEN);
+    if (s->link->why != APPPOOL_LINK_RENEWED) {
+        apppool_rehearsal_ending(s);
         c->cs->state = CONN_STATE_LINGER;
+    }
     else {
         c->cs->state = CONN_STATE_ASYNC_WAITIO;
         c->cs->sense = CONN_SENSE_WANT_READ;
@@ -160,6 +173,7 @@ static int process_connection(conn_rec *c)
     s = apppool_wire_owner(c);
     if (s)
         return come_back(s, c);
+    give_up(c, apppool_rehearsal_other());
     inside = c;
     status = ap_run_process_connection(c);
     inside = outside;
@@ -169,9 +183,12 @@ static int process_connection(conn_rec *c)
     if (c->cs->state == CONN_STATE_SUSPENDED) {
         c->cs->state = CONN_STATE_ASYNC_WAITIO;
         c->cs->sense = CONN_SENSE_WANT_READ;
+        apppool_rehearsal_done(s, APPPOOL_REHEARSAL_RETURNED);
     }
     else
-        give_up(c, "a suspended request");
+        give_up(c, apppool_rehearsal_leave(s));
+    if (c->aborted) /* httpd closes it at once */
+        apppool_rehearsal_ending(s);
     APPPOOL_WINDOW("waiting");
     return status;
 }
@@ -184,10 +201,11 @@ static void suspend_connection(conn_rec *c, request_rec *r)
     (void)r;
     if (!s)
         return;
-    if (c->cs->state != CONN_STATE_ASYNC_WAITIO) {
-        give_up(c, "a connection that waits");
-        return;
-    }
+    if (c->cs->state != CONN_STATE_ASYNC_WAITIO)
+        give_up(c, apppool_rehearsal_leave(s));
+    if (!apppool_rehearsal_done(s, APPPOOL_REHEARSAL_WAITS_ON) &&
+        apppool_rehearsal_done(s, APPPOOL_REHEARSAL_WAITS))
+        s->link->renew_at = 0; /* a worker is to come soon */
     apppool_pump_give(s->link);
     APPPOOL_WINDOW("given");
 }
@@ -216,8 +234,13 @@ static apr_status_t end_child(void *data)
 void apppool_suspend_begin(apr_pool_t *pchild, server_rec *s)
 {
     uint32_t max = apppool_room_most(&limit);
-    apr_status_t rv = max > 0 ? apppool_pump_begin(pchild, max) : APR_SUCCESS;
+    apr_status_t rv;
+    int threads = 0;
 
+    ap_mpm_query(AP_MPMQ_MAX_THREADS, &threads);
+    rv = apppool_rehearsal_begin(pchild, 2 * (uint32_t)threads);
+    if (rv == APR_SUCCESS && max > 0)
+        rv = apppool_pump_begin(pchild, max);
     if (rv != APR_SUCCESS)
         ap_log_error(APLOG_MARK, APLOG_ERR, rv, s,
                      "apppool: no pump could be started: WebSockets and event "
@@ -348,6 +371,7 @@ int apppool_suspend(apppool_suspended_t *s, request_rec *r)
     }
     /* It would watch what is no request any more. */
     ap_remove_input_filter_byhandle(c->input_filters, "reqtimeout");
+    apppool_rehearsal_take(s);
     c->keepalive = AP_CONN_CLOSE;
     apppool_wire_plug(&s->wire, r, set.client, s);
     apr_pool_pre_cleanup_register(c->pool, s, cut);

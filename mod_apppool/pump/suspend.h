@@ -38,7 +38,7 @@
  * wait. Everything else keeps a worker, as before.
  *
  * Thread: see pump.h.
- * Trust:  httpd's hooks are checked: if one does not come, this child of httpd
+ * Trust:  httpd is checked: see rehearsal.h. If it does not do a step, this child
  *         suspends nothing from then on, and says so once.
  */
 #ifndef MOD_APPPOOL_PUMP_SUSPEND_H

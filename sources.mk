@@ -418,6 +418,7 @@ spawner_sources = \
 	spawner/process/socket_owner.c \
 	spawner/spawner.c \
 	spawner/report/stuck_report.c \
+	spawner/report/usage.c \
 	system/kill_instance.c \
 	spawner/process/state.c \
 	spawner/process/app_table.c \

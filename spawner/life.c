@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -300,6 +301,19 @@ static int64_t remains_limit(const process_t *p)
                                                : REMAINS_LIMIT;
 }
 
+/* It is dead. */
+static void wait_for(spawner_t *s, process_t *p)
+{
+    struct rusage usage;
+    uint64_t cpu = 0;
+
+    if (wait4(p->is.pid, NULL, 0, &usage) == p->is.pid)
+        cpu = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) *
+                  1000000 +
+              (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+    usage_end(s, p, cpu);
+}
+
 void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
 {
     char text[REAP_CAUSE_MAX];
@@ -316,7 +330,7 @@ void life_died(spawner_t *s, process_t *p, const siginfo_t *cause)
     if (!p->gone)
         p->end.died_ticks = procfs_now();
     if (p->child)
-        waitpid(p->is.pid, NULL, 0);
+        wait_for(s, p);
     loop_drop(&p->pidfd);
     p->gone = 1;
     process_signal(s, p, p->phase == PHASE_KILLED ? SIGKILL : SIGTERM);

@@ -29,7 +29,6 @@
 
 #include "shm/lock/lock_token.h"
 #include "shm/verbs/history.h"
-#include "shm/verbs/step.h"
 #include "shm/verbs/housekeeping.h"
 #include "spawner/output/output.h"
 #include "base/heartbeat.h"
@@ -150,7 +149,7 @@ static void keep_house(spawner_t *s)
         log_repairs(s);
         log_tick(0);
         apl_history_sample(&s->shm, s->now);
-        apl_step_sample(&s->shm, s->now);
+        usage_check(s);
     }
     audit_prove(s);
     if ((s->now >= tick_at || s->rung) &&

@@ -21,7 +21,7 @@
 static int parse(const char *stat, procfs_t *info)
 {
     const char *name = strchr(stat, '('), *at = strrchr(stat, ')');
-    unsigned long user, system;
+    unsigned long user, system, children_user, children_system;
     long ppid, pgrp, session;
     int field;
 
@@ -40,10 +40,12 @@ static int parse(const char *stat, procfs_t *info)
         if (!at)
             return -1;
         at++;
-        if (field == 13 && sscanf(at, "%lu %lu", &user, &system) != 2)
+        if (field == 13 && sscanf(at, "%lu %lu %lu %lu", &user, &system,
+                                  &children_user, &children_system) != 4)
             return -1;
     }
     info->cpu = user + system;
+    info->family_cpu = info->cpu + children_user + children_system;
     if (sscanf(at, "%" SCNu64 " %*u %" SCNd64, &info->start, &info->memory) !=
         2)
         return -1;

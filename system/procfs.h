@@ -19,11 +19,12 @@
 /** A process as /proc/PID/stat describes it. */
 typedef struct {
     pid_t pid, ppid, pgrp, session;
-    char state;     /**< 'Z': a zombie */
-    uint64_t start; /**< clock ticks since boot; with pid an identity */
-    uint64_t cpu;   /**< clock ticks that it has used */
-    int64_t memory; /**< resident bytes, shared ones as well */
-    char name[16];  /**< the name it gave itself: any bytes */
+    char state;          /**< 'Z': a zombie */
+    uint64_t start;      /**< clock ticks since boot; with pid an identity */
+    uint64_t cpu;        /**< clock ticks that it has used */
+    uint64_t family_cpu; /**< with those of children that it has waited for */
+    int64_t memory;      /**< resident bytes, shared ones as well */
+    char name[16];       /**< the name it gave itself: any bytes */
 } procfs_t;
 
 /** Read about process `pid`, which may be a zombie. @return 0, or -1: there is

@@ -9,6 +9,7 @@
 #include <http_protocol.h>
 #include <http_request.h>
 #include <mod_status.h>
+#include <util_script.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,17 +41,19 @@ static json_t *report_nothing(request_rec *r)
     return apl_report_json(&none, 0);
 }
 
-/* @param full with query strings (AppStatusDetail) */
-static json_t *report_pool(request_rec *r, int full)
+/* @param full with query strings (AppStatusDetail) @param copy of what is
+ * reported; or NULL */
+static json_t *report_pool(request_rec *r, int full, apl_pool_t **copy)
 {
-    apl_pool_t *pool = apppool_current()->pool, *copy;
+    apl_pool_t *pool = apppool_current()->pool;
     apr_status_t rv;
     json_t *doc;
 
+    *copy = NULL;
     if (!pool)
         return apppool_app_all()->nelts == 0 ? report_nothing(r) : NULL;
     pool->patience = APL_PATIENCE; /* an earlier wait may have used it up */
-    rv = apl_snapshot_take(&copy, pool, r->pool);
+    rv = apl_snapshot_take(copy, pool, r->pool);
     if (rv != APR_SUCCESS) {
         char text[120];
 
@@ -59,7 +62,7 @@ static json_t *report_pool(request_rec *r, int full)
                       apl_error_text(rv, text, sizeof text));
         return NULL;
     }
-    doc = apl_report_json(copy, full);
+    doc = apl_report_json(*copy, full);
     apl_report_sentences(doc, apppool_current()->runtime);
     return doc;
 }
@@ -80,12 +83,16 @@ static void add_configured(json_t *doc)
     json_decref(used);
 }
 
-static json_t *report(request_rec *r, int full)
+/* @param app only this application in `groups`, with its history; NULL: all */
+static json_t *report(request_rec *r, int full, const char *app)
 {
-    json_t *doc = report_pool(r, full);
+    apl_pool_t *copy;
+    json_t *doc = report_pool(r, full, &copy);
 
     if (doc) {
         add_configured(doc);
+        if (app)
+            apl_report_only(doc, copy, app);
         json_object_set_new(doc, "store",
                             apl_report_store(apppool_current()->figures));
     }
@@ -189,8 +196,19 @@ static int is_view(const char *args, const char *view)
 {
     size_t n = strlen(view);
 
-    return args && !strncmp(args, view, n) &&
-           (!args[n] || !strcmp(args + n, "="));
+    if (!args || strncmp(args, view, n) != 0)
+        return 0;
+    n += args[n] == '=';
+    return !args[n] || args[n] == '&';
+}
+
+/* "?json&app=NAME" */
+static const char *app_of(request_rec *r)
+{
+    apr_table_t *args;
+
+    ap_args_to_table(r, &args);
+    return apr_table_get(args, "app");
 }
 
 int apppool_status_handler(request_rec *r)
@@ -210,7 +228,8 @@ int apppool_status_handler(request_rec *r)
             r, apppool_setting_here(r, APPPOOL_AppStatusAllowActions) != 0);
     if (r->method_number != M_GET)
         return HTTP_METHOD_NOT_ALLOWED;
-    doc = report(r, apppool_setting_here(r, APPPOOL_AppStatusDetail) != 0);
+    doc = report(r, apppool_setting_here(r, APPPOOL_AppStatusDetail) != 0,
+                 app_of(r));
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
     while (views[v].args && !is_view(r->args, views[v].args))
@@ -225,7 +244,7 @@ int apppool_status_section(request_rec *r, int flags)
     json_t *doc = NULL;
 
     if (apppool_current()->pool && apppool_status_origin_check(r) == OK)
-        doc = report(r, 0);
+        doc = report(r, 0, NULL);
     if (!doc)
         return OK;
     if (flags & AP_STATUS_SHORT)

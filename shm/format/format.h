@@ -384,8 +384,8 @@ typedef struct {
 /** The numbers of the application in the group slot of the same index. */
 typedef struct {
     uint32_t generation; /**< of the group that they are about */
-    uint32_t peak;       /**< waiting requests at most since the last step */
-    int64_t began;       /**< us: the first count */
+    uint32_t unused;
+    int64_t began; /**< us: the first count */
     uint64_t responses[APL_CLASSES];
     uint64_t bytes;                  /**< of responses, as they were sent */
     uint64_t faults[APL_FAULTS - 1]; /**< responses: our own errors */
@@ -507,9 +507,11 @@ typedef struct {
 
     int64_t failing_at; /**< [T] the first failed start in a row */
     uint32_t counted;   /**< [O] 1: `numbers` has something about it */
+    uint32_t peak;      /**< [T] most that were waiting since the last step; the
+                             spawner lowers it without the lock */
 
     /* 25 cache lines: an odd number, so slots do not share a few cache sets. */
-    char padding[36];
+    char padding[32];
     char name[APL_NAME_MAX];   /**< [T] NUL-terminated */
     char root[APL_NAME_MAX];   /**< [T] AppRoot, for people to read */
     char error[APL_ERROR_MAX]; /**< [T] the last failed start in a sentence */

@@ -37,7 +37,8 @@ static void begin(apl_numbers_t *n, int64_t now)
                                     __ATOMIC_RELAXED);
 }
 
-static apl_numbers_t *use(apl_pool_t *pool, apl_group_t *group, int64_t now)
+apl_numbers_t *apl_numbers_use(apl_pool_t *pool, apl_group_t *group,
+                               int64_t now)
 {
     apl_numbers_t *n = &pool->numbers[APL_GROUP_INDEX(pool, group)];
 
@@ -50,7 +51,7 @@ static apl_numbers_t *use(apl_pool_t *pool, apl_group_t *group, int64_t now)
 void apl_numbers_count(apl_pool_t *pool, apl_group_t *group,
                        const apl_response_t *response, int64_t now)
 {
-    apl_numbers_t *n = use(pool, group, now);
+    apl_numbers_t *n = apl_numbers_use(pool, group, now);
     uint32_t class = response->status / 100 - 1;
 
     add(&n->responses[class < APL_CLASSES ? class : APL_CLASSES - 1], 1);
@@ -82,7 +83,8 @@ static apl_death_t *death_of(apl_numbers_t *n, const char *reason)
 void apl_numbers_note_death(apl_lock_token_t *token, apl_group_t *group,
                             const char *reason)
 {
-    apl_death_t *death = death_of(use(token->pool, group, token->now), reason);
+    apl_death_t *death =
+        death_of(apl_numbers_use(token->pool, group, token->now), reason);
 
     snprintf(death->reason, sizeof death->reason, "%s", reason);
     death->count++;
@@ -127,12 +129,12 @@ static void read_now(const apl_numbers_t *n, apl_moment_t *is, int64_t now)
 /* ---- moments ---- */
 
 /* Steps between two moments of each window: a third of it. */
-static const int64_t every[APL_WINDOWS] = {1, 5, 60};
+static const uint64_t every[APL_WINDOWS] = {1, 5, 60};
 
 /* The number of a time, where each number lasts for so many steps. */
-static int64_t number_of(int64_t time, int64_t steps)
+static uint64_t number_of(int64_t time, uint64_t steps)
 {
-    return time / (steps * APL_STEP_PERIOD);
+    return (uint64_t)time / (steps * APL_STEP_PERIOD);
 }
 
 static void write_moment(apl_moment_t *to, const apl_moment_t *is)
@@ -156,7 +158,7 @@ void apl_numbers_keep(apl_numbers_t *numbers, int64_t now)
     memset(&is, 0, sizeof is);
     read_now(numbers, &is, now);
     for (i = 0; i < APL_WINDOWS; i++) {
-        int64_t number = number_of(now, every[i]);
+        uint64_t number = number_of(now, every[i]);
 
         if (number != number_of(last, every[i]))
             write_moment(&numbers->moments[i][number % APL_MOMENTS], &is);
@@ -187,10 +189,10 @@ static int is_better(int64_t age, int64_t best, int64_t enough)
 /* The moment that a window begins with. An application that is younger than the
  * window begins with its first count. Before that, all counters were 0. So it
  * does if no moment can be read. */
-static void find_begin(const apl_numbers_t *n, int window, int64_t now,
-                       apl_moment_t *best)
+static void find_begin(const apl_numbers_t *n, int window, int64_t enough,
+                       int64_t now, apl_moment_t *best)
 {
-    int64_t enough = apl_window_lengths[window], age = -1;
+    int64_t age = -1;
     apl_moment_t one;
     int i;
 
@@ -206,17 +208,35 @@ static void find_begin(const apl_numbers_t *n, int window, int64_t now,
         }
 }
 
+/* What was counted between this moment and now. */
+static void subtract(const apl_numbers_t *n, const apl_moment_t *begin,
+                     int64_t now, apl_window_t *is)
+{
+    apl_moment_t end;
+    int i;
+
+    read_now(n, &end, now);
+    is->span = apl_since(now, begin->time);
+    for (i = 0; i < APL_CLASSES; i++)
+        is->responses[i] = end.responses[i] - begin->responses[i];
+    for (i = 0; i < APL_TIMES; i++)
+        is->times[i] = end.times[i] - begin->times[i];
+}
+
+void apl_numbers_step(const apl_numbers_t *numbers, int64_t now,
+                      apl_window_t *is)
+{
+    apl_moment_t begin;
+
+    find_begin(numbers, 0, 0, now, &begin);
+    subtract(numbers, &begin, now, is);
+}
+
 void apl_numbers_window(const apl_numbers_t *numbers, int window, int64_t now,
                         apl_window_t *is)
 {
-    apl_moment_t begin, end;
-    int i;
+    apl_moment_t begin;
 
-    find_begin(numbers, window, now, &begin);
-    read_now(numbers, &end, now);
-    is->span = apl_since(now, begin.time);
-    for (i = 0; i < APL_CLASSES; i++)
-        is->responses[i] = end.responses[i] - begin.responses[i];
-    for (i = 0; i < APL_TIMES; i++)
-        is->times[i] = end.times[i] - begin.times[i];
+    find_begin(numbers, window, apl_window_lengths[window], now, &begin);
+    subtract(numbers, &begin, now, is);
 }

@@ -52,6 +52,11 @@ void apl_numbers_count(apl_pool_t *pool, apl_group_t *group,
 const apl_numbers_t *apl_numbers_of(const apl_pool_t *pool,
                                     const apl_group_t *group);
 
+/** The group is used, although it may have counted nothing yet: its numbers
+ * begin. */
+apl_numbers_t *apl_numbers_use(apl_pool_t *pool, apl_group_t *group,
+                               int64_t now);
+
 /** A process of the group has died. Of more than APL_DEATHS reasons, that of the
  * longest time ago is forgotten. @param reason in a few words */
 void apl_numbers_note_death(apl_lock_token_t *token, apl_group_t *group,
@@ -73,6 +78,10 @@ typedef struct {
 
 /** The length of each window, in us. */
 extern const int64_t apl_window_lengths[APL_WINDOWS];
+
+/** What happened since the last step. */
+void apl_numbers_step(const apl_numbers_t *numbers, int64_t now,
+                      apl_window_t *is);
 
 /** What happened in a window that ends now. */
 void apl_numbers_window(const apl_numbers_t *numbers, int window, int64_t now,

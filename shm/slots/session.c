@@ -117,7 +117,8 @@ void apl_session_queue(apl_lock_token_t *token, apl_session_t *session)
         token->pool->header->peak = token->pool->header->waiting;
     token->pool->header->counters.waits++;
     if (g) {
-        g->waiting++;
+        if (++g->waiting > g->peak)
+            g->peak = g->waiting;
         apl_list_append(token->pool, &g->queue, &session->link);
     }
 }

@@ -13,10 +13,27 @@
 #ifndef APPPOOL_SHM_VERBS_STEP_H
 #define APPPOOL_SHM_VERBS_STEP_H
 
-#include "shm/format/pool.h"
+#include "shm/slots/group.h"
 
-/** Look at each application for which APL_STEP_PERIOD has begun again. Only the
- * spawner calls it. */
-void apl_step_sample(apl_pool_t *pool, int64_t now);
+/** What the processes of a group use at this moment. All are 0 at first. */
+typedef struct {
+    uint64_t memory;   /**< bytes, of those whose memory is known */
+    uint32_t measured; /**< so many */
+    uint32_t idle, busy, hung, starting;
+} apl_step_use_t;
+
+/** A process has used so much CPU time since the last call for it.
+ * @param id of the process
+ * @return the index of its group; 0: there is no such process */
+uint32_t apl_step_add_cpu(apl_pool_t *pool, uint64_t id, uint64_t us,
+                          int64_t now);
+
+/**
+ * Look at each application that is used, and for which a step is over. Only the
+ * spawner calls it.
+ * @param use of each group, by index: pool->n.groups of them. The processes are
+ *        counted here
+ */
+void apl_step_sample(apl_pool_t *pool, apl_step_use_t *use, int64_t now);
 
 #endif

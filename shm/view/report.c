@@ -536,6 +536,9 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
         }
     if (by_group)
         report_slots(copy, pool, by_group, full);
+    for (i = 1; by_group && i < copy->n.groups; i++)
+        if (by_group[i])
+            apl_report_use(by_group[i], copy, &copy->groups[i]);
     free(by_group);
     json_object_set_new(report, "version", json_integer(1));
     json_object_set_new(report, "pool", pool);

@@ -101,7 +101,7 @@ json_t *apl_report_store(const store_figures_t *f);
 json_t *apl_report_cluster(const store_cluster_figures_t *f);
 
 /* report_numbers.c: the numbers of an application in the report (report.c): its
- * responses, and how long they took.
+ * responses, how long they took, and what its processes use.
  *
  * Lock:  none: they are read where they are counted, so two of them may differ
  *        by some requests.
@@ -111,6 +111,20 @@ json_t *apl_report_cluster(const store_cluster_figures_t *f);
  * apl_snapshot_take() */
 void apl_report_numbers(json_t *group, const apl_pool_t *copy,
                         const apl_group_t *g);
+
+/** What its processes use. @param group has `processes` already */
+void apl_report_use(json_t *group, const apl_pool_t *copy,
+                    const apl_group_t *g);
+
+/** The last ten minutes of an application, oldest first. @return a new
+ * reference: an array; an empty one if there is no such application */
+json_t *apl_report_app_history(const apl_pool_t *copy, const char *name);
+
+/**
+ * Leave only one application in `groups`, with its history.
+ * @param copy what the report was made from; NULL: of nothing
+ */
+void apl_report_only(json_t *report, const apl_pool_t *copy, const char *name);
 
 /* report_value.c: values of the report (report.c): texts, numbers and ids as
  * JSON.

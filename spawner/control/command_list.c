@@ -80,6 +80,8 @@ static json_t *make_status(spawner_t *s, const status_job_order_t *order)
         return command_error("the pool could not be read");
     report = apl_report_json(copy, 1);
     apl_report_sentences(report, s->rt.dir);
+    if (order->app[0])
+        apl_report_only(report, copy, order->app);
     if (order->app[0] || order->only != USERDB_NOBODY)
         return narrowed(s, order, report);
     add_configured(s, order, report);

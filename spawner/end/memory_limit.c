@@ -42,7 +42,7 @@ static void estimate(spawner_t *s)
     for (p = s->processes; p; p = p->next) {
         p->memory.bytes = -1;
         if (is_measured(s, p))
-            sid_scan_measure(s, p);
+            sid_scan_measure(s, p, MEASURE_LIMIT);
     }
 }
 

@@ -22,6 +22,7 @@ typedef struct target {
     uint64_t id, signals;
     int measured, found;
     int64_t memory;
+    uint64_t cpu; /* clock ticks */
     /* for the child only */
     const process_t *p;
     struct target *next; /* in the list of those with the same session */
@@ -42,9 +43,9 @@ void sid_scan_ask(spawner_t *s, process_t *p, int sign)
     state_wake(s, s->now);
 }
 
-void sid_scan_measure(spawner_t *s, process_t *p)
+void sid_scan_measure(spawner_t *s, process_t *p, int what)
 {
-    p->session.measure = 1;
+    p->session.measure |= what;
     sid_scan_ask(s, p, 0);
 }
 
@@ -117,6 +118,7 @@ static void add_found(const procfs_t *info, void *ctx)
 
     q->found = 1;
     q->memory += info->memory;
+    q->cpu += info->family_cpu;
     if (was_signalled(q->p, info))
         return;
     for (sign = 1; sign < 64; sign++)
@@ -167,8 +169,13 @@ static void take_result(const spawner_t *s, process_t *p, const target_t *q)
         p->session.sent_kill |= (int)(q->signals >> SIGKILL & 1);
         p->end.check_at = s->now;
     }
-    if (q->measured)
+    if (q->measured & MEASURE_LIMIT)
         p->memory.bytes = q->memory;
+    if (q->measured & MEASURE_USAGE && q->found) {
+        p->usage.measured = 1;
+        p->usage.memory = q->memory;
+        p->usage.cpu = q->cpu * 1000000 / (uint64_t)sysconf(_SC_CLK_TCK);
+    }
     p->session.scanned = 0;
 }
 

@@ -4,7 +4,7 @@
  * @file sid_scan.h
  * @brief Finds the running processes in the sessions of apps. One scan of all
  *        processes of the system does everything that was asked for: it finds
- *        them, sends them signals, and adds up their memory.
+ *        them, sends them signals, and adds up what they use.
  *
  * A helper job scans (job.h), as a scan takes about 20 us for each
  * process of the system. One job scans at a time. What is asked for meanwhile
@@ -33,8 +33,9 @@
  * found. */
 void sid_scan_ask(spawner_t *s, process_t *p, int sign);
 
-/** Ask for the sum of its memory, in p->memory.bytes. */
-void sid_scan_measure(spawner_t *s, process_t *p);
+/** Ask for what it uses. @param what MEASURE_LIMIT: its memory, in
+ * p->memory.bytes; MEASURE_USAGE: CPU time and memory, in p->usage */
+void sid_scan_measure(spawner_t *s, process_t *p, int what);
 
 /** Is this running process in the session of `p`, and not from before it? The
  * leader of the session is, too. */

@@ -183,6 +183,15 @@ typedef struct {
     int above_limit;  /**< it is above AppMemoryLimit, and to be replaced */
 } process_memory_t;
 
+/** Of usage.c; the first two are filled in by sid_scan.c. */
+typedef struct {
+    int measured;   /**< it was measured once */
+    uint64_t cpu;   /**< us that it had used then, with its children */
+    int64_t memory; /**< bytes that it had then */
+    uint64_t known; /**< us of CPU time that its app has got */
+    int is_begun;   /**< `known` is right: an adopted one is measured first */
+} process_usage_t;
+
 /** Of stuck_report.c. */
 typedef struct {
     int reported;       /**< the report before its end was begun */
@@ -202,13 +211,15 @@ typedef struct {
 typedef struct {
     uint64_t signals; /**< that the next scan sends: bit N is signal N */
     int wanted;       /**< the next scan looks for it */
-    int measure;      /**< and adds up its memory */
+    int measure;      /**< and adds up what it uses: MEASURE_* */
     int scanned;      /**< the scan that runs looks for it, and began after its
                            leader's death */
     int found;        /**< 1: something runs; 0: nothing; -1: not known */
     int sent_kill;    /**< what was left of it got SIGKILL */
     int survived;     /**< and still ran when a later scan began */
 } process_session_t;
+
+enum { MEASURE_LIMIT = 1, MEASURE_USAGE = 2 };
 
 /** Of template.c: fields that only a template uses. */
 typedef struct {
@@ -271,6 +282,7 @@ typedef struct process {
     process_abandoned_t abandoned;
     process_cut_t cut;
     process_memory_t memory;
+    process_usage_t usage;
     process_stuck_t stuck;
     process_marks_t marks;
     process_session_t session;

@@ -16,6 +16,23 @@
 #include "spawner/process/state.h"
 #include "spawner/process/job.h"
 
+/* usage.c: what the processes of each application use, for the steps of its last
+ * ten minutes (shm/verbs/step.h). One scan of all processes in each step measures
+ * them (sid_scan.h).
+ *
+ * CPU time is counted as what a process has used since it was measured last, so
+ * the sum of an application only goes up. At the death of a child, the kernel
+ * says what it has used, with the children that it has waited for. What an
+ * adopted process used before it was adopted is not known: it was counted by
+ * the last spawner, except that of the last seconds. */
+
+/** Measure, and record a step, if it is due. Call it once a second. */
+void usage_check(spawner_t *s);
+
+/** The process is dead: count the rest.
+ * @param cpu us that it has used in all; 0: not known */
+void usage_end(spawner_t *s, process_t *p, uint64_t cpu);
+
 /* process_report.c: says in words what a process is doing, in whatever language
  * it is written. It does not use ptrace.
  *

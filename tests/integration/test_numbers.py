@@ -3,9 +3,11 @@
 reason, bytes, and how long the requests took."""
 import collections
 import http.client
+import json
 import threading
 import time
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -14,7 +16,7 @@ from harness.client import Raw
 from harness.config import App
 from harness.errorlog import KILLED
 from harness.http2 import Http2
-from harness.httpd import Httpd
+from harness.httpd import STATUS, Httpd
 from harness.procs import kill9
 from harness.wait import wait_until
 
@@ -217,3 +219,33 @@ def test_children_are_killed(httpd: Httpd) -> None:
     assert found["responses"]["2xx"] <= seen["2xx"] + lost
     assert found["recent"]["60m"]["requests"] == sum(
         found["responses"].values())
+
+
+@pytest.mark.one_mpm("the spawner looks at it")
+def test_what_processes_use(httpd: Httpd) -> None:
+    """Memory, and CPU time, also that of dead processes. A document about one
+    application has its last ten minutes."""
+    httpd.log.expect(*KILLED)
+    app = httpd.app("shop", "MinInstances 1", "AppPreStart On")
+    httpd.app("blog")
+    httpd.start()
+    wait_until(lambda: httpd.pids(app, "idle"), "it is started")
+    name = quote(httpd.group(app)["name"])
+
+    def one() -> dict[str, Any]:
+        group, = httpd.get(f"{STATUS}?json&app={name}").json()["groups"]
+        return group
+
+    first, *_ = wait_until(lambda: one()["history"], "there is a record", 60)
+    assert first["idle"] + first["starting"] == 1
+    assert first["busy"] == first["queue"] == first["requests"] == 0
+    assert httpd.get("/pid", "blog").status == 200
+    assert one()["name"] == httpd.group(app)["name"]
+    group, = json.loads(httpd.ctl("status", "shop", "--json").stdout)["groups"]
+    assert group["history"][0] == first
+    assert "history" not in httpd.group(app)
+    assert httpd.get("/eat?mb=100", "shop").status == 200
+    assert one()["memory"] > 100 << 20
+    used = one()["cpu_seconds"]
+    kill9(httpd.pids(app, "idle")[0])
+    wait_until(lambda: one()["cpu_seconds"] > used, "its time is counted")

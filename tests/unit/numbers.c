@@ -20,6 +20,7 @@
 #include "shm/view/view.h"
 #include "tests/unit/support/memory.h"
 #include "tests/unit/support/scene.h"
+#include "tests/unit/support/test_clock.h"
 
 #define MS     ((int64_t)1000)
 #define MINUTE (60 * SECOND)
@@ -38,13 +39,23 @@ static apl_numbers_t *numbers(scene_t *s, int i)
     return &s->pool.numbers[i];
 }
 
+static void step(apl_pool_t *pool, uint64_t bytes, int64_t now)
+{
+    apl_step_use_t *use = calloc(pool->n.groups, sizeof *use);
+
+    use[1].memory = bytes;
+    use[1].measured = bytes > 0;
+    apl_step_sample(pool, use, now);
+    free(use);
+}
+
 /* Time passes, and the spawner looks each second. */
 static void pass(scene_t *s, int64_t us)
 {
     int64_t end = s->now + us;
 
     for (; s->now < end; s->now += SECOND)
-        apl_step_sample(&s->pool, s->now);
+        step(&s->pool, 0, s->now);
 }
 
 static apl_window_t window(scene_t *s, int which)
@@ -243,6 +254,108 @@ static void only_the_newest_configuration_adds(void **state)
     scene_end(s);
 }
 
+static json_t *number_of(const json_t *o, const char *key)
+{
+    return json_object_get(o, key);
+}
+
+/* One object of the last ten minutes. */
+static double in_step(const json_t *history, size_t at, const char *key)
+{
+    return json_number_value(number_of(json_array_get(history, at), key));
+}
+
+static void the_last_ten_minutes_are_kept(void **state)
+{
+    scene_t *s = scene_new(3);
+    apl_app_t *a = scene_app(s, "a");
+    apl_session_ref_t busy, other, waits;
+    apl_pool_t *copy;
+    json_t *history, *doc, *group;
+    int i;
+
+    (void)state;
+    test_clock_later(60 * MINUTE / MS); /* the host may have started just now */
+    s->now = apl_now() / APL_STEP_PERIOD * APL_STEP_PERIOD - 20 * MINUTE;
+    a->options.max_instances = 2;
+    assert_int_equal(scene_get(s, &busy, a), APR_SUCCESS);
+    assert_int_equal(scene_get(s, &other, a), APR_SUCCESS);
+    assert_int_equal(scene_ask(s, &waits, a), APL_EWAIT);
+    scene_close(s, &other); /* the waiter has it */
+    scene_close(s, &waits);
+    for (i = 0; i < 60; i++) {
+        respond(s, a, i % 2 ? 200 : 503, 3 * MS);
+        s->now += APL_STEP_PERIOD;
+        assert_int_equal(
+            apl_step_add_cpu(&s->pool, busy.id, 5 * SECOND, s->now), 1);
+        step(&s->pool, 3 << 20, s->now);
+    }
+    assert_int_equal(apl_step_add_cpu(&s->pool, busy.id + 1, 1, s->now), 0);
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APR_SUCCESS);
+    history = apl_report_app_history(copy, "a");
+    assert_in_range(json_array_size(history), APL_STEPS - 1, APL_STEPS);
+    for (i = 1; i < (int)json_array_size(history); i++) {
+        size_t at = (size_t)i;
+
+        assert_true(in_step(history, at, "seconds") == 20);
+        assert_true(in_step(history, at, "requests") == 1);
+        assert_true(in_step(history, at, "2xx") + in_step(history, at, "5xx") ==
+                    1);
+        assert_true(in_step(history, at, "p99") > 0.0027 &&
+                    in_step(history, at, "p99") < 0.0033);
+        assert_true(in_step(history, at, "busy") == 1);
+        assert_true(in_step(history, at, "idle") == 1);
+        assert_true(in_step(history, at, "queue") == 0);
+        assert_true(in_step(history, at, "cpu") == 0.25);
+        assert_true(in_step(history, at, "memory") == 3 << 20);
+    }
+    json_decref(history);
+    doc = apl_report_json(copy, 0);
+    group = json_array_get(json_object_get(doc, "groups"), 0);
+    assert_true(json_number_value(number_of(group, "cpu_seconds")) == 300);
+    assert_true(json_number_value(number_of(group, "cpu")) == 0.25);
+    json_decref(doc);
+    /* A step that is being written, and one with an impossible time. */
+    s->pool.numbers[1].steps[3].time = 0;
+    s->pool.numbers[1].steps[4].time = INT64_MAX;
+    s->pool.numbers[1].steps[5].time = INT64_MIN;
+    history = apl_report_app_history(copy, "a");
+    assert_in_range(json_array_size(history), APL_STEPS - 4, APL_STEPS - 3);
+    json_decref(history);
+    history = apl_report_app_history(copy, "b");
+    assert_int_equal(json_array_size(history), 0);
+    json_decref(history);
+    scene_end(s);
+}
+
+/* The longest queue of a step, also if it is empty at the end of it. */
+static void a_step_has_the_longest_queue(void **state)
+{
+    scene_t *s = scene_new(1);
+    apl_app_t *a = scene_app(s, "a");
+    apl_session_ref_t holds[4];
+    int i;
+
+    (void)state;
+    assert_int_equal(scene_get(s, &holds[0], a), APR_SUCCESS);
+    for (i = 1; i < 4; i++)
+        assert_int_equal(scene_ask(s, &holds[i], a), APL_EWAIT);
+    step(&s->pool, 0, s->now);
+    for (i = 0; i < 4; i++)
+        scene_close(s, &holds[i]);
+    s->now += APL_STEP_PERIOD;
+    step(&s->pool, 0, s->now);
+    s->now += APL_STEP_PERIOD;
+    step(&s->pool, 0, s->now);
+    for (i = 0; i < 3; i++) {
+        int64_t at = s->now / APL_STEP_PERIOD + i - 2;
+
+        assert_int_equal(numbers(s, 1)->steps[at % APL_STEPS].queue,
+                         i < 2 ? 3 : 0);
+    }
+    scene_end(s);
+}
+
 static void die(scene_t *s, const char *reason)
 {
     apl_lock_token_t token;
@@ -311,7 +424,7 @@ static void look_at_all(apl_pool_t *pool, int64_t now)
 
     assert_int_equal(apl_snapshot_take(&copy, pool, memory), APR_SUCCESS);
     json_decref(apl_report_json(copy, 0));
-    apl_step_sample(pool, now);
+    step(pool, 0, now);
 }
 
 static void memory_is_taken_when_it_is_used(void **state)
@@ -351,6 +464,8 @@ int main(void)
         cmocka_unit_test(a_moment_without_a_time_is_passed_over),
         cmocka_unit_test(another_application_begins_at_zero),
         cmocka_unit_test(only_the_newest_configuration_adds),
+        cmocka_unit_test(the_last_ten_minutes_are_kept),
+        cmocka_unit_test(a_step_has_the_longest_queue),
         cmocka_unit_test(deaths_are_counted_by_reason),
         cmocka_unit_test(memory_is_taken_when_it_is_used),
     };

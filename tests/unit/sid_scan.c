@@ -406,12 +406,12 @@ static void its_memory(void **state)
     p = process_of(&large);
     other = process_of(&small);
     other->memory.bytes = -1;
-    sid_scan_measure(state_spawner(), p);
+    sid_scan_measure(state_spawner(), p, MEASURE_LIMIT);
     sid_scan_ask(state_spawner(), other, 0);
     look();
     assert_true(p->memory.bytes >= FAMILY_MEMBERS * 20 * MEGABYTE);
     assert_int_equal(other->memory.bytes, -1); /* it was not requested */
-    sid_scan_measure(state_spawner(), other);
+    sid_scan_measure(state_spawner(), other, MEASURE_LIMIT);
     look();
     assert_true(other->memory.bytes > 0 &&
                 other->memory.bytes < p->memory.bytes);

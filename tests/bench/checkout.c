@@ -3,7 +3,7 @@
 /**
  * @file checkout.c
  * @brief The speed of the pool itself: what a request pays to get a process and
- *        to give it back, as ratios.
+ *        to give it back, as ratios; and to count its response.
  *
  * The two sides of a ratio are measured in many short turns, and the best turn
  * of each counts: other work on the machine can only add time. The speed of the
@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "shm/verbs/admin.h"
+#include "shm/verbs/response.h"
 #include "tests/bench/pool.h"
 #include "tests/bench/yard.h"
 
@@ -166,6 +167,44 @@ static void replacing(void)
     bench_pool_free(&busy);
 }
 
+/* Responses of all groups in turn. */
+static double responses(bench_pool_t *b)
+{
+    apl_response_t response = {200, 0, 5000, 0};
+    int64_t begin = bench_ns();
+    int i;
+
+    for (i = 0; i < loops; i++) {
+        response.took = i;
+        if (apl_response_count(&b->pool, &b->apps[(i * 7) % b->n_apps],
+                               &response, i, 1) != APR_SUCCESS)
+            abort();
+    }
+    return (double)(bench_ns() - begin) / loops;
+}
+
+/* As a child of httpd does it at the end of each request. */
+static void counting(void)
+{
+    bench_pool_t few, many;
+    double a = 1e9, z = 1e9;
+    int i;
+
+    bench_pool_make(&few, 10, 10);
+    bench_pool_make(&many, 1000, 1000);
+    for (i = 0; i < turns; i++) {
+        keep_least(&a, responses(&few));
+        keep_least(&z, responses(&many));
+    }
+    printf("# a response of one of 10 applications is counted in %.1f ns, of "
+           "1000 in %.1f ns\n",
+           a, z);
+    failures += bench_verdict("to count a response, of 10 applications", a,
+                              "ns", 300, 1);
+    bench_pool_free(&few);
+    bench_pool_free(&many);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "short") == 0) {
@@ -177,5 +216,6 @@ int main(int argc, char **argv)
     flat_processes();
     flat_groups();
     replacing();
+    counting();
     return failures != 0;
 }

@@ -2,9 +2,10 @@
 
 /**
  * @file steps.c
- * @brief How many instructions and system calls the pool costs a request. They
- *        are counted one by one. So the figures are the same on a busy machine,
- *        and nearly the same on each processor that runs this code.
+ * @brief How many instructions and system calls the pool costs a request, and
+ *        the count of its response. They are counted one by one. So the figures
+ *        are the same on a busy machine, and nearly the same on each processor
+ *        that runs this code.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "shm/verbs/admin.h"
+#include "shm/verbs/response.h"
 #include "tests/bench/pool.h"
 
 #ifdef __x86_64__
@@ -26,6 +28,17 @@
 typedef struct {
     double instructions, calls; /* for each request */
 } count_t;
+
+typedef void work_t(bench_pool_t *b, int i);
+
+static void respond(bench_pool_t *b, int i)
+{
+    const apl_response_t response = {200, 0, 5000, 1000 * i};
+
+    if (apl_response_count(&b->pool, &b->apps[(i * 331) % b->n_apps], &response,
+                           i, 1) != APR_SUCCESS)
+        abort();
+}
 
 static void request(bench_pool_t *b, int i)
 {
@@ -39,16 +52,16 @@ static void request(bench_pool_t *b, int i)
 
 /* Some requests that are not counted, so that everything that is looked up once
  * is known. */
-static void be_stepped(bench_pool_t *b, int rounds)
+static void be_stepped(bench_pool_t *b, work_t *work, int rounds)
 {
     int i;
 
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     for (i = 0; i < 2 * b->n_apps; i++)
-        request(b, i);
+        work(b, i);
     raise(SIGSTOP);
     for (i = 0; i < rounds; i++)
-        request(b, i);
+        work(b, i);
     raise(SIGSTOP);
     _exit(0);
 }
@@ -71,14 +84,14 @@ static int step(pid_t pid, count_t *n)
 }
 
 /* From one SIGSTOP to the next. */
-static count_t count_all(bench_pool_t *b, int rounds)
+static count_t count_all(bench_pool_t *b, work_t *work, int rounds)
 {
     count_t n = {0, 0};
     int status = 0;
     pid_t pid = fork();
 
     if (pid == 0)
-        be_stepped(b, rounds);
+        be_stepped(b, work, rounds);
     if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||
         WSTOPSIG(status) != SIGSTOP)
         abort();
@@ -90,22 +103,22 @@ static count_t count_all(bench_pool_t *b, int rounds)
 }
 
 /* The rest between the two signals is subtracted. */
-static count_t count(bench_pool_t *b)
+static count_t count(bench_pool_t *b, work_t *work)
 {
-    count_t none = count_all(b, 0), n = count_all(b, ROUNDS);
+    count_t none = count_all(b, work, 0), n = count_all(b, work, ROUNDS);
 
     n.instructions = (n.instructions - none.instructions) / ROUNDS;
     n.calls = (n.calls - none.calls) / ROUNDS;
     return n;
 }
 
-static count_t of(int processes, int groups)
+static count_t of(int processes, int groups, work_t *work)
 {
     bench_pool_t b;
     count_t n;
 
     bench_pool_make(&b, processes, groups);
-    n = count(&b);
+    n = count(&b, work);
     bench_pool_free(&b);
     return n;
 }
@@ -122,15 +135,16 @@ static count_t of_replaced(int groups)
     for (i = 0; i < b.n_apps; i++)
         apl_admin_restart(&b.pool, b.apps[i].name, 1, 1);
     apl_housekeeping_tick(&b.pool, 1, &next);
-    n = count(&b);
+    n = count(&b, request);
     bench_pool_free(&b);
     return n;
 }
 
 int main(void)
 {
-    count_t one = of(10, 1), processes = of(1000, 1), groups = of(1000, 1000),
-            replaced = of_replaced(500);
+    count_t one = of(10, 1, request), processes = of(1000, 1, request),
+            groups = of(1000, 1000, request), replaced = of_replaced(500),
+            response = of(10, 10, respond);
     int bad;
 
     /* 1985 here; glibc's memcpy() and strlen() differ between CPUs. */
@@ -147,6 +161,11 @@ int main(void)
                          groups.instructions / one.instructions, "x", 1.1, 1);
     bad += bench_verdict("while 500 groups are being replaced",
                          replaced.instructions / one.instructions, "x", 1.1, 1);
+    /* 258 here. */
+    bad += bench_verdict("to count a response", response.instructions,
+                         "instructions", 400, 1);
+    bad += bench_verdict("to count a response", response.calls, "system calls",
+                         0, 1);
     return bad != 0;
 }
 

@@ -59,7 +59,7 @@ ldflags := -Wl,-z,relro -Wl,-z,now
 
 objects = $(patsubst %.c,$(O)/$(1)/%.o,$(2))
 pool := $(call objects,pool,$(shm_sources))
-module := $(call objects,module,$(module_sources))
+module := $(call objects,module,$(module_sources)) $(O)/module/assets.o
 watchdog := $(call objects,watchdog,$(watchdog_sources))
 spawner := $(call objects,spawner,$(spawner_main) $(spawner_sources))
 store := $(call objects,store,$(store_main) $(store_server_sources) \
@@ -94,6 +94,13 @@ $(O)/spawner/%.o: %.c
 $(O)/store/%.o: %.c
 	$(compile)
 $(O)/ctl/%.o: %.c
+	$(compile)
+
+$(O)/assets.c: mod_apppool/status/assets.awk $(page_files)
+	@mkdir -p $(@D)
+	awk -f mod_apppool/status/assets.awk $(page_files) > $@.new
+	mv $@.new $@
+$(O)/module/assets.o: $(O)/assets.c
 	$(compile)
 
 $(O)/exports:

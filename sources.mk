@@ -154,6 +154,19 @@ store_server_sources = \
 	base/privilege.c \
 	base/userdb.c
 
+# Style and script of the status page: assets.awk makes C of them, in this order.
+page_files = \
+	mod_apppool/status/page/page.css \
+	mod_apppool/status/page/dom.js \
+	mod_apppool/status/page/text.js \
+	mod_apppool/status/page/view.js \
+	mod_apppool/status/page/chart.js \
+	mod_apppool/status/page/summary.js \
+	mod_apppool/status/page/list.js \
+	mod_apppool/status/page/store.js \
+	mod_apppool/status/page/drawer.js \
+	mod_apppool/status/page/page.js
+
 module_sources = \
 	base/secret.c \
 	mod_apppool/request/error_response.c \
@@ -238,13 +251,12 @@ module_sources = \
 	mod_apppool/body/sendfile.c \
 	mod_apppool/status/status.c \
 	mod_apppool/status/status_action.c \
-	mod_apppool/status/status_assets.c \
 	mod_apppool/status/status_health.c \
+	mod_apppool/status/status_list.c \
 	mod_apppool/status/status_metrics.c \
 	mod_apppool/status/status_origin.c \
 	mod_apppool/status/status_page.c \
-	mod_apppool/status/status_store.c \
-	mod_apppool/status/status_text.c \
+	mod_apppool/status/status_server.c \
 	mod_apppool/status/status_token.c \
 	mod_apppool/body/spool.c \
 	mod_apppool/body/spool_file.c \

@@ -16,6 +16,7 @@
 #include "mod_apppool/config/setting.h"
 #include "mod_apppool/config/app.h"
 #include "mod_apppool/instance/current.h"
+#include "shm/view/problems.h"
 #include "shm/view/report_sentence.h"
 #include "shm/view/view.h"
 #include "shm/view/snapshot.h"
@@ -95,8 +96,26 @@ static json_t *report(request_rec *r, int full, const char *app)
             apl_report_only(doc, copy, app);
         json_object_set_new(doc, "store",
                             apl_report_store(apppool_current()->figures));
+        json_object_set_new(doc, "server", apppool_status_server(r));
+        json_object_set_new(doc, "problems", apl_report_problems(doc));
     }
     return doc;
+}
+
+/* Of the groups, keep only that of this application. */
+static void keep_group(json_t *doc, const char *app)
+{
+    json_t *kept = json_array(), *group;
+    size_t i;
+
+    json_array_foreach(json_object_get(doc, "groups"), i, group)
+    {
+        const char *name = json_string_value(json_object_get(group, "name"));
+
+        if (name && !strcmp(name, app))
+            json_array_append(kept, group);
+    }
+    json_object_set_new(doc, "groups", kept);
 }
 
 static void send_json(request_rec *r, const json_t *doc)
@@ -158,12 +177,21 @@ static void send_auto(request_rec *r, const json_t *doc)
     put_lines(r, doc);
 }
 
-static void send_page(request_rec *r, const json_t *doc)
+/* The token is for the buttons of the page, which asks for this document. */
+static void send_list(request_rec *r, const json_t *doc)
 {
-    apppool_status_page(r, doc,
+    json_t *list = apppool_status_list(doc);
+    char *text;
+
+    json_object_set_new(list, "token",
                         apppool_setting_here(r, APPPOOL_AppStatusAllowActions)
-                            ? apppool_status_token(r)
-                            : NULL);
+                            ? json_string(apppool_status_token(r))
+                            : json_null());
+    text = json_dumps(list, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    ap_set_content_type(r, "application/json");
+    ap_rputs(text ? text : "null", r);
+    free(text);
+    json_decref(list);
 }
 
 /* ---- hooks ---- */
@@ -172,9 +200,10 @@ static const struct {
     const char *args;
     void (*send)(request_rec *r, const json_t *doc);
 } views[] = {{"json", send_json},
+             {"list", send_list},
              {"metrics", apppool_status_metrics},
              {"auto", send_auto},
-             {NULL, send_page}};
+             {NULL, apppool_status_page}};
 
 /* A browser may show the page, but not store or frame it. */
 static void restrain(request_rec *r)
@@ -211,8 +240,22 @@ static const char *app_of(request_rec *r)
     return apr_table_get(args, "app");
 }
 
+/* "?json&app=NAME": the application that is wanted.
+ * @return NULL: the query is something else */
+static const char *app_of(request_rec *r)
+{
+    static const char start[] = "json&app=";
+    char *name;
+
+    if (!r->args || strncmp(r->args, start, sizeof start - 1))
+        return NULL;
+    name = apr_pstrdup(r->pool, r->args + sizeof start - 1);
+    return ap_unescape_urlencoded(name) == OK ? name : NULL;
+}
+
 int apppool_status_handler(request_rec *r)
 {
+    const char *app;
     json_t *doc;
     int v = 0, status;
 
@@ -232,7 +275,10 @@ int apppool_status_handler(request_rec *r)
                  app_of(r));
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
-    while (views[v].args && !is_view(r->args, views[v].args))
+    app = app_of(r);
+    if (app)
+        keep_group(doc, app);
+    while (!app && views[v].args && !is_view(r->args, views[v].args))
         v++;
     views[v].send(r, doc);
     json_decref(doc);
@@ -251,7 +297,7 @@ int apppool_status_section(request_rec *r, int flags)
         put_lines(r, doc);
     else {
         ap_rputs("<hr />\n<h1>Application pool</h1>\n", r);
-        apppool_status_body(r, doc, NULL);
+        apppool_status_body(r, doc);
     }
     json_decref(doc);
     return OK;

@@ -5,8 +5,8 @@
  * @brief The views of the pool for an operator: SetHandler apppool-status, and
  *        a section of mod_status; SetHandler apppool-health for load balancers.
  *
- * All views show one document (shm/view/report.c): the page, `?json`, `?auto`
- * and `?metrics`.
+ * All views show one document (shm/view/report.c): the page, `?list`, `?json`,
+ * `?auto` and `?metrics`.
  *
  * Lock:  none, or for a copy: see shm/view/snapshot.h.
  * Trust: everything that comes from the segment or the store is escaped.
@@ -48,77 +48,49 @@ int apppool_status_health(request_rec *r);
 /** `?metrics`: OpenMetrics 1.0, to its "# EOF". */
 void apppool_status_metrics(request_rec *r, const json_t *doc);
 
-/* status_page.c: the status document (shm/view/report.c) for people. */
+/* status_page.c: the page for people. The server makes one table: what is wrong,
+ * and the totals. It is the whole page where scripts are off. Elsewhere the
+ * script of the page takes its place, and asks for `?list` and `?json&app=NAME`.
+ *
+ * Trust: what comes from the document is escaped. */
 
 /** Set what a browser may load for any of our views, and which sites may frame
  * it. */
 #define APPPOOL_STATUS_POLICY                                                  \
     "default-src 'none'; base-uri 'none'; frame-ancestors 'none'"
 
-/** Write the page. @param token for its buttons; NULL: no buttons */
-void apppool_status_page(request_rec *r, const json_t *doc, const char *token);
+/** Write the page. */
+void apppool_status_page(request_rec *r, const json_t *doc);
 
-/** Write only the body of the page, for a page of another module. */
-void apppool_status_body(request_rec *r, const json_t *doc, const char *token);
+/** Write only the table, for a page of another module. */
+void apppool_status_body(request_rec *r, const json_t *doc);
 
-/* status_assets.c: style and script of the status page. They are constant and
- * part of the page, so the page is one response and loads nothing. */
+/* assets.awk makes these of the files in page/. They are constant and part of
+ * the page, so the page is one response and loads nothing. */
 
 extern const char apppool_status_style[];
 
-/**
- * The script requests the page every two seconds and replaces the sections that
- * have changed. An open part stays open, and an element with the focus keeps
- * it. The script waits while the page is hidden or text is selected, and says
- * so if no response comes. It sends the form of a button without leaving the
- * page.
- */
+/** page/page.js says what it does. */
 extern const char apppool_status_script[];
 
-/* status_store.c: the part of the status page about the store: a section for
- * each space. */
+/* status_list.c: a short document for the page: a row for each application,
+ * whether it was used or not. */
 
-/** Write the sections. @param store from the report; null: there are none */
-void apppool_status_store(request_rec *r, const json_t *store);
-
-/* status_text.c: values of the status document as people read them, in HTML.
- *
- * Trust: what is returned is escaped, whatever the value is. */
-
-#define APPPOOL_STATUS_NONE "&ndash;"
-
-/** Any value. */
-const char *apppool_status_show(request_rec *r, const json_t *value);
-
-/** A member of an object. */
-const char *apppool_status_member(request_rec *r, const json_t *object,
-                                  const char *key);
-
-/** The text of a member; "" if it has none. Not escaped. */
-const char *apppool_status_word(const json_t *object, const char *key);
-
-/** A member that is a whole number; otherwise 0. */
-apr_int64_t apppool_status_number(const json_t *object, const char *key);
-
-/** Bytes: "12.3 MB". */
-const char *apppool_status_bytes(request_rec *r, const json_t *value);
-
-/** Seconds: "40 ms", "3.2 s", "5 min", "2 h 10 min", "3 d 4 h". */
-const char *apppool_status_span(request_rec *r, double seconds);
-
-/** Seconds since an ISO 8601 time; below 0 if the value is not a time. */
-double apppool_status_since(request_rec *r, const json_t *instant);
-
-/** "12:34:56" of an ISO 8601 time. */
-const char *apppool_status_clock(request_rec *r, const json_t *instant);
-
-/** The bound below which this part (0 to 1) of a histogram is: "&le; 25 ms".
+/**
+ * Make the document of `?list`.
+ * @return a new reference: parts of `doc`; `columns[]`, names; and `rows[]`, an
+ *         array of values each, which may end before the last column
  */
-const char *apppool_status_within(request_rec *r, const json_t *histogram,
-                                  double part);
+json_t *apppool_status_list(const json_t *doc);
+
+/* status_server.c: which server this is, and its clock. */
+
+/** @return a new reference: the object `server` of the document */
+json_t *apppool_status_server(request_rec *r);
 
 /* status_action.c: the buttons of the status page: detach a process, end a
- * request together with its process, restart an application, or end its drain.
+ * request together with its process, restart or drain an application, or end its
+ * drain.
  *
  * They only do what any child of httpd can do to the segment. They need no
  * further rights, and they send nothing to root's processes (SECURITY).
@@ -136,15 +108,6 @@ const char *apppool_status_within(request_rec *r, const json_t *histogram,
  *         503: try again; or an error
  */
 int apppool_status_action(request_rec *r, int allowed);
-
-/**
- * A button: a form that sends an action.
- * @param token from apppool_status_token()
- * @param ask   the question that the user has to confirm; NULL: none
- */
-const char *apppool_status_button(request_rec *r, const char *token,
-                                  const char *label, const char *action,
-                                  const char *name, const char *ask);
 
 /* status_token.c: what a button of the status page must send: a proof that we
  * sent its page to the same user a short time ago.

@@ -177,10 +177,29 @@ static int restart(request_rec *r, apl_pool_t *copy, const wish_t *wish)
         "That application does not exist any more.");
 }
 
+static int drain(request_rec *r, apl_pool_t *copy, const wish_t *wish)
+{
+    const apppool_app_t *app = apppool_app_find(wish->name);
+    uint32_t i = apl_group_index(copy, apl_group_key(wish->name), wish->name);
+    const apl_group_t *g = apl_group_at(copy, i);
+
+    if (!app)
+        return refuse(r, HTTP_PRECONDITION_FAILED,
+                      "No application of that name is configured.");
+    if (g && g->drained)
+        return refuse(r, HTTP_PRECONDITION_FAILED,
+                      "That application is drained already.");
+    return conclude(
+        r, apl_admin_drain(apppool_current()->pool, &app->pool, apl_now()),
+        apr_pstrcat(r->pool, app->label, " is drained", NULL),
+        "The pool has no room for that application.");
+}
+
 static const struct {
     const char *word;
     int (*act)(request_rec *r, apl_pool_t *copy, const wish_t *wish);
 } actions[] = {{"detach", detach},
+               {"drain", drain},
                {"kill", end},
                {"restart", restart},
                {"resume", restart}};
@@ -251,18 +270,4 @@ int apppool_status_action(request_rec *r, int allowed)
         if (!strcmp(wish.action, actions[i].word))
             return actions[i].act(r, copy, &wish);
     return refuse(r, HTTP_BAD_REQUEST, "There is no such button.");
-}
-
-const char *apppool_status_button(request_rec *r, const char *token,
-                                  const char *label, const char *action,
-                                  const char *name, const char *ask)
-{
-    return apr_pstrcat(r->pool, "<form method=\"post\"",
-                       ask ? " data-ask=\"" : "", ask ? ask : "",
-                       ask ? "\"" : "",
-                       "><input type=\"hidden\" name=\"token\" value=\"", token,
-                       "\"><input type=\"hidden\" name=\"do\" value=\"", action,
-                       "\"><input type=\"hidden\" name=\"name\" value=\"", name,
-                       "\"><button class=\"", action, "\" id=\"", action, "-",
-                       name, "\">", label, "</button></form>", NULL);
 }

@@ -99,7 +99,7 @@ def test_reasons(httpd: Httpd) -> None:
     line = [line for line in lines if " start_failed " in line][0]
     assert "exit code 1 while it started" in line
     assert line.endswith(f" (error id {failed['error_id']})")
-    page = httpd.get("/apppool-status").text
+    page = httpd.get("/apppool-status?list").text
     assert "signal 9 (SIGKILL)" in page and failed["error_id"] in page
     assert not {"reason", "error_id"} & set(httpd.events("ready")[0])
 

@@ -192,8 +192,7 @@ def test_no_request_writes_lines(httpd: Httpd) -> None:
     assert set(filter(str.isprintable, table)) | {"\n"} == set(table)
     group = httpd.group(app)
     name = f"{id_of(httpd, app, two.pid)}-{group['requests'][0]['id']}"
-    token, = set(re.findall('name="token" value="([^"]+)"',
-                            httpd.get(STATUS).text))
+    token = httpd.get(f"{STATUS}?list").json()["token"]
     form = urllib.parse.urlencode({"token": token, "do": "kill",
                                    "name": name})
     kind = {"Content-Type": "application/x-www-form-urlencoded"}

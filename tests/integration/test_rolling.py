@@ -110,9 +110,9 @@ def test_broken_code(httpd: Httpd) -> None:
     shown = httpd.ctl("status").stdout
     assert re.search(r"failing, 2 with old code\n  the last start failed "
                      r"\d+ s ago: it ended", shown)
-    assert re.search(r"The last start failed at \d\d:\d\d:\d\d \(UTC\): it "
-                     "ended", httpd.get("/apppool-status").text)
-    assert "2 with old code" in httpd.get("/apppool-status").text
+    assert re.search(r"<td>failing</td><td>new processes do not start: it "
+                     "ended .*; 2 processes of the old code serve requests",
+                     httpd.get("/apppool-status").text)
     httpd.log.wait_for(r"shop\[\d+\] could not be started: .*exit code 1")
     for _ in range(10):
         assert int(httpd.get("/pid", "shop").text) in old
@@ -123,7 +123,7 @@ def test_broken_code(httpd: Httpd) -> None:
     # The events show what has happened.
     assert httpd.group(app)["last_error_time"] is None
     assert "start failed" not in httpd.ctl("status").stdout
-    assert "start failed" not in httpd.get("/apppool-status").text
+    assert "do not start" not in httpd.get("/apppool-status").text
 
 
 def test_broken_code_under_load(httpd: Httpd) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import time
+import urllib.parse
 
 import pytest
 
@@ -126,46 +127,37 @@ def test_no_secrets(httpd: Httpd) -> None:
                                     in head.items()) + "\r\n").encode()) as one:
         held = httpd.dir / "hold" / "k3y.held"
         wait_until(held.exists, "the app has the request")
-        for view in (f"{STATUS}?json", STATUS, "/all?json", "/all"):
-            text = httpd.get(view).text
-            assert "/hold" in text
-            assert ("k3y" in text) == view.startswith("/all")
-            for secret in ("hunter2", str(httpd.runtime), *head.values()):
-                assert secret not in text, view
+        name = urllib.parse.quote(httpd.status()["groups"][0]["name"])
+        for query in ("?json", f"?json&app={name}", "?list", ""):
+            for view in (STATUS + query, "/all" + query):
+                text = httpd.get(view).text
+                shown = query.startswith("?json")
+                assert ("/hold" in text) == shown, view
+                assert ("k3y" in text) == (shown and view.startswith("/all"))
+                for secret in ("hunter2", str(httpd.runtime), *head.values()):
+                    assert secret not in text, view
         held.with_suffix(".go").touch()
         assert one.head()[0] == 200
 
 
 def test_page(httpd: Httpd) -> None:
-    """Plain HTML, in which no part of a request is markup."""
-    app = httpd.app("shop")
-    httpd.start()
-    held = httpd.hold("shop", "a", "/<script>/hold")
-    response = httpd.get(STATUS)
-    assert response.headers["Content-Type"].startswith("text/html")
-    assert str(httpd.pids(app)[0]) in response.text
-    assert "<script>/hold" not in response.text
-    held.release()
-
-
-@pytest.mark.mpms("event")
-def test_an_old_request_is_seen(httpd: Httpd) -> None:
-    """P28: after five seconds its age has another colour."""
-    app = httpd.app("shop")
+    """Without script: one table of what is wrong and of the totals."""
+    httpd.app("shop", "AppGroupName <script>alert(1)</script>",
+              "MaxInstances 1")
     httpd.start()
     held = httpd.hold("shop", "a")
-
-    def colour() -> str:
-        row = re.search(r'<tr><td class="n( \w+)?">[^\n]*/hold',
-                        httpd.get(STATUS).text)
-        assert row
-        return row[1] or ""
-
-    first = colour()
-    assert first == "" or httpd.group(app)["requests"][0]["age"] > 5
-    wait_until(lambda: colour() == " warn", "it is seen")
-    assert httpd.group(app)["requests"][0]["age"] > 5
+    response = httpd.get(STATUS)
+    assert response.headers["Content-Type"].startswith("text/html")
+    assert "1 of 6 processes (1 busy, 0 idle, 0 hung)" in response.text
+    assert "0 waiting, 1 so far" in response.text
+    assert "nothing is wrong" in response.text
+    waiting = httpd.hold_async("shop", "b")
+    wait_until(lambda: "queueing" in httpd.get(STATUS).text, "a problem")
+    text = httpd.get(STATUS).text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "<script>alert" not in text and "nothing is wrong" not in text
     held.release()
+    waiting.release()
 
 
 def test_only_for_reading(httpd: Httpd) -> None:

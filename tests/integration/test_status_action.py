@@ -27,10 +27,8 @@ def allow(httpd: Httpd) -> App:
 
 
 def token(httpd: Httpd, **more: Any) -> str:
-    page = httpd.get(STATUS, **more).text
-    found = re.search('name="token" value="([^"]+)"', page)
-    assert found, page
-    return found[1]
+    found: str = httpd.get(f"{STATUS}?list", **more).json()["token"]
+    return found
 
 
 def press(httpd: Httpd, action: str, name: str,
@@ -85,10 +83,15 @@ def test_resume(httpd: Httpd) -> None:
     app = allow(httpd)
     httpd.start()
     httpd.get("/pid", "shop")
-    assert ">Restart</button>" in httpd.get(STATUS).text
-    assert httpd.ctl("drain", "shop").returncode == 0
-    page = httpd.get(STATUS).text
-    assert ">Resume</button>" in page and 's drained">drained' in page
+    httpd.log.expect("shop is drained: GET /pid is refused")
+    assert press(httpd, "drain", "shop").status == 303
+    httpd.log.wait_for("shop is drained: somebody without a login asked")
+    assert httpd.group(app)["state"] == "drained"
+    assert httpd.get("/pid", "shop").status == 503
+    response = press(httpd, "drain", "shop")
+    assert response.status == 412 and "drained already" in response.text
+    response = press(httpd, "drain", "blog")
+    assert response.status == 412 and "is configured" in response.text
     response = press(httpd, "restart", "shop")
     assert response.status == 412 and "drained now" in response.text
     assert press(httpd, "resume", "shop").status == 303
@@ -150,8 +153,7 @@ def test_off(httpd: Httpd) -> None:
     app = httpd.app("shop")
     httpd.start()
     pid = httpd.get("/pid", "shop").text
-    page = httpd.get(STATUS).text
-    assert "<form" not in page and "token" not in page
+    assert httpd.get(f"{STATUS}?list").json()["token"] is None
     response = press(httpd, "detach", process_id(httpd, app), "0-0")
     assert response.status == 403 and "AppStatusAllowActions" in response.text
     assert httpd.get("/pid", "shop").text == pid
@@ -280,30 +282,39 @@ def test_buttons(httpd: Httpd) -> None:
     httpd.start()
     httpd.log.expect(*KILLED, r"apppool: shop\[\d+\] (report|was killed|is killed: )")
     held = httpd.hold("shop", "a")
-    page = f"http://127.0.0.1:{httpd.port}{STATUS}"
+    page = f"http://127.0.0.1:{httpd.port}{STATUS}#app=shop"
+    note = "document.getElementById('notice').textContent"
+    button = "document.querySelector('#drawer button[data-action={}]')"
     with Browser() as browser:
         browser.open(page)
         loads = browser.loads
-        note = "document.getElementById('notice').textContent"
-        browser.run("document.getElementsByName('token').forEach("
-                    "t => t.value = 'old');"
-                    "document.querySelector('td button').click()")
+        wait_until(lambda: "GET /hold" in browser.text(), "the drawer")
+        httpd.graceful()  # the page has an old token now
+        browser.run(button.format("detach") + ".click()")
         wait_until(lambda: "reload the page" in browser.run(note),
                    "it says why")
-        wait_until(lambda: browser.run(
-            "document.getElementsByName('token')[0].value") != "old",
-            "the page is new")
-        browser.run("document.querySelector('td button').click()")
+
+        def detached() -> bool:
+            """With a new token."""
+            browser.run(button.format("detach") + "?.click()")
+            return bool(httpd.events("detached"))
+
+        wait_until(detached, "the next document has a new token")
         wait_until(lambda: "1 leaving" in browser.text(), "it is seen")
-        # Possibly in a page that was not the response to this.
-        wait_until(lambda: browser.run(note) == "", "nothing is wrong")
-        browser.run("document.querySelector('h2 button').click()")  # asks
+        browser.run(button.format("restart") + ".click()")  # asks
         wait_until(lambda: httpd.group(app)["restarts"] == 1, "restarted")
-        browser.run("document.querySelector('.kill').click()")  # asks, too
+        wait_until(lambda: browser.run(note) == "", "nothing is wrong")
+        browser.run(button.format("kill") + ".click()")  # asks, too
         assert held.pending.result().status == 504
         wait_until(lambda: "killed" in browser.text(), "it is seen")
+        browser.run(button.format("drain") + ".click()")
+        wait_until(lambda: httpd.group(app)["state"] == "drained", "drained")
+        wait_until(lambda: browser.run(f"!!{button.format('resume')}"), "seen")
+        browser.run(button.format("resume") + ".click()")
+        wait_until(lambda: httpd.group(app)["state"] != "drained", "resumed")
         assert browser.loads == loads
-        assert [e for e in browser.errors if "403" not in e] == []
+        assert [e for e in browser.errors
+                if not re.search("40[13]|412", e)] == []
 
 
 @pytest.mark.mpms("prefork", "event")
@@ -315,9 +326,8 @@ def test_queries(httpd: Httpd) -> None:
     httpd.app("shop")
     httpd.start()
     held = httpd.hold("shop", "k3y")
-    assert "k3y" not in httpd.get(STATUS).text
+    assert "k3y" not in httpd.get(f"{STATUS}?list").text
     assert "k3y" not in httpd.get(f"{STATUS}?json").text
-    assert "/hold?key=k3y" in httpd.get("/all").text
     [request] = httpd.get("/all?json").json()["groups"][0]["requests"]
     assert (request["uri"], request["query"]) == ("/hold", "key=k3y")
     held.release()

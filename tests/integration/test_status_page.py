@@ -1,6 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
-"""The status page, as a browser shows it. APPPOOL_PICTURES=DIR also takes
-pictures of it."""
+"""The status page of a real pool, as a browser shows it. APPPOOL_PICTURES=DIR
+also takes pictures of it. test_status_script.py has what no real pool shows
+soon."""
 import os
 import re
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any, Optional
 
 import pytest
 
+from harness import npm
 from harness.browser import Browser
+from harness.cases import cases
 from harness.httpd import STATUS, Held, Httpd
 from harness.wait import wait_until
 
@@ -16,22 +19,46 @@ pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("browser")]
 
 # The width of the page.
 REACH = """Math.max(document.documentElement.scrollWidth, ...Array.from(
-    document.querySelectorAll('section, section > *, td, button'),
+    document.querySelectorAll('section, section > *, #drawer > *, td, button'),
     e => e.getBoundingClientRect().right))"""
 
-# The number of lines that the name of an app takes, beside its events.
-LINES = """Math.max(...Array.from(document.querySelectorAll('#events td'),
-    e => e.getBoundingClientRect().height)) / 21"""
+SIZES = [(1200, False), (1200, True), (390, False), (320, True)]
+AXE = "4.14.1"
 
 
-def url(httpd: Httpd) -> str:
-    return f"http://127.0.0.1:{httpd.port}{STATUS}"
+def url(httpd: Httpd, view: str = "") -> str:
+    return f"http://127.0.0.1:{httpd.port}{STATUS}{view}"
 
 
 def picture(browser: Browser, name: str) -> None:
     where: Optional[str] = os.environ.get("APPPOOL_PICTURES")
     if where:
         browser.picture(Path(where) / f"{name}.png")
+
+
+def wait_for(browser: Browser, pattern: str) -> None:
+    wait_until(lambda: re.search(pattern, browser.text(), re.S),
+               f"the page says {pattern}")
+
+
+def opened(browser: Browser, httpd: Httpd, view: str = "") -> None:
+    """The page, as its script makes it."""
+    browser.open("about:blank")  # another fragment alone loads nothing
+    browser.open(url(httpd, view))
+    wait_until(lambda: browser.run("!!document.getElementById('list')"),
+               "the script has shown it")
+
+
+def click(browser: Browser, what: str) -> None:
+    browser.run(f"document.querySelector({what!r}).click()")
+
+
+def names(browser: Browser) -> list[str]:
+    """The applications that are shown, in order."""
+    found: list[str] = browser.run(
+        "Array.from(document.querySelectorAll('.apps th[scope=row] a'),"
+        "a => a.textContent)")
+    return found
 
 
 @pytest.fixture
@@ -43,6 +70,7 @@ def busy(httpd: Httpd) -> Httpd:
     httpd.app("shop", "MaxInstances 3", "AppGroupName shop")
     httpd.app("blog", "MaxInstances 1", "AppGroupName blog")
     httpd.app("broken", "AppGroupName broken", command="/bin/false")
+    httpd.app("fresh", "AppGroupName fresh")
     httpd.start()
     httpd.log.expect("could not be started", "did not start: error")
     assert httpd.get("/", "broken").status == 502
@@ -61,29 +89,6 @@ def load(httpd: Httpd) -> list[Held]:
     return held
 
 
-@pytest.mark.parametrize("width", [1200, 390, 320])
-def test_hung(httpd: Httpd, width: int) -> None:
-    """A hung process is visible at once."""
-    httpd.directives += ["MaxPoolSize 2", f'<Location "{STATUS}">\n'
-                         "AppStatusAllowActions On\n</Location>"]
-    httpd.app("shop", "AppHungAfter 1", "AppSpawnIfUnder 1")
-    httpd.start()
-    with Browser(width, 900, width < 600) as browser:
-        held = [httpd.hold("shop", "a"), httpd.hold("shop", "b")]
-        waiting = httpd.hold_async("shop", "c")
-        browser.open(url(httpd))
-        # The third one hangs a second later.
-        wait_until(lambda: re.search(
-            r"2 \+ 1 extra processes \([01] busy, 0 idle, [23] hung\)",
-            browser.text()), "it is seen")
-        assert browser.run("document.querySelectorAll('.s.hung').length") >= 4
-        assert browser.run(REACH) <= width
-        assert browser.run(LINES) <= 3
-        picture(browser, f"hung-{width}")
-        assert browser.errors == []
-    release([*held, waiting])
-
-
 def release(held: list[Held]) -> None:
     """Release all of them. It is unknown which one waits for which."""
     for one in held:
@@ -92,116 +97,213 @@ def release(held: list[Held]) -> None:
         one.release()
 
 
-@pytest.mark.parametrize("width,dark", [
-    (1200, False), (1200, True), (390, False), (320, True)])
-def test_page(busy: Httpd, width: int, dark: bool) -> None:
-    """It shows what there is, breaks no rule, and fits the width."""
-    with Browser(width, 900, dark) as browser:
-        held = load(busy)
-        browser.open(url(busy))
-        text = browser.text()
-        assert "4 of 4 processes (4 busy, 0 idle)" in text
-        assert "3 waiting" in text
-        assert "shop" in text and "GET /hold" in text
-        assert "The last start failed" in text
-        assert browser.run(REACH) <= width
-        back = browser.run("getComputedStyle(document.body).backgroundColor")
-        assert (sum(map(int, re.findall(r"\d+", back))) < 380) == dark, back
-        picture(browser, f"page-{width}-{'dark' if dark else 'light'}")
-        assert browser.errors == []
+def test_hung(httpd: Httpd) -> None:
+    """A hung process is visible at once, at any width."""
+    httpd.directives += ["MaxPoolSize 2"]
+    httpd.app("shop", "AppHungAfter 1", "AppSpawnIfUnder 1",
+              "AppGroupName shop")
+    httpd.start()
+    held = [httpd.hold("shop", "a"), httpd.hold("shop", "b")]
+    waiting = httpd.hold_async("shop", "c")
+    for width, case in cases([1200, 390, 320]):
+        with case, Browser(width, 900, width < 600) as browser:
+            opened(browser, httpd)
+            # The third one hangs a second later.
+            wait_for(browser, r"2 \+ 1 extra processes \([01] busy, 0 idle, "
+                     r"[23] hung\)")
+            wait_for(browser, r"problem.*shop hung .*Totals|problem.*shop "
+                     r"\s*hung.*extra processes")
+            assert browser.run(REACH) <= width
+            picture(browser, f"hung-{width}")
+            assert browser.errors == []
+    release([*held, waiting])
+
+
+def test_page(busy: Httpd) -> None:
+    """It shows what there is, breaks no rule, and fits the width. What is wrong
+    comes first, and each application that is configured has a line."""
+    held = load(busy)
+    for (width, dark), case in cases(SIZES):
+        with case, Browser(width, 900, dark) as browser:
+            opened(browser, busy)
+            wait_for(browser, r"problems.*broken\s+failing\s+it does not start"
+                     r".*4 of 4 processes \(4 busy, 0 idle\).*3 waiting")
+            assert sorted(names(browser)) == ["blog", "broken", "fresh", "shop"]
+            assert names(browser)[-1] == "fresh"
+            assert browser.run(REACH) <= width
+            back = browser.run(
+                "getComputedStyle(document.body).backgroundColor")
+            assert (sum(map(int, re.findall(r"\d+", back))) < 380) == dark
+            picture(browser, f"page-{width}-{'dark' if dark else 'light'}")
+            click(browser, ".apps a[href*='app=shop']")
+            wait_for(browser, r"GET /catalogue/2026/very.*Processes.*PID")
+            assert browser.run(REACH) <= width
+            picture(browser, f"drawer-{width}-{'dark' if dark else 'light'}")
+            assert browser.errors == []
     release(held)
 
 
+def test_a_start_that_failed(busy: Httpd) -> None:
+    """The error in full, the next try, and what root may do."""
+    with Browser() as browser:
+        opened(browser, busy, "#app=broken")
+        wait_for(browser, r"The last start failed at .*\(error id [0-9a-f]{16}\)"
+                 r".*exit code 1.*apppoolctl why broken.*apppoolctl logs broken")
+        opened(browser, busy, "#app=fresh")
+        wait_for(browser, "no request since httpd was started")
+        opened(browser, busy, "#app=nosuch")
+        wait_for(browser, "no application of this name any more")
+        assert browser.errors == []
+
+
+@pytest.mark.mpms("event")
+def test_an_old_request_is_seen(httpd: Httpd) -> None:
+    """P28: after five seconds its age has another colour."""
+    httpd.app("shop", "AppGroupName shop")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    with Browser() as browser:
+        opened(browser, httpd, "#app=shop")
+        age = "document.querySelector('.requests tbody td')?.className"
+        wait_until(lambda: browser.run(age) == "n warn", "it is seen")
+        assert httpd.status()["groups"][0]["requests"][0]["age"] > 5
+    held.release()
+
+
 def test_refresh(busy: Httpd) -> None:
-    """New numbers appear by themselves, and the settings of the user stay."""
+    """New numbers appear by themselves, the settings of the user stay, and a
+    page that is out of date says so."""
     with Browser(900, 300) as browser:
-        browser.open(url(busy))
+        opened(browser, busy)
         loads = browser.loads
         browser.run("document.getElementById('counts').open = true;"
-                    "scrollTo(0, 150)")
-        wait_until(lambda: "1 idle" in browser.text(), "one is free")
-        held = load(busy)
-        wait_until(lambda: re.search("4 busy.*3 waiting",
-                                     browser.text(), re.S), "it is shown")
-        assert browser.run("document.getElementById('counts').open")
+                    "scrollTo(0, 150);"
+                    "document.getElementById('sort-queue').focus("
+                    "{preventScroll: true})")
+        live = "document.getElementById('live').textContent"
+        now = browser.run(live)
+        wait_until(lambda: browser.run(live) != now, "the next document")
         assert browser.run("scrollY") == 150
-        assert browser.loads == loads and browser.errors == []
+        held = load(busy)
+        wait_for(browser, "4 busy.*3 waiting")
+        assert browser.run("document.getElementById('counts').open")
+        assert browser.run("document.activeElement.id") == "sort-queue"
         release(held)
-        wait_until(lambda: "0 waiting" in browser.text(), "shown")
-
-
-def test_selected_text_stays(busy: Httpd) -> None:
-    """A user can copy a pid, although the page is refreshed."""
-    with Browser() as browser:
-        browser.open(url(busy))
+        wait_for(browser, r"\b0 waiting")
+        assert browser.loads == loads and browser.errors == []
+        # A user can copy a pid.
         browser.run("getSelection().selectAllChildren("
                     "document.getElementById('summary'))")
+        said = browser.run("document.getElementById('summary').innerText")
+        now = browser.run(live)
         busy.get("/pid", "blog")
-        live = browser.run("document.getElementById('live').textContent")
         browser.run("new Promise(done => setTimeout(done, 3000))")
-        assert "2 of 4" not in browser.text()
+        assert browser.run(live) == now
         assert browser.run(
-            "document.getElementById('live').textContent") == live
+            "document.getElementById('summary').innerText") == said
         browser.run("getSelection().removeAllRanges()")
-        wait_until(lambda: "2 of 4" in browser.text(), "it goes on")
-
-
-def test_no_response(busy: Httpd) -> None:
-    """A page that is out of date says so."""
-    with Browser() as browser:
-        browser.open(url(busy))
+        wait_until(lambda: browser.run(live) != now, "it goes on")
         busy.stop()
-        wait_until(lambda: "no response since" in browser.text(), "it says so")
+        wait_for(browser, "no response since")
 
 
 def test_without_scripts(busy: Httpd) -> None:
-    """The page is complete, and the browser itself reloads it."""
+    """The page has a table of what is wrong and of the totals, and the browser
+    itself reloads it."""
     with Browser(scripts=False) as browser:
         browser.open(url(busy))
-        assert "of 4 processes" in re.sub("<[^>]+>", "", browser.html())
+        text = re.sub("<[^>]+>", " ", browser.html())
+        assert re.search(r"broken\s+failing\s+it does not start", text)
+        assert "1 of 4 processes (0 busy, 1 idle, 0 hung)" in text
         browser.loaded(browser.loads)
         assert browser.errors == []
 
 
-def test_history_is_drawn(busy: Httpd) -> None:
-    """If no request has ended, it shows no time, and not 0."""
-    def history() -> list[dict[str, Any]]:
-        return busy.status()["history"]
+def test_views(busy: Httpd) -> None:
+    """Search, filter, order and fold. The URL has them, so a reload keeps
+    them."""
+    def type_in(text: str) -> None:
+        browser.run("{const q = document.getElementById('q'); q.focus();"
+                    f"q.value = {text!r};"
+                    "q.dispatchEvent(new Event('input', {bubbles: true}))}")
 
-    wait_until(history, "a sample that counts from another one")
-    for _ in range(20):
-        busy.get("/pid", "shop")
-    wait_until(lambda: max(sample["rate"] for sample in history()) > 0
-               and history()[-1]["latency"] is None, "and others")
     with Browser() as browser:
-        browser.open(url(busy))
-        assert re.search(r"Response time\s*\u2013", browser.text())
-        boxes = browser.run(
-            "Array.from(document.querySelectorAll('svg .line'),"
-            "p => p.getBBox()).map(b => [b.x, b.y, b.width, b.height])")
-        assert len(boxes) == 3
-        rate = boxes[0]
-        assert rate[2] > 0 and rate[3] > 10
-        assert all(b[0] >= 0 and b[0] + b[2] <= 241 and b[1] >= 0
-                   and b[1] + b[3] <= 40 for b in boxes), boxes
-
-
-def test_markup_in_a_request(busy: Httpd) -> None:
-    """It is text. It runs nothing, and has no effect on a terminal."""
-    bad = ("/%3Cimg%20src=x%20onerror=%22document.title='owned'%22%3E"
-           "%01%0A%1B[31m%7F%C2%9B%C3%A9/hold")
-    held = busy.hold("shop", "m", bad)
-    with Browser() as browser:
-        browser.open(url(busy))
-        text = browser.text()
-        assert "<img src=x onerror=" in text
-        assert ">???[31m???\u00e9/hold" in text
-        assert browser.run("document.images.length") == 0
-        assert browser.run("document.title") != "owned"
+        opened(browser, busy)
+        wait_until(lambda: len(names(browser)) == 4, "the list")
+        type_in("B")
+        wait_until(lambda: names(browser) == ["broken", "blog"], "found")
+        assert browser.run("document.activeElement.id") == "q"
+        assert browser.run("location.hash") == "#q=B"
+        wait_for(browser, "2 of 4 applications")
+        opened(browser, busy, "#q=B")
+        assert names(browser) == ["broken", "blog"]
+        assert browser.run("document.getElementById('q').value") == "B"
+        type_in("nosuch")
+        wait_for(browser, "No application matches")
+        opened(browser, busy, "#state=unused")
+        assert names(browser) == ["blog", "fresh"]
+        opened(browser, busy, "#sort=-shown")
+        click(browser, "#sort-shown")  # as configured
+        wait_until(lambda: browser.run("location.hash") == "", "no order")
+        click(browser, "#fold-running")
+        wait_until(lambda: "shop" not in names(browser), "folded")
+        assert browser.run("document.getElementById('fold-running')"
+                           ".getAttribute('aria-expanded')") == "false"
+        assert browser.run("location.hash") == "#open=-running"
+        opened(browser, busy, browser.run("location.hash"))
+        assert "shop" not in names(browser)
         assert browser.errors == []
-    text = busy.get(STATUS).text
-    assert "<img" not in text and text.replace("\n", "").isprintable()
-    held.release()
+
+
+def test_keyboard(busy: Httpd) -> None:
+    """The drawer opens by a key, takes the focus, and gives it back."""
+    with Browser(1200, 700) as browser:
+        opened(browser, busy)
+        focus = "document.activeElement.id || document.activeElement.textContent"
+        wait_until(lambda: "shop" in names(browser), "the list")
+        browser.run("document.querySelector(\".apps a[href*='app=shop']\")"
+                    ".focus()")
+        browser.key("Enter")
+        wait_for(browser, "For root, at the server")
+        assert browser.run(focus) == "drawer-name"
+        assert browser.run("location.hash") == "#app=shop"
+        browser.key("Tab")
+        assert browser.run(focus) == "close"
+        browser.key("Escape")
+        wait_until(lambda: browser.run("document.getElementById('drawer')"
+                                       ".hidden"), "closed")
+        assert browser.run(focus) == "shop"
+        browser.run("history.back()")
+        wait_until(lambda: browser.run("location.hash") == "#app=shop"
+                   and not browser.run("document.getElementById('drawer')"
+                                       ".hidden"), "the step before")
+        assert browser.errors == []
+
+
+@pytest.mark.bound(300)
+def test_accessible(busy: Httpd) -> None:
+    """axe finds nothing: of the list, of a drawer, with problems, at both
+    widths, light and dark."""
+    npm.need_registry()
+    axe = npm.script("axe-core", AXE, "axe.min.js")
+    held = load(busy)
+    rows = [(size, view) for size in ((1280, False), (390, True))
+            for view in ("", "#app=shop", "#app=broken")]
+    for ((width, dark), view), case in cases(rows):
+        with case, Browser(width, 900, dark) as browser:
+            opened(browser, busy, view)
+            wait_for(browser, "For root" if view else "3 waiting")
+            browser.run(axe + "; 0")
+            assert broken_rules(browser) == []
+    release(held)
+
+
+def broken_rules(browser: Browser) -> list[str]:
+    """The rules of axe that the page breaks, with the elements."""
+    found: list[dict[str, Any]] = browser.run(
+        "axe.run(document).then(r => r.violations.map(v => ({id: v.id, "
+        "nodes: v.nodes.map(n => n.html + ' ' + n.failureSummary)})))")
+    return [f"{one['id']}: {one['nodes'][:3]}" for one in found]
 
 
 def test_headers(busy: Httpd) -> None:
@@ -213,7 +315,9 @@ def test_headers(busy: Httpd) -> None:
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert policy != busy.get(STATUS).headers["Content-Security-Policy"]
+    assert len(busy.get(STATUS).body) <= 60000
     for response in (busy.get(f"{STATUS}?json"),
+                     busy.get(f"{STATUS}?list"),
                      busy.post(STATUS, "status", b""),
                      busy.get(f"{STATUS}?metrics")):
         assert response.headers["Content-Security-Policy"] == (

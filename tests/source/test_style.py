@@ -22,9 +22,10 @@ BENCHES = [TOP / "demo" / "picture",
              if path.is_file() and path not in SCRIPTS)]
 SOURCES = c_files() + SCRIPTS + BENCHES + sorted(
     path for pattern in ("*.py", "*.sh", "*.js", "*.cjs", "*.rb", "*.ru", "*.mk",
-                    "*.pml",
+                    "*.pml", "*.css", "*.awk",
                     "*.dict")
-    for place in ("tests", "demo", "helpers") for path in (TOP / place).rglob(pattern))
+    for place in ("tests", "demo", "helpers", "mod_apppool")
+    for path in (TOP / place).rglob(pattern))
 
 
 def but(condition: Callable[[bytes], object], files: list[Path]) -> list[str]:

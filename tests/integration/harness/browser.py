@@ -155,9 +155,27 @@ class Browser:
     def run(self, script: str) -> Any:
         """The value of an expression, or of its promise."""
         done = self.page("Runtime.evaluate", expression=script,
-                         returnByValue=True, awaitPromise=True)
+                         returnByValue=True, awaitPromise=True,
+                         userGesture=True)
         assert "exceptionDetails" not in done, done
         return done["result"].get("value")
+
+    def before(self, script: str) -> None:
+        """A script that runs in each page before those of the page."""
+        self.page("Page.addScriptToEvaluateOnNewDocument", source=script)
+
+    def key(self, key: str) -> None:
+        """Press a key that has a name, such as Tab."""
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27}
+        more = {"text": "\r"} if key == "Enter" else {}
+        for kind in ("keyDown", "keyUp"):
+            self.page("Input.dispatchKeyEvent", type=kind, key=key, code=key,
+                      windowsVirtualKeyCode=codes.get(key, 0),
+                      **(more if kind == "keyDown" else {}))
+
+    def point(self, x: float, y: float) -> None:
+        """Move the mouse."""
+        self.page("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
     def text(self) -> str:
         return self.run("document.body.innerText")

@@ -94,6 +94,19 @@ def tools() -> Path:
     return place
 
 
+def script(package: str, version: str, file: str) -> str:
+    """A file of a package that needs no other one."""
+    place = KEPT / f"{package}-{version}"
+    with alone():
+        if not place.exists():
+            new = KEPT / "new"
+            shutil.rmtree(new, ignore_errors=True)
+            put(new, {"package.json": "{}"})
+            run(f"npm install --ignore-scripts {package}@{version}", new)
+            new.rename(place)
+    return (place / "node_modules" / package / file).read_text()
+
+
 def build(project: Project, place: Path) -> None:
     """Install the packages of a project in this directory, and build it."""
     place.mkdir()

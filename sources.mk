@@ -448,17 +448,25 @@ spawner_sources = \
 	spawner/output/store_log.c
 
 ctl_sources = \
+	ctl/advice.c \
+	ctl/app_find.c \
 	ctl/apppoolctl.c \
 	ctl/ask_server.c \
 	ctl/wait_for.c \
 	ctl/detect_print.c \
+	ctl/doctor.c \
+	ctl/doctor_instance.c \
 	ctl/follow.c \
+	ctl/httpd_test.c \
+	ctl/list.c \
+	ctl/permission.c \
 	ctl/show.c \
 	ctl/store_status.c \
 	ctl/store_command.c \
 	ctl/store_socket.c \
 	ctl/top.c \
 	ctl/values.c \
+	ctl/why.c \
 	base/utf8.c
 
 # What apppoolctl shares with the spawner.

@@ -20,6 +20,13 @@ static const char help[] =
     "usage: apppoolctl [--runtime-dir DIR] [--json] COMMAND\n"
     "\n"
     "  status [APP]     show applications, processes and open requests\n"
+    "  status --all     show all applications, also those without a request\n"
+    "  status --problems [APP]\n"
+    "                   show what is wrong now, the worst first\n"
+    "  why APP          say why requests of an application fail or wait now\n"
+    "  doctor [COMMAND] look at the configuration and at all that runs, and "
+    "say\n"
+    "                   what to do; COMMAND: what starts httpd, if none runs\n"
     "  top [-s SECONDS] [-n TIMES]\n"
     "                   show applications and open requests, and refresh the\n"
     "                   screen until q is pressed\n"
@@ -103,7 +110,9 @@ static const char help[] =
     "\n"
     "exit status: 0 success; 1 the check failed, the server refused the "
     "command,\n"
-    "or --wait had no success; 2 wrong usage; 3 no such httpd is running\n";
+    "or --wait had no success; 2 wrong usage; 3 no such httpd is running; 4 "
+    "status\n"
+    "--problems, why or doctor found something that is wrong\n";
 
 /* ---- commands ---- */
 
@@ -116,6 +125,7 @@ typedef struct {
     int wait;
     const char *timeout; /* of --wait */
     const char *how;     /* "--rolling", "--blocking", or NULL: not given */
+    int all, problems;   /* of status */
     const char *const *words;
     int n;
 } asked_t;
@@ -177,6 +187,16 @@ static int top_of(const asked_t *q, const top_view_t *view)
                              (long)times);
 }
 
+static int why_app(const asked_t *q)
+{
+    return why(q->dir, q->words[1], q->raw);
+}
+
+static int see_doctor(const asked_t *q)
+{
+    return doctor(q->dir, q->n > 1 ? q->words[1] : NULL, q->raw);
+}
+
 static int top(const asked_t *q)
 {
     return top_of(q, &top_pool);
@@ -199,7 +219,15 @@ static int store(const asked_t *q)
 
 /* What a command may have: options that not all commands have. SOME: one more
  * word, which may be left out. WORDS: the command looks at all others. */
-enum { HOW = 1, FOLLOW = 2, TOP = 4, WAIT = 8, SOME = 16, WORDS = 32 };
+enum {
+    HOW = 1,
+    FOLLOW = 2,
+    TOP = 4,
+    WAIT = 8,
+    SOME = 16,
+    WORDS = 32,
+    LIST = 64
+};
 
 static const struct {
     const char *word;
@@ -210,7 +238,9 @@ static const struct {
     int (*show)(const json_t *response); /* prints the response of the server */
     int (*await)(const await_t *a);      /* --wait */
 } commands[] = {
-    {"status", NULL, SOME, NULL, show_status, NULL},
+    {"status", NULL, SOME | LIST, NULL, show_status, NULL},
+    {"why", APP, 0, why_app, NULL, NULL},
+    {"doctor", NULL, SOME, see_doctor, NULL, NULL},
     {"top", NULL, TOP, top, NULL, NULL},
     {"events", NULL, FOLLOW, events, NULL, NULL},
     {"check", NULL, 0, NULL, show_check, NULL},
@@ -238,6 +268,8 @@ static const char *surplus(const asked_t *q, int words, int may)
            : q->times && !(may & TOP)     ? "--times"
            : q->timeout && !(may & WAIT)  ? "--timeout"
            : q->wait && !(may & WAIT)     ? "--wait"
+           : q->all && !(may & LIST)      ? "--all"
+           : q->problems && !(may & LIST) ? "--problems"
                                           : NULL;
 }
 
@@ -270,6 +302,17 @@ static int ask(const asked_t *q, size_t command, int n)
     return status;
 }
 
+static int list(const asked_t *q)
+{
+    if (q->all && q->problems)
+        return ask_complain(EXIT_USAGE, "use either --all or --problems");
+    if (q->problems)
+        return list_problems(q->dir, q->n > 1 ? q->words[1] : NULL, q->raw);
+    if (q->n > 1)
+        return ask_complain(EXIT_USAGE, "--all does not take %s", q->words[1]);
+    return list_all(q->dir, q->raw);
+}
+
 static int decide(const asked_t *q)
 {
     const char *word = q->words[0], *extra;
@@ -289,6 +332,8 @@ static int decide(const asked_t *q)
     extra = surplus(q, wanted, commands[i].may);
     if (extra)
         return ask_complain(EXIT_USAGE, "%s does not take %s", word, extra);
+    if (q->all || q->problems)
+        return list(q);
     if (commands[i].act)
         return commands[i].act(q);
     return ask(q, i, wanted + (commands[i].may & HOW));
@@ -315,6 +360,8 @@ int main(int argc, char **argv)
         {"seconds", required_argument, NULL, 's'},
         {"times", required_argument, NULL, 'n'},
         {"wait", no_argument, NULL, 'w'},
+        {"all", no_argument, NULL, 'A'},
+        {"problems", no_argument, NULL, 'P'},
         {"timeout", required_argument, NULL, 't'},
         {"rolling", no_argument, NULL, 'R'},
         {"blocking", no_argument, NULL, 'B'},
@@ -351,6 +398,12 @@ int main(int argc, char **argv)
             break;
         case 't':
             q.timeout = optarg;
+            break;
+        case 'A':
+            q.all = 1;
+            break;
+        case 'P':
+            q.problems = 1;
             break;
         case 'R':
         case 'B':

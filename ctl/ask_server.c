@@ -47,6 +47,14 @@ int ask_complain(int status, const char *format, ...)
     return status;
 }
 
+int ask_flush(int status)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return status;
+    return ask_complain(EXIT_NO, "the output cannot be written: %s",
+                        strerror(errno));
+}
+
 /* ---- which httpd ---- */
 
 int ask_directory(const char **dir)
@@ -73,10 +81,20 @@ int ask_directory(const char **dir)
     ask_complain(
         EXIT_USAGE,
         "there are several runtime directories; name one with --runtime-dir:");
-    for (i = 0; i < found.gl_pathc; i++)
+    for (i = 0; i < found.gl_pathc && !quiet; i++)
         fprintf(stderr, "  %s\n", found.gl_pathv[i]);
     globfree(&found);
     return EXIT_USAGE;
+}
+
+int ask_directory_silently(const char **dir)
+{
+    int status;
+
+    quiet = 1;
+    status = ask_directory(dir);
+    quiet = 0;
+    return status;
 }
 
 /* ---- command and response ---- */

@@ -14,9 +14,9 @@
 
 #include "base/contract.h"
 
-/** Exit statuses: success; refused or failed; wrong usage; no httpd responds.
- */
-enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING };
+/** Exit statuses: success; refused or failed; wrong usage; no httpd responds;
+ * something is wrong with the pool. */
+enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING, EXIT_PROBLEM };
 
 /** Where runtime directories are searched. */
 #define ASK_WHERE APPPOOL_RUNTIME_DIR "/" CONTRACT_PREFIX "*"
@@ -26,10 +26,17 @@ enum { EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_NOT_RUNNING };
 int ask_complain(int status, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/** Write standard output. @return status; EXIT_NO: it cannot be written, and
+ * that was printed */
+int ask_flush(int status);
+
 /** Find the httpd that is meant. If *dir is NULL, it is filled in from the
  * environment, or else with the only directory of ASK_WHERE. *dir is never
  * freed. */
 int ask_directory(const char **dir);
+
+/** The same, and print no reason. */
+int ask_directory_silently(const char **dir);
 
 /** The path of a file: DIR/current/NAME, or else DIR/NAME. During an upgrade a
  * directory has several instances, and `current` leads to the newest one.

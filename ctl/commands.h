@@ -33,6 +33,82 @@ int show_done(const json_t *o);
 int show_response(const char *response, int raw,
                   int (*show_as)(const json_t *response));
 
+/* list.c: status --all and status --problems. */
+
+/** All applications of the configuration, used or not, one a line. @param raw
+ * the report as the server sent it */
+int list_all(const char *dir, int raw);
+
+/**
+ * What is wrong now, the worst first, one problem a line (shm/view/problems.h).
+ * @param app NULL: all that this user may see
+ * @param raw as a list of objects
+ * @return EXIT_OK: nothing is wrong; EXIT_PROBLEM: something is; or another one
+ */
+int list_problems(const char *dir, const char *app, int raw);
+
+/* why.c: why do requests of an app fail or wait now? */
+
+/**
+ * Say it in sentences.
+ * @param name as it is given to other commands
+ * @param raw  as a JSON object with the problems and all sentences
+ * @return EXIT_OK: nothing is wrong; EXIT_PROBLEM: something is; EXIT_NO: there
+ *         is no such app; or another one
+ */
+int why(const char *dir, const char *name, int raw);
+
+/* doctor.c */
+
+/**
+ * Look at the configuration and at all that runs, and say what to do. It
+ * changes nothing.
+ * @param given NULL, or the command that starts httpd
+ * @param raw   as a JSON object
+ * @return EXIT_OK: nothing is wrong; EXIT_PROBLEM: something is; or another one
+ */
+int doctor(const char *dir, const char *given, int raw);
+
+/* app_find.c: the app that a word names, as the server finds it. */
+
+/** @param configured of the report @param several 1: the word names more than
+ * one @return NULL: there is none, or more than one */
+const json_t *app_find(const json_t *configured, const char *word,
+                       int *several);
+
+#define APP_FIND_NEAREST 3
+
+/** The apps whose names look like the word, the nearest first.
+ * @return how many */
+size_t app_find_nearest(const json_t *configured, const char *word,
+                        const json_t *to[APP_FIND_NEAREST]);
+
+/* advice.c: what to do about a problem. */
+
+#define ADVICE_MAX 1200
+
+/** @param group of the app; NULL: the problem is one of the host
+ * @param label of the app */
+const char *advice_for(const json_t *report, const json_t *group,
+                       const char *kind, const char *label,
+                       char to[ADVICE_MAX]);
+
+/* permission.c: can the user of an app enter its AppRoot?
+ *
+ * A child looks at it with the rights of that user. Somebody else than root may
+ * ask only about himself.
+ *
+ * Trust: the path is not followed as root. */
+
+#define PERMISSION_MAX 4300
+
+/** @param app of configured @param to filled in: what is wrong
+ * @return 0: nothing is, or this user may not ask */
+int permission_wrong(const json_t *app, char to[PERMISSION_MAX]);
+
+/** What to do about it. */
+const char *permission_advice(const char *wrong, char to[ADVICE_MAX]);
+
 /* wait_for.c: option --wait: wait until an app is drained, or until its new
  * code serves requests. */
 
@@ -94,6 +170,7 @@ typedef struct {
     double seconds;      /**< between the two */
     double at;           /**< time of the last one */
     const char *trouble; /**< why there was no newer one; or NULL */
+    int columns;         /**< of the screen; 0: no limit */
 } top_reports_t;
 
 /** What is shown. */

@@ -2,11 +2,9 @@
 
 #include "ctl/commands.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "ctl/ask_server.h"
 #include "ctl/values.h"
@@ -16,38 +14,6 @@
 static const char *plural(json_int_t n, const char *one, const char *many)
 {
     return n == 1 ? one : many;
-}
-
-/* Seconds as "12 s", "3 min", "5 h", "2 d". */
-static void age(char *to, size_t size, double s)
-{
-    if (s < 0)
-        s = 0;
-    if (s < 100)
-        snprintf(to, size, "%.0f s", s);
-    else if (s < 6000)
-        snprintf(to, size, "%.0f min", s / 60);
-    else if (s < 172800)
-        snprintf(to, size, "%.0f h", s / 3600);
-    else
-        snprintf(to, size, "%.0f d", s / 86400);
-}
-
-/* The age of a time in ISO 8601. */
-static void since(char *to, size_t size, const json_t *o, const char *key)
-{
-    const char *iso = json_string_value(json_object_get(o, key));
-    struct tm tm;
-
-    memset(&tm, 0, sizeof tm);
-    if (!iso || sscanf(iso, "%d-%d-%dT%d:%d:%d", &tm.tm_year, &tm.tm_mon,
-                       &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6) {
-        snprintf(to, size, "-");
-        return;
-    }
-    tm.tm_year -= 1900;
-    tm.tm_mon--;
-    age(to, size, difftime(time(NULL), timegm(&tm)));
 }
 
 static void print_process(const json_t *p)
@@ -60,8 +26,8 @@ static void print_process(const json_t *p)
     if (json_is_integer(memory))
         snprintf(bytes, sizeof bytes, "%lld MB",
                  (long long)(json_integer_value(memory) >> 20));
-    since(started, sizeof started, p, "started");
-    since(used, sizeof used, p, "last_used");
+    values_since(started, sizeof started, p, "started");
+    values_since(used, sizeof used, p, "last_used");
     printf("  %-8s %-10s %8lld %9lld %8s %9s %9s  %s\n", pid,
            values_text(p, "state"), (long long)values_number(p, "sessions"),
            (long long)values_number(p, "processed"), bytes, started, used,
@@ -72,7 +38,7 @@ static void print_request(const json_t *r)
 {
     char old[24];
 
-    age(old, sizeof old, json_number_value(json_object_get(r, "age")));
+    values_age(old, sizeof old, json_number_value(json_object_get(r, "age")));
     printf("  %s %s %s from %s, %s%s\n", values_text(r, "state"),
            values_text(r, "method"), values_text(r, "uri"),
            values_text(r, "client"), old,
@@ -84,7 +50,7 @@ static void print_error(const json_t *g)
 {
     char ago[24];
 
-    since(ago, sizeof ago, g, "last_error_time");
+    values_since(ago, sizeof ago, g, "last_error_time");
     printf("  the last start failed %s ago: %s (error id %s)\n", ago,
            values_text(g, "last_error"), values_text(g, "last_error_id"));
 }
@@ -93,7 +59,8 @@ static void print_slow_start(const json_t *slow)
 {
     char old[24];
 
-    age(old, sizeof old, json_number_value(json_object_get(slow, "age")));
+    values_age(old, sizeof old,
+               json_number_value(json_object_get(slow, "age")));
     printf("  a start lasts for %s: %s (error id %s)\n", old,
            values_text(slow, "text"), values_text(slow, "id"));
 }
@@ -102,7 +69,7 @@ static void print_template(const json_t *t)
 {
     char started[24];
 
-    since(started, sizeof started, t, "started");
+    values_since(started, sizeof started, t, "started");
     printf("  template %lld, %s, started %s ago, %lld forked\n",
            (long long)values_number(t, "pid"), values_text(t, "state"), started,
            (long long)values_number(t, "forked"));
@@ -249,8 +216,5 @@ int show_response(const char *response, int raw,
     else
         status = show_as(o);
     json_decref(o);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return ask_complain(EXIT_NO, "the output cannot be written: %s",
-                            strerror(errno));
-    return status;
+    return ask_flush(status);
 }

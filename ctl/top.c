@@ -98,20 +98,27 @@ static int cut(const char *line, size_t length, int columns)
     return (int)i;
 }
 
+static struct winsize terminal_size(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ||
+        size.ws_col == 0)
+        size = (struct winsize){.ws_row = 24, .ws_col = 80};
+    return size;
+}
+
 /* Draw the screen: lines of UTF-8, cut to the size of the terminal.
  * @return 0, or -1: errno */
 static int terminal_draw(const char *screen)
 {
-    struct winsize size = {.ws_row = 24, .ws_col = 80};
+    struct winsize size = terminal_size();
     int row;
 
     if (!screen_taken) {
         fputs(screen, stdout);
         return fflush(stdout) == 0 && !ferror(stdout) ? 0 : -1;
     }
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 ||
-        size.ws_col == 0)
-        size = (struct winsize){.ws_row = 24, .ws_col = 80};
     /* Write over the old text, because clearing it first would flicker. */
     fputs("\033[H", stdout);
     for (row = 0; *screen && row < size.ws_row; row++) {
@@ -216,26 +223,139 @@ static void put_head(FILE *out, const top_reports_t *l)
             l->trouble ? l->trouble : "");
 }
 
-static void put_groups(FILE *out, const top_reports_t *l)
+/* ---- the columns of an application ---- */
+
+/* A cell. @param text room for it, if it needs some */
+typedef const char *cell_t(const top_reports_t *l, const json_t *g,
+                           const char *key, char text[VALUES_SHORT]);
+
+static const char *cell_text(const top_reports_t *l, const json_t *g,
+                             const char *key, char text[VALUES_SHORT])
 {
-    const json_t *groups = json_object_get(l->now, "groups"), *g, *states;
-    char per_second[24];
+    (void)l;
+    (void)text;
+    return values_text(g, key);
+}
+
+static const char *cell_count(const top_reports_t *l, const json_t *g,
+                              const char *key, char text[VALUES_SHORT])
+{
+    (void)l;
+    return values_decimal(json_object_get(g, key), 0, text);
+}
+
+static const char *cell_state(const top_reports_t *l, const json_t *g,
+                              const char *key, char text[VALUES_SHORT])
+{
+    return cell_count(l, json_object_get(g, "states"), key, text);
+}
+
+static const json_t *last_minute(const json_t *g)
+{
+    return json_object_get(json_object_get(g, "recent"), "1m");
+}
+
+/* Of the last minute, as the page has it; otherwise since the last screen. */
+static const char *cell_rate(const top_reports_t *l, const json_t *g,
+                             const char *key, char text[VALUES_SHORT])
+{
+    const json_t *rate = json_object_get(last_minute(g), key);
+
+    return json_is_number(rate)
+               ? values_decimal(rate, 1, text)
+               : top_rate(l, g, group_before(l, values_text(g, "name")),
+                          "requests_total", text);
+}
+
+static const char *cell_errors(const top_reports_t *l, const json_t *g,
+                               const char *key, char text[VALUES_SHORT])
+{
+    return cell_count(l, last_minute(g), key, text);
+}
+
+static const char *cell_span(const top_reports_t *l, const json_t *g,
+                             const char *key, char text[VALUES_SHORT])
+{
+    (void)l;
+    return values_span(json_object_get(last_minute(g), key), text);
+}
+
+static const char *cell_cpu(const top_reports_t *l, const json_t *g,
+                            const char *key, char text[VALUES_SHORT])
+{
+    (void)l;
+    return values_decimal(json_object_get(g, key), 2, text);
+}
+
+static const char *cell_bytes(const top_reports_t *l, const json_t *g,
+                              const char *key, char text[VALUES_SHORT])
+{
+    (void)l;
+    return values_bytes(json_object_get(g, key), text);
+}
+
+/* In this order. The name of the app comes last, because it may be a long path.
+ * On a narrow terminal, columns with a high number are left out. */
+static const struct {
+    const char *title;
+    int width; /* below 0: to the left */
+    int left_out;
+    cell_t *cell;
+    const char *key;
+} columns[] = {
+    {"STATE", -10, 0, cell_text, "state"},
+    {"PROC", 4, 4, cell_count, "size"},
+    {"BUSY", 4, 7, cell_state, "busy"},
+    {"HUNG", 4, 5, cell_state, "hung"},
+    {"QUEUE", 5, 3, cell_count, "queue"},
+    {"SUSP", 4, 10, cell_count, "suspended"},
+    {"REQ/S", 7, 1, cell_rate, "rate"},
+    {"5XX", 5, 2, cell_errors, "errors"},
+    {"P50", 7, 11, cell_span, "p50"},
+    {"P95", 7, 9, cell_span, "p95"},
+    {"P99", 7, 6, cell_span, "p99"},
+    {"CPU", 5, 9, cell_cpu, "cpu"},
+    {"MEMORY", 8, 8, cell_bytes, "memory"},
+};
+
+#define COLUMNS  (sizeof columns / sizeof *columns)
+#define NAME_MIN 14 /* columns for the name of an app */
+
+/* The columns with a number of at most this one fit. @param width of the
+ * screen; 0: no limit */
+static int most_that_fit(int width)
+{
+    int most, room;
     size_t i;
 
-    /* The name comes last, because it may be a long path. */
-    fprintf(out, "%-10s %5s %5s %5s %6s %4s %10s  %s\n", "STATE", "PROC",
-            "BUSY", "HUNG", "QUEUE", "SUSP", "REQUESTS/S", "APP");
+    for (most = 99; most > 0; most--) {
+        room = width - 1 - NAME_MIN;
+        for (i = 0; i < COLUMNS; i++)
+            if (columns[i].left_out <= most)
+                room -= abs(columns[i].width) + 1;
+        if (width == 0 || room >= 0)
+            break;
+    }
+    return most;
+}
+
+static void put_groups(FILE *out, const top_reports_t *l)
+{
+    const json_t *groups = json_object_get(l->now, "groups"), *g;
+    int most = most_that_fit(l->columns);
+    char text[VALUES_SHORT];
+    size_t i, c;
+
+    for (c = 0; c < COLUMNS; c++)
+        if (columns[c].left_out <= most)
+            fprintf(out, "%*s ", columns[c].width, columns[c].title);
+    fputs(" APP\n", out);
     for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
-        states = json_object_get(g, "states");
-        fprintf(out, "%-10s %5lld %5lld %5lld %6lld %4lld %10s  %s\n",
-                values_text(g, "state"), (long long)values_number(g, "size"),
-                (long long)values_number(states, "busy"),
-                (long long)values_number(states, "hung"),
-                (long long)values_number(g, "queue"),
-                (long long)values_number(g, "suspended"),
-                top_rate(l, g, group_before(l, values_text(g, "name")),
-                         "requests_total", per_second),
-                values_text(g, "name"));
+        for (c = 0; c < COLUMNS; c++)
+            if (columns[c].left_out <= most)
+                fprintf(out, "%*s ", columns[c].width,
+                        columns[c].cell(l, g, columns[c].key, text));
+        fprintf(out, " %s\n", values_text(g, "name"));
     }
 }
 
@@ -372,14 +492,15 @@ static int ask_report(top_reports_t *l, const char *dir)
     return EXIT_OK;
 }
 
-static int draw(const top_reports_t *l, const top_view_t *view, int raw)
+static int draw(top_reports_t *l, const top_view_t *view, int raw)
 {
-    char *text =
-        raw ? json_dumps(part_of(l, view),
-                         JSON_COMPACT | JSON_ENCODE_ANY | APL_REPORT_REALS)
-            : compose(l, view);
+    char *text;
     int rv;
 
+    l->columns = screen_taken ? terminal_size().ws_col : 0;
+    text = raw ? json_dumps(part_of(l, view),
+                            JSON_COMPACT | JSON_ENCODE_ANY | APL_REPORT_REALS)
+               : compose(l, view);
     if (!text)
         return ask_complain(EXIT_NO, "there is not enough memory");
     if (raw)
@@ -395,7 +516,7 @@ static int draw(const top_reports_t *l, const top_view_t *view, int raw)
 int top_show(const char *dir, const top_view_t *view, int raw, int delay,
              long times)
 {
-    top_reports_t l = {NULL, NULL, 0, 0, NULL};
+    top_reports_t l = {.now = NULL};
     int status = ask_report(&l, dir);
     long n = 1;
 

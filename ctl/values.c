@@ -2,6 +2,10 @@
 
 #include "ctl/values.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
 #include "base/utf8.h"
 
 void values_put(FILE *out, const char *text)
@@ -48,4 +52,68 @@ const char *values_text(const json_t *o, const char *key)
 json_int_t values_number(const json_t *o, const char *key)
 {
     return json_integer_value(json_object_get(o, key));
+}
+
+void values_age(char *to, size_t size, double s)
+{
+    if (s < 0)
+        s = 0;
+    if (s < 100)
+        snprintf(to, size, "%.0f s", s);
+    else if (s < 6000)
+        snprintf(to, size, "%.0f min", s / 60);
+    else if (s < 172800)
+        snprintf(to, size, "%.0f h", s / 3600);
+    else
+        snprintf(to, size, "%.0f d", s / 86400);
+}
+
+void values_since(char *to, size_t size, const json_t *o, const char *key)
+{
+    const char *iso = json_string_value(json_object_get(o, key));
+    struct tm tm;
+
+    memset(&tm, 0, sizeof tm);
+    if (!iso || sscanf(iso, "%d-%d-%dT%d:%d:%d", &tm.tm_year, &tm.tm_mon,
+                       &tm.tm_mday, &tm.tm_hour, &tm.tm_min, &tm.tm_sec) != 6) {
+        snprintf(to, size, "-");
+        return;
+    }
+    tm.tm_year -= 1900;
+    tm.tm_mon--;
+    values_age(to, size, difftime(time(NULL), timegm(&tm)));
+}
+
+const char *values_span(const json_t *seconds, char to[VALUES_SHORT])
+{
+    double s = json_number_value(seconds);
+
+    if (!json_is_number(seconds))
+        return "-";
+    if (s < 0.01)
+        snprintf(to, VALUES_SHORT, "%.1f ms", s * 1000);
+    else if (s < 1)
+        snprintf(to, VALUES_SHORT, "%.0f ms", s * 1000);
+    else if (s < 100)
+        snprintf(to, VALUES_SHORT, "%.1f s", s);
+    else
+        values_age(to, VALUES_SHORT, s);
+    return to;
+}
+
+const char *values_bytes(const json_t *bytes, char to[VALUES_SHORT])
+{
+    if (!json_is_number(bytes))
+        return "-";
+    snprintf(to, VALUES_SHORT, "%.0f MB", json_number_value(bytes) / 1048576);
+    return to;
+}
+
+const char *values_decimal(const json_t *number, int decimals,
+                           char to[VALUES_SHORT])
+{
+    if (!json_is_number(number))
+        return "-";
+    snprintf(to, VALUES_SHORT, "%.*f", decimals, json_number_value(number));
+    return to;
 }

@@ -30,4 +30,23 @@ const char *values_text(const json_t *o, const char *key);
 /** A number of an object, or 0. */
 json_int_t values_number(const json_t *o, const char *key);
 
+#define VALUES_SHORT 24 /* bytes of the texts below */
+
+/** Seconds as "12 s", "3 min", "5 h", "2 d". */
+void values_age(char *to, size_t size, double s);
+
+/** The age of a time in ISO 8601, or "-". */
+void values_since(char *to, size_t size, const json_t *o, const char *key);
+
+/** A duration in seconds as "0.4 ms", "40 ms", "3.2 s"; "-" if it is no number.
+ */
+const char *values_span(const json_t *seconds, char to[VALUES_SHORT]);
+
+/** Bytes as "12 MB"; "-" if it is no number. */
+const char *values_bytes(const json_t *bytes, char to[VALUES_SHORT]);
+
+/** A number with so many decimals; "-" if it is none. */
+const char *values_decimal(const json_t *number, int decimals,
+                           char to[VALUES_SHORT]);
+
 #endif

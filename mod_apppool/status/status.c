@@ -77,7 +77,8 @@ static void add_configured(json_t *doc)
     for (i = 0; i < apps->nelts; i++) {
         const apppool_app_t *app = APR_ARRAY_IDX(apps, i, apppool_app_t *);
         const apl_configured_t one = {app->pool.name, app->label,
-                                      app->pool.root, app->user_name};
+                                      app->pool.root, app->user_name,
+                                      app->set->user_group};
 
         apl_configured_add(doc, used, &one);
     }

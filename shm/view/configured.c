@@ -32,6 +32,8 @@ void apl_configured_add(json_t *report, const json_t *used,
     json_object_set_new(o, "label", apl_report_text(app->label));
     json_object_set_new(o, "app_root", apl_report_text(app->root));
     json_object_set(o, "user", user);
+    apl_report_set_known(o, "group",
+                         app->group ? apl_report_text(app->group) : NULL);
     json_object_set_new(o, "used", json_boolean(group != NULL));
     if (group)
         json_object_set(group, "tenant", user);

@@ -124,19 +124,6 @@ static void add(list_t *l, const json_t *group, kind_t kind, int mild,
 
 /* ---- of an app ---- */
 
-static void say_next_try(sentence_t *s, const json_t *g)
-{
-    const json_t *next = json_object_get(g, "next_try");
-
-    if (number(g, "failures") > 1)
-        say(s, "; %lld starts in a row have failed",
-            (long long)number(g, "failures"));
-    if (number(g, "spawning") > 0)
-        say(s, "; a start is under way");
-    else if (json_is_number(next) && json_number_value(next) > 0)
-        say(s, "; the next try is in %.0f s", json_number_value(next));
-}
-
 static void look_for_failing(list_t *l, const json_t *g)
 {
     const char *error = word(g, "last_error");
@@ -149,7 +136,6 @@ static void look_for_failing(list_t *l, const json_t *g)
         size > 0 ? "new processes do not start" : "it does not start");
     if (*error)
         say(&s, ": %s", error);
-    say_next_try(&s, g);
     if (size > 0) {
         say(&s, "; ");
         say_count(&s, size, "process", "processes");
@@ -377,7 +363,7 @@ static void look_at_pool(list_t *l)
     sentence_t s = {.n = 0};
 
     if (json_is_true(json_object_get(pool, "out"))) {
-        say(&s, "this host is out of its load balancer (apppool-health says "
+        say(&s, "it is out of its load balancer (apppool-health says "
                 "503) until apppoolctl in");
         add(l, NULL, OUT, 1, &s);
         s.n = 0;

@@ -52,7 +52,8 @@ const char *apl_report_event(uint32_t kind);
 /** An app of the configuration. */
 typedef struct {
     const char *name, *label, *root;
-    const char *user; /**< it runs as this user; NULL: not known */
+    const char *user;  /**< it runs as this user; NULL: not known */
+    const char *group; /**< and in this group; NULL: the user's own */
 } apl_configured_t;
 
 /** Begin the list, which is empty then. @param report has `groups` already

@@ -43,7 +43,7 @@ static void add_configured(const spawner_t *s, const status_job_order_t *order,
     for (i = 0; i < s->table->n; i++) {
         const app_entry_t *a = &s->table->apps[i];
         const apl_configured_t app = {a->app.name, a->label, a->app.root,
-                                      a->user_name};
+                                      a->user_name, a->group};
 
         if (is_shown(order, a))
             apl_configured_add(report, used, &app);

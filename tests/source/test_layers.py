@@ -43,6 +43,8 @@ OF_A_FOLDER = ("mod_apppool/config/checks.h", "mod_apppool/parent/parent.h",
 
 # Functions with the files that may call them.
 FORKS = {
+    "ctl/httpd_test.c",
+    "ctl/permission.c",
     "mod_apppool/parent/exec_program.c",
     "spawner/report/notify_command.c",
     "spawner/start/boot.c",

@@ -1,0 +1,134 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""apppoolctl doctor: it finds the httpd that runs and has it test its own
+configuration, looks at its programs, and changes nothing."""
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from harness import sentences
+from harness.httpd import Httpd
+from harness.places import CTL, httpd_program
+from harness.procs import kill9
+from harness.users import as_user
+from harness.wait import wait_until
+
+pytestmark = pytest.mark.mpms("event")
+
+OWNER = "games"
+
+
+def findings(done: "subprocess.CompletedProcess[str]") -> dict[str, str]:
+    """CHECK: RESULT, the worst of each check."""
+    ranks = ["ok", "unknown", "wrong"]
+    found: dict[str, str] = {}
+    for one in json.loads(done.stdout)["findings"]:
+        found[one["check"]] = max(one["result"],
+                                  found.get(one["check"], "ok"),
+                                  key=ranks.index)
+        assert (one["advice"] is not None) == (one["result"] == "wrong"), one
+    return found
+
+
+def files(place: Path) -> set[tuple[str, int]]:
+    """With their sizes."""
+    return {(str(path), path.lstat().st_size) for path in place.rglob("*")}
+
+
+def owned(httpd: Httpd, name: str, *directives: str) -> None:
+    """An app that does not run as httpd's user, which is a finding."""
+    httpd.app(name, f"AppUser {OWNER}", *directives)
+
+
+def test_all_is_well(httpd: Httpd) -> None:
+    """As root it makes every check. It changes nothing."""
+    owned(httpd, "shop", "AppStore 8M")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    before = files(httpd.dir), httpd.status()["counters"]
+    done = httpd.ctl("--json", "doctor")
+    assert done.returncode == 0, done.stdout
+    assert findings(done) == {
+        name: "ok" for name in (
+            "configuration", "httpd", "watchdog", "spawner", "store", "memory",
+            "disk", "descriptors", "applications")}
+    done = httpd.ctl("doctor")
+    assert done.stdout.endswith("\nnothing is wrong\n")
+    assert f"{httpd_program()} -DFOREGROUND -f {httpd.dir}/httpd.conf -t " \
+        "finds nothing" in done.stdout
+    assert (files(httpd.dir), httpd.status()["counters"]) == before
+
+
+def test_what_is_wrong(httpd: Httpd) -> None:
+    """A mistake of the configuration, an application that does not start, and
+    a closed AppRoot; as root and as the user of the applications."""
+    httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR)
+    owned(httpd, "shop", f"AppEnvFile {httpd.dir}/none")
+    owned(httpd, "closed")
+    (httpd.dir / "closed").chmod(0o700)
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 503
+    done = httpd.ctl("doctor")
+    assert done.returncode == 4
+    assert re.search(r"^wrong +configuration: .*AppEnvFile .*/none cannot be "
+                     r"used: .*\n +correct it, and reload httpd", done.stdout,
+                     re.M)
+    assert re.search(r"^wrong +application: shop: it does not start: .*\n +put "
+                     "the file there", done.stdout, re.M)
+    assert re.search(rf"^wrong +rights: closed: the user {OWNER} may not enter "
+                     rf".*/closed\n +allow it, .* -m u:{OWNER}:x .*/closed",
+                     done.stdout, re.M)
+    assert re.search(r"^\d things are wrong$", done.stdout, re.M)
+    done = as_user(httpd, OWNER, "--json", "doctor")
+    assert done.returncode == 4
+    found = findings(done)
+    assert {name for name in found if found[name] == "unknown"} == {
+        "configuration", "httpd", "memory"}
+    assert found["rights"] == found["application"] == "wrong"
+    # A configuration that httpd would not load any more.
+    with open(httpd.dir / "httpd.conf", "a") as file:
+        file.write("NoSuchDirective On\n")
+    done = httpd.ctl("doctor")
+    assert "Invalid command 'NoSuchDirective'" in done.stdout
+    assert "httpd would not start" in done.stdout
+
+
+def test_httpd_is_stopped(httpd: Httpd) -> None:
+    """The configuration can be tested by a command."""
+    owned(httpd, "shop")
+    conf = httpd.configure()
+    done = subprocess.run(
+        [str(CTL), "--json", "--dir", str(httpd.runtime), "doctor",
+         f"{httpd_program()} -f {conf}"], capture_output=True, text=True,
+        timeout=60)
+    assert done.returncode == 4
+    found = findings(done)
+    assert found["configuration"] == "ok" and found["httpd"] == "wrong"
+    assert set(found) <= {"configuration", "httpd", "disk"}
+    done = subprocess.run(
+        [str(CTL), "--dir", str(httpd.runtime), "doctor",
+         "/nonexistent/httpd"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 4 and "/nonexistent/httpd" in done.stdout
+
+
+def test_spawner_is_dead(httpd: Httpd) -> None:
+    """While nobody starts another one, httpd is found by its lock."""
+    httpd.log.expect(sentences.SPAWNER_KILLED)
+    owned(httpd, "shop")
+    httpd.start()
+    watchdog = httpd.helper("watchdog")
+    os.kill(watchdog, signal.SIGSTOP)
+    try:
+        kill9(httpd.spawner_now())
+        done = httpd.ctl("--json", "doctor")
+        found = findings(done)
+        assert done.returncode == 4
+        assert found["spawner"] == "wrong"
+        assert found["httpd"] == found["configuration"] == "ok"
+    finally:
+        os.kill(watchdog, signal.SIGCONT)
+    wait_until(lambda: httpd.ctl("doctor").returncode == 0, "another one")

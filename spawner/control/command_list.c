@@ -374,16 +374,29 @@ static json_t *show_logs(command_t *q)
 
 /* ---- show ---- */
 
-/* "NAME\tWORDS\tPLACE"; both of the last two may be empty. */
-static json_t *setting_of(char *line)
+/* AppLog "|COMMAND": it runs as root, and no user of an app can see it. */
+static int is_root_command(const char *name, const char *words)
 {
-    char *name = strsep(&line, "\t"), *words = strsep(&line, "\t");
+    return strcmp(name, "AppLog") == 0 && words[strspn(words, "\"'")] == '|';
+}
 
-    if (!words || !line)
+/* "NAME\tWORDS\tPLACE"; both of the last two may be empty. The user of an app
+ * sees what is in the environment of its processes anyway, but no place: the
+ * files are root's, and may be about other sites. */
+static json_t *setting_of(char *line, int for_root)
+{
+    const char *name = strsep(&line, "\t"), *words = strsep(&line, "\t");
+    const char *place = line;
+
+    if (!words || !place)
         return NULL;
+    if (!for_root && *place)
+        place = "set by the administrator";
+    if (!for_root && is_root_command(name, words))
+        words = "a command";
     return json_pack("{s:s, s:o, s:o}", "directive", name, "value",
                      *words ? apl_report_text(words) : json_null(), "place",
-                     *line ? apl_report_text(line) : json_null());
+                     *place ? apl_report_text(place) : json_null());
 }
 
 static json_t *show_settings(command_t *q)
@@ -397,7 +410,8 @@ static json_t *show_settings(command_t *q)
         return refusal;
     }
     for (line = a->directives; *line; line++)
-        json_array_append_new(settings, setting_of(apr_pstrdup(q->p, *line)));
+        json_array_append_new(
+            settings, setting_of(apr_pstrdup(q->p, *line), q->user.is_root));
     return json_pack("{s:s, s:o}", "app", a->app.name, "settings", settings);
 }
 
@@ -506,7 +520,7 @@ static const struct {
     {"detach", detach_process, 1, 1, ROOT},
     {"kill", kill_process, 1, 1, ROOT},
     {"drain", drain_app, 1, 1, ROOT},
-    {"show", show_settings, 1, 1, ROOT},
+    {"show", show_settings, 1, 1, EVERYBODY},
     {"out", take_host_out, 0, 0, ROOT},
     {"in", take_host_in, 0, 0, ROOT},
 };

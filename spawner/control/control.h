@@ -139,11 +139,12 @@ process_t *command_find_process(const command_t *q, json_t **refusal);
  *     start APP           root, or the app's user
  *     logs APP [NUMBER]   root, or the app's user
  *     report ID           root, or the app's user
+ *     show APP            root, or the app's user, who sees no file of the
+ *                         configuration and no command of root
  *     check               root
  *     detach ID           root
  *     kill ID             root
  *     drain APP           root
- *     show APP            root
  *
  * A command is one line of words with a tab between them; a word has no
  * control character. A response is a JSON object: the result, or

@@ -155,14 +155,32 @@ def test_app_below_another(httpd: Httpd) -> None:
     assert [one["value"] for one in got["AppRoot"]] == [f'"{inner}"']
 
 
-def test_only_root_sees_it(httpd: Httpd) -> None:
-    """The configuration may contain secrets."""
-    httpd.app("shop", "AppUser games")
+def test_the_user_of_the_app(httpd: Httpd) -> None:
+    """It sees the values for its app. It sees no file of the configuration, no
+    command that runs as root, and nothing of another app."""
+    httpd.directives += ["AppStopTimeout 7"]
+    httpd.app("shop", "AppUser games", "AppMaxQueue 8", "AppSetEnv A one",
+              'AppLog "|/bin/cat - hidden"')
+    httpd.app("blog", "AppUser games", "AppLog /var/log/blog")
+    httpd.app("other", "AppUser irc")
     httpd.start()
     wait_until(lambda: httpd.ctl("status").returncode == 0, "it is up")
-    done = as_user(httpd, "games", "show", "shop")
+    done = as_user(httpd, "games", "--json", "show", "shop")
+    got = {one["directive"]: (one["value"], one["place"])
+           for one in json.loads(done.stdout)["settings"]}
+    place = "set by the administrator"
+    assert got["AppMaxQueue"] == ("8", place)
+    assert got["AppStopTimeout"] == ("7", place)
+    assert '"value": "A one"' in done.stdout
+    assert got["AppLog"] == ("a command", place)
+    assert got["AppStartTimeout"] == ("90s", None)
+    assert "httpd.conf" not in done.stdout and "hidden" not in done.stdout
+    assert re.search(r"^AppLog +/var/log/blog  \(set by",
+                     as_user(httpd, "games", "show", "blog").stdout, re.M)
+    assert "hidden" in httpd.ctl("show", "shop").stdout
+    done = as_user(httpd, "games", "show", "other")
     assert done.returncode == 1
-    assert "only root may use show" in done.stderr
+    assert "no app has the name other" in done.stderr
 
 
 def test_new_directive(httpd: Httpd) -> None:

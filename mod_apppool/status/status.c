@@ -103,22 +103,6 @@ static json_t *report(request_rec *r, int full, const char *app)
     return doc;
 }
 
-/* Of the groups, keep only that of this application. */
-static void keep_group(json_t *doc, const char *app)
-{
-    json_t *kept = json_array(), *group;
-    size_t i;
-
-    json_array_foreach(json_object_get(doc, "groups"), i, group)
-    {
-        const char *name = json_string_value(json_object_get(group, "name"));
-
-        if (name && !strcmp(name, app))
-            json_array_append(kept, group);
-    }
-    json_object_set_new(doc, "groups", kept);
-}
-
 static void send_json(request_rec *r, const json_t *doc)
 {
     char *text = json_dumps(doc, JSON_INDENT(2) | APL_REPORT_REALS);
@@ -241,22 +225,8 @@ static const char *app_of(request_rec *r)
     return apr_table_get(args, "app");
 }
 
-/* "?json&app=NAME": the application that is wanted.
- * @return NULL: the query is something else */
-static const char *app_of(request_rec *r)
-{
-    static const char start[] = "json&app=";
-    char *name;
-
-    if (!r->args || strncmp(r->args, start, sizeof start - 1))
-        return NULL;
-    name = apr_pstrdup(r->pool, r->args + sizeof start - 1);
-    return ap_unescape_urlencoded(name) == OK ? name : NULL;
-}
-
 int apppool_status_handler(request_rec *r)
 {
-    const char *app;
     json_t *doc;
     int v = 0, status;
 
@@ -276,10 +246,7 @@ int apppool_status_handler(request_rec *r)
                  app_of(r));
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
-    app = app_of(r);
-    if (app)
-        keep_group(doc, app);
-    while (!app && views[v].args && !is_view(r->args, views[v].args))
+    while (views[v].args && !is_view(r->args, views[v].args))
         v++;
     views[v].send(r, doc);
     json_decref(doc);

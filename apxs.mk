@@ -7,7 +7,7 @@
 #     make -f apxs.mk install        (DESTDIR=/somewhere)
 #     make -f apxs.mk uninstall
 #
-# APXS=/path/of/apxs, CC, prefix, libexecdir, sbindir, moduledir and runtimedir
+# APXS=/path/of/apxs, CC, prefix, libexecdir, bindir, moduledir and runtimedir
 # (where apppoolctl looks for runtime directories) may be given. Objects go to
 # build-apxs/.
 
@@ -15,9 +15,11 @@ APXS ?= apxs
 prefix ?= /usr/local
 libexecdir ?= $(prefix)/libexec
 localstatedir ?= $(prefix)/var
+bindir ?= $(prefix)/bin
 sbindir ?= $(prefix)/sbin
 mandir ?= $(prefix)/share/man
 completiondir ?= $(prefix)/share/bash-completion/completions
+zshdir ?= $(prefix)/share/zsh/site-functions
 moduledir ?= $(shell $(APXS) -q LIBEXECDIR)
 runtimedir ?= $(or $(shell $(APXS) -q exp_runtimedir),/run/httpd)
 modsdir ?= $(shell $(APXS) -q SYSCONFDIR)/mods-available
@@ -125,8 +127,8 @@ $(O)/apppool.load: mod_apppool/apppool.load.in
 
 install: all
 	install -d '$(DESTDIR)$(moduledir)' '$(DESTDIR)$(apppoollibexecdir)' \
-		'$(DESTDIR)$(sbindir)' '$(DESTDIR)$(mandir)/man8' \
-		'$(DESTDIR)$(completiondir)'
+		'$(DESTDIR)$(bindir)' '$(DESTDIR)$(mandir)/man8' \
+		'$(DESTDIR)$(completiondir)' '$(DESTDIR)$(zshdir)'
 	install -m 644 $(O)/mod_apppool.so '$(DESTDIR)$(moduledir)'
 	install $(O)/apppool-watchdog $(O)/apppool-spawner $(O)/apppool-store \
 		'$(DESTDIR)$(apppoollibexecdir)'
@@ -134,9 +136,13 @@ install: all
 		install -D -m 644 $$file \
 			"$(DESTDIR)$(apppoollibexecdir)/$$file" || exit; \
 	done
-	install $(O)/apppoolctl '$(DESTDIR)$(sbindir)'
-	install -m 644 doc/apppoolctl.8 '$(DESTDIR)$(mandir)/man8'
+	install $(O)/apppoolctl '$(DESTDIR)$(bindir)'
+	@old='$(DESTDIR)$(sbindir)/apppoolctl'; test ! -f "$$old" || \
+		test "$$old" -ef '$(DESTDIR)$(bindir)/apppoolctl' || \
+		{ set -x; ln -sf '$(bindir)/apppoolctl' "$$old"; }
+	install -m 644 $(man_pages) '$(DESTDIR)$(mandir)/man8'
 	install -m 644 ctl/completion/apppoolctl '$(DESTDIR)$(completiondir)'
+	install -m 644 ctl/completion/_apppoolctl '$(DESTDIR)$(zshdir)'
 	@if test -d '$(modsdir)' || test -d '$(DESTDIR)$(modsdir)'; then \
 		set -x; \
 		install -d '$(DESTDIR)$(modsdir)' && \
@@ -144,14 +150,19 @@ install: all
 		{ test -e '$(DESTDIR)$(modsdir)/apppool.conf' || \
 		install -m 644 mod_apppool/apppool.conf '$(DESTDIR)$(modsdir)'; }; \
 	fi
+	@test -n '$(DESTDIR)' || sh mod_apppool/after-install '$(moduledir)' \
+		'$(modsdir)' '$(bindir)'
 
 # An apppool.conf that was changed since is the administrator's: it stays.
 uninstall:
 	rm -f '$(DESTDIR)$(moduledir)/mod_apppool.so' \
-		'$(DESTDIR)$(sbindir)/apppoolctl' \
-		'$(DESTDIR)$(mandir)/man8/apppoolctl.8' \
+		'$(DESTDIR)$(bindir)/apppoolctl' \
+		$(patsubst doc/%,'$(DESTDIR)$(mandir)/man8/%',$(man_pages)) \
 		'$(DESTDIR)$(completiondir)/apppoolctl' \
+		'$(DESTDIR)$(zshdir)/_apppoolctl' \
 		'$(DESTDIR)$(modsdir)/apppool.load'
+	test ! -h '$(DESTDIR)$(sbindir)/apppoolctl' || \
+		rm -f '$(DESTDIR)$(sbindir)/apppoolctl'
 	rm -rf '$(DESTDIR)$(apppoollibexecdir)'
 	cmp -s mod_apppool/apppool.conf '$(DESTDIR)$(modsdir)/apppool.conf' && \
 		rm -f '$(DESTDIR)$(modsdir)/apppool.conf' || true

@@ -503,6 +503,12 @@ detect_sources = \
 
 # What runs apps in their own language, as it is. They are installed below the
 # directory of the programs.
+man_pages = \
+	doc/apppool-spawner.8 \
+	doc/apppool-store.8 \
+	doc/apppool-watchdog.8 \
+	doc/apppoolctl.8
+
 language_helpers = \
 	helpers/node/listen.cjs \
 	helpers/python/daphne_fd.py \

@@ -34,8 +34,10 @@ def want(prefix: str = "usr/local") -> set[str]:
             *(f"{prefix}/libexec/apppool/{path.relative_to(TOP)}"
               for kind in ("*.py", "*.rb", "*.ru", "*.pl", "*.cjs")
               for path in (TOP / "helpers").rglob(kind)),
-            f"{prefix}/sbin/apppoolctl",
-            f"{prefix}/share/man/man8/apppoolctl.8",
+            f"{prefix}/bin/apppoolctl",
+            *(f"{prefix}/share/man/man8/{page.name}"
+              for page in (TOP / "doc").glob("*.8")),
+            f"{prefix}/share/zsh/site-functions/_apppoolctl",
             f"{prefix}/share/bash-completion/completions/apppoolctl"}
 
 

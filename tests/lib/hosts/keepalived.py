@@ -15,8 +15,8 @@ TOP = Path(__file__).resolve().parents[3]
 UNPACKED = TOP / "build" / "packaged" / "keepalived" / "usr/sbin/keepalived"
 ADVERTISE = 0.5  # s; three of them missing, and another host takes the address
 
-READY = "/usr/sbin/apppoolctl store ready"
-USABLE = "/usr/sbin/apppoolctl store usable"
+READY = "/usr/bin/apppoolctl store ready"
+USABLE = "/usr/bin/apppoolctl store usable"
 SECTION = "## Who has the address"
 
 

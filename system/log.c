@@ -50,7 +50,7 @@ static struct {
 } this = {.second = -1};
 
 /* @return us behind the second */
-static long look_at_clock(void)
+static int look_at_clock(void)
 {
     struct timespec now;
 
@@ -63,12 +63,12 @@ static long look_at_clock(void)
         strftime(this.year, sizeof this.year, " %Y", &this.tm);
         strftime(this.zone, sizeof this.zone, "%z", &this.tm);
     }
-    return now.tv_nsec / 1000;
+    return (int)(now.tv_nsec / 1000);
 }
 
 static void add_time(out_t *out, char kind)
 {
-    long us = look_at_clock();
+    int us = look_at_clock();
     char behind[16];
 
     if (kind == 'z') {
@@ -77,7 +77,7 @@ static void add_time(out_t *out, char kind)
     }
     add_text(out, kind == 'c' || kind == 'C' ? this.iso : this.day);
     if (kind == 'u' || kind == 'C') {
-        snprintf(behind, sizeof behind, ".%06ld", us);
+        snprintf(behind, sizeof behind, ".%06d", us);
         add_text(out, behind);
     }
     if (kind == 't' || kind == 'u')

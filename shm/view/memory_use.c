@@ -16,8 +16,8 @@ static int by_pid(const void *a, const void *b)
            (one->identity.pid < other->identity.pid);
 }
 
-static apl_memory_use_t *find(const apl_memory_use_t *of, uint32_t n,
-                              int32_t pid)
+static const apl_memory_use_t *find(const apl_memory_use_t *of, uint32_t n,
+                                    int32_t pid)
 {
     apl_memory_use_t key = {{pid, 0, 0}, 0};
 
@@ -39,7 +39,7 @@ static int look_at(apl_memory_use_t *leader)
 
 static void add_member(apl_memory_use_t *of, uint32_t n, int32_t pid)
 {
-    apl_memory_use_t *leader;
+    const apl_memory_use_t *leader;
     apl_stat_t is;
 
     if (apl_alive_stat(pid, &is) != 0 || is.session == pid)
@@ -47,7 +47,7 @@ static void add_member(apl_memory_use_t *of, uint32_t n, int32_t pid)
     leader = find(of, n, is.session);
     if (leader && leader->bytes >= 0 &&
         is.identity.start >= leader->identity.start)
-        leader->bytes += is.resident;
+        of[leader - of].bytes += is.resident;
 }
 
 void apl_memory_use_measure(apl_memory_use_t *of, uint32_t n)

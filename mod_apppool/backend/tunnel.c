@@ -253,5 +253,8 @@ int apppool_tunnel_begin(request_rec *r, int app,
     t->suspended.r = r;
     if (n > 0)
         pass_piece(t, early, n);
-    return apppool_suspend(&t->suspended, r);
+    if (apppool_suspend(&t->suspended, r))
+        return 1;
+    apppool_suspend_stay(&t->suspended, r);
+    return 0;
 }

@@ -11,7 +11,7 @@
  * gone. If the process was stopped, or if this child of httpd is, a WebSocket
  * gets a Close frame between two frames of the app (websocket_close.h).
  *
- * Thread: the pump's.
+ * Thread: that of a step of the pump (pump.h).
  * Trust:  both sides may send anything at any time.
  */
 #ifndef MOD_APPPOOL_BACKEND_TUNNEL_H
@@ -27,7 +27,8 @@
  * @param app   descriptor of the connection to the app, open until the end
  * @param of    the request's; what it points to lives as long as the request
  * @param early n bytes that the app has sent behind its header
- * @return as apppool_suspend()
+ * @return 1: return SUSPENDED from the handler; 0: no pump could have it, and
+ *         it has ended
  */
 int apppool_tunnel_begin(request_rec *r, int app,
                          const apppool_first_byte_t *of, const char *early,

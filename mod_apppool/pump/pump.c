@@ -14,9 +14,8 @@
 
 #include "shm/lock/lock_token.h"
 
-#define AT_ONCE  64            /* events */
-#define TICK     250           /* ms between two looks at all clocks */
-#define FAREWELL (2 * 1000000) /* us until a link ends without a goodbye */
+#define AT_ONCE 64  /* events */
+#define TICK    250 /* ms between two looks at all clocks */
 
 static struct {
     apr_thread_mutex_t *mutex; /* NULL: there is no pump */
@@ -105,7 +104,7 @@ static void look_at_clock(apppool_link_t *link, int64_t now)
     if (!link->is_given)
         return;
     /* One that a worker has given since then is ready, and is told soon. */
-    if (link->is_told && now >= pump.leave_at + FAREWELL)
+    if (link->is_told && now >= pump.leave_at + APPPOOL_PUMP_FAREWELL)
         give_back(link, APPPOOL_LINK_STOPPED);
     else if (link->silence >= 0 && now - link->moved >= link->silence)
         give_back(link, APPPOOL_LINK_SILENT);
@@ -337,6 +336,16 @@ void apppool_pump_take(apppool_link_t *link)
         ;
 }
 
+apppool_step_t apppool_pump_step(apppool_link_t *link, int stops)
+{
+    apppool_step_t said;
+
+    lock();
+    said = link->step(link, stops);
+    unlock();
+    return said;
+}
+
 void apppool_pump_remove(apppool_link_t *link)
 {
     epoll_ctl(pump.poll, EPOLL_CTL_DEL, link->client, NULL);
@@ -366,6 +375,16 @@ void apppool_pump_leave(void)
         make_ready(link);
     unlock();
     kick(pump.kick);
+}
+
+int apppool_pump_has_left(void)
+{
+    int has_left;
+
+    lock();
+    has_left = pump.leave_at != 0;
+    unlock();
+    return has_left;
 }
 
 void apppool_pump_end(void (*end)(apppool_link_t *link))

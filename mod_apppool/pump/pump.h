@@ -23,7 +23,8 @@
  *
  * Lock:   one mutex of the pump. Each step holds it; give(), take() and
  *         remove() wait for the end of a step, which is some microseconds.
- * Thread: step() runs in the pump's thread; all others are called by workers.
+ * Thread: step() runs in the pump's thread, or in that of a worker which waits
+ *         for the lock as the pump does; all others are called by workers.
  *         apppool_pump_end() comes when httpd has joined them.
  * Crash:  a child that is killed loses its links. The spawner gives their
  *         sessions back, as those of its workers.
@@ -39,6 +40,9 @@
 #ifndef APPPOOL_WINDOW
 #define APPPOOL_WINDOW(name) ((void)0)
 #endif
+
+/** When a child ends: us until a link ends without a goodbye. */
+#define APPPOOL_PUMP_FAREWELL 2000000
 
 /** What a step has to say. */
 typedef enum {
@@ -102,6 +106,10 @@ void apppool_pump_give(apppool_link_t *link);
 /** Does nothing if the pump does not have it. */
 void apppool_pump_take(apppool_link_t *link);
 
+/** The caller has it, or has never added it: do one step. It uses memory that
+ * all steps share. */
+apppool_step_t apppool_pump_step(apppool_link_t *link, int stops);
+
 /** The caller has it, and does not use it any more. Its sockets are still open
  * under the numbers that it has: a copy of a socket lives longer, and the kernel
  * would go on to tell what happens there. */
@@ -109,6 +117,7 @@ void apppool_pump_remove(apppool_link_t *link);
 
 /** This child of httpd ends: all links are to end. */
 void apppool_pump_leave(void);
+int apppool_pump_has_left(void);
 
 /** End the thread. All threads of httpd have ended, or this child crashes.
  * @param end called for each link that is left */

@@ -28,6 +28,7 @@ static struct {
     int64_t due;     /* us of apl_now(), since then; 0: it is not */
     uint32_t others; /* that were served when it was late */
     int is_short;    /* it ends before it has seen all steps */
+    int unwoken;     /* one after the other, until Timeout */
 } rehearsal;
 
 /* Most requests of httpd pass here, and see only the state.
@@ -62,6 +63,7 @@ apr_status_t apppool_rehearsal_begin(apr_pool_t *pchild, uint32_t most)
                                               APR_THREAD_MUTEX_DEFAULT, pchild);
 
     rehearsal.most = most;
+    rehearsal.unwoken = 0;
     rehearsal.state = rv == APR_SUCCESS ? IDLE : NOT_BEGUN;
     return rv;
 }
@@ -84,6 +86,8 @@ int apppool_rehearsal_done(const void *who, apppool_rehearsal_step_t step)
         return 0;
     is_due = rehearsal.who == who && rehearsal.next == step;
     /* How long it lives is up to both sides. */
+    if (is_due && step == APPPOOL_REHEARSAL_WOKEN)
+        rehearsal.unwoken = 0;
     if (is_due)
         expect(step + 1, step == APPPOOL_REHEARSAL_WAITS_ON ? 0 : apl_now());
     leave(WATCHES);
@@ -101,6 +105,22 @@ void apppool_rehearsal_ending(const void *who)
     leave(WATCHES);
 }
 
+/* One wake may not come: all workers may have been busy, or the machine was
+ * stopped. A worker that has let a second one wait would have seen the first. */
+static const char *find_missed(void)
+{
+    if (rehearsal.next == APPPOOL_REHEARSAL_STEPS || rehearsal.due == 0 ||
+        (rehearsal.next == APPPOOL_REHEARSAL_WOKEN && !rehearsal.unwoken++))
+        return NULL;
+    return words[rehearsal.next];
+}
+
+/* How it ends may be up to httpd. */
+static int is_complete(void)
+{
+    return rehearsal.next >= APPPOOL_REHEARSAL_CLOSED && !rehearsal.is_short;
+}
+
 const char *apppool_rehearsal_leave(const void *who)
 {
     const char *missed = NULL;
@@ -109,9 +129,8 @@ const char *apppool_rehearsal_leave(const void *who)
     if (!enter(WATCHES))
         return NULL;
     if (rehearsal.who == who) {
-        if (rehearsal.next < APPPOOL_REHEARSAL_STEPS && rehearsal.due != 0)
-            missed = words[rehearsal.next];
-        state = missed || !rehearsal.is_short ? OVER : IDLE;
+        missed = find_missed();
+        state = missed || is_complete() ? OVER : IDLE;
     }
     leave(state);
     return missed;

@@ -15,11 +15,11 @@
  * is over. It is over when one connection has seen all steps. If the first ends
  * too soon, the next one is watched.
  *
- * A step that is not done when the connection is gone was not done by httpd. One
- * that does not come at all, such as a wake, is found out by the others: the
- * workers of event serve in the order in which sockets are ready. So it was left
- * out if, long after it was due, more connections are served than can have been
- * before it.
+ * A step that is not done when the connection is gone was not done by httpd. A
+ * wake may also be late, so two connections have to miss it. Or the others show
+ * it: the workers of event serve in the order in which sockets are ready. So a
+ * step was left out if, long after it was due, more connections are served than
+ * can have been before it.
  *
  * Lock: one mutex, for some instructions.
  */

@@ -11,16 +11,20 @@
 #include <http_protocol.h>
 #include <http_request.h>
 #include <mpm_common.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "mod_apppool/pump/room.h"
 #include "mod_apppool/pump/rehearsal.h"
+#include "shm/lock/lock_token.h"
 
 APLOG_USE_MODULE(apppool);
 
-#define KEPT 8 /* pieces of memory that httpd keeps for a connection, at most */
+#define SLICE 250   /* ms between two looks at what is no socket */
+#define NAP   10000 /* us, if the sockets have said what was known */
+#define KEPT  8 /* pieces of memory that httpd keeps for a connection, at most */
 
 static apppool_suspend_finish_t *finish_request;
 
@@ -94,6 +98,9 @@ static int before_close(conn_rec *c)
         return DECLINED;
     apppool_rehearsal_done(s, APPPOOL_REHEARSAL_CLOSED);
     give_up(c, apppool_rehearsal_leave(s));
+    apppool_pump_take(s->link);
+    if (s->link->why == APPPOOL_LINK_RENEWED)
+        apppool_pump_step(s->link, 1); /* to say goodbye */
     why = take_link(s);
     if (why == APPPOOL_LINK_RENEWED) {
         /* There were too few workers, so it must not hold one now. */
@@ -380,4 +387,56 @@ int apppool_suspend(apppool_suspended_t *s, request_rec *r)
     while (dup3(set.wake, s->client, O_CLOEXEC) < 0 && errno == EINTR)
         ;
     return 1;
+}
+
+/* ---- without the pump ---- */
+
+/* What the sockets say is no news, so a step may find nothing to do.
+ * @return 1: they say something */
+static int look_at_sockets(apppool_suspended_t *s)
+{
+    struct pollfd fds[] = {{s->wire.fd, POLLIN, 0}, {s->app, POLLIN, 0}};
+
+    if (!apppool_rest_is_empty(&s->wire.rest))
+        fds[0].events |= POLLOUT;
+    if (poll(fds, 2, SLICE) <= 0)
+        return 0;
+    s->link->client_seen |= (unsigned short)fds[0].revents;
+    s->link->app_seen |= (unsigned short)fds[1].revents;
+    return 1;
+}
+
+/* @param stopped us of apl_now(), when the child was; or 0 */
+static int is_too_late(const apppool_suspended_t *s, int64_t stopped)
+{
+    int64_t now = apl_now();
+
+    return (s->silence >= 0 && now - s->link->moved >= s->silence) ||
+           (stopped != 0 && now - stopped >= APPPOOL_PUMP_FAREWELL);
+}
+
+void apppool_suspend_stay(apppool_suspended_t *s, request_rec *r)
+{
+    apppool_link_t link = {.step = step, .ctx = s, .moved = apl_now()};
+    apppool_step_t said = APPPOOL_STEP_AGAIN;
+    int64_t moved, stopped = 0;
+    int has_news = 1;
+
+    s->r = r;
+    s->link = &link;
+    ap_remove_input_filter_byhandle(r->connection->input_filters, "reqtimeout");
+    apppool_wire_plug(&s->wire, r, s->client, NULL);
+    while (said != APPPOOL_STEP_ENDS && !is_too_late(s, stopped)) {
+        if (said == APPPOOL_STEP_WAITS)
+            has_news = look_at_sockets(s);
+        moved = link.moved;
+        if (stopped == 0 && apppool_pump_has_left())
+            stopped = apl_now();
+        said = apppool_pump_step(&link, stopped != 0);
+        if (said == APPPOOL_STEP_WAITS && link.moved == moved && has_news)
+            apr_sleep(NAP);
+    }
+    s->link = NULL;
+    s->wire.fd = -1; /* it is httpd's own */
+    apppool_wire_unplug(&s->wire);
 }

@@ -94,4 +94,8 @@ int apppool_suspend_reserve(request_rec *r);
  */
 int apppool_suspend(apppool_suspended_t *s, request_rec *r);
 
+/** It was not suspended, and has no other way to go on: this worker does what
+ * the pump would do, until the connection ends. */
+void apppool_suspend_stay(apppool_suspended_t *s, request_rec *r);
+
 #endif

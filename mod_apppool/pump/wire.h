@@ -14,8 +14,8 @@
  * the old one for something else.
  *
  * Thread: one at a time. The filters of all wires share the memory that a read
- *         fills. So what was read is used before another wire is read, and only
- *         the pump reads.
+ *         fills. So what was read is used before another wire is read: within a
+ *         step of the pump (pump.h).
  * Trust:  the bytes are the client's.
  */
 #ifndef MOD_APPPOOL_PUMP_WIRE_H

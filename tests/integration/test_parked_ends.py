@@ -15,8 +15,9 @@ import pytest
 
 from harness.cases import cases
 from harness.httpd import Httpd
+from harness.preloaded import preload
 from harness.wait import wait_until
-from test_parked import END, Place, close, event, says
+from test_parked import END, FRAME, GOING_AWAY, Place, close, event, says
 
 pytestmark = pytest.mark.mpms("event")
 
@@ -78,12 +79,16 @@ def test_nobody_comes(httpd: Httpd, opened: ExitStack) -> None:
     httpd.directives.append("Timeout 2")
     place = Place(httpd, opened, "AppMaxLongLived 0", "AppTimeout 1min")
     streams = [place.events(tls) for tls in (False, True) for _ in range(20)]
-    place.parked(40)
+    frames = [place.tunnel("/frames", tls) for tls in (False, True)]
+    for line in frames:
+        assert line.stream.file.read(len(FRAME)) == FRAME
+    place.parked(42)
     child, = httpd.children()
     os.kill(child, signal.SIGSTOP)
     time.sleep(2.5)  # longer than Timeout
     os.kill(child, signal.SIGCONT)
     assert [stream.rest() for stream in streams] == [END] * 40
+    assert [line.rest() for line in frames] == [GOING_AWAY] * 2
     place.parked(0)
     place.still_open(0)
 
@@ -140,3 +145,53 @@ def test_key_update(httpd: Httpd, opened: ExitStack) -> None:
         assert got.raw[:5] == b"hello"
     lib.SSL_free(ssl)
     lib.SSL_CTX_free(context)
+
+
+NO_EVENTFD = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <unistd.h>
+
+int eventfd(unsigned int value, int flags)
+{
+    int (*real)(unsigned int, int) =
+        (int (*)(unsigned int, int))dlsym(RTLD_NEXT, "eventfd");
+
+    if (access("DIR/hold/it", F_OK) != 0)
+        return real(value, flags);
+    errno = EMFILE;
+    return -1;
+}
+"""
+
+
+def test_no_descriptor(httpd: Httpd, opened: ExitStack) -> None:
+    """The child has none left when the WebSocket has begun. It keeps its
+    worker."""
+    preload(httpd, NO_EVENTFD.replace("DIR", str(httpd.dir)))
+    httpd.log.expect("a connection keeps its worker: the limit is ulimit -n")
+    httpd.directives.append("RequestReadTimeout body=1")
+    place = Place(httpd, opened, "AppTimeout 1min")
+    place.still_open(0)  # its child has a pump
+    (httpd.dir / "hold" / "it").touch()
+    plain, tls, frames = [place.tunnel("/echo"), place.tunnel("/echo", True),
+                          place.tunnel("/frames")]
+    stream = place.events()
+    wait_until(lambda: len(httpd.log.matching(
+        "a connection keeps its worker")) == 4, "all stay")
+    child, = httpd.children()
+    assert watched(child) == 0
+    for _ in range(3):
+        says(plain, b"x" * 100000 + b"\n")
+        says(tls, b"y" * 100000 + b"\n")
+    close(plain)
+    place.still_open(3)
+    assert frames.stream.file.read(len(FRAME)) == FRAME
+    (httpd.dir / "hold" / "it").unlink()
+    httpd.graceful()
+    assert frames.rest() == GOING_AWAY
+    assert tls.rest() == b""
+    close(stream)
+    place.still_open(0)
+    place.logged("/echo", 2)

@@ -71,10 +71,34 @@ static void all_steps(void **state)
 static void one_that_is_left_out(void **state)
 {
     (void)state;
-    go(&first, APPPOOL_REHEARSAL_WOKEN);
+    go(&first, APPPOOL_REHEARSAL_WAITS_ON);
     assert_false(apppool_rehearsal_done(&first, APPPOOL_REHEARSAL_CLOSED));
-    assert_string_equal(apppool_rehearsal_leave(&first), "a wake");
+    assert_string_equal(apppool_rehearsal_leave(&first),
+                        "a connection that goes on waiting");
     nobody_is_watched();
+}
+
+static void a_wake(void **state)
+{
+    (void)state;
+    go(&first, APPPOOL_REHEARSAL_WOKEN);
+    assert_null(apppool_rehearsal_leave(&first));
+    go(&second, APPPOOL_REHEARSAL_WOKEN);
+    assert_string_equal(apppool_rehearsal_leave(&second), "a wake");
+    nobody_is_watched();
+}
+
+static void a_late_wake(void **state)
+{
+    (void)state;
+    go(&first, APPPOOL_REHEARSAL_WOKEN);
+    assert_null(apppool_rehearsal_leave(&first));
+    go(&second, APPPOOL_REHEARSAL_WAITS_ON);
+    apppool_rehearsal_ending(&second);
+    assert_true(apppool_rehearsal_done(&second, APPPOOL_REHEARSAL_CLOSED));
+    assert_null(apppool_rehearsal_leave(&second));
+    go(&first, APPPOOL_REHEARSAL_WOKEN);
+    assert_null(apppool_rehearsal_leave(&first));
 }
 
 /* Its life may be long. Then its end is due. */
@@ -139,6 +163,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(all_steps, begin, end),
         cmocka_unit_test_setup_teardown(one_that_is_left_out, begin, end),
+        cmocka_unit_test_setup_teardown(a_wake, begin, end),
+        cmocka_unit_test_setup_teardown(a_late_wake, begin, end),
         cmocka_unit_test_setup_teardown(the_end, begin, end),
         cmocka_unit_test_setup_teardown(another_end, begin, end),
         cmocka_unit_test_setup_teardown(a_short_life, begin, end),

@@ -114,6 +114,7 @@ static apl_pool_t handle_on(const char *image, const apl_pool_t *pool)
     MOVE(processes);
     MOVE(sessions);
     MOVE(children);
+    MOVE(numbers);
 #undef MOVE
     return h;
 }
@@ -183,6 +184,55 @@ static const char *incomplete(const run_t *run, const apl_pool_t *pool)
     return NULL;
 }
 
+/* Is something with a time neither as before nor as after the verb? Without a
+ * time, it is passed over. */
+static int is_half(const int64_t *is, const int64_t *old, const int64_t *done,
+                   size_t size)
+{
+    return *is != 0 && memcmp(is, old, size) != 0 &&
+           memcmp(is, done, size) != 0;
+}
+
+/* Each counter is as before or after the verb. */
+static int counts_wrong(const apl_numbers_t *is, const apl_numbers_t *old,
+                        const apl_numbers_t *done)
+{
+    const uint32_t *word = (const void *)is;
+    size_t begin = offsetof(apl_numbers_t, began), i;
+
+    for (i = begin / 4; i < offsetof(apl_numbers_t, sampled) / 4; i++)
+        if (word[i] != ((const uint32_t *)(const void *)old)[i] &&
+            word[i] != ((const uint32_t *)(const void *)done)[i])
+            return 1;
+    return 0;
+}
+
+/* A response is counted once or not at all, and nobody sees half a moment or
+ * half a step. */
+static int numbers_are_wrong(const run_t *run, const apl_pool_t *pool)
+{
+    apl_pool_t done = handle_on(run->result, &run->stage->pool);
+    apl_pool_t old = handle_on(run->image, &run->stage->pool);
+    uint32_t i, wrong = 0;
+    int k;
+
+#define IS_HALF(part, of)                                                      \
+    is_half(&pool->numbers[i].part[k].of, &old.numbers[i].part[k].of,          \
+            &done.numbers[i].part[k].of, sizeof pool->numbers[i].part[k])
+    for (i = 1; i < pool->n.groups; i++) {
+        wrong += (uint32_t)counts_wrong(&pool->numbers[i], &old.numbers[i],
+                                        &done.numbers[i]);
+        for (k = 0; k < APL_STEPS; k++)
+            wrong += (uint32_t)IS_HALF(steps, time);
+        for (k = 0; k < APL_MOMENTS; k++)
+            wrong += (uint32_t)(IS_HALF(moments[0], time) ||
+                                IS_HALF(moments[1], time) ||
+                                IS_HALF(moments[2], time));
+    }
+#undef IS_HALF
+    return wrong != 0;
+}
+
 static char *outcome_after_entering(apl_pool_t *pool, apl_finding_t *finding)
 {
     apl_lock_token_t token;
@@ -225,6 +275,8 @@ static void judge(run_t *run, unsigned step, apl_pool_t *pool)
 
     if (generation_went_back(run, pool))
         fail(run, step, "I13: a generation went back");
+    if (numbers_are_wrong(run, pool))
+        fail(run, step, "numbers that are neither before nor after");
     if (finding.number != 0) {
         snprintf(what, sizeof what, "I%d: %s", finding.number, finding.text);
         fail(run, step, what);

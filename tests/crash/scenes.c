@@ -2,11 +2,15 @@
 
 #include "tests/crash/scenes.h"
 
+#include <string.h>
+
 #include "shm/slots/connection_state.h"
 #include "shm/verbs/app_stderr.h"
 #include "shm/verbs/group_start.h"
 #include "shm/verbs/timeouts.h"
 #include "shm/verbs/enter.h"
+#include "shm/verbs/response.h"
+#include "shm/verbs/step.h"
 
 /* ---- verbs ---- */
 
@@ -135,6 +139,42 @@ static void child_gone(stage_t *g)
 static void register_child(stage_t *g)
 {
     apl_child_register(&g->pool, 1);
+}
+
+/* ---- numbers ---- */
+
+static const apl_response_t response = {502, APL_FAULT_DIED, 400, 3000};
+
+static void respond(stage_t *g)
+{
+    apl_response_count(&g->pool, &g->apps[0], &response, SCENE_NOW + 9, 1);
+}
+
+static void look_at_steps(stage_t *g, int64_t now)
+{
+    static apl_step_use_t use[8];
+
+    memset(use, 0, sizeof use);
+    if (g->pool.n.groups <= sizeof use / sizeof *use)
+        apl_step_sample(&g->pool, use, now);
+}
+
+static void step(stage_t *g)
+{
+    look_at_steps(g, SCENE_NOW + 9);
+}
+
+/* The next step is written over one that is there. */
+static void stage_counted(stage_t *g)
+{
+    int i;
+
+    stage_full_and_waiting(g);
+    for (i = APL_STEPS; i > 0; i--) {
+        respond(g);
+        look_at_steps(g, SCENE_NOW + 9 - i * (int64_t)APL_STEP_PERIOD);
+    }
+    respond(g);
 }
 
 static void raise_limit(stage_t *g)
@@ -366,6 +406,10 @@ const scene_t scenes[] = {
     {"abandoned: the process is gone", stage_abandoned, gone, 1},
     {"abandoned: the process is killed", stage_abandoned, end, 1},
     {"unkillable", stage_killed, unkillable, 1},
+    {"response: counted", stage_counted, respond, 0},
+    {"response: of an app that nobody has asked for", stage_nothing, respond,
+     0},
+    {"step", stage_counted, step, 0},
     {"tick", stage_full_with_idle, tick, 1},
     {"repair", stage_torn, enter, 0},
     {"connection: it is parked", stage_one_busy, park_connection, 1},

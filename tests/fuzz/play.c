@@ -116,6 +116,7 @@ void play_look(play_t *p)
             abort();
         free(text);
         json_decref(o);
+        json_decref(apl_report_app_history(copy, "a"));
         apl_check(copy, &finding);
     }
     apr_pool_clear(memory);

@@ -3,12 +3,17 @@
 /* Any bytes as a segment: repair ends, stays in bounds, and leaves a pool in
  * which all invariants hold, and still hold after any verbs.
  *
+ * The numbers of applications are the input, over and over, if n has bit 1.
+ *
  * Input: a byte n, then n bytes that decide, and the image in this order: the
  * header up to its events, processes, sessions, children, groups, the rest of
  * the header. */
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "shm/verbs/response.h"
+#include "shm/verbs/step.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/play.h"
 
@@ -38,6 +43,37 @@ static void lay(const apl_pool_t *pool, dice_t *image)
     fill(image, h->events, sizeof *h - begin);
 }
 
+/* The numbers of each group are these bytes, over and over. */
+static void lay_numbers(const apl_pool_t *pool, const uint8_t *data,
+                        size_t size)
+{
+    uint32_t i;
+    size_t k;
+
+    for (i = 1; size > 0 && i < pool->n.groups; i++) {
+        uint8_t *to = (uint8_t *)&pool->numbers[i];
+
+        for (k = 0; k < sizeof *pool->numbers; k++)
+            to[k] = data[(k + i) % size];
+        pool->groups[i].counted = 1;
+        pool->numbers[i].generation = pool->groups[i].generation;
+    }
+}
+
+static void use_numbers(play_t *p)
+{
+    static apl_step_use_t use[8];
+    const apl_response_t response = {200, APL_FAULT_OTHER, 1, 1000};
+    int i;
+
+    for (i = 0; i < PLAY_APPS; i++)
+        apl_response_count(&p->pool, &p->apps[i], &response, p->now, 1);
+    memset(use, 0, sizeof use);
+    if (p->pool.n.groups > sizeof use / sizeof *use)
+        abort();
+    apl_step_sample(&p->pool, use, p->now);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     size_t n = size > 0 ? data[0] : 0;
@@ -52,7 +88,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     p->hostile = 1;
     /* Half of the inputs are used before a repair; then the pool is
      * repaired. */
+    if (n & 2)
+        lay_numbers(&p->pool, data, size);
     if (n & 1) {
+        use_numbers(p);
         play_look(p);
         play(p, &script, 0);
     }

@@ -16,6 +16,7 @@
 
 #include "shm/recovery/recovery.h"
 #include "shm/verbs/enter.h"
+#include "shm/verbs/step.h"
 #include "shm/slots/group.h"
 #include "shm/view/view.h"
 #include "shm/view/snapshot.h"
@@ -131,10 +132,14 @@ static void report(apr_pool_t *p)
     apl_pool_t *copy;
     apl_finding_t finding;
     apr_pool_t *sub;
+    static apl_step_use_t use[16];
 
+    memset(use, 0, sizeof use);
+    apl_step_sample(&pool, use, apl_now());
     apr_pool_create(&sub, p);
     if (apl_snapshot_take(&copy, &pool, sub) == APR_SUCCESS) {
         json_decref(apl_report_json(copy, 1));
+        json_decref(apl_report_app_history(copy, "shop"));
         apl_check(copy, &finding);
     }
     apr_pool_destroy(sub);

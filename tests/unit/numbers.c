@@ -409,6 +409,40 @@ static void deaths_are_counted_by_reason(void **state)
     scene_end(s);
 }
 
+/* A child of httpd may write anything there. */
+static void any_bytes_are_shown(void **state)
+{
+    scene_t *s = scene_new(1);
+    const apl_app_t *a = scene_app(s, "a");
+    unsigned char *bytes = (unsigned char *)numbers(s, 1);
+    unsigned seed = 1, turn;
+    apl_pool_t *copy;
+    char *text;
+    json_t *doc;
+    size_t i;
+
+    (void)state;
+    respond(s, a, 200, MS);
+    for (turn = 0; turn < 100; turn++) {
+        for (i = 0; i < sizeof(apl_numbers_t); i++)
+            bytes[i] = turn < 50 ? (unsigned char)rand_r(&seed)
+                                 : (unsigned char)(turn - 50) * 5;
+        numbers(s, 1)->generation = s->pool.groups[1].generation;
+        assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory),
+                         APR_SUCCESS);
+        doc = apl_report_json(copy, 0);
+        apl_report_only(doc, copy, "a");
+        text = json_dumps(doc, APL_REPORT_REALS);
+        assert_non_null(text);
+        free(text);
+        json_decref(doc);
+        respond(s, a, 200, MS);
+        step(&s->pool, 1, s->now);
+        s->now += APL_STEP_PERIOD;
+    }
+    scene_end(s);
+}
+
 /* Each page of a sealed memfd takes memory from its first use on. */
 static long resident(const apl_pool_t *pool)
 {
@@ -466,6 +500,7 @@ int main(void)
         cmocka_unit_test(only_the_newest_configuration_adds),
         cmocka_unit_test(the_last_ten_minutes_are_kept),
         cmocka_unit_test(a_step_has_the_longest_queue),
+        cmocka_unit_test(any_bytes_are_shown),
         cmocka_unit_test(deaths_are_counted_by_reason),
         cmocka_unit_test(memory_is_taken_when_it_is_used),
     };

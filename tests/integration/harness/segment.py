@@ -16,6 +16,8 @@ MAGIC = struct.pack("<Q", 0x6c6f6f706c706141)
 RECORDS = {"groups": (1600, 0x538), "processes": (256, 0xd0),
            "sessions": (256, 0x50), "children": (64, 0x30)}
 LINES = 256 * 2048  # bytes of the ring behind them
+NUMBERS = 8192  # bytes of the numbers of a group
+PAGE = 4096  # at the end: the numbers begin with a page
 LOCK = 64  # of the header
 
 
@@ -33,14 +35,15 @@ class Segment:
                                     for n in range(4))))
         scratch = 16 * max(counts[table] - 1 for table in RECORDS
                            if table != "children")
-        at = self.size - scratch - LINES \
+        numbers = NUMBERS * counts["groups"] + PAGE
+        at = self.size - numbers - scratch - LINES \
             - sum(counts[table] * RECORDS[table][0] for table in RECORDS)
         self.header = at
         self.tables: dict[str, int] = {}
         for table in RECORDS:
             self.tables[table] = at
             at += counts[table] * RECORDS[table][0]
-        assert at + LINES + scratch == self.size
+        assert at + LINES + scratch + numbers == self.size
 
     def word(self, offset: int) -> int:
         return int.from_bytes(self.memory[offset:offset + 4], "little")

@@ -280,8 +280,8 @@ int apppool_routing_fixups(request_rec *r)
         apppool_untrusted_headers_restore(r);
         return DECLINED;
     }
-    apppool_untrusted_headers_remove_early(r);
     apppool_response_count_begin(r, mount->app);
+    apppool_untrusted_headers_remove_early(r);
     status = apppool_routing_admit(r, mount);
     r->handler = APPPOOL_HANDLER; /* what it was has been looked at */
     return status;

@@ -231,8 +231,6 @@ static apr_status_t end_process(apl_pool_t *pool, uint64_t id, uint64_t ticket,
     APL_CRASH_POINT("kill_told");
     pool->header->counters.killed++;
     g = apl_process_group(&token, p);
-    if (g)
-        apl_numbers_note_death(&token, g, "killed");
     if (p->state == APL_PROCESS_LIVE)
         apl_process_leave(&token, p, APL_EVENT_KILLED);
     else {
@@ -242,6 +240,7 @@ static apr_status_t end_process(apl_pool_t *pool, uint64_t id, uint64_t ticket,
         token.ring = 1;
     }
     if (g) {
+        apl_numbers_note_death(&token, g, "killed");
         apl_capacity_keep_minimum(&token, g);
         apl_capacity_share(&token, g);
     }

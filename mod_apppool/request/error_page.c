@@ -358,6 +358,15 @@ static void set_headers(request_rec *r, const page_t *page, int status)
     apr_table_setn(r->headers_out, "X-Content-Type-Options", "nosniff");
 }
 
+/* As httpd does for its own error responses: a filter may be in the middle of
+ * the response of the app, or may have sent its end. */
+static void reset_filters(request_rec *r)
+{
+    r->eos_sent = 0;
+    r->output_filters = r->proto_output_filters;
+    ap_run_insert_error_filter(r);
+}
+
 static int is_friendly(request_rec *r, const apppool_app_t *app)
 {
     return apppool_config_or(apppool_setting_here(r, APPPOOL_AppFriendlyErrors),
@@ -369,6 +378,7 @@ void apppool_error_page_send(request_rec *r, const apppool_app_t *app,
 {
     const page_t page = {r, wants_html(r), about};
 
+    reset_filters(r);
     set_headers(r, &page, status);
     if (!is_friendly(r, app))
         put_words(&page);

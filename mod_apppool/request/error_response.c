@@ -397,8 +397,10 @@ static const noted_t *note_status(request_rec *r, const apppool_app_t *app,
     if (ap_is_HTTP_SERVER_ERROR(status))
         blame(r, APL_FAULT_OTHER);
     refuse(r, (apppool_error_kind_t)kind,
-           ap_is_HTTP_SERVER_ERROR(status) ? APLOG_WARNING : APLOG_INFO, 0,
-           status,
+           status == HTTP_NOT_IMPLEMENTED || !ap_is_HTTP_SERVER_ERROR(status)
+               ? APLOG_INFO
+               : APLOG_WARNING,
+           0, status,
            SENTENCE(r, "%s: %s %s gets the status %d", app->label, r->method,
                     r->uri, status));
     return noted_of(r);

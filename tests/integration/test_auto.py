@@ -155,7 +155,7 @@ def test_a_module_is_missing(httpd: Httpd,
                              monkeypatch: pytest.MonkeyPatch) -> None:
     """httpd -t names the module in a warning, because only a file of the
     tenant needs it."""
-    httpd.log.expect(sentences.MODULE_MISSING)
+    httpd.log.expect(sentences.OWN_STATUS, sentences.MODULE_MISSING)
     app = bare(httpd, {"app.js": NODE})
     monkeypatch.setattr(config, "MODULES", [
         name for name in config.MODULES if name != "proxy_http"])

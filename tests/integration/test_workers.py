@@ -80,7 +80,7 @@ def test_limit(httpd: Httpd, first: bytes, then: bytes) -> None:
             with Raw(httpd.port, then) as refused:
                 response = refused.response()
             assert response.status == 503 and "Retry-After" in response.headers
-            assert response.headers.get_content_type() == "text/html"
+            assert response.headers.get_content_type() == "text/plain"
             httpd.log.wait_for("as many as AppMaxLongLived")
             assert httpd.get("/", "shop").status == 200
             one.send(b"still there\n")

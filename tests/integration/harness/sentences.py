@@ -59,6 +59,8 @@ NO_ROOM = A + ": no place in the pool: "
 TOO_LONG = A + ": (Content-Length of the response is not a number|the response " \
     "is longer than its Content-Length)"
 
+OWN_STATUS = A + ": " + R + r" gets the status 50\d: error "
+
 SCRIPT_OFF = r"apppool: \S+ is neither run by \S+ nor sent: \w+ "
 SCRIPT_NOT_SENT = r"apppool: \S+ is a script and is not sent: its handler is "
 ALL_DENIED = A + ": all requests below .* get 403, also those of the "

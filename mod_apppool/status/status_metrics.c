@@ -4,7 +4,17 @@
 
 #include <apr_strings.h>
 #include <http_protocol.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "shm/view/problems.h"
+
+/* Applications with series of their own: each has about 80. Unless the request
+ * says another number ("most=N"). */
+#define MOST        500
+
+#define OPENMETRICS "application/openmetrics-text; version=1.0.0; charset=utf-8"
+#define TEXT        "text/plain; version=0.0.4; charset=utf-8"
 
 /* ---- values ---- */
 
@@ -46,14 +56,23 @@ static const char *escape(request_rec *r, const json_t *value)
 
 /* ---- OpenMetrics ---- */
 
-/* @param unit at the end of the name; or NULL */
+static int is_openmetrics(const request_rec *r)
+{
+    return strcmp(r->content_type, TEXT) != 0;
+}
+
+/* The older text format names a counter as its sample, and has no units.
+ * @param unit at the end of the name; or NULL */
 static void family(request_rec *r, const char *name, const char *type,
                    const char *unit, const char *help)
 {
-    ap_rvputs(r, "# TYPE apppool_", name, " ", type, "\n", NULL);
-    if (unit)
+    const char *end =
+        is_openmetrics(r) || strcmp(type, "counter") ? "" : "_total";
+
+    ap_rvputs(r, "# TYPE apppool_", name, end, " ", type, "\n", NULL);
+    if (unit && is_openmetrics(r))
         ap_rvputs(r, "# UNIT apppool_", name, " ", unit, "\n", NULL);
-    ap_rvputs(r, "# HELP apppool_", name, " ", help, "\n", NULL);
+    ap_rvputs(r, "# HELP apppool_", name, end, " ", help, "\n", NULL);
 }
 
 static void labelled(request_rec *r, const char *name, const char *suffix,
@@ -75,29 +94,42 @@ static void sample(request_rec *r, const char *name, const char *suffix,
 static void simple(request_rec *r, const json_t *groups)
 {
     static const struct {
-        const char *key, *name, *type, *help;
+        const char *key, *name, *type, *unit, *help;
     } all[] = {
-        {"queue", "queue_length", "gauge", "Requests that wait for a process."},
-        {"suspended", "suspended_connections", "gauge",
+        {"queue", "queue_length", "gauge", NULL,
+         "Requests that wait for a process."},
+        {"suspended", "suspended_connections", "gauge", NULL,
          "WebSockets and event streams that hold no worker of httpd."},
-        {"max", "instances_limit", "gauge", "MaxInstances; 0: no limit."},
-        {"requests_total", "requests", "counter",
+        {"max_queue", "queue_limit", "gauge", NULL,
+         "AppMaxQueue; 0: no limit."},
+        {"max", "instances_limit", "gauge", NULL, "MaxInstances; 0: no limit."},
+        {"failures", "consecutive_start_failures", "gauge", NULL,
+         "Failed starts since the last success."},
+        {"requests_total", "requests", "counter", NULL,
          "Requests that got a process."},
-        {"spawned", "starts", "counter", "Processes that became ready."},
-        {"start_failures", "start_failures", "counter", "Failed starts."},
-        {"died", "deaths", "counter", "Processes that ended unasked."},
-        {"restarts", "restarts", "counter", "Restarts of the application."},
+        {"bytes", "response_bytes", "counter", "bytes",
+         "Bodies of the responses to clients."},
+        {"cpu_seconds", "cpu_seconds", "counter", "seconds",
+         "CPU time of its processes."},
+        {"spawned", "starts", "counter", NULL, "Processes that became ready."},
+        {"start_failures", "start_failures", "counter", NULL, "Failed starts."},
+        {"died", "deaths", "counter", NULL, "Processes that ended unasked."},
+        {"restarts", "restarts", "counter", NULL,
+         "Restarts of the application."},
     };
     const json_t *group;
     size_t f, i;
 
     for (f = 0; f < sizeof all / sizeof *all; f++) {
-        family(r, all[f].name, all[f].type, NULL, all[f].help);
+        family(r, all[f].name, all[f].type, all[f].unit, all[f].help);
         json_array_foreach(groups, i, group)
         {
-            sample(r, all[f].name, *all[f].type == 'c' ? "_total" : "",
-                   escape(r, json_object_get(group, "name")), "",
-                   number(r, json_object_get(group, all[f].key)));
+            const json_t *value = json_object_get(group, all[f].key);
+
+            if (json_is_number(value))
+                sample(r, all[f].name, *all[f].type == 'c' ? "_total" : "",
+                       escape(r, json_object_get(group, "name")), "",
+                       number(r, value));
         }
     }
 }
@@ -161,6 +193,81 @@ static void failing(request_rec *r, const json_t *groups)
         sample(r, "failing", "", escape(r, json_object_get(group, "name")), "",
                state && !strcmp(state, "failing") ? "1" : "0");
     }
+}
+
+/* An object of counters, or of gauges: each member is a label. */
+static void by_label(request_rec *r, const json_t *groups, const char *key,
+                     const char *name, const char *label, const char *help)
+{
+    const json_t *group;
+    const char *member;
+    json_t *n;
+    size_t i;
+
+    family(r, name, "counter", NULL, help);
+    json_array_foreach(groups, i, group)
+    {
+        json_object_foreach(json_object_get(group, key), member, n)
+        {
+            sample(r, name, "_total", escape(r, json_object_get(group, "name")),
+                   apr_pstrcat(r->pool, ",", label, "=\"", member, "\"", NULL),
+                   number(r, n));
+        }
+    }
+}
+
+/* Of the last five minutes. Without a request there is none. */
+static void percentiles(request_rec *r, const json_t *groups)
+{
+    static const char *const all[][2] = {
+        {"p50", "0.5"}, {"p95", "0.95"}, {"p99", "0.99"}};
+    const json_t *group, *value;
+    size_t i, q;
+
+    family(r, "latency_seconds", "summary", "seconds",
+           "Wait and work of the requests of the last five minutes.");
+    json_array_foreach(groups, i, group)
+    {
+        const json_t *recent =
+            json_object_get(json_object_get(group, "recent"), "5m");
+
+        for (q = 0; q < sizeof all / sizeof *all; q++) {
+            value = json_object_get(recent, all[q][0]);
+            if (json_is_number(value))
+                sample(
+                    r, "latency_seconds", "",
+                    escape(r, json_object_get(group, "name")),
+                    apr_pstrcat(r->pool, ",quantile=\"", all[q][1], "\"", NULL),
+                    number(r, value));
+        }
+    }
+}
+
+/* Each kind has a sample, so that rules can say "no problem". */
+static void problems(request_rec *r, const json_t *doc)
+{
+    static const char *const kinds[] = {
+        "spawner", "failing",  "unkillable", "full",  "hung", "queueing",
+        "errors",  "starting", "drained",    "store", "out"};
+    json_t *found = apl_report_problems(doc), *one;
+    size_t i, k;
+
+    family(r, "problems", "gauge", NULL,
+           "What is wrong now, by kind; see doc/status.md.");
+    for (k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        unsigned count = 0;
+
+        json_array_foreach(found, i, one)
+        {
+            const char *kind = json_string_value(json_object_get(one, "kind"));
+
+            count += kind && strcmp(kind, kinds[k]) == 0;
+        }
+        labelled(r, "problems", "",
+                 apr_pstrcat(r->pool, "{kind=\"", kinds[k], "\"}", NULL),
+                 apr_psprintf(r->pool, "%u", count));
+    }
+    json_decref(found);
 }
 
 /* The sums over a list in a group. */
@@ -370,13 +477,55 @@ static void store_families(request_rec *r, const json_t *store)
     store_spaces(r, json_object_get(store, "spaces"));
 }
 
-void apppool_status_metrics(request_rec *r, const json_t *doc)
+/* ---- the document ---- */
+
+/* A program that can read OpenMetrics says so, or does not say what it reads. */
+static void set_type(request_rec *r)
 {
-    const json_t *groups = json_object_get(doc, "groups");
-    const json_t *pool = json_object_get(doc, "pool");
+    const char *accept = apr_table_get(r->headers_in, "Accept");
 
     ap_set_content_type(
-        r, "application/openmetrics-text; version=1.0.0; charset=utf-8");
+        r, accept && ap_strstr_c(accept, "text/plain") &&
+                   !ap_strstr_c(accept, "application/openmetrics-text")
+               ? TEXT
+               : OPENMETRICS);
+}
+
+/* The first applications: they are in the same order each time, until one of
+ * them leaves the configuration. @return to be released */
+static json_t *bounded(const request_rec *r, const json_t *groups)
+{
+    const char *most = r->args ? ap_strstr_c(r->args, "&most=") : NULL;
+    size_t i, n = most ? strtoul(most + strlen("&most="), NULL, 10) : MOST;
+    json_t *some = json_array();
+
+    for (i = 0; i < n && i < json_array_size(groups); i++)
+        json_array_append(some, json_array_get(groups, i));
+    return some;
+}
+
+static void count(request_rec *r, const char *name, const char *help, size_t n)
+{
+    family(r, name, "gauge", NULL, help);
+    labelled(r, name, "", "", apr_psprintf(r->pool, "%" APR_SIZE_T_FMT, n));
+}
+
+static void applications(request_rec *r, const json_t *doc, size_t shown)
+{
+    size_t used = json_array_size(json_object_get(doc, "groups"));
+
+    count(r, "applications", "Applications of the configuration.",
+          json_array_size(json_object_get(doc, "configured")));
+    count(r, "used_applications", "Applications that have had a request.",
+          used);
+    count(r, "omitted_applications",
+          "Used applications that have no series here, because there are too "
+          "many; see doc/status.md.",
+          used - shown);
+}
+
+static void of_pool(request_rec *r, const json_t *pool)
+{
     family(r, "pool_limit", "gauge", NULL, "MaxPoolSize.");
     sample(r, "pool_limit", "", NULL, "",
            number(r, json_object_get(pool, "max")));
@@ -384,10 +533,18 @@ void apppool_status_metrics(request_rec *r, const json_t *doc)
            "1: apppoolctl out has taken this host out.");
     sample(r, "pool_out", "", NULL, "",
            json_is_true(json_object_get(pool, "out")) ? "1" : "0");
+}
+
+static void of_applications(request_rec *r, const json_t *groups)
+{
     processes(r, groups);
     suspended(r, groups);
     failing(r, groups);
     simple(r, groups);
+    by_label(r, groups, "responses", "responses", "code",
+             "Responses to clients, by class of their status.");
+    by_label(r, groups, "errors", "errors", "reason",
+             "Those of them that mod_apppool made itself.");
     family(r, "memory_bytes", "gauge", "bytes",
            "Resident memory of the processes and what they started.");
     over_list(r, groups, "processes", "memory", 0, "memory_bytes");
@@ -398,7 +555,20 @@ void apppool_status_metrics(request_rec *r, const json_t *doc)
               "How long requests waited for a process.");
     histogram(r, groups, "app_time", "app_seconds",
               "How long requests had a process.");
+    percentiles(r, groups);
+}
+
+void apppool_status_metrics(request_rec *r, const json_t *doc)
+{
+    json_t *groups = bounded(r, json_object_get(doc, "groups"));
+
+    set_type(r);
+    of_pool(r, json_object_get(doc, "pool"));
+    applications(r, doc, json_array_size(groups));
+    problems(r, doc);
+    of_applications(r, groups);
     counters(r, json_object_get(doc, "counters"));
     store_families(r, json_object_get(doc, "store"));
     ap_rputs("# EOF\n", r);
+    json_decref(groups);
 }

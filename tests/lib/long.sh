@@ -105,8 +105,11 @@ long() {
     # shellcheck disable=SC2086 # a list of words
     install_packages $packages_first
     install_others
-    ! grep -q '^integration packages ' <<<"$chosen" ||
+    if grep -q '^integration packages ' <<<"$chosen"; then
         unpack_applications "$top/build/packaged/applications"
+        # shellcheck disable=SC2086 # a list of words
+        unpack_packages "$top/build/packaged" $packages_metrics
+    fi
     generate
     build_gcc || die "it does not build"
     while read -r -a words; do

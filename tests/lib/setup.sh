@@ -40,6 +40,9 @@ packages_daemons_need="libevent-2.1-7 libsasl2-2 libtcmalloc-minimal4 libyaml-0-
 packages_clients="libmemcached-tools libsasl2-modules python3-pymemcache
     python3-pylibmc python3-binary-memcached ruby-dalli php8.2-memcached
     libcache-memcached-fast-perl"
+# For tests/integration/packages_monitoring.py, 19 MB. It is only unpacked, because
+# the package would start its service.
+packages_metrics="prometheus"
 # What the recipes of doc/store.md need besides them.
 packages_recipes="python3-flask-session ruby-connection-pool netcat-openbsd"
 # The programs with which tests/bench/run compares, and their libraries.

@@ -179,7 +179,11 @@ static void say_last_error(why_t *w)
     put(&l, "the last start failed %s ago (error id %s)", ago,
         word(w->group, "last_error_id"));
     if (row > 1)
-        put(&l, ", the %lld before it failed as well", (long long)row - 1);
+        put(&l, ", and the %lld before it failed as well", (long long)row - 1);
+    if (json_is_string(json_object_get(w->group, "failing_since"))) {
+        values_since(ago, sizeof ago, w->group, "failing_since");
+        put(&l, "; it has been failing for %s", ago);
+    }
     if (values_number(w->group, "spawning") > 0)
         put(&l, "; a process is being started");
     else if (json_is_number(next) && json_number_value(next) > 0)

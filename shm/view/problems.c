@@ -371,10 +371,13 @@ static void look_at_pool(list_t *l)
     if (!pool_is_full(pool) || number(pool, "waiting") == 0 ||
         number(pool, "active") < number(pool, "count"))
         return;
-    say(&s,
-        "the pool is full (MaxPoolSize %lld), all %lld processes are busy, "
-        "and ",
-        (long long)number(pool, "max"), (long long)number(pool, "count"));
+    say(&s, "the pool is full (MaxPoolSize %lld), ",
+        (long long)number(pool, "max"));
+    if (number(pool, "count") == 1)
+        say(&s, "its only process is busy, and ");
+    else
+        say(&s, "all %lld processes are busy, and ",
+            (long long)number(pool, "count"));
     say_count(&s, number(pool, "waiting"), "request waits", "requests wait");
     add(l, NULL, FULL, 1, &s);
 }
@@ -390,10 +393,9 @@ static void look_at_spaces(list_t *l, const json_t *store)
 
         if (most == 0 || number(space, "connections") < most)
             continue;
-        say(&s,
-            "the space %s of the store has %lld connections, and more are "
-            "refused",
-            word(space, "name"), (long long)most);
+        say(&s, "the space %s of the store has ", word(space, "name"));
+        say_count(&s, most, "connection", "connections");
+        say(&s, ", and more are refused");
         add(l, NULL, STORE, 0, &s);
     }
 }

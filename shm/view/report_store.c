@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "shm/lock/alive.h"
+
 #define READY   10 /* s: the store says each second that it is ready */
 #define ADDRESS sizeof((store_cluster_figures_t *)0)->vip
 
@@ -292,11 +294,12 @@ json_t *apl_report_cluster(const store_cluster_figures_t *f)
 
 /* ---- the whole ---- */
 
-/* Is there a process of this pid? */
+/* Is there a process of this pid that has not ended? */
 static int is_alive(uint64_t pid)
 {
     return pid > 0 && pid <= INT32_MAX &&
-           (kill((pid_t)pid, 0) == 0 || errno != ESRCH);
+           (kill((pid_t)pid, 0) == 0 || errno != ESRCH) &&
+           !apl_alive_ending((int32_t)pid);
 }
 
 json_t *apl_report_store(const store_figures_t *f)

@@ -13,7 +13,7 @@ import pytest
 from harness import sentences
 from harness.httpd import Httpd
 from harness.places import CTL, httpd_program
-from harness.procs import kill9
+from harness.procs import children, kill9, read
 from harness.users import as_user
 from harness.wait import wait_until
 
@@ -132,3 +132,25 @@ def test_spawner_is_dead(httpd: Httpd) -> None:
     finally:
         os.kill(watchdog, signal.SIGCONT)
     wait_until(lambda: httpd.ctl("doctor").returncode == 0, "another one")
+
+
+def test_not_our_httpd(tmp_path: Path) -> None:
+    """Files of an old instance name a process that is no httpd of ours: it is
+    not run. Root would run the program of a stranger."""
+    stranger = subprocess.Popen(
+        ["/bin/sh", "-c", "/bin/sh -c 'sleep 20; :' & wait"],
+        start_new_session=True)
+    try:
+        child = wait_until(lambda: children(stranger.pid), "its child")[0]
+        leaf = wait_until(lambda: children(child), "a child of that")[0]
+        start = read(leaf, "stat").rpartition(b")")[2].split()[19].decode()
+        (tmp_path / "spawner.pid").write_text(f"{leaf} {start}\n")
+        done = subprocess.run(
+            [str(CTL), "--dir", str(tmp_path), "doctor"],
+            capture_output=True, text=True, timeout=60)
+        assert done.returncode == 4
+        assert "/bin/sh" not in done.stdout and "dash" not in done.stdout
+        assert "there is no httpd with the runtime directory" in done.stdout
+    finally:
+        os.killpg(stranger.pid, signal.SIGTERM)
+        stranger.wait(20)

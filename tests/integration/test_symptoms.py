@@ -2,10 +2,12 @@
 """doc/symptoms.md: each row of its table is made in a real httpd. Then the
 problems of the status and the sentences of `apppoolctl why` are compared with
 the row. Numbers, ids and places may differ."""
-import json
+import os
 import re
 import shutil
+import signal
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Callable
 
 import pytest
@@ -14,6 +16,9 @@ from harness import sentences
 from harness.config import App
 from harness.httpd import Held, Httpd
 from harness.places import TOP
+from harness.procs import kill9
+from harness.space import Space
+from harness.store import running
 from harness.wait import wait_until
 from until import Missed
 
@@ -82,10 +87,11 @@ def ask(scene: Scene, app: App) -> None:
     scene.httpd.get("/pid", app.name)
 
 
-def ask_often(path: str) -> Callable[[Scene, App], None]:
+def ask_often(*paths: str) -> Callable[[Scene, App], None]:
     def act(scene: Scene, app: App) -> None:
         for _ in range(6):
-            scene.httpd.get(path, app.name)
+            for path in paths:
+                scene.httpd.get(path, app.name)
     return act
 
 
@@ -121,6 +127,21 @@ def replace_busy(scene: Scene, app: App) -> None:
 
 def start_by_hand(scene: Scene, app: App) -> None:
     assert scene.httpd.ctl("start", app.name).returncode == 0
+
+
+def all_at_once(scene: Scene, app: App, path: str) -> None:
+    """Requests that end with an error."""
+    for one in [scene.httpd.get_async(path, app.name) for _ in range(6)]:
+        one.result()
+
+
+def lose_to_kill(scene: Scene, app: App) -> None:
+    all_at_once(scene, app, "/sleep?s=60")
+
+
+def wait_too_long(scene: Scene, app: App) -> None:
+    scene.hold(app)
+    all_at_once(scene, app, "/pid")
 
 
 def drain(scene: Scene, app: App) -> None:
@@ -172,6 +193,15 @@ SYMPTOMS = {
         ("MinInstances 2", "MaxInstances 2", "AppPreStart On",
          "AppHungAfter 1s"), act=hold_one_of_two),
     "it is drained": Symptom(act=drain),
+    "its processes die": Symptom(act=ask_often("/pid", "/crash")),
+    "each of its processes dies at once": Symptom(act=ask_often("/crash")),
+    "it answers with errors": Symptom(act=ask_often("/status?code=500")),
+    "its answers are no HTTP": Symptom(act=ask_often("/garbage")),
+    "its requests are killed": Symptom(
+        ("AppHungAfter 1", "AppKillAfter 1", "AppHungStopTimeout 1"),
+        act=lose_to_kill),
+    "its requests wait for too long": Symptom(
+        ("MaxInstances 1", "AppQueueTimeout 1s"), act=wait_too_long),
 }
 
 
@@ -179,7 +209,7 @@ SYMPTOMS = {
 
 def plain(text: str, httpd: Httpd) -> str:
     """Without numbers, ids and places."""
-    text = re.sub(rf"{httpd.dir}/shop[a-z]+", "/srv/shop", text)
+    text = re.sub(rf"{httpd.dir}/shop[a-z]*", "/srv/shop", text)
     text = text.replace(str(httpd.dir), "/srv")
     text = re.sub(r"\bshop[a-z]+\b", "shop", text)
     text = re.sub(r"\b(the user |u:)games\b", r"\1shop", text)
@@ -192,10 +222,10 @@ def unmarked(cell: str) -> str:
 
 
 def page_of(httpd: Httpd, app: App | None) -> list[str]:
-    """STATE: TEXT of each problem of the app (or of the host); STATE if there
-    is none."""
-    all_ = json.loads(httpd.ctl("--json", "status", "--problems").stdout)
-    report = json.loads(httpd.ctl("--json", "status").stdout)
+    """STATE: TEXT of each problem of the app (or KIND: TEXT of the host); STATE
+    if there is none."""
+    report = httpd.status()
+    all_ = report["problems"]
     if app is None:
         return [f"{p['kind']}: {p['text']}" for p in all_ if not p["app"]]
     states = [g["state"] for g in report["groups"]
@@ -206,33 +236,33 @@ def page_of(httpd: Httpd, app: App | None) -> list[str]:
             if p["app"] == name] or states
 
 
-def is_so(httpd: Httpd, app: App | None, name: str, row: Row) -> str:
-    """The difference between the row and what is shown; "" if there is
-    none."""
+def is_so(httpd: Httpd, row: Row, app: App | None, name: str) -> str:
+    """The difference between the row and what is shown; "" if there is none.
+    Without an app, the problem is one of the host."""
     page = [plain(one, httpd) for one in page_of(httpd, app)]
     done = httpd.ctl("why", name)
-    why = [plain(line.strip(), httpd)
+    why = [plain(line.strip().removeprefix("apppoolctl: "), httpd)
            for line in (done.stdout + done.stderr).splitlines()]
     wanted = plain(unmarked(row.page), httpd)
-    wrong = [wanted] if wanted not in page else []
+    wrong = [wanted] if wanted not in (NOTHING, *page) else []
     said = plain(unmarked(row.why), httpd).split("<br>")
-    if ": " in wanted:
-        said.append(f"shop: {wanted.partition(': ')[2]}")
+    if ": " in wanted and done.returncode != 3:
+        who = "shop" if app else "this host"
+        said.append(f"{who}: {wanted.partition(': ')[2]}")
     wrong += [line for line in said if line not in why]
     return f"{row.symptom}: {wrong} is not in {page} {why}" if wrong else ""
 
 
-def differences(scene: Scene, apps: dict[str, App]) -> list[str]:
-    """Wait until each of these rows is so."""
-    table, found = rows(), []
-    for symptom, app in apps.items():
-        row = table[symptom]
-        try:
-            wait_until(lambda: not is_so(scene.httpd, app, app.name, row),
-                       symptom, 20)
-        except Missed:
-            found.append(is_so(scene.httpd, app, app.name, row))
-    return [one for one in found if one]
+def difference(httpd: Httpd, symptom: str, app: App | None,
+               name: str = "") -> str:
+    """Wait until the row is so."""
+    row = rows()[symptom]
+    name = name or (app.name if app else httpd.apps[0].name)
+    try:
+        wait_until(lambda: not is_so(httpd, row, app, name), symptom, 20)
+    except Missed:
+        return is_so(httpd, row, app, name)
+    return ""
 
 
 def letters(n: int) -> str:
@@ -253,7 +283,10 @@ def test_applications(httpd: Httpd) -> None:
     """Most rows, each by an application of its own in one httpd."""
     httpd.log.expect(sentences.NOT_STARTED, sentences.START_ERROR,
                      sentences.WRONG_PORT, sentences.SLOW,
-                     sentences.ROOT_UNUSABLE, sentences.DRAINED)
+                     sentences.ROOT_UNUSABLE, sentences.DRAINED,
+                     sentences.DIED, sentences.NO_RESPONSE,
+                     sentences.ODD_RESPONSE, sentences.KILLED_NO_RESPONSE,
+                     sentences.QUEUE_LATE)
     httpd.directives[1:] = ["MaxPoolSize 60"]
     scene = Scene(httpd)
     apps = make(httpd, SYMPTOMS)
@@ -261,6 +294,60 @@ def test_applications(httpd: Httpd) -> None:
     try:
         for symptom, app in apps.items():
             SYMPTOMS[symptom].act(scene, app)
-        assert differences(scene, apps) == []
+        found = [difference(httpd, symptom, app)
+                 for symptom, app in apps.items()]
+        assert [one for one in found if one] == []
     finally:
         scene.end()
+
+
+def test_pool(httpd: Httpd) -> None:
+    """Rows about the pool and the host."""
+    httpd.directives[1:] = ["MaxPoolSize 1"]
+    shop, blog = httpd.app("shopaa"), httpd.app("shopbb")
+    scene = Scene(httpd)
+    httpd.start()
+    try:
+        assert httpd.ctl("out").returncode == 0
+        scene.hold(shop)
+        scene.wait(blog)
+        assert [one for one in (
+            difference(httpd, "it gets no process, because others have all",
+                       blog),
+            difference(httpd, "all processes of the host are busy", None),
+            difference(httpd, "the host is out of its load balancer", None))
+            if one] == []
+    finally:
+        scene.end()
+
+
+def test_programs(httpd: Httpd) -> None:
+    """Rows about the store and the spawner: httpd and the watchdog are stopped,
+    so nobody starts another one."""
+    httpd.log.expect(sentences.SPAWNER_KILLED, sentences.STORE_KILLED,
+                     sentences.HELPER_HANGS, sentences.WATCHDOG_KILLED)
+    shop = httpd.app("shop", "AppStore 8M", "AppStoreMaxConnections 1")
+    httpd.start()
+    space = Space(httpd, shop.name)
+    stopped = [httpd.pid, httpd.helper("watchdog")]
+    try:
+        found = [difference(httpd, "its name is wrong", shop, "shpo"),
+                 difference(httpd, "the store refuses connections", None)]
+        for pid in stopped:
+            os.kill(pid, signal.SIGSTOP)
+        kill9(running(httpd))
+        found.append(difference(httpd, "the store is dead", None))
+        kill9(httpd.spawner_now())
+        found.append(difference(httpd, "the spawner is dead", None))
+        assert [one for one in found if one] == []
+    finally:
+        space.close()
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_each_row_has_a_test() -> None:
+    """The other tests of this file make each row of the table."""
+    source = Path(__file__).read_text()
+    assert [row for row in rows() if f'"{row}"' not in source] == []
+    assert len(rows()) >= 25

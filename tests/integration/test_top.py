@@ -107,6 +107,36 @@ def test_it_fits(httpd: Httpd, top: Terminal) -> None:
         assert all(len(line.replace(b"\033[K", b"")) <= 60 for line in lines)
 
 
+def test_narrow(httpd: Httpd) -> None:
+    """On 40 columns, the state, the requests a second and the name are left. The
+    numbers are those of the status page."""
+    httpd.app("shop", "AppGroupName shop")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    heads = {}
+    for columns in (40, 80, 200):
+        top = Terminal(httpd, 12, columns, "-n", "1")
+        top.shows(b"  APP")
+        assert top.ends() == 0
+        line, = [line for line in top.seen.split(b"\r\n")
+                 if line.startswith(b"running")]
+        assert line.split(b"\33")[0].split()[-1] == b"shop"
+        head, = [line for line in top.seen.split(b"\r\n")
+                 if line.startswith(b"STATE")]
+        heads[columns] = head.split(b"\33")[0].decode().split()
+        top.close()
+    assert heads[40] == ["STATE", "REQ/S", "5XX", "APP"]
+    assert set(heads[40]) < set(heads[80]) < set(heads[200])
+    assert {"P50", "P95", "P99", "CPU", "MEMORY", "SUSP"} < set(heads[200])
+    recent = json.loads(httpd.ctl("--json", "top", "-n", "1").stdout)[
+        "groups"][0]["recent"]["1m"]
+    line, = [line for line in httpd.ctl("top", "-n", "1").stdout.splitlines()
+             if line.startswith("running")]
+    cells = dict(zip(heads[200], line.replace(" ms", "").split()))
+    assert cells["5XX"] == "0" and recent["errors"] == 0
+    assert float(cells["P99"]) == pytest.approx(recent["p99"] * 1000, abs=0.6)
+
+
 @pytest.mark.parametrize("how", ["SIGTERM", "SIGINT", "SIGHUP", "^C", "^D"])
 def test_terminal_is_put_right(httpd: Httpd, top: Terminal, how: str) -> None:
     top.shows(b"requests/s")

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.mpms("event")
 
 # The argument of each command, and options that only some commands have.
 COMMANDS: dict[str, tuple[list[str], set[str]]] = {
-    "status": (["shop"], set()),
+    "status": (["shop"], {"--problems"}),
+    "why": (["shop"], set()),
+    "doctor": (["true"], set()),
     "top": ([], {"--seconds", "--times"}),
     "events": ([], {"--follow"}),
     "check": ([], set()),
@@ -31,7 +33,8 @@ COMMANDS: dict[str, tuple[list[str], set[str]]] = {
     "in": ([], set()),
     "detect": (["/nonexistent"], set())}
 OPTIONS = {"--seconds": ["1"], "--times": ["1"], "--follow": [], "--wait": [],
-           "--rolling": [], "--blocking": [], "--timeout": ["1", "--wait"]}
+           "--rolling": [], "--blocking": [], "--timeout": ["1", "--wait"],
+           "--problems": []}
 
 
 def test_options_of_others(httpd: Httpd) -> None:
@@ -40,9 +43,9 @@ def test_options_of_others(httpd: Httpd) -> None:
     helped = httpd.ctl("--help").stdout
     assert set(re.findall(r"^  ([a-z]+)", helped, re.M)) == set(COMMANDS)
     assert set(re.findall(r"--[a-z-]+", helped)) == set(OPTIONS) | {
-        "--dir", "--runtime-dir", "--json", "--version", "--help"}
+        "--dir", "--runtime-dir", "--json", "--version", "--help", "--all"}
     for command, (argument, own) in COMMANDS.items():
-        there = 1 if command == "detect" else 3
+        there = {"detect": 1, "doctor": 4}.get(command, 3)
         assert httpd.ctl(command, *argument).returncode == there, command
         for option, value in OPTIONS.items():
             for words in ([command, *argument, option, *value],
@@ -56,7 +59,7 @@ def test_options_of_others(httpd: Httpd) -> None:
                         2, f"apppoolctl: {command} does not take {option}\n"
                     ), words
         assert httpd.ctl(command, *argument, "more").returncode == 2, command
-        assert not argument or command in ("status", "store") \
+        assert not argument or command in ("status", "store", "doctor") \
             or httpd.ctl(command).returncode == 2, command
 
 
@@ -122,6 +125,11 @@ def test_which_runtime_directory(httpd: Httpd) -> None:
     done = found(2, "check")
     assert done.returncode == 2 and "several" in done.stderr
     assert re.search(r"^  /.*/apppool-2$", done.stderr, re.M)
+    done = found(2, "doctor")
+    assert done.returncode == 2 and done.stderr.count("/apppool-") == 2
+    done = found(0, "doctor")
+    assert done.returncode == 4 and done.stderr == ""
+    assert "no httpd with mod_apppool runs: there is no /" in done.stdout
     done = found(0, "check")
     assert done.returncode == 3
     assert "no httpd with mod_apppool runs: there is no /" in done.stderr

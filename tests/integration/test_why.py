@@ -2,7 +2,13 @@
 """apppoolctl status --all, status --problems and why: names, users, JSON and
 exit statuses. test_symptoms.py looks at the sentences."""
 import json
+import os
+import signal
+import socket
 import subprocess
+import threading
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,3 +110,57 @@ def test_no_server(httpd: Httpd) -> None:
                               capture_output=True, text=True, timeout=40)
         assert (done.returncode, done.stdout) == (3, "")
         assert "no httpd with mod_apppool runs" in done.stderr
+
+
+def test_output_that_nobody_reads(httpd: Httpd) -> None:
+    """The commands end when their pipe is closed."""
+    httpd.app("shop")
+    httpd.start()
+    for words in (["why", "shop"], ["status", "--all"], ["doctor"],
+                  ["status", "--problems"], ["top", "-n", "2"]):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(
+            [str(CTL), "--dir", str(httpd.runtime), *words], stdout=writer,
+            stderr=subprocess.PIPE, timeout=60, text=True,
+            restore_signals=words[0] == "top")
+        os.close(writer)
+        assert done.returncode in (1, -signal.SIGPIPE), words
+
+
+def test_server_of_another_build(tmp_path: Path) -> None:
+    """It does not know the list of applications, or sends what nobody
+    expects."""
+    for answer, words, said in (
+            ({"groups": [], "pool": {}}, ["status", "--all"], "older build"),
+            ({"groups": [], "pool": {}}, ["why", "shop"], "another build"),
+            ([1], ["status", "--problems"], "not a report"),
+            ({"error": "no \33[2J"}, ["status", "--all"], "no ?[2J"),
+            ({"groups": [{"name": 3, "state": {}, "processes": 7}],
+              "configured": [{"name": "shop", "label": "shop"}, 5, {}]},
+             ["why", "shop"], "")):
+        with socket.socket(socket.AF_UNIX) as server:
+            path = tmp_path / "control.sock"
+            path.unlink(missing_ok=True)
+            server.bind(str(path))
+            server.listen()
+            thread = threading.Thread(target=serve, args=(server, answer))
+            thread.start()
+            done = subprocess.run([str(CTL), "--dir", str(tmp_path), *words],
+                                  text=True, capture_output=True, timeout=60)
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+        assert done.returncode in (0, 1), words
+        assert said in done.stderr and "\33" not in done.stderr
+
+
+def serve(server: socket.socket, answer: Any) -> None:
+    """Each client gets this answer, until the socket is closed."""
+    try:
+        while True:
+            client, _ = server.accept()
+            client.recv(1024)
+            client.sendall(json.dumps(answer).encode())
+            client.close()
+    except OSError:
+        pass

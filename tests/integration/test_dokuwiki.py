@@ -23,6 +23,9 @@ def dokuwiki(httpd: Httpd, location: Optional[str] = None) -> App:
     place = httpd.dir / "debian"
     packaged.unpacked("dokuwiki", place)
     root, config = place / "usr/share/dokuwiki", place / "etc/dokuwiki"
+    if not (root / "lib/scripts/jquery/versions").exists():
+        pytest.skip("this package has no lib/scripts/jquery/versions, which it reads"
+                    " for each page (Debian 13)")
     acl = place / "var/lib/dokuwiki/acl"
     packaged.relocate(place)
     for file in (root / "inc/preload.php", config / "dokuwiki.php"):

@@ -53,7 +53,8 @@ def test_forked(httpd: Httpd) -> None:
     app = add(httpd, "AppReady /warm%20up?a=b", "AppSetEnv THREAD cleaner",
               f"AppSetEnv DATABASE {database}", "AppSetEnv WORKERS 3",
               "MaxRequests 1")
-    database.touch(0o666)
+    database.touch()
+    database.chmod(0o666)
     httpd.start()
     one = template.who(httpd)
     is_now = template.ready(httpd, app)

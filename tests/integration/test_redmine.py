@@ -27,6 +27,8 @@ def make_redmine(place: Path) -> None:
     """What its package does when it is installed."""
     packaged.unpacked("redmine", place)
     root, site = place / "usr/share/redmine", place / "var/lib/redmine/default"
+    if "'propshaft'" in (root / "Gemfile").read_text():
+        pytest.skip("Redmine 6 needs more packages than are installed (Debian 13)")
     for name in ("db", "files", "log", "tmp", "public/plugin_assets"):
         (site / name).mkdir(parents=True)
     config = place / "etc/redmine/default"

@@ -44,6 +44,8 @@ bench pool 4 steps lines checkout contend calls held scale
 bench programs 9 heal memory hosts crowd store_memory
 bench layouts 8 layouts
 cross all 40 WALKS=2000
+debian trixie 50 trixie
+debian testing 30 testing
 PARTS
 }
 

@@ -3,6 +3,10 @@
 #
 # What tests/run and demo/run share: install what is missing, build.
 # To be sourced; expects $top, the top of the source tree.
+#
+# The lists hold for each Debian. A package counts as installed if another one
+# provides its name: libuv1 is libuv1t64 in Debian 13. A name with ? stands for
+# what a Debian has of it. NAME=PACKAGE is unpacked below NAME.
 
 packages_build="gcc libc6-dev make autoconf automake libtool pkg-config
     apache2-bin apache2-dev libjansson-dev libssl-dev"
@@ -30,7 +34,8 @@ packages_balancer_need="liblua5.3-0 libopentracing-c-wrapper0 libsystemd0"
 # Servers beside which tests/store and tests/bench/run store test, and
 # keepalived, which moves their address. They are only unpacked, because a package
 # would start its service.
-packages_daemons="memcached yrmcds nutcracker keepalived"
+packages_daemons="memcached nutcracker keepalived"
+release_of_yrmcds=bookworm # the last Debian that has it
 # For tests/bench/run store only: redis, whose program is in redis-tools.
 packages_redis="redis-tools liblzf1 libatomic1 libjemalloc2 liblua5.1-0 lua-cjson lua-bitop"
 packages_daemons_need="libevent-2.1-7 libsasl2-2 libtcmalloc-minimal4 libyaml-0-2
@@ -38,7 +43,7 @@ packages_daemons_need="libevent-2.1-7 libsasl2-2 libtcmalloc-minimal4 libyaml-0-
     libsnmp40 libsystemd0"
 # Clients of them, 1 MB in all.
 packages_clients="libmemcached-tools libsasl2-modules python3-pymemcache
-    python3-pylibmc python3-binary-memcached ruby-dalli php8.2-memcached
+    python3-pylibmc python3-binary-memcached ruby-dalli php-memcached
     libcache-memcached-fast-perl"
 # For tests/integration/packages_monitoring.py, 19 MB. It is only unpacked, because
 # the package would start its service.
@@ -47,8 +52,8 @@ packages_metrics="prometheus"
 packages_recipes="python3-flask-session ruby-connection-pool netcat-openbsd"
 # The programs with which tests/bench/run compares, and their libraries.
 packages_peers="passenger libapache2-mod-passenger libapache2-mod-fcgid
-    libapache2-mod-wsgi-py3 php8.2-fpm"
-packages_peers_need="libapparmor1 libargon2-1 libev4 libpython3.11 libuv1
+    libapache2-mod-wsgi-py3 php-fpm=php8.?-fpm"
+packages_peers_need="libapparmor1 libargon2-1 libev4 libpython3.1? libuv1
     ruby-rack"
 # Other versions of puma: those of these Debians, with their Ruby.
 releases_of_puma="trixie testing"
@@ -71,16 +76,26 @@ say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "$0" "$*" >&2; exit 1; }
 
 updated= # the lists of packages, by this shell
-# install_packages PACKAGE...: install those that are missing.
+patient="-o Acquire::Retries=3 -o DPkg::Lock::Timeout=600"
+
+# installed_names: the packages that are installed, and what they provide. Each has
+# a space before and after it.
+installed_names() {
+    dpkg-query -W -f '${db:Status-Status} ${Package} ${Provides}\n' |
+        sed -n 's/([^)]*)//g; s/,/ /g; s/^installed / /p' | tr '\n' ' '
+}
+
+# install_packages PACKAGE...: install those that are missing. With MAY_MISS in the
+# environment, a package that cannot be installed is named, and is no error: in
+# Debian testing, some are always between two versions.
 install_packages() {
     local package installed missing=()
-    local patient="-o Acquire::Retries=3 -o DPkg::Lock::Timeout=600"
     command -v dpkg-query >/dev/null ||
         die "this is no Debian: install by hand what ./configure asks for"
-    installed=" $(dpkg-query -W -f '${Package}=${db:Status-Status} ' "$@" \
-        2>/dev/null)"
+    installed=$(installed_names)
     for package; do
-        [[ $installed == *" $package=installed "* ]] || missing+=("$package")
+        # shellcheck disable=SC2053 # it may be a pattern
+        [[ $installed == *" "$package" "* ]] || missing+=("$package")
     done
     [ ${#missing[@]} -eq 0 ] && return 0
     [ "$(id -u)" = 0 ] || die "not root, so install first: ${missing[*]}"
@@ -90,12 +105,36 @@ install_packages() {
     # shellcheck disable=SC2086 # a list of words
     { [ "$updated" ] || apt-get $patient update; } \
         >"$scratch/apt.log" 2>&1 </dev/null &&
-        apt-get $patient install -y --no-install-recommends "${missing[@]}" \
-            >>"$scratch/apt.log" 2>&1 </dev/null || {
+        apt_install "${missing[@]}" || install_each "${missing[@]}" || {
         tail -n 20 "$scratch/apt.log" >&2
         die "cannot install ${missing[*]}"
     }
     updated=yes
+}
+
+# install_for_tests: all packages that the suites need.
+install_for_tests() {
+    # shellcheck disable=SC2086 # a list of words
+    install_packages $packages_test
+    # Flask-Session 0.8 does not depend on what it imports.
+    ! grep -qs '^import msgspec' \
+        /usr/lib/python3/dist-packages/flask_session/*.py ||
+        install_packages python3-msgspec
+}
+
+apt_install() {
+    # shellcheck disable=SC2086 # a list of words
+    apt-get $patient install -y --no-install-recommends "$@" \
+        >>"$scratch/apt.log" 2>&1 </dev/null
+}
+
+# install_each PACKAGE...: see MAY_MISS above.
+install_each() {
+    local package
+    [ "${MAY_MISS:-}" ] || return 1
+    for package; do
+        apt_install "$package" || say "cannot install $package"
+    done
 }
 
 # wait_installed: wait until tests/run has installed all packages, if it does so.
@@ -109,26 +148,43 @@ wait_installed() {
 # unpack_packages DIR PACKAGE...: put their files below DIR/PACKAGE. They are not
 # installed, because that would set up databases and web servers.
 unpack_packages() {
-    local dir=$1 package
+    local dir=$1 word name package
     shift
-    for package; do
-        [ -d "$dir/$package" ] && continue
-        say "unpacking $package"
-        rm -rf "$dir/$package.new"
-        mkdir -p "$dir/$package.new"
-        (
-            cd "$scratch" || exit
-            patient="-o Acquire::Retries=3"
-            # shellcheck disable=SC2086 # a list of words
-            apt-get $patient download "$package" ||
-                { apt-get $patient update && apt-get download "$package"; }
-            dpkg-deb -x "${package}"_*.deb "$dir/$package.new"
-        ) >"$scratch/unpack.log" 2>&1 </dev/null || {
+    for word; do
+        name=${word%%=*} package=${word#*=}
+        [ -d "$dir/$name" ] && continue
+        say "unpacking $name"
+        rm -rf "$dir/$name.new" "$scratch/unpack"
+        mkdir -p "$dir/$name.new" "$scratch/unpack"
+        download "$package" >"$scratch/unpack.log" 2>&1 </dev/null &&
+            dpkg-deb -x "$scratch"/unpack/*.deb "$dir/$name.new" || {
             cat "$scratch/unpack.log" >&2
-            die "cannot unpack $package"
+            die "cannot unpack $name"
         }
-        mv "$dir/$package.new" "$dir/$package"
+        mv "$dir/$name.new" "$dir/$name"
     done
+}
+
+# download PACKAGE: into $scratch/unpack.
+download() (
+    cd "$scratch/unpack" || exit
+    # shellcheck disable=SC2086 # a list of words
+    apt-get $patient download "$1" ||
+        { apt-get $patient update && apt-get $patient download "$1"; }
+)
+
+# unpack_daemons: those beside which the tests run the store. yrmcds comes from
+# the last Debian that has it.
+unpack_daemons() {
+    local dir=$top/build/packaged
+    # shellcheck disable=SC2086 # a list of words
+    unpack_packages "$dir" $packages_daemons
+    if [ -d "$dir/yrmcds" ] ||
+        [ "$(apt-cache --names-only search '^yrmcds$')" ]; then
+        unpack_packages "$dir" yrmcds
+    else
+        unpack_release "$dir/yrmcds" "$release_of_yrmcds" yrmcds
+    fi
 }
 
 # generate: make configure and Makefile.in where they are older than their

@@ -65,6 +65,10 @@ def test_scripts() -> None:
 
 def test_clang_format() -> None:
     program = shutil.which("clang-format-14") or "clang-format"
+    version = subprocess.run([program, "--version"], check=True, text=True,
+                             stdout=subprocess.PIPE).stdout
+    if "version 14." not in version:
+        pytest.skip(f"other versions format otherwise: {version.strip()}")
     done = subprocess.run(
         [program, "--dry-run", "-Werror", *map(name, c_files())], cwd=TOP,
         text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -75,12 +75,14 @@ def test_sum_of_pytest(tmp_path: Path, source: str, last: str,
 
 
 SETUP = """
-packages_first= packages_test= packages_unpacked= packages_daemons=
+packages_first= packages_test= packages_unpacked=
 releases_of_puma=
 say() { printf '%s\\n' "$*"; }
 die() { printf '%s\\n' "$*" >&2; exit 1; }
 install_packages() { :; }
+install_for_tests() { install_packages $packages_test; }
 unpack_packages() { :; }
+unpack_daemons() { :; }
 generate() { :; }
 build_gcc() { [ ! -e "$top/broken" ]; }
 """ + re.search(r"^wait_installed\(\) \{.*?^\}\n",  # type: ignore[index]

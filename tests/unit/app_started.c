@@ -28,13 +28,12 @@ static void its_minimum_and_it_is_kept(void **state)
 {
     scene_t *s = scene_new(4);
     apl_app_t *a = scene_app(s, "a");
-    int n = 0;
 
     (void)state;
     a->options.min_instances = 3;
     a->options.idle_time = SECOND;
     start(s, a, APR_SUCCESS);
-    for (n = 0; scene_spawn(s) > 0; n++)
+    while (scene_spawn(s) > 0)
         scene_tick(s, SECOND);
     scene_is(s, 3, 0);
     scene_tick(s, 60 * SECOND);

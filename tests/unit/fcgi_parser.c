@@ -244,7 +244,7 @@ static void all_that_the_end_says(void **state)
 
     (void)state;
     for (status = 0; status < 256; status++) {
-        const char end[] = {-1, 0, 0, 7, (char)status, 9, 9, 9};
+        const char end[] = {'\377', 0, 0, 7, (char)status, 9, 9, 9};
 
         begin();
         put_record(1, FCGI_END_REQUEST, ID, end, 8, 0);

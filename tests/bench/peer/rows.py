@@ -114,7 +114,7 @@ class PhpFpm(Server):
 
     def configure(self) -> None:
         self.path = "/index.php"
-        self.program = unpacked("php8.2-fpm", "usr/sbin/php-fpm*")
+        self.program = unpacked("php-fpm", "usr/sbin/php-fpm*")
         (self.root / "public" / "index.php").write_text(PHP)
         (self.root / "fpm.conf").write_text(
             f"[global]\nerror_log = {self.root}/tmp/log\ndaemonize = no\n"

@@ -47,9 +47,18 @@ def config(host: Host, ready: Path, fall: int) -> str:
     return text
 
 
-def program() -> str:
-    """That of tests/run, or the installed one."""
-    return str(UNPACKED) if UNPACKED.exists() else "keepalived"
+def program() -> list[str]:
+    """That of tests/run, or the installed one. Version 2.3 reads a file of its
+    package in /etc."""
+    if not UNPACKED.exists():
+        return ["keepalived"]
+    etc = UNPACKED.parents[2] / "etc"
+    options = "keepalived/keepalived.config-opts"
+    if not (etc / options).exists() or Path("/etc", options).exists():
+        return [str(UNPACKED)]
+    return ["unshare", "--mount", "sh", "-c",
+            f'mount -t overlay -o "lowerdir={etc}:/etc" none /etc && exec "$@"',
+            "sh", str(UNPACKED)]
 
 
 class Keepalived:
@@ -71,7 +80,7 @@ class Keepalived:
     def start(self) -> None:
         with self.words.open("ab") as words:
             self.process = self.host.popen(
-                [*self.wrapper, program(), "--dont-fork", "--log-console",
+                [*self.wrapper, *program(), "--dont-fork", "--log-console",
                  "--log-detail", "--no-syslog", "--vrrp",
                  f"--use-file={self.config}", f"--pid={self.place}/k.pid",
                  f"--vrrp_pid={self.place}/kv.pid"],

@@ -1,11 +1,15 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Random meta commands: mg, ms, md, ma, me and mn with their flags."""
+import re
+import subprocess
+from functools import lru_cache
 from random import Random
 
 from harness.commands import (BAD_NUMBERS, PADDING, STRANGE_CAS, Command,
                               cas_of, counter, key, number, one, time,
                               too_large, value)
 from harness.keys import BAD_BASE64, BASE64, COUNTERS
+from harness.places import MEMCACHED
 from harness.text_commands import FLUSH
 
 GET = b"bcfhklqstuv"
@@ -21,6 +25,17 @@ WRONG = [b"x", b"Z", b"9", b"\xff", b"E5", b"v v", b"W", b"P", b"L", b"Ptest",
          b"Lproxy", b"\x01", b"S100"]
 
 
+@lru_cache
+def wrong() -> list[bytes]:
+    """Flags that are none, for both. The store follows memcached 1.6.18; later
+    ones know E, a cas that the client chooses, and x, without the value."""
+    said = subprocess.run([MEMCACHED, "--version"], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    version = tuple(map(int, re.findall(r"\d+", said)))
+    return [flag for flag in WRONG
+            if version <= (1, 6, 18) or flag[:1] not in (b"E", b"x")]
+
+
 def flags(random: Random, plain: bytes, with_token: list[bytes]) -> list[bytes]:
     """Some of the plain ones and of those with a token, in any order. Times
     are far from those at which a value is to be fetched again."""
@@ -30,7 +45,7 @@ def flags(random: Random, plain: bytes, with_token: list[bytes]) -> list[bytes]:
     if random.random() < 0.2:
         chosen.append(random.choice(OPAQUES))
     if random.random() < 0.05:
-        chosen.append(random.choice(WRONG))
+        chosen.append(random.choice(wrong()))
     if chosen and random.random() < 0.03:
         chosen.append(random.choice(chosen))
     random.shuffle(chosen)

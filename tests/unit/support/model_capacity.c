@@ -294,7 +294,7 @@ void model_leave(model_t *m, int group, int live, int booting)
         if ((live && in(&m->processes[i], group, M_LIVE, M_LIVE)) ||
             (booting && in(&m->processes[i], group, M_STARTING, M_STARTING)))
             model_move(m, i, M_LEAVING);
-        else if (booting &&
+        else if (booting && group >= 0 &&
                  (m->groups[group].retired || m->groups[group].drained) &&
                  in(&m->processes[i], group, M_WANTED, M_WANTED))
             model_move(m, i, M_FREE);

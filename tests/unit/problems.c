@@ -80,7 +80,7 @@ static void expect_all(json_t *report, const char *const *wanted)
         expect_all(report, wanted_);                                           \
     } while (0)
 
-static void p1_nothing_is_wrong(void **state)
+static void nothing_is_wrong(void **state)
 {
     (void)state;
     EXPECT(one_app("'state': 'running', 'size': 2, 'queue': 0, 'max_queue': "
@@ -91,7 +91,7 @@ static void p1_nothing_is_wrong(void **state)
     EXPECT(parse("{'groups': [3, {}, null], 'pool': 4, 'history': {}}"), NULL);
 }
 
-static void p2_starts_fail(void **state)
+static void starts_fail(void **state)
 {
     (void)state;
     EXPECT(one_app("'state': 'failing', 'size': 0, 'last_error': 'no such "
@@ -106,7 +106,7 @@ static void p2_starts_fail(void **state)
            "code serves requests");
 }
 
-static void p3_processes_do_not_end(void **state)
+static void processes_do_not_end(void **state)
 {
     (void)state;
     EXPECT(one_app("'state': 'unkillable', 'states': {'unkillable': 2}"),
@@ -121,7 +121,7 @@ static void p3_processes_do_not_end(void **state)
     "'requests': [{'state': 'busy', 'age': 40.0}, {'state': 'waiting', "       \
     "'age': 0.1}, {'state': 'waiting', 'age': " #n "}]"
 
-static void p4_requests_wait(void **state)
+static void requests_wait(void **state)
 {
     (void)state;
     EXPECT(one_app("'state': 'running', 'size': 2, 'max': 2, 'queue': 2, "
@@ -142,7 +142,7 @@ static void p4_requests_wait(void **state)
            "restart");
 }
 
-static void p5_a_start_lasts_long(void **state)
+static void a_start_lasts_long(void **state)
 {
     (void)state;
     EXPECT(
@@ -160,7 +160,7 @@ static void p5_a_start_lasts_long(void **state)
            "starting a: a start lasts for 30 s");
 }
 
-static void p6_processes_are_hung(void **state)
+static void processes_are_hung(void **state)
 {
     (void)state;
     EXPECT(one_app("'state': 'running', 'size': 1, 'states': {'hung': 1}, "
@@ -174,7 +174,7 @@ static void p6_processes_are_hung(void **state)
            "hung a: all 2 processes are hung");
 }
 
-static void p7_errors_of_a_minute(void **state)
+static void errors_of_a_minute(void **state)
 {
     (void)state;
     EXPECT(one_app("'state': 'running', 'recent': {'1m': {'requests': 100, "
@@ -188,7 +188,7 @@ static void p7_errors_of_a_minute(void **state)
            NULL);
 }
 
-static void p8_host(void **state)
+static void host(void **state)
 {
     (void)state;
     EXPECT(parse("{" POOL_FULL ", 'groups': []}"),
@@ -199,7 +199,7 @@ static void p8_host(void **state)
            "503) until apppoolctl in");
 }
 
-static void p9_store(void **state)
+static void store(void **state)
 {
     (void)state;
     EXPECT(parse("{'store': {'alive': false, 'missing_listeners': 1, "
@@ -216,7 +216,7 @@ static void p9_store(void **state)
            "store -: the store is not ready to be the master: its copy is old");
 }
 
-static void p10_spawner(void **state)
+static void spawner(void **state)
 {
     (void)state;
     EXPECT(parse("{'pool': {'spawner_age': 6.1}}"), NULL);
@@ -228,7 +228,7 @@ static void p10_spawner(void **state)
 
 /* What refuses requests comes before what an administrator wants, and before
  * what requests still pass. */
-static void p11_the_worst_comes_first(void **state)
+static void the_worst_comes_first(void **state)
 {
     (void)state;
     EXPECT(parse("{'pool': {'out': true}, 'groups': ["
@@ -258,7 +258,7 @@ static void why(const char *keys, const char *pool, const char *wanted)
     json_decref(report);
 }
 
-static void p12_why_requests_wait(void **state)
+static void why_requests_wait(void **state)
 {
     (void)state;
     why("'size': 0, 'spawning': 1", POOL_FULL, "a process is being started");
@@ -273,7 +273,7 @@ static void p12_why_requests_wait(void **state)
     why("'size': 1", "'version': 1", "its only process is busy");
 }
 
-static void p13_configured(void **state)
+static void configured(void **state)
 {
     static const apl_configured_t apps[] = {
         {"a", "a", "/srv/a", "shop", "staff"},
@@ -300,19 +300,19 @@ static void p13_configured(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(p1_nothing_is_wrong),
-        cmocka_unit_test(p2_starts_fail),
-        cmocka_unit_test(p3_processes_do_not_end),
-        cmocka_unit_test(p4_requests_wait),
-        cmocka_unit_test(p5_a_start_lasts_long),
-        cmocka_unit_test(p6_processes_are_hung),
-        cmocka_unit_test(p7_errors_of_a_minute),
-        cmocka_unit_test(p8_host),
-        cmocka_unit_test(p9_store),
-        cmocka_unit_test(p10_spawner),
-        cmocka_unit_test(p11_the_worst_comes_first),
-        cmocka_unit_test(p12_why_requests_wait),
-        cmocka_unit_test(p13_configured),
+        cmocka_unit_test(nothing_is_wrong),
+        cmocka_unit_test(starts_fail),
+        cmocka_unit_test(processes_do_not_end),
+        cmocka_unit_test(requests_wait),
+        cmocka_unit_test(a_start_lasts_long),
+        cmocka_unit_test(processes_are_hung),
+        cmocka_unit_test(errors_of_a_minute),
+        cmocka_unit_test(host),
+        cmocka_unit_test(store),
+        cmocka_unit_test(spawner),
+        cmocka_unit_test(the_worst_comes_first),
+        cmocka_unit_test(why_requests_wait),
+        cmocka_unit_test(configured),
     };
 
     return cmocka_run_group_tests(tests, memory_begin, memory_end);

@@ -238,7 +238,7 @@ void apppool_lifecycle_child_stopping(apr_pool_t *pchild, int graceful)
     apppool_current()->is_dying = prefork;
     if (prefork || !is_open())
         return;
-    apppool_suspend_leave();
+    apppool_suspend_leave(graceful);
     if (graceful)
         return;
     apl_checkout_stop(&instance->pool);

@@ -26,6 +26,7 @@ static struct {
     apppool_link_t *ready, **last_ready; /* to be stepped soon */
     apppool_link_t *dead;                /* to be freed */
     int64_t leave_at;                    /* us of apl_now(); 0: it does not */
+    int is_alone;                        /* no worker comes any more */
     int is_ending;
 } pump;
 
@@ -77,7 +78,8 @@ static void give_back(apppool_link_t *link, apppool_link_why_t why)
 {
     link->is_given = 0;
     link->why = why;
-    kick(link->wake);
+    if (!pump.is_alone)
+        kick(link->wake);
 }
 
 static void step(apppool_link_t *link)
@@ -362,7 +364,7 @@ void apppool_pump_remove(apppool_link_t *link)
     unlock();
 }
 
-void apppool_pump_leave(void)
+void apppool_pump_leave(int has_workers)
 {
     apppool_link_t *link;
 
@@ -371,6 +373,7 @@ void apppool_pump_leave(void)
     lock();
     if (pump.leave_at == 0)
         pump.leave_at = apl_now();
+    pump.is_alone |= !has_workers;
     for (link = pump.links; link; link = link->next)
         make_ready(link);
     unlock();

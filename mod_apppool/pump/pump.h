@@ -115,8 +115,9 @@ apppool_step_t apppool_pump_step(apppool_link_t *link, int stops);
  * would go on to tell what happens there. */
 void apppool_pump_remove(apppool_link_t *link);
 
-/** This child of httpd ends: all links are to end. */
-void apppool_pump_leave(void);
+/** This child of httpd ends: all links are to end.
+ * @param has_workers 0: none is asked to come, and apppool_pump_end() is soon */
+void apppool_pump_leave(int has_workers);
 int apppool_pump_has_left(void);
 
 /** End the thread. All threads of httpd have ended, or this child crashes.

@@ -255,9 +255,11 @@ void apppool_suspend_begin(apr_pool_t *pchild, server_rec *s)
     apr_pool_pre_cleanup_register(pchild, NULL, end_child);
 }
 
-void apppool_suspend_leave(void)
+/* Otherwise httpd's listener would find thousands of them, and no worker that
+ * takes one. It waits half a second for each. */
+void apppool_suspend_leave(int graceful)
 {
-    apppool_pump_leave();
+    apppool_pump_leave(graceful);
 }
 
 /* ---- a request ---- */

@@ -79,8 +79,9 @@ void apppool_suspend_register(apppool_suspend_finish_t *finish);
 /** Call it in each httpd child. */
 void apppool_suspend_begin(apr_pool_t *pchild, server_rec *s);
 
-/** This child of httpd ends: all connections are told to. */
-void apppool_suspend_leave(void);
+/** This child of httpd ends: all connections are told to.
+ * @param graceful its workers serve until then */
+void apppool_suspend_leave(int graceful);
 
 /** May the connection of this request leave its worker? If so, there is room
  * for it until the request ends. */

@@ -104,7 +104,7 @@ static apppool_step_t move(line_t *line, int stops)
     char piece[PIECE];
     ssize_t n;
 
-    line->is_told = stops;
+    __atomic_store_n(&line->is_told, stops, __ATOMIC_RELAXED);
     if (stops)
         return APPPOOL_STEP_ENDS;
     n = recv(line->set.client, piece, sizeof piece, MSG_DONTWAIT);
@@ -298,7 +298,7 @@ static void run_child(unsigned int seed, unsigned int stop_at)
     __atomic_store_n(&is_left, 1, __ATOMIC_RELEASE);
     for (i = 0; i < WORKERS; i++) {
         if (i == WORKERS / 2)
-            apppool_pump_leave();
+            apppool_pump_leave(1);
         plug(&left[i], &seed);
         give(&left[i]);
     }
@@ -313,7 +313,31 @@ static void run_child(unsigned int seed, unsigned int stop_at)
     apr_pool_destroy(pool);
 }
 
-static void in_child(unsigned int seed, unsigned int stop_at)
+/* Its workers have ended, or serve nobody any more. */
+static void run_alone(unsigned int seed, unsigned int stop_at)
+{
+    line_t *line = &left[0];
+    struct pollfd wake;
+    apr_pool_t *pool;
+
+    apr_initialize();
+    apr_pool_create(&pool, NULL);
+    want(apppool_pump_begin(pool, 1) == APR_SUCCESS);
+    plug(line, &seed);
+    give(line);
+    apppool_pump_leave(0);
+    while (!__atomic_load_n(&line->is_told, __ATOMIC_RELAXED))
+        usleep(1000);
+    want(apppool_pump_has_left()); /* the step has ended, too */
+    wake = (struct pollfd){line->set.wake, POLLIN, 0};
+    want(poll(&wake, 1, 0) == 0);
+    apppool_pump_end(end);
+    want(ends[APPPOOL_LINK_STOPPED] == stop_at);
+    apr_pool_destroy(pool);
+}
+
+static void in_child(void (*run)(unsigned int, unsigned int), unsigned int seed,
+                     unsigned int stop_at)
 {
     int status;
     pid_t pid;
@@ -323,7 +347,7 @@ static void in_child(unsigned int seed, unsigned int stop_at)
     assert_true(pid >= 0);
     if (pid == 0) {
         alarm(LIMIT / 1000);
-        run_child(seed, stop_at);
+        run(seed, stop_at);
         exit(0);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -335,7 +359,7 @@ static void in_child(unsigned int seed, unsigned int stop_at)
 static void test_workers_and_pump(void **state)
 {
     (void)state;
-    in_child(1, WORKERS * LINKS / 2);
+    in_child(run_child, 1, WORKERS * LINKS / 2);
 }
 
 static void test_stop_at_any_time(void **state)
@@ -344,7 +368,13 @@ static void test_stop_at_any_time(void **state)
 
     (void)state;
     for (seed = 2; seed < 12; seed++)
-        in_child(seed, seed * seed * seed % 50);
+        in_child(run_child, seed, seed * seed * seed % 50);
+}
+
+static void test_no_worker_is_asked(void **state)
+{
+    (void)state;
+    in_child(run_alone, 1, 1);
 }
 
 /* A link that is given to the pump long after the child began to end says
@@ -356,7 +386,7 @@ static void test_late_links(void **state)
     (void)state;
     is_fast = 1;
     for (seed = 12; seed < 16; seed++)
-        in_child(seed, 0);
+        in_child(run_child, seed, 0);
     is_fast = 0;
 }
 
@@ -366,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_workers_and_pump),
         cmocka_unit_test(test_stop_at_any_time),
         cmocka_unit_test(test_late_links),
+        cmocka_unit_test(test_no_worker_is_asked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

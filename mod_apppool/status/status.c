@@ -205,7 +205,8 @@ static void restrain(request_rec *r)
         apr_table_setn(r->headers_out, all[i][0], all[i][1]);
 }
 
-/* "?json"; also "?json=", as some clients cannot send the first form. */
+/* "?json"; also "?json=", as some clients cannot send the first form; and
+ * "?json&app=NAME". */
 static int is_view(const char *args, const char *view)
 {
     size_t n = strlen(view);
@@ -213,7 +214,7 @@ static int is_view(const char *args, const char *view)
     if (!args || strncmp(args, view, n) != 0)
         return 0;
     n += args[n] == '=';
-    return !args[n] || args[n] == '&';
+    return !args[n] || !strncmp(args + n, "&app=", 5);
 }
 
 /* "?json&app=NAME" */
@@ -227,6 +228,7 @@ static const char *app_of(request_rec *r)
 
 int apppool_status_handler(request_rec *r)
 {
+    const char *app;
     json_t *doc;
     int v = 0, status;
 
@@ -242,10 +244,12 @@ int apppool_status_handler(request_rec *r)
             r, apppool_setting_here(r, APPPOOL_AppStatusAllowActions) != 0);
     if (r->method_number != M_GET)
         return HTTP_METHOD_NOT_ALLOWED;
-    doc = report(r, apppool_setting_here(r, APPPOOL_AppStatusDetail) != 0,
-                 app_of(r));
+    app = app_of(r);
+    doc = report(r, apppool_setting_here(r, APPPOOL_AppStatusDetail) != 0, app);
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
+    if (app)
+        apppool_status_only(doc, app);
     while (views[v].args && !is_view(r->args, views[v].args))
         v++;
     views[v].send(r, doc);

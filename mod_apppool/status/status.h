@@ -83,6 +83,10 @@ extern const char apppool_status_script[];
  */
 json_t *apppool_status_list(const json_t *doc);
 
+/** Of all but the groups, keep only what belongs to this application: its row of
+ * the configuration, its problems and its space of the store. */
+void apppool_status_only(json_t *doc, const char *name);
+
 /* status_server.c: which server this is, and its clock. */
 
 /** @return a new reference: the object `server` of the document */

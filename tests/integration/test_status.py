@@ -152,7 +152,7 @@ def test_page(httpd: Httpd) -> None:
     assert "0 waiting, 1 so far" in response.text
     assert "nothing is wrong" in response.text
     waiting = httpd.hold_async("shop", "b")
-    wait_until(lambda: "nothing is wrong" not in httpd.get(STATUS).text,
+    wait_until(lambda: "<td>queueing</td>" in httpd.get(STATUS).text,
                "a problem")
     text = httpd.get(STATUS).text
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text

@@ -12,6 +12,7 @@ import pytest
 
 from harness import sentences
 from harness.browser import Browser
+from harness.cases import cases
 from harness.httpd import Httpd
 from harness.ports import reserve_port
 from harness.procs import freeze, kill9
@@ -20,7 +21,7 @@ from harness.users import as_user
 from harness.wait import wait_until
 from test_completion import complete
 from test_metrics import metrics, value
-from test_status_page import REACH, url
+from test_status_page import REACH, opened, url
 
 pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("browser")]
 
@@ -84,7 +85,7 @@ def test_no_store(httpd: Httpd) -> None:
     assert httpd.ctl("--json", "store").stdout == "null\n"
     assert httpd.ctl("store", "keys", "shop").returncode == 1
     assert not any(name.startswith("apppool_store") for name in metrics(httpd))
-    assert "Store" not in httpd.get("/apppool-status").text
+    assert httpd.get("/apppool-status?list").json()["store"] is None
 
 
 def test_killed(httpd: Httpd, shop: Space) -> None:
@@ -114,28 +115,39 @@ def test_metrics_of_spaces(httpd: Httpd, shop: Space) -> None:
     assert now["apppool_store_evicted_age_seconds"].samples == []
 
 
-@pytest.mark.parametrize("width", [1200, 390, 320])
-def test_page(httpd: Httpd, shop: Space, width: int) -> None:
-    with Browser(width, 900, width < 600) as browser:
-        browser.open(url(httpd))
-        text = browser.text()
-        assert re.search(r"of 64 MB, 11 items, 1 of 1024 connections", text)
-        assert re.search(r"Hit rate\s+50.0 %", text)
-        assert browser.run("document.querySelectorAll('.store').length") == 2
+def test_page(httpd: Httpd, shop: Space) -> None:
+    assert httpd.get("/pid", "shop").status == 200
+    for width, case in cases([1200, 390, 320]):
+        with case, Browser(width, 900, width < 600) as browser:
+            look(httpd, shop, browser, width)
+
+
+def look(httpd: Httpd, shop: Space, browser: Browser, width: int) -> None:
+    """The spaces are shown, also beside their applications."""
+    before = httpd.status()["store"]["spaces"][0]["hit_rate"]
+    for view in ("#app=shop", ""):
+        opened(browser, httpd, view)
+        where = "drawer" if view else "store"
+        wait_until(lambda: re.search(
+            "of 64 MB, 11 items, 1 of 1024 connections.*"
+            rf"Hit rate\s+{before * 100:.1f} %", browser.run(
+                f"document.getElementById('{where}')?.innerText || ''"),
+            re.S), where)
         assert browser.run(REACH) <= width
-        wait_until(lambda: re.search(r"Operations\s+0\.0/s", browser.text()),
-                   "the rate of two seconds")
+    assert browser.run("document.querySelectorAll('.store').length") == 2
+    wait_until(lambda: re.search(r"Operations\s+0\.0/s", browser.text()),
+               "the rate of two seconds")
 
-        def grows() -> bool:
-            for _ in range(100):
-                shop.get("a%b")
-            return bool(re.search(r"Operations\s+[1-9]\d+/s", browser.text()))
+    def grows() -> bool:
+        for _ in range(100):
+            shop.get("a%b")
+        return bool(re.search(r"Operations\s+[1-9]\d+/s", browser.text()))
 
-        wait_until(grows, "it has grown")
-        if "APPPOOL_PICTURES" in os.environ:
-            browser.picture(Path(os.environ["APPPOOL_PICTURES"])
-                            / f"store-{width}.png")
-        assert browser.errors == []
+    wait_until(grows, "it has grown")
+    if "APPPOOL_PICTURES" in os.environ:
+        browser.picture(Path(os.environ["APPPOOL_PICTURES"])
+                        / f"store-{width}.png")
+    assert browser.errors == []
 
 
 def test_ctl(httpd: Httpd, shop: Space) -> None:

@@ -236,11 +236,11 @@ function requests(group) {
 
 // ---- the whole
 
-function body(group, row, doc) {
-  const mine = doc.problems ? doc.problems.filter(one =>
-    one.app === view.app) : [];
-  const space = row.space && doc.store &&
-    (doc.store.spaces || []).find(one => one.name === row.space);
+function body(group, row, detail, doc) {
+  const mine = detail.problems || (doc.problems || []).filter(one =>
+    one.app === view.app);
+  const space = row.space && [...spacesOf(detail.store),
+    ...spacesOf(doc.store)].find(one => one.name === row.space);
   return [
     buttons(group),
     mine.length > 0 && h('ul', {key: 'why', class: 'wrong'}, mine.map(one =>
@@ -284,6 +284,6 @@ function drawer(detail, doc, rows) {
       'data-do': 'close'}, 'Close')),
   h('p', {key: 'root', class: 'dim'}, labels.get(view.app) && [
     name(view.app), ' \u00b7 '], group && name(group.app_root)),
-  h('div', {key: 'body'}, group ? body(group, row || {}, doc)
+  h('div', {key: 'body'}, group ? body(group, row || {}, detail, doc)
     : detail || !row ? without(row) : h('p', null, 'Loading \u2026'))];
 }

@@ -7,9 +7,9 @@ const POINTS = 36; // base of a digit of a sparkline
 // The sort keys, and the heads of the columns: key, head, what it is, css.
 const COLUMNS = [
   ['shown', 'Application', 'name and Unix user', 'w'],
-  ['state', 'State', 'what it does now', ''],
+  ['state', 'State', 'what it does now', 'st'],
   ['size', 'Processes', 'processes that take requests, and how many are busy',
-    'n opt'],
+    'n opt pr'],
   ['queue', 'Queue', 'requests that wait for a process', 'n opt'],
   ['rate', 'Requests', 'requests a second, over the last minute', 'n'],
   ['errors', '5xx', 'errors in the last minute', 'n'],
@@ -28,20 +28,31 @@ function appName(app) {
   return name(labels.get(app) || app);
 }
 
+// The last name of a path, before "/current" and before an environment.
+const SHORT = /([^\/]+?)(\/current)?( \([^()]*\))?$/;
+
+// "shop" for "/srv/shop/current (production)", unless another application is
+// "shop" already.
+function shortName(app, taken) {
+  const short = app[0] === '/' && SHORT.exec(app);
+  if (!short || taken.has(short[1])) return app;
+  taken.add(short[1]);
+  labels.set(app, short[1]);
+  return short[1];
+}
+
 // The rows of the document as objects.
 function rowsOf(doc) {
-  const columns = doc.columns || [], wrong = new Map();
+  const columns = doc.columns || [], wrong = new Map(), taken = new Set();
   labels.clear();
   for (const one of doc.problems || [])
     if (one.app && !wrong.has(one.app)) wrong.set(one.app, one.text);
   return (doc.rows || []).map((values, place) => {
     const row = {place};
     columns.forEach((key, i) => row[key] = values[i]);
-    if (row.label && row.label !== row.name) labels.set(row.name, row.label);
-    row.shown = row.label || row.name;
-    row.problem = wrong.get(row.name);
-    row.lower = [row.name, row.label, row.tenant, row.state].join(' ')
-      .toLowerCase();
+    row.shown = shortName(row.name, taken);
+    row.why = wrong.get(row.name);
+    row.lower = [row.name, row.tenant, row.state].join(' ').toLowerCase();
     return row;
   });
 }
@@ -131,7 +142,7 @@ function rowOf(row) {
         'aria-current': current ? 'true' : null, title: safe(row.name)},
       name(row.shown)),
       row.tenant && h('small', null, ' ', name(row.tenant)),
-      row.problem && h('small', {class: 'bad opt'}, ' ', safe(row.problem))),
+      row.why && h('small', {class: 'bad opt'}, ' ', safe(row.why))),
     cells(row));
 }
 

@@ -22,8 +22,10 @@ function showAll() {
   document.body.classList.toggle('open', view.app !== '');
   side.hidden = view.app === '';
   const charts = poolCharts(doc), narrow = NARROW.matches;
+  const wrong = doc.problems || [];
   show(page,
-    problems(doc.problems || []), totals(doc, rows), !narrow && charts,
+    problems(wrong, Math.max(wrong.length, doc.problems_total || 0)),
+    totals(doc, rows), !narrow && charts,
     list(rows), narrow && charts, storeSection(doc.store, rows),
     eventSection(doc.events_folded, 'events'), counterSection(doc.counters));
   show(side, view.app ? drawer(detail, doc, rows) : []);
@@ -86,7 +88,7 @@ async function refresh() {
     ? await load('?json&app=' + encodeURIComponent(app), 'groups') : null;
   const server = next.server || {};
   setClock(server);
-  noteOperations(next.store, clock.now);
+  noteOperations(next.store, more && more.store, clock.now);
   token = next.token || null;
   doc = next;
   detail = app === view.app ? more : null;

@@ -7,11 +7,12 @@ const FEW_SPACES = 3; // then they are open
 // Operations a second, from two documents.
 const operations = {of: new Map(), pid: 0, at: NaN};
 
-function noteOperations(store, now) {
+// own: the store of the document of one application
+function noteOperations(store, own, now) {
   const before = operations.of, seconds = (now - operations.at) / 1000;
   const same = store && operations.pid === store.pid && seconds > 0;
   operations.of = new Map();
-  for (const space of store ? store.spaces || [] : []) {
+  for (const space of [...spacesOf(store), ...spacesOf(own)]) {
     const old = before.get(space.name);
     operations.of.set(space.name, {total: space.operations, rate: same && old &&
       space.operations >= old.total ? (space.operations - old.total) / seconds
@@ -19,6 +20,10 @@ function noteOperations(store, now) {
   }
   operations.pid = store ? store.pid : 0;
   operations.at = now;
+}
+
+function spacesOf(store) {
+  return store && store.spaces || [];
 }
 
 // ---- a space
@@ -126,7 +131,7 @@ function cluster(c) {
 // ---- the whole
 
 function processOf(store) {
-  const spaces = store.spaces || [];
+  const spaces = spacesOf(store);
   const found = sum(spaces, 'recovered'), dropped = sum(spaces, 'dropped');
   const missing = store.missing_listeners;
   return h('p', null, 'Process ' + (store.pid || NONE) + ', started ' +
@@ -140,12 +145,15 @@ function processOf(store) {
 
 function storeSection(store, rows) {
   if (!store) return null;
-  const spaces = store.spaces || [], users = new Map();
+  const spaces = spacesOf(store), users = new Map();
+  const others = (store.spaces_total || 0) - spaces.length;
   for (const row of rows)
     if (row.space)
       users.set(row.space, [...users.get(row.space) || [], row]);
   return h('section', {key: 'store', id: 'store'}, h('h2', null, 'Store'),
     processOf(store), cluster(store.cluster),
-    spaces.slice(0, 200).map(space => spaceSection(space,
-      users.get(space.name) || [], spaces.length <= FEW_SPACES)));
+    spaces.map(space => spaceSection(space, users.get(space.name) || [],
+      spaces.length <= FEW_SPACES)),
+    others > 0 && h('p', {class: 'dim'}, 'and ' + many(others, 'other space') +
+      ': each is shown with its application'));
 }

@@ -38,14 +38,15 @@ function problem(one, i) {
       safe(one.kind).replace('_', ' ')), ' ', text);
 }
 
-function problems(all) {
+// total: there are more than are listed, if there are very many
+function problems(all, total) {
   const section = h('section', {key: 'problems', id: 'problems',
     class: all.length ? 'wrong' : 'well', 'aria-label': 'What is wrong'},
-  h('h2', null, all.length ? many(all.length, 'problem') : 'No problems'),
+  h('h2', null, all.length ? many(total, 'problem') : 'No problems'),
   all.length > 0 && h('ul', null, all.slice(0, MANY).map(problem)),
   all.length > MANY && h('details', {id: 'other-problems'},
-    h('summary', null, many(all.length - MANY, 'other problem')),
-    h('ul', null, all.slice(MANY, MANY + 200).map(problem))));
+    h('summary', null, many(total - MANY, 'other problem')),
+    h('ul', null, all.slice(MANY).map(problem))));
   return section;
 }
 

@@ -41,7 +41,7 @@ const PARTS = [
   ['unused', 'Without a request so far', ['unused']]
 ];
 const FEW = 25; // applications: then nothing is folded
-const STEP = 100; // rows that a part shows at once
+const STEP = 50; // rows that a part shows at once
 
 function partOf(row) {
   if (row.problem) return 'problems';

@@ -108,6 +108,8 @@ class Browser:
         self.chromium = shared()
         self.errors: list[str] = []  # of scripts and of the policy
         self.loads = 0  # pages that were loaded
+        self.trace: list[dict[str, Any]] = []  # events, of tasks()
+        self.traced = True  # all of them have come
         call = self.chromium.call
         self.context = call("", "Target.createBrowserContext")[
             "browserContextId"]
@@ -133,6 +135,10 @@ class Browser:
             self.errors.append(json.dumps(more["exceptionDetails"]))
         elif kind == "Log.entryAdded" and more["entry"]["level"] == "error":
             self.errors.append(more["entry"]["text"])
+        elif kind == "Tracing.dataCollected":
+            self.trace += more["value"]
+        elif kind == "Tracing.tracingComplete":
+            self.traced = True
         elif kind == "Page.javascriptDialogOpening":
             self.chromium.send(self.session, "Page.handleJavaScriptDialog",
                                accept=True)
@@ -159,6 +165,25 @@ class Browser:
                          userGesture=True)
         assert "exceptionDetails" not in done, done
         return done["result"].get("value")
+
+    def trace_tasks(self) -> None:
+        """Begin to record tasks."""
+        self.trace, self.traced = [], False
+        self.page("Tracing.start", transferMode="ReportEvents",
+                  categories="toplevel,disabled-by-default-devtools.timeline")
+
+    def tasks(self) -> list[float]:
+        """CPU times of all tasks of the page's main thread since then, the
+        longest first, in seconds."""
+        self.page("Tracing.end")
+        wait_until(lambda: self.chromium.receive() is not None and self.traced,
+                   "the trace is complete", BOUND)
+        mains = {(one["pid"], one["tid"]) for one in self.trace
+                 if one["name"] == "thread_name"
+                 and one["args"]["name"] == "CrRendererMain"}
+        return sorted((one["tdur"] / 1e6 for one in self.trace
+                       if one["name"].endswith("RunTask") and "tdur" in one
+                       and (one["pid"], one["tid"]) in mains), reverse=True)
 
     def before(self, script: str) -> None:
         """A script that runs in each page before those of the page."""

@@ -2,11 +2,12 @@
 """The first five minutes: the first example of README.md, unchanged, on the
 configuration of Debian and on one like RHEL's."""
 import re
+import subprocess
 from typing import Iterator
 
 import pytest
 
-from harness.places import can_mount
+from harness.places import CTL, can_mount
 from harness.stock import Debian, Rhel, Stock, debian_package, readme
 
 pytestmark = pytest.mark.skipif(not can_mount(), reason="mount is denied")
@@ -38,6 +39,21 @@ def test_readme(stock: Stock) -> None:
     assert stock.fetch("/") == ("200", "the shop")
     assert stock.fetch("/cart/7") == ("200", "the shop")
     assert stock.fetch("/style.css") == ("200", "a file")
+
+
+def test_doctor(stock: Stock) -> None:
+    """It tests the configuration as httpd has it. Debian's cannot be read
+    without the variables of envvars."""
+    stock.site(readme())
+    stock.start()
+    assert stock.process is not None
+    stock.fetch("/")
+    done = subprocess.run(
+        ["nsenter", f"--mount=/proc/{stock.process.pid}/ns/mnt", str(CTL),
+         "doctor"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert re.search(r"^ok +configuration: \S+ .*-t finds nothing$",
+                     done.stdout, re.M)
 
 
 def advice(text: str) -> str:

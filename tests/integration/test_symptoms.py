@@ -20,6 +20,7 @@ from harness.procs import kill9
 from harness.space import Space
 from harness.store import running
 from harness.wait import wait_until
+from test_killed import freeze, freezer, limit
 from until import Missed
 
 pytestmark = pytest.mark.mpms("event")
@@ -344,6 +345,21 @@ def test_programs(httpd: Httpd) -> None:
         space.close()
         for pid in stopped:
             os.kill(pid, signal.SIGCONT)
+
+
+def test_kernel(httpd: Httpd, freezer: Path) -> None:
+    """A process that the kernel does not let go."""
+    httpd.log.expect(sentences.SLOW, sentences.KILLED_NO_RESPONSE,
+                     sentences.NO_TERM, sentences.IS_UNKILLABLE,
+                     sentences.UNKILLABLES, sentences.REPORT_LATE)
+    shop = httpd.app("shop", "AppMaxUnkillable 0")
+    httpd.start()
+    held = httpd.hold("shop", "a")
+    freeze(freezer, held.pid)
+    limit(httpd, shop)
+    assert difference(httpd, "its process survives SIGKILL", shop) == ""
+    (freezer / "freezer.state").write_text("THAWED")
+    assert held.pending.result().status == 504
 
 
 def test_each_row_has_a_test() -> None:

@@ -12,6 +12,7 @@
 
 #define PIECE (16 * 1024) /* bytes that are read at once */
 #define TURNS 8           /* pieces, until other connections come first */
+#define IDLE  16          /* reads of TLS that read nothing, at most */
 
 typedef struct {
     apppool_suspended_t suspended; /* for the pump */
@@ -24,6 +25,7 @@ typedef struct {
     int client_ended, app_ended; /* that side sends no more */
     int client_told, app_told;   /* that side knows that the other does not */
     int app_is_deaf;             /* it takes no more */
+    int idle_reads;              /* of TLS, in a row: see find_nothing() */
 } tunnel_t;
 
 /* What was done in one direction. */
@@ -69,13 +71,24 @@ static moved_t send_to_app(tunnel_t *t)
 }
 
 /* mod_ssl says that there is nothing yet when it has read a record that is for
- * TLS itself. The next one may be there already. */
+ * TLS itself, or was to write one and has read nothing. The next one may be
+ * there already. */
+static moved_t find_nothing(tunnel_t *t)
+{
+    int found = t->suspended.wire.found;
+
+    if (found == 0)
+        return ++t->idle_reads < IDLE ? MOVED : NOTHING;
+    t->idle_reads = 0;
+    return found > 0 ? MOVED : NOTHING;
+}
+
 static moved_t read_client(tunnel_t *t)
 {
     conn_rec *c = t->suspended.r->connection;
     apr_status_t rv;
 
-    t->suspended.wire.has_more = 0;
+    t->suspended.wire.found = 0;
     rv = ap_get_brigade(c->input_filters, t->bb, AP_MODE_READBYTES,
                         APR_NONBLOCK_READ, PIECE);
     if (APR_STATUS_IS_EOF(rv)) {
@@ -85,7 +98,7 @@ static moved_t read_client(tunnel_t *t)
     if (rv != APR_SUCCESS && !APR_STATUS_IS_EAGAIN(rv))
         return BROKEN;
     if (APR_BRIGADE_EMPTY(t->bb))
-        return t->suspended.wire.has_more ? MOVED : NOTHING;
+        return find_nothing(t);
     return send_to_app(t);
 }
 

@@ -59,7 +59,7 @@ static apr_status_t read_wire(ap_filter_t *f, apr_bucket_brigade *bb,
         return mode == AP_MODE_INIT ? APR_SUCCESS : APR_ENOTIMPL;
     n = read_some(wire, bytes > 0 ? (size_t)bytes : 1,
                   mode == AP_MODE_SPECULATIVE);
-    wire->has_more = n > 0;
+    wire->found = n > 0 ? 1 : -1;
     if (n < 0)
         return errno == EAGAIN ? APR_SUCCESS : errno;
     if (n == 0)

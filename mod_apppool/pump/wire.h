@@ -32,7 +32,7 @@ typedef struct {
     void *owner;
     apppool_rest_t early; /**< httpd has read it from the socket before */
     apppool_rest_t rest;  /**< the client has not taken it */
-    int has_more;         /**< the last read found something; set it to 0 */
+    int found; /**< the last read: 1: something; -1: nothing. Set it to 0 */
     ap_filter_t *in, *out;
 } apppool_wire_t;
 

@@ -785,6 +785,7 @@ unit_tests = \
 	tests/unit/health \
 	tests/unit/histogram \
 	tests/unit/numbers \
+	tests/unit/usage \
 	tests/unit/timing \
 	tests/unit/history \
 	tests/unit/hostile \

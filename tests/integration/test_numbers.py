@@ -166,7 +166,9 @@ def test_percentiles(httpd: Httpd) -> None:
         assert 0 < window["p50"] <= window["p95"] <= window["p99"]
         assert 0.5 / 1.1 < window["p99"] < took * 1.1
         assert window["rate"] == pytest.approx(16 / window["seconds"])
-    assert "p99" not in group
+    httpd.graceful()
+    assert httpd.get("/pid", "shop").status == 200
+    numbers(httpd, app, 17)
 
 
 class Load(threading.Thread):

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "shm/format/segment.h"
@@ -409,6 +410,44 @@ static void deaths_are_counted_by_reason(void **state)
     scene_end(s);
 }
 
+#define CHILDREN 4
+#define EACH     5000
+
+/* Nothing is lost and nothing is counted twice while the spawner looks. */
+static void several_children_count_at_once(void **state)
+{
+    scene_t *s = scene_new(1);
+    const apl_app_t *a = scene_app(s, "a");
+    uint64_t times = 0;
+    pid_t pids[CHILDREN];
+    int i, k, status;
+
+    (void)state;
+    respond(s, a, 404, -1);
+    for (i = 0; i < CHILDREN; i++) {
+        pids[i] = fork();
+        if (pids[i] == 0) {
+            for (k = 0; k < EACH; k++)
+                respond(s, a, 200, k * MS);
+            _exit(0);
+        }
+    }
+    for (k = 0; k < 200; k++) {
+        s->now += APL_STEP_PERIOD;
+        step(&s->pool, 0, s->now);
+    }
+    for (i = 0; i < CHILDREN; i++) {
+        assert_int_equal(waitpid(pids[i], &status, 0), pids[i]);
+        assert_int_equal(status, 0);
+    }
+    for (i = 0; i < APL_TIMES; i++)
+        times += numbers(s, 1)->times[i];
+    assert_int_equal(times, CHILDREN * EACH);
+    assert_int_equal(numbers(s, 1)->responses[1], CHILDREN * EACH);
+    assert_int_equal(numbers(s, 1)->bytes, 100 * (CHILDREN * EACH + 1));
+    scene_end(s);
+}
+
 /* A child of httpd may write anything there. */
 static void any_bytes_are_shown(void **state)
 {
@@ -500,6 +539,7 @@ int main(void)
         cmocka_unit_test(only_the_newest_configuration_adds),
         cmocka_unit_test(the_last_ten_minutes_are_kept),
         cmocka_unit_test(a_step_has_the_longest_queue),
+        cmocka_unit_test(several_children_count_at_once),
         cmocka_unit_test(any_bytes_are_shown),
         cmocka_unit_test(deaths_are_counted_by_reason),
         cmocka_unit_test(memory_is_taken_when_it_is_used),

@@ -9,7 +9,8 @@
  * which lists and counts are made. Of a session, that is only the first cache
  * line, about a quarter. The rest of a session is text for people.
  * apl_snapshot_take() copies that text afterwards, for each request that is
- * still the same. Other texts are empty.
+ * still the same. Other texts are empty. The numbers of applications are not
+ * copied: they are read in the segment (slots/numbers.h).
  *
  * If a process has the lock in each try, the lock is taken for the copy. With
  * 10,000 processes and 100,000 sessions that takes about a millisecond.

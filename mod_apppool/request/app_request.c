@@ -81,9 +81,7 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
     req->app = mount->app;
     req->body = body;
     req->filename = r->filename;
-    req->deadline = now;
-    if (!apppool_error_response_of_wait(r))
-        req->deadline += apppool_setting_here(r, APPPOOL_AppQueueTimeout);
+    req->deadline = now + apppool_error_response_patience(r);
     req->keepalives = -1;
     req->error = ap_is_HTTP_ERROR(r->status) ? r->status : 0;
     req->may_leave_worker = apppool_streaming_wants_upgrade(r) &&

@@ -183,7 +183,7 @@ static void put_row(const page_t *page, const char *name, const char *value)
     if (page->html)
         ap_rvputs(page->r, "<dt>", name, "</dt><dd>", value, "</dd>\n", NULL);
     else
-        ap_rprintf(page->r, "%-11s%s\n", name, value);
+        ap_rprintf(page->r, "%-12s%s\n", name, value);
 }
 
 static void put_section(const page_t *page, const char *title,
@@ -373,14 +373,15 @@ static int is_friendly(request_rec *r, const apppool_app_t *app)
                              apppool_config_is_friendly(app->environment)) != 0;
 }
 
-void apppool_error_page_send(request_rec *r, const apppool_app_t *app,
+void apppool_error_page_send(request_rec *r, request_rec *first,
+                             const apppool_app_t *app,
                              const apppool_error_page_t *about, int status)
 {
     const page_t page = {r, wants_html(r), about};
 
     reset_filters(r);
     set_headers(r, &page, status);
-    if (!is_friendly(r, app))
+    if (!is_friendly(first, app))
         put_words(&page);
     else if (about->why)
         put_reason(&page, app);

@@ -33,8 +33,14 @@ typedef struct {
                       * says why */
 } apppool_error_page_t;
 
-/** Respond with the page. */
-void apppool_error_page_send(request_rec *r, const apppool_app_t *app,
+/**
+ * Respond with the page.
+ * @param r     gets the response
+ * @param first had the error. It is r itself, or r is for its ErrorDocument
+ * @param app   of that request
+ */
+void apppool_error_page_send(request_rec *r, request_rec *first,
+                             const apppool_app_t *app,
                              const apppool_error_page_t *about, int status);
 
 /** The same in two lines of text: for a page that httpd makes. */

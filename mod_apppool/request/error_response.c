@@ -29,8 +29,10 @@ APLOG_USE_MODULE(apppool);
 #define NOTED "apppool-error"
 
 typedef struct {
-    const request_rec *r;
+    request_rec *r;
+    const apppool_app_t *app;
     int status;
+    const char *retry; /* Retry-After; or NULL */
     apppool_error_page_t about;
 } noted_t;
 
@@ -75,15 +77,30 @@ static noted_t *noted_of(const request_rec *r)
     return noted && ((noted_t *)noted)->r == r ? noted : NULL;
 }
 
+/* The same of the request that this ErrorDocument is about. Others may be
+ * between them, such as for a DirectoryIndex. */
+static noted_t *noted_before(const request_rec *r)
+{
+    const request_rec *one;
+
+    for (one = r->prev; one; one = one->prev)
+        if (noted_of(one))
+            return noted_of(one);
+    return NULL;
+}
+
 /* The error of an ErrorDocument does not replace the error that it is about.
  * @return the status */
-static int note(request_rec *r, const apppool_error_page_t *about, int status)
+static int note(request_rec *r, const apppool_app_t *app,
+                const apppool_error_page_t *about, int status)
 {
     noted_t *noted = apr_palloc(r->pool, sizeof *noted);
 
     apr_table_setn(r->subprocess_env, "APPPOOL_ERROR_ID",
                    error_of(r, about->id));
-    *noted = (noted_t){r, status, *about};
+    *noted =
+        (noted_t){r, app, status,
+                  apr_table_get(r->err_headers_out, "Retry-After"), *about};
     if (!is_document(r))
         apr_pool_userdata_setn(noted, NOTED, NULL, r->pool);
     return status;
@@ -92,17 +109,34 @@ static int note(request_rec *r, const apppool_error_page_t *about, int status)
 /* Log the error with an id, and note it.
  * @param why a sentence for developers, and for the log
  * @return the status */
-static int refuse(request_rec *r, apppool_error_kind_t kind, int level,
-                  apr_status_t rv, int status, const char *why)
+static int refuse(request_rec *r, const apppool_app_t *app,
+                  apppool_error_kind_t kind, int level, apr_status_t rv,
+                  int status, const char *why)
 {
     apppool_error_page_t about = {.kind = kind, .why = why};
 
     apr_generate_random_bytes((unsigned char *)&about.id, sizeof about.id);
     SAY(level, rv, r, "%s: error %s", why, error_of(r, about.id));
-    return note(r, &about, status);
+    return note(r, app, &about, status);
 }
 
 #define SENTENCE(r, ...) apr_psprintf((r)->pool, __VA_ARGS__)
+
+/* Had the request before this ErrorDocument no process? */
+static int has_waited(const request_rec *r)
+{
+    const noted_t *noted = is_document(r) ? noted_before(r) : NULL;
+
+    return noted && (noted->about.kind == APPPOOL_ERROR_START_FAILED ||
+                     noted->about.kind == APPPOOL_ERROR_STARTING ||
+                     noted->about.kind == APPPOOL_ERROR_QUEUE_FULL ||
+                     noted->about.kind == APPPOOL_ERROR_QUEUE_TIMEOUT);
+}
+
+apr_int64_t apppool_error_response_patience(const request_rec *r)
+{
+    return has_waited(r) ? 0 : apppool_setting_here(r, APPPOOL_AppQueueTimeout);
+}
 
 /* ---- the pool has no process ---- */
 
@@ -115,7 +149,7 @@ static int not_started(request_rec *r, const apppool_app_t *app,
 
     SAY(APLOG_ERR, 0, r, "%s did not start: error %s", app->label,
         error_of(r, ref->error_id));
-    return note(r, &about, status);
+    return note(r, app, &about, status);
 }
 
 static int does_not_start(request_rec *r, const apppool_app_t *app,
@@ -128,7 +162,7 @@ static int does_not_start(request_rec *r, const apppool_app_t *app,
         "%s does not start: error %s; next try in %" APR_INT64_T_FMT " ms",
         app->label, error_of(r, ref->error_id),
         (apr_int64_t)ref->retry_after / 1000);
-    return note(r, &about, try_later(r, ref->retry_after));
+    return note(r, app, &about, try_later(r, ref->retry_after));
 }
 
 static apr_int64_t between(apr_int64_t least, apr_int64_t us, apr_int64_t most)
@@ -176,7 +210,7 @@ static int queue_is_full(request_rec *r, const apppool_app_t *app)
 
     apl_wait_facts_read(apppool_current()->pool, &app->pool, &facts, apl_now());
     return refuse(
-        r, APPPOOL_ERROR_QUEUE_FULL, APLOG_WARNING, 0,
+        r, app, APPPOOL_ERROR_QUEUE_FULL, APLOG_WARNING, 0,
         try_when_clear(r, &facts),
         SENTENCE(r,
                  "%s: the queue is full: as many as AppMaxQueue %u "
@@ -201,7 +235,7 @@ static int waited_for_start(request_rec *r, const apppool_app_t *app,
         slow->text, waited, error_of(r, slow->id));
     /* A start that has lasted long may last as long again. */
     return note(
-        r, &about,
+        r, app, &about,
         try_later(r, between(APR_USEC_PER_SEC, since, APR_USEC_PER_SEC * 30)));
 }
 
@@ -210,8 +244,7 @@ static int waited_for_start(request_rec *r, const apppool_app_t *app,
 static int left_queue(request_rec *r, const apppool_app_t *app)
 {
     int64_t now = apl_now();
-    apr_int64_t waited =
-        apppool_setting_here(r, APPPOOL_AppQueueTimeout) / 1000;
+    apr_int64_t waited = apppool_error_response_patience(r) / 1000;
     apl_wait_facts_t facts;
     apl_slow_start_t slow;
 
@@ -219,7 +252,7 @@ static int left_queue(request_rec *r, const apppool_app_t *app)
         return waited_for_start(r, app, &slow, now, waited);
     apl_wait_facts_read(apppool_current()->pool, &app->pool, &facts, now);
     return refuse(
-        r, APPPOOL_ERROR_QUEUE_TIMEOUT, APLOG_WARNING, 0,
+        r, app, APPPOOL_ERROR_QUEUE_TIMEOUT, APLOG_WARNING, 0,
         try_when_clear(r, &facts),
         SENTENCE(r,
                  "%s: no process was free; the request has left the "
@@ -233,7 +266,7 @@ int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app,
 {
     blame(r, APL_FAULT_OTHER);
     return refuse(
-        r, APPPOOL_ERROR_LONG_LIVED, APLOG_WARNING, 0, try_later(r, 0),
+        r, app, APPPOOL_ERROR_LONG_LIVED, APLOG_WARNING, 0, try_later(r, 0),
         SENTENCE(r,
                  "%s: %s %s is refused: %u upgraded connections and event "
                  "streams are open, as many as AppMaxLongLived",
@@ -282,13 +315,13 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
         return does_not_start(r, app, ref);
     case APL_EUNKILLABLE:
         return refuse(
-            r, APPPOOL_ERROR_NO_PROCESS, APLOG_ERR, 0, try_later(r, 0),
+            r, app, APPPOOL_ERROR_NO_PROCESS, APLOG_ERR, 0, try_later(r, 0),
             SENTENCE(r,
                      "%s is not started: more than AppMaxUnkillable "
                      "%u of its processes survive SIGKILL",
                      app->label, app->pool.options.unkillable_stop - 1));
     case APL_EDRAINED:
-        return refuse(r, APPPOOL_ERROR_DRAINED, APLOG_WARNING, 0,
+        return refuse(r, app, APPPOOL_ERROR_DRAINED, APLOG_WARNING, 0,
                       try_later(r, DRAINED_RETRY),
                       SENTENCE(r, "%s is drained: %s %s is refused", app->label,
                                r->method, r->uri));
@@ -300,10 +333,10 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
         return client_gone(r, app);
     case APL_ESTOPPING:
         return refuse(
-            r, APPPOOL_ERROR_STOPPING, APLOG_DEBUG, 0, try_later(r, 0),
+            r, app, APPPOOL_ERROR_STOPPING, APLOG_DEBUG, 0, try_later(r, 0),
             SENTENCE(r, "%s: this httpd child is being stopped", app->label));
     default:
-        return refuse(r, APPPOOL_ERROR_NO_PROCESS, APLOG_ERR, 0,
+        return refuse(r, app, APPPOOL_ERROR_NO_PROCESS, APLOG_ERR, 0,
                       try_later(r, 0),
                       SENTENCE(r, "%s: no place in the pool: %s", app->label,
                                apl_error_text(rv, text, sizeof text)));
@@ -317,7 +350,8 @@ int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
                                    apr_status_t rv)
 {
     blame(r, APL_FAULT_OTHER);
-    return refuse(r, APPPOOL_ERROR_NO_PROCESS, APLOG_ERR, rv, try_later(r, 0),
+    return refuse(r, app, APPPOOL_ERROR_NO_PROCESS, APLOG_ERR, rv,
+                  try_later(r, 0),
                   SENTENCE(r, "%s[%d] cannot be connected to", app->label,
                            (int)ref->pid));
 }
@@ -325,10 +359,10 @@ int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
 int apppool_error_response_refused(request_rec *r, const apppool_app_t *app)
 {
     blame(r, APL_FAULT_DIED);
-    return refuse(r, APPPOOL_ERROR_NO_PROCESS, APLOG_ERR, 0, try_later(r, 0),
-                  SENTENCE(r,
-                           "%s: ten processes in a row refused the connection",
-                           app->label));
+    return refuse(
+        r, app, APPPOOL_ERROR_NO_PROCESS, APLOG_ERR, 0, try_later(r, 0),
+        SENTENCE(r, "%s: ten processes in a row refused the connection",
+                 app->label));
 }
 
 void apppool_error_response_forget(request_rec *r)
@@ -344,7 +378,7 @@ int apppool_error_response_overloaded(request_rec *r, const apppool_app_t *app,
 {
     blame(r, APL_FAULT_OTHER);
     apppool_error_response_forget(r);
-    return refuse(r, APPPOOL_ERROR_QUEUE_FULL, APLOG_WARNING, 0,
+    return refuse(r, app, APPPOOL_ERROR_QUEUE_FULL, APLOG_WARNING, 0,
                   try_later(r, 0),
                   SENTENCE(r, "%s[%d] is overloaded: %s %s is refused",
                            app->label, (int)ref->pid, r->method, r->uri));
@@ -355,7 +389,8 @@ int apppool_error_response_killed(request_rec *r, const apppool_app_t *app,
 {
     blame(r, APL_FAULT_KILLED);
     apppool_error_response_forget(r);
-    return refuse(r, APPPOOL_ERROR_TIMEOUT, APLOG_ERR, 0, HTTP_GATEWAY_TIME_OUT,
+    return refuse(r, app, APPPOOL_ERROR_TIMEOUT, APLOG_ERR, 0,
+                  HTTP_GATEWAY_TIME_OUT,
                   SENTENCE(r, "%s[%d] was killed and gave no response: %s %s",
                            app->label, (int)ref->pid, r->method, r->uri));
 }
@@ -377,7 +412,7 @@ int apppool_error_response_app(request_rec *r, const apppool_app_t *app,
                       : APL_FAULT_BAD_RESPONSE);
     apppool_error_response_forget(r);
     return refuse(
-        r, silent ? APPPOOL_ERROR_TIMEOUT : APPPOOL_ERROR_NO_RESPONSE,
+        r, app, silent ? APPPOOL_ERROR_TIMEOUT : APPPOOL_ERROR_NO_RESPONSE,
         APLOG_ERR, 0, silent ? HTTP_GATEWAY_TIME_OUT : HTTP_BAD_GATEWAY,
         SENTENCE(r, "%s[%d] %s: %s %s", app->label, (int)ref->pid,
                  silent ? "was silent for too long" : "gave no response",
@@ -396,7 +431,7 @@ static const noted_t *note_status(request_rec *r, const apppool_app_t *app,
         return NULL;
     if (ap_is_HTTP_SERVER_ERROR(status))
         blame(r, APL_FAULT_OTHER);
-    refuse(r, (apppool_error_kind_t)kind,
+    refuse(r, app, (apppool_error_kind_t)kind,
            status == HTTP_NOT_IMPLEMENTED || !ap_is_HTTP_SERVER_ERROR(status)
                ? APLOG_INFO
                : APLOG_WARNING,
@@ -406,16 +441,6 @@ static const noted_t *note_status(request_rec *r, const apppool_app_t *app,
     return noted_of(r);
 }
 
-int apppool_error_response_of_wait(const request_rec *r)
-{
-    const noted_t *noted = is_document(r) ? noted_of(r->prev) : NULL;
-
-    return noted && (noted->about.kind == APPPOOL_ERROR_START_FAILED ||
-                     noted->about.kind == APPPOOL_ERROR_STARTING ||
-                     noted->about.kind == APPPOOL_ERROR_QUEUE_FULL ||
-                     noted->about.kind == APPPOOL_ERROR_QUEUE_TIMEOUT);
-}
-
 int apppool_error_response_send(request_rec *r, const apppool_app_t *app,
                                 int status)
 {
@@ -423,14 +448,19 @@ int apppool_error_response_send(request_rec *r, const apppool_app_t *app,
 
     if (!ap_is_HTTP_ERROR(status) || apppool_response_check_overridden(r))
         return status;
-    noted = noted_of(is_document(r) ? r->prev : r);
+    noted = is_document(r) ? noted_before(r) : noted_of(r);
     if (!noted && !is_document(r))
         noted = note_status(r, app, status);
     if (!noted)
         return status;
     if (!r->main && (is_document(r) || !ap_response_code_string(
                                            r, ap_index_of_response(status)))) {
-        apppool_error_page_send(r, app, &noted->about, noted->status);
+        if (noted->retry)
+            apr_table_setn(r->err_headers_out, "Retry-After", noted->retry);
+        else
+            apr_table_unset(r->err_headers_out, "Retry-After");
+        apppool_error_page_send(r, noted->r, noted->app, &noted->about,
+                                noted->status);
         return OK;
     }
     apr_table_setn(r->notes, "error-notes",

@@ -85,8 +85,9 @@ int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app,
 int apppool_error_response_send(request_rec *r, const apppool_app_t *app,
                                 int status);
 
-/** Is this the request for an ErrorDocument, after a request that no process was
- * free for? It must not wait once more. */
-int apppool_error_response_of_wait(const request_rec *r);
+/** How long may the request wait for a process? AppQueueTimeout, but an
+ * ErrorDocument does not wait once more, after a request that no process was free
+ * for. @return us */
+apr_int64_t apppool_error_response_patience(const request_rec *r);
 
 #endif

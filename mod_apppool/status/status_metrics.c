@@ -9,7 +9,7 @@
 
 #include "shm/view/problems.h"
 
-/* Applications with series of their own: each has about 80. Unless the request
+/* Applications with series of their own: each has about 75. Unless the request
  * says another number ("most=N"). */
 #define MOST        500
 

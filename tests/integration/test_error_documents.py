@@ -20,7 +20,8 @@ pytestmark = pytest.mark.one_mpm("the module decides, in any process")
 HTML = {"Accept": "text/html"}
 # How the query ends, and what ErrorDocument is there.
 DOCUMENTS = {"text": '"we are sorry"', "local": "/sorry.html", "own": "/pid",
-             "remote": "http://127.0.0.1:9/sorry"}
+             "moved": "/moved", "other": "/other/", "remote":
+             "http://127.0.0.1:9/sorry"}
 STATUSES = (413, 500, 501, 502, 503, 504)
 
 
@@ -53,8 +54,10 @@ def app(httpd: Httpd, name: str, *directives: str, command: str = "") -> App:
         one.directives += [f"<If \"%{{QUERY_STRING}} =~ /{kind}$/\">", *(
             f"ErrorDocument {status} {document}" for status in STATUSES),
             "</If>"]
-    one.directives += ["<Location /told>", "AppFriendlyErrors On",
-                       "</Location>"]
+    one.directives += [
+        "<Location /told>", "AppFriendlyErrors On", "</Location>",
+        "<Location /moved>", "RewriteEngine On", "RewriteRule .* /pid",
+        "</Location>"]
     (one.public / "sorry.html").write_text("httpd is sorry")
     return one
 
@@ -66,7 +69,10 @@ def busy(httpd: Httpd) -> Iterator[Httpd]:
                      sentences.NO_RESPONSE, sentences.SILENT,
                      sentences.NOT_STARTED, sentences.START_ERROR,
                      sentences.HTTP_WRONG)
+    httpd.modules.append("rewrite")
     httpd.directives.append("MaxPoolSize 40")
+    httpd.app("other", "AppFriendlyErrors On", location="/other",
+              command="/bin/sh -c 'exit 3'")
     one = "MaxInstances 1"
     app(httpd, "full", one, "AppMaxQueue 1")
     app(httpd, "late", one, "AppQueueTimeout 100ms")
@@ -144,12 +150,16 @@ def test_each_error(busy: Httpd) -> None:
             remote = fetch(busy, case, "remote")
             assert (remote.status, remote.headers["Location"]) == (
                 302, DOCUMENTS["remote"])
-            document = fetch(busy, case, "own")
-            assert is_status(case, document)
-            if case.serves:
-                assert document.text.isdigit()
-            else:  # the page is about the first error
-                own(busy, case, document)
+            for kind in ("own", "moved", "other"):
+                document = fetch(busy, case, kind)
+                assert is_status(case, document), kind
+                if case.serves and kind != "other":
+                    assert document.text.isdigit(), kind
+                else:  # the page is about the first error, and for a visitor
+                    own(busy, case, document)
+    # These did not wait once more.
+    left = "late: no process was free; the request has left the queue after"
+    assert len(busy.log.matching(f"{left} 0 ms")) == 2
 
 
 # What the log says, and the page for developers.

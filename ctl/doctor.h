@@ -55,7 +55,9 @@ void doctor_instance_room(doctor_t *d);
  * its parent process. If none runs, the command of the distribution is used.
  *
  * Trust: the program is executed with our rights. So a process counts as httpd
- *        only if it has our module, which root and its own user can see. */
+ *        only if it has our module, and if it runs as our user: as root for
+ *        root. Whatever the files of the runtime directory say, root runs
+ *        nothing that root does not run already. */
 
 /** @param spawner 0: it does not run @return 0: it is not known */
 pid_t httpd_test_parent(const char *dir, pid_t spawner);

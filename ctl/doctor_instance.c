@@ -171,10 +171,6 @@ static void look_at_segment(doctor_t *d)
 
     if (!d->report)
         return;
-    if (!is_root()) {
-        doctor_unknown(d, "memory", "only root may check the shared memory");
-        return;
-    }
     if (ask_silently(d->dir, words, 1, &response) != EXIT_OK)
         return; /* the spawner was said to be dead */
     o = json_loads(response, 0, NULL);

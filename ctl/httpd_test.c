@@ -37,14 +37,32 @@ static pid_t parent_of(pid_t pid)
     return parent;
 }
 
-/* Does the process have our module? Only its user and root may know. */
+/* Is it a process of our user, and of nobody else? */
+static int is_ours(pid_t pid)
+{
+    unsigned real, effective, saved;
+    char path[64], line[256];
+    FILE *file;
+    int ours = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    file = fopen(path, "re");
+    while (file && !ours && fgets(line, sizeof line, file))
+        ours = sscanf(line, "Uid: %u %u %u", &real, &effective, &saved) == 3 &&
+               real == geteuid() && effective == real && saved == real;
+    if (file)
+        fclose(file);
+    return ours;
+}
+
+/* Is it an httpd with our module? Only its user and root may know. */
 static int has_module(pid_t pid)
 {
     char path[64], line[PATH_MAX + 128];
     FILE *file;
     int has = 0;
 
-    if (pid <= 1)
+    if (pid <= 1 || !is_ours(pid))
         return 0;
     snprintf(path, sizeof path, "/proc/%d/maps", (int)pid);
     file = fopen(path, "re");

@@ -134,22 +134,34 @@ def test_spawner_is_dead(httpd: Httpd) -> None:
     wait_until(lambda: httpd.ctl("doctor").returncode == 0, "another one")
 
 
-def test_not_our_httpd(tmp_path: Path) -> None:
-    """Files of an old instance name a process that is no httpd of ours: it is
-    not run. Root would run the program of a stranger."""
-    stranger = subprocess.Popen(
-        ["/bin/sh", "-c", "/bin/sh -c 'sleep 20; :' & wait"],
-        start_new_session=True)
+SHELL = ["/bin/sh", "-c", "/bin/sh -c 'sleep 20; :' & wait"]
+# A tenant's process that looks as if it had the module.
+FORGED = [
+    "setpriv", f"--reuid={OWNER}", "--clear-groups", "/usr/bin/python3", "-IS",
+    "-c", "import mmap, subprocess, sys; f = open(sys.argv[1], 'rb'); "
+    "m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ); "
+    "subprocess.run(['/bin/sh', '-c', 'sleep 20; :'])"]
+
+
+@pytest.mark.parametrize("words", [SHELL, FORGED], ids=["shell", "forged"])
+def test_not_our_httpd(httpd: Httpd, words: list[str]) -> None:
+    """Files of a directory name a process that is no httpd of ours: it is not
+    run. Root would run the program of a stranger."""
+    module = httpd.dir / "mod_apppool.so"
+    module.write_text("x")
+    module.chmod(0o755)
+    stranger = subprocess.Popen([*words, str(module)], start_new_session=True)
     try:
         child = wait_until(lambda: children(stranger.pid), "its child")[0]
         leaf = wait_until(lambda: children(child), "a child of that")[0]
         start = read(leaf, "stat").rpartition(b")")[2].split()[19].decode()
-        (tmp_path / "spawner.pid").write_text(f"{leaf} {start}\n")
+        (httpd.dir / "spawner.pid").write_text(f"{leaf} {start}\n")
         done = subprocess.run(
-            [str(CTL), "--dir", str(tmp_path), "doctor"],
+            [str(CTL), "--dir", str(httpd.dir), "doctor"],
             capture_output=True, text=True, timeout=60)
         assert done.returncode == 4
-        assert "/bin/sh" not in done.stdout and "dash" not in done.stdout
+        for program in ("/bin/sh", "dash", "python"):
+            assert program not in done.stdout
         assert "there is no httpd with the runtime directory" in done.stdout
     finally:
         os.killpg(stranger.pid, signal.SIGTERM)

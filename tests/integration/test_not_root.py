@@ -46,9 +46,11 @@ def test_everything_belongs_to_the_user(httpd: Httpd) -> None:
     assert {owner_of(one) for one in (
         pid, httpd.pid, httpd.helper("watchdog"), httpd.helper("spawner"),
         *httpd.children())} == {OWNER}
-    for words in (("status",), ("check",), ("restart", "shop", "--wait")):
+    for words in (("status",), ("check",), ("restart", "shop", "--wait"),
+                  ("why", "shop"), ("doctor",)):
         done = ctl(httpd, OWNER, *words)
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "unknown" not in done.stdout and "-t finds nothing" in done.stdout
     new, = httpd.pids(app)
     assert new != pid and httpd.get("/pid", "shop").text == str(new)
     assert ctl(httpd, OTHER, "restart", "shop").returncode != 0

@@ -62,9 +62,9 @@ unsigned char *store_hello_make(const store_cluster_hooks_t *hooks,
                                 uint32_t bits, size_t *n)
 {
     store_space_t *spaces[STORE_SPACES];
+    unsigned count = shared(hooks, is_plain, spaces);
 
-    return store_hello_of(spaces, shared(hooks, is_plain, spaces), history,
-                          bits, n);
+    return store_hello_of(spaces, count, history, bits, n);
 }
 
 static size_t list_size(const char *value, size_t n)

@@ -34,8 +34,9 @@ static uint32_t time_of(const store_sender_t *s, uint32_t exptime)
 static int put(store_sender_t *s, const store_packet_t *p, const void *key)
 {
     unsigned char head[STORE_WIRE_SMALL_MAX];
+    size_t n = store_wire_put(p, key, head);
 
-    return store_slave_link_put(&s->out, head, store_wire_put(p, key, head));
+    return store_slave_link_put(&s->out, head, n);
 }
 
 /* With the time since its last use, for a slave of ours. */

@@ -52,7 +52,8 @@ def keep(item: pytest.Item, logs: Path) -> None:
 @contextmanager
 def noted(item: pytest.Item) -> Iterator[None]:
     """What a fixture raises here counts, also if another one has raised before
-    it: pytest reports only the first exception of a teardown."""
+    it: pytest 7 reports only the first exception of a teardown, and pytest 8 a
+    group without their words."""
     try:
         yield
     except Exception as error:
@@ -73,7 +74,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: Any) -> Iterator[None]:
             now.missed = True
         else:
             what = call.excinfo.exconly() if call.excinfo else report.outcome
-            now.otherwise = f"{report.when}: {what.splitlines()[0]}"
+            now.otherwise = now.otherwise or \
+                f"{report.when}: {what.splitlines()[0]}"
     if report.when == "teardown":
         if now.missed:
             decide(item, report)

@@ -77,14 +77,25 @@ def test_clang_format() -> None:
     assert done.returncode == 0, done.stdout[:2000]
 
 
+# cppcheck does not find the headers of libraries, and from 2.14 on it stops at a
+# macro that it does not know in a text.
+UNKNOWN = {"APR_OFF_T_FMT": "ld", "APR_SIZE_T_FMT": "lu", "APR_INT64_T_FMT": "ld",
+           "APR_UINT64_T_FMT": "lu", "APR_SSIZE_T_FMT": "ld",
+           "APR_PID_T_FMT": "d", "JSON_INTEGER_FORMAT": "lld",
+           "APPPOOL_VERSION": "0", "APPPOOL_RUNTIME_DIR": "/run"}
+# That a check is not exhaustive is no fault of the code.
+SUPPRESSED = ("missingIncludeSystem", "normalCheckLevelMaxBranches")
+
+
 @pytest.mark.parametrize("house", HOUSES)
 def test_cppcheck(house: str) -> None:
     done = subprocess.run(
         ["cppcheck", "--quiet", "--std=c11", "--language=c",
          "--enable=warning,performance,portability", "--inline-suppr",
-         "--suppress=missingIncludeSystem", "--error-exitcode=1", "-I.",
-         "-D__linux__", "-D__cppcheck__", house], cwd=TOP, text=True, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT)
+         *(f"--suppress={what}" for what in SUPPRESSED), "--error-exitcode=1",
+         "-I.", "-D__linux__", "-D__cppcheck__",
+         *(f'-D{macro}="{text}"' for macro, text in UNKNOWN.items()), house],
+        cwd=TOP, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     assert done.returncode == 0, done.stdout[:3000]
 
 

@@ -1,9 +1,12 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """The recipes of doc/apps.md for long-lived connections: each serves 1,000
 clients with one process, and they hold no worker."""
+import itertools
 import json
+import re
 from contextlib import ExitStack
 from typing import Protocol
+from xml.etree import ElementTree
 
 import pytest
 
@@ -94,30 +97,53 @@ class SocketIo(WebSocket):
 
 
 class Cable(WebSocket):
-    """A subscriber of a channel."""
-    CHANNEL = json.dumps({"channel": "ChatChannel"})
+    """A page with two subscriptions: of a channel, and of the stream that its
+    turbo-cable-stream-source names. What it says goes to both in turn."""
+    CHAT = json.dumps({"channel": "ChatChannel"})
+    turns = itertools.count()
 
     def __init__(self, httpd: Httpd) -> None:
         super().__init__(httpd.port, "/cable", HOST)
+        self.httpd = httpd
         assert self.packet() == {"type": "welcome"}
-        self.command("subscribe")
-        assert self.packet()["type"] == "confirm_subscription"
+        self.subscribe(self.CHAT, "confirm_subscription")
+        name = re.search('signed-stream-name="([^"]+)"',
+                         httpd.get("/messages", HOST).text)
+        assert name is not None
+        self.subscribe(self.turbo(name[1]), "confirm_subscription")
+        self.subscribe(self.turbo(f"{name[1]}0"), "reject_subscription")
+
+    def turbo(self, name: str) -> str:
+        return json.dumps({"channel": "Turbo::StreamsChannel",
+                           "signed_stream_name": name})
+
+    def subscribe(self, channel: str, answer: str) -> None:
+        self.command("subscribe", channel)
+        assert self.packet()["type"] == answer
 
     def packet(self) -> dict[str, str]:
         while (packet := json.loads(super().hears())).get("type") == "ping":
             pass
         return packet
 
-    def command(self, name: str, **more: str) -> None:
-        super().say(json.dumps({"command": name, "identifier": self.CHANNEL,
+    def command(self, name: str, channel: str, **more: str) -> None:
+        super().say(json.dumps({"command": name, "identifier": channel,
                                 **more}))
 
     def say(self, text: str) -> None:
-        self.command("message",
-                     data=json.dumps({"action": "say", "text": text}))
+        if next(self.turns) % 2:
+            assert self.httpd.post("/messages", HOST, text).status == 201
+        else:
+            self.command("message", self.CHAT,
+                         data=json.dumps({"action": "say", "text": text}))
 
     def hears(self) -> str:
-        return self.packet()["message"]
+        packet = self.packet()
+        if packet["identifier"] == self.CHAT:
+            return packet["message"]
+        stream = ElementTree.fromstring(packet["message"])
+        assert stream.attrib == {"action": "append", "target": "messages"}
+        return "".join(stream.itertext()).strip()
 
 
 RECIPES: dict[str, type[Client]] = {

@@ -38,6 +38,7 @@ shm_sources = \
 	shm/view/report.c \
 	shm/view/report_numbers.c \
 	shm/view/report_sentence.c \
+	shm/view/report_spark.c \
 	shm/view/report_store.c \
 	shm/view/report_value.c \
 	shm/view/memory_use.c \

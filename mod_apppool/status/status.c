@@ -26,6 +26,18 @@ APLOG_USE_MODULE(apppool);
 
 #define HANDLER "apppool-status"
 
+/* "?json"; also "?json=", as some clients cannot send the first form; and
+ * "?json&app=NAME". */
+static int is_view(const char *args, const char *view)
+{
+    size_t n = strlen(view);
+
+    if (!args || strncmp(args, view, n) != 0)
+        return 0;
+    n += args[n] == '=';
+    return !args[n] || !strncmp(args + n, "&app=", 5);
+}
+
 /* ---- the document ---- */
 
 /* Without an AppRoot there is no pool: an empty document. */
@@ -85,7 +97,8 @@ static void add_configured(json_t *doc)
     json_decref(used);
 }
 
-/* @param app only this application in `groups`, with its history; NULL: all */
+/* @param app only this application in `groups`, with its history; NULL: all. The short
+ * list has their sparklines */
 static json_t *report(request_rec *r, int full, const char *app)
 {
     apl_pool_t *copy;
@@ -95,6 +108,8 @@ static json_t *report(request_rec *r, int full, const char *app)
         add_configured(doc);
         if (app)
             apl_report_only(doc, copy, app);
+        else if (copy && is_view(r->args, "list"))
+            apl_report_sparks(doc, copy);
         json_object_set_new(doc, "store",
                             apl_report_store(apppool_current()->figures));
         json_object_set_new(doc, "server", apppool_status_server(r));
@@ -203,18 +218,6 @@ static void restrain(request_rec *r)
 
     for (i = 0; i < sizeof all / sizeof *all; i++)
         apr_table_setn(r->headers_out, all[i][0], all[i][1]);
-}
-
-/* "?json"; also "?json=", as some clients cannot send the first form; and
- * "?json&app=NAME". */
-static int is_view(const char *args, const char *view)
-{
-    size_t n = strlen(view);
-
-    if (!args || strncmp(args, view, n) != 0)
-        return 0;
-    n += args[n] == '=';
-    return !args[n] || !strncmp(args + n, "&app=", 5);
 }
 
 /* "?json&app=NAME" */

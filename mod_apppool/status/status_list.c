@@ -9,67 +9,12 @@
 #include "mod_apppool/config/app.h"
 #include "shm/view/view.h"
 
-#define DIGITS   "0123456789abcdefghijklmnopqrstuvwxyz"
-#define POINTS   24 /* of a sparkline */
-#define SPAN     25 /* s of a point */
-
 /* A document of 1,000 applications is to have at most 200 KB. */
 #define PROBLEMS 100 /* that are sent */
 #define SPACES   20
 #define TEXT_MAX 400 /* bytes of the sentence of a problem */
 
-/* ---- a sparkline ---- */
-
-typedef struct {
-    double requests[POINTS], errors[POINTS];
-} spark_t;
-
-static double real(const json_t *o, const char *key)
-{
-    return json_number_value(json_object_get(o, key));
-}
-
-/* The last sample is the last point. */
-static void add_sample(spark_t *to, const json_t *sample, double age)
-{
-    static const char *const classes[] = {"1xx", "2xx", "3xx", "4xx", "5xx"};
-    int at = POINTS - 1 - (int)(age / SPAN);
-    size_t i;
-
-    if (age < 0 || at < 0)
-        return;
-    for (i = 0; i < sizeof classes / sizeof *classes; i++)
-        to->requests[at] += real(sample, classes[i]);
-    to->errors[at] += real(sample, "5xx");
-}
-
-static double largest(const double *of)
-{
-    double most = 0;
-    int i;
-
-    for (i = 0; i < POINTS; i++)
-        most = of[i] > most ? of[i] : most;
-    return most;
-}
-
-/* A digit for each point: the largest value is "z", and any other that is not 0
- * is at least "1". */
-static json_t *digits(const double *of, double most)
-{
-    char text[POINTS + 1];
-    int i;
-
-    if (largest(of) <= 0)
-        return json_null();
-    for (i = 0; i < POINTS; i++) {
-        double part = of[i] / most * (double)(sizeof DIGITS - 2);
-
-        text[i] = DIGITS[part > 1 ? (int)part : of[i] > 0];
-    }
-    text[POINTS] = 0;
-    return json_string(text);
-}
+/* ---- a row ---- */
 
 /* Three digits: a row is short. */
 static json_t *rounded(double value)
@@ -79,27 +24,6 @@ static json_t *rounded(double value)
     apr_snprintf(text, sizeof text, "%.2e", value);
     return json_real(strtod(text, NULL));
 }
-
-static void add_spark(json_t *row, const json_t *history)
-{
-    spark_t spark;
-    double age = 0, most;
-    size_t i;
-
-    memset(&spark, 0, sizeof spark);
-    for (i = json_array_size(history); i > 0; i--) {
-        const json_t *sample = json_array_get(history, i - 1);
-
-        add_sample(&spark, sample, age);
-        age += real(sample, "seconds");
-    }
-    most = largest(spark.requests);
-    json_array_append_new(row, digits(spark.requests, most));
-    json_array_append_new(row, most > 0 ? rounded(most / SPAN) : json_null());
-    json_array_append_new(row, digits(spark.errors, most));
-}
-
-/* ---- a row ---- */
 
 static const char *const columns[] = {
     "name", "tenant", "state",    "problem", "space",     "size",     "max",
@@ -128,28 +52,11 @@ static void add_rounded(json_t *row, const json_t *o, const char *key)
                                    : json_null());
 }
 
-/* Of all its processes, where the report has no sum. */
-static void add_memory(json_t *row, const json_t *group)
-{
-    json_t *memory = json_object_get(group, "memory");
-    json_int_t all = 0;
-    const json_t *p;
-    size_t i;
-
-    json_array_foreach(json_object_get(group, "processes"), i, p)
-    {
-        all += json_integer_value(json_object_get(p, "memory"));
-    }
-    if (memory)
-        add(row, memory);
-    else
-        json_array_append_new(row, all > 0 ? json_integer(all) : json_null());
-}
-
 static void add_group(json_t *row, const json_t *group)
 {
     const json_t *states = json_object_get(group, "states");
     const json_t *recent = json_object_get(group, "recent");
+    const json_t *spark = json_object_get(group, "spark");
 
     add_of(row, group, "size");
     add_of(row, group, "max");
@@ -161,9 +68,11 @@ static void add_group(json_t *row, const json_t *group)
     add_rounded(row, json_object_get(recent, "1m"), "rate");
     add_of(row, json_object_get(recent, "1m"), "errors");
     add_rounded(row, json_object_get(recent, "5m"), "p95");
-    add_memory(row, group);
+    add_of(row, group, "memory");
     add_rounded(row, group, "cpu");
-    add_spark(row, json_object_get(group, "history"));
+    add_of(row, spark, "all");
+    add_rounded(row, spark, "peak");
+    add_of(row, spark, "errors");
 }
 
 /* The values that are not known at the end are left out. */

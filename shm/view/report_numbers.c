@@ -150,10 +150,9 @@ static json_t *deaths(const apl_numbers_t *n)
 #define HISTORY   ((int64_t)APL_STEPS * APL_STEP_PERIOD)
 #define CPU_STEPS 3 /* a minute */
 
-/* Copy the steps of the last ten minutes, oldest first. One that is being
- * written has no time. @return how many there are */
-static int read_steps(const apl_numbers_t *n, int64_t now,
-                      apl_step_t to[APL_STEPS])
+/* A step that is being written has no time. */
+int apl_report_steps(const apl_numbers_t *n, int64_t now,
+                     apl_step_t to[APL_STEPS])
 {
     uint64_t first = (uint64_t)now / APL_STEP_PERIOD + 1;
     int64_t before = 0, time;
@@ -226,7 +225,7 @@ json_t *apl_report_app_history(const apl_pool_t *copy, const char *name)
 
     if (!g)
         return a;
-    n = read_steps(apl_numbers_of(copy, g), apl_now(), all);
+    n = apl_report_steps(apl_numbers_of(copy, g), apl_now(), all);
     for (i = 0; i < n; i++)
         json_array_append_new(a, step(&all[i]));
     return a;
@@ -285,7 +284,7 @@ void apl_report_use(json_t *group, const apl_pool_t *copy, const apl_group_t *g)
 {
     const apl_numbers_t *numbers = apl_numbers_of(copy, g);
     apl_step_t all[APL_STEPS];
-    int n = read_steps(numbers, apl_now(), all);
+    int n = apl_report_steps(numbers, apl_now(), all);
 
     json_object_set_new(
         group, "cpu_seconds",

@@ -127,6 +127,22 @@ json_t *apl_report_app_history(const apl_pool_t *copy, const char *name);
  */
 void apl_report_only(json_t *report, const apl_pool_t *copy, const char *name);
 
+/** Copy the steps of the last ten minutes, oldest first. @param numbers or NULL
+ * @return how many there are */
+int apl_report_steps(const apl_numbers_t *numbers, int64_t now,
+                     apl_step_t to[APL_STEPS]);
+
+/* report_spark.c: the last ten minutes of each application in a few bytes, for
+ * lists with a line for each. */
+
+/**
+ * Set the key `spark` of each group: `all` (all responses) and `errors` (5xx), a
+ * digit from 0 to z for each step, the last one is now; null: there were none;
+ * and `peak`, the responses a second that "z" means.
+ * @param report from apl_report_json(copy), with all groups
+ */
+void apl_report_sparks(json_t *report, const apl_pool_t *copy);
+
 /* report_value.c: values of the report (report.c): texts, numbers and ids as
  * JSON.
  *

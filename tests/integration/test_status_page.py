@@ -130,6 +130,8 @@ def test_page(busy: Httpd) -> None:
                      r".*4 of 4 processes \(4 busy, 0 idle\).*3 waiting")
             assert sorted(names(browser)) == ["blog", "broken", "fresh", "shop"]
             assert names(browser)[-1] == "fresh"
+            assert browser.run("document.querySelector('.apps th[scope=row]')"
+                               ".getBoundingClientRect().width") > 75
             assert browser.run(REACH) <= width
             back = browser.run(
                 "getComputedStyle(document.body).backgroundColor")

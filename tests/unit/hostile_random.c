@@ -132,13 +132,16 @@ static void report(apr_pool_t *p)
     apl_pool_t *copy;
     apl_finding_t finding;
     apr_pool_t *sub;
+    json_t *doc;
     static apl_step_use_t use[16];
 
     memset(use, 0, sizeof use);
     apl_step_sample(&pool, use, apl_now());
     apr_pool_create(&sub, p);
     if (apl_snapshot_take(&copy, &pool, sub) == APR_SUCCESS) {
-        json_decref(apl_report_json(copy, 1));
+        doc = apl_report_json(copy, 1);
+        apl_report_sparks(doc, copy);
+        json_decref(doc);
         json_decref(apl_report_app_history(copy, "shop"));
         apl_check(copy, &finding);
     }

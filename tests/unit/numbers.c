@@ -266,6 +266,26 @@ static double in_step(const json_t *history, size_t at, const char *key)
     return json_number_value(number_of(json_array_get(history, at), key));
 }
 
+/* One request in each step; each second one is an error. */
+static void look_at_spark(json_t *doc, const apl_pool_t *copy)
+{
+    const json_t *spark;
+    const char *all, *errors;
+    int i;
+
+    apl_report_sparks(doc, copy);
+    spark = number_of(json_array_get(number_of(doc, "groups"), 0), "spark");
+    assert_true(json_number_value(number_of(spark, "peak")) == 1 / 20.0);
+    all = json_string_value(number_of(spark, "all"));
+    errors = json_string_value(number_of(spark, "errors"));
+    assert_int_equal(strlen(all), APL_STEPS);
+    assert_int_equal(strlen(errors), APL_STEPS);
+    for (i = 1; i < APL_STEPS - 1; i++) {
+        assert_int_equal(all[i], 'z');
+        assert_true(errors[i] == (errors[i - 1] == 'z' ? '0' : 'z'));
+    }
+}
+
 static void the_last_ten_minutes_are_kept(void **state)
 {
     scene_t *s = scene_new(3);
@@ -315,6 +335,8 @@ static void the_last_ten_minutes_are_kept(void **state)
     group = json_array_get(json_object_get(doc, "groups"), 0);
     assert_true(json_number_value(number_of(group, "cpu_seconds")) == 300);
     assert_true(json_number_value(number_of(group, "cpu")) == 0.25);
+    assert_null(number_of(group, "spark"));
+    look_at_spark(doc, copy);
     json_decref(doc);
     /* A step that is being written, and one with an impossible time. */
     s->pool.numbers[1].steps[3].time = 0;

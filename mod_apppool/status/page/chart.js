@@ -40,7 +40,13 @@ function point(chart, i, value) {
 
 // Two samples that are too far apart have nothing between them.
 function follows(chart, i) {
-  return i > 0 && chart.times[i] - chart.times[i - 1] < 20000;
+  return i > 0 && chart.times[i] - chart.times[i - 1] < chart.apart;
+}
+
+// Twice the time between two samples, usually.
+function apartOf(all) {
+  const steps = all.slice(1).map((one, i) => one - all[i]);
+  return 2 * Math.min(...steps, SPAN * 1000) + 2000;
 }
 
 // A line. A value that is not known is a gap; alone, it is a dot.
@@ -137,7 +143,8 @@ function chart(wanted) {
   const stacked = wanted.stacked && stack(wanted.series, n);
   const most = largest(stacked ? stacked.map(one => one.upper)
     : wanted.series.map(one => one.values));
-  const c = {...wanted, most: round(most, wanted.unit), end: clock.now};
+  const c = {...wanted, most: round(most, wanted.unit), end: clock.now,
+    apart: apartOf(wanted.times)};
   const at = i => wanted.unit(c.most * i / 2);
   return h('figure', {key: wanted.id}, legend(c), h('div', {class: 'plot'},
     h('div', {class: 'y', 'aria-hidden': 'true'}, [2, 1, 0].map(i =>
@@ -173,8 +180,8 @@ function keyAt(box, key) {
   const now = cursor.at === null ? last
     : all.reduce((best, one, i) => one <= cursor.at ? i : best, 0);
   const next = {ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1,
-    ArrowUp: now + 1, Home: 0, End: last, PageUp: now + 12,
-    PageDown: now - 12}[key];
+    ArrowUp: now + 1, Home: 0, End: last, PageUp: now + 6,
+    PageDown: now - 6}[key];
   if (next === undefined || last < 0) return false;
   cursor.at = all[Math.min(last, Math.max(0, next))];
   return true;

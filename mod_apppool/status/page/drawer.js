@@ -209,7 +209,7 @@ function requestRow(group, q) {
     span(q.age)), h('td', null, badge(q.state)),
   h('td', {class: 'w'}, h('code', null, name(q.method + ' ' + q.uri +
     (q.query ? '?' + q.query : '')))),
-  h('td', {class: 'opt'}, safe(q.client), q.abandoned &&
+  h('td', {class: 'opt who'}, safe(q.client), q.abandoned &&
     h('small', null, ' abandoned')),
   h('td', {class: 'n opt'}, q.pid ? String(q.pid) : NONE),
   h('td', {class: 'b'}, !ending && button('Kill', 'kill', p.id + '-' + q.id,
@@ -279,7 +279,7 @@ function drawer(detail, doc, rows) {
     one.name === view.app);
   return [h('header', {key: 'head'},
     h('h2', {id: 'drawer-name', tabindex: '-1'}, appName(view.app), ' ',
-      (group || row) && badge((group || row).state)),
+      (group || row) && badge(row ? wordOf(row) : group.state)),
     h('a', {href: link({app: ''}), id: 'close', class: 'button',
       'data-do': 'close'}, 'Close')),
   h('p', {key: 'root', class: 'dim'}, labels.get(view.app) && [

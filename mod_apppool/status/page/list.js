@@ -19,7 +19,19 @@ const COLUMNS = [
   ['cpu', 'CPU', 'processors that it used in the last minute', 'n opt'],
   ['spark', '10 min', 'requests in the last ten minutes', 'sp']
 ];
-const WIDE = COLUMNS.length;
+
+// The number of columns that are seen: page.css hides the others.
+function seenColumns() {
+  const some = COLUMNS.filter(one => !/opt/.test(one[3])).length;
+  return TINY.matches ? some - 1 : NARROW.matches || view.app ? some
+    : COLUMNS.length;
+}
+
+// What a line says of an application first: a problem comes before a state that
+// looks well.
+function wordOf(row) {
+  return row.state === 'running' && row.problem || row.state;
+}
 
 // The short names of applications that have one, by the names of their groups.
 const labels = new Map();
@@ -123,14 +135,14 @@ function sizeCell(row) {
 function cells(row) {
   const number = (text, css) => h('td', {class: 'n ' + (css || '')}, text);
   return [
-    h('td', null, badge(row.state)),
+    h('td', null, badge(wordOf(row))),
     number(sizeCell(row), 'opt'),
     number(row.queue ? count(row.queue) : NONE, row.queue ? 'opt warn' : 'opt'),
     number(row.rate ? rate(row.rate) : NONE),
     number(row.errors ? count(row.errors) : NONE, row.errors ? 'bad' : ''),
     number(span(row.p95), 'opt'),
-    number(bytes(row.memory), 'opt'),
-    number(processors(row.cpu), 'opt'),
+    number(row.memory ? bytes(row.memory) : NONE, 'opt'),
+    number(row.cpu >= .005 ? processors(row.cpu) : NONE, 'opt'),
     h('td', {class: 'sp'}, spark(row))];
 }
 
@@ -167,14 +179,14 @@ function part([key, title], rows) {
   const rest = rows.length - limit;
   if (!rows.length) return null;
   return h('tbody', {key, id: 'part-' + key},
-    h('tr', {class: 'part', key: ' head'}, h('th', {colspan: WIDE,
+    h('tr', {class: 'part', key: ' head'}, h('th', {colspan: seenColumns(),
       scope: 'rowgroup'}, h('button', {type: 'button', 'data-do': 'fold',
       id: 'fold-' + key, 'data-value': openWith(key, limit ? 0 : STEP),
       'aria-expanded': limit ? 'true' : 'false'},
     (limit ? '\u25be ' : '\u25b8 ') + title + ': ' + count(rows.length)))),
     rows.slice(0, limit).map(rowOf),
     limit > 0 && rest > 0 && h('tr', {class: 'part', key: ' rest'},
-      h('td', {colspan: WIDE}, h('button', {type: 'button',
+      h('td', {colspan: seenColumns()}, h('button', {type: 'button',
         'data-do': 'fold', id: 'more-' + key,
         'data-value': openWith(key, limit + STEP)},
       'Show ' + count(Math.min(STEP, rest)) + ' more of ' + count(rest)))));

@@ -6,6 +6,7 @@
 
 const PERIOD = 2000, PATIENCE = 10000; // ms
 const NARROW = window.matchMedia('(max-width: 640px)');
+const TINY = window.matchMedia('(max-width: 380px)');
 
 const page = document.getElementById('page');
 const side = document.getElementById('drawer');
@@ -247,6 +248,8 @@ window.addEventListener('popstate', () => {
   viewChanged(before !== view.app);
 });
 document.addEventListener('visibilitychange', soon);
+NARROW.addEventListener('change', draws);
+TINY.addEventListener('change', draws);
 
 readView();
 tick();

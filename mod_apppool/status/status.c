@@ -26,8 +26,8 @@ APLOG_USE_MODULE(apppool);
 
 #define HANDLER "apppool-status"
 
-/* "?json"; also "?json=", as some clients cannot send the first form; and
- * "?json&app=NAME". */
+/* "?json"; also "?json=", as some clients cannot send the first form; and more
+ * after it, such as "?json&app=NAME". */
 static int is_view(const char *args, const char *view)
 {
     size_t n = strlen(view);
@@ -35,7 +35,7 @@ static int is_view(const char *args, const char *view)
     if (!args || strncmp(args, view, n) != 0)
         return 0;
     n += args[n] == '=';
-    return !args[n] || !strncmp(args + n, "&app=", 5);
+    return !args[n] || args[n] == '&';
 }
 
 /* ---- the document ---- */

@@ -83,6 +83,9 @@ def test_names_and_users(httpd: Httpd) -> None:
     done = as_user(httpd, OWNER, "status", "--all")
     assert done.stdout.count("\n") == 4 and "fine" not in done.stdout
     assert as_user(httpd, OWNER, "status", "--problems").returncode == 4
+    assert httpd.ctl("drain", "caf\u00e9 of $(bob)\u00e8").returncode == 0
+    assert "apppoolctl restart 'caf\u00e9 of $(bob)\u00e8' puts it back" in \
+        httpd.ctl("why", "caf\u00e9 of $(bob)\u00e8").stdout
     for words in (["why", "fine"], ["status", "--all"]):
         done = as_user(httpd, STRANGER, *words)
         assert done.returncode == 1 and "only root, the user" in done.stderr

@@ -38,33 +38,39 @@ static int ask_report(const char *dir, const char *app, json_t **report,
 
 /* ---- all applications ---- */
 
-static const json_t *find_group(const json_t *report, const char *name)
+/* The groups by their names; to be released. There may be thousands. */
+static json_t *groups_by_name(const json_t *report)
 {
-    const json_t *groups = json_object_get(report, "groups"), *g;
-    const char *other;
+    json_t *groups = json_object_get(report, "groups"), *g;
+    json_t *by_name = json_object();
     size_t i;
 
-    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
-        other = json_string_value(json_object_get(g, "name"));
-        if (name && other && strcmp(name, other) == 0)
-            return g;
+    json_array_foreach(groups, i, g)
+    {
+        const char *name = json_string_value(json_object_get(g, "name"));
+
+        if (name)
+            json_object_set(by_name, name, g);
     }
-    return NULL;
+    return by_name;
 }
 
 static int print_all(const json_t *report)
 {
     const json_t *all = json_object_get(report, "configured"), *a, *g;
+    json_t *by_name;
     size_t i;
 
     if (!json_is_array(all))
         return ask_complain(EXIT_NO,
                             "the httpd that runs is of an older build, which "
                             "does not name its applications");
+    by_name = groups_by_name(report);
     printf("%-10s %5s %6s  %-12s %s\n", "STATE", "PROC", "QUEUE", "USER",
            "APP");
     for (i = 0; (a = json_array_get(all, i)) != NULL; i++) {
-        g = find_group(report, json_string_value(json_object_get(a, "name")));
+        g = json_object_get(by_name,
+                            json_string_value(json_object_get(a, "name")));
         printf("%-10s %5lld %6lld  %-12s %s\n",
                g ? values_text(g, "state") : "unused",
                (long long)values_number(g, "size"),
@@ -73,6 +79,7 @@ static int print_all(const json_t *report)
     }
     if (i == 0)
         puts("no application is configured");
+    json_decref(by_name);
     return EXIT_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "mod_apppool/pump/suspend.h"
 #include "mod_apppool/request/client.h"
 #include "mod_apppool/request/error_response.h"
+#include "mod_apppool/request/request_state.h"
 #include "mod_apppool/request/response_count.h"
 #include "mod_apppool/instance/current.h"
 #include "shm/lock/alive.h"
@@ -87,7 +88,7 @@ apppool_app_request_t *apppool_app_request_begin(request_rec *r,
     req->may_leave_worker = apppool_streaming_wants_upgrade(r) &&
                             !apppool_request_body_is_there(body) &&
                             apppool_suspend_reserve(r);
-    ap_set_module_config(r->request_config, &apppool_module, req);
+    apppool_request_state_begin(r)->app_request = req;
     apr_pool_cleanup_register(r->pool, req, checkin_at_cleanup,
                               apr_pool_cleanup_null);
     return req;

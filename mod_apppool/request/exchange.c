@@ -19,6 +19,7 @@
 #include "mod_apppool/request/error_response.h"
 #include "mod_apppool/request/request_head.h"
 #include "mod_apppool/request/response_filter.h"
+#include "mod_apppool/request/request_state.h"
 #include "shm/lock/alive.h"
 #include "shm/slots/group.h"
 
@@ -192,8 +193,8 @@ static apppool_app_client_t *make_client(apppool_app_request_t *req)
 
 int apppool_exchange_fixups(request_rec *r)
 {
-    const apppool_app_request_t *req =
-        ap_get_module_config(r->request_config, &apppool_module);
+    const apppool_request_state_t *state = apppool_request_state_of(r);
+    const apppool_app_request_t *req = state ? state->app_request : NULL;
 
     if (req && req->client)
         apppool_client_proxy_header_is_made(req->client);

@@ -19,6 +19,7 @@
 #include "mod_apppool/body/sendfile.h"
 #include "mod_apppool/request/app_request.h"
 #include "mod_apppool/request/routing.h"
+#include "mod_apppool/request/request_state.h"
 
 APLOG_USE_MODULE(apppool);
 
@@ -135,8 +136,7 @@ int apppool_handler(request_rec *r)
 
 int apppool_handler_resume(request_rec *r, apppool_link_why_t why)
 {
-    apppool_app_request_t *req =
-        ap_get_module_config(r->request_config, &apppool_module);
+    apppool_app_request_t *req = apppool_request_state_of(r)->app_request;
 
     return end(req, apppool_exchange_resume(req, why));
 }

@@ -5,10 +5,9 @@
 #include <http_request.h>
 
 #include "mod_apppool/instance/current.h"
+#include "mod_apppool/request/request_state.h"
 #include "shm/lock/lock_token.h"
 #include "shm/verbs/response.h"
-
-#define KEY "mod_apppool: response"
 
 /* Of a client's request. */
 typedef struct {
@@ -20,10 +19,12 @@ typedef struct {
 
 static count_t *count_of(const request_rec *r)
 {
-    void *count = NULL;
+    const apppool_request_state_t *state;
 
-    apr_pool_userdata_get(&count, KEY, r->pool);
-    return count;
+    while (r->prev)
+        r = r->prev;
+    state = apppool_request_state_of(r);
+    return state ? state->count : NULL;
 }
 
 void apppool_response_count_begin(request_rec *r, const apppool_app_t *app)
@@ -34,7 +35,9 @@ void apppool_response_count_begin(request_rec *r, const apppool_app_t *app)
         return;
     count = apr_pcalloc(r->pool, sizeof *count);
     count->app = app;
-    apr_pool_userdata_setn(count, KEY, NULL, r->pool);
+    while (r->prev)
+        r = r->prev;
+    apppool_request_state_begin(r)->count = count;
 }
 
 void apppool_response_count_arrived(request_rec *r, int64_t now)

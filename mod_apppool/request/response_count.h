@@ -16,8 +16,8 @@
  * that is suspended (pump/suspend.h) is counted at its end. A request whose
  * client left while it waited has no response, and is not counted.
  *
- * The record is in the pool of the client's request, which internal redirects
- * share, and subrequests do not.
+ * The record belongs to the first request, which internal redirects lead back
+ * to, and subrequests do not.
  *
  * Crash: a child of httpd that is killed has not counted the requests that it
  *        had.

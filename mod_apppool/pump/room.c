@@ -98,6 +98,7 @@ static const char *const known[] = {
     "log_input_output",
     "logio_ttfb_out",
     "mod_expires",
+    "remoteip_input",
     "reqtimeout",
     "ssl/tls coalescing filter",
     "ssl/tls filter",

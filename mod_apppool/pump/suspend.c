@@ -106,7 +106,7 @@ static int before_close(conn_rec *c)
         /* There were too few workers, so it must not hold one now. */
         ap_log_cerror(APLOG_MARK, APLOG_INFO, 0, c,
                       "apppool: a WebSocket or an event stream ends: no worker "
-                      "was free within Timeout");
+                      "was free within Timeout, or the clock was set");
         why = APPPOOL_LINK_STOPPED;
     }
     return_socket(s);

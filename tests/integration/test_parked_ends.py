@@ -73,6 +73,28 @@ def test_filter_by_type(httpd: Httpd, opened: ExitStack) -> None:
     place.parked(1)
 
 
+def test_proxy_protocol(httpd: Httpd, opened: ExitStack) -> None:
+    """mod_remoteip's filter stays for the whole connection."""
+    httpd.modules.append("remoteip")
+    httpd.directives += ["RemoteIPProxyProtocol On",
+                         "RemoteIPProxyProtocolExceptions 127.0.0.1"]
+    place = Place(httpd, opened)
+    with socket.create_connection(("127.0.0.1", httpd.port), 40,
+                                  ("127.0.0.2", 0)) as balancer, \
+            balancer.makefile("rb") as file:
+        balancer.sendall(b"PROXY TCP4 192.0.2.7 192.0.2.8 1234 80\r\n"
+                         b"GET /echo HTTP/1.1\r\nHost: shop\r\nConnection: "
+                         b"Upgrade\r\nUpgrade: websocket\r\n\r\n")
+        place.parked(1)
+        while file.readline() != b"\r\n":
+            pass
+        balancer.sendall(b"hello\n")
+        assert file.readline() == b"hello\n"
+        client, = httpd.group(place.app)["requests"]
+        assert client["client"] == "192.0.2.7"
+    place.parked(0)
+
+
 def test_nobody_comes(httpd: Httpd, opened: ExitStack) -> None:
     """If no worker comes for a connection within Timeout, httpd closes it. It
     ends in order: it would hold a worker otherwise, as all others, and no

@@ -116,7 +116,8 @@ static int refuse(request_rec *r, const apppool_app_t *app,
     apppool_error_page_t about = {.kind = kind, .why = why};
 
     apr_generate_random_bytes((unsigned char *)&about.id, sizeof about.id);
-    SAY(level, rv, r, "%s: error %s", why, error_of(r, about.id));
+    /* httpd cuts long lines, such as those with a long path. */
+    SAY(level, rv, r, "%.4000s: error %s", why, error_of(r, about.id));
     return note(r, app, &about, status);
 }
 
@@ -341,6 +342,17 @@ int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
                       SENTENCE(r, "%s: no place in the pool: %s", app->label,
                                apl_error_text(rv, text, sizeof text)));
     }
+}
+
+int apppool_error_response_no_pool(request_rec *r, const apppool_app_t *app)
+{
+    blame(r, APL_FAULT_OTHER);
+    return refuse(r, app, APPPOOL_ERROR_OTHER, APLOG_ERR, 0,
+                  HTTP_SERVICE_UNAVAILABLE,
+                  SENTENCE(r,
+                           "%s: there is no pool; httpd logged why when it "
+                           "started",
+                           app->label));
 }
 
 /* ---- the process gives no response ---- */

@@ -42,6 +42,9 @@
 int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
                                 const apl_session_ref_t *ref, apr_status_t rv);
 
+/** httpd has no pool, and has logged why. @return 503 */
+int apppool_error_response_no_pool(request_rec *r, const apppool_app_t *app);
+
 /** The connection to the process failed, for a reason of httpd itself. */
 int apppool_error_response_connect(request_rec *r, const apppool_app_t *app,
                                    const apl_session_ref_t *ref,

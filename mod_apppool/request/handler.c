@@ -3,7 +3,6 @@
 #include "mod_apppool/request/handler.h"
 
 #include <apr_strings.h>
-#include <http_log.h>
 #include <http_protocol.h>
 #include <http_request.h>
 
@@ -20,8 +19,6 @@
 #include "mod_apppool/request/app_request.h"
 #include "mod_apppool/request/routing.h"
 #include "mod_apppool/request/request_state.h"
-
-APLOG_USE_MODULE(apppool);
 
 #define ATTEMPTS 10 /* processes that may refuse */
 
@@ -116,14 +113,9 @@ int apppool_handler(request_rec *r)
     status = apppool_routing_admit(r, mount);
     if (status != OK)
         return status;
-    if (!apppool_current()->pool) {
-        ap_log_rerror(APLOG_MARK, APLOG_ERR, 0, r,
-                      "apppool: %s: there is no pool; httpd logged why when it "
-                      "started",
-                      mount->app->label);
-        return apppool_error_response_send(r, mount->app,
-                                           HTTP_SERVICE_UNAVAILABLE);
-    }
+    if (!apppool_current()->pool)
+        return apppool_error_response_send(
+            r, mount->app, apppool_error_response_no_pool(r, mount->app));
     apppool_app_headers_set_trace(r);
     status = apppool_request_body_begin(&body, r, mount->app->label);
     if (status != OK)

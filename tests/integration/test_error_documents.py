@@ -184,5 +184,11 @@ def test_why(busy: Httpd) -> None:
             told = busy.get("/told", case.host).text
             assert re.search(rf"\nReason:\n{WHY[case.host]}\n", told)
             assert "\nWhat to try:\n" in told
+            # A path may be long, and look like HTML.
+            long = busy.get("/told/%3Cscript%3E" + "/x" * 1500, case.host,
+                            headers=HTML)
+            page = Page(long.text)
+            assert ("script", {}) not in page.elements
+            busy.log.wait_for(f": error {page.rows['Error']}$")
             # A visitor learns nothing of it.
             assert "Instances" not in busy.get("/pid", case.host).text

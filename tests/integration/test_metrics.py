@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.parser import \
+    text_string_to_metric_families as text_string_to_older_families
 
 from harness.httpd import STATUS, Httpd
 
@@ -94,6 +96,10 @@ def test_names_are_escaped(httpd: Httpd) -> None:
     httpd.get("/pid", "shop")
     assert httpd.status()["groups"][0]["name"] == name
     assert value(metrics(httpd), "apppool_requests", "_total", app=name) == 1
+    text = httpd.get(f"{STATUS}?metrics", headers={"Accept": "text/plain"}).text
+    older = {family.name: family
+             for family in text_string_to_older_families(text)}
+    assert value(older, "apppool_requests", "_total", app=name) == 1
 
 
 @pytest.mark.mpms("prefork", "event")

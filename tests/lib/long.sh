@@ -46,6 +46,8 @@ bench layouts 8 layouts
 cross all 40 WALKS=2000
 debian trixie 50 trixie
 debian testing 30 testing
+packages bookworm 15 may_skip=1 bookworm
+packages trixie 15 may_skip=1 trixie
 PARTS
 }
 

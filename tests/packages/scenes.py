@@ -1,0 +1,269 @@
+# Licensed under the Apache License, Version 2.0; see LICENSE.
+"""In a new Debian without a network: install the packages of build.py, and
+upgrade, downgrade, remove and purge them, while clients send requests."""
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Iterator
+
+from steps import run, shell, until
+
+WORK = Path("/work")
+STATE = Path("/var/lib/apppool")
+APP = Path("/srv/shop")
+SITES = Path("/etc/apache2/sites-available")
+CLIENTS = 4
+
+CODE = '''
+import os, socket
+
+def ask(line):
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(os.environ["MEMCACHE_SERVERS"])
+        s.sendall(line)
+        return s.recv(4096)
+
+def application(environ, start_response):
+    path = environ["PATH_INFO"]
+    text = str(os.getpid()).encode()
+    if path == "/set":
+        text = ask(b"set kept 0 0 5\\r\\nvalue\\r\\n")
+    elif path == "/get":
+        text = ask(b"get kept\\r\\n")
+    start_response("200 OK", [("Content-Type", "text/plain")])
+    return [text]
+'''
+SITE = '''
+<IfModule apppool_module>
+<VirtualHost *:80>
+    ServerName   shop.test
+    DocumentRoot /srv/shop/public
+    AppRoot      /srv/shop
+    MinInstances 2
+    AppStore     8M
+    <Directory /srv/shop/public>
+        Require all granted
+    </Directory>
+</VirtualHost>
+</IfModule>
+'''
+
+
+def get(path: str, host: str = "shop.test") -> str:
+    request = urllib.request.Request(f"http://127.0.0.1{path}",
+                                     headers={"Host": host})
+    with urllib.request.urlopen(request, timeout=60) as response:
+        return response.read().decode()
+
+
+def parent() -> int:
+    """The pid of httpd."""
+    return int(Path("/run/apache2/apache2.pid").read_text())
+
+
+def pids() -> set[int]:
+    """The processes of the application."""
+    status = json.loads(shell("apppoolctl --json status"))
+    return {process["pid"] for group in status["groups"]
+            for process in group["processes"]}
+
+
+def ours() -> list[str]:
+    """The programs of the package that run."""
+    found = []
+    for exe in Path("/proc").glob("[0-9]*/exe"):
+        try:
+            name = os.readlink(exe)
+        except OSError:
+            continue
+        if name.startswith("/usr/libexec/apppool/"):
+            found.append(name)
+    return found
+
+
+def apt(words: str) -> str:
+    return shell("apt-get -q -y -o Dpkg::Options::=--force-confold "
+                 f"--allow-downgrades --no-remove {words}"
+                 if "install" in words else f"apt-get -q -y {words}")
+
+
+def version() -> str:
+    return shell("dpkg-query -W -f '${Version}' libapache2-mod-apppool")
+
+
+@contextmanager
+def load(path: str = "/", host: str = "shop.test") -> Iterator[None]:
+    """No request of these clients may fail."""
+    failed: list[str] = []
+    counts = [0] * CLIENTS
+    stop = threading.Event()
+
+    def client(i: int) -> None:
+        while not stop.is_set():
+            try:
+                get(path, host)
+            except OSError as trouble:
+                failed.append(str(trouble))
+            counts[i] += 1
+
+    threads = [threading.Thread(target=client, args=(i,))
+               for i in range(CLIENTS)]
+    for thread in threads:
+        thread.start()
+    until(lambda: all(counts), "each client has had a response")
+    try:
+        yield
+        before = list(counts)
+        until(lambda: all(now > then + 10 for now, then in zip(counts, before)),
+              "each client has had responses afterwards")
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert not failed, f"{len(failed)} of {sum(counts)} failed: {failed[0]}"
+    print(f"{sum(counts)} requests")
+
+
+# ---- the steps
+
+def install() -> None:
+    """The second of two commands; the first one brings the file."""
+    # Without systemd, invoke-rc.d asks this.
+    policy = Path("/usr/sbin/policy-rc.d")
+    policy.write_text("#!/bin/sh\nexit 0\n")
+    policy.chmod(0o755)
+    said = apt(f"install {WORK}/this.deb")
+    assert "estart" not in said.partition("Setting up libapache2-mod-apppool")[
+        2].partition("Setting up")[0], said
+    shell("a2query -q -m apppool && a2query -q -m proxy_http")
+    until(lambda: "apppool" in shell("apache2ctl -M"), "it is loaded")
+    shell("service apache2 status || service apache2 start")
+    assert shell("apppoolctl --version").split()[1] == version()
+    user = shell("getent passwd apppool-store").strip().split(":")
+    assert int(user[2]) < 1000 and user[6] == "/usr/sbin/nologin", user
+
+
+def drop_in() -> None:
+    text = Path("/usr/lib/systemd/system/apache2.service.d/apppool.conf") \
+        .read_text()
+    assert re.findall(r"^[^#\n].*", text, re.M) \
+        == ["[Service]", "Delegate=yes"]
+
+
+def first_page() -> None:
+    """What the package's autopkgtest does."""
+    start = time.monotonic()
+    assert "the first page" in shell(f"sh {WORK}/first-page")
+    print(f"the first page after {time.monotonic() - start:.1f} s")
+
+
+def an_application_with_a_store() -> None:
+    (APP / "public").mkdir(parents=True, exist_ok=True)
+    (APP / "wsgi.py").write_text(CODE)
+    shell(f"chown -R daemon:daemon {APP}")
+    (SITES / "shop.conf").write_text(SITE)
+    shell("a2ensite -q shop && service apache2 reload")
+    until(lambda: get("/").isdigit(), "it serves")
+    until(lambda: len(pids()) == 2, "there are two processes")
+    assert "STORED" in get("/set") and "value" in get("/get")
+    assert shell("ps -o user:20= -C apppool-store").strip() == "apppool-store"
+
+
+def the_configuration_is_broken() -> None:
+    """The installation says so, and succeeds. Nothing is reloaded."""
+    broken = Path("/etc/apache2/conf-enabled/broken.conf")
+    before = pids(), parent()
+    broken.write_text("Nonsense on\n")
+    said = apt(f"install --reinstall {WORK}/this.deb")
+    broken.unlink()
+    assert "configuration is broken" in said and "Nonsense" in said, said
+    assert (pids(), parent()) == before
+    assert shell("dpkg --audit") == ""
+
+
+def upgrade_to_a_compatible_version() -> None:
+    before = pids(), parent()
+    with load():
+        apt(f"install {WORK}/next.deb")
+    assert version() == "99.1"
+    assert before[0] <= pids() and parent() == before[1], (before, pids())
+    assert "value" in get("/get")
+
+
+def upgrade_to_another_pool() -> None:
+    old, httpd = pids(), parent()
+    with load():
+        apt(f"install {WORK}/other.deb")
+    assert version() == "99.2" and parent() == httpd
+    until(lambda: pids() and not pids() & old, "all are new")
+    until(lambda: not any("(deleted)" in name for name in ours()),
+          "the old programs have ended")
+    assert "value" in get("/get")
+
+
+def downgrade() -> None:
+    old, httpd = pids(), parent()
+    with load():
+        apt(f"install {WORK}/this.deb")
+    assert version() == shell("apppoolctl --version").split()[1]
+    assert parent() == httpd
+    until(lambda: pids() and not pids() & old, "all are new")
+    assert "value" in get("/get")
+
+
+def a_module_that_was_disabled_stays_so() -> None:
+    shell("a2dismod -q -f apppool && service apache2 restart", limit=120)
+    apt(f"install --reinstall {WORK}/this.deb")
+    assert subprocess.run("a2query -q -m apppool", shell=True).returncode != 0
+    shell("a2enmod -q apppool && service apache2 reload")
+    until(lambda: "value" in get("/get"), "it serves, with its store")
+
+
+def remove() -> None:
+    """Other sites go on. What the store has saved stays."""
+    httpd = parent()
+    with load("/", "other.test"):
+        apt("remove libapache2-mod-apppool")
+        left = ours()
+    assert not left, left
+    assert parent() == httpd
+    assert list(STATE.rglob("*"))
+    assert Path("/etc/apache2/mods-available/apppool.load").exists()
+    assert not Path("/usr/bin/apppoolctl").exists()
+
+
+def installed_again() -> None:
+    apt(f"install {WORK}/this.deb")
+    shell("a2query -q -m apppool")
+    until(lambda: "value" in get("/get"), "it serves, with its store")
+
+
+def purge() -> None:
+    """At once, while the store runs. Only the user is left."""
+    apt("purge libapache2-mod-apppool")
+    left = ours()
+    assert not left, left
+    left = [line for line in shell(
+        "find / -xdev -name '*apppool*' -o -xdev -name work -prune -o "
+        "-path /run/apache2/apppool-\\*").splitlines()
+            if not line.startswith(("/work", "/var/cache/apt"))]
+    assert left == [], left
+    assert not STATE.exists()
+    shell("getent passwd apppool-store")
+    assert get("/", "other.test")
+
+
+def the_end() -> None:
+    shell("service apache2 stop", limit=120)
+
+
+run([install, drop_in, first_page, an_application_with_a_store,
+     the_configuration_is_broken, upgrade_to_a_compatible_version,
+     upgrade_to_another_pool, downgrade, a_module_that_was_disabled_stays_so,
+     remove, installed_again, purge, the_end])

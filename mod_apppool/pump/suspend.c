@@ -155,14 +155,14 @@ static int come_back(apppool_suspended_t *s, conn_rec *c)
     apppool_pump_take(s->link);
     APPPOOL_WINDOW("renewing");
     apppool_rehearsal_done(s, APPPOOL_REHEARSAL_WOKEN);
-    if (s->link->why != APPPOOL_LINK_RENEWED) {
-        apppool_rehearsal_ending(s);
+    if (s->link->why != APPPOOL_LINK_RENEWED)
         c->cs->state = CONN_STATE_LINGER;
-    }
     else {
         c->cs->state = CONN_STATE_ASYNC_WAITIO;
         c->cs->sense = CONN_SENSE_WANT_READ;
     }
+    if (c->cs->state == CONN_STATE_LINGER || c->aborted)
+        apppool_rehearsal_ending(s);
     return OK;
 }
 

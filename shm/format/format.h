@@ -309,7 +309,7 @@ typedef struct {
  *                 | counted by children: generation, began,       |
  *                 | responses, bytes, faults, times               |
  *     576         +-----------------------------------------------+
- *                 | by the spawner: sampled, memory, cpu          |
+ *                 | by the spawner: sampled, cpu, cpu_then        |
  *     640         +-----------------------------------------------+
  *                 | apl_moment_t    [3][4]           456 bytes    |
  *     6112        +-----------------------------------------------+
@@ -320,8 +320,9 @@ typedef struct {
  *                 | 16 bytes that are not used                    |
  *     8192        +-----------------------------------------------+
  *
- * All of it is [O]. slots/numbers.h says who writes what, and why no count is
- * lost when a writer is killed. */
+ * All of it is [O], except the deaths, which are counted under the lock.
+ * slots/numbers.h says who writes what, and why no count is lost when a writer
+ * is killed. */
 
 /** Classes of times: one below 64 us, four in each octave up to 71 minutes, and
  * one above (format/timing.h). */
@@ -330,7 +331,7 @@ typedef struct {
 /** Classes of responses: 1xx to 5xx. */
 #define APL_CLASSES 5
 
-/** Why the module itself has answered a request with an error. */
+/** Why the module itself has responded to a request with an error. */
 enum {
     APL_FAULT_NONE,
     APL_FAULT_QUEUE_FULL,

@@ -7,7 +7,9 @@
  *
  * Lock:  none: it writes what only the spawner writes, and reads what is shown
  *        to people. A group that ends meanwhile loses nothing but its numbers.
- * Crash: see slots/numbers.h.
+ * Crash: see slots/numbers.h. If the spawner is killed between the two, the
+ *        next one may write a step that is shorter. The counters are not
+ *        concerned.
  * Trust: a time that is impossible is overwritten.
  */
 #ifndef APPPOOL_SHM_VERBS_STEP_H

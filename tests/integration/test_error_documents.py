@@ -44,6 +44,7 @@ CASES = (
     Case("shop", 502, "Something went wrong", "GET /garbage", True),
     Case("silent", 504, "has not answered in time", "GET /sleep", True),
     Case("shop", 413, "Send less, or a smaller file", "POST /pid", True),
+    Case("links", 503, "there is no place left. ", "GET /events", True, (1, 1)),
     Case("shop", 501, "in another form than expected", "PUT /pid", True),
 )
 
@@ -67,7 +68,7 @@ def busy(httpd: Httpd) -> Iterator[Httpd]:
     httpd.log.expect(*KILLED, sentences.QUEUE_FULL, sentences.QUEUE_LATE,
                      sentences.STILL_STARTING, sentences.DRAINED,
                      sentences.NO_RESPONSE, sentences.SILENT,
-                     sentences.NOT_STARTED, sentences.START_ERROR,
+                     sentences.LONG_LIVED_FULL, sentences.NOT_STARTED, sentences.START_ERROR,
                      sentences.HTTP_WRONG)
     httpd.modules.append("rewrite")
     httpd.directives.append("MaxPoolSize 40")
@@ -82,13 +83,18 @@ def busy(httpd: Httpd) -> Iterator[Httpd]:
     app(httpd, "drained")
     app(httpd, "silent", "AppTimeout 400ms")
     app(httpd, "shop", "LimitRequestBody 10")
+    app(httpd, "links", "AppMaxLongLived 1", f"AppSetEnv GO {httpd.dir}/go",
+        "AppConcurrency 10", command=httpd.command_of("long_lived.py"))
     httpd.start()
+    stream = Raw(httpd.port, b"GET /events HTTP/1.1\r\nHost: links\r\n\r\n")
+    assert stream.head()[0] == 200
     held = [httpd.hold(host, host) for host in ("full", "late")]
     waits = httpd.get_async("/pid", "full")
     wait_until(lambda: httpd.pool("waiting") == 1, "the queue is full")
     assert httpd.get("/pid", "drained").status == 200
     assert httpd.ctl("drain", "drained").returncode == 0
-    yield httpd
+    with stream:
+        yield httpd
     for one in held:
         assert one.release().status == 200
     assert waits.result().status == 200

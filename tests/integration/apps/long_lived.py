@@ -71,7 +71,7 @@ def serve(connection):
         elif what == "/stream":
             last(stream, "Content-Type: text/event-stream\r\n"
                  "Transfer-Encoding: chunked", chunk)
-        elif what == "/events":
+        elif what.split("?")[0] == "/events":
             last(stream, "Content-Type: text/event-stream")
         elif what == "/text":
             last(stream, "Content-Length: 25")

@@ -55,6 +55,24 @@ def test_httpd_is_never_restarted() -> None:
                              "\n".join(lines)), script
 
 
+@pytest.mark.parametrize("layout", ["of Debian", "of others"])
+def test_what_make_install_says(tmp_path: Path, layout: str) -> None:
+    """How to load the module here, what a site needs, and how to load it."""
+    modules = tmp_path / "mods-available"
+    if layout == "of Debian":
+        modules.mkdir()
+    said = subprocess.run(
+        ["sh", str(TOP / "mod_apppool" / "after-install"), "/modules",
+         str(modules), "/usr/local/bin"], text=True, check=True,
+        stdout=subprocess.PIPE).stdout
+    assert ("a2enmod apppool" in said) == (layout == "of Debian")
+    assert ("LoadModule apppool_module /modules/mod_apppool.so" in said) \
+        == (layout == "of others")
+    assert "AppRoot " in said and "configtest && apache" in said
+    assert "/usr/local/bin/apppoolctl detect" in said
+    assert all(len(line) < 80 for line in said.splitlines())
+
+
 def test_drop_in() -> None:
     """It says nothing about a unit of the administrator but this."""
     assert re.findall(r"^[^#\n].*", (DEBIAN / "apppool.conf").read_text(),

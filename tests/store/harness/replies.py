@@ -133,7 +133,9 @@ def _debug(word: bytes) -> Part:
     if name == b"cas" and value.isdigit():
         return Cas(int(value))
     if name in (b"exp", b"la") and re.fullmatch(rb"-?\d+", value):
-        return Seconds(int(value))
+        # Of exp, memcached 1.6.18 writes the time to live with a minus, 1.6.38
+        # without.
+        return Seconds(int(value) if value == b"-1" else abs(int(value)))
     return word
 
 

@@ -92,7 +92,11 @@ def test_names(busy: Httpd) -> None:
         == group["bytes"]
     assert value(now, "apppool_latency_seconds", **shop, quantile="0.5") > 0
     assert value(now, "apppool_cpu_seconds", "_total", **shop) >= 0
-    assert value(now, "apppool_problems", kind="failing") == 0
+    kinds = {sample.labels["kind"] for sample
+             in now["apppool_problems"].samples if sample.value == 0}
+    page = (TOP / "doc" / "status.md").read_text()
+    table = page.split("\n## problems\n")[1].split("\n## ")[0]
+    assert kinds == set(re.findall(r"^\| `(\w+)` \|", table, re.M)) - {"kind"}
 
 
 def test_bound(busy: Httpd) -> None:

@@ -5,7 +5,9 @@
  * @brief Why a request waits, or has waited in vain: for the log, and for the
  *        page that the client gets.
  *
- * Lock:  taken and given back, like that of any verb.
+ * Lock:  none. Each request that is refused asks, and looks at all processes of
+ *        the pool, which must not make others wait. The numbers may be of
+ *        moments that are some microseconds apart.
  * Trust: only people read these numbers, and Retry-After. No decision depends on
  *        them.
  */
@@ -29,7 +31,7 @@ typedef struct {
     uint32_t pool_max;
 } apl_wait_facts_t;
 
-/** @return 1; 0: the app has no group, or the lock cannot be had */
+/** @return 1; 0: the app has no group */
 int apl_wait_facts_read(apl_pool_t *pool, const apl_app_t *app,
                         apl_wait_facts_t *facts, int64_t now);
 

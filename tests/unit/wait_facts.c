@@ -3,6 +3,10 @@
 /* Why a request waits in vain. */
 
 #include "shm/verbs/wait_facts.h"
+
+#include <unistd.h>
+
+#include "shm/verbs/enter.h"
 #include "tests/unit/support/slow.h"
 
 static void nothing_is_known_of_an_app_without_a_request(void **state)
@@ -74,12 +78,34 @@ static void it_has_no_process_yet(void **state)
     scene_end(s);
 }
 
+/* However many requests are refused, and whoever has the lock. */
+static void it_needs_no_lock(void **state)
+{
+    scene_t *s = scene_new(2);
+    apl_app_t *a = scene_app(s, "a");
+    apl_session_ref_t busy;
+    apl_lock_token_t token;
+    apl_wait_facts_t f;
+
+    (void)state;
+    scene_busy(s, a, &busy, 1);
+    assert_int_equal(apl_enter(&token, &s->pool, s->now, APL_FOREVER),
+                     APR_SUCCESS);
+    alarm(10);
+    assert_int_equal(apl_wait_facts_read(&s->pool, a, &f, s->now), 1);
+    alarm(0);
+    apl_leave(&token);
+    assert_int_equal(f.processes, 1);
+    scene_end(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_is_known_of_an_app_without_a_request),
         cmocka_unit_test(what_the_processes_do),
         cmocka_unit_test(it_has_no_process_yet),
+        cmocka_unit_test(it_needs_no_lock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

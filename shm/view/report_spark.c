@@ -10,26 +10,35 @@
 
 #define DIGITS "0123456789abcdefghijklmnopqrstuvwxyz"
 
-/* Responses a second, by steps; the last one is now. */
+/* Responses a second, by steps; the last one is the newest. */
 typedef struct {
     double all[APL_STEPS], errors[APL_STEPS];
 } spark_t;
 
+/* The number of a step. The spawner is late by some time, but by less than a
+ * step, so it records each of them once. */
+static int64_t number_of(int64_t time)
+{
+    return time / APL_STEP_PERIOD;
+}
+
 static void read_spark(const apl_numbers_t *numbers, spark_t *to)
 {
-    int64_t now = apl_now();
+    int64_t now = apl_now(), last = number_of(now);
     apl_step_t steps[APL_STEPS];
     int i, n = apl_report_steps(numbers, now, steps);
 
     memset(to, 0, sizeof *to);
+    if (n > 0 && number_of(steps[n - 1].time) != last)
+        last--; /* that of now is recorded soon */
     for (i = 0; i < n; i++) {
         const apl_step_t *is = &steps[i];
-        int64_t at = APL_STEPS - 1 - apl_since(now, is->time) / APL_STEP_PERIOD;
+        int64_t at = APL_STEPS - 1 - (last - number_of(is->time));
 
-        if (at < 0 || at >= APL_STEPS || is->span == 0)
+        if (at < 0 || is->span == 0)
             continue;
-        to->all[at] += is->requests * 1000.0 / is->span;
-        to->errors[at] += is->responses[APL_CLASSES - 2] * 1000.0 / is->span;
+        to->all[at] = is->requests * 1000.0 / is->span;
+        to->errors[at] = is->responses[APL_CLASSES - 2] * 1000.0 / is->span;
     }
 }
 

@@ -137,7 +137,7 @@ int apl_report_steps(const apl_numbers_t *numbers, int64_t now,
 
 /**
  * Set the key `spark` of each group: `all` (all responses) and `errors` (5xx), a
- * digit from 0 to z for each step, the last one is now; null: there were none;
+ * digit from 0 to z for each step, the newest is last; null: there were none;
  * and `peak`, the responses a second that "z" means.
  * @param report from apl_report_json(copy), with all groups
  */

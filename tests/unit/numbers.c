@@ -351,6 +351,41 @@ static void the_last_ten_minutes_are_kept(void **state)
     scene_end(s);
 }
 
+/* The spawner is some time late for each step. */
+static void each_step_has_its_place_in_the_spark(void **state)
+{
+    scene_t *s = scene_new(1);
+    const apl_app_t *a = scene_app(s, "a");
+    int64_t edge, late = 2 * SECOND;
+    apl_pool_t *copy;
+    const char *all;
+    json_t *doc;
+    int i;
+
+    (void)state;
+    test_clock_later(20 * MINUTE / MS);
+    test_clock_later((APL_STEP_PERIOD + SECOND - apl_now() % APL_STEP_PERIOD) /
+                     MS);
+    edge = apl_now() / APL_STEP_PERIOD * APL_STEP_PERIOD - 20 * MINUTE;
+    for (i = 0; i < 60; i++, edge += APL_STEP_PERIOD) {
+        s->now = edge + late;
+        respond(s, a, 200, 3 * MS);
+        step(&s->pool, 0, s->now);
+        late = 2 * SECOND - late;
+    }
+    /* One second of the next step is over. */
+    assert_int_equal(apl_snapshot_take(&copy, &s->pool, memory), APR_SUCCESS);
+    doc = apl_report_json(copy, 0);
+    apl_report_sparks(doc, copy);
+    all = json_string_value(number_of(
+        number_of(json_array_get(number_of(doc, "groups"), 0), "spark"),
+        "all"));
+    for (i = 1; i < APL_STEPS; i++)
+        assert_true(all[i] > 'p');
+    json_decref(doc);
+    scene_end(s);
+}
+
 /* The longest queue of a step, also if it is empty at the end of it. */
 static void a_step_has_the_longest_queue(void **state)
 {
@@ -560,6 +595,7 @@ int main(void)
         cmocka_unit_test(another_application_begins_at_zero),
         cmocka_unit_test(only_the_newest_configuration_adds),
         cmocka_unit_test(the_last_ten_minutes_are_kept),
+        cmocka_unit_test(each_step_has_its_place_in_the_spark),
         cmocka_unit_test(a_step_has_the_longest_queue),
         cmocka_unit_test(several_children_count_at_once),
         cmocka_unit_test(any_bytes_are_shown),

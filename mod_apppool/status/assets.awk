@@ -20,6 +20,12 @@ FNR == 1 {
 /^$/ { next }
 kind == "script" && /^\/\// { next }
 kind == "style" && /^\/\*.*\*\/$/ { next }
+kind == "style" {
+    gsub(/: /, ":")
+    gsub(/; /, ";")
+    gsub(/, /, ",")
+    gsub(/ \{ ?/, "{")
+}
 
 {
     gsub(/[\\"]/, "\\\\&")

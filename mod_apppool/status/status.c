@@ -54,9 +54,9 @@ static json_t *report_nothing(request_rec *r)
     return apl_report_json(&none, 0);
 }
 
-/* @param full with query strings (AppStatusDetail) @param copy of what is
- * reported; or NULL */
-static json_t *report_pool(request_rec *r, int full, apl_pool_t **copy)
+/* @param copy of what is reported; or NULL */
+static json_t *report_pool(request_rec *r, int parts, const char *app,
+                           apl_pool_t **copy)
 {
     apl_pool_t *pool = apppool_current()->pool;
     apr_status_t rv;
@@ -75,7 +75,7 @@ static json_t *report_pool(request_rec *r, int full, apl_pool_t **copy)
                       apl_error_text(rv, text, sizeof text));
         return NULL;
     }
-    doc = apl_report_json(*copy, full);
+    doc = apl_report_part(*copy, parts, app);
     apl_report_sentences(doc, apppool_current()->runtime);
     return doc;
 }
@@ -97,12 +97,23 @@ static void add_configured(json_t *doc)
     json_decref(used);
 }
 
-/* @param app only this application in `groups`, with its history; NULL: all. The short
- * list has their sparklines */
-static json_t *report(request_rec *r, int full, const char *app)
+/* The page and its list need no histograms. */
+static int parts_of(request_rec *r)
 {
-    apl_pool_t *copy;
-    json_t *doc = report_pool(r, full, &copy);
+    int full = apppool_setting_here(r, APPPOOL_AppStatusDetail) != 0;
+
+    return (full ? APL_REPORT_QUERIES : 0) |
+           (is_view(r->args, "json") || is_view(r->args, "metrics")
+                ? 0
+                : APL_REPORT_BRIEF);
+}
+
+/* @param app only this application in `groups`, with its history; NULL: all, in
+ * the list with their sparklines */
+static json_t *report(request_rec *r, int parts, const char *app)
+{
+    apl_pool_t *copy = NULL;
+    json_t *doc = report_pool(r, parts, app, &copy);
 
     if (doc) {
         add_configured(doc);
@@ -248,7 +259,7 @@ int apppool_status_handler(request_rec *r)
     if (r->method_number != M_GET)
         return HTTP_METHOD_NOT_ALLOWED;
     app = app_of(r);
-    doc = report(r, apppool_setting_here(r, APPPOOL_AppStatusDetail) != 0, app);
+    doc = report(r, parts_of(r), app);
     if (!doc)
         return HTTP_SERVICE_UNAVAILABLE;
     if (app)
@@ -265,7 +276,7 @@ int apppool_status_section(request_rec *r, int flags)
     json_t *doc = NULL;
 
     if (apppool_current()->pool && apppool_status_origin_check(r) == OK)
-        doc = report(r, 0, NULL);
+        doc = report(r, APL_REPORT_BRIEF, NULL);
     if (!doc)
         return OK;
     if (flags & AP_STATUS_SHORT)

@@ -6,6 +6,8 @@
 #include <http_core.h>
 #include <http_protocol.h>
 
+#define LISTED 50 /* problems */
+
 /* ---- values ---- */
 
 /* Escape a text, with "?" for control characters: curl shows a page in a
@@ -45,18 +47,16 @@ static void row(request_rec *r, const char *head, const char *what,
 
 static void problems(request_rec *r, const json_t *all)
 {
-    const json_t *one;
-    size_t i;
+    size_t i, n = json_array_size(all);
 
-    json_array_foreach(all, i, one)
-    {
+    for (i = 0; i < n && i < LISTED; i++) {
+        const json_t *one = json_array_get(all, i);
         const char *app = text_of(r, one, "app");
 
         row(r, *app ? app : "this host", text_of(r, one, "kind"),
             text_of(r, one, "text"));
     }
-    if (json_array_size(all) == 0)
-        row(r, "this host", "", "nothing is wrong");
+    row(r, "total", "problems", apr_psprintf(r->pool, "%d", (int)n));
 }
 
 /* "2 of 6 (1 busy, 1 idle, 0 hung); 0 starting, 0 leaving, 0 unkillable" */

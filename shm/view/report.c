@@ -246,7 +246,8 @@ static void report_next_try(json_t *j, const apl_group_t *g)
                                      : NULL);
 }
 
-static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
+static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g,
+                            int parts)
 {
     const apl_options_t *o = &g->options;
     int failed = g->error[0] != 0;
@@ -270,8 +271,10 @@ static json_t *report_group(const apl_pool_t *copy, const apl_group_t *g)
     json_object_set_new(j, "spawned", apl_report_number(g->n_spawned));
     json_object_set_new(j, "start_failures", apl_report_number(g->n_failed));
     json_object_set_new(j, "died", apl_report_number(g->n_died));
-    json_object_set_new(j, "queue_time", report_histogram(&g->queue_time));
-    json_object_set_new(j, "app_time", report_histogram(&g->app_time));
+    if (!(parts & APL_REPORT_BRIEF)) {
+        json_object_set_new(j, "queue_time", report_histogram(&g->queue_time));
+        json_object_set_new(j, "app_time", report_histogram(&g->app_time));
+    }
     apl_report_numbers(j, copy, g);
     apl_report_set_known(j, "last_error",
                          failed ? apl_report_text(g->error) : NULL);
@@ -484,9 +487,10 @@ static uint32_t *count_suspended(const apl_pool_t *copy)
     return all;
 }
 
-/* One pass over each slot array. by_group[i] is the object of group i. */
+/* One pass over each slot array. by_group[i] is the object of group i; NULL: it
+ * is not in the report. */
 static void report_slots(const apl_pool_t *copy, json_t *pool,
-                         json_t **by_group, int full)
+                         json_t **by_group, int parts)
 {
     const apl_header_t *h = copy->header;
     uint32_t i, n, *suspended = count_suspended(copy);
@@ -496,7 +500,10 @@ static void report_slots(const apl_pool_t *copy, json_t *pool,
         const apl_process_t *p = &copy->processes[i];
 
         if (p->state == APL_PROCESS_FREE || p->group >= copy->n.groups ||
-            !by_group[p->group])
+            copy->groups[p->group].state != APL_GROUP_USED)
+            continue;
+        count_state(pool, process_state(p));
+        if (!by_group[p->group])
             continue;
         json_array_append_new(
             json_object_get(by_group[p->group], "processes"),
@@ -506,7 +513,6 @@ static void report_slots(const apl_pool_t *copy, json_t *pool,
         add_number(by_group[p->group], "suspended",
                    suspended ? suspended[i] : 0);
         count_state(by_group[p->group], process_state(p));
-        count_state(pool, process_state(p));
     }
     free(memory);
     free(suspended);
@@ -517,11 +523,11 @@ static void report_slots(const apl_pool_t *copy, json_t *pool,
             by_group[s->group])
             json_array_append_new(
                 json_object_get(by_group[s->group], "requests"),
-                report_request(copy, s, full));
+                report_request(copy, s, parts & APL_REPORT_QUERIES));
     }
 }
 
-json_t *apl_report_json(const apl_pool_t *copy, int full)
+json_t *apl_report_part(const apl_pool_t *copy, int parts, const char *only)
 {
     const apl_header_t *h = copy->header;
     json_t *report = json_object(), *groups = json_array();
@@ -530,12 +536,13 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
     uint32_t i;
 
     for (i = 1; by_group && i <= h->top_group && i < copy->n.groups; i++)
-        if (copy->groups[i].state == APL_GROUP_USED) {
-            by_group[i] = report_group(copy, &copy->groups[i]);
+        if (copy->groups[i].state == APL_GROUP_USED &&
+            (!only || strcmp(copy->groups[i].name, only) == 0)) {
+            by_group[i] = report_group(copy, &copy->groups[i], parts);
             json_array_append_new(groups, by_group[i]);
         }
     if (by_group)
-        report_slots(copy, pool, by_group, full);
+        report_slots(copy, pool, by_group, parts);
     for (i = 1; by_group && i < copy->n.groups; i++)
         if (by_group[i])
             apl_report_use(by_group[i], copy, &copy->groups[i]);
@@ -549,4 +556,9 @@ json_t *apl_report_json(const apl_pool_t *copy, int full)
                         apl_report_folded(json_object_get(report, "events")));
     json_object_set_new(report, "history", apl_report_history(h));
     return report;
+}
+
+json_t *apl_report_json(const apl_pool_t *copy, int parts)
+{
+    return apl_report_part(copy, parts, NULL);
 }

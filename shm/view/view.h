@@ -27,13 +27,22 @@
 /** For json_dumps(): 0.1 is 0.1, and not 0.10000000000000001. */
 #define APL_REPORT_REALS JSON_REAL_PRECISION(15)
 
+/** Parts of a report. */
+enum {
+    APL_REPORT_QUERIES = 1, /**< query strings, where they were recorded */
+    APL_REPORT_BRIEF = 2    /**< no histograms: they are most of the work */
+};
+
 /**
  * Describe a snapshot.
- * @param copy from apl_snapshot_take()
- * @param full 1: with query strings, where they were recorded
+ * @param copy  from apl_snapshot_take()
+ * @param parts APL_REPORT_*
  * @return a new reference, or NULL when there is no memory
  */
-json_t *apl_report_json(const apl_pool_t *copy, int full);
+json_t *apl_report_json(const apl_pool_t *copy, int parts);
+
+/** The same with one group only. @param only its name; NULL: all groups */
+json_t *apl_report_part(const apl_pool_t *copy, int parts, const char *only);
 
 /** Its part about the last ten minutes: one object for each time between two
  * samples, oldest first. */

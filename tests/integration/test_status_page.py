@@ -207,6 +207,10 @@ def test_refresh(busy: Httpd) -> None:
         wait_until(lambda: browser.run(live) != now, "it goes on")
         busy.stop()
         wait_for(browser, "no response since")
+        busy.start()
+        wait_for(browser, r"up \d\.\d s|up \d+ s")
+        wait_until(lambda: not browser.run(
+            "document.body.classList.contains('stale')"), "it goes on")
 
 
 def test_without_scripts(busy: Httpd) -> None:

@@ -212,6 +212,29 @@ def test_drawer(server: Httpd) -> None:
         assert browser.errors == []
 
 
+def test_tenants(server: Httpd) -> None:
+    """The filter by user, the order by a number, and the sparkline."""
+    with Browser(1280, 900) as browser:
+        page(browser, server, documents(
+            row("a", tenant="alice", memory=1 << 20),
+            row("b", tenant="bob", memory=3 << 20),
+            row("c", tenant="alice", memory=2 << 20, spark=None)))
+        assert names(browser) == ["a", "b", "c"]
+        assert browser.run("document.querySelectorAll('.spark').length") == 2
+        assert browser.run("document.querySelector('.bar.bad')"
+                           ".getBBox().x") == 21.5
+        click(browser, "#sort-memory")
+        wait_until(lambda: names(browser) == ["b", "c", "a"], "the largest")
+        assert browser.run("document.getElementById('sort-memory')"
+                           ".closest('th').ariaSort") == "descending"
+        browser.run("{const one = document.getElementById('tenant');"
+                    "one.value = 'alice';"
+                    "one.dispatchEvent(new Event('input', {bubbles: true}))}")
+        wait_until(lambda: names(browser) == ["c", "a"], "those of alice")
+        assert browser.run("location.hash") == "#tenant=alice&sort=memory"
+        assert browser.errors == []
+
+
 def test_failing(server: Httpd) -> None:
     answers = documents(row("shop", "failing"))
     answers["detail"]["groups"][0].update(
@@ -286,7 +309,9 @@ def test_trouble(server: Httpd) -> None:
         "HTTP 503": {"status": 503, "text": "<html>"},
         "the response is not complete": {"status": 200,
                                          "text": whole[:len(whole) // 2]},
-        "the response is another document": {"status": 200, "text": "null"},
+        "it is another document": {"status": 200, "text": "null"},
+        "it is another document, maybe": {"status": 200,
+                                          "text": "<form>Log in"},
         "Failed to fetch": None}
     with Browser(1280, 900) as browser:
         # The clock of the browser is an hour late.

@@ -71,14 +71,14 @@ async function load(query, key) {
   const response = await ask(query);
   if (!response.ok) throw new Error('HTTP ' + response.status);
   const text = await response.text();
-  let found;
+  let found = null;
   try {
     found = JSON.parse(text);
   } catch (error) {
-    throw new Error('the response is not complete');
+    if (text[0] === '{') throw new Error('the response is not complete');
   }
   if (!found || !Array.isArray(found[key]))
-    throw new Error('the response is another document');
+    throw new Error('it is another document, maybe of a login');
   return found;
 }
 

@@ -20,7 +20,9 @@ make_root() {
     script=/usr/share/debootstrap/scripts/$release
     [ -e "$script" ] || script=/usr/share/debootstrap/scripts/sid
     with+=$([ $# -eq 0 ] || printf ',%s' "$@")
-    debootstrap --variant=minbase --include="$with" "$release" "$root" \
+    # It mounts /proc there: nothing may stay mounted if it is ended.
+    unshare --mount --propagation private --pid --fork --kill-child \
+        debootstrap --variant=minbase --include="$with" "$release" "$root" \
         "$from" "$script" >"$root.log" 2>&1 </dev/null || {
         tail "$root.log" >&2
         die "debootstrap $release has failed"

@@ -194,12 +194,21 @@ static apr_status_t end_child(void *data)
     return APR_SUCCESS;
 }
 
+/* The pool of an earlier configuration is open, and this one has no app, so
+ * apppool_lifecycle_check_config() has not looked for mod_proxy. It may be gone. */
+static int lacks_proxy(apr_pool_t *p)
+{
+    return apppool_app_all()->nelts == 0 && apppool_proxy_api_check(p) != NULL;
+}
+
 void apppool_lifecycle_child_init(apr_pool_t *pchild, server_rec *s)
 {
     char why[120];
     int threads = 0;
     apr_status_t rv;
 
+    if (is_open() && lacks_proxy(pchild))
+        instance = NULL;
     if (is_open() && apppool_parked_init(apppool_instance_parking_lot(instance),
                                          instance->kept.runtime, user) != 0) {
         ap_log_error(APLOG_MARK, APLOG_ERR, errno, s,

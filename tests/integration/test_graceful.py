@@ -90,6 +90,21 @@ def test_removed_app_drains(httpd: Httpd) -> None:
     httpd.settles(active=0, count=1)
 
 
+def test_last_app_is_removed(httpd: Httpd) -> None:
+    """httpd serves what else it has, and the app later when it is back."""
+    shop = httpd.app("shop")
+    httpd.start()
+    pid = int(httpd.get("/pid", "shop").text)
+    httpd.apps.remove(shop)
+    httpd.graceful()
+    wait_until(lambda: not alive(pid), "its process ends")
+    for _ in range(3):
+        assert httpd.get("/nothing").status == 404
+    httpd.apps.append(shop)
+    httpd.graceful()
+    assert httpd.get("/pid", "shop").status == 200
+
+
 def test_added_app(httpd: Httpd) -> None:
     shop = httpd.app("shop")
     httpd.start()

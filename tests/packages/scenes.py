@@ -259,11 +259,13 @@ def purge() -> None:
     assert get("/", "other.test")
 
 
-def the_end() -> None:
+def no_child_has_crashed() -> None:
+    log = Path("/var/log/apache2/error.log").read_text()
+    assert "exit signal" not in log, log
     shell("service apache2 stop", limit=120)
 
 
 run([install, drop_in, first_page, an_application_with_a_store,
      the_configuration_is_broken, upgrade_to_a_compatible_version,
      upgrade_to_another_pool, downgrade, a_module_that_was_disabled_stays_so,
-     remove, installed_again, purge, the_end])
+     remove, installed_again, purge, no_child_has_crashed])

@@ -863,6 +863,7 @@ unit_tests = \
 	tests/unit/store_vip_relay \
 	tests/unit/store_role \
 	tests/unit/ctl_store \
+	tests/unit/permission \
 	tests/unit/store_config \
 	tests/unit/store_confirm \
 	tests/unit/store_connection \

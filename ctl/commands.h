@@ -98,12 +98,16 @@ const char *advice_for(const json_t *report, const json_t *group,
  * A child looks at it with the rights of that user. Somebody else than root may
  * ask only about himself.
  *
- * Trust: the path is not followed as root. */
+ * Trust: the path is not followed as root. The user may stop the child, and may
+ *        have a file system that does not respond: it gets some seconds. */
 
-#define PERMISSION_MAX 4300
+#define PERMISSION_MAX 4600
+
+/** It does not respond, which takes time. */
+#define PERMISSION_SILENT 2
 
 /** @param app of configured @param to filled in: what is wrong
- * @return 0: nothing is, or this user may not ask */
+ * @return 1 or PERMISSION_SILENT; 0: nothing is, or this user may not ask */
 int permission_wrong(const json_t *app, char to[PERMISSION_MAX]);
 
 /** What to do about it. */

@@ -14,6 +14,7 @@
 #include "shm/view/problems.h"
 
 #define RIGHTS_MAX 20 /* applications whose rights are reported */
+#define SILENT_MAX 3  /* that do not respond, until no more are asked */
 
 /* ---- findings ---- */
 
@@ -169,12 +170,18 @@ static void look_at_rights(doctor_t *d)
 {
     const json_t *configured = json_object_get(d->report, "configured"), *a;
     char wrong[PERMISSION_MAX], advice[ADVICE_MAX];
-    int n = 0;
+    int n = 0, silent = 0, is;
     size_t i;
 
     for (i = 0; (a = json_array_get(configured, i)) != NULL; i++) {
-        if (!permission_wrong(a, wrong) ||
-            (d->tested && strncmp(wrong, "the user", 8) != 0))
+        if (silent == SILENT_MAX) {
+            doctor_unknown(d, "rights",
+                           "other applications were not looked at");
+            break;
+        }
+        is = permission_wrong(a, wrong);
+        silent += is == PERMISSION_SILENT;
+        if (!is || (d->tested && strncmp(wrong, "the user", 8) != 0))
             continue;
         if (n++ < RIGHTS_MAX)
             doctor_wrong(d, "rights", permission_advice(wrong, advice),

@@ -3,7 +3,9 @@
 #include "ctl/commands.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +14,8 @@
 #include <unistd.h>
 
 #include "base/privilege.h"
+
+#define LIMIT 5 /* s, for the child */
 
 /* What the child reports. */
 enum { MAY, CANNOT_SAY };
@@ -92,14 +96,41 @@ static void report(const char *user, const char *group, const char *root,
     _exit(fclose(out) == 0 ? MAY : CANNOT_SAY);
 }
 
+/* Read what the child reports. @return 0: it does not respond */
+static int hear(int fd, char to[PERMISSION_MAX])
+{
+    struct pollfd p = {.fd = fd, .events = POLLIN};
+    size_t n = 0;
+    ssize_t more = 1;
+    int ready = 1;
+
+    while (more > 0 && n + 1 < PERMISSION_MAX &&
+           (ready = poll(&p, 1, LIMIT * 1000)) > 0) {
+        more = read(fd, to + n, PERMISSION_MAX - 1 - n);
+        n += more > 0 ? (size_t)more : 0;
+    }
+    to[n] = 0;
+    return ready != 0;
+}
+
+/* The child may wait in the kernel, so that not even SIGKILL ends it. */
+static int give_up(pid_t child, const char *user, const char *root,
+                   char to[PERMISSION_MAX])
+{
+    kill(child, SIGKILL);
+    snprintf(to, PERMISSION_MAX,
+             "the user %s has not entered AppRoot %s within %d s: its file "
+             "system, or the user database, does not respond",
+             user, root, LIMIT);
+    return PERMISSION_SILENT;
+}
+
 int permission_wrong(const json_t *app, char to[PERMISSION_MAX])
 {
     const char *user = json_string_value(json_object_get(app, "user"));
     const char *group = json_string_value(json_object_get(app, "group"));
     const char *root = json_string_value(json_object_get(app, "app_root"));
-    int ends[2], status;
-    size_t n = 0;
-    ssize_t more;
+    int ends[2], status, heard;
     pid_t child;
 
     to[0] = 0;
@@ -112,14 +143,13 @@ int permission_wrong(const json_t *app, char to[PERMISSION_MAX])
         report(user, group, root, ends[1]);
     }
     close(ends[1]);
-    while (n + 1 < PERMISSION_MAX &&
-           (more = read(ends[0], to + n, PERMISSION_MAX - 1 - n)) > 0)
-        n += (size_t)more;
-    to[n] = 0;
+    heard = hear(ends[0], to);
     close(ends[0]);
+    if (child > 0 && !heard)
+        return give_up(child, user, root, to);
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
         return 0;
-    return n > 0;
+    return to[0] != 0;
 }
 
 const char *permission_advice(const char *wrong, char to[ADVICE_MAX])
@@ -127,6 +157,8 @@ const char *permission_advice(const char *wrong, char to[ADVICE_MAX])
     static const char begin[] = "the user ", middle[] = " may not enter ";
     const char *at = strstr(wrong, middle);
 
+    if (strstr(wrong, " does not respond"))
+        return "look at that file system, such as one of a file server";
     if (strncmp(wrong, begin, strlen(begin)) != 0 || !at)
         return "deploy the application there, or correct AppRoot";
     wrong += strlen(begin);

@@ -43,8 +43,7 @@ static const json_t *find_group(const json_t *report, const json_t *app)
     return NULL;
 }
 
-/* Only root gets them. @return to be released; NULL: there is no response, or
- * a refusal */
+/* @return to be released; NULL: there is no response, or a refusal */
 static json_t *ask_settings(const char *dir, const json_t *app)
 {
     const char *words[] = {"show", word(app, "name")};

@@ -22,8 +22,12 @@ REACH = """Math.max(document.documentElement.scrollWidth, ...Array.from(
     document.querySelectorAll('section, section > *, #drawer > *, td, button'),
     e => e.getBoundingClientRect().right))"""
 
-SIZES = [(1200, False), (1200, True), (390, False), (320, True)]
+SIZES = [(1200, False), (1000, True), (700, False), (390, False), (320, True)]
 AXE = "4.14.1"
+
+# The column of the names.
+NAME_WIDTH = """document.querySelector('.apps th[scope=row]')
+    .getBoundingClientRect().width"""
 
 
 def url(httpd: Httpd, view: str = "") -> str:
@@ -130,8 +134,7 @@ def test_page(busy: Httpd) -> None:
                      r".*4 of 4 processes \(4 busy, 0 idle\).*3 waiting")
             assert sorted(names(browser)) == ["blog", "broken", "fresh", "shop"]
             assert names(browser)[-1] == "fresh"
-            assert browser.run("document.querySelector('.apps th[scope=row]')"
-                               ".getBoundingClientRect().width") > 75
+            assert browser.run(NAME_WIDTH) > 75
             assert browser.run(REACH) <= width
             back = browser.run(
                 "getComputedStyle(document.body).backgroundColor")
@@ -140,6 +143,7 @@ def test_page(busy: Httpd) -> None:
             click(browser, ".apps a[href*='app=shop']")
             wait_for(browser, r"GET /catalogue/2026/very.*Processes.*PID")
             assert browser.run(REACH) <= width
+            assert width < 1000 or browser.run(NAME_WIDTH) > 75
             picture(browser, f"drawer-{width}-{'dark' if dark else 'light'}")
             assert browser.errors == []
     release(held)
@@ -180,7 +184,7 @@ def test_refresh(busy: Httpd) -> None:
         loads = browser.loads
         browser.run("document.getElementById('counts').open = true;"
                     "scrollTo(0, 150);"
-                    "document.getElementById('sort-queue').focus("
+                    "document.getElementById('sort-rate').focus("
                     "{preventScroll: true})")
         live = "document.getElementById('live').textContent"
         now = browser.run(live)
@@ -189,7 +193,7 @@ def test_refresh(busy: Httpd) -> None:
         held = load(busy)
         wait_for(browser, "4 busy.*3 waiting")
         assert browser.run("document.getElementById('counts').open")
-        assert browser.run("document.activeElement.id") == "sort-queue"
+        assert browser.run("document.activeElement.id") == "sort-rate"
         release(held)
         wait_for(browser, r"\b0 waiting")
         assert browser.loads == loads and browser.errors == []

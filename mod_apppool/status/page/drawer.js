@@ -189,7 +189,9 @@ function processes(all) {
         col('Age', 'since its start', 'n'),
         col('Last used', 'since its last request', 'n opt'),
         token ? h('td') : null)),
-      h('tbody', null, all.map(processRow))),
+      h('tbody', null, all.slice(0, 2 * STEP).map(processRow))),
+    all.length > 2 * STEP && h('p', {class: 'dim'}, 'and ' +
+      count(all.length - 2 * STEP) + ' more'),
     worst(all).map(p => command(['report', p.id], 'what process ' + p.pid +
       ' is doing now')));
 }

@@ -23,7 +23,7 @@ const COLUMNS = [
 // The number of columns that are seen: page.css hides the others.
 function seenColumns() {
   const some = COLUMNS.filter(one => !/opt/.test(one[3])).length;
-  return TINY.matches ? some - 1 : NARROW.matches || view.app ? some
+  return TINY.matches ? some - 1 : MEDIUM.matches || view.app ? some
     : COLUMNS.length;
 }
 
@@ -82,8 +82,10 @@ function select(id, label, all, css) {
       options(all, view[id])));
 }
 
+// The values that rows have, and the one that is chosen.
 function distinct(rows, key) {
-  return [...new Set(rows.map(row => row[key]).filter(Boolean))].sort();
+  return [...new Set([...rows.map(row => row[key]), view[key] !== 'problems' &&
+    view[key]].filter(Boolean))].sort();
 }
 
 function tools(rows, shown) {

@@ -6,6 +6,7 @@
 
 const PERIOD = 2000, PATIENCE = 10000; // ms
 const NARROW = window.matchMedia('(max-width: 640px)');
+const MEDIUM = window.matchMedia('(max-width: 900px)');
 const TINY = window.matchMedia('(max-width: 380px)');
 
 const page = document.getElementById('page');
@@ -225,6 +226,7 @@ document.addEventListener('toggle', event => {
 }, true);
 document.addEventListener('keydown', event => {
   const box = event.target.closest && event.target.closest('.draw');
+  if (event.target.closest && event.target.closest('input, select')) return;
   if (event.key === 'Escape') {
     if (cursor.at !== null) cursor.at = null;
     else if (view.app) closeApp();
@@ -248,8 +250,8 @@ window.addEventListener('popstate', () => {
   viewChanged(before !== view.app);
 });
 document.addEventListener('visibilitychange', soon);
-NARROW.addEventListener('change', draws);
-TINY.addEventListener('change', draws);
+for (const width of [NARROW, MEDIUM, TINY])
+  width.addEventListener('change', draws);
 
 readView();
 tick();

@@ -101,7 +101,7 @@ const char *advice_for(const json_t *report, const json_t *group,
  * Trust: the path is not followed as root. The user may stop the child, and may
  *        have a file system that does not respond: it gets some seconds. */
 
-#define PERMISSION_MAX 4600
+#define PERMISSION_MAX    4600
 
 /** It does not respond, which takes time. */
 #define PERMISSION_SILENT 2

@@ -2,7 +2,7 @@
 #
 # awk -f assets.awk FILE.css FILE.js...: make C of style and script of the status
 # page, in this order: one string of each kind, without indentation, empty lines
-# and comments that have lines of their own.
+# and comments.
 
 BEGIN {
     print "/* Made by mod_apppool/status/assets.awk. */"
@@ -19,6 +19,7 @@ FNR == 1 {
 { sub(/^[ \t]+/, "") }
 /^$/ { next }
 kind == "script" && /^\/\// { next }
+kind == "script" { sub(/ *\/\/ [^'"]*$/, "") } # no string ends behind it
 kind == "style" && /^\/\*.*\*\/$/ { next }
 kind == "style" {
     gsub(/: /, ":")

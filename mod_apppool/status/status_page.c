@@ -6,7 +6,7 @@
 #include <http_core.h>
 #include <http_protocol.h>
 
-#define LISTED 50 /* problems */
+#define LISTED 20 /* problems */
 
 /* ---- values ---- */
 

@@ -1,5 +1,7 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Layouts of applications in Ruby and Perl."""
+from pathlib import Path
+
 from commands import MOJO, PSGI, PUMA, SINATRA
 from layout import add
 
@@ -80,9 +82,13 @@ ruby("Grape", "grape",
       "module Grape\n  class API\n    def self.call(env) = "
       '[200, { "content-type" => "text/plain" }, ["NAME"]]\n  end\nend\n'},
      PUMA(), stands_in=True)
+# Rack 3 has it in a gem of its own.
+RACKUP = "gem 'rackup'\n" if any(
+    Path("/usr/share/rubygems-integration/all/specifications").glob(
+        "rackup-*.gemspec")) else ""
 ruby("Sinatra", "sinatra-procfile",
      {"config.ru": 'require "./app"\n\nrun Sinatra::Application\n',
-      "app.rb": CLASSIC, "Gemfile": "gem 'puma'\ngem 'sinatra'\n",
+      "app.rb": CLASSIC, "Gemfile": f"gem 'puma'\ngem 'sinatra'\n{RACKUP}",
       "Procfile": "web: bundle exec rackup config.ru -p $PORT\n"},
      "bundle exec rackup config.ru -p $PORT")
 ruby("Rack", "rack-procfile",

@@ -2,6 +2,7 @@
 """Real app servers, detected by the files of the app."""
 import shutil
 import subprocess
+from pathlib import Path
 from typing import Optional
 
 import pytest
@@ -256,10 +257,15 @@ def test_php_wants_fcgi(httpd: Httpd) -> None:
     httpd.log.wait_for("index.php is for another AppProtocol")
 
 
+# Debian's name with the version, such as php-cgi8.2.
+PHP_VERSION = next((path.name for path in Path("/usr/bin").glob("php-cgi?.?")),
+                   "php-cgi8.2")
+
+
 @pytest.mark.mpms("event")
 @pytest.mark.parametrize("command, directives", [
     (None, ["AppProtocol fcgi", "AppConcurrency 3"]),
-    ("php-cgi8.2", []), ("php-cgi8.2", ["AppConcurrency 3"]),
+    (PHP_VERSION, []), (PHP_VERSION, ["AppConcurrency 3"]),
     ("php-cgi", ["AppSetEnv PHP_FCGI_CHILDREN 3"])])
 def test_php_children(httpd: Httpd, command: Optional[str],
                       directives: list[str]) -> None:

@@ -94,7 +94,7 @@ install_packages() {
         die "this is no Debian: install by hand what ./configure asks for"
     installed=$(installed_names)
     for package; do
-        # shellcheck disable=SC2053 # it may be a pattern
+        # shellcheck disable=SC2027,SC2053 # it may be a pattern
         [[ $installed == *" "$package" "* ]] || missing+=("$package")
     done
     [ ${#missing[@]} -eq 0 ] && return 0

@@ -215,7 +215,11 @@ generate() {
 # of what -O1 makes than of -O2, which puts functions into functions that it does
 # not look at. Reports need lines, and no variables: -g1 compiles sooner.
 once=${CI:+--disable-dependency-tracking}
-build_gcc() { targets=$* build build --enable-werror CFLAGS="-g1 -O2"; }
+# MORE_CFLAGS in the environment is for gcc.
+build_gcc() {
+    targets=$* build build --enable-werror \
+        CFLAGS="-g1 -O2${MORE_CFLAGS:+ $MORE_CFLAGS}"
+}
 build_clang() {
     wait_installed || return
     # shellcheck disable=SC2086 # nothing, or an option

@@ -76,7 +76,7 @@ def test_sum_of_pytest(tmp_path: Path, source: str, last: str,
 
 SETUP = """
 packages_first= packages_test= packages_unpacked= packages_metrics=
-releases_of_puma= packages_metrics=
+releases_of_puma=
 say() { printf '%s\\n' "$*"; }
 die() { printf '%s\\n' "$*" >&2; exit 1; }
 install_packages() { :; }
@@ -98,8 +98,8 @@ def run_all(top: Path, suites: dict[str, str], *words: str,
                  "lib/second_look.sh", "lib/long.sh"):
         (top / "tests" / file).write_text((TOP / "tests" / file).read_text())
     for suite in ("source", "unit", "crash", "model", "fuzz", "bench",
-                  "sanitized", "mutants", "integration", "cross", "packages",
-                  "store", "debian"):
+                  "sanitized", "mutants", "integration", "cross", "store",
+                  "debian"):
         program = top / "tests" / suite / "run"
         program.parent.mkdir()
         program.write_text("#!/bin/sh\n" + suites.get(

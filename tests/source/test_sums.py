@@ -75,8 +75,8 @@ def test_sum_of_pytest(tmp_path: Path, source: str, last: str,
 
 
 SETUP = """
-packages_first= packages_test= packages_unpacked= packages_metrics=
-releases_of_puma=
+packages_first= packages_test= packages_unpacked= packages_daemons=
+releases_of_puma= packages_metrics=
 say() { printf '%s\\n' "$*"; }
 die() { printf '%s\\n' "$*" >&2; exit 1; }
 install_packages() { :; }

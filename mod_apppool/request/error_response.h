@@ -35,9 +35,6 @@
 /* The functions below log the error, and note what apppool_error_response_send()
  * sends later, when no filter of the request is left. */
 
-/* The functions below log the error, and note what apppool_error_response_send()
- * sends later, when no filter of the request is left. */
-
 /** The pool gave no process. @return what the handler is to return */
 int apppool_error_response_pool(request_rec *r, const apppool_app_t *app,
                                 const apl_session_ref_t *ref, apr_status_t rv);

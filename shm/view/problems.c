@@ -267,15 +267,6 @@ static void say_why_waiting(sentence_t *s, const json_t *report,
     }
 }
 
-void apl_report_why_waiting(const json_t *report, const json_t *group, char *to,
-                            size_t size)
-{
-    sentence_t s = {.n = 0};
-
-    say_why_waiting(&s, report, group);
-    snprintf(to, size, "%s", s.text);
-}
-
 static void look_for_queue(list_t *l, const json_t *g)
 {
     json_int_t n = number(g, "queue"), most = number(g, "max_queue");

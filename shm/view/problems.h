@@ -35,13 +35,4 @@
  */
 json_t *apl_report_problems(const json_t *report);
 
-/**
- * Why do requests of this group wait? Says what its processes do, and which
- * limit is reached: "all 2 processes are busy (MaxInstances 2)".
- * @param report for the limits of the pool
- * @param to     filled in, `size` bytes
- */
-void apl_report_why_waiting(const json_t *report, const json_t *group, char *to,
-                            size_t size);
-
 #endif

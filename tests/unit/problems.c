@@ -244,17 +244,31 @@ static void the_worst_comes_first(void **state)
            "503) until apppoolctl in");
 }
 
+/* The end of the sentence about a queue. */
 static void why(const char *keys, const char *pool, const char *wanted)
 {
-    char text[2048], got[256];
-    json_t *report;
+    static const char begin[] = "1 request waits, for 2 s: ";
+    const char *got = NULL;
+    json_t *report, *all, *p;
+    char text[2048];
+    size_t i;
 
-    snprintf(text, sizeof text, "{%s, 'groups': [{%s}]}", pool, keys);
+    snprintf(text, sizeof text,
+             "{%s, 'groups': [{%s, 'queue': 1, 'requests': "
+             "[{'state': 'waiting', 'age': 2}]}]}",
+             pool, keys);
     report = parse(text);
-    apl_report_why_waiting(report,
-                           json_array_get(json_object_get(report, "groups"), 0),
-                           got, sizeof got);
-    assert_string_equal(got, wanted);
+    all = apl_report_problems(report);
+    json_array_foreach(all, i, p)
+    {
+        if (strcmp(json_string_value(json_object_get(p, "kind")), "queueing") ==
+            0)
+            got = json_string_value(json_object_get(p, "text"));
+    }
+    assert_non_null(got);
+    assert_memory_equal(got, begin, strlen(begin));
+    assert_string_equal(got + strlen(begin), wanted);
+    json_decref(all);
     json_decref(report);
 }
 

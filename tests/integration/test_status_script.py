@@ -49,8 +49,10 @@ def instant(ago: float) -> str:
 
 
 def history() -> list[Document]:
-    """Ten minutes, in which one minute has errors and another has no sample."""
-    return [{"time": instant(600 - 5 * n), "seconds": 5, "requests": 50,
+    """Ten minutes, in which one minute has errors and another has no sample. The
+    spawner was late for the first sample."""
+    return [{"time": instant(600 - 5 * n + 4 * (n == 2)), "seconds": 5,
+             "requests": 50,
              "1xx": 0, "2xx": 50 if n < 100 else 25, "3xx": 5, "4xx": n % 3,
              "5xx": 0 if n < 100 else 25, "p50": .02, "p95": .1,
              "p99": .5 if n != 20 else None, "queue": n // 20, "idle": 1,
@@ -175,6 +177,9 @@ def test_charts(server: Httpd) -> None:
         wait_until(lambda: "16:00:00: " in browser.run(
             value.format("app-memory")), "the last sample")
         inside(browser)
+        line = browser.run(
+            "document.querySelector('#app-memory .line').getAttribute('d')")
+        assert line.count("M") == 2  # before and after the missing minute
         assert browser.errors == []
 
 

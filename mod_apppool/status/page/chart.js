@@ -43,12 +43,11 @@ function follows(chart, i) {
   return i > 0 && chart.times[i] - chart.times[i - 1] < chart.apart;
 }
 
-// Twice the time between two samples, usually: the first one may be soon after
-// the application was used.
+// Twice the usual time between two samples. The spawner is late for some.
 function apartOf(all) {
-  const steps = all.slice(1).map((one, i) => one - all[i])
-    .sort((a, b) => a - b);
-  return 2 * (steps[steps.length >> 1] || SPAN * 1000) + 2000;
+  const steps = all.slice(1).map((one, i) => one - all[i]);
+  steps.sort((a, b) => a - b);
+  return 2 * (steps[steps.length >> 1] || 0) + 2000;
 }
 
 // A line. A value that is not known is a gap; alone, it is a dot.

@@ -158,10 +158,10 @@ static void look_at_problems(doctor_t *d)
                      "%s%s%s", label, *label ? ": " : "", text_of(p, "text"));
     }
     if (json_array_size(all) == 0)
-        doctor_fine(d, "applications",
-                    "no application has a problem (%zu are "
-                    "configured)",
-                    json_array_size(configured));
+        doctor_fine(
+            d, "applications",
+            "no application has a problem (of %zu in the configuration)",
+            json_array_size(configured));
     json_decref(all);
 }
 

@@ -122,8 +122,7 @@ static void look_at_beat(doctor_t *d, const char *name, const char *file,
 
     if (age < 0)
         doctor_unknown(d, name,
-                       "it has no heartbeat yet, or nobody may see "
-                       "it");
+                       "it has no heartbeat yet, or you may not see it");
     else if (age > BEAT)
         doctor_wrong(d, name, advice, "its last heartbeat is %.0f s old", age);
     else

@@ -48,6 +48,7 @@ debian trixie 50 trixie
 debian testing 30 testing
 packages bookworm 15 may_skip=1 bookworm
 packages trixie 15 may_skip=1 trixie
+packages rpm 10 may_skip=1 rpm
 PARTS
 }
 

@@ -49,6 +49,7 @@ debian testing 30 testing
 packages bookworm 15 may_skip=1 bookworm
 packages trixie 15 may_skip=1 trixie
 packages rpm 10 may_skip=1 rpm
+container all 15
 PARTS
 }
 

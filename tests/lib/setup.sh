@@ -67,7 +67,7 @@ packages_test="$packages_demo $packages_servers $packages_libraries
     $packages_recipes
     libcmocka-dev python3-pytest python3-pytest-xdist clang libclang-rt-dev
     clang-format cppcheck wrk nghttp2-client iproute2 elfutils
-    strace spin chromium python3-prometheus-client lowdown"
+    strace spin chromium python3-prometheus-client python3-yaml lowdown"
 
 # shellcheck source=tests/lib/releases.sh
 . "$top/tests/lib/releases.sh"

@@ -98,8 +98,8 @@ def run_all(top: Path, suites: dict[str, str], *words: str,
                  "lib/second_look.sh", "lib/long.sh"):
         (top / "tests" / file).write_text((TOP / "tests" / file).read_text())
     for suite in ("source", "unit", "crash", "model", "fuzz", "bench",
-                  "sanitized", "mutants", "integration", "cross", "store",
-                  "debian"):
+                  "sanitized", "mutants", "integration", "cross", "packages",
+                  "container", "store", "debian"):
         program = top / "tests" / suite / "run"
         program.parent.mkdir()
         program.write_text("#!/bin/sh\n" + suites.get(

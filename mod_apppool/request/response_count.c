@@ -12,6 +12,7 @@
 /* Of a client's request. */
 typedef struct {
     const apppool_app_t *app;
+    const request_rec *begun; /* by this request */
     uint32_t fault;
     int is_untimed;
     int64_t arrived, ended; /* us of apl_now(); 0: not yet */
@@ -27,6 +28,19 @@ static count_t *count_of(const request_rec *r)
     return state ? state->count : NULL;
 }
 
+/* The same, for facts about what the client has asked for. What happens to an
+ * ErrorDocument, which another application may have, says nothing about that.
+ * @return NULL: this is a request for an ErrorDocument */
+static count_t *count_of_own(const request_rec *r)
+{
+    count_t *count = count_of(r);
+
+    return count && r != count->begun && r->prev &&
+                   ap_is_HTTP_ERROR(r->prev->status)
+               ? NULL
+               : count;
+}
+
 void apppool_response_count_begin(request_rec *r, const apppool_app_t *app)
 {
     count_t *count = count_of(r);
@@ -35,6 +49,7 @@ void apppool_response_count_begin(request_rec *r, const apppool_app_t *app)
         return;
     count = apr_pcalloc(r->pool, sizeof *count);
     count->app = app;
+    count->begun = r;
     while (r->prev)
         r = r->prev;
     apppool_request_state_begin(r)->count = count;
@@ -42,7 +57,7 @@ void apppool_response_count_begin(request_rec *r, const apppool_app_t *app)
 
 void apppool_response_count_arrived(request_rec *r, int64_t now)
 {
-    count_t *count = count_of(r);
+    count_t *count = count_of_own(r);
 
     if (count && count->arrived == 0)
         count->arrived = now;
@@ -50,7 +65,7 @@ void apppool_response_count_arrived(request_rec *r, int64_t now)
 
 void apppool_response_count_blame(request_rec *r, uint32_t fault)
 {
-    count_t *count = count_of(r);
+    count_t *count = count_of_own(r);
 
     if (count && count->fault == APL_FAULT_NONE)
         count->fault = fault;
@@ -58,7 +73,7 @@ void apppool_response_count_blame(request_rec *r, uint32_t fault)
 
 void apppool_response_count_ended(request_rec *r, int64_t now)
 {
-    count_t *count = count_of(r);
+    count_t *count = count_of_own(r);
 
     if (count)
         count->ended = now;
@@ -66,7 +81,7 @@ void apppool_response_count_ended(request_rec *r, int64_t now)
 
 void apppool_response_count_untimed(request_rec *r)
 {
-    count_t *count = count_of(r);
+    count_t *count = count_of_own(r);
 
     if (count)
         count->is_untimed = 1;

@@ -12,9 +12,10 @@
  *
  * A client's request is counted once, when httpd logs it: for the application
  * that had it first. So an error whose ErrorDocument comes from somewhere else
- * is the error of this application. A subrequest is not counted. A connection
- * that is suspended (pump/suspend.h) is counted at its end. A request whose
- * client left while it waited has no response, and is not counted.
+ * is the error of this application, and only this is: neither the time of the
+ * ErrorDocument counts, nor that it fails. A subrequest is not counted. A
+ * connection that is suspended (pump/suspend.h) is counted at its end. A request
+ * whose client left while it waited has no response, and is not counted.
  *
  * The record belongs to the first request, which internal redirects lead back
  * to, and subrequests do not.
@@ -40,8 +41,7 @@ void apppool_response_count_begin(request_rec *r, const apppool_app_t *app);
  * apl_now() */
 void apppool_response_count_arrived(request_rec *r, int64_t now);
 
-/** The module responds with an error of its own. If there was one before, and
- * this request is for its ErrorDocument, that one counts.
+/** The module responds with an error of its own. The first one counts.
  * @param fault APL_FAULT_* */
 void apppool_response_count_blame(request_rec *r, uint32_t fault);
 

@@ -124,6 +124,26 @@ def test_what_is_counted_once(httpd: Httpd) -> None:
         {"2xx": 1, "4xx": 1, "5xx": 2}, {"died": 1})
 
 
+@pytest.mark.one_mpm("httpd redirects, and the MPM does not see it")
+def test_document_of_another_application(httpd: Httpd) -> None:
+    """That its ErrorDocument does not start is no fault of the application, and
+    the time of that page is not its time."""
+    httpd.log.expect("could not be started", "did not start: error",
+                     "first: do that once")
+    shop = httpd.app("shop", "ErrorDocument 500 /sorry/x",
+                     "ErrorDocument 404 /slow/x", "ProxyErrorOverride On")
+    httpd.app("sorry", location="/sorry", command="/bin/false")
+    httpd.app("slow", location="/slow",
+              command=f"/bin/sh -c 'sleep 1; exec {httpd.command}'")
+    httpd.start()
+    assert httpd.get("/pid", "shop").status == 200
+    assert httpd.get("/status?code=500", "shop").status == 500
+    assert httpd.get("/status?code=404", "shop").status == 404
+    assert counted(numbers(httpd, shop, 3)) == (
+        {"2xx": 1, "4xx": 1, "5xx": 1}, {})
+    assert httpd.group(shop)["recent"]["60m"]["p99"] < 1
+
+
 @pytest.mark.mpms("event")
 def test_streams(httpd: Httpd) -> None:
     """Streams of HTTP/2 count once each. A WebSocket counts at its end, and

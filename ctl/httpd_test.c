@@ -225,8 +225,11 @@ static void add_test(command_t *c)
 
     while (n < WORDS_MAX && c->words[n])
         n++;
-    if (n < WORDS_MAX)
+    /* Behind the end are words that without_orders() has moved. */
+    if (n < WORDS_MAX) {
         c->words[n] = strdup("-t");
+        c->words[n + 1] = NULL;
+    }
     used = (size_t)snprintf(c->text, sizeof c->text, "%s", c->program);
     for (n = 1; c->words[n] && used < sizeof c->text; n++)
         used += (size_t)snprintf(c->text + used, sizeof c->text - used, " %s",

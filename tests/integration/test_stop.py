@@ -13,6 +13,7 @@ from harness import procs, sentences
 from harness.client import UPGRADE, Connection, Pending, Raw
 from harness.httpd import Httpd
 from harness.late import Late
+from harness.places import httpd_program
 from harness.procs import alive, kill9
 from harness.wait import wait_until
 from harness.web import SERVERS, mount
@@ -294,9 +295,9 @@ def test_one_process(httpd: Httpd, sign: signal.Signals) -> None:
 
 
 def test_detached(httpd: Httpd) -> None:
-    """As httpd usually runs: the parent is not the process that was
-    started."""
-    httpd.app("shop")
+    """As httpd usually runs: the parent is not the process that was started.
+    apppoolctl doctor tests its configuration all the same."""
+    httpd.app("shop", "AppUser games")
     httpd.launch("-k", "start")
     assert httpd.process is not None
     assert httpd.process.wait(40) == 0
@@ -305,6 +306,8 @@ def test_detached(httpd: Httpd) -> None:
         lambda: pid_file.exists() and pid_file.read_text().strip(),
         "it runs"))
     app = int(httpd.get("/pid", "shop").text)
+    assert f"{httpd_program()} -f {httpd.dir}/httpd.conf -t finds nothing" \
+        in httpd.ctl("doctor").stdout
     helpers = [httpd.helper("watchdog"), httpd.helper("spawner")]
     os.kill(parent, signal.SIGUSR1)
     wait_until(lambda: len(httpd.log.matching("resuming")) == 2, "graceful")

@@ -2,9 +2,8 @@
 """An application to try the image with: it says which replica has served the
 request."""
 import os
-import socket
 
-NAME = os.environ.get("REPLICA") or socket.gethostname()
+NAME = os.environ["REPLICA"]
 
 
 def application(environ, start_response):

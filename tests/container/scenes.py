@@ -142,7 +142,7 @@ def build() -> None:
           f"{facts['Size'] >> 20} MB")
     assert facts["Config"]["User"] == "33:33"
     assert facts["Config"]["StopSignal"] == "SIGWINCH"
-    assert "apppool-health" in str(facts["HealthCheck"])
+    assert "apppool-health" in str(facts["Healthcheck"])
 
 
 def rights() -> None:

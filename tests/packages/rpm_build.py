@@ -19,7 +19,9 @@ FLAGS = """-O2 -fexceptions -g -grecord-gcc-switches -pipe -Wall
     -fasynchronous-unwind-tables -fstack-clash-protection -fcf-protection"""
 MACROS = {
     "dist": ".el9", "debug_package": "%{nil}", "_smp_mflags": "-j2",
-    "_unpackaged_files_terminate_build": "1",
+    "_unpackaged_files_terminate_build": "1", "_build_id_links": "none",
+    "_docdir": "/usr/share/doc", "_docdir_fmt": "%%{NAME}",
+    "__os_install_post": "bash /usr/lib/rpm/brp-compress",
     "optflags": " ".join(FLAGS.split()), "_libdir": "/usr/lib64",
     "_localstatedir": "/var", "_sysconfdir": "/etc", "_pkgdocdir":
     "%{_docdir}/%{name}", "_unitdir": "/usr/lib/systemd/system",

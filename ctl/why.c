@@ -3,11 +3,11 @@
 #include "ctl/commands.h"
 
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sentence.h"
 #include "ctl/ask_server.h"
 #include "ctl/values.h"
 #include "shm/view/problems.h"
@@ -73,37 +73,16 @@ static const char *setting(const why_t *w, const char *directive)
 
 /* ---- sentences ---- */
 
-typedef struct {
-    char text[4096];
-    size_t n;
-} line_t;
-
-static void put(line_t *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(line_t *l, const char *format, ...)
-{
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(l->text + l->n, sizeof l->text - l->n, format, args);
-    va_end(args);
-    l->n += n > 0 ? (size_t)n : 0;
-    if (l->n >= sizeof l->text)
-        l->n = sizeof l->text - 1;
-}
-
-static void say(why_t *w, const line_t *l)
+static void say(why_t *w, const sentence_t *l)
 {
     json_array_append_new(w->sentences, apl_report_text(l->text));
 }
 
 /* A number and its noun, after a comma if something is there already. */
-static void put_count(line_t *l, const char *before, json_int_t n,
+static void put_count(sentence_t *l, const char *before, json_int_t n,
                       const char *one, const char *many)
 {
-    put(l, "%s%lld %s", before, (long long)n, n == 1 ? one : many);
+    sentence_add(l, "%s%lld %s", before, (long long)n, n == 1 ? one : many);
 }
 
 /* ---- what is wrong ---- */
@@ -112,18 +91,19 @@ static void put_count(line_t *l, const char *before, json_int_t n,
 static void add_problem(why_t *w, const json_t *problem, const char *advice)
 {
     char text[ADVICE_MAX];
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
 
     json_array_append(w->problems, (json_t *)problem);
-    put(&l, "%s: %s",
-        json_is_null(json_object_get(problem, "app")) ? "this host" : w->label,
-        word(problem, "text"));
+    sentence_add(&l, "%s: %s",
+                 json_is_null(json_object_get(problem, "app")) ? "this host"
+                                                               : w->label,
+                 word(problem, "text"));
     say(w, &l);
     l.n = 0;
-    put(&l, "  %s",
-        advice ? advice
-               : advice_for(w->report, w->group, word(problem, "kind"),
-                            w->label, text));
+    sentence_add(&l, "  %s",
+                 advice ? advice
+                        : advice_for(w->report, w->group, word(problem, "kind"),
+                                     w->label, text));
     say(w, &l);
 }
 
@@ -170,25 +150,27 @@ static void say_last_error(why_t *w)
     const json_t *next = json_object_get(w->group, "next_try");
     json_int_t row = values_number(w->group, "failures");
     char ago[VALUES_SHORT];
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
 
     if (!*word(w->group, "last_error"))
         return;
     values_since(ago, sizeof ago, w->group, "last_error_time");
-    put(&l, "the last start failed %s ago (error id %s)", ago,
-        word(w->group, "last_error_id"));
+    sentence_add(&l, "the last start failed %s ago (error id %s)", ago,
+                 word(w->group, "last_error_id"));
     if (row > 1)
-        put(&l, ", and the %lld before it failed as well", (long long)row - 1);
+        sentence_add(&l, ", and the %lld before it failed as well",
+                     (long long)row - 1);
     if (json_is_string(json_object_get(w->group, "failing_since"))) {
         values_since(ago, sizeof ago, w->group, "failing_since");
-        put(&l, "; it has been failing for %s", ago);
+        sentence_add(&l, "; it has been failing for %s", ago);
     }
     if (values_number(w->group, "spawning") > 0)
-        put(&l, "; a process is being started");
+        sentence_add(&l, "; a process is being started");
     else if (json_is_number(next) && json_number_value(next) > 0)
-        put(&l, "; the next try is in %.0f s", json_number_value(next));
+        sentence_add(&l, "; the next try is in %.0f s",
+                     json_number_value(next));
     else
-        put(&l, "; the next request tries it again");
+        sentence_add(&l, "; the next request tries it again");
     say(w, &l);
 }
 
@@ -212,17 +194,18 @@ static void say_last_end(why_t *w)
 {
     const json_t *e = last_end(w);
     char ago[VALUES_SHORT];
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
 
     if (!e)
         return;
     values_since(ago, sizeof ago, e, "time");
-    put(&l, "the last process that %s did so %s ago",
-        strcmp(word(e, "event"), "died") == 0 ? "died by itself"
-                                              : "was killed with its requests",
-        ago);
+    sentence_add(&l, "the last process that %s did so %s ago",
+                 strcmp(word(e, "event"), "died") == 0
+                     ? "died by itself"
+                     : "was killed with its requests",
+                 ago);
     if (*word(e, "reason"))
-        put(&l, ": %s", word(e, "reason"));
+        sentence_add(&l, ": %s", word(e, "reason"));
     say(w, &l);
 }
 
@@ -239,22 +222,23 @@ static const struct {
 static void say_errors(why_t *w)
 {
     const json_t *ours = json_object_get(w->group, "errors");
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
     size_t i;
 
     for (i = 0; i < sizeof errors / sizeof *errors; i++) {
         json_int_t n = values_number(ours, errors[i].key);
 
         if (n > 0)
-            put(&l, "%s%lld %s",
-                l.n ? ", " : "requests that failed since httpd started: ",
-                (long long)n, errors[i].text);
+            sentence_add(&l, "%s%lld %s",
+                         l.n ? ", "
+                             : "requests that failed since httpd started: ",
+                         (long long)n, errors[i].text);
     }
     if (l.n > 0)
         say(w, &l);
 }
 
-static void put_states(line_t *l, const json_t *g)
+static void put_states(sentence_t *l, const json_t *g)
 {
     const json_t *states = json_object_get(g, "states");
     const char *key, *before = " (";
@@ -264,18 +248,19 @@ static void put_states(line_t *l, const json_t *g)
     {
         if (json_integer_value(n) == 0)
             continue;
-        put(l, "%s%lld %s", before, (long long)json_integer_value(n), key);
+        sentence_add(l, "%s%lld %s", before, (long long)json_integer_value(n),
+                     key);
         before = ", ";
     }
     if (*before == ',')
-        put(l, ")");
+        sentence_add(l, ")");
 }
 
 static void say_numbers(why_t *w)
 {
     const json_t *g = w->group;
     json_int_t outdated = values_number(g, "outdated");
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
 
     put_count(&l, "",
               (json_int_t)json_array_size(json_object_get(g, "processes")),
@@ -285,13 +270,13 @@ static void say_numbers(why_t *w)
         put_count(&l, ", ", values_number(g, "queue"), "request waits",
                   "requests wait");
     else
-        put(&l, ", no request waits");
+        sentence_add(&l, ", no request waits");
     if (outdated > 0)
         put_count(&l, ", ", outdated, "has old code and is replaced",
                   "have old code and are replaced one by one");
     if (json_array_size(json_object_get(g, "processes")) == 0 &&
         strcmp(word(g, "state"), "stopped") == 0)
-        put(&l, "; the next request starts a process");
+        sentence_add(&l, "; the next request starts a process");
     say(w, &l);
 }
 
@@ -300,7 +285,7 @@ static void say_last_minute(why_t *w)
     const json_t *minute =
         json_object_get(json_object_get(w->group, "recent"), "1m");
     char a[VALUES_SHORT], b[VALUES_SHORT], c[VALUES_SHORT];
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
 
     if (!json_is_object(minute))
         return;
@@ -309,35 +294,35 @@ static void say_last_minute(why_t *w)
     put_count(&l, " and ", values_number(minute, "errors"), "error (5xx)",
               "errors (5xx)");
     if (json_is_number(json_object_get(minute, "p50")))
-        put(&l, "; half of them took at most %s, 95 %% %s, 99 %% %s",
-            values_span(json_object_get(minute, "p50"), a),
-            values_span(json_object_get(minute, "p95"), b),
-            values_span(json_object_get(minute, "p99"), c));
+        sentence_add(&l, "; half of them took at most %s, 95 %% %s, 99 %% %s",
+                     values_span(json_object_get(minute, "p50"), a),
+                     values_span(json_object_get(minute, "p95"), b),
+                     values_span(json_object_get(minute, "p99"), c));
     say(w, &l);
 }
 
 /* A value of 0 means no limit, in these. */
-static void put_limit(line_t *l, const char *name, const json_t *n)
+static void put_limit(sentence_t *l, const char *name, const json_t *n)
 {
     if (json_is_integer(n) && json_integer_value(n) > 0)
-        put(l, "%s%s %lld", l->n ? ", " : "limits: ", name,
-            (long long)json_integer_value(n));
+        sentence_add(l, "%s%s %lld", l->n ? ", " : "limits: ", name,
+                     (long long)json_integer_value(n));
     else if (json_is_integer(n))
-        put(l, "%s%s 0 (no limit)", l->n ? ", " : "limits: ", name);
+        sentence_add(l, "%s%s 0 (no limit)", l->n ? ", " : "limits: ", name);
 }
 
-static void put_setting(line_t *l, const why_t *w, const char *directive)
+static void put_setting(sentence_t *l, const why_t *w, const char *directive)
 {
     const char *value = setting(w, directive);
 
     if (value)
-        put(l, "%s%s %s", l->n ? ", " : "limits: ", directive, value);
+        sentence_add(l, "%s%s %s", l->n ? ", " : "limits: ", directive, value);
 }
 
 static void say_limits(why_t *w)
 {
     const json_t *pool = json_object_get(w->report, "pool");
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
 
     put_limit(&l, "MaxInstances", json_object_get(w->group, "max"));
     put_limit(&l, "AppMaxQueue", json_object_get(w->group, "max_queue"));
@@ -347,18 +332,19 @@ static void say_limits(why_t *w)
     put_setting(&l, w, "AppKillAfter");
     put_limit(&l, "MaxPoolSize", json_object_get(pool, "max"));
     if (pool)
-        put(&l, " (%lld used)",
-            (long long)(values_number(pool, "count") +
-                        values_number(pool, "spawning")));
+        sentence_add(&l, " (%lld used)",
+                     (long long)(values_number(pool, "count") +
+                                 values_number(pool, "spawning")));
     if (l.n > 0)
         say(w, &l);
 }
 
 static void say_never_used(why_t *w)
 {
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
 
-    put(&l,
+    sentence_add(
+        &l,
         "%s: it was never used: no request has come for it, and it has no "
         "process; the first request starts one",
         w->label);
@@ -367,11 +353,11 @@ static void say_never_used(why_t *w)
 
 static void explain(why_t *w)
 {
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
 
     look_for_problems(w);
     if (json_array_size(w->problems) == 0 && w->group) {
-        put(&l, "%s: nothing is wrong", w->label);
+        sentence_add(&l, "%s: nothing is wrong", w->label);
         say(w, &l);
     }
     if (!w->group) {
@@ -415,13 +401,14 @@ static int complain_unknown(const json_t *configured, const char *name,
 {
     const json_t *near[APP_FIND_NEAREST];
     size_t i, n = app_find_nearest(configured, name, near);
-    line_t l = {.n = 0};
+    sentence_t l = {.n = 0};
 
     for (i = 0; i < n; i++)
-        put(&l, "%s\"%s\"", i ? ", " : "the nearest: ",
-            word(near[i], several ? "name" : "label"));
+        sentence_add(&l, "%s\"%s\"", i ? ", " : "the nearest: ",
+                     word(near[i], several ? "name" : "label"));
     if (n == 0)
-        put(&l, "none looks like it; apppoolctl status --all shows them");
+        sentence_add(&l,
+                     "none looks like it; apppoolctl status --all shows them");
     return ask_complain(EXIT_NO, "%s app has the name %s: %s",
                         several ? "more than one" : "no", name, l.text);
 }

@@ -2,15 +2,14 @@
 
 #include "shm/view/problems.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sentence.h"
 #include "shm/view/view.h"
 
-#define TEXT_MAX 4096 /* bytes of a sentence; an error has up to 999 */
-#define LISTED   3    /* of a list */
+#define LISTED 3 /* of a list */
 
 /* ---- values ---- */
 
@@ -43,32 +42,11 @@ static json_int_t state(const json_t *g, const char *key)
 
 /* ---- a sentence ---- */
 
-typedef struct {
-    char text[TEXT_MAX];
-    size_t n;
-} sentence_t;
-
-static void say(sentence_t *s, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(sentence_t *s, const char *format, ...)
-{
-    va_list args;
-    int n;
-
-    va_start(args, format);
-    n = vsnprintf(s->text + s->n, sizeof s->text - s->n, format, args);
-    va_end(args);
-    s->n += n > 0 ? (size_t)n : 0;
-    if (s->n >= sizeof s->text)
-        s->n = sizeof s->text - 1;
-}
-
 /* "1 request waits", "2 requests wait" */
 static void say_count(sentence_t *s, json_int_t n, const char *one,
                       const char *many)
 {
-    say(s, "%lld %s", (long long)n, n == 1 ? one : many);
+    sentence_add(s, "%lld %s", (long long)n, n == 1 ? one : many);
 }
 
 /* ---- the list ---- */
@@ -132,16 +110,16 @@ static void look_for_failing(list_t *l, const json_t *g)
 
     if (!is(g, "state", "failing"))
         return;
-    say(&s, "%s",
-        size > 0 ? "new processes do not start" : "it does not start");
+    sentence_add(&s, "%s",
+                 size > 0 ? "new processes do not start" : "it does not start");
     if (*error)
-        say(&s, ": %s", error);
+        sentence_add(&s, ": %s", error);
     if (size > 0) {
-        say(&s, "; ");
+        sentence_add(&s, "; ");
         say_count(&s, size, "process", "processes");
-        say(&s, "%s %s requests",
-            number(g, "outdated") > 0 ? " of the old code" : "",
-            size == 1 ? "serves" : "serve");
+        sentence_add(&s, "%s %s requests",
+                     number(g, "outdated") > 0 ? " of the old code" : "",
+                     size == 1 ? "serves" : "serve");
     }
     add(l, g, FAILING, size > 0, &s);
 }
@@ -155,7 +133,8 @@ static void look_for_unkillable(list_t *l, const json_t *g)
     if (n == 0 && !stops)
         return;
     say_count(&s, n, "process survives", "processes survive");
-    say(&s, " SIGKILL%s",
+    sentence_add(
+        &s, " SIGKILL%s",
         stops ? ", more than AppMaxUnkillable allows: nothing is started" : "");
     add(l, g, UNKILLABLE, !stops || number(g, "size") > 0, &s);
 }
@@ -166,7 +145,8 @@ static void look_for_drained(list_t *l, const json_t *g)
 
     if (!is(g, "state", "drained"))
         return;
-    say(&s, "it is drained: all requests get 503 until apppoolctl restart");
+    sentence_add(
+        &s, "it is drained: all requests get 503 until apppoolctl restart");
     add(l, g, DRAINED, 1, &s);
 }
 
@@ -191,15 +171,16 @@ static void look_for_hung(list_t *l, const json_t *g)
     if (n == 0)
         return;
     if (n == size)
-        say(&s, "%s", n == 1 ? "its only process is hung" : "all ");
+        sentence_add(&s, "%s", n == 1 ? "its only process is hung" : "all ");
     if (n > 1 || n != size) {
         say_count(&s, n, "process", "processes");
         if (n != size)
-            say(&s, " of %lld", (long long)size);
-        say(&s, n == 1 ? " is hung" : " are hung");
+            sentence_add(&s, " of %lld", (long long)size);
+        sentence_add(&s, n == 1 ? " is hung" : " are hung");
     }
     if (old)
-        say(&s, ": the oldest request has had its process for %.0f s: %s %s",
+        sentence_add(
+            &s, ": the oldest request has had its process for %.0f s: %s %s",
             real(old, "age"), word(old, "method"), word(old, "uri"));
     add(l, g, HUNG, n != size, &s);
 }
@@ -210,12 +191,12 @@ static void say_start(sentence_t *s, const json_t *g)
     const json_t *slow = json_object_get(g, "slow_start");
 
     if (json_is_object(slow)) {
-        say(s, "a start lasts for %.0f s", real(slow, "age"));
+        sentence_add(s, "a start lasts for %.0f s", real(slow, "age"));
         if (*word(slow, "text"))
-            say(s, ": %s", word(slow, "text"));
+            sentence_add(s, ": %s", word(slow, "text"));
     }
     else
-        say(s, "a process is being started");
+        sentence_add(s, "a process is being started");
 }
 
 /* @return 1: the pool has no room for one more process */
@@ -233,14 +214,14 @@ static void say_limit(sentence_t *s, const json_t *report, const json_t *g)
     json_int_t max = number(g, "max");
 
     if (number(g, "spawning") > 0) {
-        say(s, ", and ");
+        sentence_add(s, ", and ");
         say_start(s, g);
     }
     else if (max > 0 && number(g, "size") >= max)
-        say(s, " (MaxInstances %lld)", (long long)max);
+        sentence_add(s, " (MaxInstances %lld)", (long long)max);
     else if (pool_is_full(pool))
-        say(s, ", and the pool is full (MaxPoolSize %lld)",
-            (long long)number(pool, "max"));
+        sentence_add(s, ", and the pool is full (MaxPoolSize %lld)",
+                     (long long)number(pool, "max"));
 }
 
 static void say_why_waiting(sentence_t *s, const json_t *report,
@@ -250,19 +231,19 @@ static void say_why_waiting(sentence_t *s, const json_t *report,
 
     if (size > 0) {
         if (size == 1)
-            say(s, "its only process is %s", hung ? "hung" : "busy");
+            sentence_add(s, "its only process is %s", hung ? "hung" : "busy");
         else if (hung == size)
-            say(s, "all %lld processes are hung", (long long)size);
+            sentence_add(s, "all %lld processes are hung", (long long)size);
         else
-            say(s, "all %lld processes are busy", (long long)size);
+            sentence_add(s, "all %lld processes are busy", (long long)size);
         if (size > 1 && hung > 0 && hung < size)
-            say(s, ", %lld of them hung", (long long)hung);
+            sentence_add(s, ", %lld of them hung", (long long)hung);
         say_limit(s, report, g);
     }
     else if (number(g, "spawning") > 0)
         say_start(s, g);
     else {
-        say(s, "it has no process");
+        sentence_add(s, "it has no process");
         say_limit(s, report, g);
     }
 }
@@ -278,15 +259,16 @@ static void look_for_queue(list_t *l, const json_t *g)
         (!full && real(first, "age") < APL_PROBLEM_WAIT))
         return;
     if (full)
-        say(&s,
+        sentence_add(
+            &s,
             "the queue is full (AppMaxQueue %lld), and more requests get "
             "503: ",
             (long long)most);
     say_count(&s, n, "request waits", "requests wait");
     if (first)
-        say(&s, n == 1 ? ", for %.0f s" : ", the first one for %.0f s",
-            real(first, "age"));
-    say(&s, ": ");
+        sentence_add(&s, n == 1 ? ", for %.0f s" : ", the first one for %.0f s",
+                     real(first, "age"));
+    sentence_add(&s, ": ");
     say_why_waiting(&s, l->report, g);
     add(l, g, full ? FULL : QUEUEING, 0, &s);
 }
@@ -314,8 +296,9 @@ static void look_for_errors(list_t *l, const json_t *g)
     if (errors < APL_PROBLEM_ERRORS ||
         (double)errors <= APL_PROBLEM_PART * (double)all)
         return;
-    say(&s, "%lld of %lld requests of the last minute got an error (5xx)",
-        (long long)errors, (long long)(all > errors ? all : errors));
+    sentence_add(&s,
+                 "%lld of %lld requests of the last minute got an error (5xx)",
+                 (long long)errors, (long long)(all > errors ? all : errors));
     add(l, g, ERRORS, 0, &s);
 }
 
@@ -339,7 +322,8 @@ static void look_at_spawner(list_t *l)
 
     if (age < APL_PROBLEM_SPAWNER)
         return;
-    say(&s,
+    sentence_add(
+        &s,
         "the spawner has done nothing for %.0f s: processes are neither "
         "started nor ended",
         age);
@@ -354,21 +338,21 @@ static void look_at_pool(list_t *l)
     sentence_t s = {.n = 0};
 
     if (json_is_true(json_object_get(pool, "out"))) {
-        say(&s, "it is out of its load balancer (apppool-health says "
-                "503) until apppoolctl in");
+        sentence_add(&s, "it is out of its load balancer (apppool-health says "
+                         "503) until apppoolctl in");
         add(l, NULL, OUT, 1, &s);
         s.n = 0;
     }
     if (!pool_is_full(pool) || number(pool, "waiting") == 0 ||
         number(pool, "active") < number(pool, "count"))
         return;
-    say(&s, "the pool is full (MaxPoolSize %lld), ",
-        (long long)number(pool, "max"));
+    sentence_add(&s, "the pool is full (MaxPoolSize %lld), ",
+                 (long long)number(pool, "max"));
     if (number(pool, "count") == 1)
-        say(&s, "its only process is busy, and ");
+        sentence_add(&s, "its only process is busy, and ");
     else
-        say(&s, "all %lld processes are busy, and ",
-            (long long)number(pool, "count"));
+        sentence_add(&s, "all %lld processes are busy, and ",
+                     (long long)number(pool, "count"));
     say_count(&s, number(pool, "waiting"), "request waits", "requests wait");
     add(l, NULL, FULL, 1, &s);
 }
@@ -384,9 +368,9 @@ static void look_at_spaces(list_t *l, const json_t *store)
 
         if (most == 0 || number(space, "connections") < most)
             continue;
-        say(&s, "the space %s of the store has ", word(space, "name"));
+        sentence_add(&s, "the space %s of the store has ", word(space, "name"));
         say_count(&s, most, "connection", "connections");
-        say(&s, ", and more are refused");
+        sentence_add(&s, ", and more are refused");
         add(l, NULL, STORE, 0, &s);
     }
 }
@@ -406,20 +390,20 @@ static void look_at_store(list_t *l)
     size_t i;
 
     if (json_is_false(json_object_get(store, "alive"))) {
-        say(&s, "the store does not run");
+        sentence_add(&s, "the store does not run");
         add(l, NULL, STORE, 0, &s);
     }
     else if (json_is_false(json_object_get(cluster, "ready"))) {
-        say(&s, "the store is not ready to be the master");
+        sentence_add(&s, "the store is not ready to be the master");
         for (i = 0; i < sizeof texts / sizeof *texts; i++)
             if (is(cluster, "reason", texts[i].reason))
-                say(&s, ": %s", texts[i].text);
+                sentence_add(&s, ": %s", texts[i].text);
         add(l, NULL, STORE, 1, &s);
     }
     if (missing > 0) {
-        say(&m, "the store cannot listen at ");
+        sentence_add(&m, "the store cannot listen at ");
         say_count(&m, missing, "address", "addresses");
-        say(&m, ", which the error log names");
+        sentence_add(&m, ", which the error log names");
         add(l, NULL, STORE, 1, &m);
     }
     look_at_spaces(l, store);

@@ -17,18 +17,20 @@ class Watch(threading.Thread):
         self.process: Optional[subprocess.Popen[bytes]] = None
         self.ended: list[tuple[float, int]] = []  # when, and the status
         self.over = threading.Event()
+        self.launching = threading.Lock()  # and to say that it is over
         self.failed: Optional[BaseException] = None
 
     def run(self) -> None:
         """The process ends with this thread (network.py)."""
-        while not self.over.is_set():
-            try:
-                self.process = self.launch()
-            except OSError as error:
-                self.failed = error
-                return
-            if self.over.is_set():
-                self.process.kill()
+        while True:
+            with self.launching:
+                if self.over.is_set():
+                    return
+                try:
+                    self.process = self.launch()
+                except OSError as error:
+                    self.failed = error
+                    return
             began = time.monotonic()
             status = self.process.wait()
             now = time.monotonic()
@@ -52,9 +54,10 @@ class Watch(threading.Thread):
 
     def end(self, sign: int) -> int:
         """It stays away. @return its status"""
-        self.over.set()
-        if self.process and self.is_alive():
-            self.process.send_signal(sign)
+        with self.launching:
+            self.over.set()
+            if self.process and self.is_alive():
+                self.process.send_signal(sign)
         self.join(PATIENCE)
         if self.is_alive():
             raise Missed("it has not ended")

@@ -23,7 +23,6 @@ REACH = """Math.max(document.documentElement.scrollWidth, ...Array.from(
     e => e.getBoundingClientRect().right))"""
 
 SIZES = [(1200, False), (1000, True), (700, False), (390, False), (320, True)]
-AXE = "4.14.1"
 
 # The column of the names.
 NAME_WIDTH = """document.querySelector('.apps th[scope=row]')
@@ -294,8 +293,7 @@ def test_keyboard(busy: Httpd) -> None:
 def test_accessible(busy: Httpd) -> None:
     """axe finds nothing: of the list, of a drawer, with problems, at both
     widths, light and dark."""
-    npm.need_registry()
-    axe = npm.script("axe-core", AXE, "axe.min.js")
+    axe = npm.axe()
     held = load(busy)
     rows = [(size, view) for size in ((1280, False), (390, True))
             for view in ("", "#app=shop", "#app=broken")]

@@ -16,7 +16,7 @@ from harness.cases import cases
 from harness.figures import say
 from harness.httpd import STATUS, Httpd
 from harness.wait import wait_until
-from test_status_page import (AXE, REACH, broken_rules, click, names, opened,
+from test_status_page import (REACH, broken_rules, click, names, opened,
                               picture, wait_for)
 
 pytestmark = [pytest.mark.mpms("event"), pytest.mark.xdist_group("browser")]
@@ -411,8 +411,7 @@ def test_store(server: Httpd) -> None:
 @pytest.mark.bound(300)
 def test_accessible_charts(server: Httpd) -> None:
     """axe finds nothing in a drawer with all that there may be."""
-    npm.need_registry()
-    axe = npm.script("axe-core", AXE, "axe.min.js")
+    axe = npm.axe()
     for (width, dark), case in cases([(1280, True), (390, False)]):
         with case, Browser(width, 900, dark) as browser:
             page(browser, server, documents(row("shop"), token="x"),

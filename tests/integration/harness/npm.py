@@ -1,6 +1,6 @@
 # Licensed under the Apache License, Version 2.0; see LICENSE.
 """Packages of npm, for applications/npm.py. What is downloaded is kept in
-build/npm."""
+build/npm. As a program: download what tests need that have no network."""
 import functools
 import hashlib
 import json
@@ -19,6 +19,7 @@ sys.path.append(str(TOP / "tests" / "applications"))
 from npm import NODES, TOOLS, Project  # noqa: E402
 
 KEPT = TOP / "build" / "npm"
+AXE = "4.14.1"
 MACHINES = {"x86_64": "x64", "aarch64": "arm64"}
 QUIET = {"CI": "1", "npm_config_audit": "false", "npm_config_fund": "false",
          "npm_config_update_notifier": "false", "npm_config_yes": "true",
@@ -107,6 +108,13 @@ def script(package: str, version: str, file: str) -> str:
     return (place / "node_modules" / package / file).read_text()
 
 
+def axe() -> str:
+    """The script that checks whether all people can use a page."""
+    if not (KEPT / f"axe-core-{AXE}").exists():
+        need_registry()
+    return script("axe-core", AXE, "axe.min.js")
+
+
 def build(project: Project, place: Path) -> None:
     """Install the packages of a project in this directory, and build it."""
     place.mkdir()
@@ -117,3 +125,7 @@ def build(project: Project, place: Path) -> None:
     run(project.install, place, PATH=path)
     if project.build:
         run(project.build, place, PATH=path)
+
+
+if __name__ == "__main__":
+    axe()

@@ -113,7 +113,10 @@ def cut_inside_of_a_save(host: Hosted, save: Path, round_: int) -> float:
     @return when"""
     def count() -> int:
         return sum(map(has_end, both(save)))
-    wait_until(lambda: oldest(saved(save)) >= round_, "it is saved")
+    def is_saved() -> bool:
+        values = saved(save)
+        return len(values) == KEYS + LARGE and oldest(values) >= round_
+    wait_until(is_saved, "it is saved")
     wait_until(lambda: count() == 2, "two files are whole")
     wait_until(lambda: count() == 1, "it saves")
     at = time.monotonic()

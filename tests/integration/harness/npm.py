@@ -112,6 +112,10 @@ def axe() -> str:
     """The script that checks whether all people can use a page."""
     if not (KEPT / f"axe-core-{AXE}").exists():
         need_registry()
+    return download_axe()
+
+
+def download_axe() -> str:
     return script("axe-core", AXE, "axe.min.js")
 
 
@@ -128,4 +132,4 @@ def build(project: Project, place: Path) -> None:
 
 
 if __name__ == "__main__":
-    axe()
+    download_axe()

@@ -81,11 +81,14 @@ apr_status_t ap_thread_create(apr_thread_t **thread, apr_threadattr_t *attr,
 }
 #endif
 
-static void want(int holds)
+static void want_at(int holds, int line)
 {
-    if (!holds)
-        abort();
+    if (holds)
+        return;
+    fprintf(stderr, "# line %d does not hold\n", line);
+    abort();
 }
+#define want(holds) want_at(holds, __LINE__)
 
 static int owner_of(const line_t *line)
 {
@@ -134,6 +137,12 @@ static apppool_step_t step(apppool_link_t *link, int stops)
 
 /* ---- the workers' part ---- */
 
+static int is_chosen(unsigned int *seed)
+{
+    return seed && rand_r(seed) % 50 == 0;
+}
+
+/* @param seed NULL: the clock ends nothing, and calls no worker */
 static void plug(line_t *line, unsigned int *seed)
 {
     int client[2], app[2];
@@ -144,8 +153,8 @@ static void plug(line_t *line, unsigned int *seed)
     line->set = (apppool_link_t){.client = client[1],
                                  .app = app[1],
                                  .wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK),
-                                 .silence = rand_r(seed) % 50 == 0 ? 1 : -1,
-                                 .renewal = rand_r(seed) % 50 == 0 ? 1 : LATER,
+                                 .silence = is_chosen(seed) ? 1 : -1,
+                                 .renewal = is_chosen(seed) ? 1 : LATER,
                                  .step = step,
                                  .ctx = line};
     want(line->set.wake >= 0);
@@ -299,7 +308,7 @@ static void run_child(unsigned int seed, unsigned int stop_at)
     for (i = 0; i < WORKERS; i++) {
         if (i == WORKERS / 2)
             apppool_pump_leave(1);
-        plug(&left[i], &seed);
+        plug(&left[i], NULL);
         give(&left[i]);
     }
     for (i = 0; i < WORKERS; i++)
@@ -320,10 +329,11 @@ static void run_alone(unsigned int seed, unsigned int stop_at)
     struct pollfd wake;
     apr_pool_t *pool;
 
+    (void)seed;
     apr_initialize();
     apr_pool_create(&pool, NULL);
     want(apppool_pump_begin(pool, 1) == APR_SUCCESS);
-    plug(line, &seed);
+    plug(line, NULL);
     give(line);
     apppool_pump_leave(0);
     while (!__atomic_load_n(&line->is_told, __ATOMIC_RELAXED))

@@ -3,6 +3,8 @@
 /* Whether restart.txt is another file than at the start of a process. No time of
  * a file is compared with a clock. */
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -353,9 +355,71 @@ static void b13_a_file_that_cannot_be_looked_at_changes_nothing(void **state)
     scene_end(s);
 }
 
+/* ---- two files with the same times ---- */
+
+/* @return its directory, with a new file; a static buffer */
+static const char *make(const char *name)
+{
+    static char dirs[2][160];
+    char *dir = dirs[name[0] == 'b'], file[200];
+    const struct timespec times[2] = {{1000, 0}, {1000, 0}};
+    FILE *f;
+
+    snprintf(dir, sizeof dirs[0], "%s", touch_path(name));
+    assert_true(mkdir(dir, 0700) == 0 || errno == EEXIST);
+    snprintf(file, sizeof file, "%s/restart.txt", dir);
+    unlink(file);
+    f = fopen(file, "w");
+    assert_non_null(f);
+    assert_int_equal(fclose(f), 0);
+    assert_int_equal(utimensat(AT_FDCWD, file, times, 0), 0);
+    return dir;
+}
+
+static void stat_file(const char *dir, struct stat *st)
+{
+    char file[200];
+
+    snprintf(file, sizeof file, "%s/restart.txt", dir);
+    assert_int_equal(stat(file, st), 0);
+}
+
+static void unmake(const char *dir)
+{
+    char file[200];
+
+    snprintf(file, sizeof file, "%s/restart.txt", dir);
+    unlink(file);
+    assert_int_equal(rmdir(dir), 0);
+}
+
+/* The kernel gives both files one time of change if no tick comes between, so
+ * this is tried until it has done so. */
+static void another_file_with_all_times(void **state)
+{
+    const char *a, *b;
+    struct stat sa, sb;
+    int i = 0;
+
+    (void)state;
+    do {
+        a = make("a");
+        b = make("b");
+        stat_file(a, &sa);
+        stat_file(b, &sb);
+    } while (memcmp(&sa.st_ctim, &sb.st_ctim, sizeof sa.st_ctim) != 0 &&
+             ++i < 10000);
+    assert_memory_equal(&sa.st_ctim, &sb.st_ctim, sizeof sa.st_ctim);
+    assert_int_not_equal(apl_restart_stamp(a), apl_restart_stamp(b));
+    unmake(a);
+    unmake(b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(another_file_with_all_times,
+                                        touch_begin, touch_end),
         cmocka_unit_test_setup_teardown(
             b13_a_file_that_cannot_be_looked_at_changes_nothing, touch_begin,
             touch_end),

@@ -283,6 +283,8 @@ def traced(*pids: int) -> Iterator[None]:
 def send(pid: int, sign: int) -> None:
     """Send a signal that may end the process. The error log then knows that
     the test did it."""
+    # 0 would be all processes of the whole run, and -1 of the machine.
+    assert pid > 1, f"signal {sign} to {pid}"
     SENT.setdefault((pid, int(sign)), time.time())
     os.kill(pid, sign)
 

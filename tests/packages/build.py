@@ -9,7 +9,7 @@ from pathlib import Path
 
 from steps import run, shell
 
-WORK = Path("/work")
+WORK = Path("/packages")
 TARBALL, = WORK.glob("mod_apppool-*.tar.gz")
 VERSION = TARBALL.name.removeprefix("mod_apppool-").removesuffix(".tar.gz")
 FAST = "DEB_BUILD_OPTIONS='nocheck noautodbgsym parallel=2'"
@@ -70,7 +70,7 @@ def reproducible() -> None:
 
 def nothing_is_left_out() -> None:
     """The package has all that make install installs."""
-    shell("make install DESTDIR=/work/root prefix=/usr sysconfdir=/etc",
+    shell(f"make install DESTDIR={WORK}/root prefix=/usr sysconfdir=/etc",
           cwd=WORK / "one" / "build")
     made = {str(path.relative_to(WORK / "root"))
             for path in (WORK / "root").rglob("*") if not path.is_dir()}

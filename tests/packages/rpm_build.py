@@ -7,7 +7,7 @@ from pathlib import Path
 
 from steps import run, shell
 
-WORK = Path("/work")
+WORK = Path("/packages")
 TARBALL, = WORK.glob("mod_apppool-*.tar.gz")
 VERSION = TARBALL.name.removeprefix("mod_apppool-").removesuffix(".tar.gz")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from steps import run, shell, until
 
-WORK = Path("/work")
+WORK = Path("/packages")
 SOURCE = WORK / "source"
 RPM = WORK / "this.rpm"
 ETC = Path("/etc/httpd")

@@ -14,7 +14,7 @@ from typing import Iterator
 
 from steps import run, shell, until
 
-WORK = Path("/work")
+WORK = Path("/packages")
 STATE = Path("/var/lib/apppool")
 APP = Path("/srv/shop")
 SITES = Path("/etc/apache2/sites-available")
@@ -250,9 +250,9 @@ def purge() -> None:
     left = ours()
     assert not left, left
     left = [line for line in shell(
-        "find / -xdev -name '*apppool*' -o -xdev -name work -prune -o "
+        f"find / -xdev -name '*apppool*' -o -xdev -path {WORK} -prune -o "
         "-path /run/apache2/apppool-\\*").splitlines()
-            if not line.startswith(("/work", "/var/cache/apt"))]
+            if not line.startswith((str(WORK), "/var/cache/apt"))]
     assert left == [], left
     assert not STATE.exists()
     shell("getent passwd apppool-store")

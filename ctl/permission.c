@@ -66,7 +66,7 @@ static void look(const char *user, const char *root, FILE *out)
         fprintf(out, "AppRoot %s cannot be used: %s", root, strerror(error));
 }
 
-/* Become the user, who may have another name than a number. */
+/* Become the user. It may be a name or a number. */
 static int become(const char *user, const char *group)
 {
     char why[PRIVILEGE_ERROR_MAX];

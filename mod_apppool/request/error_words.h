@@ -2,8 +2,8 @@
 
 /**
  * @file error_words.h
- * @brief The words of the error pages: for visitors, who know nothing of
- *        servers, and for developers.
+ * @brief The words of the error pages, for developers, and for visitors that
+ *        know nothing of servers.
  */
 #ifndef MOD_APPPOOL_REQUEST_ERROR_WORDS_H
 #define MOD_APPPOOL_REQUEST_ERROR_WORDS_H

@@ -139,7 +139,7 @@ process_t *command_find_process(const command_t *q, json_t **refusal);
  *     start APP           root, or the app's user
  *     logs APP [NUMBER]   root, or the app's user
  *     report ID           root, or the app's user
- *     show APP            root, or the app's user, who sees no file of the
+ *     show APP            root, or the app's user. The user sees no file of the
  *                         configuration and no command of root
  *     check               root
  *     detach ID           root

@@ -140,7 +140,7 @@ static void a_short_life(void **state)
     go(&second, APPPOOL_REHEARSAL_STEPS);
 }
 
-/* So many may have been before it. */
+/* MOST connections may be served before the step. */
 static void a_step_that_does_not_come(void **state)
 {
     int i;

@@ -100,7 +100,8 @@ class Stock:
         with open(self.dir / "output", "ab") as output:
             self.process = subprocess.Popen(
                 [*self.room(), *self.words, "-DFOREGROUND"],
-                stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+                stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+                start_new_session=True)
         wait_until(lambda: self.fetch("/nothing")[0] != "000", "httpd serves",
                    40)
 

@@ -60,7 +60,8 @@ class Guarded:
             "Require valid-user", "</Directory>", ""]))
         self.process = subprocess.Popen(
             ["apache2", "-X", "-f", str(place / "httpd.conf")],
-            stderr=subprocess.STDOUT, stdout=self.words.open("ab"))
+            stderr=subprocess.STDOUT, stdout=self.words.open("ab"),
+            start_new_session=True)
 
     def __enter__(self) -> "Guarded":
         try:

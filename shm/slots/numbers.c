@@ -126,6 +126,33 @@ static void read_now(const apl_numbers_t *n, apl_moment_t *is, int64_t now)
         is->times[i] = __atomic_load_n(&n->times[i], __ATOMIC_RELAXED);
 }
 
+/* ---- dated records ---- */
+
+void apl_numbers_write(void *to, const void *is, size_t size)
+{
+    int64_t time = *(const int64_t *)is;
+
+    __atomic_store_n((int64_t *)to, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    APL_CRASH_POINT("record_undated");
+    memcpy((char *)to + sizeof time, (const char *)is + sizeof time,
+           size - sizeof time);
+    APL_CRASH_POINT("record_written");
+    __atomic_store_n((int64_t *)to, time, __ATOMIC_RELEASE);
+}
+
+APL_UNLOCKED int64_t apl_numbers_read(void *to, const void *from, size_t size)
+{
+    int64_t time = __atomic_load_n((const int64_t *)from, __ATOMIC_ACQUIRE);
+
+    apl_copy(to, from, size);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    *(int64_t *)to = time;
+    return __atomic_load_n((const int64_t *)from, __ATOMIC_RELAXED) == time
+               ? time
+               : 0;
+}
+
 /* ---- moments ---- */
 
 /* Steps between two moments of each window: a third of it. */
@@ -135,18 +162,6 @@ static const uint64_t every[APL_WINDOWS] = {1, 5, 60};
 static uint64_t number_of(int64_t time, uint64_t steps)
 {
     return (uint64_t)time / (steps * APL_STEP_PERIOD);
-}
-
-static void write_moment(apl_moment_t *to, const apl_moment_t *is)
-{
-    size_t begin = sizeof to->time;
-
-    __atomic_store_n(&to->time, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    APL_CRASH_POINT("moment_undated");
-    memcpy((char *)to + begin, (const char *)is + begin, sizeof *to - begin);
-    APL_CRASH_POINT("moment_written");
-    __atomic_store_n(&to->time, is->time, __ATOMIC_RELEASE);
 }
 
 void apl_numbers_keep(apl_numbers_t *numbers, int64_t now)
@@ -161,20 +176,10 @@ void apl_numbers_keep(apl_numbers_t *numbers, int64_t now)
         uint64_t number = number_of(now, every[i]);
 
         if (number != number_of(last, every[i]))
-            write_moment(&numbers->moments[i][number % APL_MOMENTS], &is);
+            apl_numbers_write(&numbers->moments[i][number % APL_MOMENTS], &is,
+                              sizeof is);
     }
     numbers->sampled = now;
-}
-
-/* @return 0: it was written meanwhile */
-APL_UNLOCKED static int read_moment(const apl_moment_t *from, apl_moment_t *to)
-{
-    int64_t time = __atomic_load_n(&from->time, __ATOMIC_ACQUIRE);
-
-    apl_copy(to, from, sizeof *to);
-    __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    to->time = time;
-    return time != 0 && __atomic_load_n(&from->time, __ATOMIC_RELAXED) == time;
 }
 
 /* Is a moment of that age better than the best so far? The youngest one that is
@@ -201,7 +206,7 @@ static void find_begin(const apl_numbers_t *n, int window, int64_t enough,
     if (apl_since(now, best->time) < enough)
         return;
     for (i = 0; i < APL_MOMENTS; i++)
-        if (read_moment(&n->moments[window][i], &one) &&
+        if (apl_numbers_read(&one, &n->moments[window][i], sizeof one) != 0 &&
             is_better(apl_since(now, one.time), age, enough)) {
             *best = one;
             age = apl_since(now, one.time);

@@ -65,6 +65,14 @@ void apl_numbers_note_death(apl_lock_token_t *token, apl_group_t *group,
 /** A new group takes the slot: forget what an earlier one has counted. */
 void apl_numbers_forget(apl_lock_token_t *token, apl_group_t *group);
 
+/** Write a moment or a step: a record that begins with its time, in us. While it
+ * is written, its time is 0. */
+void apl_numbers_write(void *to, const void *is, size_t size);
+
+/** Copy such a record. @return its time; 0: there is none, or it was written
+ * meanwhile */
+int64_t apl_numbers_read(void *to, const void *from, size_t size);
+
 /** Write the moments that are due. Only the spawner calls it, once in each
  * step. */
 void apl_numbers_keep(apl_numbers_t *numbers, int64_t now);

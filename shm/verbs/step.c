@@ -79,18 +79,6 @@ static void count_requests(apl_step_t *step, const apl_window_t *is)
     step->span = is->span > 0 ? limited((uint64_t)is->span / 1000) : 0;
 }
 
-static void write_step(apl_step_t *to, const apl_step_t *is)
-{
-    size_t begin = sizeof to->time;
-
-    __atomic_store_n(&to->time, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE);
-    APL_CRASH_POINT("step_undated");
-    memcpy((char *)to + begin, (const char *)is + begin, sizeof *to - begin);
-    APL_CRASH_POINT("step_written");
-    __atomic_store_n(&to->time, is->time, __ATOMIC_RELEASE);
-}
-
 /* A maximum that a child notes at this moment may be lost. */
 APL_UNLOCKED static uint32_t take_peak(apl_group_t *g)
 {
@@ -125,7 +113,8 @@ static void sample(apl_pool_t *pool, apl_group_t *g, const apl_step_use_t *use,
 
     apl_numbers_step(n, now, &is);
     count_requests(&step, &is);
-    write_step(&n->steps[(uint64_t)now / APL_STEP_PERIOD % APL_STEPS], &step);
+    apl_numbers_write(&n->steps[(uint64_t)now / APL_STEP_PERIOD % APL_STEPS],
+                      &step, sizeof step);
     apl_numbers_keep(n, now);
 }
 

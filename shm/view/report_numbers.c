@@ -150,7 +150,6 @@ static json_t *deaths(const apl_numbers_t *n)
 #define HISTORY   ((int64_t)APL_STEPS * APL_STEP_PERIOD)
 #define CPU_STEPS 3 /* a minute */
 
-/* A step that is being written has no time. */
 int apl_report_steps(const apl_numbers_t *n, int64_t now,
                      apl_step_t to[APL_STEPS])
 {
@@ -161,13 +160,10 @@ int apl_report_steps(const apl_numbers_t *n, int64_t now,
     for (i = 0; n && i < APL_STEPS; i++) {
         const apl_step_t *from = &n->steps[(first + (uint64_t)i) % APL_STEPS];
 
-        time = __atomic_load_n(&from->time, __ATOMIC_ACQUIRE);
-        apl_copy(&to[count], from, sizeof *to);
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (time > before && time <= now && apl_since(now, time) < HISTORY &&
-            __atomic_load_n(&from->time, __ATOMIC_RELAXED) == time) {
-            to[count++].time = time;
+        time = apl_numbers_read(&to[count], from, sizeof *to);
+        if (time > before && time <= now && apl_since(now, time) < HISTORY) {
             before = time;
+            count++;
         }
     }
     return count;

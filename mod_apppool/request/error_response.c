@@ -179,30 +179,12 @@ static int try_when_clear(request_rec *r, const apl_wait_facts_t *facts)
         r, between(5 * APR_USEC_PER_SEC, facts->clears, APR_USEC_PER_SEC * 60));
 }
 
-/* Why no process was free, as the end of a sentence. */
-static const char *reason_of(request_rec *r, const apl_wait_facts_t *facts,
-                             uint32_t max_instances)
+static const char *reason_of(request_rec *r, const apl_wait_facts_t *facts)
 {
-    const char *text = "it has no process";
+    sentence_t s = {.n = 0};
 
-    if (facts->processes > 0)
-        text = SENTENCE(
-            r, "%s been busy for %" APR_INT64_T_FMT " s",
-            facts->processes == 1
-                ? "its only process has"
-                : SENTENCE(r, "all its %u processes have", facts->processes),
-            (apr_int64_t)(facts->busy / APR_USEC_PER_SEC));
-    if (facts->hung > 0)
-        text = SENTENCE(r, "%s, %u of them hung", text, facts->hung);
-    if (facts->starting > 0)
-        text = SENTENCE(r, "%s; %u more being started", text, facts->starting);
-    if (facts->app_is_full)
-        return SENTENCE(r, "%s; MaxInstances %u allows no more", text,
-                        max_instances);
-    if (facts->pool_is_full)
-        return SENTENCE(r, "%s; MaxPoolSize %u allows no more", text,
-                        facts->pool_max);
-    return text;
+    apl_wait_facts_say(&s, facts, "");
+    return apr_pstrdup(r->pool, s.text);
 }
 
 static int queue_is_full(request_rec *r, const apppool_app_t *app)
@@ -210,14 +192,13 @@ static int queue_is_full(request_rec *r, const apppool_app_t *app)
     apl_wait_facts_t facts;
 
     apl_wait_facts_read(apppool_current()->pool, &app->pool, &facts, apl_now());
-    return refuse(
-        r, app, APPPOOL_ERROR_QUEUE_FULL, APLOG_WARNING, 0,
-        try_when_clear(r, &facts),
-        SENTENCE(r,
-                 "%s: the queue is full: as many as AppMaxQueue %u "
-                 "wait; %s",
-                 app->label, app->pool.options.max_queue,
-                 reason_of(r, &facts, app->pool.options.max_instances)));
+    return refuse(r, app, APPPOOL_ERROR_QUEUE_FULL, APLOG_WARNING, 0,
+                  try_when_clear(r, &facts),
+                  SENTENCE(r,
+                           "%s: the queue is full: as many as AppMaxQueue %u "
+                           "wait; %s",
+                           app->label, app->pool.options.max_queue,
+                           reason_of(r, &facts)));
 }
 
 static int waited_for_start(request_rec *r, const apppool_app_t *app,
@@ -252,14 +233,13 @@ static int left_queue(request_rec *r, const apppool_app_t *app)
     if (apl_slow_start_read(apppool_current()->pool, &app->pool, &slow, now))
         return waited_for_start(r, app, &slow, now, waited);
     apl_wait_facts_read(apppool_current()->pool, &app->pool, &facts, now);
-    return refuse(
-        r, app, APPPOOL_ERROR_QUEUE_TIMEOUT, APLOG_WARNING, 0,
-        try_when_clear(r, &facts),
-        SENTENCE(r,
-                 "%s: no process was free; the request has left the "
-                 "queue after %" APR_INT64_T_FMT " ms (AppQueueTimeout): %s",
-                 app->label, waited,
-                 reason_of(r, &facts, app->pool.options.max_instances)));
+    return refuse(r, app, APPPOOL_ERROR_QUEUE_TIMEOUT, APLOG_WARNING, 0,
+                  try_when_clear(r, &facts),
+                  SENTENCE(r,
+                           "%s: no process was free; the request has left the "
+                           "queue after %" APR_INT64_T_FMT
+                           " ms (AppQueueTimeout): %s",
+                           app->label, waited, reason_of(r, &facts)));
 }
 
 int apppool_error_response_streaming(request_rec *r, const apppool_app_t *app,

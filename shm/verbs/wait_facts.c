@@ -53,10 +53,58 @@ APL_UNLOCKED int apl_wait_facts_read(apl_pool_t *pool, const apl_app_t *app,
     facts->waiting = g->waiting;
     facts->busy = facts->processes > 0 ? apl_since(now, last_use(pool, i)) : 0;
     facts->clears = time_to_clear(g, facts);
-    facts->app_is_full =
-        g->options.max_instances > 0 &&
-        facts->processes + facts->starting >= g->options.max_instances;
-    facts->pool_max = h->max;
-    facts->pool_is_full = h->count + h->spawning >= facts->pool_max;
+    if (g->options.max_instances > 0 &&
+        facts->processes + facts->starting >= g->options.max_instances)
+        facts->app_max = g->options.max_instances;
+    if (h->count + h->spawning >= h->max)
+        facts->pool_max = h->max;
     return 1;
+}
+
+static void say_processes(sentence_t *s, const apl_wait_facts_t *is)
+{
+    int one = is->processes == 1, all_hung = is->hung == is->processes;
+
+    if (one)
+        sentence_add(s, "its only process ");
+    else
+        sentence_add(s, "all %u processes ", is->processes);
+    if (all_hung)
+        sentence_add(s, "%s hung", one ? "is" : "are");
+    else if (is->busy > 0)
+        sentence_add(s, "%s been busy for %d s", one ? "has" : "have",
+                     (int)(is->busy / 1000000));
+    else
+        sentence_add(s, "%s busy", one ? "is" : "are");
+    if (is->hung > 0 && !all_hung)
+        sentence_add(s, ", %u of them hung", is->hung);
+}
+
+static void say_start(sentence_t *s, const apl_wait_facts_t *is,
+                      const char *start)
+{
+    if (*start)
+        sentence_add(s, "%s", start);
+    else if (is->starting == 1)
+        sentence_add(s, "a process is being started");
+    else
+        sentence_add(s, "%u processes are being started", is->starting);
+}
+
+void apl_wait_facts_say(sentence_t *s, const apl_wait_facts_t *facts,
+                        const char *start)
+{
+    if (facts->processes > 0)
+        say_processes(s, facts);
+    else if (facts->starting == 0)
+        sentence_add(s, "it has no process");
+    if (facts->starting > 0) {
+        sentence_add(s, "%s", facts->processes > 0 ? ", and " : "");
+        say_start(s, facts, start);
+    }
+    else if (facts->app_max > 0)
+        sentence_add(s, " (MaxInstances %u)", facts->app_max);
+    else if (facts->pool_max > 0)
+        sentence_add(s, ", and the pool is full (MaxPoolSize %u)",
+                     facts->pool_max);
 }

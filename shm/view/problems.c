@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/sentence.h"
+#include "shm/verbs/wait_facts.h"
 #include "shm/view/view.h"
 
 #define LISTED 3 /* of a list */
@@ -185,67 +186,42 @@ static void look_for_hung(list_t *l, const json_t *g)
     add(l, g, HUNG, n != size, &s);
 }
 
-/* A start that lasts long, or the next best reason. */
-static void say_start(sentence_t *s, const json_t *g)
+/* If a start lasts long. */
+static void say_slow_start(sentence_t *s, const json_t *g)
 {
     const json_t *slow = json_object_get(g, "slow_start");
 
-    if (json_is_object(slow)) {
-        sentence_add(s, "a start lasts for %.0f s", real(slow, "age"));
-        if (*word(slow, "text"))
-            sentence_add(s, ": %s", word(slow, "text"));
-    }
-    else
-        sentence_add(s, "a process is being started");
+    if (!json_is_object(slow))
+        return;
+    sentence_add(s, "a start lasts for %.0f s", real(slow, "age"));
+    if (*word(slow, "text"))
+        sentence_add(s, ": %s", word(slow, "text"));
 }
 
-/* @return 1: the pool has no room for one more process */
-static int pool_is_full(const json_t *pool)
+/* @return MaxPoolSize, if the pool has no room for one more process; else 0 */
+static uint32_t pool_limit(const json_t *pool)
 {
-    return pool && number(pool, "max") > 0 &&
-           number(pool, "count") + number(pool, "spawning") >=
-               number(pool, "max");
-}
+    json_int_t max = number(pool, "max");
 
-/* Behind the words that say what the processes of the app do. */
-static void say_limit(sentence_t *s, const json_t *report, const json_t *g)
-{
-    const json_t *pool = json_object_get(report, "pool");
-    json_int_t max = number(g, "max");
-
-    if (number(g, "spawning") > 0) {
-        sentence_add(s, ", and ");
-        say_start(s, g);
-    }
-    else if (max > 0 && number(g, "size") >= max)
-        sentence_add(s, " (MaxInstances %lld)", (long long)max);
-    else if (pool_is_full(pool))
-        sentence_add(s, ", and the pool is full (MaxPoolSize %lld)",
-                     (long long)number(pool, "max"));
+    return max > 0 && number(pool, "count") + number(pool, "spawning") >= max
+               ? (uint32_t)max
+               : 0;
 }
 
 static void say_why_waiting(sentence_t *s, const json_t *report,
                             const json_t *g)
 {
-    json_int_t size = number(g, "size"), hung = state(g, "hung");
+    json_int_t size = number(g, "size"), max = number(g, "max");
+    const apl_wait_facts_t facts = {
+        .processes = (uint32_t)size,
+        .hung = (uint32_t)state(g, "hung"),
+        .starting = (uint32_t)number(g, "spawning"),
+        .app_max = max > 0 && size >= max ? (uint32_t)max : 0,
+        .pool_max = pool_limit(json_object_get(report, "pool"))};
+    sentence_t start = {.n = 0};
 
-    if (size > 0) {
-        if (size == 1)
-            sentence_add(s, "its only process is %s", hung ? "hung" : "busy");
-        else if (hung == size)
-            sentence_add(s, "all %lld processes are hung", (long long)size);
-        else
-            sentence_add(s, "all %lld processes are busy", (long long)size);
-        if (size > 1 && hung > 0 && hung < size)
-            sentence_add(s, ", %lld of them hung", (long long)hung);
-        say_limit(s, report, g);
-    }
-    else if (number(g, "spawning") > 0)
-        say_start(s, g);
-    else {
-        sentence_add(s, "it has no process");
-        say_limit(s, report, g);
-    }
+    say_slow_start(&start, g);
+    apl_wait_facts_say(s, &facts, start.text);
 }
 
 static void look_for_queue(list_t *l, const json_t *g)
@@ -282,7 +258,7 @@ static void look_for_slow_start(list_t *l, const json_t *g)
     if (!json_is_object(slow) || real(slow, "age") < APL_PROBLEM_START ||
         number(g, "queue") > 0 || is(g, "state", "failing"))
         return;
-    say_start(&s, g);
+    say_slow_start(&s, g);
     add(l, g, STARTING, number(g, "size") > 0, &s);
 }
 
@@ -335,6 +311,8 @@ static void look_at_spawner(list_t *l)
 static void look_at_pool(list_t *l)
 {
     const json_t *pool = json_object_get(l->report, "pool");
+    const apl_wait_facts_t busy = {.processes =
+                                       (uint32_t)number(pool, "count")};
     sentence_t s = {.n = 0};
 
     if (json_is_true(json_object_get(pool, "out"))) {
@@ -343,16 +321,12 @@ static void look_at_pool(list_t *l)
         add(l, NULL, OUT, 1, &s);
         s.n = 0;
     }
-    if (!pool_is_full(pool) || number(pool, "waiting") == 0 ||
+    if (pool_limit(pool) == 0 || number(pool, "waiting") == 0 ||
         number(pool, "active") < number(pool, "count"))
         return;
-    sentence_add(&s, "the pool is full (MaxPoolSize %lld), ",
-                 (long long)number(pool, "max"));
-    if (number(pool, "count") == 1)
-        sentence_add(&s, "its only process is busy, and ");
-    else
-        sentence_add(&s, "all %lld processes are busy, and ",
-                     (long long)number(pool, "count"));
+    sentence_add(&s, "the pool is full (MaxPoolSize %u), ", pool_limit(pool));
+    apl_wait_facts_say(&s, &busy, "");
+    sentence_add(&s, ", and ");
     say_count(&s, number(pool, "waiting"), "request waits", "requests wait");
     add(l, NULL, FULL, 1, &s);
 }

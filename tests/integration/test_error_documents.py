@@ -171,10 +171,10 @@ def test_each_error(busy: Httpd) -> None:
 # What the log says, and the page for developers.
 WHY = {
     "full": "full: the queue is full: as many as AppMaxQueue 1 wait; its only "
-            "process has been busy for [0-9]+ s; MaxInstances 1 allows no more",
+            r"process has been busy for [0-9]+ s \(MaxInstances 1\)",
     "late": "late: no process was free; the request has left the queue after "
             r"100 ms \(AppQueueTimeout\): its only process has been busy for "
-            "[0-9]+ s; MaxInstances 1 allows no more",
+            r"[0-9]+ s \(MaxInstances 1\)",
     "drained": "drained is drained: GET /told is refused",
 }
 

@@ -9,6 +9,14 @@
 #include "shm/verbs/enter.h"
 #include "tests/unit/support/slow.h"
 
+static void says(const apl_wait_facts_t *facts, const char *wanted)
+{
+    sentence_t s = {.n = 0};
+
+    apl_wait_facts_say(&s, facts, "");
+    assert_string_equal(s.text, wanted);
+}
+
 static void nothing_is_known_of_an_app_without_a_request(void **state)
 {
     scene_t *s = scene_new(2);
@@ -45,18 +53,21 @@ static void what_the_processes_do(void **state)
     assert_int_equal(f.waiting, 3);
     assert_int_equal(f.busy, 5 * SECOND); /* the second one since then */
     assert_int_equal(f.clears, 15 * SECOND);
-    assert_true(f.app_is_full);
-    assert_false(f.pool_is_full);
+    assert_int_equal(f.app_max, 2);
+    assert_int_equal(f.pool_max, 0);
+    says(&f, "all 2 processes have been busy for 5 s (MaxInstances 2)");
     slow_look(s, 10 * SECOND);
     scene_busy(s, b, other, 2);
     assert_int_equal(scene_ask(s, &other[2], b), APL_EWAIT);
     apl_wait_facts_read(&s->pool, a, &f, s->now);
     assert_int_equal(f.hung, 1);
     assert_int_equal(f.clears, 30 * SECOND); /* one is left */
-    assert_int_equal(f.pool_is_full, 1);
     assert_int_equal(f.pool_max, 4);
+    says(&f, "all 2 processes have been busy for 15 s, 1 of them hung "
+             "(MaxInstances 2)");
     apl_wait_facts_read(&s->pool, b, &f, s->now);
-    assert_false(f.app_is_full); /* it has no limit of its own */
+    assert_int_equal(f.app_max, 0); /* it has no limit of its own */
+    says(&f, "all 2 processes are busy, and the pool is full (MaxPoolSize 4)");
     assert_int_equal(f.waiting, 1);
     scene_end(s);
 }
@@ -73,6 +84,7 @@ static void it_has_no_process_yet(void **state)
     assert_int_equal(apl_wait_facts_read(&s->pool, a, &f, s->now), 1);
     assert_int_equal(f.processes, 0);
     assert_int_equal(f.starting, 1);
+    says(&f, "a process is being started");
     assert_int_equal(f.busy, 0);
     assert_int_equal(f.clears, 0);
     scene_end(s);

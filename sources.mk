@@ -296,10 +296,8 @@ module_sources = \
 	detect/program_of.c \
 	detect/python_line.c \
 	detect/detect_venv.c \
-	detect/detect_advice.c \
 	detect/detect_explain.c \
 	detect/detect_node.c \
-	detect/detect_php.c \
 	detect/detect_program.c \
 	detect/detect_python.c \
 	detect/detect_rule.c \
@@ -358,10 +356,8 @@ spawner_sources = \
 	detect/detect_versions.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
-	detect/detect_advice.c \
 	detect/detect_explain.c \
 	detect/detect_node.c \
-	detect/detect_php.c \
 	detect/detect_program.c \
 	detect/detect_python.c \
 	detect/detect_rule.c \
@@ -480,10 +476,8 @@ detect_sources = \
 	detect/detect_versions.c \
 	detect/detect_venv.c \
 	detect/detect_server.c \
-	detect/detect_advice.c \
 	detect/detect_explain.c \
 	detect/detect_node.c \
-	detect/detect_php.c \
 	detect/detect_program.c \
 	detect/detect_python.c \
 	detect/detect_rule.c \

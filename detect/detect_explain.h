@@ -2,8 +2,9 @@
 
 /**
  * @file detect_explain.h
- * @brief Says which files could have decided, and why none gives a command. It
- *        looks at the current directory.
+ * @brief Says which files could have decided, why none gives a command, and
+ *        which line of the configuration would settle it. It looks at the
+ *        current directory.
  */
 #ifndef APPPOOL_DETECT_DETECT_EXPLAIN_H
 #define APPPOOL_DETECT_DETECT_EXPLAIN_H

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "detect/detect_node.h"
+#include "detect/detect_languages.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "detect/detect_php.h"
+#include "detect/detect_table.h"
 #include "detect/program_of.h"
 
 /* Programs that never serve a request. */

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "detect/detect_procfile.h"
+#include "detect/detect_languages.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,4 +53,20 @@ int detect_file_package(detect_found_t *found)
 {
     snprintf(found->why, DETECT_MAX, "%s has a start script", found->file);
     return keep_script(found, package_script_start(&found->package));
+}
+
+/* ---- a Procfile of PHP ---- */
+
+int detect_php_is_procfile(int dir, const char *file, char why[DETECT_WHY])
+{
+    (void)why;
+    return detect_text_has(dir, file,
+                           "^[[:blank:]]*web:.*heroku-php-(apache2|nginx)");
+}
+
+int detect_php_procfile(detect_found_t *found)
+{
+    snprintf(found->why, DETECT_MAX,
+             "%s has a web: line of Heroku's server for PHP", found->file);
+    return 1;
 }

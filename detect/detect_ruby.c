@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "detect/detect_ruby.h"
+#include "detect/detect_languages.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -4,12 +4,7 @@
 
 #include <stddef.h>
 
-#include "detect/detect_node.h"
-#include "detect/detect_php.h"
-#include "detect/detect_procfile.h"
-#include "detect/detect_ruby.h"
-#include "detect/detect_script.h"
-#include "detect/detect_wsgi.h"
+#include "detect/detect_languages.h"
 
 #define CHILDREN     5  /* of php-cgi */
 #define DJANGO_TASKS 16 /* requests: then load starts another process */
@@ -87,6 +82,10 @@
 
 #define LACKS_PYTHON "has no application that its text shows"
 #define LACKS_RUBY   "has no application of Sinatra or Roda"
+
+const char *const detect_php_dirs[] = {
+    "public", "",    "web",         "htdocs",   "webroot", "docroot",
+    "pub",    "www", "public_html", "httpdocs", "Web",     NULL};
 
 const detect_rule_t detect_rules[] = {
     /* ---- written down for servers ---- */

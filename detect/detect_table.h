@@ -45,4 +45,8 @@ typedef struct {
 /** Its last rule has no file. */
 extern const detect_rule_t detect_rules[];
 
+/** The directories of AppRoot where index.php may be, the first first; "" is
+ * AppRoot. The last is NULL. */
+extern const char *const detect_php_dirs[];
+
 #endif

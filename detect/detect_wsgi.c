@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-#include "detect/detect_wsgi.h"
+#include "detect/detect_languages.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "detect/detect_python.h"
-#include "detect/detect_script.h"
 #include "detect/detect_server.h"
 
 int detect_wsgi_has(int dir, const char *file, char why[DETECT_WHY])

@@ -8,7 +8,7 @@
 #include <http_log.h>
 #include <string.h>
 
-#include "detect/detect_php.h"
+#include "detect/detect_table.h"
 #include "mod_apppool/config/php_rule.h"
 #include "mod_apppool/config/setting.h"
 

@@ -14,7 +14,7 @@
 
 /**
  * Find the script, in DocumentRoot, or where detection finds an index.php
- * (detect_php.h). If a process has none, the next look is in another second.
+ * (detect_table.h). If a process has none, the next look is in another second.
  * @param process   an id; 0: look now
  * @param documents where httpd looks for files; NULL: nowhere
  * @param uri       filled in: its path below the mount

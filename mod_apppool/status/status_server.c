@@ -12,18 +12,6 @@
 #include "shm/lock/alive.h"
 #include "shm/view/view.h"
 
-/* ISO 8601, with milliseconds. */
-static json_t *instant(request_rec *r, apr_time_t t)
-{
-    apr_time_exp_t e;
-
-    apr_time_exp_gmt(&e, t);
-    return json_string(
-        apr_psprintf(r->pool, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                     e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour,
-                     e.tm_min, e.tm_sec, e.tm_usec / 1000));
-}
-
 /* "+01:00" */
 static json_t *zone(request_rec *r, apr_time_t t)
 {
@@ -78,10 +66,11 @@ json_t *apppool_status_server(request_rec *r)
         o, "httpd",
         apl_report_text(apr_psprintf(r->pool, "Apache %d.%d.%d", httpd.major,
                                      httpd.minor, httpd.patch)));
-    apl_report_set_known(o, "started", up < 0 ? NULL : instant(r, now - up));
+    apl_report_set_known(o, "started",
+                         up < 0 ? NULL : apl_report_time(now - up));
     apl_report_set_known(o, "uptime",
                          up < 0 ? NULL : json_integer(up / APR_USEC_PER_SEC));
-    json_object_set_new(o, "now", instant(r, now));
+    json_object_set_new(o, "now", apl_report_time(now));
     json_object_set_new(o, "zone", zone(r, now));
     return o;
 }

@@ -2,7 +2,6 @@
 
 #include "shm/view/view.h"
 
-#include <apr_time.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,20 +13,7 @@
 #include "shm/slots/session.h"
 #include "shm/verbs/group_start.h"
 
-/* ---- times ---- */
-
-json_t *apl_report_instant(int64_t t)
-{
-    apr_time_exp_t e;
-    char iso[96];
-
-    apr_time_exp_gmt(&e, (apr_time_t)((uint64_t)apr_time_now() +
-                                      (uint64_t)apl_since(t, apl_now())));
-    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-             e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour, e.tm_min,
-             e.tm_sec, e.tm_usec / 1000);
-    return json_string(iso);
-}
+/* ---- histograms ---- */
 
 /* {"count", "sum", "buckets": [{"le", "count"}, ...]}, as OpenMetrics counts:
  * each bucket includes those below it. The bucket without a bound is left

@@ -2,10 +2,11 @@
 
 #include "shm/view/view.h"
 
-#include <apr_time.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "shm/lock/lock_token.h"
 
 #define YEAR_10000 UINT64_C(253402300800) /* s since 1970 */
 
@@ -37,18 +38,28 @@ json_t *apl_report_figure(const uint64_t *n)
     return apl_report_number(now < INT64_MAX ? now : INT64_MAX);
 }
 
-json_t *apl_report_epoch(uint64_t s)
+json_t *apl_report_time(apr_time_t t)
 {
     apr_time_exp_t e;
     char iso[96];
 
-    if (s >= YEAR_10000)
-        return NULL;
-    apr_time_exp_gmt(&e, apr_time_from_sec((apr_time_t)s));
-    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.000Z",
+    apr_time_exp_gmt(&e, t);
+    snprintf(iso, sizeof iso, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
              e.tm_year + 1900, e.tm_mon + 1, e.tm_mday, e.tm_hour, e.tm_min,
-             e.tm_sec);
+             e.tm_sec, e.tm_usec / 1000);
     return json_string(iso);
+}
+
+json_t *apl_report_instant(int64_t t)
+{
+    return apl_report_time((apr_time_t)((uint64_t)apr_time_now() +
+                                        (uint64_t)apl_since(t, apl_now())));
+}
+
+json_t *apl_report_epoch(uint64_t s)
+{
+    return s < YEAR_10000 ? apl_report_time(apr_time_from_sec((apr_time_t)s))
+                          : NULL;
 }
 
 void apl_report_set_known(json_t *o, const char *key, json_t *value)

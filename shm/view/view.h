@@ -8,6 +8,7 @@
 #ifndef APPPOOL_SHM_VIEW_VIEW_H
 #define APPPOOL_SHM_VIEW_VIEW_H
 
+#include <apr_time.h>
 #include <jansson.h>
 #include <stdint.h>
 
@@ -47,9 +48,6 @@ json_t *apl_report_part(const apl_pool_t *copy, int parts, const char *only);
 /** Its part about the last ten minutes: one object for each time between two
  * samples, oldest first. */
 json_t *apl_report_history(const apl_header_t *h);
-
-/** A time of our clock (apl_now()) in ISO 8601. */
-json_t *apl_report_instant(int64_t t);
 
 /** The word for an APL_EVENT_*. */
 const char *apl_report_event(uint32_t kind);
@@ -152,8 +150,8 @@ int apl_report_steps(const apl_numbers_t *numbers, int64_t now,
  */
 void apl_report_sparks(json_t *report, const apl_pool_t *copy);
 
-/* report_value.c: values of the report (report.c): texts, numbers and ids as
- * JSON.
+/* report_value.c: values of the report (report.c): texts, numbers, times and
+ * ids as JSON.
  *
  * Trust: a text of the segment becomes valid UTF-8. */
 
@@ -166,7 +164,13 @@ json_t *apl_report_number(uint64_t n);
  * nonsense. JSON has no number above INT64_MAX. */
 json_t *apl_report_figure(const uint64_t *n);
 
-/** A time as ISO 8601. @param s since 1970 @return NULL: no time of this era */
+/** A time as ISO 8601, with milliseconds. */
+json_t *apl_report_time(apr_time_t t);
+
+/** As before, a time of our clock (apl_now()). */
+json_t *apl_report_instant(int64_t t);
+
+/** As before, s since 1970. @return NULL: no time of this era */
 json_t *apl_report_epoch(uint64_t s);
 
 /** A duration with milliseconds. */

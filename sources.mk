@@ -452,6 +452,7 @@ ctl_sources = \
 	ctl/wait_for.c \
 	ctl/detect_print.c \
 	ctl/doctor.c \
+	ctl/doctor_findings.c \
 	ctl/doctor_instance.c \
 	ctl/follow.c \
 	ctl/httpd_test.c \

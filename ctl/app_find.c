@@ -7,15 +7,9 @@
 #include <string.h>
 
 #include "base/app_word.h"
+#include "ctl/values.h"
 
 #define LETTERS 256 /* of a name that are compared */
-
-static const char *text(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-
-    return s ? s : "";
-}
 
 const json_t *app_find(const json_t *configured, const char *word, int *several)
 {
@@ -24,12 +18,12 @@ const json_t *app_find(const json_t *configured, const char *word, int *several)
 
     *several = 0;
     for (i = 0; (a = json_array_get(configured, i)) != NULL; i++)
-        if (strcmp(text(a, "name"), word) == 0 ||
-            strcmp(text(a, "label"), word) == 0)
+        if (strcmp(values_word(a, "name"), word) == 0 ||
+            strcmp(values_word(a, "label"), word) == 0)
             return a;
     for (i = 0; (a = json_array_get(configured, i)) != NULL; i++) {
-        if (strcmp(text(a, "app_root"), word) != 0 &&
-            !app_word_is_end(word, text(a, "label")))
+        if (strcmp(values_word(a, "app_root"), word) != 0 &&
+            !app_word_is_end(word, values_word(a, "label")))
             continue;
         *several |= found != NULL;
         found = a;
@@ -71,12 +65,12 @@ static unsigned distance(const char *a, const char *b)
 /* The best of what a word may be: the label, its last part, or AppRoot. */
 static unsigned distance_of(const json_t *app, const char *word)
 {
-    const char *label = text(app, "label"), *end = strrchr(label, '/');
+    const char *label = values_word(app, "label"), *end = strrchr(label, '/');
     unsigned d = distance(word, label);
 
     if (end)
         d = least(d, distance(word, end + 1));
-    return least(d, distance(word, text(app, "app_root")));
+    return least(d, distance(word, values_word(app, "app_root")));
 }
 
 size_t app_find_nearest(const json_t *configured, const char *word,

@@ -350,7 +350,64 @@ static int is_once(int argc, char **argv)
     return 0;
 }
 
-int main(int argc, char **argv)
+static int use_how(asked_t *q, const char *how, int *status)
+{
+    if (q->how && strcmp(q->how, how) != 0) {
+        *status =
+            ask_complain(EXIT_USAGE, "use either --rolling or --blocking");
+        return 0;
+    }
+    q->how = how;
+    return 1;
+}
+
+/* @return 0: nothing else is to be done, and *status is the end */
+static int read_option(int c, asked_t *q, int *status)
+{
+    switch (c) {
+    case 'd':
+        q->dir = optarg;
+        return 1;
+    case 'j':
+        return q->raw = 1;
+    case 'f':
+        return q->follow = 1;
+    case 's':
+        q->seconds = optarg;
+        return 1;
+    case 'n':
+        q->times = optarg;
+        return 1;
+    case 'w':
+        return q->wait = 1;
+    case 't':
+        q->timeout = optarg;
+        return 1;
+    case 'A':
+        return q->all = 1;
+    case 'P':
+        return q->problems = 1;
+    case 'R':
+        return use_how(q, "--rolling", status);
+    case 'B':
+        return use_how(q, "--blocking", status);
+    case 'V':
+        puts("apppoolctl " APPPOOL_VERSION);
+        *status = EXIT_OK;
+        return 0;
+    case 'h':
+        fputs(help, stdout);
+        *status = EXIT_OK;
+        return 0;
+    default:
+        fputs("see apppoolctl --help\n", stderr);
+        *status = EXIT_USAGE;
+        return 0;
+    }
+}
+
+/* @return 1: the words were read; 0: *status is the end */
+static int read_words(int argc, char **argv, asked_t *q, int *status)
 {
     static const struct option options[] = {
         {"dir", required_argument, NULL, 'd'},
@@ -368,66 +425,30 @@ int main(int argc, char **argv)
         {"version", no_argument, NULL, 'V'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0}};
-    asked_t q = {0};
-    const char *how;
     int c;
+
+    while ((c = getopt_long(argc, argv, "d:fjhn:s:", options, NULL)) != -1)
+        if (!read_option(c, q, status))
+            return 0;
+    q->words = (const char *const *)argv + optind;
+    q->n = argc - optind;
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    asked_t q = {0};
+    int status;
 
     if (is_once(argc, argv))
         return ask_complain(
             EXIT_USAGE, "there is no store once any more: doc/store.md, \"A "
                         "command on one host\", has a script in its place");
-    while ((c = getopt_long(argc, argv, "d:fjhn:s:", options, NULL)) != -1)
-        switch (c) {
-        case 'd':
-            q.dir = optarg;
-            break;
-        case 'j':
-            q.raw = 1;
-            break;
-        case 'f':
-            q.follow = 1;
-            break;
-        case 's':
-            q.seconds = optarg;
-            break;
-        case 'n':
-            q.times = optarg;
-            break;
-        case 'w':
-            q.wait = 1;
-            break;
-        case 't':
-            q.timeout = optarg;
-            break;
-        case 'A':
-            q.all = 1;
-            break;
-        case 'P':
-            q.problems = 1;
-            break;
-        case 'R':
-        case 'B':
-            how = c == 'R' ? "--rolling" : "--blocking";
-            if (q.how && strcmp(q.how, how) != 0)
-                return ask_complain(EXIT_USAGE,
-                                    "use either --rolling or --blocking");
-            q.how = how;
-            break;
-        case 'V':
-            puts("apppoolctl " APPPOOL_VERSION);
-            return EXIT_OK;
-        case 'h':
-            fputs(help, stdout);
-            return EXIT_OK;
-        default:
-            fputs("see apppoolctl --help\n", stderr);
-            return EXIT_USAGE;
-        }
-    if (optind == argc) {
+    if (!read_words(argc, argv, &q, &status))
+        return status;
+    if (q.n == 0) {
         fputs(help, stderr);
         return EXIT_USAGE;
     }
-    q.words = (const char *const *)argv + optind;
-    q.n = argc - optind;
     return decide(&q);
 }

@@ -2,7 +2,6 @@
 
 #include "ctl/doctor.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,53 +14,6 @@
 
 #define RIGHTS_MAX 20 /* applications whose rights are reported */
 #define SILENT_MAX 3  /* that do not respond, until no more are asked */
-
-/* ---- findings ---- */
-
-static void add(doctor_t *d, const char *check, const char *result,
-                const char *advice, const char *format, va_list args)
-{
-    json_t *o = json_object();
-    char *text;
-
-    if (vasprintf(&text, format, args) < 0)
-        text = NULL;
-    json_object_set_new(o, "check", json_string(check));
-    json_object_set_new(o, "result", json_string(result));
-    json_object_set_new(o, "text", apl_report_text(text ? text : format));
-    apl_report_set_known(o, "advice", advice ? apl_report_text(advice) : NULL);
-    json_array_append_new(d->findings, o);
-    free(text);
-}
-
-void doctor_fine(doctor_t *d, const char *check, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    add(d, check, "ok", NULL, format, args);
-    va_end(args);
-}
-
-void doctor_unknown(doctor_t *d, const char *check, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    add(d, check, "unknown", NULL, format, args);
-    va_end(args);
-}
-
-void doctor_wrong(doctor_t *d, const char *check, const char *advice,
-                  const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    add(d, check, "wrong", advice, format, args);
-    va_end(args);
-    d->wrong++;
-}
 
 /* ---- the configuration ---- */
 
@@ -118,25 +70,6 @@ static void look_at_configuration(doctor_t *d, const char *given)
 
 /* ---- applications ---- */
 
-static const char *text_of(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-
-    return s ? s : "";
-}
-
-/* @return the element of the list with this name */
-static const json_t *named(const json_t *list, const char *name)
-{
-    const json_t *o;
-    size_t i;
-
-    for (i = 0; (o = json_array_get(list, i)) != NULL; i++)
-        if (strcmp(text_of(o, "name"), name) == 0)
-            return o;
-    return NULL;
-}
-
 static void look_at_problems(doctor_t *d)
 {
     const json_t *groups = json_object_get(d->report, "groups");
@@ -147,15 +80,16 @@ static void look_at_problems(doctor_t *d)
 
     json_array_foreach(all, i, p)
     {
-        const char *name = text_of(p, "app");
-        const json_t *app = named(configured, name);
+        const char *name = values_word(p, "app");
+        const json_t *app = values_named(configured, name);
         const char *label =
-            *text_of(app, "label") ? text_of(app, "label") : name;
+            *values_word(app, "label") ? values_word(app, "label") : name;
 
         doctor_wrong(d, *name ? "application" : "host",
-                     advice_for(d->report, named(groups, name),
-                                text_of(p, "kind"), label, advice),
-                     "%s%s%s", label, *label ? ": " : "", text_of(p, "text"));
+                     advice_for(d->report, values_named(groups, name),
+                                values_word(p, "kind"), label, advice),
+                     "%s%s%s", label, *label ? ": " : "",
+                     values_word(p, "text"));
     }
     if (json_array_size(all) == 0)
         doctor_fine(
@@ -185,7 +119,7 @@ static void look_at_rights(doctor_t *d)
             continue;
         if (n++ < RIGHTS_MAX)
             doctor_wrong(d, "rights", permission_advice(wrong, advice),
-                         "%s: %s", text_of(a, "label"), wrong);
+                         "%s: %s", values_word(a, "label"), wrong);
     }
     if (n > RIGHTS_MAX)
         doctor_wrong(d, "rights", "correct the others first",
@@ -194,34 +128,6 @@ static void look_at_rights(doctor_t *d)
 }
 
 /* ---- the command ---- */
-
-static void print(const doctor_t *d, int raw)
-{
-    json_t *o;
-    size_t i;
-
-    if (raw) {
-        o = json_pack("{s:i, s:O}", "wrong", d->wrong, "findings", d->findings);
-        json_dumpf(o, stdout, JSON_INDENT(1));
-        putchar('\n');
-        json_decref(o);
-        return;
-    }
-    json_array_foreach(d->findings, i, o)
-    {
-        printf("%-7s  %s: ", text_of(o, "result"), text_of(o, "check"));
-        values_line(text_of(o, "text"));
-        if (*text_of(o, "advice")) {
-            printf("%-7s  ", "");
-            values_line(text_of(o, "advice"));
-        }
-    }
-    if (d->wrong == 0)
-        puts("nothing is wrong");
-    else
-        printf("%d %s wrong\n", d->wrong,
-               d->wrong == 1 ? "thing is" : "things are");
-}
 
 int doctor(const char *dir, const char *given, int raw)
 {
@@ -248,7 +154,7 @@ int doctor(const char *dir, const char *given, int raw)
         look_at_problems(&d);
         look_at_rights(&d);
     }
-    print(&d, raw);
+    doctor_print(&d, raw);
     json_decref(d.findings);
     json_decref(d.report);
     return ask_flush(d.wrong > 0 ? EXIT_PROBLEM : EXIT_OK);

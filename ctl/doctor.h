@@ -13,7 +13,7 @@
 
 #include "shm/view/view.h"
 
-/* doctor.c: the list of findings. */
+/* doctor_findings.c: the list of findings. */
 
 /** What was found, so far. */
 typedef struct {
@@ -38,6 +38,9 @@ void doctor_unknown(doctor_t *d, const char *check, const char *format, ...)
 void doctor_wrong(doctor_t *d, const char *check, const char *advice,
                   const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/** Print them. @param raw 1: as JSON */
+void doctor_print(const doctor_t *d, int raw);
 
 /* doctor_instance.c: the programs and files of the instance that runs. */
 

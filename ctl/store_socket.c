@@ -24,10 +24,7 @@
 /* Not values_text(): it is compared with others, and goes back to the store. */
 static const char *name_of(const json_t *spaces, size_t i)
 {
-    const char *name =
-        json_string_value(json_object_get(json_array_get(spaces, i), "name"));
-
-    return name ? name : "";
+    return values_word(json_array_get(spaces, i), "name");
 }
 
 static int give(const char *name, char **space)

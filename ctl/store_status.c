@@ -274,19 +274,10 @@ int store_usable(const char *dir, int raw)
 
 static const json_t *space_before(const top_reports_t *l, const json_t *now)
 {
-    const json_t *store = json_object_get(l->before, "store"), *s;
-    const char *name = json_string_value(json_object_get(now, "name"));
-    size_t i;
+    const json_t *store = json_object_get(l->before, "store");
 
-    for (i = 0;
-         (s = json_array_get(json_object_get(store, "spaces"), i)) != NULL;
-         i++) {
-        const char *other = json_string_value(json_object_get(s, "name"));
-
-        if (name && other && strcmp(other, name) == 0)
-            return s;
-    }
-    return NULL;
+    return values_named(json_object_get(store, "spaces"),
+                        values_word(now, "name"));
 }
 
 static void put_space(FILE *out, const top_reports_t *l, const json_t *s)

@@ -150,14 +150,6 @@ static int terminal_wait(int milliseconds)
 
 /* ---- rates ---- */
 
-static double clock_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 const char *top_rate(const top_reports_t *l, const json_t *now,
                      const json_t *before, const char *key, char text[24])
 {
@@ -167,20 +159,6 @@ const char *top_rate(const top_reports_t *l, const json_t *now,
         return "-";
     snprintf(text, 24, "%.1f", (double)more / l->seconds);
     return text;
-}
-
-static const json_t *group_before(const top_reports_t *l, const char *name)
-{
-    const json_t *groups = json_object_get(l->before, "groups"), *g;
-    size_t i;
-
-    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++) {
-        const char *other = json_string_value(json_object_get(g, "name"));
-
-        if (other && strcmp(other, name) == 0)
-            return g;
-    }
-    return NULL;
 }
 
 /* ---- parts of the screen ---- */
@@ -263,7 +241,9 @@ static const char *cell_rate(const top_reports_t *l, const json_t *g,
 
     return json_is_number(rate)
                ? values_decimal(rate, 1, text)
-               : top_rate(l, g, group_before(l, values_text(g, "name")),
+               : top_rate(l, g,
+                          values_named(json_object_get(l->before, "groups"),
+                                       values_word(g, "name")),
                           "requests_total", text);
 }
 
@@ -487,7 +467,7 @@ static int ask_report(top_reports_t *l, const char *dir)
     json_decref(l->before);
     l->before = l->now;
     l->now = o;
-    l->seconds = clock_now() - l->at;
+    l->seconds = values_clock() - l->at;
     l->at += l->seconds;
     return EXIT_OK;
 }

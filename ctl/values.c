@@ -117,3 +117,29 @@ const char *values_decimal(const json_t *number, int decimals,
     snprintf(to, VALUES_SHORT, "%.*f", decimals, json_number_value(number));
     return to;
 }
+
+const char *values_word(const json_t *o, const char *key)
+{
+    const char *s = json_string_value(json_object_get(o, key));
+
+    return s ? s : "";
+}
+
+const json_t *values_named(const json_t *list, const char *name)
+{
+    const json_t *o;
+    size_t i;
+
+    for (i = 0; *name && (o = json_array_get(list, i)) != NULL; i++)
+        if (strcmp(values_word(o, "name"), name) == 0)
+            return o;
+    return NULL;
+}
+
+double values_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}

@@ -16,7 +16,7 @@
 /** Print a text of UTF-8. A tab is printed as it is. */
 void values_put(FILE *out, const char *text);
 
-/** The same on a line of standard output. */
+/** A line of standard output, in the same way. */
 void values_line(const char *line);
 
 /** Put "?" in the place of each byte that is not part of UTF-8 or of a control
@@ -26,6 +26,12 @@ void values_calm(char *text);
 /** A text of an object, without control characters, or "-". Each of the last
  * four calls has its own buffer. */
 const char *values_text(const json_t *o, const char *key);
+
+/** A text of an object as it is, not for the terminal, or "". */
+const char *values_word(const json_t *o, const char *key);
+
+/** The object of this `name` in a list. @return NULL: there is none */
+const json_t *values_named(const json_t *list, const char *name);
 
 /** A number of an object, or 0. */
 json_int_t values_number(const json_t *o, const char *key);
@@ -48,5 +54,8 @@ const char *values_bytes(const json_t *bytes, char to[VALUES_SHORT]);
 /** A number with so many decimals; "-" if it is none. */
 const char *values_decimal(const json_t *number, int decimals,
                            char to[VALUES_SHORT]);
+
+/** Seconds of a clock that nobody sets. */
+double values_clock(void);
 
 #endif

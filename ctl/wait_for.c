@@ -20,14 +20,6 @@
 
 /* ---- time ---- */
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 static void pause_a_bit(void)
 {
     static const struct timespec pause = {0, (long)(PAUSE * 1e9)};
@@ -89,21 +81,22 @@ static void begin(wait_t *w, const await_t *how, json_t **response)
 /* Read reports until the wait is over. @param hope what the wait is for */
 static int wait_for(wait_t *w, judge_t *judge, const char *hope)
 {
-    double start = now(), responded = start, end = start + w->how->seconds;
+    double start = values_clock(), responded = start,
+           end = start + w->how->seconds;
     int verdict = NOT_YET;
 
     for (;;) {
         if (ask_and_judge(w, judge, &verdict))
-            responded = now();
+            responded = values_clock();
         if (verdict == FAILED)
             return ask_complain(EXIT_NO, "%s", w->error);
         if (verdict == OVER)
             return EXIT_OK;
-        if (now() > responded + PATIENCE)
+        if (values_clock() > responded + PATIENCE)
             return ask_complain(EXIT_NOT_RUNNING,
                                 "the spawner of %s does not respond any more",
                                 w->how->dir);
-        if (w->how->seconds > 0 && now() > end)
+        if (w->how->seconds > 0 && values_clock() > end)
             return ask_complain(EXIT_NO, "after %g s %s%s", w->how->seconds,
                                 hope, w->slow);
         pause_a_bit();
@@ -232,8 +225,8 @@ static int judge_running(wait_t *w, const json_t *group)
     if (w->left > 0 || w->fresh == 0 || w->starting > 0)
         w->since = 0;
     else if (w->since == 0)
-        w->since = now();
-    return w->since > 0 && now() >= w->since + STAYS ? OVER : NOT_YET;
+        w->since = values_clock();
+    return w->since > 0 && values_clock() >= w->since + STAYS ? OVER : NOT_YET;
 }
 
 int await_running(const await_t *a)

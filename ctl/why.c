@@ -25,28 +25,10 @@ typedef struct {
     json_t *sentences; /* in order */
 } why_t;
 
-static const char *word(const json_t *o, const char *key)
-{
-    const char *s = json_string_value(json_object_get(o, key));
-
-    return s ? s : "";
-}
-
-static const json_t *find_group(const json_t *report, const json_t *app)
-{
-    const json_t *groups = json_object_get(report, "groups"), *g;
-    size_t i;
-
-    for (i = 0; (g = json_array_get(groups, i)) != NULL; i++)
-        if (strcmp(word(g, "name"), word(app, "name")) == 0)
-            return g;
-    return NULL;
-}
-
 /* @return to be released; NULL: there is no response, or a refusal */
 static json_t *ask_settings(const char *dir, const json_t *app)
 {
-    const char *words[] = {"show", word(app, "name")};
+    const char *words[] = {"show", values_word(app, "name")};
     json_t *o, *settings;
     char *response;
 
@@ -66,7 +48,7 @@ static const char *setting(const why_t *w, const char *directive)
     size_t i;
 
     for (i = 0; (s = json_array_get(w->settings, i)) != NULL; i++)
-        if (strcmp(word(s, "directive"), directive) == 0)
+        if (strcmp(values_word(s, "directive"), directive) == 0)
             return json_string_value(json_object_get(s, "value"));
     return NULL;
 }
@@ -97,13 +79,14 @@ static void add_problem(why_t *w, const json_t *problem, const char *advice)
     sentence_add(&l, "%s: %s",
                  json_is_null(json_object_get(problem, "app")) ? "this host"
                                                                : w->label,
-                 word(problem, "text"));
+                 values_word(problem, "text"));
     say(w, &l);
     l.n = 0;
     sentence_add(&l, "  %s",
                  advice ? advice
-                        : advice_for(w->report, w->group, word(problem, "kind"),
-                                     w->label, text));
+                        : advice_for(w->report, w->group,
+                                     values_word(problem, "kind"), w->label,
+                                     text));
     say(w, &l);
 }
 
@@ -113,7 +96,7 @@ static void look_for_rights(why_t *w)
     char wrong[PERMISSION_MAX], advice[ADVICE_MAX];
     json_t *o;
 
-    if (strstr(word(w->group, "last_error"), "AppRoot"))
+    if (strstr(values_word(w->group, "last_error"), "AppRoot"))
         return; /* it was said already */
     if (!permission_wrong(w->app, wrong))
         return;
@@ -126,7 +109,7 @@ static void look_for_rights(why_t *w)
 static void look_for_problems(why_t *w)
 {
     json_t *all = apl_report_problems(w->report), *p;
-    const char *name = word(w->app, "name");
+    const char *name = values_word(w->app, "name");
     int host;
     size_t i;
 
@@ -152,11 +135,11 @@ static void say_last_error(why_t *w)
     char ago[VALUES_SHORT];
     sentence_t l = {.n = 0};
 
-    if (!*word(w->group, "last_error"))
+    if (!*values_word(w->group, "last_error"))
         return;
     values_since(ago, sizeof ago, w->group, "last_error_time");
     sentence_add(&l, "the last start failed %s ago (error id %s)", ago,
-                 word(w->group, "last_error_id"));
+                 values_word(w->group, "last_error_id"));
     if (row > 1)
         sentence_add(&l, ", and the %lld before it failed as well",
                      (long long)row - 1);
@@ -182,9 +165,9 @@ static const json_t *last_end(const why_t *w)
 
     while (i-- > 0) {
         e = json_array_get(events, i);
-        if (strcmp(word(e, "app"), word(w->group, "name")) == 0 &&
-            (strcmp(word(e, "event"), "died") == 0 ||
-             strcmp(word(e, "event"), "killed") == 0))
+        if (strcmp(values_word(e, "app"), values_word(w->group, "name")) == 0 &&
+            (strcmp(values_word(e, "event"), "died") == 0 ||
+             strcmp(values_word(e, "event"), "killed") == 0))
             return e;
     }
     return NULL;
@@ -200,12 +183,12 @@ static void say_last_end(why_t *w)
         return;
     values_since(ago, sizeof ago, e, "time");
     sentence_add(&l, "the last process that %s did so %s ago",
-                 strcmp(word(e, "event"), "died") == 0
+                 strcmp(values_word(e, "event"), "died") == 0
                      ? "died by itself"
                      : "was killed with its requests",
                  ago);
-    if (*word(e, "reason"))
-        sentence_add(&l, ": %s", word(e, "reason"));
+    if (*values_word(e, "reason"))
+        sentence_add(&l, ": %s", values_word(e, "reason"));
     say(w, &l);
 }
 
@@ -275,7 +258,7 @@ static void say_numbers(why_t *w)
         put_count(&l, ", ", outdated, "has old code and is replaced",
                   "have old code and are replaced one by one");
     if (json_array_size(json_object_get(g, "processes")) == 0 &&
-        strcmp(word(g, "state"), "stopped") == 0)
+        strcmp(values_word(g, "state"), "stopped") == 0)
         sentence_add(&l, "; the next request starts a process");
     say(w, &l);
 }
@@ -405,7 +388,7 @@ static int complain_unknown(const json_t *configured, const char *name,
 
     for (i = 0; i < n; i++)
         sentence_add(&l, "%s\"%s\"", i ? ", " : "the nearest: ",
-                     word(near[i], several ? "name" : "label"));
+                     values_word(near[i], several ? "name" : "label"));
     if (n == 0)
         sentence_add(&l,
                      "none looks like it; apppoolctl status --all shows them");
@@ -419,9 +402,10 @@ static int answer(const char *dir, const json_t *report, const json_t *app,
     json_t *settings = ask_settings(dir, app);
     why_t w = {.report = report,
                .app = app,
-               .group = find_group(report, app),
+               .group = values_named(json_object_get(report, "groups"),
+                                     values_word(app, "name")),
                .settings = settings,
-               .label = word(app, "label"),
+               .label = values_word(app, "label"),
                .problems = json_array(),
                .sentences = json_array()};
     int status;

@@ -71,12 +71,17 @@ void store_note_directly(void)
     say_lost();
 }
 
-int store_note_is_due(int64_t *at, int64_t now)
+int store_note_is_first(int64_t *at, int64_t now, int64_t ms)
 {
-    if (*at != 0 && now - *at < AGAIN)
+    if (*at != 0 && now - *at < ms)
         return 0;
     *at = now;
     return 1;
+}
+
+int store_note_is_due(int64_t *at, int64_t now)
+{
+    return store_note_is_first(at, now, AGAIN);
 }
 
 void store_note(int level, const char *format, ...)

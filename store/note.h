@@ -28,9 +28,12 @@ void store_note_open(int dirfd);
 /** From now on lines go to CONTRACT_LOG_FD: at a stop the spawner has ended. */
 void store_note_directly(void);
 
-/** May a line of a kind be written that repeats? One a minute may.
+/** May a line of a kind be written that repeats? One in this time may.
  * @param at ms: when the last one was; 0: never. The call sets it
  * @param now ms */
+int store_note_is_first(int64_t *at, int64_t now, int64_t ms);
+
+/** One a minute may: the rule for most lines. */
 int store_note_is_due(int64_t *at, int64_t now);
 
 /** Write one line. What is longer than a page is cut off. */

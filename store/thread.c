@@ -33,3 +33,11 @@ void store_thread_condition(pthread_cond_t *condition)
     pthread_cond_init(condition, &attributes);
     pthread_condattr_destroy(&attributes);
 }
+
+int64_t store_thread_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}

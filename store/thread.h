@@ -9,6 +9,7 @@
 #define APPPOOL_STORE_THREAD_H
 
 #include <pthread.h>
+#include <stdint.h>
 
 /** @param name at most 15 bytes, for ps and gdb
  * @return 0, or -1: errno */
@@ -18,5 +19,8 @@ int store_thread_start(pthread_t *, const char *name, void *(*run)(void *),
 /** Make a condition whose times are those of CLOCK_MONOTONIC: a step of the
  * host's clock ends no wait. */
 void store_thread_condition(pthread_cond_t *);
+
+/** The clock of such a condition, in ns. */
+int64_t store_thread_now(void);
 
 #endif

@@ -38,14 +38,6 @@ static int is_running;
 static int64_t failed_at; /* ms: a failure was logged; 0: none. The saver's */
 static unsigned every;    /* s; the guard */
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * SECOND + t.tv_nsec;
-}
-
 static int is_stopping(void)
 {
     return STORE_GET(stopping);
@@ -67,7 +59,7 @@ static int wait_until(int64_t at)
 /* @return 1: it has to stop */
 static int pause_for(int64_t ns)
 {
-    int64_t at = now_ns() + ns;
+    int64_t at = store_thread_now() + ns;
 
     pthread_mutex_lock(&guard);
     while (!is_stopping() && !wait_until(at))
@@ -80,7 +72,7 @@ static int pause_for(int64_t ns)
  * @return 1: it has to stop */
 static int await_turn(void)
 {
-    int64_t began = now_ns();
+    int64_t began = store_thread_now();
 
     pthread_mutex_lock(&guard);
     while (!is_stopping()) {
@@ -88,7 +80,7 @@ static int await_turn(void)
 
         if (at == INT64_MAX)
             pthread_cond_wait(&changed, &guard);
-        else if (now_ns() >= at || wait_until(at))
+        else if (store_thread_now() >= at || wait_until(at))
             break;
     }
     pthread_mutex_unlock(&guard);
@@ -149,7 +141,7 @@ static int write_through(store_save_t *to)
  * @return 1: there may be more; 0: no more */
 static int slice(store_save_t *to, unsigned slot, uint32_t *cursor)
 {
-    int64_t began = now_ns();
+    int64_t began = store_thread_now();
     store_space_t *space;
     int more = 0;
 
@@ -161,7 +153,7 @@ static int slice(store_save_t *to, unsigned slot, uint32_t *cursor)
     }
     store_sweeper_thread_unlock();
     if (space)
-        pause_for((now_ns() - began) * PAUSES);
+        pause_for((store_thread_now() - began) * PAUSES);
     return write_through(to) == 0 && more;
 }
 
@@ -224,7 +216,7 @@ static int save(store_save_t *to, int fd, uint32_t number)
 
 static void save_one(void)
 {
-    int64_t began = now_ns();
+    int64_t began = store_thread_now();
     store_save_t to = {0};
     uint32_t number;
     int rv, fd = store_save_files_next(files, 1, &number);
@@ -237,9 +229,9 @@ static void save_one(void)
         store_note(STORE_INFO, "saved %llu items (%llu bytes) in %lld ms",
                    (unsigned long long)to.done.items,
                    (unsigned long long)to.done.bytes,
-                   (long long)((now_ns() - began) / 1000000));
-    else if (to.error &&
-             store_note_is_due(&failed_at, now_ns() / (SECOND / 1000)))
+                   (long long)((store_thread_now() - began) / 1000000));
+    else if (to.error && store_note_is_due(&failed_at, store_thread_now() /
+                                                           (SECOND / 1000)))
         store_note(STORE_ERROR,
                    "the items of the store cannot be saved while it serves: %s",
                    strerror(to.error));

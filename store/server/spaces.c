@@ -492,15 +492,6 @@ static uint64_t count_of(unsigned slot, unsigned what)
     return n;
 }
 
-/* Something has happened. @return 1: it is the first time in an hour */
-static int is_first(int64_t *at, int64_t now)
-{
-    if (*at != 0 && now - *at < AGAIN)
-        return 0;
-    *at = now;
-    return 1;
-}
-
 static void log_full(const store_served_t *s, int refused)
 {
     store_note(refused ? STORE_WARN : STORE_NOTICE,
@@ -515,7 +506,8 @@ static void log_limit(store_served_t *s, int64_t now)
              refused = count_of(s->space->slot, STORE_NO_MEMORY_COUNT);
     int refuses = refused != s->refused;
 
-    if ((refuses || evictions != s->evictions) && is_first(&s->limit_at, now))
+    if ((refuses || evictions != s->evictions) &&
+        store_note_is_first(&s->limit_at, now, AGAIN))
         log_full(s, refuses);
     s->evictions = evictions;
     s->refused = refused;

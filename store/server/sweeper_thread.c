@@ -34,18 +34,10 @@ void store_sweeper_thread_unlock(void)
     pthread_mutex_unlock(&spaces);
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * SECOND + t.tv_nsec;
-}
-
 /* @return 1: the thread has to stop */
 static int pause_for(int64_t ns)
 {
-    int64_t at = now_ns() + ns;
+    int64_t at = store_thread_now() + ns;
     struct timespec until = {at / SECOND, (long)(at % SECOND)};
     int rv;
 
@@ -63,7 +55,7 @@ static int pause_for(int64_t ns)
  * @return 1; 0: there is no such space; -1: the thread has to stop */
 static int sweep(unsigned n, char *done, int *goes_on)
 {
-    int64_t began = now_ns();
+    int64_t began = store_thread_now();
     store_space_t *space;
     int had_work = 0;
 
@@ -76,7 +68,7 @@ static int sweep(unsigned n, char *done, int *goes_on)
     }
     store_sweeper_thread_unlock();
     store_changes_ring();
-    if (had_work && pause_for((now_ns() - began) * PAUSES))
+    if (had_work && pause_for((store_thread_now() - began) * PAUSES))
         return -1;
     return space != NULL;
 }

@@ -4,6 +4,7 @@ shop, which refuses to write without a slave, nothing that was acknowledged is
 ever lost. Of blog, only what its master has counted as unconfirmed."""
 import math
 import os
+import select
 import signal
 import socket
 import time
@@ -12,6 +13,7 @@ from typing import Callable, Iterator
 import pytest
 
 from harness.checker import NO_GAP, Gap
+from harness.client import get, put
 from harness.cluster import ByTurns, Cluster, Node
 from harness.confirmed import Kept
 from harness.figures import MASTER
@@ -158,6 +160,40 @@ def test_confirmed_writes_stay(
     shop, blog = Kept(ByTurns(cluster), seed), Kept(Blog(cluster), seed)
     for happens in events:
         play(cluster, shop, blog, happens)
+
+
+# ---- a wait
+
+LEFT = 20  # clients that give up
+
+
+def connections(node: Node) -> int:
+    """To the space shop."""
+    return of(node).of_space("shop", "connections")
+
+
+def test_clients_of_a_slave_that_give_up(cluster: Cluster) -> None:
+    """Their writes wait for another slave, which hangs. They count nowhere,
+    while the wait goes on. What they have sent is done."""
+    master = cluster.settled()
+    hangs, host = cluster.others(master)
+    with of(host).connect() as patient:
+        put(patient, b"before", b"1")
+        alone = connections(master), connections(host)
+        os.kill(hangs.member.pid, signal.SIGSTOP)
+        try:
+            patient.sendall(b"set waits 0 0 1\r\nx\r\n")
+            for n in range(LEFT):
+                with of(host).connect() as client:
+                    client.sendall(b"set left%d 0 0 1\r\nx\r\n" % n)
+            wait_until(lambda: connections(host) == alone[1], "here")
+            wait_until(lambda: connections(master) == alone[0], "there")
+            assert not select.select([patient], [], [], 0)[0]
+        finally:
+            os.kill(hangs.member.pid, signal.SIGCONT)
+        assert patient.recv(100) == b"STORED\r\n"
+        for n in range(LEFT):
+            assert get(patient, b"left%d" % n) == b"x"
 
 
 # ---- no wait

@@ -58,6 +58,25 @@ static void last_command_of_a_client_arrives(void **state)
     scene_wait_count(0);
 }
 
+/* It gives up while the master holds the reply (AppStoreConfirm), and counts no
+ * longer, here and there: the master is told by a reset, behind all commands. */
+static void client_that_gives_up_is_forgotten(void **state)
+{
+    int client = scene_client("shop"), master = scene_accept_named("shop");
+    char byte;
+
+    (void)state;
+    scene_send(client, "set a 0 0 1\r\n1\r\n", 16);
+    close(client);
+    scene_expect(master, "set a 0 0 1\r\n1\r\n", 16);
+    scene_expect_end(master);
+    scene_later(2000);
+    scene_wait_count(0);
+    assert_int_equal(send(master, "STORED\r\n", 8, MSG_NOSIGNAL), -1);
+    assert_int_equal(recv(master, &byte, 1, 0), 0);
+    close(master);
+}
+
 /* ---- the end of a master ---- */
 
 /* The client has sent nothing, so it cannot know. It joins the next master. */
@@ -176,6 +195,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(client_may_leave_at_any_moment),
         cmocka_unit_test(last_command_of_a_client_arrives),
+        cmocka_unit_test(client_that_gives_up_is_forgotten),
         cmocka_unit_test(idle_client_joins_the_next_master),
         cmocka_unit_test(client_with_commands_sees_the_end),
         cmocka_unit_test(client_is_held_until_a_master_comes),

@@ -21,16 +21,28 @@ WORKERS, WORKER, COUNTERS = 68672, 256 * 320, 320  # of each worker and space
 THREADS = 16
 UNCONFIRMED, NOT_CONFIRMED = 24, 25
 SIZE = 2 << 20
+# store_space_figures_t, behind the name
+OF_SPACE = ("size", "used", "items", "items_total", "item_bytes", "evictions",
+            "evicted_age", "reclaimed", "expired", "page_moves", "connections")
+
+
+def slots(data: bytes, space: str) -> list[int]:
+    name = space.encode() + b"\0"
+    return [n for n in range(256) if data.startswith(name, SPACES + n * SPACE)]
+
+
+def figure(data: bytes, space: str, what: str) -> int:
+    """@param data all figures"""
+    return sum(struct.unpack_from(
+        "<Q", data, SPACES + slot * SPACE + NAME + 8 * OF_SPACE.index(what))[0]
+        for slot in slots(data, space))
 
 
 def counted(data: bytes, space: str, what: int) -> int:
     """A counter of this space, of all workers. @param data all figures"""
-    name = space.encode() + b"\0"
-    slots = [n for n in range(256)
-             if data.startswith(name, SPACES + n * SPACE)]
     return sum(struct.unpack_from(
         "<Q", data, WORKERS + thread * WORKER + slot * COUNTERS + 8 * what)[0]
-        for slot in slots for thread in range(THREADS))
+        for slot in slots(data, space) for thread in range(THREADS))
 
 
 class Figures:

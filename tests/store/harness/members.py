@@ -9,7 +9,8 @@ import subprocess
 from typing import Any, Optional
 
 from harness.client import ask
-from harness.figures import MASTER, SIZE, UNCONFIRMED, Figures, counted
+from harness.figures import (MASTER, SIZE, UNCONFIRMED, Figures, counted,
+                             figure)
 from harness.places import YRMCDS
 from harness.servers import PATIENCE, Server, wait_until
 from harness.store import Store, space
@@ -210,6 +211,9 @@ class StoreMember(Member, Store):
         """Writes that it has acknowledged without a slave, of all processes."""
         return self.unconfirmed_before.get(space, 0) + counted(
             os.pread(self.fds["FIGURES"], SIZE, 0), space, UNCONFIRMED)
+
+    def of_space(self, space: str, what: str) -> int:
+        return figure(os.pread(self.fds["FIGURES"], SIZE, 0), space, what)
 
     def serves(self) -> bool:
         """It listens at the virtual address only."""

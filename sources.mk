@@ -112,6 +112,7 @@ store_cluster_sources = \
 	store/cluster/slave_link.c \
 	store/cluster/backoff.c \
 	store/cluster/promotion.c \
+	store/cluster/rivals.c \
 	store/cluster/relay.c \
 	store/cluster/relay_master.c \
 	store/cluster/relay_packet.c \
@@ -851,6 +852,7 @@ unit_tests = \
 	tests/unit/store_apply \
 	tests/unit/store_admin \
 	tests/unit/store_ask \
+	tests/unit/store_rivals \
 	tests/unit/store_chunk \
 	tests/unit/store_claim \
 	tests/unit/store_follower \
@@ -942,6 +944,7 @@ unit_tests = \
 threaded_tests = \
 	tests/unit/store_saver \
 	tests/unit/store_ask \
+	tests/unit/store_rivals \
 	tests/unit/store_changes \
 	tests/unit/store_connection \
 	tests/unit/store_follower \

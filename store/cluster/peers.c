@@ -32,6 +32,7 @@ typedef struct {
     char *heard;            /* of the other one */
     size_t n;               /* bytes of it */
     store_history_t theirs; /* after the end */
+    int is_with_master;     /* so is this */
 } talk_t;
 
 static void end_talk(talk_t *t)
@@ -40,6 +41,11 @@ static void end_talk(talk_t *t)
     free(t->hello);
     free(t->heard);
     memset(t, 0, sizeof *t);
+}
+
+static int is_master(void)
+{
+    return STORE_GET(store_region_figures()->cluster.role) == STORE_MASTER;
 }
 
 /* Begin on a connected socket, which the talk takes.
@@ -58,7 +64,9 @@ static int begin_talk(talk_t *t, const store_cluster_hooks_t *hooks, int fd,
                                   config->n_secret);
     store_history_own(&mine);
     t->hello = store_hello_make(hooks, config->n_secret == 0, &mine,
-                                asks ? STORE_WIRE_ASKS : 0, &t->size);
+                                (asks ? STORE_WIRE_ASKS : 0) |
+                                    (is_master() ? STORE_WIRE_IS_MASTER : 0),
+                                &t->size);
     t->heard = malloc(BYTES);
     if (t->stream && t->hello && t->heard)
         return 0;
@@ -95,6 +103,7 @@ static int read_hello(talk_t *t)
     if (p.version != STORE_WIRE_VERSION ||
         store_hello_history(t->heard + head, p.value, &t->theirs) != 0)
         return -1;
+    t->is_with_master = (p.bits & STORE_WIRE_IS_MASTER) != 0;
     return 1;
 }
 
@@ -194,6 +203,7 @@ static void go_on(round_t *r, asked_t *a)
 
     if (rv > 0) {
         r->answers->answer[r->answers->n].from = *a->peer;
+        r->answers->answer[r->answers->n].is_master = a->talk.is_with_master;
         r->answers->answer[r->answers->n++].history = a->talk.theirs;
     }
     if (rv != 0)
@@ -359,7 +369,7 @@ static void hear_claim(const guest_t *g)
     store_history_t mine;
 
     store_history_own(&mine);
-    if (STORE_GET(store_region_figures()->cluster.role) == STORE_MASTER)
+    if (is_master())
         store_claim_hear(&g->talk.theirs, &mine,
                          store_address_text(&g->from, name), 1);
 }

@@ -31,6 +31,7 @@ typedef struct {
     struct {
         store_address_t from;
         store_history_t history; /**< n = 0: it has no data */
+        int is_master;
     } answer[STORE_PEERS];
 } store_answers_t;
 

@@ -17,6 +17,7 @@
 #include "store/cluster/peers.h"
 #include "store/cluster/promotion.h"
 #include "store/cluster/relay.h"
+#include "store/cluster/rivals.h"
 #include "store/cluster/store_claim.h"
 #include "store/cluster/vip.h"
 #include "store/memory/changes.h"
@@ -102,6 +103,7 @@ static void become_master(void)
     store_confirm_begin(role.hooks->config);
     set_role(STORE_MASTER);
     take_slaves();
+    store_rivals_begin(role.hooks);
 }
 
 /* It has applied what had arrived before it serves anybody. */
@@ -401,6 +403,7 @@ void store_role_end(void)
         store_follower_end(1);
         store_relay_end();
     }
+    store_rivals_end();
     store_peers_end();
     if (role.netlink >= 0)
         role.hooks->unwatch(role.netlink);

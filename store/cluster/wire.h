@@ -31,8 +31,9 @@
  * yrmcds they are seconds since 1970. 0: the item does not expire, and no flush
  * is to come.
  * A slave sends one NUL byte a second while nothing arrives. A slave of ours
- * sends hello first. The opaque field of a hello is 1 if nothing but a hello is
- * wanted as the answer. A history is number 8, flags 4, n 4, and n times id 8,
+ * sends hello first. The opaque field of a hello has STORE_WIRE_ASKS if nothing
+ * but a hello is wanted as the answer. In that hello and in the answer a master
+ * has STORE_WIRE_IS_MASTER. A history is number 8, flags 4, n 4, and n times id 8,
  * position 8. A hello without NUL is of a store that has no data of a cluster.
  *
  * A mark says that all changes up to this position are before it. Its clock is
@@ -65,6 +66,7 @@
 #define STORE_WIRE_HISTORY    (16 + STORE_EPOCHS * 16) /* bytes at most */
 #define STORE_WIRE_HELLO_MAX  (STORE_WIRE_LIST_MAX + 1 + STORE_WIRE_HISTORY)
 #define STORE_WIRE_ASKS       1 /* `bits` of a hello */
+#define STORE_WIRE_IS_MASTER  2 /* the same */
 /** More than the head and the extras, the key of any packet. */
 #define STORE_WIRE_SMALL_MAX  (STORE_PACKET_HEAD + STORE_WIRE_EXTRAS_MAX + 256)
 

@@ -44,22 +44,18 @@ def set_by(node: Node, key: bytes, value: bytes) -> None:
         put(connection, key, value)
 
 
-def connects(node: Node) -> int:
-    """How many connections programs on this host have begun (tcpActiveOpens),
-    by the kernel's count."""
-    with node.host.entered():
-        with open("/proc/thread-self/net/snmp") as file:
-            names, values = [line.split() for line in file
-                             if line.startswith("Tcp:")]
-    return int(dict(zip(names, values))["ActiveOpens"])
+def masters(node: Node) -> set[str]:
+    """Where stores of this host are connected as slaves, or to ask."""
+    lines = node.host.run("ss", "-Htn", "state", "established", "dport",
+                          f"= :{REPL}").splitlines()
+    return {line.split()[-1].rpartition(":")[0] for line in lines}
 
 
 def test_the_owner_of_the_address_is_the_master(cluster: ByHand) -> None:
     """One master and two slaves. They connect to its address, and
-    the master connects to nobody."""
+    the master connects to no master."""
     one, two, three = cluster.nodes
     cluster.move(one, two)
-    before = connects(two)
     wait_until(lambda: of(two).slaves() == 2, "both are its slaves")
     assert [of(node).figures().role for node in cluster.nodes] == \
         [SLAVE, MASTER, SLAVE]
@@ -67,10 +63,18 @@ def test_the_owner_of_the_address_is_the_master(cluster: ByHand) -> None:
         {one.host.address, three.host.address}
     set_by(two, b"a", b"1")
     wait_until(lambda: held(one, b"a") == b"1", "the slave's clients see it")
-    assert connects(two) == before
-    peers = three.host.run("ss", "-Htn", "state", "established", "dport",
-                           f"= :{REPL}").split()
-    assert f"{VIP}:{REPL}" in peers
+    assert VIP in masters(three) and VIP not in masters(two)
+
+
+def test_two_masters_say_so(cluster: ByHand) -> None:
+    """Somebody has given the address to a second host, and both hosts reach each
+    other. It is an error of both logs while it lasts."""
+    one, two, three = cluster.nodes
+    two.take()
+    wait_until(lambda: of(two).figures().role == MASTER, "there are two")
+    of(one).wait_logged(f"{two.host.address} is a master, too: {VIP} is at both")
+    of(two).wait_logged(f"{one.host.address} is a master, too: {VIP} is at both")
+    assert of(three).logged("is a master, too") == 0
 
 
 def test_the_address_moves(cluster: ByHand) -> None:

@@ -182,6 +182,19 @@ static void a_host_tells_its_history(void **state)
                         sizeof(store_history_t));
 }
 
+/* So the other one knows if there are two of them. */
+static void a_master_says_that_it_is_one(void **state)
+{
+    uint64_t *role = &store_region_figures()->cluster.role;
+
+    (void)state;
+    for (*role = STORE_ALONE; *role <= STORE_SLAVE; ++*role) {
+        ask_and_answer();
+        assert_int_equal(answers.n, 1);
+        assert_int_equal(answers.answer[0].is_master, *role == STORE_MASTER);
+    }
+}
+
 static void a_part_of_a_copy_is_no_answer(void **state)
 {
     (void)state;
@@ -290,6 +303,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_host_tells_its_history),
+        TEST(a_master_says_that_it_is_one),
         TEST(a_part_of_a_copy_is_no_answer),
         TEST(a_host_that_is_silent_is_not_waited_for),
         TEST(some_hosts_do_not_ask),

@@ -29,13 +29,15 @@ def apxs(name: str) -> str:
 @contextmanager
 def alone() -> Iterator[None]:
     """Tests run side by side. Only one of them builds at a time. The time for
-    that, and for the wait, is not counted for the test (conftest)."""
+    that, and for the wait, is not counted for the test (conftest). What is locked
+    is the directory: tests/run downloads before configure has made a file in it."""
     left = signal.alarm(0)
+    directory = os.open(BUILD, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        with open(BUILD / "config.status") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield
+        fcntl.flock(directory, fcntl.LOCK_EX)
+        yield
     finally:
+        os.close(directory)
         signal.alarm(left)
 
 

@@ -122,6 +122,45 @@ def test_make_dist_takes_all() -> None:
     assert there - taken == {"Makefile.am", "configure.ac", "README"}
 
 
+def dist_hook(source: Path, place: Path) -> set[str]:
+    """Run that rule of Makefile.am. @return the files that it has copied"""
+    text = (TOP / "Makefile.am").read_text()
+    lines = re.findall(r"^(?:houses|folders|CLEANFILES) = .*$", text, re.M)
+    rule = re.search(r"^dist_files = .*?\n\n", text, re.M | re.S)
+    assert len(lines) == 3 and rule
+    place.mkdir()
+    (place / "Makefile").write_text("\n".join([
+        f"srcdir = {source}", "distdir = made", "AWK = awk", *lines, rule[0]]))
+    made = place / "made"
+    made.mkdir()
+    subprocess.run(["make", "-s", "dist-hook"], cwd=place, check=True)
+    return {str(path.relative_to(made)) for path in made.rglob("*")
+            if not path.is_dir()}
+
+
+def test_make_dist_takes_nothing_else(tmp_path: Path) -> None:
+    """Not what a build or a person has left in the folders of a clone; nor what a
+    build has left in those of a tarball."""
+    clone = tmp_path / "clone"
+    if subprocess.run(["git", "clone", "-q", "--depth=1", f"file://{TOP}", clone],
+                      stderr=subprocess.DEVNULL).returncode != 0:
+        pytest.skip("this is no clone")
+    asked = subprocess.run(["git", "ls-files"], cwd=clone, text=True, check=True,
+                           stdout=subprocess.PIPE).stdout.splitlines()
+    there = {file for file in asked if "/" in file} | {"README"}
+    left = ["mod_apppool/status/assets.c", "base/.deps/x.Po", "base/x.lo",
+            "base/.libs/x.o", "tests/unit/lock.log", "tests/lib/x.pyc"]
+    for file in left:
+        (clone / file).parent.mkdir(exist_ok=True)
+        (clone / file).write_text("made")
+    (clone / "base" / "program").write_bytes(b"\x7fELF")
+    (clone / "doc" / "of a person").touch()
+    assert dist_hook(clone, tmp_path / "of the clone") == there
+    (clone / "doc" / "of a person").unlink()
+    (clone / ".git").rename(tmp_path / "git")
+    assert dist_hook(clone, tmp_path / "of the tarball") == there
+
+
 def test_each_file_that_is_installed_by_hand_exists() -> None:
     """Of debian/examples, docs and install; what a build makes is not there."""
     for name in ("examples", "docs", "install"):

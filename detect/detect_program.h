@@ -33,8 +33,8 @@ int detect_program_is(const char *command);
 /** Is it php-cgi, of any version? It speaks FastCGI only. No file is read. */
 int detect_program_is_php(const char *command);
 
-/** Does a virtual environment decide about the program? Who names a program by
- * an absolute path has chosen another Python. */
+/** Does a virtual environment decide about the program? A command that names
+ * its program by an absolute path has chosen another Python. */
 int detect_program_is_python(const char *command);
 
 #endif

@@ -72,7 +72,8 @@ static void tell_failure(spawner_t *s, process_t *p)
  * the template has printed last (shm/verbs/group_start.h, start_failure.c). The
  * next spawner tells it again. */
 
-/* The file comes first: who finds the id in the pool looks for the file. */
+/* The file comes first: a child of httpd that finds the id in the pool looks
+ * for the file. */
 static void tell_slow_start(spawner_t *s, process_t *p, const char *missing,
                             const char *text)
 {
@@ -431,8 +432,8 @@ static void abandon_remains(spawner_t *s, process_t *p)
 }
 
 /* Is the limit over? Where a scan has to find the rest, the first one sends the
- * signal, and the limit counts from its end. At the stop, nobody waits for a scan
- * that is late. */
+ * signal, and the limit counts from its end. At the stop, nobody waits for a
+ * scan that is late. */
 static int remains_are_late(const spawner_t *s, process_t *p, int left)
 {
     if (p->phase == PHASE_KILLED)

@@ -18,9 +18,10 @@ static struct {
     int sockets
         [PARKING_MAX]; /* constant when threads begin, like all except ids */
     int n;
-    const char *runtime;       /* directory of the Unix sockets */
-    uid_t root;                /* the user that has started httpd */
-    uint64_t ids[PARKING_MAX]; /* see is_genuine(): who runs the process */
+    const char *runtime; /* directory of the Unix sockets */
+    uid_t root;          /* the user that has started httpd */
+    uint64_t
+        ids[PARKING_MAX]; /* see is_genuine(): the users of the processes */
 } parking;
 
 int apppool_parked_init(int lot, const char *runtime, uid_t root)

@@ -355,7 +355,7 @@ static void warn_of_confirm(const apppool_server_t *server,
     }
 }
 
-/* ---- what proves who another host is ---- */
+/* ---- what proves that a host is the one that it says ---- */
 
 static int is_plain(const apppool_store_cluster_t *c, const char *address)
 {
@@ -415,7 +415,8 @@ static void warn_unshared(const apppool_store_cluster_t *c, const char *open)
             c->vip, n, first);
 }
 
-/* May the store have its virtual address? What it will not share is a warning. */
+/* May the store have its virtual address? What it will not share is a
+ * warning. */
 static int check_vip(const apppool_server_t *server,
                      const apppool_store_cluster_t *c)
 {

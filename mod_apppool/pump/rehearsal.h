@@ -46,7 +46,7 @@ apr_status_t apppool_rehearsal_begin(apr_pool_t *pchild, uint32_t most);
 /** This connection is to be suspended: watch it, if none is watched. */
 void apppool_rehearsal_take(const void *who);
 
-/** @return 1: this step was due; 0: it was another one, or `who' is not
+/** @return 1: this step was due; 0: it was another one, or `who` is not
  * watched */
 int apppool_rehearsal_done(const void *who, apppool_rehearsal_step_t step);
 

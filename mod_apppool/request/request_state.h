@@ -4,10 +4,11 @@
  * @file request_state.h
  * @brief What the module keeps of a request of httpd, in its request_config.
  *
- * It is not in the user data of the pool. That needs a hash table, which costs a
- * WebSocket or an event stream another block of memory for as long as it lasts.
+ * It is not in the user data of the pool. That needs a hash table, which costs
+ * a WebSocket or an event stream another block of memory for as long as it
+ * lasts.
  *
- * Thread: whoever has the request.
+ * Thread: the one that has the request.
  */
 #ifndef MOD_APPPOOL_REQUEST_REQUEST_STATE_H
 #define MOD_APPPOOL_REQUEST_REQUEST_STATE_H

@@ -321,8 +321,8 @@ typedef struct {
  *     8192        +-----------------------------------------------+
  *
  * All of it is [O], except the deaths, which are counted under the lock.
- * slots/numbers.h says who writes what, and why no count is lost when a writer
- * is killed. */
+ * slots/numbers.h says which program writes what, and why no count is lost when
+ * a writer is killed. */
 
 /** Classes of times: one below 64 us, four in each octave up to 71 minutes, and
  * one above (format/timing.h). */
@@ -450,7 +450,8 @@ typedef struct {
 
 #define APL_SLOW_START_MAX 240
 
-/** A start that lasts long: what is known of it so far (verbs/group_start.h). */
+/** A start that lasts long: what is known of it so far
+ * (verbs/group_start.h). */
 typedef struct {
     uint64_t id;   /**< of the process or the template; in the log too; 0: no
                         start lasted long yet */

@@ -8,8 +8,8 @@
  * live for APL_YOUNG. A process that ends by itself before that has ended
  * early. One such end is no failure: a process may be killed, or a request may
  * be the cause. From the second one in a row on, each is a failed start. It
- * makes no difference who notices the end first: a child of httpd, which cannot
- * connect, or the spawner.
+ * makes no difference which program notices the end first: a child of httpd,
+ * which cannot connect, or the spawner.
  *
  * A response ends the row, whichever process of the group gave it. For
  * APL_RESPONDED_LATELY after it, an early end is no failed start, and the row

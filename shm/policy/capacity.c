@@ -338,15 +338,16 @@ void apl_capacity_end_excess(apl_lock_token_t *token, const apl_group_t *group)
         evict(token, p);
 }
 
-/* ---- who gets the room ---- */
+/* ---- which group gets the room ---- */
 
 /* Serve turns while there is room. @param freed as of make_room() */
 static void serve_turns(apl_lock_token_t *token, const apl_group_t *freed)
 {
     apl_group_t *g;
 
-    /* A group has a bounded number of starts at a time, so this ends. If another
-     * process keeps writing that a group has no start, token->turns ends it. */
+    /* A group has a bounded number of starts at a time, so this ends. If
+     * another process keeps writing that a group has no start, token->turns
+     * ends it. */
     while (token->turns > 0 && (g = next_served(token, freed)) != NULL) {
         token->turns--;
         if (!start_for(token, g, 0))

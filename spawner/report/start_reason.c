@@ -15,7 +15,7 @@
 #define TEXT_MAX  4096
 #define LINES_MAX 64
 
-/* Who has the last word: a kind does not replace a higher one. */
+/* Which reason is kept: a kind does not replace a higher one. */
 enum {
     NONE,
     ERROR,   /* a line of any program */
@@ -153,7 +153,8 @@ static void take_message(search_t *s, int kind, const char *text, int i)
 
 /* ---- what the lines of programs look like ---- */
 
-/* "ModuleNotFoundError: ...", "Error [ERR_X]: ...", "java.lang.X.YException". */
+/* "ModuleNotFoundError: ...", "Error [ERR_X]: ...",
+ * "java.lang.X.YException". */
 static int is_exception(const char *text)
 {
     static const char *const ends_with[] = {"Error", "Exception", "Rejection",
@@ -236,8 +237,8 @@ static void python(search_t *s, int i)
         take_chained(s, i, at);
 }
 
-/* "  | ExceptionGroup: MESSAGE (2 sub-exceptions)" of Python, and below it, deeper
- * than that, the first exception: it says more. */
+/* "  | ExceptionGroup: MESSAGE (2 sub-exceptions)" of Python, and below it,
+ * deeper than that, the first exception: it says more. */
 static void group(search_t *s, int i)
 {
     const char *text = after(line(s, i), "  | "), *within;
@@ -372,7 +373,8 @@ static void npm(search_t *s, int i)
     }
 }
 
-/* The lines of these programs are known by other words than their first ones. */
+/* The lines of these programs are known by other words than their first
+ * ones. */
 static int known(search_t *s, int i)
 {
     const char *text = line(s, i), *elixir = text + strspn(text, " "), *at;

@@ -28,8 +28,8 @@ static void found(spawner_t *s, process_t *p, const boot_report_t *got)
         apl_supervise_forked(&s->shm, p->is.id, &start, s->now);
 }
 
-/* The reports come in this order, each once: the user decides who gets the
- * files. */
+/* The reports come in this order, each once. The files are given to the user
+ * that one of them names. */
 static void report(spawner_t *s, process_t *p, boot_report_t *got)
 {
     got->text[sizeof got->text - 1] = 0;

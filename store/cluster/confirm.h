@@ -24,8 +24,9 @@
  * when it has all changes that were there by then.
  *
  * A worker that holds replies says what it waits for, and looks once more
- * (store_confirm_least()) before it sleeps. Whoever hears a slave stores what
- * it has confirmed, and looks at who waits. So one of them sees the other.
+ * (store_confirm_least()) before it sleeps. The thread that hears a slave
+ * stores what it has confirmed, and looks at the workers that wait. So one of
+ * them sees the other.
  *
  * Lock:  one of its own, which is taken for some instructions. Any thread, but
  *        a slave's own feeder writes its state, and a worker its own place
@@ -52,14 +53,14 @@ typedef struct {
     int64_t until;     /**< ms, of clock_ms(): the end of its lease */
 } store_confirm_t;
 
-/** This host is the master from now on: no slave has joined. Changes count, also
- * before it can listen for slaves. @param config its peers are unknown; NULL:
- * there are none */
+/** This host is the master from now on: no slave has joined. Changes count,
+ * also before it can listen for slaves. @param config its peers are unknown;
+ * NULL: there are none */
 void store_confirm_begin(const store_cluster_t *config);
 
-/** Is there a space whose changes are confirmed? Then each mark asks the slave to
- * echo it at once, and not only within a second: a mark goes out before a worker
- * knows that it has to wait for it. */
+/** Is there a space whose changes are confirmed? Then each mark asks the slave
+ * to echo it at once, and not only within a second: a mark goes out before a
+ * worker knows that it has to wait for it. */
 void store_confirm_want(int is_wanted);
 int store_confirm_is_wanted(void);
 
@@ -86,7 +87,7 @@ void store_confirm_leaves(unsigned slot, int in_order);
 /** @} */
 
 /** Up to which position all have confirmed.
- * STORE_CONFIRM_NONE: there is none who has to. */
+ * STORE_CONFIRM_NONE: there is no slave that has to. */
 typedef struct {
     uint64_t known;  /**< those that have joined this master */
     uint64_t strict; /**< these, and those that are unknown */
@@ -111,8 +112,8 @@ void store_confirm_wait(unsigned worker, uint64_t position);
 /** Does somebody hold a reply? Then changes are sent at once. */
 int store_confirm_is_awaited(void);
 
-/** All up to this position is confirmed: wake those that wait for it. Each one is
- * woken once until it says again what it waits for. */
+/** All up to this position is confirmed: wake those that wait for it. Each one
+ * is woken once until it says again what it waits for. */
 void store_confirm_ring(uint64_t least);
 /** @} */
 

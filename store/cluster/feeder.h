@@ -24,7 +24,7 @@
 
 typedef struct store_feeder store_feeder_t;
 
-/** Who is fed. */
+/** The slave that is fed. */
 typedef struct {
     unsigned slot; /**< of the list's readers, and of the figures */
     store_address_t address;
@@ -38,7 +38,8 @@ typedef struct {
 store_feeder_t *store_feeder_start(const store_cluster_hooks_t *,
                                    const store_slave_t *, int fd);
 
-/** Has it said who it is? With a secret it has also proven that it is a store. */
+/** Has it said which host it is? With a secret it has also proven that it is a
+ * store. */
 int store_feeder_has_joined(const store_feeder_t *);
 
 /** Why one that has ended did not join; NULL: it has joined, or keeps its own

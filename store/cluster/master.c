@@ -28,7 +28,7 @@ static int64_t stranger_at; /* ms: the last line about one; 0: none */
 static struct {
     store_address_t address;
     int64_t at; /* ms: of the last line about it; 0: this place is free */
-} guest[2 * STORE_PEERS];
+} unjoined[2 * STORE_PEERS];
 
 _Static_assert(STORE_SLAVES == STORE_FIGURES_SLAVES, "each has its figures");
 
@@ -51,17 +51,17 @@ static void close_unread(void)
         store_changes_close();
 }
 
-/* Where the last line about it is noted. There is room for all: no other address
- * is let in. */
+/* Where the last line about it is noted. There is room for all: no other
+ * address is let in. */
 static int64_t *line_about(const store_address_t *address)
 {
     unsigned i = 0;
 
-    while (i < 2 * STORE_PEERS - 1 && guest[i].at != 0 &&
-           !store_address_equal(&guest[i].address, address))
+    while (i < 2 * STORE_PEERS - 1 && unjoined[i].at != 0 &&
+           !store_address_equal(&unjoined[i].address, address))
         i++;
-    guest[i].address = *address;
-    return &guest[i].at;
+    unjoined[i].address = *address;
+    return &unjoined[i].at;
 }
 
 static void note_refusal(const store_feeder_t *f)
@@ -136,7 +136,7 @@ static int is_peer(const store_address_t *address)
 }
 
 /* How many of its host have not joined; 0: it has. All places are taken. */
-static unsigned guests_beside(unsigned place)
+static unsigned unjoined_beside(unsigned place)
 {
     unsigned i, n = 0;
 
@@ -149,16 +149,16 @@ static unsigned guests_beside(unsigned place)
     return n;
 }
 
-/* The oldest one of the host that has most of them: who connects very often takes
- * no place of another host.
+/* The oldest one of the host that has most of them: a host that connects very
+ * often takes no place of another host.
  * @return its place; STORE_SLAVES: all have joined */
-static unsigned oldest_guest(void)
+static unsigned oldest_unjoined(void)
 {
     unsigned i, n, oldest = STORE_SLAVES, most = 1;
     uint64_t number = UINT64_MAX;
 
     for (i = 0; i < STORE_SLAVES; i++) {
-        n = guests_beside(i);
+        n = unjoined_beside(i);
         if (n < most ||
             (n == most && store_feeder_slave(feeder[i])->number >= number))
             continue;
@@ -169,15 +169,15 @@ static unsigned oldest_guest(void)
     return oldest;
 }
 
-/* Each user of a peer's host can connect and say nothing. So who has not joined
- * has no right to its place. @return 0: all have joined */
+/* Each user of a peer's host can connect and say nothing. So a connection
+ * that has not joined has no right to its place. @return 0: all have joined */
 static int make_room(void)
 {
     unsigned i;
 
     if (free_slot() < STORE_SLAVES)
         return 1;
-    i = oldest_guest();
+    i = oldest_unjoined();
     if (i == STORE_SLAVES)
         return 0;
     store_feeder_end(feeder[i]);
@@ -251,7 +251,7 @@ int store_master_begin(const store_cluster_hooks_t *of, int fd)
     listener = fd;
     stranger_at = 0;
     memset(&backoff, 0, sizeof backoff);
-    memset(guest, 0, sizeof guest);
+    memset(unjoined, 0, sizeof unjoined);
     store_changes_close();
     return hooks->watch(fd, take_slaves, NULL);
 }

@@ -337,24 +337,24 @@ void store_peers_hear_answers(void)
 
 /* ---- this host answers ---- */
 
-#define GUESTS 16
-#define LIMIT  3000 /* ms for one of them */
+#define ASKING_MAX 16
+#define LIMIT      3000 /* ms for one of them */
 
 /* A host that asks. */
 typedef struct {
     talk_t talk; /* without a stream: this place is free */
     store_address_t from;
     int64_t since; /* ms */
-} guest_t;
+} asking_t;
 
 static struct {
     const store_cluster_hooks_t *hooks;
     int listener;
     int64_t failed_at; /* ms: that it cannot listen was logged; 0: it was not */
-    guest_t guest[GUESTS];
+    asking_t asking[ASKING_MAX];
 } asked = {.listener = -1};
 
-static void end_guest(guest_t *g)
+static void end_asking(asking_t *g)
 {
     if (!g->talk.stream)
         return;
@@ -362,8 +362,8 @@ static void end_guest(guest_t *g)
     end_talk(&g->talk);
 }
 
-/* Who asks says what it has. */
-static void hear_claim(const guest_t *g)
+/* A host that asks says what it has. */
+static void hear_claim(const asking_t *g)
 {
     char name[STORE_ADDRESS_TEXT];
     store_history_t mine;
@@ -374,40 +374,40 @@ static void hear_claim(const guest_t *g)
                          store_address_text(&g->from, name), 1);
 }
 
-static void on_guest(void *ctx)
+static void on_asking(void *ctx)
 {
-    guest_t *g = ctx;
+    asking_t *g = ctx;
     int rv = go_on_talking(&g->talk);
 
     if (rv > 0)
         hear_claim(g);
     if (rv != 0)
-        end_guest(g);
+        end_asking(g);
 }
 
-static guest_t *place(void)
+static asking_t *place(void)
 {
-    guest_t *oldest = &asked.guest[0], *g;
+    asking_t *oldest = &asked.asking[0], *g;
 
-    for (g = asked.guest; g < asked.guest + GUESTS; g++) {
+    for (g = asked.asking; g < asked.asking + ASKING_MAX; g++) {
         if (!g->talk.stream)
             return g;
         if (g->since < oldest->since)
             oldest = g;
     }
-    end_guest(oldest);
+    end_asking(oldest);
     return oldest;
 }
 
 static void admit(int fd, const store_address_t *from)
 {
-    guest_t *g = place();
+    asking_t *g = place();
 
     if (begin_talk(&g->talk, asked.hooks, fd, 0) != 0)
         return;
     g->from = *from;
     g->since = clock_ms();
-    if (asked.hooks->watch(fd, on_guest, g) != 0)
+    if (asked.hooks->watch(fd, on_asking, g) != 0)
         end_talk(&g->talk);
 }
 
@@ -490,22 +490,22 @@ void store_peers_begin(const store_cluster_hooks_t *hooks)
 void store_peers_tick(int64_t now)
 {
     const store_cluster_t *config = asked.hooks->config;
-    guest_t *g;
+    asking_t *g;
     unsigned i;
 
     for (i = 0; i < config->n_peers && asked.listener < 0; i++)
         listen_at(&config->peer[i]);
-    for (g = asked.guest; g < asked.guest + GUESTS; g++)
+    for (g = asked.asking; g < asked.asking + ASKING_MAX; g++)
         if (g->talk.stream && now - g->since > LIMIT)
-            end_guest(g);
+            end_asking(g);
 }
 
 void store_peers_end(void)
 {
-    guest_t *g;
+    asking_t *g;
 
-    for (g = asked.guest; g < asked.guest + GUESTS; g++)
-        end_guest(g);
+    for (g = asked.asking; g < asked.asking + ASKING_MAX; g++)
+        end_asking(g);
     if (asked.listener < 0)
         return;
     asked.hooks->unwatch(asked.listener);

@@ -17,8 +17,8 @@
  *        and waits for nobody.
  * Trust: the other end may send anything, and any user of its host may connect.
  *        With a secret, nobody gets beyond the handshake without it. A new one
- *        that asks takes the place of the oldest one, so who says nothing keeps
- *        nobody out.
+ *        that asks takes the place of the oldest one, so a host that says
+ *        nothing keeps no other one out.
  */
 #ifndef APPPOOL_STORE_CLUSTER_PEERS_H
 #define APPPOOL_STORE_CLUSTER_PEERS_H
@@ -41,17 +41,17 @@ typedef struct {
 void store_peers_ask(const store_cluster_hooks_t *, int ms, int bell,
                      store_answers_t *);
 
-/** A slave that has met no master, keeps its own data, or has an old copy: may it
- * be the master? The state of the follower gets the answer (follower_state.h). For
- * one with a fresh copy nothing is done: the host that was the master has perhaps
- * a change more, and nobody could be the next one.
+/** A slave that has met no master, keeps its own data, or has an old copy: may
+ * it be the master? The state of the follower gets the answer
+ * (follower_state.h). For one with a fresh copy nothing is done: the host that
+ * was the master has perhaps a change more, and nobody could be the next one.
  * @param bell as of store_peers_ask() */
 void store_peers_ask_for_better(const store_cluster_hooks_t *, int bell);
 
 /** Before this host begins as the master, if its memory was not a master's: ask
- * the others which data they have, for at most 1 s. The address is here, so nobody
- * else may serve. But this host is not ready if another one has better data. The
- * main thread. */
+ * the others which data they have, for at most 1 s. The address is here, so
+ * nobody else may serve. But this host is not ready if another one has better
+ * data. The main thread. */
 void store_peers_ask_as_master(const store_cluster_hooks_t *);
 
 /** It is the master now. What was answered may be claims
@@ -68,8 +68,8 @@ void store_peers_begin(const store_cluster_hooks_t *);
 /** Once a second. @param now ms */
 void store_peers_tick(int64_t now);
 
-/** Does another socket have the port at its address? Then the other hosts do not
- * learn what this one has, and an older one may become the master. */
+/** Does another socket have the port at its address? Then the other hosts do
+ * not learn what this one has, and an older one may become the master. */
 int store_peers_is_deaf(void);
 
 void store_peers_end(void);

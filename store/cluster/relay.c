@@ -78,7 +78,7 @@ static struct {
     char *buffer;
     unsigned count;                  /* atomic */
     unsigned count_of[STORE_SPACES]; /* atomic; by slot */
-    int look;                        /* atomic: at who may stay */
+    int look;                        /* atomic: which may stay */
     int is_timed;                    /* a client waits for the clock */
     int64_t tick_at;
 } relay;

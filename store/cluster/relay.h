@@ -24,7 +24,8 @@
  * Lock:  the functions: the main thread.
  * Trust: the client is one of the space's users. A master of ours serves the
  *        space to a peer that knows the secret, and the open space to others. A
- *        client of another space is closed if nothing proves who the master is.
+ *        client of another space is closed if nothing proves which host the
+ *        master is.
  *        The relay does not look at what it passes.
  */
 #ifndef APPPOOL_STORE_CLUSTER_RELAY_H
@@ -38,8 +39,8 @@ int store_relay_begin(const store_cluster_hooks_t *);
 /** Relay this client, or close it. Takes the stream. */
 void store_relay_take(store_space_t *, store_stream_t *);
 
-/** The users of spaces have changed: close the clients that hooks->admits() does
- * not admit any more. */
+/** The users of spaces have changed: close the clients that hooks->admits()
+ * does not admit any more. */
 void store_relay_look(void);
 
 /** The address is here: hand the waiting clients to hooks->serve(), close the

@@ -17,7 +17,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t heard_at; /* ms: the last claim; 0: there was none */
 static int64_t noted_at; /* ms: when one was logged */
-static char claimant[STORE_ADDRESS_TEXT]; /* who has made the last claim */
+static char claimant[STORE_ADDRESS_TEXT]; /* of the last claim */
 
 void store_claim_clear(void)
 {

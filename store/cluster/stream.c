@@ -22,9 +22,10 @@
 
 /* ---- TLS 1.3 ----
  *
- * The key of secret_peer() is the external pre-shared key of both ends. There is
- * no certificate and no session ticket. Each connection has keys of its own
- * (Diffie-Hellman), so who learns the secret later cannot read it. Each function
+ * The key of secret_peer() is the external pre-shared key of both ends. There
+ * is no certificate and no session ticket. Each connection has keys of its own
+ * (Diffie-Hellman), so it cannot be read with a secret that becomes known
+ * later. Each function
  * tells in `*events` what it waits for when it returns EAGAIN. */
 
 #ifdef APPPOOL_OPENSSL

@@ -287,7 +287,7 @@ uint64_t store_changes_unsent(void)
     return n;
 }
 
-/* ---- those who wait ---- */
+/* ---- readers that wait ---- */
 
 /* Afterwards the reader looks at the list again, which takes the lock. So it
  * sees a change, or the writer of the change sees that it waits. */

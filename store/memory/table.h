@@ -38,8 +38,8 @@ void store_table_unlock(store_table_t *, uint64_t hash);
 store_ref_t *store_table_bucket(store_table_t *, uint64_t hash);
 uint32_t store_table_buckets(const store_table_t *);
 
-/** @name for one who goes over all buckets. The table may grow meanwhile: each
- * item that is there all the time is seen once.
+/** @name for a thread that goes over all buckets. The table may grow meanwhile:
+ * each item that is there all the time is seen once.
  * @{ */
 /** Begin. No lock is held. @param cursor 0, or that of a walk that goes on; it
  * can be locked as a hash */

@@ -67,8 +67,8 @@ static void read_uids(json_reader_t *r, const json_t *o,
     }
 }
 
-/* httpd of an older build does not know it. A store that is alone has nobody who
- * confirms. */
+/* httpd of an older build does not know it. A store that is alone has no slave
+ * that confirms. */
 static store_space_confirm_t read_confirm(json_reader_t *r, const json_t *o)
 {
     static const char *const words[] = {"off", "on", "refuse"};
@@ -222,7 +222,8 @@ static void read_name(json_reader_t *r, const json_t *o, const char *key,
         json_reader_refuse(r, "\"%s\" is no space of the table", key);
 }
 
-/* Nothing proves who connects from the address of such a peer. */
+/* Nothing proves that what connects from the address of such a peer is a
+ * store. */
 static int has_unknown_peer(const store_cluster_t *c)
 {
     unsigned i;

@@ -70,9 +70,9 @@ static int is_taken(int fd, off_t at, pid_t *owner)
 }
 
 /* A store that was killed may keep its lock for ever. The next one takes the
- * lock of the next byte. A byte before may become free later, so who has a lock
- * looks at all other bytes. If two stores meet, the one with the higher byte
- * gives it up.
+ * lock of the next byte. A byte before may become free later, so a store that
+ * has a lock looks at all other bytes. If two stores meet, the one with the
+ * higher byte gives it up.
  * @return 1: this process has the memory; 0: `*owner` has it; -1: errno */
 static int try_lock(int fd, pid_t *owner)
 {

@@ -26,7 +26,7 @@ typedef struct {
     store_stream_t *stream; /* of a relay; NULL: it has not shown what it is */
     size_t n;               /* bytes of the first packet of a relay */
     unsigned char packet[STORE_RELAY_PACKET];
-} guest_t;
+} peer_client_t;
 
 static const store_cluster_hooks_t *hooks;
 static store_waiting_t unknown, relays;
@@ -57,7 +57,7 @@ static void serve_open(int fd)
 
 /* ---- lists of peers ---- */
 
-static void remove_guest(guest_t *g)
+static void remove_client(peer_client_t *g)
 {
     store_loop_unwatch(g->fd);
     store_waiting_remove(g->stream ? &relays : &unknown, &g->in_list);
@@ -66,13 +66,13 @@ static void remove_guest(guest_t *g)
 
 /* @param stream NULL: it has not shown what it is
  * @return NULL: no memory; the descriptor is the caller's */
-static guest_t *add_guest(int fd, store_stream_t *stream,
-                          void (*on_guest)(void *ctx))
+static peer_client_t *add_client(int fd, store_stream_t *stream,
+                                 void (*on_client)(void *ctx))
 {
-    guest_t *g = calloc(1, sizeof *g);
+    peer_client_t *g = calloc(1, sizeof *g);
     int64_t now = clock_ms();
 
-    if (!g || store_loop_watch(fd, on_guest, g) != 0) {
+    if (!g || store_loop_watch(fd, on_client, g) != 0) {
         free(g);
         return NULL;
     }
@@ -86,16 +86,16 @@ static guest_t *add_guest(int fd, store_stream_t *stream,
 
 /* ---- a relay ---- */
 
-static void end_relay(guest_t *g)
+static void end_relay(peer_client_t *g)
 {
     store_stream_t *stream = g->stream;
 
-    remove_guest(g);
+    remove_client(g);
     store_stream_close(stream);
 }
 
-/* One that speaks TLS has proven that it knows the secret. One that does not has
- * proven nothing. */
+/* One that speaks TLS has proven that it knows the secret. One that does not
+ * has proven nothing. */
 static store_space_t *find(const char *name)
 {
     return hooks->config->n_secret > 0 ||
@@ -104,7 +104,7 @@ static store_space_t *find(const char *name)
                : NULL;
 }
 
-static void answer(guest_t *g)
+static void answer(peer_client_t *g)
 {
     unsigned char reply[STORE_PACKET_HEAD];
     store_stream_t *stream = g->stream;
@@ -114,7 +114,7 @@ static void answer(guest_t *g)
     store_relay_packet_name(g->packet, g->n, name);
     space = find(name);
     store_relay_packet_reply(g->packet, space != NULL, reply);
-    remove_guest(g);
+    remove_client(g);
     if (store_stream_write(stream, reply, sizeof reply) !=
         (ssize_t)sizeof reply)
         space = NULL;
@@ -122,7 +122,7 @@ static void answer(guest_t *g)
 }
 
 /* @return bytes that its packet has as far as it is known; 0: it is none */
-static size_t wanted(const guest_t *g)
+static size_t wanted(const peer_client_t *g)
 {
     return g->n < STORE_PACKET_HEAD ? STORE_PACKET_HEAD
                                     : store_relay_packet_size(g->packet);
@@ -130,7 +130,7 @@ static size_t wanted(const guest_t *g)
 
 /* Not one byte more than the packet: what follows is for the worker.
  * @return 1: it is complete; 0: it is not; -1: it is none */
-static int read_packet(guest_t *g)
+static int read_packet(peer_client_t *g)
 {
     size_t size;
 
@@ -149,7 +149,7 @@ static int read_packet(guest_t *g)
 
 static void on_relay(void *ctx)
 {
-    guest_t *g = ctx;
+    peer_client_t *g = ctx;
     int rv = read_packet(g);
 
     if (rv < 0)
@@ -164,7 +164,7 @@ static void begin_relay(int fd)
     store_stream_t *stream = store_stream_make(
         fd, 1, config->n_secret > 0 ? config->secret : NULL, config->n_secret);
 
-    if (stream && !add_guest(fd, stream, on_relay))
+    if (stream && !add_client(fd, stream, on_relay))
         store_stream_close(stream);
 }
 
@@ -177,22 +177,22 @@ static void ask_for(int fd, int need)
 }
 
 /* @return its descriptor */
-static int take_unknown(guest_t *g)
+static int take_unknown(peer_client_t *g)
 {
     int fd = g->fd;
 
     ask_for(fd, 1);
-    remove_guest(g);
+    remove_client(g);
     return fd;
 }
 
-/* Bytes stay in the socket until it is known whose they are. With a secret, only
- * TLS may name a space. */
+/* Bytes stay in the socket until it is known whose they are. With a secret,
+ * only TLS may name a space. */
 static void on_unknown(void *ctx)
 {
     int has_secret = hooks->config->n_secret > 0;
     unsigned char bytes[KIND];
-    guest_t *g = ctx;
+    peer_client_t *g = ctx;
     int fd = g->fd, names_space;
 
     if (recv(fd, bytes, KIND, MSG_PEEK | MSG_DONTWAIT) != KIND) {
@@ -212,7 +212,7 @@ static void on_unknown(void *ctx)
 
 static void begin_unknown(int fd)
 {
-    if (add_guest(fd, NULL, on_unknown))
+    if (add_client(fd, NULL, on_unknown))
         ask_for(fd, KIND);
     else
         close(fd);
@@ -261,16 +261,16 @@ void store_vip_clients_accept(int listener)
     }
 }
 
-/* A relay names its space at once. So one that has said nothing is a client, and
- * the rest of a packet does not come. */
+/* A relay names its space at once. So one that has said nothing is a client,
+ * and the rest of a packet does not come. */
 void store_vip_clients_tick(int64_t now)
 {
     store_waiting_client_t *due;
 
     while ((due = store_waiting_due(&unknown, now)))
-        serve_open(take_unknown((guest_t *)due));
+        serve_open(take_unknown((peer_client_t *)due));
     while ((due = store_waiting_due(&relays, now)))
-        end_relay((guest_t *)due);
+        end_relay((peer_client_t *)due);
 }
 
 void store_vip_clients_begin(const store_cluster_hooks_t *h)
@@ -281,7 +281,7 @@ void store_vip_clients_begin(const store_cluster_hooks_t *h)
 void store_vip_clients_end(void)
 {
     while (unknown.first)
-        close(take_unknown((guest_t *)unknown.first));
+        close(take_unknown((peer_client_t *)unknown.first));
     while (relays.first)
-        end_relay((guest_t *)relays.first);
+        end_relay((peer_client_t *)relays.first);
 }

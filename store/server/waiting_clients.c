@@ -30,7 +30,7 @@ uint64_t store_waiting_host(int fd)
     return host;
 }
 
-/* @return the place of this host. There is always one: a host has a guest, and
+/* @return the place of this host. There is always one: a host has a client, and
  * the list is not full. */
 static unsigned place_of(const store_waiting_t *list, uint64_t host)
 {
@@ -108,7 +108,7 @@ static struct {
 /* Its worker gets the end of the stream. */
 static void cut(store_waiting_login_t *p)
 {
-    store_waiting_remove(&logins.list, &p->guest);
+    store_waiting_remove(&logins.list, &p->client);
     p->is_cut = 1;
     shutdown(p->fd, SHUT_RDWR);
 }
@@ -140,7 +140,7 @@ void store_waiting_login_enter(store_waiting_login_t *p, store_served_t *s,
     STORE_ADD(s->locked, 1);
     p->fd = fd;
     pthread_mutex_lock(&logins.guard);
-    store_waiting_add(&logins.list, &p->guest, host, now);
+    store_waiting_add(&logins.list, &p->client, host, now);
     pthread_mutex_unlock(&logins.guard);
 }
 
@@ -148,7 +148,7 @@ void store_waiting_login_leave(store_waiting_login_t *p, store_served_t *s)
 {
     pthread_mutex_lock(&logins.guard);
     if (!p->is_cut)
-        store_waiting_remove(&logins.list, &p->guest);
+        store_waiting_remove(&logins.list, &p->client);
     pthread_mutex_unlock(&logins.guard);
     __atomic_sub_fetch(&logins.n, 1, __ATOMIC_RELAXED);
     /* The main thread may free the space now. */

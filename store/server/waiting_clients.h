@@ -41,7 +41,7 @@ typedef struct {
     unsigned n;
     struct {
         uint64_t name;
-        unsigned n; /**< its guests; 0: the place is free */
+        unsigned n; /**< its clients; 0: the place is free */
     } host[STORE_WAITING_MAX];
 } store_waiting_t;
 
@@ -54,18 +54,19 @@ void store_waiting_add(store_waiting_t *, store_waiting_client_t *,
 
 void store_waiting_remove(store_waiting_t *, store_waiting_client_t *);
 
-/** Who has to go for the next one; NULL: the list is empty. */
+/** The client that has to go for the next one; NULL: the list is empty. */
 store_waiting_client_t *store_waiting_crowding(const store_waiting_t *);
 
-/** The oldest, if its time is over, or who has to go, if the list is full; NULL:
- * nobody. */
+/** The oldest, if its time is over; or the one that has to go, if the list is
+ * full; NULL: none. */
 store_waiting_client_t *store_waiting_due(const store_waiting_t *, int64_t now);
 
 /** @name Those that have to log in
- * Whoever reaches the port can connect, so these clients take no place of a space
- * (AppStoreMaxConnections). They have a limit of their own, and a time limit. A
- * worker serves them. Until they log in, they belong to some space without being
- * counted there. When there are too many, one of the host with the most is cut.
+ * Whoever reaches the port can connect, so these clients take no place of a
+ * space (AppStoreMaxConnections). They have a limit of their own, and a time
+ * limit. A worker serves them. Until they log in, they belong to some space
+ * without being counted there. When there are too many, one of the host with
+ * the most is cut.
  * @{ */
 #define STORE_LOGIN_MAX                                                        \
     1024                       /* clients; at most as many more are cut, and
@@ -74,7 +75,7 @@ store_waiting_client_t *store_waiting_due(const store_waiting_t *, int64_t now);
 
 /** One of them. It begins as zeros. */
 typedef struct {
-    store_waiting_client_t guest; /**< first */
+    store_waiting_client_t client; /**< first */
     int fd;
     int is_cut; /**< it is not in the list any more */
 } store_waiting_login_t;

@@ -251,7 +251,7 @@ static int connect_there(void)
 }
 
 /* They have connected, and say nothing. */
-static void silent_guests_keep_nobody_out(void **state)
+static void silent_hosts_keep_nobody_out(void **state)
 {
     int fd[40];
     unsigned i;
@@ -307,7 +307,7 @@ int main(void)
         TEST(a_part_of_a_copy_is_no_answer),
         TEST(a_host_that_is_silent_is_not_waited_for),
         TEST(some_hosts_do_not_ask),
-        TEST(silent_guests_keep_nobody_out),
+        TEST(silent_hosts_keep_nobody_out),
         TEST(a_port_that_is_taken_is_logged),
     };
 

@@ -1,6 +1,6 @@
 /* Licensed under the Apache License, Version 2.0; see LICENSE. */
 
-/* Who of those that have not said what they want has to go for the next one. */
+/* Which of those that have not said what they want has to go for the next one. */
 
 #include "store/server/waiting_clients.h"
 
@@ -22,7 +22,7 @@
 #define THEM UINT64_C(2)
 
 static store_waiting_t list;
-static store_waiting_client_t guest[N];
+static store_waiting_client_t each[N];
 static int is_in[N];
 static unsigned n; /* that have come */
 
@@ -41,10 +41,10 @@ static unsigned come(uint64_t host, int64_t now)
     store_waiting_client_t *due;
 
     while ((due = store_waiting_due(&list, now))) {
-        is_in[due - guest] = 0;
+        is_in[due - each] = 0;
         store_waiting_remove(&list, due);
     }
-    store_waiting_add(&list, &guest[n], host, now);
+    store_waiting_add(&list, &each[n], host, now);
     is_in[n] = 1;
     assert_in_range(list.n, 1, STORE_WAITING_MAX);
     return n++;
@@ -92,8 +92,8 @@ static void hosts_come_and_go(void **state)
         come(i + 1, (int64_t)i * 10);
     for (i = 0; i < N; i++)
         if (is_in[i]) {
-            assert_int_equal(list.host[guest[i].host].name, i + 1);
-            assert_int_equal(list.host[guest[i].host].n, 1);
+            assert_int_equal(list.host[each[i].host].name, i + 1);
+            assert_int_equal(list.host[each[i].host].n, 1);
         }
 }
 
